@@ -8,47 +8,28 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
 var publishedBarriers = []Exhibit{
-	{
-		Slug: "falls-with-maker", Alias: "S1-8",
-		Title:  "the barrier falls with its maker",
-		Source: Ours,
-		Remark: "No report, code or text was found that has it.",
+	{Slug: "falls-with-maker", Alias: "S1-8", Title: "the barrier falls with its maker",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
 		Bug: "The node of the barrier is an ephemeral, so that the barrier does not outlive its " +
-			"maker. When the maker's session ends, all waiters go on, though nobody has removed " +
-			"the barrier.",
-		Property: linearizability.Delivery,
-		Wrong:    barrierOf(barrierDefects{flags: zk.FlagEphemeral}),
-	},
+			"maker. When the maker's session ends, all waiters go on, though no client has " +
+			"removed the barrier.",
+		Property: delivery, Wrong: barrierOf(plainBarrier{flags: zk.FlagEphemeral})},
 }
 
 var plantedBarriers = []Exhibit{
-	{
-		Title: "passes on any event", Property: linearizability.Linearizability,
-		Wrong: barrierOf(barrierDefects{once: true}),
-	},
-	{
-		Title: "watches too late", Property: linearizability.Liveness,
-		Wrong: barrierOf(barrierDefects{lateWatch: true}),
-	},
-	{
-		Title: "does not look whether it is set", Property: linearizability.Linearizability,
-		Wrong: barrierOf(barrierDefects{deafSet: true}),
-	},
-	{
-		Title: "removes twice", Property: linearizability.Delivery,
-		Wrong: barrierOf(barrierDefects{again: true}),
-	},
-	{
-		Title: "always says that it is down", Property: linearizability.Linearizability,
+	{Title: "passes on any event", Property: linearizable, Wrong: barrierOf(plainBarrier{once: true})},
+	{Title: "watches too late", Property: liveness, Wrong: barrierOf(plainBarrier{lateWatch: true})},
+	{Title: "does not look whether it is set", Property: linearizable,
+		Wrong: barrierOf(plainBarrier{deafSet: true})},
+	{Title: "removes twice", Property: delivery, Wrong: barrierOf(plainBarrier{again: true})},
+	{Title: "always says that it is down", Property: linearizable,
 		Wrong: object.Barrier(func(env object.Env) object.Barrierer {
-			return blindly{recipes.NewBarrier(env.Conn, barrierPath)}
-		}).Named(""),
-	},
+			return blindBarrier{recipes.NewBarrier(env.Conn, barrierPath)}
+		})},
 }
 
 // The nodes of a barrier, as its workload has them.
@@ -60,27 +41,26 @@ const (
 // plainBarrier is a barrier that is right with the zero defects.
 type plainBarrier struct {
 	conn *zk.Conn
-	bad  barrierDefects
-}
 
-type barrierDefects struct {
 	flags     int32 // of the node
 	once      bool  // takes any event for the removal
 	lateWatch bool  // looks first and watches after that
 	deafSet   bool  // takes any error of a create for success
-	again     bool  // deletes again, whatever is there by then
+	again     bool  // deletes again, also the node of a later Set
 }
 
-func barrierOf(bad barrierDefects) scenario.Workload {
+func barrierOf(bad plainBarrier) scenario.Workload {
 	return beside(object.Barrier(func(env object.Env) object.Barrierer {
-		return &plainBarrier{env.Conn, bad}
-	}).Named(""), barriersDir)
+		b := bad
+		b.conn = env.Conn
+		return &b
+	}), barriersDir)
 }
 
 func (b *plainBarrier) Set(ctx context.Context) error {
 	for ctx.Err() == nil {
-		_, err := b.conn.Create(barrierPath, nil, b.bad.flags, acl)
-		if err == nil || errors.Is(err, zk.ErrNodeExists) || b.bad.deafSet {
+		_, err := b.conn.Create(barrierPath, nil, b.flags, acl)
+		if ignore(err, zk.ErrNodeExists) == nil || b.deafSet {
 			return nil
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -89,21 +69,16 @@ func (b *plainBarrier) Set(ctx context.Context) error {
 }
 
 func (b *plainBarrier) Remove(ctx context.Context) error {
-	err := gone(b.conn.Delete(barrierPath, -1))
-	for b.bad.again && ctx.Err() == nil && err != nil {
+	err := ignore(b.conn.Delete(barrierPath, -1), zk.ErrNoNode)
+	for b.again && ctx.Err() == nil && err != nil {
 		time.Sleep(100 * time.Millisecond)
-		err = gone(b.conn.Delete(barrierPath, -1))
+		err = ignore(b.conn.Delete(barrierPath, -1), zk.ErrNoNode)
 	}
 	return err
 }
 
 func (b *plainBarrier) Wait(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if b.bad.lateWatch {
-			if there, _, err := b.conn.Exists(barrierPath); err == nil && !there {
-				return nil
-			}
-		}
 		change, err := b.watch()
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
@@ -112,25 +87,28 @@ func (b *plainBarrier) Wait(ctx context.Context) error {
 			time.Sleep(20 * time.Millisecond)
 			continue
 		}
-		again(ctx, change)
-		if b.bad.once {
+		await(ctx, change)
+		if b.once {
 			return nil
 		}
 	}
 	return ctx.Err()
 }
 
-// watch watches the barrier. It is an error if that is down, except in a late watch.
-func (b *plainBarrier) watch() (<-chan zk.Event, error) {
-	if b.bad.lateWatch {
-		_, _, change, err := b.conn.ExistsW(barrierPath)
+// watch watches the barrier. The error of a barrier that is down is ErrNoNode.
+func (b *plainBarrier) watch() (change <-chan zk.Event, err error) {
+	if !b.lateWatch {
+		_, _, change, err = b.conn.GetW(barrierPath)
 		return change, err
 	}
-	_, _, change, err := b.conn.GetW(barrierPath)
+	if up, _, err := b.conn.Exists(barrierPath); err == nil && !up {
+		return nil, zk.ErrNoNode
+	}
+	_, _, change, err = b.conn.ExistsW(barrierPath)
 	return change, err
 }
 
-// blindly is a barrier that never sees itself up.
-type blindly struct{ *recipes.Barrier }
+// blindBarrier never says that it is set.
+type blindBarrier struct{ *recipes.Barrier }
 
-func (b blindly) IsSet(context.Context) (bool, error) { return false, nil }
+func (b blindBarrier) IsSet(context.Context) (bool, error) { return false, nil }

@@ -16,109 +16,79 @@ import (
 )
 
 var publishedCache = []Exhibit{
-	{
-		Slug: "same-version-other-node", Alias: "B68",
-		Title:  "another node of the same version",
-		Source: Report, Link: "https://github.com/apache/curator/issues/911",
-		See: []string{"S4-8"},
+	{Slug: "same-version-other-node", Alias: "B68", Title: "another node of the same version",
+		Source: Report, Link: "https://github.com/apache/curator/issues/911", See: []string{"S4-8"},
 		Bug: "A cache takes the same version for the same data. A node that is deleted and made " +
 			"again while it looks elsewhere begins at 0 as the one before did: the cache keeps " +
 			"the old data.",
-		Property: linearizability.Liveness,
-		Wrong: mirrorOf(func(m *mirror) {
-			m.isNew = func(now, read recipes.CachedNode) bool {
+		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
+			c.isNew = func(now, read recipes.CachedNode) bool {
 				// wrong: versions begin anew
 				return now.Path != read.Path || now.Stat.Version != read.Stat.Version
 			}
-		}),
-		Right: mirrorOf(nil),
-	},
-	{
-		Slug: "deleted-not-watched-again", Alias: "B74",
-		Title:  "what is deleted is not watched any more",
+		}), Right: cacheOf()},
+	{Slug: "deleted-not-watched-again", Alias: "B74", Title: "a deleted node is not watched any more",
 		Source: Report, Link: "https://github.com/python-zk/kazoo/issues/58",
 		Bug: "The node is read again at each event of its watch. When it is deleted there is " +
 			"nothing to read, and no watch is left by a read of nothing: a node that is made in " +
 			"its place is not seen.",
-		Property: linearizability.Liveness,
-		Wrong: mirrorOf(func(m *mirror) {
-			m.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
-				if m.now.Path == "" {
-					return m.readAndWatch() // until it is there
+		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
+			c.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
+				if c.now.Path == "" {
+					return c.readAndWatch() // until it is there
 				}
-				data, stat, change, err := m.conn.GetW(mirrored)
-				if errors.Is(err, zk.ErrNoNode) {
-					return recipes.CachedNode{}, nil, nil // wrong: it may come back
-				}
+				data, stat, change, err := c.conn.GetW(cachePath)
 				if err != nil {
-					return recipes.CachedNode{}, nil, err
+					return recipes.CachedNode{}, nil, ignore(err, zk.ErrNoNode) // wrong: it may come back
 				}
-				return recipes.CachedNode{Path: mirrored, Data: data, Stat: *stat}, change, nil
+				return recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}, change, nil
 			}
-		}),
-		Right: mirrorOf(nil),
-	},
-	{
-		Slug: "read-before-loaded", Alias: "S4-5",
-		Title:  "asked before it has read",
+		}), Right: cacheOf()},
+	{Slug: "read-before-loaded", Alias: "S4-5", Title: "asked before it has read",
 		Source: Report, Link: "https://github.com/apache/druid/issues/541",
-		Bug: "The cache is started in the background, and asked at once. It has read nothing yet, " +
-			"and answers that there is nothing: a setting that has been there for years counts as " +
-			"missing.",
-		Property: scenario.InvariantProperty,
+		Bug: "The cache is started in the background, and asked at once. It has read nothing " +
+			"yet, and answers that there is nothing: a setting that has been there for years " +
+			"counts as missing.",
+		Property: invariant,
 		// wrong: it has read nothing
-		Wrong: settingOf(func(*mirror, context.Context) error { return nil }),
-		Right: settingOf((*mirror).Ready),
-	},
-	{
-		Slug: "copy-never-stale", Alias: "S4-6",
-		Title:  "a copy that does not know how old it is",
+		Wrong: settingOf(func(*plainCache, context.Context) error { return nil }),
+		Right: settingOf((*plainCache).Ready)},
+	{Slug: "copy-never-stale", Alias: "S4-6", Title: "a copy that does not know how old it is",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperProgrammers.md#things-to-remember-about-watches",
-		Bug: "While there is no connection the copy stays as it was, and says nothing of that. Who " +
-			"asks it cannot tell what is so from what has been so.",
-		Property: linearizability.Belief,
-		// wrong: it may be cut off
-		Wrong: mirrorOf(func(m *mirror) { m.stale = func() bool { return false } }),
-		Right: mirrorOf(nil),
-	},
-	{
-		Slug: "rewatched-without-rereading", Alias: "S4-7",
+		Bug: "While there is no connection the copy stays as it was, and does not say that it " +
+			"may be old. Its callers cannot tell the present state from an earlier one.",
+		Property: belief, Wrong: cacheOf(func(c *plainCache) {
+			c.stale = func() bool { return false } // wrong: it may be cut off
+		}), Right: cacheOf()},
+	{Slug: "rewatched-without-rereading", Alias: "S4-7",
 		Title:  "the watch is set again, and nothing read",
 		Source: Report, Link: "https://github.com/naver/arcus-c-client/issues/53",
 		See: []string{"kazoo pull request 391"},
-		Bug: "After the end of a session the watch is set again in the next one. What has changed " +
-			"between the two is told by no event, and the copy stays as it was.",
-		Property: linearizability.Liveness,
-		Wrong: mirrorOf(func(m *mirror) {
-			m.isNew = func(_, _ recipes.CachedNode) bool { return !m.session } // wrong: it may have changed
-		}),
-		Right: mirrorOf(nil),
-	},
-	{
-		Slug: "read-then-watched", Alias: "S4-9",
-		Title:  "read first, watched a moment later",
+		Bug: "After the end of a session the watch is set again in the next one. A change " +
+			"between the two has no event, and the copy stays as it was.",
+		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
+			// wrong: the node may have changed
+			c.isNew = func(_, _ recipes.CachedNode) bool { return !c.session }
+		}), Right: cacheOf()},
+	{Slug: "read-then-watched", Alias: "S4-9", Title: "read first, watched a moment later",
 		Source: Report, Link: "https://github.com/librato/watchconf/pull/5",
-		Bug: "The node is read, and then watched by another request, whose answer nobody looks at. " +
-			"A change between the two is in neither.",
-		Property: linearizability.Liveness,
-		Wrong: mirrorOf(func(m *mirror) {
-			m.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
-				data, stat, err := m.conn.Get(mirrored)
+		Bug: "The node is read, and then watched by another request, with an answer that the " +
+			"cache drops. A change between the two is in neither.",
+		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
+			c.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
+				data, stat, err := c.conn.Get(cachePath)
 				if err != nil {
-					return m.readAndWatch()
+					return c.readAndWatch()
 				}
-				_, _, change, err := m.conn.ExistsW(mirrored) // wrong: what it tells is newer
-				return recipes.CachedNode{Path: mirrored, Data: data, Stat: *stat}, change, err
+				_, _, change, err := c.conn.ExistsW(cachePath) // wrong: its answer is newer
+				return recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}, change, err
 			}
-		}),
-		Right: mirrorOf(nil),
-	},
+		}), Right: cacheOf()},
 }
 
-// mirror is a local copy of one node, right as it is: it reads the node and watches it
-// by the same request, and reads it again whatever the watch tells. An exhibit replaces
-// a step of it by a wrong one.
-type mirror struct {
+// plainCache is a local copy of one node: it reads the node and watches it by the same request, and
+// reads it again at each event. An exhibit replaces a step by a wrong one.
+type plainCache struct {
 	conn  *zk.Conn
 	life  context.Context
 	end   context.CancelFunc
@@ -129,157 +99,153 @@ type mirror struct {
 	stale   func() bool
 	arrives func(read recipes.CachedNode) bool // whether the copy is ready then
 	shown   func() []recipes.CachedNode
-	close   context.CancelFunc
 	session bool // the latest event told of the session
 
 	mu  sync.Mutex
 	of  int64 // session of the latest read
 	now recipes.CachedNode
 
-	edit   func(recipes.CacheEvent) (e recipes.CacheEvent, told bool) // nil: nothing
+	edit   func(recipes.CacheEvent) (e recipes.CacheEvent, told bool)
 	events []recipes.CacheEvent
 }
 
-// mirrored is the node, as the workload of caches has it.
-const mirrored = "/cache"
+// cachePath is the node, as the workload of caches has it.
+const cachePath = "/cache"
 
-// mirrorOf is a workload of a cache with some steps replaced, nil for none.
-func mirrorOf(replace func(*mirror)) scenario.Workload {
+// cacheOf is a workload of a cache without events, with some steps replaced.
+func cacheOf(steps ...func(*plainCache)) scenario.Workload {
 	return object.Cache(func(env object.Env) object.Cacher {
-		return openMirror(env.Conn, replace)
-	}, object.CacheClaims{Silent: true}).Named("")
+		return startCache(env.Conn, steps...)
+	}, object.CacheClaims{Silent: true})
 }
 
-func openMirror(c *zk.Conn, replace func(*mirror)) *mirror {
-	m := &mirror{conn: c, ready: make(chan struct{})}
-	m.life, m.end = context.WithCancel(context.Background())
-	m.read, m.isNew, m.stale, m.close = m.readAndWatch, always, m.isStale, m.end
-	m.shown, m.arrives = m.copied, func(recipes.CachedNode) bool { return true }
-	if replace != nil {
-		replace(m)
-	}
-	go m.run()
-	return m
-}
-
-func always(_, _ recipes.CachedNode) bool { return true }
-
-// run reads, and waits for the next change.
-func (m *mirror) run() {
-	for m.life.Err() == nil {
-		change, err := m.look()
-		if err != nil {
-			change = after(100 * time.Millisecond)
-		}
-		select {
-		case ev := <-change:
-			if errors.Is(ev.Err, zk.ErrClosing) {
-				return
-			}
-			m.session = ev.Err != nil
-		case <-m.life.Done():
-		}
-	}
-}
-
-// after is an event of no kind after some time.
-func after(d time.Duration) <-chan zk.Event {
-	c := make(chan zk.Event, 1)
-	time.AfterFunc(d, func() { c <- zk.Event{} })
+func startCache(conn *zk.Conn, steps ...func(*plainCache)) *plainCache {
+	c := &plainCache{conn: conn, ready: make(chan struct{})}
+	c.life, c.end = context.WithCancel(context.Background())
+	c.read, c.stale, c.shown = c.readAndWatch, c.isStale, c.copied
+	c.isNew = func(_, _ recipes.CachedNode) bool { return true }
+	c.arrives = func(recipes.CachedNode) bool { return true }
+	c.edit = func(e recipes.CacheEvent) (recipes.CacheEvent, bool) { return e, true }
+	go with(c, steps).run()
 	return c
 }
 
-// look takes over what is there, and watches it.
-func (m *mirror) look() (<-chan zk.Event, error) {
-	before := m.conn.SessionID()
-	node, change, err := m.read()
-	session := m.conn.SessionID()
+// run reads, and waits for the next change.
+func (c *plainCache) run() {
+	for c.life.Err() == nil {
+		change, err := c.look()
+		if err != nil {
+			change = after(100 * time.Millisecond)
+		}
+		event, _ := await(c.life, change)
+		if errors.Is(event.Err, zk.ErrClosing) {
+			return
+		}
+		c.session = event.Err != nil
+	}
+}
+
+// look takes over the state of the node, and watches it.
+func (c *plainCache) look() (<-chan zk.Event, error) {
+	before := c.conn.SessionID()
+	node, change, err := c.read()
+	session := c.conn.SessionID()
 	if err != nil || before != 0 && before != session {
 		return nil, errors.Join(err, errMoved)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.isNew(m.now, node) {
-		m.tell(m.now, node)
-		m.now = node
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.isNew(c.now, node) {
+		c.tell(c.now, node)
+		c.now = node
 	}
-	if m.of == 0 && m.arrives(node) {
-		close(m.ready)
+	if c.of == 0 && c.arrives(node) {
+		close(c.ready)
 	}
-	m.of = session
+	c.of = session
 	return change, nil
 }
 
-// errMoved says that what was read may be of two sessions.
+// errMoved says that a state may be of two sessions.
 var errMoved = errors.New("read in two sessions")
 
-func (m *mirror) readAndWatch() (recipes.CachedNode, <-chan zk.Event, error) {
-	data, stat, change, err := m.conn.GetW(mirrored)
+func (c *plainCache) readAndWatch() (recipes.CachedNode, <-chan zk.Event, error) {
+	data, stat, change, err := c.conn.GetW(cachePath)
 	if err == nil {
-		return recipes.CachedNode{Path: mirrored, Data: data, Stat: *stat}, change, nil
+		return recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}, change, nil
 	}
 	if !errors.Is(err, zk.ErrNoNode) {
 		return recipes.CachedNode{}, nil, err
 	}
-	there, _, change, err := m.conn.ExistsW(mirrored)
+	there, _, change, err := c.conn.ExistsW(cachePath)
 	if there {
 		err = errMoved
 	}
 	return recipes.CachedNode{}, change, err
 }
 
-func (m *mirror) Ready(ctx context.Context) error {
+func (c *plainCache) Ready(ctx context.Context) error {
 	select {
-	case <-m.ready:
+	case <-c.ready:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (m *mirror) Nodes() []recipes.CachedNode {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.shown()
+func (c *plainCache) Nodes() []recipes.CachedNode {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shown()
 }
 
-func (m *mirror) copied() []recipes.CachedNode {
-	if m.now.Path == "" {
+func (c *plainCache) copied() []recipes.CachedNode {
+	if c.now.Path == "" {
 		return nil
 	}
-	return []recipes.CachedNode{m.now}
+	return []recipes.CachedNode{c.now}
 }
 
-func (m *mirror) Stale() bool { return m.stale() }
+func (c *plainCache) Stale() bool { return c.stale() }
 
-func (m *mirror) isStale() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.of == 0 || m.conn.State() != zk.StateHasSession || m.conn.SessionID() != m.of
+func (c *plainCache) isStale() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.of == 0 || c.conn.State() != zk.StateHasSession || c.conn.SessionID() != c.of
 }
 
-func (m *mirror) Close(context.Context) error {
-	m.close()
+func (c *plainCache) Close(context.Context) error {
+	c.end()
 	return nil
 }
 
-// settingOf is a workload of caches that are started to look a setting up.
-func settingOf(ready func(*mirror, context.Context) error) scenario.Workload {
-	w := mirrorOf(nil)
-	w.Nodes = map[string]string{mirrored: "1"}
-	w.Play = func(p *scenario.Player, s scenario.Script) {
-		for range s.Rounds {
-			m := openMirror(p.Conn(), nil)
-			_ = p.Do(ops.Look, "", func(ctx context.Context) (linearizability.Result, error) {
-				if err := ready(m, ctx); err != nil {
-					return linearizability.Result{}, err
-				}
-				nodes := m.Nodes()
-				return linearizability.Result{Empty: len(nodes) == 0}, nil
-			})
-			m.close()
-		}
+// tell adds an event for the step from one state of the node to the next.
+func (c *plainCache) tell(before, now recipes.CachedNode) {
+	e := recipes.CacheEvent{Kind: recipes.NodeUpdated, Node: now}
+	switch {
+	case now.Path == before.Path && now.Stat.Mzxid == before.Stat.Mzxid:
+		return
+	case now.Path == "":
+		e = recipes.CacheEvent{Kind: recipes.NodeRemoved, Node: before}
+	case before.Path == "":
+		e.Kind = recipes.NodeAdded
 	}
+	if e, told := c.edit(e); told {
+		c.events = append(c.events, e)
+	}
+}
+
+// settingOf is a workload of caches that are started to look a setting up.
+func settingOf(ready func(*plainCache, context.Context) error) scenario.Workload {
+	w := playing(cacheOf(), func(p *scenario.Player, _ int) {
+		c := startCache(p.Conn())
+		_ = p.Do(ops.Look, "", func(ctx context.Context) (linearizability.Result, error) {
+			err := ready(c, ctx)
+			return linearizability.Result{Empty: err == nil && len(c.Nodes()) == 0}, err
+		})
+		c.end()
+	})
+	w.Nodes = map[string]string{cachePath: "1"}
 	return judgedBy(w, "what is there is found", func(e scenario.Evidence) error {
 		for _, op := range e.History.Ops {
 			if op.Empty {

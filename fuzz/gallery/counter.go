@@ -8,62 +8,47 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 var publishedCounter = []Exhibit{
-	{
-		Slug: "added-twice", Alias: "B86",
-		Title:  "added twice after a lost reply",
+	{Slug: "added-twice", Alias: "B86", Title: "added twice after a lost reply",
 		Source: Code, Link: "https://github.com/python-zk/kazoo/blob/2.11.0/kazoo/recipe/counter.py#L109",
 		Bug: "An add reads the counter and writes the sum if the version is the same; after any " +
 			"error it does both again. If only the reply was lost, the second read has the sum " +
 			"already, and the same is added once more.",
-		Property: linearizability.Delivery,
-		Wrong:    counterOf(counterDefects{addsAgain: true}),
-	},
+		Property: delivery, Wrong: counterOf(counter{addsAgain: true})},
 }
 
 var plantedCounters = []Exhibit{
-	{
-		Title: "sets whatever the version is", Property: linearizability.Delivery,
-		Wrong: counterOf(counterDefects{anyVersion: true}),
-	},
-	{
-		Title: "takes what was lost for done", Property: linearizability.Delivery,
-		Wrong: counterOf(counterDefects{optimist: true}),
-	},
-	{
-		Title: "takes what was lost for not done", Property: linearizability.Delivery,
+	{Title: "sets whatever the version is", Property: delivery, Wrong: counterOf(counter{anyVersion: true})},
+	{Title: "takes what was lost for done", Property: delivery, Wrong: counterOf(counter{optimist: true})},
+	{Title: "takes what was lost for not done", Property: delivery,
+		Wrong: counterOf(counter{}, object.CounterClaims{Definite: true})},
+	{Title: "never looks again", Property: linearizable,
 		Wrong: object.Counter(func(env object.Env) object.Counterer {
-			return &counter{conn: env.Conn}
-		}, object.CounterClaims{Definite: true}).Named(""),
-	},
-	{
-		Title: "never looks again", Property: linearizability.Linearizability,
-		Wrong: object.Counter(func(env object.Env) object.Counterer {
-			return &rememberingCounter{counter: &counter{conn: env.Conn}}
-		}).Named(""),
-	},
+			return &rememberingCounter{counter: counter{conn: env.Conn}}
+		})},
 }
 
 const counterPath = "/counter"
 
-// counter is the compare-and-set counter that hands every error to its caller, which is
-// right. Each flag makes it wrong.
+// counter is the compare-and-set counter. It returns every error to its caller, and is right
+// without the flags.
 type counter struct {
 	conn *zk.Conn
-	bad  counterDefects
-}
 
-type counterDefects struct {
-	anyVersion bool // sets whatever the version is
+	anyVersion bool // sets without a condition
 	addsAgain  bool // begins anew when a reply was lost
-	optimist   bool // takes what was lost for done
+	optimist   bool // takes an addition with a lost reply for done
 }
 
-func counterOf(bad counterDefects) scenario.Workload {
-	return object.Counter(func(env object.Env) object.Counterer { return &counter{env.Conn, bad} }).Named("")
+func counterOf(bad counter, claims ...object.CounterClaims) scenario.Workload {
+	return object.Counter(func(env object.Env) object.Counterer { return bad.on(env.Conn) }, claims...)
+}
+
+func (c counter) on(conn *zk.Conn) *counter {
+	c.conn = conn
+	return &c
 }
 
 func (c *counter) Add(_ context.Context, delta int64) (sum int64, err error) {
@@ -73,9 +58,9 @@ func (c *counter) Add(_ context.Context, delta int64) (sum int64, err error) {
 		case err == nil:
 			return sum, nil
 		case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists):
-		case c.bad.optimist && sum != 0:
+		case c.optimist && sum != 0:
 			return sum, nil
-		case !c.bad.addsAgain:
+		case !c.addsAgain:
 			return 0, err
 		}
 	}
@@ -91,7 +76,7 @@ func (c *counter) addOnce(delta int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if c.bad.anyVersion {
+	if c.anyVersion {
 		version = -1
 	}
 	_, err = c.conn.Set(counterPath, strconv.AppendInt(nil, value+delta, 10), version)
@@ -107,18 +92,17 @@ func (c *counter) read() (value int64, version int32, err error) {
 	return value, stat.Version, err
 }
 
-// rememberingCounter tells the value that it has seen first.
+// rememberingCounter always returns the first value that it has seen.
 type rememberingCounter struct {
-	*counter
+	counter
 	value int64
 	known bool
 }
 
-func (c *rememberingCounter) Get(context.Context) (int64, error) {
-	if c.known {
-		return c.value, nil
+func (c *rememberingCounter) Get(context.Context) (_ int64, err error) {
+	if !c.known {
+		c.value, _, err = c.read()
+		c.known = err == nil
 	}
-	value, _, err := c.read()
-	c.value, c.known = value, err == nil
-	return value, gone(err)
+	return c.value, ignore(err, zk.ErrNoNode)
 }

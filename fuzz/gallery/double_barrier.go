@@ -20,161 +20,101 @@ import (
 )
 
 var publishedDoubleBarrier = []Exhibit{
-	{
-		Slug: "any-wakeup-opens", Alias: "B53",
-		Title:  "any wake-up opens the barrier",
+	{Slug: "any-wakeup-opens", Alias: "B53", Title: "any wake-up opens the barrier",
 		Source: Report, Link: "https://github.com/apache/curator/issues/1290",
-		Bug: "A member waits with a timeout, and goes in if it was woken before that is over. But " +
-			"its watch fires when somebody else comes, too, or when the session ends, and then " +
-			"nobody has said that all are there.",
-		Property: linearizability.Safety,
-		Wrong: gatheringOf(func(g *gathering) {
-			g.look = g.lookAtMembers
-			g.await = func(ctx context.Context, change <-chan zk.Event) bool {
-				select {
-				case <-change:
-					return true // wrong: it may tell of anything
-				case <-ctx.Done():
-					return false
-				}
+		Bug: "A member waits with a timeout, and goes in if it was woken before that is over. " +
+			"But its watch fires for each newcomer, too, and for the end of the session. It goes " +
+			"in although members are missing.",
+		Property: safety, Wrong: doubleOf(countsMembers, func(b *plainDouble) {
+			b.await = func(ctx context.Context, change <-chan zk.Event) bool {
+				_, err := await(ctx, change)
+				return err == nil // wrong: the event may tell of anything
 			}
-		}),
-		Script: oneRound,
-	},
-	{
-		Slug: "gave-up-still-counted", Alias: "B55",
-		Title:  "who gives up stays in the count",
+		}), Script: oneRound},
+	{Slug: "gave-up-still-counted", Alias: "B55", Title: "a member that gives up stays in the count",
 		Source: Report, Link: "https://github.com/apache/curator/issues/838",
-		Bug: "Who waits in vain for the others returns and leaves its node. It is counted as long " +
-			"as its session lives: when it comes again, it is two.",
-		Property: linearizability.Safety,
-		Wrong: gatheringOf(func(g *gathering) {
-			g.look = g.lookAtMembers
-			g.giveUp = func() error { return nil } // wrong: the node counts
-		}),
-		Script: scenario.Script{Clients: 3, Rounds: 2},
-	},
-	{
-		Slug: "ready-counted-as-member", Alias: "B57",
-		Title:  "\"ready\" is counted as a member",
+		Bug: "A member that waits in vain for the others returns and leaves its node. It is " +
+			"counted as long as its session lives: when it comes again, it is two.",
+		Property: safety, Wrong: doubleOf(countsMembers, func(b *plainDouble) {
+			b.giveUp = nothing // wrong: the node counts
+		}), Script: scenario.Script{Clients: 3, Rounds: 2}},
+	{Slug: "ready-counted-as-member", Alias: "B57", Title: "\"ready\" is counted as a member",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/recipes.md#double-barriers",
 		See: []string{"Netflix/curator issue 99"},
-		Bug: "Members are counted by the children of the directory, of which \"ready\" is one. When " +
-			"all have left there is one too many, for whom everybody waits.",
-		Property: linearizability.Liveness,
-		Wrong: gatheringOf(func(g *gathering) {
-			g.member = func(string) bool { return true } // wrong: "ready" is none
-		}),
-		Script: oneRound,
-	},
-	{
-		Slug: "left-before-counted", Alias: "B58",
-		Title:  "all were there, but not for long enough",
+		Bug: "The number of members is the number of children of the directory, and \"ready\" is " +
+			"a child. When all have left there is one too many, and all wait for it.",
+		Property: liveness, Wrong: doubleOf(countsReady), Script: oneRound},
+	{Slug: "left-before-counted", Alias: "B58", Title: "all were there, but not for long enough",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#barriers",
 		See: []string{"the barrier of ZooKeeper's own tutorial"},
 		Bug: "Each member counts for itself until all are there. A fast one enters and leaves " +
 			"before a slow one has counted: that one never sees all of them, and waits for ever.",
-		Property: linearizability.Liveness,
-		Wrong: notLeftBehind(gatheringOf(func(g *gathering) {
-			g.look = g.lookAtMembers // wrong: nothing is left that says that all were there
-		})),
-		Right:  notLeftBehind(doubleBarrier()),
-		Script: oneRound,
-	},
-	{
-		Slug: "stays-ready", Alias: "S1-9",
-		Title:  "the barrier stays open",
+		Property: liveness, Wrong: notLeftBehind(doubleOf(countsMembers)),
+		Right: notLeftBehind(rightDouble()), Script: oneRound},
+	{Slug: "stays-ready", Alias: "S1-9", Title: "the barrier stays open",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/recipes.md#double-barriers",
-		Bug: "As drawn, nobody deletes \"ready\" when all have left. Who comes to the next round " +
-			"finds it, and does not wait for anybody.",
-		Property: linearizability.Safety,
-		Wrong:    gatheringOf(nil),
-		Script:   scenario.Script{Clients: 3, Rounds: 2},
-	},
-	{
-		Slug: "all-watch-leaving", Alias: "S1-11",
-		Title:  "everybody watches everybody leave",
+		Bug: "As drawn, \"ready\" stays when all have left. A member of the next round finds it, " +
+			"and does not wait for the others.",
+		Property: safety, Wrong: doubleOf(), Script: scenario.Script{Clients: 3, Rounds: 2}},
+	{Slug: "all-watch-leaving", Alias: "S1-11", Title: "all members watch all others leave",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#barriers",
-		Bug: "Who leaves deletes its node and watches the directory until it is empty. Each one " +
-			"that leaves wakes all who have left before it, who list and watch again: as many " +
-			"requests as the square of the members.",
-		Property: scenario.InvariantProperty,
+		Bug: "A member that leaves deletes its node and watches the directory until it is empty. " +
+			"Each one that leaves wakes all that have left before it, which list and watch " +
+			"again: as many requests as the square of the members.",
+		Property: invariant,
 		// wrong: one of them is enough
-		Wrong:  leaving(func(g *gathering) object.DoubleBarrierer { return g }),
-		Right:  leaving(func(g *gathering) object.DoubleBarrierer { return orderly{g} }),
-		Script: scenario.Script{Clients: 4, Rounds: 1},
-	},
-	{
-		Slug: "two-members-one-name", Alias: "S1-12",
-		Title:  "two members of one name",
+		Wrong:  leaving(func(b *plainDouble) object.DoubleBarrierer { return b }),
+		Right:  leaving(func(b *plainDouble) object.DoubleBarrierer { return orderly{b} }),
+		Script: scenario.Script{Clients: 4, Rounds: 1}},
+	{Slug: "two-members-one-name", Alias: "S1-12", Title: "two members of one name",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#barriers",
 		Bug: "A member's node is named after its process, and a node that is there is taken for " +
-			"the own one of before. In containers all processes are number 1: they share one " +
-			"node, and are never enough.",
-		Property: linearizability.Liveness,
-		Wrong: gatheringOf(func(g *gathering) {
-			g.join = func() error {
-				g.own = gatheringDir + "/m-1"
-				_, err := g.conn.Create(g.own, nil, zk.FlagEphemeral, acl)
-				if errors.Is(err, zk.ErrNodeExists) {
-					return nil // wrong: it may be another's
-				}
-				return err
+			"an earlier own one. In containers all processes are number 1: they share one node, " +
+			"and are never enough.",
+		Property: liveness, Wrong: doubleOf(func(b *plainDouble) {
+			b.join = func() error {
+				b.own = doubleDir + "/m-1"
+				_, err := b.conn.Create(b.own, nil, zk.FlagEphemeral, acl)
+				return ignore(err, zk.ErrNodeExists) // wrong: it may be another's
 			}
-		}),
-		Script: oneRound,
-	},
-	{
-		Slug: "failed-count-not-repeated", Alias: "S4-34",
-		Title:  "a count that failed is not made up for",
+		}), Script: oneRound},
+	{Slug: "failed-count-not-repeated", Alias: "S4-34", Title: "a count that failed is not repeated",
 		Source: Report, Link: "https://github.com/apache/curator/issues/848",
 		Bug: "A listener counts the members at each event. If the connection is lost over the " +
-			"count the error is logged, and that was it: nobody has watched, so no other event " +
-			"comes.",
-		Property: linearizability.Liveness,
-		Wrong: allEnter(func(g *gathering) {
-			look := g.look
-			g.look = func() (bool, <-chan zk.Event, error) {
+			"count the error is logged, and no other event comes, as there is no watch.",
+		Property: liveness, Wrong: allEnter(func(b *plainDouble) {
+			look := b.look
+			b.look = func() (bool, <-chan zk.Event, error) {
 				in, change, err := look()
 				if errors.Is(err, zk.ErrConnectionClosed) {
 					return false, nil, nil // wrong: there is nothing to wait for
 				}
 				return in, change, err
 			}
-		}),
-		Right:  allEnter(nil),
-		Script: oneRound,
-	},
-	{
-		Slug: "own-place-lost-unnoticed", Alias: "S4-36",
-		Title:  "a member that does not know that it has gone",
+		}), Right: allEnter(), Script: oneRound},
+	{Slug: "own-place-lost-unnoticed", Alias: "S4-36",
+		Title:  "a member does not notice that its node is gone",
 		Source: Text, Link: "https://github.com/python-zk/kazoo/blob/2.11.0/kazoo/recipe/barrier.py#L87-L93",
 		Bug: "A member makes its node and then counts. When its session ends the node goes, and " +
-			"nobody makes it again: the member waits with the others for one more, and it is that " +
+			"is not made again: the member waits with the others for one more, and it is that " +
 			"one.",
-		Property: linearizability.Liveness,
-		Wrong: allEnter(func(g *gathering) {
-			look := g.look
-			g.look = func() (bool, <-chan zk.Event, error) {
+		Property: liveness, Wrong: allEnter(func(b *plainDouble) {
+			look := b.look
+			b.look = func() (bool, <-chan zk.Event, error) {
 				in, change, err := look()
-				if errors.Is(err, errGone) {
-					err = nil // wrong: it has to come again
-				}
-				return in, change, err
+				return in, change, ignore(err, errGone) // wrong: it has to come again
 			}
-		}),
-		Right:  allEnter(nil),
-		Script: oneRound,
-	},
+		}), Right: allEnter(), Script: oneRound},
 }
 
-// gathering is the double barrier of the ZooKeeper guide: a node for each member, and
-// "ready", which is made by who sees enough of them. It is good for one round: nobody
-// deletes "ready". An exhibit replaces a step of it by a wrong one.
-type gathering struct {
-	conn *zk.Conn
-	size int
-	own  string // path of the own node
+// plainDouble is the double barrier of the ZooKeeper guide in steps: a node for each member, and
+// "ready", which a member makes that sees enough of them. It is good for one round, as "ready"
+// stays. An exhibit replaces a step by a wrong one.
+type plainDouble struct {
+	conn    *zk.Conn
+	size    int
+	own     string // path of the own node
+	watches bool   // a count of the members sets a watch
 
 	join   func() error
 	member func(name string) bool                                 // whether a child counts
@@ -183,86 +123,92 @@ type gathering struct {
 	giveUp func() error
 
 	awaitOthers func(ctx context.Context) // until all have left
-	clear       func()                    // when they have
+	clear       func()                    // after that
 }
 
 // The nodes of a double barrier, as its workload has them.
 const (
-	gatheringDir = "/double"
-	readyPath    = gatheringDir + "/ready"
+	doubleDir = "/double"
+	readyPath = doubleDir + "/ready"
 )
 
-// gatheringOf is a workload of a double barrier with some steps replaced, nil for none.
-func gatheringOf(replace func(*gathering)) scenario.Workload {
-	claims := object.BarrierClaims{LeavesAtRest: []string{readyPath}}
+// doubleOf is a workload of a double barrier with some steps replaced.
+func doubleOf(steps ...func(*plainDouble)) scenario.Workload {
 	return beside(object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
-		return newGathering(env.Conn, env.Size, replace)
-	}, claims).Named(""), gatheringDir)
+		return newDouble(env.Conn, env.Size, steps...)
+	}, object.BarrierClaims{LeavesAtRest: []string{readyPath}}), doubleDir)
 }
 
-func newGathering(c *zk.Conn, size int, replace func(*gathering)) *gathering {
-	g := &gathering{conn: c, size: size}
-	g.join, g.member, g.look, g.await, g.giveUp = g.joinOnce, isMember, g.lookForReady, again, g.remove
-	g.awaitOthers, g.clear = g.awaitNoOthers, func() {}
-	if replace != nil {
-		replace(g)
-	}
-	return g
+func newDouble(c *zk.Conn, size int, steps ...func(*plainDouble)) *plainDouble {
+	b := &plainDouble{conn: c, size: size, watches: true}
+	b.join, b.member, b.look, b.giveUp = b.joinOnce, isMember, b.lookForReady, b.remove
+	b.await = func(ctx context.Context, change <-chan zk.Event) bool { await(ctx, change); return false }
+	b.awaitOthers, b.clear = b.awaitNoOthers, func() {}
+	return with(b, steps)
 }
 
-// doubleBarrier is the double barrier of package recipes, which is right.
-func doubleBarrier() scenario.Workload { return builtIn("double-barrier", "recipes.DoubleBarrier") }
+// rightDouble is the double barrier of package recipes, which is right.
+func rightDouble() scenario.Workload { return builtIn("double-barrier", "recipes.DoubleBarrier") }
 
-func (g *gathering) Enter(ctx context.Context) error {
-	if err := g.join(); err != nil {
+// countsMembers enters after a count, without "ready".
+func countsMembers(b *plainDouble) {
+	b.look = b.lookAtMembers // wrong: a slow member does not see that all were there
+}
+
+// countsReady takes "ready" for a member.
+func countsReady(b *plainDouble) { b.member = func(string) bool { return true } }
+
+func (b *plainDouble) Enter(ctx context.Context) error {
+	if err := b.join(); err != nil {
 		return err
 	}
 	for looked := false; !looked || ctx.Err() == nil; looked = true {
-		in, change, err := g.look()
+		in, change, err := b.look()
 		switch {
 		case errors.Is(err, errGone): // with the session
-			if err := g.join(); err != nil {
+			if err := b.join(); err != nil {
 				return err
 			}
 		case err != nil: // the next request waits for the connection
-		case in || g.await(ctx, change):
+		case in || b.await(ctx, change):
 			return nil
 		}
 	}
-	return errors.Join(ctx.Err(), g.giveUp())
+	return errors.Join(ctx.Err(), b.giveUp())
 }
 
 // Leave deletes the own node and waits until there are no others.
-func (g *gathering) Leave(ctx context.Context) error {
-	if err := g.remove(); err != nil {
+func (b *plainDouble) Leave(ctx context.Context) error {
+	if err := b.remove(); err != nil {
 		return err
 	}
-	g.awaitOthers(ctx)
-	g.clear()
+	b.awaitOthers(ctx)
+	b.clear()
 	return ctx.Err()
 }
 
-func (g *gathering) awaitNoOthers(ctx context.Context) {
+func (b *plainDouble) awaitNoOthers(ctx context.Context) {
 	for ctx.Err() == nil {
-		members, change, err := g.members()
+		members, change, err := b.members(true)
 		if err == nil && len(members) == 0 {
 			return
 		}
 		if err == nil {
-			again(ctx, change)
+			await(ctx, change)
 		}
 	}
 }
 
-func (g *gathering) joinOnce() (err error) {
-	g.own, err = memberNode(g.conn, gatheringDir)
+func (b *plainDouble) joinOnce() (err error) {
+	b.own, err = memberNode(b.conn, doubleDir)
 	return err
 }
 
-// memberNode makes an ephemeral for a member, and only one, whatever is lost, and
-// returns its path.
+func (b *plainDouble) remove() error { return remove(b.conn, b.own) }
+
+// memberNode makes one ephemeral for a member, also after lost replies, and returns its path.
 func memberNode(conn *zk.Conn, dir string) (string, error) {
-	l := newNaked(conn, dir)
+	l := newLock(conn, dir)
 	l.naming = func() string { return strings.TrimSuffix(l.guid(), marker) + "m-" }
 	err := l.join()
 	return l.path(l.own), err
@@ -270,74 +216,62 @@ func memberNode(conn *zk.Conn, dir string) (string, error) {
 
 func isMember(name string) bool { return strings.Contains(name, "m-") }
 
-// lookForReady looks for "ready", and makes it if enough are there.
-func (g *gathering) lookForReady() (bool, <-chan zk.Event, error) {
-	ready, _, change, err := g.conn.ExistsW(readyPath)
+// lookForReady looks for "ready", and makes it if enough members are there.
+func (b *plainDouble) lookForReady() (bool, <-chan zk.Event, error) {
+	ready, _, change, err := b.conn.ExistsW(readyPath)
 	if ready || err != nil {
 		return ready, nil, err
 	}
-	if all, _, err := g.lookAtMembers(); !all || err != nil {
+	if all, _, err := b.lookAtMembers(); !all || err != nil {
 		return false, change, err
 	}
-	_, err = g.conn.Create(readyPath, nil, 0, acl)
-	if errors.Is(err, zk.ErrNodeExists) {
-		err = nil
-	}
+	_, err = b.conn.Create(readyPath, nil, 0, acl)
+	err = ignore(err, zk.ErrNodeExists)
 	return err == nil, nil, err
 }
 
 // lookAtMembers counts the members.
-func (g *gathering) lookAtMembers() (bool, <-chan zk.Event, error) {
-	members, change, err := g.members()
-	if err == nil && !slices.Contains(members, path.Base(g.own)) {
+func (b *plainDouble) lookAtMembers() (bool, <-chan zk.Event, error) {
+	members, change, err := b.members(b.watches)
+	if err == nil && !slices.Contains(members, path.Base(b.own)) {
 		err = errGone
 	}
-	return len(members) >= g.size, change, err
+	return len(members) >= b.size, change, err
 }
 
-// members lists them, and watches them.
-func (g *gathering) members() ([]string, <-chan zk.Event, error) {
-	names, _, change, err := g.conn.ChildrenW(gatheringDir)
-	return slices.DeleteFunc(names, func(name string) bool { return !g.member(name) }), change, err
-}
-
-// again waits until something has changed, which calls for another look.
-func again(ctx context.Context, change <-chan zk.Event) bool {
-	select {
-	case <-change:
-	case <-ctx.Done():
+// members lists the members in the order in which they came.
+func (b *plainDouble) members(watch bool) (names []string, change <-chan zk.Event, err error) {
+	if watch {
+		names, _, change, err = b.conn.ChildrenW(doubleDir)
+	} else {
+		names, _, err = b.conn.Children(doubleDir)
 	}
-	return false
-}
-
-func (g *gathering) remove() (err error) {
-	for range attempts {
-		if err = g.conn.Delete(g.own, -1); err == nil || errors.Is(err, zk.ErrNoNode) {
-			return nil
-		}
-	}
-	return err
+	names = slices.DeleteFunc(names, func(name string) bool { return !b.member(name) })
+	number := func(name string) string { return name[strings.LastIndex(name, "-")+1:] }
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
+	return names, change, err
 }
 
 // oneRound is a script of one round, for objects that are good for one.
 var oneRound = scenario.Script{Clients: 3, Rounds: 1}
 
-// notLeftBehind is a double barrier of which more is asked: when all the clients are a
-// group and one has entered, those enter, too, who have not been disturbed.
+// notLeftBehind is a double barrier with one more condition: when all the clients are a group and
+// one has entered, all undisturbed members enter, too.
 func notLeftBehind(w scenario.Workload) scenario.Workload {
 	judge := w.Judge
 	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		r, err := judge(e)
-		i := slices.IndexFunc(r.Verdicts, func(v linearizability.Verdict) bool { return v.Property == linearizability.Liveness })
-		if why := leftBehind(e.History); err == nil && i >= 0 && why != "" {
-			r.Verdicts[i].Status, r.Verdicts[i].Summary = linearizability.Violated, why
+		for i, v := range r.Verdicts {
+			if why := leftBehind(e.History); v.Property == liveness && err == nil && why != "" {
+				r.Verdicts[i].Status, r.Verdicts[i].Summary = linearizability.Violated, why
+			}
 		}
 		return r, err
 	}
 	return w
 }
 
-// leftBehind says who was, "" if nobody was.
+// leftBehind names a member that was left behind, "" without one.
 func leftBehind(h linearizability.History) string {
 	clients, entered := map[string]bool{}, map[string]int64{}
 	for _, op := range h.Ops {
@@ -347,13 +281,15 @@ func leftBehind(h linearizability.History) string {
 		}
 	}
 	for _, op := range h.Ops {
-		gaveUp := op.Kind == ops.Enter && op.Outcome == linearizability.OpUnknown && op.ReturnTime-op.CallTime > 20*time.Second
+		gaveUp := op.Kind == ops.Enter && op.Outcome == linearizability.OpUnknown &&
+			op.ReturnTime-op.CallTime > 20*time.Second
 		if !gaveUp || op.Input != strconv.Itoa(len(clients)) || disturbed(h, op) {
 			continue
 		}
 		for _, other := range h.Ops {
 			if step := entered[other.Client]; step > op.Call && step < op.Return {
-				return fmt.Sprintf("%s gave up at step %d, though %s, which was there with it, had entered at step %d", op.Client, op.Return, other.Client, step)
+				return fmt.Sprintf("%s gave up at step %d, though %s, which was there with it, had entered at step %d",
+					op.Client, op.Return, other.Client, step)
 			}
 		}
 	}
@@ -363,143 +299,95 @@ func leftBehind(h linearizability.History) string {
 // disturbed reports whether a client was told of a loss in a call.
 func disturbed(h linearizability.History, op linearizability.Op) bool {
 	return slices.ContainsFunc(h.Notices, func(n linearizability.Notice) bool {
-		return n.Client == op.Client && n.Kind != linearizability.Connected && n.Step >= op.Call && n.Step <= op.Return
+		return n.Client == op.Client && n.Kind != linearizability.Connected &&
+			n.Step >= op.Call && n.Step <= op.Return
 	})
 }
 
-// leaving is a workload of a double barrier of whose members those who leave are looked
-// at.
-func leaving(leaves func(*gathering) object.DoubleBarrierer) scenario.Workload {
+// leaving is a workload of a double barrier that judges how its members leave.
+func leaving(open func(*plainDouble) object.DoubleBarrierer) scenario.Workload {
 	w := object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
-		g := newGathering(env.Conn, env.Size, nil)
-		g.look = g.lookQuietly
-		return leaves(g)
-	}).Named("")
-	return judgedBy(beside(w, gatheringDir), "who leaves wakes one, but for the last", leaverWakesSeveral)
+		return open(newDouble(env.Conn, env.Size, func(b *plainDouble) { b.watches = false }))
+	})
+	return judgedBy(beside(w, doubleDir), "who leaves wakes one, but for the last", leaverWakesSeveral)
 }
 
-// lookQuietly is lookForReady without a watch of the directory.
-func (g *gathering) lookQuietly() (bool, <-chan zk.Event, error) {
-	ready, _, change, err := g.conn.ExistsW(readyPath)
-	if ready || err != nil {
-		return ready, nil, err
-	}
-	names, err := g.inOrder()
-	if err == nil && !slices.Contains(names, path.Base(g.own)) {
-		err = errGone
-	}
-	if err != nil || len(names) < g.size {
-		return false, change, err
-	}
-	if _, err = g.conn.Create(readyPath, nil, 0, acl); errors.Is(err, zk.ErrNodeExists) {
-		err = nil
-	}
-	return err == nil, nil, err
-}
+// orderly is a member that leaves as the guide says: the first waits for the last, and the others,
+// when they have deleted their nodes, for the first.
+type orderly struct{ *plainDouble }
 
-// inOrder lists the members in the order in which they came.
-func (g *gathering) inOrder() ([]string, error) {
-	names, _, err := g.conn.Children(gatheringDir)
-	names = slices.DeleteFunc(names, func(name string) bool { return !g.member(name) })
-	number := func(name string) string { return name[strings.LastIndex(name, "-"):] }
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
-	return names, err
-}
-
-// orderly is a member that leaves as the guide says: the first waits for the last, and
-// the others, when they have deleted their nodes, for the first.
-type orderly struct{ *gathering }
-
-func (g orderly) Leave(ctx context.Context) error {
+func (b orderly) Leave(ctx context.Context) error {
 	for ctx.Err() == nil {
-		names, err := g.inOrder()
+		names, _, err := b.members(false)
 		if err != nil {
 			continue // the next request waits for the connection
 		}
-		if len(names) == 0 || len(names) == 1 && names[0] == path.Base(g.own) {
-			return g.remove()
+		if len(names) == 0 || len(names) == 1 && names[0] == path.Base(b.own) {
+			return b.remove()
 		}
 		other := names[0]
-		if other == path.Base(g.own) {
+		if other == path.Base(b.own) {
 			other = names[len(names)-1]
-		} else if err := g.remove(); err != nil {
+		} else if err := b.remove(); err != nil {
 			return err
 		}
-		if there, _, gone, err := g.conn.ExistsW(gatheringDir + "/" + other); err == nil && there {
-			again(ctx, gone)
+		if there, _, gone, err := b.conn.ExistsW(doubleDir + "/" + other); err == nil && there {
+			await(ctx, gone)
 		}
 	}
-	return errors.Join(ctx.Err(), g.remove())
+	return errors.Join(ctx.Err(), b.remove())
 }
 
-// leaverWakesSeveral looks at runs in which nobody has given up: the watch of who has
-// cannot be taken back.
+// leaverWakesSeveral looks at runs in which all have waited to the end: a watch of a wait that was
+// given up cannot be taken back.
 func leaverWakesSeveral(e scenario.Evidence) error {
 	inside := 0
 	for _, ev := range e.History.Server {
 		switch {
-		case !strings.HasPrefix(ev.Path, gatheringDir+"/") || !isMember(ev.Path):
+		case !strings.HasPrefix(ev.Path, doubleDir+"/") || !isMember(ev.Path):
 		case ev.Kind == linearizability.NodeCreated:
 			inside++
 		case ev.Kind == linearizability.NodeDeleted:
 			if inside--; inside > 0 && ev.Notified > 1 && !e.GaveUp() {
-				return fmt.Errorf("%s wakes %d at step %d, and %d are inside", ev.Path, ev.Notified, ev.Step, inside)
+				return fmt.Errorf("%s wakes %d at step %d, and %d are inside",
+					ev.Path, ev.Notified, ev.Step, inside)
 			}
 		}
 	}
 	return nil
 }
 
-// allEnter is a workload of a double barrier that all clients enter, without a limit to
-// their patience, so that all have to get in.
-func allEnter(replace func(*gathering)) scenario.Workload {
-	w := gatheringOf(nil)
+// allEnter is a workload of a double barrier that all clients enter, without a limit to their
+// patience, so that all have to get in.
+func allEnter(steps ...func(*plainDouble)) scenario.Workload {
+	w := doubleOf()
 	w.Play = func(p *scenario.Player, s scenario.Script) {
-		g := newGathering(p.Conn(), s.Clients, replace)
-		p.Persist(func(int) error {
-			return p.Do(ops.Enter, "", func(ctx context.Context) (linearizability.Result, error) {
-				return linearizability.Result{}, g.Enter(ctx)
-			})
-		})
+		b := newDouble(p.Conn(), s.Clients, steps...)
+		p.Persist(func(int) error { return do(p, ops.Enter, "", b.Enter) })
 	}
 	w.Judge = scenario.Invariants()
 	return w
 }
 
 var plantedDoubleBarriers = []Exhibit{
-	{
-		Title: "leaves before the others", Property: linearizability.Safety,
-		Wrong: gatheringOf(func(g *gathering) {
-			g.clear = g.removeReady
-			g.awaitOthers = func(context.Context) {}
-		}),
-	},
-	{
-		Title: "counts ready, and removes it", Property: linearizability.Liveness,
-		Wrong: gatheringOf(func(g *gathering) {
-			g.clear = g.removeReady
-			g.member = func(string) bool { return true }
-		}),
-	},
-	{
-		Title: "leaves its node when it gives up", Property: linearizability.Orphans,
-		Wrong: gatheringOf(func(g *gathering) {
-			g.clear = g.removeReady
-			g.giveUp = func() error { return nil }
-		}),
-	},
-	{
-		Title: "waits for one more than there are", Property: linearizability.Liveness,
-		Wrong: doubleOfSize(+1),
-	},
-	{Title: "waits for one less", Property: linearizability.Safety, Wrong: doubleOfSize(-1)},
+	{Title: "leaves before the others", Property: safety, Wrong: doubleOf(removesReady,
+		func(b *plainDouble) { b.awaitOthers = func(context.Context) {} })},
+	{Title: "counts ready, and removes it", Property: liveness,
+		Wrong: doubleOf(removesReady, countsReady)},
+	{Title: "leaves its node when it gives up", Property: orphans, Wrong: doubleOf(removesReady,
+		func(b *plainDouble) { b.giveUp = nothing })},
+	{Title: "waits for one more than there are", Property: liveness, Wrong: doubleOfSize(+1)},
+	{Title: "waits for one less", Property: safety, Wrong: doubleOfSize(-1)},
+}
+
+// removesReady deletes "ready" after all have left.
+func removesReady(b *plainDouble) {
+	b.clear = func() { _ = b.conn.Delete(readyPath, -1) }
 }
 
 // doubleOfSize is a workload of a double barrier for some more or less than there are.
 func doubleOfSize(more int) scenario.Workload {
 	return object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
-		return recipes.NewDoubleBarrier(env.Conn, gatheringDir, env.Size+more)
-	}).Named("")
+		return recipes.NewDoubleBarrier(env.Conn, doubleDir, env.Size+more)
+	})
 }
-
-func (g *gathering) removeReady() { _ = g.conn.Delete(readyPath, -1) }

@@ -16,170 +16,122 @@ import (
 )
 
 var publishedElection = []Exhibit{
-	{
-		Slug: "every-newcomer-elected", Alias: "B5",
-		Title:  "every newcomer is elected",
+	{Slug: "every-newcomer-elected", Alias: "B5", Title: "every newcomer is elected",
 		Source: Report, Link: "https://github.com/python-zk/kazoo/issues/730",
-		Bug: "An election on numbers that are compared as text. After the counter has wrapped each " +
-			"new candidate has the smallest text and is leader at once, while the old one leads " +
-			"on.",
-		Property: linearizability.Safety,
-		Wrong:    wrapped(electionOf(func(l *naked) { l.order = byText })),
-		Right:    wrapped(electionOf(nil)),
-	},
-	{
-		Slug: "leader-by-old-path", Alias: "B40",
-		Title:  "leader by the path of an earlier session",
+		Bug: "An election on numbers that are compared as text. After the counter has wrapped " +
+			"each new candidate has the smallest text and is leader at once, while the old one " +
+			"leads on.",
+		Property: safety, Wrong: wrapped(electionOf(func(l *plainLock) { l.order = byText })),
+		Right: wrapped(electionOf())},
+	{Slug: "leader-by-old-path", Alias: "B40", Title: "leader by the path of an earlier session",
 		Source: Report, Link: "https://github.com/apache/curator/issues/1211",
-		Bug: "After a reconnect the latch finds its path first in the list and leads. The node is " +
-			"an earlier session's and is removed a moment later, when somebody else is elected: " +
-			"two lead, and nobody tells the first, whose session is well.",
-		Property: scenario.InvariantProperty,
-		Wrong: longTerms(func(l *naked) {
-			l.confirm = func() error { return nil } // wrong: whose node it is is not asked
-		}),
-		Right:  longTerms(nil),
-		Script: scenario.Script{Clients: 2, Rounds: 1},
-	},
-	{
-		Slug: "closed-while-creating", Alias: "B43",
-		Title:  "closed while its node is being made",
+		Bug: "After a reconnect the latch finds its path first in the list and leads. The node " +
+			"is an earlier session's and is removed a moment later, when another candidate is " +
+			"elected. Both lead, and the first is not told, as its session is well.",
+		Property: invariant, Wrong: longTerms(ownsAnyNode), Right: longTerms(),
+		Script: scenario.Script{Clients: 2, Rounds: 1}},
+	{Slug: "closed-while-creating", Alias: "B43", Title: "closed while its node is being made",
 		Source: Report, Link: "https://github.com/apache/curator/issues/539",
 		See: []string{"CURATOR-18", "Netflix/curator PR 274"},
-		Bug: "A latch makes its node in the background. Close deletes the node that is known, and " +
-			"there is none yet. The reply comes to a latch that is closed, and the node stays as " +
-			"a candidate that will never lead.",
-		Property: linearizability.Orphans,
-		Wrong: standAndLeave(func(joined <-chan error, leave func() error) error {
+		Bug: "A latch makes its node in the background. Close deletes the node that is known, " +
+			"and there is none yet. The reply comes to a latch that is closed, and the node " +
+			"stays as a candidate that will never lead.",
+		Property: orphans, Wrong: standAndLeave(func(joined <-chan error, l *plainLock) error {
 			select {
 			case <-joined:
-				return leave()
+				return l.leave()
 			default:
 				return nil // wrong: the node may be under way
 			}
-		}),
-		Right: standAndLeave(func(joined <-chan error, leave func() error) error {
+		}), Right: standAndLeave(func(joined <-chan error, l *plainLock) error {
 			if err := <-joined; err != nil {
 				return err
 			}
-			return leave()
-		}),
-	},
-	{
-		Slug: "error-ends-requeue", Alias: "B46",
-		Title:  "the first error ends the auto-requeue",
+			return l.leave()
+		})},
+	{Slug: "error-ends-requeue", Alias: "B46", Title: "the first error ends the auto-requeue",
 		Source: Report, Link: "https://github.com/apache/curator/issues/536",
 		See: []string{"CURATOR-15", "CURATOR-16", "CURATOR-518", "S4-20"},
-		Bug: "A loop in the background queues, leads, and queues again. An error while it queues, " +
-			"or an interrupt, ends the loop without a word, and this candidate is never elected " +
-			"again.",
-		Property: linearizability.Liveness,
-		Wrong:    openElection(func(ctx context.Context, c *zk.Conn) object.Elector { return newSelector(ctx, c, false) }),
-		Right:    openElection(func(ctx context.Context, c *zk.Conn) object.Elector { return newSelector(ctx, c, true) }),
-	},
-	{
-		Slug: "leader-gone-while-asked", Alias: "B48",
-		Title:  "the leader goes while it is asked for",
+		Bug: "A loop in the background queues, leads, and queues again. An error while it " +
+			"queues, or an interrupt, ends the loop without a word, and this candidate is never " +
+			"elected again.",
+		Property: liveness, Wrong: selectorOf(false), Right: selectorOf(true)},
+	{Slug: "leader-gone-while-asked", Alias: "B48", Title: "the leader goes during the question",
 		Source: Report, Link: "https://github.com/apache/curator/commit/3478aca7ed6852484b5574a6082f4bb75c04a1e0",
-		Bug: "Who leads is found by two requests: a list, and the data of its first node. If the " +
-			"leader resigns between the two that is a NoNode, which goes to a caller who has only " +
-			"asked.",
-		Property: scenario.InvariantProperty,
-		Wrong:    askForLeader(func(error) bool { return false }), // wrong: somebody else may lead now
-		Right:    askForLeader(func(err error) bool { return errors.Is(err, zk.ErrNoNode) }),
-	},
-	{
-		Slug: "peer-leaving-fails-election", Alias: "B52",
+		Bug: "The leader is found by two requests: a list, and the data of its first node. If " +
+			"the leader resigns between the two that is a NoNode, which goes to a caller that " +
+			"has only asked.",
+		Property: invariant,
+		Wrong:    askForLeader(func(error) bool { return false }), // wrong: there may be a new leader
+		Right:    askForLeader(func(err error) bool { return errors.Is(err, zk.ErrNoNode) })},
+	{Slug: "peer-leaving-fails-election", Alias: "B52",
 		Title:  "any peer that leaves fails the election of another",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java#L310",
-		Bug: "LeaderElectionSupport reads the data of every offer in the list. One that is gone by " +
-			"then is a NoNode that nobody expects: the candidate fails, and its own offer stays " +
+		Bug: "LeaderElectionSupport reads the data of every offer in the list. An offer that is " +
+			"gone by then is an unexpected NoNode: the candidate fails, and its own offer stays " +
 			"in front of all later ones.",
-		Property: linearizability.Liveness,
-		Wrong: openElection(func(_ context.Context, c *zk.Conn) object.Elector {
-			return candidate{failing(remade(c, lockDir, readEveryOffer))}
-		}),
-	},
+		Property: liveness, Wrong: electionOf(failing, func(l *plainLock) {
+			l.ahead = func(queue []string) (string, error) {
+				for _, name := range queue {
+					if _, _, err := l.conn.Get(l.path(name)); errors.Is(err, zk.ErrNoNode) {
+						return "", fmt.Errorf("%w: %s is gone", errFailed, name) // wrong: it may go
+					}
+				}
+				return l.predecessor(queue)
+			}
+		})},
 }
 
-// candidate is a naked lock as an election: who owns it leads.
-type candidate struct{ *naked }
+// candidate is a plain lock as an election: its owner leads.
+type candidate struct{ *plainLock }
 
 func (c candidate) Lead(ctx context.Context) error   { return c.Lock(ctx) }
 func (c candidate) Resign(ctx context.Context) error { return c.Unlock(ctx) }
 func (c candidate) Close(ctx context.Context) error  { return c.Unlock(ctx) }
 
-// electionOf is a workload of an election by a naked lock with some steps replaced.
-func electionOf(replace func(*naked)) scenario.Workload {
-	return openElection(func(_ context.Context, c *zk.Conn) object.Elector { return candidate{remade(c, lockDir, replace)} })
+// electionOf is a workload of an election by a plain lock with some steps replaced.
+func electionOf(steps ...func(*plainLock)) scenario.Workload {
+	return openElection(func(l *plainLock) object.Elector { return candidate{with(l, steps)} })
 }
 
-// openElection is a workload of any election at /lock. What goes on in the background
-// ends with the context that open gets.
-func openElection(open func(context.Context, *zk.Conn) object.Elector) scenario.Workload {
-	claims := claims
-	claims.MaxHerd = 1
-	under := func(ctx context.Context) scenario.Workload {
-		return object.Election(func(env object.Env) object.Elector { return open(ctx, env.Conn) }, claims).Named("")
-	}
-	w := beside(under(nil), lockDir)
-	w.Play = func(p *scenario.Player, s scenario.Script) { under(p.Context()).Play(p, s) }
-	return w
+// openElection is a workload of any election at /lock that is made of a plain lock.
+func openElection(open func(*plainLock) object.Elector) scenario.Workload {
+	return beside(object.Election(func(env object.Env) object.Elector {
+		return open(newLock(env.Conn, lockDir))
+	}, oneWaiterWoken), lockDir)
 }
 
-// longTerms is a workload of an election in which each leads for longer than a dead
-// session's nodes stay.
-func longTerms(replace func(*naked)) scenario.Workload {
+// longTerms is a workload of an election with terms that are longer than the nodes of a dead
+// session stay.
+func longTerms(steps ...func(*plainLock)) scenario.Workload {
 	const term = 15 * time.Second
-	w := electionOf(nil)
+	w := electionOf()
 	w.Play = func(p *scenario.Player, s scenario.Script) {
-		c := candidate{remade(p.Conn(), lockDir, replace)}
+		l := newLock(p.Conn(), lockDir, steps...)
 		for range s.Rounds {
-			if p.Persist(func(int) error { return lead(p, c) }) {
+			if playLock(p, l, ops.Lead, "") {
 				p.Pause(term)
-				p.Attempt(3, func(int) error { return resign(p, c) })
+				playUnlock(p, l, ops.Resign, "")
 			}
 		}
 	}
 	w.Length = func(s scenario.Script) time.Duration { return time.Duration(s.Clients*s.Rounds) * term }
-	return judgedBy(w, "one leads at a time", twoLead)
-}
-
-func lead(p *scenario.Player, c candidate) error {
-	return p.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
-		err := c.Lead(ctx)
-		return linearizability.Result{Token: c.Token()}, err
+	return judgedBy(w, "one leads at a time", func(e scenario.Evidence) error {
+		return together(e.History, func(op linearizability.Op) bool { return op.Kind == ops.Lead },
+			func(op linearizability.Op) bool { return op.Kind == ops.Resign })
 	})
 }
 
-func resign(p *scenario.Player, c candidate) error {
-	return p.Do(ops.Resign, "", func(ctx context.Context) (linearizability.Result, error) {
-		return linearizability.Result{}, c.Resign(ctx)
+// standAndLeave is a workload of candidates that stand in the background, and close after some
+// milliseconds.
+func standAndLeave(closing func(joined <-chan error, l *plainLock) error) scenario.Workload {
+	return playing(electionOf(), func(p *scenario.Player, round int) {
+		l := newLock(p.Conn(), lockDir)
+		joined := make(chan error, 1)
+		go func() { joined <- l.join() }()
+		p.Pause(time.Duration(1+p.Choose(scenario.At("pause", round), 30)) * time.Millisecond)
+		_ = do(p, ops.Resign, "", func(context.Context) error { return closing(joined, l) })
 	})
-}
-
-// twoLead says who is elected while another leads whose session is alive.
-func twoLead(e scenario.Evidence) error {
-	return together(e.History, func(op linearizability.Op) bool { return op.Kind == ops.Lead },
-		func(op linearizability.Op) bool { return op.Kind == ops.Resign })
-}
-
-// standAndLeave is a workload of candidates that stand, in the background, and close
-// after some milliseconds.
-func standAndLeave(closing func(joined <-chan error, leave func() error) error) scenario.Workload {
-	w := electionOf(nil)
-	w.Play = func(p *scenario.Player, s scenario.Script) {
-		for round := range s.Rounds {
-			l := newNaked(p.Conn(), lockDir)
-			joined := make(chan error, 1)
-			go func() { joined <- l.join() }()
-			p.Pause(time.Duration(1+p.Choose(scenario.At("pause", round), 30)) * time.Millisecond)
-			_ = p.Do(ops.Resign, "", func(context.Context) (linearizability.Result, error) {
-				return linearizability.Result{}, closing(joined, l.leave)
-			})
-		}
-	}
-	return w
 }
 
 // selector leads in turns, in the background.
@@ -192,45 +144,41 @@ type selector struct {
 	begun  bool
 	turns  chan struct{} // sent to by each turn as it begins
 	resign chan struct{} // received from by each turn
-	over   chan error    // what came of its end
+	over   chan error    // the error of each end
 	leads  bool
 }
 
-func newSelector(ctx context.Context, c *zk.Conn, goesOn bool) *selector {
-	s := &selector{conn: c, goesOn: goesOn, turns: make(chan struct{}), resign: make(chan struct{}), over: make(chan error, 1)}
-	s.life, s.stop = context.WithCancel(ctx)
-	return s
+// selectorOf is a workload of selectors. They end with the World.
+func selectorOf(goesOn bool) scenario.Workload {
+	within := func(life context.Context) scenario.Workload {
+		return openElection(func(l *plainLock) object.Elector {
+			s := &selector{conn: l.conn, goesOn: goesOn}
+			s.turns, s.resign, s.over = make(chan struct{}), make(chan struct{}), make(chan error, 1)
+			s.life, s.stop = context.WithCancel(life)
+			return s
+		})
+	}
+	w := within(nil)
+	w.Play = func(p *scenario.Player, s scenario.Script) { within(p.Context()).Play(p, s) }
+	return w
 }
 
 // requeue is the loop.
 func (s *selector) requeue() {
 	for s.life.Err() == nil {
-		l := newNaked(s.conn, lockDir)
-		if err := s.turn(l); err != nil && !s.goesOn {
+		if err := s.turn(); err != nil && !s.goesOn {
 			return // wrong: for ever
 		}
 	}
 }
 
 // turn queues, and leads until it is told to resign.
-func (s *selector) turn(l *naked) error {
-	for s.life.Err() == nil {
-		if err := l.join(); err != nil {
-			return err
-		}
-		ahead, err := l.look()
-		if err != nil {
-			return errors.Join(err, l.leave())
-		}
-		if ahead == "" {
-			return s.lead(l)
-		}
-		l.await(s.life, ahead)
+func (s *selector) turn() error {
+	l := newLock(s.conn, lockDir)
+	l.fatal = func(error) bool { return true }
+	if err := l.Lock(s.life); err != nil {
+		return errors.Join(err, l.leave())
 	}
-	return l.leave()
-}
-
-func (s *selector) lead(l *naked) error {
 	select {
 	case s.turns <- struct{}{}:
 	case <-s.life.Done():
@@ -276,24 +224,20 @@ func (s *selector) Close(ctx context.Context) error {
 	return s.Resign(ctx)
 }
 
-// askForLeader is a workload of an election whose candidates ask who leads before and
-// after they do; again tells of which errors they look again.
+// askForLeader is a workload of an election with candidates that ask for the leader before and
+// after they lead. They ask again after some errors.
 func askForLeader(again func(error) bool) scenario.Workload {
-	w := electionOf(nil)
-	w.Play = func(p *scenario.Player, s scenario.Script) {
-		for range s.Rounds {
-			c := candidate{newNaked(p.Conn(), lockDir)}
-			whoLeads(p, again)
-			if p.Persist(func(int) error { return lead(p, c) }) {
-				p.Attempt(3, func(int) error { return resign(p, c) })
-			}
-			whoLeads(p, again)
+	return judgedBy(playing(electionOf(), func(p *scenario.Player, _ int) {
+		l := newLock(p.Conn(), lockDir)
+		askOnce(p, again)
+		if playLock(p, l, ops.Lead, "") {
+			playUnlock(p, l, ops.Resign, "")
 		}
-	}
-	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
+		askOnce(p, again)
+	}), "a call fails only with its connection", noOtherErrors)
 }
 
-func whoLeads(p *scenario.Player, again func(error) bool) {
+func askOnce(p *scenario.Player, again func(error) bool) {
 	_ = p.Do(ops.Leader, "", func(context.Context) (linearizability.Result, error) {
 		leader, err := firstNode(p.Conn())
 		for again(err) {
@@ -314,76 +258,46 @@ func firstNode(conn *zk.Conn) (string, error) {
 	return first, err
 }
 
-func readEveryOffer(l *naked) {
-	l.ahead = func(queue []string) (string, error) {
-		for _, name := range queue {
-			if _, _, err := l.conn.Get(l.path(name)); errors.Is(err, zk.ErrNoNode) {
-				return "", fmt.Errorf("%w: %s is gone", errFailed, name) // wrong: it is none of its business
-			}
-		}
-		return l.predecessor(queue)
-	}
-}
-
 var plantedElections = []Exhibit{
-	{
-		Title: "stands twice when a reply is lost", Property: linearizability.Liveness,
-		Wrong: electionOf(createsAgain),
-	},
-	{Title: "all watch the leader", Property: linearizability.Herd, Wrong: electionOf(awaitsFirst)},
-	{
-		Title: "leads through a dead session's node", Property: linearizability.Safety,
-		Wrong: electionOf(ownsAnyNode),
-	},
-	{
-		Title: "never looks who is first", Property: linearizability.Safety,
-		Wrong: electionOf(neverLooks),
-	},
-	{
-		Title: "forgets to resign", Property: linearizability.Liveness,
-		Wrong: electionOf(func(l *naked) {
-			l.leave = func() error { l.own = ""; return nil }
-		}),
-	},
-	{
-		Title: "never says that it is lost", Property: linearizability.Belief,
-		Wrong: openElection(func(_ context.Context, c *zk.Conn) object.Elector {
-			return silentCandidate{candidate{newNaked(c, lockDir)}, make(chan struct{})}
-		}),
-	},
-	{
-		Title: "tells an old leader", Property: linearizability.Answers,
-		Wrong: latchOf(true), Right: latchOf(false),
-	},
+	{Title: "stands twice when a reply is lost", Property: liveness,
+		Wrong: electionOf(createsAgain)},
+	{Title: "all watch the leader", Property: herd, Wrong: electionOf(awaitsFirst)},
+	{Title: "leads through a dead session's node", Property: safety,
+		Wrong: electionOf(ownsAnyNode)},
+	{Title: "never looks who is first", Property: safety, Wrong: electionOf(neverLooks)},
+	{Title: "forgets to resign", Property: liveness, Wrong: electionOf(func(l *plainLock) {
+		l.leave = func() error { l.forget(); return nil }
+	})},
+	{Title: "never says that it is lost", Property: belief, Wrong: openElection(
+		func(l *plainLock) object.Elector { return silentCandidate{candidate{l}} })},
+	{Title: "tells an old leader", Property: answers, Wrong: latchOf(true), Right: latchOf(false)},
 }
 
 // silentCandidate has a signal of loss that never comes.
-type silentCandidate struct {
-	candidate
-	lost chan struct{}
-}
+type silentCandidate struct{ candidate }
 
-func (c silentCandidate) Lost() <-chan struct{} { return c.lost }
+func (silentCandidate) Lost() <-chan struct{} { return make(chan struct{}) }
 
-// latch is a leader latch for each turn, which can tell who leads.
+// latch is a leader latch for each turn, which can be asked for the leader.
 type latch struct {
-	conn   *zk.Conn
-	name   string
-	stale  bool // it tells the first leader that it has heard of, for ever
-	answer recipes.Candidate
 	*recipes.LeaderLatch
-	term *recipes.Term
+	open   func() *recipes.LeaderLatch
+	term   *recipes.Term
+	stale  bool // its first answer is its answer for ever
+	answer recipes.Candidate
 }
 
 func latchOf(stale bool) scenario.Workload {
 	return object.Election(func(env object.Env) object.Elector {
-		return &latch{conn: env.Conn, name: env.Name, stale: stale}
-	}).Named("")
+		return &latch{stale: stale, open: func() *recipes.LeaderLatch {
+			return recipes.NewLeaderLatch(env.Conn, "/election", env.Name)
+		}}
+	})
 }
 
 func (l *latch) Lead(ctx context.Context) error {
 	if l.LeaderLatch == nil {
-		l.LeaderLatch = recipes.NewLeaderLatch(l.conn, "/election", l.name)
+		l.LeaderLatch = l.open()
 		if err := l.Start(); err != nil {
 			return err
 		}
@@ -400,17 +314,16 @@ func (l *latch) Lost() <-chan struct{}            { return l.term.Lost() }
 func (l *latch) Resign(ctx context.Context) error { return l.Close(ctx) }
 
 func (l *latch) Close(ctx context.Context) error {
-	if err := l.LeaderLatch.Close(ctx); err != nil {
-		return err
+	err := l.LeaderLatch.Close(ctx)
+	if err == nil {
+		l.LeaderLatch = nil
 	}
-	l.LeaderLatch = nil
-	return nil
+	return err
 }
 
 func (l *latch) Leader(ctx context.Context) (string, int64, error) {
 	if l.answer.Epoch == 0 || !l.stale {
-		asker := recipes.NewLeaderLatch(l.conn, "/election", l.name)
-		leader, _, err := asker.Leader(ctx)
+		leader, _, err := l.open().Leader(ctx)
 		if err != nil {
 			return "", 0, err
 		}

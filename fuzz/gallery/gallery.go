@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // Exhibit is a wrong recipe beside a right one.
@@ -38,6 +39,22 @@ type Exhibit struct {
 	// Script is what the clients do; the zero value means scenario.DefaultScript.
 	Script scenario.Script
 }
+
+// The properties that exhibits violate, by short names.
+const (
+	safety       = linearizability.Safety
+	liveness     = linearizability.Liveness
+	delivery     = linearizability.Delivery
+	linearizable = linearizability.Linearizability
+	order        = linearizability.Order
+	belief       = linearizability.Belief
+	herd         = linearizability.Herd
+	orphans      = linearizability.Orphans
+	answers      = linearizability.Answers
+	presence     = linearizability.Presence
+	view         = linearizability.View
+	invariant    = scenario.InvariantProperty
+)
 
 // Source is where a bug is from.
 type Source string

@@ -8,91 +8,85 @@ import (
 
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
-// The exhibits below are found only by several goroutines of a client that share a
-// handle, or by callers that go away in the middle.
+// The exhibits below are found only by several goroutines of a client that share a handle, or by
+// callers that go away in the middle.
 var (
-	handsQueue = Exhibit{
-		Title: "wakes one of several waiters", Property: linearizability.Liveness, Script: hands,
-		Wrong: object.Queue(func(env object.Env) object.Queuer {
-			conn := env.InTurn()
-			return &narrowQueue{Queue: recipes.NewQueue(conn, queueDir), conn: conn}
-		}, recipesQueue).Named(""),
-		Right: builtIn("queue", "recipes.Queue"),
-	}
-	handsCounter = Exhibit{
-		Title: "keeps the state of a call in the handle", Property: linearizability.Delivery, Script: hands,
-		Wrong: object.Counter(func(env object.Env) object.Counterer {
-			return &forgetfulCounter{Counter: recipes.NewCounter(env.InTurn(), counterPath)}
-		}, object.CounterClaims{Definite: true}).Named(""),
-		Right: builtIn("counter", "recipes.Counter"),
-	}
-	roughBarrier = Exhibit{
-		Title: "closes beside its calls", Property: linearizability.Liveness, Script: rough,
-		Wrong: object.Barrier(func(env object.Env) object.Barrierer {
-			return openBarrier{recipes.NewBarrier(env.InTurn(), barrierPath)}
-		}).Named(""),
-		Right: builtIn("barrier", "recipes.Barrier"),
-	}
+	sharedScript   = scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3}
+	carelessScript = scenario.Script{Clients: 3, Rounds: 2, Careless: true}
 )
 
-var roughLocks = []Exhibit{
-	{
-		Title: "closes without giving back", Property: linearizability.Liveness, Script: rough,
-		Wrong: roughLock(func(l *recipes.Lock) object.Locker { return keptLock{l} }),
-		Right: builtIn("lock", "recipes.Lock"),
-	},
-	{
-		Title: "does not unlock for a caller that has gone", Property: linearizability.Liveness, Script: rough,
-		Wrong: roughLock(func(l *recipes.Lock) object.Locker { return goneLock{l} }),
-		Right: builtIn("lock", "recipes.Lock"),
-	},
-	{
-		Title: "tries without looking", Property: linearizability.Safety, Script: rough,
-		Wrong: roughLock(func(l *recipes.Lock) object.Locker { return eagerLock{l} }),
-		Right: builtIn("lock", "recipes.Lock"),
-	},
+var sharedQueue = Exhibit{
+	Title: "wakes one of several waiters", Property: liveness, Script: sharedScript,
+	Wrong: object.Queue(func(env object.Env) object.Queuer {
+		conn := env.InTurn()
+		return &narrowQueue{Queue: recipes.NewQueue(conn, queueDir), conn: conn}
+	}, object.QueueClaims{
+		Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
+	}),
+	Right: builtIn("queue", "recipes.Queue"),
 }
 
-var roughSemaphores = []Exhibit{
-	{
-		Title: "does not release for a caller that has gone", Property: linearizability.Liveness, Script: rough,
-		Wrong: roughSemaphore(func(l *recipes.Lease) object.Lease { return goneLease{l} }, false),
+var sharedCounter = Exhibit{
+	Title: "keeps the state of a call in the handle", Property: delivery, Script: sharedScript,
+	Wrong: object.Counter(func(env object.Env) object.Counterer {
+		return &forgetfulCounter{Counter: recipes.NewCounter(env.InTurn(), counterPath)}
+	}, object.CounterClaims{Definite: true}),
+	Right: builtIn("counter", "recipes.Counter"),
+}
+
+var carelessBarrier = Exhibit{
+	Title: "closes beside its calls", Property: liveness, Script: carelessScript,
+	Wrong: object.Barrier(func(env object.Env) object.Barrierer {
+		return openBarrier{recipes.NewBarrier(env.InTurn(), barrierPath)}
+	}),
+	Right: builtIn("barrier", "recipes.Barrier"),
+}
+
+var carelessLocks = []Exhibit{
+	carelessLock("closes without giving back", liveness,
+		func(l *recipes.Lock) object.Locker { return keptLock{l} }),
+	carelessLock("does not unlock for a caller that has gone", liveness,
+		func(l *recipes.Lock) object.Locker { return goneLock{l} }),
+	carelessLock("tries without looking", safety,
+		func(l *recipes.Lock) object.Locker { return eagerLock{l} }),
+}
+
+var carelessSemaphores = []Exhibit{
+	carelessSemaphore("does not release for a caller that has gone", liveness,
+		func(s *recipes.Semaphore) object.Acquirer { return goneSemaphore{s} }),
+	carelessSemaphore("tries, and keeps what it did not get", orphans,
+		func(s *recipes.Semaphore) object.Acquirer { return greedySemaphore{acquirer{s}} }),
+}
+
+func carelessLock(title, property string, wrap func(*recipes.Lock) object.Locker) Exhibit {
+	return Exhibit{
+		Title: title, Property: property, Script: carelessScript,
+		Wrong: object.Lock(func(env object.Env) object.Locker {
+			return wrap(recipes.NewLock(env.InTurn(), "/lock"))
+		}),
+		Right: builtIn("lock", "recipes.Lock"),
+	}
+}
+
+func carelessSemaphore(
+	title, property string, wrap func(*recipes.Semaphore) object.Acquirer,
+) Exhibit {
+	return Exhibit{
+		Title: title, Property: property, Script: carelessScript,
+		Wrong: object.Semaphore(func(env object.Env) object.Acquirer {
+			return wrap(recipes.NewSemaphore(env.InTurn(), "/semaphore", 2))
+		}, object.SemaphoreClaims{
+			LockClaims: object.LockClaims{LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"}},
+			Nodes:      "/semaphore/leases",
+		}),
 		Right: builtIn("semaphore", "recipes.Semaphore"),
-	},
-	{
-		Title: "tries, and keeps what it did not get", Property: linearizability.Orphans, Script: rough,
-		Wrong: roughSemaphore(func(l *recipes.Lease) object.Lease { return l }, true),
-		Right: builtIn("semaphore", "recipes.Semaphore"),
-	},
+	}
 }
 
-// The scripts of several goroutines, and of callers that go away.
-var (
-	hands = scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3}
-	rough = scenario.Script{Clients: 3, Rounds: 2, Careless: true}
-)
-
-// recipesQueue is what the queue of package recipes claims.
-var recipesQueue = object.QueueClaims{
-	Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
-}
-
-func roughLock(wrap func(*recipes.Lock) object.Locker) scenario.Workload {
-	return object.Lock(func(env object.Env) object.Locker { return wrap(recipes.NewLock(env.InTurn(), "/lock")) }).Named("")
-}
-
-func roughSemaphore(wrap func(*recipes.Lease) object.Lease, greedy bool) scenario.Workload {
-	claims := object.SemaphoreClaims{LockClaims: object.LockClaims{LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"}}, Nodes: "/semaphore/leases"}
-	return object.Semaphore(func(env object.Env) object.Acquirer {
-		return wrappedSemaphore{recipes.NewSemaphore(env.InTurn(), "/semaphore", 2), wrap, greedy}
-	}, claims).Named("")
-}
-
-// narrowQueue has one watch for all who wait, and tells one of them.
+// narrowQueue has one watch for all waiters, and tells one of them.
 type narrowQueue struct {
 	*recipes.Queue
 	conn recipes.Conn
@@ -115,7 +109,7 @@ func (q *narrowQueue) Take(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// watch returns what is told once when the elements change.
+// watch returns a channel that gets one value when the elements change.
 func (q *narrowQueue) watch() <-chan struct{} {
 	q.mu.Lock()
 	if q.news != nil {
@@ -126,12 +120,11 @@ func (q *narrowQueue) watch() <-chan struct{} {
 	q.news = news
 	q.mu.Unlock()
 	_, _, event, err := q.conn.ChildrenW("/queue/items")
+	if err != nil {
+		event = after(10 * time.Millisecond)
+	}
 	go func() {
-		if err == nil {
-			<-event
-		} else {
-			time.Sleep(10 * time.Millisecond)
-		}
+		<-event
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		q.news = nil
@@ -140,7 +133,7 @@ func (q *narrowQueue) watch() <-chan struct{} {
 	return news
 }
 
-// forgetfulCounter adds what was to be added last when it comes to it.
+// forgetfulCounter adds the number of its latest call.
 type forgetfulCounter struct {
 	*recipes.Counter
 	delta atomic.Int64
@@ -154,7 +147,7 @@ func (c *forgetfulCounter) Add(ctx context.Context, delta int64) (int64, error) 
 	return c.Counter.Add(ctx, c.delta.Load())
 }
 
-// lock is what the locks below have of recipes.Lock.
+// lock is the part of recipes.Lock that the locks below have.
 type lock interface {
 	object.Locker
 	TryLock(ctx context.Context) (bool, error)
@@ -172,7 +165,7 @@ type openBarrier struct{ *recipes.Barrier }
 
 func (b openBarrier) Close(context.Context) error { return nil }
 
-// goneLock does nothing for a caller who has gone.
+// goneLock does nothing for a caller that has gone.
 type goneLock struct{ lock }
 
 func (l goneLock) Unlock(ctx context.Context) error {
@@ -182,7 +175,41 @@ func (l goneLock) Unlock(ctx context.Context) error {
 	return l.lock.Unlock(ctx)
 }
 
-// goneLease does nothing for a caller who has gone.
+// eagerLock says yes to every try.
+type eagerLock struct{ lock }
+
+func (l eagerLock) TryLock(context.Context) (bool, error) { return true, nil }
+
+// acquirer is a semaphore of package recipes as the workload of semaphores has it.
+type acquirer struct{ *recipes.Semaphore }
+
+func (s acquirer) Acquire(ctx context.Context) (object.Lease, error) {
+	lease, err := s.Semaphore.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return lease, nil
+}
+
+// greedySemaphore denies a lease that it has got by trying, and keeps it.
+type greedySemaphore struct{ acquirer }
+
+func (s greedySemaphore) TryAcquire(ctx context.Context) (object.Lease, bool, error) {
+	_, _, err := s.Semaphore.TryAcquire(ctx)
+	return nil, false, err
+}
+
+// goneSemaphore does not release a lease for a caller that has gone.
+type goneSemaphore struct{ *recipes.Semaphore }
+
+func (s goneSemaphore) Acquire(ctx context.Context) (object.Lease, error) {
+	lease, err := s.Semaphore.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return goneLease{lease}, nil
+}
+
 type goneLease struct{ *recipes.Lease }
 
 func (l goneLease) Release(ctx context.Context) error {
@@ -190,33 +217,4 @@ func (l goneLease) Release(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return l.Lease.Release(ctx)
-}
-
-// eagerLock is owned by whoever tries.
-type eagerLock struct{ lock }
-
-func (l eagerLock) TryLock(context.Context) (bool, error) { return true, nil }
-
-// wrappedSemaphore hands out other leases. A greedy one denies and keeps those that
-// it has got by trying.
-type wrappedSemaphore struct {
-	*recipes.Semaphore
-	wrap   func(*recipes.Lease) object.Lease
-	greedy bool
-}
-
-func (s wrappedSemaphore) Acquire(ctx context.Context) (object.Lease, error) {
-	lease, err := s.Semaphore.Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.wrap(lease), nil
-}
-
-func (s wrappedSemaphore) TryAcquire(ctx context.Context) (object.Lease, bool, error) {
-	lease, ok, err := s.Semaphore.TryAcquire(ctx)
-	if !ok || s.greedy {
-		return nil, false, err
-	}
-	return s.wrap(lease), true, nil
 }

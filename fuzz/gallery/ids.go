@@ -5,48 +5,29 @@ import (
 
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 var plantedIDs = []Exhibit{
-	{
-		Title: "reserves without a look", Property: linearizability.Safety,
-		Wrong: idsOf(ids{counter: &counter{bad: counterDefects{anyVersion: true}}}, uncounted),
-	},
-	{
-		Title: "takes a lost reservation for made", Property: linearizability.Delivery,
-		Wrong: idsOf(ids{counter: &counter{bad: counterDefects{optimist: true}}}, counted),
-	},
-	{
-		Title: "goes on past its block", Property: linearizability.Delivery,
-		Wrong: idsOf(ids{onPast: true}, counted),
-	},
-	{
-		Title: "hands one out again after a failure", Property: linearizability.Safety,
-		Wrong: idsOf(ids{twice: true}, uncounted),
-	},
-	{
-		Title: "counts down", Property: linearizability.Order,
-		Wrong: idsOf(ids{falling: true}, uncounted),
-	},
-	{
-		Title: "counts for itself", Property: linearizability.Safety,
-		Wrong: idsOf(ids{local: true}, uncounted),
-	},
-	{
-		Title: "has blocks, and claims to be ordered", Property: linearizability.Order,
-		Wrong: idsOf(ids{}, object.IDClaims{Uncounted: true, Ordered: true}),
-	},
+	{Title: "reserves without a look", Property: safety,
+		Wrong: idsOf(ids{counter: &counter{anyVersion: true}}, uncounted)},
+	{Title: "takes a lost reservation for made", Property: delivery,
+		Wrong: idsOf(ids{counter: &counter{optimist: true}}, counted)},
+	{Title: "goes on past its block", Property: delivery, Wrong: idsOf(ids{onPast: true}, counted)},
+	{Title: "hands one out again after a failure", Property: safety,
+		Wrong: idsOf(ids{twice: true}, uncounted)},
+	{Title: "counts down", Property: order, Wrong: idsOf(ids{falling: true}, uncounted)},
+	{Title: "counts for itself", Property: safety, Wrong: idsOf(ids{local: true}, uncounted)},
+	{Title: "has blocks, and claims to be ordered", Property: order,
+		Wrong: idsOf(ids{}, object.IDClaims{Uncounted: true, Ordered: true})},
 }
 
-// What the generators claim.
+// The claims of the generators.
 var (
 	counted   = object.IDClaims{Path: counterPath}
 	uncounted = object.IDClaims{Uncounted: true}
 )
 
-// ids reserves blocks of two numbers by a counter, which is right. Each flag makes it
-// wrong.
+// ids reserves blocks of two numbers by a counter. It is right without the flags.
 type ids struct {
 	*counter
 	next, last int64
@@ -54,18 +35,18 @@ type ids struct {
 	onPast  bool // goes on past the end of its block by one
 	twice   bool // hands a number out again when the next block fails
 	falling bool // hands out the greatest number of a block first
-	local   bool // asks the server nothing
+	local   bool // sends no request
 }
 
 func idsOf(bad ids, claims object.IDClaims) scenario.Workload {
+	if bad.counter == nil {
+		bad.counter = &counter{}
+	}
 	return object.IDGenerator(func(env object.Env) object.IDSource {
 		g := bad
-		g.counter = &counter{conn: env.Conn}
-		if bad.counter != nil {
-			g.counter.bad = bad.counter.bad
-		}
+		g.counter = bad.counter.on(env.Conn)
 		return &g
-	}, claims).Named("")
+	}, claims)
 }
 
 func (g *ids) Next(ctx context.Context) (int64, error) {

@@ -15,95 +15,89 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// naked is a lock with nothing around it: the algorithm of the ZooKeeper guide, in
-// steps. With the steps that newNaked puts in it is right; an exhibit puts a wrong
-// one in the place of one of them.
-type naked struct {
+// plainLock is the lock of the ZooKeeper guide in steps. It is right with the steps of newLock. An
+// exhibit replaces one of them.
+type plainLock struct {
 	conn   *zk.Conn
 	dir    string
-	places int    // how many may own it at once: 1, but for a semaphore
+	places int    // number of owners at a time: 1, but for a semaphore
 	flags  int32  // of the own node
 	prefix string // of the own node's name, with a GUID
 	own    string // name of the own node, "" if there is none
 	token  int64  // czxid of the own node, from confirm
 
 	naming    func() string                                 // prefix of the next node's name
-	join      func() error                                  // make the own node
+	join      func() error                                  // make the own node, unless it is there
 	find      func() (found bool, err error)                // look for it by its prefix
+	makeDir   func() error                                  // make the missing directory
 	contender func(name string) bool                        // whether a child counts
 	order     func(a, b string) int                         // of the contenders' names
-	ahead     func(queue []string) (name string, err error) // whom to wait for, "" for nobody
-	confirm   func() error                                  // that the own node is this session's
-	await     func(ctx context.Context, ahead string)       // wait until something has changed
-	fatal     func(err error) bool                          // whether it ends Lock as it is
-	giveUp    func(ctx context.Context) error               // leave without having owned it
+	ahead     func(queue []string) (name string, err error) // node to wait for, "" for none
+	confirm   func() error                                  // the own node is this session's
+	await     func(ctx context.Context, ahead string) bool  // a change; true: the lock is owned
+	fatal     func(err error) bool                          // whether Lock returns the error at once
+	giveUp    func(ctx context.Context) error               // leave without the lock
 	leave     func() error                                  // delete the own node
 }
 
-func newNaked(conn *zk.Conn, dir string) *naked {
-	l := &naked{conn: conn, dir: dir, places: 1, flags: zk.FlagEphemeral | zk.FlagSequence}
-	l.naming, l.join, l.find = l.guid, l.joinOnce, l.findPrefix
+func newLock(conn *zk.Conn, dir string, steps ...func(*plainLock)) *plainLock {
+	l := &plainLock{conn: conn, dir: dir, places: 1, flags: zk.FlagEphemeral | zk.FlagSequence}
+	l.naming, l.join, l.find, l.makeDir = l.guid, l.once(l.make), l.findPrefix, l.makePersistentDir
 	l.contender, l.order, l.ahead, l.confirm = hasNumber, bySequence, l.predecessor, l.confirmOwner
 	l.await, l.giveUp, l.leave = l.awaitDeletion, l.leaveAndTell, l.leaveSurely
 	l.fatal = func(error) bool { return false }
-	return l
+	return with(l, steps)
 }
 
-// attempts bound repetitions. The client holds requests back while it has no
-// connection, so each costs a fault, but after the end of a World all fail.
-const attempts = 20
-
-var acl = zk.WorldACL(zk.PermAll)
-
-// errGone tells that the own node is gone, or was a session's that is.
-var errGone = errors.New("the own node is gone")
-
-// Lock queues and waits until nobody is ahead. When ctx is done it gives up.
-func (l *naked) Lock(ctx context.Context) error {
+// Lock queues and waits until there is no contender ahead. When ctx is done it gives up.
+func (l *plainLock) Lock(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := l.join(); err != nil {
 			return err
 		}
 		ahead, err := l.look()
 		switch {
-		case l.fatal(err):
+		case err != nil && l.fatal(err):
 			return err
 		case errors.Is(err, errGone):
 			l.own = ""
 		case err != nil: // the next request waits for the connection
-		case ahead == "":
+		case ahead == "" || l.await(ctx, ahead):
 			return nil
-		default:
-			l.await(ctx, ahead)
 		}
 	}
 	return l.giveUp(ctx)
 }
 
 // Unlock leaves.
-func (l *naked) Unlock(context.Context) error { return l.leave() }
+func (l *plainLock) Unlock(context.Context) error { return l.leave() }
 
-// Token is the czxid of the node through which the lock is owned, 0 if it was not asked
-// for.
-func (l *naked) Token() int64 { return l.token }
+// Token is the czxid of the owner's node, 0 before the first confirm.
+func (l *plainLock) Token() int64 { return l.token }
 
-// guid is a prefix that nobody else has.
-func (l *naked) guid() string {
+// guid is a unique prefix.
+func (l *plainLock) guid() string {
 	var id [16]byte
 	rand.Read(id[:])
 	return fmt.Sprintf("_c_%x-lock-", id)
 }
 
-// joinOnce makes the own node, unless there is one. If the reply is lost it looks
-// for the node before it makes another.
-func (l *naked) joinOnce() (err error) {
-	if l.own != "" {
-		return nil
+// once is a join that makes the own node only if there is none.
+func (l *plainLock) once(make func() error) func() error {
+	return func() error {
+		if l.own != "" {
+			return nil
+		}
+		return make()
 	}
+}
+
+// make makes the own node. After a lost reply it looks for the node before it makes another.
+func (l *plainLock) make() (err error) {
 	l.prefix = l.naming()
 	for range attempts {
-		if err = l.create(); err == nil {
-			return nil
+		if err = l.create(); err == nil || errors.Is(err, zk.ErrNoNode) {
+			return err
 		}
 		if found, err := l.find(); err != nil || found {
 			return err
@@ -112,11 +106,11 @@ func (l *naked) joinOnce() (err error) {
 	return err
 }
 
-// create makes the own node, and the directory if need be.
-func (l *naked) create() error {
+// create sends the create of the own node, and makes the directory if it is missing.
+func (l *plainLock) create() error {
 	made, err := l.conn.Create(l.path(l.prefix), nil, l.flags, acl)
 	if errors.Is(err, zk.ErrNoNode) {
-		if _, err := l.conn.Create(l.dir, nil, 0, acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		if err := l.makeDir(); err != nil {
 			return err
 		}
 		return l.create()
@@ -127,26 +121,27 @@ func (l *naked) create() error {
 	return err
 }
 
-// findPrefix looks for a node with the own prefix until it knows.
-func (l *naked) findPrefix() (found bool, err error) {
-	for range attempts {
-		var names []string
-		names, _, err = l.conn.Children(l.dir)
-		if errors.Is(err, zk.ErrNoNode) {
-			return false, nil
-		}
-		if err == nil {
-			if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, l.prefix) }); i >= 0 {
-				l.own = names[i]
-			}
-			return l.own != "", nil
-		}
-	}
-	return false, err
+func (l *plainLock) makePersistentDir() error {
+	_, err := l.conn.Create(l.dir, nil, 0, acl)
+	return ignore(err, zk.ErrNodeExists)
 }
 
-// look lists the contenders in their order and finds whom to wait for.
-func (l *naked) look() (ahead string, err error) {
+// findPrefix looks for a node with the own prefix until it has an answer.
+func (l *plainLock) findPrefix() (bool, error) {
+	err := repeat(func() error {
+		names, _, err := l.conn.Children(l.dir)
+		if i := slices.IndexFunc(names, l.hasPrefix); i >= 0 {
+			l.own = names[i]
+		}
+		return ignore(err, zk.ErrNoNode)
+	})
+	return err == nil && l.own != "", err
+}
+
+func (l *plainLock) hasPrefix(name string) bool { return strings.HasPrefix(name, l.prefix) }
+
+// look lists the contenders in their order and finds the node to wait for.
+func (l *plainLock) look() (ahead string, err error) {
 	names, _, err := l.conn.Children(l.dir)
 	if errors.Is(err, zk.ErrNoNode) {
 		return "", errGone
@@ -157,16 +152,16 @@ func (l *naked) look() (ahead string, err error) {
 	return l.ahead(l.sorted(names))
 }
 
-// sorted are the contenders in their order.
-func (l *naked) sorted(names []string) []string {
-	queue := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !l.contender(name) })
+// sorted returns the contenders in their order.
+func (l *plainLock) sorted(names []string) []string {
+	foreign := func(name string) bool { return !l.contender(name) }
+	queue := slices.DeleteFunc(slices.Clone(names), foreign)
 	slices.SortFunc(queue, l.order)
 	return queue
 }
 
-// predecessor is the node before the own one, or "" if the own one is first, and
-// this session's.
-func (l *naked) predecessor(queue []string) (string, error) {
+// predecessor is the node before the own one, or "" if the own one is first and this session's.
+func (l *plainLock) predecessor(queue []string) (string, error) {
 	i := slices.Index(queue, l.own)
 	switch {
 	case i < 0:
@@ -177,9 +172,20 @@ func (l *naked) predecessor(queue []string) (string, error) {
 	return "", l.confirm()
 }
 
-// confirmOwner asks whether the own node is this session's: the nodes of a session
-// that has ended may stay for a while.
-func (l *naked) confirmOwner() error {
+// orConfirm is the answer of ahead for a node to wait for, "" for none.
+func (l *plainLock) orConfirm(ahead string) (string, error) {
+	if ahead != "" {
+		return ahead, nil
+	}
+	return "", l.confirm()
+}
+
+// isBefore reports whether a node has a smaller number than the own one.
+func (l *plainLock) isBefore(name string) bool { return bySequence(name, l.own) < 0 }
+
+// confirmOwner checks that the own node is this session's: the nodes of an ended session may stay
+// for a while.
+func (l *plainLock) confirmOwner() error {
 	exists, stat, err := l.conn.Exists(l.path(l.own))
 	if err == nil && (!exists || stat.EphemeralOwner != l.conn.SessionID()) {
 		return errGone
@@ -190,45 +196,37 @@ func (l *naked) confirmOwner() error {
 	return err
 }
 
-// awaitDeletion waits until the node ahead is gone, as far as can be told: the
-// caller looks again.
-func (l *naked) awaitDeletion(ctx context.Context, ahead string) {
-	_, _, gone, err := l.conn.GetW(l.path(ahead))
-	if err != nil {
-		return
+// awaitDeletion waits for an event of the node ahead. The caller looks again.
+func (l *plainLock) awaitDeletion(ctx context.Context, ahead string) bool {
+	if _, _, gone, err := l.conn.GetW(l.path(ahead)); err == nil {
+		await(ctx, gone)
 	}
-	select {
-	case <-gone:
-	case <-ctx.Done():
-	}
+	return false
 }
 
-// leaveAndTell leaves and returns why.
-func (l *naked) leaveAndTell(ctx context.Context) error { return errors.Join(ctx.Err(), l.leave()) }
+// leaveAndTell leaves and returns the reason.
+func (l *plainLock) leaveAndTell(ctx context.Context) error { return errors.Join(ctx.Err(), l.leave()) }
 
 // leaveSurely deletes the own node until it is known to be gone.
-func (l *naked) leaveSurely() error {
+func (l *plainLock) leaveSurely() error {
 	if l.own == "" {
 		return nil
 	}
-	err := l.remove(l.path(l.own))
+	err := remove(l.conn, l.path(l.own))
 	if err == nil {
 		l.own = ""
 	}
 	return err
 }
 
-// remove deletes a node until it is known to be gone.
-func (l *naked) remove(path string) (err error) {
-	for range attempts {
-		if err = l.conn.Delete(path, -1); err == nil || errors.Is(err, zk.ErrNoNode) {
-			return nil
-		}
-	}
-	return err
+// forget returns the name of the own node, and drops it.
+func (l *plainLock) forget() string {
+	own := l.own
+	l.own = ""
+	return own
 }
 
-func (l *naked) path(name string) string { return l.dir + "/" + name }
+func (l *plainLock) path(name string) string { return l.dir + "/" + name }
 
 // bySequence orders names by their numbers, which wrap.
 func bySequence(a, b string) int {
@@ -252,20 +250,28 @@ func sequence(name string) (int32, bool) {
 // marker stands before the number.
 const marker = "lock-"
 
-// lockOf is a workload of a naked lock with some steps replaced.
-func lockOf(replace func(*naked)) scenario.Workload {
-	return openLock(func(env object.Env) object.Locker { return remade(env.Conn, lockDir, replace) })
+// lockOf is a workload of a plain lock with some steps replaced.
+func lockOf(steps ...func(*plainLock)) scenario.Workload {
+	return openLock(func(l *plainLock) object.Locker { return with(l, steps) })
 }
 
-// openLock is a workload of any lock at /lock. The directory is there, which makes
-// stories shorter.
-func openLock(open func(object.Env) object.Locker) scenario.Workload {
-	return beside(object.Lock(open, claims).Named(""), lockDir)
+// openLock is a workload of any lock at /lock that is made of a plain one. The directory is there,
+// which makes stories shorter.
+func openLock(open func(*plainLock) object.Locker) scenario.Workload {
+	return beside(object.Lock(func(env object.Env) object.Locker {
+		return open(newLock(env.Conn, lockDir))
+	}, claims), lockDir)
 }
 
-// claims are what the locks of the gallery claim. What is there from the beginning may
-// stay.
-var claims = object.LockClaims{Path: lockDir, LeavesAtRest: []string{lockDir, foreign, shortNamed, mutexDir, leasesDir}}
+// claims are the claims of the locks of the gallery. Nodes of the beginning may stay.
+var claims = object.LockClaims{
+	Path: lockDir, LeavesAtRest: []string{lockDir, foreign, shortNamed, mutexDir, leasesDir},
+}
+
+// oneWaiterWoken are claims, and that a release wakes one waiter at most.
+var oneWaiterWoken = object.LockClaims{
+	Path: claims.Path, LeavesAtRest: claims.LeavesAtRest, MaxHerd: 1,
+}
 
 // beside is a workload in a tree in which some nodes are there from the beginning.
 func beside(w scenario.Workload, paths ...string) scenario.Workload {
@@ -276,16 +282,8 @@ func beside(w scenario.Workload, paths ...string) scenario.Workload {
 	return w
 }
 
-func remade(c *zk.Conn, dir string, replace func(*naked)) *naked {
-	l := newNaked(c, dir)
-	if replace != nil {
-		replace(l)
-	}
-	return l
-}
-
-// Nodes that are there from the beginning: the directory and, in some exhibits, a child
-// that is no contender, one that looks like one, and directories for two kinds of nodes.
+// Nodes that are there from the beginning: the directory and, in some exhibits, a child that is no
+// contender, a child that looks like one, and directories for two kinds of nodes.
 const (
 	lockDir    = "/lock"
 	foreign    = lockDir + "/readme"
@@ -294,22 +292,14 @@ const (
 	leasesDir  = lockDir + "/leases"
 )
 
-// failing makes a naked lock give up as it is when one of its steps finds errFailed:
-// its node stays. One such node is enough to show it, so the next attempts use the
-// same second one. What else goes wrong it survives.
-func failing(l *naked) *naked {
+// failing makes a lock return when a step finds errFailed, and leave its node. One such node is
+// enough to show it, so the next attempts use the same second one.
+func failing(l *plainLock) {
 	failed := false
 	l.fatal = func(err error) bool {
-		if !errors.Is(err, errFailed) {
-			return false
+		if errors.Is(err, errFailed) && !failed {
+			l.own, failed = "", true // wrong: the node stays
 		}
-		if !failed {
-			l.own, failed = "", true // wrong: nobody deletes it
-		}
-		return true
+		return errors.Is(err, errFailed)
 	}
-	return l
 }
-
-// errFailed is what a wrong step returns for something that it does not expect.
-var errFailed = errors.New("this was not expected")

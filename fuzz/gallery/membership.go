@@ -10,277 +10,256 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 var publishedMembership = []Exhibit{
-	{
-		Slug: "guard-watch-used-up", Alias: "B76",
-		Title:  "the guard that heard of other data",
+	{Slug: "guard-watch-used-up", Alias: "B76", Title: "the guard that heard of other data",
 		Source: Report, Link: "https://github.com/apache/curator/issues/778",
 		Bug: "The guard of a persistent ephemeral waits for its deletion. When its data changes " +
-			"the watch fires for that, and is not set again: when the node is deleted later " +
-			"nobody makes it again.",
-		Property: linearizability.Presence,
-		Wrong: notingOf(func(g *attendant) {
-			g.await = func(ctx context.Context, change <-chan zk.Event) error {
-				select {
-				case ev := <-change:
-					if errors.Is(ev.Err, zk.ErrClosing) {
-						return ev.Err
-					}
-					if ev.Type == zk.EventNodeDataChanged {
-						<-ctx.Done() // wrong: the watch is used up
-					}
-				case <-ctx.Done():
+			"the watch fires for that, and is not set again: when the node is deleted later it " +
+			"is not made again.",
+		Property: presence, Wrong: updatingOf(func(m *member) {
+			m.await = func(ctx context.Context, change <-chan zk.Event) error {
+				event, err := await(ctx, change)
+				if err == nil && event.Type == zk.EventNodeDataChanged {
+					<-ctx.Done() // wrong: the watch is used up
 				}
-				return nil
+				return closing(event)
 			}
-		}),
-		Right: notingOf(nil),
-	},
-	{
-		Slug: "unregister-races-reconnect", Alias: "B78",
-		Title:  "registered again while it is taken back",
+		}), Right: updatingOf()},
+	{Slug: "unregister-races-reconnect", Alias: "B78", Title: "registered again while it is taken back",
 		Source: Report, Link: "https://github.com/apache/curator/issues/685",
-		Bug: "After a reconnect all that is in the list of own services is registered again. To " +
-			"take one back its node is deleted, and then it is taken off the list: if the " +
-			"connection breaks over the delete, the service is registered between the two, and " +
-			"its node is there as long as the session lives.",
-		Property: linearizability.Presence,
-		Wrong: groupOf(func(g *attendant) {
-			remove := g.afterReconnect()
-			g.leave = func() error {
+		Bug: "After a reconnect all services of a list are registered again. To take one back " +
+			"its node is deleted, and then it is taken off the list. If the connection breaks " +
+			"over the delete, the service is registered between the two, and its node is there " +
+			"as long as the session lives.",
+		Property: presence, Wrong: memberOf(func(m *member) {
+			remove := m.afterReconnect()
+			m.leave = func() error {
 				err := remove()
-				g.stopGuard() // wrong: too late
+				m.stopGuard() // wrong: too late
 				return err
 			}
-		}),
-		Right: groupOf(func(g *attendant) {
-			remove := g.afterReconnect()
-			g.leave = func() error {
-				g.stopGuard()
+		}), Right: memberOf(func(m *member) {
+			remove := m.afterReconnect()
+			m.leave = func() error {
+				m.stopGuard()
 				return remove()
 			}
-		}),
-		Script: scenario.Script{Clients: 1, Rounds: 2}, // who is alone is not evicted
-	},
-	{
-		Slug: "old-node-taken-for-own", Alias: "B79",
+		}), Script: scenario.Script{Clients: 1, Rounds: 2}}, // a single client is not evicted
+	{Slug: "old-node-taken-for-own", Alias: "B79",
 		Title:  "the node of the session before is taken for the own one",
 		Source: Report, Link: "https://github.com/apache/dubbo/issues/5125",
 		See: []string{"S4-17", "KAFKA-1387", "CURATOR pull request 50"},
-		Bug: "In a new session the node is there already, so all is well. But it is of the session " +
-			"before: the server deletes it a moment later, and nobody registers again.",
-		Property: linearizability.Presence,
-		Wrong: groupOf(func(g *attendant) {
+		Bug: "In a new session the node is there already, so all is well. But it is of the " +
+			"session before: the server deletes it a moment later, and it is not registered " +
+			"again.",
+		Property: presence, Wrong: memberOf(func(m *member) {
 			known := false
-			g.theirs = func(stat *zk.Stat) bool {
-				known = g.ofAnotherSession(stat)
+			m.theirs = func(stat *zk.Stat) bool {
+				known = m.ofAnotherSession(stat)
 				return false // wrong: it will go with its session
 			}
-			await := g.await
-			g.await = func(ctx context.Context, change <-chan zk.Event) error {
+			m.await = func(ctx context.Context, change <-chan zk.Event) error {
 				if known {
 					<-ctx.Done() // all is well, for ever
 				}
-				return await(ctx, change)
+				return untilEvent(ctx, change)
 			}
-		}),
-	},
-	{
-		Slug: "error-read-as-empty", Alias: "B82",
-		Title:  "what cannot be read is gone",
+		})},
+	{Slug: "error-read-as-empty", Alias: "B82", Title: "an unreadable member is gone",
 		Source: Report, Link: "https://github.com/vitessio/vitess/issues/15632",
 		Bug: "A view is refreshed just when the connection is lost. The error is taken for an " +
 			"empty list, and all members for having left.",
-		Property: linearizability.Answers,
-		Wrong: groupOf(func(g *attendant) {
-			g.view = func(ctx context.Context) ([]string, error) {
-				names, _ := g.list(ctx) // wrong: an error says nothing about them
+		Property: answers, Wrong: memberOf(func(m *member) {
+			m.view = func(context.Context) ([]string, error) {
+				names, _ := m.list() // wrong: an error says nothing about them
 				return names, nil
 			}
-		}),
-	},
-	{
-		Slug: "registered-once", Alias: "S4-16",
-		Title:  "registered once and for all",
+		})},
+	{Slug: "registered-once", Alias: "S4-16", Title: "registered once and for all",
 		Source: Report, Link: "https://github.com/pinterest/memq/pull/55",
-		Bug: "A provider registers when it starts. When its session ends the node goes, and though " +
-			"it has a new session soon and works as before, nobody finds it.",
-		Property: linearizability.Presence,
-		Wrong:    groupOf(func(g *attendant) { g.guarded = false }), // wrong: each session needs a node
-	},
+		Bug: "A provider registers when it starts. When its session ends the node goes. It has a " +
+			"new session soon and works as before, but no client finds it.",
+		Property: presence,
+		Wrong:    memberOf(func(m *member) { m.guarded = false })}, // wrong: each session needs a node
 }
 
-// attendant is a member of a group: an ephemeral of a fixed name, and a guard that makes
-// it again whenever it is gone. It lists the others at each look. An exhibit replaces a
-// step of it by a wrong one.
-type attendant struct {
+// member is a member of a group in steps: an ephemeral of a fixed name, and a guard that makes it
+// again when it is gone. It lists the others at each look. An exhibit replaces a step by a wrong
+// one.
+type member struct {
 	conn *zk.Conn
 	name string
 	data string
-	stop context.CancelFunc // of the guard; nil: not joined
-	idle chan struct{}      // closed when it has ended
+	background
 
-	guarded bool                                                    // there is one
-	theirs  func(stat *zk.Stat) bool                                // whether a node that is there is not this session's
-	await   func(ctx context.Context, change <-chan zk.Event) error // until the guard has to look again
+	guarded bool                                                    // it has a guard
+	theirs  func(stat *zk.Stat) bool                                // the node is another session's
+	await   func(ctx context.Context, change <-chan zk.Event) error // until the guard looks again
 	leave   func() error
 	view    func(ctx context.Context) ([]string, error)
 }
 
+// background is a goroutine that can be started and stopped.
+type background struct {
+	stop context.CancelFunc // nil: it does not run
+	idle chan struct{}      // closed when it has ended
+}
+
+func (b *background) startGuard(ctx context.Context, run func(context.Context)) {
+	if b.stop != nil {
+		return
+	}
+	ctx, b.stop = context.WithCancel(context.WithoutCancel(ctx))
+	idle := make(chan struct{})
+	b.idle = idle
+	go func() {
+		defer close(idle)
+		run(ctx)
+	}()
+}
+
+func (b *background) stopGuard() {
+	if b.stop != nil {
+		b.stop()
+		<-b.idle
+		b.stop = nil
+	}
+}
+
 const membersDir = "/members"
 
-// groupOf is a workload of a group with some steps replaced, nil for none.
-func groupOf(replace func(*attendant)) scenario.Workload {
-	w := object.Membership(func(env object.Env) object.Roster {
-		return newAttendant(env.Conn, env.Name, replace)
-	}).Named("")
-	return beside(w, membersDir)
+// memberOf is a workload of a group with some steps replaced.
+func memberOf(steps ...func(*member)) scenario.Workload {
+	return openMember(func(m *member) object.Roster { return m }, steps)
 }
 
-func newAttendant(c *zk.Conn, name string, replace func(*attendant)) *attendant {
-	g := &attendant{conn: c, name: name, guarded: true}
-	g.theirs, g.await, g.leave, g.view = g.ofAnotherSession, untilEvent, g.stopAndDelete, g.list
-	if replace != nil {
-		replace(g)
-	}
-	return g
+// openMember is a workload of any member that is made of a plain one.
+func openMember(open func(*member) object.Roster, steps []func(*member)) scenario.Workload {
+	return beside(object.Membership(func(env object.Env) object.Roster {
+		m := &member{conn: env.Conn, name: env.Name, guarded: true}
+		m.theirs, m.await, m.leave = m.ofAnotherSession, untilEvent, m.stopAndDelete
+		m.view = func(context.Context) ([]string, error) { return m.list() }
+		return open(with(m, steps))
+	}), membersDir)
 }
 
-func (g *attendant) path() string { return membersDir + "/" + g.name }
+func (m *member) path() string { return membersDir + "/" + m.name }
 
-func (g *attendant) Join(ctx context.Context, data string) error {
-	g.data = data
-	if err := g.appear(); err != nil {
+func (m *member) Join(ctx context.Context, data string) error {
+	m.data = data
+	if err := m.appear(); err != nil {
 		return err
 	}
-	if g.stop == nil && g.guarded {
-		guard, stop := context.WithCancel(context.WithoutCancel(ctx))
-		g.stop, g.idle = stop, make(chan struct{})
-		go g.guard(guard, g.idle)
+	if m.guarded {
+		m.startGuard(ctx, m.guard)
 	}
 	return nil
 }
 
 // appear makes the node, unless it is there.
-func (g *attendant) appear() error {
-	_, err := g.conn.Create(g.path(), []byte(g.data), zk.FlagEphemeral, acl)
+func (m *member) appear() error {
+	_, err := m.conn.Create(m.path(), []byte(m.data), zk.FlagEphemeral, acl)
 	if !errors.Is(err, zk.ErrNodeExists) {
 		return err
 	}
-	_, stat, err := g.conn.Get(g.path())
-	if err == nil && g.theirs(stat) {
+	_, stat, err := m.conn.Get(m.path())
+	if err == nil && m.theirs(stat) {
 		err = zk.ErrNodeExists
 	}
 	return err
 }
 
-func (g *attendant) ofAnotherSession(stat *zk.Stat) bool {
-	return stat.EphemeralOwner != g.conn.SessionID()
+func (m *member) ofAnotherSession(stat *zk.Stat) bool {
+	return stat.EphemeralOwner != m.conn.SessionID()
 }
 
-// guard makes the node again whenever it is gone.
-func (g *attendant) guard(ctx context.Context, idle chan struct{}) {
-	defer close(idle)
+// guard makes the node again when it is gone.
+func (m *member) guard(ctx context.Context) {
 	for ctx.Err() == nil {
-		there, stat, change, err := g.conn.ExistsW(g.path())
+		there, stat, change, err := m.conn.ExistsW(m.path())
 		switch {
-		case errors.Is(err, zk.ErrClosing), errors.Is(err, zk.ErrConnectionClosed) && ctx.Err() != nil:
+		case errors.Is(err, zk.ErrConnectionClosed) && ctx.Err() != nil:
 			return
-		case err == nil && !there:
-			err = g.appear()
-		case err == nil && !g.theirs(stat):
-			err = g.await(ctx, change)
-		case err == nil:
+		case err != nil:
+		case !there:
+			err = m.appear()
+		case !m.theirs(stat):
+			err = m.await(ctx, change)
+		default:
 			err = zk.ErrNodeExists // it will go with its session
 		}
 		if errors.Is(err, zk.ErrClosing) {
 			return
 		}
 		if err != nil {
-			awaitChange(ctx, after(200*time.Millisecond))
+			await(ctx, after(200*time.Millisecond))
 		}
 	}
 }
 
 // untilEvent waits for any event.
 func untilEvent(ctx context.Context, change <-chan zk.Event) error {
-	select {
-	case ev := <-change:
-		if errors.Is(ev.Err, zk.ErrClosing) {
-			return ev.Err
-		}
-	case <-ctx.Done():
+	event, _ := await(ctx, change)
+	return closing(event)
+}
+
+// closing is the error of an event that tells of the end of the connection.
+func closing(event zk.Event) error {
+	if errors.Is(event.Err, zk.ErrClosing) {
+		return event.Err
 	}
 	return nil
 }
 
-func (g *attendant) Leave(context.Context) error { return g.leave() }
+func (m *member) Leave(context.Context) error { return m.leave() }
 
 // stopAndDelete ends the guard, and only then deletes the node.
-func (g *attendant) stopAndDelete() error {
-	g.stopGuard()
-	return g.remove()
+func (m *member) stopAndDelete() error {
+	m.stopGuard()
+	return m.remove()
 }
 
-func (g *attendant) stopGuard() {
-	if g.stop != nil {
-		g.stop()
-		<-g.idle
-		g.stop = nil
-	}
-}
+func (m *member) remove() error { return ignore(m.conn.Delete(m.path(), -1), zk.ErrNoNode) }
 
-func (g *attendant) remove() error {
-	err := g.conn.Delete(g.path(), -1)
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	return err
-}
-
-func (g *attendant) View(ctx context.Context) (string, error) {
-	names, err := g.view(ctx)
+func (m *member) View(ctx context.Context) (string, error) {
+	names, err := m.view(ctx)
 	slices.Sort(names)
 	return strings.Join(names, ","), err
 }
 
-func (g *attendant) list(context.Context) ([]string, error) {
-	names, _, err := g.conn.Children(membersDir)
+func (m *member) list() ([]string, error) {
+	names, _, err := m.conn.Children(membersDir)
 	return names, err
 }
 
-// noting is an attendant whose data can be changed.
-type noting struct{ *attendant }
+// updating is a member with data that can be changed.
+type updating struct{ *member }
 
-func (n noting) Update(_ context.Context, data string) error {
-	_, err := n.conn.Set(n.path(), []byte(data), -1)
+func (u updating) Update(_ context.Context, data string) error {
+	_, err := u.conn.Set(u.path(), []byte(data), -1)
 	if err == nil {
-		n.data = data
+		u.data = data
 	}
 	return err
 }
 
-// notingOf is groupOf with data that can be changed.
-func notingOf(replace func(*attendant)) scenario.Workload {
-	w := object.Membership(func(env object.Env) object.Roster {
-		return noting{newAttendant(env.Conn, env.Name, replace)}
-	}).Named("")
-	return beside(w, membersDir)
+// updatingOf is memberOf with data that can be changed.
+func updatingOf(steps ...func(*member)) scenario.Workload {
+	return openMember(func(m *member) object.Roster { return updating{m} }, steps)
 }
 
-// afterReconnect makes the guard look after a reconnect and in a new session only. It
-// returns what deletes the node until it is known to be gone, and tells the guard when
-// the connection breaks over that.
-func (g *attendant) afterReconnect() (remove func() error) {
+// afterReconnect makes the guard look after a reconnect and in a new session only. It returns a
+// function that deletes the node until it is known to be gone, and tells the guard when the
+// connection breaks over that.
+func (m *member) afterReconnect() (remove func() error) {
 	broken := make(chan struct{}, 1)
-	g.await = func(ctx context.Context, change <-chan zk.Event) error {
+	m.await = func(ctx context.Context, change <-chan zk.Event) error {
 		for {
 			select {
 			case ev := <-change:
-				if ev.Err != nil { // the session has ended, or all
+				if ev.Err != nil { // the session has ended, or the connection
 					return ev.Err
 				}
 				change = nil
@@ -293,7 +272,7 @@ func (g *attendant) afterReconnect() (remove func() error) {
 	}
 	return func() (err error) {
 		for range attempts {
-			if err = g.remove(); !errors.Is(err, zk.ErrConnectionClosed) {
+			if err = m.remove(); !errors.Is(err, zk.ErrConnectionClosed) {
 				return err
 			}
 			select {

@@ -5,51 +5,38 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/zksim/zksim/linearizability"
+	"github.com/go-zookeeper/zk"
 )
 
 var plantedMembership = []Exhibit{
-	{
-		Title: "comes back after it has left", Property: linearizability.Presence,
-		Wrong: groupOf(func(g *attendant) { g.leave = g.remove }),
-	},
-	{
-		Title: "does not leave", Property: linearizability.Presence,
-		Wrong: groupOf(func(g *attendant) { g.leave = func() error { return nil } }),
-	},
-	{
-		Title: "looks only once", Property: linearizability.Answers,
-		Wrong: groupOf(func(g *attendant) {
-			var seen []string
-			g.view = func(ctx context.Context) (_ []string, err error) {
-				if seen == nil {
-					seen, err = g.list(ctx)
+	{Title: "comes back after it has left", Property: presence, Wrong: memberOf(func(m *member) {
+		m.leave = m.remove
+	})},
+	{Title: "does not leave", Property: presence, Wrong: memberOf(func(m *member) { m.leave = nothing })},
+	{Title: "looks only once", Property: answers, Wrong: memberOf(func(m *member) {
+		var seen []string
+		m.view = func(context.Context) (_ []string, err error) {
+			if seen == nil {
+				seen, err = m.list()
+			}
+			return slices.Clone(seen), err
+		}
+	})},
+	{Title: "deletes all others", Property: safety, Wrong: memberOf(func(m *member) {
+		m.view = func(context.Context) ([]string, error) {
+			names, err := m.list()
+			for _, name := range names {
+				if name != m.name {
+					err = errors.Join(err, ignore(m.conn.Delete(membersDir+"/"+name, -1), zk.ErrNoNode))
 				}
-				return slices.Clone(seen), err
 			}
-		}),
-	},
-	{
-		Title: "deletes all others", Property: linearizability.Safety,
-		Wrong: groupOf(func(g *attendant) {
-			g.view = func(ctx context.Context) ([]string, error) {
-				names, err := g.list(ctx)
-				for _, name := range names {
-					if name != g.name {
-						err = errors.Join(err, gone(g.conn.Delete(membersDir+"/"+name, -1)))
-					}
-				}
-				return names, err
-			}
-		}),
-	},
-	{
-		Title: "never answers", Property: linearizability.Liveness,
-		Wrong: groupOf(func(g *attendant) {
-			g.view = func(ctx context.Context) ([]string, error) {
-				<-ctx.Done()
-				return nil, ctx.Err()
-			}
-		}),
-	},
+			return names, err
+		}
+	})},
+	{Title: "never answers", Property: liveness, Wrong: memberOf(func(m *member) {
+		m.view = func(ctx context.Context) ([]string, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	})},
 }

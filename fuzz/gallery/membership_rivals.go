@@ -10,139 +10,109 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 var plantedRivals = []Exhibit{
-	{
-		Title: "deletes again without a reply", Property: linearizability.Safety,
-		Wrong: rivalsOf(rivalDefects{deleteAgain: true}),
-	},
-	{
-		Title: "writes into whatever is there", Property: linearizability.Safety,
-		Wrong: rivalsOf(rivalDefects{seize: true}),
-	},
-	{
-		Title: "does not take over", Property: linearizability.Presence,
-		Wrong: rivalsOf(rivalDefects{giveUp: true}),
-	},
-	{
-		Title: "takes another's node for its own", Property: linearizability.Presence,
-		Wrong: rivalsOf(rivalDefects{adopt: true}),
-	},
-	{
-		Title: "does not mind what others write into its node", Property: linearizability.Presence,
-		Wrong: rivalsOf(rivalDefects{careless: true}),
-	},
-	{
-		Title: "sees nothing any more beside what it may not read", Property: linearizability.Answers,
-		Wrong: rivalsOf(rivalDefects{blind: true}),
-	},
-	{
-		Title: "shows again what was before", Property: linearizability.Answers,
-		Wrong: rivalsOf(rivalDefects{back: true}),
-	},
+	{Title: "deletes again without a reply", Property: safety, Wrong: rivalsOf(rival{deleteAgain: true})},
+	{Title: "writes into whatever is there", Property: safety, Wrong: rivalsOf(rival{seize: true})},
+	{Title: "does not take over", Property: presence, Wrong: rivalsOf(rival{giveUp: true})},
+	{Title: "takes another's node for its own", Property: presence,
+		Wrong: rivalsOf(rival{adopt: true})},
+	{Title: "does not mind what others write into its node", Property: presence,
+		Wrong: rivalsOf(rival{careless: true})},
+	{Title: "sees nothing any more beside what it may not read", Property: answers,
+		Wrong: rivalsOf(rival{blind: true})},
+	{Title: "shows again what was before", Property: answers, Wrong: rivalsOf(rival{back: true})},
 }
 
-type rivalDefects struct {
-	deleteAgain bool // a deletion without a reply is repeated, whose node it may be
-	seize       bool // its data is written into a node of another
-	giveUp      bool // it does not try again when the node was another's
-	adopt       bool // a node that exists is its own
-	careless    bool // the data is written once
-	blind       bool // a view that fails shows what was shown before
-	back        bool // every other view is the one before
-}
-
-func rivalsOf(bad rivalDefects) scenario.Workload {
-	return beside(object.Membership(func(env object.Env) object.Roster {
-		return &plainRival{conn: env.Conn, path: membersDir + "/" + env.Name, bad: bad}
-	}, object.MembershipClaims{Rivals: true}).Named(""), membersDir)
-}
-
-// plainRival keeps a node in a few lines: a loop looks at it and repairs it. It is
-// right without faults, with one defect more for each flag.
-type plainRival struct {
+// rival keeps a node that other clients want, too: a goroutine looks at it and repairs it. It is
+// right without the flags.
+type rival struct {
 	conn *zk.Conn
 	path string
-	bad  rivalDefects
 	data string
-	stop context.CancelFunc // of the loop; nil: the node is not wanted
-	idle chan struct{}
+	background
 	seen []string
+
+	deleteAgain bool // repeats a deletion without a reply, also of another's node
+	seize       bool // writes its data into a node of another
+	giveUp      bool // does not try again when the node was another's
+	adopt       bool // takes any node for its own
+	careless    bool // writes the data once
+	blind       bool // shows the view before when a view fails
+	back        bool // shows an earlier view
+}
+
+func rivalsOf(bad rival) scenario.Workload {
+	return beside(object.Membership(func(env object.Env) object.Roster {
+		r := bad
+		r.conn, r.path = env.Conn, membersDir+"/"+env.Name
+		return &r
+	}, object.MembershipClaims{Rivals: true}), membersDir)
 }
 
 var errTaken = errors.New("it is another's")
 
-// Join waits until the node is there.
-func (n *plainRival) Join(ctx context.Context, data string) error {
-	n.data = data
-	err := n.repair()
-	if n.stop == nil && !(n.bad.giveUp && errors.Is(err, errTaken)) {
-		loop, stop := context.WithCancel(context.WithoutCancel(ctx))
-		n.stop, n.idle = stop, make(chan struct{})
-		go n.loop(loop, n.idle)
+// Join makes the node, and begins to keep it.
+func (r *rival) Join(ctx context.Context, data string) error {
+	r.data = data
+	err := r.repair()
+	if !r.giveUp || !errors.Is(err, errTaken) {
+		r.startGuard(ctx, r.keep)
 	}
 	return err
 }
 
-// loop repairs the node whenever something happens to it.
-func (n *plainRival) loop(ctx context.Context, idle chan struct{}) {
-	defer close(idle)
+// keep repairs the node after each event.
+func (r *rival) keep(ctx context.Context) {
 	for ctx.Err() == nil {
-		_, _, changed, err := n.conn.ExistsW(n.path)
+		_, _, changed, err := r.conn.ExistsW(r.path)
 		if err == nil {
-			err = n.repair()
+			err = r.repair()
 		}
 		switch {
-		case n.bad.giveUp && errors.Is(err, errTaken):
+		case r.giveUp && errors.Is(err, errTaken):
 			return
-		case err == nil, errors.Is(err, errTaken):
-			if untilEvent(ctx, changed) != nil {
-				return
-			}
-		default:
-			awaitChange(ctx, after(200*time.Millisecond))
+		case ignore(err, errTaken) != nil:
+			await(ctx, after(200*time.Millisecond))
+		case untilEvent(ctx, changed) != nil:
+			return
 		}
 	}
 }
 
-// repair looks at the node, and makes it what it should be.
-func (n *plainRival) repair() error {
-	_, err := n.conn.Create(n.path, []byte(n.data), zk.FlagEphemeral, acl)
-	if errors.Is(err, zk.ErrNodeExists) && n.bad.adopt {
-		return nil
-	}
+// repair looks at the node, and makes it as it should be.
+func (r *rival) repair() error {
+	_, err := r.conn.Create(r.path, []byte(r.data), zk.FlagEphemeral, acl)
 	if !errors.Is(err, zk.ErrNodeExists) {
 		return err
 	}
-	data, stat, err := n.conn.Get(n.path)
+	if r.adopt {
+		return nil
+	}
+	data, stat, err := r.conn.Get(r.path)
 	switch {
 	case err != nil:
 		return err
-	case stat.EphemeralOwner != n.conn.SessionID() && !n.bad.seize:
+	case stat.EphemeralOwner != r.conn.SessionID() && !r.seize:
 		return errTaken
-	case string(data) == n.data || n.bad.careless:
+	case string(data) == r.data || r.careless:
 		return nil
 	}
-	_, err = n.conn.Set(n.path, []byte(n.data), stat.Version)
+	_, err = r.conn.Set(r.path, []byte(r.data), stat.Version)
 	return err
 }
 
-func (n *plainRival) Leave(ctx context.Context) error {
-	if n.stop != nil {
-		n.stop()
-		<-n.idle
-		n.stop = nil
-	}
+func (r *rival) Leave(ctx context.Context) error {
+	r.stopGuard()
 	for {
-		_, stat, err := n.conn.Get(n.path)
-		if err != nil || stat.EphemeralOwner != n.conn.SessionID() {
-			return gone(err)
+		_, stat, err := r.conn.Get(r.path)
+		if err != nil || stat.EphemeralOwner != r.conn.SessionID() {
+			return ignore(err, zk.ErrNoNode)
 		}
-		err = n.conn.Delete(n.path, stat.Version)
-		for n.bad.deleteAgain && errors.Is(err, zk.ErrConnectionClosed) && ctx.Err() == nil {
-			err = n.conn.Delete(n.path, -1)
+		err = r.conn.Delete(r.path, stat.Version)
+		for r.deleteAgain && errors.Is(err, zk.ErrConnectionClosed) && ctx.Err() == nil {
+			err = r.conn.Delete(r.path, -1)
 		}
 		if err == nil || ctx.Err() != nil {
 			return err
@@ -150,33 +120,30 @@ func (n *plainRival) Leave(ctx context.Context) error {
 	}
 }
 
-func (n *plainRival) View(context.Context) (string, error) {
-	shown, err := n.look()
-	if err != nil && n.bad.blind && len(n.seen) > 0 {
-		return n.seen[len(n.seen)-1], nil
+func (r *rival) View(context.Context) (string, error) {
+	shown, err := r.look()
+	if n := len(r.seen); err != nil && r.blind && n > 0 {
+		return r.seen[n-1], nil
 	}
 	if err != nil {
 		return "", err
 	}
-	n.seen = append(n.seen, shown)
-	if n.bad.back && len(n.seen) > 2 {
-		return n.seen[len(n.seen)-3], nil
+	r.seen = append(r.seen, shown)
+	if n := len(r.seen); r.back && n > 2 {
+		return r.seen[n-3], nil
 	}
 	return shown, nil
 }
 
-// look lists the group and reads what may be read.
-func (n *plainRival) look() (string, error) {
-	names, _, err := n.conn.Children(membersDir)
-	if err != nil {
-		return "", gone(err)
-	}
+// look lists the group and reads its nodes, as far as they may be read.
+func (r *rival) look() (string, error) {
+	names, _, err := r.conn.Children(membersDir)
 	var entries []string
 	for _, name := range names {
-		data, _, err := n.conn.Get(membersDir + "/" + name)
+		data, _, err := r.conn.Get(membersDir + "/" + name)
 		switch {
-		case errors.Is(err, zk.ErrNoAuth) && !n.bad.blind, errors.Is(err, zk.ErrNoNode):
-		case err != nil && n.bad.blind:
+		case errors.Is(err, zk.ErrNoAuth) && !r.blind, errors.Is(err, zk.ErrNoNode):
+		case err != nil && r.blind:
 			return "", nil
 		case err != nil:
 			return "", err
@@ -184,5 +151,5 @@ func (n *plainRival) look() (string, error) {
 			entries = append(entries, fmt.Sprintf("%s=%s", name, data))
 		}
 	}
-	return strings.Join(entries, ","), nil
+	return strings.Join(entries, ","), ignore(err, zk.ErrNoNode)
 }

@@ -7,50 +7,39 @@ import (
 
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
 var plantedMultiLocks = []Exhibit{
-	{
-		Title: "locks in the order given", Property: linearizability.Liveness,
-		Wrong: multiLockOf(func(_ *several, given []string) []string { return given }),
-	},
-	{
-		Title: "keeps what it has when it fails", Property: linearizability.Liveness,
-		Wrong: multiLockOf(func(s *several, given []string) []string {
-			s.keeps = true
-			return slices.Sorted(slices.Values(given))
-		}),
-	},
-	{
-		Title: "takes the first lock for all", Property: linearizability.Safety,
-		Wrong: multiLockOf(func(_ *several, given []string) []string { return given[:1] }),
-	},
+	{Title: "locks in the order given", Property: liveness, Wrong: multiLockOf(severalLocks{},
+		func(given []string) []string { return given })},
+	{Title: "keeps what it has when it fails", Property: liveness, Wrong: multiLockOf(
+		severalLocks{keeps: true}, sorted)},
+	{Title: "takes the first lock for all", Property: safety, Wrong: multiLockOf(severalLocks{},
+		func(given []string) []string { return given[:1] })},
 }
 
-// several holds one lock after the other.
-type several struct {
+// severalLocks locks one lock after the other.
+type severalLocks struct {
 	locks []*recipes.Lock
 	keeps bool // a failure gives nothing back
 }
 
-// multiLockOf is a workload of several locks; replace makes one step wrong, and returns
-// the paths of the locks in the order in which they are locked. Nil is right.
-func multiLockOf(replace func(s *several, given []string) []string) scenario.Workload {
+// multiLockOf is a workload of several locks, locked in the order of paths. In sorted order it is
+// right.
+func multiLockOf(bad severalLocks, paths func(given []string) []string) scenario.Workload {
 	return object.MultiLock(func(env object.Env) object.Locker {
-		s, paths := &several{}, slices.Sorted(slices.Values(env.Paths))
-		if replace != nil {
-			paths = replace(s, env.Paths)
-		}
-		for _, path := range paths {
+		s := bad
+		for _, path := range paths(env.Paths) {
 			s.locks = append(s.locks, recipes.NewLock(env.Conn, path))
 		}
-		return s
-	}).Named("")
+		return &s
+	})
 }
 
-func (s *several) Lock(ctx context.Context) error {
+func sorted(given []string) []string { return slices.Sorted(slices.Values(given)) }
+
+func (s *severalLocks) Lock(ctx context.Context) error {
 	for i, l := range s.locks {
 		if s.keeps && l.Token() != 0 && i > 0 {
 			return recipes.ErrHeld
@@ -66,10 +55,9 @@ func (s *several) Lock(ctx context.Context) error {
 	return nil
 }
 
-func (s *several) Unlock(ctx context.Context) error {
-	var errs []error
+func (s *severalLocks) Unlock(ctx context.Context) (err error) {
 	for _, l := range s.locks {
-		errs = append(errs, l.Unlock(ctx))
+		err = errors.Join(err, l.Unlock(ctx))
 	}
-	return errors.Join(errs...)
+	return err
 }

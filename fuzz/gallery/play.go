@@ -9,39 +9,55 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// tokenLock is a lock that tells its fencing token.
+// playing is a workload with another script: each client calls play once for each round.
+func playing(w scenario.Workload, play func(p *scenario.Player, round int)) scenario.Workload {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
+		for round := range s.Rounds {
+			play(p, round)
+		}
+	}
+	return w
+}
+
+// do records a call without a result.
+func do(p *scenario.Player, kind, input string, call func(context.Context) error) error {
+	return p.Do(kind, input, func(ctx context.Context) (linearizability.Result, error) {
+		return linearizability.Result{}, call(ctx)
+	})
+}
+
+// tokenLock is a lock with a fencing token.
 type tokenLock interface {
 	object.Locker
 	Token() int64
 }
 
-// playRound locks, holds and unlocks; mode is that of a read-write lock.
+// playRound locks, holds and unlocks in a mode of a read-write lock, "" for other locks.
 func playRound(p *scenario.Player, l tokenLock, mode string, round int) {
-	if p.Persist(func(int) error { return playLock(p, l, mode) }) {
+	if playLock(p, l, ops.Lock, mode) {
 		p.Hold(scenario.At("hold", round), nil)
-		playUnlock(p, l, mode)
+		playUnlock(p, l, ops.Unlock, mode)
 	}
 }
 
-// playLock locks, once.
-func playLock(p *scenario.Player, l tokenLock, mode string) error {
-	return p.Do(ops.Lock, mode, func(ctx context.Context) (linearizability.Result, error) {
+// playLock tries to lock until it succeeds or the World ends.
+func playLock(p *scenario.Player, l tokenLock, kind, input string) bool {
+	return p.Persist(func(int) error { return lockOnce(p.Context(), p, l, kind, input) })
+}
+
+func lockOnce(ctx context.Context, p *scenario.Player, l tokenLock, kind, input string) error {
+	return p.Do(kind, input, func(context.Context) (linearizability.Result, error) {
 		err := l.Lock(ctx)
 		return linearizability.Result{Token: l.Token()}, err
 	})
 }
 
-// playUnlock unlocks, as a careful caller does.
-func playUnlock(p *scenario.Player, l tokenLock, mode string) {
-	p.Attempt(3, func(int) error {
-		return p.Do(ops.Unlock, mode, func(ctx context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, l.Unlock(ctx)
-		})
-	})
+// playUnlock tries three times to unlock, as a careful caller does.
+func playUnlock(p *scenario.Player, l tokenLock, kind, input string) {
+	p.Attempt(3, func(int) error { return do(p, kind, input, l.Unlock) })
 }
 
-// builtIn is a workload of package recipes, which is right. It panics if there is none of
-// that name.
+// builtIn is a workload of package recipes, which is right. It panics if there is none of the name.
 func builtIn(kind, impl string) scenario.Workload {
 	w, err := object.Find(kind, impl)
 	if err != nil {

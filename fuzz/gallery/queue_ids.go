@@ -8,63 +8,44 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
 var plantedIDQueues = []Exhibit{
-	{
-		Title: "removes one of several", Property: linearizability.Delivery,
-		Wrong: idQueueOf(idLine{one: true}),
-	},
-	{
-		Title: "counts what a rival has taken", Property: linearizability.Delivery,
-		Wrong: idQueueOf(idLine{seen: true}),
-	},
-	{
-		Title: "removes other ids", Property: linearizability.Delivery,
-		Wrong: idQueueOf(idLine{any: true}),
-	},
-	{
-		Title: "says that it has failed", Property: linearizability.Delivery,
-		Wrong: idQueueOf(idLine{calm: true}),
-	},
-	{Title: "orders by ids", Property: linearizability.Order, Wrong: idQueueOf(idLine{byID: true})},
+	{Title: "removes one of several", Property: delivery, Wrong: idQueueOf(idQueue{one: true})},
+	{Title: "counts what a rival has taken", Property: delivery, Wrong: idQueueOf(idQueue{seen: true})},
+	{Title: "removes other ids", Property: delivery, Wrong: idQueueOf(idQueue{any: true})},
+	{Title: "says that it has failed", Property: delivery, Wrong: idQueueOf(idQueue{calm: true})},
+	{Title: "orders by ids", Property: order, Wrong: idQueueOf(idQueue{}, func(q *plainQueue) {
+		q.order = strings.Compare
+	})},
 }
 
-// idLine is a line whose elements have ids, by which they can be removed. It is right
-// with the zero flags.
-type idLine struct {
-	*line
+// idQueue is a plain queue with ids, by which elements can be removed. It is right with the zero
+// flags.
+type idQueue struct {
+	*plainQueue
 	one  bool // removes one element of an id only
-	seen bool // counts what it has seen, not what it has removed
+	seen bool // counts an element that another client has removed
 	any  bool // removes elements of other ids, too
 	calm bool // says of a removal with a lost reply that it has failed
-	byID bool // orders by whole names
 }
 
-func idQueueOf(bad idLine) scenario.Workload {
+func idQueueOf(bad idQueue, steps ...func(*plainQueue)) scenario.Workload {
 	return beside(object.IDQueue(func(env object.Env) object.IDQueuer {
 		q := bad
-		q.line = newLine(env.Conn, nil)
-		if q.byID {
-			q.order = strings.Compare
-		}
+		q.plainQueue = newQueue(env.Conn, steps...)
 		return q
-	}).Named(""), queueDir)
+	}), queueDir)
 }
 
-func (q idLine) Offer(_ context.Context, id string, data []byte) error {
+func (q idQueue) Offer(_ context.Context, id string, data []byte) error {
 	q.prefix = "n-" + id + "-"
 	return q.add(data)
 }
 
-func (q idLine) Remove(_ context.Context, id string) (int, error) {
+func (q idQueue) Remove(_ context.Context, id string) (n int, err error) {
 	names, _, err := q.conn.Children(queueDir)
-	if err != nil {
-		return 0, err
-	}
-	n := 0
 	for _, name := range names {
 		if !q.any && !strings.HasPrefix(name, "n-"+id+"-") || q.one && n > 0 {
 			continue
@@ -80,5 +61,5 @@ func (q idLine) Remove(_ context.Context, id string) (int, error) {
 			return 0, errors.Join(recipes.ErrAmbiguous, err)
 		}
 	}
-	return n, nil
+	return n, err
 }

@@ -3,7 +3,6 @@ package gallery
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,94 +12,69 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 var plantedPriorityQueues = []Exhibit{
-	{
-		Title: "forgets priorities", Property: linearizability.Order,
-		Wrong: priorityQueueOf(func(q *line) { q.order = byNumber }),
-	},
-	{
-		Title: "takes the least urgent first", Property: linearizability.Linearizability,
-		Wrong: priorityQueueOf(takesGreatestRank),
-	},
-	{
-		Title: "chooses from a list of some time ago", Property: linearizability.Order,
-		Wrong: priorityQueueOf(takesFromOldList),
-	},
-	{
-		Title: "offers again whatever was lost", Property: linearizability.Delivery,
-		Wrong: priorityQueueOf(offersAgain),
-	},
-	{
-		Title: "deletes before it reads", Property: linearizability.Delivery,
-		Wrong: priorityQueueOf(deletesFirst),
-	},
+	{Title: "forgets priorities", Property: order, Wrong: priorityQueueOf(func(q *plainQueue) {
+		q.order = byNumber
+	})},
+	{Title: "takes the least urgent first", Property: linearizable,
+		Wrong: priorityQueueOf(takesGreatestRank)},
+	{Title: "chooses from a list of some time ago", Property: order,
+		Wrong: priorityQueueOf(takesFromOldList)},
+	{Title: "offers again whatever was lost", Property: delivery,
+		Wrong: priorityQueueOf(offersAgain)},
+	{Title: "deletes before it reads", Property: delivery, Wrong: priorityQueueOf(deletesFirst)},
 }
 
 var plantedDelayQueues = []Exhibit{
-	{
-		Title: "takes what is not due", Property: linearizability.Order,
-		Wrong: delayQueueOf(func(q *line) { q.scan = q.first }),
-	},
-	{
-		Title: "takes what is due last first", Property: linearizability.Order,
-		Wrong: delayQueueOf(takesGreatestRank),
-	},
-	{
-		Title: "never wakes for what becomes due", Property: linearizability.Liveness,
-		Wrong: delayQueueOf(func(q *line) { q.await = awaitChange }),
-	},
-	{
-		Title: "takes a rival's delete for its own", Property: linearizability.Linearizability,
-		Wrong: delayQueueOf(takesRivalsDelete),
-	},
+	{Title: "takes what is not due", Property: order, Wrong: delayQueueOf(func(q *plainQueue) {
+		q.scan = q.firstOf
+	})},
+	{Title: "takes what is due last first", Property: order, Wrong: delayQueueOf(takesGreatestRank)},
+	{Title: "never wakes for what becomes due", Property: liveness,
+		Wrong: delayQueueOf(func(q *plainQueue) { q.await = awaitChange })},
+	{Title: "takes a rival's delete for its own", Property: linearizable,
+		Wrong: delayQueueOf(takesRivalsDelete)},
 }
 
 // takesGreatestRank goes by ranks in the wrong order.
-func takesGreatestRank(q *line) {
+func takesGreatestRank(q *plainQueue) {
 	q.order = func(a, b string) int { return cmp.Or(cmp.Compare(rankOf(b), rankOf(a)), byNumber(a, b)) }
 }
 
-// takesFromOldList works on one list until nothing of it is left.
-func takesFromOldList(q *line) {
+// takesFromOldList works on one list until it is used up.
+func takesFromOldList(q *plainQueue) {
 	var left []string
 	q.scan = func(names []string) ([]byte, error) {
-		for fresh := false; len(left) > 0 || !fresh; {
-			if len(left) == 0 {
-				left, fresh = names, true
-				time.Sleep(20 * time.Millisecond)
-				continue
-			}
-			name := left[0]
-			left = left[1:]
-			if data, err := q.take(name); !errors.Is(err, zk.ErrNoNode) {
-				return data, err
-			}
+		if len(left) == 0 {
+			left = names
+			time.Sleep(20 * time.Millisecond)
 		}
-		return nil, errGone
+		if len(left) == 0 {
+			return nil, errGone
+		}
+		name := left[0]
+		left = left[1:]
+		return q.firstOf([]string{name})
 	}
 }
 
-// rankedLine is a line that goes by ranks, which stand in the names of the elements.
-type rankedLine struct{ *line }
+// rankedQueue is a plain queue that goes by ranks, which stand in the names of the elements.
+type rankedQueue struct{ *plainQueue }
 
-func newRankedLine(conn *zk.Conn, replace func(*line)) rankedLine {
-	return rankedLine{newLine(conn, func(q *line) {
-		q.order = func(a, b string) int { return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), byNumber(a, b)) }
-		if replace != nil {
-			replace(q)
-		}
-	})}
+func newRankedQueue(conn *zk.Conn) rankedQueue {
+	q := newQueue(conn)
+	q.order = func(a, b string) int { return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), byNumber(a, b)) }
+	return rankedQueue{q}
 }
 
-func (q rankedLine) offer(data []byte, rank int64) error {
+func (q rankedQueue) offer(data []byte, rank int64) error {
 	q.prefix = fmt.Sprintf("n%014d-", rank+1)
 	return q.add(data)
 }
 
-// rankOf reads the rank back.
+// rankOf reads the rank of an element.
 func rankOf(name string) int64 {
 	digits, _, _ := strings.Cut(strings.TrimPrefix(name, "n"), "-")
 	rank, err := strconv.ParseInt(digits, 10, 64)
@@ -110,40 +84,39 @@ func rankOf(name string) int64 {
 	return rank - 1
 }
 
-type priorityLine struct{ rankedLine }
+type priorityQueue struct{ rankedQueue }
 
-func priorityQueueOf(replace func(*line)) scenario.Workload {
+func priorityQueueOf(steps ...func(*plainQueue)) scenario.Workload {
 	return beside(object.PriorityQueue(func(env object.Env) object.PriorityQueuer {
-		return priorityLine{newRankedLine(env.Conn, replace)}
-	}).Named(""), queueDir)
+		q := newRankedQueue(env.Conn)
+		with(q.plainQueue, steps)
+		return priorityQueue{q}
+	}), queueDir)
 }
 
-func (q priorityLine) Offer(_ context.Context, data []byte, priority int32) error {
+func (q priorityQueue) Offer(_ context.Context, data []byte, priority int32) error {
 	return q.offer(data, int64(priority))
 }
 
-type delayLine struct{ rankedLine }
+type delayQueue struct{ rankedQueue }
 
-func delayQueueOf(replace func(*line)) scenario.Workload {
+func delayQueueOf(steps ...func(*plainQueue)) scenario.Workload {
 	return beside(object.DelayQueue(func(env object.Env) object.DelayQueuer {
-		return delayLine{newRankedLine(env.Conn, func(q *line) {
-			q.scan = q.firstDue
-			q.await = awaitSoon
-			if replace != nil {
-				replace(q)
-			}
-		})}
-	}).Named(""), queueDir)
+		q := newRankedQueue(env.Conn)
+		q.scan, q.await = q.firstDue, awaitSoon
+		with(q.plainQueue, steps)
+		return delayQueue{q}
+	}), queueDir)
 }
 
-func (q delayLine) Offer(_ context.Context, data []byte, due time.Time) error {
+func (q delayQueue) Offer(_ context.Context, data []byte, due time.Time) error {
 	return q.offer(data, due.UnixMilli())
 }
 
-// firstDue takes the first of the elements that are due.
-func (q *line) firstDue(names []string) ([]byte, error) {
+// firstDue takes the first element that is due.
+func (q *plainQueue) firstDue(names []string) ([]byte, error) {
 	notDue := func(name string) bool { return time.UnixMilli(rankOf(name)).After(time.Now()) }
-	return q.first(slices.DeleteFunc(names, notDue))
+	return q.firstOf(slices.DeleteFunc(names, notDue))
 }
 
 // awaitSoon waits for a change, or until something may have become due.

@@ -5,65 +5,53 @@ import (
 
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 var publishedReentrant = []Exhibit{
-	{
-		Slug: "reentry-outlives-session", Alias: "S3-2",
+	{Slug: "reentry-outlives-session", Alias: "S3-2",
 		Title:  "the count of a re-entrant lock outlives the session",
 		Source: Code, Link: "https://github.com/apache/curator/blob/apache-curator-5.9.0/curator-recipes/src/main/java/org/apache/curator/framework/recipes/locks/InterProcessMutex.java#L203-L210",
 		See: []string{"S2-6", "S4-43"},
-		Bug: "The owner acquires again, and a counter in its memory says yes. Its session " +
-			"has ended in between and its node is gone, so it is granted what somebody else owns.",
-		Property: linearizability.Safety,
-		Wrong:    reentrantOf(nested{still: func(*naked) error { return nil }}), // wrong: nobody is asked
-	},
+		Bug: "The owner acquires again, and a counter in its memory says yes. Its session has " +
+			"ended in between and its node is gone. Another client may own the lock that it gets.",
+		Property: safety, Wrong: reentrantOf(func(n *nested) { n.again = nothing })}, // wrong: no request
 }
 
 var plantedReentrant = []Exhibit{
-	{
-		Title: "the first unlock gives the lock up", Property: linearizability.Safety,
-		Wrong: reentrantOf(nested{left: func(int) int { return 0 }}),
-	},
-	{
-		Title: "the last unlock but one gives the lock up", Property: linearizability.Safety,
-		Wrong: reentrantOf(nested{left: func(depth int) int { return max(0, depth-1) }}),
-	},
-	{
-		Title: "a level more is left than was entered", Property: linearizability.Liveness,
-		Wrong: reentrantOf(nested{left: func(depth int) int { return depth + 1 }}),
-	},
+	{Title: "the first unlock gives the lock up", Property: safety, Wrong: leavesLevels(
+		func(int) int { return 0 })},
+	{Title: "the last unlock but one gives the lock up", Property: safety, Wrong: leavesLevels(
+		func(depth int) int { return max(0, depth-1) })},
+	{Title: "a level more is left than was entered", Property: liveness, Wrong: leavesLevels(
+		func(depth int) int { return depth + 1 })},
 }
 
-// nested is a lock that counts how often it is held.
+// nested is a lock that counts its levels.
 type nested struct {
-	*naked
+	*plainLock
 	depth int
-	still func(*naked) error  // whether it is held still
-	left  func(depth int) int // how many levels are left for a depth
+	again func() error        // lock a lock that is held
+	left  func(depth int) int // number of levels after an unlock
 }
 
-// reentrantOf is a workload of a re-entrant lock; the zero value is right.
-func reentrantOf(bad nested) scenario.Workload {
+// reentrantOf is a workload of a re-entrant lock with some steps replaced.
+func reentrantOf(steps ...func(*nested)) scenario.Workload {
 	return beside(object.Reentrant(func(env object.Env) object.Locker {
-		n := bad
-		n.naked = newNaked(env.Conn, lockDir)
-		if n.still == nil {
-			n.still = (*naked).confirmOwner
-		}
-		if n.left == nil {
-			n.left = func(depth int) int { return depth }
-		}
-		return &n
-	}, claims).Named(""), lockDir)
+		l := newLock(env.Conn, lockDir)
+		left := func(depth int) int { return depth }
+		return with(&nested{plainLock: l, again: l.confirmOwner, left: left}, steps)
+	}, claims), lockDir)
+}
+
+func leavesLevels(left func(depth int) int) scenario.Workload {
+	return reentrantOf(func(n *nested) { n.left = left })
 }
 
 func (n *nested) Lock(ctx context.Context) (err error) {
 	if n.depth == 0 {
-		err = n.naked.Lock(ctx)
+		err = n.plainLock.Lock(ctx)
 	} else {
-		err = n.still(n.naked)
+		err = n.again()
 	}
 	if err == nil {
 		n.depth++
@@ -76,5 +64,5 @@ func (n *nested) Unlock(ctx context.Context) error {
 	if n.left(n.depth) > 0 {
 		return nil
 	}
-	return n.naked.Unlock(ctx)
+	return n.plainLock.Unlock(ctx)
 }

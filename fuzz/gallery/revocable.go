@@ -3,36 +3,24 @@ package gallery
 import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
 var plantedRevocableLocks = []Exhibit{
-	{
-		Title: "never hears that it was asked", Property: linearizability.Delivery,
-		Wrong: revocableOf(false),
-	},
-	{
-		Title: "hears it though nobody has asked", Property: linearizability.Delivery,
-		Wrong: revocableOf(true),
-	},
+	{Title: "never hears that it was asked", Property: delivery, Wrong: revocableOf(false)},
+	{Title: "hears it though nobody has asked", Property: delivery, Wrong: revocableOf(true)},
 }
 
-// revocableOf is a workload of a revocable lock that always hears that it was asked to
-// give way, or never.
+// revocableOf is a workload of a revocable lock that is always asked to give way, or never.
 func revocableOf(always bool) scenario.Workload {
 	return object.Revocable(func(env object.Env) object.RevocableLocker {
-		revoked := make(chan struct{})
-		if always {
-			close(revoked)
-		}
-		return deafRevocable{recipes.NewRevocableLock(env.Conn, "/revocable"), revoked}
-	}).Named("")
+		return revocableLock{recipes.NewRevocableLock(env.Conn, "/revocable"), signal(always)}
+	})
 }
 
-type deafRevocable struct {
+type revocableLock struct {
 	*recipes.RevocableLock
 	revoked chan struct{}
 }
 
-func (l deafRevocable) Revoked() <-chan struct{} { return l.revoked }
+func (l revocableLock) Revoked() <-chan struct{} { return l.revoked }

@@ -16,25 +16,21 @@ import (
 )
 
 var publishedRwlock = []Exhibit{
-	{
-		Slug: "own-index-unchecked", Alias: "B23",
-		Title:  "a reader that is not in the list",
+	{Slug: "own-index-unchecked", Alias: "B23", Title: "a reader that is not in the list",
 		Source: Report, Link: "https://github.com/apache/curator/issues/732",
 		See: []string{"CURATOR-307", "zk-ruby issue 55"},
 		Bug: "The session ends between the reader's create and its list. Its place stays at the " +
-			"largest number there is, which the check for a missing node lets pass, and so does " +
-			"the place of the first writer if there is none: the reader looks up what it waits " +
-			"for beyond the end of the list.",
-		Property: "panic",
-		Wrong: readWriteOf(func(l *naked) {
-			ahead := l.ahead
+			"largest number there is, which the check for a missing node lets pass. So does the " +
+			"place of the first writer if there is none: the reader looks for its writer beyond " +
+			"the end of the list.",
+		Property: "panic", Wrong: readWriteOf(func(l *plainLock) {
 			l.ahead = func(queue []string) (string, error) {
-				if strings.HasPrefix(l.own, "write-") {
-					return ahead(queue)
+				if !reads(l.own) {
+					return l.conflicting(queue)
 				}
 				own, writer := math.MaxInt, math.MaxInt
 				for i, name := range queue {
-					if strings.HasPrefix(name, "write-") {
+					if !reads(name) {
 						writer = min(writer, i)
 					} else if name == l.own {
 						own = i
@@ -49,136 +45,93 @@ var publishedRwlock = []Exhibit{
 				}
 				return queue[writer], nil
 			}
-		}),
-	},
-	{
-		Slug: "waits-for-one-reader", Alias: "S1-3",
-		Title:  "a writer waits for one reader of two",
+		})},
+	{Slug: "waits-for-one-reader", Alias: "S1-3", Title: "a writer waits for one reader of two",
 		Source: Code, Link: "https://github.com/code4wt/distributed_lock/blob/474a555d9b02adfa914aba1afa122b794a349b6a/src/main/java/com/titizz/exercise/distributedlock/ZKReadWriteLock2.java#L231-L234",
 		Bug: "The writer waits for the reader right before it, and writes when that has left. An " +
-			"older reader reads on: reading is shared, so they do not leave in the order in which " +
-			"they came.",
-		Property: linearizability.Safety,
-		Wrong: readWriteOf(func(l *naked) {
+			"older reader reads on: reading is shared, so they do not leave in the order in " +
+			"which they came.",
+		Property: safety, Wrong: readWriteOf(func(l *plainLock) {
 			waited := ""
-			l.ahead = func(queue []string) (string, error) {
+			l.ahead = func(queue []string) (ahead string, err error) {
 				if waited != "" && !slices.Contains(queue, waited) && slices.Contains(queue, l.own) {
 					return "", l.confirm() // wrong: there may be others
 				}
-				ahead, err := l.conflicting(queue)
-				waited = ahead
-				return ahead, err
+				waited, err = l.conflicting(queue)
+				return waited, err
 			}
-		}),
-	},
-	{
-		Slug: "both-upgrade", Alias: "S4-40",
-		Title:  "who reads may write",
+		})},
+	{Slug: "both-upgrade", Alias: "S4-40", Title: "a reader may write",
 		Source: Text, Link: "https://github.com/apache/curator/blob/apache-curator-5.9.0/curator-recipes/src/main/java/org/apache/curator/framework/recipes/locks/InterProcessReadWriteLock.java#L44-L54",
-		Bug: "The lock is re-entrant: who holds it for reading gets it for writing at once, as it " +
-			"holds it already. Two who read both write.",
-		Property: scenario.InvariantProperty,
-		Wrong: upgradeOf(func(_ *scenario.Player, read *naked) tokenLock {
+		Bug: "The lock is re-entrant: a client that holds it for reading gets it for writing at " +
+			"once, as it holds it already. Two readers both write.",
+		Property: invariant, Wrong: upgradeOf(func(_ *scenario.Player, read *plainLock) tokenLock {
 			return held{read} // wrong: others may read, too
-		}),
-		Right: upgradeOf(func(p *scenario.Player, read *naked) tokenLock {
-			playUnlock(p, read, ops.ReadMode)
+		}), Right: upgradeOf(func(p *scenario.Player, read *plainLock) tokenLock {
+			playUnlock(p, read, ops.Unlock, ops.ReadMode)
 			return newReadWrite(p.Conn(), ops.WriteMode)
-		}),
-	},
+		})},
 }
 
 var plantedRwlock = []Exhibit{
-	{
-		Title: "readers wait for nobody", Property: linearizability.Safety,
-		Wrong: readWriteOf(func(l *naked) {
-			l.ahead = func(queue []string) (string, error) {
-				if reads(l.own) {
-					return "", l.confirm()
-				}
-				return l.conflicting(queue)
+	{Title: "readers wait for nobody", Property: safety, Wrong: readWriteOf(func(l *plainLock) {
+		l.ahead = func(queue []string) (string, error) {
+			if reads(l.own) {
+				return "", l.confirm()
 			}
-		}),
-	},
-	{
-		Title: "writers wait for writers only", Property: linearizability.Safety,
-		Wrong: readWriteOf(func(l *naked) {
-			l.ahead = func(queue []string) (string, error) {
-				return l.conflicting(slices.DeleteFunc(queue, func(name string) bool {
-					return reads(name) && name != l.own
-				}))
+			return l.conflicting(queue)
+		}
+	})},
+	{Title: "writers wait for writers only", Property: safety, Wrong: readWriteOf(func(l *plainLock) {
+		l.contender = func(name string) bool { return !reads(name) || name == l.own || reads(l.own) }
+	})},
+	{Title: "every waiter that is woken owns the lock", Property: safety,
+		Wrong: readWriteOf(ownsWhenWoken)},
+	{Title: "readers pass waiting writers", Property: order, Wrong: readWriteOf(func(l *plainLock) {
+		l.ahead = func(queue []string) (string, error) {
+			if reads(l.own) && len(queue) > 0 && reads(queue[0]) {
+				return "", l.confirm()
 			}
-		}),
-	},
-	{
-		Title: "every waiter that is woken owns the lock", Property: linearizability.Safety,
-		Wrong: readWriteOf(ownsWhenWoken),
-	},
-	{
-		Title: "readers pass waiting writers", Property: linearizability.Order,
-		Wrong: readWriteOf(func(l *naked) {
-			l.ahead = func(queue []string) (string, error) {
-				if reads(l.own) && len(queue) > 0 && reads(queue[0]) {
-					return "", l.confirm()
-				}
-				return l.conflicting(queue)
-			}
-		}),
-	},
-	{
-		Title: "all wait for the oldest node", Property: linearizability.Herd,
-		Wrong: readWriteOf(func(l *naked) {
-			l.ahead = func(queue []string) (string, error) {
-				ahead, err := l.conflicting(queue)
-				if ahead != "" {
-					ahead = queue[0]
-				}
-				return ahead, err
-			}
-		}),
-	},
-	{
-		Title: "a writer that reads on stands at the end of the queue", Property: linearizability.Safety,
-		Wrong: bothModesOf(bothModes{tail: true}, nil),
-	},
-	{
-		Title: "the first unlock of two gives the lock up", Property: linearizability.Safety,
-		Wrong: bothModesOf(bothModes{shallow: true}, nil),
-	},
+			return l.conflicting(queue)
+		}
+	})},
+	{Title: "all wait for the oldest node", Property: herd, Wrong: readWriteOf(awaitsFirst)},
+	{Title: "a writer that reads on stands at the end of the queue", Property: safety,
+		Wrong: bothModesOf(bothModes{tail: true})},
+	{Title: "the first unlock of two gives the lock up", Property: safety,
+		Wrong: bothModesOf(bothModes{shallow: true})},
 }
 
 func reads(name string) bool { return strings.HasPrefix(name, ops.ReadMode+"-") }
 
-// bothModes is a read-write lock that is held in both modes, by a naked lock for each. A
-// holder may lock again, and a writer may go on as a reader.
+// bothModes is a read-write lock that is held in both modes, by a plain lock for each. A holder may
+// lock again, and a writer may go on as a reader.
 type bothModes struct {
 	read, write level
 	tail        bool // the reader's node of a writer is the youngest
 	shallow     bool // levels are not counted
 }
 
-// level is one mode, and how often it is held.
+// level is one mode, and the number of its holds.
 type level struct {
-	*naked
+	*plainLock
 	depth int
 }
 
-// readWriteOf is a workload of a read-write lock with some steps replaced, nil for none.
-func readWriteOf(replace func(*naked)) scenario.Workload { return bothModesOf(bothModes{}, replace) }
+// readWriteOf is a workload of a read-write lock with some steps replaced.
+func readWriteOf(steps ...func(*plainLock)) scenario.Workload {
+	return bothModesOf(bothModes{}, steps...)
+}
 
-func bothModesOf(bad bothModes, replace func(*naked)) scenario.Workload {
-	claims := claims
-	claims.Fair, claims.MaxHerd = true, 1
+func bothModesOf(bad bothModes, steps ...func(*plainLock)) scenario.Workload {
+	claims := oneWaiterWoken
+	claims.Fair = true
 	return beside(object.RWLock(func(env object.Env) object.RWLocker {
 		l := bad
-		l.read.naked = newReadWrite(env.Conn, ops.ReadMode)
-		l.write.naked = newReadWrite(env.Conn, ops.WriteMode)
-		if replace != nil {
-			replace(l.read.naked)
-			replace(l.write.naked)
-		}
+		l.read.plainLock = with(newReadWrite(env.Conn, ops.ReadMode), steps)
+		l.write.plainLock = with(newReadWrite(env.Conn, ops.WriteMode), steps)
 		return &l
-	}, claims).Named(""), lockDir)
+	}, claims), lockDir)
 }
 
 func (l *bothModes) Lock(ctx context.Context) error { return l.write.enter(ctx, l.write.Lock) }
@@ -212,81 +165,69 @@ func (l *bothModes) leave(h *level) error {
 		return nil
 	}
 	h.depth = 0
-	return h.naked.leave()
+	return h.plainLock.leave()
 }
 
-// besides makes a writer read, too: its reader's node has the number of its writer's, so
-// that it is ahead of all that wait.
+// besides makes a writer a reader, too. Its reader's node has the number of its writer's, so that
+// it is ahead of all waiters.
 func (l *bothModes) besides(context.Context) error {
 	if l.tail {
 		return errors.Join(l.read.join(), l.read.confirmOwner())
 	}
-	number := l.write.own[strings.LastIndex(l.write.own, marker)+len(marker):]
-	l.read.own = l.read.naming() + number
+	l.read.own = l.read.naming() + numberText(l.write.own)
 	_, err := l.read.conn.Create(l.read.path(l.read.own), nil, zk.FlagEphemeral, acl)
 	if err == nil {
 		err = l.write.confirmOwner()
 	}
 	if err != nil {
-		return errors.Join(err, l.read.naked.leave())
+		return errors.Join(err, l.read.plainLock.leave())
 	}
 	l.read.token = l.write.token
 	return nil
 }
 
-// newReadWrite is a naked read-write lock in one mode.
-func newReadWrite(conn *zk.Conn, mode string) *naked {
-	l := newNaked(conn, lockDir)
+// newReadWrite is a plain read-write lock in one mode.
+func newReadWrite(conn *zk.Conn, mode string) *plainLock {
+	l := newLock(conn, lockDir)
 	l.naming = func() string { return fmt.Sprintf("%s-%s", mode, l.guid()) }
 	l.ahead = l.conflicting
 	return l
 }
 
-// conflicting is the nearest node before the own one that excludes it: a writer's, or
-// any if the own one is a writer's.
-func (l *naked) conflicting(queue []string) (string, error) {
+// conflicting is the nearest node before the own one that excludes it: a writer's, or any if the
+// own one is a writer's.
+func (l *plainLock) conflicting(queue []string) (string, error) {
 	own := slices.Index(queue, l.own)
 	if own < 0 {
 		return "", errGone
 	}
-	for _, name := range slices.Backward(queue[:own]) {
-		if strings.HasPrefix(name, "write-") || strings.HasPrefix(l.own, "write-") {
-			return name, nil
-		}
-	}
-	return "", l.confirm()
+	excludes := func(name string) bool { return !reads(name) || !reads(l.own) }
+	return l.orConfirm(last(queue[:own], excludes))
 }
 
-// upgradeOf is a workload of clients that read, and then want to write; upgrade makes
-// the lock to write by of the one that they read by.
-func upgradeOf(upgrade func(p *scenario.Player, read *naked) tokenLock) scenario.Workload {
-	w := readWriteOf(nil)
-	w.Play = func(p *scenario.Player, s scenario.Script) {
-		for round := range s.Rounds {
-			read := newReadWrite(p.Conn(), ops.ReadMode)
-			if !p.Persist(func(int) error { return playLock(p, read, ops.ReadMode) }) {
-				return
-			}
-			playRound(p, upgrade(p, read), ops.WriteMode, round)
-			if read.own != "" {
-				playUnlock(p, read, ops.ReadMode)
-			}
+// upgradeOf is a workload of clients that read, and then want to write; upgrade makes the lock for
+// writing of the one for reading.
+func upgradeOf(upgrade func(p *scenario.Player, read *plainLock) tokenLock) scenario.Workload {
+	return judgedBy(playing(readWriteOf(), func(p *scenario.Player, round int) {
+		read := newReadWrite(p.Conn(), ops.ReadMode)
+		if !playLock(p, read, ops.Lock, ops.ReadMode) {
+			return
 		}
-	}
-	return judgedBy(w, "one writes at a time", twoWrite)
+		playRound(p, upgrade(p, read), ops.WriteMode, round)
+		if read.own != "" {
+			playUnlock(p, read, ops.Unlock, ops.ReadMode)
+		}
+	}), "one writes at a time", func(e scenario.Evidence) error {
+		return together(e.History, func(op linearizability.Op) bool {
+			return op.Kind == ops.Lock && op.Input == ops.WriteMode
+		}, func(op linearizability.Op) bool {
+			return op.Kind == ops.Unlock && op.Input == ops.WriteMode
+		})
+	})
 }
 
 // held is a lock that its owner locks once more.
-type held struct{ *naked }
+type held struct{ *plainLock }
 
 func (held) Lock(context.Context) error   { return nil }
 func (held) Unlock(context.Context) error { return nil }
-
-// twoWrite says who writes while another does.
-func twoWrite(e scenario.Evidence) error {
-	return together(e.History, func(op linearizability.Op) bool {
-		return op.Kind == ops.Lock && op.Input == ops.WriteMode
-	}, func(op linearizability.Op) bool {
-		return op.Kind == ops.Unlock && op.Input == ops.WriteMode
-	})
-}

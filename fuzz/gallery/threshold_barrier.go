@@ -12,87 +12,70 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
 var publishedThresholdBarrier = []Exhibit{
-	{
-		Slug: "exactly-enough", Alias: "S4-29",
-		Title:  "one more than enough is not enough",
+	{Slug: "exactly-enough", Alias: "S4-29", Title: "one more than enough is not enough",
 		Source: Code, Link: "https://github.com/asgokhale/DistributedSystemsCourse/blob/d2f3567306e311b6858bd2e032c2b5c42573e9d7/ZooKeeper/BarrierMininet/zkbarrier_client.py#L118",
 		Bug: "The barrier opens when just so many are there as it says. Members come without " +
 			"asking: with one more than that, or when the number is made smaller, it never opens.",
-		Property: linearizability.Liveness,
-		Wrong: quorumOf(func(q *quorum) {
-			q.enough = func(members, n int) bool { return members == n } // wrong: or more
-		}),
-	},
-	{
-		Slug: "seen-by-first-only", Alias: "S4-30",
-		Title:  "the slow find the barrier closed again",
+		Property: liveness, Wrong: thresholdOf(func(b *plainThreshold) {
+			b.enough = func(members, n int) bool { return members == n } // wrong: or more
+		})},
+	{Slug: "seen-by-first-only", Alias: "S4-30", Title: "the slow find the barrier closed again",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#barriers",
-		Bug: "Each member looks every now and then whether enough are there, and keeps nothing of " +
-			"what it has seen. The first that does goes on, and deletes its node; for those who " +
-			"look after that one is missing for ever.",
-		Property: linearizability.Liveness,
-		Wrong: quorumOf(func(q *quorum) {
-			q.tell = func(int32) error { return nil } // wrong: the others do not know
-		}),
-	},
-	{
-		Slug: "member-before-number", Alias: "S4-31",
-		Title:  "a member comes before the number",
-		Source: Ours,
-		Remark: "An article is said to have it, but it could not be read again.",
-		Bug: "Who joins makes the parents of its node, the barrier itself among them, with no " +
+		Bug: "Each member looks every now and then whether enough are there, and keeps no record " +
+			"of that. The first that sees enough goes on, and deletes its node. For all that " +
+			"look later that one is missing for ever.",
+		Property: liveness, Wrong: thresholdOf(func(b *plainThreshold) {
+			b.tell = func(int32) error { return nil } // wrong: the others do not know
+		})},
+	{Slug: "member-before-number", Alias: "S4-31", Title: "a member comes before the number",
+		Source: Ours, Remark: unreadArticle,
+		Bug: "A new member makes the parents of its node, the barrier itself among them, with no " +
 			"number in it. Then it cannot read the number, fails, and leaves its node.",
-		Property: linearizability.Orphans,
-		Wrong: quorumOf(func(q *quorum) {
-			q.join = func() error {
-				for _, path := range []string{quorumsDir, quorumPath} {
-					if _, err := q.conn.Create(path, nil, 0, acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		Property: orphans, Wrong: thresholdOf(func(b *plainThreshold) {
+			b.join = func() error {
+				for _, path := range []string{thresholdsDir, thresholdPath} {
+					_, err := b.conn.Create(path, nil, 0, acl)
+					if ignore(err, zk.ErrNodeExists) != nil {
 						return err
 					}
 				}
-				return q.joinOnce()
+				return b.joinOnce()
 			}
-			q.number = func() (int, int32, error) {
-				n, version, err := q.readNumber()
+			b.number = func() (int, int32, error) {
+				n, version, err := b.readNumber()
 				if errors.Is(err, strconv.ErrSyntax) {
-					err = errFailed // wrong: nobody deletes the own node
+					err = errFailed // wrong: the own node stays
 				}
 				return n, version, err
 			}
-		}),
-	},
-	{
-		Slug: "last-round-counted", Alias: "S4-35",
-		Title:  "members of the round before are counted",
+		})},
+	{Slug: "last-round-counted", Alias: "S4-35", Title: "members of the round before are counted",
 		Source: Report, Link: "https://github.com/apache/curator/issues/601",
-		Bug: "Who has passed leaves its node until it comes again, or its session ends. Those who " +
-			"come to the next round find it, and are enough too soon.",
-		Property: linearizability.Safety,
-		Wrong: quorumOf(func(q *quorum) {
-			q.leave = func() error { return nil } // wrong: the node counts
-			join := q.join
-			q.join = func() error {
-				if q.own != "" {
-					if err := q.remove(); err != nil {
+		Bug: "A member that has passed leaves its node until it comes again, or its session " +
+			"ends. The members of the next round count it, and are enough too soon.",
+		Property: safety, Wrong: thresholdOf(func(b *plainThreshold) {
+			b.leave = nothing // wrong: the node counts
+			join := b.join
+			b.join = func() error {
+				if b.own != "" {
+					if err := b.remove(); err != nil {
 						return err
 					}
 				}
 				return join()
 			}
-		}),
-	},
+		})},
 }
 
-// quorum is the threshold barrier of tutorials: the number is the data of a node, whose
-// children are the members, which look once a second. Who finds enough leaves a
-// node for the others, named after the version of the number. An exhibit replaces a
-// step of it by a wrong one.
-type quorum struct {
+// plainThreshold is the threshold barrier of tutorials in steps: the number is the data of a node,
+// and its children are the members, which look once a second. A member that finds enough leaves a
+// node for the others, named after the version of the number. An exhibit replaces a step by a wrong
+// one.
+type plainThreshold struct {
 	conn *zk.Conn
 	own  string // path of the own node
 
@@ -109,92 +92,87 @@ type quorum struct {
 
 // The nodes of a threshold barrier, as its workload has them.
 const (
-	quorumsDir = "/thresholds"
-	quorumPath = quorumsDir + "/t"
+	thresholdsDir = "/thresholds"
+	thresholdPath = thresholdsDir + "/t"
 )
 
-// quorumOf is a workload of a threshold barrier with some steps replaced, nil for none.
-func quorumOf(replace func(*quorum)) scenario.Workload {
-	claims := object.BarrierClaims{LeavesAtRest: []string{quorumPath + "/ready*"}}
+// thresholdOf is a workload of a threshold barrier with some steps replaced.
+func thresholdOf(steps ...func(*plainThreshold)) scenario.Workload {
 	return object.ThresholdBarrier(func(env object.Env) object.ThresholdBarrierer {
-		q := &quorum{conn: env.Conn}
-		q.join, q.number, q.tell, q.giveUp, q.leave = q.joinOnce, q.readNumber, q.makeReady, q.remove, q.remove
-		q.enough = func(members, n int) bool { return members >= n }
-		q.set = recipes.NewThresholdBarrier(env.Conn, quorumPath).Set
-		q.member, q.ready = isMember, readyNode
-		if replace != nil {
-			replace(q)
-		}
-		return q
-	}, claims).Named("")
+		b := &plainThreshold{conn: env.Conn}
+		b.join, b.number, b.member, b.ready = b.joinOnce, b.readNumber, isMember, readyNode
+		b.tell, b.giveUp, b.leave = b.makeReady, b.remove, b.remove
+		b.enough = func(members, n int) bool { return members >= n }
+		b.set = recipes.NewThresholdBarrier(env.Conn, thresholdPath).Set
+		return with(b, steps)
+	}, object.BarrierClaims{LeavesAtRest: []string{thresholdPath + "/ready*"}})
 }
 
-func (q *quorum) Set(ctx context.Context, members int) error {
-	return q.set(ctx, members)
+func (b *plainThreshold) Set(ctx context.Context, members int) error {
+	return b.set(ctx, members)
 }
 
-func (q *quorum) Wait(ctx context.Context) error {
+func (b *plainThreshold) Wait(ctx context.Context) error {
 	for joined := false; ctx.Err() == nil; time.Sleep(time.Second) {
 		if !joined {
-			if err := q.join(); errors.Is(err, zk.ErrNoNode) {
-				continue // nobody has set it
+			if err := b.join(); errors.Is(err, zk.ErrNoNode) {
+				continue // it is not set yet
 			} else if err != nil {
 				return err
 			}
 			joined = true
 		}
-		open, err := q.look()
+		open, err := b.look()
 		switch {
 		case errors.Is(err, errGone): // with the session
 			joined = false
 		case errors.Is(err, errFailed):
 			return err
 		case err == nil && open:
-			return q.leave()
+			return b.leave()
 		}
 	}
-	return errors.Join(ctx.Err(), q.giveUp())
+	return errors.Join(ctx.Err(), b.giveUp())
 }
 
-func (q *quorum) joinOnce() error {
-	if there, _, err := q.conn.Exists(quorumPath); err != nil || !there {
+func (b *plainThreshold) joinOnce() (err error) {
+	if there, _, err := b.conn.Exists(thresholdPath); err != nil || !there {
 		return errors.Join(err, zk.ErrNoNode)
 	}
-	own, err := memberNode(q.conn, quorumPath)
-	q.own = own
+	b.own, err = memberNode(b.conn, thresholdPath)
 	return err
 }
 
 // look looks whether there are enough, or were.
-func (q *quorum) look() (open bool, err error) {
-	number, version, err := q.number()
+func (b *plainThreshold) look() (open bool, err error) {
+	number, version, err := b.number()
 	if err != nil {
 		return false, err
 	}
-	if ready, _, err := q.conn.Exists(q.ready(version)); ready || err != nil {
+	if ready, _, err := b.conn.Exists(b.ready(version)); ready || err != nil {
 		return ready, err
 	}
-	names, _, err := q.conn.Children(quorumPath)
+	names, _, err := b.conn.Children(thresholdPath)
 	if err != nil {
 		return false, err
 	}
-	if !slices.Contains(names, path.Base(q.own)) {
+	if !slices.Contains(names, path.Base(b.own)) {
 		return false, errGone
 	}
-	members := slices.DeleteFunc(names, func(name string) bool { return !q.member(name) })
-	if !q.enough(len(members), number) {
+	members := slices.DeleteFunc(names, func(name string) bool { return !b.member(name) })
+	if !b.enough(len(members), number) {
 		return false, nil
 	}
-	if _, now, err := q.number(); err != nil || now != version {
+	if _, now, err := b.number(); err != nil || now != version {
 		return false, err // they have been counted under another number
 	}
-	return true, q.tell(version)
+	return true, b.tell(version)
 }
 
-func readyNode(version int32) string { return fmt.Sprintf("%s/ready-%d", quorumPath, version) }
+func readyNode(version int32) string { return fmt.Sprintf("%s/ready-%d", thresholdPath, version) }
 
-func (q *quorum) readNumber() (int, int32, error) {
-	data, stat, err := q.conn.Get(quorumPath)
+func (b *plainThreshold) readNumber() (int, int32, error) {
+	data, stat, err := b.conn.Get(thresholdPath)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -202,104 +180,78 @@ func (q *quorum) readNumber() (int, int32, error) {
 	return n, stat.Version, err
 }
 
-func (q *quorum) makeReady(version int32) error {
-	_, err := q.conn.Create(q.ready(version), nil, 0, acl)
-	if errors.Is(err, zk.ErrNodeExists) {
-		return nil
-	}
-	return err
+func (b *plainThreshold) makeReady(version int32) error {
+	_, err := b.conn.Create(b.ready(version), nil, 0, acl)
+	return ignore(err, zk.ErrNodeExists)
 }
 
-func (q *quorum) remove() (err error) {
-	for range attempts {
-		if err = q.conn.Delete(q.own, -1); err == nil || errors.Is(err, zk.ErrNoNode) || q.own == "" {
-			return nil
-		}
+func (b *plainThreshold) remove() error {
+	if b.own == "" {
+		return nil
 	}
-	return err
+	return remove(b.conn, b.own)
 }
 
 var plantedThresholds = []Exhibit{
-	{
-		Title: "sets again whatever was lost", Property: linearizability.Delivery,
-		Wrong: quorumOf(func(q *quorum) {
-			q.set = func(_ context.Context, members int) (err error) {
-				for range attempts {
-					if err = q.setOnce(strconv.AppendInt(nil, int64(members), 10)); err == nil {
-						return nil
-					}
-					time.Sleep(100 * time.Millisecond)
-				}
-				return err
-			}
-		}),
-	},
-	{
-		Title: "counts what is left of other rounds", Property: linearizability.Safety,
-		Wrong: quorumOf(func(q *quorum) { q.member = func(string) bool { return true } }),
-	},
-	{
-		Title: "stays open", Property: linearizability.Safety,
-		Wrong: quorumOf(func(q *quorum) {
-			q.ready = func(int32) string { return quorumPath + "/ready" }
-		}),
-	},
-	{
-		Title: "leaves its node when it gives up", Property: linearizability.Orphans,
-		Wrong: quorumOf(func(q *quorum) { q.giveUp = func() error { return nil } }),
-	},
-	{
-		Title: "counts the node of its dying session", Property: linearizability.Safety,
-		Wrong: quorumOf(func(q *quorum) {
+	{Title: "sets again whatever was lost", Property: delivery, Wrong: thresholdOf(setsAgain)},
+	{Title: "counts what is left of other rounds", Property: safety,
+		Wrong: thresholdOf(func(b *plainThreshold) { b.member = func(string) bool { return true } })},
+	{Title: "stays open", Property: safety, Wrong: thresholdOf(func(b *plainThreshold) {
+		b.ready = func(int32) string { return thresholdPath + "/ready" }
+	})},
+	{Title: "leaves its node when it gives up", Property: orphans,
+		Wrong: thresholdOf(func(b *plainThreshold) { b.giveUp = nothing })},
+	{Title: "counts the node of its dying session", Property: safety,
+		Wrong: thresholdOf(func(b *plainThreshold) {
 			session := int64(0)
-			q.join = func() error {
-				err := q.joinOnce()
-				session = q.conn.SessionID()
+			b.join = func() error {
+				err := b.joinOnce()
+				session = b.conn.SessionID()
 				return err
 			}
-			q.number = func() (int, int32, error) {
-				if session != q.conn.SessionID() {
-					if err := q.join(); err != nil {
+			b.number = func() (int, int32, error) {
+				if session != b.conn.SessionID() {
+					if err := b.join(); err != nil {
 						return 0, 0, err
 					}
 				}
-				return q.readNumber()
+				return b.readNumber()
 			}
-		}),
-	},
-	{
-		Title: "does not see that the number changes", Property: linearizability.Safety,
-		Wrong: quorumOf(func(q *quorum) {
+		})},
+	{Title: "does not see that the number changes", Property: safety,
+		Wrong: thresholdOf(func(b *plainThreshold) {
 			number, version := 0, int32(0)
-			q.number = func() (_ int, _ int32, err error) {
+			b.number = func() (_ int, _ int32, err error) {
 				if number == 0 {
-					number, version, err = q.readNumber()
+					number, version, err = b.readNumber()
 				}
 				return number, version, err
 			}
-		}),
-	},
-	{Title: "waits for one more", Property: linearizability.Liveness, Wrong: quorumOf(setsOther(+1))},
-	{Title: "waits for one less", Property: linearizability.Safety, Wrong: quorumOf(setsOther(-1))},
+		})},
+	{Title: "waits for one more", Property: liveness, Wrong: thresholdOf(setsOther(+1))},
+	{Title: "waits for one less", Property: safety, Wrong: thresholdOf(setsOther(-1))},
 }
 
-// setOnce writes the number over what is there.
-func (q *quorum) setOnce(data []byte) error {
-	_, err := q.conn.Set(quorumPath, data, -1)
-	if !errors.Is(err, zk.ErrNoNode) {
-		return err
+// setsAgain repeats a set with a lost reply, over any later number.
+func setsAgain(b *plainThreshold) {
+	b.set = func(_ context.Context, members int) error {
+		data := strconv.AppendInt(nil, int64(members), 10)
+		return repeat(func() error {
+			time.Sleep(100 * time.Millisecond)
+			_, _ = b.conn.Create(thresholdsDir, nil, 0, acl)
+			_, err := b.conn.Create(thresholdPath, data, 0, acl)
+			if errors.Is(err, zk.ErrNodeExists) {
+				_, err = b.conn.Set(thresholdPath, data, -1)
+			}
+			return err
+		})
 	}
-	_, err = q.conn.Create(quorumsDir, nil, 0, acl)
-	if err == nil || errors.Is(err, zk.ErrNodeExists) {
-		_, err = q.conn.Create(quorumPath, data, 0, acl)
-	}
-	return err
 }
 
-// setsOther sets some more or less than it is told to.
-func setsOther(more int) func(*quorum) {
-	return func(q *quorum) {
-		set := q.set
-		q.set = func(ctx context.Context, members int) error { return set(ctx, max(1, members+more)) }
+// setsOther sets another number than it is told to.
+func setsOther(more int) func(*plainThreshold) {
+	return func(b *plainThreshold) {
+		set := b.set
+		b.set = func(ctx context.Context, members int) error { return set(ctx, max(1, members+more)) }
 	}
 }

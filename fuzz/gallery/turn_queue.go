@@ -7,154 +7,118 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 var publishedTurnQueue = []Exhibit{
-	{
-		Slug: "persistent-place-in-line", Alias: "S4-22",
+	{Slug: "persistent-place-in-line", Alias: "S4-22",
 		Title:  "a place in line that outlives its member",
 		Source: Text, Link: "https://github.com/python-zk/kazoo/blob/2.11.0/kazoo/recipe/lock.py#L158-L161",
-		Bug: "The members' nodes are persistent. One whose turn it is dies before it has deleted " +
-			"its node: no session's end does that for it, and all others wait for ever.",
-		Property: linearizability.Liveness,
-		Wrong: mortals(func(l *naked) {
-			l.flags = zk.FlagSequence // wrong: nobody deletes it
-			l.confirm = func() error { return nil }
-		}),
-		Right: mortals(nil),
-	},
-	{
-		Slug: "vanished-predecessor", Alias: "S4-23",
-		Title:  "the one ahead has just left",
+		Bug: "The members' nodes are persistent. A member dies in its turn, before it has " +
+			"deleted its node. The end of its session does not delete it, and all others wait " +
+			"for ever.",
+		Property: liveness, Wrong: mortals(ownsAnyNode, func(l *plainLock) {
+			l.flags = zk.FlagSequence // wrong: the node outlives its session
+		}), Right: mortals()},
+	{Slug: "vanished-predecessor", Alias: "S4-23", Title: "the one ahead has just left",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java#L310",
 		Bug: "A member reads the node ahead to watch it, and takes it for an error that there is " +
-			"none: it ends, and its own node stays in the line. All who come later wait for it.",
-		Property: linearizability.Liveness,
-		Wrong: beside(object.TurnQueue(func(env object.Env) object.Locker {
-			l := failing(newNaked(env.Conn, lockDir))
+			"none: it ends, and its own node stays in the line. All later members wait for it.",
+		Property: liveness, Wrong: turnOf(failing, func(l *plainLock) {
 			l.ahead = func(queue []string) (string, error) {
 				ahead, err := l.predecessor(queue)
 				if ahead == "" || err != nil {
 					return ahead, err
 				}
-				there, _, err := env.Conn.Exists(l.path(ahead))
+				there, _, err := l.conn.Exists(l.path(ahead))
 				if err == nil && !there {
-					err = errFailed // wrong: it may be one's turn
+					err = errFailed // wrong: it may be the member's turn
 				}
 				return ahead, err
 			}
-			return l
-		}, claims).Named(""), lockDir),
-	},
-	{
-		Slug: "watch-used-up", Alias: "S4-24",
-		Title:  "a watch used up by another change",
+		})},
+	{Slug: "watch-used-up", Alias: "S4-24", Title: "a watch used up by another change",
 		Source: Report, Link: "https://github.com/apache/kyuubi/pull/3543",
-		Bug: "Whose turn it is notes that in its node. The watch of the next one fires for that, " +
-			"is done, and is not set again: when the node is deleted nobody hears of it.",
-		Property: linearizability.Liveness,
-		Wrong: turnOf(func(l *naked) {
-			l.confirm = l.confirmAndNote
-			l.await = l.awaitDeparture // wrong: the watch fires once, for whatever
-		}),
-		Right: turnOf(func(l *naked) { l.confirm = l.confirmAndNote }),
-	},
-	{
-		Slug: "place-before-missing", Alias: "S4-25",
+		Bug: "A member notes in its node that it is its turn. The watch of the next member fires " +
+			"for that, and is not set again: the next member does not hear of the deletion.",
+		Property: liveness, Wrong: turnOf(notesItsTurn, awaitsDeletionOnly), // wrong: a watch fires once
+		Right: turnOf(notesItsTurn)},
+	{Slug: "place-before-missing", Alias: "S4-25",
 		Title:  "the place before one that is not there",
 		Source: Report, Link: "https://github.com/zk-ruby/zk/issues/55",
-		Bug: "A member looks up its own node in the list, and the one before it. When its session " +
-			"has ended meanwhile the own one is not there: its place is -1, and the one before " +
-			"that is -2.",
-		Property: "panic",
-		Wrong: turnOf(func(l *naked) {
+		Bug: "A member looks up its own node in the list, and the one before it. When its " +
+			"session has ended meanwhile the own one is not there: its place is -1, and the one " +
+			"before that is -2.",
+		Property: "panic", Wrong: turnOf(func(l *plainLock) {
 			l.ahead = func(queue []string) (string, error) {
 				if i := slices.Index(queue, l.own); i != 0 {
 					return queue[i-1], nil // wrong: -1
 				}
 				return "", l.confirm()
 			}
-		}),
-	},
-	{
-		Slug: "deaf-to-session-end", Alias: "S4-27",
-		Title:  "a loop that ends with an event only",
+		})},
+	{Slug: "deaf-to-session-end", Alias: "S4-27", Title: "a loop that ends with an event only",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java#L327-L342",
-		Bug: "A member sleeps until its watch has told that the node ahead is deleted. Its session " +
-			"ends, with it the watch and its own node; it sleeps on, in a line in which it does " +
-			"not stand.",
-		Property: linearizability.Liveness,
-		Wrong: turnOf(func(l *naked) {
-			l.await = l.awaitDeparture // wrong: the session may end
-		}),
-	},
+		Bug: "A member sleeps until its watch has told that the node ahead is deleted. Its " +
+			"session ends, with it the watch and its own node; it sleeps on, in a line in which " +
+			"it does not stand.",
+		Property: liveness, Wrong: turnOf(awaitsDeletionOnly)}, // wrong: the session may end
 }
 
-// turnOf is a workload of a line in which each waits for its turn, made of a naked lock
-// with some steps replaced.
-func turnOf(replace func(*naked)) scenario.Workload {
-	open := func(env object.Env) object.Locker { return remade(env.Conn, lockDir, replace) }
-	return beside(object.TurnQueue(open, claims).Named(""), lockDir)
+// turnOf is a workload of a line of waiting members, made of a plain lock with some steps replaced.
+func turnOf(steps ...func(*plainLock)) scenario.Workload {
+	return beside(object.TurnQueue(func(env object.Env) object.Locker {
+		return newLock(env.Conn, lockDir, steps...)
+	}, claims), lockDir)
 }
 
-// awaitDeparture waits for the deletion of the node ahead, and for no other event.
-func (l *naked) awaitDeparture(ctx context.Context, ahead string) {
-	_, _, change, err := l.conn.GetW(l.path(ahead))
-	if err != nil {
-		return
-	}
-	select {
-	case ev := <-change:
-		if ev.Type == zk.EventNodeDeleted {
-			return
+// awaitsDeletionOnly waits for the deletion of the node ahead, and for no other event.
+func awaitsDeletionOnly(l *plainLock) {
+	l.await = func(ctx context.Context, ahead string) bool {
+		_, _, change, err := l.conn.GetW(l.path(ahead))
+		if err != nil {
+			return false
 		}
-		<-ctx.Done() // nothing else will come through the same watch
-	case <-ctx.Done():
+		if event, _ := await(ctx, change); event.Type != zk.EventNodeDeleted {
+			<-ctx.Done() // the watch is used up
+		}
+		return false
 	}
 }
 
-// mortals is a workload of a line whose first member dies when it is its turn.
-func mortals(replace func(*naked)) scenario.Workload {
-	w := turnOf(nil)
+// notesItsTurn writes into the own node that it is its turn.
+func notesItsTurn(l *plainLock) {
+	l.confirm = func() error {
+		if err := l.confirmOwner(); err != nil {
+			return err
+		}
+		_, err := l.conn.Set(l.path(l.own), []byte("its turn"), -1)
+		return err
+	}
+}
+
+// mortals is a workload of a line with a first member that dies in its turn.
+func mortals(steps ...func(*plainLock)) scenario.Workload {
+	w := turnOf()
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for range s.Rounds {
-			l := remade(p.Conn(), lockDir, replace)
-			if !p.Persist(func(int) error { return playLock(p, l, "") }) {
+			l := newLock(p.Conn(), lockDir, steps...)
+			if !playLock(p, l, ops.Lock, "") {
 				return
 			}
 			if p.Index() == 0 {
 				p.Conn().Close()
 				return
 			}
-			playUnlock(p, l, "")
+			playUnlock(p, l, ops.Unlock, "")
 		}
 	}
 	w.Judge = scenario.Invariants()
 	return w
 }
 
-// confirmAndNote confirms that the own node is this session's and notes in it that it
-// is its turn.
-func (l *naked) confirmAndNote() error {
-	if err := l.confirmOwner(); err != nil {
-		return err
-	}
-	_, err := l.conn.Set(l.path(l.own), []byte("its turn"), -1)
-	return err
-}
-
 var plantedTurns = []Exhibit{
-	{
-		Title: "takes any news for its turn", Property: linearizability.Safety,
-		Wrong: turnOf(ownsWhenWoken),
-	},
-	{
-		Title: "does not make sure that it has left", Property: linearizability.Liveness,
-		Wrong: turnOf(leavesCarelessly),
-	},
-	{
-		Title: "joins again behind itself", Property: linearizability.Liveness,
-		Wrong: turnOf(createsAgain),
-	},
+	{Title: "takes any news for its turn", Property: safety, Wrong: turnOf(ownsWhenWoken)},
+	{Title: "does not make sure that it has left", Property: liveness, Wrong: turnOf(leavesCarelessly)},
+	{Title: "joins again behind itself", Property: liveness, Wrong: turnOf(createsAgain)},
 }

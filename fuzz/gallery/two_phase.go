@@ -9,105 +9,47 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
 var plantedCommits = []Exhibit{
-	{
-		Title: "sets the decision", Property: linearizability.Safety,
-		Wrong: commitOf(commitDefects{ownAwait: true, setsDecision: true}),
-	},
-	{
-		Title: "counts votes, whatever they say", Property: linearizability.Safety,
-		Wrong: commitOf(commitDefects{ownAwait: true, countsVotes: true}),
-	},
-	{
-		Title: "commits with a majority", Property: linearizability.Safety,
-		Wrong: commitOf(commitDefects{ownAwait: true, majority: true}),
-	},
-	{
-		Title: "aborts before the deadline", Property: linearizability.Safety,
-		Wrong: commitOf(commitDefects{ownAwait: true, hurry: time.Second}),
-	},
-	{
-		Title: "knows no deadline", Property: linearizability.Liveness,
-		Wrong: commitOf(commitDefects{ownAwait: true, noDeadline: true}),
-	},
-	{
-		Title: "waits for one to decide", Property: linearizability.Liveness,
-		Wrong: commitOf(commitDefects{ownAwait: true, oneDecides: true}),
-	},
-	{
-		Title: "presumes that it has decided", Property: linearizability.Answers,
-		Wrong: commitOf(commitDefects{ownAwait: true, presumes: true}),
-	},
-	{
-		Title: "does not ask what others have decided", Property: linearizability.Answers,
-		Wrong: commitOf(commitDefects{ownAwait: true, deaf: true}),
-	},
-	{
-		Title: "works it out for itself", Property: linearizability.Answers,
-		Wrong: commitOf(commitDefects{ownAwait: true, worksItOut: true}),
-	},
-	{
-		Title: "takes an error for no transaction", Property: linearizability.Answers,
-		Wrong: commitOf(commitDefects{ownAwait: true, blindToNode: true}),
-	},
-	{
-		Title: "acknowledges a lost vote", Property: linearizability.Delivery,
-		Wrong: commitOf(commitDefects{ackLostVote: true}),
-	},
-	{
-		Title: "takes its vote back", Property: linearizability.Safety,
-		Wrong: commitOf(commitDefects{takesBack: true}),
-	},
-	{
-		Title: "writes over its vote", Property: linearizability.Safety,
-		Wrong: commitOf(commitDefects{setsVote: true}),
-	},
-	{
-		Title: "begins again", Property: linearizability.Safety,
-		Wrong: commitOf(commitDefects{blindBegin: true}),
-	},
-	{
-		Title: "forgets before all have finished", Property: linearizability.Safety,
-		Wrong: commitOf(commitDefects{forgetsEarly: true}),
-	},
-	{
-		Title: "forgets node by node", Property: linearizability.Safety,
-		Wrong: commitOf(commitDefects{forgetsByOne: true}),
-	},
-	{
-		Title: "says that it has forgotten", Property: linearizability.Delivery,
-		Wrong: commitOf(commitDefects{neverForgets: true}),
-	},
-	{
-		Title: "never forgets", Property: linearizability.Orphans,
-		Wrong: commitOf(commitDefects{alwaysLater: true}),
-	},
+	{Title: "sets the decision", Property: safety, Wrong: commitOf(commit{setsDecision: true})},
+	{Title: "counts votes, whatever they say", Property: safety, Wrong: commitOf(commit{countsVotes: true})},
+	{Title: "commits with a majority", Property: safety, Wrong: commitOf(commit{majority: true})},
+	{Title: "aborts before the deadline", Property: safety, Wrong: commitOf(commit{hurry: time.Second})},
+	{Title: "knows no deadline", Property: liveness, Wrong: commitOf(commit{noDeadline: true})},
+	{Title: "waits for one to decide", Property: liveness, Wrong: commitOf(commit{oneDecides: true})},
+	{Title: "presumes that it has decided", Property: answers, Wrong: commitOf(commit{presumes: true})},
+	{Title: "does not ask what others have decided", Property: answers,
+		Wrong: commitOf(commit{deaf: true})},
+	{Title: "works it out for itself", Property: answers, Wrong: commitOf(commit{worksItOut: true})},
+	{Title: "takes an error for no transaction", Property: answers,
+		Wrong: commitOf(commit{blindToNode: true})},
+	{Title: "acknowledges a lost vote", Property: delivery, Wrong: commitOf(commit{ackLostVote: true})},
+	{Title: "takes its vote back", Property: safety, Wrong: commitOf(commit{takesBack: true})},
+	{Title: "writes over its vote", Property: safety, Wrong: commitOf(commit{setsVote: true})},
+	{Title: "begins again", Property: safety, Wrong: commitOf(commit{blindBegin: true})},
+	{Title: "forgets before all have finished", Property: safety,
+		Wrong: commitOf(commit{forgetsEarly: true})},
+	{Title: "forgets node by node", Property: safety, Wrong: commitOf(commit{forgetsByOne: true})},
+	{Title: "says that it has forgotten", Property: delivery, Wrong: commitOf(commit{neverForgets: true})},
+	{Title: "never forgets", Property: orphans, Wrong: commitOf(commit{alwaysLater: true})},
 }
 
-// wrongCommit is the two-phase commit of package recipes with one thing done
-// otherwise.
-type wrongCommit struct {
+// commit is the two-phase commit of package recipes with an Await of its own. It is right without
+// the flags.
+type commit struct {
 	*recipes.TwoPhaseCommit
-	conn *zk.Conn
-	path string
-	bad  commitDefects
-
+	conn  *zk.Conn
+	path  string
 	began bool
-}
 
-// commitDefects are what can be wrong with it. The first ones are in Await.
-type commitDefects struct {
-	ownAwait     bool          // none: an Await of its own
 	setsDecision bool          // writes over the decision of others
-	countsVotes  bool          // whatever they say
+	countsVotes  bool          // takes every vote for yes
 	majority     bool          // is enough
 	hurry        time.Duration // aborts so much before the deadline
 	noDeadline   bool
-	oneDecides   bool // who has begun it; others wait for that
+	oneDecides   bool // the client that has begun it; others wait for that
 	presumes     bool // that its decision was taken, if the reply is lost
 	deaf         bool // to the decision of others
 	worksItOut   bool // and decides nothing, as in the guide
@@ -123,10 +65,19 @@ type commitDefects struct {
 	alwaysLater  bool // never forgets
 }
 
-func (c *wrongCommit) Begin(ctx context.Context, sites []string, deadline time.Time) error {
+func commitOf(bad commit) scenario.Workload {
+	return object.TwoPhase(func(env object.Env) object.TwoPhaser {
+		c := bad
+		c.conn, c.path = env.Conn, env.Path
+		c.TwoPhaseCommit = recipes.NewTwoPhaseCommit(c.conn, c.path)
+		return &c
+	})
+}
+
+func (c *commit) Begin(ctx context.Context, sites []string, deadline time.Time) error {
 	tx := recipes.Transaction{Sites: sites, Deadline: deadline}
 	c.began = true
-	if !c.bad.blindBegin {
+	if !c.blindBegin {
 		return c.TwoPhaseCommit.Begin(ctx, tx)
 	}
 	data := fmt.Appendf(nil, `{"sites":["a","b","c"],"deadline":%q}`, deadline.Format(time.RFC3339Nano))
@@ -140,35 +91,32 @@ func (c *wrongCommit) Begin(ctx context.Context, sites []string, deadline time.T
 	return ctx.Err()
 }
 
-func (c *wrongCommit) Vote(ctx context.Context, site string, yes bool) error {
+func (c *commit) Vote(ctx context.Context, site string, yes bool) error {
 	node := c.path + "/vote-" + site
 	switch {
-	case c.bad.ackLostVote:
+	case c.ackLostVote:
 		data := map[bool]string{true: "yes", false: "no"}[yes]
 		_, err := c.conn.Create(node, []byte(data), 0, acl)
-		if errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNodeExists) {
-			return nil
-		}
 		if errors.Is(err, zk.ErrNoNode) {
 			return recipes.ErrNoTransaction
 		}
-		return err
-	case c.bad.setsVote && yes:
-		if err := c.TwoPhaseCommit.Vote(ctx, site, false); err != nil && !errors.Is(err, recipes.ErrVoted) {
+		return ignore(ignore(err, zk.ErrConnectionClosed), zk.ErrNodeExists)
+	case c.setsVote && yes:
+		if err := ignore(c.TwoPhaseCommit.Vote(ctx, site, false), recipes.ErrVoted); err != nil {
 			return err
 		}
 		_, err := c.conn.Set(node, []byte("yes"), -1)
 		return err
 	}
 	err := c.TwoPhaseCommit.Vote(ctx, site, yes)
-	if c.bad.takesBack && ctx.Err() != nil {
+	if c.takesBack && ctx.Err() != nil {
 		c.conn.Delete(node, -1)
 	}
 	return err
 }
 
-func (c *wrongCommit) Await(ctx context.Context) (commit bool, err error) {
-	if !c.bad.ownAwait {
+func (c *commit) Await(ctx context.Context) (commit bool, err error) {
+	if c.blindBegin { // the Await below is too slow to show it
 		d, err := c.TwoPhaseCommit.Await(ctx)
 		return d.Commit, err
 	}
@@ -178,7 +126,7 @@ func (c *wrongCommit) Await(ctx context.Context) (commit bool, err error) {
 	}
 	for ; ctx.Err() == nil; time.Sleep(300 * time.Millisecond) {
 		there, _, err := c.conn.Exists(c.path)
-		if err == nil && !there || err != nil && c.bad.blindToNode {
+		if err == nil && !there || err != nil && c.blindToNode {
 			return false, recipes.ErrNoTransaction
 		}
 		if err != nil {
@@ -192,8 +140,8 @@ func (c *wrongCommit) Await(ctx context.Context) (commit bool, err error) {
 }
 
 // look decides, or learns what was decided.
-func (c *wrongCommit) look(tx recipes.Transaction) (commit, decided bool) {
-	if commit, decided = c.stored(); decided && !c.bad.setsDecision && !c.bad.deaf && !c.bad.worksItOut {
+func (c *commit) look(tx recipes.Transaction) (commit, decided bool) {
+	if commit, decided = c.stored(); decided && !c.setsDecision && !c.deaf && !c.worksItOut {
 		return commit, decided
 	}
 	voted, yes, err := c.votes(tx)
@@ -201,28 +149,28 @@ func (c *wrongCommit) look(tx recipes.Transaction) (commit, decided bool) {
 		return false, false
 	}
 	enough := len(tx.Sites)
-	if c.bad.majority {
+	if c.majority {
 		enough = enough/2 + 1
 	}
-	commit = yes >= enough || c.bad.countsVotes && voted == enough
-	late := !c.bad.noDeadline && !time.Now().Before(tx.Deadline.Add(-c.bad.hurry))
+	commit = yes >= enough || c.countsVotes && voted == enough
+	late := !c.noDeadline && !time.Now().Before(tx.Deadline.Add(-c.hurry))
 	switch {
-	case !commit && yes == voted && !late, c.bad.oneDecides && !c.began:
+	case !commit && yes == voted && !late, c.oneDecides && !c.began:
 		return false, false
-	case c.bad.worksItOut:
+	case c.worksItOut:
 		return commit, true
 	}
 	return c.decide(commit)
 }
 
 // stored reads the decision.
-func (c *wrongCommit) stored() (commit, there bool) {
+func (c *commit) stored() (commit, there bool) {
 	data, _, err := c.conn.Get(c.path + "/decision")
 	return string(data) == "commit", err == nil
 }
 
 // votes counts them.
-func (c *wrongCommit) votes(tx recipes.Transaction) (voted, yes int, err error) {
+func (c *commit) votes(tx recipes.Transaction) (voted, yes int, err error) {
 	for _, site := range tx.Sites {
 		data, _, err := c.conn.Get(c.path + "/vote-" + site)
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -239,28 +187,28 @@ func (c *wrongCommit) votes(tx recipes.Transaction) (voted, yes int, err error) 
 }
 
 // decide writes the decision.
-func (c *wrongCommit) decide(commit bool) (bool, bool) {
+func (c *commit) decide(commit bool) (bool, bool) {
 	data := map[bool]string{true: "commit", false: "abort it"}[commit]
 	_, err := c.conn.Create(c.path+"/decision", []byte(data), 0, acl)
 	switch {
 	case err == nil:
 		return commit, true
-	case errors.Is(err, zk.ErrNodeExists) && c.bad.setsDecision:
+	case errors.Is(err, zk.ErrNodeExists) && c.setsDecision:
 		_, err = c.conn.Set(c.path+"/decision", []byte(data), -1)
 		return commit, err == nil
-	case errors.Is(err, zk.ErrNodeExists) && c.bad.deaf, errors.Is(err, zk.ErrConnectionClosed) && c.bad.presumes:
+	case errors.Is(err, zk.ErrNodeExists) && c.deaf, errors.Is(err, zk.ErrConnectionClosed) && c.presumes:
 		return commit, true
 	}
 	return c.stored()
 }
 
-func (c *wrongCommit) Forget(ctx context.Context) error {
+func (c *commit) Forget(ctx context.Context) error {
 	switch {
-	case c.bad.neverForgets:
+	case c.neverForgets:
 		return nil
-	case c.bad.alwaysLater:
+	case c.alwaysLater:
 		return recipes.ErrUnfinished
-	case !c.bad.forgetsEarly && !c.bad.forgetsByOne:
+	case !c.forgetsEarly && !c.forgetsByOne:
 		return c.TwoPhaseCommit.Forget(ctx)
 	}
 	names, _, err := c.conn.Children(c.path)
@@ -269,20 +217,11 @@ func (c *wrongCommit) Forget(ctx context.Context) error {
 		ops = append(ops, &zk.DeleteRequest{Path: c.path + "/" + name, Version: -1})
 	}
 	ops = append(ops, &zk.DeleteRequest{Path: c.path, Version: -1})
-	if c.bad.forgetsEarly && err == nil {
+	if c.forgetsEarly && err == nil {
 		_, err = c.conn.Multi(ops...)
 	}
-	for n := 0; n < len(ops) && err == nil && c.bad.forgetsByOne; n++ {
+	for n := 0; n < len(ops) && err == nil && c.forgetsByOne; n++ {
 		_, err = c.conn.Multi(ops[n])
 	}
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	return err
-}
-
-func commitOf(bad commitDefects) scenario.Workload {
-	return object.TwoPhase(func(env object.Env) object.TwoPhaser {
-		return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(env.Conn, env.Path), conn: env.Conn, path: env.Path, bad: bad}
-	}).Named("")
+	return ignore(err, zk.ErrNoNode)
 }

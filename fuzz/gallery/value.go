@@ -7,77 +7,65 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
 var publishedValue = []Exhibit{
-	{
-		Slug: "version-zero-ignored", Alias: "B71",
-		Title:  "version 0 is not newer than nothing",
+	{Slug: "version-zero-ignored", Alias: "B71", Title: "version 0 is not newer than nothing",
 		Source: Report, Link: "https://github.com/apache/curator/pull/153",
-		Bug: "A shared value takes over what it reads if the version is above the last one, which " +
-			"is 0 to begin with. A fresh node has version 0: its value is not seen until somebody " +
-			"writes again.",
-		Property: linearizability.Linearizability,
-		Wrong: object.Value(func(env object.Env) object.Valuer {
-			return &slowValue{value: &value{conn: env.Conn}}
-		}).Named(""),
-	},
+		Bug: "A shared value takes over a state that it reads if the version is above the last " +
+			"one, which is 0 to begin with. A fresh node has version 0: its value is not seen " +
+			"until the next write.",
+		Property: linearizable, Wrong: valueOf(value{slow: true})}, // wrong: the first version is 0
 }
 
 var plantedValues = []Exhibit{
-	{
-		Title: "compares nothing", Property: linearizability.Linearizability,
-		Wrong: valueOf(valueDefects{anyVersion: true}),
-	},
-	{
-		Title: "writes again when a reply was lost", Property: linearizability.Delivery,
-		Wrong: valueOf(valueDefects{setsAgain: true}),
-	},
-	{
-		Title: "takes its own echo for a rival", Property: linearizability.Delivery,
-		Wrong: valueOf(valueDefects{deafCAS: true}),
-	},
-	{
-		Title: "never looks again", Property: linearizability.Linearizability,
-		Wrong: valueOf(valueDefects{remembers: true}),
-	},
+	{Title: "compares nothing", Property: linearizable, Wrong: valueOf(value{anyVersion: true})},
+	{Title: "writes again when a reply was lost", Property: delivery,
+		Wrong: valueOf(value{setsAgain: true})},
+	{Title: "takes its own echo for a rival", Property: delivery, Wrong: valueOf(value{deafCAS: true})},
+	{Title: "never looks again", Property: linearizable, Wrong: valueOf(value{remembers: true})},
 }
 
 const valuePath = "/value"
 
-// value is a shared value that hands every error to its caller, which is right. Each flag
-// makes it wrong.
+// value is a shared value. It returns every error to its caller, and is right without the flags.
 type value struct {
 	conn *zk.Conn
-	bad  valueDefects
 	last recipes.ValueState
-}
 
-type valueDefects struct {
+	slow       bool // takes over a state only if its version is above the last one
 	anyVersion bool // compares nothing
 	setsAgain  bool // writes again when a reply was lost
 	deafCAS    bool // takes the echo of its own write for a rival's
-	remembers  bool // tells what it has seen first
+	remembers  bool // returns the first state that it has seen
 }
 
-func valueOf(bad valueDefects) scenario.Workload {
+func valueOf(bad value) scenario.Workload {
 	return object.Value(func(env object.Env) object.Valuer {
-		return &value{conn: env.Conn, bad: bad}
-	}).Named("")
+		v := bad
+		v.conn = env.Conn
+		return &v
+	})
 }
 
 func (v *value) Get(context.Context) (recipes.ValueState, error) {
-	if v.bad.remembers && v.last.Exists {
+	if v.remembers && v.last.Exists {
 		return v.last, nil
 	}
+	now, err := v.read()
+	if err == nil && (!v.slow || now.Version > v.last.Version) {
+		v.last = now
+	}
+	return v.last, err
+}
+
+func (v *value) read() (recipes.ValueState, error) {
 	data, stat, err := v.conn.Get(valuePath)
 	if err != nil {
-		return recipes.ValueState{}, gone(err)
+		return recipes.ValueState{}, ignore(err, zk.ErrNoNode)
 	}
-	v.last = recipes.ValueState{Data: data, Exists: true, Version: stat.Version}
-	return v.last, nil
+	return recipes.ValueState{Data: data, Exists: true, Version: stat.Version}, nil
 }
 
 func (v *value) Set(_ context.Context, data []byte) (now recipes.ValueState, err error) {
@@ -86,7 +74,7 @@ func (v *value) Set(_ context.Context, data []byte) (now recipes.ValueState, err
 		if errors.Is(err, zk.ErrNoNode) {
 			now, err = v.create(data)
 		}
-		if err == nil || !errors.Is(err, zk.ErrNodeExists) && !v.bad.setsAgain {
+		if err == nil || !errors.Is(err, zk.ErrNodeExists) && !v.setsAgain {
 			break
 		}
 	}
@@ -111,7 +99,7 @@ func (v *value) CompareAndSet(ctx context.Context, seen recipes.ValueState, data
 ) {
 	for range attempts {
 		switch {
-		case v.bad.anyVersion:
+		case v.anyVersion:
 			now, err = v.Set(ctx, data)
 		case seen.Exists:
 			now, err = v.setOnce(data, seen.Version)
@@ -122,26 +110,12 @@ func (v *value) CompareAndSet(ctx context.Context, seen recipes.ValueState, data
 			return now, true, nil
 		}
 		if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNodeExists) {
-			now, err = v.Get(ctx)
+			now, err = v.read()
 			return now, false, err
 		}
-		if !v.bad.deafCAS {
+		if !v.deafCAS {
 			break
 		}
 	}
 	return now, false, err
-}
-
-// slowValue is a value that remembers the newest state it has seen.
-type slowValue struct {
-	*value
-	last recipes.ValueState
-}
-
-func (v *slowValue) Get(ctx context.Context) (recipes.ValueState, error) {
-	now, err := v.value.Get(ctx)
-	if err == nil && now.Version > v.last.Version { // wrong: the first one is 0
-		v.last = now
-	}
-	return v.last, err
 }
