@@ -27,8 +27,8 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
-// TestPagesBeginWithTheirPurpose: a page is a title, one paragraph on what the page is
-// for, and then the rest.
+// TestPagesBeginWithTheirPurpose: a page has a title, one paragraph on its purpose, and then the
+// rest.
 func TestPagesBeginWithTheirPurpose(t *testing.T) {
 	purpose := regexp.MustCompile(`\A# [^\n]+\n\n[A-Za-z][^\n]*(\n[A-Za-z*\x60(][^\n]*)*[.:]\n\n`)
 	for _, name := range pages(t) {

@@ -1,6 +1,5 @@
-// Package bench is the root of a module that measures zksim. It is a module of its own
-// so that the dependencies and the tests of the main one stay few. Each job is a
-// command:
+// Package bench is the root of a module that measures zksim. It is a separate module so that the
+// dependencies and the tests of the main one stay few. Each job is a command:
 //
 //	go run -C bench ./load      the server beside a floor and a real ZooKeeper
 //	go run -C bench ./others    what the recipes of other libraries survive

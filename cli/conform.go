@@ -70,7 +70,7 @@ func (c *conformCommand) compare(a *app, real conform.Target) (_ *conform.Report
 	ours := conform.Target{Name: "zksim", Dial: func(context.Context) (net.Conn, error) {
 		return dial("tcp", fakezk.Address, 0)
 	}}
-	// The same question to this server, so that both have had as many sessions.
+	// The same question to this server, so that both have had the same number of sessions.
 	if _, _, err := conform.SessionTimeouts(a.ctx, ours); err != nil {
 		return nil, fmt.Errorf("the built-in server: %w", err)
 	}

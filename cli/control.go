@@ -14,10 +14,9 @@ import (
 	"time"
 )
 
-// controlServer is the control endpoint of a server: HTTP with JSON. GET / lists the
-// requests. It has no authentication and so is for this machine: it refuses requests that
-// a browser makes for another site, and requests whose Host is another name than localhost
-// or a loopback address.
+// controlServer is the control endpoint of a server: HTTP with JSON. GET / lists the requests. It
+// has no authentication and so is for this machine: it refuses requests that a browser makes for
+// another site, and requests with a Host other than localhost or a loopback address.
 type controlServer struct {
 	*serving
 	listener net.Listener
@@ -104,7 +103,7 @@ func listenControl(addr string, anywhere bool, s *serving) (*controlServer, erro
 		ReadTimeout:       requestTimeout,
 		WriteTimeout:      requestTimeout,
 		IdleTimeout:       requestTimeout,
-		// Errors of net/http are those of clients.
+		// Errors of net/http are errors of clients.
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	return c, nil
@@ -185,8 +184,8 @@ func (c *controlServer) admit(r *http.Request) error {
 	return nil
 }
 
-// isThisMachine reports whether a Host header is localhost or a loopback address. A page of
-// a site whose name was made to resolve to this machine has the name of the site.
+// isThisMachine reports whether a Host header is localhost or a loopback address. If the name of a
+// site was made to resolve to this machine, requests of its pages have that name as Host.
 func isThisMachine(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

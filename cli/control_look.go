@@ -144,8 +144,7 @@ func requestedFormat(r *http.Request) (treeFormat, error) {
 	}
 }
 
-// findSession finds a session by its name, or by its id in hexadecimal after 0x or in
-// decimal.
+// findSession finds a session by its name, or by its id in hexadecimal after 0x or in decimal.
 func findSession(server *fakezk.Server, text string) (int64, error) {
 	for _, s := range server.Sessions() {
 		if text == s.Name || text == sessionText(s.ID) || text == fmt.Sprint(s.ID) {

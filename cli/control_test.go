@@ -14,8 +14,8 @@ import (
 	"github.com/zksim/zksim/fakezk"
 )
 
-// TestDumpHoldsAllThatControlAcknowledged: whoever was told that a tree is
-// loaded finds it in the dump, however close to the end that was.
+// TestDumpHoldsAllThatControlAcknowledged: the dump has every tree with an acknowledged load, even
+// a load just before the end.
 func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "dump.json")
@@ -72,7 +72,7 @@ func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
 	}
 }
 
-// controlHere is a control endpoint that nobody serves.
+// controlHere returns a control endpoint without a listener.
 func controlHere(t *testing.T, anywhere bool) *controlServer {
 	t.Helper()
 	s := &serving{server: fakezk.New(fakezk.Options{}), log: slog.New(slog.DiscardHandler)}
@@ -94,8 +94,8 @@ func controlHere(t *testing.T, anywhere bool) *controlServer {
 	return c
 }
 
-// ask is what the endpoint answers to a request, which must be JSON: its status,
-// and the error in it.
+// ask returns the endpoint's answer to a request, which must be JSON: its status, and the error in
+// it.
 func (c *controlServer) ask(t *testing.T, r *http.Request) (status int, failure string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -124,9 +124,8 @@ func TestControlRefusesRequestsWhileItStops(t *testing.T) {
 	}
 }
 
-// TestControlIsForThisMachineByName: a page whose site's name leads here, by a
-// name server that its author owns, has that name as its Host, and it looks as
-// if it came from its own site.
+// TestControlIsForThisMachineByName: the author of a page may make the name of its site resolve to
+// this machine. Its requests have that name as Host, and seem to come from their own site.
 func TestControlIsForThisMachineByName(t *testing.T) {
 	for _, test := range []struct {
 		host     string

@@ -14,7 +14,7 @@
 //	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language
 //	zksim --version            the version of the module
 //
-// # With workloads of your own
+// # Your own workloads
 //
 // A command that also knows your own code is a program of a few lines. It passes its
 // workloads to [Main], the same values that a test passes to fuzz.Test:
@@ -45,37 +45,34 @@
 // # A hunt
 //
 // zksim fuzz WORKLOAD prints a summary when the hunt ends or is interrupted: the number of
-// scenarios, of different orders of requests and faults (traces), and of different
-// things that happened (behaviours). It makes each violation small. Violations that
-// become the same scenario are one finding, which names all of them. A violation that does
-// not happen in each run of its scenario is printed but not saved, as it could not be
-// replayed. If a file cannot be written to --save, stderr has the error and stdout the
-// scenario.
+// scenarios, of different orders of requests and faults (traces), and of different things that
+// happened (behaviours). It makes each violation small. Violations that become the same scenario
+// are one finding, which names all of them. A violation that does not happen in each run of its
+// scenario is printed but not saved, as it could not be replayed. If a file cannot be written to
+// --save, stderr has the error and stdout the scenario.
 //
-// --corpus DIR keeps the scenarios that showed new behaviour, each in a file of its own. A
-// file is written as a whole, so an interrupt leaves no half of one. The next hunt plays
-// the corpus first, in the order of the files' names and not counted by --runs and --for.
-// The summary gives the number of these ("1000 scenarios after 526 of the corpus") and of
-// the files added. The hunt after that depends on --seed and on the corpus: the same seed
-// continues with other scenarios, and a copy of the corpus gives the same hunt again. A
-// hunt that adds no file says so, as only another --seed leads further. A violation in
-// the corpus is a finding and counts for --findings; if a hunt ends by these alone, it
-// asks for a higher --findings. --findings counts violations with different texts,
-// before they are made small. Files (.yaml, .yml) that hold no scenario of a known workload
-// are named on stderr and left out.
+// --corpus DIR keeps the scenarios that showed new behaviour, each in its own file. A file is
+// written as a whole, so an interrupt leaves no half of one. The next hunt plays the corpus first,
+// in the order of the files' names and not counted by --runs and --for. The summary gives the
+// number of these ("1000 scenarios after 526 of the corpus") and of the files added. The hunt after
+// that depends on --seed and on the corpus: the same seed continues with other scenarios, and a
+// copy of the corpus gives the same hunt again. A hunt that adds no file says so: only another
+// --seed can find more. A violation in the corpus is a finding and counts for --findings; if a hunt
+// ends by these alone, it asks for a higher --findings. --findings counts violations with different
+// texts, before they are made small. Files (.yaml, .yml) without a scenario of a known workload are
+// named on stderr and left out.
 //
 // A workload may have goals ([scenario.Workload].Sometimes). The summary has the number of
 // scenarios that reached each goal, and says of a goal that it was never reached.
 //
-// A workload is wrong input for fuzz and sweep if none of its clients records a call and
-// it has neither goals nor verdicts of its own: there is nothing to find.
+// A workload is wrong input for fuzz and sweep if none of its clients records a call and it has
+// neither goals nor its own verdicts: there is nothing to find.
 //
-// zksim fuzz without a WORKLOAD, or with all, hunts in every workload that is not
-// known to be flawed (see zksim list), one after the other, and adds a total. Each has
-// an equal part of --runs and --for; the next ones get what one leaves, because it
-// found something or had nothing left to try. Workloads of your own are among them, and
-// their field Flawed leaves them out. With --goroutines those are left out whose objects are
-// not for several goroutines.
+// zksim fuzz without a WORKLOAD, or with all, hunts in every workload that is not known to be
+// flawed (see zksim list), one after the other, and adds a total. Each has an equal part of --runs
+// and --for; the next ones get the rest of its part if it found something or had nothing left to
+// try. Your own workloads are among them, and their field Flawed leaves them out. With
+// --goroutines, workloads with objects for a single goroutine are left out.
 //
 // # A replay
 //
@@ -90,23 +87,22 @@
 //
 // # The gallery
 //
-// zksim gallery finds the bugs of wrong recipes again, each by a hunt that begins with
-// nothing but the recipe. Exhibits are named by slugs, or by their old ids; without names
-// all are hunted that have a story, and --list lists all with their sources. Medians are over the hunts that have found something: of two numbers
-// of scenarios in the middle it is the larger one, of two times their mean. An interrupt
-// keeps the hunts that have ended until then, those of the exhibit under way too. A bug without
-// an exhibit is answered by why the bug is absent, or by the exhibit that has the same
-// cause; --absent lists the absent ones, or those of them that are named.
+// zksim gallery finds the bugs of wrong recipes again, each by a hunt that begins with nothing but
+// the recipe. Exhibits are named by slugs, or by their old ids; without names all are hunted that
+// have a story, and --list lists all with their sources. Medians are over the hunts that have found
+// something: of two numbers of scenarios in the middle it is the larger one, of two times their
+// mean. An interrupt keeps the hunts that have ended until then, those of the exhibit under way
+// too. For a bug without an exhibit it prints the reason, or the exhibit with the same cause;
+// --absent lists these bugs, or the named ones of them.
 //
 // # The server
 //
-// zksim serve keeps nothing when it stops, unless --dump names a file. It prints
-// "listening on HOST:PORT" on stdout once clients can connect, and logs on stderr. A
-// SIGTERM or an interrupt ends it with status 0 after the dump is written; a second
-// signal kills it. Faults come from --plan, --fault and the control endpoint.
-// --control HOST:PORT opens that: HTTP with JSON, without a password, and so for this
-// machine only unless --control-anywhere is given. It takes requests whose Host is
-// localhost or an address such as 127.0.0.1, so that no page in a browser can reach it by
+// zksim serve keeps nothing when it stops, unless --dump names a file. It prints "listening on
+// HOST:PORT" on stdout once clients can connect, and logs on stderr. A SIGTERM or an interrupt ends
+// it with status 0 after the dump is written; a second signal kills it. Faults come from --plan,
+// --fault and the control endpoint. --control HOST:PORT opens that: HTTP with JSON, without a
+// password, and so for this machine only unless --control-anywhere is given. It takes requests with
+// the Host localhost or an address such as 127.0.0.1, so that no page in a browser can reach it by
 // another name.
 //
 //	GET  /                     lists what there is
@@ -128,8 +124,7 @@
 //
 // # Tree files
 //
-// A tree file, for --load, --dump and the control endpoint, maps paths to nodes,
-// in YAML or JSON:
+// A tree file, for --load, --dump and the control endpoint, maps paths to nodes, in YAML or JSON:
 //
 //	zxid: 42                   # in a dump: the server goes on after it
 //	/app: hello                # data as text; quotes around what looks like a number
@@ -141,9 +136,9 @@
 //	  kind: container          # or persistent, or ttl with ttl: 90s
 //	  next: 12                 # number of the next sequential child
 //
-// A dump has no ephemeral nodes: their sessions end with the server. A client that lives
-// through a restart refuses a server whose zxid is below the last one it has seen, so a
-// tree without zxid needs new clients.
+// A dump has no ephemeral nodes: their sessions end with the server. A client that lives through a
+// restart refuses a server with a zxid below the last one it has seen, so a tree without zxid needs
+// new clients.
 //
 // The server answers as ZooKeeper 3.8.0 with extendedTypesEnabled=true and
 // 4lw.commands.whitelist=*. Its log has the beginning and end of sessions, faults that
@@ -157,10 +152,9 @@
 //	2    the input is wrong
 //	130  Ctrl-C or SIGTERM
 //
-// A violation, or a file of run that is not as expected, gives 1 even if an interrupt or
-// an error follows. After an interrupt, a violation that is not yet small is printed and
-// saved as it is, with "not made smaller: interrupted". An error that ends a sweep or a
-// hunt, for instance of a judge or of a write to the corpus, is on stderr, after the
-// findings before it. Undecided verdicts of sweep and fuzz are counted in the output and do
-// not change the exit status.
+// A violation, or a file of run that is not as expected, gives 1 even if an interrupt or an error
+// follows. After an interrupt, a violation that is not yet small is printed and saved as it is,
+// with "not made smaller: interrupted". An error that ends a sweep or a hunt, for instance of a
+// judge or of a write to the corpus, is on stderr, after the findings before it. Undecided verdicts
+// of sweep and fuzz are counted in the output and do not change the exit status.
 package cli

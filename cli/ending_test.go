@@ -13,8 +13,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// failingJudge is a lock that has a bug, whose judge gives up on plans with a fault of one
-// kind, "" for those without any fault.
+// failingJudge is a lock with a bug and a judge that fails on plans with a fault of one kind, ""
+// for plans without a fault.
 func failingJudge(kind fault.Kind, failure error) scenario.Workload {
 	w := ownLock("failing")
 	judge := w.Judge
@@ -29,7 +29,8 @@ func failingJudge(kind fault.Kind, failure error) scenario.Workload {
 	return w
 }
 
-// TestErrorKeepsWhatWasFound until then: it is told and saved, and decides the status.
+// TestErrorKeepsWhatWasFound before it: earlier findings are printed and saved, and decide the
+// status.
 func TestErrorKeepsWhatWasFound(t *testing.T) {
 	w := failingJudge(fault.Cut, errors.New("the judge has gone home"))
 	for args, wants := range map[string][]string{

@@ -122,7 +122,7 @@ type hunted struct {
 	ended error // the error or interrupt that ended it early, nil if there was none
 }
 
-// hunt runs a hunt with progress, whose line begins with about. After an error there are
+// hunt runs a hunt with progress; the line of progress begins with about. After an error there are
 // no results.
 func (c *fuzzCommand) hunt(
 	a *app, s scenario.Scenario, within bounds, corpus []scenario.Scenario, about string,

@@ -87,7 +87,7 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, hu
 	return scenarios, total, nil
 }
 
-// huntAll divides the bounds among the workloads; the next workloads get what one leaves.
+// huntAll divides the bounds among the workloads; the next workloads get the unused part of one.
 // After an error or an interrupt the total has no results of the remaining workloads.
 func (c *fuzzCommand) huntAll(
 	a *app, scenarios, corpus []scenario.Scenario, total *huntsJSON,

@@ -116,8 +116,8 @@ func (c *fuzzCommand) knewAll(h hunted) bool {
 		})
 }
 
-// reportGoals prints the goals of a workload. A goal that was never reached shows that the
-// hunt does not try what it seems to try.
+// reportGoals prints the goals of a workload. A goal that was never reached shows that the hunt
+// does not test as much as it seems.
 func reportGoals(a *app, j fuzzJSON) {
 	for _, g := range j.Goals {
 		if g.Reached == 0 {
@@ -215,8 +215,8 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	return found, err
 }
 
-// reportDivergences prints the first scenarios whose two runs differ, or puts all of them
-// into the JSON.
+// reportDivergences prints the first scenarios with two different runs, or puts all of them into
+// the JSON.
 func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) error {
 	if !c.CheckDeterminism {
 		return nil
@@ -235,7 +235,7 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) 
 	return nil
 }
 
-// addDiverging adds the outcomes of scenarios whose two runs differ.
+// addDiverging adds the outcomes of scenarios with two different runs.
 func (j *fuzzJSON) addDiverging(scenarios []scenario.Scenario) error {
 	for _, s := range scenarios {
 		o, err := s.Run()

@@ -32,12 +32,11 @@ type galleryJSON struct {
 	Error       string        `json:"error,omitempty"` // that has ended it early
 }
 
-// exhibitJSON is what the hunts for an exhibit have led to. Hunts are those that have come
-// to their end, less than were asked for if the visit has ended early. Seconds and Runs are medians
-// over those hunts that have found it, Worst is the longest until then; between two times
-// in the middle the median is their mean, and of two counts the larger. Minimal is the
-// scenario that most of them have been made small to, the first of them if several are
-// as common, and Same how many have.
+// exhibitJSON is the result of the hunts for an exhibit. Hunts are the completed ones, fewer than
+// requested if the command has ended early. Seconds and Runs are medians over the hunts that have
+// found the bug, Worst is the longest time of them; of two times in the middle the median is their
+// mean, and of two counts the larger. Minimal is the most common minimal scenario, the first of
+// several, and Same the number of hunts that found it.
 type exhibitJSON struct {
 	Slug     string       `json:"slug"`
 	Alias    string       `json:"alias,omitempty"`
@@ -134,13 +133,15 @@ func once(ids []string) []string {
 func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 	report := galleryJSON{Exhibits: []exhibitJSON{}}
 	if !c.JSON {
-		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients", "what is wrong")
+		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
+			"what is wrong")
 	}
 	missed := 0
 	var ended error
 	for i, e := range exhibits {
 		var hunts []gallery.Hunted
-		hunts, ended = c.huntOne(a, e, fmt.Sprintf("%s: exhibit %d of %d", e.Slug, i+1, len(exhibits)))
+		about := fmt.Sprintf("%s: exhibit %d of %d", e.Slug, i+1, len(exhibits))
+		hunts, ended = c.huntOne(a, e, about)
 		if len(hunts) > 0 {
 			j := entryOf(e, hunts)
 			report.Exhibits = append(report.Exhibits, j)
@@ -162,7 +163,7 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 	return a.ending(missed > 0, ended)
 }
 
-// end prints what comes after the last exhibit.
+// end prints the lines after the last exhibit.
 func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
 	if c.JSON {
 		return a.json(report)
@@ -183,9 +184,11 @@ func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
 	return nil
 }
 
-// huntOne hunts one exhibit with each seed. The progress begins with what it is about.
-// An error, or an interrupt, ends it: the hunts that have come to their end are returned.
-func (c *galleryCommand) huntOne(a *app, e gallery.Exhibit, about string) ([]gallery.Hunted, error) {
+// huntOne hunts one exhibit with each seed. The line of progress begins with about. After an error
+// or an interrupt the completed hunts are returned.
+func (c *galleryCommand) huntOne(
+	a *app, e gallery.Exhibit, about string,
+) ([]gallery.Hunted, error) {
 	var hunts []gallery.Hunted
 	for n := range c.Seeds {
 		hunt := fmt.Sprintf("%s, hunt %d of %d", about, n+1, c.Seeds)
@@ -209,11 +212,13 @@ func (c *galleryCommand) huntOne(a *app, e gallery.Exhibit, about string) ([]gal
 	return hunts, nil
 }
 
-// commonest is the hunt whose scenario, when made small, is that of most others as well,
-// and how many have it. If none has found anything, it is a hunt that has not, and 0.
+// commonest returns a hunt with the most common minimal scenario, and the number of hunts with that
+// scenario. If none has found anything, it returns such a hunt, and 0.
 func commonest(hunts []gallery.Hunted) (best gallery.Hunted, same int) {
 	counts := map[string]int{}
-	name := func(h gallery.Hunted) string { return fmt.Sprint(h.Minimal.Scenario, h.Minimal.Scenario.Plan) }
+	name := func(h gallery.Hunted) string {
+		return fmt.Sprint(h.Minimal.Scenario, h.Minimal.Scenario.Plan)
+	}
 	for _, h := range hunts {
 		if h.Found() {
 			counts[name(h)]++
@@ -228,7 +233,9 @@ func commonest(hunts []gallery.Hunted) (best gallery.Hunted, same int) {
 }
 
 func entryOf(e gallery.Exhibit, hunts []gallery.Hunted) exhibitJSON {
-	j := exhibitJSON{Slug: e.Slug, Alias: e.Alias, Kind: e.Kind, Title: e.Title, Source: string(e.Source), Link: e.Link,
+	j := exhibitJSON{
+		Slug: e.Slug, Alias: e.Alias, Kind: e.Kind, Title: e.Title,
+		Source: string(e.Source), Link: e.Link,
 		Remark: e.Remark, See: e.See, Bug: e.Bug, Property: e.Property, Hunts: len(hunts)}
 	var times []float64
 	var runs []int
@@ -275,9 +282,11 @@ func (c *galleryCommand) print(a *app, j exhibitJSON, hunts []gallery.Hunted) {
 	if j.Found == 0 {
 		a.printf(galleryRow, j.Slug, j.Property, "-", "-", "-", "-", title)
 	} else {
-		a.printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds), fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
+		a.printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds),
+			fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
 	}
-	a.printf("%6s %s\n", "", strings.TrimSpace(strings.Join([]string{j.Alias, j.Source, j.Link}, " ")))
+	source := strings.Join([]string{j.Alias, j.Source, j.Link}, " ")
+	a.printf("%6s %s\n", "", strings.TrimSpace(source))
 	if c.Story {
 		if j.Bug != "" {
 			a.printf("\n%s", indent(j.Bug))

@@ -104,8 +104,7 @@ func shownBy(id string) []string {
 // bugName is an id or the key of an issue: S0-2, B15, CURATOR-62.
 var bugName = regexp.MustCompile(`(?i)\b[a-z]+[0-9]*-?[0-9]+\b`)
 
-// names reports whether a text such as "B15 (CURATOR-62)" is, or has in it, the name
-// of a bug.
+// names reports whether a text such as "B15 (CURATOR-62)" is, or has in it, the name of a bug.
 func names(text, id string) bool {
 	return strings.EqualFold(text, id) ||
 		slices.ContainsFunc(bugName.FindAllString(text, -1), func(name string) bool {

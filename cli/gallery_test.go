@@ -17,7 +17,8 @@ func hunts(t *testing.T) []gallery.Hunted {
 	o := finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1").Outcome
 	var list []gallery.Hunted
 	for i, runs := range []int{9, 2, 4, 1} {
-		list = append(list, gallery.Hunted{Minimal: o, Runs: runs, Took: time.Duration(1+i) * time.Second})
+		took := time.Duration(1+i) * time.Second
+		list = append(list, gallery.Hunted{Minimal: o, Runs: runs, Took: took})
 	}
 	return list
 }
@@ -55,9 +56,13 @@ func TestInterruptKeepsHunts(t *testing.T) {
 		{3, true, []string{`"hunts": 2,`, `"found": 2,`, `"interrupted": true`}},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		shown := interrupter{after: fmt.Sprintf("\rforeign-child-owns: exhibit 1 of 1, hunt %d of 3", c.during), interrupt: cancel}
+		shown := interrupter{
+			after:     fmt.Sprintf("\rforeign-child-owns: exhibit 1 of 1, hunt %d of 3", c.during),
+			interrupt: cancel,
+		}
 		var out strings.Builder
-		a := &app{name: "zksim", ctx: ctx, out: &out, progress: &progress{out: &shown, columns: func() int { return 0 }}}
+		progress := &progress{out: &shown, columns: func() int { return 0 }}
+		a := &app{name: "zksim", ctx: ctx, out: &out, progress: progress}
 		exhibits, err := gallery.Named("S0-10")
 		if err != nil {
 			t.Fatal(err)
@@ -88,12 +93,16 @@ func TestErrorKeepsExhibits(t *testing.T) {
 		a := &app{name: "zksim", ctx: t.Context(), out: &out, errors: &errs, progress: &progress{}}
 		c := galleryCommand{Seeds: 1, Seed: 1, Runs: 20, JSON: json}
 		err := c.hunt(a, []gallery.Exhibit{shown[0], missed, broken})
-		if !errors.Is(err, errViolated) || !strings.HasSuffix(errs.String(), ": the judge has gone home\n") {
+		if !errors.Is(err, errViolated) ||
+			!strings.HasSuffix(errs.String(), ": the judge has gone home\n") {
 			t.Errorf("%v, stderr %q; want what was missed, and the error", err, errs.String())
 		}
 		wants := []string{"\nforeign-child-owns ", "NOT FOUND", "\n1 of 3 exhibits found; ended by an error\n"}
 		if json {
-			wants = []string{`"slug": "foreign-child-owns"`, `"slug": "M"`, `"interrupted": false`, `"error": "hunt F: `}
+			wants = []string{
+				`"slug": "foreign-child-owns"`, `"slug": "M"`, `"interrupted": false`,
+				`"error": "hunt F: `,
+			}
 		}
 		for _, want := range wants {
 			if !strings.Contains(out.String(), want) {

@@ -58,8 +58,8 @@ func TestInterruptedShrinkingIsTold(t *testing.T) {
 	}
 }
 
-// TestInterruptedRunKeepsWhatItHas: a file that is not as expected before the interrupt
-// is told, and decides the status.
+// TestInterruptedRunKeepsWhatItHas: an unexpected result before the interrupt is printed, and
+// decides the status.
 func TestInterruptedRunKeepsWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var stderr strings.Builder
@@ -74,7 +74,6 @@ func TestInterruptedRunKeepsWhatItHas(t *testing.T) {
 	}
 }
 
-// TestNothingTriedIsNotCalledNothingFound.
 func TestNothingTriedIsNotCalledNothingFound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -82,7 +81,9 @@ func TestNothingTriedIsNotCalledNothingFound(t *testing.T) {
 	if got := run(ctx, []string{"fuzz", "lock"}, &stdout, &stderr); got != exitInterrupted {
 		t.Errorf("exit status %d; want %d", got, exitInterrupted)
 	}
-	if want := "lock recipes.Lock: 0 scenarios, 0 traces, 0 behaviours; interrupted\nnothing was tried\n"; stdout.String() != want {
+	want := "lock recipes.Lock: 0 scenarios, 0 traces, 0 behaviours; interrupted\n" +
+		"nothing was tried\n"
+	if stdout.String() != want {
 		t.Errorf("stdout %q; want %q", stdout.String(), want)
 	}
 }

@@ -43,12 +43,11 @@ type app struct {
 	progress  *progress
 }
 
-// Main runs the command with the arguments of the process, and ends the process with
-// the exit status. The command knows the given workloads beside those built in. A
-// workload whose Impl is empty gets the name of the program as its implementation:
-// mylock, and mylock-2, mylock-3 for further workloads of the same kind. The exit status
-// is 2 if a workload has no Name, no Play or no Judge, or if its Name and Impl are those
-// of another one.
+// Main runs the command with the arguments of the process, and ends the process with the exit
+// status. The command knows the given workloads beside those built in. A workload without an Impl
+// gets the name of the program as its implementation: mylock, and mylock-2, mylock-3 for further
+// workloads of the same kind. The exit status is 2 if a workload has no Name, no Play or no Judge,
+// or if another one has its Name and Impl.
 func Main(own ...scenario.Workload) {
 	// The client allocates megabytes for each connection; collecting them less
 	// often makes runs about twice as fast.

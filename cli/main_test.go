@@ -56,8 +56,7 @@ func ownLock(impl string) scenario.Workload {
 	}, object.LockClaims{About: "a lock of one's own", MaxHerd: 1}).Named(impl)
 }
 
-// ownKind is a lock of package recipes by the name of a kind of which nothing is
-// built in.
+// ownKind is a lock of package recipes by the name of a kind of which nothing is built in.
 func ownKind(kind, impl string) scenario.Workload {
 	w := object.Lock(func(env object.Env) object.Locker {
 		return recipes.NewLock(env.Conn, "/lock")
@@ -81,7 +80,7 @@ func withGoals() scenario.Workload {
 	return w
 }
 
-// run is zksim without workloads of one's own, in this process.
+// run is zksim with the built-in workloads only, in this process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return program{name: "zksim"}.run(ctx, args, stdout, stderr)
 }
@@ -152,9 +151,9 @@ func jsonStep(value any, step string) (any, error) {
 	return nil, fmt.Errorf("%q of %v, which has no parts", step, value)
 }
 
-// checkFails runs zksim, or what $PROGRAM names, and checks how it fails: fails
-// STATUS ARGS... . The status must be as given and, for wrong input, stdout empty and stderr one line
-// that begins with the command's name.
+// checkFails runs zksim, or the program $PROGRAM, and checks its failure: fails STATUS ARGS... .
+// The status must be as given and, for wrong input, stdout empty and stderr one line that begins
+// with the command's name.
 func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: fails STATUS ARGS...")
@@ -201,8 +200,7 @@ func checkLines(ts *testscript.TestScript, neg bool, args []string) {
 
 var survived = regexp.MustCompile(`survived (\d+) of (\d+) fault points`)
 
-// checkSurvives checks that an implementation survived N of N fault points:
-// survives FILE IMPL.
+// checkSurvives checks that an implementation survived N of N fault points: survives FILE IMPL.
 func checkSurvives(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: [!] survives FILE IMPL")
@@ -232,8 +230,7 @@ func TestInterruptedIsNotSuccess(t *testing.T) {
 	}
 }
 
-// interrupting is a lock in whose n-th turn the process gets a signal, as if somebody had
-// typed Ctrl-C, say.
+// interrupting is a lock that sends the process a signal in its n-th turn, like a Ctrl-C.
 func interrupting(n int64, sig os.Signal) scenario.Workload {
 	w := ownKind("lock", "interrupting")
 	play, turns := w.Play, new(atomic.Int64)
@@ -248,7 +245,7 @@ func interrupting(n int64, sig os.Signal) scenario.Workload {
 			if err != nil {
 				panic(err)
 			}
-			<-heard // the channel is not of the simulated world, whose time stands still meanwhile
+			<-heard // a channel from outside: the time of the simulated world stands still
 		}
 		play(p, s)
 	}
@@ -260,11 +257,13 @@ func TestInterruptedGalleryTellsWhatIsKnown(t *testing.T) {
 	var stderr strings.Builder
 	var stdout interrupter
 	stdout.after, stdout.interrupt = "foreign-child-owns ", cancel
-	if got := run(ctx, []string{"gallery", "S0-10", "B3"}, &stdout, &stderr); got != exitInterrupted {
+	got := run(ctx, []string{"gallery", "S0-10", "B3"}, &stdout, &stderr)
+	if got != exitInterrupted {
 		t.Errorf("exit status %d; want %d", got, exitInterrupted)
 	}
-	if want := "\n1 of 2 exhibits found; interrupted\n"; !strings.Contains(stdout.String(), want) || strings.Contains(stdout.String(), "\nminus") {
-		t.Errorf("stdout %q; want one row and %q", stdout.String(), want)
+	out, want := stdout.String(), "\n1 of 2 exhibits found; interrupted\n"
+	if !strings.Contains(out, want) || strings.Contains(out, "\nminus") {
+		t.Errorf("stdout %q; want one row and %q", out, want)
 	}
 }
 

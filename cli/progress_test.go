@@ -10,8 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 )
 
-// TestProgressStaysOnOneRow of a terminal, however long the line, and leaves nothing of
-// it behind.
+// TestProgressStaysOnOneRow of a terminal, however long the line, and leaves nothing of it behind.
 func TestProgressStaysOnOneRow(t *testing.T) {
 	var out strings.Builder
 	p := &progress{
@@ -49,8 +48,8 @@ func TestProgressIsShownWhole(t *testing.T) {
 	}
 }
 
-// TestPhasesAreShownAtOnce, though something was shown just now, as nothing may follow for
-// a long time: not so what is shown now and then.
+// TestPhasesAreShownAtOnce, even right after another line, as the next one may come much later.
+// Periodic lines wait.
 func TestPhasesAreShownAtOnce(t *testing.T) {
 	var out strings.Builder
 	p := &progress{out: &out, columns: func() int { return 0 }, start: time.Now().Add(-time.Minute)}
@@ -80,7 +79,10 @@ func TestShrinkingIsShown(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"\rmaking finding 1 of 1 small", "\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1\r", "\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1: making it small after 1 scenario"} {
+	for _, want := range []string{
+		"\rmaking finding 1 of 1 small", "\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1\r",
+		"\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1: making it small after 1 scenario",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q; want %q", out.String(), want)
 		}

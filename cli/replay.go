@@ -66,8 +66,8 @@ func (c *replayCommand) show(a *app, r *scenario.Replay) error {
 	return nil
 }
 
-// step walks through the run. It prints the differences from the file's expectations
-// before the walk, which may not show what the reader looks for, and at its end.
+// step walks through the run. It prints the differences from the file's expectations before the
+// walk and at its end.
 func (c *replayCommand) step(a *app, r *scenario.Replay) error {
 	if len(r.Problems) > 0 {
 		a.printReplay(c.File, r)
@@ -108,8 +108,7 @@ func (c *replayCommand) check() error {
 	return nil
 }
 
-// draw writes porcupine's picture of a history. noPicture is the reason if the history
-// has none.
+// draw writes porcupine's picture of a history. noPicture is the reason if the history has none.
 func draw(o *scenario.Outcome, name string) (noPicture, err error) {
 	var page bytes.Buffer
 	if err := o.Report.Draw(&page); err != nil {

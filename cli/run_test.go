@@ -18,7 +18,8 @@ func TestReplayOfAPanicIsNotOk(t *testing.T) {
 		panic("the parcel is torn")
 	}
 	name := filepath.Join(t.TempDir(), "torn.yaml")
-	const text = "workload: parcel\nimplementation: panicking\nclients: 1\nrounds: 1\nseed: 1\nexpect: violated\nproperty: panic\n"
+	const text = "workload: parcel\nimplementation: panicking\nclients: 1\nrounds: 1\n" +
+		"seed: 1\nexpect: violated\nproperty: panic\n"
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}

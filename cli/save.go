@@ -16,8 +16,8 @@ const unsteady = "%s is violated, but not each time, so it is not saved: " +
 	"two runs of one seed differ; " +
 	"does the code share state between runs, or use math/rand or map order?"
 
-// keepFinding saves a finding and returns the name of the file. A finding that does not
-// happen in each run is not saved: nobody could replay it.
+// keepFinding saves a finding and returns the name of the file. A finding that does not happen in
+// each run is not saved: it could not be replayed.
 func (a *app) keepFinding(
 	o *scenario.Outcome, found foundJSON, dir string, quiet bool,
 ) (string, error) {

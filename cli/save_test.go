@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// moody is a lock whose judge finds fault with one run in seven, whatever it shows.
+// moody is a lock with a judge that rejects every seventh run.
 func moody() scenario.Workload {
 	w := ownKind("lock", "moody")
 	judge, runs := w.Judge, new(atomic.Int64)

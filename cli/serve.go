@@ -162,9 +162,8 @@ func (c *serveCommand) openControl(a *app, s *serving) (err error) {
 	return nil
 }
 
-// run serves until ctx is done or a listener fails, and then writes the dump. It ends
-// clients and the control endpoint first: the dump has every change that one of them was
-// told is done.
+// run serves until ctx is done or a listener fails, and then writes the dump. It ends clients and
+// the control endpoint first: the dump has every change that one of them was told is done.
 func (s *serving) run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	var running sync.WaitGroup

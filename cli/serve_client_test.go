@@ -92,8 +92,7 @@ func (h here) call(t *testing.T, method, path, body string, into any) {
 	}
 }
 
-// client is a go-zookeeper client of the server, with a session, and the states
-// that it passes.
+// client is a go-zookeeper client of the server, with a session, and the states that it passes.
 func (h here) client(t *testing.T, dial zk.Dialer) (*zk.Conn, *states) {
 	t.Helper()
 	if dial == nil {
@@ -135,7 +134,7 @@ func (s *states) add(ev zk.Event) {
 	}
 }
 
-// patience is how long a test waits for what must come.
+// patience limits the wait of a test for something that must come.
 const patience = time.Minute
 
 // await takes states off the list until a certain one comes.
@@ -204,8 +203,7 @@ func TestControlLosesAReply(t *testing.T) {
 	}
 }
 
-// TestControlFindsSessionsByAnyName: an id in hexadecimal, in decimal and S1
-// are the same session.
+// TestControlFindsSessionsByAnyName: an id in hexadecimal, in decimal and S1 are the same session.
 func TestControlFindsSessionsByAnyName(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
@@ -279,8 +277,7 @@ func TestDumpHoldsNoEphemerals(t *testing.T) {
 	}
 }
 
-// TestBrowsersOfOtherSitesAreRefused: a page from elsewhere cannot reset the
-// server.
+// TestBrowsersOfOtherSitesAreRefused: a page from elsewhere cannot reset the server.
 func TestBrowsersOfOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)

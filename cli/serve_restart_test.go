@@ -61,8 +61,7 @@ func TestClientsLiveThroughARestart(t *testing.T) {
 	}
 }
 
-// withoutZxid is a copy of a dump without its zxid, which must be 4: a session
-// and three nodes.
+// withoutZxid is a copy of a dump without its zxid, which must be 4: a session and three nodes.
 func withoutZxid(t *testing.T, dump string) string {
 	t.Helper()
 	text, err := os.ReadFile(dump)
@@ -80,8 +79,7 @@ func withoutZxid(t *testing.T, dump string) string {
 	return name
 }
 
-// dialRefused says whether a server closes the connection of a client that has
-// seen a zxid.
+// dialRefused says whether a server closes the connection of a client that has seen a zxid.
 func dialRefused(t *testing.T, addr string, zxid byte) bool {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", addr, patience)

@@ -18,8 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestServeScripts runs the transcripts of testdata/serve: zksim serve as a
-// process of its own.
+// TestServeScripts runs the transcripts of testdata/serve: zksim serve as its own process.
 func TestServeScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/serve",
@@ -83,7 +82,7 @@ func startServe(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	go func() {
 		defer close(s.rest)
-		_, _ = io.Copy(&s.stdout, lines) // what ends it is the end of the process
+		_, _ = io.Copy(&s.stdout, lines) // the end of the process ends it
 	}()
 	if ts.Getenv("ADDR") == "" {
 		ts.Fatalf("zksim serve does not listen: %v\n%s", s.end(os.Kill), s.stderr.String())
@@ -100,8 +99,8 @@ func (s *served) end(sig os.Signal) error {
 	return s.cmd.Wait()
 }
 
-// quitServe sends a signal, TERM or INT, waits and checks the exit status: quit
-// SIGNAL STATUS. What the server wrote is in the files served.out and served.err.
+// quitServe sends a signal, TERM or INT, waits and checks the exit status: quit SIGNAL STATUS. The
+// output of the server is in the files served.out and served.err.
 func quitServe(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: quit SIGNAL STATUS")
@@ -141,7 +140,7 @@ func callControl(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// request makes an HTTP request on a connection of its own.
+// request makes an HTTP request on its own connection.
 func request(method, url, body string) (status int, reply string, err error) {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {

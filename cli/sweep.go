@@ -21,8 +21,7 @@ type target struct {
 	Seed       uint64 `help:"Seed of the schedule." default:"1"`
 }
 
-// find finds a workload by its kind, or by the name of an implementation that one kind
-// has.
+// find finds a workload by its kind, or by the name of an implementation that one kind has.
 func (t target) find(workloads scenario.Catalogue, name string) (scenario.Workload, error) {
 	if t.Impl != "" || slices.Contains(workloads.Kinds(), name) {
 		return workloads.Find(name, t.Impl)
@@ -120,9 +119,7 @@ func (c *sweepCommand) Run(a *app) error {
 }
 
 // report prints the result of a sweep, which an error or an interrupt may have ended early.
-func (c *sweepCommand) report(
-	a *app, s scenario.Scenario, sweep *hunt.Sweep, ended error,
-) error {
+func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, ended error) error {
 	report := sweepJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Points: sweep.Points, Survived: sweep.Survived, Undecided: sweep.Undecided,

@@ -27,11 +27,10 @@ import (
 //	  ttl: 1m30s                        # for kind ttl only
 //	  next: 12                          # number of the next sequential child
 //
-// A dump has a zxid. It may be left out, but clients that live through a restart need it,
-// as they refuse a server that went back. Text in YAML that looks like a number or like
-// true or false needs quotes. A byte order mark at the beginning is skipped. Missing
-// parents are made, with null data. Unknown keys, values of a wrong kind and paths
-// given twice are errors.
+// A dump has a zxid. It may be left out, but clients that live through a restart need it, as they
+// refuse a server that went back. Text in YAML that looks like a number or like true or false needs
+// quotes. A byte order mark at the beginning is skipped. Missing parents are made, with null data.
+// Unknown keys, values of a wrong kind and paths given twice are errors.
 type treeFile struct {
 	zxid  int64 // 0 for none
 	nodes []view.NodeSpec
@@ -59,8 +58,7 @@ func treeFormatOf(name string) (treeFormat, error) {
 	return "", fmt.Errorf("%s: expected a name that ends in .yaml, .yml or .json", name)
 }
 
-// readTreeFile reads a tree file. Its errors name the file and, if known, the line and
-// column.
+// readTreeFile reads a tree file. Its errors name the file and, if known, the line and column.
 func readTreeFile(name string) (treeFile, error) {
 	format, err := treeFormatOf(name)
 	if err != nil {

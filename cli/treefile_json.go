@@ -98,7 +98,7 @@ func (r *jsonReader) value(depth int) (fileValue, error) {
 	return v, nil
 }
 
-// inside reads what follows an opening bracket.
+// inside reads the content after an opening bracket.
 func (r *jsonReader) inside(open json.Delim, at filePlace, depth int) (fileValue, error) {
 	v := fileValue{kind: listValue, at: at}
 	if open == '{' {

@@ -40,8 +40,7 @@ func treeOfValue(v fileValue) (tree treeFile, err error) {
 	return tree, nil
 }
 
-// checkTreePath is the error in the form of a path, "" for none. The server checks the other
-// rules.
+// checkTreePath is the error in the form of a path, "" for none. The server checks the other rules.
 func checkTreePath(path string) string {
 	switch {
 	case !strings.HasPrefix(path, "/"):

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTreeFilesReadBack: what is written is what is read, in both formats.
+// TestTreeFilesReadBack: a written file reads back as the same tree, in both formats.
 func TestTreeFilesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawTree(t)
@@ -33,7 +33,7 @@ func TestTreeFilesReadBack(t *testing.T) {
 	})
 }
 
-// diffTrees compares a tree with what reading its file gives.
+// diffTrees compares a tree with the tree read from its file.
 func diffTrees(want, got treeFile) string {
 	want.nodes = simplify(want.nodes)
 	return cmp.Diff(want, got, cmp.AllowUnexported(treeFile{}))
@@ -111,7 +111,7 @@ func drawACL() *rapid.Generator[view.ACL] {
 	})
 }
 
-// TestDumpsLoad: what a server dumps makes another server the same.
+// TestDumpsLoad: a server that loads a dump equals the dumped server.
 func TestDumpsLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one, two := fakezk.New(fakezk.Options{}), fakezk.New(fakezk.Options{})
@@ -164,8 +164,7 @@ func drawLoadable(t *rapid.T) []view.NodeSpec {
 	return specs
 }
 
-// TestTreeFileIsForPeople shows every way to write a node, and the file that
-// comes out.
+// TestTreeFileIsForPeople shows every way to write a node, and the file that comes out.
 func TestTreeFileIsForPeople(t *testing.T) {
 	specs := []view.NodeSpec{
 		{Path: "/app", Data: []byte("hello"), ACL: openACL()},
@@ -326,8 +325,7 @@ func TestBadJSONTreeFiles(t *testing.T) {
 	}
 }
 
-// TestByteOrderMarkIsSkipped: at the beginning only, and what ends a file is no
-// less than what ends with a line break.
+// TestByteOrderMarkIsSkipped: at the beginning only; a last line without a line break counts.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
 	want := treeFile{
 		zxid: 3, nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x!"), ACL: openACL()}},
@@ -379,8 +377,8 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 	}
 }
 
-// FuzzParseTree: no text makes the reader panic or hang, and what it takes is
-// written so that it reads back.
+// FuzzParseTree: no text makes the reader panic or hang, and a tree that it reads can be written
+// and read back.
 func FuzzParseTree(f *testing.F) {
 	for _, name := range []string{"tree.yaml", "tree.json"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))

@@ -50,7 +50,7 @@ func (p filePlace) wrong(format string, args ...any) error {
 	return &fileError{p, fmt.Sprintf(format, args...)}
 }
 
-// is returns an error unless the value is of a kind; what names the value in the error.
+// is returns an error unless the value is of a kind; the error calls the value by the name what.
 func (v fileValue) is(kind valueKind, what string) error {
 	if v.kind == kind {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestVersion is that of this module, whatever command it is built into.
+// TestVersion: a command with this module prints the version of this module.
 func TestVersion(t *testing.T) {
 	own := debug.Module{Path: "github.com/zksim/zksim", Version: "v1.2.3"}
 	other := debug.Module{Path: "example.org/myzksim", Version: "(devel)"}

@@ -19,8 +19,8 @@ import (
 	"github.com/zksim/zksim/internal/refstore"
 )
 
-// observer is a genuine client whose every reply header and watch event is
-// written down. It lives in a bubble.
+// observer is a genuine client that records every reply header and watch event. It lives in a
+// bubble.
 type observer struct {
 	server *Server
 	conn   *zk.Conn
@@ -30,7 +30,7 @@ type observer struct {
 	zxid     int64 // of the last reply with a positive one, as the client keeps it
 	last     proto.ReplyHeader
 	events   []refstore.Event           // since the last takeEvents, without zxids
-	watching map[refstore.EventType]set // what the client would send in SetWatches
+	watching map[refstore.EventType]set // the client's next SetWatches
 }
 
 type set map[string]bool
@@ -42,7 +42,7 @@ const (
 	watchChild = refstore.NodeChildrenChanged
 )
 
-// connect gives the observer a new connection with a session of its own.
+// connect gives the observer a new connection with its own session.
 func (o *observer) connect() error {
 	o.mu.Lock()
 	o.zxid, o.events = 0, nil
@@ -75,8 +75,8 @@ func (o *observer) dial(string, string, time.Duration) (net.Conn, error) {
 	return &tap{Conn: conn, observer: o, frames: wire.Splitter{Max: 1 << 30}}, nil
 }
 
-// notice keeps watch events and mirrors what the client forgets with each:
-// conn.go's notifyWatches and invalidateWatches.
+// notice records watch events, and drops the watches that the client drops with each (notifyWatches
+// and invalidateWatches in its conn.go).
 func (o *observer) notice(ev zk.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -124,7 +124,7 @@ func (o *observer) lastReply() proto.ReplyHeader {
 	return o.last
 }
 
-// setWatches is what the client will send when it reconnects now.
+// setWatches returns the SetWatches that the client would send on a reconnection now.
 func (o *observer) setWatches() (relative int64, data, exist, child []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -36,9 +36,8 @@ var brokenRules = map[string]mutant{
 			got.Data = []byte{}
 		}
 	},
-	"versions are not compared": replaceCode(refstore.BadVersion, refstore.OK),
-	"ephemerals may have children": replaceCode(refstore.NoChildrenForEphemerals,
-		refstore.OK),
+	"versions are not compared":          replaceCode(refstore.BadVersion, refstore.OK),
+	"ephemerals may have children":       replaceCode(refstore.NoChildrenForEphemerals, refstore.OK),
 	"nodes with children may be deleted": replaceCode(refstore.NotEmpty, refstore.OK),
 	"emoji are fine in a path":           replaceCode(refstore.BadArguments, refstore.OK),
 	"an invalid ACL is taken":            replaceCode(refstore.InvalidACL, refstore.OK),
@@ -101,8 +100,7 @@ func dropEvents(drop func(step, refstore.Event) bool) mutant {
 	}
 }
 
-// TestModelComparisonNoticesBrokenRules is the negative control of
-// TestServerAgreesWithTheModel.
+// TestModelComparisonNoticesBrokenRules is the negative control of TestServerAgreesWithTheModel.
 func TestModelComparisonNoticesBrokenRules(t *testing.T) {
 	const enough = 1000 // scripts; the agreement test runs more
 	for name, wrong := range brokenRules {

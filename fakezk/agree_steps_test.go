@@ -20,7 +20,7 @@ type step struct {
 	ACL     []refstore.ACL
 	Version int32
 	Watch   bool
-	Ops     []step // of a multi; or what another client does during a drop
+	Ops     []step // of a multi, or of another client during a drop
 }
 
 type stepKind string
@@ -65,9 +65,8 @@ func (s step) String() string {
 
 const clientCount = 3
 
-// Paths are few, so that steps meet. Every sixth is an odd one, some of them
-// refused by the server though the client sends them: its own idea of a path is
-// looser.
+// Paths are few, so that steps meet. Every sixth is an odd one, some of them refused by the server
+// though the client sends them: its own idea of a path is looser.
 var (
 	stepPaths = often(5, []string{"/a", "/a", "/a", "/a/x", "/a/x", "/b", "/a/y"}, []string{
 		"/b/x", "/a/x/p", "/", "/a/s-0000000000", "/a/s-0000000001", "/s-0000000001", "/é",
@@ -172,8 +171,8 @@ func (s *step) drawDetails(t *rapid.T) {
 	}
 }
 
-// mode is what the model makes of the flags: containers and TTL nodes are
-// persistent nodes as long as nothing reaps them.
+// mode maps the flags to the model: containers and TTL nodes are persistent nodes as long as
+// nothing reaps them.
 func (s step) mode() refstore.Mode {
 	switch s.Flags {
 	case 4, 5:

@@ -29,7 +29,7 @@ type outcome struct {
 	ACL     []refstore.ACL
 	Results []refstore.Result
 	Events  [clientCount][]refstore.Event
-	Away    []outcome // of what another client did during a drop
+	Away    []outcome // of another client's steps during a drop
 }
 
 // pair is a server with its clients, and the model of it.
@@ -156,10 +156,10 @@ func (p *pair) predict(s step) outcome {
 	return o
 }
 
-// tidy takes out what no client may rely on: the order of the events after a
-// reconnect, as the client builds its lists from a map, and of those at the end
-// of a session, which comes from a hash table (package conform compares it); and
-// what an expired session still hears of its own end.
+// tidy removes the parts of an outcome that no client may rely on: the order of the events after a
+// reconnect, as the client builds its lists from a map; their order at the end of a session, which
+// comes from a hash table (package conform compares it); and the events of its own end that an
+// expired session still receives.
 func (s step) tidy(o *outcome) {
 	slices.Sort(o.Names)
 	if s.Kind == doExpire {

@@ -12,7 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
 )
 
-// BenchmarkStart is what a unit test pays: a server, a client, the first node.
+// BenchmarkStart measures the start of a unit test: a server, a client, the first node.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		s := New(Options{})
@@ -27,9 +27,9 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkRequests is one client's requests one after the other, through the
-// server; BenchmarkEcho is the same with nothing but the connection and the
-// client's own work. The difference is what the server costs.
+// BenchmarkRequests sends requests of one client, one after the other, to the server. BenchmarkEcho
+// does the same with only the connection and the client's own work. The difference is the cost of
+// the server.
 func BenchmarkRequests(b *testing.B) {
 	s := New(Options{})
 	defer func() {
@@ -45,7 +45,7 @@ func BenchmarkRequests(b *testing.B) {
 
 func BenchmarkEcho(b *testing.B) { requests(b, echoDial) }
 
-// benchmarked are requests whose reply is a Stat, which an echo can make up.
+// benchmarked are requests with a Stat as reply, which an echo can make up.
 var benchmarked = []struct {
 	name string
 	ask  func(*zk.Conn) error

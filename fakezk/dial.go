@@ -39,13 +39,12 @@ func Start(t TB, opts ...Options) *Server {
 	return s
 }
 
-// DefaultSessionTimeout is what Connect asks for.
+// DefaultSessionTimeout is the session timeout that Connect requests.
 const DefaultSessionTimeout = 10 * time.Second
 
-// Connect returns a genuine go-zookeeper connection to the server, in memory,
-// that has a session already and is closed when the test ends. If there is none
-// within a minute, the test fails. What the client logs goes nowhere. For other
-// settings use Dialer with zk.Connect.
+// Connect returns a genuine go-zookeeper connection to the server, in memory, that already has a
+// session and is closed when the test ends. If there is no session within a minute, the test fails.
+// The client's log is discarded. For other settings use Dialer with zk.Connect.
 func (s *Server) Connect(t TB) *zk.Conn {
 	t.Helper()
 	connected := make(chan struct{})
@@ -109,8 +108,8 @@ type memorySink struct{ *memnet.Conn }
 
 func (memorySink) Full() bool { return false }
 
-// hostProvider offers one address. It lets the client pause (and fail what it
-// could not send) only after a dial that failed, not before every reconnect.
+// hostProvider offers one address. It lets the client pause (and fail unsent requests) only after a
+// failed dial, not before every reconnect.
 type hostProvider struct {
 	mu     sync.Mutex
 	server string

@@ -11,16 +11,14 @@
 //		...
 //	}
 //
-// [Start] gives a [Server], [Server.Connect] a connected client, and both end
-// with the test. Outside of tests, or for connections of your own making, use
-// [New] and [Server.Dialer]. [Server.Serve] accepts TCP from clients in any
-// language.
+// [Start] gives a [Server], [Server.Connect] a connected client, and both end with the test.
+// Outside of tests, or for your own connections, use [New] and [Server.Dialer]. [Server.Serve]
+// accepts TCP from clients in any language.
 //
-// A Server has two doors. The wire is for the code under test. Direct calls are for the
-// test:
+// A Server has two doors. The wire is for the code under test. Direct calls are for the test:
 //
 //   - [Server.Put] and [Server.Remove] change nodes as another client would.
-//   - [Server.Tree], [Server.Sessions] and [Server.Watches] look at what is there.
+//   - [Server.Tree], [Server.Sessions] and [Server.Watches] return the present state.
 //   - [Server.Inject] arms a fault.
 //   - [Server.ExpireSession] and [Server.DropConnections] end sessions and connections.
 //   - [Server.Stop] and [Server.Restart] make the server unreachable, and bring it back.
@@ -37,17 +35,16 @@
 //
 //	server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1})
 //
-// Package fakezk/fault lists the kinds. To run code under many faults, each at the worst
-// moment, use package fakezk/sim, or package fuzz, which also judges what happened.
+// Package fakezk/fault lists the kinds. To run code under many faults, each at the worst moment,
+// use package fakezk/sim, or package fuzz, which also judges the results.
 //
 // # What it is like
 //
-// The server behaves as one standalone ZooKeeper 3.8: error codes and their order, all
-// fields of Stat, the requests that consume a zxid, the order of events and replies,
-// expiry at the end of a tick, what a reconnect with setWatches brings, and what happens
-// to malformed frames. A state machine test compares it with a plain reference
-// store, over the wire, in thousands of random scripts; package conform compares it with
-// a real server.
+// The server behaves as one standalone ZooKeeper 3.8: error codes and their order, all fields of
+// Stat, the requests that consume a zxid, the order of events and replies, expiry at the end of a
+// tick, the events after a reconnect with setWatches, and the treatment of malformed frames. A
+// state machine test compares it with a plain reference store, over the wire, in thousands of
+// random scripts; package conform compares it with a real server.
 //
 // # What is missing
 //

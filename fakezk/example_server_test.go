@@ -80,7 +80,7 @@ func ExampleServer_Load() {
 	// <nil> <nil>
 }
 
-// inBubble does for an example what synctest.Test does for a test.
+// inBubble is synctest.Test for examples.
 func inBubble(test func(fakezk.TB)) {
 	failure := bubble.Run(1, func() {
 		t := &exampleTB{}

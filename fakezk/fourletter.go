@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
 )
 
-// wordState is what the server remembers for the four-letter words alone.
+// wordState is the state of the server that only the four-letter words need.
 type wordState struct {
 	started   time.Time
 	packets   engine.Stats // of words; the engine counts frames
@@ -19,14 +19,13 @@ type wordState struct {
 	port      int // that the first listener listens on
 }
 
-// count is what the engine calls with every reaction.
+// count is called with every reaction of the engine.
 func (w *wordState) count(frameBytes int, r engine.Reaction) { w.traffic.Count(frameBytes, &r) }
 
-// greet looks at the first four bytes of a connection. If they are a
-// four-letter word it is answered, the connection closed, and the result true;
-// anything else is the length of a frame. What follows a word is ignored, save
-// the eight bytes of stmk, which count only if they came along: the real server
-// does not wait for them either.
+// greet looks at the first four bytes of a connection. If they are a four-letter word it is
+// answered, the connection closed, and the result true; anything else is the length of a frame.
+// Bytes after a word are ignored, except the eight bytes of stmk, which count only if they arrived
+// with it: the real server does not wait for them either.
 //
 // Source: NIOServerCnxn.readLength, checkFourLetterWord.
 func (s *Server) greet(l *serverLink, p []byte) bool {
@@ -50,8 +49,7 @@ func (s *Server) greet(l *serverLink, p []byte) bool {
 	return true
 }
 
-// answerWord answers a word, which an argument may follow, and closes the
-// connection.
+// answerWord answers a word, which an argument may follow, and closes the connection.
 func (s *Server) answerWord(l *serverLink, p []byte) {
 	var argument []byte
 	word := string(p[:4])
@@ -88,14 +86,12 @@ func (s *Server) afterWord(word string, argument []byte) {
 	}
 }
 
-// wordServer is the server as an answer to a word on l shows it: that of Debian
-// 12 in its default directories, on a host that is not the one it runs on, so
-// that answers are the same everywhere.
+// wordServer is the server as an answer to a word on l shows it: that of Debian 12 in its default
+// directories, on a host that is not the one it runs on, so that answers are the same everywhere.
 //
-// It has no History. So hash says nothing, where a real server lists a digest of
-// its tree for every 128th zxid, a number that depends on its clock; and dump
-// lists no "0 expire at", which a real server does for a tick in which some
-// session or connection was due until it was heard of again.
+// It has no History. So hash says nothing, where a real server lists a digest of its tree for every
+// 128th zxid, a number that depends on its clock; and dump lists no "0 expire at", which a real
+// server does for a tick in which some session or connection was due until it was heard of again.
 func (s *Server) wordServer(l *serverLink) fourletter.Server {
 	return fourletter.Server{
 		Engine:    s.engine,

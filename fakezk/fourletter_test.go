@@ -155,20 +155,23 @@ func TestConsAndConfShowAddressesOfThisServer(t *testing.T) {
 	}
 }
 
-// counted are the metrics of mntr that depend on what was asked and answered.
-var counted = regexp.MustCompile(`(?m)^zk_((?:packets|bytes)_\w+|\w+_response_size|response_bytes|watch_bytes|watch_count|` +
-	`(?:connection|prep_processor|sync_processor)_request_\w+|(?:cnt|sum|min|max)_node_\w+_watch_count|` +
-	`cnt_(?:read|update)latency|cnt_close_session_prep_time|\w+_per_namespace|znode_count|ephemerals_count|global_sessions)\t.*\n`)
+// counted are the metrics of mntr that depend on requests and replies.
+var counted = regexp.MustCompile(`(?m)^zk_((?:packets|bytes)_\w+|\w+_response_size|` +
+	`response_bytes|watch_bytes|watch_count|` +
+	`(?:connection|prep_processor|sync_processor)_request_\w+|` +
+	`(?:cnt|sum|min|max)_node_\w+_watch_count|` +
+	`cnt_(?:read|update)latency|cnt_close_session_prep_time|\w+_per_namespace|` +
+	`znode_count|ephemerals_count|global_sessions)\t.*\n`)
 
-// countedTraffic has two clients ask a few things and returns what mntr counts
-// of it, before srst and after.
+// countedTraffic lets two clients send a few requests, and returns the counts of mntr before and
+// after srst.
 func countedTraffic(t *testing.T, address string) string {
 	t.Helper()
 	figures := func() string {
 		return strings.Join(counted.FindAllString(ask(t, address, "mntr"), -1),
 			"")
 	}
-	ask(t, address, "srst") // whoever waited for the server to start has asked it something
+	ask(t, address, "srst") // the wait for the start of the server has sent words
 	r, _ := tcpSession(t, address)
 	other, _ := tcpSession(t, address)
 	r.call(&proto.Exists{Path: "/app", Watch: true})

@@ -34,19 +34,19 @@ func body(op proto.OpCode, bytes string) []byte {
 		unhex(bytes)...))
 }
 
-// What becomes of a connection that sends garbage.
-type fate struct {
+// ending is the end of a connection that sends garbage.
+type ending struct {
 	reply *proto.ReplyHeader // nil: none. Zxid 0 stands for the last one, 1 for the next
 	ends  bool
 }
 
 var (
-	endsSilently = fate{ends: true}
-	ignored      = fate{}
+	endsSilently = ending{ends: true}
+	ignored      = ending{}
 )
 
-func answers(zxid int64, err proto.ErrCode) fate {
-	return fate{reply: &proto.ReplyHeader{Xid: 42, Zxid: zxid, Err: err}}
+func answers(zxid int64, err proto.ErrCode) ending {
+	return ending{reply: &proto.ReplyHeader{Xid: 42, Zxid: zxid, Err: err}}
 }
 
 const (
@@ -54,11 +54,11 @@ const (
 	nextZxid = 1
 )
 
-// What a real 3.8 server was seen to do with the same bytes.
+// garbageAfterHandshake has the outcomes of a real 3.8 server.
 var garbageAfterHandshake = []struct {
 	name  string
 	bytes []byte
-	want  fate
+	want  ending
 }{
 	{"length -1", unhex("ffffffff"), endsSilently},
 	{"length min", unhex("80000000"), endsSilently},
@@ -69,11 +69,11 @@ var garbageAfterHandshake = []struct {
 	{"half a length", unhex("0000"), ignored},
 	{"largest length, no body", unhex("000fffff"), ignored},
 	{"unknown operation 99", body(99, ""),
-		fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
+		ending{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
 	{"unknown operation 0", body(0, ""),
-		fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
+		ending{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
 	{"unknown operation -1", body(-1, ""),
-		fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
+		ending{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
 	{"create without body", body(proto.OpCreate, ""), answers(nextZxid, proto.MarshallingError)},
 	{"create, path of -2 bytes", body(proto.OpCreate, "fffffffe"),
 		answers(nextZxid, proto.MarshallingError)},
@@ -112,13 +112,13 @@ var garbageAfterHandshake = []struct {
 	{"check that succeeds", body(proto.OpCheck, "00000001 2f ffffffff"), ignored},
 	{"check that fails", body(proto.OpCheck, "00000002 2f61 ffffffff"),
 		answers(nextZxid, proto.NoNode)},
-	{"ping with a body", body(proto.OpPing, "dead beef"), fate{reply: &proto.ReplyHeader{Xid: -2}}},
+	{"ping with a body", body(proto.OpPing, "dead beef"), ending{reply: &proto.ReplyHeader{Xid: -2}}},
 }
 
 var garbageBeforeHandshake = []struct {
 	name  string
 	bytes []byte
-	want  fate
+	want  ending
 }{
 	{"length -1", unhex("ffffffff"), endsSilently},
 	{"length max", unhex("7fffffff"), endsSilently},
@@ -170,7 +170,7 @@ func undisturbed(t *testing.T, s *Server, garbage func()) {
 	}
 }
 
-func (want fate) check(t *testing.T, r *raw, before int64) {
+func (want ending) check(t *testing.T, r *raw, before int64) {
 	t.Helper()
 	if want.reply != nil {
 		h := *want.reply

@@ -12,9 +12,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// BenchmarkIdleConnection opens 10,000 TCP connections with a session each (fewer
-// where the process may not have two descriptors for each) and reports what one
-// takes of the server's memory. The clients are bare sockets, which take none.
+// BenchmarkIdleConnection opens 10,000 TCP connections with a session each (fewer if the process
+// may not have two descriptors for each) and reports the server's memory for one. The clients are
+// bare sockets, which take no memory.
 func BenchmarkIdleConnection(b *testing.B) {
 	n := idleConnections(b)
 	for b.Loop() {
@@ -55,7 +55,7 @@ func inUse() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// bareSession is a socket whose connection has a session and has done a request.
+// bareSession returns a socket with a session that has sent one request.
 func bareSession(b *testing.B, address string) (fd int) {
 	at, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -86,8 +86,8 @@ func bareSession(b *testing.B, address string) (fd int) {
 	return fd
 }
 
-// BenchmarkStartTCP is what a test of a client in another language pays: a
-// server that listens, a connection, a session, the end of it all.
+// BenchmarkStartTCP measures the start of a test with a client in another language: a listening
+// server, a connection, a session, and the end of all three.
 func BenchmarkStartTCP(b *testing.B) {
 	for b.Loop() {
 		s := New(Options{})

@@ -11,8 +11,8 @@ import (
 type FaultStatus struct {
 	// Fault is the one given to Inject, with the name of a session in place of its id.
 	Fault fault.Fault
-	// Matched is how many requests or events it has selected, up to the one whose
-	// turn it was; 0 for a fault bound to a time.
+	// Matched is the number of requests or events that it has selected so far, including the one it
+	// acted on; 0 for a fault bound to a time.
 	Matched int
 	// Fired says that it has acted on something.
 	Fired bool
@@ -21,8 +21,8 @@ type FaultStatus struct {
 // maxArmed bounds the faults that a server remembers.
 const maxArmed = 1000
 
-// Inject arms a fault on the running server. It means what it means in the Plan
-// of a World, with these readings:
+// Inject arms a fault on the running server. It means the same as in the Plan of a World, with
+// these readings:
 //
 //   - Request and Event count from now on, and At is the time from now, in real
 //     time or in that of the bubble of the server.
@@ -30,26 +30,23 @@ const maxArmed = 1000
 //     S2 the second (Sessions tells the names); 0x and hexadecimal digits is the
 //     id of a live one. A session that is still to come may be named. Empty means
 //     any session for Request and Event, and all connections for At.
-//   - Conn counts the connections of the session on which it was granted or
-//     taken up again, from 1.
-//   - A server learns from the handshake to which session a dial belongs. So where
-//     the dials of a session fail, a connection is reset at its handshake, and where
-//     they hang, it stays silent until that is over and is then served. Only where
-//     the fault hits everybody, dials of Dialer fail at once.
-//   - A four-letter word is on hold, lost or refused as a handshake is that asks
-//     for a new session. No request coordinate counts it.
+//   - Conn counts the connections of the session on which it was granted or taken up again, from 1.
+//   - A server learns from the handshake to which session a dial belongs. So where the dials of a
+//     session fail, a connection is reset at its handshake, and where they hang, it stays silent
+//     until that is over and is then served. Dials of Dialer fail at once only if the fault hits
+//     all sessions.
+//   - A four-letter word is held, lost or refused like a handshake for a new session. No request
+//     coordinate counts it.
 //   - An event that a fault on a request loses is counted too.
 //
-// A connection on hold loses nothing and keeps its order; a client that closes
-// it is heard of in its turn, and one that closes its direction of a TCP
-// connection still gets what is on hold for it. A connection is reset when it
-// holds more than 64 MiB from the client, or more than Options.MaxQueued to it.
-// Stop, Restart, DropConnections and Close end what is on hold and do not wait
-// for it.
+// A connection on hold loses nothing and keeps its order. A close by the client takes effect in its
+// turn. A client that closes its direction of a TCP connection still gets the bytes held for it. A
+// connection is reset when it holds more than 64 MiB from the client, or more than
+// Options.MaxQueued to it. Stop, Restart, DropConnections and Close end connections on hold without
+// waiting for their messages.
 //
-// Faults that fired stay on the list that Faults returns, until ClearFaults; at
-// most 1000 fit. The error says what is wrong with the fault, as Validate does,
-// or with its Client.
+// Faults that fired stay on the list that Faults returns, until ClearFaults; at most 1000 fit. The
+// error names the mistake in the fault, as Validate does, or in its Client.
 func (s *Server) Inject(f fault.Fault) error {
 	if err := f.Validate(); err != nil {
 		return fmt.Errorf("fakezk: inject: %w", err)
@@ -77,9 +74,9 @@ func (s *Server) Inject(f fault.Fault) error {
 	return nil
 }
 
-// ClearFaults disarms all faults and ends what they do at once: what is on hold
-// flows, in order; connections in a black hole are reset; dials succeed;
-// ephemerals that late-reap left go. It ends StallConnections too.
+// ClearFaults disarms all faults and ends their effects at once: held messages flow, in order;
+// connections in a black hole are reset; dials succeed; ephemerals kept by late-reap are deleted.
+// It ends StallConnections too.
 func (s *Server) ClearFaults() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +91,7 @@ func (s *Server) clearFaults(now time.Time) {
 	s.deliver(s.engine.ReapEnded(now))
 }
 
-// Faults lists the faults that Inject armed since the last ClearFaults, in that
-// order.
+// Faults lists the faults that Inject armed since the last ClearFaults, in that order.
 func (s *Server) Faults() []FaultStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// What the genuine client makes of each fault on its second request. It is what
-// it makes of the same fault in a World, with nothing but the latencies gone.
+// TestGenuineClientUnderInjectedFaults: the genuine client reacts to each fault on its second
+// request as it does in a World, apart from the latencies.
 func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 	disconnected := []zk.State{zk.StateDisconnected, zk.StateHasSession}
 	expired := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected,
@@ -72,7 +72,7 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 					t.Errorf("second %q, want %q", second, test.second)
 				}
 				between(t, "the second answer", time.Since(began), test.from, test.till)
-				// A refused client is told again at each handshake.
+				// A refused client gets the event again at each handshake.
 				if got := slices.Compact(told.take()); !slices.Equal(got, test.told) {
 					t.Errorf("told %v, want %v", got, test.told)
 				}
@@ -155,7 +155,7 @@ func TestSessionsAreNamedInOrderOfCreation(t *testing.T) {
 	})
 }
 
-// What the client gets for a create of /x, and times.
+// The client's results of a create of /x, and times.
 const (
 	created     = "create /x: <nil>"
 	lostReply   = "create /x: zk: connection closed"

@@ -22,8 +22,7 @@ func (st *stand) closeA() {
 	synctest.Wait()
 }
 
-// wantLinks says how many connections the server knows, and how many faults have
-// led astray.
+// wantLinks says how many connections the server knows, and how many faults have led astray.
 func (st *stand) wantLinks(links, astray int) {
 	st.Helper()
 	if got := len(st.Server.links); got != links || detours(st.Server) != astray {

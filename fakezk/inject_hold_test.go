@@ -38,8 +38,7 @@ func TestStallConnectionsHoldsThoseOfTheGivenSessions(t *testing.T) {
 	})
 }
 
-// A stalled client that falls silent loses its session, and learns of it when
-// the stall is over.
+// A stalled client that falls silent loses its session, and learns of it when the stall is over.
 func TestSessionMayExpireDuringAStall(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.StallConnections(time.Hour)
@@ -75,8 +74,8 @@ func TestRequestsOnHoldAreAppliedThoughTheClientIsGone(t *testing.T) {
 	})
 }
 
-// The session that comes back on another connection leaves what is on hold on
-// the old one behind.
+// TestReconnectEndsTheConnectionOnHold: a session that returns on another connection abandons the
+// messages held on the old one.
 func TestReconnectEndsTheConnectionOnHold(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.inject("stall 2s request=1")
@@ -132,7 +131,7 @@ func TestClientThatGoesWhileItsReplyIsOnHoldIsGone(t *testing.T) {
 	})
 }
 
-// What one connection lets go may end another that is about to.
+// TestRestartOnHoldHitsConnectionsOnHold: a message released on one connection may end another one.
 func TestRestartOnHoldHitsConnectionsOnHold(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.inject("restart 2s client=S1 request=1")
@@ -317,7 +316,7 @@ func TestHoldsLoseAndReorderNothing(t *testing.T) {
 				st.inject(line + " " + fmt.Sprintf(points[i], numbers[i]))
 			}
 			for i, pause := range pauses {
-				// What a creates, a watches next; b sets it off.
+				// a watches the node that it created; b fires the watch.
 				st.a.ask(rawCreate(fmt.Sprint("/", i), 0),
 					&proto.GetData{Path: fmt.Sprint("/", i), Watch: true})
 				time.Sleep(time.Duration(pause) * time.Millisecond)
@@ -350,7 +349,7 @@ func TestHoldsLoseAndReorderNothing(t *testing.T) {
 	})
 }
 
-// What is shown in memory holds over TCP, where bytes wait in sockets.
+// TestInjectOverTCP: the tests in memory also hold over TCP, where bytes wait in sockets.
 func TestInjectOverTCP(t *testing.T) {
 	s, address := startTCP(t)
 	r, _ := tcpSession(t, address)
@@ -387,7 +386,7 @@ func TestInjectedBlackholeOverTCPLeavesNothingBehind(t *testing.T) {
 	again.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000, SessionID: session.SessionID,
 		Password: session.Password})
 	await(t, "a dial that hangs", func() bool { return detours(s) == 2 })
-	if err := s.Close(); err != nil { // waits for what serves the connections
+	if err := s.Close(); err != nil { // waits for the goroutines of the connections
 		t.Fatal(err)
 	}
 	for _, silent := range []*raw{r, again} {

@@ -60,8 +60,8 @@ func (r *raw) ask(reqs ...proto.Request) {
 	r.send(frames)
 }
 
-// got is what a client has received by now, as words: "event /x", "reply 3 ok",
-// and how the connection ended. Bytes that are no whole frame are "half n".
+// got returns the frames that a client has received so far, as words: "event /x", "reply 3 ok", and
+// the end of the connection. An incomplete frame is "half n".
 func (r *raw) got() string {
 	r.t.Helper()
 	synctest.Wait()

@@ -378,8 +378,7 @@ func TestInjectedEventFaultsCountWhatARequestCauses(t *testing.T) {
 	})
 }
 
-// Several faults may select one request; those that put it off act one after
-// the other.
+// Several faults may select one request; those that put it off act one after the other.
 func TestInjectedFaultsActInTheOrderOfTheirArming(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.inject("delay 2s request=1")

@@ -14,15 +14,13 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// injector lets faults act on a Server: it drives a carry.Network, to which every
-// connection of the server belongs. A server has one from the first Inject until
-// ClearFaults; the server's mutex guards it. Frames pass through it on their way to
-// the engine (takeFrame) and back (takeOutput). It starts no goroutine: one timer
-// stands for all that is bound to a time.
+// injector lets faults act on a Server: it drives a carry.Network, to which every connection of the
+// server belongs. A server has one from the first Inject until ClearFaults; the server's mutex
+// guards it. Frames pass through it on their way to the engine (takeFrame) and back (takeOutput).
+// It starts no goroutine: one timer serves everything that is bound to a time.
 //
-// What a Server adds to the rules of package carry: it learns from the handshake which
-// session dials, four-letter words count as handshakes, and what a connection holds is
-// bounded.
+// A Server adds to the rules of package carry: it learns the session of a dial from the handshake,
+// four-letter words count as handshakes, and the bytes held for a connection are bounded.
 type injector struct {
 	server  *Server
 	net     *carry.Network
@@ -86,8 +84,8 @@ func (in *injector) wakeAt(at time.Duration) {
 	in.timer.Reset(at - in.now())
 }
 
-// wake does what is due: faults bound to a time in the order in which they were
-// armed, then connections on hold in theirs.
+// wake runs when something is due: faults bound to a time act in the order in which they were
+// armed, then held connections move in theirs.
 func (in *injector) wake() {
 	s := in.server
 	s.mu.Lock()
@@ -104,7 +102,7 @@ func (in *injector) wake() {
 	s.schedule()
 }
 
-// strike lets a fault act whose time has come.
+// strike lets a fault act at its time.
 func (in *injector) strike(f *carry.Armed) {
 	var session int64
 	if f.Client != "" {
@@ -115,7 +113,7 @@ func (in *injector) strike(f *carry.Armed) {
 	}
 }
 
-// clear disarms everything, lets go what is on hold and ends the injector.
+// clear disarms everything, releases held messages and ends the injector.
 func (in *injector) clear() {
 	in.net.Heal()
 	in.carryOut(in.net.Release())
@@ -168,7 +166,7 @@ func (in *injector) takeWord(l *serverLink, word []byte) {
 
 var errGarbage = errors.New("garbage")
 
-// takeGarbage notes that a client sent what is no frame.
+// takeGarbage notes that a client sent bytes that are no frame.
 func (in *injector) takeGarbage(l *serverLink) { in.sendUp(l, &carry.Message{End: errGarbage}) }
 
 // takeGone notes that a client closed its end, and may still read if it is half
@@ -179,8 +177,8 @@ func (in *injector) takeGone(l *serverLink, half bool) bool {
 	return l.conn.State() != carry.Over
 }
 
-// takeOutput lets faults act on what the server sends, f on what a request causes
-// on its own connection, and reports whether it is taken care of.
+// takeOutput lets faults act on output of the server: f on the output of a request on its own
+// connection. It reports whether the output has been handled.
 func (in *injector) takeOutput(l *serverLink, out engine.Output, f *carry.Armed) bool {
 	if f == nil && !out.Close && l.conn.Idle(in.now()) && (out.Event == nil || !in.net.Waiting()) {
 		return false
@@ -198,8 +196,8 @@ func (in *injector) takeOutput(l *serverLink, out engine.Output, f *carry.Armed)
 	return true
 }
 
-// maxHeld bounds what a connection holds from its client: 64 MiB. What it holds
-// for its client is bounded by Options.MaxQueued.
+// maxHeld bounds the bytes held from the client of a connection. Options.MaxQueued bounds the bytes
+// held for the client.
 const maxHeld = 64 << 20
 
 // sendUp hands a message of the client on, or keeps it.
@@ -218,8 +216,7 @@ func (in *injector) sendDown(l *serverLink, m *carry.Message) {
 	}
 }
 
-// fits prepares a message for a lane. A connection that would hold too much is
-// reset.
+// fits prepares a message for a lane. A connection that would hold too much is reset.
 func (in *injector) fits(l *serverLink, lane *carry.Lane, m *carry.Message, limit int) bool {
 	now := in.now()
 	if !lane.Busy(now) && m.NotBefore <= now {
@@ -233,7 +230,7 @@ func (in *injector) fits(l *serverLink, lane *carry.Lane, m *carry.Message, limi
 	return true
 }
 
-// moveAll moves what may move on all connections.
+// moveAll moves the messages that may move on all connections.
 func (in *injector) moveAll() {
 	for _, id := range slices.Sorted(maps.Keys(in.links)) {
 		if l := in.links[id]; l != nil { // nil if it went while others were moved
@@ -242,7 +239,7 @@ func (in *injector) moveAll() {
 	}
 }
 
-// move moves what may move on a connection.
+// move moves the messages that may move on a connection.
 func (in *injector) move(l *serverLink) {
 	for c := l.conn; c.Ready(&c.Up, in.now()); {
 		in.carryOut(c.DeliverUp(in.now()))
@@ -259,7 +256,7 @@ func (in *injector) moveDown(l *serverLink) {
 	}
 }
 
-// carryOut does what package carry has decided.
+// carryOut performs the actions of package carry.
 func (in *injector) carryOut(actions []carry.Action) {
 	for _, a := range actions {
 		if a.Do == carry.Struck {
@@ -282,7 +279,7 @@ func (in *injector) carryOutForAll(a carry.Action) {
 			}
 		}
 	case carry.Restart:
-		s.engine.Restart(in.began.Add(a.At)) // its connections are severed by what follows
+		s.engine.Restart(in.began.Add(a.At)) // later actions sever its connections
 	}
 }
 

@@ -94,8 +94,7 @@ func (s *Server) DropConnections(sessions ...int64) {
 	}
 }
 
-// linksOf lists the connections of the given sessions, or all if none is given,
-// in order.
+// linksOf lists the connections of the given sessions, or all if none is given, in order.
 func (s *Server) linksOf(sessions []int64) []*serverLink {
 	all := s.links
 	if s.inject != nil { // where some wait for their end

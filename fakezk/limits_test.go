@@ -33,8 +33,7 @@ func TestMaxClientConns(t *testing.T) {
 	open[1].mustCall(ping)
 }
 
-// awaitConnections returns when n TCP connections are accepted, which a client
-// cannot see.
+// awaitConnections returns when n TCP connections are accepted, which a client cannot see.
 func awaitConnections(t *testing.T, s *Server, n int) {
 	t.Helper()
 	await(t, "connections to be accepted", func() bool {

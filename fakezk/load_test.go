@@ -13,7 +13,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// crowded is a server for many clients that ping nobody, which may take a while.
+// crowded are options for many clients that never ping in a test that may take a while.
 var crowded = Options{MaxClientConns: -1, MaxSessionTimeout: 10 * time.Minute}
 
 // many opens n sessions, from a few goroutines.

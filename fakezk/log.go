@@ -18,9 +18,8 @@ import (
 // maxLogLines is how many lines wait at most for Options.Logger.
 const maxLogLines = 1024
 
-// eventLog writes what happens on a server to Options.Logger. Lines are added under
-// the server's mutex; only the eventLog's own goroutine waits for the logger. A nil
-// eventLog takes no lines.
+// eventLog writes the events of a server to Options.Logger. Lines are added under the server's
+// mutex; only the eventLog's own goroutine waits for the logger. A nil eventLog takes no lines.
 type eventLog struct {
 	to      *slog.Logger
 	lines   chan slog.Record

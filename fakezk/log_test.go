@@ -66,7 +66,7 @@ func TestLogTellsWhatHappens(t *testing.T) {
 
 		time.Sleep(50 * time.Second) // more than any session lives
 	})
-	// Ids are the time of the start, which is that of any bubble, and counted on.
+	// Ids count up from the time of the start, which is the same in each bubble.
 	if diff := cmp.Diff(strings.TrimLeft(`
 level=INFO msg="session begins" session=S1 id=ID0 addr=127.0.0.1:32769 timeout=4s
 level=INFO msg="session ends" session=S1 id=ID0 why=closed
@@ -150,7 +150,8 @@ func TestLogTellsOfConnectionsBeyondTheLimit(t *testing.T) {
 	refused.wantClosed()
 	_ = s.Close()
 	want := fmt.Sprintf(
-		`msg="connection refused" addr=%s why="127.0.0.1 has 1 connections already, which is the limit"`, refused.LocalAddr(),
+		`msg="connection refused" addr=%s `+
+			`why="127.0.0.1 has 1 connections already, which is the limit"`, refused.LocalAddr(),
 	)
 	if !strings.Contains(log.String(), want) {
 		t.Errorf("no %s in\n%s", want, log.String())

@@ -16,48 +16,43 @@ type Options struct {
 	// means 2 s, and more than LongestTimeout counts as LongestTimeout. Sessions
 	// end at the end of a tick, so up to one tick late and never early.
 	TickTime time.Duration
-	// MinSessionTimeout and MaxSessionTimeout bound what a client may ask for;
-	// 0 means 2 and 20 ticks. Below a millisecond and above LongestTimeout they
-	// count as these, and a maximum below the minimum counts as the minimum.
+	// MinSessionTimeout and MaxSessionTimeout bound the session timeouts of clients; 0 means 2 and
+	// 20 ticks. Values below a millisecond and above LongestTimeout count as these limits, and a
+	// maximum below the minimum counts as the minimum.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// MaxFrame is jute.maxbuffer, the length in bytes of the longest request;
 	// 0 means 1048575, and more than 1 GiB counts as 1 GiB.
 	MaxFrame int
-	// MaxClientConns is maxClientCnxns, the number of TCP connections that one IP
-	// address may have open at a time; 0 means 60 as in ZooKeeper, a negative
-	// number no limit. One more is accepted and closed without a byte.
-	// Connections made in memory do not count.
+	// MaxClientConns is maxClientCnxns, the number of TCP connections that one IP address may have
+	// open at a time; 0 means 60 as in ZooKeeper, a negative number no limit. One more is accepted
+	// and closed without a byte. Connections made in memory do not count.
 	MaxClientConns int
-	// MaxQueued is how many bytes the server keeps for a client that does not
-	// read, beside what the system takes; 0 means 64 MiB. While there is more, the
-	// client's requests wait, pings included, so that its session expires if it
-	// does not catch up within the session timeout. Watch notifications that
-	// others cause cannot wait: when they make it twice as much, the connection is
-	// reset, and its session lives on. A real server keeps all of it until its
-	// heap is full. Connections made in memory have no bound.
+	// MaxQueued is the number of bytes that the server keeps for a client that does not read,
+	// besides the buffers of the system; 0 means 64 MiB. While the queue is longer, the client's
+	// requests wait, pings included, so that its session expires if it does not catch up within the
+	// session timeout. Watch notifications that others cause cannot wait: when they make the queue
+	// twice as long, the connection is reset, and its session lives on. A real server keeps all of
+	// it until its heap is full. Connections made in memory have no bound.
 	MaxQueued int
 	// SuperDigest is the digest identity that passes every ACL check,
 	// "super:base64(sha1(super:password))"; empty means that there is none. It is
 	// the property zookeeper.DigestAuthenticationProvider.superDigest.
 	SuperDigest string
-	// EnforceQuota refuses writes beyond a hard limit of a quota, as
-	// enforceQuota=true does.
+	// EnforceQuota refuses writes beyond a hard limit of a quota, as enforceQuota=true does.
 	EnforceQuota bool
-	// ContainerCheckInterval is znode.container.checkIntervalMs, the time between
-	// two searches for containers and TTL nodes that may go; 0 means 60 s, a
-	// negative one never.
+	// ContainerCheckInterval is znode.container.checkIntervalMs, the time between two searches for
+	// containers and TTL nodes that may go; 0 means 60 s, a negative one never.
 	ContainerCheckInterval time.Duration
 	// FourLetterWords is 4lw.commands.whitelist, the words that are answered,
 	// "ruok" say, or "*" for all. Nil means all, unlike a real server's default,
 	// which is srvr alone; an empty list means none.
 	FourLetterWords []string
-	// Logger, unless it is nil, logs what a Server does: at level info the sessions
-	// that begin and end, the faults that fire, the connections and handshakes that
-	// are refused, and the frames that cannot be read; at level debug the sessions
-	// that lose and find their connection. One goroutine calls its handler, which may
-	// take its time: up to 1024 lines wait for it, more are dropped, and a line at
-	// level warn has their number. Close waits until the handler has all lines. The
-	// handler's Enabled is called at once and must not block.
+	// Logger, unless it is nil, logs the events of a Server: at level info the sessions that begin
+	// and end, the faults that fire, the connections and handshakes that are refused, and the
+	// frames that cannot be read; at level debug the sessions that lose and find their connection.
+	// One goroutine calls its handler, which may be slow: up to 1024 lines wait for it, more are
+	// dropped, and a line at level warn has their number. Close waits until the handler has all
+	// lines. The handler's Enabled is called at once and must not block.
 	Logger *slog.Logger
 }
 

@@ -8,8 +8,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// TestTimeoutsFitTheProtocol: whatever the options, a client is told a positive
-// number of milliseconds.
+// TestTimeoutsFitTheProtocol: with any options, a client gets a positive number of milliseconds.
 func TestTimeoutsFitTheProtocol(t *testing.T) {
 	const ask = 4000
 	for _, test := range []struct {

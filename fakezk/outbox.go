@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// outbox is the sink of a TCP connection. Deliver only queues bytes. The connection's
-// own goroutine writes them once it has handled all it has read, as far as that goes
-// without waiting; else a goroutine writes them that lives until the queue is empty. No
-// lock is held meanwhile, so a client that does not read holds up no other client.
+// outbox is the sink of a TCP connection. Deliver only queues bytes. The connection's goroutine
+// writes them after it has handled all requests that it has read, as far as possible without
+// waiting. A second goroutine, which lives until the queue is empty, writes the rest. Neither holds
+// a lock, so a client that does not read blocks no other client.
 //
-// What the queue may hold is bounded. While Full, with more than max bytes, the
-// connection's requests are not handled and TCP stops the client; if that lasts,
-// its session expires. What others cause, watch notifications, cannot wait: a
-// connection to which they add beyond twice max is dropped.
+// The queue is bounded. While Full, with more than max bytes, the connection's requests are not
+// handled and TCP stops the client; if that lasts, its session expires. Watch notifications that
+// others cause cannot wait: when they grow the queue beyond twice max, the connection is dropped.
 //
 // A real server has neither bound: NIOServerCnxn.outgoingBuffers grows until
 // the client reads, its session expires or the heap is full. Only requests not
@@ -29,14 +28,14 @@ type outbox struct {
 	first, last *chunk // the queue, nil if empty
 	unread      int    // bytes queued or being written
 	burst       int    // bytes queued since hold
-	busy        bool   // a goroutine writes, and will take what is queued meanwhile
+	busy        bool   // a goroutine writes until the queue is empty
 	held        bool   // the connection's goroutine is about to flush
 	ending      bool   // nothing more will be queued
 	reset       bool   // and the connection ends with a reset
 	broken      bool   // nothing more can be written, and something may be missing
 }
 
-// chunk is a piece of what is to be written.
+// chunk is a piece of the queue.
 type chunk struct {
 	b    []byte
 	next *chunk
@@ -113,14 +112,14 @@ func (o *outbox) Fail(err error) {
 	o.end()
 }
 
-// lastWords is how long the system may take no chunk of what is left for a
-// client, because the client does not read.
-const lastWords = time.Second
+// flushGrace limits the time without progress in writing the rest of the queue to a client that
+// does not read.
+const flushGrace = time.Second
 
 func (o *outbox) end() {
 	if !o.ending {
 		o.ending = true
-		o.socket.interrupt(time.Now().Add(lastWords))
+		o.socket.interrupt(time.Now().Add(flushGrace))
 		o.signal()
 	}
 }
@@ -143,8 +142,7 @@ func (o *outbox) signal() {
 // writes some of it, and lets others use the server.
 const burstBytes = 1 << 20
 
-// Full says that the client should read, or be written to, before it gets
-// further answers.
+// Full says that the client should read, or be written to, before it gets further answers.
 func (o *outbox) Full() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -159,15 +157,14 @@ func (o *outbox) over() bool {
 	return o.ending || o.broken
 }
 
-// hold keeps what is queued from now on for flush. The connection's own
-// goroutine calls both.
+// hold keeps later chunks for flush. The connection's own goroutine calls both.
 func (o *outbox) hold() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.held, o.burst = true, 0
 }
 
-// flush writes what is queued. It does not wait for the client.
+// flush writes the queue. It does not wait for the client.
 func (o *outbox) flush() {
 	o.mu.Lock()
 	o.held = false
@@ -188,8 +185,8 @@ func (o *outbox) flush() {
 	}
 }
 
-// write writes c, of which the first bytes are written already, and then what
-// is queued, until nothing is.
+// write writes the rest of c, after the bytes already written, and then the queue until it is
+// empty.
 func (o *outbox) write(c *chunk, written int) {
 	for c != nil {
 		err := o.socket.write(c.b[written:])
@@ -207,8 +204,7 @@ func (o *outbox) take() *chunk {
 	return c
 }
 
-// next notes that a chunk is written and returns the next one, nil if there is
-// none.
+// next notes that a chunk is written and returns the next one, nil if there is none.
 func (o *outbox) next(written *chunk, err error) *chunk {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -219,7 +215,7 @@ func (o *outbox) next(written *chunk, err error) *chunk {
 	default:
 		o.unread -= len(written.b)
 		if o.ending {
-			o.socket.interrupt(time.Now().Add(lastWords))
+			o.socket.interrupt(time.Now().Add(flushGrace))
 		}
 	}
 	written.recycle()

@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// pollSocket does not exist on this system: each connection has a buffer of its
-// own, and all its writes are made by a goroutine that may wait.
+// pollSocket does not exist on this system: each connection has its own buffer, and all its writes
+// are made by a goroutine that may wait.
 type pollSocket struct{}
 
 func newPollSocket(net.Conn) *pollSocket { return nil }

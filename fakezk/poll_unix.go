@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// pollSocket reads and writes a socket at the moment it is ready: a read that
-// waits needs no buffer, so that an idle connection has none, and a write takes
-// what fits and does not wait.
+// pollSocket reads and writes a socket at the moment it is ready. A waiting read needs no buffer,
+// so that an idle connection has none. A write takes the bytes that fit and does not wait.
 type pollSocket struct {
 	raw syscall.RawConn
 	in  struct {
@@ -57,8 +56,7 @@ func (s *pollSocket) tryIn(fd uintptr) bool {
 	return true
 }
 
-// read waits for bytes and returns them in a buffer of readBuffers, which is
-// nil if there are none.
+// read waits for bytes and returns them in a buffer of readBuffers, which is nil if there are none.
 func (s *pollSocket) read() (*readBuffer, int, error) {
 	s.in.buf, s.in.n, s.in.err = nil, 0, nil
 	err := s.raw.Read(s.in.try)
@@ -89,7 +87,7 @@ func (s *pollSocket) tryWrite(p []byte) (int, error) {
 	return max(s.out.n, 0), err
 }
 
-// discard reads what has arrived, up to 16 MiB, and forgets it.
+// discard reads and drops the bytes that have arrived, up to 16 MiB.
 func (s *pollSocket) discard() {
 	buf := readBuffers.Get().(*readBuffer)
 	defer readBuffers.Put(buf)

@@ -12,7 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// raw is a client that sends what it is told to, byte by byte, and pings nobody.
+// raw is a client that sends given bytes, and never pings.
 type raw struct {
 	net.Conn
 	t   testing.TB
@@ -55,8 +55,7 @@ func (r *raw) sendFrame(payload []byte) {
 	r.send(append(binary.BigEndian.AppendUint32(nil, uint32(len(payload))), payload...))
 }
 
-// receive returns the next frame's payload, or nil if the server closed the
-// connection.
+// receive returns the next frame's payload, or nil if the server closed the connection.
 func (r *raw) receive() []byte {
 	r.t.Helper()
 	var length [4]byte

@@ -70,8 +70,8 @@ func (r *roster) find(name string) int64 {
 	return 0
 }
 
-// resolve turns what selects a session, its name or its id, into its name. A
-// session that is still to come has a name, one that has ended is an error.
+// resolve turns the name or the id of a session into its name. A session that is still to come has
+// a name, one that has ended is an error.
 func (r *roster) resolve(client string) (string, error) {
 	if digits, ok := strings.CutPrefix(client, "0x"); ok {
 		id, err := strconv.ParseUint(digits, 16, 64)

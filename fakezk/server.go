@@ -14,7 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// ErrStopped is what dialing a stopped Server returns.
+// ErrStopped is the error of dialing a stopped Server.
 var ErrStopped = errors.New("fakezk: server is stopped")
 
 // Server is an in-memory ZooKeeper that runs in real time, or in the virtual
@@ -54,12 +54,11 @@ type serverLink struct {
 	conn    *carry.Conn // as faults know the connection; nil while no fault is injected
 }
 
-// A sink takes what the server sends on one connection. Its methods never block.
+// A sink takes the server's output on one connection. Its methods never block.
 type sink interface {
 	Deliver(p []byte)
 	Fail(err error)
-	// Full says that the client has so much to read that it should get no
-	// further answers for now.
+	// Full says that the client has so much to read that it should get no further answers for now.
 	Full() bool
 }
 
@@ -82,9 +81,9 @@ func New(opts Options) *Server {
 	return s
 }
 
-// Close stops the server for good: it accepts no more, closes every connection
-// after what is queued for it is written, for which a client that does not read
-// gets a second, and waits for the goroutines that served TCP and for the log.
+// Close stops the server for good. It accepts no more connections, closes every connection after
+// its queue is written (a client that does not read gets a second for that), and waits for the
+// goroutines that served TCP and for the log.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	for l := range s.listeners {
@@ -172,9 +171,8 @@ func (s *Server) open(from peer, k sink) (*serverLink, error) {
 	return l, nil
 }
 
-// receive takes bytes that a client sent. Garbage ends the connection. It
-// returns those that it did not come to because the link is full; the caller
-// offers them again later.
+// receive takes bytes that a client sent. Garbage ends the connection. It returns those that it did
+// not come to because the link is full; the caller offers them again later.
 func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,8 +210,8 @@ func (s *Server) handle(l *serverLink, frame []byte, now time.Time) {
 	}
 }
 
-// process lets the engine handle a frame. A fault, if given, damages what goes back
-// on the same connection. The lock is held.
+// process lets the engine handle a frame. A fault, if given, damages the output on the same
+// connection. The lock is held.
 func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *carry.Armed) {
 	r := s.engine.Handle(l.id, frame, now)
 	s.logMalformed(l, r.Request)
@@ -273,7 +271,7 @@ func (s *Server) unlink(l *serverLink) {
 	}
 }
 
-// deliver carries out what the engine decided.
+// deliver carries out a reaction of the engine.
 func (s *Server) deliver(r engine.Reaction) {
 	s.noteApplied(r.Applied)
 	for _, out := range r.Out {
@@ -283,8 +281,7 @@ func (s *Server) deliver(r engine.Reaction) {
 	}
 }
 
-// emit sends one output on its link, with the damage that a fault does to it. The
-// lock is held.
+// emit sends one output on its link, with the damage that a fault does to it. The lock is held.
 func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
 	if s.inject != nil && s.inject.takeOutput(l, out, damage) {
 		return

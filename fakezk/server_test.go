@@ -253,8 +253,7 @@ func TestReconfigIsDisabled(t *testing.T) {
 		for _, call := range []func() (*zk.Stat, error){
 			func() (*zk.Stat, error) { return c.Reconfig([]string{"server.1=x:1:2"}, -1) },
 			func() (*zk.Stat, error) {
-				return c.IncrementalReconfig([]string{"server.2=x:1:2"},
-					[]string{"1"}, -1)
+				return c.IncrementalReconfig([]string{"server.2=x:1:2"}, []string{"1"}, -1)
 			},
 		} {
 			if _, err := call(); err != zk.ErrReconfigDisabled {

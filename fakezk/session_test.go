@@ -14,8 +14,8 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// client is a genuine client with the given session timeout whose session
-// states are written down.
+// client returns a genuine client with the given session timeout, and a record of its session
+// states.
 func client(t *testing.T, s *Server, timeout time.Duration) (*zk.Conn, *states) {
 	t.Helper()
 	told := &states{}

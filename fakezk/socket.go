@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// socket reads and writes one connection. One goroutine reads and, at a time,
-// one writes. What waits for bytes holds no buffer where the system lets it.
+// socket reads and writes one connection. One goroutine reads and, at a time, one writes. A waiting
+// read holds no buffer if the system allows that.
 type socket struct {
 	conn  net.Conn
 	poll  *pollSocket // nil where reads have to bring a buffer along
-	lent  *readBuffer // what read returned last
+	lent  *readBuffer // the last result of read
 	plain []byte      // used in place of lent if poll is nil
 }
 
-// readBuffer is what one read can take: enough for a burst of requests, and few
-// reads for a large one.
+// readBuffer is the buffer of one read: enough for a burst of requests, and few reads for a large
+// one.
 type readBuffer [64 << 10]byte
 
 var readBuffers = sync.Pool{New: func() any { return new(readBuffer) }}
@@ -25,8 +25,7 @@ func newSocket(conn net.Conn) *socket {
 	return &socket{conn: conn, poll: newPollSocket(conn)}
 }
 
-// read waits for bytes, which are the caller's until release. There may be
-// bytes beside an error.
+// read waits for bytes, which are the caller's until release. There may be bytes beside an error.
 func (s *socket) read() ([]byte, error) {
 	if s.poll != nil {
 		var n int
@@ -71,19 +70,17 @@ func (s *socket) interrupt(write time.Time) {
 	_ = s.conn.SetWriteDeadline(write)
 }
 
-// close ends the connection: first the server's direction, so that the client
-// finds the end of what was sent, then, when all the bytes that the client has
-// sent already are read and forgotten, the rest. A socket closed with unread
-// bytes sends a reset, for which some systems throw away what their user has
-// not read yet, the reply to closeSession for example.
+// close ends the connection: first the server's direction, so that the client finds the end of the
+// output; then, after all bytes already sent by the client are read and dropped, the rest. A socket
+// closed with unread bytes sends a reset, and on a reset some systems drop bytes that their user
+// has not read yet, the reply to closeSession for example.
 func (s *socket) close() {
 	s.drain()
 	_ = s.conn.Close()
 }
 
-// reset ends the connection with an error for the client, at once: what the
-// system has accepted and not sent is lost, and TLS gets no chance to say
-// goodbye, for which it would wait.
+// reset ends the connection with an error for the client, at once: bytes that the system has not
+// sent are lost, and TLS sends no goodbye, for which it would wait.
 func (s *socket) reset() {
 	if tcp, ok := s.bare().(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // an error means that it is closed already
@@ -93,7 +90,7 @@ func (s *socket) reset() {
 
 func (s *socket) drain() {
 	if half, ok := s.conn.(*net.TCPConn); ok && s.poll != nil {
-		_ = half.CloseWrite() // the client may be gone, which is what we want
+		_ = half.CloseWrite() // fails if the client is gone, which is fine
 		_ = half.SetReadDeadline(time.Time{})
 		s.poll.discard()
 	}

@@ -223,8 +223,7 @@ func TestCloseWritesWhatIsQueuedForASlowClient(t *testing.T) {
 func TestCloseGivesAClientThatDoesNotReadASecond(t *testing.T) {
 	plain := func(c net.Conn) net.Conn { return c }
 	secured := func(c net.Conn) net.Conn {
-		return tls.Client(c,
-			&tls.Config{InsecureSkipVerify: true})
+		return tls.Client(c, &tls.Config{InsecureSkipVerify: true})
 	}
 	for name, test := range map[string]struct {
 		listen func(net.Listener) net.Listener
@@ -242,8 +241,8 @@ func TestCloseGivesAClientThatDoesNotReadASecond(t *testing.T) {
 				if err := s.Close(); err != nil {
 					t.Error(err)
 				}
-				if took := time.Since(began); took != lastWords {
-					t.Errorf("Close took %s, want %s", took, lastWords)
+				if took := time.Since(began); took != flushGrace {
+					t.Errorf("Close took %s, want %s", took, flushGrace)
 				}
 			})
 		})
@@ -278,8 +277,8 @@ func behindOnPipe(t *testing.T, secure func(net.Listener) net.Listener,
 	return s, r
 }
 
-// pipeListener accepts connections that are made in the process and hold no
-// byte: who writes waits for who reads.
+// pipeListener accepts connections within the process that buffer no byte: a writer waits for the
+// reader.
 type pipeListener struct {
 	made   chan net.Conn
 	closed chan struct{}
@@ -319,8 +318,8 @@ func (l *pipeListener) Close() error {
 
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-// What others cause cannot wait for the client. Beyond twice MaxQueued the
-// connection ends, and the session lives on.
+// TestConnectionWithTooManyUnreadEventsIsDropped: events that others cause cannot wait for the
+// client. Beyond twice MaxQueued the connection ends, and the session lives on.
 func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 	const event = 4 + 16 + 4 + 4 + 4 + len("/watched-000")
 	for _, test := range []struct {
@@ -354,7 +353,7 @@ func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 				r.mustCall(ping)
 				return
 			}
-			// What was being written may still arrive, but never all of it.
+			// Bytes that were being written may still arrive, but never all of them.
 			if got, err := io.ReadAll(r); len(got) > 200*event || err != nil {
 				t.Errorf("%d bytes, %v; want the end", len(got), err)
 			}

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// Serve accepts TCP connections from l until the listener or the server is
-// closed. The server closes l when it is closed itself. Any ZooKeeper client,
-// in any language, can connect; l may also be a TLS listener. A server that is
-// closed already closes l and returns ErrStopped.
+// Serve accepts TCP connections from l until the listener or the server is closed. The server
+// closes l when it is closed itself. Any ZooKeeper client, in any language, can connect; l may also
+// be a TLS listener. A server that is closed already closes l and returns ErrStopped.
 //
 // That the process has no file descriptor left is no reason to end: as a real
 // server, it pauses 10 ms and accepts again.
@@ -87,7 +86,7 @@ func (s *Server) serveTCP(conn net.Conn) {
 	defer out.finish()
 	link, err := s.open(peerOf(conn), out)
 	if err != nil {
-		return // what a refused client sees is that its connection is closed
+		return // a refused client sees only that its connection is closed
 	}
 	err = s.converse(link, out, socket)
 	if onHold := s.gone(link, err == io.EOF); onHold {
@@ -95,9 +94,8 @@ func (s *Server) serveTCP(conn net.Conn) {
 	}
 }
 
-// converse takes what the client sends until the connection is over. The error
-// is that of the last read, io.EOF if the client has closed its direction and
-// may still read.
+// converse handles the client's input until the connection is over. The error is the error of the
+// last read, io.EOF if the client has closed its direction and may still read.
 func (s *Server) converse(l *serverLink, out *outbox, from *socket) error {
 	for !out.over() {
 		p, err := from.read()
@@ -110,8 +108,8 @@ func (s *Server) converse(l *serverLink, out *outbox, from *socket) error {
 	return nil
 }
 
-// take handles what was read, with one write for all that it causes on this
-// connection. It returns early when the connection is over.
+// take handles the bytes of one read, with one write for all output on this connection. It returns
+// early when the connection is over.
 func (s *Server) take(l *serverLink, out *outbox, p []byte) {
 	for len(p) > 0 {
 		out.hold()

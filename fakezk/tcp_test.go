@@ -54,12 +54,11 @@ func wantNoGoroutine(t testing.TB) {
 	}
 }
 
-// patience is how long a test waits for what never takes long, on a machine
-// that may be slow.
+// patience limits the wait for something quick, on a machine that may be slow.
 const patience = time.Minute
 
-// holdsSoon reports whether a condition holds before patience ends. It is for
-// what nobody announces.
+// holdsSoon reports whether a condition holds before patience ends. It is for conditions without a
+// notification.
 func holdsSoon(condition func() bool) bool {
 	for deadline := time.Now().Add(patience); !condition(); runtime.Gosched() {
 		if time.Now().After(deadline) {
@@ -238,8 +237,8 @@ func TestCloseLeavesNoGoroutineOfTCP(t *testing.T) {
 	wantNoGoroutine(t)
 }
 
-// What was asked before a Close is answered, however much it is, if the client
-// reads it.
+// TestCloseWritesWhatIsQueued: all requests before a Close are answered if the client reads the
+// answers.
 func TestCloseWritesWhatIsQueued(t *testing.T) {
 	s, address := startTCP(t)
 	data := bytes.Repeat([]byte("x"), 1_000_000)

@@ -10,10 +10,9 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// Snapshot returns all nodes that a restart would keep, in order of path: no
-// ephemerals, and of those under /zookeeper not the server's own three
-// (/zookeeper, its children config and quota), but quotas. Load on another
-// server makes the same tree of it.
+// Snapshot returns all nodes that a restart would keep, in order of path: no ephemerals, and of
+// those under /zookeeper not the server's own three (/zookeeper, its children config and quota),
+// but quotas. Load on another server makes the same tree of it.
 func (s *Server) Snapshot() []view.NodeSpec {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,10 +30,9 @@ func (s *Server) Snapshot() []view.NodeSpec {
 	return specs
 }
 
-// Reset makes the server an empty one without a restart: it clears faults, ends
-// every session, and removes every node but the server's own; "/" gets its first
-// data and ACL again. Zxids, session ids and names, and the sequence numbers of
-// the nodes that stay go on.
+// Reset makes the server an empty one without a restart: it clears faults, ends every session, and
+// removes every node but the server's own; "/" gets its first data and ACL again. Zxids, session
+// ids and names, and the sequence numbers of the nodes that stay go on.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +57,7 @@ func (s *Server) Reset() {
 	s.schedule()
 }
 
-// changesOfRoot lists what gives "/" data and ACL, if it has others.
+// changesOfRoot lists the requests that set data and ACL of "/", if they differ.
 func (s *Server) changesOfRoot(data []byte, acl []proto.ACL) []proto.Request {
 	var changes []proto.Request
 	old, _ := s.engine.Store().Node("/")
@@ -95,8 +93,7 @@ func (s *Server) mustSubmit(req proto.Request, now time.Time) {
 	}
 }
 
-// isServersOwn reports whether a node is one of those under /zookeeper that every
-// server has.
+// isServersOwn reports whether a node is one of those under /zookeeper that every server has.
 func isServersOwn(path string) bool {
 	return path == "/zookeeper" || path == "/zookeeper/config" || path == "/zookeeper/quota"
 }

@@ -15,15 +15,14 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// Load makes the nodes, all in one transaction, and their parents where they are
-// missing: as persistent nodes with null data that are open to everybody. The
-// order of the list does not matter. Watches fire as for any client's writes.
+// Load makes the nodes, all in one transaction, and their missing parents: as persistent nodes with
+// null data that are open to all clients. The order of the list does not matter. Watches fire as
+// for any client's writes.
 //
-// It is all or nothing: the error names the first node, in order of path, that
-// cannot be, and then nothing has changed. A node that exists already is such an
-// error, but for "/", which gets the data, ACL and number of its spec. So load
-// into a new server, after Reset, or beside what is there; errors.Is
-// finds ErrConflict in such errors.
+// It is all or nothing: the error names the first impossible node, in order of path, and then
+// nothing has changed. A node that already exists is such an error, except "/", which gets the
+// data, ACL and number of its spec. So load into a new server, after Reset, or beside the existing
+// nodes; errors.Is finds ErrConflict in such errors.
 //
 // Sequence numbers move on as in a server that loads a snapshot of its tree: without a
 // notification.
@@ -44,14 +43,13 @@ type loading struct {
 	server *Server
 	now    time.Time
 	ops    []proto.Request // parents first
-	errors []string        // what to say if the operation at the index fails
+	errors []string        // the error if the operation at the index fails
 	acl    *proto.SetACL   // of "/", nil if it stays as it is
 	root   bool            // "/" was given
 	made   map[string]bool // by ops
 }
 
-// plan decides all that is to do, or finds what cannot be done. It changes
-// nothing.
+// plan lists all operations, or finds an impossible one. It changes nothing.
 func (l *loading) plan(nodes []view.NodeSpec) error {
 	nodes = slices.Clone(nodes)
 	slices.SortStableFunc(nodes, func(a, b view.NodeSpec) int {
@@ -89,7 +87,7 @@ func (l *loading) add(n *view.NodeSpec) error {
 	return nil
 }
 
-// addRoot plans what becomes of "/". A multi takes its data, but no ACL.
+// addRoot plans the changes of "/". A multi takes its data, but no ACL.
 func (l *loading) addRoot(n *view.NodeSpec) error {
 	if l.root {
 		return errTwice
@@ -128,8 +126,7 @@ func (l *loading) create(n *view.NodeSpec, about string) {
 	l.made[n.Path] = true
 }
 
-// checkSpec finds what is wrong with a node on its own, as far as the server does
-// not say it better.
+// checkSpec finds mistakes in a single node, unless the server reports them better.
 func checkSpec(n *view.NodeSpec) error {
 	switch {
 	case !strings.HasPrefix(n.Path, "/"), strings.Contains(n.Path, "//"),
@@ -185,8 +182,8 @@ func (l *loading) prepare(req proto.Request) state.Txn {
 	return l.server.engine.Store().Prepare(req, state.Caller{Super: true}, l.now.UnixMilli())
 }
 
-// ErrConflict is what errors.Is finds in an error of Load that is due to what the
-// server holds already: a node that exists, a parent that is ephemeral, a quota.
+// ErrConflict is wrapped by an error of Load with a cause on the server: a node that exists, a
+// parent that is ephemeral, a quota.
 var ErrConflict = errors.New("fakezk: in conflict with what the server holds")
 
 type conflict struct{ error }
@@ -202,7 +199,7 @@ func refusedLoad(what string, code proto.ErrCode) error {
 	return err
 }
 
-// make makes what was rehearsed.
+// make makes the rehearsed changes.
 func (l *loading) make(nodes []view.NodeSpec) {
 	if len(l.ops) > 0 {
 		l.server.mustSubmit(&proto.Multi{Ops: l.ops}, l.now)

@@ -8,8 +8,8 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// TestLoadTellsConflictsFromBadNodes: what is in the way at the server is a
-// conflict, what cannot be on any server is not.
+// TestLoadTellsConflictsFromBadNodes: an obstacle on the server is a conflict, an impossible node
+// is not.
 func TestLoadTellsConflictsFromBadNodes(t *testing.T) {
 	s := Start(t)
 	if err := s.Put("/there", nil); err != nil {

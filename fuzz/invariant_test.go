@@ -76,6 +76,7 @@ func primaries(careless bool, goals ...string) scenario.Workload {
 func TestRunChecksInvariants(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "50")
+	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
 	good := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(false, lostReply)) })
 	if good.failed {
 		t.Errorf("the careful one fails:\n%s", strings.Join(good.log, "\n"))
@@ -93,6 +94,7 @@ func TestRunChecksInvariants(t *testing.T) {
 // all that it has not seen.
 func TestRunWantsItsGoals(t *testing.T) {
 	setFlag(t, "zksim.runs", "20")
+	smallScript(t)
 	for want, goals := range map[string][]string{
 		`the goal "the moon is full" was reached in none of`: {lostReply,
 			"the moon is full"},

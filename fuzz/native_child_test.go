@@ -77,7 +77,7 @@ func TestFuzzTargets(t *testing.T) {
 		t.Errorf("replay of what was mended: passed: %v\n%s", passed, text)
 	}
 	if passed, text := fuzzChild(t, dir, "good", "-zksim.goroutines=2"); passed ||
-		!strings.Contains(text, "-zksim.goroutines=2; expected 1") {
-		t.Errorf("two hands: passed: %v\n%s", passed, text)
+		!strings.Contains(text, "-zksim.goroutines: 2; expected 1") {
+		t.Errorf("two goroutines: passed: %v\n%s", passed, text)
 	}
 }

@@ -89,11 +89,7 @@ func savedFiles(dir string) ([]string, error) {
 
 // playSaved plays a scenario file of one workload.
 func playSaved(w scenario.Workload, name string) (*scenario.Replay, error) {
-	data, err := scenario.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	file, err := parseFor(w, name, data)
+	file, err := scenario.Catalogue{w}.Load(name)
 	if err != nil {
 		return nil, err
 	}
@@ -102,17 +98,6 @@ func playSaved(w scenario.Workload, name string) (*scenario.Replay, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return r, nil
-}
-
-// parseFor reads a scenario file of one workload.
-func parseFor(w scenario.Workload, name string, data []byte) (scenario.File, error) {
-	return scenario.Parse(name, data, func(kind, impl string) (scenario.Workload, error) {
-		if kind != w.Name || impl != w.Impl {
-			return scenario.Workload{},
-				fmt.Errorf("workload %s %s; this test is for %s %s", kind, impl, w.Name, w.Impl)
-		}
-		return w, nil
-	})
 }
 
 // replay runs the scenario file of the flag instead of searching. The file's

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -56,6 +57,7 @@ func failing(t *testing.T) (file string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "1")
+	smallScript(t)
 	failed, text := testPrimary(nil)
 	names := saved(t, "TestPrimary")
 	if !failed || len(names) != 1 {
@@ -92,9 +94,9 @@ func TestMendedFailuresStay(t *testing.T) {
 	file := failing(t)
 	other := func(e scenario.Evidence) (linearizability.Report, error) {
 		return scenario.Invariants(
-			scenario.Invariant{Name: "nobody writes", Holds: func(e scenario.Evidence) error {
-				if len(e.Plan) > 0 && len(e.History.Ops) > 2 {
-					return errors.New("somebody did")
+			scenario.Invariant{Name: "nothing is slow", Holds: func(e scenario.Evidence) error {
+				if len(e.Plan) > 0 && e.Plan[0].Kind == fault.Delay {
+					return errors.New("something is")
 				}
 				return nil
 			}})(e)
@@ -143,7 +145,7 @@ func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
 		{`seed: \d+`, "seed: many", file + ":6:7: seed: found text; expected a whole number"},
 		{
 			`implementation: .*`, "implementation: other",
-			file + ":3:17: workload primary other; this test is for primary careless: true",
+			file + `:3:17: workload primary has no implementation "other"; expected one of ["careless: true"]`,
 		},
 		{`(?s).*`, "frob", file + ":1:1: the scenario: found text"},
 	} {
@@ -162,6 +164,7 @@ func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
 // TestLongNamesAreSaved: that of a test may be longer than that of a file.
 func TestLongNamesAreSaved(t *testing.T) {
 	t.Chdir(t.TempDir())
+	smallScript(t)
 	for i, end := range []string{"one", "another"} {
 		name := "TestPrimary/" + strings.Repeat("x", 300) + end
 		tb := result(name, func(t fuzz.TB) { fuzz.Test(t, primaries(true)) })
@@ -190,6 +193,7 @@ func TestSavedFileNamesTheCommandThatShowsIt(t *testing.T) {
 // TestWhatCannotBeSavedIsPrinted, here as a file has come into the directory's place.
 func TestWhatCannotBeSavedIsPrinted(t *testing.T) {
 	t.Chdir(t.TempDir())
+	smallScript(t)
 	judge := primaries(true).Judge
 	failed, text := testPrimary(func(e scenario.Evidence) (linearizability.Report, error) {
 		if err := os.WriteFile("testdata", nil, 0o666); err != nil {

@@ -60,7 +60,7 @@ var (
 	flagSeed = flag.Uint64("zksim.seed", 1,
 		"zksim: seed of the random scenarios")
 	flagGoroutines = flag.Int("zksim.goroutines", 1,
-		"zksim: goroutines of each client that share one object")
+		"zksim: goroutines of each client that share one object; more than 1 need Workload.Shared")
 	flagCareless = flag.Bool("zksim.careless", false,
 		"zksim: clients close objects in use, call with done contexts and try before they wait")
 	flagReplay = flag.String("zksim.replay", "",
@@ -118,12 +118,11 @@ func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 	switch {
 	case *flagRuns < 1:
 		return s, fmt.Errorf("-zksim.runs=%d; expected 1 or more", *flagRuns)
-	case s.Goroutines < 1 || s.Goroutines > scenario.MaxGoroutines:
-		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1 to %d", s.Goroutines, scenario.MaxGoroutines)
-	case s.Goroutines > 1 && !w.Shared:
-		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1: "+
-			"an object of %s %s is not used by several goroutines; "+
-			"if it may be, set Shared of its workload", s.Goroutines, w.Name, w.Impl)
+	case s.Goroutines < 1:
+		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1 or more", s.Goroutines)
+	}
+	if err := (scenario.Scenario{Workload: w, Script: s}).Validate(); err != nil {
+		return s, fmt.Errorf("-zksim.%w", err) // the error begins with the name of the flag
 	}
 	return s, nil
 }
@@ -157,7 +156,7 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.
 	}
 	story := small.Story()
 	if small.Result.Frozen != "" {
-		story += "\nthe goroutines when it was given up:\n\n" + small.FrozenStacks() + "\n"
+		story += "\nthe goroutines when it was given up:\n\n" + busyStacks(small.Result.Frozen) + "\n"
 	}
 	if !small.Steady() {
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s",
@@ -167,4 +166,17 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.
 		story += "\nzksim: besides, in another scenario: " + diverged(diverging[0]) + "\n"
 	}
 	t.Fatalf("%s\n%s", story, saveFailure(t, small))
+}
+
+// busyStacks are those of the stacks of a frozen run without the goroutines that let virtual time
+// pass, or all if no others are known.
+func busyStacks(stacks string) string {
+	busy := slices.DeleteFunc(strings.Split(stacks, "\n\n"), func(stack string) bool {
+		state, _, _ := strings.Cut(stack, "\n")
+		return strings.Contains(state, "(durable)")
+	})
+	if len(busy) == 0 {
+		return stacks
+	}
+	return strings.Join(busy, "\n\n")
 }

@@ -11,14 +11,15 @@ import (
 // Barrier claims to be a barrier. Its calls are [ops.Set], [ops.Remove], [ops.Wait] and
 // [ops.IsSet].
 //
-// Linearizability is that of [github.com/zksim/zksim/model.Barrier]: a wait that returned has found
-// the barrier down at some moment of the call, and set and remove find it as it should be, or make
-// it so. A call that waits at rest must have a barrier to wait for (liveness). With the server's
-// log delivery is judged, too: a remove takes one barrier down at most, and the barrier does not
-// change without a call, or in a call that said it failed. A set may set it again if another client
-// has removed it meanwhile.
+// Linearizability is judged by [github.com/zksim/zksim/model.Barrier]: a wait returns only if the
+// barrier was down at some moment of the call. Set and remove change the barrier, or find it as
+// they want it. Liveness: at rest a call waits only if the barrier is up. Delivery is judged with
+// the server's log: a remove takes down at most one barrier, and no change happens without a call
+// or in a call that reported failure. A set may set the barrier again if another client removed it
+// meanwhile.
 type Barrier struct {
-	// Path is the znode whose existence is the barrier. It does not exist at first.
+	// Path is the znode of the barrier, which is up while the znode exists. At first it does not
+	// exist.
 	Path string
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
@@ -59,7 +60,7 @@ func showBarrier(b model.Barrier) string {
 // barrierTable is one history of a barrier, and the call behind each change of it.
 type barrierTable struct {
 	history History
-	known   bool // the server's log is
+	known   bool // the server's log is known
 	attribution
 }
 
@@ -84,7 +85,7 @@ func changer(e ServerEvent) string {
 	return ops.Remove
 }
 
-// effects turns the history into operations on the model.
+// effects returns the history as operations on the model.
 func (t *barrierTable) effects() []Effect[model.BarrierOp] {
 	var list []Effect[model.BarrierOp]
 	for n := range t.history.Ops {
@@ -103,16 +104,18 @@ func (t *barrierTable) effects() []Effect[model.BarrierOp] {
 	return list
 }
 
-// write is the effect of a set or a remove: its changes, or that it has found the barrier as it
-// should be.
+// write returns the effects of a set or a remove: its changes, or one read that found the barrier
+// as wanted.
 func (t *barrierTable) write(op *Op, changes []int) []Effect[model.BarrierOp] {
 	e := Effect[model.BarrierOp]{By: op, Op: model.BarrierOp{Kind: model.Raise}}
 	if op.Kind == ops.Remove {
 		e.Op.Kind = model.Lower
 	}
+	own := -1
 	switch {
 	case len(changes) > 0:
-		e.Step = t.changes[changes[0]].Step
+		own = changes[0]
+		e.Step = t.changes[own].Step
 	case op.ok() && t.known:
 		return t.seen(op, op.Kind == ops.Set)
 	case op.Outcome == OpFailed, t.known:
@@ -120,14 +123,10 @@ func (t *barrierTable) write(op *Op, changes []int) []Effect[model.BarrierOp] {
 	case !op.ok():
 		e.Op.Outcome = model.Maybe
 	}
-	list := []Effect[model.BarrierOp]{e}
-	for _, i := range changes[min(1, len(changes)):] {
-		list = append(list, t.byServer(i))
-	}
-	return list
+	return withRepetitions(e, own, changes, t.byServer)
 }
 
-// seen is the effect of an operation that has seen whether the barrier is up.
+// seen is the effect of an operation that reads whether the barrier is up.
 func (t *barrierTable) seen(op *Op, up bool) []Effect[model.BarrierOp] {
 	if !op.ok() {
 		return nil
@@ -140,7 +139,7 @@ func (t *barrierTable) seen(op *Op, up bool) []Effect[model.BarrierOp] {
 	}}
 }
 
-// byServer is a change that no operation asked for, or not again.
+// byServer is the effect of a change without an operation: unasked, or a repetition.
 func (t *barrierTable) byServer(i int) Effect[model.BarrierOp] {
 	e := t.changes[i]
 	kind, text := model.Raise, "up"
@@ -152,7 +151,7 @@ func (t *barrierTable) byServer(i int) Effect[model.BarrierOp] {
 	}
 }
 
-// judgeDelivery checks that the barrier was changed as often as it should be.
+// judgeDelivery checks the number of changes of each call.
 func (t *barrierTable) judgeDelivery() Verdict {
 	for n, op := range t.history.Ops {
 		changes := t.madeBy(n)

@@ -2,7 +2,7 @@ package linearizability
 
 import "time"
 
-// attendance says which clients were at a barrier, and when.
+// attendance holds the stays of all clients at a barrier.
 type attendance struct {
 	history History
 	path    string // directory of its znodes
@@ -23,8 +23,8 @@ func newAttendance(h History, path string) attendance {
 	return attendance{history: h, path: path, log: readServer(h.Server)}
 }
 
-// comes adds the stay that begins with a call. It has no end, unless the call returns an error:
-// then it ends with that, or as soon as the client's znode is gone.
+// comes adds the stay that begins with a call. If the call returns an error, the stay ends with the
+// return, or earlier with the delete of the client's znode. Otherwise it has no end yet.
 func (a *attendance) comes(op Op) *stay {
 	s := &stay{come: op, end: never}
 	a.stays = append(a.stays, s)
@@ -49,8 +49,9 @@ func (a *attendance) comes(op Op) *stay {
 	return s
 }
 
-// withdrawn is the step at which the last ephemeral was deleted that the client made in a call that
-// has failed; 0 if there is none. A client that was cut off cannot delete it at once.
+// withdrawn returns the step of the last delete among the ephemerals that the client created during
+// a failed call, or 0. A disconnected client cannot delete at once, so the step may be after the
+// call.
 func (a *attendance) withdrawn(op Op) (gone int64) {
 	next := int64(never)
 	for _, other := range a.history.Ops {
@@ -78,8 +79,8 @@ func (a *attendance) at(step int64) []*stay {
 	return list
 }
 
-// waitingSince lists the stays that were waiting, undisturbed, from a time until s gave up, s among
-// them.
+// waitingSince lists the stays, including s, that waited without a disconnect from a time until s
+// gave up.
 func (a *attendance) waitingSince(s *stay, since time.Duration) []*stay {
 	var list []*stay
 	for _, other := range a.stays {
@@ -91,7 +92,7 @@ func (a *attendance) waitingSince(s *stay, since time.Duration) []*stay {
 	return list
 }
 
-// disturbed reports whether a waiting client was cut off at a time, or got a notice since.
+// disturbed reports whether a waiting client was disconnected at a time, or got a notice after it.
 func (a *attendance) disturbed(s *stay, since time.Duration) bool {
 	if a.history.cutOff(s.come.Client, since) {
 		return true
@@ -104,7 +105,7 @@ func (a *attendance) disturbed(s *stay, since time.Duration) bool {
 	return false
 }
 
-// clients returns the number of clients that the stays are of.
+// clients returns the number of different clients among the stays.
 func clients(stays []*stay) int {
 	var calls []Op
 	for _, s := range stays {

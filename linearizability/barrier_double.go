@@ -10,18 +10,18 @@ import (
 )
 
 // DoubleBarrier claims to be a double barrier. Its calls are [ops.Enter] and [ops.Leave]. A client
-// is there from its call of enter until its call of leave. If its enter returns an error, it is
-// there as long as the ephemerals that it made in the call, or until the return.
+// is present from its call of enter until its call of leave. If its enter returns an error, it is
+// present until the ephemerals of that call are deleted, or else until the return.
 //
-// Safety: a client whose enter returns was there with enough others at some moment of the call. A
-// client whose leave returns has seen so many of those leave, or be excused by the end of a
-// session. The judge needs no znodes for this.
+// Safety: an enter returns only if enough clients were present at one moment of the call. A leave
+// returns only after enough of those clients have left, or have lost a session. The judge needs no
+// znodes for this.
 type DoubleBarrier struct {
 	// Path is the directory of its znodes.
 	Path string
-	// Patience: an enter that gave up violates liveness if for so long, up to its return, enough
-	// members had been waiting, and none of them learned of a disconnect or the end of its session.
-	// 0 means that this is not judged.
+	// Patience: an enter that gave up violates liveness if enough members had waited during the
+	// whole Patience before its return, and none of them learned of a disconnect or the end of its
+	// session. 0 means that this is not judged.
 	Patience time.Duration
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
@@ -76,7 +76,7 @@ func newDoubleBarrierTable(h History, claims DoubleBarrier) *doubleBarrierTable 
 			inside[op.Client] = t.comes(*op)
 		case op.Kind == ops.Leave && s != nil && s.come.ok():
 			if s.leave == nil || !s.leave.ok() {
-				s.leave = op // the one that returns without an error, if there are several
+				s.leave = op // of several, the one that returns without an error
 			}
 			s.end = min(s.end, op.Call)
 		}
@@ -112,8 +112,8 @@ func (t *doubleBarrierTable) judgeSafety() Verdict {
 		count(entered, "entry"), count(exits, "exit"))
 }
 
-// groupsOf returns, for each moment of the enter of s at which enough are there, the stays that
-// include it. That can begin only when somebody comes, s itself or another.
+// groupsOf returns the possible groups of s: for each moment of its enter with enough clients
+// present, their stays. Such a moment can begin only with the arrival of a client.
 func (t *doubleBarrierTable) groupsOf(s *stay) [][]*stay {
 	var list [][]*stay
 	for _, other := range t.stays {
@@ -125,8 +125,8 @@ func (t *doubleBarrierTable) groupsOf(s *stay) [][]*stay {
 	return list
 }
 
-// insideAfter returns a stay that goes on when s has left, if too few have gone of each group that
-// s may have entered with.
+// insideAfter returns a stay that goes on after s has left, if too few members of every possible
+// group of s have gone.
 func (t *doubleBarrierTable) insideAfter(s *stay, groups [][]*stay) *stay {
 	var inside *stay
 	for _, group := range groups {
@@ -145,8 +145,8 @@ func (t *doubleBarrierTable) insideAfter(s *stay, groups [][]*stay) *stay {
 	return inside
 }
 
-// isGone reports whether a stay has ended when s has left, or a session of its client has ended
-// since s came.
+// isGone reports whether the stay had ended by the time s left, or a session of its client has
+// ended since s came.
 func (other *stay) isGone(s *stay) bool {
 	for _, step := range other.ended {
 		if step >= s.come.Call && step <= s.leave.Return {
@@ -156,7 +156,7 @@ func (other *stay) isGone(s *stay) bool {
 	return other.end <= s.leave.Return
 }
 
-// judgeLiveness asks of each call that never returned, or gave up, whether it should have returned.
+// judgeLiveness looks for calls that never returned, or gave up, and should have returned.
 func (t *doubleBarrierTable) judgeLiveness(left *Leftovers) []Verdict {
 	for _, s := range t.stays {
 		if t.claims.Patience > 0 && !s.come.pending() && !s.come.ok() && t.shouldHaveEntered(s) {
@@ -169,7 +169,7 @@ func (t *doubleBarrierTable) judgeLiveness(left *Leftovers) []Verdict {
 	return judgeReturns(t.history, left, nil)
 }
 
-// shouldHaveEntered reports whether enough waited with s, for long enough before it gave up.
+// shouldHaveEntered reports whether enough clients waited with s, long enough, before s gave up.
 func (t *doubleBarrierTable) shouldHaveEntered(s *stay) bool {
 	return clients(t.waitingSince(s, s.come.ReturnTime-t.claims.Patience)) >= t.size
 }

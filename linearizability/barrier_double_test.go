@@ -12,7 +12,7 @@ import (
 
 var doubleAtD = DoubleBarrier{Path: "/d", Patience: 50 * time.Millisecond}
 
-// departs is a whole, undisturbed leave.
+// departs records a complete leave.
 func (f *fixture) departs(client string) { f.ret(f.call(client, ops.Leave, ""), OpOK, Result{}) }
 
 // enterTogether lets a and b enter a barrier for two.
@@ -23,104 +23,86 @@ func enterTogether(f *fixture) {
 }
 
 func TestDoubleBarriers(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
-		{name: "in and out together, twice", build: func(f *fixture) *Leftovers {
+	checkHistories(t, always(doubleAtD), []claimTest{
+		{name: "in and out together, twice", build: func(f *fixture) {
 			for range 2 {
 				enterTogether(f)
 				a, b := f.call("a", ops.Leave, ""), f.call("b", ops.Leave, "")
 				f.ret(a, OpOK, Result{})
 				f.ret(b, OpOK, Result{})
 			}
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "enters alone", bad: Safety,
 			says: "a entered at step 2, but at no moment of its call were 2 members there",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
-				return nil
 			}},
 		{name: "enters with one who has given up", bad: Safety, says: "b entered",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.ret(f.call("a", ops.Enter, "2"), OpUnknown, Result{})
 				f.ret(f.call("b", ops.Enter, "2"), OpOK, Result{})
-				return nil
 			}},
-		{name: "enters with one who was cut off", build: func(f *fixture) *Leftovers {
+		{name: "enters with one who was cut off", build: func(f *fixture) {
 			op := f.call("a", ops.Enter, "2")
 			f.creates("a", 1, "/d/a", "", 1)
 			f.ret(op, OpUnknown, Result{})
 			f.ret(f.call("b", ops.Enter, "2"), OpOK, Result{})
 			f.deletes("a", 1, "/d/a", 0)
 			f.departs("b")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "enters with oneself", bad: Safety, says: "a entered",
-			build: func(f *fixture) *Leftovers {
-				op := f.call("a", ops.Enter, "2")
-				f.creates("a", 1, "/d/a", "", 1)
-				f.ret(op, OpUnknown, Result{})
-				f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
-				return nil
-			}},
+		{name: "enters with oneself", bad: Safety, says: "a entered", build: func(f *fixture) {
+			op := f.call("a", ops.Enter, "2")
+			f.creates("a", 1, "/d/a", "", 1)
+			f.ret(op, OpUnknown, Result{})
+			f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
+		}},
 		{name: "enters with one who is in the round before", bad: Safety,
-			says: "a entered at step 9", build: func(f *fixture) *Leftovers {
+			says: "a entered at step 9", build: func(f *fixture) {
 				enterTogether(f)
 				b := f.call("b", ops.Leave, "")
 				f.departs("a")
 				f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
 				f.ret(b, OpOK, Result{})
-				return nil
 			}},
 		{name: "leaves alone", bad: Safety,
 			says: "a had left at step 6, but b, which entered with it, was inside",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				enterTogether(f)
 				f.departs("a")
-				return nil
 			}},
-		{name: "leaves when the other's session has ended", build: func(f *fixture) *Leftovers {
+		{name: "leaves when the other's session has ended", build: func(f *fixture) {
 			f.starts("b", 2)
 			enterTogether(f)
 			f.expires(2)
 			f.departs("a")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "never enters", bad: Liveness, says: "a's enter (step 1, pending) never returned",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("a", ops.Enter, "2")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
 		{name: "never leaves", bad: Liveness, says: "a's leave (step 5, pending) never returned",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				enterTogether(f)
 				f.call("a", ops.Leave, "")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
 		{name: "gives up beside the other", bad: Liveness,
 			says: "gave up after 101ms, though 2 members", build: giveUpTogether},
-		{name: "gives up beside one who was cut off", build: func(f *fixture) *Leftovers {
-			left := giveUpTogether(f)
+		{name: "gives up beside one who was cut off", build: func(f *fixture) {
+			giveUpTogether(f)
 			f.h.Notices = append(f.h.Notices,
 				Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
-			return left
 		}},
 		{name: "something is left", bad: Orphans, says: "/d/ready is left below /d",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				enterTogether(f)
-				return &Leftovers{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, doubleAtD), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 func TestDoubleBarrierIsDrawn(t *testing.T) {
@@ -130,7 +112,7 @@ func TestDoubleBarrierIsDrawn(t *testing.T) {
 	wantDrawn(t, judgeDoubleAtD(f.history()), "enter(2)", "leave()", "2 inside", "1 inside")
 }
 
-// wantDrawn checks what is in the picture of a report.
+// wantDrawn checks that the picture of a report contains the texts.
 func wantDrawn(t *testing.T, r Report, texts ...string) {
 	t.Helper()
 	var page strings.Builder
@@ -145,15 +127,15 @@ func wantDrawn(t *testing.T, r Report, texts ...string) {
 }
 
 // giveUpTogether lets two wait in vain.
-func giveUpTogether(f *fixture) *Leftovers {
+func giveUpTogether(f *fixture) {
 	a, b := f.call("a", ops.Enter, "2"), f.call("b", ops.Enter, "2")
 	f.step = 101
 	f.ret(a, OpUnknown, Result{})
 	f.ret(b, OpUnknown, Result{})
-	return &Leftovers{}
+	f.left = &Leftovers{}
 }
 
-// guest is a client of a double barrier that is right.
+// guest is a client of a correct double barrier.
 type guest struct {
 	name  string
 	state string // "", waiting, admitted, inside, leaving
@@ -190,7 +172,7 @@ func randomDoubleBarrier(t *rapid.T) History {
 	return f.history()
 }
 
-// admit makes a group of two who wait.
+// admit makes a group of two waiting guests.
 func admit(guests []*guest, g *guest, groups int) int {
 	for _, other := range guests {
 		if other != g && other.state == "waiting" {
@@ -236,10 +218,10 @@ func TestBrokenDoubleBarriersAreFoundBroken(t *testing.T) {
 		})
 }
 
-// enterAlone adds, after all, one who enters alone.
+// enterAlone appends a client that enters alone.
 func enterAlone(_ *rapid.T, h *History) bool {
 	for i, op := range h.Ops {
-		if op.pending() { // nobody else may be there
+		if op.pending() { // no other client may be there
 			h.Ops[i].Outcome, h.Ops[i].Return = OpUnknown, h.End
 		}
 	}
@@ -251,7 +233,7 @@ func enterAlone(_ *rapid.T, h *History) bool {
 	return true
 }
 
-// leaveAtOnce adds two who enter together, of whom one leaves and the other stays.
+// leaveAtOnce appends two clients that enter together; one leaves while the other stays.
 func leaveAtOnce(_ *rapid.T, h *History) bool {
 	enterAlone(nil, h)
 	h.Ops = append(h.Ops,

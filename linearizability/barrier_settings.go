@@ -11,19 +11,18 @@ import (
 type setting struct {
 	op      Op
 	members int
-	changes []ServerEvent // that it made, if that is known
+	changes []ServerEvent // of this set, if known
 
-	// The first and the last step at which it may have taken effect; to is never if it may not have
-	// taken effect at all.
+	// It took effect in [from, to]. to is never if it perhaps took no effect.
 	from, to         int64
 	fromTime, toTime time.Duration
 }
 
-// after reports whether a setting certainly took effect after another one, if that has.
+// after reports whether s certainly took effect after the other setting, if that took effect.
 func (s setting) after(other setting) bool { return s.to != never && s.from > other.to }
 
-// settingsOf lists what a barrier was set to. A set that has failed is left out. So is one of
-// unknown outcome that has not changed the znode, if sets are known to change it.
+// settingsOf lists the settings of a barrier. It leaves out failed sets. If sets are known to
+// change the znode, it also leaves out sets of unknown outcome without a change.
 func settingsOf(h History, path string) []setting {
 	var changes []ServerEvent
 	for _, e := range h.Server {
@@ -63,8 +62,7 @@ func newSetting(op Op, members int, changes []ServerEvent) setting {
 	return s
 }
 
-// withEffect leaves out the sets that have not taken effect. visible says that sets change the
-// znode.
+// withEffect leaves out the sets that took no effect. visible means that sets change the znode.
 func withEffect(list []setting, visible bool) []setting {
 	var kept []setting
 	for _, s := range list {

@@ -11,14 +11,14 @@ import (
 
 var barrierAtB = Barrier{Path: "/b"}
 
-// raises is a whole, undisturbed set of a barrier that is down.
+// raises records a complete set of a barrier that is down.
 func (f *fixture) raises(client string) {
 	op := f.call(client, ops.Set, "")
 	f.creates(client, 0, "/b", "", 0)
 	f.ret(op, OpOK, Result{})
 }
 
-// lowers is a whole, undisturbed removal of a barrier that is up.
+// lowers records a complete removal of a barrier that is up.
 func (f *fixture) lowers(client string) {
 	op := f.call(client, ops.Remove, "")
 	f.deletes(client, 0, "/b", 0)
@@ -29,12 +29,8 @@ func TestBarriers(t *testing.T) {
 	whole := func(f *fixture, client, kind, output string) {
 		f.ret(f.call(client, kind, ""), OpOK, Result{Output: output})
 	}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
-		{name: "set, waited for and removed", build: func(f *fixture) *Leftovers {
+	checkHistories(t, always(barrierAtB), []claimTest{
+		{name: "set, waited for and removed", build: func(f *fixture) {
 			whole(f, "b", ops.Wait, "")
 			f.raises("a")
 			whole(f, "c", ops.IsSet, "true")
@@ -42,44 +38,41 @@ func TestBarriers(t *testing.T) {
 			f.lowers("a")
 			f.ret(op, OpOK, Result{})
 			whole(f, "c", ops.IsSet, "false")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "set when it is up, removed when it is down", build: func(f *fixture) *Leftovers {
+		{name: "set when it is up, removed when it is down", build: func(f *fixture) {
 			whole(f, "a", ops.Remove, "")
 			f.raises("a")
 			whole(f, "b", ops.Set, "")
 			f.lowers("a")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "removed and set again while somebody waits", build: func(f *fixture) *Leftovers {
+		{name: "removed and set again while somebody waits", build: func(f *fixture) {
 			f.raises("a")
 			op := f.call("b", ops.Wait, "")
 			f.lowers("a")
 			f.raises("a")
 			f.ret(op, OpOK, Result{})
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
 		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
 				whole(f, "b", ops.Wait, "")
-				return nil
 			}},
 		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				whole(f, "b", ops.IsSet, "true")
-				return nil
 			}},
 		{name: "set, which it was not", bad: Linearizability, says: "set()",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("b")
 				f.lowers("b")
 				whole(f, "a", ops.Set, "")
-				return nil
 			}},
 		{name: "a remove that takes two", bad: Delivery,
 			says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
 				op := f.call("a", ops.Remove, "")
 				f.deletes("a", 0, "/b", 0)
@@ -88,52 +81,42 @@ func TestBarriers(t *testing.T) {
 				f.deletes("a", 0, "/b", 0)
 				f.ret(op, OpOK, Result{})
 				f.ret(again, OpOK, Result{})
-				return nil
 			}},
 		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
 				op := f.call("a", ops.Remove, "")
 				f.deletes("a", 0, "/b", 0)
 				f.ret(op, OpFailed, Result{})
-				return nil
 			}},
 		{name: "gone by itself", bad: Delivery,
 			says: "the server removed the barrier at step 4, and no remove accounts for that",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
 				f.server(ServerEvent{Kind: NodeDeleted, Path: "/b"})
-				return nil
 			}},
 		{name: "waits at a barrier that is down", bad: Liveness,
-			says: "b's wait (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
+			says: "b's wait (step 4, pending) never returned", build: func(f *fixture) {
 				f.raises("a")
 				f.call("b", ops.Wait, "")
 				f.lowers("a")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
-		{name: "waits at a barrier that is up", build: func(f *fixture) *Leftovers {
+		{name: "waits at a barrier that is up", build: func(f *fixture) {
 			f.raises("a")
 			f.call("b", ops.Wait, "")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
 		{name: "something is left", bad: Orphans, says: "/b/x is left below /b",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
-				return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, barrierAtB), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
-// randomBarrier makes valid histories of a barrier. A wait that finds it up is let through by
-// somebody who removes it.
+// randomBarrier makes valid histories of a barrier. A wait that finds the barrier up returns after
+// another client removes it.
 func randomBarrier(t *rapid.T) History {
 	up := false
 	s := &simulator{t: t}
@@ -166,11 +149,10 @@ func randomBarrier(t *rapid.T) History {
 func judgeBarrierAtB(h History) Report { return Judge(h, &Leftovers{}, barrierAtB) }
 
 func TestCorrectBarriersAreFoundCorrect(t *testing.T) {
-	checkValid(t, randomBarrier,
-		judgeBarrierAtB)
+	checkValid(t, randomBarrier, judgeBarrierAtB)
 }
 
-// TestCorrectBarriersWithoutLog: unknown changes may have happened or not.
+// TestCorrectBarriersWithoutLog: a change of unknown outcome may have happened or not.
 func TestCorrectBarriersWithoutLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := randomBarrier(t)
@@ -198,7 +180,7 @@ func TestBrokenBarriersAreFoundBroken(t *testing.T) {
 	})
 }
 
-// passWhileUp lets somebody wait no longer than the barrier is up.
+// passWhileUp makes a wait return while the barrier is up.
 func passWhileUp(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated })
 	if e == nil {
@@ -209,7 +191,7 @@ func passWhileUp(t *rapid.T, h *History) bool {
 	return true
 }
 
-// lookWhileUp lets somebody see it down while it is up.
+// lookWhileUp makes a client see the barrier down while it is up.
 func lookWhileUp(t *rapid.T, h *History) bool {
 	if !passWhileUp(t, h) {
 		return false
@@ -219,7 +201,7 @@ func lookWhileUp(t *rapid.T, h *History) bool {
 	return true
 }
 
-// strayChange lets somebody remove the barrier who was not asked to.
+// strayChange makes a client remove the barrier without a call.
 func strayChange(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated })
 	if e == nil {

@@ -9,21 +9,21 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// ThresholdBarrier claims to be a threshold barrier. Its calls are [ops.Set], whose Input is the
-// number of members for which it closes the barrier, and [ops.Wait]. A client must not wait twice
-// at once. It is there from its call of wait until its return; if that is an error, as long as the
-// ephemerals that it made in the call.
+// ThresholdBarrier claims to be a threshold barrier. Its calls are [ops.Set] and [ops.Wait]. The
+// Input of a set is the number of members that opens the barrier. A client must not wait twice at
+// once. It is present from its call of wait until the return. If wait returns an error, it is
+// present until the ephemerals of that call are deleted.
 //
-// Safety: a client whose wait returns has found the barrier open at some moment of the call. It
-// opens when as many are there at one moment as it was set to, and closes when it is set. Delivery:
-// a set is applied once. Liveness: a client that waits at an open barrier passes, and so do those
-// that are enough. Watches on Path are not judged.
+// Safety: a wait returns only if the barrier was open at some moment of the call. The barrier opens
+// when the set number of members is present at one moment, and closes when it is set. Delivery: a
+// set is applied once. Liveness: a client that waits at an open barrier passes, and so does a full
+// number of members. Watches on Path are not judged.
 type ThresholdBarrier struct {
-	// Path is the znode of the barrier, with those of the members below it. If its data is the
-	// number of members, it is known when a set took effect.
+	// Path is the znode of the barrier; the znodes of the members are below it. If its data is the
+	// number of members, the judge knows when a set took effect.
 	Path string
-	// Patience: a wait that gave up violates liveness if for so long, up to its return, enough
-	// members had been waiting, or the barrier had been open, and none of them learned of a
+	// Patience: a wait that gave up violates liveness if during the whole Patience before its
+	// return enough members had waited, or the barrier had been open, and none of them learned of a
 	// disconnect or the end of its session. 0 means that this is not judged.
 	Patience time.Duration
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
@@ -45,7 +45,7 @@ func (claims ThresholdBarrier) judge(h History, left *Leftovers) Report {
 	return r
 }
 
-// drawThreshold draws a threshold barrier: the number of members that it was set to.
+// drawThreshold draws a threshold barrier. The state shown is the set number of members.
 func drawThreshold(h History) func(io.Writer) error {
 	after := func(op Op, members int) int {
 		if n, err := strconv.Atoi(op.Input); err == nil && op.Kind == ops.Set {
@@ -62,8 +62,8 @@ func drawThreshold(h History) func(io.Writer) error {
 	return picture(h, []string{ops.Set, ops.Wait}, after, show)
 }
 
-// thresholdTable is one history of a threshold barrier, with the stay of each client at it, and
-// when it was set and may have opened.
+// thresholdTable is one history of a threshold barrier, with its stays, settings and possible
+// openings.
 type thresholdTable struct {
 	attendance
 	claims   ThresholdBarrier
@@ -87,8 +87,8 @@ func newThresholdTable(h History, claims ThresholdBarrier) *thresholdTable {
 	return t
 }
 
-// findOpenings lists the steps at which enough may have been there for the barrier to open. That
-// can begin only when a client comes or the number changes.
+// findOpenings lists the steps at which the barrier may have opened. It can open only when a client
+// comes or the number changes.
 func (t *thresholdTable) findOpenings() []int64 {
 	var moments []int64
 	for _, s := range t.stays {
@@ -146,8 +146,8 @@ func (t *thresholdTable) mayPass(op Op) bool {
 	return false
 }
 
-// mayStayOpen reports whether a barrier that is open at a step may still be open at a later one: it
-// was not certainly set in between.
+// mayStayOpen reports whether a barrier that is open at a step may still be open at a later one: no
+// set certainly took effect in between.
 func (t *thresholdTable) mayStayOpen(step, until int64) bool {
 	for _, s := range t.settings {
 		if s.from > step && s.to < until {
@@ -157,7 +157,7 @@ func (t *thresholdTable) mayStayOpen(step, until int64) bool {
 	return true
 }
 
-// whyClosed says how many members were there, at most, and how many it takes.
+// whyClosed prints the greatest number of members present during a call, and the number required.
 func (t *thresholdTable) whyClosed(op Op) string {
 	most := 0
 	for _, s := range t.stays {
@@ -184,7 +184,7 @@ func (t *thresholdTable) judgeDelivery() Verdict {
 	return fine(Delivery, "%s, none twice", count(len(t.settings), "set"))
 }
 
-// judgeLiveness asks of each wait that never returned, or gave up, whether it should have returned.
+// judgeLiveness looks for waits that never returned, or gave up, and should have returned.
 func (t *thresholdTable) judgeLiveness(left *Leftovers) []Verdict {
 	for _, s := range t.stays {
 		if t.claims.Patience == 0 || s.come.pending() || s.come.ok() {
@@ -200,7 +200,7 @@ func (t *thresholdTable) judgeLiveness(left *Leftovers) []Verdict {
 	return judgeReturns(t.history, left, mayWait)
 }
 
-// whyShouldHavePassed says why a wait that gave up should have passed, and "" if it should not.
+// whyShouldHavePassed returns the reason why a wait that gave up should have passed, or "".
 func (t *thresholdTable) whyShouldHavePassed(s *stay) string {
 	since := s.come.ReturnTime - t.claims.Patience
 	waiting := t.waitingSince(s, since)
@@ -224,8 +224,8 @@ func (t *thresholdTable) whyShouldHavePassed(s *stay) string {
 	return ""
 }
 
-// need is the greatest number of members that it took at any moment of a time. It is not known if
-// the barrier may not have been set.
+// need returns the greatest number of members that the barrier may have required in an interval. It
+// is not known if the barrier may not have been set.
 func (t *thresholdTable) need(from, to time.Duration) (most int, known bool) {
 	for _, s := range t.settings {
 		if s.fromTime <= to && t.mayBeNewestSince(s, from) {
@@ -257,8 +257,7 @@ func (t *thresholdTable) opensForGood(op Op, until time.Duration) bool {
 	return true
 }
 
-// mayWait reports whether calls may wait at rest: they are not enough, and the barrier may be
-// closed.
+// mayWait reports whether calls may wait at rest: they are too few, and the barrier may be closed.
 func (t *thresholdTable) mayWait() bool {
 	var waiting []*stay
 	for _, s := range t.stays {

@@ -13,7 +13,7 @@ import (
 
 var thresholdAtT = ThresholdBarrier{Path: "/t", Patience: 50 * time.Millisecond}
 
-// setsTo is a whole, undisturbed set.
+// setsTo records a complete set.
 func (f *fixture) setsTo(client, members string) {
 	op := f.call(client, ops.Set, members)
 	f.server(ServerEvent{Kind: DataChanged, Client: client, Path: "/t", Data: members})
@@ -31,175 +31,152 @@ func (f *fixture) pass(ops ...int) {
 }
 
 func TestThresholdBarriers(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
-		{name: "opens, lets the late pass, closes and opens again",
-			build: func(f *fixture) *Leftovers {
-				for range 2 {
-					f.setsTo("a", "2")
-					f.pass(f.waits("a"), f.waits("b"))
-					f.pass(f.waits("c"))
-				}
-				return &Leftovers{Watches: []WatchAtRest{{"a", "/t"}}}
-			}},
+	checkHistories(t, always(thresholdAtT), []claimTest{
+		{name: "opens, lets the late pass, closes and opens again", build: func(f *fixture) {
+			for range 2 {
+				f.setsTo("a", "2")
+				f.pass(f.waits("a"), f.waits("b"))
+				f.pass(f.waits("c"))
+			}
+			f.left = &Leftovers{Watches: []WatchAtRest{{"a", "/t"}}}
+		}},
 		{name: "passes before it is set", bad: Safety,
 			says: "a passed at step 2, but at no moment of its call was the barrier open: it " +
-				"was never set", build: func(f *fixture) *Leftovers {
+				"was never set", build: func(f *fixture) {
 				f.pass(f.waits("a"))
 				f.setsTo("b", "1")
-				return nil
 			}},
 		{name: "passes alone", bad: Safety,
 			says: "a passed at step 5, but at no moment of its call was the barrier open: it " +
 				"was set to 2 by a's set (steps 1 to 3), and no more than 1 member came",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.setsTo("a", "2")
 				f.pass(f.waits("a"))
-				return nil
 			}},
 		{name: "passes with one who has given up", bad: Safety, says: "b passed",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.setsTo("a", "2")
 				f.ret(f.waits("a"), OpUnknown, Result{})
 				f.pass(f.waits("b"))
-				return nil
 			}},
-		{name: "passes with one who was cut off", build: func(f *fixture) *Leftovers {
+		{name: "passes with one who was cut off", build: func(f *fixture) {
 			f.setsTo("a", "2")
 			op := f.waits("a")
 			f.creates("a", 1, "/t/a", "", 1)
 			f.ret(op, OpUnknown, Result{})
 			f.pass(f.waits("b"))
 			f.deletes("a", 1, "/t/a", 0)
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "passes with oneself", bad: Safety, says: "a passed",
-			build: func(f *fixture) *Leftovers {
-				f.setsTo("a", "2")
-				op := f.waits("a")
-				f.creates("a", 1, "/t/a", "", 1)
-				f.ret(op, OpUnknown, Result{})
-				f.pass(f.waits("a"))
-				return nil
-			}},
+		{name: "passes with oneself", bad: Safety, says: "a passed", build: func(f *fixture) {
+			f.setsTo("a", "2")
+			op := f.waits("a")
+			f.creates("a", 1, "/t/a", "", 1)
+			f.ret(op, OpUnknown, Result{})
+			f.pass(f.waits("a"))
+		}},
 		{name: "passes late when it was set anew", bad: Safety, says: "c passed",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.setsTo("a", "2")
 				f.pass(f.waits("a"), f.waits("b"))
 				f.setsTo("a", "2")
 				f.pass(f.waits("c"))
-				return nil
 			}},
-		{name: "passes late while it is set anew", build: func(f *fixture) *Leftovers {
+		{name: "passes late while it is set anew", build: func(f *fixture) {
 			f.setsTo("a", "2")
 			f.pass(f.waits("a"), f.waits("b"))
 			set := f.call("a", ops.Set, "2")
 			f.pass(f.waits("c"))
 			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "2"})
 			f.ret(set, OpOK, Result{})
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "passes late after it was set anew, seen at the server", bad: Safety,
-			says: "c passed", build: func(f *fixture) *Leftovers {
+			says: "c passed", build: func(f *fixture) {
 				f.setsTo("a", "2")
 				f.pass(f.waits("a"), f.waits("b"))
 				set := f.call("a", ops.Set, "2")
 				f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "2"})
 				f.pass(f.waits("c"))
 				f.ret(set, OpOK, Result{})
-				return nil
 			}},
-		{name: "the slow one passes in the next round", build: func(f *fixture) *Leftovers {
+		{name: "the slow one passes in the next round", build: func(f *fixture) {
 			f.setsTo("a", "2")
 			slow := f.waits("b")
 			f.pass(f.waits("a"))
 			f.setsTo("a", "3")
 			f.pass(slow)
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "the number becomes smaller", build: func(f *fixture) *Leftovers {
+		{name: "the number becomes smaller", build: func(f *fixture) {
 			f.setsTo("a", "3")
 			first, second := f.waits("b"), f.waits("c")
 			f.setsTo("a", "2")
 			f.pass(first, second)
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "the number becomes greater", bad: Safety, says: "passed",
-			build: func(f *fixture) *Leftovers {
-				f.setsTo("a", "2")
-				first := f.waits("b")
-				f.setsTo("a", "3")
-				f.pass(first, f.waits("c"))
-				return nil
-			}},
+		{name: "the number becomes greater", bad: Safety, says: "passed", build: func(f *fixture) {
+			f.setsTo("a", "2")
+			first := f.waits("b")
+			f.setsTo("a", "3")
+			f.pass(first, f.waits("c"))
+		}},
 		{name: "is set twice by one call", bad: Delivery, says: "was applied twice",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("a", ops.Set, "1")
 				f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
 				f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
 				f.ret(op, OpOK, Result{})
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
-		{name: "waits for others", build: func(f *fixture) *Leftovers {
+		{name: "waits for others", build: func(f *fixture) {
 			f.setsTo("a", "2")
 			f.waits("a")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "never passes", bad: Liveness, says: "a's wait (step 4, pending) never returned",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.setsTo("a", "2")
 				f.waits("a")
 				f.waits("b")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
 		{name: "never passes what is open", bad: Liveness, says: "b's wait",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.setsTo("a", "1")
 				f.pass(f.waits("a"))
 				f.waits("b")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
 		{name: "gives up beside enough others", bad: Liveness,
 			says: "enough had been waiting: 2 members", build: giveUpAtT},
-		{name: "gives up beside one who was cut off", build: func(f *fixture) *Leftovers {
-			left := giveUpAtT(f)
+		{name: "gives up beside one who was cut off", build: func(f *fixture) {
+			giveUpAtT(f)
 			f.h.Notices = append(f.h.Notices,
 				Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
-			return left
 		}},
-		{name: "gives up when it was set to more", build: func(f *fixture) *Leftovers {
-			left := giveUpAtT(f)
+		{name: "gives up when it was set to more", build: func(f *fixture) {
+			giveUpAtT(f)
 			f.h.Ops = append(f.h.Ops,
 				Op{Client: "c", Kind: ops.Set, Input: "3", Call: 60, Return: 70,
 					CallTime: 60 * time.Millisecond, ReturnTime: 70 * time.Millisecond,
 					Outcome: OpOK})
-			return left
 		}},
 		{name: "gives up at an open barrier", bad: Liveness,
 			says: "the barrier had been open: a had passed at step 6",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.setsTo("a", "2")
 				f.pass(f.waits("a"), f.waits("c"))
 				op := f.waits("b")
 				f.step = 101
 				f.ret(op, OpUnknown, Result{})
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
 		{name: "something is left", bad: Orphans, says: "/t/m is left below /t",
-			build: func(f *fixture) *Leftovers {
-				return &Leftovers{Nodes: []NodeAtRest{{Path: "/t"}, {Path: "/t/m"}}}
+			build: func(f *fixture) {
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/t"}, {Path: "/t/m"}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, thresholdAtT), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 func TestThresholdBarrierIsDrawn(t *testing.T) {
@@ -212,17 +189,17 @@ func TestThresholdBarrierIsDrawn(t *testing.T) {
 		"wait() (unknown)")
 }
 
-// giveUpAtT lets two wait in vain, of whom the first gives up.
-func giveUpAtT(f *fixture) *Leftovers {
+// giveUpAtT lets two clients wait in vain; the first gives up.
+func giveUpAtT(f *fixture) {
 	f.setsTo("a", "2")
 	a, b := f.waits("a"), f.waits("b")
 	f.step = 101
 	f.ret(a, OpUnknown, Result{})
 	f.ret(b, OpUnknown, Result{})
-	return &Leftovers{}
+	f.left = &Leftovers{}
 }
 
-// walker is a client of a threshold barrier that is right.
+// walker is a client of a correct threshold barrier.
 type walker struct {
 	name    string
 	state   string // "", waiting, passing, setting, set
@@ -230,7 +207,7 @@ type walker struct {
 	members int // of the setting
 }
 
-// thresholdScene is a threshold barrier that is right, and its clients.
+// thresholdScene is a correct threshold barrier and its clients.
 type thresholdScene struct {
 	fixture
 	walkers []*walker
@@ -340,7 +317,7 @@ func setAgain(h *History, e ServerEvent) ServerEvent {
 	return e
 }
 
-// passFirst lets somebody pass before anything has happened.
+// passFirst lets a client pass before the first event.
 func passFirst(_ *rapid.T, h *History) bool {
 	h.Ops = append(h.Ops, Op{Client: "z", Kind: ops.Wait, Call: -9, Return: -8, Outcome: OpOK})
 	for i := range h.Ops {
@@ -364,7 +341,7 @@ func settle(h *History) {
 	}
 }
 
-// passAnew sets the barrier to two after all, and lets one pass.
+// passAnew appends a set to two members, and lets one client pass.
 func passAnew(_ *rapid.T, h *History) bool {
 	settle(h)
 	h.Ops = append(h.Ops,
@@ -376,13 +353,13 @@ func passAnew(_ *rapid.T, h *History) bool {
 	return true
 }
 
-// dropSets takes all sets away; somebody has passed.
+// dropSets removes all sets from a history in which a client has passed.
 func dropSets(_ *rapid.T, h *History) bool {
 	h.Ops = slices.DeleteFunc(h.Ops, func(op Op) bool { return op.Kind == ops.Set })
 	return slices.ContainsFunc(h.Ops, func(op Op) bool { return op.ok() })
 }
 
-// waitForEver adds one who passes after all, and one who does not.
+// waitForEver appends a wait that returns and one that does not.
 func waitForEver(_ *rapid.T, h *History) bool {
 	settle(h)
 	h.Ops = append(h.Ops,

@@ -10,9 +10,9 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// CacheLook is what a client saw in its cache at one moment.
+// CacheLook is the content of a client's cache at one moment.
 type CacheLook struct {
-	Stale  bool          `json:",omitempty"` // the cache says that it is
+	Stale  bool          `json:",omitempty"` // the cache reports that it is stale
 	Down   bool          `json:",omitempty"` // the client knew that it is not connected
 	Events []CacheChange `json:",omitempty"` // since the look before
 	Nodes  []CacheNode   `json:",omitempty"`
@@ -24,8 +24,8 @@ type CacheNode struct {
 	Zxid       int64
 }
 
-// CacheChange is an event of a cache. Kind is "added", "updated" or "removed"; Node is what the
-// cache shows from now on, or has shown.
+// CacheChange is an event of a cache. Kind is "added", "updated" or "removed". Node is the znode as
+// the cache shows it after the event; for "removed", before it.
 type CacheChange struct {
 	Kind string
 	Node CacheNode
@@ -50,7 +50,7 @@ func readLook(op Op) CacheLook {
 	return l
 }
 
-// find returns what the look shows of a znode.
+// find returns the state of a znode in the look.
 func (l CacheLook) find(path string) nodeState {
 	for _, n := range l.Nodes {
 		if n.Path == path {
@@ -63,25 +63,26 @@ func (l CacheLook) find(path string) nodeState {
 // Cache claims to be caches of one part of the tree, one for each client. Its calls are
 // [ops.Ready], [ops.Look] and [ops.Settle].
 //
-//   - View: what a look shows of a znode the server had before the look returned, and what it shows
-//     later is not older than that. Each znode is judged by itself: caches do not promise more.
+//   - View: the state of a znode in a look existed on the server before the look returned, and
+//     later looks show no older state. Each znode is judged by itself: caches do not promise more.
 //     Without the log the zxids must not go back.
-//   - Belief: no cache says that it is up to date while its client knows that it is not connected.
-//   - Delivery: events, applied to what was shown before, give what is shown, and each is of the
-//     right kind.
+//   - Belief: no cache reports that it is up to date while its client knows that it is
+//     disconnected.
+//   - Delivery: the events since the last look, applied to that look, give the present look, and
+//     each event has the right kind.
 //   - Liveness: every call returns, and a look that has settled shows the tree as it is.
 //   - Orphans: sessions and goroutines; caches leave watches.
 type Cache struct {
-	// Path is the cached node, or the directory.
+	// Path is the cached znode, or the directory.
 	Path string
 	// Levels is the number of levels below Path that are shown; below 0 means all.
 	Levels int
-	// Rootless: Path itself is not shown, only what is below.
+	// Rootless: caches show only the znodes below Path.
 	Rootless bool
 	// Events: the events in the looks are judged.
 	Events bool
-	// Patience is how long after the last change a look that has settled must show the tree as it
-	// is: longer than the faults last. 0 means that it is not judged.
+	// Patience: a settled look this long after the last change must show the present tree. It must
+	// be longer than the faults last. 0 means that this is not judged.
 	Patience time.Duration
 }
 
@@ -107,9 +108,9 @@ func (claims Cache) judge(h History, left *Leftovers) Report {
 type cacheTable struct {
 	history History
 	claims  Cache
-	known   bool // the server's log is
+	known   bool // the server's log is known
 	looks   []cacheLook
-	paths   []string // that the looks or the log mention, sorted
+	paths   []string // all paths in the looks and the log, sorted
 	states  map[string][]nodeState
 	last    time.Duration // of the last change
 }
@@ -120,7 +121,7 @@ type cacheLook struct {
 	CacheLook
 }
 
-// nodeState is what a znode was from a step on.
+// nodeState is the state of a znode from a step on.
 type nodeState struct {
 	from   int64
 	exists bool

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// judgeEvents applies the events of each client to what was shown before.
+// judgeEvents applies the events of each client to its last look.
 func (t *cacheTable) judgeEvents() Verdict {
 	replicas := map[string]map[string]CacheNode{} // by client and path
 	events := 0
@@ -31,7 +31,7 @@ func (t *cacheTable) judgeEvents() Verdict {
 	return fine(Delivery, "%s gave what was shown, each of the right kind", count(events, "event"))
 }
 
-// applyChange applies one event, and says what is wrong with it.
+// applyChange applies one event. It returns the reason if the event is wrong, or "".
 func applyChange(replica map[string]CacheNode, e CacheChange) string {
 	before, exists := replica[e.Node.Path]
 	switch {
@@ -49,7 +49,7 @@ func applyChange(replica map[string]CacheNode, e CacheChange) string {
 	return ""
 }
 
-// difference says how the result of the events differs from what is shown.
+// difference describes how the result of the events differs from the present look, or returns "".
 func difference(replica map[string]CacheNode, shown []CacheNode) string {
 	paths := slices.Sorted(maps.Keys(replica))
 	for _, n := range shown {

@@ -1,6 +1,7 @@
 package linearizability
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -13,7 +14,7 @@ import (
 
 var cacheAtC = Cache{Path: "/c", Levels: -1, Events: true, Patience: 50 * time.Millisecond}
 
-// looks is a whole look.
+// looks records a complete look.
 func (f *fixture) looks(client string, look CacheLook) {
 	f.ret(f.call(client, ops.Look, ""), OpOK, Result{Output: look.String()})
 }
@@ -48,12 +49,10 @@ func (l CacheLook) told(e ...CacheChange) CacheLook {
 }
 
 func TestCaches(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture)
-		opts      Cache
-		bad, says string
-	}{
+	checkHistories(t, func(opts Cache) Claims {
+		opts.Path, opts.Levels = "/c", cmp.Or(opts.Levels, -1)
+		return opts
+	}, []historyTest[Cache]{
 		{name: "follows, now and then", opts: cacheAtC, build: func(f *fixture) {
 			f.looks("a", CacheLook{Stale: true, Down: true})
 			one := f.makes("/c", "1")
@@ -163,18 +162,7 @@ func TestCaches(t *testing.T) {
 			f.makes("/d", "4")
 			f.settles("a", sees(one))
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			tt.build(f)
-			tt.opts.Path = "/c"
-			if tt.opts.Levels == 0 {
-				tt.opts.Levels = -1
-			}
-			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
-		})
-	}
+	}, atRest)
 }
 
 func TestCachesWithoutLog(t *testing.T) {
@@ -260,7 +248,7 @@ func (s *cacheScene) change(path string) {
 	s.states[path] = append(states, next)
 }
 
-// look looks, and tells of what has changed since the last time.
+// look records a look with the events since the last one.
 func (s *cacheScene) look(client string) CacheLook {
 	look := CacheLook{Stale: rapid.Bool().Draw(s.t, "stale")}
 	look.Down = look.Stale && rapid.Bool().Draw(s.t, "down")
@@ -296,7 +284,7 @@ func TestCorrectCachesWithoutLog(t *testing.T) {
 	}, judgeCacheAtC)
 }
 
-// inLook changes one look that there is something to change in.
+// inLook applies change to one look in which it can change something.
 func inLook(
 	kind string, fits func(CacheLook) bool, change func(t *rapid.T, l *CacheLook),
 ) func(*rapid.T, *History) bool {
@@ -322,7 +310,7 @@ func anEvent(change func(l *CacheLook, i int)) func(*rapid.T, *History) bool {
 	})
 }
 
-// exchangeLooks lets a client see in one look what it saw in another.
+// exchangeLooks swaps the results of two looks of a client.
 func exchangeLooks(t *rapid.T, h *History) bool {
 	a := one(t, h.Ops, func(op *Op) bool {
 		return returned(ops.Look)(op) && hasNodes(readLook(*op))
@@ -347,13 +335,11 @@ func TestBrokenCachesAreFoundBroken(t *testing.T) {
 			func(_ *rapid.T, l *CacheLook) { l.Stale, l.Down = false, true }), []string{Belief}, 0},
 		{"an event is lost",
 			anEvent(func(l *CacheLook, i int) {
-				l.Events = slices.Delete(l.Events, i,
-					i+1)
+				l.Events = slices.Delete(l.Events, i, i+1)
 			}), []string{Delivery}, 0},
 		{"an event comes twice",
 			anEvent(func(l *CacheLook, i int) {
-				l.Events = append(l.Events,
-					l.Events[i])
+				l.Events = append(l.Events, l.Events[i])
 			}), []string{Delivery}, 0},
 		{"an event of another kind", anEvent(func(l *CacheLook, i int) {
 			kinds := []string{"added", "updated", "removed"}
@@ -369,7 +355,7 @@ func TestBrokenCachesAreFoundBroken(t *testing.T) {
 	})
 }
 
-// showsTheFuture moves what a look has shown behind the end.
+// showsTheFuture moves a change that a look shows behind the end of the history.
 func showsTheFuture(t *rapid.T, h *History) bool {
 	e := shownChange(t, h)
 	if e == nil {
@@ -380,7 +366,7 @@ func showsTheFuture(t *rapid.T, h *History) bool {
 	return true
 }
 
-// neverHappened takes what a look has shown out of the log.
+// neverHappened removes a change that a look shows from the log.
 func neverHappened(t *rapid.T, h *History) bool {
 	e := shownChange(t, h)
 	if e == nil {
@@ -391,7 +377,7 @@ func neverHappened(t *rapid.T, h *History) bool {
 	return true
 }
 
-// shownChange is a change whose outcome some look shows.
+// shownChange draws a change that some look shows.
 func shownChange(t *rapid.T, h *History) *ServerEvent {
 	return one(t, h.Server, func(e *ServerEvent) bool {
 		return e.Kind != NodeDeleted && slices.ContainsFunc(h.Ops, func(op Op) bool {

@@ -26,8 +26,7 @@ func (t *cacheTable) judgeView() Verdict {
 		count(len(t.looks), "look"))
 }
 
-// follow returns the first state of a znode, not before the one shown last, that the look may have
-// shown.
+// follow returns the index of the first state of a znode, from last on, that the look may show.
 func (t *cacheTable) follow(l cacheLook, path string, last int) (int, Verdict) {
 	shown, states := l.find(path), t.states[path]
 	for i := last; i < len(states) && states[i].from <= l.op.Return; i++ {
@@ -53,7 +52,7 @@ func (t *cacheTable) follow(l cacheLook, path string, last int) (int, Verdict) {
 		describe(l.op), shown, path)
 }
 
-// judgeZxids checks what can be checked without the server's log.
+// judgeZxids checks the zxids, which needs no server log.
 func (t *cacheTable) judgeZxids() Verdict {
 	newest := map[[2]string]nodeState{} // by client and path
 	for _, l := range t.looks {
@@ -74,7 +73,7 @@ func (t *cacheTable) judgeZxids() Verdict {
 	return fine(View, "%s never went back", count(len(t.looks), "look"))
 }
 
-// judgeBelief checks what caches say of themselves.
+// judgeBelief checks the caches' own reports of being up to date.
 func (t *cacheTable) judgeBelief() Verdict {
 	down := 0
 	for _, l := range t.looks {

@@ -1,15 +1,14 @@
 package linearizability
 
-// Attribute finds the operation behind each of the server's changes. of has, for each operation of
-// the history, the indices of its changes: more than one if it was applied more than once. strays
-// are the changes that no operation accounts for. Histories and changes must be in step order, as
-// [Object.Effects] gets them.
+// Attribute finds the operation behind each of the server's changes. of[i] has the indices of the
+// changes of operation i: more than one if it was applied more than once. strays are the changes
+// without an operation. Histories and changes must be in step order, as [Object.Effects] gets them.
 //
-// A change belongs to an operation of its client (or of any client, if that is not known) that fits
-// and was under way. Of several it is the one that ends first, as the others may have a later
-// change. A second change of an operation rather belongs to an earlier operation of that client
-// whose outcome is unknown and that has no change yet: a request may reach the server after its
-// caller gave it up.
+// A change belongs to a fitting operation of its client that was under way. If the client is not
+// known, any client fits. Of several operations the one that ends first is taken, since the others
+// may have a later change. A second change of an operation is given to an earlier operation of the
+// same client with an unknown outcome and no change yet, if there is one: a request may reach the
+// server after the client gave up.
 func Attribute(
 	h History, changes []ServerEvent, fits func(op Op, change int) bool,
 ) (of [][]int, strays []int) {
@@ -46,16 +45,14 @@ func Attribute(
 	return of, strays
 }
 
-// attribution is what the server changed, and which operation made each change.
+// attribution is the server's changes, each with the operation behind it.
 type attribution struct {
 	changes []ServerEvent
 	of      [][]int // by operation: indices of changes
 	strays  []int
 }
 
-func attribute(
-	h History, changes []ServerEvent, fits func(op Op, change int) bool,
-) attribution {
+func attribute(h History, changes []ServerEvent, fits func(op Op, change int) bool) attribution {
 	of, strays := Attribute(h, changes, fits)
 	return attribution{changes, of, strays}
 }
@@ -69,8 +66,8 @@ func (a attribution) madeBy(n int) []ServerEvent {
 	return list
 }
 
-// seenAt returns a step of the call at which the object looked like what the call returned; 0 if
-// there is none. looks is asked for the state after so many of the changes.
+// seenAt returns a step of the call at which the object was as the call reported it, or 0. looks(n)
+// reports whether the state after n changes was so.
 func (a attribution) seenAt(op Op, looks func(after int) bool) int64 {
 	for n := 0; n <= len(a.changes); n++ {
 		from, to := op.Call, op.end()
@@ -87,8 +84,8 @@ func (a attribution) seenAt(op Op, looks func(after int) bool) int64 {
 	return 0
 }
 
-// ownChange is, of the changes that an operation made, the one whose result it returned, or else
-// the first; -1 if there are none.
+// ownChange returns the change that produced the result of an operation, or else its first change;
+// -1 if it has none.
 func ownChange(changes []int, returned func(change int) bool) int {
 	for _, i := range changes {
 		if returned(i) {
@@ -107,7 +104,21 @@ func firstOf(indices ...int) int {
 	return -1
 }
 
-// appliedOnce looks for something wrong in the changes that the server made for one write.
+// withRepetitions returns the effect of an operation that made the change own, and the effects of
+// its other changes.
+func withRepetitions[O any](
+	e Effect[O], own int, changes []int, byServer func(change int) Effect[O],
+) []Effect[O] {
+	list := []Effect[O]{e}
+	for _, i := range changes {
+		if i != own {
+			list = append(list, byServer(i))
+		}
+	}
+	return list
+}
+
+// appliedOnce looks for a wrong number of changes of one write.
 func appliedOnce(op Op, changes []ServerEvent, mayRepeat bool) (v Verdict, bad bool) {
 	switch {
 	case len(changes) > 0 && op.Outcome == OpFailed:

@@ -10,10 +10,10 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// patience is how long porcupine may think about one history.
+// patience limits the time of porcupine for one history.
 const patience = 2 * time.Second
 
-// event is one operation on a sequential model, after it is known what became of it.
+// event is one operation on a sequential model, with its outcome settled.
 type event[O any] struct {
 	op        O
 	call, ret int64 // closed interval in which it took effect
@@ -23,7 +23,7 @@ type event[O any] struct {
 	note      string
 }
 
-// at makes a key of a step; phase, from 0 to 3, orders what happens in the same step.
+// at returns the key of a step; phase, from 0 to 3, orders the events of one step.
 func at(step, phase int64) int64 { return step*4 + phase }
 
 // sequential is a sequential model. S must tell different states apart by ==.
@@ -89,8 +89,9 @@ func judgeLinearizability[S comparable, O any](
 	}
 }
 
-// firstImpossible returns the operation at which the history stops being linearizable: without it
-// and all that returned after it, the history would be. It is nil if that is not found in time.
+// firstImpossible returns the operation at which the history stops being linearizable: the
+// operations that returned before it are linearizable without it. It is nil if porcupine does not
+// find it in time.
 func firstImpossible[S comparable, O any](
 	o sequential[S, O], events []event[O], patience time.Duration,
 ) *event[O] {
@@ -120,8 +121,8 @@ func firstImpossible[S comparable, O any](
 	return &list[high-1]
 }
 
-// prefix keeps the first n operations, and of the others those that were called before the last of
-// these returned: they may have taken effect already.
+// prefix keeps the first n operations, and those others that were called before the last of these
+// returned: they may have taken effect already.
 func prefix[O any](byReturn []event[O], n int) []event[O] {
 	list := slices.Clone(byReturn[:n])
 	for _, e := range byReturn[n:] {
@@ -132,7 +133,7 @@ func prefix[O any](byReturn []event[O], n int) []event[O] {
 	return list
 }
 
-// toModel wraps the model for porcupine, each of whose states is a set of ours.
+// toModel wraps the model for porcupine; a state there is a set of model states.
 func toModel[S comparable, O any](o sequential[S, O]) porcupine.Model {
 	seed := maphash.MakeSeed()
 	nm := porcupine.NondeterministicModel{

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// orphan is a znode that nobody owns at rest, and why it counts as one.
+// orphan is a znode without an owner at rest, and the reason why it counts as one.
 type orphan struct {
 	node NodeAtRest
 	why  string
 }
 
-// judgeOrphans reports what is left: znodes first, then sessions, watches and goroutines. mayWatch
+// judgeOrphans reports leftovers: znodes first, then sessions, watches and goroutines. mayWatch
 // reports whether a client may leave a watch.
 func judgeOrphans(
 	left *Leftovers, allowed []string, nodes []orphan, mayWatch func(client string) bool,

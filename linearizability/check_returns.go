@@ -4,7 +4,7 @@ import "slices"
 
 // Anything claims of an object only that its calls return: liveness alone is judged. Once the
 // faults have stopped every call must have returned, and no client may fail for ever. A client that
-// hangs outside of every call is not seen, as it is not in the history.
+// hangs outside of every call is not judged: the history does not show it.
 type Anything struct {
 	// MayWait says which calls may still be pending at rest; nil means none.
 	MayWait func(Op) bool
@@ -14,7 +14,7 @@ func (claims Anything) judge(h History, left *Leftovers) Report {
 	return Report{Verdicts: judgeReturns(h, left, claims.MayWait)}
 }
 
-// judgeReturns asks of every call still pending at rest whether it may be. mayWait may be nil.
+// judgeReturns looks for calls that are pending at rest and may not be. A nil mayWait allows none.
 func judgeReturns(h History, left *Leftovers, mayWait func(Op) bool) []Verdict {
 	stuck := slices.DeleteFunc(slices.Clone(h.Ops), func(op Op) bool {
 		return !op.pending() || mayWait != nil && mayWait(op)
@@ -40,7 +40,7 @@ func neverReturned(op Op, left *Leftovers) Verdict {
 		describe(op), waitsFor(op, left))
 }
 
-// waitsFor says what a pending call waits for, if that is known.
+// waitsFor describes the reason of a pending call, if it is known.
 func waitsFor(op Op, left *Leftovers) string {
 	w, known := left.wait(op.Client)
 	switch {

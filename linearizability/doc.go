@@ -1,6 +1,6 @@
-// Package linearizability judges what clients of a coordination recipe saw. A [History] holds their
-// calls and, if it is known, what the server did. [Judge] compares it with what the object claims
-// to be, and says in words which promise was broken, by which client, and at which step:
+// Package linearizability judges the calls of clients to a coordination recipe. A [History] holds
+// the calls and, if known, the changes at the server. [Judge] compares it with the claims of the
+// object, and names each broken promise with the client and the step:
 //
 //	recorder := linearizability.NewRecorder(step, now)
 //	call := recorder.Call("a", ops.Lock, "")
@@ -13,20 +13,19 @@
 // There are claims for each kind of object: [Lock], [ReentrantLock], [RWLock], [Semaphore],
 // [RevocableLock] and [Election]; [Queue], [PriorityQueue], [DelayQueue], [IDQueue] and
 // [LockQueue]; [Counter], [Value] and [IDGenerator]; [Barrier], [DoubleBarrier] and
-// [ThresholdBarrier]; [TwoPhase]; [Membership]; [Cache]; [Object] for one with a sequential model
-// of yours; and [Anything]. Package ops has the names of their calls.
+// [ThresholdBarrier]; [TwoPhase]; [Membership]; [Cache]; [Object] for an object with your own
+// sequential model; and [Anything]. Package ops has the names of their calls.
 //
 // # What a history holds
 //
-// The judge does not know how a history was made. The same code judges a simulated run, where all
-// of the server's log is known, and a run against a real ensemble, where it may not be. The more is
-// known, the sharper are the verdicts:
+// The judge does not know how a history was made. The same code judges a simulated run, with the
+// whole server log, and a run against a real ensemble, perhaps without a log. More data gives
+// sharper verdicts:
 //
-//   - With [History.Server], it is known what became of the operations whose outcome their client
-//     never learned, an expiry is no bug, and zombie windows are measured.
-//   - Without it, a lock whose client learned that its session has expired may have been lost at
-//     any moment since the call of lock, and an operation with an unknown outcome may have happened
-//     or not.
+//   - With [History.Server], the log settles operations of unknown outcome, an expiry is no bug,
+//     and zombie windows are measured.
+//   - Without it, a lock may have been lost at any moment between the call of lock and the client's
+//     notice of the expiry, and an operation with an unknown outcome may have happened or not.
 //   - With [Leftovers], liveness and orphans are judged. Without them they are not, and a call that
 //     never returned makes liveness [Unknown].
 //
@@ -35,29 +34,29 @@
 // A [Report] has one [Verdict] for each property that could be judged:
 //
 //	safety           two sessions never own the object at once, as the server sees it; a lock
-//	                 is held through a znode of its holder's own, which no client's request
+//	                 is held through a znode of its holder, which no client's request
 //	                 deletes before the unlock; a transaction is committed with all votes, or
 //	                 aborted for a reason
 //	belief           two clients believe that they own it at once only inside a zombie window,
 //	                 and a lock's own signal of loss is neither wrong nor missing
 //	fencing          tokens grow in the order of the grants
-//	linearizability  some order of the operations explains what the clients saw
+//	linearizability  some order of the operations explains the results
 //	order            FIFO: queue elements, and grants of a lock that claims fairness
-//	answers          what clients were told of the leader or of a decision was so
-//	presence         what has joined a group or registry is there, and what has left is not
-//	view             what a cache shows of a znode was true, and never goes back
+//	answers          clients get true answers about the leader or a decision
+//	presence         joined instances of a group or registry exist, others do not
+//	view             a cache shows true states of a znode, and never goes back
 //	delivery         queue elements lost or duplicated; writes acknowledged and not applied, or
 //	                 applied twice, or applied and said to have failed
 //	liveness         at rest no call waits that should not, and no take gave up or waited on
 //	                 beside an element ([Queue.Patience])
-//	orphans          at rest nothing is left that nobody owns
+//	orphans          at rest nothing is left without an owner
 //	herd             watch notifications per release
 //
 // # Time
 //
-// The steps of a history are numbers that grow by at least one with every message. Two things with
-// the same step are taken to be concurrent. Order is decided by steps; times and durations are for
-// measurements, and for what has to happen in time.
+// The steps of a history are numbers that grow by at least one with every message. Two events with
+// the same step count as concurrent. Steps decide the order; times and durations serve for
+// measurements and for time limits.
 //
 // # Limits
 //
@@ -72,14 +71,14 @@
 //
 // # How it is built
 //
-// The files are named by families: history_ is what is judged, check_ what the judges share, and
-// lock_, queue_, value_, barrier_, two_phase_, member_ and cache_ are the kinds of objects. A
-// history of an object becomes a table once, in which calls and znodes have been put together; each
-// property is a function of the table.
+// The files are named by families: history_ is the input, check_ is shared by the judges, and
+// lock_, queue_, value_, barrier_, two_phase_, member_ and cache_ are the kinds of objects. The
+// history of an object is turned into a table once, which matches calls with znodes. Each property
+// is a function of the table.
 //
-// What is held until it is released, and lost with the session, has one table (lockTable): a lock,
-// the leases of a semaphore, a leadership. A small value (lockKind) tells the kinds apart: how many
-// may hold it, who excludes whom, and the sequential model. What takes effect at one point of each
-// call is an [Object]: the kind works out what took effect and where ([Effect], [Attribute]), and
-// adds what the server's log shows besides.
+// Objects that clients hold until release, and lose with the session, share one table (lockTable):
+// locks, leases of a semaphore, leadership. A small value (lockKind) tells the kinds apart: the
+// number of holders, the conflicts between them, and the sequential model. An object with calls
+// that take effect at one point is an [Object]. Its kind finds the effects and their steps
+// ([Effect], [Attribute]), and adds verdicts from the server's log.
 package linearizability

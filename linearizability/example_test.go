@@ -9,7 +9,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// Two clients hold a lock at once, in front of a server whose log is known.
+// Two clients hold a lock at once; the server's log is known.
 func ExampleLock() {
 	const ms = time.Millisecond
 	h := lin.History{

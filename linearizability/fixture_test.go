@@ -2,15 +2,54 @@ package linearizability
 
 import (
 	"fmt"
+	"testing"
 	"time"
 
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
+// historyTest is one history with the expected verdict. bad names the violated property, "" if none
+// is; says is a part of its summary.
+type historyTest[C any] struct {
+	name      string
+	build     func(f *fixture)
+	opts      C
+	bad, says string
+}
+
+// claimTest is a historyTest of claims without options.
+type claimTest = historyTest[struct{}]
+
+// checkHistories judges each history by claims made from its options. end is called after each
+// build.
+func checkHistories[C any](
+	t *testing.T, claims func(opts C) Claims, tests []historyTest[C], end ...func(f *fixture),
+) {
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fixture{}
+			tt.build(f)
+			for _, end := range end {
+				end(f)
+			}
+			checkReport(t, Judge(f.history(), f.left, claims(tt.opts)), tt.bad, tt.says)
+		})
+	}
+}
+
+// atRest ends a history with nothing left.
+func atRest(f *fixture) { f.left = &Leftovers{} }
+
+// always returns the same claims for each test.
+func always(claims Claims) func(struct{}) Claims {
+	return func(struct{}) Claims { return claims }
+}
+
 // fixture makes a history by hand, one step at a time.
 type fixture struct {
 	h    History
 	step int64
+	left *Leftovers
 }
 
 // next begins a step and returns its number and its time.
@@ -37,10 +76,10 @@ func (f *fixture) ret(op int, outcome Outcome, r Result) {
 	}
 }
 
-// server adds what the server did; the czxid of a new znode is its step.
+// server adds a change at the server; the czxid of a new znode is its step.
 func (f *fixture) server(e ServerEvent) int64 {
 	if e.Session == 0 && e.Client != "" {
-		e.Session = int64(e.Client[0]) // a queue's client needs no session of its own choice
+		e.Session = int64(e.Client[0]) // a test of a queue need not choose sessions
 	}
 	e.Step, e.Time = f.next()
 	e.Zxid = e.Step
@@ -93,7 +132,7 @@ func (f *fixture) history() History {
 // node returns the path of the n-th lock znode of a client.
 func node(client string, n int) string { return fmt.Sprintf("/lock/%s-%010d", client, n) }
 
-// lock is a whole, undisturbed lock; it returns the token.
+// lock records a complete lock; it returns the token.
 func (f *fixture) lock(client string, session int64, path string) int64 {
 	op := f.call(client, ops.Lock, "")
 	token := f.creates(client, session, path, "", session)
@@ -101,21 +140,21 @@ func (f *fixture) lock(client string, session int64, path string) int64 {
 	return token
 }
 
-// unlock is a whole, undisturbed unlock.
+// unlock records a complete unlock.
 func (f *fixture) unlock(client string, session int64, path string) {
 	op := f.call(client, ops.Unlock, "")
 	f.deletes(client, session, path, 1)
 	f.ret(op, OpOK, Result{Session: session})
 }
 
-// offer is a whole, undisturbed offer.
+// offer records a complete offer.
 func (f *fixture) offer(client string, value string) {
 	op := f.call(client, ops.Offer, value)
 	f.creates(client, 0, "/q/"+value, value, 0)
 	f.ret(op, OpOK, Result{})
 }
 
-// take is a whole, undisturbed take.
+// take records a complete take.
 func (f *fixture) take(client string, value string) {
 	op := f.call(client, ops.Take, "")
 	f.deletes(client, 0, "/q/"+value, 0)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// History is what happened to one object: what its clients did and saw, and as much as is known of
-// what the server did. The slices need no particular order.
+// History is the history of one object: the calls and notices of its clients and, as far as known,
+// the changes at the server. The slices need no particular order.
 type History struct {
 	Ops     []Op
 	Server  []ServerEvent // nil if the server's side is not known
@@ -17,7 +17,7 @@ type History struct {
 	EndTime time.Duration // its time
 }
 
-// Outcome is what a client learned of its own operation.
+// Outcome is the outcome of an operation as its client knows it.
 type Outcome int
 
 // The outcomes of an operation.
@@ -48,8 +48,8 @@ type Op struct {
 	Client string
 	Kind   string
 	Input  string
-	// Output is what the call returned. A call with an unknown outcome that hands its caller the
-	// element that it may have taken has it here, too.
+	// Output is the result of the call. A take with an unknown outcome that returned an element
+	// beside its error has the element here, too.
 	Output string
 	Empty  bool  // poll, peek: the queue was empty
 	Token  int64 // lock: the fencing token, the czxid of the client's znode; 0 if not known
@@ -75,7 +75,7 @@ func (o Op) end() int64 {
 	return o.Return
 }
 
-// ServerEventKind is what a server did.
+// ServerEventKind is the kind of a change at the server.
 type ServerEventKind int
 
 // The kinds of server events.
@@ -105,8 +105,8 @@ func (k ServerEventKind) String() string {
 }
 
 // ServerEvent is one change that the server applied. The end of a session is one SessionEnded and a
-// NodeDeleted for each of its ephemerals, whose step may be later (a follower that has not deleted
-// them yet).
+// NodeDeleted for each of its ephemerals. The deletes may have later steps (a follower that has not
+// applied them yet).
 type ServerEvent struct {
 	Step  int64
 	Time  time.Duration
@@ -115,8 +115,8 @@ type ServerEvent struct {
 	Data  string // of the znode: NodeCreated, DataChanged
 	Zxid  int64
 	Czxid int64 // of the znode
-	// Session is the session that asked for it, 0 for the server itself: an expiry has Session 0
-	// and Owner set, a close by the client has both.
+	// Session is the session of the request, 0 for the server itself: an expiry has Session 0 and
+	// Owner set, a close by the client has both.
 	Session int64
 	// Owner is the ephemeral owner of the znode, or the session that started or ended.
 	Owner    int64
@@ -127,7 +127,7 @@ type ServerEvent struct {
 // subject is the session that a session event is about.
 func (e ServerEvent) subject() int64 { return cmp.Or(e.Owner, e.Session) }
 
-// aboutSession reports whether it is the start or the end of a session.
+// aboutSession reports whether the event is the start or the end of a session.
 func (e ServerEvent) aboutSession() bool {
 	return e.Kind == SessionStarted || e.Kind == SessionEnded
 }
@@ -136,7 +136,7 @@ func (e ServerEvent) aboutSession() bool {
 type NoticeKind int
 
 // The kinds of notices. SessionExpired and LockLost end the client's right to believe that it holds
-// anything. Disconnected does so only with [Lock.DisconnectEndsBelief]: a session outlives most
+// anything. Disconnected ends it only with [Lock.DisconnectEndsBelief]: a session outlives most
 // disconnects.
 //
 // From Disconnected or SessionExpired until Connected a client is cut off: the time that a patience
@@ -164,7 +164,7 @@ func (k NoticeKind) String() string {
 	return fmt.Sprintf("NoticeKind(%d)", int(k))
 }
 
-// Notice is the moment at which a client learned of a loss, of a possible one, or of its end.
+// Notice is the moment at which a client learned of a loss, a possible loss, or a new connection.
 type Notice struct {
 	Client string
 	Step   int64
@@ -175,7 +175,7 @@ type Notice struct {
 	Token int64
 }
 
-// sorted returns a copy in step order; what has the same step keeps its order.
+// sorted returns a copy in step order; the sort is stable.
 func (h History) sorted() History {
 	h.Ops = slices.Clone(h.Ops)
 	h.Server = slices.Clone(h.Server)

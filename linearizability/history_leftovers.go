@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Leftovers are what is there some time after the last fault, when nothing moves any more by
-// itself. A field that is nil is not judged.
+// Leftovers describe the state at rest: some time after the last fault, when no message is under
+// way. A nil field is not judged.
 type Leftovers struct {
 	Nodes    []NodeAtRest
 	Waiting  []Wait
 	Sessions []SessionAtRest
-	// Watches are those still armed at the server. A watch counts as leaked if its client has no
-	// call in flight and holds no lock, so leave out those that a recipe may leave.
+	// Watches are armed at the server. A watch counts as leaked if its client has no call in flight
+	// and holds no lock, so leave out the watches that a recipe may keep.
 	Watches []WatchAtRest
 	Leaked  []string // descriptions of goroutines that should be gone
 	Wedged  []string // descriptions of clients that hang in their own code
@@ -22,16 +22,16 @@ type Leftovers struct {
 type NodeAtRest struct {
 	Path, Data  string
 	Owner       int64  // ephemeral owner
-	OwnerClient string // the client whose session that is or was, if known
+	OwnerClient string // the client of that session, if known
 	Czxid       int64
 }
 
-// Wait is a call that has not returned, and the znode whose watch it waits for.
+// Wait is a call that has not returned, and the znode that it watches.
 type Wait struct {
 	Client string
 	Op     string // kind of the operation
-	Path   string // the znode that it watches; "" if it waits for something else
-	Why    string // what it waits for, if not for a watch
+	Path   string // "" if it waits for another reason
+	Why    string // the reason, if not a watch
 }
 
 // SessionAtRest is a live session; Client is empty if no client uses it any more.
@@ -67,8 +67,8 @@ func (left *Leftovers) hasChild(dir string) bool {
 	return slices.ContainsFunc(left.Nodes, func(n NodeAtRest) bool { return below(dir, n.Path) })
 }
 
-// withoutWatches leaves out the watches on a path. A client cannot take back a watch that it set
-// and then did not need, nor one whose event was lost with the connection; it uses them again.
+// withoutWatches leaves out the watches on a path. A client cannot remove a watch that it no longer
+// needs, nor a watch whose event was lost with the connection. It uses them again later.
 func (left *Leftovers) withoutWatches(path string) *Leftovers {
 	if left == nil {
 		return nil

@@ -25,8 +25,8 @@ type znode struct {
 
 func (z *znode) existsAt(step int64) bool { return z.created <= step && step < z.deleted }
 
-// removedBy reports whether the client itself deleted the znode, by a request and not by the end of
-// its session.
+// removedBy reports whether a request of the client deleted the znode; the end of a session does
+// not count.
 func (z *znode) removedBy(client string, session int64) bool {
 	if z.deleted == never || z.withSession {
 		return false

@@ -15,8 +15,8 @@ func (h History) notice(client string, from int64, kinds ...NoticeKind) (Notice,
 	return Notice{}, false
 }
 
-// cutOff reports whether the client's last notice before a time was of a disconnect or an expiry. A
-// history without a Connected for the client does not know.
+// cutOff reports whether the client's last notice before a time was of a disconnect or an expiry.
+// In a history without a Connected for the client the answer is no.
 func (h History) cutOff(client string, at time.Duration) (cut bool) {
 	known := false
 	for _, n := range h.Notices {
@@ -31,8 +31,9 @@ func (h History) cutOff(client string, at time.Duration) (cut bool) {
 	return known && cut
 }
 
-// undisturbed returns the time since which the client of a call that has returned was connected in
-// one session, as far as it knew, or the time of the call, if that was later.
+// undisturbed returns the time from which on the client of a returned call was connected in one
+// session, as far as it knew. At the earliest it is the time of the call, and the time of the
+// return if the client was disconnected then.
 func (h History) undisturbed(op Op, log serverLog) time.Duration {
 	if h.cutOff(op.Client, op.ReturnTime) {
 		return op.ReturnTime

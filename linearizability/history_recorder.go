@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Recorder collects what clients do and see. Its methods are safe for concurrent use and hold no
-// lock while they ask for the step and the time. They do nothing on a nil Recorder or a nil [Call],
-// so that code under test can run without one.
+// Recorder collects the calls and notices of clients. Its methods are safe for concurrent use and
+// hold no lock while they ask for the step and the time. They do nothing on a nil Recorder or a nil
+// [Call], so that code under test can run without one.
 type Recorder struct {
 	step func() int64
 	now  func() time.Duration
@@ -31,7 +31,7 @@ type Call struct {
 	op       *Op
 }
 
-// Result is what an operation returned; see the fields of [Op].
+// Result is the result of an operation; see the fields of [Op].
 type Result struct {
 	Output  string
 	Empty   bool
@@ -60,7 +60,7 @@ func (c *Call) OK(result Result) { c.finish(OpOK, result, nil) }
 func (c *Call) Failed(err error) { c.finish(OpFailed, Result{}, err) }
 
 // Unknown records that the operation returned an error and may have been applied. The result holds
-// what is known all the same: the session, or the element that came with the error.
+// the known part: the session, or the element that came with the error.
 func (c *Call) Unknown(result Result, err error) { c.finish(OpUnknown, result, err) }
 
 func (c *Call) finish(outcome Outcome, result Result, err error) {
@@ -81,8 +81,8 @@ func (c *Call) finish(outcome Outcome, result Result, err error) {
 	}
 }
 
-// Notice records that the client learned of a change of its connection or session, or that its hold
-// is lost.
+// Notice records a client's notice of a change of its connection or session, or of the loss of its
+// hold.
 func (r *Recorder) Notice(client string, kind NoticeKind) { r.notice(client, kind, 0) }
 
 // LockLost records that the client learned that its hold with this token is lost; see
@@ -99,9 +99,8 @@ func (r *Recorder) notice(client string, kind NoticeKind, token int64) {
 	r.notices = append(r.notices, n)
 }
 
-// History returns a copy of what was recorded so far, together with the server's events (nil if
-// they are not known). Operations that have not returned are pending. It may be called more than
-// once.
+// History returns a copy of the record so far, together with the server's events (nil if they are
+// not known). Operations that have not returned are pending. It may be called more than once.
 func (r *Recorder) History(server []ServerEvent) History {
 	if r == nil {
 		return History{Server: slices.Clone(server)}

@@ -52,7 +52,7 @@ func callText(op Op) string {
 	return text
 }
 
-// note is what the picture adds to an operation: its times and its error.
+// note is the note of an operation in the picture: its times and its error.
 func note(op Op) string {
 	text := fmt.Sprintf("from %v", op.CallTime)
 	if !op.pending() {

@@ -3,28 +3,28 @@ package linearizability
 import "time"
 
 // Lock claims to be a mutual exclusion lock. Its calls are [ops.Lock] and [ops.Unlock]. The zero
-// value makes no claim to fairness, and takes every ephemeral znode for one of the lock's.
+// value makes no claim to fairness, and takes every ephemeral znode as part of the lock.
 //
 // A client owns the lock at the server from the return of its call of lock until its znode is
 // deleted or its session ends; if its znode is not known, until its call of unlock or the end of
-// its session. It believes so until it calls unlock or learns of a loss. Its znode is the one whose
-// czxid is the token. Without a token it is the oldest live ephemeral under Path that the client or
-// its session made. If no token of the history is the czxid of a znode of its client, tokens are
-// something else, and serve only to judge fencing.
+// its session. It believes in its ownership until it calls unlock or learns of a loss. Its znode is
+// the one with the token as its czxid. Without a token it is the oldest live ephemeral under Path
+// that the client or its session made. If no token of the history is the czxid of a znode of its
+// client, tokens only serve to judge fencing.
 //
-// Only the server may take a lock away, when the session ends. If a request of any client deletes
+// Only the server may revoke a lock, at the end of the session. If a request of any client deletes
 // the holder's znode before the holder has called unlock or learned of a loss, safety is violated,
 // and no zombie window opens.
 //
-// Linearizability is that of [github.com/zksim/zksim/model.Lock], in which the end of a session is
-// an operation of the server. A lock with an unknown outcome that no client believes in is left out
-// of it: its znode is judged under liveness and orphans.
+// Linearizability is judged by [github.com/zksim/zksim/model.Lock], in which the end of a session
+// is an operation of the server. A call of lock with an unknown outcome that no client believes in
+// is left out: liveness and orphans judge its znode.
 type Lock struct {
-	// Path is the directory of the lock's znodes; other znodes are not looked at. Empty means every
+	// Path is the directory of the lock's znodes; other znodes are ignored. Empty means every
 	// znode.
 	Path string
-	// Nodes is the directory of the znodes through which it is held, if there are others under
-	// Path: a semaphore's leases beside the lock that guards them. Empty means Path.
+	// Nodes is the directory of the holders' znodes, if there are others under Path. A semaphore
+	// has leases beside the lock that guards them. Empty means Path.
 	Nodes string
 	// Fair: the lock is granted in the order in which the znodes of the waiters were created.
 	Fair bool
@@ -36,10 +36,9 @@ type Lock struct {
 	// expiry ([Disconnected], [SessionExpired]) since it called lock, so record the disconnects
 	// too. It is judged only if the holder's znode is known.
 	Signals bool
-	// SignalWithin is how long the signal may take from the moment at which the holder's client
-	// learned that its session has expired. If a holder has not called unlock in that time, and got
-	// no signal in it, belief is violated. 0 means that this is not judged; without Signals it
-	// never is.
+	// SignalWithin limits the time from the client's notice of the expiry to the signal. If a
+	// holder neither calls unlock nor gets a signal in that time, belief is violated. 0 means that
+	// this is not judged; without Signals it never is.
 	SignalWithin time.Duration
 	// DisconnectEndsBelief: a client that learns of a disconnect stops believing that it holds the
 	// lock, as the ZooKeeper guide advises. Without it the client goes on: the session outlives

@@ -1,7 +1,7 @@
 package linearizability
 
-// judgeLockBelief looks for too many clients that believe at once that they hold the lock, outside
-// of the zombie windows, and for signals of loss that are wrong or missing.
+// judgeLockBelief looks for too many believed holds at once, outside of zombie windows, and for
+// wrong or missing signals of loss.
 func judgeLockBelief(t lockTable) Verdict {
 	for i, h := range t.holds {
 		if others := fullBefore(t, i, (*hold).believedUntil); others != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// whyStuck says which client waits for what, and which znode is to blame.
+// whyStuck describes a stuck call: its client, the watched znode, and the owner of that znode.
 func whyStuck(t lockTable, op Op, left *Leftovers) string {
 	w, known := left.wait(op.Client)
 	switch {
@@ -24,7 +24,7 @@ func whyStuck(t lockTable, op Op, left *Leftovers) string {
 	return fmt.Sprintf("client %s waits for %s, which %s", op.Client, w.Path, blame(t, n, op, left))
 }
 
-// blame says whose the znode is and who could delete it.
+// blame names the owner of a znode, and the client that could delete it.
 func blame(t lockTable, n NodeAtRest, waiting Op, left *Leftovers) string {
 	client := ownerClient(t.log, n)
 	owner := sessionOf(n.Owner, client)
@@ -47,7 +47,7 @@ func blame(t lockTable, n NodeAtRest, waiting Op, left *Leftovers) string {
 		"and nobody will delete it", owner, origin(t, n), cmp.Or(client, "its owner"))
 }
 
-// ownerClient returns the client whose session owns the znode, if it is known.
+// ownerClient returns the client of the session that owns the znode, if it is known.
 func ownerClient(log serverLog, n NodeAtRest) string {
 	return cmp.Or(n.OwnerClient, log.clients[n.Owner])
 }

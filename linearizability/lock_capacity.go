@@ -28,8 +28,8 @@ func (k lockKind) differ(a, b *hold) bool {
 	return (a.owner != b.owner || k.counted) && a.ending != unknownEnd && b.ending != unknownEnd
 }
 
-// overlap is about half-open intervals: a client that gets the lock in the very step in which
-// another loses it does not overlap with it.
+// overlap compares half-open intervals: a hold that begins at the step in which another ends does
+// not overlap with it.
 func overlap(from1, to1, from2, to2 int64) bool { return max(from1, from2) < min(to1, to2) }
 
 // tooManyOwn is the verdict on a hold that began when others took all places.
@@ -59,7 +59,7 @@ func (k lockKind) tooManyBelieve(others []*hold, b *hold) Verdict {
 		a.lock.Client, a.through(), a.lock.Return)
 }
 
-// oneTooMany returns as many holds as make one too many.
+// oneTooMany returns b and enough of the others to exceed the capacity by one.
 func (k lockKind) oneTooMany(others []*hold, b *hold) []*hold {
 	return append(append([]*hold(nil), others[:k.capacity]...), b)
 }
@@ -71,7 +71,7 @@ func (k lockKind) places() string {
 	return fmt.Sprintf(", which has %s,", count(k.capacity, "place"))
 }
 
-// through says through what a client holds a lock.
+// through names the session and the znode of a hold.
 func (h *hold) through() string {
 	text := "session not known"
 	if h.owner.Session != 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// TestCloseReleases whatever its client holds.
+// TestCloseReleases: a close releases everything that its client holds.
 func TestCloseReleases(t *testing.T) {
 	closes := func(deletes bool) func(f *fixture) Report {
 		return func(f *fixture) Report {

@@ -3,13 +3,13 @@ package linearizability
 import "github.com/zksim/zksim/linearizability/ops"
 
 // Election claims to be a leader election, judged as a [Lock] with the calls [ops.Lead] and
-// [ops.Resign]. A client that learned of a loss may lead again without having resigned. A call may
-// return a leadership that was won before it, and, as long as the client has not learned of the
-// loss, one that is lost already.
+// [ops.Resign]. A client that learned of a loss may lead again without a resign. A call may return
+// a leadership that was won before the call, or one that is lost already without the client's
+// knowledge.
 //
-// With the server's log, answers are judged, too. A client named by [ops.Leader] had at some moment
-// of the call the oldest ephemeral under Path, with its name as the data; and if the answer is that
-// nobody leads, there was no such znode.
+// With the server's log, answers are judged, too. A leader named by [ops.Leader] owned, at some
+// moment of the call, the oldest ephemeral under Path, with its name as the data. An empty answer
+// means that at some moment there was no such znode.
 type Election Lock
 
 func (claims Election) judge(h History, left *Leftovers) Report {
@@ -26,7 +26,7 @@ var leadership = lockKind{
 	capacity: 1, betweenCalls: true, model: newLockModel(lockObject),
 }
 
-// judgeLeaderAnswers compares what clients were told of the leader with the log.
+// judgeLeaderAnswers compares the answers of [ops.Leader] with the log.
 func judgeLeaderAnswers(t lockTable) Verdict {
 	asked := 0
 	for _, op := range t.history.Ops {

@@ -8,13 +8,12 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// asksWho is an undisturbed question who leads.
+// asksWho records a complete call of [ops.Leader].
 func (f *fixture) asksWho(client string, r Result) {
-	f.ret(f.call(client, ops.Leader, ""), OpOK,
-		r)
+	f.ret(f.call(client, ops.Leader, ""), OpOK, r)
 }
 
-// leads is a whole, undisturbed candidacy of a client whose znode has its name.
+// leads records a complete candidacy of a client; its znode has its name.
 func (f *fixture) leads(client string, session int64, path string) int64 {
 	op := f.call(client, ops.Lead, "")
 	epoch := f.creates(client, session, path, client, session)
@@ -29,13 +28,11 @@ func (f *fixture) resigns(client string, session int64, path string) {
 }
 
 func TestElections(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		opts      Lock
-		bad, says string
-	}{
-		{name: "one after the other, and asked in between", build: func(f *fixture) *Leftovers {
+	checkHistories(t, func(opts Lock) Claims {
+		opts.Path = "/lock"
+		return Election(opts)
+	}, []lockTest{
+		{name: "one after the other, and asked in between", build: func(f *fixture) {
 			f.asksWho("c", Result{Empty: true})
 			epoch := f.leads("a", 1, node("a", 0))
 			f.asksWho("c", Result{Output: "a", Token: epoch})
@@ -43,42 +40,39 @@ func TestElections(t *testing.T) {
 			f.leads("b", 2, node("b", 1))
 			f.resigns("b", 2, node("b", 1))
 			f.asksWho("c", Result{Empty: true})
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "a new term after a loss, without resigning", build: func(f *fixture) *Leftovers {
+		{name: "a new term after a loss, without resigning", build: func(f *fixture) {
 			f.leads("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.told("a", SessionExpired)
 			f.leads("a", 2, node("a", 1))
 			f.resigns("a", 2, node("a", 1))
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "lost before the call that tells of it, and not told",
-			build: func(f *fixture) *Leftovers {
-				token := f.creates("a", 1, node("a", 0), "a", 1)
-				f.expires(1, node("a", 0))
-				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
-				f.told("a", SessionExpired)
-				f.leads("b", 2, node("b", 1))
-				f.resigns("b", 2, node("b", 1))
-				return &Leftovers{}
-			}},
+		{name: "lost before the call that tells of it, and not told", build: func(f *fixture) {
+			token := f.creates("a", 1, node("a", 0), "a", 1)
+			f.expires(1, node("a", 0))
+			f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
+			f.told("a", SessionExpired)
+			f.leads("b", 2, node("b", 1))
+			f.resigns("b", 2, node("b", 1))
+			f.left = &Leftovers{}
+		}},
 		{name: "lost before the call that tells of it, and told", bad: Safety,
 			says: "was deleted at step 2, and the client was told so (session expired) at step 3",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				token := f.creates("a", 1, node("a", 0), "a", 1)
 				f.expires(1, node("a", 0))
 				f.told("a", SessionExpired)
 				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
-				return nil
 			}},
 		{name: "won before the call, while another led", bad: Linearizability, says: "lead",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.leads("b", 2, node("b", 0))
 				token := f.creates("a", 1, node("a", 1), "a", 1)
 				f.expires(1, node("a", 1))
 				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
-				return nil
 			}},
 		{name: "two lead", bad: Safety, says: "a and b own the leadership at once", build: twoLead},
 		{name: "two believe so", bad: Belief, says: "both believe that they hold the leadership",
@@ -86,92 +80,74 @@ func TestElections(t *testing.T) {
 		{name: "two lead, not linearizable", bad: Linearizability, says: "lead", build: twoLead},
 		{name: "without a znode", bad: Safety,
 			says: "client a returned from lead at step 5 without a znode of its own",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.leads("b", 2, node("b", 0))
 				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Session: 1, Token: 77})
-				return nil
 			}},
-		{name: "an older epoch", bad: Fencing, says: "turns b away",
-			build: func(f *fixture) *Leftovers {
-				op := f.call("b", ops.Lead, "")
-				old := f.creates("b", 2, node("b", 0), "b", 2)
-				f.leads("a", 1, node("a", 1))
-				f.resigns("a", 1, node("a", 1))
-				f.ret(op, OpOK, Result{Session: 2, Token: old})
-				return nil
-			}},
+		{name: "an older epoch", bad: Fencing, says: "turns b away", build: func(f *fixture) {
+			op := f.call("b", ops.Lead, "")
+			old := f.creates("b", 2, node("b", 0), "b", 2)
+			f.leads("a", 1, node("a", 1))
+			f.resigns("a", 1, node("a", 1))
+			f.ret(op, OpOK, Result{Session: 2, Token: old})
+		}},
 		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "a overtook b",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("b", ops.Lead, "")
 				f.creates("b", 2, node("b", 0), "b", 2)
 				f.leads("a", 1, node("a", 1))
-				return nil
 			}},
 		{name: "told of one who led before", bad: Answers,
-			says: `c was told that "a" leads in epoch 2`, build: func(f *fixture) *Leftovers {
+			says: `c was told that "a" leads in epoch 2`, build: func(f *fixture) {
 				epoch := f.leads("a", 1, node("a", 0))
 				f.resigns("a", 1, node("a", 0))
 				f.asksWho("c", Result{Output: "a", Token: epoch})
-				return nil
 			}},
-		{name: "told of one who left meanwhile", build: func(f *fixture) *Leftovers {
+		{name: "told of one who left meanwhile", build: func(f *fixture) {
 			epoch := f.leads("a", 1, node("a", 0))
 			op := f.call("c", ops.Leader, "")
 			f.resigns("a", 1, node("a", 0))
 			f.ret(op, OpOK, Result{Output: "a", Token: epoch})
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "told of nobody", bad: Answers, says: "c was told that nobody leads",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.leads("a", 1, node("a", 0))
 				f.asksWho("c", Result{Empty: true})
-				return nil
 			}},
-		{name: "told of the second", bad: Answers, says: `"b" leads`,
-			build: func(f *fixture) *Leftovers {
-				f.leads("a", 1, node("a", 0))
-				f.call("b", ops.Lead, "")
-				f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
-				return nil
-			}},
+		{name: "told of the second", bad: Answers, says: `"b" leads`, build: func(f *fixture) {
+			f.leads("a", 1, node("a", 0))
+			f.call("b", ops.Lead, "")
+			f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
+		}},
 		{name: "never elected", bad: Liveness, says: "a's lead (step 1, pending) never returned",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("a", ops.Lead, "")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
 		{name: "a candidate nobody knows of", bad: Orphans, says: "was left by a's lead",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("a", ops.Lead, "")
 				czxid := f.creates("a", 1, node("a", 0), "a", 1)
 				f.ret(op, OpUnknown, Result{})
-				return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
 			}},
 		{name: "two are woken", opts: Lock{MaxHerd: 1}, bad: Herd,
-			says: "fired 2 watch notifications", build: func(f *fixture) *Leftovers {
+			says: "fired 2 watch notifications", build: func(f *fixture) {
 				f.leads("a", 1, node("a", 0))
 				op := f.call("a", ops.Resign, "")
 				f.deletes("a", 1, node("a", 0), 2)
 				f.ret(op, OpOK, Result{Session: 1})
-				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			tt.opts.Path = "/lock"
-			checkReport(t, Judge(f.history(), left, Election(tt.opts)), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
-func twoLead(f *fixture) *Leftovers {
+func twoLead(f *fixture) {
 	f.leads("a", 1, node("a", 0))
 	f.leads("b", 2, node("b", 1))
-	return nil
 }
 
-// randomElection makes valid histories, with questions between.
+// randomElection makes valid histories with calls of [ops.Leader].
 func randomElection(t *rapid.T) History {
 	h := randomHolds(t, leadership, "").sorted()
 	c := newLockTable(h, leadership, fairLock)
@@ -193,21 +169,8 @@ func TestCorrectElectionsAreFoundCorrect(t *testing.T) {
 }
 
 func TestBrokenElectionsAreFoundBroken(t *testing.T) {
-	checkMutations(t, randomElection, judgeFairElection, []mutation{
-		{
-			"a second leader", onHold(leadership, addHolder),
-			[]string{Safety, Linearizability, Fencing}, 0,
-		},
-		{"epochs exchanged", onHold(leadership, swapTokens), []string{Safety, Fencing}, 0},
-		{"a resignation that never happened", onHold(leadership, dropDelete),
-			[]string{Safety, Linearizability}, 0},
-		{
-			"a candidate that is never elected", onHold(leadership, neverReturn),
-			[]string{Liveness}, 0,
-		},
-		{"nobody woke up the right one", onHold(leadership, overtake), []string{Order}, 0},
-		{"a leader of another time", wrongLeader, []string{Answers}, 0},
-	})
+	checkMutations(t, randomElection, judgeFairElection, append(lockMutations(leadership, 0),
+		mutation{"a leader of another time", wrongLeader, []string{Answers}, 0}))
 }
 
 // wrongLeader gives an answer that was right at another time only.

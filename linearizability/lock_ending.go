@@ -6,11 +6,11 @@ import "time"
 type ending int
 
 const (
-	stillHeld  ending = iota // it did not
+	stillHeld  ending = iota // it did not end
 	released                 // by the holder's own unlock
 	takenAway                // the session ended, or the server deleted the znode
 	stolen                   // a client's request deleted the znode before the holder called unlock
-	unknownEnd               // the session expired; when is not known
+	unknownEnd               // the session expired at an unknown step
 )
 
 // holdEnd is how and when a hold ended.

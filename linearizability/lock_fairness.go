@@ -1,11 +1,11 @@
 package linearizability
 
-// judgeFairness checks that no client is granted the lock while older znodes of others, of which
-// one is still waiting, take all the places.
+// judgeFairness looks for a grant while older znodes of other clients, at least one still waiting,
+// fill the capacity.
 func judgeFairness(t lockTable) Verdict {
 	for _, b := range grantsOf(t.holds) {
 		if b.node == nil || b.second {
-			continue // what continues another hold has its place
+			continue // a continued hold keeps its place
 		}
 		var overtaken *waiter
 		older := 0

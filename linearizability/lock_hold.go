@@ -22,8 +22,8 @@ type hold struct {
 	holdEnd
 }
 
-// granted is the step by which the lock was the client's. A reply may reach the client after its
-// session has ended: then the grant was before that.
+// granted is the latest step at which the lock can have become the client's. A reply may reach the
+// client after its session has ended: then the grant was before that.
 func (h *hold) granted() int64 { return min(h.lock.Return, h.serverEnd) }
 
 // ownedUntil is the step at which the hold ends for the server.
@@ -32,9 +32,8 @@ func (h *hold) ownedUntil() int64 { return h.serverEnd }
 // heldUntil is the step until which the lock is the client's, for the server and for the client.
 func (h *hold) heldUntil() int64 { return min(h.beliefEnd, h.serverEnd) }
 
-// believedUntil is the step until which the client believes that it holds the lock, and has reason
-// to. What follows is a zombie window. If the lock was stolen, there is none: all of the belief
-// counts.
+// believedUntil is the step until which the client rightly believes that it holds the lock. A
+// zombie window may follow. After a theft there is no zombie window: the whole belief counts.
 func (h *hold) believedUntil() int64 {
 	if h.ending == stolen {
 		return h.beliefEnd
@@ -83,7 +82,8 @@ func holdsOf(client string, calls []Op, kind lockKind) (holds []*hold) {
 	return holds
 }
 
-// holdsToken reports whether a client holds something under a token: the writer that reads, too.
+// holdsToken reports whether a client has an open hold with a token, such as a writer that also
+// reads.
 func holdsToken(holds []*hold, token int64) bool {
 	return token != 0 && slices.ContainsFunc(holds, func(h *hold) bool {
 		return h.lock.Token == token && h.unlock == nil

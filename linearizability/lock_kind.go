@@ -7,20 +7,19 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// lockKind is what tells one kind of lock from another; the judge of locks knows no more about it.
-// Whatever clients hold for a while and lose with their session can be judged as a kind of lock: a
+// lockKind has the differences between kinds of locks; the judge of locks knows no others. Anything
+// that clients hold for a while and lose with their session can be judged as a kind of lock: a
 // lock, a lease, a leadership.
 type lockKind struct {
-	noun   string // what is held: "lock"
-	object string // what the model is of: "read-write lock"
+	noun   string // of the held thing: "lock"
+	object string // of the model: "read-write lock"
 	// acquire and release are the kinds of the operations.
 	acquire, release string
-	// capacity is how many of those that conflict may hold it at once.
+	// capacity is the number of conflicting holds that are allowed at once.
 	capacity int
-	// conflict reports whether the two may not hold it at once if there is only one place; nil
-	// means that any two may not.
+	// conflict reports whether two holds exclude each other at capacity 1; nil means always.
 	conflict func(a, b Op) bool
-	// shared reports whether the model is to be asked for a shared hold.
+	// shared reports whether the model gets a shared hold for the operation.
 	shared func(op Op) bool
 	// named: operations with different inputs are about different holds of their client.
 	named bool
@@ -28,8 +27,7 @@ type lockKind struct {
 	counted bool
 	// reentrant: a hold that is acquired again has to be released as often.
 	reentrant bool
-	// betweenCalls: clients compete between calls, too, so a call may return what was granted
-	// before it.
+	// betweenCalls: clients compete between calls, too, so a grant may precede its call.
 	betweenCalls bool
 	model        lockModel
 }

@@ -25,9 +25,9 @@ const (
 	phaseUnlock
 )
 
-// lockEvents turns the holds into operations on the model. The release of a hold is where the
-// server did it, if the log tells. A release that came too late, or whose request was lost, is left
-// out: then the server takes the lock away when the session ends.
+// lockEvents turns the holds into operations on the model. The release of a hold lies at the
+// server's step, if the log has it. A late or lost release is left out: the server then revokes the
+// lock at the end of the session.
 func lockEvents(t lockTable) []event[model.LockOp] {
 	var list []event[model.LockOp]
 	for _, h := range t.holds {
@@ -74,8 +74,7 @@ func acquireEvent(kind lockKind, h *hold) event[model.LockOp] {
 	return e
 }
 
-// expireEvent takes the lock away. A lock that was stolen is free, too; that it should not be is a
-// matter of safety.
+// expireEvent is the loss of a lock. A stolen lock is free, too; the theft violates safety.
 func expireEvent(kind lockKind, h *hold, call, ret int64) event[model.LockOp] {
 	e := event[model.LockOp]{
 		op: kind.op(model.Expire, h), call: call, ret: ret, key: at(ret, phaseEnd),

@@ -5,8 +5,8 @@ import (
 	"path"
 )
 
-// judgeLockLiveness asks of every call still pending at rest whether it may be. A lock may wait for
-// a holder that has not released; nothing else may wait.
+// judgeLockLiveness looks for calls that are pending at rest and may not be. A lock may wait for a
+// holder that has not released; nothing else may wait.
 func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 	stuck := t.history.pendingOps(t.kind.acquire, t.kind.release)
 	if left == nil {
@@ -51,8 +51,8 @@ func holderAtRest(t lockTable, op Op) *hold {
 	return other
 }
 
-// blocks reports whether the operation has to wait for the hold, or for a third client that does: a
-// reader waits behind a writer that waits for readers.
+// blocks reports whether the operation waits for the hold, or for a third client that waits for it:
+// a reader waits behind a writer that waits for readers.
 func blocks(t lockTable, h *hold, op Op) bool {
 	if t.kind.conflicts(h.lock, op) {
 		return true

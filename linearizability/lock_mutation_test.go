@@ -11,20 +11,23 @@ import (
 
 func TestBrokenLocksAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomLock,
-		func(h History) Report { return Judge(h, &Leftovers{}, fairLock) }, []mutation{
-			{
-				"a second holder", onHold(mutex, addHolder),
-				[]string{Safety, Linearizability, Fencing}, 0,
-			},
-			{"tokens exchanged", onHold(mutex, swapTokens), []string{Safety, Fencing}, 0},
-			{"a release that never happened", onHold(mutex, dropDelete),
-				[]string{Safety, Linearizability}, 0},
-			{"a lock that never returns", onHold(mutex, neverReturn), []string{Liveness}, 0},
-			{"nobody woke up the right one", onHold(mutex, overtake), []string{Order}, 0},
-		})
+		func(h History) Report { return Judge(h, &Leftovers{}, fairLock) }, lockMutations(mutex, 0))
 }
 
-// onHold makes a mutation of one that knows what is held when.
+// lockMutations returns the mutations of a kind of lock. Exchanged tokens are found in a share of
+// the cases; 0 means all.
+func lockMutations(kind lockKind, exchanged int) []mutation {
+	return []mutation{
+		{"a second holder", onHold(kind, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+		{"tokens exchanged", onHold(kind, swapTokens), []string{Safety, Fencing}, exchanged},
+		{"a release that never happened", onHold(kind, dropDelete),
+			[]string{Safety, Linearizability}, 0},
+		{"a lock that never returns", onHold(kind, neverReturn), []string{Liveness}, 0},
+		{"a waiter overtaken", onHold(kind, overtake), []string{Order}, 0},
+	}
+}
+
+// onHold gives a mutation the table of holds.
 func onHold(
 	kind lockKind, mutate func(*rapid.T, *History, lockTable) bool,
 ) func(*rapid.T, *History) bool {
@@ -43,7 +46,7 @@ func pick(t *rapid.T, c lockTable, fits func(i int, h *hold) bool) *hold {
 	return *h
 }
 
-// addHolder lets another client hold what is held, in a mode that conflicts.
+// addHolder adds a conflicting hold by another client.
 func addHolder(t *rapid.T, h *History, c lockTable) bool {
 	a := pick(t, c, func(_ int, h *hold) bool { return h.lock.Return < h.serverEnd })
 	if a == nil {
@@ -79,7 +82,7 @@ func swapTokens(t *rapid.T, h *History, c lockTable) bool {
 	return true
 }
 
-// dropDelete lets the server forget a release, though another was granted what conflicts with it.
+// dropDelete removes a release from the log although a conflicting hold was granted later.
 func dropDelete(t *rapid.T, h *History, c lockTable) bool {
 	last := c.holds[max(0, len(c.holds)-1):]
 	a := pick(t, c, func(_ int, h *hold) bool {
@@ -105,7 +108,7 @@ func neverReturn(t *rapid.T, h *History, c lockTable) bool {
 	return a != nil
 }
 
-// overtake lets somebody have waited, with an older znode, all the while a lock was granted.
+// overtake adds a client that waits with an older znode while a lock is granted.
 func overtake(t *rapid.T, h *History, c lockTable) bool {
 	b := pick(t, c, func(_ int, h *hold) bool { return h.node != nil })
 	if b == nil {
@@ -138,6 +141,6 @@ func TestCorrectLocksAreFoundCorrect(t *testing.T) {
 	})
 }
 
-// anyNotice reports whether an expiry could make a lock look shared to somebody who has only the
-// clients' word: it is known only from the end of the next call on.
+// anyNotice reports whether the history has notices. Without the log, an expiry can make a lock
+// look shared: the expiry is known only from the end of the next call on.
 func anyNotice(h History) bool { return len(h.Notices) > 0 }

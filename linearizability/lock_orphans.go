@@ -1,7 +1,7 @@
 package linearizability
 
-// lockOrphans returns the lock's znodes that are neither held nor waiting. A znode of a client that
-// holds the lock is none: its unlock may remove it yet.
+// lockOrphans returns the lock's znodes that are neither held nor waiting. A znode of a holder is
+// no orphan: the holder's unlock may still remove it.
 func lockOrphans(t lockTable, left *Leftovers) []orphan {
 	var list []orphan
 	for _, n := range left.Nodes {

@@ -8,12 +8,12 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// ReentrantLock claims to be a [Lock] that its holder may lock again, and that is free after as
-// many unlocks. A lock granted to a client that holds it already is the same hold if the tokens are
-// the same, or, without tokens, the sessions.
+// ReentrantLock claims to be a [Lock] that its holder may lock again, and that is free after the
+// same number of unlocks. A lock granted to its holder continues the hold if the tokens are equal
+// or, without tokens, the sessions.
 //
-// Safety is also violated if a client's own unlock gives the lock up while another unlock is still
-// due, and if a hold that was lost is granted again to a client that had learned of the loss.
+// Safety is also violated if an inner unlock releases the lock, and if a lost hold is granted again
+// to a client that had learned of the loss.
 type ReentrantLock Lock
 
 func (claims ReentrantLock) judge(h History, left *Leftovers) Report {
@@ -46,8 +46,8 @@ func judgeNestedLock(t lockTable, left *Leftovers) Report {
 	return r
 }
 
-// grantedAfterLoss looks for a client that was granted a further level of a hold that was over,
-// after it had learned of that.
+// grantedAfterLoss looks for a further lock of a hold that was over, granted after its client had
+// learned of the loss.
 func grantedAfterLoss(t lockTable) (v Verdict, bad bool) {
 	for _, h := range t.holds {
 		if h.ending != takenAway {
@@ -69,8 +69,8 @@ func grantedAfterLoss(t lockTable) (v Verdict, bad bool) {
 	return Verdict{}, false
 }
 
-// givenUpEarly looks for a hold whose znode its own client deleted before the last of its unlocks
-// was called.
+// givenUpEarly looks for a hold with a znode that its own client deleted before it called the last
+// unlock.
 func givenUpEarly(t lockTable) (v Verdict, bad bool) {
 	for _, h := range t.holds {
 		z := h.node
@@ -90,8 +90,8 @@ func givenUpEarly(t lockTable) (v Verdict, bad bool) {
 	return Verdict{}, false
 }
 
-// signalledByUnlock reports whether an inner unlock caused the client's signal of loss: the signal
-// comes during the unlock, and no connection or session was lost before.
+// signalledByUnlock reports whether an inner unlock caused the signal of loss: the signal comes
+// during the unlock, without an earlier loss of connection or session.
 func signalledByUnlock(t lockTable, h *hold, signal Notice) bool {
 	n, excused := t.history.notice(h.lock.Client, h.lock.Return, Disconnected, SessionExpired)
 	if excused && n.Step <= signal.Step {
@@ -116,8 +116,8 @@ func (h *hold) deepest() int {
 	return deepest
 }
 
-// innerEvents are the locks and unlocks within a hold. Those called after the server has taken the
-// lock away are left out: their client cannot know yet.
+// innerEvents are the locks and unlocks within a hold. Those called after the server revoked the
+// lock are left out: their client cannot know yet.
 func innerEvents(t lockTable, h *hold) []event[model.LockOp] {
 	var list []event[model.LockOp]
 	for _, op := range h.inner {

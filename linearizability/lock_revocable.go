@@ -6,13 +6,13 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// RevocableLock claims to be a [Lock] whose owner can be asked to give it up: by a change of the
-// data of the owner's znode. Delivery is violated if an owner hears of a request that nobody made,
-// or does not hear of one in time. It is judged only if the server's log and the owner's znode are
-// known.
+// RevocableLock claims to be a [Lock] with requests to the owner to release it. A request is a
+// change of the data of the owner's znode. Delivery is violated if an owner reports a request that
+// does not exist, or misses one for too long. It is judged only if the server's log and the owner's
+// znode are known.
 type RevocableLock struct {
 	Lock
-	// Within is how long it may take until an owner hears that it was asked.
+	// Within limits the time from a request to its report by the owner.
 	Within time.Duration
 }
 
@@ -25,7 +25,7 @@ func (claims RevocableLock) judge(h History, left *Leftovers) Report {
 	return r
 }
 
-// judgeRevocations compares what owners were asked with what they heard.
+// judgeRevocations compares the requests to owners with the owners' reports.
 func judgeRevocations(t lockTable, within time.Duration) Verdict {
 	asked := 0
 	for _, h := range t.holds {
@@ -53,7 +53,7 @@ func judgeRevocations(t lockTable, within time.Duration) Verdict {
 	return fine(Delivery, "%s asked, each was heard", count(asked, "owner"))
 }
 
-// holdingTime returns the client's [ops.Hold] within a hold whose znode is known.
+// holdingTime returns the client's [ops.Hold] within a hold with a known znode.
 func holdingTime(history History, h *hold) (Op, bool) {
 	if h.node == nil || h.phantom != "" {
 		return Op{}, false

@@ -10,12 +10,12 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// question is somebody's question to the owner of a znode.
+// question records a request to the owner of a znode.
 func (f *fixture) question(path string) {
 	f.server(ServerEvent{Kind: DataChanged, Session: 9, Client: "z", Path: path, Data: "?"})
 }
 
-// holds is the time in which a holds the lock, with what happens meanwhile.
+// holds records a hold of client a; meanwhile runs during it.
 func (f *fixture) holds(end string, meanwhile func()) {
 	f.lock("a", 1, node("a", 0))
 	op := f.call("a", ops.Hold, "")
@@ -54,7 +54,7 @@ func TestRevocableLocks(t *testing.T) {
 	}
 }
 
-// randomRevocable is the history of a lock in which owners are asked, and hear it.
+// randomRevocable makes valid histories with requests to owners.
 func randomRevocable(t *rapid.T) History {
 	f := &fixture{}
 	for n := range rapid.IntRange(1, 8).Draw(t, "holds") {

@@ -8,24 +8,22 @@ import (
 )
 
 // RWLock claims to be a read-write lock: a [Lock] whose calls have the input [ops.ReadMode] or
-// [ops.WriteMode]. An unlock ends its client's hold of the same mode. Many may read at once, if
-// nobody writes. The writer itself may read, too, and go on reading after it has unlocked the write
-// lock; a reader may not become the writer.
+// [ops.WriteMode]. An unlock ends its client's hold of the same mode. Many clients may read at once
+// while none writes. The writer itself may read, too, and may keep the read lock after it has
+// unlocked the write lock. A reader cannot become the writer.
 //
-// Fencing: the token of a writer must be greater than all before it, that of a reader greater than
-// those of the writers before it. Fair claims that no client is granted the lock before a client
-// with an older znode with which it cannot share it: so no reader overtakes a waiting writer. A
-// writer that reads, too, does so under the token of its write lock if it goes on reading before
-// the clients that waited behind that. Then its second znode is the last one that it made during
-// the call.
+// Fencing: the token of a writer is greater than all earlier tokens, the token of a reader greater
+// than the earlier tokens of writers. Fair claims that no client is granted the lock before a
+// conflicting client with an older znode: no reader overtakes a waiting writer. A writer that also
+// reads keeps the token of its write lock if it goes on reading before the clients that waited
+// behind its write lock. Its second znode is then the last one that it created during the call.
 //
-// The writer and each reader may lock again what they hold, and hold it until as many unlocks of
-// that mode. Safety is violated if an earlier unlock gives it up.
+// A writer or reader may lock its mode again, and holds it until the same number of unlocks of that
+// mode. Safety is violated if an earlier unlock releases it.
 //
 // Herd: readers that go on together when a writer leaves are woken together, and count as one.
 //
-// Without tokens a client must not hold both modes at once, as it is not known then which znode is
-// for which.
+// Without tokens a client must not hold both modes at once: its znodes cannot be told apart then.
 type RWLock Lock
 
 func (claims RWLock) judge(h History, left *Leftovers) Report {

@@ -8,7 +8,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// grants is a whole, undisturbed acquire of some kind of lock; it returns the token.
+// grants records a complete acquire of some kind of lock; it returns the token.
 func (f *fixture) grants(kind lockKind, client string, session int64, path, input string) int64 {
 	op := f.call(client, kind.acquire, input)
 	token := f.creates(client, session, path, "", session)
@@ -16,7 +16,7 @@ func (f *fixture) grants(kind lockKind, client string, session int64, path, inpu
 	return token
 }
 
-// gives is a whole, undisturbed release.
+// gives records a complete release.
 func (f *fixture) gives(kind lockKind, client string, session int64, path, input string) {
 	op := f.call(client, kind.release, input)
 	f.deletes(client, session, path, 1)
@@ -31,20 +31,18 @@ func TestRWLocks(t *testing.T) {
 	give := func(f *fixture, client string, session int64, mode string) {
 		f.gives(readWriteLock, client, session, node(client, int(client[0]-'a')), mode)
 	}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		opts      Lock
-		bad, says string
-	}{
-		{name: "two readers", build: func(f *fixture) *Leftovers {
+	checkHistories(t, func(opts Lock) Claims {
+		opts.Path = "/lock"
+		return RWLock(opts)
+	}, []lockTest{
+		{name: "two readers", build: func(f *fixture) {
 			get(f, "a", 1, ops.ReadMode)
 			get(f, "b", 2, ops.ReadMode)
 			give(f, "a", 1, ops.ReadMode)
 			give(f, "b", 2, ops.ReadMode)
 			get(f, "c", 3, ops.WriteMode)
 			give(f, "c", 3, ops.WriteMode)
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "reader and writer", bad: Safety, says: "a and b own the lock at once",
 			build: readerAndWriter},
@@ -53,23 +51,22 @@ func TestRWLocks(t *testing.T) {
 		{name: "reader and writer, not linearizable", bad: Linearizability,
 			says: "it goes wrong with b: lock(write) -> token 5", build: readerAndWriter},
 		{name: "two writers", bad: Safety, says: "a and b own the lock at once",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				get(f, "a", 1, ops.WriteMode)
 				get(f, "b", 2, ops.WriteMode)
-				return nil
 			}},
-		{name: "the writer reads on", build: func(f *fixture) *Leftovers {
+		{name: "the writer reads on", build: func(f *fixture) {
 			get(f, "a", 1, ops.WriteMode)
 			f.grants(readWriteLock, "a", 1, node("a", 7), ops.ReadMode)
 			give(f, "a", 1, ops.WriteMode)
 			get(f, "b", 2, ops.ReadMode)
 			give(f, "b", 2, ops.ReadMode)
 			f.gives(readWriteLock, "a", 1, node("a", 7), ops.ReadMode)
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "a reader's token from before the writer", bad: Fencing,
 			says: "b was granted the lock at step 7 with token 2",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				opB := f.call("b", ops.Lock, ops.ReadMode)
 				token := f.creates("b", 2, b, "", 2)
 				get(f, "a", 1, ops.WriteMode)
@@ -77,74 +74,62 @@ func TestRWLocks(t *testing.T) {
 					ServerEvent{Step: 6, Kind: NodeDeleted, Path: a, Session: 1, Client: "a"})
 				f.step = 6
 				f.ret(opB, OpOK, Result{Token: token, Session: 2})
-				return nil
 			}},
 		{name: "a reader overtakes a reader", opts: Lock{Fair: true},
-			build: func(f *fixture) *Leftovers { return overtakes(f, ops.ReadMode) }},
+			build: func(f *fixture) { overtakes(f, ops.ReadMode) }},
 		{name: "a reader overtakes a writer", opts: Lock{Fair: true}, bad: Order,
 			says:  "b overtook a",
-			build: func(f *fixture) *Leftovers { return overtakes(f, ops.WriteMode) }},
+			build: func(f *fixture) { overtakes(f, ops.WriteMode) }},
 		{name: "a reader waits behind a writer",
-			build: func(f *fixture) *Leftovers { return waitsBehind(f, b, c) }},
+			build: func(f *fixture) { waitsBehind(f, b, c) }},
 		{name: "a reader waits for a reader", bad: Liveness,
-			says: "client c waits for /lock/a-0000000000", build: func(f *fixture) *Leftovers {
+			says: "client c waits for /lock/a-0000000000", build: func(f *fixture) {
 				get(f, "a", 1, ops.ReadMode)
 				f.call("c", ops.Lock, ops.ReadMode)
 				token := f.creates("c", 3, c, "", 3)
-				return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: 2},
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: 2},
 					{Path: c, Owner: 3, Czxid: token}},
 					Waiting: []Wait{{Client: "c", Op: ops.Lock, Path: a}}}
 			}},
 		{name: "a znode is left", bad: Orphans, says: "/lock/a-0000000000",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("a", ops.Lock, ops.ReadMode)
 				token := f.creates("a", 1, a, "", 1)
 				f.ret(op, OpUnknown, Result{})
-				return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: token}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: token}}}
 			}},
 		{name: "a herd", opts: Lock{MaxHerd: 1}, bad: Herd, says: "fired 3 watch notifications",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				get(f, "a", 1, ops.WriteMode)
 				op := f.call("a", ops.Unlock, ops.WriteMode)
 				f.deletes("a", 1, a, 3)
 				f.ret(op, OpOK, Result{})
-				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			tt.opts.Path = "/lock"
-			checkReport(t, Judge(f.history(), left, RWLock(tt.opts)), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
-func readerAndWriter(f *fixture) *Leftovers {
+func readerAndWriter(f *fixture) {
 	f.grants(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
 	f.grants(readWriteLock, "b", 2, node("b", 1), ops.WriteMode)
-	return nil
 }
 
 // overtakes: b reads while a waits with an older znode.
-func overtakes(f *fixture, mode string) *Leftovers {
+func overtakes(f *fixture, mode string) {
 	op := f.call("a", ops.Lock, mode)
 	token := f.creates("a", 1, node("a", 0), "", 1)
 	f.grants(readWriteLock, "b", 2, node("b", 1), ops.ReadMode)
 	f.gives(readWriteLock, "b", 2, node("b", 1), ops.ReadMode)
 	f.ret(op, OpOK, Result{Session: 1, Token: token})
-	return nil
 }
 
 // waitsBehind: a reads for ever, b wants to write, and c to read after that.
-func waitsBehind(f *fixture, b, c string) *Leftovers {
+func waitsBehind(f *fixture, b, c string) {
 	held := f.grants(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
 	f.call("b", ops.Lock, ops.WriteMode)
 	writer := f.creates("b", 2, b, "", 2)
 	f.call("c", ops.Lock, ops.ReadMode)
 	reader := f.creates("c", 3, c, "", 3)
-	return &Leftovers{
+	f.left = &Leftovers{
 		Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: held},
 			{Path: b, Owner: 2, Czxid: writer}, {Path: c, Owner: 3, Czxid: reader}},
 		Waiting: []Wait{{Client: "b", Op: ops.Lock, Path: node("a", 0)},
@@ -163,19 +148,11 @@ func TestCorrectRWLocksAreFoundCorrect(t *testing.T) {
 }
 
 func TestBrokenRWLocksAreFoundBroken(t *testing.T) {
-	checkMutations(t, randomRWLock, judgeFairRWLock, []mutation{
-		{"a second holder", onHold(readWriteLock, addHolder),
-			[]string{Safety, Linearizability, Fencing}, 0},
-		{"tokens exchanged", onHold(readWriteLock, swapTokens), []string{Safety, Fencing}, 60},
-		{"a release that never happened", onHold(readWriteLock, dropDelete),
-			[]string{Safety, Linearizability}, 0},
-		{"a lock that never returns", onHold(readWriteLock, neverReturn), []string{Liveness}, 0},
-		{"a writer overtaken", onHold(readWriteLock, overtake), []string{Order}, 0},
-	})
+	checkMutations(t, randomRWLock, judgeFairRWLock, lockMutations(readWriteLock, 60))
 }
 
-// readsOn: the writer a takes the read lock, too, under the same token and through the znode at
-// second (none if ""), while b waits to write. It returns b's call and its token to be.
+// readsOn: the writer a takes the read lock, too, under the same token and with the znode second
+// (none if ""), while b waits to write. It returns b's call and b's future token.
 func readsOn(f *fixture, second string) (waiting int, next int64) {
 	token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
 	waiting = f.call("b", ops.Lock, ops.WriteMode)
@@ -191,62 +168,45 @@ func readsOn(f *fixture, second string) (waiting int, next int64) {
 
 func TestWriterThatReadsOn(t *testing.T) {
 	fair := Lock{Path: "/lock", Fair: true, MaxHerd: 1}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
-		{name: "before the writer who waits", build: func(f *fixture) *Leftovers {
+	checkHistories(t, always(RWLock(fair)), []claimTest{
+		{name: "before the writer who waits", build: func(f *fixture) {
 			op, token := readsOn(f, node("a", 2))
 			f.gives(readWriteLock, "a", 1, node("a", 2), ops.ReadMode)
 			f.ret(op, OpOK, Result{Token: token, Session: 2})
-			return nil
 		}},
 		{name: "without a znode", bad: Safety,
 			says: "a returned from lock at step 7 without a znode of its own",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				readsOn(f, "")
-				return nil
 			}},
 		{name: "and a writer is let in", bad: Safety, says: "a and b own the lock at once",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op, token := readsOn(f, node("a", 2))
 				f.ret(op, OpOK, Result{Token: token, Session: 2})
-				return nil
 			}},
 		{name: "after its node was deleted", bad: Safety, says: "c deleted a's znode",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				readsOn(f, node("a", 2))
 				f.deletes("c", 3, node("a", 2), 0)
-				return nil
 			}},
 		{name: "with a znode of another session", bad: Safety,
 			says: "belongs to session 0x4, but the client is in session 0x1",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
 				op := f.call("a", ops.Lock, ops.ReadMode)
 				f.creates("a", 4, node("a", 2), "", 4)
 				f.ret(op, OpOK, Result{Token: token, Session: 1})
-				return nil
 			}},
 		{name: "given up by the first of two unlocks", bad: Safety, says: "before its last unlock",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
 				f.ret(f.call("a", ops.Lock, ops.ReadMode), OpOK, Result{Token: token, Session: 1})
 				f.gives(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
-				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, RWLock(fair)), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
-// TestReadersWokenTogetherAreNoHerd, but who is woken for nothing is.
+// TestReadersWokenTogetherAreNoHerd: a waiter that is woken in vain counts.
 func TestReadersWokenTogetherAreNoHerd(t *testing.T) {
 	for _, tt := range []struct {
 		name, second string

@@ -3,7 +3,7 @@ package linearizability
 import "strconv"
 
 // judgeLockSafety looks for too many owners at once, for owners without a znode, and for owners
-// whose znode another client deleted.
+// that lost their znode by another client's delete.
 func judgeLockSafety(t lockTable) Verdict {
 	for i, h := range t.holds {
 		if h.phantom != "" {

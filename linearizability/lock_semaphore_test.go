@@ -16,26 +16,23 @@ func TestSemaphores(t *testing.T) {
 	give := func(f *fixture, client string, n int) {
 		f.gives(two, client, int64(client[0]-'a'+1), node(client, n), "")
 	}
-	three := func(f *fixture) *Leftovers {
+	three := func(f *fixture) {
 		get(f, "a", 0)
 		get(f, "b", 1)
 		get(f, "c", 2)
-		return nil
 	}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		opts      Lock
-		bad, says string
-	}{
-		{name: "two of two", build: func(f *fixture) *Leftovers {
+	checkHistories(t, func(opts Lock) Claims {
+		opts.Path = "/lock"
+		return Semaphore{Leases: 2, Lock: opts}
+	}, []lockTest{
+		{name: "two of two", build: func(f *fixture) {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			give(f, "a", 0)
 			get(f, "c", 2)
 			give(f, "b", 1)
 			give(f, "c", 2)
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "three of two", bad: Safety,
 			says:  "a, b and c own the semaphore at once, which has 2 places: a since step 3",
@@ -46,13 +43,12 @@ func TestSemaphores(t *testing.T) {
 		{name: "three of two, not linearizable", bad: Linearizability,
 			says: "it goes wrong with c: acquire() -> token 8", build: three},
 		{name: "three of two by one client", bad: Safety, says: "a, a and a own the semaphore",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				for i, name := range []string{"x", "y", "z"} {
 					f.grants(two, "a", 1, node("a", i), name)
 				}
-				return nil
 			}},
-		{name: "a zombie is none too many", build: func(f *fixture) *Leftovers {
+		{name: "a zombie is none too many", build: func(f *fixture) {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			f.expires(1, node("a", 0))
@@ -60,73 +56,60 @@ func TestSemaphores(t *testing.T) {
 			f.told("a", SessionExpired)
 			give(f, "b", 1)
 			give(f, "c", 2)
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "a lease that b deleted", bad: Safety,
 			says: "b deleted a's znode /lock/a-0000000000 at step 4 while a held the semaphore",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				get(f, "a", 0)
 				f.deletes("b", 2, node("a", 0), 1)
-				return nil
 			}},
 		{name: "no lease of its own", bad: Safety,
 			says: "client a returned from acquire at step 5 without a znode of its own",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				get(f, "b", 0)
 				f.ret(f.call("a", ops.Acquire, ""), OpOK, Result{Session: 1, Token: 77})
-				return nil
 			}},
 		{name: "one overtakes, with a place for both", opts: Lock{Fair: true},
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("a", ops.Acquire, "")
 				token := f.creates("a", 1, node("a", 0), "", 1)
 				get(f, "b", 1)
 				f.ret(op, OpOK, Result{Token: token, Session: 1})
-				return nil
 			}},
 		{name: "one overtakes the one who is next", opts: Lock{Fair: true}, bad: Order,
-			says: "c overtook b", build: func(f *fixture) *Leftovers {
+			says: "c overtook b", build: func(f *fixture) {
 				get(f, "a", 0)
 				f.call("b", ops.Acquire, "")
 				f.creates("b", 2, node("b", 1), "", 2)
 				get(f, "c", 2)
-				return nil
 			}},
 		{name: "waits, with a place free", bad: Liveness,
 			says: "b's acquire (step 4, pending) never returned",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				get(f, "a", 0)
 				f.call("b", ops.Acquire, "")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
-		{name: "waits at the full semaphore", build: func(f *fixture) *Leftovers {
+		{name: "waits at the full semaphore", build: func(f *fixture) {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			f.call("c", ops.Acquire, "")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"},
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"},
 				{Path: node("a", 0), Owner: 1, Czxid: 2}, {Path: node("b", 1), Owner: 2, Czxid: 5}},
 				Waiting: []Wait{{Client: "c", Op: ops.Acquire, Path: "/lock"}}}
 		}},
 		{name: "a lease is left", bad: Orphans, says: "was left by a's acquire",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("a", ops.Acquire, "")
 				token := f.creates("a", 1, node("a", 0), "", 1)
 				f.ret(op, OpUnknown, Result{})
-				return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			tt.opts.Path = "/lock"
-			r := Judge(f.history(), left, Semaphore{Leases: 2, Lock: tt.opts})
-			checkReport(t, r, tt.bad, tt.says)
-		})
-	}
+	})
 }
 
-// TestLeasesBesideTheirGuard: the znodes of the lock that guards the leases are none.
+// TestLeasesBesideTheirGuard: the znodes of the guarding lock are no leases.
 func TestLeasesBesideTheirGuard(t *testing.T) {
 	f := &fixture{}
 	op := f.call("a", ops.Acquire, "")
@@ -162,7 +145,7 @@ func TestBrokenSemaphoresAreFoundBroken(t *testing.T) {
 	})
 }
 
-// addTwoHolders lets two other clients hold a lease besides the one who does.
+// addTwoHolders adds two holders of a lease beside an existing one.
 func addTwoHolders(t *rapid.T, h *History, c lockTable) bool {
 	if !addHolder(t, h, c) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// badSignal looks for a signal of loss of the lock's own that is wrong or missing.
+// badSignal looks for a wrong or missing signal of loss.
 func badSignal(t lockTable) (v Verdict, bad bool) {
 	for _, h := range t.holds {
 		if h.phantom != "" {
@@ -22,9 +22,9 @@ func badSignal(t lockTable) (v Verdict, bad bool) {
 	return Verdict{}, false
 }
 
-// falseSignal looks for a signal while the znode and the session were alive. It is no violation if
-// the client learned of a disconnect since it called lock, or since the znode was made, if a
-// candidacy goes on between calls: then it cannot know that they are alive.
+// falseSignal looks for a signal while the znode and the session were alive. A disconnect since the
+// call of lock excuses it, as the client cannot know then that they are alive. If clients compete
+// between calls, a disconnect since the create of the znode excuses it.
 func falseSignal(t lockTable, h *hold) (v Verdict, bad bool) {
 	n, signalled := signalTo(t.history, h)
 	if !signalled || h.node == nil || !h.node.existsAt(n.Step) || closesAt(t.history, h, n.Step) {
@@ -43,8 +43,8 @@ func falseSignal(t lockTable, h *hold) (v Verdict, bad bool) {
 		h.lock.Client, n.Step, t.kind.noun, h.node.path), true
 }
 
-// signalTo returns the first signal of a hold. From the call of unlock on, no signal is about it
-// for certain.
+// signalTo returns the first signal of a hold. A signal after the call of unlock may be about
+// another hold, and does not count.
 func signalTo(history History, h *hold) (Notice, bool) {
 	for _, n := range history.Notices {
 		switch {
@@ -57,7 +57,7 @@ func signalTo(history History, h *hold) (Notice, bool) {
 	return Notice{}, false
 }
 
-// closesAt reports whether a close of the holder that was called before the grant goes on at a
+// closesAt reports whether a close that the holder called before the grant is still running at a
 // step: it may have ended the hold.
 func closesAt(history History, h *hold, step int64) bool {
 	return slices.ContainsFunc(history.Ops, func(op Op) bool {
@@ -66,8 +66,8 @@ func closesAt(history History, h *hold, step int64) bool {
 	})
 }
 
-// missingSignal looks for a holder that knew of the end of its session, held on for longer than the
-// signal may take, and got no signal in that time.
+// missingSignal looks for a holder that knew of the end of its session, kept the lock longer than
+// SignalWithin, and got no signal in that time.
 func missingSignal(t lockTable, h *hold) (v Verdict, bad bool) {
 	expired, knew := t.history.notice(h.lock.Client, h.lock.Return, SessionExpired)
 	if t.claims.SignalWithin <= 0 || !knew {

@@ -9,8 +9,8 @@ import (
 
 func TestSignalsOfLoss(t *testing.T) {
 	signals := Lock{Signals: true, SignalWithin: 3 * time.Millisecond} // three steps
-	expired := func(wait int, then func(f *fixture)) func(f *fixture) *Leftovers {
-		return func(f *fixture) *Leftovers {
+	expired := func(wait int, then func(f *fixture)) func(f *fixture) {
+		return func(f *fixture) {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.told("a", SessionExpired)
@@ -18,33 +18,33 @@ func TestSignalsOfLoss(t *testing.T) {
 				f.next()
 			}
 			then(f)
-			return nil
+			return
 		}
 	}
 	lost := func(f *fixture) { f.told("a", LockLost) }
 	unlocks := func(f *fixture) { f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{}) }
-	told := func(kinds ...NoticeKind) func(f *fixture) *Leftovers {
-		return func(f *fixture) *Leftovers {
+	told := func(kinds ...NoticeKind) func(f *fixture) {
+		return func(f *fixture) {
 			f.lock("a", 1, node("a", 0))
 			for _, kind := range kinds {
 				f.told("a", kind)
 			}
 			f.unlock("a", 1, node("a", 0))
-			return nil
+			return
 		}
 	}
-	inTheNextHold := func(about int) func(f *fixture) *Leftovers {
-		return func(f *fixture) *Leftovers {
+	inTheNextHold := func(about int) func(f *fixture) {
+		return func(f *fixture) {
 			var tokens []int64
 			tokens = append(tokens, f.lock("a", 1, node("a", 0)))
 			f.unlock("a", 1, node("a", 0))
 			tokens = append(tokens, f.lock("a", 1, node("a", 1)))
 			f.loses("a", tokens[about])
 			f.unlock("a", 1, node("a", 1))
-			return nil
+			return
 		}
 	}
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "lies", opts: signals, bad: Belief,
 			says: "a was told at step 4 that it had lost the lock, but its znode " +
 				"/lock/a-0000000000 was alive", build: told(LockLost)},
@@ -52,13 +52,12 @@ func TestSignalsOfLoss(t *testing.T) {
 		{name: "plays safe after a disconnect", opts: signals, build: told(Disconnected, LockLost)},
 		{name: "lies before the disconnect", opts: signals, bad: Belief, says: "but its znode",
 			build: told(LockLost, Disconnected)},
-		{name: "says so from its own unlock", opts: signals, build: func(f *fixture) *Leftovers {
+		{name: "says so from its own unlock", opts: signals, build: func(f *fixture) {
 			f.lock("a", 1, node("a", 0))
 			op := f.call("a", ops.Unlock, "")
 			f.told("a", LockLost)
 			f.deletes("a", 1, node("a", 0), 1)
 			f.ret(op, OpOK, Result{})
-			return nil
 		}},
 		{name: "says so late of its hold before", opts: signals, build: inTheNextHold(0)},
 		{name: "says so too soon of its hold", opts: signals, bad: Belief, says: "but its znode",
@@ -71,33 +70,29 @@ func TestSignalsOfLoss(t *testing.T) {
 			build: expired(3, unlocks)},
 		{name: "unlocked before it had to come", opts: signals, build: expired(2, unlocks)},
 		{name: "never, and nobody asked", opts: Lock{Signals: true}, build: expired(9, unlocks)},
-		{name: "late news of an earlier session", opts: signals,
-			build: func(f *fixture) *Leftovers {
-				f.expires(9)
-				f.lock("a", 1, node("a", 0))
-				f.told("a", SessionExpired)
-				for range 9 {
-					f.next()
-				}
-				f.unlock("a", 1, node("a", 0))
-				return nil
-			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+		{name: "late news of an earlier session", opts: signals, build: func(f *fixture) {
+			f.expires(9)
+			f.lock("a", 1, node("a", 0))
+			f.told("a", SessionExpired)
+			for range 9 {
+				f.next()
+			}
+			f.unlock("a", 1, node("a", 0))
+		}},
+	})
 }
 
 func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
-	build := func(f *fixture) *Leftovers {
+	build := func(f *fixture) {
 		f.lock("a", 1, node("a", 0))
 		f.told("a", Disconnected)
 		f.lock("b", 2, node("b", 1))
-		return nil
 	}
-	lockTest{bad: Belief, says: "a and b both believe", build: build}.run(t)
-	lockTest{opts: Lock{Signals: true, DisconnectEndsBelief: true}, bad: Belief,
-		says: "a and b both believe", build: build}.run(t)
+	checkHistories(t, lockAt, []lockTest{
+		{name: "zero value", bad: Belief, says: "a and b both believe", build: build},
+		{name: "signals", opts: Lock{Signals: true, DisconnectEndsBelief: true}, bad: Belief,
+			says: "a and b both believe", build: build},
+	})
 	f := &fixture{}
 	build(f)
 	r := Judge(f.history(), nil, Lock{Path: "/lock", DisconnectEndsBelief: true})

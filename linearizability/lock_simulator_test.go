@@ -10,8 +10,8 @@ import (
 type actor struct {
 	name    string
 	input   string // of its operations
-	again   int    // how often it has locked what it holds
-	nested  int    // how often it has done so at all
+	again   int    // the number of open locks beyond the first
+	nested  int    // the number of times that it locked again
 	session int64
 	state   string
 	op      int
@@ -91,7 +91,7 @@ func (s *lockSimulator) create(a *actor) {
 	s.queue, s.modes[a.path] = append(s.queue, a.path), a.input
 }
 
-// nest locks once more, or unlocks as often as it has.
+// nest locks again, or unlocks until one lock is left.
 func (s *lockSimulator) nest(a *actor, calm bool) {
 	if a.again > 0 && (calm || s.chance(60)) {
 		s.ret(s.call(a.name, s.kind.release, a.input), OpOK, Result{Session: a.session})
@@ -102,7 +102,7 @@ func (s *lockSimulator) nest(a *actor, calm bool) {
 	a.again, a.nested = a.again+1, a.nested+1
 }
 
-// isNext reports whether the places suffice for all that is older and conflicts.
+// isNext reports whether the capacity suffices for this znode and all older conflicting ones.
 func (s *lockSimulator) isNext(path string) bool {
 	older := 0
 	for _, other := range s.queue {
@@ -173,7 +173,7 @@ func (s *lockSimulator) expire(a *actor) {
 	a.expired, a.left = true, ""
 }
 
-// learn tells the client. What it held or decided is lost, and a wait starts again in the new
+// learn tells the client of the expiry. Its hold is lost, and a wait starts again in the new
 // session.
 func (s *lockSimulator) learn(a *actor) {
 	s.told(a.name, SessionExpired)
@@ -192,8 +192,8 @@ func (s *lockSimulator) learn(a *actor) {
 
 func randomLock(t *rapid.T) History { return randomHolds(t, mutex, "") }
 
-// randomHolds makes valid histories of a fair lock of some kind, whose operations have one of the
-// inputs.
+// randomHolds makes valid histories of a fair lock of some kind; inputs are the inputs of its
+// operations.
 func randomHolds(t *rapid.T, kind lockKind, inputs ...string) History {
 	s := newLockSimulator(t, kind, inputs...)
 	for range rapid.IntRange(5, 60).Draw(t, "steps") {

@@ -6,9 +6,9 @@ import (
 )
 
 // isStolen reports whether a client's request deleted the znode of a holder that had neither called
-// unlock nor learned of a loss. Only the server, when the session ends, may take a lock away. A
-// client that deletes a znode by its name, or repeats a delete whose reply was lost, may hit the
-// znode of the next owner.
+// unlock nor learned of a loss. Only the server may revoke a lock, at the end of the session. A
+// client that deletes a znode by name, or repeats a delete after a lost reply, may hit the znode of
+// the next owner.
 func isStolen(h *hold, history History) bool {
 	z := h.node
 	switch {

@@ -6,11 +6,11 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// Only the server may take a lock away.
+// TestStolenLocks: only the server may revoke a lock.
 func TestStolenLocks(t *testing.T) {
-	const shared = "/lock/x" // every owner's znode has this name
-	blindRelease := func(again bool) func(f *fixture) *Leftovers {
-		return func(f *fixture) *Leftovers {
+	const shared = "/lock/x" // the same name for the znode of each owner
+	blindRelease := func(again bool) func(f *fixture) {
+		return func(f *fixture) {
 			f.lock("b", 2, shared)
 			op := f.call("b", ops.Unlock, "")
 			f.deletes("b", 2, shared, 1)
@@ -22,72 +22,63 @@ func TestStolenLocks(t *testing.T) {
 			if !again {
 				f.unlock("a", 1, shared)
 			}
-			return nil
+			return
 		}
 	}
-	toldFirst := func(kind NoticeKind) func(f *fixture) *Leftovers {
-		return func(f *fixture) *Leftovers {
+	toldFirst := func(kind NoticeKind) func(f *fixture) {
+		return func(f *fixture) {
 			f.lock("a", 1, shared)
 			f.told("a", kind)
 			f.deletes("b", 2, shared, 1)
-			return nil
+			return
 		}
 	}
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "blind release", bad: Safety,
 			says:  "b deleted a's znode /lock/x at step 9 while a held the lock",
 			build: blindRelease(true)},
 		{name: "release that hits its own znode only", build: blindRelease(false)},
 		{name: "snatched, then granted to another", bad: Belief, says: "a and b both believe",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.lock("a", 1, shared)
 				f.deletes("b", 2, shared, 1)
 				f.lock("b", 2, shared)
-				return nil
 			}},
 		{name: "snatched before the good news", bad: Safety,
 			says: "b deleted a's znode /lock/x at step 3 before a's lock returned",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("a", ops.Lock, "")
 				token := f.creates("a", 1, shared, "", 1)
 				f.deletes("b", 2, shared, 1)
 				f.ret(op, OpOK, Result{Token: token, Session: 1})
-				return nil
 			}},
 		{name: "by its own stray delete", bad: Safety,
 			says: "a deleted its own znode /lock/x at step 4 while a held the lock",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.lock("a", 1, shared)
 				f.deletes("a", 1, shared, 1)
-				return nil
 			}},
-		{name: "in the middle of its own unlock", build: func(f *fixture) *Leftovers {
+		{name: "in the middle of its own unlock", build: func(f *fixture) {
 			f.lock("a", 1, shared)
 			op := f.call("a", ops.Unlock, "")
 			f.deletes("b", 2, shared, 1)
 			f.ret(op, OpOK, Result{})
-			return nil
 		}},
 		{name: "told of a loss before", build: toldFirst(LockLost)},
 		{name: "told of a disconnect only", bad: Safety, says: "b deleted a's znode",
 			build: toldFirst(Disconnected)},
-		{name: "closed its session", build: func(f *fixture) *Leftovers {
+		{name: "closed its session", build: func(f *fixture) {
 			f.lock("a", 1, shared)
 			step := f.server(ServerEvent{Kind: SessionEnded, Session: 1, Owner: 1, Client: "a"})
 			f.h.Server = append(f.h.Server, ServerEvent{Step: step, Kind: NodeDeleted, Path: shared,
 				Session: 1, Owner: 1, Client: "a"})
-			return nil
 		}},
-		{name: "reaped late, after the session's end", build: func(f *fixture) *Leftovers {
+		{name: "reaped late, after the session's end", build: func(f *fixture) {
 			f.lock("a", 1, shared)
 			f.expires(1)
 			f.deletes("b", 2, shared, 1)
-			return nil
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestStolenLockIsNoZombieWindow(t *testing.T) {
@@ -100,7 +91,8 @@ func TestStolenLockIsNoZombieWindow(t *testing.T) {
 	}
 }
 
-// Without tokens, a re-entrant lock looks like two holds, and the first has no unlock of its own.
+// TestReentrantLockIsNotStolen: without tokens, a re-entrant lock looks like two holds, and the
+// first has no unlock.
 func TestReentrantLockIsNotStolen(t *testing.T) {
 	f := &fixture{}
 	op := f.call("a", ops.Lock, "")

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// lockTable is one history of a lock of some kind, and what was worked out from it once: each
-// property is a function of it.
+// lockTable is one history of a lock of some kind, with values derived from it once. Each property
+// is a function of the table.
 type lockTable struct {
 	history History
 	log     serverLog
@@ -17,7 +17,7 @@ type lockTable struct {
 	waiters []waiter
 }
 
-// waiter is a call that was granted the lock in the end, or still waits, and whose znode is known.
+// waiter is a call with a known znode that was granted the lock, or still waits.
 type waiter struct {
 	op      Op
 	node    *znode

@@ -1,30 +1,19 @@
 package linearizability
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// lockTest is one history of a lock and what must be said of it: bad names the property that is
-// violated, or nothing is.
-type lockTest struct {
-	name  string
-	build func(f *fixture) *Leftovers
-	opts  Lock
-	bad   string
-	says  string // part of the summary of bad
-}
+type lockTest = historyTest[Lock]
 
-func (tt lockTest) run(t *testing.T) {
-	f := &fixture{}
-	left := tt.build(f)
-	if tt.opts.Path == "" {
-		tt.opts.Path = "/lock"
-	}
-	r := Judge(f.history(), left, tt.opts)
-	checkReport(t, r, tt.bad, tt.says)
+// lockAt claims a lock, at /lock by default.
+func lockAt(opts Lock) Claims {
+	opts.Path = cmp.Or(opts.Path, "/lock")
+	return opts
 }
 
 func checkReport(t *testing.T, r Report, bad, says string) {
@@ -45,40 +34,38 @@ func checkReport(t *testing.T, r Report, bad, says string) {
 }
 
 func TestLockSafetyBeliefAndFencing(t *testing.T) {
-	tests := []lockTest{
-		{name: "one after the other", build: func(f *fixture) *Leftovers {
+	checkHistories(t, lockAt, []lockTest{
+		{name: "one after the other", build: func(f *fixture) {
 			f.lock("a", 1, node("a", 0))
 			f.unlock("a", 1, node("a", 0))
 			f.lock("b", 2, node("b", 1))
 			f.unlock("b", 2, node("b", 1))
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "two at once", bad: Safety, says: "a and b own the lock at once",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.lock("a", 1, node("a", 0))
 				f.lock("b", 2, node("b", 1))
-				return nil
 			}},
 		{name: "two at once, believed", bad: Belief,
 			says: "a and b both believe that they hold the lock at step 6", build: twoAtOnce},
 		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b",
 			build: twoAtOnce},
-		{name: "zombie", build: func(f *fixture) *Leftovers {
+		{name: "zombie", build: func(f *fixture) {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.lock("b", 2, node("b", 1))
 			f.told("a", SessionExpired)
 			f.unlock("b", 2, node("b", 1))
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "told, but the session znodes on", bad: Safety, says: "a and b own the lock at once",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.lock("a", 1, node("a", 0))
 				f.told("a", Disconnected)
 				f.lock("b", 2, node("b", 1))
-				return nil
 			}},
-		{name: "good news after the expiry", build: func(f *fixture) *Leftovers {
+		{name: "good news after the expiry", build: func(f *fixture) {
 			op := f.call("a", ops.Lock, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.expires(1, node("a", 0))
@@ -86,48 +73,44 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
 			f.told("a", SessionExpired)
 			f.unlock("b", 2, node("b", 1))
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "phantom: told of the expiry before", bad: Safety,
 			says: "client a returned from lock at step 5 without a znode of its own",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("a", ops.Lock, "")
 				token := f.creates("a", 1, node("a", 0), "", 1)
 				f.expires(1, node("a", 0))
 				f.told("a", SessionExpired)
 				f.ret(op, OpOK, Result{Token: token, Session: 1})
-				return nil
 			}},
 		{name: "phantom: in a new session", bad: Safety,
 			says: "belongs to session 0x1, but the client is in session 0x2",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.starts("a", 1)
 				op := f.call("a", ops.Lock, "")
 				f.creates("a", 1, node("a", 0), "", 1)
 				f.expires(1, node("a", 0))
 				f.starts("a", 2)
 				f.ret(op, OpOK, Result{Session: 2})
-				return nil
 			}},
 		{name: "phantom: the dying session's znode is adopted", bad: Safety,
-			says: "belongs to session 0x1", build: func(f *fixture) *Leftovers {
+			says: "belongs to session 0x1", build: func(f *fixture) {
 				op := f.call("a", ops.Lock, "")
 				token := f.creates("a", 1, node("a", 0), "", 1)
 				f.expires(1)
 				f.starts("a", 2)
 				f.ret(op, OpOK, Result{Session: 2, Token: token})
-				return nil
 			}},
 		{name: "phantom: never created", bad: Safety, says: "it never created one",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.lock("a", 1, node("a", 0))
 				f.unlock("a", 1, node("a", 0))
 				f.ret(f.call("b", ops.Lock, ""), OpOK, Result{Session: 2})
-				return nil
 			}},
 		{name: "tokens fall", bad: Fencing,
 			says: "b was granted the lock at step 7 with token 2, but a had token 3",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				b, a := f.call("b", ops.Lock, ""), 0
 				tokenB := f.creates("b", 2, node("b", 0), "", 2)
 				tokenA := f.creates("a", 1, node("a", 1), "", 1)
@@ -135,69 +118,57 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 				f.ret(a, OpOK, Result{Token: tokenA, Session: 1})
 				f.deletes("a", 1, node("a", 1), 0)
 				f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
-				return nil
 			}},
-		{name: "unlock is idempotent after an expiry", build: func(f *fixture) *Leftovers {
+		{name: "unlock is idempotent after an expiry", build: func(f *fixture) {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{})
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "unlock lost its reply", build: func(f *fixture) *Leftovers {
+		{name: "unlock lost its reply", build: func(f *fixture) {
 			f.lock("a", 1, node("a", 0))
 			op := f.call("a", ops.Unlock, "")
 			f.deletes("a", 1, node("a", 0), 1)
 			f.lock("b", 2, node("b", 1))
 			f.ret(op, OpUnknown, Result{})
 			f.unlock("b", 2, node("b", 1))
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "re-entrant", build: func(f *fixture) *Leftovers {
+		{name: "re-entrant", build: func(f *fixture) {
 			token := f.lock("a", 1, node("a", 0))
 			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{Token: token, Session: 1})
 			f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{})
 			f.unlock("a", 1, node("a", 0))
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
-func twoAtOnce(f *fixture) *Leftovers {
+func twoAtOnce(f *fixture) {
 	f.lock("a", 1, node("a", 0))
 	f.lock("b", 2, node("b", 1))
-	return nil
 }
 
 func TestLockWithoutServerLog(t *testing.T) {
-	tests := []lockTest{
-		{name: "one after the other", build: func(f *fixture) *Leftovers {
+	checkHistories(t, lockAt, []lockTest{
+		{name: "one after the other", build: func(f *fixture) {
 			blind(f, "a", "b")
-			return nil
 		}},
-		{name: "two at once", bad: Safety, says: "a and b own", build: func(f *fixture) *Leftovers {
+		{name: "two at once", bad: Safety, says: "a and b own", build: func(f *fixture) {
 			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{})
 			f.ret(f.call("b", ops.Lock, ""), OpOK, Result{})
-			return nil
 		}},
-		{name: "two at once, but a was told of an expiry", build: func(f *fixture) *Leftovers {
+		{name: "two at once, but a was told of an expiry", build: func(f *fixture) {
 			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{})
 			f.ret(f.call("b", ops.Lock, ""), OpOK, Result{})
 			f.told("a", SessionExpired)
-			return nil
 		}},
-		{name: "unlock unknown, then granted to another", build: func(f *fixture) *Leftovers {
+		{name: "unlock unknown, then granted to another", build: func(f *fixture) {
 			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{})
 			f.ret(f.call("a", ops.Unlock, ""), OpUnknown, Result{})
 			blind(f, "b")
-			return nil
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func blind(f *fixture, clients ...string) {
@@ -208,23 +179,21 @@ func blind(f *fixture, clients ...string) {
 }
 
 func TestLockFairnessAndHerd(t *testing.T) {
-	overtaken := func(f *fixture) *Leftovers {
+	overtaken := func(f *fixture) {
 		a := f.call("a", ops.Lock, "")
 		f.creates("a", 1, node("a", 0), "", 1)
 		f.lock("b", 2, node("b", 1))
 		f.unlock("b", 2, node("b", 1))
 		f.ret(a, OpOK, Result{Session: 1})
-		return nil
 	}
-	inTurn := func(f *fixture) *Leftovers {
+	inTurn := func(f *fixture) {
 		f.lock("a", 1, node("a", 0))
 		b := f.call("b", ops.Lock, "")
 		f.creates("b", 2, node("b", 1), "", 2)
 		f.unlock("a", 1, node("a", 0))
 		f.ret(b, OpOK, Result{Session: 2})
-		return nil
 	}
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "in turn", opts: Lock{Fair: true, MaxHerd: 1}, build: inTurn},
 		{
 			name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a",
@@ -233,37 +202,32 @@ func TestLockFairnessAndHerd(t *testing.T) {
 		{name: "no claim to fairness", build: overtaken},
 		{name: "overtaken for good", opts: Lock{Fair: true}, bad: Order,
 			says: "while a waited with the older /lock/a-0000000000",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("a", ops.Lock, "")
 				f.creates("a", 1, node("a", 0), "", 1)
 				f.lock("b", 2, node("b", 1))
-				return nil
 			}},
 		{name: "herd", opts: Lock{MaxHerd: 1}, bad: Herd,
 			says: "the release at step 5 fired 7 watch notifications",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.lock("a", 1, node("a", 0))
 				op := f.call("a", ops.Unlock, "")
 				f.deletes("a", 1, node("a", 0), 7)
 				f.ret(op, OpOK, Result{})
-				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestLockLivenessAndOrphans(t *testing.T) {
 	waiting := func(client, path string) []Wait {
 		return []Wait{{Client: client, Op: ops.Lock, Path: path}}
 	}
-	tests := []lockTest{
-		{name: "waiting behind a holder", build: func(f *fixture) *Leftovers {
+	checkHistories(t, lockAt, []lockTest{
+		{name: "waiting behind a holder", build: func(f *fixture) {
 			token := f.lock("a", 1, node("a", 0))
 			f.call("b", ops.Lock, "")
 			own := f.creates("b", 2, node("b", 1), "", 2)
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"},
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"},
 				{
 					Path: node("a", 0), Owner: 1, Czxid: token,
 				}, {Path: node("b", 1), Owner: 2, Czxid: own}},
@@ -272,11 +236,11 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 		{name: "self-deadlock", bad: Liveness,
 			says: "client b waits for /lock/b-0000000000, which belongs to b's own session 0x2 " +
 				"and was left by the first attempt of its own lock (create at step 2): nobody will delete it",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("b", ops.Lock, "")
 				first := f.creates("b", 2, node("b", 0), "", 2)
 				second := f.creates("b", 2, node("b", 1), "", 2)
-				return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 0), Owner: 2, Czxid: first,
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 0), Owner: 2, Czxid: first,
 					OwnerClient: "b"}, {
 					Path: node("b", 1), Owner: 2, Czxid: second, OwnerClient: "b",
 				}},
@@ -288,53 +252,48 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 		{name: "forgotten znode", bad: Orphans,
 			says: "/lock/a-0000000000 (session 0x1) was left by a's lock", build: forgotten},
 		{name: "forgotten znode is allowed", opts: Lock{AllowedAtRest: []string{"/lock/a-*"}},
-			build: func(f *fixture) *Leftovers {
-				left := forgotten(f)
-				f.h.Ops, left.Waiting, left.Nodes = f.h.Ops[:1], nil, left.Nodes[:1]
-				return left
+			build: func(f *fixture) {
+				forgotten(f)
+				f.h.Ops, f.left.Waiting, f.left.Nodes = f.h.Ops[:1], nil, f.left.Nodes[:1]
 			}},
 		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("b", ops.Lock, "")
 				own := f.creates("b", 2, node("b", 1), "", 2)
-				return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 1), Owner: 2, Czxid: own}},
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 1), Owner: 2, Czxid: own}},
 					Waiting: waiting("b", node("a", 0))}
 			}},
 		{name: "dead session's znode", bad: Liveness,
 			says: "that session has ended, but the znode is still there",
-			build: func(f *fixture) *Leftovers {
-				left := forgotten(f)
+			build: func(f *fixture) {
+				forgotten(f)
 				f.expires(1)
-				return left
 			}},
 		{name: "unlock hangs", bad: Liveness, says: "a's unlock (step 4, pending) never returned",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.lock("a", 1, node("a", 0))
 				f.call("a", ops.Unlock, "")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
 		{name: "wedged", bad: Liveness, says: "wedged: a in Close",
-			build: func(*fixture) *Leftovers { return &Leftovers{Wedged: []string{"a in Close"}} }},
+			build: func(f *fixture) { f.left = &Leftovers{Wedged: []string{"a in Close"}} }},
 		{name: "leaks", bad: Orphans,
 			says: "session 0x9 is alive and nobody's (and 2 more: a watch of a on /lock/x, " +
-				"though a waits for nothing; a goroutine: loop)", build: func(*fixture) *Leftovers {
-				return &Leftovers{Sessions: []SessionAtRest{{ID: 9}, {ID: 1, Client: "a"}},
+				"though a waits for nothing; a goroutine: loop)", build: func(f *fixture) {
+				f.left = &Leftovers{Sessions: []SessionAtRest{{ID: 9}, {ID: 1, Client: "a"}},
 					Watches: []WatchAtRest{{"a", "/lock/x"}}, Leaked: []string{"loop"}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 // forgotten: a's create was applied but reported as unknown, and b waits for it.
-func forgotten(f *fixture) *Leftovers {
+func forgotten(f *fixture) {
 	op := f.call("a", ops.Lock, "")
 	left := f.creates("a", 1, node("a", 0), "", 1)
 	f.ret(op, OpUnknown, Result{})
 	f.call("b", ops.Lock, "")
 	own := f.creates("b", 2, node("b", 1), "", 2)
-	return &Leftovers{
+	f.left = &Leftovers{
 		Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: left},
 			{Path: node("b", 1), Owner: 2, Czxid: own}},
 		Waiting: []Wait{{Client: "b", Op: ops.Lock, Path: node("a", 0)}},

@@ -8,7 +8,7 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// lockNodes tells which znodes of the server's log belong to which call of a lock.
+// lockNodes finds the znodes in the server's log that belong to a call of a lock.
 type lockNodes struct {
 	history History
 	log     serverLog
@@ -26,7 +26,7 @@ func newLockNodes(h History, log serverLog, kind lockKind, claims Lock) lockNode
 }
 
 // ownerOf returns the owner of a hold and the znode through which it is held, if they are known. If
-// there is no znode that could be it, phantom says why: then the client holds nothing.
+// no znode can be that one, phantom gives the reason: then the client holds nothing.
 func (n lockNodes) ownerOf(h *hold) (owner model.Owner, z *znode, phantom string) {
 	owner = model.Owner{Client: h.lock.Client, Session: h.lock.Session}
 	if h.second {
@@ -43,8 +43,8 @@ func (n lockNodes) ownerOf(h *hold) (owner model.Owner, z *znode, phantom string
 	return owner, z, phantom
 }
 
-// ofHold finds the znode through which a granted lock is held, or says why there is none. Both
-// results are empty if the server's log does not tell.
+// ofHold finds the znode of a granted lock, or the reason why there is none. Both results are empty
+// if the server's log does not show it.
 func (n lockNodes) ofHold(op Op) (z *znode, phantom string) {
 	op.Token = n.token(op)
 	if !n.log.known || op.Token == 0 && !n.usesEphemerals() {
@@ -65,8 +65,8 @@ func (n lockNodes) ofHold(op Op) (z *znode, phantom string) {
 	return last, n.whyPhantom(last, op)
 }
 
-// ofSecondHold is ofHold for a hold whose token is that of another one: its znode is the last that
-// the client made during the call.
+// ofSecondHold is ofHold for a hold that shares its token with another one: its znode is the last
+// that the client created during the call.
 func (n lockNodes) ofSecondHold(op Op) (z *znode, phantom string) {
 	z = n.newest(op)
 	switch {
@@ -89,10 +89,10 @@ func (n lockNodes) token(op Op) int64 {
 }
 
 // tokensAreCzxids reports whether at least one token is the czxid of a znode that its own client
-// had during the call. If tokens are something else, a counter perhaps, none of them is.
+// had during the call. If tokens have another source, such as a counter, none of them is.
 func (n lockNodes) tokensAreCzxids() bool {
 	if !n.log.known {
-		return true // nothing speaks against it
+		return true // no evidence against it
 	}
 	for _, op := range n.history.Ops {
 		if op.Kind != n.kind.acquire || !op.ok() || op.Token == 0 {
@@ -129,8 +129,8 @@ func (n lockNodes) isOwn(z *znode, op Op) bool {
 	return op.Session != 0 && z.owner == op.Session || z.creator != "" && z.creator == op.Client
 }
 
-// otherSession says that a live znode is not the client's: it belongs to another session, and will
-// go with that one. This happens after an expiry to recipes that find their znode by its name.
+// otherSession explains that a live znode is not the client's: it belongs to another session, and
+// will be deleted with it. After an expiry this happens to recipes that find their znode by name.
 func otherSession(z *znode, op Op) string {
 	if op.Session == 0 || z.owner == 0 || z.owner == op.Session {
 		return ""
@@ -139,10 +139,10 @@ func otherSession(z *znode, op Op) string {
 		z.path, z.owner, op.Session)
 }
 
-// whyPhantom says why a client that returned from lock when its last znode was gone holds nothing.
-// It is empty if the session ended while the reply was on its way: no recipe can prevent that. It
-// is not if the client had learned of it, or was in another session already. Where clients compete
-// between calls, the reply may have come before the call.
+// whyPhantom explains why a client holds nothing if its last znode was gone when lock returned. It
+// is empty if the session ended while the reply was on its way, which no recipe can prevent. It is
+// not empty if the client had learned of the end, or had another session already. If clients
+// compete between calls, the reply may have come before the call.
 func (n lockNodes) whyPhantom(last *znode, op Op) string {
 	switch {
 	case last == nil && op.Token != 0:
@@ -182,8 +182,8 @@ func madeBy(z *znode, op Op) bool {
 	return z.creator == op.Client && z.owner != 0 && z.created >= op.Call && z.created <= op.end()
 }
 
-// isPartOf reports whether a pending operation needs the znode: it is the newest one that its
-// client made for it in that directory.
+// isPartOf reports whether a pending operation needs the znode: of the znodes that its client
+// created for it in that directory, it is the newest.
 func (n lockNodes) isPartOf(z *znode, op Op) bool {
 	if !madeBy(z, op) || !below(n.dir, z.path) {
 		return false

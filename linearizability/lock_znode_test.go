@@ -15,38 +15,31 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 	}
 	count := func(n int64) func(int64) int64 { return func(int64) int64 { return n } }
 	itself := func(czxid int64) int64 { return czxid }
-	tests := []lockTest{
-		{name: "a counter", build: func(f *fixture) *Leftovers {
+	checkHistories(t, lockAt, []lockTest{
+		{name: "a counter", build: func(f *fixture) {
 			hold(f, "a", 1, count(1001))
 			hold(f, "b", 2, count(1002))
-			return nil
 		}},
-		{name: "a counter that meets another's czxid", build: func(f *fixture) *Leftovers {
+		{name: "a counter that meets another's czxid", build: func(f *fixture) {
 			hold(f, "a", 1, count(1))
 			hold(f, "b", 2, count(2)) // a's czxid
-			return nil
 		}},
 		{name: "a counter that falls", bad: Fencing, says: "b was granted the lock",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				hold(f, "a", 1, count(1002))
 				hold(f, "b", 2, count(1001))
-				return nil
 			}},
 		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				hold(f, "a", 1, itself)
 				hold(f, "b", 2, count(1001))
-				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
-	watched := func(release bool) func(f *fixture) *Leftovers {
-		return func(f *fixture) *Leftovers {
+	watched := func(release bool) func(f *fixture) {
+		return func(f *fixture) {
 			token := f.lock("a", 1, node("a", 0))
 			helper := f.creates("a", 1, "/lock/helper", "", 1)
 			left := &Leftovers{Watches: []WatchAtRest{{"a", node("a", 0)}},
@@ -59,12 +52,14 @@ func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
 				left.Nodes = append(left.Nodes,
 					NodeAtRest{Path: node("a", 0), Owner: 1, Czxid: token, OwnerClient: "a"})
 			}
-			return left
+			f.left = left
 		}
 	}
-	lockTest{build: watched(false)}.run(t)
-	lockTest{
-		bad: Orphans, says: "/lock/helper (session 0x1 of client a)", build: watched(true),
-	}.run(t)
-	lockTest{bad: Orphans, says: "a watch of a on /lock/a-0000000000", build: watched(true)}.run(t)
+	checkHistories(t, lockAt, []lockTest{
+		{name: "held", build: watched(false)},
+		{name: "released, a znode", bad: Orphans, says: "/lock/helper (session 0x1 of client a)",
+			build: watched(true)},
+		{name: "released, a watch", bad: Orphans, says: "a watch of a on /lock/a-0000000000",
+			build: watched(true)},
+	})
 }

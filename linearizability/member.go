@@ -10,42 +10,42 @@ import (
 
 // Membership claims to be a group or a registry. Its calls are [ops.Join], [ops.Update],
 // [ops.Leave], [ops.Evict], [ops.Spoil], [ops.View] and [ops.Pick]. Names and data must be free of
-// commas, and names of "="; one client uses each instance, unless there are rivals. The judge does
-// not look for an order of the operations, but compares what was said with the server's log:
+// commas, and names of "="; one client uses each instance, unless there are rivals. The judge looks
+// for no order of the operations. It compares the answers with the server's log:
 //
 //   - [Safety]: no request deletes an instance of another client or writes into it, unless it is an
 //     evict or a spoil.
-//   - [Answers]: what a view shows was so at some moment, for each client not before the last one
-//     that it showed, and not longer ago than Within. So views converge: what has lasted for longer
-//     than Within shows. An instance that a strategy picks is one of the view.
-//   - [Presence]: what has joined is there, with its data, and comes back Within; what has left is
-//     not, and does not come back. Of rivals, one has the instance, with its data.
-//   - [Liveness] and [Orphans]: at rest every call has returned, and nothing is left of those that
-//     have left, nor of a service without instances.
+//   - [Answers]: a view shows the state of some moment, not older than Within and not older than
+//     the moments that the client's earlier views showed. So views converge: they show every state
+//     that has lasted longer than Within. A picked instance is one of the view.
+//   - [Presence]: a joined instance exists with its data, and comes back Within after a loss. An
+//     instance that has left does not exist, and does not come back. One of the rivals has the
+//     instance, with its data.
+//   - [Liveness] and [Orphans]: at rest every call has returned, and no znode is left of instances
+//     that have left or of services without instances.
 //
 // Without the log only liveness and orphans are judged. Watches at rest are not, since the client
 // cannot take one back.
 type Membership struct {
 	// Path is the directory of the group, or of the services.
 	Path string
-	// Services says that it is a registry: the instances lie one level deeper, and views show their
+	// Services: the object is a registry. The instances lie one level deeper, and views show their
 	// data. Without it, views show the names of one moment.
 	Services bool
-	// Data says that views of a group show data, too, and each member as of a moment of its own:
-	// "a=data,b=data".
+	// Data: views of a group show data, too: "a=data,b=data". Members may be shown as of different
+	// moments.
 	Data bool
-	// Rivals says that several clients want the same instance. One has it at a time, and another
-	// gets it when that one has left or its session has ended.
+	// Rivals: several clients compete for the same instance. One has it at a time; another gets it
+	// after the first has left or lost its session.
 	Rivals bool
-	// Late is how long a request can be on its way. A rival sends it when its own instance is
-	// there; before it arrives, that instance may be evicted and another rival have it. Such a
-	// request cannot spare the other's instance.
+	// Late limits the time of a request on its way. A rival may send a request while it has the
+	// instance; before the request arrives, the instance may be evicted and taken by another rival.
+	// Such a late request may hit the other's instance.
 	Late time.Duration
-	// Hidden are instances that views do not show, as they may not be read.
+	// Hidden are instances that views do not show because clients may not read them.
 	Hidden []string
-	// Within is how long a view may lag behind, and how long an instance that is registered may be
-	// missing or have other data; 0 means that this is not judged. It has to be longer than the
-	// faults.
+	// Within limits the lag of a view, and the time for which a registered instance may be missing
+	// or have other data. It must be longer than the faults. 0 means that this is not judged.
 	Within time.Duration
 	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
 	AllowedAtRest []string
@@ -100,7 +100,7 @@ func instanceOf(op Op) string {
 	return instance
 }
 
-// judgeSafety looks for instances that another client has deleted or written into.
+// judgeSafety looks for instances that another client deleted or wrote.
 func (t *memberTable) judgeSafety() Verdict {
 	for _, z := range t.log.znodes {
 		instance, ok := t.instance(z.path)
@@ -126,8 +126,8 @@ func (t *memberTable) judgeSafety() Verdict {
 	return fine(Safety, "nobody deleted or changed what was another's")
 }
 
-// isForeign reports whether a client changed an instance that it neither owns nor was asked to
-// change, by a call of the kind.
+// isForeign reports whether a client changed an instance that it does not own, without a call of
+// the kind for it.
 func (t *memberTable) isForeign(z *znode, change ServerEvent, kind, instance string) bool {
 	if change.Client == "" || change.Client == z.creator || t.isLate(z, change) {
 		return false
@@ -141,7 +141,7 @@ func (t *memberTable) isForeign(z *znode, change ServerEvent, kind, instance str
 	return true
 }
 
-// isLate reports whether a change was meant for the instance that its session had shortly before.
+// isLate reports whether a change was meant for an instance that its session had shortly before.
 func (t *memberTable) isLate(z *znode, change ServerEvent) bool {
 	return t.claims.Rivals && slices.ContainsFunc(t.log.znodes, func(own *znode) bool {
 		return own.path == z.path && own.creator == change.Client && own.owner == change.Session &&
@@ -149,7 +149,7 @@ func (t *memberTable) isLate(z *znode, change ServerEvent) bool {
 	})
 }
 
-// orphans returns what is left at rest of the instances that have left.
+// orphans returns the znodes at rest of instances that have left.
 func (t *memberTable) orphans(left *Leftovers) []orphan {
 	var list []orphan
 	for _, o := range leftBelow(left, t.claims.Path) {
@@ -164,8 +164,7 @@ func (t *memberTable) orphans(left *Leftovers) []orphan {
 	return list
 }
 
-// joinedAtEnd reports whether the instance has joined, or may have, and was not asked to leave
-// since.
+// joinedAtEnd reports whether the instance has perhaps joined, without a later call to leave.
 func (t *memberTable) joinedAtEnd(instance string) bool {
 	joined := map[string]bool{} // by client
 	for _, op := range t.history.Ops {

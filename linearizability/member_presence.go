@@ -25,9 +25,9 @@ func (t *memberTable) judgePresence() Verdict {
 	return fine(Presence, "what had joined was there, and what had left was not")
 }
 
-// whyNotThere says what is wrong with the instance that the i-th operation registered: it must be
-// there, and stay until the next call that changes it. An instance that rivals want must be there
-// with the data of one of them.
+// whyNotThere explains why the instance of the i-th operation, a join or update, is wrong. The
+// instance must exist until the next call that changes it. With rivals it must have the data of one
+// of them.
 func (t *memberTable) whyNotThere(i int) (why string, steps []int64) {
 	op := t.history.Ops[i]
 	instance, data := cutData(op.Input)
@@ -54,8 +54,8 @@ func (t *memberTable) whyNotThere(i int) (why string, steps []int64) {
 		instance, data, missing, since, describe(op)), []int64{since}
 }
 
-// wanted reports which values are right when the i-th operation has returned: its own or, among
-// rivals, any that was ever asked for.
+// wanted reports whether a value is right after the i-th operation: its own value or, with rivals,
+// any requested value.
 func (t *memberTable) wanted(i int) func(value string) bool {
 	op := t.history.Ops[i]
 	instance, data := cutData(op.Input)
@@ -70,8 +70,8 @@ func (t *memberTable) wanted(i int) func(value string) bool {
 	return func(value string) bool { return right[value] }
 }
 
-// firstAttempt is the step of the call that the i-th operation repeats, or its own: a join that has
-// failed goes on, and the next one may find that it has succeeded.
+// firstAttempt is the step of the earliest call that the i-th operation repeats, or its own: a
+// failed join goes on, and the next join may find its instance.
 func (t *memberTable) firstAttempt(i int) int64 {
 	op := t.history.Ops[i]
 	first := op.Call
@@ -101,9 +101,9 @@ func (t *memberTable) next(i int) (Op, bool) {
 	return Op{}, false
 }
 
-// whyNotGone says what is wrong with an instance that the i-th operation made leave: it must be
-// gone, and not come back before it joins again. A znode of an earlier session may be deleted
-// later: the client may learn that the session has expired before the log says so.
+// whyNotGone explains why the instance of the i-th operation, a leave, is wrong. The instance must
+// be gone, and must not come back before it joins again. A znode of an earlier session may be
+// deleted later: the client may learn of the expiry before the log shows it.
 func (t *memberTable) whyNotGone(i int) (why string, steps []int64) {
 	op := t.history.Ops[i]
 	again := int64(never)

@@ -12,9 +12,9 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// groupSimulator makes valid histories of a registry of three clients, who join, leave, expire, are
-// evicted, change their data and look, each with a view that lags behind. As a group it shows names
-// only.
+// groupSimulator makes valid histories of a registry with three clients. They join, leave, expire,
+// are evicted, change their data and look, each with a view that lags behind. As a group it shows
+// names only.
 type groupSimulator struct {
 	fixture
 	t        *rapid.T
@@ -24,7 +24,7 @@ type groupSimulator struct {
 
 type simulatedMember struct {
 	name, instance string
-	data           string // what is wanted; "" if it has not joined
+	data           string // the wanted data; "" if it has not joined
 	changes        int
 	session        int64
 	there          bool
@@ -91,7 +91,7 @@ func (c *groupSimulator) appear(m *simulatedMember) {
 	m.there = true
 }
 
-// comeBack makes those be there again who have been missing for so many steps.
+// comeBack creates the instances again that have been missing for more than the given steps.
 func (c *groupSimulator) comeBack(after int64) {
 	for _, m := range c.members {
 		if m.data != "" && !m.there && c.step-m.goneAt >= after {
@@ -142,8 +142,8 @@ func (c *groupSimulator) evict(m, other *simulatedMember) {
 	c.ret(op, OpOK, Result{Session: m.session})
 }
 
-// look shows of each instance, or of all together, what was so at a moment that is drawn: not
-// before the last one, and not too long ago.
+// look records a view of a random moment for each instance, or one moment for all: not before the
+// last one shown, and not too long ago.
 func (c *groupSimulator) look(m *simulatedMember) {
 	op := c.call(m.name, ops.View, "")
 	truth := newMemberTable(
@@ -200,8 +200,7 @@ func judgeRegistry(h History) Report {
 
 func TestCorrectGroupsAreFoundCorrect(t *testing.T) { checkValid(t, randomGroup, judgeGroup) }
 func TestCorrectRegistriesAreFoundCorrect(t *testing.T) {
-	checkValid(t, randomRegistry,
-		judgeRegistry)
+	checkValid(t, randomRegistry, judgeRegistry)
 }
 
 func TestBrokenGroupsAreFoundBroken(t *testing.T) {
@@ -212,8 +211,8 @@ func TestBrokenRegistriesAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomRegistry, judgeRegistry, groupMutations(70))
 }
 
-// groupMutations are what can go wrong; a view that was exchanged for another may well be a lagging
-// one, so only the given share is found.
+// groupMutations returns the mutations. A swapped view may be a valid lagging one, so only the
+// given share is found.
 func groupMutations(swapped int) []mutation {
 	return []mutation{
 		{"two views are exchanged", swapOutputs(ops.View), []string{Answers}, swapped},
@@ -230,7 +229,7 @@ func groupMutations(swapped int) []mutation {
 	}
 }
 
-// showGhost adds an instance to a view that has never been.
+// showGhost adds an instance to a view that never existed.
 func showGhost(t *rapid.T, h *History) bool {
 	op := one(t, h.Ops, returned(ops.View))
 	if op != nil {
@@ -239,8 +238,8 @@ func showGhost(t *rapid.T, h *History) bool {
 	return op != nil
 }
 
-// missMember takes the first instance out of a view that was made when nothing had changed for
-// long.
+// missMember removes the first instance from a view that was made a long time after the last
+// change.
 func missMember(_ *rapid.T, h *History) bool {
 	op := &h.Ops[len(h.Ops)-1]
 	if op.Output == "" {
@@ -262,7 +261,7 @@ func dropCreation(t *rapid.T, h *History) bool {
 	return true
 }
 
-// deleteOthers lets somebody delete an instance without being asked to.
+// deleteOthers adds a delete of an instance by a client without a call.
 func deleteOthers(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool {
 		return e.Kind == NodeDeleted && e.Session != 0
@@ -273,7 +272,7 @@ func deleteOthers(t *rapid.T, h *History) bool {
 	return e != nil
 }
 
-// returnGhost makes an instance again when its client has left for good.
+// returnGhost creates an instance again after its client has left for good.
 func returnGhost(t *rapid.T, h *History) bool {
 	last := map[string]string{}
 	for _, op := range h.Ops {

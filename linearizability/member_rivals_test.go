@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// spoils is a write by somebody into the instance of another.
+// spoils records a write by a client into another's instance.
 func (f *fixture) spoils(client, instance string, asked bool) {
 	var op int
 	if asked {
@@ -20,12 +20,12 @@ func (f *fixture) spoils(client, instance string, asked bool) {
 	}
 }
 
-// gaveUp is a join that was given up while another had the instance.
+// gaveUp records a join that failed while another client had the instance.
 func (f *fixture) gaveUp(client, entry string) {
 	f.ret(f.call(client, ops.Join, entry), OpUnknown, Result{Session: memberSession(client)})
 }
 
-// overtaken is a leave of b's whose deletion comes when a has the instance.
+// overtaken records a leave of b; its delete reaches the server while a has the instance.
 func overtaken(f *fixture, session int64, after time.Duration) {
 	f.joins("b", "x=b1")
 	f.gaveUp("a", "x=a1")
@@ -40,12 +40,11 @@ func overtaken(f *fixture, session int64, after time.Duration) {
 }
 
 func TestRivals(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
-		{name: "one after the other", build: func(f *fixture) *Leftovers {
+	checkHistories(t, always(Membership{
+		Path: "/m", Data: true, Rivals: true, Late: 100 * time.Millisecond,
+		Hidden: []string{"secret"}, Within: time.Second, AllowedAtRest: []string{"/m/secret"},
+	}), []claimTest{
+		{name: "one after the other", build: func(f *fixture) {
 			f.joins("a", "x=a1")
 			f.gaveUp("b", "x=b1")
 			f.views("c", "x=a1")
@@ -58,111 +57,89 @@ func TestRivals(t *testing.T) {
 			f.creates("b", 99, "/m/x", "b1", 99)
 			f.passes(5 * time.Second)
 			f.views("c", "x=b1")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/x", Owner: 99},
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/x", Owner: 99},
 				{Path: "/m/secret"}}}
 		}},
-		{name: "one loses it to the other", build: func(f *fixture) *Leftovers {
+		{name: "one loses it to the other", build: func(f *fixture) {
 			f.joins("a", "x=a1")
 			f.gaveUp("b", "x=b1")
 			f.expires(97, "/m/x")
 			f.creates("b", 98, "/m/x", "b1", 98)
 			f.passes(5 * time.Second)
-			return nil
 		}},
 		{name: "nobody takes over", bad: Presence, says: "nobody has had x, with his data, for 5.",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "x=a1")
 				f.gaveUp("b", "x=b1")
 				f.leaves("a", "x")
 				f.passes(5 * time.Second)
 				f.views("c", "")
-				return nil
 			}},
 		{name: "has it, as he says, and another does", bad: Presence,
 			says: `b's join (steps 4 to 5) was acknowledged, but x was not there with "b1"`,
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "x=a1")
 				f.ret(f.call("b", ops.Join, "x=b1"), OpOK, Result{Session: 98})
-				return nil
 			}},
 		{name: "deletes the rival's", bad: Safety, says: "b deleted /m/x at step 5, which was a's",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "x=a1")
 				op := f.call("b", ops.Leave, "x")
 				f.gone("b", "x")
 				f.ret(op, OpOK, Result{Session: 98})
-				return nil
 			}},
-		{name: "has sent it when the instance was his own", build: func(f *fixture) *Leftovers {
+		{name: "has sent it when the instance was his own", build: func(f *fixture) {
 			overtaken(f, 98, 10*time.Millisecond)
-			return nil
 		}},
 		{name: "has sent it long ago", bad: Safety, says: "b deleted /m/x",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				overtaken(f, 98, time.Second)
-				return nil
 			}},
 		{name: "has sent it in another session", bad: Safety, says: "b deleted /m/x",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				overtaken(f, 198, 10*time.Millisecond)
-				return nil
 			}},
 		{name: "writes into the rival's", bad: Safety,
 			says: `b wrote "graffiti" into /m/x at step 4, which was a's`,
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "x=a1")
 				f.spoils("b", "x", false)
-				return nil
 			}},
-		{name: "was asked to, and it is repaired", build: func(f *fixture) *Leftovers {
+		{name: "was asked to, and it is repaired", build: func(f *fixture) {
 			f.joins("a", "x=a1")
 			f.spoils("b", "x", true)
 			f.stores("a", "/m/x", "a1")
 			f.passes(5 * time.Second)
 			f.views("c", "x=a1")
-			return nil
 		}},
 		{name: "is not repaired", bad: Presence, says: "nobody has had x, with his data",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "x=a1")
 				f.spoils("b", "x", true)
 				f.passes(5 * time.Second)
 				f.views("c", "x=graffiti")
-				return nil
 			}},
 		{name: "shows old data", bad: Answers, says: "shows x=a1, as it was until step",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "x=a1")
 				f.spoils("b", "x", true)
 				f.stores("a", "/m/x", "a2")
 				f.passes(5 * time.Second)
 				f.views("c", "x=a1")
-				return nil
 			}},
 		{name: "hides more than what may not be read", bad: Answers, says: "does not show x",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.creates("c", 99, "/m/secret", "s", 0)
 				f.joins("a", "x=a1")
 				f.passes(5 * time.Second)
 				f.views("c", "")
-				return nil
 			}},
-		{name: "is left behind", bad: Orphans, says: "/m/x", build: func(f *fixture) *Leftovers {
+		{name: "is left behind", bad: Orphans, says: "/m/x", build: func(f *fixture) {
 			f.joins("a", "x=a1")
 			f.gaveUp("b", "x=b1")
 			f.leaves("a", "x")
 			f.ret(f.call("b", ops.Leave, "x"), OpOK, Result{Session: 98})
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/x", Owner: 98}}}
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/x", Owner: 98}}}
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			opts := Membership{Path: "/m", Data: true, Rivals: true, Late: 100 * time.Millisecond,
-				Hidden: []string{"secret"}, Within: time.Second,
-				AllowedAtRest: []string{"/m/secret"}}
-			checkReport(t, Judge(f.history(), left, opts), tt.bad, tt.says)
-		})
-	}
+	})
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// joins is a whole, undisturbed join of "instance=data" below /m.
+// joins records a complete join of "instance=data" below /m.
 func (f *fixture) joins(client, entry string) int64 {
 	instance, data := cutData(entry)
 	op := f.call(client, ops.Join, entry)
@@ -18,24 +18,24 @@ func (f *fixture) joins(client, entry string) int64 {
 
 func memberSession(client string) int64 { return int64(client[0]) }
 
-// leaves is a whole, undisturbed leave.
+// leaves records a complete leave.
 func (f *fixture) leaves(client, instance string) {
 	op := f.call(client, ops.Leave, instance)
 	f.gone(client, instance)
 	f.ret(op, OpOK, Result{Session: memberSession(client)})
 }
 
-// gone is a deletion by a client.
+// gone records a delete by a client.
 func (f *fixture) gone(client, instance string) {
 	f.deletes(client, memberSession(client), "/m/"+instance, 1)
 }
 
-// views is a look.
+// views records a view.
 func (f *fixture) views(client, shown string) {
 	f.ret(f.call(client, ops.View, ""), OpOK, Result{Output: shown, Empty: shown == ""})
 }
 
-// picks is a choice.
+// picks records a pick.
 func (f *fixture) picks(client, service, chosen string) {
 	f.ret(f.call(client, ops.Pick, service), OpOK, Result{Output: chosen, Empty: chosen == ""})
 }
@@ -44,12 +44,8 @@ func (f *fixture) picks(client, service, chosen string) {
 func (f *fixture) passes(d time.Duration) { f.step += int64(d / time.Millisecond) }
 
 func TestGroups(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
-		{name: "come and go", build: func(f *fixture) *Leftovers {
+	checkHistories(t, always(Membership{Path: "/m", Within: time.Second}), []claimTest{
+		{name: "come and go", build: func(f *fixture) {
 			f.views("c", "")
 			f.joins("a", "a=1")
 			f.views("c", "a")
@@ -61,162 +57,139 @@ func TestGroups(t *testing.T) {
 			f.views("c", "b")
 			f.passes(time.Second)
 			f.views("c", "")
-			return &Leftovers{
+			f.left = &Leftovers{
 				Nodes: []NodeAtRest{{Path: "/m"}}, Watches: []WatchAtRest{{"c", "/m"}},
 			}
 		}},
 		{name: "shows a member who never was", bad: Answers,
 			says: "c's view (steps 4 to 5) shows a,x, which was never so",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "a=1")
 				f.views("c", "a,x")
-				return nil
 			}},
 		{name: "shows what never was at one moment", bad: Answers,
-			says: "shows b, which was never so", build: func(f *fixture) *Leftovers {
+			says: "shows b, which was never so", build: func(f *fixture) {
 				f.joins("a", "a=1")
 				f.joins("b", "b=1")
 				f.views("c", "b")
-				return nil
 			}},
-		{name: "shows what is to come", bad: Answers, says: "never so",
-			build: func(f *fixture) *Leftovers {
-				f.views("c", "a")
-				f.joins("a", "a=1")
-				return nil
-			}},
+		{name: "shows what is to come", bad: Answers, says: "never so", build: func(f *fixture) {
+			f.views("c", "a")
+			f.joins("a", "a=1")
+		}},
 		{name: "goes back", bad: Answers,
 			says: "shows nobody, as it was until step 2, after something newer was shown",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "a=1")
 				f.views("c", "a")
 				f.views("c", "")
-				return nil
 			}},
-		{name: "others may lag behind", build: func(f *fixture) *Leftovers {
+		{name: "others may lag behind", build: func(f *fixture) {
 			f.joins("a", "a=1")
 			f.views("c", "a")
 			f.views("b", "")
-			return nil
 		}},
 		{name: "does not converge", bad: Answers,
 			says: "shows nobody, as it was until step 2, 2.002s before the call, and views may " +
-				"lag by 1s", build: func(f *fixture) *Leftovers {
+				"lag by 1s", build: func(f *fixture) {
 				f.joins("a", "a=1")
 				f.passes(2 * time.Second)
 				f.views("c", "")
-				return nil
 			}},
 		{name: "keeps the dead", bad: Answers, says: "shows a, as it was until step 4",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("a", ops.Join, "a=1")
 				f.creates("a", 97, "/m/a", "1", 97)
 				f.ret(op, OpUnknown, Result{})
 				f.expires(97, "/m/a")
 				f.passes(2 * time.Second)
 				f.views("c", "a")
-				return nil
 			}},
-		{name: "comes back after an expiry", build: func(f *fixture) *Leftovers {
+		{name: "comes back after an expiry", build: func(f *fixture) {
 			f.joins("a", "a=1")
 			f.expires(97, "/m/a")
 			f.passes(900 * time.Millisecond)
 			f.creates("a", 98, "/m/a", "1", 98)
 			f.passes(9 * time.Second)
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/a", Owner: 98}}}
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/a", Owner: 98}}}
 		}},
 		{name: "comes back too late", bad: Presence,
 			says: `a has not been there with "1" for 1.101s since step 4, though it had joined ` +
-				`(a's join (steps 1 to 3))`, build: func(f *fixture) *Leftovers {
+				`(a's join (steps 1 to 3))`, build: func(f *fixture) {
 				f.joins("a", "a=1")
 				f.expires(97, "/m/a")
 				f.passes(1100 * time.Millisecond)
 				f.creates("a", 98, "/m/a", "1", 98)
-				return nil
 			}},
 		{name: "never comes back", bad: Presence, says: "has not been there",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "a=1")
 				f.expires(97, "/m/a")
 				f.passes(1100 * time.Millisecond)
 				f.views("c", "")
-				return nil
 			}},
 		{name: "acknowledged, not there", bad: Presence,
 			says: `a's join (steps 2 to 3) was acknowledged, but a was not there with "1"`,
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.starts("a", 97)
 				f.ret(f.call("a", ops.Join, "a=1"), OpOK, Result{})
-				return nil
 			}},
-		{name: "an earlier attempt has done it", build: func(f *fixture) *Leftovers {
+		{name: "an earlier attempt has done it", build: func(f *fixture) {
 			op := f.call("a", ops.Join, "a=1")
 			f.creates("a", 97, "/m/a", "1", 97)
 			f.ret(op, OpUnknown, Result{})
 			f.ret(f.call("a", ops.Join, "a=1"), OpOK, Result{})
-			return nil
 		}},
 		{name: "is still there", bad: Presence,
 			says: "a's leave (steps 4 to 5) was acknowledged, but /m/a is still there",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "a=1")
 				f.ret(f.call("a", ops.Leave, "a"), OpOK, Result{Session: 97})
-				return nil
 			}},
-		{name: "an expired session's znode is still there", build: func(f *fixture) *Leftovers {
+		{name: "an expired session's znode is still there", build: func(f *fixture) {
 			f.joins("a", "a=1")
 			f.ret(f.call("a", ops.Leave, "a"), OpOK, Result{Session: 98})
 			f.expires(97, "/m/a")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "comes back after it has left", bad: Presence,
 			says: "/m/a came back at step 7, though it had left (a's leave (steps 4 to 6))",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "a=1")
 				f.leaves("a", "a")
 				f.creates("a", 97, "/m/a", "1", 97)
-				return nil
 			}},
 		{name: "deleted by another", bad: Safety, says: "b deleted /m/a at step 4, which was a's",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "a=1")
 				f.gone("b", "a")
-				return nil
 			}},
-		{name: "evicted", build: func(f *fixture) *Leftovers {
+		{name: "evicted", build: func(f *fixture) {
 			f.joins("a", "a=1")
 			op := f.call("b", ops.Evict, "a")
 			f.gone("b", "a")
 			f.ret(op, OpOK, Result{})
 			f.creates("a", 97, "/m/a", "1", 97)
-			return nil
 		}},
 		{name: "left at rest", bad: Orphans, says: "/m/a (session 0x61) is left below /m",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.joins("a", "a=1")
 				op := f.call("a", ops.Leave, "a")
 				f.ret(op, OpUnknown, Result{})
-				return &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/a", Owner: 97}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/a", Owner: 97}}}
 			}},
 		{name: "a view that never returns", bad: Liveness,
-			says: "c's view (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
+			says: "c's view (step 1, pending) never returned", build: func(f *fixture) {
 				f.call("c", ops.View, "")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			f.passes(2 * time.Second)
-			f.views("d", f.shown())
-			r := Judge(f.history(), left, Membership{Path: "/m", Within: time.Second})
-			checkReport(t, r, tt.bad, tt.says)
-		})
-	}
+	}, func(f *fixture) {
+		f.passes(2 * time.Second)
+		f.views("d", f.shown())
+	})
 }
 
-// shown is what is so in the end.
+// shown is the right view at the end.
 func (f *fixture) shown() string {
 	c := newMemberTable(f.history().sorted(), Membership{Path: "/m"})
 	return c.truth.names[len(c.truth.names)-1].value

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// period is the time during which something had one value.
+// period is the time during which a value held.
 type period struct {
 	value            string
 	from, to         int64 // steps; to is the first one of the next value, or never
 	fromTime, toTime time.Duration
 }
 
-// timeline is all values that something ever had, without a gap.
+// timeline is a sequence of values without a gap.
 type timeline []period
 
-// memberTimelines is what was so on the server.
+// memberTimelines are the timelines at the server.
 type memberTimelines struct {
 	// instances has for each instance its data with a "=" in front, or "" while it was not there.
 	instances map[string]timeline
 	names     timeline // of all instances that were there
 }
 
-// set ends the present value. What happens in one step is one change.
+// set ends the present value and begins the next. Changes in one step count as one.
 func (t timeline) set(value string, step int64, now time.Duration) timeline {
 	last := &t[len(t)-1]
 	switch {
@@ -39,7 +39,7 @@ func (t timeline) set(value string, step int64, now time.Duration) timeline {
 	return append(t, period{value: value, from: step, to: never, fromTime: now})
 }
 
-// newTimeline is the timeline of what had no value from the start.
+// newTimeline returns a timeline with no value from the start on.
 func newTimeline() timeline { return timeline{{from: math.MinInt64, to: never}} }
 
 // readTimelines reads the server's log. instance returns the instance of a path.
@@ -74,15 +74,15 @@ func (t memberTimelines) of(name string) timeline {
 	return newTimeline()
 }
 
-// during reports whether something had a value at some moment of an interval.
+// during reports whether the value held at some moment of an interval.
 func (t timeline) during(value string, from, to int64) bool {
 	return slices.ContainsFunc(t, func(p period) bool {
 		return p.value == value && p.from <= to && p.to > from
 	})
 }
 
-// without returns the longest time between two moments in which something did not have a right
-// value, and the step at which that time began.
+// without returns the longest time without a right value between two moments, and the step at which
+// that time began.
 func (t timeline) without(
 	right func(value string) bool, from, to time.Duration,
 ) (longest time.Duration, since int64) {

@@ -11,14 +11,14 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// viewer is what a client has been shown so far: for each instance the step from which on it may
-// not be shown anything older.
+// viewer is the progress of one client: for each instance the step before which no state may be
+// shown any more.
 type viewer map[string]int64
 
 // allNames is the key of all names of a group; no instance is called so.
 const allNames = ""
 
-// judgeViews compares everything that was shown with the timelines.
+// judgeViews compares all views and picks with the timelines.
 func (t *memberTable) judgeViews() Verdict {
 	viewers := map[string]viewer{}
 	for _, op := range t.shownByReturn() {
@@ -32,7 +32,7 @@ func (t *memberTable) judgeViews() Verdict {
 	return fine(Answers, "all that was shown was so, and no view went back")
 }
 
-// shownByReturn returns the operations that have shown something, in the order of their returns.
+// shownByReturn returns the views and picks in the order of their returns.
 func (t *memberTable) shownByReturn() []Op {
 	var list []Op
 	for _, op := range t.history.Ops {
@@ -44,7 +44,7 @@ func (t *memberTable) shownByReturn() []Op {
 	return list
 }
 
-// whyWrongView says what is wrong with what an operation has shown.
+// whyWrongView explains why the answer of an operation is wrong, or returns "".
 func (t *memberTable) whyWrongView(v viewer, op Op) (why string, steps []int64) {
 	if op.Kind == ops.View && !t.claims.Services && !t.claims.Data {
 		return t.whyWrongValue(v, op, allNames, op.Output, t.truth.names)
@@ -65,8 +65,8 @@ func (t *memberTable) whyWrongView(v viewer, op Op) (why string, steps []int64) 
 	return "", nil
 }
 
-// toCheck returns the instances about which an operation says something: a view about all, a pick
-// about the one that it has chosen or, if there was none, about all of the service.
+// toCheck returns the instances that an answer is about: all for a view, the chosen one for a pick,
+// or all of the service for an empty pick.
 func (t *memberTable) toCheck(op Op, shown map[string]string) []string {
 	list := slices.Sorted(maps.Keys(shown))
 	if op.Kind == ops.Pick && !op.Empty {
@@ -115,7 +115,7 @@ func (t *memberTable) tooOld(p period, op Op) bool {
 	return t.claims.Within > 0 && p.to != never && p.toTime < op.CallTime-t.claims.Within
 }
 
-// showing says in words what was shown.
+// showing describes a shown value in words.
 func showing(key, value string) string {
 	switch {
 	case key == allNames && value == "":

@@ -8,12 +8,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mutation makes a bad history of a good one. It reports whether there was anything to break.
+// mutation turns a good history into a bad one. It reports whether it found something to break.
 type mutation struct {
 	name   string
 	mutate func(t *rapid.T, h *History) bool
 	bad    []string // one of these properties has to be violated ...
-	share  int      // ... in so many of a hundred; 0 means all
+	share  int      // ... in this percentage; 0 means all
 }
 
 // checkValid: no valid history may be found bad.
@@ -27,7 +27,7 @@ func checkValid(t *testing.T, random func(*rapid.T) History, judge func(History)
 	})
 }
 
-// checkMutations: each kind of bad history must be found bad, as often as it says.
+// checkMutations: each kind of bad history must be found bad, in its share of the cases.
 func checkMutations(
 	t *testing.T, random func(*rapid.T) History, judge func(History) Report, mutations []mutation,
 ) {
@@ -105,7 +105,7 @@ func swapOutputs(kinds ...string) func(*rapid.T, *History) bool {
 	}
 }
 
-// dropChange takes a change out of the log that an operation which succeeded asked for.
+// dropChange removes the change of a successful operation from the log.
 func dropChange(kinds ...string) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
@@ -117,8 +117,7 @@ func dropChange(kinds ...string) func(*rapid.T, *History) bool {
 	}
 }
 
-// repeatChange lets the server apply something again, as change makes it of a change in its
-// history.
+// repeatChange adds a change that the server applies again; change derives it from the first one.
 func repeatChange(
 	change func(h *History, e ServerEvent) ServerEvent, kinds ...string,
 ) func(*rapid.T, *History) bool {
@@ -133,7 +132,7 @@ func repeatChange(
 	}
 }
 
-// sayFailed says of an operation that took effect that it certainly did not.
+// sayFailed marks an operation that took effect as failed.
 func sayFailed(kinds ...string) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
@@ -146,7 +145,7 @@ func sayFailed(kinds ...string) func(*rapid.T, *History) bool {
 	}
 }
 
-// moveBeyond lets an operation that succeeded begin after the history has ended.
+// moveBeyond moves a successful operation behind the end of the history.
 func moveBeyond(kinds ...string) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		op := one(t, h.Ops, returned(kinds...))
@@ -159,7 +158,7 @@ func moveBeyond(kinds ...string) func(*rapid.T, *History) bool {
 	}
 }
 
-// neverReturns lets an operation hang.
+// neverReturns makes an operation pending.
 func neverReturns(kinds ...string) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		op := one(t, h.Ops, returned(kinds...))
@@ -170,7 +169,7 @@ func neverReturns(kinds ...string) func(*rapid.T, *History) bool {
 	}
 }
 
-// behind returns the operation that succeeded, of these kinds, during which its client made a
+// behind returns the successful operation, of these kinds, that was under way at its client's
 // change.
 func (h *History) behind(e ServerEvent, kinds []string) *Op {
 	for i := range h.Ops {

@@ -3,16 +3,15 @@ package linearizability
 import "fmt"
 
 // Object claims that each operation takes effect at one point, as a sequential model says: the
-// history is linearizable, every call returns, and nothing is left at rest. Use it for an object of
-// a kind of your own.
+// history is linearizable, every call returns, and nothing is left at rest. Use it for your own
+// kind of object.
 //
-// An effect lies at its Step, if that is known. Otherwise the effect of an operation that returned
-// a result lies within its interval, and that of an operation which is pending or has an unknown
-// outcome anywhere from its call on; whether it may have done nothing is said by O to the model (as
-// model.Maybe).
+// An effect lies at its Step, if that is known. Otherwise the effect of a successful operation lies
+// within its interval. The effect of a pending operation, or one of unknown outcome, lies anywhere
+// from its call on; O tells the model that it perhaps did nothing (as model.Maybe).
 //
-// To judge more than that, look at the server's events yourself and add verdicts to the report. The
-// source of [Counter] is a pattern to follow.
+// To judge more, read the server's events yourself and add verdicts to the report, as [Counter]
+// does.
 type Object[S comparable, O any] struct {
 	Noun  string // "counter"
 	Start S
@@ -22,9 +21,9 @@ type Object[S comparable, O any] struct {
 	Step func(S, O) []S
 	// Show prints a state for the picture; nil prints it with %v.
 	Show func(S) string
-	// Effects returns what took effect in a history, whose slices are in step order. An operation
-	// without an effect is left out: one that has failed, or one that was never applied according
-	// to the server's log.
+	// Effects returns the effects in a history with slices in step order. An operation without an
+	// effect is left out: one that has failed, or one that was never applied according to the
+	// server's log.
 	Effects func(h History) []Effect[O]
 
 	// Path is the znode of the object, or the directory of its znodes. Empty means that orphaned
@@ -36,16 +35,17 @@ type Object[S comparable, O any] struct {
 	MayWait func(Op) bool
 }
 
-// Effect is something that happened to an object, or may have happened.
+// Effect is a certain or possible effect on an object.
 type Effect[O any] struct {
 	Op O
-	// By is the operation whose effect it is, or nil if the server did it by itself.
+	// By is the operation that had the effect, nil for the server itself.
 	By *Op
-	// Step is where the server applied it, 0 if that is not known. It must be known if By is nil.
+	// Step is the step at which the server applied it, 0 if not known. It must be known if By is
+	// nil.
 	Step int64
-	// Read: it changes nothing, and Step is only where it seems to have been.
+	// Read: the operation changes nothing, and Step is only a likely place.
 	Read bool
-	// Text is its name in the picture and the verdict; "" means that it is made of By.
+	// Text is its name in the picture and the verdict; "" means that By is printed.
 	Text string
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// TestCallsThatWaitTooLongAreFound: who waits beside what it waits for, and gets it in the end.
+// TestCallsThatWaitTooLongAreFound: a call waits although its object is available, and returns
+// late.
 func TestCallsThatWaitTooLongAreFound(t *testing.T) {
 	passes := func(f *fixture, steps int) {
 		for range steps {
@@ -63,8 +64,7 @@ func TestCallsThatWaitTooLongAreFound(t *testing.T) {
 	}
 }
 
-// TestClientCutOffMayBeLate: b may sleep on while it has no connection, be it told of that
-// in the time that patience looks at, or before.
+// TestClientCutOffMayBeLate: a disconnect during the patience, or before it, excuses a late b.
 func TestClientCutOffMayBeLate(t *testing.T) {
 	type told struct {
 		kind NoticeKind
@@ -79,8 +79,8 @@ func TestClientCutOffMayBeLate(t *testing.T) {
 		return Judge(f.history(), nil, opts)
 	}
 	passes := func(f *fixture) Report { // until 102
-		left := giveUpAtT(f)
-		return Judge(f.history(), left, thresholdAtT)
+		giveUpAtT(f)
+		return Judge(f.history(), f.left, thresholdAtT)
 	}
 	for _, test := range []struct {
 		notices []told

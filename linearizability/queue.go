@@ -10,51 +10,51 @@ import (
 // zero value is a FIFO queue that delivers exactly once. It is empty at first, and no two offers
 // may have the same element.
 //
-// With the server's log it is known what became of every call: an unknown offer took effect if a
-// znode with its element was created, an unknown take if its client deleted an element's znode
-// after the call. The order of the queue is that of the creates. If an element was removed and no
-// call returned it, delivery is violated; the history may be linearizable all the same.
+// The server's log settles calls of unknown outcome: an offer took effect if a znode with its
+// element was created, a take if its client deleted an element's znode after the call. The order of
+// the queue is the order of the creates. If an element was removed and no call returned it,
+// delivery is violated; the history may be linearizable all the same.
 //
-// An element that the client which removed it stored again, before any take returned it, was put
+// A client may remove an element and store it again before any take returned it: then it was put
 // back and is no duplicate. Meanwhile younger elements may overtake it, so it is left out of
 // linearizability. Order is then judged by its first stay in the queue (no element may overtake it)
 // and its last removal (it may overtake none).
 //
-// Four patterns that no queue can show are looked for first, since they make the best explanations:
-// an element that was taken twice, one that was never offered, two that were taken in the wrong
-// order, and an empty answer while an element was there (Henzinger, Sezgin and Vafeiadis,
-// "Aspect-oriented linearizability proofs", CONCUR 2013). porcupine decides the rest.
+// Four impossible patterns are checked first, since they make the best explanations: an element
+// that was taken twice, one that was never offered, two that were taken in the wrong order, and an
+// empty answer while an element was there (Henzinger, Sezgin and Vafeiadis, "Aspect-oriented
+// linearizability proofs", CONCUR 2013). porcupine decides the rest.
 type Queue struct {
 	// Path is the directory of all of the queue's znodes, empty for every znode.
 	Path string
-	// Items is the directory whose children are the elements; empty means Path. Watches on it that
-	// are left at rest are not judged.
+	// Items is the directory of the elements' znodes; empty means Path. Watches on it that are left
+	// at rest are not judged.
 	Items string
-	// Element returns the element that a znode's data stands for, and false if it stands for none.
-	// Nil means that the data is the element.
+	// Element returns the element in a znode's data, and false if there is none. Nil means that the
+	// data is the element.
 	Element func(data string) (string, bool)
 
 	// MayLose and MayDuplicate: the queue delivers an element at most once, or at least once.
-	// Without either it promises exactly once. What is not promised is only reported.
+	// Without either it promises exactly once. Allowed losses and duplicates are only reported.
 	MayLose, MayDuplicate bool
 	// Unordered: the queue does not claim to be FIFO. Only delivery, liveness and orphans are
 	// judged.
 	Unordered bool
 	// StaleReads: empty polls and peeks may be answered by a server that lags behind. Each must fit
-	// some state between the client's own last change and its return, and they are left out of
-	// linearizability.
+	// some state between the client's own last change and its return. Linearizability leaves them
+	// out.
 	StaleReads bool
-	// Patience is how long a take may overlook an element. Liveness is violated if a take failed
-	// ([OpFailed]) although one and the same znode of an element was in the queue for that long, up
-	// to its return; and if a take removed an element which had been there for that long, unless
-	// the client learned of a loss during the call. The time counts from the call, from the last
-	// notice to the client and from the last begin or end of a session of the client, and not while
-	// the client is cut off (see [Connected]). It must be longer than any fault, and any claim of
-	// another client, may keep a taker from an element. 0 means that this is not judged; without
-	// the server's log it never is.
+	// Patience limits the time for which a take may overlook an element. Liveness is violated if a
+	// take failed ([OpFailed]) although one znode of an element was in the queue for that long, up
+	// to its return. It is also violated if a take removed an element after that long, unless the
+	// client learned of a loss during the call. The time counts from the call, from the last notice
+	// to the client, and from the last begin or end of a session of the client, and not while the
+	// client is disconnected (see [Connected]). It must be longer than any fault, or claim of
+	// another client, can block a take. 0 means that this is not judged; without the server's log
+	// it never is.
 	Patience time.Duration
-	// AllowedAtRest are patterns (path.Match) of bookkeeping znodes that may stay. Elements that
-	// were not taken and the directories above them always may.
+	// AllowedAtRest are patterns (path.Match) of bookkeeping znodes that may stay. Elements in the
+	// queue and the directories above them always may.
 	AllowedAtRest []string
 }
 
@@ -63,7 +63,7 @@ func (claims Queue) judge(h History, left *Leftovers) Report {
 	return judgeQueue(t, left, queueObject, queueEvents(t), "FIFO queue")
 }
 
-// judgeQueue judges a queue by the model that its events are of.
+// judgeQueue judges a queue by the model of its events.
 func judgeQueue[S comparable, O any](
 	t queueTable, left *Leftovers, model sequential[S, O], events []event[O], noun string,
 ) Report {

@@ -23,14 +23,13 @@ func cutDue(input string) (element string, at int64) {
 	return input, 0
 }
 
-// DelayQueue claims to be a [Queue] whose elements can be taken from some time on; the element that
-// is due first leaves first. The Input of an offer is made by [Due]. For an empty answer, a waiting
-// take or patience an element that is not due is not there.
+// DelayQueue claims to be a [Queue] of elements with due times; the element that is due first
+// leaves first. The Input of an offer is made by [Due]. Empty answers, waiting takes and patience
+// ignore elements that are not due.
 //
-// Times decide here, so they have to be those of one clock. An answer may be empty if nothing in
-// the queue was due when the call began, and may show what was due when it returned. With the
-// server's log every removal has to be that of the first element at that step, and not before it
-// was due.
+// Times decide here, so they must come from one clock. An answer may be empty if no element was due
+// when the call began, and may show an element that was due when it returned. With the server's
+// log, every removed element must be due and the first at that step.
 type DelayQueue Queue
 
 func (claims DelayQueue) judge(h History, left *Leftovers) Report {
@@ -46,8 +45,8 @@ var delayObject = sequential[model.DelayQueue, model.DelayOp]{
 	show: func(q model.DelayQueue) string { return q.String() },
 }
 
-// clockOf returns the time by which a call had to judge what is due: as early as possible if it
-// found nothing, as late as possible if it found something.
+// clockOf returns the time at which a call compared due times: as early as possible if it found
+// nothing, as late as possible if it found an element.
 func clockOf(calls []Op, client string, call int64) int64 {
 	for _, op := range calls {
 		switch {

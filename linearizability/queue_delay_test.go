@@ -14,123 +14,112 @@ func TestDelayQueue(t *testing.T) {
 	put := func(f *fixture, value string, due time.Duration) {
 		f.offers("a", value, Due(value, due*time.Millisecond))
 	}
-	gone := func(f *fixture, value string) *Leftovers { f.take("b", value); return &Leftovers{} }
+	gone := func(f *fixture, value string) { f.take("b", value); f.left = &Leftovers{} }
 	patient := Queue{Patience: 5 * time.Millisecond}
-	tests := []queueTest{
-		{name: "in time", build: func(f *fixture) *Leftovers {
+	checkHistories(t, queueAt(func(q Queue) Claims { return DelayQueue(q) }), []queueTest{
+		{name: "in time", build: func(f *fixture) {
 			put(f, "x", 12) // steps 1 to 3
 			put(f, "y", 11)
 			f.finds("b", ops.Poll, "")
 			f.finds("b", ops.Peek, "y") // returns at step 12
 			f.take("b", "y")
 			f.take("b", "x")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{
-			name: "due at once", build: func(f *fixture) *Leftovers {
+			name: "due at once", build: func(f *fixture) {
 				put(f, "x", 0)
-				return gone(f, "x")
+				gone(f, "x")
 			},
 		},
 		{name: "too early", bad: Order,
 			says: "element x (due at 6ms) was removed at step 5, at 5ms: too early",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				put(f, "x", 6)
-				return gone(f, "x")
+				gone(f, "x")
 			}},
 		{name: "too early is not linearizable", bad: Linearizability, says: "no order",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				put(f, "x", 60)
-				return gone(f, "x")
+				gone(f, "x")
 			}},
 		{name: "seen too early", bad: Order,
 			says: "b's peek (steps 4 to 6) returned element x (due at 7ms) at 6ms: too early",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				put(f, "x", 7)
 				f.finds("b", ops.Peek, "x")
-				return nil
 			}},
 		{name: "the one due first leaves last", bad: Order,
 			says: "element x (due at 2ms) was removed at step 8, although y (due at 1ms) was in " +
-				"the queue", build: func(f *fixture) *Leftovers {
+				"the queue", build: func(f *fixture) {
 				put(f, "x", 2)
 				put(f, "y", 1)
 				f.take("b", "x")
-				return gone(f, "y")
+				gone(f, "y")
 			}},
 		{name: "the one due first left last", bad: Linearizability, says: "but x left first",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				put(f, "x", 2)
 				put(f, "y", 1)
 				f.take("b", "x")
-				return gone(f, "y")
+				gone(f, "y")
 			}},
-		{name: "became due during the call", build: func(f *fixture) *Leftovers {
+		{name: "became due during the call", build: func(f *fixture) {
 			put(f, "x", 5)
 			f.finds("b", ops.Poll, "")
-			return nil
 		}},
 		{name: "was due before the call", bad: Linearizability, says: "found the queue empty",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				put(f, "x", 4)
 				f.finds("b", ops.Poll, "")
-				return nil
 			}},
-		{name: "waits for one that is not due", build: func(f *fixture) *Leftovers {
+		{name: "waits for one that is not due", build: func(f *fixture) {
 			f.call("b", ops.Take, "")
 			put(f, "x", 100)
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
 		{name: "waits for one that is due", bad: Liveness, says: "although element x is there",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("b", ops.Take, "")
 				put(f, "x", 2)
-				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 			}},
 		{name: "gave up beside one that was due", opts: patient, bad: Liveness,
 			says:  "gave up although element x was in the queue for the last 5ms",
 			build: givesUp(put, 5)},
 		{name: "gave up soon after it was due", opts: patient, build: givesUp(put, 6)},
-		{name: "put back", build: func(f *fixture) *Leftovers {
+		{name: "put back", build: func(f *fixture) {
 			put(f, "x", 0)
 			f.removes("b", "x", func() {})
-			return gone(f, "x")
+			gone(f, "x")
 		}},
 		{name: "put back, and removed too early", bad: Order, says: "too early",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				put(f, "x", 6)
 				f.removes("b", "x", func() {})
-				return gone(f, "x")
+				gone(f, "x")
 			}},
-		{name: "lost", bad: Delivery, says: "is lost", build: func(f *fixture) *Leftovers {
+		{name: "lost", bad: Delivery, says: "is lost", build: func(f *fixture) {
 			put(f, "x", 0)
 			op := f.call("b", ops.Take, "")
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpUnknown, Result{})
-			return nil
 		}},
 		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans,
 			says: "/q/claims/1 is no element", build: bookkeeping},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			tt.runBy(t, func(q Queue) Claims { return DelayQueue(q) })
-		})
-	}
+	})
 }
 
 // givesUp is a take that returns empty-handed at step 10.
-func givesUp(
-	put func(*fixture, string, time.Duration), due time.Duration,
-) func(*fixture) *Leftovers {
-	return func(f *fixture) *Leftovers {
+func givesUp(put func(*fixture, string, time.Duration), due time.Duration) func(*fixture) {
+	return func(f *fixture) {
 		put(f, "x", due)
 		op := f.call("b", ops.Take, "")
 		for range 5 {
 			f.next()
 		}
 		f.ret(op, OpFailed, Result{})
-		return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
+		f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 	}
 }
 

@@ -12,8 +12,8 @@ type misdelivery struct {
 	steps []int64
 }
 
-// judgeElements compares what was lost and what was duplicated with what the queue promises, and
-// lists both in the report.
+// judgeElements compares lost and duplicated elements with the queue's promises, and lists them in
+// the report.
 func judgeElements(t queueTable, r *Report, left *Leftovers) Verdict {
 	lost, doubled := lostElements(t, left), duplicatedElements(t)
 	for _, m := range lost {
@@ -47,8 +47,8 @@ func andMore(list []misdelivery) string {
 	return fmt.Sprintf(" (and %d more)", len(list)-1)
 }
 
-// lostElements returns the elements that were in the queue, are not any more, and were never
-// returned by a call, not even together with an error.
+// lostElements returns the elements that were removed from the queue and never returned by a call,
+// not even together with an error.
 func lostElements(t queueTable, left *Leftovers) []misdelivery {
 	var list []misdelivery
 	for _, e := range t.elements {
@@ -98,7 +98,7 @@ func lostByLog(t queueTable, e *element, _ *Leftovers) (m misdelivery, lost bool
 	return misdelivery{e.value, text, []int64{e.offer.Call, last.created, last.deleted}}, true
 }
 
-// lostByClients finds out whether an element is lost from what is left and what clients saw.
+// lostByClients finds out from leftovers and results whether an element is lost.
 func lostByClients(t queueTable, e *element, left *Leftovers) (m misdelivery, lost bool) {
 	if left == nil || !e.offer.ok() {
 		return misdelivery{}, false
@@ -136,7 +136,7 @@ func duplicatedElements(t queueTable) []misdelivery {
 	return list
 }
 
-// failedOfferStored looks for an offer that said it has certainly failed, but was applied.
+// failedOfferStored looks for an offer that reported failure, but was applied.
 func failedOfferStored(t queueTable) (v Verdict, bad bool) {
 	for _, e := range t.elements {
 		if e.offer != nil && e.offer.Outcome == OpFailed && len(e.znodes) > 0 {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// element is one thing that went through the queue, or should have.
+// element is one element of the queue, stored or offered in vain.
 type element struct {
 	value  string
 	rank   int64    // see ranking
 	offer  *Op      // nil if it was never offered
 	znodes []*znode // in the order of their creates
-	takes  []*Op    // those that returned it with success
-	hints  []*Op    // those that returned it with an unknown outcome
+	takes  []*Op    // the calls that returned it with success
+	hints  []*Op    // the calls that returned it with an unknown outcome
 
 	id        string // by which it can be discarded
 	discard   *Op    // the call that removed it by its id, if that is known
@@ -21,9 +21,9 @@ type element struct {
 
 func (e *element) last() *znode { return e.znodes[len(e.znodes)-1] }
 
-// storedTwice returns two znodes of an element, of which the second is a second copy. A client that
-// removed an element and gives the take up may put it back: that is no copy, as the element was
-// there at most once at every moment, and no call had returned it.
+// storedTwice returns two znodes of an element if the second is a second copy. A client that
+// removed an element and abandons the take may put it back: that is no copy, since the element was
+// stored at most once at every moment, and no call had returned it.
 func (e *element) storedTwice() (a, b *znode, twice bool) {
 	for i := 1; i < len(e.znodes); i++ {
 		a, b := e.znodes[i-1], e.znodes[i]
@@ -47,8 +47,8 @@ func (e *element) deliveredBefore(step int64) bool {
 	return len(e.takes) > 0 && e.takes[0].Return < step
 }
 
-// isPutBack reports whether the element left the queue and came back, and was there at most once at
-// every moment.
+// isPutBack reports whether the element left the queue and came back, stored at most once at every
+// moment.
 func (e *element) isPutBack() bool {
 	_, _, twice := e.storedTwice()
 	return len(e.znodes) > 1 && !twice
@@ -56,8 +56,8 @@ func (e *element) isPutBack() bool {
 
 // leavesModel reports whether the calls about the element are left out of linearizability, as it
 // was put back, or removed by its id. The model has no place for such an element: younger ones may
-// overtake it while it is out, and its place after that is not known. A queue's history without the
-// operations on one element is that of a queue, too, so this makes no right history wrong.
+// overtake it while it is out, and its place after that is not known. A valid history stays valid
+// without the operations on one element.
 func (e *element) leavesModel() bool { return e.isPutBack() || e.discarded }
 
 func (e *element) textOfCopies(a, b *znode) string {

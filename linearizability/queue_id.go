@@ -14,8 +14,8 @@ func Identified(element, id string) string { return element + "#" + id }
 // IDQueue claims to be a FIFO [Queue] whose elements have ids and can be removed by them. The Input
 // of an offer is made by [Identified], and there is one more call, [ops.Discard]:
 //
-//   - Linearizability and order are those of the elements that were not discarded, none of which
-//     may overtake a discarded one while that was there.
+//   - Linearizability and order are judged for the elements that were not discarded. None of them
+//     may overtake a discarded element that is still in the queue.
 //   - Delivery: a discard removes every element of its id that was in the queue from its call to
 //     its return, returns their number, and removes no other. No element is both discarded and
 //     delivered.
@@ -46,8 +46,7 @@ func (claims IDQueue) judge(h History, left *Leftovers) Report {
 	return r
 }
 
-// findDiscards finds the discard behind each removal whose element no take returned. It can only be
-// the last removal of its element.
+// findDiscards finds the discard behind the last removal of each element that no take returned.
 func (t *queueTable) findDiscards(ids map[string]string) {
 	for _, e := range t.elements {
 		e.id = ids[e.value]
@@ -80,7 +79,7 @@ func discardOf(calls []Op, e *element) (by *Op) {
 	return by
 }
 
-// badDiscard compares each discard with what it has removed.
+// badDiscard compares each discard with its removals.
 func badDiscard(t queueTable) (v Verdict, bad bool) {
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// discards is a whole discard of elements with an id.
+// discards records a complete discard of elements with an id.
 func (f *fixture) discards(client, id, says string, elements ...string) {
 	op := f.call(client, ops.Discard, id)
 	for _, e := range elements {
@@ -26,125 +26,108 @@ func TestIDQueue(t *testing.T) {
 		put(f, "y", "2")
 		put(f, "z", "1")
 	}
-	tests := []queueTest{
-		{name: "by id and in order", build: func(f *fixture) *Leftovers {
+	checkHistories(t, queueAt(func(q Queue) Claims { return IDQueue(q) }), []queueTest{
+		{name: "by id and in order", build: func(f *fixture) {
 			three(f)
 			f.discards("b", "1", "2", "x", "z")
 			f.take("c", "y")
 			f.discards("b", "1", "0")
 			f.finds("b", ops.Poll, "")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "one of them is missed", bad: Delivery,
 			says: `element z of the id "1" stayed in the queue during b's discard`,
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				three(f)
 				f.discards("b", "1", "1", "x")
-				return nil
 			}},
-		{name: "offered meanwhile", build: func(f *fixture) *Leftovers {
+		{name: "offered meanwhile", build: func(f *fixture) {
 			put(f, "x", "1")
 			op := f.call("b", ops.Discard, "1")
 			put(f, "y", "1")
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpOK, Result{Output: "1"})
 			f.take("c", "y")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "wrong number", bad: Delivery,
 			says: `says that it removed 3 elements of the id "1", but it was 2`,
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				three(f)
 				f.discards("b", "1", "3", "x", "z")
-				return nil
 			}},
 		{name: "another id", bad: Delivery, says: "element y, offered by a, is lost",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				three(f)
 				f.discards("b", "1", "2", "x", "z", "y")
-				return nil
 			}},
-		{name: "counted by two", bad: Delivery, says: "but it was 0",
-			build: func(f *fixture) *Leftovers {
-				three(f)
-				f.discards("b", "1", "2", "x", "z")
-				f.discards("c", "1", "1")
-				return nil
-			}},
+		{name: "counted by two", bad: Delivery, says: "but it was 0", build: func(f *fixture) {
+			three(f)
+			f.discards("b", "1", "2", "x", "z")
+			f.discards("c", "1", "1")
+		}},
 		{name: "taken and counted", bad: Delivery, says: "says that it removed 2 elements",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				three(f)
 				f.take("c", "x")
 				f.discards("b", "1", "2", "z")
-				return nil
 			}},
 		{name: "discarded, then delivered", bad: Delivery,
 			says: "element x was removed by b's discard (steps 10 to 13), and delivered by c's take",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				three(f)
 				f.discards("b", "1", "2", "x", "z")
 				f.finds("c", ops.Take, "x")
-				return nil
 			}},
 		{name: "said not to be done", bad: Delivery,
 			says: "element x was removed by b's discard (steps 10 to 12, failed: connection " +
-				"closed), which says that it was not", build: func(f *fixture) *Leftovers {
+				"closed), which says that it was not", build: func(f *fixture) {
 				three(f)
 				op := f.call("b", ops.Discard, "1")
 				f.deletes("b", 0, "/q/x", 0)
 				f.ret(op, OpFailed, Result{})
-				return nil
 			}},
-		{name: "reply lost", build: func(f *fixture) *Leftovers {
+		{name: "reply lost", build: func(f *fixture) {
 			three(f)
 			op := f.call("b", ops.Discard, "1")
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpUnknown, Result{})
 			f.take("b", "y")
-			return nil
 		}},
 		{name: "overtakes what is discarded later", bad: Order,
-			says: "element x was in the queue before y", build: func(f *fixture) *Leftovers {
+			says: "element x was in the queue before y", build: func(f *fixture) {
 				three(f)
 				f.take("c", "y")
 				f.discards("b", "1", "2", "x", "z")
-				return nil
 			}},
 		{name: "not empty before it is discarded", bad: Linearizability,
-			says: "found the queue empty", build: func(f *fixture) *Leftovers {
+			says: "found the queue empty", build: func(f *fixture) {
 				put(f, "x", "1")
 				f.finds("b", ops.Poll, "")
 				f.discards("b", "1", "1", "x")
-				return nil
 			}},
 		{name: "wrong order of the others", bad: Linearizability, says: "y left first",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				put(f, "x", "1")
 				put(f, "y", "2")
 				f.take("b", "y")
 				f.take("b", "x")
-				return nil
 			}},
 		{name: "hangs", bad: Liveness, says: "b's discard (step 1, pending) never returned",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("b", ops.Discard, "1")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
-		{name: "without a log", build: func(f *fixture) *Leftovers {
+		{name: "without a log", build: func(f *fixture) {
 			three(f)
 			f.discards("b", "1", "2", "x", "z")
 			f.take("c", "y")
 			f.h.Server = nil
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans,
 			says: "/q/claims/1 is no element", build: bookkeeping},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			tt.runBy(t, func(q Queue) Claims { return IDQueue(q) })
-		})
-	}
+	})
 }
 
 // randomIDQueue makes valid histories of a queue with two ids.

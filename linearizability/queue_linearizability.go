@@ -12,8 +12,8 @@ var queueObject = sequential[model.Queue, model.QueueOp]{
 	show: model.Queue.String,
 }
 
-// queueEvents turns the history into operations on the model. If there is a server log, it is known
-// what became of each.
+// queueEvents turns the history into operations on the model. With a server log, the outcome of
+// each is known.
 func queueEvents(t queueTable) []event[model.QueueOp] {
 	var list []event[model.QueueOp]
 	for i := range t.history.Ops {
@@ -36,7 +36,7 @@ func queueEvents(t queueTable) []event[model.QueueOp] {
 	return append(list, serverEvents(t)...)
 }
 
-// callEvent fills in what all operations of a client share.
+// callEvent fills in the fields that all operations of a client have.
 func callEvent(t queueTable, op *Op, kind model.QueueKind, item string) event[model.QueueOp] {
 	e := event[model.QueueOp]{
 		op:   model.QueueOp{Kind: kind, Item: item, Empty: op.Empty && op.ok()},
@@ -66,7 +66,7 @@ func offerEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
 	case len(znodes) > 0:
 		return applied(e, op, znodes[0].created, 0), true
 	case t.log.known:
-		return e, false // it never took effect, even if its client was told that it did
+		return e, false // it never took effect, even if it reported success
 	}
 	return doubtful(e, op, t.history.End)
 }
@@ -101,7 +101,7 @@ func applied(e event[model.QueueOp], op *Op, step, phase int64) event[model.Queu
 	return e
 }
 
-// doubtful is an operation without a server log that tells what became of it.
+// doubtful is an operation of unknown outcome without a server log.
 func doubtful(e event[model.QueueOp], op *Op, end int64) (event[model.QueueOp], bool) {
 	switch {
 	case op.Outcome == OpFailed:
@@ -121,8 +121,8 @@ func mayRepeat(t queueTable, op *Op) bool {
 		(t.log.known || e.takes[0] != op)
 }
 
-// readEvent places a peek or an empty answer where the server's queue was like that, if it ever was
-// during the call.
+// readEvent places a peek or an empty answer at a step of the call at which it was right, if there
+// is one.
 func readEvent(t queueTable, op *Op) event[model.QueueOp] {
 	kind := model.Take
 	if op.Kind == ops.Peek {
@@ -135,8 +135,8 @@ func readEvent(t queueTable, op *Op) event[model.QueueOp] {
 	return e
 }
 
-// serverEvents are the changes of the queue that no call accounts for: elements that another client
-// removed and, where a queue may duplicate, second copies.
+// serverEvents are the changes of the queue without a call: elements that another client removed
+// and, where a queue may duplicate, second copies.
 func serverEvents(t queueTable) []event[model.QueueOp] {
 	var list []event[model.QueueOp]
 	add := func(kind model.QueueKind, value, text string, step, phase int64) {

@@ -13,8 +13,8 @@ func judgeQueueLiveness(t queueTable, left *Leftovers) []Verdict {
 	return verdicts
 }
 
-// judgePendingCalls asks of every call still pending at rest whether it may be. A take may wait for
-// an empty queue; nothing else may wait.
+// judgePendingCalls looks for calls that are pending at rest and may not be. A take may wait for an
+// empty queue; nothing else may wait.
 func judgePendingCalls(t queueTable, left *Leftovers) []Verdict {
 	stuck := t.history.pendingOps(ops.Offer, ops.Poll, ops.Take, ops.Peek)
 	if left == nil {
@@ -65,7 +65,7 @@ func freeAtRest(t queueTable, e *element, path string) bool {
 }
 
 // queueOrphans returns the queue's znodes that are neither elements nor directories: claims, locks,
-// records of what was stored.
+// records of stored elements.
 func queueOrphans(t queueTable, left *Leftovers) []orphan {
 	var list []orphan
 	for _, n := range left.Nodes {

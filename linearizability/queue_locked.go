@@ -12,19 +12,19 @@ import (
 // at least once. Its calls are [ops.Offer], [ops.Poll], [ops.Take], [ops.Ack] and [ops.Release]. No
 // two offers may have the same element.
 //
-//   - Safety: a take that returned an element had its lock, and the lock goes with its session or
-//     because its owner acknowledges the element or gives it back.
-//   - Order: no take passes over an older element that was there, and not locked, from the call to
-//     the lock; no answer is empty while one was there all the time.
-//   - Delivery: an element leaves the queue because a client that was given it acknowledges it,
-//     once; an acknowledged element has left and does not come again.
+//   - Safety: a take that returned an element had its lock. The lock ends with the session of its
+//     owner, or by an ack or release of its owner.
+//   - Order: no take passes over an older element that was free (stored and not locked) from the
+//     call to the lock; no answer is empty while an element was free all the time.
+//   - Delivery: an element leaves the queue by one ack of a client that received it. After the ack
+//     it is not in the queue, and is not delivered again.
 //   - Liveness: no take waits, or gives up, beside an element that is not locked.
-//   - Orphans: no lock is left that nobody holds.
+//   - Orphans: no lock is left without a holder.
 //
 // All but delivery needs the server's log or leftovers.
 type LockQueue struct {
-	// Queue says where it is. MayLose, MayDuplicate and StaleReads mean nothing here; Unordered:
-	// the oldest element need not be delivered first.
+	// Queue has the paths. MayLose, MayDuplicate and StaleReads mean nothing here; Unordered: the
+	// oldest element need not be delivered first.
 	Queue
 	// Lock returns the path of the lock of the element stored at a path. The lock is the ephemeral
 	// znode of the client that the element was delivered to.
@@ -55,10 +55,10 @@ func (claims LockQueue) judge(h History, left *Leftovers) Report {
 type lockedTable struct {
 	queueTable
 	deliveries []delivery
-	locks      map[*znode][]*znode // of a stored element, by age
+	locks      map[*znode][]*znode // by stored element, oldest first
 }
 
-// delivery is an element that one client was given.
+// delivery is the delivery of an element to one client.
 type delivery struct {
 	take    *Op
 	element *element
@@ -84,8 +84,7 @@ func newLockedTable(h History, claims LockQueue) lockedTable {
 	return t
 }
 
-// notLocked reports whether no lock was on an element at a step, and the time since which there was
-// none.
+// notLocked reports whether an element was not locked at a step, and since which time.
 func (t lockedTable) notLocked(z *znode, step int64) (since time.Duration, ok bool) {
 	for _, lock := range t.locks[z] {
 		if lock.existsAt(step) {
@@ -136,7 +135,8 @@ func endOfDelivery(calls []Op, take *Op) *Op {
 	return nil
 }
 
-// judgeElementLocks asks of each delivery for its lock, and of each lock why it was deleted.
+// judgeElementLocks checks that each delivery had its lock, and that each lock was deleted for a
+// reason.
 func judgeElementLocks(t lockedTable) Verdict {
 	if !t.log.known {
 		return fine(Safety, "who held which lock is not known")
@@ -163,7 +163,8 @@ func judgeElementLocks(t lockedTable) Verdict {
 }
 
 // mayEnd reports whether the client had a reason to delete the lock: the end of the delivery, or a
-// close that was under way when it got the element, and whose clean-up can go on after an error.
+// close that was under way when it got the element. The clean-up of a close can go on after an
+// error.
 func mayEnd(calls []Op, d delivery) bool {
 	if d.end != nil && d.end.Call <= d.lock.deleted {
 		return true

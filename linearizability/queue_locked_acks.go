@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// badAck looks for elements that left without an ack, that stayed in spite of one, or that were
-// delivered again after it.
+// badAck looks for elements that left without an ack, stayed in spite of one, or were delivered
+// again after it.
 func badAck(t lockedTable) (v Verdict, bad bool) {
 	for _, e := range t.elements {
 		acks := acksOf(t.history.Ops, e)

@@ -17,7 +17,7 @@ func judgeLockedLiveness(t lockedTable, left *Leftovers) []Verdict {
 	return judgeQueueLiveness(t.queueTable, left)
 }
 
-// holds reports whether the client was given an element and has not begun to end that.
+// holds reports whether the client has an element and has not begun to end its delivery.
 func (t lockedTable) holds(client string) bool {
 	return slices.ContainsFunc(t.deliveries, func(d delivery) bool {
 		return d.take.Client == client && d.end == nil

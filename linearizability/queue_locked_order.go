@@ -2,8 +2,8 @@ package linearizability
 
 import "slices"
 
-// judgeLockedOrder compares each delivery with the elements that were there, not locked, all the
-// time from the call to the lock, and each empty answer with what was there.
+// judgeLockedOrder compares each delivery with the elements that were free from the call to the
+// lock, and each empty answer with the free elements.
 func judgeLockedOrder(t lockedTable) Verdict {
 	for _, d := range t.deliveries {
 		if d.lock == nil {
@@ -27,8 +27,8 @@ func judgeLockedOrder(t lockedTable) Verdict {
 	return fine(Order, "the oldest first of what nobody held")
 }
 
-// passedOverLocked returns an element that is older than a delivered one, and could have been taken
-// instead of it all the time.
+// passedOverLocked returns an element that is older than a delivered one, and was free all the
+// time.
 func passedOverLocked(t lockedTable, d delivery) *element {
 	item := itemOf(t, d)
 	for _, e := range t.elements {

@@ -12,18 +12,17 @@ import (
 
 func lockOf(item string) string { return item + "-lock" }
 
-// sessionOf is a session of a client, the n-th.
+// lockSession returns the n-th session of a client.
 func lockSession(client string, n int64) int64 { return int64(client[0]) + 1000*n }
 
-// gets is a whole, undisturbed take of a queue with locks; the lock is of the client's first
-// session.
+// gets records a complete take of a queue with locks; the lock is of the client's first session.
 func (f *fixture) gets(client, value string) {
 	op := f.call(client, ops.Take, "")
 	f.creates(client, lockSession(client, 0), "/q/"+value+"-lock", "guid", lockSession(client, 0))
 	f.ret(op, OpOK, Result{Output: value})
 }
 
-// ends is an ack or release, and what it deletes.
+// ends records an ack or release, and the deletes of the paths.
 func (f *fixture) ends(client, kind, value string, paths ...string) {
 	op := f.call(client, kind, value)
 	for _, path := range paths {
@@ -42,189 +41,168 @@ func TestLockQueue(t *testing.T) {
 		f.offer("a", "x")
 		f.offer("a", "y")
 	}
-	tests := []struct {
-		name  string
-		build func(f *fixture) *Leftovers
-		bad   string
-		says  string
-	}{
-		{name: "one after the other", build: func(f *fixture) *Leftovers {
+	checkHistories(t, always(LockQueue{
+		Queue: Queue{Path: "/q", Patience: 5e6}, Lock: lockOf,
+	}), []claimTest{
+		{name: "one after the other", build: func(f *fixture) {
 			xy(f)
 			f.gets("b", "x")
 			f.gets("c", "y")
 			f.finds("a", ops.Poll, "")
 			f.does("c", "y")
 			f.does("b", "x")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "given back", build: func(f *fixture) *Leftovers {
+		{name: "given back", build: func(f *fixture) {
 			xy(f)
 			f.gets("b", "x")
 			f.ends("b", ops.Release, "x", "/q/x-lock")
 			f.gets("c", "x")
 			f.does("c", "x")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/y", Data: "y"}}}
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/q/y", Data: "y"}}}
 		}},
-		{name: "redelivered after an expiry", build: func(f *fixture) *Leftovers {
+		{name: "redelivered after an expiry", build: func(f *fixture) {
 			xy(f)
 			f.gets("b", "x")
 			f.expires(lockSession("b", 0), "/q/x-lock")
 			f.gets("c", "x")
 			f.does("c", "x")
 			f.ret(f.call("b", ops.Ack, "x"), OpFailed, Result{})
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "without a lock", bad: Safety,
 			says: "b's take (steps 7 to 8) returned element x without a lock on it",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				xy(f)
 				f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "x"})
-				return nil
 			}},
 		{name: "another's lock is deleted", bad: Safety,
 			says: "c deleted /q/x-lock at step 10, the lock of b on element x",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				xy(f)
 				f.gets("b", "x")
 				f.deletes("c", lockSession("c", 0), "/q/x-lock", 0)
-				return nil
 			}},
 		{name: "lock is given up", bad: Safety,
 			says: "b gave up /q/x-lock at step 10, its lock on element x, neither done with it " +
-				"nor asked to", build: func(f *fixture) *Leftovers {
+				"nor asked to", build: func(f *fixture) {
 				xy(f)
 				f.gets("b", "x")
 				f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
 				f.does("b", "x")
-				return nil
 			}},
-		{name: "lock is given up by a close that was under way",
-			build: func(f *fixture) *Leftovers {
-				xy(f)
-				op := f.call("b", ops.Close, "")
-				f.gets("b", "x")
-				f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
-				f.ret(op, OpOK, Result{})
-				f.gets("c", "x")
-				f.does("c", "x")
-				return nil
-			}},
+		{name: "lock is given up by a close that was under way", build: func(f *fixture) {
+			xy(f)
+			op := f.call("b", ops.Close, "")
+			f.gets("b", "x")
+			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
+			f.ret(op, OpOK, Result{})
+			f.gets("c", "x")
+			f.does("c", "x")
+		}},
 		{name: "lock is given up after a close", bad: Safety,
-			says: "b gave up /q/x-lock at step 12", build: func(f *fixture) *Leftovers {
+			says: "b gave up /q/x-lock at step 12", build: func(f *fixture) {
 				xy(f)
 				op := f.call("b", ops.Close, "")
 				f.gets("b", "x")
 				f.ret(op, OpOK, Result{})
 				f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
 				f.does("b", "x")
-				return nil
 			}},
 		{name: "the younger first", bad: Order,
 			says: "got element y, although the older x was there and not locked all the time",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				xy(f)
 				f.gets("b", "y")
-				return nil
 			}},
-		{name: "the younger, while the older was locked", build: func(f *fixture) *Leftovers {
+		{name: "the younger, while the older was locked", build: func(f *fixture) {
 			xy(f)
 			f.gets("b", "x")
 			op := f.call("c", ops.Take, "")
 			f.ends("b", ops.Release, "x", "/q/x-lock")
 			f.creates("c", lockSession("c", 0), "/q/y-lock", "guid", lockSession("c", 0))
 			f.ret(op, OpOK, Result{Output: "y"})
-			return nil
 		}},
 		{name: "nothing found beside an element", bad: Order,
 			says: "b's poll (steps 7 to 9) found nothing, although at every moment",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				xy(f)
 				f.finds("b", ops.Poll, "")
-				return nil
 			}},
-		{name: "nothing found while all were locked", build: func(f *fixture) *Leftovers {
+		{name: "nothing found while all were locked", build: func(f *fixture) {
 			xy(f)
 			op := f.call("c", ops.Poll, "")
 			f.gets("a", "x")
 			f.gets("b", "y")
 			f.ends("a", ops.Release, "x", "/q/x-lock")
 			f.ret(op, OpOK, Result{Empty: true})
-			return nil
 		}},
 		{name: "removed, not acknowledged", bad: Delivery,
 			says: "element x was removed by b at step 11, but was not acknowledged by that client",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				xy(f)
 				f.gets("b", "x")
 				f.ends("b", ops.Release, "x", "/q/x", "/q/x-lock")
-				return nil
 			}},
 		{name: "acknowledged by another than removed it", bad: Delivery, says: "removed by b",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				xy(f)
 				f.gets("b", "x")
 				op := f.call("c", ops.Ack, "x")
 				f.deletes("b", lockSession("b", 0), "/q/x", 0)
 				f.ret(op, OpUnknown, Result{})
-				return nil
 			}},
 		{name: "said not to be acknowledged", bad: Delivery,
-			says: "not acknowledged by that client", build: func(f *fixture) *Leftovers {
+			says: "not acknowledged by that client", build: func(f *fixture) {
 				xy(f)
 				f.gets("b", "x")
 				op := f.call("b", ops.Ack, "x")
 				f.deletes("b", lockSession("b", 0), "/q/x", 0)
 				f.ret(op, OpFailed, Result{})
-				return nil
 			}},
-		{name: "unknown, and removed late", build: func(f *fixture) *Leftovers {
+		{name: "unknown, and removed late", build: func(f *fixture) {
 			xy(f)
 			f.gets("b", "x")
 			f.ret(f.call("b", ops.Ack, "x"), OpUnknown, Result{})
 			f.deletes("b", lockSession("b", 0), "/q/x", 0)
-			return nil
 		}},
 		{name: "acknowledged, but still there", bad: Delivery,
-			says: "element x is in the queue after b's ack", build: func(f *fixture) *Leftovers {
+			says: "element x is in the queue after b's ack", build: func(f *fixture) {
 				xy(f)
 				f.gets("b", "x")
 				f.ends("b", ops.Ack, "x", "/q/x-lock")
-				return nil
 			}},
 		{name: "acknowledged twice", bad: Delivery, says: "element x was acknowledged twice",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				xy(f)
 				f.gets("b", "x")
 				f.does("b", "x")
 				f.ends("c", ops.Ack, "x")
-				return nil
 			}},
 		{name: "acknowledged and delivered again", bad: Delivery,
 			says: "element x was acknowledged by b's ack (steps 10 to 13), and delivered once " +
-				"more by c's take", build: func(f *fixture) *Leftovers {
+				"more by c's take", build: func(f *fixture) {
 				xy(f)
 				f.gets("b", "x")
 				f.does("b", "x")
 				f.gets("c", "x")
-				return nil
 			}},
 		{name: "lost on the way", bad: Delivery, says: "element x, offered by a, is lost",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.offer("a", "x")
 				f.deletes("", 0, "/q/x", 0)
-				return nil
 			}},
 		{name: "waits beside a free element", bad: Liveness, says: "client b waits in take",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("b", ops.Take, "")
 				f.offer("a", "x")
-				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 			}},
-		{name: "waits for one that is held", build: func(f *fixture) *Leftovers {
+		{name: "waits for one that is held", build: func(f *fixture) {
 			f.offer("a", "x")
 			f.gets("c", "x")
 			f.call("b", ops.Take, "")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"},
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"},
 				{Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
 		}},
 		{name: "gave up beside a free element", bad: Liveness,
@@ -233,27 +211,19 @@ func TestLockQueue(t *testing.T) {
 		{name: "gave up soon after it was free", build: gaveUpAfter(4)},
 		{name: "lock is left", bad: Orphans,
 			says: "/q/x-lock (session 0x63) is no element of the queue",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.offer("a", "x")
 				f.gets("c", "x")
 				f.ends("c", ops.Release, "x")
-				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"},
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"},
 					{Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			opts := LockQueue{Queue: Queue{Path: "/q", Patience: 5e6}, Lock: lockOf}
-			checkReport(t, Judge(f.history(), left, opts), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
-// gaveUpAfter is a take that fails so many steps after the element was given back.
-func gaveUpAfter(steps int) func(*fixture) *Leftovers {
-	return func(f *fixture) *Leftovers {
+// gaveUpAfter records a take that fails the given number of steps after the element was released.
+func gaveUpAfter(steps int) func(*fixture) {
+	return func(f *fixture) {
 		f.offer("a", "x")
 		f.gets("c", "x")
 		rel := f.call("c", ops.Release, "x")
@@ -264,7 +234,6 @@ func gaveUpAfter(steps int) func(*fixture) *Leftovers {
 		}
 		f.ret(rel, OpOK, Result{})
 		f.ret(op, OpFailed, Result{})
-		return nil
 	}
 }
 
@@ -273,7 +242,7 @@ func randomLockQueue(t *rapid.T) History {
 	s := &simulator{t: t}
 	var queue []string            // elements in the order of the offers
 	holds := map[string]string{}  // client to element
-	session := map[string]int64{} // how many the client has had
+	session := map[string]int64{} // the number of sessions of a client
 	for _, v := range []string{"p", "q", "r"} {
 		s.offer("a", v)
 		queue = append(queue, v)
@@ -294,7 +263,7 @@ func randomLockQueue(t *rapid.T) History {
 		held := holds[client]
 		switch {
 		case held != "" && !knows(client):
-			unlock(client) // it had given the call up
+			unlock(client) // it had abandoned the call
 		case held != "" && rapid.IntRange(0, 5).Draw(t, "expiry") == 5:
 			s.expires(lockSession(client, session[client]), "/q/"+held+"-lock")
 			session[client]++
@@ -348,15 +317,14 @@ func TestCorrectLockQueuesAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomLockQueue, judgeSomeLockQueue)
 }
 
-// steal lets another client than the one that was asked to delete a lock.
+// steal makes another client delete a lock.
 func steal(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool {
 		return e.Kind == NodeDeleted && h.behind(*e,
 			[]string{ops.Ack, ops.Release}) != nil && e.Path[len(e.Path)-1] == 'k' &&
 			slices.ContainsFunc(h.Ops,
 				func(op Op) bool {
-					return op.ok() && "/q/"+op.Output+"-lock" == e.Path &&
-						op.Client == e.Client
+					return op.ok() && "/q/"+op.Output+"-lock" == e.Path && op.Client == e.Client
 				})
 	})
 	if e != nil {

@@ -18,8 +18,8 @@ func judgeQueueOrder(t queueTable) Verdict {
 	return fine(Order, "first in, first out")
 }
 
-// wrongOrder looks for two elements of which the first certainly comes before the second, was in
-// the queue before the second was taken, and certainly was not taken before it.
+// wrongOrder looks for two elements in the wrong order: the first certainly comes before the
+// second, was in the queue before the second was taken, and certainly was not taken before it.
 func wrongOrder(t queueTable, property string, list []span) (v Verdict, bad bool) {
 	for _, b := range list {
 		if b.e.discarded {
@@ -45,8 +45,7 @@ func wrongOrderText(by ranking, a, b span) string {
 	return text + ", " + a.e.value + " after that by " + a.outText
 }
 
-// comesBefore reports whether one element is certainly to be taken before another, as both are
-// known of when that was taken.
+// comesBefore reports whether a must certainly be taken before b.
 func comesBefore(a, b span) bool {
 	switch {
 	case a.e.rank == b.e.rank:
@@ -57,8 +56,8 @@ func comesBefore(a, b span) bool {
 	return false
 }
 
-// judgeRanks compares every removal with what was in the queue at that moment: at the server or, if
-// there is no log, as far as the clients know.
+// judgeRanks compares every removal with the content of the queue at that moment: at the server or,
+// without a log, as far as the clients know.
 func judgeRanks(t queueTable) Verdict {
 	if v, bad := takenTooEarly(t); bad {
 		return v

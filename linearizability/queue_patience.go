@@ -8,7 +8,7 @@ import (
 )
 
 // overlooksElement looks for a take that failed, or went on waiting, although an element was in the
-// queue for as long as patience asks, and nothing that is known kept its client from it.
+// queue for the whole patience, without a known obstacle for its client.
 func overlooksElement(t queueTable) (v Verdict, bad bool) {
 	if t.claims.Patience <= 0 {
 		return Verdict{}, false
@@ -35,10 +35,9 @@ func overlooksElement(t queueTable) (v Verdict, bad bool) {
 	return Verdict{}, false
 }
 
-// takenLate returns the element that a take has removed, and for how long it had been in the queue
-// while the take waited. A client that learned of a loss meanwhile is excused: the go-zookeeper
-// client can lose the event of a watch with its connection, so that the take had to look again on
-// its own.
+// takenLate returns the element that a take removed, and its time in the queue while the take
+// waited. A client that learned of a loss meanwhile is excused: the go-zookeeper client can lose
+// the event of a watch with its connection, so the take had to look again without it.
 func takenLate(t queueTable, op *Op) (*element, time.Duration) {
 	if !op.ok() || t.history.undisturbed(*op, t.log) > op.CallTime {
 		return nil, 0
@@ -57,7 +56,7 @@ func takenLate(t queueTable, op *Op) (*element, time.Duration) {
 }
 
 // longestBefore returns the element that was in the queue, as one znode, for the longest time up to
-// the return of the take, and for how long. An element that is put back again and again has many
+// the return of the take, and that time. An element that is put back again and again has many
 // znodes, none of which exists for long.
 func longestBefore(t queueTable, op *Op) (longest *element, stay time.Duration) {
 	from := t.history.undisturbed(*op, t.log)

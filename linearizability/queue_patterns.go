@@ -6,7 +6,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// badPattern looks for what no queue can show.
+// badPattern looks for patterns that no queue can show.
 func badPattern(t queueTable) (v Verdict, bad bool) {
 	for _, e := range t.elements {
 		if e.offer == nil || len(e.znodes) == 0 && t.log.known && len(e.takes) > 0 {
@@ -29,8 +29,8 @@ func badPattern(t queueTable) (v Verdict, bad bool) {
 	return falseEmpty(t)
 }
 
-// falseEmpty looks for an empty answer during all of which one element or another was certainly in
-// the queue: after its offer returned, before its take began.
+// falseEmpty looks for an empty answer that is certainly wrong: at every moment of the call some
+// element was in the queue, after its offer returned and before its take began.
 func falseEmpty(t queueTable) (v Verdict, bad bool) {
 	all := spansOf(t, false)
 	for i := range t.history.Ops {

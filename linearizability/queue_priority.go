@@ -26,8 +26,8 @@ func cutPriority(input string) (element string, priority int64) {
 // PriorityQueue claims to be a [Queue] from which the element with the smallest priority leaves
 // first, and of several the oldest. The Input of an offer is made by [Prioritized].
 //
-// With the server's log every removal has to be that of the first element at that step; this holds
-// also for an element that was put back, before and after that.
+// With the server's log, every removed element must be the first at that step. This includes
+// elements that were put back.
 type PriorityQueue Queue
 
 func (claims PriorityQueue) judge(h History, left *Leftovers) Report {

@@ -12,7 +12,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// offers is a whole, undisturbed offer whose input says more than the element.
+// offers records a complete offer with its own input.
 func (f *fixture) offers(client, value, input string) {
 	op := f.call(client, ops.Offer, input)
 	f.creates(client, 0, "/q/"+value, value, 0)
@@ -26,7 +26,7 @@ func (f *fixture) finds(client, kind, value string) {
 	f.ret(op, OpOK, Result{Output: value, Empty: value == ""})
 }
 
-// removes is what a client does that gives its take up: it may put the element back.
+// removes records an abandoned take: during may put the element back.
 func (f *fixture) removes(client, value string, during func()) {
 	op := f.call(client, ops.Take, "")
 	f.deletes(client, 0, "/q/"+value, 0)
@@ -37,15 +37,14 @@ func (f *fixture) removes(client, value string, during func()) {
 
 func TestPriorityQueue(t *testing.T) {
 	put := func(f *fixture, value string, priority int64) {
-		f.offers("a", value,
-			Prioritized(value, priority))
+		f.offers("a", value, Prioritized(value, priority))
 	}
 	both := func(f *fixture) {
 		put(f, "x", 5)
 		put(f, "y", -1)
 	}
-	tests := []queueTest{
-		{name: "most urgent first, then the oldest", build: func(f *fixture) *Leftovers {
+	checkHistories(t, queueAt(func(q Queue) Claims { return PriorityQueue(q) }), []queueTest{
+		{name: "most urgent first, then the oldest", build: func(f *fixture) {
 			both(f)
 			put(f, "z", 5)
 			f.finds("b", ops.Peek, "y")
@@ -53,125 +52,98 @@ func TestPriorityQueue(t *testing.T) {
 			f.take("b", "x")
 			f.take("c", "z")
 			f.finds("b", ops.Poll, "")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "the oldest first", bad: Order,
 			says: "element x (priority 5) was removed at step 8, although y (priority -1) was " +
-				"in the queue", build: func(f *fixture) *Leftovers {
+				"in the queue", build: func(f *fixture) {
 				both(f)
 				f.take("b", "x")
-				return nil
 			}},
 		{name: "the oldest first is not linearizable", bad: Linearizability,
 			says: "element y (priority -1) was in the queue before x (priority 5)",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				both(f)
 				f.take("b", "x")
 				f.take("b", "y")
-				return nil
 			}},
 		{name: "the youngest of equals", bad: Order,
-			says: "although x (priority 5) was in the queue", build: func(f *fixture) *Leftovers {
+			says: "although x (priority 5) was in the queue", build: func(f *fixture) {
 				put(f, "x", 5)
 				put(f, "y", 5)
 				f.take("b", "y")
-				return nil
 			}},
 		{name: "chosen before a more urgent one came", bad: Order,
-			says: "although y (priority -1) was in the queue", build: func(f *fixture) *Leftovers {
+			says: "although y (priority -1) was in the queue", build: func(f *fixture) {
 				put(f, "x", 5)
 				op := f.call("b", ops.Take, "")
 				put(f, "y", -1)
 				f.deletes("b", 0, "/q/x", 0)
 				f.ret(op, OpOK, Result{Output: "x"})
-				return nil
 			}},
 		{name: "peek at the oldest", bad: Linearizability, says: "peek() -> x",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				both(f)
 				f.finds("b", ops.Peek, "x")
-				return nil
 			}},
 		{name: "not empty", bad: Linearizability, says: "found the queue empty",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				both(f)
 				f.finds("b", ops.Poll, "")
-				return nil
 			}},
-		{name: "put back, and taken in its turn", build: func(f *fixture) *Leftovers {
+		{name: "put back, and taken in its turn", build: func(f *fixture) {
 			both(f)
 			f.removes("b", "y", func() {})
 			f.take("c", "y")
 			f.take("c", "x")
-			return nil
 		}},
-		{name: "others while it is out", build: func(f *fixture) *Leftovers {
+		{name: "others while it is out", build: func(f *fixture) {
 			both(f)
 			f.removes("b", "y", func() { f.take("c", "x") })
 			f.take("c", "y")
-			return nil
 		}},
 		{name: "put back, and overtaken", bad: Order,
-			says: "although y (priority -1) was in the queue", build: func(f *fixture) *Leftovers {
+			says: "although y (priority -1) was in the queue", build: func(f *fixture) {
 				both(f)
 				f.removes("b", "y", func() {})
 				f.take("c", "x")
-				return nil
 			}},
 		{name: "put back, and overtaken by a younger equal", bad: Order,
-			says: "although x (priority 5) was in the queue", build: func(f *fixture) *Leftovers {
+			says: "although x (priority 5) was in the queue", build: func(f *fixture) {
 				put(f, "x", 5)
 				put(f, "y", 5)
 				f.removes("b", "x", func() {})
 				f.take("c", "y")
-				return nil
 			}},
 		{name: "without a log", bad: Linearizability, says: "but x left first",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				both(f)
 				f.take("b", "x")
 				f.take("b", "y")
 				f.h.Server = nil
-				return nil
 			}},
 		{name: "lost", bad: Delivery, says: "element y, offered by a, is lost",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				both(f)
 				op := f.call("b", ops.Take, "")
 				f.deletes("b", 0, "/q/y", 0)
 				f.ret(op, OpUnknown, Result{})
-				return nil
 			}},
 		{name: "twice", bad: Delivery, says: "element y was delivered twice",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				both(f)
 				f.take("b", "y")
 				f.finds("c", ops.Take, "y")
-				return nil
 			}},
 		{name: "waits beside an element", bad: Liveness, says: "although element x is there",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("b", ops.Take, "")
 				put(f, "x", 1)
-				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 			}},
 		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans,
 			says: "/q/claims/1 is no element", build: bookkeeping},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name,
-			func(t *testing.T) { tt.runBy(t, func(q Queue) Claims { return PriorityQueue(q) }) })
-	}
-}
-
-// runBy is run for another kind of queue.
-func (tt queueTest) runBy(t *testing.T, kind func(Queue) Claims) {
-	f := &fixture{}
-	left := tt.build(f)
-	if tt.opts.Path == "" {
-		tt.opts.Path = "/q"
-	}
-	checkReport(t, Judge(f.history(), left, kind(tt.opts)), tt.bad, tt.says)
+	})
 }
 
 // waiting is an element of a random queue.
@@ -180,9 +152,9 @@ type waiting struct {
 	rank  int64
 }
 
-// randomRanked makes valid histories of a queue that goes by ranks and loses elements only when a
-// reply is lost. rank draws one, and input says how an offer has it; shown reports whether an
-// element can be taken at a time.
+// randomRanked makes valid histories of a queue with ranks that loses elements only with a lost
+// reply. rank draws a rank, input makes the Input of an offer, and shown reports whether an element
+// can be taken at a time.
 func randomRanked(
 	t *rapid.T, rank func(now time.Duration) int64, input func(string, int64) string,
 	shown func(rank int64, now time.Duration) bool,
@@ -244,7 +216,7 @@ func TestCorrectPriorityQueuesAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomPriorityQueue, judgeSomePriorityQueue)
 }
 
-// reRank gives an element that has left another rank, such that somebody was passed over.
+// reRank changes the rank of a removed element, so that it has passed over another.
 func reRank(input func(string, int64) string, worst int64) func(t *rapid.T, h *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		e := one(t, h.Server, func(e *ServerEvent) bool {
@@ -267,7 +239,7 @@ func reRank(input func(string, int64) string, worst int64) func(t *rapid.T, h *H
 	}
 }
 
-// neverStored takes all that the server did to an element out of the log that somebody took.
+// neverStored removes all changes of a taken element from the log.
 func neverStored(t *rapid.T, h *History) bool {
 	op := one(t, h.Ops, func(op *Op) bool { return op.ok() && isTake(op) && !op.Empty })
 	if op == nil {

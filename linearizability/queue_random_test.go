@@ -20,13 +20,13 @@ type customer struct {
 	op     int
 	kind   string
 	value  string
-	after  string // what happens next: "apply" or "return"
+	after  string // the next step: "apply" or "return"
 	result Result
 	got    Outcome
 }
 
-// randomQueue makes valid histories of a queue that loses elements only when a reply is lost; it
-// returns those.
+// randomQueue makes valid histories of a queue that loses elements only with a lost reply. It also
+// returns the lost elements.
 func randomQueue(t *rapid.T) (History, []string) {
 	f := &fixture{}
 	var queue, lost []string
@@ -111,7 +111,7 @@ func TestCorrectQueuesAreFoundCorrect(t *testing.T) {
 			t.Fatalf("lost %v, but %s", lost, v)
 		}
 		if len(h.Ops) > 25 {
-			return // without the log, many unknowns cost too much
+			return // without the log, many unknown outcomes cost too much
 		}
 		h.Server = nil
 		if r := Judge(h, nil, atMostOnce); r.Status() == Violated {
@@ -249,8 +249,8 @@ func decideSlowly[S comparable, O any](
 	return porcupine.CheckOperationsTimeout(toModel(o), toOperations(events), patience)
 }
 
-// A queue in which everything is concurrent and one element is missing takes porcupine longer than
-// anybody will wait.
+// TestImpatienceIsUnknown: with all calls concurrent and one element missing, porcupine takes too
+// long.
 func TestImpatienceIsUnknown(t *testing.T) {
 	var events []event[model.QueueOp]
 	for i := range 40 {

@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// ranking says what the rank of an element is. The element with the smallest rank leaves first, and
-// of several the oldest.
+// ranking is the meaning of the rank of an element. The element with the smallest rank leaves
+// first, and of several the oldest.
 type ranking int
 
 const (
@@ -40,8 +40,8 @@ func (by ranking) describe(e *element) string {
 	return e.value
 }
 
-// newRankedTable is newQueueTable for a queue whose offers have a rank in their input: cut takes it
-// out.
+// newRankedTable is newQueueTable for a queue of ranked offers: cut splits the rank off their
+// input.
 func newRankedTable(
 	h History, claims Queue, by ranking, cut func(input string) (element string, rank int64),
 ) queueTable {

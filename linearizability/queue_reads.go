@@ -29,8 +29,7 @@ func stateSeen(t queueTable, op *Op, from int64) (int64, bool) {
 	return 0, false
 }
 
-// firstAt returns the first element after a step, of those that an empty answer must not overlook;
-// nil if there is none.
+// firstAt returns the first element after a step that an empty answer must not overlook, or nil.
 func firstAt(t queueTable, step int64, op *Op) *element {
 	var oldest *znode
 	var first *element

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// removal is the delete of an element's znode, and the call that asked for it.
+// removal is the delete of an element's znode, and the call behind it.
 type removal struct {
 	element *element
 	znode   *znode
@@ -13,7 +13,7 @@ type removal struct {
 }
 
 // findRemovals finds the call behind each removed znode: the take of the same client that returned
-// the element, or else the last call without a result that the client had made by then.
+// the element, or else the client's last earlier call without a result.
 func findRemovals(t queueTable) []removal {
 	used := map[*Op]bool{}
 	var list []removal

@@ -2,8 +2,7 @@ package linearizability
 
 import "fmt"
 
-// span is when an element got into the queue and when it left it, as far as that is known: each is
-// a closed interval of steps.
+// span has two closed intervals of steps: the arrival of an element in the queue, and its removal.
 type span struct {
 	e           *element
 	in, inRet   int64

@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// queueTable is one history of a queue, and what was worked out from it once: each property is a
-// function of it.
+// queueTable is one history of a queue, with values derived from it once. Each property is a
+// function of the table.
 type queueTable struct {
 	history  History
 	log      serverLog
@@ -17,8 +17,8 @@ type queueTable struct {
 	elements []*element // in the order of their first appearance
 	byValue  map[string]*element
 	removals []removal // in the order of the steps
-	// free reports whether a stored element could be taken by somebody at a step, and since when;
-	// nil means always.
+	// free reports whether a stored element could be taken at a step, and since which time; nil
+	// means always.
 	free func(z *znode, step int64) (since time.Duration, ok bool)
 }
 
@@ -49,7 +49,7 @@ func (t *queueTable) gatherOffers() {
 	}
 }
 
-// gatherZnodes takes as elements only what was offered: the directory may hold other znodes.
+// gatherZnodes adds the znodes of offered elements: the directory may hold other znodes.
 func (t *queueTable) gatherZnodes() {
 	for _, z := range t.log.znodes {
 		if value, ok := t.claims.elementIn(z.path, z.data); ok && t.byValue[value] != nil {
@@ -106,7 +106,7 @@ func (t queueTable) about(op *Op) *element {
 	return t.byValue[op.Output]
 }
 
-// freeAt reports whether an element could be taken at a step and its time, and since when.
+// freeAt reports whether an element could be taken at a step and its time, and since which time.
 func (t queueTable) freeAt(
 	e *element, z *znode, step int64, now time.Duration,
 ) (since time.Duration, ok bool) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The properties judged, as they are called in a [Verdict].
+// The properties that are judged, by their names in a [Verdict].
 const (
 	Safety          = "safety"
 	Belief          = "belief"
@@ -79,8 +79,8 @@ type ZombieWindow struct {
 	Client  string
 	Session int64
 	Path    string // the client's znode, if known
-	// From is the step at which the server took the lock away, or at which the client returned from
-	// lock, if that was later.
+	// From is the step at which the server revoked the lock, or at which lock returned, if that was
+	// later.
 	From int64
 	// To is the step at which the client learned of it or gave the lock up, or the end of the
 	// history.
@@ -88,7 +88,7 @@ type ZombieWindow struct {
 	Duration time.Duration
 }
 
-// Report is what was found in one history.
+// Report is the judgement of one history.
 type Report struct {
 	Verdicts []Verdict // of the properties that were judged, in the order of [Properties]
 
@@ -119,8 +119,8 @@ func (r Report) Status() Status {
 	return worst
 }
 
-// Worsen adds a verdict, unless the report has one on the same property that is as bad. A better one
-// gives way to it.
+// Worsen adds a verdict, unless the report has an equally bad or worse one on the same property. It
+// replaces a better one.
 func (r *Report) Worsen(v Verdict) {
 	at := slices.IndexFunc(r.Verdicts, func(w Verdict) bool { return w.Property == v.Property })
 	switch {
@@ -131,8 +131,8 @@ func (r *Report) Worsen(v Verdict) {
 	}
 }
 
-// First returns the verdict to show first: the first of those with the worst status. It is the zero
-// Verdict, whose status is OK, if nothing was judged.
+// First returns the first verdict with the worst status, which is the one to show first. It is the
+// zero Verdict, whose status is OK, if nothing was judged.
 func (r Report) First() Verdict {
 	for _, v := range r.Verdicts {
 		if v.Status == r.Status() {
@@ -168,7 +168,8 @@ func (r Report) String() string {
 
 // Draw writes an interactive picture of the judged history: one HTML page made by porcupine, with a
 // lane for each client and one for the server. It runs the check once more, for up to two seconds.
-// It is an error if the judge draws nothing, as most that do not use porcupine.
+// It returns an error if the judge of the kind draws no picture; most judges without porcupine draw
+// none.
 func (r Report) Draw(w io.Writer) error {
 	if r.draw == nil {
 		return errors.New("the judge of this history draws no picture")

@@ -6,10 +6,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// simulator makes valid histories of an object that does each operation at one point: three clients
-// call it, and requests and replies are lost or late. A kind of object brings begin, which draws
-// what a client calls, and apply, which does it to a model of its own and records what the server
-// logs, in one step.
+// simulator makes valid histories of an object with operations that take effect at one point. Three
+// clients call it, and requests and replies are lost or late. For each kind of object, begin draws
+// a call, and apply applies it to a model and records the server's changes, in one step.
 type simulator struct {
 	fixture
 	t     *rapid.T
@@ -23,12 +22,12 @@ type caller struct {
 	op          int
 	kind, input string
 	next        string // "" idle, "apply", "return" or "late": return, and apply after that
-	late        bool   // an operation that the client has given up is still under way
+	late        bool   // an abandoned operation is still under way
 	result      Result
 	got         Outcome
 }
 
-// play lets the clients act until about so many steps are done and all are idle.
+// play lets the clients act until enough steps are done and all clients are idle.
 func (s *simulator) play() History {
 	callers := []*caller{{name: "a"}, {name: "b"}, {name: "c"}}
 	for i, steps := 0, rapid.IntRange(5, 60).Draw(s.t, "steps"); ; i++ {

@@ -14,25 +14,26 @@ func BeginInput(transaction string, sites []string, deadline time.Duration) stri
 	return transaction + " " + strings.Join(sites, ",") + " " + deadline.String()
 }
 
-// TransactionReader says what a znode means, by its name below the transaction and its data: that a
-// site votes yes or no ([model.VoteYes], [model.VoteNo]), has finished ([model.Finish]), or is
-// there until the znode is deleted ([model.GoAway]); or that the decision is [model.Commit] or
-// [model.Abort]. It is not ok if the znode means none of these.
+// TransactionReader returns the meaning of a znode, given its name below the transaction and its
+// data: a site votes yes or no ([model.VoteYes], [model.VoteNo]), has finished ([model.Finish]), or
+// is present until the znode is deleted ([model.GoAway]); or the decision is [model.Commit] or
+// [model.Abort]. It returns false for all other znodes.
 type TransactionReader func(name, data string) (says model.TransactionKind, site string, ok bool)
 
 // TwoPhase claims to be a two-phase commit. Its calls are [ops.Begin], [ops.Vote], [ops.Await],
 // [ops.Done] and [ops.Forget].
 //
-// With the server's log, safety is that each transaction went the way that [model.Transaction]
-// allows: it was committed only with the votes of all sites and aborted only for a reason, no vote
-// and no decision ever changed, and it was not forgotten before all sites had finished a commit.
-// Delivery is that what was acknowledged was done, and what failed was not. Answers, which needs no
-// log, is that all clients were told the same decision, and that it was the server's.
+// Safety, with the server's log: each transaction follows [model.Transaction]. It is committed only
+// with the votes of all sites, and aborted only for a reason. Votes and decisions never change, and
+// a commit is not forgotten before all sites have finished it. Delivery: acknowledged calls took
+// effect, and failed calls did not. Answers: all awaits return the same decision; with the log, the
+// server's decision.
 type TwoPhase struct {
-	// Path is the directory of the transactions, which is empty at first: t1 is Path/t1, which
-	// exists from its begin until it is forgotten.
+	// Path is the directory of the transactions, empty at first. The znode Path/t1 exists from the
+	// begin of t1 until its forget.
 	Path string
-	// Read says what the znodes of a transaction mean. Nil reads those of recipes.TwoPhaseCommit.
+	// Read returns the meaning of a transaction's znodes. Nil reads those of
+	// recipes.TwoPhaseCommit.
 	Read TransactionReader
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
@@ -58,8 +59,8 @@ func (claims TwoPhase) judge(h History, left *Leftovers) Report {
 type twoPhaseTable struct {
 	history      History
 	claims       TwoPhase
-	known        bool           // the server's log is
-	transactions []*transaction // in the order in which they are first mentioned
+	known        bool           // the server's log is known
+	transactions []*transaction // in the order of their first mention
 }
 
 func newTwoPhaseTable(h History, claims TwoPhase) *twoPhaseTable {
@@ -113,7 +114,7 @@ func readTransactionNode(name, data string) (says model.TransactionKind, site st
 	return 0, "", false
 }
 
-// aboutTransaction reports whether an operation's input begins with a transaction.
+// aboutTransaction reports whether operations of this kind name a transaction in their input.
 func aboutTransaction(op Op) bool {
 	switch op.Kind {
 	case ops.Begin, ops.Vote, ops.Await, ops.Done, ops.Forget:

@@ -5,8 +5,8 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// judgeAnswers checks what awaits returned: against each other, against the votes that were called,
-// and against the log.
+// judgeAnswers compares the results of awaits with each other, with the calls of vote, and with the
+// log.
 func (t *twoPhaseTable) judgeAnswers() Verdict {
 	checks := []func(*transaction, Op) (Verdict, bool){
 		t.toldOtherwise, t.toldWithoutVotes, t.toldUnlikeLog,
@@ -28,7 +28,7 @@ func (t *twoPhaseTable) judgeAnswers() Verdict {
 		count(answers, "answer"))
 }
 
-// toldOtherwise looks for another client that was told the opposite.
+// toldOtherwise looks for an await that returned the opposite decision.
 func (t *twoPhaseTable) toldOtherwise(tx *transaction, op Op) (v Verdict, bad bool) {
 	for _, other := range t.history.Ops {
 		if other.Kind == ops.Await && other.ok() && operand(other, 0) == tx.name &&
@@ -42,8 +42,8 @@ func (t *twoPhaseTable) toldOtherwise(tx *transaction, op Op) (v Verdict, bad bo
 	return Verdict{}, false
 }
 
-// toldWithoutVotes looks for a commit that a client was told although some site cannot have voted
-// yes by then.
+// toldWithoutVotes looks for an await that returned commit although some site cannot have voted yes
+// by then.
 func (t *twoPhaseTable) toldWithoutVotes(tx *transaction, op Op) (v Verdict, bad bool) {
 	if op.Output != ops.Commit {
 		return Verdict{}, false
@@ -68,8 +68,8 @@ func (t *twoPhaseTable) mayHaveVoted(tx *transaction, site string, by int64) boo
 	return false
 }
 
-// toldUnlikeLog looks for a decision that the server does not have, and for the answer that there
-// is no transaction where there is one.
+// toldUnlikeLog looks for a decision that the server does not have, and for the answer "no
+// transaction" while the transaction exists.
 func (t *twoPhaseTable) toldUnlikeLog(tx *transaction, op Op) (v Verdict, bad bool) {
 	learned := model.LearnCommit
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// judgeDelivery checks that what was acknowledged was done, that what failed was not, and that a
-// call asked for all that was done.
+// judgeDelivery checks that acknowledged calls took effect, that failed calls did not, and that
+// each change has a call.
 func (t *twoPhaseTable) judgeDelivery() Verdict {
 	for _, op := range t.history.Ops {
 		if aboutTransaction(op) && op.ok() && !t.transaction(operand(op, 0)).shows(op) {
@@ -27,7 +27,7 @@ func (t *twoPhaseTable) judgeDelivery() Verdict {
 	return fine(Delivery, "all that was acknowledged was done, and nothing that was not asked for")
 }
 
-// shows reports whether the server shows what an operation has acknowledged.
+// shows reports whether the server shows the effect of an acknowledged operation.
 func (tx *transaction) shows(op Op) bool {
 	switch op.Kind {
 	case ops.Begin:
@@ -51,8 +51,8 @@ func voteOf(op Op) model.TransactionKind {
 	return model.VoteNo
 }
 
-// notAskedFor looks for a call that caused a fact. There must be one, and not only one that said it
-// has failed.
+// notAskedFor reports a fact without a call that may have caused it; calls that reported failure do
+// not count.
 func (t *twoPhaseTable) notAskedFor(tx *transaction, f fact) (v Verdict, bad bool) {
 	failed := Op{}
 	for _, op := range t.history.Ops {
@@ -77,8 +77,8 @@ func (t *twoPhaseTable) notAskedFor(tx *transaction, f fact) (v Verdict, bad boo
 		cmp.Or(f.event.Client, "somebody"), factNames[f.kind], tx.name, f.event.Step), true
 }
 
-// mayHaveCaused reports whether a fact may be the effect of an operation. An operation that was
-// given up may have an effect later.
+// mayHaveCaused reports whether a fact may be the effect of an operation. An abandoned operation
+// may have its effect later.
 func mayHaveCaused(op Op, tx *transaction, f fact) bool {
 	if op.Call > f.event.Step || operand(op, 0) != tx.name ||
 		f.event.Client != "" && op.Client != f.event.Client {

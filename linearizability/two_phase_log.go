@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// statement is what a znode says.
+// statement is the meaning of a znode.
 type statement struct {
 	kind model.TransactionKind
 	site string

@@ -11,15 +11,15 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// stage plays one transaction of sites a, b and c that is right.
+// stage plays one correct transaction of sites a, b and c.
 type stage struct {
 	*simulator
 	model    model.Transaction
 	children []string // of its znode
 }
 
-// randomTwoPhase makes valid histories of one transaction. What a site calls must fit what it
-// knows, so the others' doings are applied by a client z beside the calls.
+// randomTwoPhase makes valid histories of one transaction. The calls of a site must fit its
+// knowledge, so a client z applies the actions of the others beside the calls.
 func randomTwoPhase(t *rapid.T) History {
 	s := &stage{simulator: &simulator{t: t}}
 	s.begin = func(client string) (kind, input string) {
@@ -52,8 +52,8 @@ func randomTwoPhase(t *rapid.T) History {
 	return s.play()
 }
 
-// try does what can be done, records it as the creation or deletion of a child, and reports whether
-// it could.
+// try applies an operation if the model allows it, and records it as the creation or deletion of a
+// child.
 func (s *stage) try(op model.TransactionOp) bool {
 	next := s.model.Step(op)
 	if len(next) == 0 {
@@ -103,7 +103,7 @@ func (s *stage) act(client, kind, input string) Result {
 	return Result{Output: "refused"}
 }
 
-// clear deletes all there is in one request.
+// clear deletes all children in one request.
 func (s *stage) clear(client string) {
 	zxid := s.step + 1
 	for _, name := range append(s.children, "") {
@@ -116,7 +116,7 @@ func (s *stage) clear(client string) {
 	}
 }
 
-// await decides, if there is a reason or will be by the deadline, and learns.
+// await decides, if there is a reason now or by the deadline, and returns the decision.
 func (s *stage) await(client string) Result {
 	if s.model.Phase == model.Undecided {
 		if s.model.No == 0 && s.model.Yes != s.model.Sites {
@@ -139,7 +139,7 @@ func (s *stage) await(client string) Result {
 	return Result{Empty: true}
 }
 
-// honest makes failures of the calls that were refused, and of a second begin.
+// honest marks refused calls, and a second begin, as failed.
 func honest(h History) History {
 	for i := range h.Ops {
 		if op := &h.Ops[i]; op.ok() && op.Kind != ops.Await && op.Output != "" {
@@ -182,7 +182,7 @@ func TestBrokenTwoPhaseCommitsAreFoundBroken(t *testing.T) {
 	})
 }
 
-// tellOtherwise lets an await return the opposite.
+// tellOtherwise makes an await return the opposite.
 func tellOtherwise(t *rapid.T, h *History) bool {
 	op := one(t, h.Ops, func(op *Op) bool { return op.Kind == ops.Await && op.ok() && !op.Empty })
 	if op != nil {
@@ -191,7 +191,7 @@ func tellOtherwise(t *rapid.T, h *History) bool {
 	return op != nil
 }
 
-// tellNothing lets an await find no transaction.
+// tellNothing makes an await find no transaction.
 func tellNothing(t *rapid.T, h *History) bool {
 	op := one(t, h.Ops, func(op *Op) bool { return op.Kind == ops.Await && op.ok() && !op.Empty })
 	if op != nil {
@@ -223,7 +223,7 @@ func changeVote(t *rapid.T, h *History) bool {
 		map[string]string{"yes": "no", "no": "yes"})
 }
 
-// decideEarly lets somebody abort what has just begun.
+// decideEarly adds an abort right after the begin.
 func decideEarly(t *rapid.T, h *History) bool {
 	e := one(t, h.Server,
 		func(e *ServerEvent) bool {
@@ -238,7 +238,7 @@ func decideEarly(t *rapid.T, h *History) bool {
 	return true
 }
 
-// commitAnyhow makes a commit of what was aborted, and lets all be told so.
+// commitAnyhow turns an abort into a commit, in the log and in all awaits.
 func commitAnyhow(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Data == "abort" })
 	if e == nil {

@@ -31,7 +31,7 @@ func (t *twoPhaseTable) judgeSafety() Verdict {
 		count(committed, "transaction"), aborted)
 }
 
-// objection says why a fact is none that may be.
+// objection returns the reason why a fact is not allowed, or "".
 func (tx *transaction) objection(s model.Transaction, f fact) string {
 	at := fmt.Sprintf("%s at step %d", tx.name, f.event.Step)
 	if f.change {
@@ -64,7 +64,7 @@ func (tx *transaction) objection(s model.Transaction, f fact) string {
 	return fmt.Sprintf("%s happened to %s, which %s", what, at, phaseNames[s.Phase])
 }
 
-// changeObjection is objection for a change of something that must not change.
+// changeObjection is objection for a change of a znode that must not change.
 func (tx *transaction) changeObjection(f fact, at string) string {
 	switch {
 	case f.kind == model.BeginTransaction:

@@ -8,7 +8,7 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// transaction is all that is known about one transaction.
+// transaction collects the calls and facts of one transaction.
 type transaction struct {
 	name     string
 	sites    []string // nil if it was not begun
@@ -17,16 +17,16 @@ type transaction struct {
 	facts    []fact
 }
 
-// fact is something that the server did to a transaction.
+// fact is one change of a transaction at the server.
 type fact struct {
 	event  ServerEvent
 	kind   model.TransactionKind
 	site   string
-	change bool // of something that must not change
+	change bool // it changes a znode that must not change
 }
 
-// learnBegin takes sites and deadline from the begin that was applied; without a log, from the one
-// that succeeded, or else from any.
+// learnBegin takes sites and deadline from the applied begin. Without a log it takes the successful
+// begin, or else any.
 func (tx *transaction) learnBegin() {
 	var begin Op
 	i := tx.fact(model.BeginTransaction, "")
@@ -51,7 +51,7 @@ func (tx *transaction) fact(kind model.TransactionKind, site string) int {
 	})
 }
 
-// step is where something first happened, or never.
+// step is the step of the first fact of a kind and site, or never.
 func (tx *transaction) step(kind model.TransactionKind, site string) int64 {
 	if i := tx.fact(kind, site); i >= 0 {
 		return tx.facts[i].event.Step
@@ -59,8 +59,8 @@ func (tx *transaction) step(kind model.TransactionKind, site string) int64 {
 	return never
 }
 
-// allows reports whether at some moment of a call the server's transaction was such that the call
-// could learn this. After a forbidden change anything could be learned.
+// allows reports whether the state of the transaction at some moment of a call explains an answer.
+// After a forbidden change any answer is possible.
 func (tx *transaction) allows(op Op, learned model.TransactionKind) bool {
 	var state model.Transaction
 	for _, f := range tx.facts {
@@ -79,7 +79,7 @@ func (tx *transaction) allows(op Op, learned model.TransactionKind) bool {
 	return len(state.Step(model.TransactionOp{Kind: learned})) > 0
 }
 
-// operation is a fact as an operation on the model.
+// operation returns a fact as an operation on the model.
 func (tx *transaction) operation(f fact) model.TransactionOp {
 	op := model.TransactionOp{
 		Kind: f.kind, Late: tx.deadline > 0 && f.event.Time >= tx.deadline,
@@ -93,7 +93,7 @@ func (tx *transaction) operation(f fact) model.TransactionOp {
 	return op
 }
 
-// bit stands for a site. The last bit stands for one that is no site of the transaction.
+// bit returns the bit of a site. The last bit stands for a name that is no site of the transaction.
 func (tx *transaction) bit(site string) model.Sites {
 	if i := slices.Index(tx.sites, site); i >= 0 {
 		return 1 << i

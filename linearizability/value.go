@@ -23,20 +23,21 @@ func cutVersion(text string) (value string, version int32) {
 }
 
 // Value claims to be a shared value. Its calls are [ops.Read], [ops.Write], [ops.CAS] and
-// [ops.Remove]. At first the value does not exist; its versions are those of its znode.
+// [ops.Remove]. At first the value does not exist; its versions are its znode's.
 //
-// With the server's log it is known what became of every call: an unknown write took effect if its
-// client stored its value from the call on. Then delivery is judged, too: every write that
-// succeeded is applied, none twice, none that was refused or said that it failed, and no client
-// stores what it was not asked to. Clients that write the same value at the same time can be
-// mistaken for each other. Watches on Path that are left at rest are not judged.
+// The server's log settles calls of unknown outcome: a write took effect if its client stored its
+// value after the call. With the log delivery is judged, too: each successful write is applied
+// once, a refused or failed write never, and no client stores a value without a call. Clients that
+// write the same value at the same time can be mistaken for each other. Watches on Path that are
+// left at rest are not judged.
 type Value struct {
 	// Path is the value's znode.
 	Path string
 	// Value reads the znode's data, and reports false if it holds no value yet; nil means that the
 	// data is the value.
 	Value func(data string) (string, bool)
-	// MayRepeat: a write whose outcome was unknown meanwhile may be applied more than once.
+	// MayRepeat: a write that its recipe retried after an unknown outcome may be applied more than
+	// once.
 	MayRepeat bool
 	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
 	AllowedAtRest []string

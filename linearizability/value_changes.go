@@ -12,7 +12,7 @@ import (
 type valueTable struct {
 	history History
 	claims  Value
-	known   bool          // the server's log is
+	known   bool          // the server's log is known
 	states  []model.Value // before the first change and after each
 	attribution
 }
@@ -24,7 +24,7 @@ func newValueTable(h History, claims Value) *valueTable {
 		if e.Path != claims.Path || e.aboutSession() {
 			continue
 		}
-		// There is no next state if what is deleted is older than the log.
+		// There is no next state if the deleted znode is older than the log.
 		for _, next := range t.states[len(t.states)-1].Step(t.change(e)) {
 			changes, t.states = append(changes, e), append(t.states, next)
 		}
@@ -50,7 +50,7 @@ func (t *valueTable) decode(data string) (string, bool) {
 }
 
 // fits reports whether an operation can have made a change. A remove that found nothing must not be
-// taken for another one of the client that did.
+// mistaken for another remove of the same client.
 func (t *valueTable) fits(op Op, e ServerEvent) bool {
 	if e.Kind == NodeDeleted {
 		return op.Kind == ops.Remove && !isRefused(op)
@@ -86,7 +86,8 @@ func readOp(op Op) model.ValueOp {
 	return model.ValueOp{Kind: model.Read, Data: data, Version: version, Absent: op.Empty}
 }
 
-// writeOp is a write, cas or remove as its client saw it.
+// writeOp is the model's operation for a write, cas or remove, with the outcome that its client
+// saw.
 func writeOp(op Op) model.ValueOp {
 	o := model.ValueOp{Kind: model.Write, Data: op.Input, Version: model.NoVersion}
 	switch op.Kind {
@@ -106,8 +107,7 @@ func writeOp(op Op) model.ValueOp {
 	return o
 }
 
-// seen is the effect of an operation that changes nothing, where the server's value was as the
-// operation saw it.
+// seen is the effect of a read, at a step at which the server's value was as reported.
 func (t *valueTable) seen(op *Op, o model.ValueOp) Effect[model.ValueOp] {
 	step := t.seenAt(*op, func(after int) bool { return len(t.states[after].Step(o)) > 0 })
 	return Effect[model.ValueOp]{By: op, Op: o, Read: true, Step: step}
@@ -128,16 +128,10 @@ func (t *valueTable) write(op *Op, changes []int) []Effect[model.ValueOp] {
 	case !op.ok():
 		e.Op.Outcome = model.Maybe
 	}
-	list := []Effect[model.ValueOp]{e}
-	for _, i := range changes {
-		if i != own {
-			list = append(list, t.byServer(i))
-		}
-	}
-	return list
+	return withRepetitions(e, own, changes, t.byServer)
 }
 
-// byServer is a change that no operation asked for, or not again.
+// byServer is the effect of a change without an operation: unasked, or a repetition.
 func (t *valueTable) byServer(i int) Effect[model.ValueOp] {
 	return Effect[model.ValueOp]{
 		Op: t.change(t.changes[i]), Step: t.changes[i].Step,
@@ -145,7 +139,7 @@ func (t *valueTable) byServer(i int) Effect[model.ValueOp] {
 	}
 }
 
-// judgeDelivery checks that every write is applied as often as it should be.
+// judgeDelivery checks the number of changes of each write.
 func (t *valueTable) judgeDelivery() Verdict {
 	for n, op := range t.history.Ops {
 		if op.Kind != ops.Write && op.Kind != ops.CAS && op.Kind != ops.Remove {

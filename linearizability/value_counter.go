@@ -11,10 +11,9 @@ import (
 
 // Counter claims to be a counter. Its calls are [ops.Add] and [ops.Get].
 //
-// With the server's log it is known what became of every call: an unknown add took effect if its
-// client changed the znode by its number from the call on. Then delivery is judged, too: every add
-// that succeeded is applied, none twice, none that said it failed, and nothing else changes the
-// value.
+// The server's log settles calls of unknown outcome: an add took effect if its client changed the
+// znode by its number after the call. With the log delivery is judged, too: each successful add is
+// applied once, a failed add never, and nothing else changes the value.
 type Counter struct {
 	// Path is the counter's znode.
 	Path string
@@ -23,7 +22,8 @@ type Counter struct {
 	// Value reads the znode's data, and reports false if it holds no value yet; nil reads decimal
 	// digits.
 	Value func(data string) (int64, bool)
-	// MayRepeat: an add whose outcome was unknown meanwhile may be applied more than once.
+	// MayRepeat: an add that its recipe retried after an unknown outcome may be applied more than
+	// once.
 	MayRepeat bool
 	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
 	AllowedAtRest []string
@@ -46,7 +46,7 @@ func (claims Counter) judge(h History, left *Leftovers) Report {
 type counterTable struct {
 	history History
 	claims  Counter
-	known   bool    // the server's log is
+	known   bool    // the server's log is known
 	values  []int64 // before the first change and after each
 	attribution
 }
@@ -134,16 +134,10 @@ func (t *counterTable) add(op *Op, changes []int) []Effect[model.CounterOp] {
 	case !op.ok():
 		e.Op.Outcome = model.Maybe
 	}
-	list := []Effect[model.CounterOp]{e}
-	for _, i := range changes {
-		if i != own {
-			list = append(list, t.byServer(i))
-		}
-	}
-	return list
+	return withRepetitions(e, own, changes, t.byServer)
 }
 
-// byServer is a change that no operation asked for, or not again.
+// byServer is the effect of a change without an operation: unasked, or a repetition.
 func (t *counterTable) byServer(i int) Effect[model.CounterOp] {
 	return Effect[model.CounterOp]{
 		Op:   model.CounterOp{Kind: model.Add, Delta: t.values[i+1] - t.values[i]},
@@ -152,7 +146,7 @@ func (t *counterTable) byServer(i int) Effect[model.CounterOp] {
 	}
 }
 
-// judgeDelivery checks that every add is applied as often as it should be.
+// judgeDelivery checks the number of changes of each add.
 func (t *counterTable) judgeDelivery() Verdict {
 	for n, op := range t.history.Ops {
 		if op.Kind == ops.Add {

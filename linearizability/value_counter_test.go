@@ -12,7 +12,7 @@ import (
 
 var counterAtN = Counter{Path: "/n"}
 
-// adds is a whole, undisturbed add of 1 by a counter that stood at value.
+// adds records a complete add of 1 to a counter that stood at value.
 func (f *fixture) adds(client string, value int) {
 	op := f.call(client, ops.Add, "1")
 	f.stores(client, "/n", strconv.Itoa(value+1))
@@ -28,12 +28,10 @@ func TestCounters(t *testing.T) {
 	get := func(f *fixture, client, value string) {
 		f.ret(f.call(client, ops.Get, ""), OpOK, Result{Output: value})
 	}
-	tests := []struct {
-		name      string
-		build     func(f *fixture)
-		opts      Counter
-		bad, says string
-	}{
+	checkHistories(t, func(opts Counter) Claims {
+		opts.Path = "/n"
+		return opts
+	}, []historyTest[Counter]{
 		{name: "one after the other",
 			build: func(f *fixture) { f.adds("a", 0); f.adds("b", 1); get(f, "a", "2") }},
 		{name: "stale value", bad: Linearizability, says: "it goes wrong with b: get() -> 0",
@@ -73,16 +71,7 @@ func TestCounters(t *testing.T) {
 			}},
 		{name: "never returns", bad: Liveness, says: "a's add (step 1, pending) never returned",
 			build: func(f *fixture) { f.call("a", ops.Add, "1") }},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			tt.build(f)
-			tt.opts.Path = "/n"
-			r := Judge(f.history(), &Leftovers{}, tt.opts)
-			checkReport(t, r, tt.bad, tt.says)
-		})
-	}
+	}, atRest)
 }
 
 func twiceAdded(f *fixture) {
@@ -158,7 +147,7 @@ func TestBrokenCountersAreFoundBroken(t *testing.T) {
 	})
 }
 
-// addAgain adds 1 once more, and to all that follows.
+// addAgain adds 1 once more, and raises all later values by 1.
 func addAgain(h *History, e ServerEvent) ServerEvent {
 	i := slices.Index(h.Server, e)
 	value, _ := strconv.Atoi(e.Data)

@@ -7,13 +7,12 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// IDGenerator claims to be a generator of numbers each of which is returned once. Its call is
-// [ops.Next].
+// IDGenerator claims to be a generator of unique numbers. Its call is [ops.Next].
 //
 //   - Safety: no number is returned twice.
 //   - Order: numbers grow.
-//   - Delivery: each number lies in a block by which its client has raised the counter before;
-//     judged with the server's log.
+//   - Delivery: each number lies in a block that its client reserved by an earlier change of the
+//     counter; judged with the server's log.
 //   - Liveness: every call returns.
 //   - Orphans: nothing is left but the counter.
 type IDGenerator struct {
@@ -21,7 +20,7 @@ type IDGenerator struct {
 	// delivery is not judged.
 	Path string
 	// Ordered: a call that begins after another has returned gets a greater number. Without it,
-	// that is judged between calls of one client.
+	// this holds only between calls of one client.
 	Ordered bool
 	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
 	AllowedAtRest []string

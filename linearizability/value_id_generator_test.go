@@ -11,7 +11,7 @@ import (
 
 var idsAtI = IDGenerator{Path: "/i", Ordered: true}
 
-// nextID is a whole call.
+// nextID records a complete call.
 func (f *fixture) nextID(client string, id int) {
 	f.ret(f.call(client, ops.Next, ""), OpOK, Result{Output: strconv.Itoa(id)})
 }
@@ -20,12 +20,7 @@ func (f *fixture) nextID(client string, id int) {
 func (f *fixture) reserves(client string, last int) { f.stores(client, "/i", strconv.Itoa(last)) }
 
 func TestIDs(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture)
-		opts      IDGenerator
-		bad, says string
-	}{
+	checkHistories(t, func(opts IDGenerator) Claims { return opts }, []historyTest[IDGenerator]{
 		{name: "two blocks", opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.nextID("a", 1)
@@ -77,14 +72,7 @@ func TestIDs(t *testing.T) {
 			}},
 		{name: "never returns", bad: Liveness, says: "never returned",
 			build: func(f *fixture) { f.call("a", ops.Next, "") }},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			tt.build(f)
-			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
-		})
-	}
+	}, atRest)
 	left := &Leftovers{Nodes: []NodeAtRest{{Path: "/i"}, {Path: "/i/add-1"}}}
 	checkReport(t, Judge(History{}, left, idsAtI), Orphans, "/i/add-1 is left below /i")
 }

@@ -24,14 +24,14 @@ func TestVersionedIsReadBack(t *testing.T) {
 	}
 }
 
-// sets is a whole, undisturbed write that makes a version.
+// sets records a complete write that makes a version.
 func (f *fixture) sets(client, value string, version int32) {
 	op := f.call(client, ops.Write, value)
 	f.puts(client, value, version)
 	f.ret(op, OpOK, Result{Output: Versioned(value, version)})
 }
 
-// puts is what the server does for a write.
+// puts records the server's change for a write.
 func (f *fixture) puts(client, value string, version int32) {
 	kind := DataChanged
 	if version == 0 {
@@ -45,12 +45,10 @@ func (f *fixture) quick(client, kind, input, output string) {
 }
 
 func TestValues(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture)
-		opts      Value
-		bad, says string
-	}{
+	checkHistories(t, func(opts Value) Claims {
+		opts.Path = "/v"
+		return opts
+	}, []historyTest[Value]{
 		{name: "written and read", build: func(f *fixture) {
 			f.quick("b", ops.Read, "", "")
 			f.sets("a", "x", 0)
@@ -129,15 +127,7 @@ func TestValues(t *testing.T) {
 			}},
 		{name: "never returns", bad: Liveness, says: "a's write (step 1, pending) never returned",
 			build: func(f *fixture) { f.call("a", ops.Write, "x") }},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			tt.build(f)
-			tt.opts.Path = "/v"
-			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
-		})
-	}
+	}, atRest)
 }
 
 // race: two clients saw the same version and write.
@@ -159,7 +149,7 @@ func writtenTwice(f *fixture) {
 	f.ret(op, OpOK, Result{})
 }
 
-// randomValue makes valid histories of a shared value; every write has a value of its own.
+// randomValue makes valid histories of a shared value; every write has its own value.
 func randomValue(t *rapid.T) History {
 	var state model.Value
 	writes := 0

@@ -1,22 +1,22 @@
 package model
 
-// Barrier is the state of a barrier: whether it is up.
+// Barrier is the state of a barrier: up or down.
 type Barrier bool
 
-// BarrierKind is what happens to a [Barrier].
+// BarrierKind is the kind of an operation on a [Barrier].
 type BarrierKind int
 
-// What can happen to a barrier.
+// The operations on a barrier.
 const (
 	Raise BarrierKind = iota // put it up, if it is down
 	Lower                    // take it down, if it is up
-	See                      // see whether it is Up; a client that passes sees that it is not
+	See                      // read whether it is Up; a client that passes reads that it is not
 )
 
 // BarrierOp is one operation on a [Barrier].
 type BarrierOp struct {
 	Kind    BarrierKind
-	Up      bool // what See has seen
+	Up      bool // the result of See
 	Outcome Outcome
 }
 

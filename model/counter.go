@@ -3,13 +3,13 @@ package model
 // Counter is the state of a counter: its value.
 type Counter int64
 
-// CounterKind is what happens to a [Counter].
+// CounterKind is the kind of an operation on a [Counter].
 type CounterKind int
 
-// What can happen to a counter.
+// The operations on a counter.
 const (
 	Add CounterKind = iota // add Delta
-	Get                    // see Value
+	Get                    // read Value
 )
 
 // CounterOp is one operation on a [Counter]. Value is its result, after an Add the new value, and

@@ -1,15 +1,15 @@
 package model
 
-// DelayQueue is the state of a queue of strings, each of which can be taken from some moment on.
-// The first element is the oldest of those that are due first. It is a comparable value, and the
-// zero value is the empty queue.
+// DelayQueue is the state of a queue of strings with due times. The first element is the one that
+// is due first, and of several the oldest. It is a comparable value, and the zero value is the
+// empty queue.
 type DelayQueue struct{ PriorityQueue }
 
 // DelayOp is one operation on a [DelayQueue]; the Rank of an Offer is the moment from which on Item
-// can be taken. The outcome [Maybe] means what it means for [PriorityOp].
+// can be taken. The outcome [Maybe] means the same as for [PriorityOp].
 type DelayOp struct {
 	PriorityOp
-	// Now is the moment of a Take or a Peek: an element that is due later is not there for it.
+	// Now is the moment of a Take or a Peek, which ignore elements that are due later.
 	Now int64
 }
 

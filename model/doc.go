@@ -1,6 +1,6 @@
-// Package model says what the objects that recipes build should do: [Lock], [ReentrantLock],
-// [RWLock], [Semaphore], [Queue], [PriorityQueue], [DelayQueue], [Counter], [Value], [Barrier] and
-// [Transaction], each as if one thing happened at a time.
+// Package model specifies the objects that recipes build: [Lock], [ReentrantLock], [RWLock],
+// [Semaphore], [Queue], [PriorityQueue], [DelayQueue], [Counter], [Value], [Barrier] and
+// [Transaction], each as a sequential object, with one operation at a time.
 //
 // Each object is a small comparable value with a method Step, which returns every state that the
 // object may be in after an operation. If the operation cannot have happened, there is none; if its

@@ -118,7 +118,7 @@ func TestSemaphoreStep(t *testing.T) {
 	})
 }
 
-// TestOwnersAreAMultiset whatever the names are.
+// TestOwnersAreAMultiset for all names.
 func TestOwnersAreAMultiset(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) Owner {
 		return Owner{rapid.SampledFrom([]string{"", "a", "a\nb", `"`}).Draw(t, "client"),

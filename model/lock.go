@@ -14,10 +14,10 @@ type Lock struct {
 	Token  int64 // the last token granted; a later one must be greater
 }
 
-// LockKind is what happens to a [Lock], [ReentrantLock], [RWLock] or [Semaphore].
+// LockKind is the kind of an operation on a [Lock], [ReentrantLock], [RWLock] or [Semaphore].
 type LockKind int
 
-// What can happen to a lock. Expire is done by the server: it ends the session, or deletes the
+// The operations on a lock. Expire is one of the server: it ends the session, or deletes the
 // holder's znode.
 const (
 	Acquire LockKind = iota
@@ -25,8 +25,8 @@ const (
 	Expire
 )
 
-// LockOp is one operation on a lock of any kind. Token is that of an Acquire, or 0 if the lock has
-// no tokens. Expire of a [Lock] compares the Session, and the Client only if it is set.
+// LockOp is one operation on a lock of any kind. Token is the token of an Acquire, or 0 if the lock
+// has no tokens. Expire of a [Lock] compares the Session, and the Client only if it is set.
 type LockOp struct {
 	Kind    LockKind
 	By      Owner

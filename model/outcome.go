@@ -1,6 +1,6 @@
 package model
 
-// Outcome says how much is known of an operation on an object.
+// Outcome is the known outcome of an operation on an object.
 type Outcome int
 
 const (

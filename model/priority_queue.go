@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// PriorityQueue is the state of a queue of strings whose first element is the oldest of those with
-// the smallest rank. It is a comparable value, and the zero value is the empty queue.
+// PriorityQueue is the state of a queue of strings with ranks. The first element has the smallest
+// rank, and of several it is the oldest. It is a comparable value, and the zero value is the empty
+// queue.
 type PriorityQueue struct {
 	// entries are the elements of a Queue, each its rank, a colon and the item, the first one
 	// first.
@@ -19,7 +20,7 @@ type PriorityQueue struct {
 // stored Item, and a Take may have removed the first element, which may be another than Item.
 type PriorityOp struct {
 	QueueOp
-	// Rank is that of Item, for an Offer.
+	// Rank is the rank of Item, for an Offer.
 	Rank int64
 }
 

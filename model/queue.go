@@ -12,10 +12,10 @@ type Queue struct {
 	encoded string // each element: its length as a uvarint, then its bytes
 }
 
-// QueueKind is what happens to a [Queue].
+// QueueKind is the kind of an operation on a [Queue].
 type QueueKind int
 
-// What can happen to a queue.
+// The operations on a queue.
 const (
 	Offer QueueKind = iota // append Item
 	Take                   // remove the first element, which is Item, or find Empty

@@ -1,10 +1,10 @@
 package model
 
 // ReentrantLock is the state of a mutual exclusion lock that its holder may acquire again: it is
-// free after as many releases. The zero value is a free lock that was never granted.
+// free after the same number of releases. The zero value is a free lock that was never granted.
 type ReentrantLock struct {
 	Holder Owner // zero: free
-	Count  int   // acquires without their release
+	Count  int   // acquires without a release
 	Token  int64 // the last token granted
 }
 

@@ -13,9 +13,9 @@ type RWLock struct {
 }
 
 // Step returns the states the lock may be in after the operation; none means it cannot have
-// happened in this state. The token of a writer must be greater than all before it, that of a
-// reader greater than those of the writers before it, unless the writer is the reader itself.
-// Expire takes away the read lock if Shared, else the write lock.
+// happened in this state. The token of a writer must be greater than all before it. The token of a
+// reader must be greater than those of the writers before it, unless the reader is the writer
+// itself. Expire takes away the read lock if Shared, else the write lock.
 func (l RWLock) Step(op LockOp) []RWLock {
 	switch op.Kind {
 	case Acquire:

@@ -1,9 +1,9 @@
 package model
 
-// Semaphore is the state of a semaphore with a number of leases, of which one owner may hold
-// several. Tokens do not matter, as holders do not exclude each other.
+// Semaphore is the state of a semaphore with a number of leases. One owner may hold several. Tokens
+// do not matter, as holders do not exclude each other.
 type Semaphore struct {
-	Leases  int // how many there are
+	Leases  int // the number of leases
 	Holders Owners
 }
 

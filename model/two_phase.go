@@ -10,7 +10,7 @@ type Transaction struct {
 	Done  Sites // that have finished
 }
 
-// TransactionPhase is how far a [Transaction] has come.
+// TransactionPhase is the phase of a [Transaction].
 type TransactionPhase int
 
 // The phases of a transaction. The last one is the end.
@@ -25,10 +25,10 @@ const (
 // Sites is a set of up to 64 sites, one bit for each.
 type Sites uint64
 
-// TransactionKind is what happens to a [Transaction].
+// TransactionKind is the kind of an operation on a [Transaction].
 type TransactionKind int
 
-// What can happen to a transaction. A vote, GoAway and Finish are by the one site in Sites.
+// The operations on a transaction. A vote, GoAway and Finish are by the one site in Sites.
 const (
 	BeginTransaction TransactionKind = iota // with its Sites
 	VoteYes
@@ -37,7 +37,7 @@ const (
 	Commit           // once all have voted yes
 	Abort            // for a reason: a no, a site that has gone, or that it is Late
 	Finish           // once it is decided
-	Forget           // once it is aborted, or all have finished what was committed
+	Forget           // once it is aborted, or all have finished a commit
 	LearnCommit      // that it is committed
 	LearnAbort       // that it is aborted
 	LearnThereIsNone // that there is no such transaction

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// open returns an undecided transaction of two sites, 1 and 2, and what else is so.
+// open returns an undecided transaction of two sites, 1 and 2, after a change.
 func open(change func(t *Transaction)) Transaction {
 	t := Transaction{Phase: Undecided, Sites: 3}
 	if change != nil {

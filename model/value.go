@@ -8,13 +8,13 @@ type Value struct {
 	Version int32 // 0 if it does not exist
 }
 
-// ValueKind is what happens to a [Value].
+// ValueKind is the kind of an operation on a [Value].
 type ValueKind int
 
-// What can happen to a value.
+// The operations on a value.
 const (
-	Read   ValueKind = iota // see Data and Version, or find Absent
-	Write                   // set Data, whatever the version is
+	Read   ValueKind = iota // read Data and Version, or find Absent
+	Write                   // set Data at any version
 	CAS                     // set Data if the version is Expect, or be Refused
 	Remove                  // make it absent; the next write creates it again
 )
@@ -23,7 +23,8 @@ const (
 // not known.
 const NoVersion int32 = -1
 
-// ValueOp is one operation on a [Value]. Version is that seen by a Read or made by a Write or CAS.
+// ValueOp is one operation on a [Value]. Version is the version that a Read returned, or that a
+// Write or CAS made.
 type ValueOp struct {
 	Kind    ValueKind
 	Data    string

@@ -11,7 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// abandon starts an operation whose next request of the kind takes ten seconds, and ends its
+// abandon starts an operation, delays its next request of the kind by ten seconds, and ends its
 // context meanwhile. It returns the requests that were sent after that one.
 func abandon(
 	t *testing.T, c *testConn, op string, r rule, operation func(ctx context.Context) error,
@@ -71,8 +71,8 @@ func TestAbandonedOfferMakesNoDirectories(t *testing.T) {
 	})
 }
 
-// The request under way may be a creation that was applied or not; afterwards nothing but the
-// clean-up may change the server.
+// TestAbandonedLockMakesNoNewNode: the request under way may be a creation that was applied or not;
+// afterwards only the clean-up may change the server.
 func TestAbandonedLockMakesNoNewNode(t *testing.T) {
 	for _, op := range []string{"create", "multi", "children", "getW"} {
 		for name, lost := range map[string]rule{
@@ -103,7 +103,8 @@ func TestAbandonedLockMakesNoNewNode(t *testing.T) {
 	}
 }
 
-// The first creation fails for lack of the directory, whose creation outlives the context.
+// TestLockAbandonedInParentsIsNotCreated: the first creation fails for lack of the directory; the
+// creation of the directory outlives the context.
 func TestLockAbandonedInParentsIsNotCreated(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

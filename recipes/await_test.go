@@ -10,8 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// What a waiter does must not be left to chance when its context is done and its watch has fired:
-// two runs of one seed would differ.
+// TestEventCountsBeforeADoneContext: chance must not decide when the context of a waiter is done
+// and its watch has fired: two runs of one seed would differ.
 func TestEventCountsBeforeADoneContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -24,8 +24,8 @@ func TestEventCountsBeforeADoneContext(t *testing.T) {
 	}
 }
 
-// TestAWatchWakesAllWhoWaitForIt: a channel hands its event to one of them, and who finds it closed
-// must hear of the event, too.
+// TestAWatchWakesAllWhoWaitForIt: a channel hands its event to one waiter; the others find it
+// closed, and must learn of the event, too.
 func TestAWatchWakesAllWhoWaitForIt(t *testing.T) {
 	for _, closes := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// shortestPause keeps a policy without pauses from spinning: on a closed Conn requests take no
+// shortestPause keeps a policy without pauses from a busy loop: on a closed Conn requests take no
 // time.
 const shortestPause = time.Millisecond
 
-// backoff spaces repetitions as a policy says. The zero value is ready.
+// backoff pauses between repetitions by a policy. The zero value is ready.
 type backoff struct {
 	repeats int
 	began   time.Time     // of the first failure

@@ -7,10 +7,10 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Barrier is a gate that holds all its waiters back for as long as its node exists. Any client may
-// set and remove it. Methods may be called from several goroutines.
+// Barrier is a gate that blocks all its waiters as long as its node exists. Any client may set and
+// remove it. Methods may be called from several goroutines.
 //
-// What it guarantees, for each call:
+// It guarantees, for each call:
 //
 //   - Wait returns nil only if the barrier was down at some moment of the call. Once it is down and
 //     stays down, all Waits return. A barrier that was removed and set again between two looks of a
@@ -23,10 +23,10 @@ import (
 // as nothing here is ephemeral. A done context ends a call. If its change was sent and not
 // answered, the error wraps ErrAmbiguous.
 //
-// What it cannot guarantee: that a barrier comes down whose setter has died, as only Remove takes
-// it down; that waiters who were held back still are when Set returns; or that a Set that is
-// repeated after a lost reply sets the barrier only once, if another client removes it meanwhile.
-// One Remove wakes all waiters: that is its purpose.
+// It cannot guarantee that a barrier comes down after its setter has died, as only Remove takes it
+// down; that waiters still wait when Set returns; or that a Set with a lost reply sets the barrier
+// only once, if another client removes it meanwhile. One Remove wakes all waiters: that is its
+// purpose.
 //
 // Layout: path itself, persistent, with the data set by Data. The parents are persistent.
 //
@@ -34,13 +34,15 @@ import (
 // Curator issue 1290 (a wait that ends by any event).
 type Barrier struct {
 	*lifecycle
-	gate vigil
+	gate nodeWatch
 }
 
 // NewBarrier makes a handle for the barrier at path. It sends nothing. The options that matter are
 // ACL, Data, RecheckEvery, Retry and Containers.
 func NewBarrier(conn Conn, path string, opts ...Option) *Barrier {
-	return &Barrier{lifecycle: newLifecycle(conn, "barrier", path, opts), gate: vigil{path: path}}
+	return &Barrier{
+		lifecycle: newLifecycle(conn, "barrier", path, opts), gate: nodeWatch{path: path},
+	}
 }
 
 // Set puts the barrier up, unless it is up.
@@ -96,10 +98,10 @@ func (b *Barrier) set(ctx context.Context, r *requests) error {
 	}
 }
 
-// remove deletes the node once. If the reply is lost it looks whether that very node is still
-// there, before it deletes again.
+// remove deletes the node once. If the reply is lost, it deletes again only if the same node still
+// exists.
 func (b *Barrier) remove(ctx context.Context, r *requests) error {
-	doubted := int64(0) // czxid of a node whose deletion is in doubt
+	doubted := int64(0) // czxid of a node that may be deleted already
 	for {
 		stat, err := b.look(ctx, r)
 		if stat == nil || err != nil || doubted != 0 && stat.Czxid != doubted {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// waiting starts to wait and returns where its result will be.
+// waiting starts to wait, and returns the channel of the result.
 func waiting(t *testing.T, wait func(context.Context) error) chan error {
 	result := make(chan error, 1)
 	go func() { result <- wait(t.Context()) }()
@@ -55,7 +55,7 @@ func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
 	})
 }
 
-// TestBarrierSetAgainAtOnceLetsPass: who waited for the first passes.
+// TestBarrierSetAgainAtOnceLetsPass: waiters for the first barrier pass.
 func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/b", "")
@@ -113,13 +113,13 @@ func TestWaitersOfOneHandleMissNothing(t *testing.T) {
 		if len(second) == 0 {
 			t.Error("the second still waits")
 		}
-		mustClose(t, b) // ends who still waits
+		mustClose(t, b) // ends the remaining waiters
 		wantAll(t, first, second)
 	})
 }
 
-// TestWaitIsNotMisledByALaggingServer: that of the new session does not know of the barrier yet,
-// unless it is told to catch up.
+// TestWaitIsNotMisledByALaggingServer: without a sync, the server of the new session does not know
+// the barrier yet.
 func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/b", "")
@@ -140,7 +140,8 @@ func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
 	})
 }
 
-// TestRemoveDoesNotHitTheNextBarrier: its reply is lost, and meanwhile somebody sets a new one.
+// TestRemoveDoesNotHitTheNextBarrier: the reply to a remove is lost, and meanwhile another client
+// sets a new barrier.
 func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
 	for _, fault := range []rule{loseReply, netError} {
 		inBubble(t, func(t *testing.T, s *testServer) {

@@ -14,7 +14,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// scoreboard is what the clients of a world tell each other, behind its back.
+// scoreboard has numbers that the clients of a world share outside of it.
 type scoreboard struct {
 	mu      sync.Mutex
 	numbers map[string]int
@@ -46,13 +46,13 @@ func actors(script func(ctx context.Context, c *sim.Client)) []sim.Actor {
 	return list
 }
 
-// endsSessions reports whether a fault may end a session, of which its client learns later than the
+// endsSessions reports whether a fault may end a session; the client learns of it later than the
 // others.
 func endsSessions(f fault.Fault) bool {
 	return f.Kind == fault.Expire || f.Kind == fault.LateReap || f.For > 3*time.Second
 }
 
-// wantClean is what is wrong with what is left below path, besides the problem.
+// wantClean adds unexpected nodes below path to the problem.
 func (b *scoreboard) wantClean(res *trace.Result, path string) string {
 	if left := leftovers(res, path); len(left) > 0 {
 		return b.problem + fmt.Sprint(" left over: ", left)
@@ -60,8 +60,8 @@ func (b *scoreboard) wantClean(res *trace.Result, path string) string {
 	return b.problem
 }
 
-// TestBarriersInManyWorlds: b and c pass only when a, who has set the barrier, has begun to take it
-// down.
+// TestBarriersInManyWorlds: b and c pass only after a, which has set the barrier, has begun to take
+// it down.
 func TestBarriersInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		board := newScoreboard()
@@ -105,8 +105,8 @@ func TestBarriersInManyWorlds(t *testing.T) {
 	})
 }
 
-// TestDoubleBarriersInManyWorlds: nobody enters before all three have come in this round, or leaves
-// before all have begun to leave or have lost their session.
+// TestDoubleBarriersInManyWorlds: no client enters before all three have come in this round, or
+// leaves before all have begun to leave or have lost their session.
 func TestDoubleBarriersInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		board := newScoreboard()
@@ -144,7 +144,7 @@ func TestDoubleBarriersInManyWorlds(t *testing.T) {
 	})
 }
 
-// TestThresholdBarriersInManyWorlds: nobody passes before two have come.
+// TestThresholdBarriersInManyWorlds: no client passes before two have come.
 func TestThresholdBarriersInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		board := newScoreboard()

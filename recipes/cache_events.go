@@ -12,8 +12,8 @@ import (
 type CachedNode struct {
 	Path string
 	Data []byte
-	// Stat is the node's at the time when the data was read. Its counts of children may be older
-	// than the cache's own list of them.
+	// Stat is the node's Stat at the time when the data was read. Its counts of children may be
+	// older than the cache's own list of them.
 	Stat zk.Stat
 }
 
@@ -71,12 +71,12 @@ type CacheEvent struct {
 // removed is removed; removed and added is updated.
 type CacheChanges struct {
 	view   *view
-	bell   chan struct{} // rung while there is something to read
+	bell   chan struct{} // has a token while there are events
 	closed chan struct{}
 
 	// Guarded by the view's mutex.
-	queue   []*CacheEvent // of kind 0: nothing any more
-	voids   int           // how many of kind 0
+	queue   []*CacheEvent // kind 0: cancelled
+	voids   int           // the number of cancelled events
 	pending map[string]*CacheEvent
 }
 
@@ -102,7 +102,7 @@ func (c *CacheChanges) Next(ctx context.Context) (CacheEvent, error) {
 	}
 }
 
-// over returns why there will be no more events, or nil.
+// over returns the reason why there will be no more events, or nil.
 func (c *CacheChanges) over() error {
 	select {
 	case <-c.closed:
@@ -124,7 +124,7 @@ func (c *CacheChanges) TryNext() (CacheEvent, bool) {
 			continue
 		}
 		delete(c.pending, e.Node.Path)
-		c.ring()
+		c.armedWatch()
 		e.Node = e.Node.clone()
 		return *e, true
 	}
@@ -151,7 +151,7 @@ func (c *CacheChanges) push(e CacheEvent) {
 		if e.Kind != CacheReady {
 			c.pending[e.Node.Path] = &e
 		}
-		c.ring()
+		c.armedWatch()
 		return
 	}
 	before.Kind, before.Node = joined(before.Kind, e.Kind), e.Node
@@ -162,7 +162,7 @@ func (c *CacheChanges) push(e CacheEvent) {
 	}
 }
 
-// sweep takes events of kind 0 out of the queue when they are more than the rest: nodes that come
+// sweep removes cancelled events from the queue when they are more than half of it: nodes that come
 // and go must not pile up for a reader that does not read.
 func (c *CacheChanges) sweep() {
 	if 2*c.voids > len(c.queue) {
@@ -184,7 +184,7 @@ func joined(first, second CacheEventKind) CacheEventKind {
 	return second
 }
 
-func (c *CacheChanges) ring() {
+func (c *CacheChanges) armedWatch() {
 	select {
 	case c.bell <- struct{}{}:
 	default: // it was rung

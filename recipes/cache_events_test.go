@@ -8,12 +8,12 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// TestNextEndsWithItsCacheConnOrReader, when what is there was read.
+// TestNextEndsWithItsCacheConnOrReader: remaining events are read first.
 func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end  func(t *testing.T, c *NodeCache, conn *testConn, changes *CacheChanges)
 		want error
-		news int // that can still be read
+		news int // number of events that can still be read
 	}{
 		"cache": {
 			func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) {
@@ -21,16 +21,12 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 			}, ErrClosed, 2,
 		},
 		"conn": {
-			func(
-				_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges,
-			) {
+			func(_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges) {
 				conn.Close()
 			}, ErrConnClosed, 2,
 		},
 		"reader": {
-			func(
-				_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges,
-			) {
+			func(_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges) {
 				changes.Close()
 				changes.Close()
 			}, ErrClosed, 0,
@@ -70,7 +66,7 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 	}
 }
 
-// TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache, though nodes come and go.
+// TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache: nodes come and go.
 func TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache(t *testing.T) {
 	v := newView(nil, "view", "/", "/", everything, nil)
 	changes := v.Changes()

@@ -93,7 +93,7 @@ func (v *view) level(path string) int {
 
 // awaitRoot watches for the creation of the root, and reads it if it is there all the same.
 func (v *view) awaitRoot(ctx context.Context, r *requests) error {
-	if v.loop.watching(v.root, sightAbsence) {
+	if v.loop.watching(v.root, watchAbsence) {
 		return nil
 	}
 	stat, watch, err := r.existsW(ctx, v.root)
@@ -101,15 +101,15 @@ func (v *view) awaitRoot(ctx context.Context, r *requests) error {
 	case err != nil:
 		return err
 	case stat == nil:
-		v.loop.add(v.root, sightAbsence, watch)
+		v.loop.add(v.root, watchAbsence, watch)
 		return v.epoch.check()
 	}
-	v.loop.add(v.root, sightData, watch)
+	v.loop.add(v.root, watchData, watch)
 	return v.read(ctx, r, v.root, true)
 }
 
 func (v *view) readData(ctx context.Context, r *requests, path string, all bool) error {
-	watched := v.loop.watching(path, sightData)
+	watched := v.loop.watching(path, watchData)
 	if path == v.root && v.rootless || watched && !all {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (v *view) readData(ctx context.Context, r *requests, path string, all bool)
 	if watched {
 		n.data, n.stat, err = r.get(ctx, path)
 	} else if n, err = r.getW(ctx, path); err == nil {
-		v.loop.add(path, sightData, n.watch)
+		v.loop.add(path, watchData, n.watch)
 	}
 	if err == nil {
 		err = v.epoch.check()
@@ -159,10 +159,10 @@ func (v *view) readChildren(ctx context.Context, r *requests, path string, all b
 func (v *view) list(
 	ctx context.Context, r *requests, path string, all bool,
 ) (names []string, err error) {
-	if !v.loop.watching(path, sightChildren) {
+	if !v.loop.watching(path, watchChildren) {
 		var watch <-chan zk.Event
 		if names, watch, err = r.childrenW(ctx, path); err == nil {
-			v.loop.add(path, sightChildren, watch)
+			v.loop.add(path, watchChildren, watch)
 		}
 	} else if all {
 		names, err = r.children(ctx, path)

@@ -16,7 +16,7 @@ type view struct {
 	loop     *reconciler
 	root     string
 	depth    int           // levels below the root that are shown
-	rootless bool          // the root itself is not shown, only what is below
+	rootless bool          // only nodes below the root are shown
 	ended    chan struct{} // closed with the Conn
 	progress posted[progress]
 
@@ -33,12 +33,12 @@ type view struct {
 // progress is posted for the callers of Ready.
 type progress struct {
 	whole bool
-	why   error // what the server has refused
+	why   error // the first refusal of the server
 }
 
 const everything = math.MaxInt
 
-// newView makes a view of the root and so many levels below it.
+// newView makes a view of the root and depth levels below it.
 func newView(conn Conn, kind, path, root string, depth int, opts []Option) *view {
 	v := &view{
 		lifecycle: newLifecycle(conn, kind, path, opts), root: root, depth: depth,
@@ -89,7 +89,7 @@ func (v *view) Ready(ctx context.Context) error {
 	}
 }
 
-// over returns why the cache reads nothing any more, or nil.
+// over returns the reason why the cache has stopped reading, or nil.
 func (v *view) over() error {
 	if v.closed() {
 		return ErrClosed
@@ -114,8 +114,8 @@ func (v *view) Stale() bool {
 	return v.loop.stale(session)
 }
 
-// Err returns why the latest attempt to read has failed, a refusal of a single node included, or
-// nil. The attempts go on.
+// Err returns the error of the latest attempt to read, a refusal of a single node included, or nil.
+// The attempts go on.
 func (v *view) Err() error { return v.explain("read", v.loop.failure()) }
 
 // Changes returns a new reader of the changes, which begins with the nodes of the cache.
@@ -192,8 +192,8 @@ func (v *view) drop(path string) {
 	}
 }
 
-// tell gives the readers an event. The caller has locked mu. The order of the readers does not
-// show: each has its own queue and its own bell.
+// tell gives the readers an event. The caller has locked mu. The order of the readers has no
+// effect: each has its own queue and bell.
 func (v *view) tell(e CacheEvent) {
 	for c := range v.readers {
 		c.push(e)

@@ -35,7 +35,7 @@ func readyCache[C interface {
 	return c
 }
 
-// shownText is what a cache shows, as text: "/a=1 /a/b=2".
+// shownText returns the nodes of a cache as text: "/a=1 /a/b=2".
 func shownText(nodes []CachedNode) string {
 	var list []string
 	for _, n := range nodes {
@@ -44,7 +44,7 @@ func shownText(nodes []CachedNode) string {
 	return strings.Join(list, " ")
 }
 
-// newsOf reads all events that are there: "added /a, ready".
+// newsOf reads all pending events: "added /a, ready".
 func newsOf(c *CacheChanges) string {
 	var list []string
 	for {
@@ -79,7 +79,7 @@ func dropNodes(t *testing.T, c *testConn, paths ...string) {
 	}
 }
 
-// letSettle lets everything happen that is under way.
+// letSettle waits until nothing is under way.
 func letSettle() {
 	time.Sleep(time.Second)
 	synctest.Wait()
@@ -248,7 +248,7 @@ func TestCachesSurviveWhatIsLost(t *testing.T) {
 	}
 }
 
-// TestCacheReadsAgainInANewSession: what changed between two sessions fired no watch.
+// TestCacheReadsAgainInANewSession: a change between two sessions fires no watch.
 func TestCacheReadsAgainInANewSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer, conn := s.Connect(), s.Connect()
@@ -417,7 +417,7 @@ func TestChangesWakesItsReader(t *testing.T) {
 	})
 }
 
-// TestJoinedEventsGiveWhatIsShown: whenever a reader reads, its events applied to an empty map give
+// TestJoinedEventsGiveWhatIsShown: at each read, the reader's events applied to an empty map give
 // the view, and each is of the right kind.
 func TestJoinedEventsGiveWhatIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,13 +13,13 @@ import (
 // of their elements and in their order.
 type claimQueue struct {
 	*lifecycle
-	change  vigil // on items
+	change  nodeWatch // on items
 	arrange func(names []string) lineup
 	// strict: a removal fails if an element has been offered since the list was read on which it
 	// rests, as the new one may belong before the chosen one. The number of offers is the data
 	// version of the directory of elements.
 	strict  bool
-	records []string // directories, besides items, of what is kept of calls under way
+	records []string // directories, besides items, of the records of calls under way
 }
 
 // lineup is the order of a queue's elements.
@@ -79,8 +79,8 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
 			l.version = stat.Version
 			return l, nil
 		}
-		// The check of a removal would take -1 for any version. To move on does no harm: a rival with
-		// an older list makes a new one.
+		// The check of a removal would take -1 for any version. Moving on is harmless: a rival
+		// with an older list makes a new one.
 		err = r.repeat(ctx, func() error {
 			_, err := r.conn.Set(q.items(), nil, -1)
 			return err

@@ -8,8 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A server that authenticates and then resets at once answers like a closed Conn, but the client's
-// state gives it away.
+// TestServerThatResetsAtOnceIsNotTakenForClosed: a server that authenticates and then resets at
+// once answers like a closed Conn, but the client's state differs.
 func TestServerThatResetsAtOnceIsNotTakenForClosed(t *testing.T) {
 	for name, seen := range map[string][]zk.State{
 		"has session":              {zk.StateHasSession},

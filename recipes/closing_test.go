@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Close ends an operation's context a moment after it has marked the recipe as closed. What is
-// granted in between is given back, and that is an error.
+// TestGrantedWhileClosing: Close ends an operation's context a moment after it has marked the
+// recipe as closed. A grant in between is given back, and the call returns an error.
 func TestGrantedWhileClosing(t *testing.T) {
 	never := context.Background()
 	t.Run("lock", func(t *testing.T) {
@@ -51,8 +51,8 @@ func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
 	})
 }
 
-// A Lock of a MultiLock ends with Close, although the locks that it has got cannot be given back
-// while nobody answers.
+// TestCloseEndsAMultiLockThatGivesBack: a Lock of a MultiLock ends with Close, although its locks
+// cannot be given back while no server answers.
 func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		other := NewLock(s.Connect(), "/m/c")

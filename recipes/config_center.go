@@ -11,13 +11,14 @@ import (
 // ConfigCenter is a directory of settings, small values by key, which every client reads from its
 // own copy and any client changes at the server. Methods may be called from several goroutines.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Get and Entries read the local copy and send nothing. The copy changes when the server tells
 //     of a change, never by the client's own write; each change is an event for each reader of
-//     Changes, whose Node.Name is the key. Each key is shown as ChildrenCache shows a child: what
-//     is shown was true, never goes back, and in the end is what the server has. Ready waits until
-//     all keys were read once, and Stale is true while the connection is down.
+//     Changes, with the key as Node.Name. Each key has the guarantees of a child in a
+//     ChildrenCache: its value was true at some moment, never goes back, and in the end is the
+//     server's. Ready waits until all keys were read once, and Stale is true while the connection
+//     is down.
 //   - Create, Update and Delete that return nil have changed the key exactly once. After an error
 //     that wraps ErrAmbiguous they have changed it once or not at all; after any other error,
 //     zk.ErrNodeExists, zk.ErrNoNode and zk.ErrBadVersion among them, not at all. These, and Fetch,
@@ -27,10 +28,10 @@ import (
 // all keys are read again in the new one; nothing here is ephemeral. A done context ends a call; a
 // write that was sent and not answered is settled in the background (see the package comment).
 //
-// What it cannot guarantee: that the copy shows the client's own write when that returns; or
-// several keys as of the same moment: keep what belongs together under one key. To tell two values
-// of a key apart that have the same version, as the key was deleted in between. A process that dies
-// in the middle of a write can leave its record; records older than the longest outage can be
+// It cannot guarantee that the copy shows the client's own write when that returns; or several keys
+// as of the same moment: keep data that belongs together under one key. Nor can it tell apart two
+// values of a key that have the same version because the key was deleted in between. A process that
+// dies in the middle of a write can leave its record; records older than the longest outage can be
 // deleted.
 //
 // Layout, all persistent:
@@ -38,9 +39,9 @@ import (
 //	<path>/keys/<key>        data = the value
 //	<path>/writes/<guid>     a write under way, no data
 //
-// Sources: the "configuration centre" of ZooKeeper's use cases, whose usual form on Curator's
-// PathChildrenCache has no answer to a lost reply, does not say when it is stale, and reads before
-// it is ready.
+// Sources: the "configuration centre" of ZooKeeper's use cases. Its usual form on Curator's
+// PathChildrenCache has no answer to a lost reply, does not report that it is stale, and reads
+// before it is ready.
 type ConfigCenter struct{ *view }
 
 // ConfigEntry is one setting.
@@ -128,7 +129,7 @@ func (c *ConfigCenter) Update(ctx context.Context, key string, value []byte, ver
 	)
 }
 
-// Delete removes a setting, if it has the version. Errors are as those of Update.
+// Delete removes a setting, if it has the version. It returns the errors of Update.
 func (c *ConfigCenter) Delete(ctx context.Context, key string, version int32) error {
 	return c.change(ctx, "delete", key, &zk.DeleteRequest{
 		Path: join(c.root, key), Version: version,

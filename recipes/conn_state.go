@@ -50,17 +50,17 @@ type ConnStatus struct {
 // of a Lock does: without any request, and without the client's event channel, which drops events
 // when it is not read.
 //
-// What it guarantees: Lost is closed before the server can have expired the session and given its
-// locks to another client, by the local monotonic clock and without waiting for contact with a
-// server. SessionTimeout says what that assumes. Every change of epoch is seen; disconnections that
-// are shorter than a twentieth of the timeout may not be.
+// It guarantees: Lost is closed before the server can have expired the session and given its locks
+// to another client, by the local monotonic clock and without waiting for contact with a server.
+// SessionTimeout names the assumptions. Every change of epoch is seen; disconnections that are
+// shorter than a twentieth of the timeout may not be.
 //
 // When the connection is lost the state is StateSuspended. When the session may be over, or the
 // client has replaced it, the state is StateLost, which ends the epoch. When the connection is up
 // again the state is StateConnected. A closed Conn is lost in the end.
 //
-// What it cannot guarantee: that a process which is paused at the wrong moment learns of the loss
-// in time.
+// It cannot guarantee that a process which is paused at the wrong moment learns of the loss in
+// time.
 //
 // Sources: Curator's ConnectionState and its "session timeout percent"; Apache ZooKeeper
 // Programmer's Guide, "ZooKeeper Sessions".
@@ -77,15 +77,15 @@ type ConnMonitor struct {
 // statusReader is a channel that Changes has returned.
 type statusReader struct {
 	status chan ConnStatus
-	forget func() bool // that its context may end
+	forget func() bool // stops waiting for the end of its context
 }
 
 // withoutTimeout is the interval of looks of a monitor without a session timeout, times twenty.
 const withoutTimeout = 2 * time.Second
 
-// NewConnMonitor begins to follow conn. sessionTimeout is what the server has granted; when in
-// doubt give a smaller one. With zero the session is lost only when the client has a new one. It
-// sends nothing. Close ends it.
+// NewConnMonitor begins to follow conn. sessionTimeout is the timeout that the server has granted;
+// when in doubt give a smaller one. With zero the session is lost only when the client has a new
+// one. It sends nothing. Close ends it.
 func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 	m := &ConnMonitor{
 		lifecycle: newLifecycle(conn, "connection monitor", "", nil),
@@ -151,7 +151,7 @@ func (m *ConnMonitor) leave(reader chan ConnStatus) {
 // returned. The error is always nil.
 func (m *ConnMonitor) Close(ctx context.Context) error { return m.lifecycle.Close(ctx) }
 
-// follow looks until the end.
+// follow looks at the connection until the monitor is closed.
 func (m *ConnMonitor) follow(seen contact) {
 	every := m.timeout
 	if every <= 0 {

@@ -95,7 +95,7 @@ func TestMonitorWithoutContact(t *testing.T) {
 		c.Disconnect()
 		time.Sleep(time.Hour)
 		if m.Status().State != StateSuspended || closed(m.Lost()) {
-			t.Errorf("without a timeout %v", m.Status().State) // nothing can be said
+			t.Errorf("without a timeout %v", m.Status().State) // not known without a timeout
 		}
 		if err := m.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -123,7 +123,7 @@ func TestReaderOfChangesLeaves(t *testing.T) {
 	})
 }
 
-// watchedContext counts who waits for its end.
+// watchedContext counts the waiters for its end.
 type watchedContext struct {
 	context.Context
 	waiting int
@@ -136,7 +136,7 @@ func (c *watchedContext) AfterFunc(func()) (stop func() bool) {
 	return func() bool { c.waiting--; return true }
 }
 
-// TestMonitorLetsContextsGo: one that outlives the monitor does not keep it.
+// TestMonitorLetsContextsGo: a context that outlives the monitor keeps no reference to it.
 func TestMonitorLetsContextsGo(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		ctx := &watchedContext{Context: t.Context()}

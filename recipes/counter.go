@@ -13,7 +13,7 @@ import (
 // Counter is a number that any number of clients share. A lost reply makes it neither miss an
 // addition nor add twice. Methods may be called from several goroutines.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Add that returns nil has added exactly once. After an error that wraps ErrAmbiguous it has
 //     added once or not at all, after any other error not at all.
@@ -23,17 +23,17 @@ import (
 // An addition is a compare-and-set of the node's version, in one transaction with a record of it. A
 // client that has lost the reply sends the same transaction again, and if that is refused looks for
 // the record, which tells whether the first one was applied. To compare the value would be wrong,
-// as other clients may have brought it back to what it was.
+// as other clients may have restored the old value.
 //
 // When the connection is lost, calls wait for it; when the session ends, they go on in the new one,
 // as nothing here is ephemeral. A done context ends a call; an Add that was sent and not answered
 // is settled in the background (see the package comment).
 //
-// What it cannot guarantee: that many clients add fast. Of clients that add at the same time one
-// succeeds and the others try again; each Add takes a read, a transaction and a deletion. A process
-// that dies in the middle of an Add can leave its record; records older than the longest outage can
-// be deleted, as nothing waits for them. Do not delete the node while clients add to it: its
-// version begins anew, and so does the count.
+// It cannot guarantee that many clients add fast. Of clients that add at the same time one succeeds
+// and the others try again; each Add takes a read, a transaction and a deletion. A process that
+// dies in the middle of an Add can leave its record; records older than the longest outage can be
+// deleted, as nothing waits for them. Do not delete the node while clients add to it: its version
+// begins anew, and so does the count.
 //
 // Layout, all persistent:
 //
@@ -66,8 +66,8 @@ func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
 	})
 }
 
-// add tries until no rival was faster. With an error, sum is the value if the addition was made all
-// the same.
+// add tries until no rival is faster. Beside an error, sum is the value if the addition was made
+// anyway.
 func (c *Counter) add(
 	ctx context.Context, r *requests, w *recorded, delta int64,
 ) (sum int64, err error) {

@@ -17,9 +17,8 @@ const (
 	EphemeralSequential NodeKind = iota
 	// PersistentSequential is <dir>/_c_<guid>-<name><sequence>, which stays.
 	PersistentSequential
-	// Ephemeral is <dir>/<name>, exactly, which goes with the session. The name must be used once
-	// per session: a node of that name that belongs to the session of the Conn is taken for the own
-	// one.
+	// Ephemeral is <dir>/<name>, exactly, which goes with the session. Use a name once per session:
+	// a node of that name in the session of the Conn counts as the own one.
 	Ephemeral
 )
 
@@ -32,12 +31,12 @@ type Node struct {
 }
 
 // CreateProtected creates a node below dir, missing parents included, and finds it again when the
-// reply is lost. name is the name, or for sequential nodes what stands before the number, such as
+// reply is lost. name is the name, or for sequential nodes the part before the number, such as
 // "lock-".
 //
-// What it guarantees: nil means that exactly one node was made, and that an ephemeral one belongs
-// to the session that the Conn had when it was read back. After an error the node is not there, or
-// is removed in the background as soon as the server answers, unless the error wraps ErrConnClosed:
+// It guarantees: nil means that exactly one node was made, and that an ephemeral one belongs to the
+// session that the Conn had when it was read back. After an error the node is not there, or is
+// removed in the background as soon as the server answers, unless the error wraps ErrConnClosed:
 // then an ephemeral node goes with the session, but a persistent one can stay, and the error wraps
 // ErrAmbiguous, too. zk.ErrNodeExists means that another session has an Ephemeral node of that
 // name; it can be an ended session of this process that the server has not noticed yet.

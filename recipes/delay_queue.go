@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// DelayQueue is a queue whose elements can be taken from a given moment on, between any number of
-// producers and consumers: for work to be done later, or tried again later. Methods may be called
-// from several goroutines.
+// DelayQueue is a queue between any number of producers and consumers. Each element can be taken
+// from a given moment on: for work to be done or retried later. Methods may be called from several
+// goroutines.
 //
-// What it guarantees, for each call:
+// It guarantees, for each call:
 //
-//   - Delivery is that of Queue: Offer that returns nil has stored the element exactly once, Poll
-//     and Take return each element to one caller at most, and a call that returns an error has
-//     taken nothing.
+//   - Delivery as with Queue: Offer that returns nil has stored the element exactly once, Poll and
+//     Take return each element to one caller at most, and a call that returns an error has taken
+//     nothing.
 //   - Poll, Take and Peek return no element before it is due, by the clock of the consumer. Moments
 //     are rounded up to milliseconds.
 //   - Of the elements that are due, Poll and Take return the one that was due first at the moment
@@ -25,20 +25,20 @@ import (
 //
 // When a connection is lost, a session ends or a context is done it behaves like Queue.
 //
-// What it cannot guarantee: that an element leaves as soon as it is due, as a consumer has to take
-// it. Producers and consumers each go by their own clock; elements are early or late by the
-// difference. All waiting consumers wake when an element becomes due, and one gets it. For many
-// offers at a time and for the data of the directory see PriorityQueue; for nodes that a dying
-// process can leave behind see Queue.
+// It cannot guarantee that an element leaves as soon as it is due, as a consumer has to take it.
+// Producers and consumers each go by their own clock; elements are early or late by the difference.
+// All waiting consumers wake when an element becomes due, and one gets it. For many offers at a
+// time and for the data of the directory see PriorityQueue; for nodes that a dying process can
+// leave behind see Queue.
 //
 // Layout, all persistent:
 //
 //	<path>/items/_c_<guid>-due<milliseconds>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>                 as with Queue
 //
-// The moment is that of Unix time, thirteen digits at least. Other children of items are ignored.
+// The moment is Unix time, in at least thirteen digits. Other children of items are ignored.
 //
-// Sources: Curator's DistributedDelayQueue, which removes elements by a plain delete, and works on
+// Sources: Curator's DistributedDelayQueue, which removes elements by a plain delete and works on
 // an old list.
 type DelayQueue struct{ *claimQueue }
 

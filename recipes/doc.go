@@ -9,10 +9,10 @@
 //	defer lock.Unlock(ctx)
 //	return write(lock.Token(), lock.Lost())
 //
-// The comment of each type is its contract: what it guarantees when a connection is lost or a
-// session ends, what it cannot guarantee, which nodes it makes, and its sources. The recipes run on
-// any *zk.Conn, against any ensemble of ZooKeeper 3.5 or later. They use only what package zk
-// exports (see Conn) and install nothing on the connection: no event callback, no host provider.
+// The comment of each type is its contract: the guarantees when a connection is lost or a session
+// ends, the limits, the layout of its nodes, and the sources. The recipes run on any *zk.Conn,
+// against any ensemble of ZooKeeper 3.5 or later. They use only the exported API of package zk (see
+// Conn) and install nothing on the connection: no event callback, no host provider.
 //
 // # Which recipe to use
 //
@@ -20,14 +20,15 @@
 //
 //   - Lock: a fair lock, the one to use.
 //   - ReentrantLock: a Lock that its owner may lock again.
-//   - RevocableLock: a Lock whose owner can be asked to give it up.
+//   - RevocableLock: a Lock that others can ask the owner to release.
 //   - MultiLock: several Locks at once, without deadlocks.
 //   - RWLock: many readers or one writer. Fair.
 //   - VersionRWLock: the same, but readers never wait for a writer that waits.
 //   - Semaphore: a number of leases, one or several to each holder.
-//   - WriteLock: a Lock that does not block but tells a listener, as that of the Apache recipes.
+//   - WriteLock: a Lock that does not block but tells a listener, like the WriteLock of the Apache
+//     recipes.
 //   - HerdLock: a lock without a directory, for many names with few contenders each.
-//   - TurnQueue: a Lock whose waiters are a line that can be looked at.
+//   - TurnQueue: a Lock with a visible line of waiters.
 //
 // Elections:
 //
@@ -38,8 +39,8 @@
 //
 //   - Queue: first in, first out. A lost connection neither loses nor doubles an element.
 //   - IDQueue: a Queue from which elements can be removed by an id.
-//   - PriorityQueue: a Queue whose most urgent element leaves first.
-//   - DelayQueue: a Queue whose elements can be taken from a given time on.
+//   - PriorityQueue: a Queue from which the most urgent element leaves first.
+//   - DelayQueue: a Queue of elements that can be taken from a given time on.
 //   - LockQueue: an element stays until its consumer has acknowledged it. At least once.
 //
 // Barriers and agreement:
@@ -64,10 +65,10 @@
 //   - ServiceRegistry, Registration, ServiceLookup: the instances of services, and the choice of
 //     one.
 //
-// For recipes of your own there is what these are made of:
+// Building blocks for your own recipes:
 //
 //   - CreateProtected: creates a node exactly once, even if the reply is lost.
-//   - GuaranteedDelete: deletes a node and does not stop before that is confirmed.
+//   - GuaranteedDelete: deletes a node and repeats until that is confirmed.
 //   - EnsurePath: creates a directory, with Containers one that goes when it is empty.
 //   - ConnMonitor: tells whether a session is connected, suspended or lost, without a request.
 //   - Sequence, SortBySequence: read and sort the numbers of sequential nodes.
@@ -77,14 +78,13 @@
 //
 // # Errors
 //
-// The outcome of a request whose connection dies is unknown: the server may or may not have applied
-// it. OutcomeOf sorts errors of the client into applied, not applied and unknown. The recipes find
-// out by themselves and repeat what is safe to repeat, for as long as the context allows. Where
-// they have to return before they know, the error wraps ErrAmbiguous, and OutcomeOf of it is
-// Unknown. Any other error of an operation means that the operation was not applied. With the
-// option Retry operations give up earlier (ErrGaveUp). An operation does not repeat a request that
-// the server has refused, with zk.ErrNoAuth for instance. What runs in the background does, as the
-// refusal may be lifted.
+// The outcome of a request is unknown when its connection dies: the server may or may not have
+// applied it. OutcomeOf sorts errors of the client into applied, not applied and unknown. The
+// recipes find out by themselves and repeat safe requests as long as the context allows. Where they
+// have to return before they know, the error wraps ErrAmbiguous, and OutcomeOf of it is Unknown.
+// Any other error of an operation means that the operation was not applied. With the option Retry
+// operations give up earlier (ErrGaveUp). An operation does not repeat a request that the server
+// has refused, with zk.ErrNoAuth for instance. Background work does, as the refusal may be lifted.
 //
 // A closed *zk.Conn looks like a connection that was lost and never comes back: its methods return
 // zk.ErrConnectionClosed for both. The recipes tell the two apart by a series of requests that fail
@@ -96,13 +96,13 @@
 // # Contexts
 //
 // Requests of the client take no context: while the connection is down they wait inside the client.
-// So each operation runs in a goroutine of its own, and a caller whose context is done leaves it
-// behind. It then only cleans up: it finishes the request that is under way, sends no other request
-// of the operation, removes the nodes of the operation, and ends when the server has confirmed or
-// refused that or the Conn is closed. A caller that leaves waits up to 100 ms for this, so that
-// usually nothing is left on the server when the method returns. Close of each recipe waits for all
-// of it. A recipe that keeps something up until Close, such as a PersistentNode, goes on with that:
-// there a context ends only the waiting.
+// So each operation runs in its own goroutine, and the caller leaves it behind when the context is
+// done. The operation then only cleans up: it finishes the request that is under way, sends no
+// other request of the operation, removes the nodes of the operation, and ends when the server has
+// confirmed or refused that or the Conn is closed. A caller that leaves waits up to 100 ms for
+// this, so that usually nothing is left on the server when the method returns. Close of each recipe
+// waits for all of it. A recipe that keeps something up until Close, such as a PersistentNode, goes
+// on with that: there a context ends only the waiting.
 //
 // # Conventions
 //
@@ -110,9 +110,9 @@
 //     all options; its comment names those that matter.
 //   - Start begins work in the background and does not wait. It takes no context and fails only if
 //     the recipe is closed. Methods that wait for the server take a context first: Ready waits for
-//     what Start has begun; Keep, Join and Register start and wait.
-//   - Err returns why the latest attempt in the background has failed, or nil. Stale reports
-//     whether a local view may be out of date.
+//     the work that Start has begun; Keep, Join and Register start and wait.
+//   - Err returns the error of the latest attempt in the background, or nil. Stale reports whether
+//     a local view may be out of date.
 //   - Try methods do not wait for other clients. They return the result, whether there is one, and
 //     an error.
 //   - Slices are copied when they are handed over, and returned slices belong to the caller.
@@ -136,8 +136,8 @@
 //   - Parents are created as persistent nodes and never removed, or with Containers as container
 //     nodes, which the server removes when they are empty. Parents that exist are left as they are,
 //     and created again if they are removed.
-//   - A request waits inside the client while the connection is down, whatever the RetryPolicy
-//     says. Only a context ends such a wait.
+//   - A request waits inside the client while the connection is down. No RetryPolicy ends such a
+//     wait, only a context.
 //   - A directory has 2147483647 sequence numbers. The counter of servers since 3.6 then stays
 //     there (ZOOKEEPER-3249), and the order of children with one number is unknown. Locks,
 //     semaphores, elections, CreateProtected and offers to queues remove such a node again and

@@ -11,7 +11,7 @@ var (
 	ErrInside = errors.New("already inside or entering")
 	// ErrNotInside is returned by Leave of a DoubleBarrier that has not entered.
 	ErrNotInside = errors.New("not inside")
-	// ErrMemberLost says that the member's node has gone while it entered, usually with its
+	// ErrMemberLost says that the member's node was deleted while it entered, usually with its
 	// session: the others may have counted it, and go on without it.
 	ErrMemberLost = errors.New("the member's node is gone")
 )
@@ -19,10 +19,10 @@ var (
 // DoubleBarrier lets members begin a piece of work together and end it together: Enter returns when
 // size members are there, Leave when all of these have left. One DoubleBarrier is one member; it
 // can be used again after Leave. If more members come, each size of them, in the order of their
-// coming, are a group of their own, and no group waits for another. When the directory's sequence
-// numbers are used up, a group is any size of the waiting members.
+// coming, form a group, and no group waits for another. When the directory's sequence numbers are
+// used up, a group is any size of the waiting members.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Enter that returns nil has found size members there at one moment, itself among them: the
 //     group is formed in one transaction that sets the nodes of all its members, so a member that
@@ -41,11 +41,11 @@ var (
 // leaves. The error of an Enter wraps ErrAmbiguous if the group may have been formed with this
 // member.
 //
-// What it cannot guarantee: that a member learns at once that its group was formed if the
-// connection is lost twice in a row, as the client may miss the event; it finds out after
-// RecheckEvery. That a member that has left has done its work, and did not just die. If all members
-// of a group die inside, or lose their sessions, the group's node stays until a member of another
-// group leaves; nothing waits for it.
+// It cannot guarantee that a member learns at once that its group was formed if the connection is
+// lost twice in a row, as the client may miss the event; it finds out after RecheckEvery. That a
+// member that has left has done its work, and did not just die. If all members of a group die
+// inside, or lose their sessions, the group's node stays until a member of another group leaves;
+// nothing waits for it.
 //
 // Layout:
 //

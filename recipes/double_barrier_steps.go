@@ -57,7 +57,7 @@ func (b *DoubleBarrier) enter(
 func (b *DoubleBarrier) await(
 	ctx context.Context, r *requests, own *protected,
 ) (m *member, err error) {
-	place := vigil{path: own.path}
+	place := nodeWatch{path: own.path}
 	err = place.until(ctx, r, own.epoch, func() (*watch, bool, error) {
 		for {
 			data, stat, w, err := place.data(ctx, r)
@@ -199,8 +199,8 @@ func (b *DoubleBarrier) admitted(
 	return &member{hold: held, group: group}, nil
 }
 
-// leave removes the own node, waits for the other members to do so, and removes the group's node
-// and those of groups whose members have all died.
+// leave removes the own node, waits until the other members have removed theirs, and removes the
+// nodes of this group and of all groups without live members.
 func (b *DoubleBarrier) leave(
 	ctx context.Context, r *requests, t *task[struct{}], m *member,
 ) error {
@@ -229,7 +229,7 @@ func (b *DoubleBarrier) leave(
 func (b *DoubleBarrier) awaitGone(
 	ctx context.Context, r *requests, since epoch, name string,
 ) error {
-	other := vigil{path: join(b.path, name)}
+	other := nodeWatch{path: join(b.path, name)}
 	return other.until(ctx, r, since, func() (*watch, bool, error) {
 		_, _, w, err := other.data(ctx, r)
 		if errors.Is(err, zk.ErrNoNode) {

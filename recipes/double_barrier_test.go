@@ -9,7 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// guests makes members on connections of their own.
+// guests makes members, each with its own connection.
 func guests(
 	s *testServer, n, size int, opts ...Option,
 ) (members []*DoubleBarrier, conns []*testConn) {
@@ -138,7 +138,7 @@ func TestLostRepliesAtTheDoubleBarrier(t *testing.T) {
 	}
 }
 
-// TestMemberGoneBeforeTheGroupIsFormed: the transaction fails, and counts again.
+// TestMemberGoneBeforeTheGroupIsFormed: the transaction fails, and the members are counted again.
 func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 3, 2)
@@ -159,7 +159,7 @@ func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
 	})
 }
 
-// TestWhoLeavesRemovesDeadGroups: of a group whose members have all died nobody is left who would.
+// TestWhoLeavesRemovesDeadGroups: a group without live members cannot remove its own node.
 func TestWhoLeavesRemovesDeadGroups(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 4, 2)
@@ -225,8 +225,8 @@ func TestLeaveWithADoneContextLeaves(t *testing.T) {
 	})
 }
 
-// TestWhoFormsAnothersGroupFormsItsOwn: the first was cut off when it had come, so the second finds
-// two groups to form.
+// TestWhoFormsAnothersGroupFormsItsOwn: the first member was disconnected right after it came, so
+// the second finds two groups to form.
 func TestWhoFormsAnothersGroupFormsItsOwn(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 2, 1, RecheckEvery(0))
@@ -244,8 +244,8 @@ func TestWhoFormsAnothersGroupFormsItsOwn(t *testing.T) {
 	})
 }
 
-// TestLeaveIsNotMisledByALaggingServer: that of a new session does not know of the other yet,
-// unless it is told to catch up.
+// TestLeaveIsNotMisledByALaggingServer: without a sync, the server of a new session does not know
+// the other member yet.
 func TestLeaveIsNotMisledByALaggingServer(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 2, 2)

@@ -14,7 +14,7 @@ var ErrLeadershipLost = errors.New("leadership was lost")
 // lost. A later term of the same candidate is another Term.
 type Term struct{ held *hold }
 
-// Epoch is the fencing epoch of the term, as Token is that of a lock: every later term in the same
+// Epoch is the fencing epoch of the term, like the Token of a lock: every later term in the same
 // election has a greater one. It is the czxid of the leader's node. Pass it to the resources that
 // the leader changes, and let them refuse smaller ones.
 func (t *Term) Epoch() int64 { return t.held.token }
@@ -27,7 +27,7 @@ func (t *Term) Lost() <-chan struct{} { return t.held.ended }
 type Candidate struct {
 	// ID is the name that the candidate was made with.
 	ID string
-	// Epoch is that of its term, now or later: the Token of a Member.
+	// Epoch is the epoch of its present or future term: the Token of a Member.
 	Epoch int64
 }
 
@@ -83,7 +83,7 @@ func (e *election) HasLeadership() bool {
 	return e.leads()
 }
 
-// Err returns why the latest attempt to stand has failed, or nil if there is none or a new one is
+// Err returns the error of the latest attempt to stand, or nil if there is none or a new attempt is
 // under way. A refused attempt is made again, with pauses, until Close.
 func (e *election) Err() error {
 	e.mu.Lock()
@@ -143,8 +143,8 @@ func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*T
 	}
 }
 
-// rests ends the loop of candidacies if it is over, or if it has served and start was not called
-// since the election.
+// rests ends the loop of candidacies if it is over, or if the candidate has led and start was not
+// called since the election.
 func (e *election) rests(over, served bool) bool {
 	ended := false
 	e.publish(func() {

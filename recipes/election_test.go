@@ -232,7 +232,7 @@ func TestLeaderVanishesBetweenListAndRead(t *testing.T) {
 	})
 }
 
-// TestOneResignationWakesOne: of those who wait only the next one looks.
+// TestOneResignationWakesOne: only the next waiter looks.
 func TestOneResignationWakesOne(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		var conns []*testConn

@@ -18,7 +18,7 @@ import (
 
 // The tests of this file run against a real ensemble, and are skipped unless RECIPES_ENSEMBLE holds
 // its servers ("127.0.0.1:2181"). Half of the clients lose their connection again and again, some
-// replies with it. Under -race they can fail by the race on lastZxid that is in the client itself
+// replies with it. Under -race they can fail because of a race on lastZxid inside the client
 // (samuel/go-zookeeper issue 260).
 const ensembleVariable = "RECIPES_ENSEMBLE"
 
@@ -83,7 +83,7 @@ func ensemble(t *testing.T, cuts bool) *zk.Conn {
 	return conn
 }
 
-// testPath is a path that no other run uses.
+// testPath returns a path that no other run uses.
 func testPath(t *testing.T) string {
 	t.Helper()
 	guid, err := newGUID()

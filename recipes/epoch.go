@@ -6,9 +6,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// epoch is one session of a connection. What was read or made in it holds no longer than it does,
-// and the client replaces an expired session by itself. A decision on a reply begins with the
-// epoch, and checks after the reply whether it is still the same.
+// epoch is one session of a connection. The results of reads and creations are valid only during
+// their session, and the client replaces an expired session by itself. A decision on a reply begins
+// with the epoch, and checks after the reply whether it is still the same.
 type epoch struct {
 	conn    Conn
 	session int64
@@ -32,8 +32,8 @@ func (e epoch) owns(stat *zk.Stat) bool {
 }
 
 // synced returns an epoch in which every read shows the state at the moment of the call or a later
-// one. The server that a client is connected to can lag behind, and that of a new session can be
-// behind what the client has read before.
+// one. The server that a client is connected to can lag behind, and the server of a new session can
+// be behind the client's earlier reads.
 func (r *requests) synced(ctx context.Context, path string) (epoch, error) {
 	e := r.epoch()
 	if err := r.sync(ctx, path); err != nil {

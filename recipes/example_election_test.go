@@ -91,8 +91,8 @@ func ExampleLeaderLatch_listener() {
 	// stops leading
 }
 
-// The methods of a Leader are its listener: leadership begins when TakeLeadership is called, and is
-// to end when its context is done, of which the cause tells why.
+// The methods of a Leader are its listener: leadership begins with the call of TakeLeadership, and
+// should end when its context is done. The cause of the context tells the reason.
 func ExampleLeaderSelector_listener() {
 	t := &exampleT{}
 	defer t.end()
@@ -139,8 +139,7 @@ func awaitLast(s *recipes.LeaderSelector, name string) {
 	}
 }
 
-// Three candidates take turns. Each writes down that it leads and lets the next one in by
-// returning.
+// Three candidates take turns. Each prints that it leads, and returns to let the next one lead.
 func ExampleLeaderSelector() {
 	t := &exampleT{}
 	defer t.end()

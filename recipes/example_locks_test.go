@@ -57,7 +57,7 @@ func ExampleRWLock() {
 	// <nil> <nil>
 }
 
-// Who owns a lock, and who waits for it: here each handle says by Data whose it is.
+// The owner of a lock and its waiters. Each handle gives its name by Data.
 func ExampleLock_Participants() {
 	t := &exampleT{}
 	defer t.end()
@@ -138,7 +138,7 @@ func ExampleSemaphore() {
 	// <nil>
 }
 
-// printer says what it is told.
+// printer prints its notifications.
 type printer string
 
 func (p printer) LockAcquired() { fmt.Println(p, "owns the lock") }

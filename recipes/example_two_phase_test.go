@@ -9,7 +9,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Two accounts agree on a transfer, each in a process of its own.
+// Two accounts agree on a transfer, each in its own process.
 func ExampleTwoPhaseCommit() {
 	t := &exampleT{}
 	defer t.end()

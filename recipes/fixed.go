@@ -8,8 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// fixed is an ephemeral node of a given name, such as that of an instance in a registry. Two of one
-// name on one session take each other for themselves, so the name must be used once per session.
+// fixed is an ephemeral node of a given name, such as that of an instance in a registry. Two fixed
+// nodes of one name on one session mistake each other's node for their own, so use a name once per
+// session.
 type fixed struct {
 	path  string
 	epoch epoch    // in which it was made; zero: it was not

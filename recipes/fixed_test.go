@@ -2,8 +2,8 @@ package recipes
 
 import "testing"
 
-// TestARepeatedDeletionSparesTheNextOwner: the request was lost, the session ended, and somebody
-// else has made the node.
+// TestARepeatedDeletionSparesTheNextOwner: the request was lost, the session ended, and another
+// client has created the node.
 func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
 	closers := map[string]func(t *testing.T, c *testConn) (leave func()){
 		"persistent node": func(t *testing.T, c *testConn) func() {
@@ -48,7 +48,7 @@ func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
 	}
 }
 
-// TestADeletionIsRepeatedWhenSomebodyWrites to the own node meanwhile.
+// TestADeletionIsRepeatedWhenSomebodyWrites: another client writes to the own node meanwhile.
 func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c, other := s.Connect(), s.Connect()
@@ -67,8 +67,8 @@ func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
 	})
 }
 
-// TestALateDeletionNamesAVersion: of the node that it was meant for. A request that the client has
-// kept back is sent in the next session, too.
+// TestALateDeletionNamesAVersion: the version is that of the intended node. The client sends a
+// delayed request in the next session, too.
 func TestALateDeletionNamesAVersion(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c, next := s.Connect(), s.Connect()

@@ -19,12 +19,12 @@ type follower[V any] struct {
 	epoch epoch // of the loop: that of the latest reading of everything
 }
 
-// seen is a view, once there is one, and otherwise why there is none.
+// seen is a view or, before the first one, the reason why there is none.
 type seen[V any] struct {
 	view  V
 	there bool
 	err   error
-	ended error // why there will be no other one
+	ended error // the reason why there will be no other view
 }
 
 // newFollower makes a follower. read reads the nodes that are due, and returns the whole view. A
@@ -106,8 +106,8 @@ func (f *follower[V]) Stale() bool {
 	return f.loop.stale(f.session.Load())
 }
 
-// Err returns why the latest attempt to read has failed, a refusal of a single node included, or
-// nil. The attempts go on.
+// Err returns the error of the latest attempt to read, a refusal of a single node included, or nil.
+// The attempts go on.
 func (f *follower[V]) Err() error { return f.explain("read", f.loop.failure()) }
 
 // Close ends the view. It sends nothing, and leaves the Conn open.
@@ -117,7 +117,7 @@ func (f *follower[V]) Close(ctx context.Context) error {
 	return f.lifecycle.Close(ctx)
 }
 
-// finish ends the view for those who wait for a change.
+// finish ends the view and wakes the waiters for a change.
 func (f *follower[V]) finish(why error) {
 	f.seen.end(func(last seen[V]) seen[V] {
 		last.ended = why

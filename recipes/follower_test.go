@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// aView is what all views of the server have in common.
+// aView has the common methods of all views of the server.
 type aView interface {
 	Stale() bool
 	Err() error
@@ -57,7 +57,7 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 	quit(t, g, v, c)
 }
 
-// TestViewsSayWhenTheyAreStale and when they are over.
+// TestViewsSayWhenTheyAreStale, and when they have ended.
 func TestViewsSayWhenTheyAreStale(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -101,7 +101,7 @@ func TestViewsSayWhenTheyAreStale(t *testing.T) {
 	})
 }
 
-// TestViewsEndWithTheConn for those who wait for a change, too.
+// TestViewsEndWithTheConn, for waiters for a change, too.
 func TestViewsEndWithTheConn(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -117,7 +117,8 @@ func TestViewsEndWithTheConn(t *testing.T) {
 	})
 }
 
-// TestWhatMayNotBeReadHidesNothingElse in registry, group and caches.
+// TestWhatMayNotBeReadHidesNothingElse: an unreadable node hides no other in registry, group and
+// caches.
 func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer, c := s.Connect(), s.Connect()
@@ -155,7 +156,7 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 			t.Errorf("%d requests an hour for two nodes and two views", again)
 		}
 		allow()
-		time.Sleep(blindMax)
+		time.Sleep(unreadableMax)
 		wantServices(t, v, "mail/x=1 web/a=1 web/b=2")
 		if got, want := shownText(tree.Nodes()),
 			"/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
@@ -172,7 +173,8 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 	})
 }
 
-// TestWhatMayNotBeReadAnyMoreStays as it was shown, until it is gone.
+// TestWhatMayNotBeReadAnyMoreStays: a node that became unreadable stays as it was last read, until
+// it is gone.
 func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer, c := s.Connect(), s.Connect()
@@ -193,7 +195,7 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 		}
 		dropNodes(t, writer, "/s/web/a")
 		wantServices(t, v, "web/b=2")
-		time.Sleep(blindMax)
+		time.Sleep(unreadableMax)
 		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want ||
 			tree.Err() != nil || v.Err() != nil {
 			t.Errorf("shown %s, want %s; errors %v, %v", got, want, tree.Err(), v.Err())
@@ -202,7 +204,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 	})
 }
 
-// TestWhatIsBelowWhatMayNotBeListedIsFollowed all the same, in a new session, too.
+// TestWhatIsBelowWhatMayNotBeListedIsFollowed: known children of a directory that may not be listed
+// are still followed, in a new session, too.
 func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer, c := s.Connect(), s.Connect()
@@ -229,7 +232,7 @@ func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 		putNode(t, writer, "/s/web/c", "1")
 		want("web/a=2 web/b=3", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=3")
 		allow()
-		time.Sleep(blindMax)
+		time.Sleep(unreadableMax)
 		want("web/a=2 web/b=3 web/c=1", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=3 /s/web/c=1")
 		quit(t, v, tree)
 	})

@@ -90,9 +90,7 @@ func TestEphemeralOfAnotherSessionIsNotAdopted(t *testing.T) {
 			t.Errorf("ended session's: %v", err)
 		}
 		s.WantBelow(t, "/", 1) // and is not deleted: it goes with its session
-		if _, err := create(NodeKind(9)); !errors.Is(
-			err, zk.ErrBadArguments,
-		) {
+		if _, err := create(NodeKind(9)); !errors.Is(err, zk.ErrBadArguments) {
 			t.Errorf("unknown kind: %v", err)
 		}
 	})
@@ -155,7 +153,7 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
 		s.Seed("/gate", "")
-		v, l := vigil{path: "/gate"},
+		v, l := nodeWatch{path: "/gate"},
 			newLifecycle(c, "test", "", []Option{RecheckEvery(time.Second)})
 		wait := func(ctx context.Context) error {
 			return act(ctx, l, "wait", func(ctx context.Context, r *requests) error {
@@ -186,11 +184,11 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 	})
 }
 
-// TestVigilBeginsAnewWithAnyEvent: of two watches that two looks have set, whoever hears of the
-// event first, the next look sets one.
+// TestVigilBeginsAnewWithAnyEvent: two looks have set two watches. After the event of either, the
+// next look sets a new one.
 func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
 	for first := range 2 {
-		v := vigil{path: "/n"}
+		v := nodeWatch{path: "/n"}
 		events := []chan zk.Event{make(chan zk.Event, 1), make(chan zk.Event, 1)}
 		watches := []*watch{v.keep(events[0], nil), v.keep(events[1], nil)}
 		events[first] <- zk.Event{Type: zk.EventNodeDataChanged}
@@ -204,7 +202,7 @@ func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
 		s.Seed("/n", "0")
-		v, r := vigil{path: "/n"}, newRequests(c, newOptions(nil))
+		v, r := nodeWatch{path: "/n"}, newRequests(c, newOptions(nil))
 		var seen []string
 		err := v.until(t.Context(), r, r.epoch(), func() (*watch, bool, error) {
 			data, _, w, err := v.data(t.Context(), r)
@@ -258,7 +256,7 @@ func TestPersistentNodeOnClosedConnIsInDoubt(t *testing.T) {
 	})
 }
 
-// A decision that rests on a reply of another session must not stand.
+// TestEpochEndsWithItsSession: a decision on a reply of another session is not valid.
 func TestEpochEndsWithItsSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

@@ -19,9 +19,7 @@ import (
 )
 
 // badWorlds counts, for a negative control, the worlds in which something is wrong.
-func badWorlds(
-	t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string),
-) (bad int) {
+func badWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string)) (bad int) {
 	t.Helper()
 	for seed := range max(seeds(), 20) {
 		w := sim.World{Seed: seed, Plan: randomPlan(rand.New(rand.NewPCG(seed, 7)))}
@@ -39,7 +37,7 @@ func badWorlds(
 
 // monitored follows the connections of all clients with monitors that believe in a session timeout.
 // Lost of a session must be closed before the server ends it, unless a fault ends it at will, and
-// in the end everybody is connected in the present one.
+// in the end every client is connected in its present session.
 func monitored(w *sim.World, timeout time.Duration) func(*trace.Result) string {
 	const granted = 6 * time.Second
 	w.SessionTimeout = granted
@@ -113,16 +111,13 @@ func TestMonitorsInManyWorlds(t *testing.T) {
 
 // TestMonitorsWithoutTimeoutAreLate is the control.
 func TestMonitorsWithoutTimeoutAreLate(t *testing.T) {
-	if badWorlds(
-		t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 0) },
-	) == 0 {
+	if badWorlds(t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 0) }) == 0 {
 		t.Error("all are told in time")
 	}
 }
 
-// created makes nodes by turns ephemeral and persistent. At rest the nodes that are there are those
-// that were returned, but for ephemeral ones that went with their sessions, and one may be left
-// whose creation was in doubt.
+// created makes ephemeral and persistent nodes in turn. At rest the returned nodes exist, except
+// ephemeral ones of ended sessions. One more node may exist if its creation had an unknown outcome.
 func created(
 	w *sim.World,
 	create func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error),
@@ -171,8 +166,8 @@ func TestProtectedCreationsInManyWorlds(t *testing.T) {
 		return created(w, func(
 			ctx context.Context, conn *zk.Conn, kind recipes.NodeKind,
 		) (string, error) {
-			// Long enough for most faults: what is left behind draws GUIDs in the same moment as
-			// what comes next, which no World can order.
+			// Long enough for most faults: a World cannot order the GUIDs that an abandoned call
+			// and the next one draw in the same moment.
 			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 			defer cancel()
 			node, err := recipes.CreateProtected(ctx, conn, "/d", "n-", nil, kind)

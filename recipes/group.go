@@ -9,27 +9,27 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Group is a view of a group: the members that have joined it and whose sessions live, with their
-// data. A member joins with a GroupMember of its own.
+// Group is a view of a group: the members with live sessions that have joined it, and their data.
+// Each member joins with its own GroupMember.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Names shows the group as it was at one moment, all members of the same moment, and never of
-//     an earlier one than the last time. What Members shows of each member was true at one moment,
-//     and not at an earlier one than the last time; different members may be of different moments.
+//     an earlier one than the last time. Members shows each member as it was at one moment, never
+//     earlier than the last time; different members may be of different moments.
 //   - A change that lasts shows soon: after a notification and one or two replies, and after a
 //     disconnection as soon as the client is connected, or at the next recheck: two losses of the
 //     connection in a row can hide a change from the client (see NodeCache). A member that comes
 //     and goes between two looks may not show.
-//   - A failed read is never taken for an empty group. A member whose data may not be read shows
-//     with its name only, or in Members as it was last; the others are followed all the same. Err
-//     tells of it, and it is read again soon.
+//   - A failed read is never taken for an empty group. A member with unreadable data shows with its
+//     name only, or in Members as it was last; the others are followed all the same. Err tells of
+//     it, and it is read again soon.
 //
 // When the connection is lost or the session ends, the last view stays, and Stale tells. When the
 // Conn is closed the view ends. A done context ends only the waiting for the first view.
 //
-// What it cannot guarantee: that a member it shows is still there, or can be reached. A member that
-// dies shows until its session has expired.
+// It cannot guarantee that a member it shows is still there, or can be reached. A member that dies
+// shows until its session has expired.
 //
 // Layout: <path>/<member>, ephemeral; a group that has never had a member has no node. The option
 // that matters is RecheckEvery.
@@ -37,7 +37,7 @@ import (
 // Sources: ZooKeeper Recipes and Solutions, "Group Membership"; Curator's GroupMember; kazoo's
 // ShallowParty and Party.
 type Group struct {
-	*follower[company]
+	*follower[groupView]
 	names []string              // of the loop
 	known map[string]Membership // of the loop: those that were read
 }
@@ -46,21 +46,21 @@ type Group struct {
 type Membership struct {
 	Name string
 	Data []byte
-	// Session is that of the member's client.
+	// Session is the session of the member's client.
 	Session int64
 	// Czxid is the zxid at which the member has joined: greater for each later one, also if a
 	// member comes back under its old name.
 	Czxid int64
 }
 
-// company is a group as it is shown.
-type company struct {
+// groupView is the present view of a group.
+type groupView struct {
 	names   []string // as they were listed
 	members []Membership
 }
 
-// sameCompany reports whether two looks have shown the same.
-func sameCompany(a, b company) bool {
+// sameView reports whether two looks have shown the same.
+func sameView(a, b groupView) bool {
 	return slices.Equal(a.names, b.names) &&
 		slices.EqualFunc(a.members, b.members, func(m, n Membership) bool {
 			return m.Name == n.Name && m.Czxid == n.Czxid && bytes.Equal(m.Data, n.Data)
@@ -71,7 +71,7 @@ func sameCompany(a, b company) bool {
 // group.
 func NewGroup(conn Conn, path string, opts ...Option) *Group {
 	g := &Group{known: map[string]Membership{}}
-	g.follower = newFollower(newLifecycle(conn, "group", path, opts), g.read, sameCompany)
+	g.follower = newFollower(newLifecycle(conn, "group", path, opts), g.read, sameView)
 	return g
 }
 
@@ -94,12 +94,12 @@ func (g *Group) Members(ctx context.Context) ([]Membership, error) {
 
 // read is one step of the loop: it lists the group and reads its members, as far as that is due.
 // When one has gone it lists again, so that names and members agree.
-func (g *Group) read(ctx context.Context, r *requests, d due) (company, error) {
+func (g *Group) read(ctx context.Context, r *requests, d due) (groupView, error) {
 	for list := isDue(d, g.path); ; list = true {
 		if list {
 			names, err := g.loop.listing(ctx, r, g.path)
 			if err != nil {
-				return company{}, err
+				return groupView{}, err
 			}
 			g.names = names
 		}
@@ -112,11 +112,11 @@ func (g *Group) read(ctx context.Context, r *requests, d due) (company, error) {
 
 // readMembers reads those that were listed, as far as that is due. zk.ErrNoNode means that one has
 // gone.
-func (g *Group) readMembers(ctx context.Context, r *requests, d due) (company, error) {
-	c := company{names: g.names}
+func (g *Group) readMembers(ctx context.Context, r *requests, d due) (groupView, error) {
+	c := groupView{names: g.names}
 	for _, name := range g.names {
 		if err := g.readMember(ctx, r, d, name); err != nil {
-			return company{}, err
+			return groupView{}, err
 		}
 		if m, ok := g.known[name]; ok {
 			c.members = append(c.members, m)

@@ -10,8 +10,8 @@ import (
 
 // GroupMember is the membership of this process in a Group, from Join to Close.
 //
-// What it guarantees, and cannot guarantee, is what a PersistentNode does. In short: the member
-// comes back by itself after the end of a session, and does not after Close.
+// It has the guarantees and the limits of a PersistentNode. In short: the member comes back by
+// itself after the end of a session, and does not after Close.
 //
 // Layout: <group>/<name>, ephemeral, with data of the member's choice.
 //
@@ -31,10 +31,10 @@ func NewGroupMember(conn Conn, group, name string, data []byte, opts ...Option) 
 // same as soon as it can, until Close; one that wraps ErrOccupied says that the name is taken.
 func (m *GroupMember) Join(ctx context.Context) error { return m.keep(ctx, "join") }
 
-// named is the node of a recipe that lives under a name of the user's choice.
+// named is the node of a recipe under a name that the user chooses.
 type named struct {
 	node *PersistentNode
-	bad  error // what is wrong with the name
+	bad  error // the error of a bad name
 }
 
 func newNamed(conn Conn, kind, path string, data []byte, opts []Option, bad error) named {
@@ -54,15 +54,15 @@ func (n named) keep(ctx context.Context, what string) error {
 // Present reports whether the node is there, as far as the client knows. It sends nothing.
 func (n named) Present() bool { return n.node.Present() }
 
-// Err returns why the latest attempt to have the node there, with its newest data, has failed, or
-// nil; see PersistentNode.Err.
+// Err returns the error of the latest attempt to keep the node with its newest data, or nil; see
+// PersistentNode.Err.
 func (n named) Err() error { return n.node.Err() }
 
 // Close removes the node. When it returns nil the node is not there and does not come back. When
 // ctx is done before that, the removal goes on.
 func (n named) Close(ctx context.Context) error { return n.node.Close(ctx) }
 
-// checkName returns an error for a name that cannot be that of one node.
+// checkName returns an error for a name that is not the name of one node.
 func checkName(what, name string) error {
 	if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
 		return fmt.Errorf(

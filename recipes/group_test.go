@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// wantMembers looks when everything has come to rest.
+// wantMembers looks at rest.
 func wantMembers(t *testing.T, g *Group, want ...string) {
 	t.Helper()
 	time.Sleep(time.Second)
@@ -27,7 +27,7 @@ func mustJoin(t *testing.T, m *GroupMember) {
 	}
 }
 
-// quit closes recipes in the end of a bubble.
+// quit closes recipes at the end of a bubble.
 func quit(t *testing.T, recipes ...interface{ Close(context.Context) error }) {
 	t.Helper()
 	for _, r := range recipes {
@@ -160,7 +160,7 @@ func TestGroupRefusals(t *testing.T) {
 	})
 }
 
-// TestGroupShowsWhatItsMembersSay of themselves, and who they are.
+// TestGroupShowsWhatItsMembersSay: it shows their data and names.
 func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, two := s.Connect(), s.Connect()
@@ -195,7 +195,7 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 	})
 }
 
-// TestAMemberThatMayNotBeReadHidesNoOther, and shows by its name.
+// TestAMemberThatMayNotBeReadHidesNoOther, and is shown by its name.
 func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -212,7 +212,7 @@ func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
 		}
 		allow()
-		time.Sleep(blindMax)
+		time.Sleep(unreadableMax)
 		if list, err := g.Members(t.Context()); err != nil || len(list) != 2 || g.Err() != nil ||
 			g.Stale() {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())

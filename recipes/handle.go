@@ -9,8 +9,8 @@ import (
 // contender is a way to compete for the ownership of something.
 type contender interface {
 	// acquire returns a confirmed hold. If wait is false it returns nil instead of waiting for
-	// another owner. Without a hold it has removed its nodes from the server, or the error says why
-	// not.
+	// another owner. Without a hold it has removed its nodes from the server, or the error tells
+	// the reason.
 	acquire(ctx context.Context, r *requests, wait bool) (*hold, error)
 }
 
@@ -21,10 +21,10 @@ type handle struct {
 	*lifecycle
 	how contender
 
-	mu   sync.Mutex
-	busy bool            // an acquisition is under way
-	hold *hold           // nil: not held
-	rest <-chan struct{} // closed when the newest task is over; nil: none yet
+	mu       sync.Mutex
+	busy     bool            // an acquisition is under way
+	hold     *hold           // nil: not held
+	lastDone <-chan struct{} // closed when the newest task is over; nil: none yet
 }
 
 // newHandle makes a handle for the lock at path. It sends nothing.
@@ -51,7 +51,7 @@ func (h *handle) TryLock(ctx context.Context) (bool, error) {
 }
 
 // Unlock gives the lock back. The handle stops being the owner at once, and Lost is closed, before
-// anything is sent; the node is deleted on the server by as many requests as that takes.
+// anything is sent; the delete of the node is repeated until the server has confirmed it.
 //
 // It returns nil when the server has confirmed that. If ctx is done before, also if it was done
 // from the start, it returns an error after a moment, and the deletion goes on in the background
@@ -61,7 +61,7 @@ func (h *handle) TryLock(ctx context.Context) (bool, error) {
 // Close.
 func (h *handle) Unlock(ctx context.Context) error {
 	h.mu.Lock()
-	held, rest, busy := h.hold, h.rest, h.busy
+	held, done, busy := h.hold, h.lastDone, h.busy
 	h.hold = nil
 	if held != nil {
 		held.end()
@@ -71,10 +71,10 @@ func (h *handle) Unlock(ctx context.Context) error {
 		return h.explain("unlock", doubtOf(!known || errors.Is(err, ErrConnClosed), err))
 	}
 	h.mu.Unlock()
-	if busy || rest == nil {
+	if busy || done == nil {
 		return nil
 	}
-	return h.explain("unlock", h.settled(ctx, rest))
+	return h.explain("unlock", h.settled(ctx, done))
 }
 
 // Lost returns a channel that is closed when the current hold has ended: because the own node is
@@ -164,7 +164,7 @@ func (h *handle) startAcquire(
 	if err := h.begin(); err != nil {
 		return nil, err
 	}
-	before, stale := h.rest, h.hold
+	before, stale := h.lastDone, h.hold
 	if h.busy || stale != nil && !stale.over() {
 		h.end()
 		return nil, ErrHeld
@@ -176,7 +176,7 @@ func (h *handle) startAcquire(
 		defer func() { h.note(r.trouble) }()
 		return h.contend(ctx, r, t, before, stale, wait)
 	})
-	h.busy, h.hold, h.rest = true, nil, t.done
+	h.busy, h.hold, h.lastDone = true, nil, t.done
 	return t, nil
 }
 
@@ -219,7 +219,7 @@ func (h *handle) keep(t *task[*hold], held *hold) bool {
 
 // startRelease begins to give held back. The caller has locked mu.
 func (h *handle) startRelease(held *hold) *task[struct{}] {
-	t := h.cleanUp(h.rest, held.release)
-	h.rest = t.done
+	t := h.cleanUp(h.lastDone, held.release)
+	h.lastDone = t.done
 	return t
 }

@@ -10,24 +10,24 @@ import (
 
 // HerdLock is a lock that is one ephemeral node: the client that creates it is the owner, the
 // others watch it, and its deletion lets them race again. It needs no directory and no sequence
-// numbers, so nothing stays when nobody owns it, and it never returns ErrNumbersUsedUp. Use it for
+// numbers, so nothing stays without an owner, and it never returns ErrNumbersUsedUp. Use it for
 // many names with few contenders each. Otherwise use Lock: here n waiters cost n notifications and
 // n requests for each release, and the next owner is any of them, so that a waiter may wait for
 // ever.
 //
-// What it guarantees: mutual exclusion at the server, a Token that grows with every owner, and
-// nothing left behind, as Lock does. A lost reply does not make it wait for itself, and the node of
-// an ended session is not taken for its own: the node must carry the GUID of the attempt and belong
-// to the present session.
+// It guarantees: mutual exclusion at the server, a Token that grows with every owner, and nothing
+// left behind, as Lock does. A lost reply does not make it wait for itself, and the node of an
+// ended session is not taken for its own: the node must carry the GUID of the attempt and belong to
+// the present session.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Lock, except that
-// a waiter has no place to lose. What it cannot guarantee: fairness, and what Lock cannot.
+// a waiter has no place to lose. It cannot guarantee fairness, and has the limits of Lock.
 //
 // The node's name is the same for all contenders, so a delete by name could hit the next owner's
 // node, for instance when it waits in the client while the session ends. The version does not help,
 // as it is 0 for every owner, and a transaction cannot check a czxid. Therefore each owner has a
 // second node with the GUID of its attempt in the name. Both are created in one transaction and
-// deleted in one transaction, which fails as a whole if the second node is not there.
+// deleted in one transaction, which fails as a whole without the second node.
 //
 // Layout: <path>, ephemeral, data = GUID; <path>-<guid>, ephemeral. The parents are persistent.
 //
@@ -35,7 +35,7 @@ import (
 // another owner's key).
 type HerdLock struct{ *handle }
 
-// NewHerdLock makes a handle for the lock whose node is at path. It sends nothing. The options that
+// NewHerdLock makes a handle for the lock with its node at path. It sends nothing. The options that
 // matter are ACL, SessionTimeout, RecheckEvery, Retry and Containers.
 func NewHerdLock(conn Conn, path string, opts ...Option) *HerdLock {
 	return &HerdLock{newHandle(conn, path, opts, &herd{path: path, opts: newOptions(opts)})}
@@ -47,7 +47,7 @@ type herd struct {
 	opts options
 }
 
-// acquire makes attempts, each with a GUID of its own, until one ends well.
+// acquire makes attempts, each with its own GUID, until one ends well.
 func (c *herd) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	return withRestarts(ctx, func() (*hold, error) { return c.attempt(ctx, r, wait) })
 }

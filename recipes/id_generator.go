@@ -10,23 +10,23 @@ import (
 // block of them with one request, and then hands them out without any. Methods may be called from
 // several goroutines.
 //
-// What it guarantees:
+// It guarantees:
 //
-//   - No number is handed out twice, by this or any other generator, whatever is lost or crashes.
-//     Numbers begin with 1 and are positive.
+//   - No number is handed out twice, by this or any other generator, in spite of losses and
+//     crashes. Numbers begin with 1 and are positive.
 //   - A call of Next that begins after another one of the same generator has returned gets a
 //     greater number. With blocks of 1 that holds between all generators.
 //
-// A call whose reply is lost reserves its block exactly once all the same, as Counter does. When
-// the connection is lost, Next goes on until its block is used up and then waits; when the session
+// A call with a lost reply also reserves its block exactly once, as Counter does. When the
+// connection is lost, Next goes on until its block is used up and then waits; when the session
 // ends, it goes on in the new one, as nothing here is ephemeral. A done context ends a call; the
 // block that it had reserved is lost, not handed out to another.
 //
-// What it cannot guarantee: that there are no gaps. Numbers that are reserved and not used when the
+// It cannot guarantee that there are no gaps. Numbers that are reserved and not used when the
 // generator is given up are lost. Generators may use blocks of different sizes.
 //
-// Layout: that of a Counter, whose value is the greatest number reserved so far. Do not delete it:
-// the numbers would begin anew.
+// Layout: as Counter; the value is the greatest number reserved so far. Do not delete it: the
+// numbers would begin anew.
 //
 // Sources: the "naming service" of ZooKeeper's use cases, which takes the numbers of sequential
 // nodes; these are at most 2^31, and begin anew with their parent.
@@ -36,7 +36,7 @@ type IDGenerator struct {
 	block   int64
 	turn    chan struct{} // one token: its holder may use the fields below
 
-	next, last int64 // of the block: what is left
+	next, last int64 // the unused part of the block
 }
 
 // NewIDGenerator makes a generator with the counter at path that reserves block numbers at a time;

@@ -10,13 +10,13 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// IDQueue is a Queue whose elements have an id, by which waiting elements can be removed again: for
-// work that may be called off. Several elements may have the same id. Methods may be called from
-// several goroutines.
+// IDQueue is a Queue of elements with ids. Waiting elements can be removed by their id: for work
+// that may be called off. Several elements may have the same id. Methods may be called from several
+// goroutines.
 //
-// What it guarantees, for each call:
+// It guarantees, for each call:
 //
-//   - Offer, Poll, Take and Peek guarantee what those of Queue do.
+//   - Offer, Poll, Take and Peek guarantee the same as with Queue.
 //   - Remove takes all elements of an id out of the queue that were in it when it was called and
 //     that no consumer has taken, in one transaction, and returns their number. Each element is
 //     returned to one Poll or Take, or counted by one Remove, and never both. Elements that are
@@ -26,8 +26,8 @@ import (
 //
 // When a connection is lost, a session ends or a context is done it behaves like Queue.
 //
-// What it cannot guarantee: that work is called off that a consumer has begun, as a taken element
-// is not found any more. All elements of an id go in one request, which must not be larger than the
+// It cannot guarantee that work is called off after a consumer has begun it, as a taken element is
+// not found any more. All elements of an id go in one request, which must not be larger than the
 // server's jute.maxbuffer: some thousands. For nodes that a dying process can leave behind see
 // Queue; the claim of a Remove has the id as its data.
 //
@@ -36,12 +36,11 @@ import (
 //	<path>/items/_c_<guid>-id-<id>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>       as with Queue
 //
-// The id is escaped as a segment of a URL's path is. Other children of items are taken for elements
+// The id is escaped as a segment of a URL's path is. Other children of items count as elements
 // without an id if they have the names of elements of a Queue.
 //
-// Sources: Curator's DistributedIdQueue, whose remove deletes one by one, so that a lost reply
-// leaves the count in doubt, and which does not find an id with a slash, as that was stored as
-// another one.
+// Sources: Curator's DistributedIdQueue. Its remove deletes one by one, so that a lost reply leaves
+// the count in doubt, and does not find an id with a slash, which it stored as another one.
 type IDQueue struct{ *claimQueue }
 
 // NewIDQueue makes a handle for the queue at path, which is created when needed. It sends nothing.
@@ -115,7 +114,7 @@ func (q *IDQueue) removeThese(
 	done, doubtful, err := q.discard(ctx, r, guid, id, names)
 	switch {
 	case err == nil && done:
-		t.settle(len(names)) // otherwise the caller was told that it does not know
+		t.settle(len(names)) // otherwise the caller has left with ErrAmbiguous
 		q.drop(r, q.claim(guid))
 		return true, nil
 	case err == nil || !doubtful:

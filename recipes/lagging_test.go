@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// lag is a call on a connection that comes, at whatever request, to a server of a new session that
-// has missed what was done before the call.
+// lag is a call on a connection. At some request it moves to a server of a new session that has
+// missed the changes before the call.
 type lag struct {
 	name    string
-	prepare func(t *testing.T, writer *testConn) // what that server still has
-	miss    func(t *testing.T, writer *testConn) // what it has missed
+	prepare func(t *testing.T, writer *testConn) // changes that the server has
+	miss    func(t *testing.T, writer *testConn) // changes that it has missed
 	call    func(t *testing.T, s *testServer, c *testConn) (string, error)
 	want    string
 }
 
-// TestNoAnswerIsThatOfALaggingServer, although the session ends between the sync and the read.
+// TestNoAnswerIsThatOfALaggingServer: the session ends between the sync and the read.
 func TestNoAnswerIsThatOfALaggingServer(t *testing.T) {
 	for _, l := range lags {
 		for _, op := range []string{"get", "exists", "children", "childrenW"} {
@@ -44,7 +44,7 @@ func (l lag) play(t *testing.T, s *testServer, op string, nth int) {
 
 func nothing(*testing.T, *testConn) {}
 
-// votedOn begins a transaction of a and b with a deadline in an hour, for which a has voted.
+// votedOn begins a transaction of a and b with a deadline in an hour; a has voted.
 func votedOn(t *testing.T, c *testConn) {
 	p := NewTwoPhaseCommit(c, "/t")
 	mustDo(

@@ -12,10 +12,10 @@ import (
 // made again, which a container node of the option Containers does by itself.
 var ErrNumbersUsedUp = errors.New("sequence numbers are used up")
 
-// overshoot is how many numbers from -2147483648 on are not unique either. A server counts on while
-// creations in one directory are on their way through it, or in one transaction, and falls back to
-// 2147483647 when they are applied: more than it lets in at a time (globalOutstandingLimit, 1000
-// unless set otherwise).
+// overshoot is the count of further numbers, from -2147483648 on, that are not unique. A server
+// counts on while creations in one directory are on their way through it, or in one transaction,
+// and falls back to 2147483647 when they are applied: more than it lets in at a time
+// (globalOutstandingLimit, 1000 unless set otherwise).
 const overshoot = 1 << 16
 
 // lastNumber returns an error for a number that several children of dir can have, otherwise nil.

@@ -24,8 +24,8 @@ func TestLastNumber(t *testing.T) {
 	}
 }
 
-// numberedOwners are all that is owned through a numbered node, each as a pair of functions: own
-// waits for it, and returns how to give it back.
+// numberedOwners are all recipes with ownership through a numbered node. own waits for ownership,
+// and returns the function that gives it back.
 var numberedOwners = map[string]struct {
 	dirs []string
 	own  func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
@@ -85,8 +85,8 @@ func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) 
 	return l.Close, nil
 }
 
-// TestNobodyOwnsThroughTheLastNumber: of those who come when three numbers are left, three own, one
-// after the other, and the others are told; when the directory was deleted all goes on.
+// TestNobodyOwnsThroughTheLastNumber: with three numbers left, three of the contenders own, one
+// after the other, and the others get an error. After the directory is deleted, all can own again.
 func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 	for name, kind := range numberedOwners {
 		for _, left := range []int32{3, 0} {
@@ -112,7 +112,7 @@ func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 	}
 }
 
-// ownAtOnce lets six come, and returns how many of them have owned.
+// ownAtOnce starts six contenders, and returns the number of those that have owned.
 func ownAtOnce(
 	t *testing.T, s *testServer,
 	own func(context.Context, Conn) (func(context.Context) error, error),
@@ -150,7 +150,7 @@ func ownAtOnce(
 	return total
 }
 
-// TestNoReaderHasTheLastNumber: what stands at the place of a write lock needs none.
+// TestNoReaderHasTheLastNumber: a reader at the place of its write lock needs no number.
 func TestNoReaderHasTheLastNumber(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Number(math.MaxInt32-1, "/l")
@@ -168,7 +168,7 @@ func TestNoReaderHasTheLastNumber(t *testing.T) {
 	})
 }
 
-// TestQueueRefusesWhatHasTheLastNumber and keeps the order of all others.
+// TestQueueRefusesWhatHasTheLastNumber, and keeps the order of all others.
 func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
 		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
@@ -196,7 +196,8 @@ func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 	}
 }
 
-// TestRefusalOfATakenElement: what somebody has taken before it could be taken back was offered.
+// TestRefusalOfATakenElement: an offer succeeds if another client takes its element before it can
+// be taken back.
 func TestRefusalOfATakenElement(t *testing.T) {
 	for _, c := range []struct {
 		about string
@@ -207,16 +208,12 @@ func TestRefusalOfATakenElement(t *testing.T) {
 		{"taken", rule{}, true, func(err error) bool { return err == nil }},
 		{
 			"the deletion is repeated", loseRequest, false, func(err error) bool {
-				return errors.Is(
-					err, ErrNumbersUsedUp,
-				) && OutcomeOf(err) == NotApplied
+				return errors.Is(err, ErrNumbersUsedUp) && OutcomeOf(err) == NotApplied
 			},
 		},
 		{
 			"the reply to the deletion is lost", loseReply, false, func(err error) bool {
-				return errors.Is(
-					err, ErrNumbersUsedUp,
-				) && errors.Is(err, ErrAmbiguous)
+				return errors.Is(err, ErrNumbersUsedUp) && errors.Is(err, ErrAmbiguous)
 			},
 		},
 		{
@@ -242,7 +239,7 @@ func TestRefusalOfATakenElement(t *testing.T) {
 	}
 }
 
-// TestLockQueueKeepsWhatWasDelivered though it could not be offered any more.
+// TestLockQueueKeepsWhatWasDelivered: an element with the last number stays if it was delivered.
 func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Number(math.MaxInt32, "/q/items")
@@ -270,8 +267,8 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 	})
 }
 
-// TestOfferWithoutTheRightToList: who may add elements and not list them is not refused when a
-// reply was lost.
+// TestOfferWithoutTheRightToList: a client that may add elements but not list them is not refused
+// after a lost reply.
 func TestOfferWithoutTheRightToList(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

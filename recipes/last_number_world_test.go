@@ -16,7 +16,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// testedQueue is a queue at /q of which all is of the same priority.
+// testedQueue is a queue at /q with elements of one priority.
 type testedQueue struct {
 	offer func(ctx context.Context, c *sim.Client, data string) error
 	poll  func(ctx context.Context, c *sim.Client) ([]byte, bool, error)
@@ -31,8 +31,8 @@ func pollPlain(ctx context.Context, c *sim.Client) ([]byte, bool, error) {
 	return plainQueue(c).Poll(ctx)
 }
 
-// TestQueuesAtTheLastNumberInManyWorlds: what was offered is taken once, in the order of the offers
-// of one client, and what was refused is not.
+// TestQueuesAtTheLastNumberInManyWorlds: offered elements are taken once, in the order of the
+// offers of one client, and refused ones never.
 func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 	kinds := map[string]testedQueue{
 		"Queue": {
@@ -45,9 +45,7 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 			func(ctx context.Context, c *sim.Client, data string) error {
 				return rankedQueue(c).Offer(ctx, []byte(data), 0)
 			},
-			func(
-				ctx context.Context, c *sim.Client,
-			) ([]byte, bool, error) {
+			func(ctx context.Context, c *sim.Client) ([]byte, bool, error) {
 				return rankedQueue(c).Poll(ctx)
 			},
 		},
@@ -63,7 +61,7 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 	}
 }
 
-// TestOffersWithTheLastNumberLoseTheirOrder is the control: offers that look at no number.
+// TestOffersWithTheLastNumberLoseTheirOrder is the control, with offers that ignore the numbers.
 func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
 	offer := func(_ context.Context, c *sim.Client, data string) error {
 		_, err := c.Conn().Create(
@@ -95,8 +93,8 @@ func deletesWhenEmpty(ctx context.Context, c *sim.Client) {
 	}
 }
 
-// offersAt plays a queue whose elements are numbered from next on: a offers, b takes now and then,
-// c deletes the directory if it is empty. It returns what is wrong.
+// offersAt plays a queue that numbers its elements from next on: a offers, b takes now and then, c
+// deletes the directory if it is empty. It returns the problem, or "".
 func offersAt(w *sim.World, next int32, q testedQueue) func(*trace.Result) string {
 	var mu sync.Mutex
 	var offered, refused, doubtful, taken []string

@@ -7,7 +7,7 @@ import "context"
 // leadership is a state to be asked for, and LeaderSelector where it is a piece of work. Several
 // candidates on one Conn are rivals like any others.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - At most one leader at the server: the owner of the oldest live node. A Term is handed out
 //     only after the own node was read once more and belongs to the present session of the Conn.
@@ -23,8 +23,8 @@ import "context"
 // ends, Lost is closed as soon as the client learns of it, and the candidate stands again in the
 // new session. A done context ends an Await, not the candidacy.
 //
-// What it cannot guarantee: that a leader which is paused or cut off beyond the end of its session
-// knows that. For that time two candidates believe that they lead. Let the resource refuse smaller
+// It cannot guarantee that a leader which is paused or cut off beyond the end of its session knows
+// that. For that time two candidates believe that they lead. Let the resource refuse smaller
 // epochs.
 //
 // Layout: <path>/_c_<guid>-latch-<sequence>, ephemeral, data = the candidate's id. These are the
@@ -39,8 +39,8 @@ type LeaderLatch struct{ *election }
 const latchMarker = "latch-"
 
 // NewLeaderLatch makes a candidate for the election at path, which is created when needed and must
-// be used for this election only. id is what the others see in Leader and Participants; it need not
-// be unique. It sends nothing. The options that matter are ACL, SessionTimeout, RecheckEvery and
+// be used for this election only. Leader and Participants show id to the others; it need not be
+// unique. It sends nothing. The options that matter are ACL, SessionTimeout, RecheckEvery and
 // Containers; no retry policy ends a candidacy.
 func NewLeaderLatch(conn Conn, path, id string, opts ...Option) *LeaderLatch {
 	return &LeaderLatch{

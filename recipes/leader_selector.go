@@ -11,9 +11,9 @@ var ErrInterrupted = errors.New("leader was interrupted")
 
 // Leader does the work of a leader.
 type Leader interface {
-	// TakeLeadership leads until it returns. It should return soon after ctx is done: that is when
-	// leadership is lost (the cause is ErrLeadershipLost), by Interrupt (ErrInterrupted) and by
-	// Close (ErrClosed). LeaderEpoch(ctx) is the fencing epoch. It may call all methods of the
+	// TakeLeadership leads until it returns. It should return soon after ctx is done, which happens
+	// by the loss of leadership (the cause is ErrLeadershipLost), by Interrupt (ErrInterrupted) and
+	// by Close (ErrClosed). LeaderEpoch(ctx) is the fencing epoch. It may call all methods of the
 	// selector but Close, which waits for its return: with ctx that ends after 100 ms with an error
 	// that wraps ErrAmbiguous, and Close is completed when TakeLeadership has returned; with a
 	// context that is not done it waits for ever.
@@ -42,7 +42,7 @@ func LeaderEpoch(ctx context.Context) int64 {
 // TakeLeadership of its Leader when it is elected: it leads until that returns. With AutoRequeue it
 // stands again at the end of the queue, so that all candidates take turns.
 //
-// What it guarantees is what LeaderLatch does, and:
+// It guarantees everything that LeaderLatch guarantees, and:
 //
 //   - TakeLeadership is called only while the candidate leads, one call at a time. It is not called
 //     for a term that is over already.
@@ -53,16 +53,16 @@ func LeaderEpoch(ctx context.Context) int64 {
 //
 // When the connection is lost the leader goes on, as its session may live on; pass SessionTimeout
 // to have ctx cancelled when it may not. When the session ends, ctx is cancelled as soon as the
-// client learns of it, and the candidate stands again when TakeLeadership has returned. What it
-// cannot guarantee: that a leader which is cut off, or does not look at its context, stops in time.
-// Use LeaderEpoch.
+// client learns of it, and the candidate stands again when TakeLeadership has returned. It cannot
+// guarantee that a leader which is cut off, or does not look at its context, stops in time. Use
+// LeaderEpoch.
 //
 // Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral, data = the candidate's id: the nodes of
 // Curator's LeaderSelector, which can stand in the same election, as can kazoo's Election. Other
 // children are ignored.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Leader Election"; Curator's LeaderSelector;
-// CURATOR-16, 73 and 671 (what ended the turns of an auto-requeue).
+// CURATOR-16, 73 and 671 (an auto-requeue that ends).
 type LeaderSelector struct {
 	*election
 	leader Leader
@@ -73,9 +73,9 @@ type LeaderSelector struct {
 }
 
 // NewLeaderSelector makes a candidate for the election at path, which is created when needed and
-// must be used for this election only. id is what the others see in Leader and Participants; it
-// need not be unique. It sends nothing. The options that matter are ACL, SessionTimeout,
-// RecheckEvery and Containers; no retry policy ends a candidacy.
+// must be used for this election only. Leader and Participants show id to the others; it need not
+// be unique. It sends nothing. The options that matter are ACL, SessionTimeout, RecheckEvery and
+// Containers; no retry policy ends a candidacy.
 func NewLeaderSelector(conn Conn, path, id string, leader Leader, opts ...Option) *LeaderSelector {
 	return &LeaderSelector{
 		election: newElection(conn, "election", path, id, "lock-", lockMarkers, opts),

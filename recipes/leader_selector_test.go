@@ -60,8 +60,8 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 	})
 }
 
-// turnsOf makes a selector whose leader leads until it is told not to, and a channel of its turns
-// and of the causes of their ends.
+// turnsOf makes a selector with a leader that leads until its context ends, and a channel of its
+// turns and of the causes of their ends.
 func turnsOf(
 	c Conn, id string,
 ) (sel *LeaderSelector, turns chan context.Context, causes chan error) {

@@ -22,7 +22,7 @@ const (
 	takeOver   = 50 * time.Millisecond // from one leader to the next
 )
 
-// stage is where the candidates act.
+// stage has the candidates and their turns.
 type stage struct {
 	mu    sync.Mutex
 	turns []stageTurn
@@ -84,8 +84,8 @@ func (s *stage) play(ctx context.Context, c *sim.Client, who ...int) {
 	}
 }
 
-// problem is what was wrong with the turns: they alternate, in the order in which the candidates
-// came and requeued, and the next one begins soon.
+// problem returns the fault of the turns, or "": they must follow the order in which the candidates
+// came and requeued, and each must begin soon.
 func (s *stage) problem() string {
 	if len(s.turns) < atLeast {
 		return fmt.Sprintf("%d turns, expected %d at least", len(s.turns), atLeast)
@@ -122,9 +122,9 @@ func (s *stage) longest() (longest time.Duration) {
 	return longest
 }
 
-// herd is what was wrong with the notifications: each release wakes one candidate at most, besides
-// whoever releases, and nothing else wakes anybody. When candidates leave for good the watches of
-// those in the middle stay, and are not counted.
+// herd returns the fault of the notifications, or "": each release wakes at most one candidate
+// besides the releasing one, and nothing else wakes a candidate. When candidates leave for good,
+// the watches of those in the middle stay, and are not counted.
 func herd(res *trace.Result) string {
 	told := map[string]int{} // by path and client
 	for _, e := range res.Events {
@@ -204,8 +204,8 @@ func TestTenCandidatesAlternate(t *testing.T) {
 	}
 }
 
-// TestJudgesOfTurnsCanFail: ten who take turns by a HerdLock come in any order, and each release
-// wakes all of them.
+// TestJudgesOfTurnsCanFail: ten candidates that take turns by a HerdLock come in any order, and
+// each release wakes all of them.
 func TestJudgesOfTurnsCanFail(t *testing.T) {
 	s := &stage{}
 	w := sim.World{}

@@ -9,9 +9,9 @@ import (
 // Lease is one of the leases of a Semaphore, held from Acquire to Release. Methods may be called
 // from several goroutines.
 type Lease struct {
-	s    *Semaphore
-	hold *hold
-	rest *task[struct{}] // the release; guarded by the semaphore's mu; nil: not released
+	s       *Semaphore
+	hold    *hold
+	release *task[struct{}] // the release; guarded by the semaphore's mu; nil: not released
 }
 
 // Lost returns a channel that is closed when the lease has ended: because the own node is gone or
@@ -30,7 +30,7 @@ func (l *Lease) Token() int64 { return l.hold.token }
 func (l *Lease) Path() string { return l.hold.path }
 
 // Release gives the lease back. It ends at once, and Lost is closed, before anything is sent; the
-// node is deleted on the server by as many requests as that takes.
+// delete of the node is repeated until the server has confirmed it.
 //
 // It returns nil when the server has confirmed that. If ctx is done before, also if it was done
 // from the start, it returns an error after a moment, and the deletion goes on in the background
@@ -44,11 +44,11 @@ func (l *Lease) Release(ctx context.Context) error {
 func (l *Lease) giveBack() *task[struct{}] {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	if l.rest != nil {
-		return l.rest
+	if l.release != nil {
+		return l.release
 	}
 	l.hold.end()
 	l.s.held = slices.DeleteFunc(l.s.held, func(held *Lease) bool { return held == l })
-	l.rest = l.s.cleanUp(nil, l.hold.release)
-	return l.rest
+	l.release = l.s.cleanUp(nil, l.hold.release)
+	return l.release
 }

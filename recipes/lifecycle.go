@@ -15,10 +15,10 @@ import (
 //
 //   - call and act run an operation for a caller, which can leave it behind.
 //   - background runs a loop that lives until Close.
-//   - settled and trouble are for clean-up whose caller has gone.
+//   - settled and trouble are for clean-up after the caller has left.
 type lifecycle struct {
 	conn Conn
-	kind string // what errors call the recipe; may be empty
+	kind string // the name in errors; may be empty
 	path string
 	opts options
 
@@ -133,8 +133,8 @@ func (l *lifecycle) settled(ctx context.Context, done <-chan struct{}) error {
 	return l.tally.trouble
 }
 
-// cause returns why an operation with ctx has to end without its result, or nil. After Close its
-// ctx ends only a moment later.
+// cause returns the reason why an operation with ctx has to end without its result, or nil. After
+// Close its ctx ends only a moment later.
 func (l *lifecycle) cause(ctx context.Context) error {
 	return cmp.Or(context.Cause(ctx), context.Cause(l.life))
 }
@@ -150,10 +150,10 @@ func (l *lifecycle) explain(what string, err error) error {
 	return &operationError{what + " " + strings.TrimSpace(l.kind+" "+l.path), err}
 }
 
-// requests begins a row of requests. Rows that fail together do not come back together, but each up
-// to a millisecond later, which depends on the kind of recipe and on when the row began; clean-up
-// comes back later than a caller's requests. That spreads the load on a server, and two equal
-// requests of one client never race for the same answer.
+// requests begins a row of requests. Rows that fail together are not repeated together: each is
+// delayed by up to a millisecond, by the kind of recipe and the start of the row; clean-up comes
+// after a caller's requests. That spreads the load on a server, and two equal requests of one
+// client never race for the same answer.
 func (l *lifecycle) requests() *requests {
 	r := newRequests(l.conn, l.opts)
 	r.backoff.apart = apart(l.kind, time.Now())
@@ -163,17 +163,17 @@ func (l *lifecycle) requests() *requests {
 // rowsApart bounds how far apart rows of requests come back.
 const rowsApart = time.Millisecond
 
-// apart returns by how much a row comes back later than others. It uses no random number and no
-// count, so that it does not depend on which of several goroutines is first.
+// apart returns the extra delay of a row. It uses no random number and no counter, so that it does
+// not depend on the order of goroutines.
 func apart(kind string, begun time.Time) time.Duration {
 	sum := crc32.NewIEEE()
 	fmt.Fprint(sum, kind, begun.UnixNano())
 	return time.Duration(sum.Sum32()) % rowsApart
 }
 
-// background runs loop in a goroutine of its own. loop must return soon after its context is done:
-// that is with Close, which waits for it. Before it returns it removes its nodes under
-// context.Background(), by r.tidy. No retry policy ends it.
+// background runs loop in its own goroutine. Close ends the context of loop and waits for its
+// return. Before it returns it removes its nodes under context.Background(), by r.tidy. No retry
+// policy ends it.
 func (l *lifecycle) background(loop func(ctx context.Context, r *requests)) error {
 	if err := l.begin(); err != nil {
 		return err

@@ -7,7 +7,7 @@ import ()
 // one Lock for each contender; several on one Conn, also for the same path, exclude each other.
 // Methods may be called from several goroutines.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Mutual exclusion at the server: the owner is the session with the oldest live node. Lock
 //     returns nil only after it has read the own node once more and found it to belong to the
@@ -24,8 +24,8 @@ import ()
 // waiter begins again in the new one, and an owner's Lost is closed as soon as the client learns of
 // it. A done context ends the wait and takes the waiter out of the queue; it does not end a hold.
 //
-// What it cannot guarantee: that an owner which is paused or cut off beyond the end of its session
-// knows that. Use Token.
+// It cannot guarantee that an owner which is paused or cut off beyond the end of its session knows
+// that. Use Token.
 //
 // Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral; path itself is persistent. The names are
 // those of Curator's InterProcessMutex and of zk.Lock, which can contend for the same path. Nodes

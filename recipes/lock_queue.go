@@ -11,18 +11,18 @@ import (
 // it, and hands it to another consumer if the first dies before that. Methods may be called from
 // several goroutines.
 //
-// Delivery is AT LEAST ONCE: an element whose Offer returned nil is handed out until a Delivery of
-// it is acknowledged, and never again after that.
+// Delivery is AT LEAST ONCE: after its Offer returned nil, an element is handed out until a
+// Delivery of it is acknowledged, and never again after that.
 //
-// What it guarantees, for each call:
+// It guarantees, for each call:
 //
 //   - Offer that returns nil has appended the element exactly once. After an error that wraps
 //     ErrAmbiguous it has appended the element once or not at all, after any other error not at
 //     all. ErrNumbersUsedUp says that there is no place left behind the elements that are there.
 //   - Take and Poll return the oldest element that is not held. No other consumer gets it while the
 //     session lives in which it was delivered, until Ack, Release or Close. A call that returns an
-//     error holds nothing: it gives back what it has locked on its way, in the background if need
-//     be.
+//     error holds nothing: it unlocks the elements that it has locked on its way, in the background
+//     if need be.
 //   - Ack that returns nil has removed the element, and no other consumer was given it between Take
 //     and Ack: at most one delivery of an element is acknowledged. ErrDeliveryLost says that
 //     another consumer was given it.
@@ -34,10 +34,10 @@ import (
 // or with SessionTimeout when it may have happened. A done context ends a call; see the package
 // comment.
 //
-// What it cannot guarantee: exactly-once processing. A consumer that is cut off beyond the end of
-// its session works on beside the next one, and one that dies after its work but before Ack leaves
-// the element to be worked on again. Make the work idempotent, or pass Token to the resource and
-// let it refuse smaller tokens for the same element. Each Offer, Ack and Release wakes all waiting
+// It cannot guarantee exactly-once processing. A consumer that is cut off beyond the end of its
+// session works on beside the next one, and one that dies after its work but before Ack leaves the
+// element to be worked on again. Make the work idempotent, or pass Token to the resource and let it
+// refuse smaller tokens for the same element. Each Offer, Ack and Release wakes all waiting
 // consumers. An Offer can leave <path>/dedup/<guid>; see Queue.
 //
 // Layout:
@@ -47,11 +47,11 @@ import (
 //	<path>/items/_c_<guid>-item-<sequence>-lock  its lock, ephemeral, data = GUID of the delivery
 //	<path>/dedup/<guid>                          an Offer under way, persistent, no data
 //
-// The locks are beside the elements and not in a directory of their own, so that one list shows
-// both as they were at one moment. Other children of items are ignored.
+// The locks are beside the elements and not in their own directory, so that one list shows both as
+// they were at one moment. Other children of items are ignored.
 //
 // Sources: Curator's DistributedQueue with a lock path, and kazoo's LockingQueue. Both delete by
-// name what may belong to another consumer by then.
+// name a node that may belong to another consumer by then.
 type LockQueue struct {
 	*lifecycle
 	store *claimQueue

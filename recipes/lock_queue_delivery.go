@@ -18,8 +18,8 @@ type Delivery struct {
 	guid string
 	item string // path
 	data []byte
-	// version is that of the element since it was delivered. As long as it is the same, no other
-	// consumer was given the element.
+	// version is the element's version since the delivery. As long as it is the same, no other
+	// consumer got the element.
 	version int32
 	mayHold bool // there may be a lock
 	hold    *hold
@@ -32,7 +32,7 @@ type Delivery struct {
 // Data returns the element's payload.
 func (d *Delivery) Data() []byte { return d.data }
 
-// Attempt is how often the element has been delivered, this time included: more than 1 means that
+// Attempt is the number of deliveries of the element, this one included: more than 1 means that
 // another consumer may have worked on it before. The count wraps after 2^31.
 func (d *Delivery) Attempt() int32 { return d.version }
 
@@ -89,7 +89,7 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 	}
 }
 
-// isMine reports whether the lock is that of this delivery.
+// isMine reports whether the lock belongs to this delivery.
 func (d *Delivery) isMine(ctx context.Context, r *requests) (bool, error) {
 	owner, _, err := r.get(ctx, d.lockPath())
 	if errors.Is(err, zk.ErrNoNode) {
@@ -179,8 +179,8 @@ func (d *Delivery) note(o Outcome) {
 	d.removing = d.removing || o != NotApplied
 }
 
-// mayBeRemoved reports whether a removal by this delivery may have been applied, also one of an Ack
-// whose caller has left.
+// mayBeRemoved reports whether a removal by this delivery may have been applied, including one by
+// an abandoned Ack.
 func (d *Delivery) mayBeRemoved() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -214,7 +214,7 @@ func (d *Delivery) end() {
 	d.q.held = slices.DeleteFunc(d.q.held, func(o *Delivery) bool { return o == d })
 }
 
-// unlock removes the lock if it is that of this delivery, and returns only when the server has
+// unlock removes the lock if it belongs to this delivery, and returns only when the server has
 // confirmed that it is not there any more, refuses, or the Conn is closed. The version tells the
 // own lock from a later one of the same name.
 func (d *Delivery) unlock(r *requests) error {

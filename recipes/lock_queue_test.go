@@ -112,7 +112,8 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 	})
 }
 
-// What nobody else was given can be acknowledged after the end of the session.
+// TestAckInTheNextSession: an element that no other consumer received can be acknowledged after the
+// end of the session.
 func TestAckInTheNextSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -212,8 +213,8 @@ func TestAbandonedTakeHoldsNothing(t *testing.T) {
 	}
 }
 
-// The reply to a removal is lost, and with it the session: whoever has removed the element, it is
-// gone.
+// TestAckThatNobodyCanTell: the reply to a removal is lost, and with it the session. The element is
+// gone; the client that removed it is not known.
 func TestAckThatNobodyCanTell(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -228,7 +229,7 @@ func TestAckThatNobodyCanTell(t *testing.T) {
 	})
 }
 
-// Somebody deletes the element itself: the lock must not stay.
+// TestReleaseOfWhatIsGone: another client deletes the element itself; the lock must not stay.
 func TestReleaseOfWhatIsGone(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -245,7 +246,7 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 	})
 }
 
-// TestDoubtAboutARemovalLasts until somebody knows: over a list of what a call can end with, and
+// TestDoubtAboutARemovalLasts until the outcome is known: after each possible result of a call, and
 // into the next call.
 func TestDoubtAboutARemovalLasts(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
@@ -275,7 +276,8 @@ func TestDoubtAboutARemovalLasts(t *testing.T) {
 	})
 }
 
-// TestAckOfWhatALeftOneHasRemoved: its caller has left, its request has not.
+// TestAckOfWhatALeftOneHasRemoved: the caller of the first Ack has left, but its request was
+// applied.
 func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -295,8 +297,8 @@ func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
 	})
 }
 
-// TestDeliveriesPassOverVersionMinusOne, by which an Ack that comes too late would remove what
-// somebody else was given.
+// TestDeliveriesPassOverVersionMinusOne: with that version a late Ack would remove an element that
+// another consumer has received.
 func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
 	for version := int32(-3); version <= 0; version++ {
 		inBubble(t, func(t *testing.T, s *testServer) {

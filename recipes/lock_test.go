@@ -14,7 +14,7 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// handleLocker is what Lock and HerdLock have in common.
+// handleLocker has the common methods of Lock and HerdLock.
 type handleLocker interface {
 	locker
 	TryLock(ctx context.Context) (bool, error)
@@ -26,9 +26,7 @@ type handleLocker interface {
 
 var kinds = map[string]func(Conn, ...Option) handleLocker{
 	"Lock": func(c Conn, o ...Option) handleLocker { return NewLock(c, "/locks/a", o...) },
-	"HerdLock": func(
-		c Conn, o ...Option,
-	) handleLocker {
+	"HerdLock": func(c Conn, o ...Option) handleLocker {
 		return NewHerdLock(c, "/locks/a/node", o...)
 	},
 }
@@ -382,7 +380,7 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 	})
 }
 
-// TestHoldIsOverWithItsSession, though no watch has told of that yet.
+// TestHoldIsOverWithItsSession, before any watch has fired.
 func TestHoldIsOverWithItsSession(t *testing.T) {
 	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
 		c := s.Connect()

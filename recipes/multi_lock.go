@@ -7,11 +7,10 @@ import (
 	"sync"
 )
 
-// MultiLock holds several locks at once, or none: for work that touches several things, each of
-// which has a lock of its own. Use one MultiLock for each contender. Methods may be called from
-// several goroutines.
+// MultiLock holds several locks at once, or none: for work on several things that each have a lock.
+// Use one MultiLock for each contender. Methods may be called from several goroutines.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Each of the locks is a Lock, and can be contended for by itself.
 //   - The locks are acquired in the order of their paths, whatever the order in which they were
@@ -24,10 +23,9 @@ import (
 //   - A release wakes one waiter, as with Lock. Each lock is fair by itself, so a contender for few
 //     locks overtakes one for many.
 //
-// When a connection is lost, a session ends or a context is done it behaves like Lock. What it
-// cannot guarantee: that all locks are acquired at one moment, as others see some of them held
-// before Lock returns; or that all are lost together, as some may be held until Unlock after Lost
-// is closed.
+// When a connection is lost, a session ends or a context is done it behaves like Lock. It cannot
+// guarantee that all locks are acquired at one moment, as others see some of them held before Lock
+// returns; or that all are lost together, as some may be held until Unlock after Lost is closed.
 //
 // To see the owner and the waiters of one of the locks, use Participants of a Lock at its path.
 //
@@ -47,7 +45,7 @@ type MultiLock struct {
 // NewMultiLock makes a handle for the locks at paths; one that is there twice counts once. There
 // must be one at least, or Lock and TryLock return an error: nothing would be held, and nothing
 // could be lost. Each path is created when needed and must be used for its lock only. It sends
-// nothing. The options that matter are those of NewLock.
+// nothing. The options that matter are the same as for NewLock.
 func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 	m := &MultiLock{}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
@@ -198,8 +196,8 @@ func (m *MultiLock) giveBack(ctx context.Context) error {
 	return together(m.locks, func(l *Lock) error { return l.Unlock(ctx) })
 }
 
-// begin begins an acquisition unless the locks are held. Stale is whether some may be, of a hold
-// that was lost.
+// begin begins an acquisition unless the locks are held. stale means that a lost hold may still
+// have some of them.
 func (m *MultiLock) begin() (stale bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

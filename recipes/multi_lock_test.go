@@ -11,7 +11,7 @@ import (
 
 var threePaths = []string{"/m/c", "/m/a", "/m/b", "/m/a"}
 
-// wantNodes checks how many nodes there are for each of the locks.
+// wantNodes checks the number of nodes of each of the locks.
 func wantNodes(t *testing.T, s *testServer, a, b, c int) {
 	t.Helper()
 	for path, n := range map[string]int{"/m/a": a, "/m/b": b, "/m/c": c} {
@@ -61,7 +61,7 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 	})
 }
 
-// TestMultiLocksDoNotWaitInARing, in whatever order their paths were given.
+// TestMultiLocksDoNotWaitInARing, in any order of their paths.
 func TestMultiLocksDoNotWaitInARing(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		owners, done := 0, make(chan struct{}, 3)
@@ -101,7 +101,7 @@ func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 			if !closed(lost) {
 				t.Error("not lost")
 			}
-			mustLock(t, m) // gives back what is left
+			mustLock(t, m) // gives the remaining locks back
 			wantNodes(t, s, 1, 1, 1)
 			mustUnlock(t, m)
 		}

@@ -6,13 +6,13 @@ import (
 )
 
 // ErrLost is returned when a re-entrant lock is to be locked again, but was lost meanwhile, with
-// the session for instance. What the outer levels have protected is not protected any more, so the
-// caller has to leave them. When each of them is unlocked the lock can be locked anew.
+// the session for instance. The outer levels protect nothing any more, so the caller has to leave
+// them. After each of them is unlocked, the lock can be locked anew.
 var ErrLost = errors.New("lock was lost while it was held")
 
-// nested is a handle whose owner may lock it again and gives it back with the last of as many
-// unlocks. The further levels belong to one hold and end with it: a counter that outlives the
-// session would grant a lock that has no node.
+// nested is a handle that its owner may lock again; the last of the same number of unlocks gives it
+// back. The further levels belong to one hold and end with it: a counter that outlives the session
+// would grant a lock that has no node.
 type nested struct {
 	*handle
 	of      *hold // guarded by the handle's mu, as further is

@@ -86,7 +86,7 @@ func TestFurtherLevelsCostNoRequest(t *testing.T) {
 	})
 }
 
-// TestNoLevelOutlivesItsHold: the bug of lock counters that know no sessions.
+// TestNoLevelOutlivesItsHold: lock counters that ignore sessions have this bug.
 func TestNoLevelOutlivesItsHold(t *testing.T) {
 	everyWay(t, func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way) {
 		c := s.Connect()

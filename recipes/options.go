@@ -38,14 +38,14 @@ func ACL(acl ...zk.ACL) Option {
 
 // Data sets the data of the node by which a handle queues or holds: that of a lock, a lease, a
 // turn, a candidate, or of a barrier. It is for people who look at the tree: a host name, for
-// instance. Recipes whose nodes have data of their own ignore it; the constructors name the options
-// that matter.
+// instance. Recipes that keep other data in their nodes ignore it; the constructors name the
+// options that matter.
 func Data(data []byte) Option {
 	data = bytes.Clone(data)
 	return func(o *options) { o.data = data }
 }
 
-// SessionTimeout makes Lost watch the connection, too: it is closed when the connection has been
+// SessionTimeout makes Lost watch the connection, too: Lost is closed when the connection has been
 // down so long that the session may have expired at the server. timeout is the session timeout that
 // the server granted, which the client does not tell; when in doubt give a smaller one.
 //
@@ -63,14 +63,14 @@ func SessionTimeout(timeout time.Duration) Option {
 }
 
 // RecheckEvery sets how often a recipe that waits, or keeps something up to date, looks again
-// without having been notified. A recipe with many nodes reads all of them at least that often,
-// whatever it was notified of in between. The default is one minute; zero or less relies on watches
+// without having been notified. A recipe with many nodes reads all of them at least that often, in
+// spite of notifications in between. The default is one minute; zero or less relies on watches
 // alone.
 //
-// It is needed because the client can lose a change. On a reconnection it asks for what it has
-// missed since the newest zxid in any reply, and so never hears of a change that was made before a
-// reply which came just before the connection was lost once more; and it only logs a failure to set
-// its watches again (samuel/go-zookeeper issue 83).
+// It is needed because the client can lose a change. On a reconnection it asks for the changes
+// since the newest zxid in any reply. So it never hears of a change before a reply that came just
+// before the connection was lost again. It also only logs a failure to set its watches again
+// (samuel/go-zookeeper issue 83).
 func RecheckEvery(interval time.Duration) Option {
 	return func(o *options) { o.recheck = interval }
 }

@@ -32,9 +32,9 @@ const (
 	Unknown Outcome = iota
 	// Applied means that the server has applied the request.
 	Applied
-	// NotApplied means that the server has not applied the request and will not do so later. Of a
-	// request that is sent again this says nothing about the first time: zk.ErrNodeExists can be
-	// the echo of oneself.
+	// NotApplied means that the server has not applied the request and will not do so later. For a
+	// repeated request this says nothing about the first time: zk.ErrNodeExists can come from the
+	// first request.
 	NotApplied
 )
 
@@ -78,8 +78,7 @@ const (
 // been made before the session ended; a done context.
 //
 // For the error of an operation of a recipe it is Unknown if the error wraps ErrAmbiguous,
-// otherwise NotApplied, whichever request the recipe has failed with, as the recipe has taken back
-// its changes.
+// otherwise NotApplied, since the recipe has undone its changes.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied
@@ -104,14 +103,14 @@ func OutcomeOf(err error) Outcome {
 
 // operationError is the error of a recipe's operation.
 type operationError struct {
-	what string // with the recipe it was done with: "poll queue /q"
+	what string // the operation and the recipe: "poll queue /q"
 	err  error
 }
 
 func (e *operationError) Error() string { return e.what + ": " + e.err.Error() }
 func (e *operationError) Unwrap() error { return e.err }
 
-// ambiguous marks the error of a change whose outcome is unknown.
+// ambiguous marks the error of a change with an unknown outcome.
 func ambiguous(err error) error {
 	if err != nil && OutcomeOf(err) == Unknown && !errors.Is(err, ErrAmbiguous) {
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
@@ -129,8 +128,8 @@ func serverCode(err error) int {
 	return code
 }
 
-// transient reports whether it makes sense to send a request again that failed with err: its
-// outcome is unknown, or it never reached a server that could serve it.
+// transient reports whether a request that failed with err is worth repeating: its outcome is
+// unknown, or it never reached a server that could serve it.
 func transient(err error) bool {
 	switch {
 	case err == nil, errors.Is(err, ErrConnClosed), errors.Is(err, ErrGaveUp):

@@ -27,7 +27,7 @@ func (l *lifecycle) participants(
 	return all.holders, all.waiters, err
 }
 
-// inLine is embedded by locks whose owner and waiters stand in one queue.
+// inLine is embedded by locks with the owner and the waiters in one queue.
 type inLine struct {
 	of   *lifecycle
 	line *turnstile
@@ -97,7 +97,7 @@ func (r *requests) queueIn(
 	return queue, err
 }
 
-// listQueue is queueIn as the server has it that the client is connected to.
+// listQueue is queueIn without a sync: the client's server may lag behind.
 func (r *requests) listQueue(
 	ctx context.Context, dir string, markers []string,
 ) ([]numbered, error) {
@@ -108,8 +108,8 @@ func (r *requests) listQueue(
 	return sortNumbered(names, markers...), nil
 }
 
-// member reads the node of a member, unless it is gone. A node that was in a list and is there when
-// it is read was there all the time between, as no name is used twice.
+// member reads the node of a member, unless it is gone. Names are never used twice, so a node that
+// was listed and can be read existed all the time between.
 func (r *requests) member(ctx context.Context, path string) (m Member, there bool, err error) {
 	data, stat, err := r.get(ctx, path)
 	switch {

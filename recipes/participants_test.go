@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// dataOf is the data of members, in their order.
+// dataOf returns the data of members, in their order.
 func dataOf(members []Member) []string {
 	var out []string
 	for _, m := range members {
@@ -19,7 +19,7 @@ func dataOf(members []Member) []string {
 	return out
 }
 
-// wantParticipants checks the data of those who hold and of those who wait.
+// wantParticipants checks the data of holders and waiters.
 func wantParticipants(
 	t *testing.T, list func(context.Context) ([]Member, []Member, error), holders, waiters []string,
 ) {
@@ -33,7 +33,7 @@ func wantParticipants(
 	}
 }
 
-// participantLock is a lock that can tell who stands.
+// participantLock is a lock with Participants.
 type participantLock interface {
 	Lock(ctx context.Context) error
 	Close(ctx context.Context) error
@@ -44,19 +44,13 @@ type participantLock interface {
 
 func TestParticipantsOfLocks(t *testing.T) {
 	for name, newLock := range map[string]func(c Conn, opts ...Option) participantLock{
-		"Lock": func(
-			c Conn, opts ...Option,
-		) participantLock {
+		"Lock": func(c Conn, opts ...Option) participantLock {
 			return NewLock(c, "/p", opts...)
 		},
-		"ReentrantLock": func(
-			c Conn, opts ...Option,
-		) participantLock {
+		"ReentrantLock": func(c Conn, opts ...Option) participantLock {
 			return NewReentrantLock(c, "/p", opts...)
 		},
-		"RevocableLock": func(
-			c Conn, opts ...Option,
-		) participantLock {
+		"RevocableLock": func(c Conn, opts ...Option) participantLock {
 			return NewRevocableLock(c, "/p", opts...)
 		},
 		"RWLock": func(c Conn, opts ...Option) participantLock {
@@ -107,7 +101,7 @@ func TestParticipantsOfLocks(t *testing.T) {
 }
 
 func TestParticipantsOfARWLock(t *testing.T) {
-	for range 8 { // names are drawn
+	for range 8 { // names are random
 		inBubble(t, func(t *testing.T, s *testServer) {
 			done := make(chan error, 4)
 			locks := map[string]*RWLock{}
@@ -147,9 +141,7 @@ func TestParticipantsOfARWLock(t *testing.T) {
 func TestParticipantsOfASemaphore(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		handle := func(name string) *Semaphore {
-			return NewSemaphore(
-				s.Connect(), "/sem", 3, Data([]byte(name)),
-			)
+			return NewSemaphore(s.Connect(), "/sem", 3, Data([]byte(name)))
 		}
 		a, b, c := handle("a"), handle("b"), handle("c")
 		wantParticipants(t, a.Participants, nil, nil)

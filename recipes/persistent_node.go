@@ -18,11 +18,11 @@ var ErrOccupied = errors.New("the node belongs to another session")
 // wants it, through lost connections and ends of sessions: the presence of a member, a worker, an
 // instance of a service. GroupMember and Registration are made of it.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - From the first Keep until Close the node is made again whenever it is missing: after the end
-//     of the session, and when another client deletes it. Its data is what was last Set, also if
-//     another client has changed it.
+//     of the session, and when another client deletes it. It has the data of the last Set, also
+//     after another client has changed it.
 //   - A node of another session is left alone: before each deletion and each change of data the
 //     owner is read, and the request names the version that was read. When that node is gone, the
 //     own one is made: a process that is restarted under its old name takes the name over when its
@@ -34,8 +34,8 @@ var ErrOccupied = errors.New("the node belongs to another session")
 // session ends the node is gone, and comes back as soon as the client has a new one. A done context
 // ends only the waiting for the server.
 //
-// What it cannot guarantee: that the node is there at any given moment, as between the expiry at
-// the server and the next session it is not. Two PersistentNodes of one path on one session take
+// It cannot guarantee that the node is there at any given moment, as between the expiry at the
+// server and the next session it is not. Two PersistentNodes of one path on one session mistake
 // each other's node for their own. And a request can name a node only by its path and version: if
 // the own node is deleted by another client while a request is on its way, and a third makes its
 // own node with the same version before it arrives, then that node is deleted or gets other data. A
@@ -46,8 +46,9 @@ var ErrOccupied = errors.New("the node belongs to another session")
 // pauses) and Containers.
 //
 // Sources: Curator's PersistentNode; CURATOR-97, -154 and -258 (the node does not come back),
-// CURATOR-164 (it comes back after it was unregistered), Dubbo issue 5125 and KAFKA-1387 (the node
-// of the own old session is taken for the own, and vanishes with it).
+// CURATOR-164 (it comes back after it was unregistered), Dubbo issue 5125 and KAFKA-1387 (the
+// process mistakes the node of its own old session for the new one, and loses it with that
+// session).
 type PersistentNode struct {
 	*lifecycle
 	loop  *reconciler
@@ -59,7 +60,7 @@ type PersistentNode struct {
 	state  posted[presence]
 }
 
-// content is the data that a node is to have; change counts the Sets.
+// content is the wanted data of a node; change counts the Sets.
 type content struct {
 	data   []byte
 	change int
@@ -68,9 +69,9 @@ type content struct {
 // presence is the result of the latest look.
 type presence struct {
 	session  int64 // of the own node; 0: it is not there
-	change   int   // the Set that its data is of
-	err      error // why it is not there
-	doubtful bool  // it may be there all the same, or have other data
+	change   int   // the Set that its data comes from
+	err      error // the reason why it is not there
+	doubtful bool  // it may exist nevertheless, or have other data
 }
 
 // NewPersistentNode makes a handle for a node at path with data. It sends nothing; Keep does.
@@ -117,9 +118,8 @@ func (n *PersistentNode) Present() bool {
 	return p.session != 0 && p.session == n.conn.SessionID()
 }
 
-// Err returns why the latest attempt to have the node there, with its data, has failed: ErrOccupied
-// or the server's refusal; nil if the node is there, or nothing stands in its way. The attempts go
-// on.
+// Err returns the error of the latest attempt to keep the node with its data: ErrOccupied or the
+// server's refusal. It is nil if the node exists, or no obstacle is known. The attempts go on.
 func (n *PersistentNode) Err() error {
 	p, _ := n.state.read()
 	return n.explain("keep", ignore(p.err, errRestart))
@@ -129,7 +129,7 @@ func (n *PersistentNode) Err() error {
 // ctx is done; in the latter case the clean-up goes on. It leaves the Conn open.
 func (n *PersistentNode) Close(ctx context.Context) error { return n.lifecycle.Close(ctx) }
 
-// content returns the data that the node is to have.
+// content returns the wanted data of the node.
 func (n *PersistentNode) content() content {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -196,8 +196,7 @@ func (n *PersistentNode) maintain(ctx context.Context, r *requests, data []byte)
 	return 0, context.Cause(ctx)
 }
 
-// unblock takes back that another session has the node, before a request is sent whose outcome will
-// be open for a while.
+// unblock clears ErrOccupied before a request that leaves the outcome open for a while.
 func (n *PersistentNode) unblock() {
 	if p, _ := n.state.read(); errors.Is(p.err, ErrOccupied) {
 		n.state.post(presence{err: errRestart})
@@ -205,19 +204,19 @@ func (n *PersistentNode) unblock() {
 }
 
 // read reads the node, and sets a watch on it, whether it is there or not, unless one is set. It
-// looks for existence before it reads, which no view of the same Conn does: two equal requests at
-// the same moment could not be told apart, and a simulated run would not repeat.
+// checks existence before it reads. No view on the same Conn does so: two equal requests at the
+// same moment could not be told apart, and a simulated run would not repeat.
 func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Stat, error) {
-	if !n.loop.watching(n.path, sightData) && !n.loop.watching(n.path, sightAbsence) {
+	if !n.loop.watching(n.path, watchData) && !n.loop.watching(n.path, watchAbsence) {
 		stat, watch, err := r.existsW(ctx, n.path)
 		switch {
 		case err != nil:
 			return nil, nil, err
 		case stat == nil:
-			n.loop.add(n.path, sightAbsence, watch)
+			n.loop.add(n.path, watchAbsence, watch)
 			return nil, nil, zk.ErrNoNode
 		}
-		n.loop.add(n.path, sightData, watch)
+		n.loop.add(n.path, watchData, watch)
 	}
 	return r.get(ctx, n.path)
 }

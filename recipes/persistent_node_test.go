@@ -24,7 +24,7 @@ func mustCloseNode(t *testing.T, s *testServer, n *PersistentNode) {
 	if err := n.Close(t.Context()); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	time.Sleep(10 * time.Second) // what an expired session has left is reaped
+	time.Sleep(10 * time.Second) // nodes of an expired session are reaped
 	s.WantBelow(t, "/dir", 0)
 }
 
@@ -156,7 +156,7 @@ func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 	})
 }
 
-// TestPersistentNodeSaysWhatIsNotKnown: a creation may have been applied before the refusal, or is
+// TestPersistentNodeSaysWhatIsNotKnown: a creation may have been applied before the refusal, or be
 // under way.
 func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
@@ -191,7 +191,7 @@ func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 	})
 }
 
-// TestSetWaitsForItsOwnData: what stood in the way of older data says nothing of it.
+// TestSetWaitsForItsOwnData: an error of older data does not end the wait for newer data.
 func TestSetWaitsForItsOwnData(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

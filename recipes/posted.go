@@ -11,10 +11,10 @@ type posted[T any] struct {
 	mu      sync.Mutex
 	value   T
 	changed chan struct{} // closed when the value is replaced; nil: no reader
-	over    bool          // it is not replaced any more
+	over    bool          // the value is final
 }
 
-// post replaces the value, unless that is over.
+// post replaces the value, unless it is final.
 func (p *posted[T]) post(value T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,8 +52,8 @@ func (p *posted[T]) read() (T, <-chan struct{}) {
 	return p.value, p.changed
 }
 
-// await waits until fits says that the value is the one to wait for, or why it never will be. Of
-// the last value it must say one or the other.
+// await waits until fits accepts the value or returns an error. It must do one or the other for the
+// last value.
 func (p *posted[T]) await(ctx context.Context, fits func(T) (bool, error)) (T, error) {
 	for {
 		value, changed := p.read()

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// PriorityQueue is a queue whose most urgent element leaves first, between any number of producers
-// and consumers. Methods may be called from several goroutines.
+// PriorityQueue is a queue between any number of producers and consumers. The most urgent element
+// leaves first. Methods may be called from several goroutines.
 //
-// What it guarantees, for each call:
+// It guarantees, for each call:
 //
-//   - Delivery is that of Queue: Offer that returns nil has stored the element exactly once, Poll
-//     and Take return each element to one caller at most, and a call that returns an error has
-//     taken nothing.
+//   - Delivery as with Queue: Offer that returns nil has stored the element exactly once, Poll and
+//     Take return each element to one caller at most, and a call that returns an error has taken
+//     nothing.
 //   - Poll and Take return the element that was first at the moment of its removal: no element in
 //     the queue had a smaller priority, and no older one the same. An element that an abandoned
 //     call puts back has its old place.
@@ -24,7 +24,7 @@ import (
 //
 // When a connection is lost, a session ends or a context is done it behaves like Queue.
 //
-// What it cannot guarantee: fairness. Less urgent elements wait for as long as there are others. A
+// It cannot guarantee fairness. Less urgent elements wait for as long as there are others. A
 // removal fails and is tried again with a new list if an element was offered since the list was
 // read, so a queue that gets elements faster than a request is answered is slow to give any out.
 // The offers are counted in the 32-bit data version of the directory of elements, so other clients
@@ -39,7 +39,7 @@ import (
 // The priority is eleven characters, its sign included. Other children of items are ignored.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Priority Queues", which asks for an up-to-date
-// list and leaves open how; Curator's DistributedPriorityQueue, whose consumers work on an old
+// list and leaves open how; Curator's DistributedPriorityQueue, where consumers work on an old
 // list.
 type PriorityQueue struct{ *claimQueue }
 
@@ -60,7 +60,8 @@ func (q *PriorityQueue) Offer(ctx context.Context, data []byte, priority int32) 
 // priorityMarker stands before the priority in an element's name.
 const priorityMarker = "-prio"
 
-// ranked is an element that leaves after those of a smaller rank, and after older ones of its own.
+// ranked is an element that leaves after those of a smaller rank, and after older ones of the same
+// rank.
 type ranked struct {
 	numbered
 	rank int64

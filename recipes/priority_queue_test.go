@@ -15,7 +15,7 @@ func mustPrioritize(t *testing.T, q *PriorityQueue, data string, priority int32)
 	}
 }
 
-// wantInTurn polls all that the queue has.
+// wantInTurn polls all elements of the queue.
 func wantInTurn(t *testing.T, q interface {
 	Poll(context.Context) ([]byte, bool, error)
 }, want ...string) {
@@ -48,7 +48,7 @@ func TestPriorityQueueGoesByPriority(t *testing.T) {
 	})
 }
 
-// A more urgent element comes between the list and the removal.
+// TestRemovalChecksTheList: a more urgent element comes between the list and the removal.
 func TestRemovalChecksTheList(t *testing.T) {
 	for name, fault := range map[string]rule{
 		"undisturbed": {}, "reply lost": loseReply, "request lost": loseRequest,

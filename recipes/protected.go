@@ -13,13 +13,13 @@ import (
 // and that a new attempt with a new name is needed.
 var errRestart = errors.New("own node is gone")
 
-// protected is a sequential node with a name of its own, "_c_<guid>-<kind><sequence>", so that it
-// can be found again when the reply to its creation is lost. This is the naming of Curator and of
-// zk.Lock. A name is used for one attempt only.
+// protected is a sequential node with its own name, "_c_<guid>-<kind><sequence>", so that it can be
+// found again when the reply to its creation is lost. This is the naming of Curator and of zk.Lock.
+// A name is used for one attempt only.
 type protected struct {
 	dir, kind, guid string
 	persistent      bool // otherwise ephemeral, and only worth something in its epoch
-	unordered       bool // the number says nothing, and may be that of others, too
+	unordered       bool // the number has no meaning, and need not be unique
 
 	path     string // once known
 	epoch    epoch  // at the time of creation
@@ -35,7 +35,7 @@ func newProtected(dir, kind string) (*protected, error) {
 	return &protected{dir: dir, kind: kind, guid: guid}, nil
 }
 
-// flags are those of the creation.
+// flags returns the flags of the creation.
 func (p *protected) flags() int32 {
 	if p.persistent {
 		return zk.FlagSequence
@@ -67,7 +67,7 @@ func (p *protected) create(ctx context.Context, r *requests, data []byte) error 
 	return lastNumber(p.dir, seq)
 }
 
-// make is create whatever the number.
+// make is create without the check of the number.
 func (p *protected) make(ctx context.Context, r *requests, data []byte) error {
 	var missing backoff
 	for p.path == "" {
@@ -77,8 +77,8 @@ func (p *protected) make(ctx context.Context, r *requests, data []byte) error {
 		err := p.createOnce(r, data)
 		switch {
 		case err == nil && !p.persistent && p.epoch.check() != nil:
-			// The session changed around the request: the client sends what was waiting in its
-			// queue in the new session.
+			// The session changed around the request: the client sends its waiting requests in the
+			// new session.
 			return p.adopt(ctx, r)
 		case errors.Is(err, zk.ErrNoNode):
 			err = p.ensureDir(ctx, r, &missing, err)
@@ -100,7 +100,7 @@ func (p *protected) ensureDir(ctx context.Context, r *requests, missing *backoff
 	return r.ensureDir(ctx, p.dir)
 }
 
-// createOnce sends the creation once and notes what it may have left behind.
+// createOnce sends the creation once, and notes an unknown outcome.
 func (p *protected) createOnce(r *requests, data []byte) error {
 	p.epoch = r.epoch()
 	return r.do(func() error {
@@ -191,8 +191,8 @@ func (p *protected) own(names []string) []string {
 	return own
 }
 
-// remove deletes all that the creation has left behind, and returns only when the server has
-// confirmed that nothing is there, or refuses, or the Conn is closed.
+// remove deletes all nodes of the creation. It returns only when the server has confirmed that none
+// is left, or refuses, or the Conn is closed.
 func (p *protected) remove(r *requests) error {
 	if p.path != "" && !p.doubtful {
 		return r.remove(p.path)

@@ -6,16 +6,16 @@ import "context"
 // connection makes it neither lose nor double an element. Methods may be called from several
 // goroutines.
 //
-// What it guarantees, for each call:
+// It guarantees, for each call:
 //
 //   - Offer that returns nil has appended the element exactly once. After an error that wraps
 //     ErrAmbiguous it has appended the element once or not at all, after any other error not at
 //     all. ErrNumbersUsedUp says that there is no place left behind the elements that are there.
 //   - Poll and Take return each element to one caller at most. An element leaves the queue in one
-//     transaction that also makes a claim, so that a caller whose reply was lost can tell its own
-//     removal from a rival's. A call that returns an error has taken nothing: an element that it
-//     took on its way is put back at its old place, in the background if need be. Only if the Conn
-//     is closed or the process dies before that is the element lost, and its claim stays; an error
+//     transaction that also makes a claim, so that a caller can tell its own removal from a rival's
+//     after a lost reply. A call that returns an error has taken nothing: an element that it took
+//     on its way is put back at its old place, in the background if need be. The element is lost,
+//     and its claim stays, only if the Conn is closed or the process dies before that; an error
 //     that wraps ErrAmbiguous warns of that.
 //   - Elements are returned in the order of their creation, except that an element that an
 //     abandoned call puts back may come after younger ones that others took meanwhile.
@@ -29,13 +29,13 @@ import "context"
 // as nothing here is ephemeral. A done context ends a call. If the request that decides was sent
 // and not answered, the call is settled in the background (see the package comment).
 //
-// What it cannot guarantee: that nothing is left behind by a process that dies in the middle of a
-// call. An Offer can leave <path>/dedup/<guid>, which says only that the element was appended. A
-// Poll or Take can leave <path>/claims/<guid>, with the name of the element as its data: that
-// element was removed, and its consumer may have died before it was returned. Calls take
-// milliseconds, so such nodes can be deleted once they are older than the longest outage; nothing
-// waits for them. A watch can stay on the items as well: one whose event the client has missed,
-// because the connection was lost twice in a row, is used again by the next Take.
+// It cannot guarantee that nothing is left behind by a process that dies in the middle of a call.
+// An Offer can leave <path>/dedup/<guid>, which says only that the element was appended. A Poll or
+// Take can leave <path>/claims/<guid>, with the name of the element as its data: that element was
+// removed, and its consumer may have died before it was returned. Calls take milliseconds, so such
+// nodes can be deleted once they are older than the longest outage; nothing waits for them. A watch
+// can stay on the items as well, if the client missed its event because the connection was lost
+// twice in a row. The next Take uses it again.
 //
 // Layout, all persistent:
 //
@@ -65,6 +65,6 @@ func oldestFirst(names []string) lineup {
 }
 
 // Offer appends an element with data as its payload. It returns nil when it has been appended,
-// exactly once. While the connection is down it tries again until ctx is done; see Queue for what
-// an error means.
+// exactly once. While the connection is down it tries again until ctx is done; see Queue for the
+// meaning of errors.
 func (q *Queue) Offer(ctx context.Context, data []byte) error { return q.offerAs(ctx, "", data) }

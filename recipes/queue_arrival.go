@@ -32,9 +32,9 @@ func (a *arrival) enqueue(
 	return doubtful, err
 }
 
-// refuseLast takes the element back if its number is one that others may have, too, and returns
-// why. If a consumer was faster and has the element, the offer stands: it was delivered before its
-// caller could offer another one.
+// refuseLast takes the element back if its number is not unique, and returns the error. If a
+// consumer was faster and has the element, the offer stands: it was delivered before its caller
+// could offer another one.
 func (a *arrival) refuseLast(r *requests) error {
 	if err := a.find(r); err != nil {
 		return doubtOf(true, err)

@@ -11,7 +11,7 @@ import (
 
 // offerAs offers an element; place is the part of its name that decides on its place.
 func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) error {
-	data = bytes.Clone(data) // what is left behind may send it when the caller has gone on
+	data = bytes.Clone(data) // it may be sent after the caller has left
 	_, err := call(ctx, q.lifecycle, "offer to", func(
 		ctx context.Context, r *requests, t *task[struct{}],
 	) (struct{}, error) {
@@ -49,11 +49,11 @@ func (q *claimQueue) offer(
 	return err
 }
 
-// commit sends a transaction whose first operation makes a record, of a name that is used once,
-// until the answer is definite, and reports whether it was applied. When a repetition finds the
-// record, an earlier request was applied after all; then there are no answers. beaten reports
-// whether a refusal of another operation means that a rival was faster. Once ctx is done nothing
-// more is sent; doubtful is set if the outcome of a request is unknown.
+// commit sends a transaction until the answer is definite, and reports whether it was applied. The
+// first operation creates a record with a name that is used once. When a repetition finds the
+// record, an earlier request was applied; then there are no answers. beaten reports whether a
+// refusal of another operation means that a rival was faster. Once ctx is done nothing more is
+// sent; doubtful is set if the outcome of a request is unknown.
 func (q *claimQueue) commit(
 	ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool,
 	ops ...any,
@@ -83,7 +83,7 @@ func (q *claimQueue) commit(
 	}
 }
 
-// counted adds to a transaction that stores an element that one more was stored, if the queue
+// counted adds the increment of the count to a transaction that stores an element, if the queue
 // counts.
 func (q *claimQueue) counted(ops ...any) []any {
 	if !q.strict {

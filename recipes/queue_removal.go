@@ -8,7 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// removal moves one element from the items to a claim with a GUID of its own.
+// removal moves one element from the items to a claim with its own GUID.
 type removal struct {
 	q        *claimQueue
 	guid     string

@@ -34,7 +34,7 @@ func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error)
 }
 
 // Take removes the first element that can be taken and returns its payload; it waits while there is
-// none. Errors are those of Poll. Waiting takers are all woken by each Offer, and one of them gets
+// none. It returns the errors of Poll. Each Offer wakes all waiting takers, and one of them gets
 // the element.
 func (q *claimQueue) Take(ctx context.Context) ([]byte, error) {
 	e, err := call(ctx, q.lifecycle, "take from", func(

@@ -18,14 +18,14 @@ func newQueues(c Conn) []queuer {
 	}
 }
 
-// evenQueue is a priority queue all of whose elements have the same priority.
+// evenQueue is a priority queue with elements of one priority.
 type evenQueue struct{ *PriorityQueue }
 
 func (q evenQueue) Offer(ctx context.Context, data []byte) error {
 	return q.PriorityQueue.Offer(ctx, data, 7)
 }
 
-// presentQueue is a delay queue all of whose elements are due at once.
+// presentQueue is a delay queue with elements that are due at once.
 type presentQueue struct{ *DelayQueue }
 
 func (q presentQueue) Offer(ctx context.Context, data []byte) error {
@@ -146,7 +146,7 @@ func TestRivalsShareElements(t *testing.T) {
 	})
 }
 
-// removals and offers are the faults a queue must shrug off.
+// queueFaults are the faults that a queue must survive.
 var queueFaults = map[string]rule{
 	"reply": loseReply, "request": loseRequest, "net error": netError, "no server": noServer,
 	"expired": {Err: zk.ErrSessionExpired},
@@ -340,7 +340,7 @@ func TestElementChangedMeanwhile(t *testing.T) {
 	})
 }
 
-// Rivals take what was listed, but the queue is never empty.
+// TestListTakenByRivalsIsNotEmpty: rivals take the listed elements, but the queue is never empty.
 func TestListTakenByRivalsIsNotEmpty(t *testing.T) {
 	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 		c, rival := s.Connect(), newQueue(s.Connect())
@@ -357,8 +357,8 @@ func TestListTakenByRivalsIsNotEmpty(t *testing.T) {
 	})
 }
 
-// TestOfferKeepsItsData: what is left behind may send it again when the caller uses the slice for
-// something else.
+// TestOfferKeepsItsData: an abandoned call may send the data again after the caller has reused the
+// slice.
 func TestOfferKeepsItsData(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

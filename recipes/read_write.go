@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// ErrUpgrade is returned by Lock of a read-write lock whose read lock is held through the same
-// handle. Unlock it first, and read again what you have read.
+// ErrUpgrade is returned by Lock of a read-write lock while the same handle holds the read lock.
+// Unlock it first, and repeat your reads.
 var ErrUpgrade = errors.New("a reader cannot become the writer")
 
 // readWrite is shared by the read-write locks: two re-entrant locks of one owner, of which it
@@ -60,11 +60,11 @@ func (l *readWrite) TryRLock(ctx context.Context) (bool, error) {
 // RUnlock is Unlock for the read lock.
 func (l *readWrite) RUnlock(ctx context.Context) error { return l.read.unlock(ctx) }
 
-// Lost is that of the write lock: a channel that is closed when its hold has ended, as Lost of the
+// Lost returns a channel that is closed when the hold of the write lock has ended, like Lost of the
 // type Lock.
 func (l *readWrite) Lost() <-chan struct{} { return l.write.Lost() }
 
-// RLost is Lost of the read lock.
+// RLost is Lost for the read lock.
 func (l *readWrite) RLost() <-chan struct{} { return l.read.Lost() }
 
 // Token returns the fencing token of the write lock, or 0 if it is not held.

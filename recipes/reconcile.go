@@ -13,7 +13,7 @@ import (
 // be: a node that must exist, a cache, a view.
 type reconciler struct {
 	*wakeups
-	blindSpots
+	unreadable
 	// step handles the paths that are due, and arms the watches that are to wake it. It sends its
 	// requests under ctx. When it has failed, everything is due the next time. It need not repeat
 	// requests, as r does, and tolerates refusals of one node of many.
@@ -35,7 +35,7 @@ func (c *reconciler) start() error { return c.l.background(c.run) }
 // run is the loop. It survives every error but the end of the Conn.
 func (c *reconciler) run(ctx context.Context, r *requests) {
 	var failures backoff
-	defer c.blindSpots.end()
+	defer c.unreadable.end()
 	for ctx.Err() == nil {
 		d, err := c.next(ctx, c.l.opts.recheck)
 		if err == nil {
@@ -67,8 +67,7 @@ func (c *reconciler) report(ctx context.Context, err error) {
 	}
 }
 
-// failure returns why the latest step has failed, or else a refusal that it had to tolerate, or
-// nil.
+// failure returns the error of the latest step, or else a refusal that it had to tolerate, or nil.
 func (c *reconciler) failure() error {
 	c.state.Lock()
 	problem := c.problem

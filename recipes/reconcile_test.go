@@ -32,14 +32,14 @@ func (m *mirror) refresh(ctx context.Context, r *requests, d due) error {
 		d.paths = []string{"/a", "/b"}
 	}
 	for _, path := range d.paths {
-		if m.watching(path, sightData) {
+		if m.watching(path, watchData) {
 			continue
 		}
 		n, err := r.getW(ctx, path)
 		if err != nil {
 			return err
 		}
-		m.add(path, sightData, n.watch)
+		m.add(path, watchData, n.watch)
 		m.copy[path] = string(n.data)
 	}
 	return nil
@@ -78,8 +78,8 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 	})
 }
 
-// TestReconcilerRechecksWhatIsBusy: events of one node must not put off for ever the look at
-// another, whose event was lost.
+// TestReconcilerRechecksWhatIsBusy: events of one node must not delay for ever the look at another
+// node after a lost event.
 func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -165,11 +165,11 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 	})
 }
 
-// TestWhatIsRefusedIsDueTogether: a loop that wakes between two of its nodes would take two steps
-// or one, as the scheduler has it.
+// TestWhatIsRefusedIsDueTogether: if a loop woke between two of its nodes, the scheduler would
+// decide between one step and two.
 func TestWhatIsRefusedIsDueTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var spots blindSpots
+		var spots unreadable
 		for _, path := range []string{"/b", "/a", "/c"} {
 			if err := spots.tolerate(t.Context(), path, zk.ErrNoAuth); err != nil {
 				t.Fatal(err)
@@ -177,7 +177,7 @@ func TestWhatIsRefusedIsDueTogether(t *testing.T) {
 		}
 		var due [][]string
 		spots.remind(func(paths ...string) { due = append(due, paths) })
-		time.Sleep(blindMax)
+		time.Sleep(unreadableMax)
 		synctest.Wait()
 		if len(due) != 1 || !slices.Equal(due[0], []string{"/a", "/b", "/c"}) {
 			t.Errorf("due %q; want all at once", due)

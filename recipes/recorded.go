@@ -31,7 +31,7 @@ func raced(err error) bool {
 		errors.Is(err, zk.ErrNodeExists)
 }
 
-// replace sets the data of the node at path, as seen when stat was read; a nil stat is that of a
+// replace sets the data of the node at path, as seen when stat was read; a nil stat stands for a
 // missing node, which it creates, missing parents included.
 func (w *recorded) replace(
 	ctx context.Context, r *requests, path string, data []byte, stat *zk.Stat,

@@ -2,29 +2,28 @@ package recipes
 
 import "context"
 
-// ReentrantLock is a Lock that its owner may lock again, and that is given back with the last of as
-// many unlocks. One ReentrantLock is one owner, whichever goroutine calls its methods, as
-// goroutines have no identity. Goroutines that are to exclude each other need one each.
+// ReentrantLock is a Lock that its owner may lock again; the last of the same number of unlocks
+// gives it back. One ReentrantLock is one owner for all goroutines, as goroutines have no identity.
+// Goroutines that exclude each other need one each.
 //
-// What it guarantees: all that Lock does. Further levels cost no request. All levels belong to one
-// hold: after its loss Lock returns ErrLost until each level is unlocked. Then Lock acquires the
-// lock anew, under a greater token.
+// It guarantees all that Lock does. Further levels cost no request. All levels belong to one hold:
+// after its loss Lock returns ErrLost until each level is unlocked. Then Lock acquires the lock
+// anew, under a greater token.
 //
-// When a connection is lost, a session ends or a context is done it behaves like Lock. What it
-// cannot guarantee, besides: that an inner Lock notices an expiry of which the client does not know
-// yet. Use Token.
+// When a connection is lost, a session ends or a context is done it behaves like Lock. Besides, it
+// cannot guarantee that an inner Lock notices an expiry before the client does. Use Token.
 //
-// Layout: that of Lock, with which it can share a path.
+// Layout: as Lock; both can share a path.
 //
-// Sources: those of Lock; Curator's InterProcessMutex, whose map of threads grants a lock again
-// whose session has ended.
+// Sources: those of Lock; Curator's InterProcessMutex, which grants a lock again from its map of
+// threads after the session has ended.
 type ReentrantLock struct {
 	*nested
 	inLine
 }
 
 // NewReentrantLock makes a handle for the lock at path, which is created when needed and must be
-// used for this lock only. It sends nothing. The options that matter are those of NewLock.
+// used for this lock only. It sends nothing. The options that matter are the same as for NewLock.
 func NewReentrantLock(conn Conn, path string, opts ...Option) *ReentrantLock {
 	lock := NewLock(conn, path, opts...)
 	return &ReentrantLock{&nested{handle: lock.handle}, lock.inLine}

@@ -12,11 +12,11 @@ import (
 // The client does not say whether a Conn was closed: its requests return zk.ErrConnectionClosed
 // then, too. But the loop of the client that reconnects ends with Close, in zk.StateDisconnected
 // for ever, and every request is answered at once. An open Conn leaves that state at once for
-// zk.StateConnecting, and holds requests back until it is connected again. To look the same it
-// would have to be seen just between two connections before and after each of the requests of a
-// series, and to connect, authenticate and be cut off within a millisecond around each. The pauses
-// of backoff, which the client knows nothing of, make the looks independent of its rhythm. Any
-// reply, other error, other state or other session ends the series.
+// zk.StateConnecting, and holds requests back until it is connected again. To look closed, an open
+// Conn would have to be between two connections before and after each request of a series, and to
+// connect, authenticate and be cut off within a millisecond around each. The pauses of backoff make
+// the looks independent of the client's rhythm. Any reply, other error, other state or other
+// session ends the series.
 const (
 	closedAfter = 6           // requests at least,
 	closedFor   = time.Second // over that long at least
@@ -37,7 +37,7 @@ type requests struct {
 // newRequests begins an operation of a recipe with these options.
 func newRequests(conn Conn, opts options) *requests { return &requests{conn: conn, opts: opts} }
 
-// again waits before a request is sent again that has failed with why. When the retry policy gives
+// again waits before the repetition of a request that failed with why. When the retry policy gives
 // up it ends the operation. Clean-up runs under a context that cannot end: no policy bounds it.
 func (r *requests) again(ctx context.Context, why error) error {
 	policy := r.opts.retry

@@ -67,9 +67,9 @@ func (r *requests) transaction(
 }
 
 // createOnce creates a persistent node of a fixed name, parents included, unless it exists, and
-// returns the data that the node has. made reports whether that is the given data: then the node
-// was made here, or by another client with the same data. It is for decisions that are taken once.
-// An error wraps ErrAmbiguous if the node may have been made all the same.
+// returns the data of the node. made reports whether that is the given data: then the node was
+// created here, or by another client with the same data. It is for decisions that are taken once.
+// An error wraps ErrAmbiguous if the node may have been created nevertheless.
 func (r *requests) createOnce(
 	ctx context.Context, path string, data []byte,
 ) (stored []byte, made bool, err error) {
@@ -106,7 +106,7 @@ func (r *requests) setOnce(path string, data []byte, version int32) (stat *zk.St
 	return stat, err
 }
 
-// doubtOf marks the error of an operation whose outcome may be unknown.
+// doubtOf marks the error of an operation with a possibly unknown outcome.
 func doubtOf(doubtful bool, err error) error {
 	if doubtful && err != nil {
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// RetryPolicy decides whether and when a request is sent again whose answer did not arrive. It is
-// asked after each failure of a request that makes sense to repeat: a lost connection, for
-// instance, but never a refusal such as zk.ErrNoAuth. Any answer of the server starts the count
-// anew. A policy has no state of its own: it is used for many operations at the same time.
+// RetryPolicy decides whether and when a request without an answer is sent again. It is asked after
+// each failure that is worth a repetition: a lost connection, for instance, but never a refusal
+// such as zk.ErrNoAuth. Any answer of the server starts the count anew. A policy has no state of
+// its own: it is used for many operations at the same time.
 //
 // A policy bounds the number of requests, not the time that one request waits inside the client,
 // which holds it back until it is connected. Bound time with a context. Recipes make pauses up to
 // 1.5 ms longer, each operation by another part of that, so that requests that failed together are
 // not sent again at one instant.
 type RetryPolicy interface {
-	// Next is given how often the request was sent, how long ago its first failure was, and the
-	// last one. It returns how long to wait before the request is sent again, or false to give up.
+	// Next gets the number of tries so far, the time since the first failure, and the last error.
+	// It returns the pause before the next try, or false to give up.
 	Next(tries int, elapsed time.Duration, err error) (pause time.Duration, again bool)
 }
 
@@ -100,7 +100,7 @@ func withoutEnd(policy RetryPolicy) RetryPolicy {
 	})
 }
 
-// doubled is first doubled so many times, but not more than max.
+// doubled returns first doubled the given number of times, but not more than max.
 func doubled(first, max time.Duration, times int) time.Duration {
 	for ; times > 0 && first > 0 && first < max; times-- {
 		first *= 2

@@ -14,7 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// pauses are those of a policy before it gives up, ten at most.
+// pauses returns the pauses of a policy before it gives up, ten at most.
 func pauses(policy RetryPolicy) []time.Duration {
 	var out []time.Duration
 	var elapsed time.Duration
@@ -136,7 +136,7 @@ func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
 		q := NewQueue(c, "/q", Retry(RetryFixed(time.Millisecond, 2)))
 		c.On("multi", 1, loseReply)
 		c.On("multi", 1, loseRequest)
-		down(c, "delete") // what settles the outcome is clean-up and goes on
+		down(c, "delete") // clean-up, which settles the outcome, goes on
 		err := q.Offer(t.Context(), []byte("b"))
 		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, ErrAmbiguous) ||
 			OutcomeOf(err) != Unknown {
@@ -180,8 +180,8 @@ func TestBackoffEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestRowsComeBackApart: rows of requests that fail at one instant do not send again at one
-// instant, unless they are of one kind and one kind of row and began together.
+// TestRowsComeBackApart: rows of requests that fail at one instant are repeated at different
+// instants, unless they have the same kinds and began together.
 func TestRowsComeBackApart(t *testing.T) {
 	rows := []struct {
 		kind    string

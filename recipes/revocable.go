@@ -9,50 +9,50 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// RevocableLock is a Lock whose owner can be asked to give it up, by any client that calls Revoke.
-// The owner decides whether it does.
+// RevocableLock is a Lock with requests to release it: any client can ask the owner by Revoke. The
+// owner decides whether it does.
 //
-// What it guarantees: all that Lock does. Revoke that returns true has asked the client that owned
-// the lock, or was about to, at some moment of the call. Revoked of an owner that was asked is
-// closed as soon as its client learns of that, also if it was asked before Lock had returned or
-// while its connection was down. It is closed for no other reason, except the end of the hold.
+// It guarantees: all that Lock does. Revoke that returns true has asked the client that owned the
+// lock, or was about to, at some moment of the call. Revoked of an owner that was asked is closed
+// as soon as its client learns of that, also if it was asked before Lock had returned or while its
+// connection was down. It is closed for no other reason, except the end of the hold.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Lock. A question
 // ends with the hold that it was put to: it asks no later owner.
 //
-// What it cannot guarantee: that an owner listens, or still runs. Only the end of its session takes
-// the lock from it.
+// It cannot guarantee that an owner listens, or still runs. Only the end of its session takes the
+// lock from it.
 //
 // Layout: that of Lock. Revoke sets the data of the owner's node to "__REVOKE__", as Curator does.
-// All contenders for the path should be RevocableLocks: the owner of a Lock takes the change for a
+// All contenders for the path should be RevocableLocks: the owner of a Lock regards the change as a
 // loss.
 //
-// Sources: Curator's Revoker and InterProcessMutex.makeRevocable, whose listener misses a question
+// Sources: Curator's Revoker and InterProcessMutex.makeRevocable; its listener misses a question
 // that comes before its watch.
 type RevocableLock struct {
 	*handle
 	inLine
 	calls *lifecycle // of Revoke
 
-	asked sync.Mutex
-	ear   *ear // of the latest hold
+	asked      sync.Mutex
+	revocation *revocation // of the latest hold
 }
 
-// ear listens for a hold.
-type ear struct {
+// revocation waits for a Revoke of a hold.
+type revocation struct {
 	hold    *hold
 	once    sync.Once
 	revoked chan struct{}
 }
 
 // close closes revoked, once.
-func (e *ear) close() { e.once.Do(func() { close(e.revoked) }) }
+func (e *revocation) close() { e.once.Do(func() { close(e.revoked) }) }
 
-// revokeMark is the data of a node whose owner is asked to give the lock up.
+// revokeMark is the data of an owner's node after a Revoke.
 const revokeMark = "__REVOKE__"
 
 // NewRevocableLock makes a handle for the lock at path, which is created when needed and must be
-// used for this lock only. It sends nothing. The options that matter are those of NewLock.
+// used for this lock only. It sends nothing. The options that matter are the same as for NewLock.
 func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
 	l := &RevocableLock{calls: newLifecycle(conn, "owner of lock", path, opts)}
 	l.handle = newHandle(conn, path, opts, &listening{l})
@@ -67,8 +67,8 @@ func (l *RevocableLock) Revoked() <-chan struct{} {
 	held := l.current()
 	l.asked.Lock()
 	defer l.asked.Unlock()
-	if held != nil && l.ear.hold == held {
-		return l.ear.revoked
+	if held != nil && l.revocation.hold == held {
+		return l.revocation.revoked
 	}
 	return closedChannel()
 }
@@ -114,7 +114,7 @@ func (l *RevocableLock) Close(ctx context.Context) error {
 	return errors.Join(l.handle.Close(ctx), l.calls.Close(ctx))
 }
 
-// listening is a contender whose holds learn when they are asked to end.
+// listening is a contender with holds that notice a Revoke.
 type listening struct{ lock *RevocableLock }
 
 func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
@@ -136,21 +136,22 @@ func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold,
 	})
 }
 
-// listen gives the hold an ear. Its watch fires from now on for losses alone.
+// listen begins to wait for a Revoke of the hold. The watch of the hold fires from now on for
+// losses alone.
 func (l *RevocableLock) listen(held *hold, revoked bool) {
-	e := &ear{hold: held, revoked: make(chan struct{})}
+	e := &revocation{hold: held, revoked: make(chan struct{})}
 	if revoked {
 		e.close()
 	}
 	l.asked.Lock()
-	l.ear = e
+	l.revocation = e
 	l.asked.Unlock()
 	watch, loss := held.watch, make(chan zk.Event, 1)
 	held.watch = loss
 	l.beginCleanUp()
 	go func() {
 		defer l.end()
-		if ev, lost := e.hear(l.lifecycle, watch); lost {
+		if ev, lost := e.await(l.lifecycle, watch); lost {
 			loss <- ev
 		}
 		<-held.ended
@@ -158,8 +159,8 @@ func (l *RevocableLock) listen(held *hold, revoked bool) {
 	}()
 }
 
-// hear watches the own node until the hold has ended, or lost is true.
-func (e *ear) hear(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool) {
+// await watches the own node until the hold has ended, or lost is true.
+func (e *revocation) await(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool) {
 	r := l.requests()
 	r.opts.retry = withoutEnd(r.opts.retry)
 	for {
@@ -171,8 +172,8 @@ func (e *ear) hear(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool)
 		if ev.Err != nil || ev.Type == zk.EventNodeDeleted {
 			return ev, true
 		}
-		// A hold that ends at this very moment needs no look: an owner who has left gives it back
-		// as soon as it is his.
+		// A hold that ends at this very moment needs no look: a caller that has left gives it back
+		// at once.
 		if sleep(l.life, time.Microsecond); e.hold.over() {
 			return ev, false
 		}

@@ -161,7 +161,7 @@ func TestRevokeSeesWhatCameBefore(t *testing.T) {
 	})
 }
 
-// TestRevokedEndsWithTheHold, so that nobody waits for it for ever.
+// TestRevokedEndsWithTheHold, so that no goroutine waits for it for ever.
 func TestRevokedEndsWithTheHold(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, c *testConn, l *RevocableLock){
 		"unlock": func(t *testing.T, _ *testConn, l *RevocableLock) { mustUnlock(t, l) },
@@ -197,8 +197,8 @@ func TestRevokedEndsWithTheHold(t *testing.T) {
 	}
 }
 
-// TestHoldThatNobodyKeepsStopsListening: its caller has left, and the server does not let it be
-// removed.
+// TestHoldThatNobodyKeepsStopsListening: the caller of the hold has left, and the server refuses to
+// remove its node.
 func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -217,7 +217,7 @@ func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
 	})
 }
 
-// TestCloseGivesBackBeforeItWaitsForQuestions under way.
+// TestCloseGivesBackBeforeItWaitsForQuestions that are under way.
 func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

@@ -8,11 +8,11 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// RWLock is a fair read-write lock: many readers or one writer. One RWLock is one owner, whichever
-// goroutine calls its methods; use one for each contender. Both of its locks are re-entrant: each
-// is given back with the last of as many unlocks.
+// RWLock is a fair read-write lock: many readers or one writer. One RWLock is one owner for all
+// goroutines; use one for each contender. Both of its locks are re-entrant: the last of the same
+// number of unlocks gives each back.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Exclusion at the server: a writer owns the lock alone, except that it may read, too. As with
 //     Lock, the own node is read once more before a lock is granted, and belongs to the present
@@ -29,10 +29,10 @@ import (
 //     token.
 //   - Nothing is left behind, as with Lock.
 //
-// When a connection is lost, a session ends or a context is done it behaves like Lock, and it
-// cannot guarantee what Lock cannot. A hold that was lost is not entered again: that fails with
-// ErrLost until each of its levels is unlocked. Only one goroutine may wait through one RWLock at a
-// time; another gets ErrHeld.
+// When a connection is lost, a session ends or a context is done it behaves like Lock, and it has
+// the limits of Lock. A hold that was lost is not entered again: that fails with ErrLost until each
+// of its levels is unlocked. Only one goroutine may wait through one RWLock at a time; another gets
+// ErrHeld.
 //
 // Layout: <path>/_c_<guid>-read-<sequence> and -write-<sequence>, ephemeral; path itself is
 // persistent. A reader waits for the youngest writer before it, a writer for the node before it.
@@ -40,7 +40,7 @@ import (
 // same number, so that it stands at the same place when that one goes. Other children are ignored.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Shared Locks"; Curator's
-// InterProcessReadWriteLock, whose downgrade let a waiting writer in.
+// InterProcessReadWriteLock; its downgrade let a waiting writer in.
 type RWLock struct {
 	*readWrite
 	line *turnstile // as others see it
@@ -78,8 +78,8 @@ func (l *RWLock) Participants(ctx context.Context) (owners, waiters []Member, er
 	return l.write.participants(ctx, l.line.participants)
 }
 
-// eitherRule is that of readers for readers, and of writers for writers. The two nodes of one owner
-// that does both have the same number, and do not wait for each other.
+// eitherRule applies lastWriter to read nodes, and predecessor to write nodes. The two nodes of one
+// owner that writes and reads have the same number, and do not wait for each other.
 func eitherRule(queue []numbered, own int) string {
 	first := own
 	for first > 0 && queue[first-1].seq == queue[own].seq {

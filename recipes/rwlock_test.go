@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// inOrder begins the locks one after the other, each when the one before waits, and returns what
-// tells which of them were granted since it was asked last.
+// inOrder begins the locks one after the other, each when the one before waits. It returns a
+// function that lists the locks granted since its last call.
 func inOrder(
 	t *testing.T, locks map[string]func(context.Context) error, names ...string,
 ) func() string {
@@ -36,7 +36,7 @@ func inOrder(
 		for len(granted) > 0 {
 			held = append(held, <-granted)
 		}
-		slices.Sort(held) // who may go on together does so at one moment
+		slices.Sort(held) // readers may be granted at one moment
 		return strings.Join(held, " ")
 	}
 }
@@ -48,7 +48,7 @@ func wantHeld(t *testing.T, held func() string, want string) {
 	}
 }
 
-// owners makes a handle each, and the calls that lock them.
+// rwOwners makes n handles, and the calls that lock them.
 func rwOwners(s *testServer, n int) ([]*RWLock, map[string]func(context.Context) error) {
 	var owners []*RWLock
 	locks := map[string]func(context.Context) error{}
@@ -74,7 +74,7 @@ func TestReadersShareAndQueueBehindWriters(t *testing.T) {
 			l, locks := rwOwners(s, 7)
 			held := inOrder(t, locks, "r0", "r1", "w2", "r3", "r4", "w5", "r6")
 			wantHeld(t, held, "r0 r1")
-			mustRUnlock(t, l[1]) // the one whom the writer watches leaves first
+			mustRUnlock(t, l[1]) // the reader that the writer watches leaves first
 			wantHeld(t, held, "")
 			mustRUnlock(t, l[0])
 			wantHeld(t, held, "w2")
@@ -112,7 +112,7 @@ func TestWriterWhoLeavesTheQueueLetsReadersPass(t *testing.T) {
 	})
 }
 
-// TestDowngradeLetsNoWriterIn: not even one that waits already.
+// TestDowngradeLetsNoWriterIn, not even one that waits already.
 func TestDowngradeLetsNoWriterIn(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
 		inBubble(t, func(t *testing.T, s *testServer) {

@@ -13,10 +13,10 @@ import (
 // both numbers.
 var ErrLeases = errors.New("number of leases differs")
 
-// Semaphore has a number of leases and lets as many holders in at once. One handle can hold several
-// leases. Methods may be called from several goroutines.
+// Semaphore admits a fixed number of holders at once, one for each lease. One handle can hold
+// several leases. Methods may be called from several goroutines.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - At the server no more leases are held than there are: the holders are the sessions with the
 //     oldest live nodes. As with Lock, the own node is read once more before Acquire returns.
@@ -34,13 +34,12 @@ var ErrLeases = errors.New("number of leases differs")
 // begins again in the new one, and Lost of each lease is closed as soon as the client learns of it.
 // A done context ends the wait; it does not end a lease.
 //
-// What it cannot guarantee: that a holder which is paused or cut off beyond the end of its session
-// knows that. A Token does not help here as it does with Lock, as holders do not exclude each
-// other.
+// It cannot guarantee that a holder which is paused or cut off beyond the end of its session knows
+// that. A Token does not help here as it does with Lock, as holders do not exclude each other.
 //
 // Layout: <path>, persistent, data = number of leases in decimal;
 // <path>/leases/_c_<guid>-lease-<sequence>, ephemeral; <path>/lock, a Lock for the waiters. To
-// change the number of leases set the data while nobody waits, and make new handles.
+// change the number of leases, set the data while there are no waiters, and make new handles.
 //
 // Sources: Curator's InterProcessSemaphoreV2; CURATOR-335 and 462 (leases left behind).
 type Semaphore struct {
@@ -55,9 +54,9 @@ type Semaphore struct {
 // leaseMarker stands before the sequence number of a lease's node.
 const leaseMarker = "lease-"
 
-// NewSemaphore makes a handle for the semaphore at path with so many leases, below 1 means 1. path
-// is created when needed and must be used for this semaphore only. It sends nothing. The options
-// that matter are ACL, Data, SessionTimeout, RecheckEvery and Retry.
+// NewSemaphore makes a handle for the semaphore at path; fewer than 1 lease means 1. path is
+// created when needed and must be used for this semaphore only. It sends nothing. The options that
+// matter are ACL, Data, SessionTimeout, RecheckEvery and Retry.
 func NewSemaphore(conn Conn, path string, leases int, opts ...Option) *Semaphore {
 	s := &Semaphore{lifecycle: newLifecycle(conn, "semaphore", path, opts), leases: max(1, leases)}
 	s.queue = newLockLine(join(path, "lock"), opts)
@@ -76,9 +75,9 @@ func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
 // AcquireN is Acquire for n leases, all or none, which are released one by one. It returns
 // ErrLeases if there are fewer, and if n is less than 1.
 //
-// The caller whose turn it is gathers its leases while all others wait, so calls of AcquireN cannot
-// wait for each other, whatever their numbers. But a caller that holds a lease already waits for
-// ever if the rest are held by others that do the same.
+// The caller that has its turn gathers its leases while all others wait, so calls of AcquireN
+// cannot deadlock with each other. But a caller that already holds a lease waits for ever if the
+// rest are held by others that do the same.
 func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 	leases, _, err := run(ctx, s.lifecycle, func(
 		ctx context.Context, r *requests, t *task[[]*Lease],

@@ -56,7 +56,7 @@ func releaseOf(held []*hold) func(r *requests) error {
 	}
 }
 
-// agree makes sure that the semaphore exists and has as many leases as this handle expects.
+// agree makes sure that the semaphore exists and has the number of leases that this handle expects.
 func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 	want := strconv.Itoa(s.leases)
 	data, stat, err := r.get(ctx, s.path)
@@ -92,7 +92,7 @@ func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold
 func (s *Semaphore) stand(
 	ctx context.Context, r *requests, own *protected, turn *hold,
 ) (*hold, error) {
-	leases := &vigil{path: s.dir()}
+	leases := &nodeWatch{path: s.dir()}
 	free := false
 	err := leases.until(ctx, r, own.epoch, func() (w *watch, done bool, err error) {
 		if turn != nil && turn.gone() {

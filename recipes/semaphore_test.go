@@ -29,7 +29,7 @@ func mustRelease(t *testing.T, leases ...*Lease) {
 	}
 }
 
-// wantFree checks that nothing is left of the semaphore but its directories.
+// wantFree checks that only the semaphore's directories are left.
 func wantFree(t *testing.T, s *testServer) {
 	t.Helper()
 	s.WantBelow(t, "/sem/leases", 0)
@@ -102,7 +102,7 @@ func TestLeasesOfOneHandleCount(t *testing.T) {
 	})
 }
 
-// TestAnyReleaseServesTheOneWhoWaits, and wakes nobody else.
+// TestAnyReleaseServesTheOneWhoWaits, and wakes no other client.
 func TestAnyReleaseServesTheOneWhoWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		holder := NewSemaphore(s.Connect(), "/sem", 2)
@@ -294,8 +294,8 @@ func TestSemaphoreReportsRefusals(t *testing.T) {
 	})
 }
 
-// TestSeveralLeasesAtOnce: calls that want several never wait for each other, with the half of what
-// each wants in its hands.
+// TestSeveralLeasesAtOnce: calls for several leases never wait for each other, each with half of
+// its leases.
 func TestSeveralLeasesAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		var mu sync.Mutex
@@ -352,7 +352,7 @@ func TestSeveralLeasesOrNone(t *testing.T) {
 			t.Errorf("AcquireN: %v %v", leases, err)
 		}
 		s.WantBelow(t, "/sem/leases", 1)
-		// One that is lost while the others are waited for is got anew.
+		// A lease that is lost during the wait for the others is acquired again.
 		time.AfterFunc(time.Minute, func() { c.Expire() })
 		time.AfterFunc(2*time.Minute, func() { mustRelease(t, other) })
 		leases, err := sem.AcquireN(t.Context(), 2)
@@ -364,7 +364,7 @@ func TestSeveralLeasesOrNone(t *testing.T) {
 				t.Error("lost")
 			}
 		}
-		// The first one is deleted while the second is waited for.
+		// The first lease is deleted during the wait for the second.
 		mustRelease(t, leases[1])
 		time.AfterFunc(time.Minute, func() {
 			queue := sortNumbered(s.Below("/sem/leases"), leaseMarker)
@@ -383,7 +383,7 @@ func TestSeveralLeasesOrNone(t *testing.T) {
 	})
 }
 
-// TestNobodyGathersLeasesBesideAnother: each would have one, and wait for the other.
+// TestNobodyGathersLeasesBesideAnother: each caller would have one lease, and wait for the other.
 func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
@@ -406,7 +406,7 @@ func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
 	})
 }
 
-// TestNobodyGathersLeasesWithoutTheTurn, which has gone with its session, or was deleted.
+// TestNobodyGathersLeasesWithoutTheTurn: the turn ended with its session, or was deleted.
 func TestNobodyGathersLeasesWithoutTheTurn(t *testing.T) {
 	for name, lose := range map[string]func(s *testServer, c *testConn){
 		"expiry": func(_ *testServer, c *testConn) { c.Expire() },
@@ -443,7 +443,8 @@ func gathersWithoutTheTurn(t *testing.T, lose func(s *testServer, c *testConn)) 
 	})
 }
 
-// TestRetryPolicyBoundsTheNumberOfLeases that a handle writes down.
+// TestRetryPolicyBoundsTheNumberOfLeases: a policy ends the request that writes the number of
+// leases.
 func TestRetryPolicyBoundsTheNumberOfLeases(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/sem", "")

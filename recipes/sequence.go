@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// numbered is a child whose name ends in a sequence number of the server.
+// numbered is a child with a name that ends in a sequence number of the server.
 type numbered struct {
 	name   string
-	marker string // what stands before the number
+	marker string // the part before the number
 	seq    int32
 }
 
@@ -27,10 +27,10 @@ func Sequence(name, marker string) (int32, bool) {
 // SortBySequence returns those of the names that have a sequence number behind marker, oldest
 // first. It leaves names as they are. Numbers are only comparable between children of one parent
 // that was not deleted meanwhile. They are right across the wrap from 2147483647 to -2147483648, as
-// servers before 3.6 go on. Names that were made up, with numbers far off those of the server, come
-// first or last, and do not change the order of the others as long as there is a larger gap beside
-// those than within them. Names of the same number, as all get that are made when a directory's
-// numbers are used up, come in the order of their letters.
+// servers before 3.6 go on. Made-up names with numbers far from the server's come first or last.
+// They do not change the order of the others as long as the gap beside those is larger than any gap
+// within them. Names of the same number are sorted by their text; nodes get the same number when a
+// directory's numbers are used up.
 func SortBySequence(names []string, marker string) []string {
 	var out []string
 	for _, n := range sortNumbered(names, marker) {

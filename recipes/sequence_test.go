@@ -12,8 +12,8 @@ import (
 // serverName is the name that a server makes for a number.
 func serverName(seq int32) string { return fmt.Sprintf("lock-%010d", seq) }
 
-// someNumbers draws numbers that a server has given, oldest first, over the wrap or not, and with
-// gaps where nodes were deleted.
+// someNumbers draws numbers of a server, oldest first, over the wrap or not, and with gaps of
+// deleted nodes.
 func someNumbers(t *rapid.T) []int32 {
 	next := rapid.OneOf(
 		rapid.Int32(), rapid.Int32Range(math.MaxInt32-20, math.MaxInt32), rapid.Just(int32(0)),
@@ -43,7 +43,7 @@ func namesInOrder(queue []numbered) []string {
 	return names
 }
 
-// TestSortNumberedIsByAge whatever the numbers, the order of the list, and what lies beside them.
+// TestSortNumberedIsByAge for all numbers, orders of the list, and foreign names.
 func TestSortNumberedIsByAge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want []string
@@ -60,8 +60,8 @@ func TestSortNumberedIsByAge(t *testing.T) {
 	})
 }
 
-// TestFarOffNumbersDoNotDisturb the order of those that the server has given, which comparing two
-// by two would let them do.
+// TestFarOffNumbersDoNotDisturb the order of the server's numbers. With comparisons of pairs they
+// would.
 func TestFarOffNumbersDoNotDisturb(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want []string

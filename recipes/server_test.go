@@ -7,13 +7,13 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// locker is what most of the locks have in common.
+// locker has the common methods of most locks.
 type locker interface {
 	Lock(ctx context.Context) error
 	Unlock(ctx context.Context) error
 }
 
-// queuer is what the first-in-first-out queues have in common.
+// queuer has the common methods of the first-in-first-out queues.
 type queuer interface {
 	Offer(ctx context.Context, data []byte) error
 	Peek(ctx context.Context) (data []byte, ok bool, err error)

@@ -60,11 +60,11 @@ func Sticky(first Strategy) Strategy {
 
 // ServiceLookup chooses instances of one service by a strategy. Several goroutines may use it.
 //
-// What it guarantees: Next returns an instance of the present view of the ServiceRegistry, with its
-// present data. It sends nothing once there is a view. An instance that a caller has reported by
-// NoteError is passed over for as long as the caller has said, unless all others are, too, and
-// until it is registered anew. It cannot guarantee more than the view. It needs no Close, and ends
-// with the registry's.
+// It guarantees: Next returns an instance of the present view of the ServiceRegistry, with its
+// present data. It sends nothing once there is a view. Next passes over an instance that was
+// reported by NoteError for the reported time, unless all others are avoided, too, or it is
+// registered anew. It cannot guarantee more than the view. It needs no Close, and ends with the
+// registry's.
 //
 // Sources: Curator's ServiceProvider with its RandomStrategy, RoundRobinStrategy and
 // StickyStrategy, and its noteError and DownInstancePolicy.
@@ -74,7 +74,7 @@ type ServiceLookup struct {
 
 	mu       sync.Mutex
 	strategy Strategy
-	avoided  map[registered]time.Time // until when
+	avoided  map[registered]time.Time // the end of the avoidance
 }
 
 // registered is one registration of an instance.
@@ -83,8 +83,8 @@ type registered struct {
 	czxid int64
 }
 
-// NewServiceLookup makes a lookup of a service. A strategy remembers what it has chosen, so give
-// each lookup one of its own.
+// NewServiceLookup makes a lookup of a service. A strategy remembers its choices, so give each
+// lookup its own.
 func NewServiceLookup(registry *ServiceRegistry, service string, strategy Strategy) *ServiceLookup {
 	return &ServiceLookup{
 		registry: registry, service: service, strategy: strategy,
@@ -129,8 +129,7 @@ func (l *ServiceLookup) reachable(instances []Instance) []Instance {
 		}
 	}
 	maps.DeleteFunc(l.avoided, func(r registered, until time.Time) bool {
-		return !there[r] ||
-			!now.Before(until)
+		return !there[r] || !now.Before(until)
 	})
 	if good == nil {
 		return instances

@@ -80,8 +80,8 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 	})
 }
 
-// TestLookupPassesOverWhatCouldNotBeReached, for so long, until it is registered anew, and unless
-// nothing else is left.
+// TestLookupPassesOverWhatCouldNotBeReached for the given time, until it is registered anew, and
+// unless no other instance is left.
 func TestLookupPassesOverWhatCouldNotBeReached(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, two := s.Connect(), s.Connect()
@@ -112,7 +112,7 @@ func TestLookupPassesOverWhatCouldNotBeReached(t *testing.T) {
 		two.Expire()
 		last := next("b")
 		l.NoteError(last, time.Hour)
-		next("aba") // nobody is left: better try than give up
+		next("aba") // all are avoided: better try than give up
 		one.Expire()
 		next("aaa") // it has come back
 		quit(t, b)

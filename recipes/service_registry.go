@@ -15,7 +15,7 @@ import (
 type Instance struct {
 	Service string // "web"; with dynamic DNS a domain
 	ID      string // among the instances of the service, such as "10.0.0.7:8080"
-	Data    []byte // whatever its users have to know
+	Data    []byte // for its users
 
 	// Session and Czxid are set by a ServiceRegistry, and ignored by a Registration: the session
 	// that the instance goes with, and the zxid of its registration, greater for each later one.
@@ -45,13 +45,13 @@ func cloneInstances(list []Instance) []Instance {
 
 // ServiceRegistry is a view of the instances of all services. It is kept up to date by watches on
 // the list of services, on the list of instances of each, and on the data of each instance. An
-// instance registers with a Registration of its own. The ZooKeeper literature calls it a service
+// instance registers with its own Registration. The ZooKeeper literature calls it a service
 // registry, or dynamic DNS.
 //
-// What it guarantees:
+// It guarantees:
 //
-//   - What it shows of an instance was true at one moment, and not at an earlier one than the last
-//     time. Different instances may be of different moments.
+//   - It shows each instance as it was at one moment, never earlier than the last time. Different
+//     instances may be of different moments.
 //   - A change that lasts shows soon: after a notification and one to three replies, and after a
 //     disconnection as soon as the client is connected, or at the next recheck: two losses of the
 //     connection in a row can hide a change from the client (see NodeCache).
@@ -63,17 +63,17 @@ func cloneInstances(list []Instance) []Instance {
 // When the connection is lost or the session ends, the last view stays, and Stale tells. When the
 // Conn is closed the view ends. A done context ends only the waiting for the first view.
 //
-// What it cannot guarantee: that an instance it shows can be reached. An instance that has died
-// shows until its session has expired, and one that is cut off from the ensemble alone does not
-// show, though it may serve. Keep the session timeout short, and be ready for errors of the
-// instance itself.
+// It cannot guarantee that an instance it shows can be reached. An instance that has died shows
+// until its session has expired, and one that is cut off from the ensemble alone does not show,
+// though it may serve. Keep the session timeout short, and be ready for errors of the instance
+// itself.
 //
 // Layout: <path>/<service>/<id>, ephemeral, data = that of the instance. Services are container
 // nodes, which the server removes some time after their last instance; a ServiceRegistry never
 // deletes anything. The options that matter are RecheckEvery and Retry (for the pauses).
 //
 // Sources: Curator's ServiceDiscovery and ServiceCache; "dynamic DNS" in Junqueira and Reed,
-// "ZooKeeper", and in the articles that follow it, whose consumers delete services and race with
+// "ZooKeeper", and in the articles that follow it, where consumers delete services and race with
 // providers; Vitess issues 15632 and 17076 (a failed read is taken for a deletion).
 type ServiceRegistry struct {
 	*follower[[]Instance]
@@ -142,8 +142,8 @@ func (v *ServiceRegistry) read(ctx context.Context, r *requests, d due) ([]Insta
 // isDue reports whether a path has to be read again.
 func isDue(d due, path string) bool { return d.all || slices.Contains(d.paths, path) }
 
-// readServices lists the services, if that is due. A nil map stands for one whose instances have
-// not been listed yet.
+// readServices lists the services, if that is due. A nil map stands for a service before the first
+// list of its instances.
 func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) error {
 	if !isDue(d, v.path) {
 		return nil
@@ -153,9 +153,7 @@ func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) 
 		return err
 	}
 	maps.DeleteFunc(
-		v.services, func(
-			service string, _ map[string]Instance,
-		) bool {
+		v.services, func(service string, _ map[string]Instance) bool {
 			return !slices.Contains(found, service)
 		},
 	)
@@ -220,9 +218,9 @@ func (v *ServiceRegistry) readInstance(ctx context.Context, r *requests, service
 
 // Registration is an instance of this process in a ServiceRegistry, from Register to Close.
 //
-// What it guarantees, and cannot guarantee, is what a PersistentNode does. In short: the instance
-// comes back by itself after the end of a session, with its newest data, and does not after Close;
-// an instance of the same name that belongs to another session is left alone until it is gone.
+// It has the guarantees and the limits of a PersistentNode. In short: the instance comes back by
+// itself after the end of a session, with its newest data, and does not after Close; an instance of
+// the same name that belongs to another session is left alone until it is gone.
 //
 // Layout: <registry>/<service>/<id>, ephemeral, below container nodes.
 //

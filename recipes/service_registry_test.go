@@ -11,7 +11,7 @@ import (
 	znode "github.com/zksim/zksim/fakezk/view"
 )
 
-// wantServices looks when everything has come to rest; want is "mail/b=1 web/a=1".
+// wantServices looks at rest; want is "mail/b=1 web/a=1".
 func wantServices(t *testing.T, v *ServiceRegistry, want string) {
 	t.Helper()
 	time.Sleep(time.Second)
@@ -70,8 +70,8 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 	})
 }
 
-// TestRegistrySeesAServiceAgain whose node was removed and comes back: its listener must not have
-// gone with the first one.
+// TestRegistrySeesAServiceAgain after its node was removed and created again: the registry must
+// still watch it.
 func TestRegistrySeesAServiceAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

@@ -12,7 +12,7 @@ import (
 // may be called from several goroutines. For a copy that is read without a request use a NodeCache
 // of the same path.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Set and CompareAndSet that return no error have written exactly once, or CompareAndSet was
 //     refused and has written nothing. After an error that wraps ErrAmbiguous they have written
@@ -26,12 +26,11 @@ import (
 // as nothing here is ephemeral. A done context ends a call; a write that was sent and not answered
 // is settled in the background (see the package comment).
 //
-// What it cannot guarantee: to tell two values apart that have the same version. Do not delete the
-// node while clients use it: its versions begin anew, so that a CompareAndSet may take the new
-// value for the one it has seen. A process that dies in the middle of a write can leave its record;
-// records older than the longest outage can be deleted. A watch can stay on the node: one whose
-// event the client has missed, because the connection was lost twice in a row, is used again by the
-// next Next.
+// It cannot tell two values with the same version apart. Do not delete the node while clients use
+// it: its versions begin anew, so that a CompareAndSet may mistake the new value for the one it has
+// seen. A process that dies in the middle of a write can leave its record; records older than the
+// longest outage can be deleted. A watch can stay on the node if the client missed its event
+// because the connection was lost twice in a row. The next Next uses it again.
 //
 // Layout, all persistent:
 //
@@ -39,20 +38,20 @@ import (
 //	<path>/write-<guid>    a write under way
 //	<path>/turn-<zxid>     the version has passed -1 here, once in 2^32 writes; to stay
 //
-// Sources: Curator's SharedValue, whose trySetValue reports a failure when its own write was
-// applied and the reply lost.
+// Sources: Curator's SharedValue; its trySetValue reports a failure when its own write was applied
+// and the reply lost.
 type SharedValue struct {
 	*lifecycle
-	change vigil // of a node that exists
-	birth  vigil // of one that is missing
+	change nodeWatch // of a node that exists
+	birth  nodeWatch // of one that is missing
 }
 
-// ValueState is a shared value at one moment. The zero ValueState is that of a value that was never
+// ValueState is a shared value at one moment. The zero ValueState stands for a value that was never
 // written.
 type ValueState struct {
 	Data    []byte
 	Exists  bool
-	Version int32 // the znode's, from 0; each write adds 1
+	Version int32 // of the znode, from 0; each write adds 1
 }
 
 // same reports whether two states are equal.
@@ -66,7 +65,7 @@ func NewSharedValue(conn Conn, path string, opts ...Option) *SharedValue {
 	return &SharedValue{
 		lifecycle: newLifecycle(
 			conn, "shared value", path, opts,
-		), change: vigil{path: path}, birth: vigil{path: path},
+		), change: nodeWatch{path: path}, birth: nodeWatch{path: path},
 	}
 }
 
@@ -150,8 +149,8 @@ func (v *SharedValue) write(
 	})
 }
 
-// replace tries until no rival was faster, or the value may not be replaced. With an error, the
-// result is that of a write that was made all the same.
+// replace tries until no rival was faster, or the value may not be replaced. Beside an error, the
+// result belongs to a write that was made nevertheless.
 func (v *SharedValue) replace(
 	ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool,
 ) (valueWrite, error) {

@@ -125,8 +125,8 @@ func TestNextSeesEachChange(t *testing.T) {
 	})
 }
 
-// lagging is a server that has missed the write of "2" after that of "1", and a connection that
-// comes to it.
+// lagging makes a server that has the write of "1" and has missed the write of "2", and a
+// connection to it.
 func lagging(
 	t *testing.T, s *testServer,
 ) (writer, c *testConn, seen ValueState, old testconn.Copy) {
@@ -144,7 +144,7 @@ func lagging(
 	return writer, c, seen, old
 }
 
-// TestValuesAreNotThoseOfALaggingServer, be it the first one or that of the next session.
+// TestValuesAreNotThoseOfALaggingServer, in the first session and in the next one.
 func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 	for nth := range 4 {
 		for _, op := range []string{"sync", "get", "getW"} {
@@ -183,7 +183,7 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 	}
 }
 
-// TestValuesAreNotTheCallersBytes any more when they are given.
+// TestValuesAreNotTheCallersBytes: values are copied.
 func TestValuesAreNotTheCallersBytes(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// grace is how long a caller whose context is done waits for the clean-up of the operation it
-// leaves.
+// grace limits the time for which a caller waits for clean-up after its context is done.
 const grace = 100 * time.Millisecond
 
 // task is an operation that runs to its end, clean-up included, even when its caller leaves before.
@@ -25,8 +24,8 @@ type task[T any] struct {
 	err     error
 }
 
-// start runs work in a goroutine. What work returns is the result, unless it has called settle with
-// a value and true came back.
+// start runs work in a goroutine. The result is the return value of work, unless work has settled a
+// value before.
 func start[T any](work func(t *task[T]) (T, error)) *task[T] {
 	t := &task[T]{known: make(chan struct{}), done: make(chan struct{})}
 	go func() {

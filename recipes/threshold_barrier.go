@@ -9,24 +9,24 @@ import (
 	"sync"
 )
 
-// ErrThreshold is returned when the node of a ThresholdBarrier holds something else than a number
-// of members, and by Set for a number below 1. It is wrapped together with the data and the path.
+// ErrThreshold is returned when the data of a ThresholdBarrier's node is no number of members, and
+// by Set for a number below 1. It is wrapped together with the data and the path.
 var ErrThreshold = errors.New("not a threshold")
 
-// ThresholdBarrier holds members back until as many are there as the data of its node says. Then it
-// opens, and stays open for members that come later, until it is set again: that is the next round.
-// Each call of Wait is one member, so several goroutines of one ThresholdBarrier are several
-// members. For members that work together and end together use DoubleBarrier.
+// ThresholdBarrier blocks members until their number reaches the number in the data of its node.
+// Then it opens, and stays open for members that come later, until it is set again: that is the
+// next round. Each call of Wait is one member, so several goroutines of one ThresholdBarrier are
+// several members. For members that work together and end together use DoubleBarrier.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Wait returns nil only if the barrier was open at some moment of the call. It opens in one
 //     transaction that sets the nodes of all counted members: they were all there at that moment,
-//     and at least as many as the number that the node had then.
+//     and their number was at least the number of the node at that moment.
 //   - A member that was counted passes, however slow it is, also if the next round has begun before
 //     it looks, as its own node tells. It does not count again in that round. A member that comes
 //     to an open barrier passes at once.
-//   - The barrier opens when as many members wait as the number says, also if the number has
+//   - The barrier opens when the number of waiting members is reached, also if that number has
 //     changed. If more of them wait, they pass, too.
 //   - Set that returns nil has written the number once: a repetition after a lost reply does not
 //     close a barrier that has opened meanwhile. After any other error than one that wraps
@@ -40,12 +40,12 @@ var ErrThreshold = errors.New("not a threshold")
 // the member may have been counted; if it is found to have been counted, it has passed, and there
 // is no error.
 //
-// What it cannot guarantee: that a counted member still lives. That it learns at once that it was
-// counted if the connection is lost twice in a row, as the client may miss the event; it finds out
-// after RecheckEvery. That a member that comes late is in the round it was meant for: the client
-// that sets the barrier again has to know that all have passed. That no watch is left on its node:
-// one that was set at the moment of the opening is used again by the next Wait. And more members
-// than fit in one request of a megabyte: some thousands.
+// It cannot guarantee that a counted member still lives; nor that it learns at once that it was
+// counted if the connection is lost twice in a row, as the client may miss the event (it finds out
+// after RecheckEvery); nor that a late member is in the round it was meant for (the client that
+// sets the barrier again has to know that all have passed); nor that no watch is left on its node
+// (the next Wait uses it again). It supports only as many members as fit in one request of a
+// megabyte: some thousands.
 //
 // Layout:
 //
@@ -57,14 +57,14 @@ var ErrThreshold = errors.New("not a threshold")
 // Other clients may set the node, too. Other data than these are an error. A Wait creates the node
 // without data if it is missing, and waits until it is set.
 //
-// Sources: the barriers of ZooKeeper tutorials, whose members count each other and run when as many
-// are there as the data says. They miss the moment if one more comes, or if one leaves before the
-// last has looked, as nothing records that the barrier was open; and they count members of the
-// round before. ZooKeeper guide, "Recipes and Solutions: Double Barriers", whose node "ready"
-// records it, but cannot be removed safely for the next round; ZOOKEEPER-1011.
+// Sources: the barriers of ZooKeeper tutorials. There the members count each other and run when the
+// number in the data is reached. They miss the moment if one more comes, or if one leaves before
+// the last has looked, as nothing records that the barrier was open; and they count members of the
+// round before. ZooKeeper guide, "Recipes and Solutions: Double Barriers": its node "ready" records
+// the opening, but cannot be removed safely for the next round; ZOOKEEPER-1011.
 type ThresholdBarrier struct {
 	*lifecycle
-	gate   vigil
+	gate   nodeWatch
 	number *SharedValue // the data of the node
 
 	mu     sync.Mutex
@@ -83,12 +83,12 @@ type visit struct {
 func NewThresholdBarrier(conn Conn, path string, opts ...Option) *ThresholdBarrier {
 	l := newLifecycle(conn, "threshold barrier", path, opts)
 	return &ThresholdBarrier{
-		lifecycle: l, gate: vigil{path: path}, number: &SharedValue{lifecycle: l},
+		lifecycle: l, gate: nodeWatch{path: path}, number: &SharedValue{lifecycle: l},
 	}
 }
 
-// Set closes the barrier until so many members are there, at least 1. For members that wait already
-// it changes the number, and they pass if they are enough.
+// Set closes the barrier until the given number of members, at least 1, is there. For members that
+// wait already it changes the number, and they pass if they are enough.
 func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 	if members < 1 {
 		return b.explain(

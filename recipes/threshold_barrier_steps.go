@@ -85,7 +85,7 @@ func (b *ThresholdBarrier) wait(
 	ctx context.Context, r *requests, t *task[struct{}],
 ) (struct{}, error) {
 	var seen threshold
-	counted := NotApplied // of a member that was lost after it was seen not to be
+	counted := NotApplied // of a member that was lost after a look that found it not counted
 	none, err := withRestarts(ctx, func() (none struct{}, err error) {
 		now, err := b.prepared(ctx, r)
 		switch {
@@ -143,7 +143,7 @@ func (b *ThresholdBarrier) await(
 		if err != nil {
 			return nil, false, err
 		}
-		// after the barrier: what comes between fires the watch
+		// after the barrier: a change in between fires the watch
 		counted, err := b.counted(ctx, r, own)
 		if err != nil || counted || now.open {
 			return nil, true, err
@@ -167,9 +167,9 @@ func (b *ThresholdBarrier) counted(ctx context.Context, r *requests, own *protec
 	return len(data) > 0, nil
 }
 
-// open opens the barrier if enough members are there: those whose nodes are still as they were
-// made. It reports whether it has, with own among them. Each member tries that when it has come and
-// when the barrier has changed, so at least the youngest has seen them all.
+// open opens the barrier if enough members are there, counting nodes that are unchanged since their
+// creation. It reports whether it has, with own among them. Each member tries that when it has come
+// and when the barrier has changed, so at least the youngest has seen them all.
 func (b *ThresholdBarrier) open(
 	ctx context.Context, r *requests, now threshold, own string,
 ) (bool, error) {

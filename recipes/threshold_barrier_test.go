@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// thresholds makes handles on connections of their own.
+// thresholds makes handles, each with its own connection.
 func thresholds(
 	s *testServer, n int, opts ...Option,
 ) (members []*ThresholdBarrier, conns []*testConn) {
@@ -29,7 +29,7 @@ func mustSet(t *testing.T, b *ThresholdBarrier, members int) {
 	}
 }
 
-// closeAll closes the members and checks that nothing is left but the barrier.
+// closeAll closes the members and checks that only the barrier is left.
 func closeAll(t *testing.T, s *testServer, members []*ThresholdBarrier) {
 	t.Helper()
 	for _, b := range members {
@@ -92,7 +92,7 @@ func TestTheThresholdChangesWhileMembersWait(t *testing.T) {
 		if len(first)+len(second) > 0 {
 			t.Error("two have passed a barrier for three")
 		}
-		if _, err := c[2].Set("/gates/t", []byte("2"), -1); err != nil { // anybody may
+		if _, err := c[2].Set("/gates/t", []byte("2"), -1); err != nil { // any client may
 			t.Error(err)
 		}
 		wantAll(t, first, second)
@@ -100,8 +100,8 @@ func TestTheThresholdChangesWhileMembersWait(t *testing.T) {
 	})
 }
 
-// TestWhoWasCountedPassesThoughTheNextRoundHasBegun: a slow member misses that the barrier was
-// open, and must not count in the next round.
+// TestWhoWasCountedPassesThoughTheNextRoundHasBegun: a slow member misses the opening of the
+// barrier, and must not count in the next round.
 func TestWhoWasCountedPassesThoughTheNextRoundHasBegun(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 4)
@@ -145,7 +145,7 @@ func TestWhoGivesUpAtTheThresholdIsNotCounted(t *testing.T) {
 	})
 }
 
-// TestWhoGivesUpTooLateHasPassed: it was counted before it could take its node back.
+// TestWhoGivesUpTooLateHasPassed: the member was counted before it could remove its node.
 func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 2)
@@ -165,8 +165,7 @@ func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 	})
 }
 
-// TestNobodyCountsTwice: who comes again does not find what is left of the call that it has given
-// up.
+// TestNobodyCountsTwice: a member that comes again must not find the node of its abandoned call.
 func TestNobodyCountsTwice(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 2)
@@ -187,7 +186,7 @@ func TestNobodyCountsTwice(t *testing.T) {
 	})
 }
 
-// TestMemberGoneBeforeTheThresholdIsReached: the transaction fails, and who has gone is not
+// TestMemberGoneBeforeTheThresholdIsReached: the transaction fails, and the lost member is not
 // counted.
 func TestMemberGoneBeforeTheThresholdIsReached(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
@@ -252,7 +251,8 @@ func TestLostRepliesAtTheThreshold(t *testing.T) {
 	}
 }
 
-// TestSetDoesNotCloseWhatHasOpened: its reply is lost, and meanwhile the barrier has opened.
+// TestSetDoesNotCloseWhatHasOpened: the reply to a set is lost, and meanwhile the barrier has
+// opened.
 func TestSetDoesNotCloseWhatHasOpened(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 2)

@@ -3,21 +3,21 @@ package recipes
 // TreeCache keeps a copy of a node and all nodes below it, to be read without a request. The node
 // need not exist. Methods may be called from several goroutines.
 //
-// What it guarantees of each node is what NodeCache guarantees of its node. Ready waits until the
-// whole tree was read.
+// It guarantees for each node what NodeCache guarantees for its node. Ready waits until the whole
+// tree was read.
 //
-// When the connection is lost, the cache goes on showing what it had, and Stale tells. When the
-// session ends, the whole tree is read again in the new one, and so it is at each recheck: for a
-// large tree set RecheckEvery to more than its minute. A node that may not be read shows as it was
-// last, or not at all, with all below it, and keeps the cache stale; Err tells why, the other nodes
-// are followed all the same, and it is tried again soon. A done context ends only the call that it
-// was given to.
+// When the connection is lost, the cache keeps its last state, and Stale is true. When the session
+// ends, the whole tree is read again in the new one, as at each recheck: for a large tree set
+// RecheckEvery to more than the default minute. A node that may not be read shows as it was last,
+// or not at all, with all below it, and keeps the cache stale; Err tells why, the other nodes are
+// followed all the same, and it is tried again soon. A done context ends only the call that it was
+// given to.
 //
-// What it cannot guarantee: that several nodes are shown as of the same moment, see ChildrenCache.
-// For moments a node may be shown whose directory is not, or the other way round.
+// It cannot guarantee that several nodes are shown as of the same moment, see ChildrenCache. For a
+// moment a node may be shown without its directory, or the other way round.
 //
-// Layout: none of its own; it creates nothing. It sets a watch on the data and one on the children
-// of each node; each watch costs a goroutine.
+// Layout: it creates no nodes. It sets a watch on the data and one on the children of each node;
+// each watch costs a goroutine.
 //
 // Sources: Curator's TreeCache; CURATOR-391 (see NodeCache).
 type TreeCache struct{ *view }

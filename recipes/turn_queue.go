@@ -3,7 +3,7 @@ package recipes
 import "context"
 
 // TurnQueue is a line in which each member waits for its turn: until all that came before have
-// left, or their sessions have ended. It is a Lock whose waiters can be listed. Use one TurnQueue
+// left, or their sessions have ended. It is a Lock with a list of the waiters. Use one TurnQueue
 // for each member. Methods may be called from several goroutines.
 //
 //	if err := queue.Lock(ctx); err != nil { // join, and wait for the turn
@@ -11,25 +11,24 @@ import "context"
 //	}
 //	defer queue.Unlock(ctx) // leave: it is the next member's turn
 //
-// What it guarantees is what Lock does: at the server one member at a time has its turn, members
-// have their turns in the order in which their nodes were created, a member that leaves wakes one,
-// and nothing is left behind. Line returns the members as they stood at some moment not before its
-// call, the one whose turn it is first.
+// Like Lock it guarantees: at the server one member at a time has its turn, members have their
+// turns in the order in which their nodes were created, a member that leaves wakes one, and nothing
+// is left behind. Line returns the members as they stood at some moment not before its call, the
+// one that has its turn first.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Lock. A member
-// whose session ends loses its place. If it was waiting it joins again at the end; if it had its
+// loses its place with its session. If it was waiting it joins again at the end; if it had its
 // turn, its Lost is closed. No member waits for one that has died.
 //
-// What it cannot guarantee: that a member which is paused or cut off beyond the end of its session
-// knows that its turn is over. Use Token. Line reads the members one by one: a member that joins
+// It cannot guarantee that a member which is paused or cut off beyond the end of its session knows
+// that its turn is over. Use Token. Line reads the members one by one: a member that joins
 // meanwhile is not shown, one that leaves may be.
 //
 // Layout: <path>/_c_<guid>-member-<sequence>, ephemeral, data as set by Data. Other children are
 // ignored.
 //
-// Sources: the "take your turn" queues of tutorials, whose nodes are persistent, so that a member
-// that has died blocks all after it, and which do not renew a watch when the predecessor only
-// changes.
+// Sources: the "take your turn" queues of tutorials. Their nodes are persistent, so that a dead
+// member blocks all after it, and they do not renew a watch when the predecessor only changes.
 type TurnQueue struct {
 	*handle
 	line *turnstile

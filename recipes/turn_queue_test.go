@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// wantLine checks who is in the line.
+// wantLine checks the members of the line.
 func wantLine(t *testing.T, q *TurnQueue, want ...string) []Member {
 	t.Helper()
 	line, err := q.Line(t.Context())

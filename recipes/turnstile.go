@@ -13,16 +13,16 @@ import (
 // background. Locks, semaphores and elections differ in kind, markers and ahead.
 type turnstile struct {
 	dir     string
-	kind    string   // of the own nodes: what stands before the number, "lock-"
+	kind    string   // the part before the number in the names of own nodes: "lock-"
 	markers []string // of all nodes in the queue, kind among them
 	opts    options
 	ahead   passRule
 }
 
 // passRule returns for the node at queue[own] the node that it waits for, or "" if it may pass.
-// queue is ordered by age, oldest first, and holds every older node that lives. So that a release
-// wakes few waiters, a rule names the one node whose end can change its answer; when that node
-// ends, or changes, it is asked again.
+// queue is ordered by age, oldest first, and holds every older node that lives. A rule names the
+// one node that can change its answer, so that a release wakes few waiters. When that node ends or
+// changes, the rule is asked again.
 type passRule func(queue []numbered, own int) string
 
 // predecessor is the rule of a fair lock: wait for the node just ahead.
@@ -33,7 +33,7 @@ func predecessor(queue []numbered, own int) string {
 	return queue[own-1].name
 }
 
-// acquire makes attempts, each with a name of its own, until one ends well.
+// acquire makes attempts, each with its own name, until one succeeds.
 func (q *turnstile) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	return withRestarts(ctx, func() (*hold, error) { return q.attempt(ctx, r, wait) })
 }

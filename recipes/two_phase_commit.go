@@ -10,7 +10,7 @@ import (
 
 var (
 	// ErrNoTransaction says that there is no such transaction: it was not begun yet, or was
-	// forgotten. To a site that has voted yes, and has not called Done, it means that the
+	// forgotten. For a site that has voted yes, and has not called Done, it means that the
 	// transaction was aborted.
 	ErrNoTransaction = errors.New("there is no such transaction")
 	// ErrTransactionExists is returned by Begin if another client has begun the transaction.
@@ -27,11 +27,11 @@ var (
 
 // TwoPhaseCommit is one transaction that all its sites carry out, or none: each site votes, and the
 // decision is commit if and only if all have voted yes in time. A coordinator calls Begin and then
-// Await; the sites call Vote, Await and, when they have done what was decided, Done; in the end any
-// client calls Forget. Nothing waits for the coordinator: every Await decides as soon as there is a
-// reason. Methods may be called from several goroutines.
+// Await; the sites call Vote, Await and, when they have carried out the decision, Done; in the end
+// any client calls Forget. Nothing waits for the coordinator: every Await decides as soon as there
+// is a reason. Methods may be called from several goroutines.
 //
-// What it guarantees:
+// It guarantees:
 //
 //   - Agreement: all that learn a decision learn the same one. The decision is a node that is
 //     created once, and commit is created in one transaction with a check of every vote.
@@ -53,11 +53,11 @@ var (
 // forgotten meanwhile. An error of Await says nothing of the decision: call it again, from any
 // process.
 //
-// What it cannot guarantee: that a site does what was decided, or has done it when others have; or
-// that all learn the decision at the same time. A deadline is judged by the clocks of those that
-// wait: a fast clock may abort early, but never what another client has committed. Without a
-// deadline, a site that neither votes nor joins holds up the transaction for ever. And any client
-// that may write here may vote for any site; see ACL.
+// It cannot guarantee that a site carries out the decision, or does so at the same time as others;
+// or that all learn the decision at the same time. A deadline is judged by the clocks of those that
+// wait: a fast clock may abort early, but never after another client's commit. Without a deadline,
+// a site that neither votes nor joins holds up the transaction for ever. And any client that may
+// write here may vote for any site; see ACL.
 //
 // Each vote wakes all waiters: n times n notifications for n sites. A transaction has few sites.
 // The guide proposes that only the coordinator looks, which would block all sites if it dies.
@@ -73,13 +73,13 @@ var (
 //
 // A coordinator that dies in Begin can leave the last one. It can be deleted.
 //
-// Sources: ZooKeeper guide, "Recipes and Solutions: Two-phased Commit", whose sites write their
-// votes into nodes that the coordinator has made, and each work out the decision for themselves:
-// with a deadline, two sites that look at different moments would not agree. The rule for late
-// sites is that of "presumed abort" (Mohan, Lindsay and Obermarck, 1986).
+// Sources: ZooKeeper guide, "Recipes and Solutions: Two-phased Commit". There the sites write their
+// votes into nodes of the coordinator, and each works out the decision: with a deadline, two sites
+// that look at different moments would not agree. The rule for late sites is "presumed abort"
+// (Mohan, Lindsay and Obermarck, 1986).
 type TwoPhaseCommit struct {
 	*lifecycle
-	ballots vigil // over the children
+	ballots nodeWatch // over the children
 
 	mu      sync.Mutex
 	present []*fixed // the presence of sites that have joined
@@ -89,23 +89,23 @@ type TwoPhaseCommit struct {
 type Transaction struct {
 	// Sites are the names of the sites that vote, one at least, each a name for one node.
 	Sites []string `json:"sites"`
-	// Deadline is when a vote that is missing counts as a no; the zero Time is never.
+	// Deadline is the time from which a missing vote counts as a no; the zero Time means never.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Data is for the sites: what there is to do.
+	// Data is for the sites: the work to do.
 	Data []byte `json:"data,omitempty"`
 }
 
 // Decision is the outcome of a transaction.
 type Decision struct {
 	Commit bool
-	Why    string // it was aborted, for people: "b votes no"
+	Why    string // the reason of an abort, for people: "b votes no"
 }
 
 // NewTwoPhaseCommit makes a handle for the transaction at path, for a coordinator, a site, or both.
 // It sends nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewTwoPhaseCommit(conn Conn, path string, opts ...Option) *TwoPhaseCommit {
 	return &TwoPhaseCommit{
-		lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: vigil{path: path},
+		lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: nodeWatch{path: path},
 	}
 }
 
@@ -131,8 +131,8 @@ func (c *TwoPhaseCommit) Read(ctx context.Context) (Transaction, error) {
 }
 
 // Join shows that a site is there, until Close or the end of the session: if the site goes before
-// it has voted, waiters need not wait for the deadline. A process may join for a site for which an
-// earlier one has, and takes its place. A site need not join.
+// it has voted, waiters need not wait for the deadline. A process may join for a site after an
+// earlier process, and takes its place. A site need not join.
 func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 	_, err := call(ctx, c.lifecycle, "join", func(
 		ctx context.Context, r *requests, t *task[struct{}],
@@ -142,10 +142,10 @@ func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 	return err
 }
 
-// Vote records the vote of a site, for good: a site that has voted yes must be able to do what the
-// transaction asks for, whatever happens, until it knows the decision. If the vote was recorded
-// before, Vote returns nil if it was the same, and ErrVoted if not. A vote that comes after the
-// decision is recorded, and changes nothing.
+// Vote records the vote of a site, for good: a site that has voted yes must stay able to carry out
+// the transaction until it knows the decision. If the vote was recorded before, Vote returns nil if
+// it was the same, and ErrVoted if not. A vote that comes after the decision is recorded, and
+// changes nothing.
 func (c *TwoPhaseCommit) Vote(ctx context.Context, site string, yes bool) error {
 	return act(ctx, c.lifecycle, "vote in", func(ctx context.Context, r *requests) error {
 		return c.vote(ctx, r, site, yes)
@@ -158,8 +158,8 @@ func (c *TwoPhaseCommit) Await(ctx context.Context) (Decision, error) {
 	return ask(ctx, c.lifecycle, "await decision of", c.await)
 }
 
-// Done records that a site has done what was decided, and will not ask again. Without a decision it
-// returns ErrUndecided; if the transaction was forgotten there is nothing to do. Another process
+// Done records that a site has carried out the decision, and will not ask again. Without a decision
+// it returns ErrUndecided; if the transaction was forgotten there is nothing to do. Another process
 // may call it for a site that will never come back.
 func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
 	return act(ctx, c.lifecycle, "finish", func(ctx context.Context, r *requests) error {

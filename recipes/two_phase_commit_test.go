@@ -14,8 +14,8 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// parties makes n handles of one transaction on connections of their own, of which the first has
-// begun it, with sites a, b, ... and a deadline in an hour.
+// parties makes n handles of one transaction, each with its own connection. The first has begun it,
+// with sites a, b, ... and a deadline in an hour.
 func parties(t *testing.T, s *testServer, n int) (handles []*TwoPhaseCommit, conns []*testConn) {
 	t.Helper()
 	tx := Transaction{Deadline: time.Now().Add(time.Hour), Data: []byte("x=1")}
@@ -112,12 +112,12 @@ func TestAbortAtOnceWhenOneVotesNo(t *testing.T) {
 		mustDo(t, p[1].Vote(t.Context(), "b", false))
 		wantDecision(t, "abort b votes no", a, awaits(t, p[1]))
 		mustDo(t, p[2].Vote(t.Context(), "c", true)) // late
-		mustDo(t, p[0].Forget(t.Context()))          // who has not heard of it takes it for aborted
+		mustDo(t, p[0].Forget(t.Context()))          // to a late site it counts as aborted
 		s.WantBelow(t, "/tx", 0)
 	})
 }
 
-// TestAbortAtTheDeadlineOfWhoeverWaits: also without the coordinator, and not before.
+// TestAbortAtTheDeadlineOfWhoeverWaits: without the coordinator, too, and not before.
 func TestAbortAtTheDeadlineOfWhoeverWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 3)
@@ -195,7 +195,8 @@ func TestLostRepliesInATransaction(t *testing.T) {
 	}
 }
 
-// TestABegunTransactionIsNotBegunAgain: the reply is lost, and it is over before Begin can ask.
+// TestABegunTransactionIsNotBegunAgain: the reply is lost, and the transaction is over before Begin
+// can look.
 func TestABegunTransactionIsNotBegunAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/tx", "")
@@ -224,7 +225,7 @@ func TestTwoCoordinators(t *testing.T) {
 	})
 }
 
-// TestDecisionsThatRace: each waits for what the other has decided first.
+// TestDecisionsThatRace: both learn the decision that was first.
 func TestDecisionsThatRace(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 2)
@@ -235,7 +236,7 @@ func TestDecisionsThatRace(t *testing.T) {
 	})
 }
 
-// TestAVoteThatIsTakenBackIsNotCounted: nobody should do that, and yet.
+// TestAVoteThatIsTakenBackIsNotCounted: clients should not delete votes, but can.
 func TestAVoteThatIsTakenBackIsNotCounted(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 2)
@@ -268,7 +269,7 @@ func TestForgottenWhileSomebodyWaits(t *testing.T) {
 	})
 }
 
-// TestForgetBesideALateVote: all goes at once, or is listed again.
+// TestForgetBesideALateVote: all nodes are deleted at once, or listed again.
 func TestForgetBesideALateVote(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 2)
@@ -294,13 +295,13 @@ func TestForgetRefusesWhatIsNotItsOwn(t *testing.T) {
 	})
 }
 
-// badTransaction is the error of a call and what it has to say.
+// badTransaction is the error of a call and its expected text.
 type badTransaction struct {
 	want string
 	err  error
 }
 
-// badTransactions calls what must fail on the nodes of TestBadTransactions.
+// badTransactions makes calls that must fail on the nodes of TestBadTransactions.
 func badTransactions(ctx context.Context, conn Conn) []badTransaction {
 	await := func(path string) error {
 		_, err := NewTwoPhaseCommit(conn, path).Await(ctx)
@@ -374,8 +375,8 @@ func TestBadTransactions(t *testing.T) {
 	})
 }
 
-// TestErrorsOfATransactionSayWhatIsKnown: who leaves in the middle is told that it may have been
-// done, and it can be done again.
+// TestErrorsOfATransactionSayWhatIsKnown: a caller that leaves in the middle gets ErrAmbiguous, and
+// can repeat the call.
 func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 1)
@@ -407,7 +408,7 @@ func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 	})
 }
 
-// TestAnAbandonedJoinLeavesNoPresence: nobody would take it back.
+// TestAnAbandonedJoinLeavesNoPresence: no later call would remove it.
 func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 1)
@@ -427,7 +428,7 @@ func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
 	})
 }
 
-// TestAnAbandonedAwaitDecidesNothing: its caller has gone, and others wait.
+// TestAnAbandonedAwaitDecidesNothing: its caller has left, and others wait.
 func TestAnAbandonedAwaitDecidesNothing(t *testing.T) {
 	for _, op := range []string{"sync", "childrenW", "get"} {
 		for _, lost := range []rule{{}, loseRequest} {

@@ -41,7 +41,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 		if errors.Is(err, errRestart) {
 			continue
 		}
-		// of what was listed: look again
+		// a listed node is gone: look again
 		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) {
 			return d, err
 		}
@@ -107,8 +107,7 @@ func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 
 // isOver reports whether the time for votes is over.
 func (b *ballot) isOver(now time.Time) bool {
-	return !b.Deadline.IsZero() &&
-		!now.Before(b.Deadline)
+	return !b.Deadline.IsZero() && !now.Before(b.Deadline)
 }
 
 // readVotes reads the votes that have come since the last time.
@@ -195,7 +194,7 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 	for {
 		names, err := c.leftovers(ctx, r)
 		if errors.Is(err, zk.ErrNoNode) {
-			continue // of what was listed: look again
+			continue // a listed node is gone: look again
 		}
 		if len(names) == 0 || err != nil {
 			return doubtOf(doubtful, err)

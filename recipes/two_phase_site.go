@@ -19,7 +19,7 @@ const (
 	decisionName = "decision"
 )
 
-// What votes and decisions have as their data; why follows an abort.
+// The data of votes and decisions; the reason follows an abort.
 const (
 	yesVote   = "yes"
 	noVote    = "no"
@@ -84,7 +84,7 @@ func (c *TwoPhaseCommit) read(ctx context.Context, r *requests) (tx Transaction,
 	return tx, err
 }
 
-// readHere is read as the server has it that the client is connected to.
+// readHere is read without a sync: the client's server may lag behind.
 func (c *TwoPhaseCommit) readHere(
 	ctx context.Context, r *requests,
 ) (tx Transaction, found bool, err error) {
@@ -169,7 +169,7 @@ func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) er
 		own.doubtful = own.doubtful || OutcomeOf(err) != NotApplied
 		switch {
 		case err == nil, raced(err) && (stat != nil || !errors.Is(err, zk.ErrNoNode)):
-			// look whose it is
+			// find out the owner
 		case errors.Is(err, zk.ErrNoNode):
 			return ErrNoTransaction
 		case transient(err):

@@ -9,24 +9,24 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// VersionRWLock is a read-write lock around the version of one node: a contender lists who is in,
+// VersionRWLock is a read-write lock around the version of one node: a contender lists the holders,
 // and enters in a transaction that fails if another has entered since. A reader waits for a writer
 // that is in, but never for one that waits, and no sequence numbers are used up. Use it where
-// readers must not wait and writers can; readers who come and go can keep a writer out for ever,
-// and each release wakes all waiters. Otherwise use RWLock.
+// readers must not wait and writers can. Readers that come and go can block a writer for ever, and
+// each release wakes all waiters. Otherwise use RWLock.
 //
-// What it guarantees: exclusion at the server, re-entrant locks, downgrade without waiting, no
-// upgrade (ErrUpgrade), tokens that grow with every grant, and nothing left behind, as RWLock does.
+// It guarantees: exclusion at the server, re-entrant locks, downgrade without waiting, no upgrade
+// (ErrUpgrade), tokens that grow with every grant, and nothing left behind, as RWLock does.
 //
 // When a connection is lost, a session ends or a context is done it behaves like RWLock, except
-// that a waiter has no place to lose. What it cannot guarantee: fairness, and exclusion if the node
-// at path is deleted while it is in use, as its version then begins at 0 again.
+// that a waiter has no place to lose. It cannot guarantee fairness, and exclusion if the node at
+// path is deleted while it is in use, as its version then begins at 0 again.
 //
-// Layout: <path>, persistent, whose version counts the grants; <path>/read-<guid> and
+// Layout: <path>, persistent, with a version that counts the grants; <path>/read-<guid> and
 // <path>/write-<guid>, ephemeral, one for each hold. Other children are ignored.
 //
-// The design is that of tutorials in which one ephemeral node has the value 1 while a client
-// writes, and the readers as its children. What had to change:
+// The design comes from tutorials in which one ephemeral node has the value 1 while a client
+// writes, and the readers as its children. These points had to change:
 //
 //   - The node is persistent. An ephemeral one cannot have children.
 //   - There is no value. It would outlive a writer that dies. Writers are ephemeral children, too.
@@ -61,16 +61,16 @@ func NewVersionRWLock(conn Conn, path string, opts ...Option) *VersionRWLock {
 	return &VersionRWLock{newReadWrite(write, read)}
 }
 
-// entrance competes by entering when no node is in that bars the way.
+// entrance competes by entering when no node bars the way.
 type entrance struct {
 	path   string
 	opts   options
 	kind   string   // of the own node
 	bars   []string // kinds of nodes that bar the way
-	beside *handle  // the one whose node does not bar it; may be nil
+	beside *handle  // its node does not bar the way; may be nil
 }
 
-// acquire makes attempts, each with a name of its own, until one ends well.
+// acquire makes attempts, each with its own name, until one succeeds.
 func (c *entrance) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	return withRestarts(ctx, func() (*hold, error) { return c.attempt(ctx, r, wait) })
 }
@@ -100,7 +100,7 @@ type entry struct {
 	path   string // of the own node
 	beside *hold  // of the same owner; may be nil
 	made   bool   // the node may be on the server
-	look   vigil
+	look   nodeWatch
 }
 
 // enter tries until it is in. After an error, or if it need not wait, remove must be called.

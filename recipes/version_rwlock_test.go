@@ -49,7 +49,7 @@ func TestVersionRWLockExcludes(t *testing.T) {
 	})
 }
 
-// TestEntranceNoticesWhoCameMeanwhile: to look and to enter is one step.
+// TestEntranceNoticesWhoCameMeanwhile: the look and the entry are one step.
 func TestEntranceNoticesWhoCameMeanwhile(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c, other := s.Connect(), NewVersionRWLock(s.Connect(), "/v")

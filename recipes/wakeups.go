@@ -10,13 +10,13 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// sight is a way to look at a node, and so the kind of a watch on it.
-type sight int
+// watchKind is the kind of a watch on a node.
+type watchKind int
 
 const (
-	sightData     sight = iota // getW
-	sightChildren              // childrenW
-	sightAbsence               // existsW, on a node that is missing
+	watchData     watchKind = iota // getW
+	watchChildren                  // childrenW
+	watchAbsence                   // existsW, on a node that is missing
 )
 
 // wakeups collects for a background loop the paths that it has to look at again: it watches any
@@ -29,13 +29,13 @@ type wakeups struct {
 	looked time.Time     // when everything was due last; of the loop's goroutine
 
 	mu    sync.Mutex
-	armed map[string][]*ring // by path
-	all   bool               // what is due
+	armed map[string][]*armedWatch // by path
+	all   bool                     // everything is due
 	paths map[string]bool
 }
 
-// ring is a watch that has not fired.
-type ring struct{ sight sight }
+// armedWatch is a watch that has not fired.
+type armedWatch struct{ watchKind watchKind }
 
 // due are the paths to look at again.
 type due struct {
@@ -46,7 +46,8 @@ type due struct {
 // newWakeups begins with everything due.
 func newWakeups(l *lifecycle) *wakeups {
 	w := &wakeups{
-		l: l, bell: make(chan struct{}, 1), armed: map[string][]*ring{}, paths: map[string]bool{},
+		l: l, bell: make(chan struct{}, 1),
+		armed: map[string][]*armedWatch{}, paths: map[string]bool{},
 	}
 	w.nudge("")
 	return w
@@ -77,15 +78,15 @@ func (w *wakeups) mark(paths ...string) {
 
 // watching reports whether a watch is armed, so that another one need not be set: the client cannot
 // take a watch back.
-func (w *wakeups) watching(path string, s sight) bool {
+func (w *wakeups) watching(path string, s watchKind) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.armed[path], func(r *ring) bool { return r.sight == s })
+	return slices.ContainsFunc(w.armed[path], func(r *armedWatch) bool { return r.watchKind == s })
 }
 
 // add waits for a watch in the background, until it fires or the recipe is closed.
-func (w *wakeups) add(path string, s sight, watch <-chan zk.Event) {
-	r := &ring{s}
+func (w *wakeups) add(path string, s watchKind, watch <-chan zk.Event) {
+	r := &armedWatch{s}
 	w.mu.Lock()
 	w.armed[path] = append(w.armed[path], r)
 	w.mu.Unlock()
@@ -101,7 +102,7 @@ func (w *wakeups) add(path string, s sight, watch <-chan zk.Event) {
 }
 
 // fire makes a path due after an event, unless another event of the same change has done so.
-func (w *wakeups) fire(path string, r *ring, ev zk.Event) {
+func (w *wakeups) fire(path string, r *armedWatch, ev zk.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := slices.Index(w.armed[path], r)

@@ -14,7 +14,7 @@ type watch struct {
 	events <-chan zk.Event
 	fired  chan struct{} // closed by the receiver of the event
 	spent  func()        // called when the event is received; nil: the watch is not kept
-	why    error         // what the event means to a waiter; to be read once fired is closed
+	why    error         // the meaning of the event for a waiter; to be read once fired is closed
 }
 
 func newWatch(events <-chan zk.Event) *watch {
@@ -22,8 +22,8 @@ func newWatch(events <-chan zk.Event) *watch {
 }
 
 // await waits for the event. It reports false if it is time to look again without one. A watch that
-// ends with the session means errRestart. Of an event that is there already and a context that is
-// done the event counts: a select alone would choose between them at random.
+// ends with the session means errRestart. If the event has come and the context is done, the event
+// counts: a select alone would choose between them at random.
 func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, err error) {
 	select {
 	case ev, ok := <-w.events:

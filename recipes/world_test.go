@@ -17,7 +17,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// seeds is how many worlds each test of this file runs: RECIPES_SEEDS, or few.
+// seeds is the number of worlds for each test of this file: RECIPES_SEEDS, or a few.
 func seeds() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("RECIPES_SEEDS"), 10, 64); err == nil {
 		return n
@@ -79,13 +79,13 @@ func inWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) st
 	}
 }
 
-// locker is what the locks have in common.
+// locker has the common methods of the locks.
 type locker interface {
 	Lock(ctx context.Context) error
 	Unlock(ctx context.Context) error
 }
 
-// leftovers are the nodes below path that at rest nobody owns.
+// leftovers returns the nodes below path without an owner at rest.
 func leftovers(res *trace.Result, path string) []string {
 	var out []string
 	for _, n := range res.Nodes {

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// LockListener is notified by a WriteLock. Its methods are called one after the other, in a
-// goroutine of their own, and each LockAcquired is followed by one LockReleased, even if the lock
-// was lost before LockAcquired has returned. They may call the methods of the lock, except Close,
-// which waits for them.
+// LockListener is notified by a WriteLock. Its methods are called one after the other, in one
+// goroutine, and each LockAcquired is followed by one LockReleased, even if the lock was lost
+// before LockAcquired has returned. They may call the methods of the lock, except Close, which
+// waits for them.
 type LockListener interface {
 	LockAcquired()
 	LockReleased()
@@ -22,22 +22,22 @@ type RefusalListener interface {
 	LockRefused(err error)
 }
 
-// WriteLock is the lock of the Apache recipes: Lock does not wait but queues, and a listener is
-// told when the lock is owned. It has the methods of that class, and none of its bugs.
+// WriteLock is the lock of the Apache recipes: Lock does not wait but queues, and notifies a
+// listener when the lock is owned. It has the methods of that class, and none of its bugs.
 //
-// What it guarantees: all that Lock does. One call of Lock leads to at most one ownership.
-// LockAcquired is called for each ownership and for nothing else; LockReleased is called when the
-// ownership has ended by Unlock, Close or a loss. A call of Lock that the server has refused shows
-// in Err, and a RefusalListener is told.
+// It guarantees: all that Lock does. One call of Lock leads to at most one ownership. LockAcquired
+// is called for each ownership and for nothing else; LockReleased is called when the ownership has
+// ended by Unlock, Close or a loss. A refusal of Lock by the server shows in Err, and a
+// RefusalListener is notified.
 //
-// When the connection is lost or the session ends, a waiter goes on and an owner is told, as with
-// Lock. After a loss the lock is not wanted any more, until Lock is called again.
+// When the connection is lost or the session ends, a waiter goes on and an owner is notified, as
+// with Lock. After a loss the lock is not wanted any more, until Lock is called again.
 //
-// What it cannot guarantee: that IsOwner is still right when it returns, as it sends no request.
-// Use Token, or Lost, which does not wait for the listener.
+// It cannot guarantee that IsOwner is still right when it returns, as it sends no request. Use
+// Token, or Lost, which does not wait for the listener.
 //
-// What had to change: a node belongs to one handle and not to the session, so two handles on one
-// session exclude each other; the order is that of the sequence numbers alone (ZOOKEEPER-2931,
+// These points had to change: a node belongs to one handle and not to the session, so two handles
+// on one session exclude each other; the order follows the sequence numbers alone (ZOOKEEPER-2931,
 // ZOOKEEPER-4372); a predecessor that vanishes is not waited for; a node that went with its session
 // is made anew; Unlock repeats the delete until it is confirmed; foreign children are ignored.
 //
@@ -53,13 +53,13 @@ type WriteLock struct {
 
 	mu       sync.Mutex
 	listener LockListener
-	wish     *wish           // of the latest Lock; nil: none yet
-	told     <-chan struct{} // closed when the listener has heard of all before
+	lockCall *lockCall       // of the latest Lock; nil: none yet
+	told     <-chan struct{} // closed after all earlier notifications of the listener
 }
 
 // NewWriteLock makes a handle for the lock at dir, which is created when needed and must be used
-// for this lock only. listener may be nil. It sends nothing. The options that matter are those of
-// NewLock.
+// for this lock only. listener may be nil. It sends nothing. The options that matter are the same
+// as for NewLock.
 func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) *WriteLock {
 	opts = append([]Option{Data([]byte{0x12, 0x34})}, opts...)
 	line := turnstile{
@@ -99,9 +99,9 @@ func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
 	return w.outcome()
 }
 
-// giveUp ends a wish whose caller leaves before its node is in the queue. A wish that another call
-// has begun goes on.
-func (l *WriteLock) giveUp(ctx context.Context, w *wish, begun bool) (owned bool, err error) {
+// giveUp ends w if its caller leaves before the node is in the queue. If another call has begun w,
+// it goes on.
+func (l *WriteLock) giveUp(ctx context.Context, w *lockCall, begun bool) (owned bool, err error) {
 	select {
 	case <-w.queued:
 		return w.outcome()
@@ -121,7 +121,7 @@ func (l *WriteLock) giveUp(ctx context.Context, w *wish, begun bool) (owned bool
 // notified if it was notified of the ownership.
 func (l *WriteLock) Unlock(ctx context.Context) error {
 	l.mu.Lock()
-	w := l.wish
+	w := l.lockCall
 	l.mu.Unlock()
 	if w != nil {
 		w.cancel()
@@ -130,12 +130,12 @@ func (l *WriteLock) Unlock(ctx context.Context) error {
 	return l.handle.Unlock(ctx)
 }
 
-// Err returns why the latest Lock has not led to the ownership, and will not: the server has
-// refused a request, or the Conn was closed for good. It is nil while the lock is waited for or
-// owned, and after Unlock and Close. Lock begins anew.
+// Err returns the reason why the latest Lock will not lead to ownership: the server has refused a
+// request, or the Conn was closed for good. It is nil while the lock is waited for or owned, and
+// after Unlock and Close. Lock begins anew.
 func (l *WriteLock) Err() error {
 	l.mu.Lock()
-	w := l.wish
+	w := l.lockCall
 	l.mu.Unlock()
 	if w == nil {
 		return nil
@@ -153,10 +153,10 @@ func (l *WriteLock) IsOwner() bool {
 func (l *WriteLock) ID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.wish == nil || !l.wish.alive() {
+	if l.lockCall == nil || !l.lockCall.alive() {
 		return ""
 	}
-	return l.wish.id
+	return l.lockCall.id
 }
 
 // Dir returns the directory of the lock.

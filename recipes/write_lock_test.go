@@ -11,7 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// diary is a listener that writes down what it hears.
+// diary is a listener that records its notifications.
 type diary struct {
 	heard  []string
 	within func() // called by LockAcquired, if not nil
@@ -25,7 +25,7 @@ func (d *diary) LockAcquired() {
 }
 func (d *diary) LockReleased() { d.heard = append(d.heard, "released") }
 
-// wantHeard waits a moment and checks what was heard in all.
+// wantHeard waits a moment and checks all notifications so far.
 func (d *diary) wantHeard(t *testing.T, want ...string) {
 	t.Helper()
 	time.Sleep(time.Second)
@@ -225,7 +225,7 @@ func TestWriteLockReportsRefusals(t *testing.T) {
 	})
 }
 
-// fullDiary is a diary that also hears of refusals.
+// fullDiary is a diary that also records refusals.
 type fullDiary struct{ diary }
 
 func (r *fullDiary) LockRefused(err error) {
@@ -235,7 +235,7 @@ func (r *fullDiary) LockRefused(err error) {
 	r.heard = append(r.heard, "refused")
 }
 
-// TestRefusalAfterLockHasReturned is told: nobody else would hear of it.
+// TestRefusalAfterLockHasReturned: the listener is notified, since no call returns the error.
 func TestRefusalAfterLockHasReturned(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
@@ -265,7 +265,7 @@ func TestRefusalAfterLockHasReturned(t *testing.T) {
 	})
 }
 
-// TestWhatIsGivenUpIsNoTrouble: Err tells of nothing that was wanted.
+// TestWhatIsGivenUpIsNoTrouble: Err is nil after a deliberate end.
 func TestWhatIsGivenUpIsNoTrouble(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, two := NewWriteLock(s.Connect(), "/wl", nil),

@@ -15,8 +15,8 @@ type cell struct {
 	Op      string             `json:"op"`
 	Conns   int                `json:"connections"`
 	Servers map[string]summary `json:"servers"`
-	// OursTo is how many times as many requests ours answers, by the name of the
-	// server it is compared with.
+	// OursTo is the ratio of requests that ours answers, by the name of the server it is compared
+	// with.
 	OursTo map[string]float64 `json:"ours_to"`
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// sessionTimeout is what clients ask for: long enough for a client that does not
-// get a processor for a while.
+// sessionTimeout is the timeout that clients request: long enough for a client that gets no
+// processor for a while.
 const sessionTimeout = 30 * time.Second
 
 // clientBuffer replaces the client's two buffers of 1.5 MB for each connection.
@@ -78,7 +78,7 @@ func createIfMissing(c *zk.Conn, path string, data []byte) error {
 	return nil
 }
 
-// quiet drops what the client logs; what matters comes back as an error.
+// quiet drops the client's log; problems come back as errors.
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}

@@ -20,9 +20,8 @@ func (c *floorCommand) Run(a *app) error {
 	return c.serve(a, s.serve, s.close)
 }
 
-// floorServer answers requests without looking at more of them than their type:
-// what any server written in Go on top of package net has to spend. While a
-// connection is served it takes no lock and allocates nothing.
+// floorServer answers requests by their type alone. Its cost is the least cost of any server in Go
+// on top of package net. While it serves a connection it takes no lock and allocates nothing.
 type floorServer struct {
 	mu       sync.Mutex // for accepting and closing only
 	listener net.Listener
@@ -72,7 +71,7 @@ func (s *floorServer) leave(conn net.Conn) {
 	s.mu.Lock()
 	delete(s.conns, conn)
 	s.mu.Unlock()
-	_ = conn.Close() // nobody is left to hear of it
+	_ = conn.Close() // no peer is left for an error
 	s.serving.Done()
 }
 
@@ -92,8 +91,8 @@ func (s *floorServer) close() error {
 	return err
 }
 
-// floorBuffer is room for what is read, and for the replies to it, at once. A
-// request that does not fit ends the connection.
+// floorBuffer is the size of the buffers for one read and for its replies. A request that does not
+// fit ends the connection.
 const floorBuffer = 64 << 10
 
 // serveConn reads all that is there, answers it with one write, and so on.

@@ -32,7 +32,7 @@ func startFloor(t *testing.T) (addr string) {
 	return l.Addr().String()
 }
 
-// decodes are what the genuine client must make of the floor's replies.
+// decodes are the results that the genuine client must get from the floor's replies.
 var decodes = []struct {
 	op    string
 	check func(c *zk.Conn) error

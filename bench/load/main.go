@@ -9,14 +9,13 @@
 //
 // # The servers
 //
-//   - ours: fakezk.Server behind Server.Serve, in a process of its own;
-//   - floor: a server without state, which answers each request with a canned
-//     reply of the right type and size: what TCP, the kernel and a plain Go
-//     program cost before anything is done for the request;
-//   - real: a real ZooKeeper in its best case: the JVM's default flags, data on a
-//     RAM disk, no fsync (forceSync=no), no snapshots, no messages. The log of a
-//     full run takes a gigabyte of that disk. Without Java the server is left out,
-//     and a line says why.
+//   - ours: fakezk.Server behind Server.Serve, in its own process;
+//   - floor: a server without state, which answers each request with a canned reply of the right
+//     type and size: the cost of TCP, the kernel and a plain Go program before any work for the
+//     request;
+//   - real: a real ZooKeeper in its best case: the JVM's default flags, data on a RAM disk, no
+//     fsync (forceSync=no), no snapshots, no messages. The log of a full run takes a gigabyte of
+//     that disk. Without Java the server is left out, and a line says why.
 //   - other, only on request (--servers, --other): another program with a command
 //     "serve", such as zksim itself, with all that it does besides serving, or
 //     this command built from another commit.
@@ -27,29 +26,25 @@
 //
 // # How it is measured
 //
-// The servers take turns in short rounds, so that other work of the machine slows
-// all of them down. Figures are medians over the rounds; a ratio is the median of
-// the ratios within the rounds. One figure is an exception: processor time per
-// request is the time of all rounds divided by the requests of all rounds, since
-// the kernel counts it in units of 10 ms (utime and stime of /proc/PID/stat).
-// Before the first round each server is warmed up with every operation, and one
+// The servers take turns in short rounds, so that other work of the machine slows all of them down.
+// Figures are medians over the rounds; a ratio is the median of the ratios within the rounds. One
+// figure is an exception: processor time per request is the time of all rounds divided by the
+// requests of all rounds, since the kernel counts it in units of 10 ms (utime and stime of
+// /proc/PID/stat). Before the first round each server is warmed up with every operation, and one
 // round of each cell is not counted: a JVM compiles while it runs.
 //
-// # What the figures can say, and what not
+// # Limits of the figures
 //
-// On a machine with two cores the client takes most of the processor: it decodes
-// by reflection and needs about twice the time for a request that a server in Go
-// does. So
+// On a machine with two cores the client takes most of the processor: it decodes by reflection and
+// needs about twice the time for a request that a server in Go does. So
 //
-//   - requests per second compare servers only as far as the client leaves room:
-//     a server that needs half the time for a request answers by far less than
-//     twice as many. The floor shows how much room there is. The same server
-//     measured twice (--other) differs by some percent, on a busy machine by ten;
-//     a ratio that close to 1 is no difference.
-//   - processor time per request is the server's own and does not depend on how
-//     slow the client is. It is the figure to compare servers by. But a server
-//     that is asked less often handles fewer requests per system call, so its
-//     requests cost more when it is idle than under load.
+//   - requests per second compare servers only as far as the client leaves room: a server that
+//     needs half the time for a request answers by far less than twice as many. The floor shows how
+//     much room there is. The same server measured twice (--other) differs by some percent, on a
+//     busy machine by ten; a ratio that close to 1 is no difference.
+//   - processor time per request is the server's own and does not depend on how slow the client is.
+//     It is the figure to compare servers by. But a server that is asked less often handles fewer
+//     requests per system call, so its requests cost more when it is idle than under load.
 //   - latency is that of a closed loop on a full machine: with 128 connections
 //     1,024 requests wait for two cores, and p50 and p99 are mostly the queue in
 //     front of the client. It is not the latency of a machine with room to spare,
@@ -98,7 +93,7 @@ var vars = kong.Vars{
 	"compareHelp": "Requests per second, latency and processor time of the servers (the default).",
 }
 
-// app is what every command gets.
+// app is shared by all commands.
 type app struct {
 	ctx    context.Context
 	in     io.Reader

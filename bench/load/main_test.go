@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	// The servers inherit this. With the race detector a process stays for a
-	// second after its end, unless it is told not to.
+	// The servers inherit this. With the race detector a process stays for a second after its end,
+	// unless told not to.
 	race := os.Getenv("GORACE") + " atexit_sleep_ms=0"
 	for name, value := range map[string]string{asProgram: "1", "GORACE": race} {
 		if err := os.Setenv(name, value); err != nil {
@@ -163,8 +163,7 @@ func TestWithoutJavaTheRealOneIsLeftOut(t *testing.T) {
 	} {
 		out := mustRun(t, args...)
 		if !strings.Contains(out, "real is left out: ") {
-			t.Errorf("load %s: the missing server is not named:\n%s",
-				strings.Join(args, " "), out)
+			t.Errorf("load %s: the missing server is not named:\n%s", strings.Join(args, " "), out)
 		}
 	}
 }

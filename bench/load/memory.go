@@ -13,13 +13,12 @@ import (
 
 // memoryCommand measures resident memory.
 //
-// Each server is started twice, once for znodes and once for connections. Its
-// memory is read a second (--calm) after the last request, and again after a
-// collection of all garbage (runtime/debug.FreeOSMemory in ours, jcmd PID GC.run in
-// a JVM). The first figure is what a user sees; it depends on how much room the
-// collector leaves itself. The second comes near what is needed. Neither counts the
-// buffers of sockets, which are the kernel's, nor the data that a real ZooKeeper has
-// on disk.
+// Each server is started twice, once for znodes and once for connections. Its memory is read a
+// second (--calm) after the last request, and again after a collection of all garbage
+// (runtime/debug.FreeOSMemory in ours, jcmd PID GC.run in a JVM). The first figure is the one that
+// a user sees; it depends on the room that the collector leaves itself. The second is close to the
+// memory in use. Neither counts the buffers of sockets, which are the kernel's, nor the data that a
+// real ZooKeeper has on disk.
 type memoryCommand struct {
 	Nodes       int           `default:"1000000" help:"Znodes of 100 bytes, a multiple of 1000."`
 	Connections int           `default:"10000" help:"Idle connections with a session to hold."`
@@ -107,8 +106,7 @@ func (c *memoryCommand) measureNodes(a *app, s *server, r *memoryResult) (err er
 	return err
 }
 
-// measureFootprint leaves the server alone, reads, has it collect, and reads
-// again.
+// measureFootprint leaves the server alone, reads, has it collect, and reads again.
 func measureFootprint(ctx context.Context, s *server, calm time.Duration) (f footprint, err error) {
 	if err := pause(ctx, calm); err != nil {
 		return f, err

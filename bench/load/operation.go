@@ -62,8 +62,8 @@ func findOperations(names []string) ([]operation, error) {
 // workers meet only in the server.
 type worker struct {
 	conn   *zk.Conn
-	node   string // what it reads and sets
-	second string // what a multi sets beside it
+	node   string // it reads and sets this
+	second string // a multi sets this, too
 	fresh  string // the parent of the nodes that it creates
 	kids   string // a node with childCount children, shared by all
 	made   int    // nodes created so far

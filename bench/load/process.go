@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A process is a program that serves on a port of its own choice, which it has
-// printed.
+// A process is a program that serves on a port that it chooses and prints.
 type process struct {
 	cmd     *exec.Cmd
 	input   io.WriteCloser
@@ -19,9 +18,9 @@ type process struct {
 	addr    string
 }
 
-// begin starts a program and waits for its first line, whose last word is the
-// address. Its standard error goes to a.errors, which must accept concurrent writes.
-// The program is killed when a.ctx ends.
+// begin starts a program and waits for its first line, which ends with the address. Its standard
+// error goes to a.errors, which must accept concurrent writes. The program is killed when a.ctx
+// ends.
 func begin(a *app, program string, args ...string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(a.ctx, program, args...)}
 	p.cmd.Stderr = a.errors

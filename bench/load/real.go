@@ -63,9 +63,8 @@ func describeReal(z *realzk.Server) (*server, error) {
 	return s, nil
 }
 
-// defaultJVM takes back what realzk sets for the sake of short tests: both
-// compilers, the collector that the JVM chooses, and a quarter of the machine's
-// memory as the largest heap.
+// defaultJVM undoes the settings of realzk for short tests: it allows both compilers, the collector
+// that the JVM chooses, and a quarter of the machine's memory as the largest heap.
 func defaultJVM() ([]string, error) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -80,8 +79,7 @@ func defaultJVM() ([]string, error) {
 	return []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", heap}, nil
 }
 
-// javaChild is the process ID of the only JVM among the children of this
-// process.
+// javaChild is the process ID of the only JVM among the children of this process.
 func javaChild() (int, error) {
 	lists, err := filepath.Glob("/proc/self/task/*/children")
 	if err != nil {
@@ -112,7 +110,7 @@ func javaChild() (int, error) {
 	return found[0], nil
 }
 
-// realVersion asks the four-letter word srvr, whose first line has the version.
+// realVersion sends the four-letter word srvr; the first line of its answer has the version.
 func realVersion(addr string) (string, error) {
 	conn, err := net.DialTimeout("tcp", addr, sessionTimeout)
 	if err != nil {

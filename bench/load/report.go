@@ -9,8 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// outputFlags choose how a report is printed: as text for a terminal unless one
-// of them is given.
+// outputFlags choose how a report is printed: as text for a terminal unless one of them is given.
 type outputFlags struct {
 	Markdown bool `xor:"output" help:"Print a table for a README."`
 	JSON     bool `xor:"output" help:"Print all that was measured, durations in nanoseconds."`

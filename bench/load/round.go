@@ -27,8 +27,7 @@ type crew struct {
 	took    [][]time.Duration // by worker, kept from round to round for their memory
 }
 
-// newCrew connects to a server and prepares nodes under root, where no crew has
-// been before.
+// newCrew connects to a server and prepares nodes under root, where no crew has been before.
 func newCrew(ctx context.Context, s *server, root string, connections int) (*crew, error) {
 	conns, err := connect(ctx, s.addr, connections)
 	if err != nil {
@@ -101,10 +100,10 @@ func (c *crew) each(f func(i int, w *worker) error) error {
 	}
 }
 
-// round has all workers ask for one operation for about d and measures. What is
-// under way at the end is waited for and counted, time and all.
+// round lets all workers repeat one operation for about d, and measures. Requests under way at the
+// end are awaited, and counted with their time.
 func (c *crew) round(ctx context.Context, op operation, d time.Duration) (sample, error) {
-	runtime.GC() // so that nobody collects what others left
+	runtime.GC() // so that no round collects the garbage of others
 	serverBefore, clientBefore, err := c.cpuTimes()
 	if err != nil {
 		return sample{}, err

@@ -6,7 +6,7 @@ import (
 	"github.com/zksim/zksim/bench/internal/figure"
 )
 
-// A sample is what one round of one server measured.
+// A sample is the measurement of one round of one server.
 type sample struct {
 	Requests  int           `json:"requests"`
 	Elapsed   time.Duration `json:"elapsed_ns"`
@@ -24,7 +24,7 @@ func (s sample) rate() float64 {
 	return float64(s.Requests) / s.Elapsed.Seconds()
 }
 
-// A summary is what the rounds of one server and one cell come to.
+// A summary summarizes the rounds of one server and one cell.
 type summary struct {
 	Rate      float64       `json:"requests_per_second"`
 	P50       time.Duration `json:"p50_ns"`

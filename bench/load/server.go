@@ -15,11 +15,10 @@ const (
 	serverOther = "other"
 )
 
-// A server is a process of its own that answers on a port of the loopback
-// interface.
+// A server is a separate process that answers on a port of the loopback interface.
 type server struct {
 	name    string
-	version string // "" for what is built from this tree
+	version string // "" for a server built from this tree
 	addr    string
 	pid     int
 	collect func(context.Context) error // gives free memory back to the system; may be nil

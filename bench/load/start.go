@@ -15,11 +15,10 @@ import (
 	"github.com/zksim/zksim/internal/realzk"
 )
 
-// startCommand measures the time from nothing to the first znode: start a server,
-// connect the go-zookeeper client, create a node. Server in-process is fakezk.New
-// within this program, over memory. Stopping is not counted. Whether a real
-// ZooKeeper is up is asked every 100 ms at the latest, so its figure may be that
-// much too long.
+// startCommand measures the time from nothing to the first znode: start a server, connect the
+// go-zookeeper client, create a node. Server in-process is fakezk.New within this program, over
+// memory. Stopping is not counted. Whether a real ZooKeeper is up is asked every 100 ms at the
+// latest, so its figure may be that much too long.
 type startCommand struct {
 	Runs    int      `default:"5" help:"How often each is started."`
 	Servers []string `default:"in-process,ours,real" help:"What to start; in-process is over memory."`
@@ -79,7 +78,7 @@ func (c *startCommand) measure(a *app, name string) ([]time.Duration, error) {
 	return took, nil
 }
 
-// startProcess measures a server that is a process of its own, over TCP.
+// startProcess measures a server in a separate process, over TCP.
 func startProcess(a *app, name string) (time.Duration, error) {
 	began := time.Now()
 	s, err := startServer(a, name)

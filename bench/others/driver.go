@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A driver is a running program that plays the scripts with the recipes of one
-// library. drivers/play_kazoo.py says what it reads and prints.
+// A driver is a running program that plays the scripts with the recipes of one library.
+// drivers/play_kazoo.py describes its input and output.
 type driver struct {
 	command *exec.Cmd
 	in      io.WriteCloser

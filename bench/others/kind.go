@@ -14,9 +14,8 @@ type kind struct {
 	judge func(r *recipe, e *evidence) string // the violation, or ""
 }
 
-// The kinds. An object that one client at a time may hold is judged as a lock: of a
-// read-write lock one client writes and the other reads, a semaphore has one lease,
-// a leader holds the leadership.
+// The kinds. An object that one client at a time may hold is judged as a lock: of a read-write lock
+// one client writes and the other reads, a semaphore has one lease, a leader holds the leadership.
 var (
 	holding       = kind{judgeHolding}
 	queueing      = kind{judgeQueue}

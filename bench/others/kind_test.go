@@ -32,8 +32,7 @@ func told(t *testing.T, script string) *evidence {
 	return &evidence{history: h, rest: &linearizability.Leftovers{}}
 }
 
-// node adds a node at rest: an ephemeral of the client, or a persistent one if client
-// is "".
+// node adds a node at rest: an ephemeral of the client, or a persistent one if client is "".
 func (e *evidence) node(path, data, client string) *evidence {
 	n := linearizability.NodeAtRest{Path: objectPath + path, Data: data, OwnerClient: client}
 	if client != "" {
@@ -49,8 +48,7 @@ func (e *evidence) holding(value string) *evidence {
 	return e
 }
 
-// TestJudgesFindWhatIsWrong: each way to fail has a history that shows it, and a
-// good twin.
+// TestJudgesFindWhatIsWrong: each way to fail has a history that shows it, and a good twin.
 func TestJudgesFindWhatIsWrong(t *testing.T) {
 	take := func(script string) *evidence {
 		return told(t, "call a 1 offer a0, ok a 2, call a 3 offer a1, ok a 4, "+script)
@@ -148,8 +146,7 @@ func TestAtLeastOnceMayRepeat(t *testing.T) {
 	}
 }
 
-// TestOrderIsJudgedWhereItIsPromised: one history, judged by the promises of two
-// queues.
+// TestOrderIsJudgedWhereItIsPromised: one history, judged by the promises of two queues.
 func TestOrderIsJudgedWhereItIsPromised(t *testing.T) {
 	e := told(t, "call a 1 offer a0, ok a 2, call a 3 offer a1, ok a 4, "+
 		"call b 5 take, ok b 6 a1, call b 7 take, ok b 8 a0")

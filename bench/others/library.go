@@ -14,12 +14,12 @@ import (
 //go:embed drivers
 var drivers embed.FS
 
-// A library is one whose recipes are measured by a driver.
+// A library has recipes that a driver plays.
 type library struct {
 	name    string
 	recipes []recipe
-	// command says how to start the driver, whose source is in dir. Its error wraps
-	// errMissing if something that the driver needs is not installed.
+	// command returns the command line of the driver; its source is in dir. Its error wraps
+	// errMissing if a dependency of the driver is not installed.
 	command func(dir string) ([]string, error)
 }
 
@@ -45,7 +45,7 @@ func (r *recipe) value(data []byte) string {
 	return string(data)
 }
 
-// errMissing is wrapped by errors that name what a driver needs.
+// errMissing is wrapped by errors that name a missing dependency of a driver.
 var errMissing = errors.New("not installed")
 
 var libraries = []library{

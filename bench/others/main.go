@@ -105,7 +105,7 @@ func (m *measurement) ours(ctx context.Context) error {
 	return nil
 }
 
-// library measures the recipes of a library, or says what is missing.
+// library measures the recipes of a library, or prints the missing dependency.
 func (m *measurement) library(ctx context.Context, l *library) error {
 	c := newCrew(l, m.dir, m.Workers)
 	defer c.stop()

@@ -10,9 +10,8 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
-// TestOthersLoseAnElementWithTheReply plays with the real libraries, where they
-// are installed: their queues get and delete, and take the next element when the reply
-// to the delete is lost.
+// TestOthersLoseAnElementWithTheReply plays with the real libraries, where they are installed:
+// their queues get and delete, and take the next element when the reply to the delete is lost.
 func TestOthersLoseAnElementWithTheReply(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles a program in Java")

@@ -14,9 +14,9 @@ import (
 // oursName stands for this repository in the place of a library's name.
 const oursName = "zksim"
 
-// sweepOurs tries the same kinds of faults, at every request of as many clients and
-// rounds, on a workload of package fuzz. It plays each point once: in virtual time
-// every run of a point is the same.
+// sweepOurs tries the same kinds of faults, at every request of the same number of clients and
+// rounds, on a workload of package fuzz. It plays each point once: in virtual time every run of a
+// point is the same.
 func sweepOurs(ctx context.Context, w scenario.Workload) (*sweep, error) {
 	scenario := scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 2, Rounds: rounds}, Seed: 1,

@@ -28,7 +28,7 @@ const (
 	longest = 15 * time.Second
 )
 
-// run is one play of the script of a recipe, on a server of its own.
+// run is one play of the script of a recipe, on its own server.
 type run struct {
 	recipe   *recipe
 	driver   *driver
@@ -59,9 +59,8 @@ type requests struct {
 	number     int
 }
 
-// A point is a fault of a kind at one request of one client. Requests are counted
-// by operation, so that they keep their meaning when a client reads once more or
-// once less.
+// A point is a fault of a kind at one request of one client. Requests are counted by operation, so
+// that they keep their meaning when a client reads once more or once less.
 type point struct {
 	kind       fault.Kind
 	client, op string
@@ -183,8 +182,7 @@ func (r *run) watch() (stuck string, err error) {
 	return "", nil
 }
 
-// conclude judges the run and lets the clients close their sessions, unless they
-// are stuck.
+// conclude judges the run and lets the clients close their sessions, unless they are stuck.
 func (r *run) conclude(p point, stuck string) (*outcome, error) {
 	out := &outcome{stuck: stuck != "", story: r.record.story}
 	e := r.settle(stuck)
@@ -270,8 +268,8 @@ func (r *run) atRest(stuck string) *evidence {
 	return e
 }
 
-// owner is the client of a session. A session that was not there in the beginning
-// belongs to the client whose first session has ended.
+// owner is the client of a session. A session that was not there in the beginning belongs to the
+// client that has lost its first session.
 func (r *run) owner(id int64) string {
 	if client, known := r.sessions[id]; known || id == 0 {
 		return client

@@ -13,7 +13,7 @@ type row struct {
 	cells map[string][]claim // by the name of a column
 }
 
-// A claim is what recipes of one library promise by their own documentation.
+// A claim has the promises of a library's recipes by their own documentation.
 type claim struct {
 	promise string
 	recipes []string // of which the figures are shown; none if they are not measured
@@ -160,8 +160,7 @@ func printTable(w io.Writer, done []*sweep) error {
 	return err
 }
 
-// heading is the name of a column and the version of the library, if it was
-// measured.
+// heading is the name of a column and the version of the library, if it was measured.
 func heading(column string, done []*sweep) string {
 	if column == oursName {
 		return "this project"

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTableShowsFiguresAndGaps: a cell says what was measured, and what was not.
+// TestTableShowsFiguresAndGaps: cells show figures, or that there is no measurement.
 func TestTableShowsFiguresAndGaps(t *testing.T) {
 	done := []*sweep{
 		{library: oursName, recipe: "recipes.Lock", points: 81, survived: 81},

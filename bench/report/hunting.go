@@ -64,7 +64,7 @@ func determinism(l *lab) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return paragraph("Each scenario is run twice, and the two traces are compared.") + "\n" +
+	return paragraph("Each scenario is run twice. The two traces are compared.") + "\n" +
 		table([]string{"command", "scenarios", "divergences", "seconds"}, rows), nil
 }
 
@@ -78,9 +78,8 @@ func hunts(l *lab) (string, error) {
 		return "", err
 	}
 	took := time.Since(began)
-	return paragraph("All strategies by turns, over the %d implementations that promise to "+
-		"survive, with 2 clients and 1 round: %s scenarios in %s s (%.0f a second), "+
-		"%d findings, %d undecided.", len(h.Hunts), thousands(h.Runs), seconds(took),
+	return paragraph("All strategies in turns, %d implementations without a known bug, 2 clients, "+
+		"1 round: %s scenarios in %s s (%.0f per second), %d findings, %d undecided.", len(h.Hunts), thousands(h.Runs), seconds(took),
 		float64(h.Runs)/took.Seconds(), h.Findings, h.Undecided) +
 		shell("zksim "+quoted(args...)), nil
 }
@@ -96,12 +95,11 @@ func planted(l *lab) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return paragraph("%d deliberately wrong recipes, each found by a test.", len(passed)) +
+	return paragraph("%d recipes with a planted bug. A test finds each.", len(passed)) +
 		shell("go "+quoted(args...)), nil
 }
 
-// passedLeaves lists the subtests without subtests of their own that passed, from
-// the output of go test -json.
+// passedLeaves lists the passed subtests that have no subtests, from the output of go test -json.
 func passedLeaves(out string) ([]string, error) {
 	var names []string
 	parents := map[string]bool{}
@@ -153,10 +151,10 @@ func gallery(l *lab) (string, error) {
 		usual, worst = append(usual, e.Seconds), max(worst, e.WorstSeconds)
 	}
 	_, spread := h.spread()
-	return paragraph("%d published bugs, hunted with ten seeds each: %s of %s hunts found "+
-		"the bug, after %s scenarios (median / nine of ten / most, of the medians of the "+
-		"exhibits), in %s s in the median of the exhibits and %s s at most. The smallest "+
-		"scenarios have at most %d faults and %d clients.", len(h.Exhibits),
+	return paragraph("%d exhibits with ten seeds each: %s of %s hunts found the bug. Number of "+
+		"scenarios until then, by exhibit: %s (median / 90th percentile / maximum). Time: "+
+		"%s s in the median, %s s at most. The minimized scenarios have at most %d faults and "+
+		"%d clients.", len(h.Exhibits),
 		thousands(found), thousands(all), spread, figure.Significant(figure.Median(usual)),
 		figure.Significant(worst), faults, clients) + shell("zksim "+quoted(args...)), nil
 }
@@ -194,7 +192,7 @@ func strategies(l *lab) (string, error) {
 		rows = append(rows, []string{name, fmt.Sprintf("%d of %d", found, len(h.Exhibits)), runs})
 		return nil
 	}
-	if err := hunt("all, by turns (the default)"); err != nil {
+	if err := hunt("all, in turns (the default)"); err != nil {
 		return "", err
 	}
 	for _, s := range known.Strategies {
@@ -202,9 +200,9 @@ func strategies(l *lab) (string, error) {
 			return "", err
 		}
 	}
-	return paragraph("What each strategy finds alone, within 1,000 scenarios for each bug, "+
-		"with seed 1.") + shell("zksim gallery --runs 1000 --strategy NAME") +
-		table([]string{"strategy", "found", "scenarios until then: median / nine of ten / most"},
+	return paragraph("The number of exhibits that each strategy finds alone, within 1,000 "+
+		"scenarios each, with seed 1.") + shell("zksim gallery --runs 1000 --strategy NAME") +
+		table([]string{"strategy", "found", "scenarios until then: median / 90th percentile / maximum"},
 			rows), nil
 }
 

@@ -18,7 +18,7 @@ type lab struct {
 	ctx     context.Context
 	log     io.Writer // each command, as it starts
 	root    string
-	scratch string // a directory of its own
+	scratch string // a temporary directory
 	zksim   string // the command of that name, once it is built
 }
 
@@ -93,7 +93,7 @@ func (l *lab) build() error {
 // violated is the exit status of zksim when it has found something.
 const violated = 1
 
-// askZksim runs zksim with --json and decodes what it prints, findings or none.
+// askZksim runs zksim with --json and decodes its output, with or without findings.
 func (l *lab) askZksim(into any, env []string, args ...string) error {
 	if err := l.build(); err != nil {
 		return err

@@ -5,11 +5,11 @@
 //	go run -C bench ./report --all                all sections; hours
 //	go run -C bench ./report --list               the sections, and how long each takes
 //
-// Each section is measured by one function of this package, from the output of
-// commands that it names on the page. A section that is not measured keeps its text
-// and its date. The page is written after each section, so that an interrupt loses
-// one section at most. What a section needs and is not installed (Java, ZooKeeper,
-// the other libraries) is named in an error; the page then stays as it was.
+// Each section is measured by one function of this package, from the output of commands that it
+// names on the page. A section that is not measured keeps its text and its date. The page is
+// written after each section, so that an interrupt loses one section at most. An error names a
+// missing dependency of a section (Java, ZooKeeper, the other libraries); the page then stays as it
+// was.
 //
 // Figures of speed and memory depend on the machine and on its other work, so the
 // page names both. It needs Linux.

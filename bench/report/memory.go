@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/bench/internal/proc"
 )
 
-// memory measures what znodes and connections take of the server's memory.
+// memory measures the server's memory for znodes and connections.
 func memory(l *lab) (string, error) {
 	out, err := l.run("go", "run", "-C", "bench", "./load", "memory", "--markdown")
 	if err != nil {
@@ -35,8 +35,8 @@ func memory(l *lab) (string, error) {
 	}
 	return paragraph("Resident memory of the server's process.") +
 		shell("go run -C bench ./load memory") + out + "\n" +
-		paragraph("Of the Go heap of zksim's server, an idle TCP connection with its session "+
-			"takes %s KB, and a znode, beyond its data and among a million, %s bytes.",
+		paragraph("On the Go heap of the server, an idle TCP connection with its session takes "+
+			"%s KB. A znode of a tree with a million takes %s bytes, without its data.",
 			figure.Significant(perConn/1000), rounded(perNode)) +
 		shell(benchShown("./fakezk", "Idle"), benchShown(state, "Memory")), nil
 }
@@ -72,7 +72,7 @@ func longHunt(l *lab) (string, error) {
 		rows = append(rows, []string{fmt.Sprintf("%d of 4", part),
 			figure.Mebibytes(figure.Median(quarter))})
 	}
-	return paragraph("Resident memory in each quarter of a hunt, in the median.") +
+	return paragraph("Median resident memory in each quarter of a hunt.") +
 		shell("zksim "+quoted(args...)) +
 		table([]string{"quarter", "MiB"}, rows), nil
 }

@@ -12,18 +12,17 @@ import (
 // intro is the beginning of the page.
 const intro = `# Measurements
 
-What zksim finds, how fast it is and how much memory it needs, with the command that
-measures each figure. The page is written by a command, from the output of the commands
-that it names:
+This page shows what zksim finds, how fast it is and how much memory it needs, with the
+command that measures each figure. A command writes the page from the output of those
+commands:
 
     go run -C bench ./report                the sections that take minutes
     go run -C bench ./report --only speed   one section
     go run -C bench ./report --list         the names of the sections
 
-Each section has its own date, since a section keeps its text until it is measured
-again. Speed, memory and times differ from one machine to the next, and by ten percent
-and more from one measurement to the next; counts of scenarios, faults and findings are
-decided by the seed and do not.
+Each section keeps its text and its date until the next measurement. Times and memory
+differ by ten percent and more from one measurement to the next. Numbers of scenarios,
+faults and findings depend on the seed only.
 `
 
 // A page is the text of each section, by its name.
@@ -45,9 +44,8 @@ func readPage(file string) (page, error) {
 	return p, nil
 }
 
-// parsePage cuts a page into its sections; the introduction is always that of this
-// package. A section with an unknown title is an error, since writing the page would
-// lose it.
+// parsePage cuts a page into its sections; the introduction is always that of this package. A
+// section with an unknown title is an error, since writing the page would lose it.
 func parsePage(text string) (page, error) {
 	p := page{}
 	for _, part := range strings.Split(text, "\n## ")[1:] {

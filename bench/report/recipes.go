@@ -12,7 +12,7 @@ func points(l *lab) (string, error) {
 		Workloads []struct {
 			Name            string            `json:"name"`
 			Implementations []string          `json:"implementations"`
-			Flawed          map[string]string `json:"flawed"` // what is violated, by implementation
+			Flawed          map[string]string `json:"flawed"` // property, by implementation
 		} `json:"workloads"`
 	}
 	if err := l.askZksim(&known, nil, "list"); err != nil {
@@ -30,20 +30,18 @@ func points(l *lab) (string, error) {
 				w.Flawed[impl]})
 		}
 	}
-	return paragraph("A fault point is one fault at one protocol step of 3 clients and "+
-		"2 rounds. Kinds that last are tried for 1 s, for 3 s, and for 10 s, which a session of "+
-		"4 s does not survive.") + shell("zksim sweep WORKLOAD --impl NAME") +
+	return paragraph("A fault point is one fault at one step of a run with 3 clients and 2 rounds. "+
+		"Kinds with a duration are tried with 1 s, 3 s and 10 s; the session timeout is 4 s.") + shell("zksim sweep WORKLOAD --impl NAME") +
 		table([]string{"workload", "implementation", "survived", "undecided", "known flaw"},
 			rows), nil
 }
 
-// libraryNotes are the footnotes of the comparison. They explain failures and have
-// no figures.
+// libraryNotes are the footnotes of the comparison. They explain failures and have no figures.
 //
 //go:embed libraries.md
 var libraryNotes string
 
-// otherLibraries measures what the recipes of other libraries survive.
+// otherLibraries measures which faults the recipes of other libraries survive.
 func otherLibraries(l *lab) (string, error) {
 	out, err := l.run("go", "run", "-C", "bench", "./others", "--markdown")
 	if err != nil {

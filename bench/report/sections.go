@@ -19,8 +19,7 @@ type section struct {
 // long is the time from which on a section is measured only by its name or --all.
 const long = 15 * time.Minute
 
-// sections are all sections, in the order of the page. Their times are those of two
-// cores.
+// sections are all sections, in the order of the page. Their times are those of two cores.
 var sections = []section{
 	{"determinism", "Determinism", 6 * time.Minute, determinism},
 	{"hunts", "Hunts in right recipes", 22 * time.Minute, hunts},

@@ -12,7 +12,7 @@ import (
 
 // speed measures scenarios per second.
 func speed(l *lab) (string, error) {
-	big, err := l.bench(nil, "./fuzz", "Scenario", "-cpu", "1")
+	big, err := l.bench(nil, "./fuzz/scenario", "Scenario", "-cpu", "1")
 	if err != nil {
 		return "", err
 	}
@@ -21,10 +21,10 @@ func speed(l *lab) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return paragraph("Whole scenarios, verdicts included, of 4 clients and 4 rounds on one "+
-		"core.") + shell(benchShown("./fuzz", "Scenario", "-cpu", "1")) + scenarioTable(big) +
-		"\n" + paragraph("Hunts by all strategies with 3 clients and 2 rounds: scenarios per "+
-		"second on one core and on two, and virtual seconds per real one (on one core).") +
+	return paragraph("Scenarios with 4 clients and 4 rounds, judged, on one core.") +
+		shell(benchShown("./fuzz/scenario", "Scenario", "-cpu", "1")) + scenarioTable(big) + "\n" +
+		paragraph("Hunts with all strategies, 3 clients and 2 rounds: scenarios per second on "+
+			"one core and on two, and virtual seconds per second on one core.") +
 		shell(benchShown("./fuzz/hunt", "Hunt", flags...)) + huntTable(hunts), nil
 }
 
@@ -97,9 +97,9 @@ func inMemory(l *lab) (string, error) {
 		}
 		rows = append(rows, append([]string{op}, row...))
 	}
-	return paragraph("Requests of one client, one after the other, through the in-memory "+
-		"connection; the echo answers everything with the same empty reply. The ratio is of the "+
-		"times of requests that take turns.") + shell(benchShown("./fakezk", pattern)) +
+	return paragraph("One client sends requests one after the other over an in-memory connection. "+
+		"The echo sends the same empty reply to every request. For the last column the two take "+
+		"turns, request by request, in one run.") + shell(benchShown("./fakezk", pattern)) +
 		table([]string{"operation", "server, requests/s", "echo, requests/s",
 			"time, server / echo"}, rows), nil
 }
@@ -126,15 +126,14 @@ func start(l *lab) (string, error) {
 		rows = append(rows, []string{s.Server, figure.Milliseconds(figure.Median(s.Took)),
 			figure.Milliseconds(slices.Min(s.Took)), figure.Milliseconds(slices.Max(s.Took))})
 	}
-	return paragraph("From nothing to the first create of a client. Server in-process is in "+
-		"memory; in a process that has started it many times it takes %s ms.",
+	return paragraph("Time from the start of a server to the first create of a client. The server "+
+		"in-process is in memory; in a process that has started it many times it takes %s ms.",
 		figure.Milliseconds(time.Duration(ns))) +
 		shell("go run -C bench ./load start", benchShown("./fakezk", "Start$")) +
 		table([]string{"server", "median ms", "fastest ms", "slowest ms"}, rows), nil
 }
 
-// A cell is what the command load measures of one operation at one number of
-// connections.
+// A cell is the measurement by the command load of one operation at one number of connections.
 type cell struct {
 	Op      string             `json:"op"`
 	Conns   int                `json:"connections"`
@@ -156,12 +155,12 @@ func requests(l *lab) (string, error) {
 	if len(cells) == 0 || len(cells[0].Servers) != 3 {
 		return "", fmt.Errorf("a server is missing; is there a ZooKeeper?")
 	}
-	return paragraph("Requests over TCP beside a *floor* (a Go server that keeps no state and "+
-		"answers with canned replies of the right size: nothing can be faster) and a real "+
-		"ZooKeeper at its best (default JVM, data in RAM, no fsync), taking turns, with the "+
-		"same Go client program, eight goroutines to a connection, medians of three rounds of a "+
-		"second. Columns without a number of connections are of %d. The client takes most of "+
-		"the processor, so the processor time per request compares servers best.", shownConns) +
+	return paragraph("Three servers in turns: zksim, a *floor* (a Go server that keeps no state "+
+		"and sends prepared replies of the right size), and ZooKeeper with its data in RAM and "+
+		"without fsync. The same Go client program sends the requests, with eight goroutines on "+
+		"each connection. The figures are medians of three rounds of a second. Columns without a "+
+		"number of connections are for %d. The client uses most of the processor time, so the "+
+		"processor time per request is the best comparison of the servers.", shownConns) +
 		shell("go run -C bench ./load --rounds 3") + requestTable(cells), nil
 }
 

@@ -11,9 +11,9 @@
 //	zksim conform              the same requests to it and to a running ZooKeeper
 //	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language
 //
-// zksim COMMAND --help lists the flags. The manual is that of package
-// [github.com/zksim/zksim/cli], go doc github.com/zksim/zksim/cli, which also makes a
-// command like this one that knows workloads of your own.
+// zksim COMMAND --help lists the flags. The manual is the documentation of package
+// [github.com/zksim/zksim/cli], go doc github.com/zksim/zksim/cli, which also makes a command like
+// this one that knows your own workloads.
 package main
 
 import "github.com/zksim/zksim/cli"

@@ -4,10 +4,9 @@
 //	zksim serve --addr 127.0.0.1:2181 --control 127.0.0.1:8080
 //	go run ./examples/go --zk 127.0.0.1:2181 --control 127.0.0.1:8080
 //
-// It places an order as a sequential node. The control endpoint loses the reply
-// of the create, so the client cannot know whether the order exists. A second
-// create could make two. The order carries an id, so the program looks for the
-// id first, and ends with exactly one order.
+// It places an order as a sequential node. The control endpoint loses the reply of the create, so
+// the client cannot know whether the order exists. A second create could make two. The order
+// carries an id, so the program looks for the id first, and ends with exactly one order.
 package main
 
 import (
@@ -25,7 +24,8 @@ import (
 
 func main() {
 	server := flag.String("zk", "127.0.0.1:2181", "address of the ZooKeeper")
-	control := flag.String("control", "127.0.0.1:8080", "address of the control endpoint of zksim serve")
+	control := flag.String("control", "127.0.0.1:8080",
+		"address of the control endpoint of zksim serve")
 	flag.Parse()
 	if err := run(os.Stdout, *server, *control); err != nil {
 		fmt.Fprintf(os.Stderr, "example: %v\n", err)
@@ -33,14 +33,15 @@ func main() {
 	}
 }
 
-// run places an order whose reply gets lost and tells what happens.
+// run places an order, loses the reply, and prints the outcome.
 func run(out io.Writer, server, control string) error {
 	conn, _, err := zk.Connect([]string{server}, 10*time.Second, zk.WithLogInfo(false))
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close()
-	if _, err := conn.Create("/orders", nil, 0, zk.WorldACL(zk.PermAll)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+	_, err = conn.Create("/orders", nil, 0, zk.WorldACL(zk.PermAll))
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 		return fmt.Errorf("create /orders: %w", err)
 	}
 	if err := loseReply(control); err != nil {
@@ -76,7 +77,9 @@ func loseReply(control string) error {
 // placeOrder creates one node for an order, however often the connection is lost.
 func placeOrder(out io.Writer, conn *zk.Conn, id, text string) (string, error) {
 	for {
-		path, err := conn.Create("/orders/"+id+"-", []byte(text), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		path, err := conn.Create(
+			"/orders/"+id+"-", []byte(text), zk.FlagSequence, zk.WorldACL(zk.PermAll),
+		)
 		if !errors.Is(err, zk.ErrConnectionClosed) {
 			return path, err
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
-// TestOneOrderInSpiteOfTheLostReply runs the example against a server in this
-// process, whose control endpoint takes faults only.
+// TestOneOrderInSpiteOfTheLostReply runs the example against a server in this process, with a
+// control endpoint that takes only faults.
 func TestOneOrderInSpiteOfTheLostReply(t *testing.T) {
 	server := fakezk.Start(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,7 +63,8 @@ func TestNothingIsSaidOfAnOrderThatCouldNotBeLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakezk.Start(t)
 		conn := server.Connect(t)
-		if err := server.Inject(fault.Fault{Kind: fault.DropRequest, Op: "create", Request: 1}); err != nil {
+		drop := fault.Fault{Kind: fault.DropRequest, Op: "create", Request: 1}
+		if err := server.Inject(drop); err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// agree reports whether the outcomes of a step on two servers agree. When a connected
-// session expires, a real server sends the events of its own ephemerals and closes the
-// connection from another thread: how many it sends, and whether it stops within a frame,
-// depends on chance. The outcomes of stepExpire therefore agree if one begins with the
-// other.
+// agree reports whether the outcomes of a step on two servers agree. When a connected session
+// expires, a real server sends the events of its own ephemerals and closes the connection from
+// another thread: how many it sends, and whether it stops within a frame, depends on chance. The
+// outcomes of stepExpire therefore agree if one begins with the other.
 func (s step) agree(seen [2]outcome) bool {
 	if s.kind != stepExpire {
 		return slices.Equal(seen[0], seen[1])

@@ -59,8 +59,7 @@ func (c *clock) insert(zxid, ms int64) bool {
 	return fits
 }
 
-// checkRange compares a time with the marks. The error says how much too early or late it
-// is.
+// checkRange compares a time with the marks. The error says how much too early or late it is.
 func (c *clock) checkRange(zxid, ms int64) string {
 	from, to := int64(oldestMs), nowMs()
 	for _, m := range c.marks {

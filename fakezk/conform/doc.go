@@ -1,6 +1,5 @@
-// Package conform compares two ZooKeeper servers: it plays the same requests on both and
-// compares every answer. It shows that the server of package fakezk behaves like a real
-// one.
+// Package conform compares two ZooKeeper servers: it plays the same requests on both and compares
+// every answer. It shows that the server of package fakezk behaves like a real one.
 //
 //	report, err := conform.Compare(ctx,
 //		conform.Target{Name: "fakezk", Dial: dialFake},
@@ -31,9 +30,8 @@
 //
 // # Families
 //
-// A family is a list of scripts about one subject: framing, sessions, zxids, stat,
-// paths, create, sequence, ephemerals, watches, setwatches, multi, acl, auth,
-// order, quota, limits, and
+// A family is a list of scripts about one subject: framing, sessions, zxids, stat, paths, create,
+// sequence, ephemerals, watches, setwatches, multi, acl, auth, order, quota, limits, and
 //
 //   - fresh: requests about "/", for new servers, see Options.Fresh;
 //   - expiry: sessions that expire, which takes some five seconds;
@@ -51,11 +49,10 @@
 //	w drop
 //	w attach
 //
-// $ stands for [Root]. Operations have the names of ZooKeeper's documentation; "op CODE
-// HEX" sends any body. The requests of a burst are sent in one write. drop ends the
-// connection, attach opens a new one for the session, await waits for a notification,
-// expire for the server to end the connection. Quotes are those of Go. A session connects
-// with its first request.
+// $ stands for [Root]. Operations have the names of ZooKeeper's documentation; "op CODE HEX" sends
+// any body. The requests of a burst are sent in one write. drop ends the connection, attach opens a
+// new one for the session, await waits for a notification, expire for the server to end the
+// connection. Quotes are those of Go. A session connects with its first request.
 //
 // Random scripts follow the families, Options.Ops steps of them: two to four sessions, all
 // operations, valid and invalid paths and arguments, watches of all kinds, connections
@@ -75,8 +72,7 @@
 //	-Dzookeeper.DigestAuthenticationProvider.superDigest=super:...   see SuperDigest
 //	-Dzookeeper.extendedTypesEnabled=true
 //
-// the first because scripts create nodes that only the superuser can delete. All families
-// also need
+// the first because scripts create nodes that only the superuser can delete. All families also need
 //
 //	-Dzookeeper.enforceQuota=true
 //	-Dznode.container.checkIntervalMs=500   for the family reaping, or
@@ -89,10 +85,9 @@
 // session expires in the middle of a script on a busy machine. The client's address must
 // be 127.0.0.1 if one of the servers is a fakezk with in-memory connections.
 //
-// Scripts write only below Root and below /zookeeper/quota followed by Root. Both are
-// deleted before every script and at the end. With Options.Fresh scripts write elsewhere,
-// too, and everything is deleted. All sessions are closed at the end, even if the
-// comparison is interrupted.
+// Scripts write only below Root and below /zookeeper/quota followed by Root. Both are deleted
+// before every script and at the end. With Options.Fresh scripts write elsewhere, too, and
+// everything is deleted. All sessions are closed at the end, even if the comparison is interrupted.
 //
 // # Limits
 //
@@ -111,11 +106,9 @@
 //   - whether a request in one burst with a setACL before it is checked by the new list:
 //     PrepRequestProcessor does not put the list into the ChangeRecord for the later
 //     requests. Random bursts have a setACL at their end only;
-//   - how many events of its own ephemerals a connected session gets when it expires.
-//     One server's events must be the beginning of the other's, so a server that never
-//     sends any is not found.
+//   - how many events of its own ephemerals a connected session gets when it expires. One server's
+//     events must be the beginning of the other's, so a server that never sends any is not found.
 //
-// The order of nine or more names in one bucket of a hash table, which depends on the
-// shape of a tree, is not compared. Four-letter words and ensembles are not part of this
-// package.
+// The order of nine or more names in one bucket of a hash table, which depends on the shape of a
+// tree, is not compared. Four-letter words and ensembles are not part of this package.
 package conform

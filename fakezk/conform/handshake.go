@@ -111,8 +111,7 @@ func (p *player) attach(ctx context.Context, c *session, with connecting) (outco
 	return seen, nil
 }
 
-// connectResponse decodes a frame as a ConnectResponse. It returns false if the frame is
-// not one.
+// connectResponse decodes a frame as a ConnectResponse. It returns false if the frame is not one.
 func connectResponse(frame []byte) (proto.ConnectResponse, bool) {
 	resp, err := wire.DecodeConnectResponse(frame)
 	if err != nil {

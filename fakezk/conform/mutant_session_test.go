@@ -82,8 +82,7 @@ func misdirected() fault {
 	}
 }
 
-// survivors makes connections stay open if the server closes them without a request of
-// their own for it.
+// survivors makes connections stay open if the server closes them without a request of the client.
 func survivors() fault {
 	return func(c *mutantConn) {
 		closing := false

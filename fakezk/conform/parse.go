@@ -43,8 +43,7 @@ func parseFamily(family, text string) ([]script, error) {
 	return scripts, nil
 }
 
-// parseLine parses a step, or "repeat N STEP", in which % is the number of the repetition,
-// from 0.
+// parseLine parses a step, or "repeat N STEP", in which % is the number of the repetition, from 0.
 func parseLine(line string) ([]step, error) {
 	rest, ok := strings.CutPrefix(line, "repeat ")
 	if !ok {

@@ -84,9 +84,8 @@ func namesWatches(code proto.OpCode) func(*arguments) proto.Request {
 	}
 }
 
-// parseRequest parses one request: a verb of the table, multi or multiRead with requests
-// in braces, "op CODE HEX" (any body) or "frame HEX" (any payload). All but frame may have
-// xid=N.
+// parseRequest parses one request: a verb of the table, multi or multiRead with requests in braces,
+// "op CODE HEX" (any body) or "frame HEX" (any payload). All but frame may have xid=N.
 func parseRequest(a *arguments) (request, error) {
 	var r request
 	switch a.verb {

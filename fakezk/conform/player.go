@@ -114,8 +114,7 @@ const markerXid = -2
 
 var ping = wire.AppendRequest(nil, markerXid, &proto.Simple{Code: proto.OpPing})
 
-// send sends requests and a ping in one write and reads frames up to the answer to the
-// ping.
+// send sends requests and a ping in one write and reads frames up to the answer to the ping.
 func (p *player) send(ctx context.Context, c *session, requests []request) (outcome, error) {
 	var out []byte
 	markers := 1

@@ -154,8 +154,7 @@ func (g *generator) watchRequest(c *client, verb string) (string, bool) {
 	return fmt.Sprintf("%s %s type=%d", verb, path, kind), granted
 }
 
-// setWatches writes a setWatches or setWatches2 with random lists of paths, sometimes a
-// null list.
+// setWatches writes a setWatches or setWatches2 with random lists of paths, sometimes a null list.
 func (g *generator) setWatches() string {
 	kinds := []string{"data", "exist", "child"}
 	text := pick(g, "setWatches", "setWatches2")

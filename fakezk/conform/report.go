@@ -13,10 +13,9 @@ type Report struct {
 	// Differences are the differences found, at most one of each script: later ones
 	// may be its consequences.
 	Differences []Difference
-	// Unrepeated are the differences of random scripts that had none in five
-	// repetitions. Either another client or the search for containers has interfered,
-	// or a server is rarely wrong. As these cannot be distinguished, they count as
-	// differences.
+	// Unrepeated are the differences of random scripts that had none in five repetitions. Either
+	// another client or the search for containers has interfered, or a server is rarely wrong. As
+	// these cannot be distinguished, they count as differences.
 	Unrepeated []Difference
 }
 

@@ -17,8 +17,7 @@ type shrinker struct {
 	runs int
 }
 
-// shrink returns the difference of the shortest script found, starting from s and its
-// difference.
+// shrink returns the difference of the shortest script found, starting from s and its difference.
 func (p *pair) shrink(ctx context.Context, s script, diff *Difference) (*Difference, error) {
 	sh := &shrinker{pair: p, best: s, diff: diff}
 	for smaller := true; smaller && sh.runs < maxShrinkRuns; {

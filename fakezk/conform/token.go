@@ -53,8 +53,7 @@ func quote(value string) string {
 	return value
 }
 
-// arguments holds the tokens of one request that are not yet taken. err is the first
-// error.
+// arguments holds the tokens of one request that are not yet taken. err is the first error.
 type arguments struct {
 	verb  string
 	given []token

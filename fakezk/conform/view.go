@@ -31,8 +31,7 @@ type sent struct {
 	op  proto.OpCode
 }
 
-// frame returns one frame as text, and its xid. It removes the answered request from
-// pending.
+// frame returns one frame as text, and its xid. It removes the answered request from pending.
 func (v *view) frame(payload []byte, pending *[]sent) (line string, xid int32) {
 	h, body, err := wire.DecodeReplyHeader(payload)
 	if err != nil {

@@ -1,13 +1,13 @@
-// Package fault has faults as data: what goes wrong ([Kinds] lists the kinds) and
-// where, as the n-th request or the n-th watch notification of a client, or as a
-// time. A [Fault] prints as one line, which [Parse] reads back:
+// Package fault has faults as data: a kind ([Kinds] lists them) and a place, which is the n-th
+// request or the n-th watch notification of a client, or a time. A [Fault] prints as one line,
+// which [Parse] reads back:
 //
 //	drop-reply client=b request=5
 //	stall 3s client=a op=getChildren2 request=1
 //	cut client=b event=1 path=/lock/**
 //	restart 200ms at=2s
 //
-// The same faults act on a fakezk.Server (Server.Inject), in a simulated world
-// (sim.World.Plan) and on the way to a real server (realworld.World.Plan). This
-// package says what a fault is; package fakezk/internal/carry says how it acts.
+// The same faults act on a fakezk.Server (Server.Inject), in a simulated world (sim.World.Plan) and
+// on the way to a real server (realworld.World.Plan). This package describes faults; package
+// fakezk/internal/carry applies them.
 package fault

@@ -11,21 +11,19 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A Fault is one thing that goes wrong in a World or on a Server: what happens, and
-// where. [Fault.String] prints it as one line, which [Parse] reads back.
+// A Fault is one failure in a World or on a Server: its kind and its place. [Fault.String] prints
+// it as one line, which [Parse] reads back.
 //
-// Exactly one of Request, Event and At says when. The other selectors narrow
-// what is counted: Request 2 with Op "create" is the second create.
-// Coordinates are logical, so a fault keeps its meaning when latencies change.
-// Pings and handshakes are never counted.
+// Exactly one of Request, Event and At is set. The other selectors narrow the count: Request 2 with
+// Op "create" is the second create. Coordinates are logical, so a fault keeps its meaning when
+// latencies change. Pings and handshakes are never counted.
 type Fault struct {
-	// Kind is what happens.
+	// Kind is the kind of failure.
 	Kind Kind
 	// For is how long, for kinds that last (see [Kinds]); else zero.
 	For time.Duration
-	// Client is the client concerned: in a World an actor, on a Server a session,
-	// as S1 or 0x and its id in hexadecimal. Empty means any client for Request
-	// and Event, and all of them for At.
+	// Client is the client concerned: in a World an actor, on a Server a session, as S1 or 0x and
+	// its id in hexadecimal. Empty means any client for Request and Event, and all of them for At.
 	Client string
 	// Conn counts the client's connections from 1; 0 means any.
 	Conn int
@@ -37,12 +35,12 @@ type Fault struct {
 	At time.Duration
 	// Op is an operation's name, as in the trace: create, getData, multi, ...
 	Op string
-	// Path is a glob: * matches within one path element, a trailing /** matches
-	// every descendant. The path of a multi is that of its first operation.
+	// Path is a glob: * matches within one path element, a trailing /** matches every descendant.
+	// The path of a multi is the path of its first operation.
 	Path string
 }
 
-// A Kind names what a Fault does.
+// A Kind names the effect of a Fault.
 type Kind string
 
 // The kinds. "The request" is the one that the fault's coordinates
@@ -64,13 +62,12 @@ const (
 	// StallMidFrame delivers half of the reply or event and the rest, with all
 	// that follows, after a while.
 	StallMidFrame Kind = "stall-mid-frame"
-	// Delay holds the request, or the event, and what is behind it in the same
-	// direction, for a while. Replies already under way are not held.
+	// Delay holds the request, or the event, and all later messages in the same direction, for a
+	// while. Replies already under way are not held.
 	Delay Kind = "delay"
-	// Blackhole discards, without any sign, every byte of the client's
-	// connections from the request on, for ever; dials hang for a while. On a
-	// Server, a dial that hangs is served when that while is over, unless the
-	// client gave it up.
+	// Blackhole discards, without any sign, every byte of the client's connections from the request
+	// on, for ever; dials hang for a while. On a Server, a dial that hangs is served when that
+	// while is over, unless the client gave it up.
 	Blackhole Kind = "blackhole"
 	// Refuse resets the client's connections instead of applying the request, and
 	// its dials fail for a while. On a Server, the dials of one session fail at
@@ -98,29 +95,30 @@ type KindInfo struct {
 }
 
 var faultKinds = []KindInfo{
-	{DropRequest, false, true, false, false, "the connection dies before the request is applied"},
+	{DropRequest, false, true, false, false,
+		"the connection is reset before the request is applied"},
 	{DropReply, false, true, false, false,
-		"the request is applied, its reply is lost with the connection"},
+		"the request is applied; its reply is lost with the connection"},
 	{Cut, false, true, true, true,
-		"the connection is reset after the reply, before the event, or at a time"},
+		"the connection is reset: after the reply, before the event, or at a time"},
 	{CutMidFrame, false, true, true, false,
 		"half of the reply or event arrives, then the connection is reset"},
-	{Stall, true, true, true, true, "no bytes pass either way for a while, then they flow again"},
+	{Stall, true, true, true, true,
+		"no bytes pass either way for D, then all are delivered"},
 	{StallMidFrame, true, true, true, false,
-		"half of the reply or event arrives, the rest after a while"},
-	{Delay, true, true, true, false, "the request or event arrives late"},
-	{Blackhole, true, true, false, true, "bytes vanish without a reset; dials hang for a while"},
-	{Refuse, true, true, false, true, "the connection dies and dials fail for a while"},
-	{
-		Expire, false, true, false, true,
-		"the session ends at the server before the request is applied",
-	},
-	{
-		LateReap, true, true, false, true,
-		"the session ends, its ephemerals stay visible for a while",
-	},
+		"half of the reply or event arrives, the rest D later"},
+	{Delay, true, true, true, false,
+		"the request or event arrives D later"},
+	{Blackhole, true, true, false, true,
+		"all bytes are lost without a reset, and dials hang, for D"},
+	{Refuse, true, true, false, true,
+		"the connection is reset, and dials fail for D"},
+	{Expire, false, true, false, true,
+		"the session expires at the server before the request is applied"},
+	{LateReap, true, true, false, true,
+		"the session expires; its ephemeral nodes stay visible for D"},
 	{Restart, true, true, false, true,
-		"the server restarts: every connection dies, dials fail for a while"},
+		"the server restarts: all connections are reset, dials fail for D"},
 }
 
 // Kinds lists all kinds, in a fixed order.
@@ -164,8 +162,7 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// Parse reads the one-line form of a Fault. Its error says which word is
-// wrong and what was expected.
+// Parse reads the one-line form of a Fault. Its error names the wrong word and the expected one.
 func Parse(line string) (Fault, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -245,7 +242,7 @@ func parseDuration(key, value string) (time.Duration, error) {
 
 const maxFaultDuration = 24 * time.Hour
 
-// Validate says what is wrong with a Fault, or returns nil.
+// Validate returns an error for an invalid Fault.
 func (f Fault) Validate() error {
 	info, ok := f.Kind.info()
 	if !ok {

@@ -30,7 +30,7 @@ func (r *run) changesBehind(base int64) ([]placedChange, error) {
 			continue // a session of the run itself, past the proxy
 		}
 		if e.Zxid > r.restZxid {
-			break // what is done to end the run
+			break // done to end the run
 		}
 		for _, c := range teller.tell(e) {
 			c.Time = r.timeOf(places[i], e.TimeMs)
@@ -47,8 +47,8 @@ type placedChange struct {
 	at trace.Moment
 }
 
-// timeOf is the virtual time of a change: what the server's clock says, but within
-// what its place in the trace allows.
+// timeOf is the virtual time of a change: the server's clock, limited to the times that its place
+// in the trace allows.
 func (r *run) timeOf(place int, ms int64) time.Duration {
 	at := time.UnixMilli(ms).Sub(r.start) * time.Duration(r.world.Pace)
 	if place > 0 {
@@ -60,8 +60,7 @@ func (r *run) timeOf(place int, ms int64) time.Duration {
 	return max(at, 0)
 }
 
-// teller turns entries of the log, in order, into changes. It remembers the
-// nodes that exist.
+// teller turns entries of the log, in order, into changes. It remembers the nodes that exist.
 type teller struct {
 	run     *run
 	origins map[string]nodeOrigin
@@ -160,5 +159,5 @@ func causes(c trace.Change, ev proto.WatcherEvent) bool {
 	return false
 }
 
-// nodeOrigin is what a Change that deletes a node says of its creation.
+// nodeOrigin has the fields of a node's creation for the Change that deletes it.
 type nodeOrigin struct{ czxid, owner int64 }

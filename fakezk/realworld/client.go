@@ -15,8 +15,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// Client is a World's client from the inside: what its script may use. Its methods may
-// be called from any goroutine.
+// Client is a World's client, for use by its script. Its methods may be called from any goroutine.
 type Client struct {
 	run  *run
 	name string
@@ -88,8 +87,7 @@ func (c *Client) At(t time.Time) time.Duration {
 	return t.Sub(c.run.start) * time.Duration(c.run.world.Pace)
 }
 
-// Note writes a line into the trace, as the client's script, and returns when
-// that was.
+// Note writes a line into the trace, as the client's script, and returns when that was.
 func (c *Client) Note(format string, args ...any) trace.Moment {
 	text := fmt.Sprintf(format, args...)
 	c.run.mu.Lock()
@@ -102,7 +100,7 @@ func (c *Client) NoteAside(format string, args ...any) trace.Moment {
 	return c.Note(format, args...)
 }
 
-// notice records what the client's library says of the session.
+// notice records a session event of the client's library.
 func (c *Client) notice(ev zk.Event) {
 	kind, ok := zkclient.NoticeOf(ev)
 	if !ok {
@@ -158,5 +156,5 @@ func (h *hosts) Next() (server string, retryStart bool) {
 	return proxyAddress, h.run.closing
 }
 
-// proxyAddress is what clients dial.
+// proxyAddress is the address that clients dial.
 const proxyAddress = "127.0.0.1:2181"

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAMomentIsTheSameForAllClients of a RealWorld, whenever they ask: the order of what
-// is due must not hang on how long the asking takes.
+// TestAMomentIsTheSameForAllClients of a World, at any time: the order of due elements must not
+// depend on the time that a call takes.
 func TestAMomentIsTheSameForAllClients(t *testing.T) {
 	r := &run{start: time.Now()}
 	r.world.Pace = 3

@@ -1,17 +1,15 @@
-// Package realworld runs clients against a real ZooKeeper server, in real time, under
-// the faults of package sim. It checks that what a simulation shows holds outside of
-// the simulation.
+// Package realworld runs clients against a real ZooKeeper server, in real time, under the faults of
+// package sim. It checks that the results of a simulation hold outside of it.
 //
 //	w := realworld.World{
-//		Server:  server, // a running ZooKeeper that nobody else uses
+//		Server:  server, // a running ZooKeeper for this test alone
 //		Pace:    4,      // four seconds of the World in one second of the clock
 //		Clients: []realworld.Actor{{Name: "a", Run: script}},
 //		Plan:    []fault.Fault{{Kind: fault.DropReply, Client: "a", Request: 5}},
 //	}
 //	result, err := w.Run(ctx)
 //
-// A proxy stands between each client and the server; the faults act in it. The
-// [trace.Result] has the shape of a simulated one, so the same judges judge it. What the
-// server changed comes from its transaction log. [World] says what a real world cannot
-// do.
+// A proxy stands between each client and the server; the faults act in it. The [trace.Result] has
+// the shape of a simulated one, so the same judges judge it. The server's changes come from its
+// transaction log. [World] lists the limits of a real world.
 package realworld

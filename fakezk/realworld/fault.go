@@ -18,7 +18,7 @@ import (
 // theServer is the number of the only server.
 const theServer = 0
 
-// carryOut does what package carry has decided.
+// carryOut performs the actions of package carry.
 func (r *run) carryOut(actions []carry.Action) {
 	for _, a := range actions {
 		if a.Conn == nil {
@@ -83,8 +83,7 @@ func (l *link) logStrike(a carry.Action) {
 	}
 }
 
-// strikeAt lets a fault act whose time has come. If there is nothing for it to act
-// on, it counts as missed.
+// strikeAt lets a fault act at its time. If it finds nothing to act on, it counts as missed.
 func (r *run) strikeAt(f *carry.Armed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,7 +168,7 @@ func (r *run) endSession(session int64, password []byte) error {
 		&proto.Simple{Code: proto.OpCloseSession})); err != nil {
 		return wrong(err)
 	}
-	// What comes before its end are notifications and the reply.
+	// Before its end come notifications and the reply.
 	for err == nil {
 		_, err = readPacket(conn)
 	}
@@ -179,8 +178,7 @@ func (r *run) endSession(session int64, password []byte) error {
 	return nil
 }
 
-// closingXid is the xid of the request that ends a session for a fault. No client
-// comes so far.
+// closingXid is the xid of the request that ends a session for a fault. No client comes so far.
 const closingXid = 1<<31 - 1
 
 // serverPatience is how long, in real time, a server may take to answer the proxy.

@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// rest notes the server's state before the end, and ends the journal.
-func (r *run) rest(ctx context.Context) error {
+// noteAtRest notes the server's state before the end, and ends the journal.
+func (r *run) noteAtRest(ctx context.Context) error {
 	r.mu.Lock()
 	r.ended, r.out.Elapsed = true, r.now()
 	r.out.Watches = r.watchesAtRest()
@@ -164,7 +164,7 @@ func ignoreNoNode(err error) error {
 	return err
 }
 
-// nodeAtRest is what a client can see of a node.
+// nodeAtRest returns the properties of a node that a client can read.
 func nodeAtRest(path string, data []byte, stat *zk.Stat) view.Node {
 	n := view.Node{
 		Path: path, Data: data, Owner: stat.EphemeralOwner, Czxid: stat.Czxid, Mzxid: stat.Mzxid,

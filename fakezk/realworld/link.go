@@ -13,9 +13,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// link is one connection of a client, in memory up to the proxy, and the proxy's
-// own to the server. All of it is guarded by the run's mutex. The Tag of a message to
-// the client is what the trace says of it.
+// link is one connection of a client, in memory up to the proxy, and the proxy's own to the server.
+// All of it is guarded by the run's mutex. The Tag of a message to the client is its text in the
+// trace.
 type link struct {
 	run    *run
 	client *Client
@@ -26,7 +26,7 @@ type link struct {
 	frames   wire.Splitter
 	session  int64
 	greeted  bool       // the handshake went up
-	waiting  []*request // what the server has not answered, in order
+	waiting  []*request // requests that the server has not answered, in order
 	lastZxid int64      // of the newest reply; -1 before
 	watches  watchesBy
 }
@@ -68,7 +68,7 @@ func (l *link) onClose() {
 	l.move()
 }
 
-// read takes what the server sends, to the end of the connection.
+// read takes the server's output, to the end of the connection.
 func (l *link) read() {
 	defer l.run.readers.Done()
 	for {
@@ -102,8 +102,7 @@ func readPacket(from io.Reader) ([]byte, error) {
 	return packet, err
 }
 
-// move lets everything go that may. For what has to wait, the link is looked at
-// again in time.
+// move releases all messages that may go. A timer moves the others in time.
 func (l *link) move() {
 	for l.conn.Ready(&l.conn.Up, l.run.now()) {
 		l.run.carryOut(l.conn.DeliverUp(l.run.now()))
@@ -124,8 +123,8 @@ func (l *link) moveDown() {
 	}
 }
 
-// hangUp closes the proxy's direction of its connection to the server. What the server
-// still answers is read, as a record of what it did.
+// hangUp closes the proxy's direction of its connection to the server. Further answers of the
+// server are still read, as a record of its actions.
 func (l *link) hangUp() {
 	server := l.server
 	if tcp, ok := server.(*net.TCPConn); ok {
@@ -140,5 +139,5 @@ func (l *link) hangUp() {
 // lastAnswers is how long, in real time, a server may take to hang up, too.
 const lastAnswers = time.Second
 
-// closeQuietly closes a connection whose reader notices that it is.
+// closeQuietly closes a connection; its reader notices.
 func closeQuietly(c io.Closer) { _ = c.Close() }

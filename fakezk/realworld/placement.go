@@ -9,10 +9,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// places finds, for each entry of the log, the number of lines of the trace before it:
-// the smallest possible one. A standalone server handles all requests one after the
-// other, in one thread, and an answer carries the zxid of the newest change at that
-// moment. So an entry is
+// places finds, for each entry of the log, the number of lines of the trace before it: the smallest
+// possible one. A standalone server handles all requests one after the other, in one thread, and an
+// answer carries the zxid of the newest change at that moment. So an entry is
 //
 //   - behind its own request on its way to the server;
 //   - behind every request that was answered with a smaller zxid;

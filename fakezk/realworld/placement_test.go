@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// asked is a request that went to the server when the trace had so many lines, and
-// was answered, with a zxid, when it had so many; 0 for one that was not.
+// asked is a request with the lengths of the trace when it was sent and when it was answered, with
+// a zxid; 0 if it was not answered.
 func asked(sent, received int, zxid int64) *request {
 	return &request{Request: engine.Request{Zxid: zxid}, sent: sent, received: received}
 }
@@ -113,7 +113,8 @@ func TestWatchesAreThoseAskedForAndNotFired(t *testing.T) {
 			}, []watch{at("/a", false)}},
 		{"a deletion both", []func(watchesBy){get, list, fires(proto.EventDeleted, "/a")}, nil},
 		{"set again", []func(watchesBy){func(w watchesBy) {
-			w.setAgain(&request{Request: engine.Request{Body: &proto.SetWatches{DataWatches: []string{"/a"},
+			w.setAgain(&request{Request: engine.Request{Body: &proto.SetWatches{
+				DataWatches:  []string{"/a"},
 				ExistWatches: []string{"/b"}, ChildWatches: []string{"/c"}}}})
 		}, fires(proto.EventCreated, "/b")}, []watch{at("/a", false), at("/c", true)}},
 	} {

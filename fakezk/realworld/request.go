@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// request is a frame from a client and what became of it.
+// request is a frame from a client with its outcome.
 type request struct {
 	engine.Request     // complete once answered
 	number         int // of the client's requests, 0 if not counted
@@ -22,7 +22,7 @@ type request struct {
 	received       int // likewise, when the answer came; 0: it did not
 }
 
-// String is what the trace says of it. It is read when all is over.
+// String is the text of the request in the trace. It is called at the end of the run.
 func (q *request) String() string {
 	switch {
 	case q.Handshake && q.received == 0:
@@ -37,7 +37,7 @@ func (q *request) String() string {
 	return tracetext.Request(q.Request).String()
 }
 
-// requestOf is the request that goes to the server, and what damages its reply.
+// requestOf returns the request that goes to the server, with the fault that damages its reply.
 func (l *link) requestOf(a carry.Action) *request {
 	if !l.greeted {
 		l.greeted = true

@@ -17,10 +17,9 @@ import (
 // or from the server is noted, the faults that select it act, and it goes on its way.
 // So the lines of the trace are in the order in which frames passed the proxy.
 //
-// What the proxy adds to the rules of package carry: it ends a session by a second
-// connection, and takes time for it; a restart kills a process; and what the server
-// sends because of a request comes with no sign of it but the reply's xid. So only the
-// reply itself is damaged, and notifications before it have passed.
+// The proxy adds to the rules of package carry: it ends a session by a second connection, which
+// takes time; a restart kills a process; and only the reply's xid shows which output belongs to a
+// request. So only the reply itself is damaged, and notifications before it have passed.
 type run struct {
 	world World
 	start time.Time
@@ -46,7 +45,7 @@ type run struct {
 	lines    []trace.Line
 	wallMs   []int64           // of each line
 	sessions map[int64][]byte  // passwords
-	calls    map[call]*request // by what the log calls them
+	calls    map[call]*request // by their names in the log
 	answers  []*request        // in the order of their requests
 	events   []event
 	notes    trace.Notes

@@ -52,7 +52,7 @@ func (w watchesBy) leave(left bool, path string, children bool) {
 	}
 }
 
-// fired forgets what a notification has used up.
+// fired forgets the watches that a notification has used up.
 func (w watchesBy) fired(ev proto.WatcherEvent) {
 	if ev.Type != proto.EventChildrenChanged {
 		delete(w, watch{ev.Path, false})

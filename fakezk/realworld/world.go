@@ -23,9 +23,9 @@ const (
 	SuperDigest   = "super:RSJ5AS7hvpmFZA+fp7Kvi+RqM/8="
 )
 
-// Server is a running ZooKeeper, 3.6 or newer and standalone, that only one World uses
-// at a time. It answers the four-letter words srvr and dump. Where clients make nodes
-// that not everybody may read, it must know the superuser by [SuperDigest].
+// Server is a running ZooKeeper, 3.6 or newer and standalone, that only one World uses at a time.
+// It answers the four-letter words srvr and dump. Where clients make nodes that not every client
+// may read, it must know the superuser by [SuperDigest].
 type Server interface {
 	// Address is host:port.
 	Address() string
@@ -40,36 +40,34 @@ type Server interface {
 // real. The clients are genuine too. Between them and the server stands a proxy, in
 // which the faults of the plan act. Run returns a Result of the same shape.
 //
-// What it cannot do:
+// Its limits:
 //
-//   - Two runs differ: the schedule is that of the machine.
+//   - Two runs differ: the machine decides the schedule.
 //   - LateReap, which no proxy can cause, is refused.
 //   - An event that a request causes to its own client is not lost with the reply
 //     (DropReply, Cut): it has passed when the reply comes.
 //   - Restart takes at least as long as the server takes to start.
-//   - The client never pauses between dials and so never returns ErrNoServer, as in a
-//     sim.World.
-//   - Delay, Stall and Blackhole hold or discard bytes in the proxy. What the
-//     server had received before, it has.
+//   - The client never pauses between dials and so never returns ErrNoServer, as in a sim.World.
+//   - Delay, Stall and Blackhole hold or discard bytes in the proxy. Bytes that the server had
+//     received before are not affected.
 //
-// What the server did is read from its transaction log when all is over. Each
-// change is put at the earliest place in the trace at which it can have been, given
-// all that the proxy saw: behind its own request, behind every request that was
-// answered with a smaller zxid, and not before the server's clock says. So the
-// Result is a history that is possible, and no stricter one.
+// The server's changes are read from its transaction log at the end of the run. Each change is put
+// at the earliest possible place in the trace, given all frames that the proxy saw: behind its own
+// request, behind every request that was answered with a smaller zxid, and not before the server's
+// clock says. So the Result is a history that is possible, and no stricter one.
 type World struct {
 	// Server is used by this World alone. All its znodes but those below /zookeeper are
 	// deleted first.
 	Server Server
-	// Plan is what goes wrong, if anything. Its durations are virtual.
+	// Plan is the list of faults; it may be empty. Its durations are virtual.
 	Plan []fault.Fault
 	// Clients are the actors.
 	Clients []Actor
 	// Pace is how many virtual seconds pass in one real second; 0 means 1. All
 	// durations here and in the Result are virtual.
 	Pace int
-	// SessionTimeout is what clients ask for; 0 means 10 s. The server grants no
-	// less than two of its ticks, which are in real time.
+	// SessionTimeout is the timeout that clients request; 0 means 10 s. The server grants no less
+	// than two of its ticks, which are in real time.
 	SessionTimeout time.Duration
 	// Limit ends the run even if scripts are still busy; 0 means 10 minutes.
 	Limit time.Duration
@@ -78,14 +76,14 @@ type World struct {
 	Settle time.Duration
 }
 
-// An Actor is a client by name, and what it does.
+// An Actor is the name and the script of a client.
 type Actor struct {
 	// Name is made of letters, digits, '-' and '_'.
 	Name string
 	Run  func(ctx context.Context, c *Client)
 }
 
-// Validate says what is wrong with the description, or returns nil.
+// Validate returns an error for an invalid description.
 func (w World) Validate() error {
 	if w.Server == nil {
 		return errors.New("no server is given")
@@ -122,9 +120,9 @@ func (w World) withDefaults() World {
 	return w
 }
 
-// Run makes it happen and returns when everything has ended. The error says that
-// the description is wrong, that the server could not be used, that ctx is done, or
-// that the log and what the proxy saw contradict each other.
+// Run runs the World and returns when everything has ended. It returns an error if the description
+// is invalid, the server could not be used, ctx is done, or the log and the frames at the proxy
+// contradict each other.
 func (w World) Run(ctx context.Context) (*trace.Result, error) {
 	if err := w.Validate(); err != nil {
 		return nil, fmt.Errorf("fakezk: real world: %w", err)
@@ -155,7 +153,7 @@ func (r *run) play(ctx context.Context) error {
 	r.background.Wait()
 	r.pause(ctx, r.held()+r.world.Settle)
 	close(calm)
-	atRest := r.rest(ctx)
+	atRest := r.noteAtRest(ctx)
 	cancel()
 	r.tearDown()
 	if err := errors.Join(ctx.Err(), atRest, r.trouble()); err != nil {
@@ -164,7 +162,7 @@ func (r *run) play(ctx context.Context) error {
 	return r.conclude(base)
 }
 
-// begin starts the scripts and what is bound to a time.
+// begin starts the scripts and the timers of faults.
 func (r *run) begin(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -182,8 +180,7 @@ func (r *run) begin(ctx context.Context) {
 	}
 }
 
-// await waits for the scripts to end, or the Limit and as long as the server was
-// down besides.
+// await waits for the scripts to end, or the Limit and as long as the server was down besides.
 func (r *run) await(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
@@ -217,7 +214,7 @@ func (r *run) pause(ctx context.Context, virtual time.Duration) {
 	}
 }
 
-// heal lets dials succeed again. What is on hold arrives at its time.
+// heal lets dials succeed again. Held messages arrive at their time.
 func (r *run) heal() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

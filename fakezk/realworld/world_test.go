@@ -52,14 +52,13 @@ func runReal(t *testing.T, w realworld.World) *trace.Result {
 	return result
 }
 
-// conner is what clients of both kinds of worlds have.
+// conner has the common method of clients of both kinds of worlds.
 type conner interface {
 	Conn() *zk.Conn
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// solo is the script of one client that changes things and hears of it, each step
-// told in one line.
+// solo is the script of one client that changes things and hears of it, each step told in one line.
 func solo(ctx context.Context, c conner, tell func(format string, args ...any)) {
 	conn := c.Conn()
 	_, err := conn.Create("/e", []byte("1"), zk.FlagEphemeral, openACL)
@@ -84,8 +83,8 @@ func errOf[T any](_ T, err error) error { return err }
 
 var openACL = zk.WorldACL(zk.PermAll)
 
-// report is what a run can be compared by: what was told, what the clients learnt,
-// and what the server did.
+// report is the comparable part of a run: the tellers' lines, the clients' notices, and the
+// server's changes.
 func report(told []string, r *trace.Result) string {
 	lines := append([]string{}, told...)
 	for _, n := range r.Notices {
@@ -106,7 +105,7 @@ func report(told []string, r *trace.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// teller collects what is told.
+// teller collects lines.
 type teller struct {
 	mu    sync.Mutex
 	lines []string
@@ -217,7 +216,7 @@ func TestFaultsMeanTheSameToARealServer(t *testing.T) {
 	all.Wait()
 }
 
-// TestRealWorldTellsWhoHeardOfAChange: who is notified, and what is left armed.
+// TestRealWorldTellsWhoHeardOfAChange: the notified clients and the watches left armed.
 func TestRealWorldTellsWhoHeardOfAChange(t *testing.T) {
 	server := startReal(t)
 	armed := make(chan struct{})

@@ -13,24 +13,24 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// Client is a World's client from the inside: what its script may use. Its
-// methods may be called from any goroutine of the client.
+// Client is a World's client, for use by its script. Its methods may be called from any goroutine
+// of the client.
 type Client struct {
 	sim   *simulation
 	name  string
 	index int // in World.Clients
 	dials int // connections begun; the World's goroutine owns it
 
-	peer     carry.Client    // as faults know it
-	done     bool            // the script has ended
-	sessions map[int64]bool  // every session it ever had
-	mu       sync.Mutex      // guards what follows
-	connects int             // calls of Connect
-	conns    []*zk.Conn      // every one, for the end
-	scripts  [MaxHands]int64 // goroutines of the hands whose scripts have not ended, 0: none
+	peer     carry.Client         // as faults know it
+	done     bool                 // the script has ended
+	sessions map[int64]bool       // every session it ever had
+	mu       sync.Mutex           // guards the fields below
+	connects int                  // calls of Connect
+	conns    []*zk.Conn           // every one, for the end
+	scripts  [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
 
 	once  sync.Once
-	first *zk.Conn // what Conn returns
+	first *zk.Conn // the result of Conn
 }
 
 // Name is the client's name.
@@ -43,9 +43,9 @@ func (c *Client) Conn() *zk.Conn {
 	return c.first
 }
 
-// Connect makes one more connection, with a session of its own, and returns it
-// and its channel of session events, as zk.Connect does. The World closes it at
-// the end. The client drops events when the channel's six slots are full.
+// Connect makes one more connection, with its own session, and returns it and its channel of
+// session events, as zk.Connect does. The World closes it at the end. The client drops events when
+// the channel's six slots are full.
 func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	c.mu.Lock()
 	c.connects++
@@ -71,9 +71,8 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	return conn, events
 }
 
-// Sleep waits in virtual time, to an instant that nothing else in the World
-// shares (goroutines of one client that sleep to the same instant wake
-// together), or until ctx ends.
+// Sleep waits in virtual time, to an instant that nothing else in the World shares (goroutines of
+// one client that sleep to the same instant wake together), or until ctx ends.
 func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 	return c.sleep(ctx, "", d)
 }
@@ -82,7 +81,7 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 // same instant wake together.
 func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
 	woken := make(chan struct{})
-	c.sim.sleep(sleeper{c, name, c.sim.now() + max(d, 0), woken})
+	c.sim.putAside(sleeper{c, name, c.sim.elapsed() + max(d, 0), woken})
 	select {
 	case <-woken:
 		return nil
@@ -92,33 +91,32 @@ func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error 
 }
 
 // Now is the virtual time since the World began.
-func (c *Client) Now() time.Duration { return c.sim.now() }
+func (c *Client) Now() time.Duration { return c.sim.elapsed() }
 
 // Note writes a line into the trace, as the client's script, and returns when
 // that was. Call it from one goroutine of the client only.
 func (c *Client) Note(format string, args ...any) trace.Moment {
-	return c.Hand(0).Note(format, args...)
+	return c.Goroutine(0).Note(format, args...)
 }
 
-// NoteAside is Note for a second goroutine of the client, one that watches
-// over a lock it holds, say. Lines of one step are ordered by source: the
-// client's library, then the script, then asides.
+// NoteAside is Note for a second goroutine of the client, one that watches over a lock it holds,
+// say. Lines of one step are ordered by source: the client's library, then the script, then asides.
 func (c *Client) NoteAside(format string, args ...any) trace.Moment {
-	return c.Hand(0).NoteAside(format, args...)
+	return c.Goroutine(0).NoteAside(format, args...)
 }
 
-// The sources of a client's lines, in their order within a step; each further
-// hand has a script and asides, too.
+// The sources of a client's lines, in their order within a step; each further Goroutine has a
+// script and asides, too.
 const (
 	sourceLibrary = iota
 	sourceScript
 	sourceAside
-	sourcesOfHand
-	sources = sourcesOfHand + (MaxHands-1)*(sourcesOfHand-sourceScript)
+	sourcesPerGoroutine
+	sources = sourcesPerGoroutine + (MaxGoroutines-1)*(sourcesPerGoroutine-sourceScript)
 )
 
 func (c *Client) note(actor string, source int, format string, args ...any) trace.Moment {
-	m := c.sim.journal.add(1+c.index*sources+source, c.sim.now(), actor, "%s",
+	m := c.sim.journal.add(1+c.index*sources+source, c.sim.elapsed(), actor, "%s",
 		fmt.Sprintf(format, args...))
 	if m != trace.AfterEnd {
 		c.sim.wakeUp()
@@ -126,14 +124,14 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 	return m
 }
 
-// notice records what the client's library says of the session.
+// notice records a session event of the client's library.
 func (c *Client) notice(ev zk.Event) {
 	kind, ok := zkclient.NoticeOf(ev)
 	if !ok || c.sim.closing.Load() {
 		return
 	}
 	m := c.note(c.name, sourceLibrary, "is told: %s", kind)
-	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.now()})
+	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.elapsed()})
 }
 
 // worldHosts offers the World's only server. While the World runs, the client
@@ -148,5 +146,5 @@ func (h *worldHosts) Next() (server string, retryStart bool) {
 	return serverAddress, h.sim.closing.Load()
 }
 
-// serverAddress is what clients of a World dial.
+// serverAddress is the address that clients of a World dial.
 const serverAddress = "127.0.0.1:2181"

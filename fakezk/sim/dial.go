@@ -53,7 +53,7 @@ func (s *simulation) beginDial(d *dialing) {
 	s.schedule(s.now()+wait, finish)
 }
 
-// answer tells what becomes of a dial.
+// answer returns the result of a dial.
 func (s *simulation) answer(c *Client) carry.Answer {
 	if s.closing.Load() {
 		return carry.Refused
@@ -90,11 +90,12 @@ func (s *simulation) finishDial(d *dialing, number int) {
 	s.nextConn++
 	conn := &carry.Conn{ID: int64(s.nextConn), Client: &c.peer, Number: number, Server: theServer}
 	l := &link{sim: s, id: s.nextConn, client: c, conn: conn}
+	l.arriveUp, l.arriveDown = l.deliverUp, l.deliverDown
 	l.frames.Max = s.world.Server.maxFrame()
 	l.end = memnet.New(l.onWrite, l.onClose)
 	s.links[l.id] = l
 	s.net.Open(conn)
-	s.engine.Open(l.id, "127.0.0.1", time.Now())
+	s.engine.Open(l.id, "127.0.0.1", s.clock())
 	s.log(c.name, "connects (connection %d)", number)
 	d.end(dialResult{conn: l.end})
 }

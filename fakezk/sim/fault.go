@@ -11,12 +11,12 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// carryOut does what package carry has decided.
+// carryOut performs the actions of package carry.
 //
-// What a World adds to the rules of package carry: a message takes a latency, so that
-// one event of the heap delivers one message (link.go), or the schedule picks it
-// (schedule.go); and a connection that its client has closed in a black hole is
-// forgotten at once, as there is no server to show it.
+// A World adds to the rules of package carry: a message takes a latency, so that one event of the
+// heap delivers one message (link.go), or the schedule picks it (schedule.go); and a connection
+// that its client has closed in a black hole is forgotten at once, as there is no server to show
+// it.
 func (s *simulation) carryOut(actions []carry.Action) {
 	for _, a := range actions {
 		if a.Conn == nil {
@@ -61,7 +61,7 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 		s.engine.Drop(l.id)
 		l.fail(a.Err)
 		delete(s.links, l.id)
-	case carry.Forget, carry.Unheard: // of the latter the server does not hear, nor does anybody
+	case carry.Forget, carry.Unheard: // Unheard has no effect on the server
 		l.conn.Close()
 		delete(s.links, l.id)
 	case carry.Expire:
@@ -72,7 +72,7 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 // deliver and fail are the only ways in which a connection wakes its client.
 func (l *link) deliver(bytes []byte) {
 	l.sim.woken = true
-	l.end.Deliver(bytes)
+	l.end.HandOver(bytes, l.sim.back)
 }
 
 func (l *link) fail(err error) {
@@ -85,9 +85,9 @@ func (l *link) deliverLater(a carry.Action) {
 	switch {
 	case l.sim.order != nil: // it looks for itself
 	case a.Up:
-		l.sim.schedule(a.At, l.deliverUp)
+		l.sim.schedule(a.At, l.arriveUp)
 	default:
-		l.sim.schedule(a.At, l.deliverDown)
+		l.sim.schedule(a.At, l.arriveDown)
 	}
 }
 
@@ -101,8 +101,8 @@ func (s *simulation) logStrike(l *link, a carry.Action) {
 	}
 }
 
-// strikeAt lets a fault act whose time has come. If there is nothing for it to act
-// on, a connection or a session, it counts as missed.
+// strikeAt lets a fault act at its time. If it finds no connection or session to act on, it counts
+// as missed.
 func (s *simulation) strikeAt(f *carry.Armed) {
 	if s.net.Healed() {
 		return
@@ -135,7 +135,7 @@ func (s *simulation) expireSessionsOf(a carry.Action) {
 // expire ends a session, with its ephemerals left for a while, if late is not 0, and
 // reports whether it was alive. A server that is down ends none.
 func (s *simulation) expire(session int64, late time.Duration) bool {
-	now := time.Now()
+	now := s.clock()
 	var r engine.Reaction
 	var ok bool
 	if s.net.IsDown(theServer, s.now()) {
@@ -157,5 +157,5 @@ func (s *simulation) expire(session int64, late time.Duration) bool {
 // server is down no session ends.
 func (s *simulation) restart(a carry.Action) {
 	s.log("server", "goes down for %s", a.Fault.For)
-	s.engine.Restart(s.start.Add(a.At)) // its connections are severed by what follows
+	s.engine.Restart(s.start.Add(a.At)) // later actions sever its connections
 }

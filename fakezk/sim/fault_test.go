@@ -14,14 +14,14 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// stage is where a script plays; what it tells is checked afterwards.
+// stage is the environment of a script; the lines that the script tells are checked afterwards.
 type stage struct {
 	*Client
 	ctx  context.Context
 	play *play
 }
 
-// play is a World that was run, and what its clients told.
+// play is a World that was run, with the lines that its clients told.
 type play struct {
 	*trace.Result
 	mu   sync.Mutex
@@ -81,7 +81,7 @@ func perform(t *testing.T, plan string, scripts ...func(*stage)) *play {
 	return p
 }
 
-// wantTold checks what a client told, in order, whenever it was.
+// wantTold checks the lines of a client, in order, at any time.
 func (p *play) wantTold(t *testing.T, client string, want ...string) {
 	t.Helper()
 	var got []string
@@ -251,7 +251,8 @@ func TestStallAtATime(t *testing.T) {
 	between(t, "the create", p.change(t, trace.NodeCreated, "/x"), 4*second, 4*second+soon)
 }
 
-// A World is not at rest while something is held: here what a client connects with.
+// TestTheWorldSettlesAfterAStall: a World is not at rest while a message is held, here the
+// handshake of a client.
 func TestTheWorldSettlesAfterAStall(t *testing.T) {
 	p := perform(t, "cut client=a at=1s\nstall 40s client=a at=1.007s",
 		func(s *stage) { s.create("/e", 0); _ = s.Sleep(s.ctx, 2*second) })

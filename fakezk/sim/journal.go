@@ -10,19 +10,30 @@ import (
 
 // journal collects lines while the simulation runs.
 type journal struct {
-	mu    sync.Mutex
+	mu sync.Mutex
+	place
+	behind *place // the World's, if clients have written lines that it has to catch up with
+	room   int64  // steps that the World needs to catch up
+	ended  bool   // nothing is written any more
+	lines  []trace.Line
+}
+
+// place is where the next line belongs.
+type place struct {
 	step  int64
+	first int           // of the lines, that with which the step began
 	last  time.Duration // when the newest line was written
-	ended bool          // nothing is written any more
-	nth   map[int]int   // rank -> lines in this step
-	lines []trace.Line
 }
 
 func (j *journal) nextStep() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.begin()
+}
+
+func (j *journal) begin() {
 	j.step++
-	clear(j.nth)
+	j.first = len(j.lines)
 }
 
 func (j *journal) add(rank int, at time.Duration, actor, format string, args ...any) trace.Moment {
@@ -32,14 +43,49 @@ func (j *journal) add(rank int, at time.Duration, actor, format string, args ...
 		return trace.AfterEnd
 	}
 	if at > j.last { // time has passed without the World's doing: clients' own timers
+		if j.room > 0 {
+			behind := j.place
+			j.behind, j.step, j.room = &behind, j.step+j.room, 0
+		}
 		j.last = at
-		j.step++
-		clear(j.nth)
+		j.begin()
 	}
-	m := trace.NewMoment(j.step, rank, j.nth[rank])
-	j.nth[rank]++
+	m := trace.NewMoment(j.step, rank, 0)
+	for _, l := range j.lines[j.first:] {
+		if l.At == m {
+			m++ // the next line of the same rank
+		}
+	}
 	j.lines = append(j.lines, trace.Line{At: m, Time: at, Actor: actor, Format: format, Args: args})
 	return m
+}
+
+// leaveRoom lets lines leave room for those of one more ping that was put off.
+func (j *journal) leaveRoom() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.room += stepsOfPing
+}
+
+// stepsOfPing is more than a ping takes: it is written, arrives and is replied to.
+const stepsOfPing = 8
+
+// goBack begins to write into the room that was left, and comeBack ends that.
+func (j *journal) goBack() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.room = 0
+	if j.behind != nil {
+		j.place, *j.behind = *j.behind, j.place
+	}
+}
+
+func (j *journal) comeBack() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.behind != nil {
+		j.place, j.behind = *j.behind, nil
+	}
 }
 
 func (j *journal) end() {
@@ -48,8 +94,15 @@ func (j *journal) end() {
 	j.ended = true
 }
 
-// finish sorts the lines into their canonical order.
+// finish sorts the lines into their canonical order. soFar does so with a copy, as more may
+// come.
 func (j *journal) finish() trace.Trace {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return trace.New(j.lines)
+}
+
+func (j *journal) soFar() trace.Trace {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return trace.New(slices.Clone(j.lines))

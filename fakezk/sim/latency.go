@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// latency is how long a message takes: a pure hash of the seed and the
-// message's coordinates, spread evenly over the orders of magnitude from 0.2 ms
-// to 6.4 ms. It is never drawn in order of arrival. Under a Schedule of another
-// kind everything takes the same time: scripts start together.
+// latency is how long a message takes: a pure hash of the seed and the message's coordinates,
+// spread evenly over the orders of magnitude from 0.2 ms to 6.4 ms. It is never drawn in order of
+// arrival. Under a Schedule of another kind everything takes the same time: scripts start together.
 func (s *simulation) latency(client, conn, direction, number int) time.Duration {
 	if s.world.undisciplined || s.order != nil {
 		return hop

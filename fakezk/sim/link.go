@@ -26,23 +26,35 @@ type link struct {
 	frames   wire.Splitter
 	up, down traffic
 
+	arriveUp, arriveDown func() // deliverUp and deliverDown
+
 	dirty   bool // already in simulation.written; guarded by simulation.mu
 	unsent  []byte
 	closing bool // the client closed its end; guarded by simulation.mu
 	hungUp  bool // ... and the server will hear of it
 }
 
-// traffic is what the latencies of one direction of a link depend on.
+// traffic has the numbers that decide the latencies of one direction of a link.
 type traffic struct {
 	count int           // messages so far, for the hash
 	last  time.Duration // arrival of the newest message
 }
 
-// label is what a World knows of a message, its Tag.
+// label is the Tag of a message in a World.
 type label struct {
-	about fmt.Stringer // for the trace: what the client receives
+	about fmt.Stringer // for the trace: the text of the client's input
 	sent  int64        // counts the World's messages
 	nth   int          // of its direction's messages, from 1
+}
+
+// newMessage is a message with its label.
+func newMessage(frame []byte, about fmt.Stringer) *carry.Message {
+	m := &struct {
+		carry.Message
+		label
+	}{carry.Message{Bytes: frame}, label{about: about}}
+	m.Tag = &m.label
+	return &m.Message
 }
 
 func labelOf(m *carry.Message) *label {
@@ -52,25 +64,26 @@ func labelOf(m *carry.Message) *label {
 	return m.Tag.(*label)
 }
 
-// collect takes in what the clients did since the last time, in canonical
-// order, and reports whether there was anything.
+// collect takes in the actions of the clients since the last time, in canonical order, and reports
+// whether there was any.
 func (s *simulation) collect() bool {
 	s.mu.Lock()
 	sleepers, ended, dials, written := s.sleepers, s.ended, s.dials, s.written
-	s.sleepers, s.ended, s.dials, s.written = nil, nil, nil, nil
+	s.sleepers, s.ended, s.dials, s.written = nil, nil, nil, s.spare
 	for _, l := range written {
 		l.dirty = false
 	}
 	s.mu.Unlock()
+	defer func() {
+		clear(written)
+		s.spare = written[:0]
+	}()
 	if len(sleepers)+len(ended)+len(dials)+len(written) == 0 {
 		return false
 	}
 	s.step()
 	if !s.world.undisciplined {
-		slices.SortStableFunc(written, func(a, b *link) int {
-			return cmp.Or(cmp.Compare(a.client.index, b.client.index),
-				cmp.Compare(a.conn.Number, b.conn.Number))
-		})
+		slices.SortStableFunc(written, compareLinks)
 		slices.SortStableFunc(dials, func(a, b *dialing) int {
 			return cmp.Or(cmp.Compare(a.client.index, b.client.index),
 				cmp.Compare(a.connect, b.connect))
@@ -90,13 +103,28 @@ func (s *simulation) collect() bool {
 	return true
 }
 
+func compareLinks(a, b *link) int {
+	return cmp.Or(cmp.Compare(a.client.index, b.client.index),
+		cmp.Compare(a.conn.Number, b.conn.Number))
+}
+
 // onWrite and onClose run in the client's goroutines: they only take note.
 func (l *link) onWrite(p []byte) {
+	if l.note(p) {
+		l.sim.wakeUp()
+	}
+}
+
+// note takes note of a write, and reports whether the World has to see to it at once.
+func (l *link) note(p []byte) bool {
 	l.sim.mu.Lock()
+	defer l.sim.mu.Unlock()
+	if l.putsOff(p) {
+		return false
+	}
 	l.unsent = append(l.unsent, p...)
 	l.markDirty()
-	l.sim.mu.Unlock()
-	l.sim.wakeUp()
+	return true
 }
 
 func (l *link) onClose() {
@@ -114,7 +142,7 @@ func (l *link) markDirty() {
 	}
 }
 
-// takeWrites puts what the client wrote in this step on its way.
+// takeWrites sends the client's writes of this step on their way.
 func (l *link) takeWrites() {
 	l.sim.mu.Lock()
 	bytes, closing := l.unsent, l.closing
@@ -123,18 +151,24 @@ func (l *link) takeWrites() {
 	if l.conn.State() == carry.Over {
 		return
 	}
-	var frames [][]byte
+	frames := l.sim.frames[:0]
+	begun := l.frames.Begun()
 	if err := l.frames.Feed(bytes, func(f []byte) {
-		frames = append(frames, slices.Clone(f))
+		if begun {
+			f, begun = slices.Clone(f), false // it is not within bytes, which is ours
+		}
+		frames = append(frames, f)
 	}); err != nil {
 		l.send(true, &carry.Message{End: err})
 	}
+	l.sim.frames = frames
 	if !l.sim.world.undisciplined {
 		slices.SortStableFunc(frames, compareFrames)
 	}
 	for _, f := range frames {
-		l.send(true, &carry.Message{Bytes: f})
+		l.send(true, newMessage(f, nil))
 	}
+	clear(frames)
 	if closing && !l.hungUp {
 		l.hungUp = true
 		l.send(true, &carry.Message{End: io.EOF})
@@ -169,9 +203,9 @@ func frameBody(f []byte) []byte { return f[min(4, len(f)):] }
 
 // send puts a message on its way; it arrives after all before it.
 func (l *link) send(up bool, m *carry.Message) {
-	lane, t, direction, arrive := &l.conn.Down, &l.down, 1, l.deliverDown
+	lane, t, direction, deliver := &l.conn.Down, &l.down, 1, l.arriveDown
 	if up {
-		lane, t, direction, arrive = &l.conn.Up, &l.up, 0, l.deliverUp
+		lane, t, direction, deliver = &l.conn.Up, &l.up, 0, l.arriveUp
 	}
 	t.count++
 	l.sim.messages++
@@ -189,19 +223,19 @@ func (l *link) send(up bool, m *carry.Message) {
 	if !l.sim.world.undisciplined {
 		at = max(at, t.last+1, lane.OpenFrom())
 	}
-	t.last = l.sim.schedule(at, arrive)
+	t.last = l.sim.schedule(at, deliver)
 }
 
 // deliverUp lets the next message reach the server, deliverDown the client. If the
 // message is on hold, that is put off.
 func (l *link) deliverUp() {
-	if l.mayArrive(&l.conn.Up, l.deliverUp) {
+	if l.mayArrive(&l.conn.Up, l.arriveUp) {
 		l.sim.carryOut(l.conn.DeliverUp(l.sim.now()))
 	}
 }
 
 func (l *link) deliverDown() {
-	if l.mayArrive(&l.conn.Down, l.deliverDown) {
+	if l.mayArrive(&l.conn.Down, l.arriveDown) {
 		l.sim.carryOut(l.conn.DeliverDown(l.sim.now()))
 	}
 }

@@ -65,8 +65,8 @@ func TestWhatFoundNothingHasNotStruck(t *testing.T) {
 	}
 }
 
-// TestNothingStrikesAfterTheScripts, also if what it would strike was under way, and
-// held by another fault, when they ended.
+// TestNothingStrikesAfterTheScripts, not even on a message that another fault held when the scripts
+// ended.
 func TestNothingStrikesAfterTheScripts(t *testing.T) {
 	hold, err := fault.Parse("delay 2s client=a op=exists request=1")
 	if err != nil {

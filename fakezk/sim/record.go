@@ -13,7 +13,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// origin is what a node's deletion has to tell of it.
+// origin has the fields of a node for the record of its deletion.
 type origin struct{ czxid, owner int64 }
 
 // recordChanges notes every change that the engine made.
@@ -21,7 +21,7 @@ func (s *simulation) recordChanges(r engine.Reaction) {
 	for _, a := range r.Applied {
 		changes := a.Txn.Changes
 		if n := len(changes); n > 0 && a.Txn.Op == proto.OpCloseSession {
-			// First that the session ends, then what goes with it.
+			// First the end of the session, then its ephemerals.
 			s.recordChange(a, changes[n-1])
 			changes = changes[:n-1]
 		}
@@ -119,11 +119,11 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 	}
 }
 
-// result puts together what the run left. After a freeze the simulation still
-// runs somewhere, so only what is guarded is read.
+// result builds the Result of the run. After a freeze the simulation may still be running, so only
+// guarded fields are read.
 func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Result {
 	if frozen != "" {
-		return &trace.Result{Trace: s.journal.finish(), Frozen: frozen, Steps: s.steps.Load()}
+		return &trace.Result{Trace: s.journal.soFar(), Frozen: frozen, Steps: s.steps.Load()}
 	}
 	out := &s.out
 	out.Trace = s.journal.finish()

@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -13,24 +12,19 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// process lets the engine handle a message and sends what it causes. A fault, if
-// given, damages what goes back on the same connection.
+// process lets the engine handle a message and sends the output. A fault, if given, damages the
+// output on the same connection.
 func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	frame := m.Bytes
 	if m.Point.Op == proto.OpSetWatches.String() && !s.world.undisciplined {
 		frame = sortSetWatches(frame)
 	}
-	r := s.engine.Handle(l.id, frame, time.Now())
-	at := s.logRequest(l, m, r.Request)
-	if m.Number > 0 {
-		s.notes.Request(at, tracetext.Point(m))
-	}
-	s.send(r, tracetext.Reply(r.Request), l.conn, f)
+	r := s.engine.Handle(l.id, frame, s.clock())
+	s.send(r, s.noteRequest(l, m, &r.Request), l.conn, f)
 	s.carryOut(l.conn.Applied(f))
 }
 
-// sortSetWatches rebuilds a SetWatches frame with sorted lists: the client
-// builds them from a map.
+// sortSetWatches rebuilds a SetWatches frame with sorted lists: the client builds them from a map.
 func sortSetWatches(frame []byte) []byte {
 	h, body, err := wire.DecodeHeader(frame)
 	if err != nil {
@@ -47,11 +41,11 @@ func sortSetWatches(frame []byte) []byte {
 	return wire.AppendRequest(nil, h.Xid, sw)[4:]
 }
 
-// react records what the engine did and sends what it wants sent.
+// react records a reaction of the engine and sends its output.
 func (s *simulation) react(r engine.Reaction) { s.send(r, nil, nil, nil) }
 
-// send is react to a message: reply is what the trace calls a frame that is no
-// event, and the fault damages what goes back on the connection.
+// send is react for a message: reply is the trace's text for a frame that is no event, and the
+// fault damages the output on the connection.
 func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn, f *carry.Armed) {
 	s.recordChanges(r)
 	for _, out := range r.Out {
@@ -64,11 +58,12 @@ func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn,
 			damage = nil
 		}
 		if out.Frame != nil {
-			m := &carry.Message{
-				Bytes: slices.Clone(out.Frame), Event: out.Event, Tag: &label{about: reply},
-			}
+			about := reply
 			if out.Event != nil {
-				m.Tag = &label{about: tracetext.Event(*out.Event)}
+				about = (*tracetext.Event)(out.Event)
+			}
+			m := newMessage(slices.Clone(out.Frame), about)
+			if m.Event = out.Event; m.Event != nil {
 				s.countEvent(l, m)
 			}
 			s.carryOut(l.conn.FromServer(m, damage, s.now()))
@@ -96,7 +91,26 @@ func withoutLastWords(r engine.Reaction) engine.Reaction {
 	return r
 }
 
-func (s *simulation) logRequest(l *link, m *carry.Message, r engine.Request) trace.Moment {
+// noteRequest notes a request, and returns what the trace calls the reply.
+func (s *simulation) noteRequest(l *link, m *carry.Message, r *engine.Request) fmt.Stringer {
+	if r.Header.Op == proto.OpPing && m.Number == 0 && r.Err == proto.OK && r.Body != nil {
+		s.log(l.client.name, "-> ping")
+		return &pong
+	}
+	kept := *r
+	at := s.logRequest(l, m, &kept)
+	if m.Number > 0 {
+		s.notes.Request(at, tracetext.Point(m))
+	}
+	return (*tracetext.Reply)(&kept)
+}
+
+// pong is the reply to a ping, the most frequent request.
+var pong = tracetext.Reply{
+	Header: proto.RequestHeader{Op: proto.OpPing}, Body: &proto.Simple{Code: proto.OpPing},
+}
+
+func (s *simulation) logRequest(l *link, m *carry.Message, r *engine.Request) trace.Moment {
 	c := l.client
 	if r.Handshake {
 		if r.Session == 0 {
@@ -111,5 +125,5 @@ func (s *simulation) logRequest(l *link, m *carry.Message, r engine.Request) tra
 	if m.Number == 0 {
 		return s.log(c.name, "-> %s", r.Header.Op)
 	}
-	return s.log(c.name, "-> #%d %s", m.Number, tracetext.Request(r))
+	return s.log(c.name, "-> #%d %s", m.Number, (*tracetext.Request)(r))
 }

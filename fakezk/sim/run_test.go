@@ -150,8 +150,7 @@ func TestScriptThatPanics(t *testing.T) {
 	}
 }
 
-// TestScriptThatEndsItsGoroutine: what it had still to do is never done, so it is no
-// better than a panic.
+// TestScriptThatEndsItsGoroutine: the rest of the script never runs, so it counts like a panic.
 func TestScriptThatEndsItsGoroutine(t *testing.T) {
 	r := mustRun(t, World{Clients: []Actor{
 		actor("a", func(_ context.Context, c *Client) {
@@ -160,8 +159,8 @@ func TestScriptThatEndsItsGoroutine(t *testing.T) {
 			runtime.Goexit()
 		}),
 		actor("b", func(_ context.Context, c *Client) {
-			c.Hands(2, func(h *Hand) {
-				if h.Number() == 1 {
+			c.Goroutines(2, func(g *Goroutine) {
+				if g.Number() == 1 {
 					runtime.Goexit()
 				}
 			})
@@ -234,8 +233,7 @@ func spin(until <-chan struct{}) {
 	}
 }
 
-// Time passes, and the script asks for something at every instant: the World
-// gives up by steps.
+// Time passes, and the script asks for something at every instant: the World gives up by steps.
 func TestMaxStepsEndsARunWithoutProgress(t *testing.T) {
 	r := mustRun(t, World{MaxSteps: 500, Clients: []Actor{
 		actor("a", func(ctx context.Context, c *Client) {

@@ -14,7 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// ScheduleKind says by what the messages of a World are ordered.
+// ScheduleKind is the way in which the messages of a World are ordered.
 type ScheduleKind string
 
 // The kinds of Schedule.
@@ -32,16 +32,15 @@ const (
 	// with the length of the run to the power of d-1 only. After 5000 deliveries messages
 	// come in the order in which they were sent, so that no client starves for ever.
 	Priorities ScheduleKind = "priorities"
-	// Choices deliver one message at a time, and wherever several are under way
-	// the next of Numbers says which, from 0, in the order in which they were sent;
-	// the last one if there are not so many. Beyond Numbers, and once all scripts have
-	// ended, it is the first.
+	// Choices deliver one message at a time, and wherever several are under way the next of Numbers
+	// says which, from 0, in the order in which they were sent; the last one if there are fewer.
+	// Beyond Numbers, and once all scripts have ended, it is the first.
 	Choices ScheduleKind = "choices"
 )
 
-// A Schedule is what orders the messages of a World, as data: the zero value is
-// Latencies. Timers, of clients and of the server, go off at their time in any
-// case. A message takes a millisecond unless Latencies say otherwise.
+// A Schedule is the order of the messages of a World, as data: the zero value is Latencies. Timers
+// of clients and of the server always fire at their time. A message takes a millisecond unless
+// Latencies say otherwise.
 type Schedule struct {
 	Kind    ScheduleKind
 	Numbers []int
@@ -59,7 +58,7 @@ func (s Schedule) String() string {
 	return text
 }
 
-// ParseSchedule reads what String writes.
+// ParseSchedule is the inverse of String.
 func ParseSchedule(text string) (Schedule, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -81,7 +80,7 @@ func ParseSchedule(text string) (Schedule, error) {
 	return s, s.Validate()
 }
 
-// Validate says what is wrong with a schedule, or returns nil.
+// Validate returns an error for an invalid schedule.
 func (s Schedule) Validate() error {
 	least := map[ScheduleKind]int{Priorities: 1, Choices: 0}
 	low, known := least[s.Kind]
@@ -152,8 +151,7 @@ func (o *order) plan() {
 	o.planned = planned
 }
 
-// heads are the first messages of all lanes, in the order in which they were
-// sent.
+// heads are the first messages of all lanes, in the order in which they were sent.
 func (o *order) heads() []head {
 	var heads []head
 	for _, l := range o.sim.links {
@@ -211,8 +209,8 @@ func (o *order) pick(heads []head) int {
 	return picked
 }
 
-// fairAfter is the number of deliveries by priority, many times what a script that
-// gets on needs.
+// fairAfter is the number of deliveries by priority, many times the need of a script that makes
+// progress.
 const fairAfter = 5000
 
 // rank is the priority of a message's stream, drawn at its first message. Those
@@ -232,8 +230,7 @@ func (o *order) rank(h head) uint64 {
 // fallen is above the rank of every stream that has fallen behind.
 const fallen = 1 << 32
 
-// fallBehind lowers the priority of the stream that was served if it is its
-// time to.
+// fallBehind lowers the priority of the stream that was served if it is its time to.
 func (o *order) fallBehind(h head) {
 	if o.sim.world.Schedule.Kind != Priorities {
 		return
@@ -243,7 +240,7 @@ func (o *order) fallBehind(h head) {
 	}
 }
 
-// describe is what is known of a message, for a comparison of schedules.
+// describe returns the description of a message, for a comparison of schedules.
 func (h head) describe() trace.Delivery {
 	d := trace.Delivery{Client: h.link.client.name, Conn: h.link.conn.Number, Up: h.up,
 		Number: h.label().nth}

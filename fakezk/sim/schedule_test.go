@@ -54,8 +54,8 @@ func TestTimeNeverGoesBackAlongATrace(t *testing.T) {
 	}
 }
 
-// Two goroutines of one client that sleep to the same instant wake in one step,
-// and what they then ask is ordered by content.
+// TestSleepersOfOneClientWakeTogether: two goroutines of one client that sleep to the same instant
+// wake in one step, and their requests are ordered by content.
 func TestSleepersOfOneClientWakeTogether(t *testing.T) {
 	w := sim.World{Clients: []sim.Actor{actor("a", func(ctx context.Context, c *sim.Client) {
 		conn := c.Conn()
@@ -113,8 +113,7 @@ func TestConnectGivesTheSessionEvents(t *testing.T) {
 	}
 }
 
-// Of two faults on one request the first may leave nothing to the second, which
-// then is missed.
+// Of two faults on one request the first may leave nothing to the second, which then is missed.
 func TestSecondFaultOnOneRequestIsMissed(t *testing.T) {
 	r := runWorld(t, sim.World{
 		Clients: lockers(1, 1),

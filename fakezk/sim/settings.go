@@ -7,13 +7,13 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// Settings are those of the server of a World. The zero value is a server with a
-// tick of two seconds. They mean what they mean in fakezk.Options.
+// Settings are the settings of the server of a World. The zero value is a server with a tick of two
+// seconds. They mean the same as in fakezk.Options.
 type Settings struct {
 	// TickTime is the unit of time of session expiry; 0 means 2 s.
 	TickTime time.Duration
-	// MinSessionTimeout and MaxSessionTimeout bound what a client may ask for; 0
-	// means 2 and 20 ticks.
+	// MinSessionTimeout and MaxSessionTimeout bound the session timeouts of clients; 0 means 2 and
+	// 20 ticks.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// MaxFrame is the length in bytes of the longest request; 0 means 1048575.
 	MaxFrame int

@@ -34,20 +34,23 @@ type simulation struct {
 	net     *carry.Network // connections and faults
 	journal journal
 
-	events   eventHeap
-	woken    bool                   // an event may have made a goroutine runnable
-	taken    map[time.Duration]bool // instants of pending events: no two are equal
+	events   eventHeap // no two are of the same instant
+	woken    bool      // an event may have made a goroutine runnable
 	sequence int64
 	order    *order // nil: messages have latencies
 	messages int64  // sent so far
 	nextConn engine.ConnID
 	running  int // scripts
 
+	timer   *time.Timer       // ends a sleep of the World
 	wake    chan struct{}     // capacity 1: a client did something
+	frames  [][]byte          // scratch of takeWrites
+	spare   []*link           // the next list for written
+	back    time.Duration     // by which the World's clock is set back; see catchUp
 	origins map[string]origin // of the nodes that exist
 
 	closing atomic.Bool  // the end: dials fail, nothing is recorded
-	clock   atomic.Int64 // start as UnixNano, for now()
+	began   atomic.Int64 // start as UnixNano, for elapsed()
 	steps   atomic.Int64 // progress, for the watchdog
 
 	mu       sync.Mutex
@@ -55,6 +58,8 @@ type simulation struct {
 	ended    []*Client  // scripts that ended in this step
 	dials    []*dialing // dials begun in this step
 	written  []*link    // links written to or closed in this step
+	asleep   bool       // the World sleeps, and pings may be put off
+	putOffs  []putOff   // pings that were put off in this sleep
 	bubble   string     // how stack traces name the run's bubble
 	panics   []string
 	out      trace.Result
@@ -66,9 +71,7 @@ func newSimulation(w World) *simulation {
 		world:   w,
 		links:   map[engine.ConnID]*link{},
 		net:     carry.New(w.Plan...),
-		taken:   map[time.Duration]bool{},
 		origins: map[string]origin{},
-		journal: journal{nth: map[int]int{}},
 	}
 	if w.Schedule.Kind != Latencies {
 		s.order = &order{sim: s, ranks: map[stream]uint64{}}
@@ -80,9 +83,11 @@ func newSimulation(w World) *simulation {
 // run is the World's goroutine.
 func (s *simulation) run() {
 	s.start = time.Now()
-	s.clock.Store(s.start.UnixNano())
+	s.began.Store(s.start.UnixNano())
 	s.setBubble(bubble.Name())
 	s.wake = make(chan struct{}, 1)
+	s.timer = time.NewTimer(0)
+	defer s.timer.Stop()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.ctx = ctx
@@ -94,7 +99,7 @@ func (s *simulation) run() {
 	s.noteBusy()
 	s.heal()
 	s.loop(max(s.now(), s.net.HeldUntil())+s.world.Settle, func() bool { return false })
-	s.rest()
+	s.noteAtRest()
 	s.tearDown(cancel)
 }
 
@@ -104,8 +109,8 @@ func (s *simulation) setBubble(name string) {
 	s.bubble = name
 }
 
-// bubbleStacks are those of the goroutines in the run's bubble, also of one that
-// still runs.
+// bubbleStacks returns the stacks of the goroutines in the run's bubble, also of one that still
+// runs.
 func (s *simulation) bubbleStacks() string {
 	s.mu.Lock()
 	name := s.bubble
@@ -141,23 +146,21 @@ func (s *simulation) setUp() {
 // script runs a client's script to its end.
 func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
 	defer s.scriptEnded(c)
-	c.Hand(0).play(func() { run(s.ctx, c) })
+	c.Goroutine(0).play(func() { run(s.ctx, c) })
 }
 
 // panicked notes that one of a client's goroutines has panicked.
-func (s *simulation) panicked(h *Hand, why any) {
-	h.Note("panics: %v", why)
+func (s *simulation) panicked(g *Goroutine, why any) {
+	g.Note("panics: %v", why)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.panics = append(
-		s.panics, fmt.Sprintf("client %s: panic: %v\n%s", h.Name(), why, debug.Stack()),
+		s.panics, fmt.Sprintf("client %s: panic: %v\n%s", g.Name(), why, debug.Stack()),
 	)
 }
 
 // loop applies events until done, the time limit or the step limit.
 func (s *simulation) loop(limit time.Duration, done func() bool) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	s.woken = true
 	for {
 		if s.woken || s.world.undisciplined {
@@ -173,24 +176,17 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 		if s.order != nil {
 			s.order.plan()
 		}
-		next, apply := s.next()
-		if next > limit {
-			next, apply = limit, nil
-		}
-		if s.now() < next {
-			timer.Reset(next - s.now())
-			select {
-			case <-timer.C:
-			case <-s.wake:
-			}
+		next, tick := s.next()
+		if s.now() < min(next, limit) {
+			s.sleep(min(next, limit))
 			s.woken = true // others may have woken at the same instant: let them finish first
 			continue
 		}
-		if apply == nil {
+		if next > limit {
 			return
 		}
 		s.step()
-		apply()
+		s.apply(tick)
 	}
 }
 
@@ -199,8 +195,8 @@ func (s *simulation) step() {
 	s.journal.nextStep()
 }
 
-// quiesce waits until every other goroutine of the bubble is blocked, and
-// takes in, in canonical order, what they asked for.
+// quiesce waits until every other goroutine of the bubble is blocked, and takes in their requests
+// in canonical order.
 func (s *simulation) quiesce() {
 	for s.woken = true; s.woken; {
 		s.woken = false
@@ -211,46 +207,54 @@ func (s *simulation) quiesce() {
 		case <-s.wake:
 		default:
 		}
+		s.catchUp()
 		if s.collect() && s.world.undisciplined {
 			s.woken = true
 		}
 	}
 }
 
-// next is the next thing to happen: an event, or the engine's own deadline.
-func (s *simulation) next() (time.Duration, func()) {
-	at, apply := time.Duration(1<<62), func() {}
+// next is when the next thing happens: an event, or, if tick is set, the engine's own
+// deadline.
+func (s *simulation) next() (at time.Duration, tick bool) {
+	at = never
 	if len(s.events) > 0 {
-		at, apply = s.events[0].at, s.pop
+		at = s.events[0].at
 	}
 	if d := s.engine.NextDeadline(); !d.IsZero() && d.Sub(s.start) < at {
-		at, apply = d.Sub(s.start), s.tick
+		return d.Sub(s.start), true
 	}
-	return at, apply
+	return at, false
 }
 
-func (s *simulation) pop() {
-	ev := s.events.pop()
-	delete(s.taken, ev.at)
-	ev.apply()
+const never = time.Duration(1 << 62)
+
+func (s *simulation) apply(tick bool) {
+	if tick {
+		s.tick()
+	} else {
+		s.events.pop().apply()
+	}
 }
 
-// tick lets the engine end sessions whose time is up.
-func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(time.Now()))) }
+// tick lets the engine end expired sessions.
+func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(s.clock()))) }
 
-// now is the virtual time since the start.
-func (s *simulation) now() time.Duration {
-	return time.Duration(time.Now().UnixNano() - s.clock.Load())
+// now is the World's time since the start, and clock the same as a time of the clock.
+func (s *simulation) now() time.Duration { return s.elapsed() - s.back }
+func (s *simulation) clock() time.Time   { return s.start.Add(s.now()) }
+
+// elapsed is the virtual time since the start. The clients' time is always this one.
+func (s *simulation) elapsed() time.Duration {
+	return time.Duration(time.Now().UnixNano() - s.began.Load())
 }
 
-// schedule plans an event at a time, or a few nanoseconds later: no two events
-// share an instant.
+// schedule plans an event at a time, or a few nanoseconds later: no two events share an instant.
 func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 	at = max(at, s.now())
-	for !s.world.undisciplined && s.taken[at] {
+	for !s.world.undisciplined && s.events.has(at) {
 		at++
 	}
-	s.taken[at] = true
 	s.sequence++
 	s.events.push(event{at, s.sequence, apply})
 	return at
@@ -259,13 +263,13 @@ func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 // sleeper is a client's goroutine that wants to be woken.
 type sleeper struct {
 	client *Client
-	name   string // of a hand, and what it is about to do; see AwaitTurn
+	name   string // of a Goroutine, with its request; see AwaitTurn
 	at     time.Duration
 	woken  chan struct{}
 }
 
-// sleep and scriptEnded take note, in any goroutine, of what collect takes in.
-func (s *simulation) sleep(z sleeper) {
+// putAside and scriptEnded append, in any goroutine, to the lists that collect reads.
+func (s *simulation) putAside(z sleeper) {
 	s.mu.Lock()
 	s.sleepers = append(s.sleepers, z)
 	s.mu.Unlock()
@@ -279,9 +283,8 @@ func (s *simulation) scriptEnded(c *Client) {
 	s.wakeUp()
 }
 
-// putToSleep schedules the wake-ups of one step's sleepers in an order that does
-// not depend on who came first. Those of one client that want to wake at the
-// same time do, unless they are different hands.
+// putToSleep schedules the wake-ups of one step's sleepers in an order that does not depend on
+// their arrival. Sleepers of one client with the same name and time wake together.
 func (s *simulation) putToSleep(sleepers []sleeper) {
 	slices.SortStableFunc(sleepers, compareSleepers)
 	for len(sleepers) > 0 {
@@ -312,8 +315,7 @@ func (s *simulation) wakeUp() {
 	}
 }
 
-// log writes the World's own line. The arguments are formatted later, so they
-// must not change.
+// log writes the World's own line. The arguments are formatted later, so they must not change.
 func (s *simulation) log(actor, format string, args ...any) trace.Moment {
 	return s.journal.add(0, s.now(), actor, format, args...)
 }
@@ -324,15 +326,15 @@ func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
 	s.notes.Notice(at, n)
 }
 
-// heal lets dials succeed again and reaps what late-reap left. What a delay or a
-// stall holds arrives at its time.
+// heal lets dials succeed again and deletes the nodes kept by late-reap. Messages held by a delay
+// or a stall arrive at their time.
 func (s *simulation) heal() {
-	s.react(s.engine.ReapEnded(time.Now()))
+	s.react(s.engine.ReapEnded(s.clock()))
 	s.net.Heal()
 }
 
-// rest notes the server's state before the end.
-func (s *simulation) rest() {
+// noteAtRest notes the server's state before the end.
+func (s *simulation) noteAtRest() {
 	s.out.Nodes = inspect.Tree(s.engine)
 	s.out.Sessions = inspect.Sessions(s.engine)
 	s.out.Watches = inspect.Watches(s.engine)
@@ -340,8 +342,7 @@ func (s *simulation) rest() {
 	s.journal.end()
 }
 
-// tearDown ends everything: connections cut, dials refused, clients closed,
-// virtual time drained.
+// tearDown ends everything: connections cut, dials refused, clients closed, virtual time drained.
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()
@@ -391,6 +392,11 @@ func (e event) before(other event) bool {
 
 // eventHeap is a binary heap. That of container/heap would allocate for each event.
 type eventHeap []event
+
+// has reports whether there is an event of an instant. There are few events.
+func (h eventHeap) has(at time.Duration) bool {
+	return slices.ContainsFunc(h, func(e event) bool { return e.at == at })
+}
 
 func (h *eventHeap) push(e event) {
 	list := append(*h, e)

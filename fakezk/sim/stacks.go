@@ -7,17 +7,17 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 )
 
-// begin notes that the calling goroutine runs the hand's script; the function it
-// returns notes that it no longer does.
-func (h *Hand) begin() (end func()) {
+// begin notes that the calling goroutine runs the script of g; the function that it returns notes
+// the end.
+func (g *Goroutine) begin() (end func()) {
 	id := bubble.Goroutine()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.scripts[h.number] = id
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.scripts[g.number] = id
 	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.scripts[h.number] = 0
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.scripts[g.number] = 0
 	}
 }
 
@@ -51,7 +51,7 @@ func (c *Client) stacksIn(all string) string {
 	return strings.Clone(strings.Join(kept, "\n\n")) // all is large, and a Result may be kept
 }
 
-// stacksOf returns the stacks of what is left in a bubble.
+// stacksOf returns the stacks of the goroutines left in a bubble.
 func stacksOf(name string) string {
 	var kept []string
 	for _, g := range strings.Split(bubble.Stacks(), "\n\n") {

@@ -16,22 +16,20 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// A World runs clients against a server in virtual time, under a plan of
-// faults. It is a description: Run may be called many times and gives the same
-// Result, byte for byte, each time.
+// A World runs clients against a server in virtual time, under a plan of faults. It is a
+// description: Run may be called many times and gives the same Result, byte for byte, each time.
 //
-// Every message between a client and the server takes a latency that is a hash
-// of the seed and the message's coordinates; that is what orders things, so
-// another seed is another schedule. Time is that of a testing/synctest bubble:
-// it passes only when everything waits.
+// Every message between a client and the server takes a latency that is a hash of the seed and the
+// message's coordinates; latencies decide the order, so another seed is another schedule. Time is
+// that of a testing/synctest bubble: it passes only when everything waits.
 //
-// A client's script may use any code on *zk.Conn. Two runs of one seed differ only by
-// what the code itself does: package-level state shared between runs or clients,
-// math/rand's global source, map order, and goroutines of one client that race. The
-// World orders the requests of such goroutines, by content. It cannot order, if several
-// of them run at the same instant: equal requests, draws from crypto/rand (which is
-// seeded within the World), and a select over two watches that fire at once. Two runs
-// of one seed, compared, show such a race; [Client.Hands] avoids it.
+// A client's script may use any code on *zk.Conn. Two runs of one seed differ only by sources of
+// chance in the code itself: package-level state shared between runs or clients, math/rand's global
+// source, map order, and goroutines of one client that race. The World orders the requests of such
+// goroutines, by content. It cannot order, if several of them run at the same instant: equal
+// requests, draws from crypto/rand (which is seeded within the World), and a select over two
+// watches that fire at once. Two runs of one seed, compared, show such a race; [Client.Goroutines]
+// avoids it.
 //
 // The client's ErrNoServer does not occur in a World: whether it hits a request depends
 // on the scheduler alone. For the same reason a Conn that is closed while its dials are
@@ -40,9 +38,9 @@ import (
 type World struct {
 	// Seed chooses the schedule.
 	Seed uint64
-	// Plan is what goes wrong, if anything.
+	// Plan is the list of faults; it may be empty.
 	Plan []fault.Fault
-	// Schedule is what orders the messages; the zero value gives each a latency.
+	// Schedule orders the messages; the zero value gives each a latency.
 	Schedule Schedule
 	// Clients are the actors. Their order matters to the schedule.
 	Clients []Actor
@@ -55,20 +53,19 @@ type World struct {
 	// from then on. Servers before 3.6 went on with -2147483648 (ZOOKEEPER-3249), and
 	// a tree that comes from one goes on from there: so a number may be negative.
 	Next map[string]int32
-	// SessionTimeout is what clients ask for; 0 means 10 s.
+	// SessionTimeout is the timeout that clients request; 0 means 10 s.
 	SessionTimeout time.Duration
 	// ClientBuffer is the length in bytes of the longest frame that a client sends
 	// or takes; 0 means 64 KiB. The client allocates its buffers anew at each
 	// connection; its own default of 1.5 MB would be most of the cost of a run.
 	ClientBuffer int
-	// Limit ends the run at this virtual time even if scripts are still busy;
-	// 0 means 10 minutes.
+	// Limit ends the run at this virtual time even if scripts are still busy; 0 means 10 minutes.
 	Limit time.Duration
 	// Settle is how long, after the last script has ended and the last delay or stall
 	// has let go, the World goes on without faults, so that clean-up in the background
 	// can finish; 0 means two session timeouts.
 	Settle time.Duration
-	// MaxSteps ends a run after so many steps at once, before the Limit and without
+	// MaxSteps ends a run at once after this number of steps, before the Limit and without
 	// settling; 0 means a million. See [trace.Result.OutOfSteps].
 	MaxSteps int64
 	// Freeze is how much real time may pass without a step before the run is
@@ -77,10 +74,11 @@ type World struct {
 	Freeze time.Duration
 
 	undisciplined bool // negative control: no canonical order, see the tests
+	prompt        bool // for tests: no ping is put off
 }
 
-// An Actor is a client by name and what it does. When Run returns, the client
-// is done; ctx ends when the World does.
+// An Actor is the name and the script of a client. When Run returns, the client is done; ctx ends
+// with the World.
 type Actor struct {
 	// Name is made of letters, digits, '-' and '_'.
 	Name string
@@ -89,7 +87,7 @@ type Actor struct {
 
 var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// Validate says what is wrong with the description, or returns nil.
+// Validate returns an error for an invalid description.
 func (w World) Validate() error {
 	if w.SessionTimeout < 0 || w.Limit < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 ||
 		w.ClientBuffer < 0 {
@@ -164,9 +162,9 @@ func (w World) withDefaults() World {
 	return w
 }
 
-// Run makes it happen, in a new synctest bubble, and returns when everything has
-// ended. It must not be called inside a bubble. An error means that the description is
-// wrong; what goes wrong in the run is in the Result.
+// Run runs the World in a new synctest bubble, and returns when everything has ended. It must not
+// be called inside a bubble. An error means that the description is invalid; failures of the run
+// are in the Result.
 func (w World) Run() (*trace.Result, error) {
 	if bubble.Name() != "" {
 		return nil, errors.New(

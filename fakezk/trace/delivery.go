@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A Decision is a point of a run at which several messages could have been
-// delivered next.
+// A Decision is a point of a run at which several messages could have been delivered next.
 type Decision struct {
 	// Candidates are those messages, in the order in which they were sent.
 	Candidates []Delivery
@@ -31,11 +30,10 @@ type Delivery struct {
 	Opaque                  bool
 }
 
-// Commutes reports whether it makes no difference which of two messages comes
-// first: they go to different clients, or one to a client and the other to the
-// server, or what they ask of the server does not touch. The order in which two
-// clients get independent replies, which real time could tell, counts as none, and
-// neither do differences in zxids, nor in what timers find when they go off.
+// Commutes reports whether it makes no difference which of two messages comes first: they go to
+// different clients, or one to a client and the other to the server, or their requests touch
+// different nodes. The order in which two clients get independent replies makes no difference here,
+// although real time could tell; neither do zxids, nor the state that timers find.
 func (d Delivery) Commutes(e Delivery) bool {
 	switch {
 	case d.Client == e.Client:
@@ -49,8 +47,8 @@ func (d Delivery) Commutes(e Delivery) bool {
 		!e.changes(d.Writes)
 }
 
-// changes reports whether a request may change any of some nodes. A sequential node
-// may come to be any whose path begins like it.
+// changes reports whether a request may change any of some nodes. A sequential create may make any
+// node with its path as a prefix.
 func (d Delivery) changes(paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool {
 		return slices.Contains(d.Writes, path) ||

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Notes collect what a run of a world has to tell besides its trace, each with its
-// moment. The zero value is empty. Into turns moments into line numbers.
+// Notes collect the facts of a run besides its trace, each with its moment. The zero value is
+// empty. Into turns moments into line numbers.
 type Notes struct {
 	notices  []noted[Notice]
 	requests []noted[RequestPoint]
@@ -26,7 +26,7 @@ type pendingStrike struct {
 	fired *bool
 }
 
-// Notice adds what a client learnt.
+// Notice adds a notice of a client.
 func (n *Notes) Notice(at Moment, what Notice) {
 	n.notices = append(n.notices, noted[Notice]{at, what})
 }
@@ -51,8 +51,7 @@ func (n *Notes) Strike(at Moment, what Strike, fired *bool) {
 	n.strikes = append(n.strikes, noted[pendingStrike]{at, pendingStrike{what, fired}})
 }
 
-// Into adds the notes to a Result whose Trace is complete. Notes of AfterEnd are
-// left out.
+// Into adds the notes to a Result with a complete Trace. Notes of AfterEnd are left out.
 func (n *Notes) Into(r *Result) {
 	slices.SortStableFunc(n.notices, func(a, b noted[Notice]) int {
 		return cmp.Compare(a.at, b.at)

@@ -7,43 +7,39 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// Step is the trace line number of a Moment; for AfterEnd it is one more than
-// the trace has lines.
+// Step is the trace line number of a Moment; for AfterEnd it is one more than the trace has lines.
 func (r *Result) Step(m Moment) int64 { return r.Trace.find(m) }
 
-// Result is what happened.
+// Result is the result of a run.
 type Result struct {
 	// Trace is the canonical record.
 	Trace Trace
-	// Requests are the requests that reached the server, or that a fault kept from
-	// it, in order; pings and handshakes left out. They are the coordinates of
-	// faults.
+	// Requests are the requests that reached the server, or that a fault kept from it, in order;
+	// pings and handshakes left out. They are the coordinates of faults.
 	Requests []RequestPoint
 	// Events are the watch notifications that the server sent, in order.
 	Events []EventPoint
 	// Changes are the changes of tree and sessions, in order.
 	Changes []Change
-	// Notices are what the clients learnt of their sessions, in order.
+	// Notices are the clients' notices of their sessions, in order.
 	Notices []Notice
-	// Nodes, Sessions and Watches are the server's state at rest, before the
-	// connections were closed; SessionClient is the client of each session,
-	// also of those that have ended.
+	// Nodes, Sessions and Watches are the server's state at rest, before the connections were
+	// closed; SessionClient is the client of each session, also of those that have ended.
 	Nodes         []view.Node
 	Sessions      []view.Session
 	Watches       []view.Watch
 	SessionClient map[int64]string
-	// Busy are the clients whose scripts had not ended at the Limit. BusyStacks are the
-	// stacks of each of them then, its hands one below the other; nil in a real world.
+	// Busy are the clients with scripts that had not ended at the Limit. BusyStacks are the stacks
+	// of each of them then, its goroutines one below the other; nil in a real world.
 	Busy, BusyStacks []string
 	// OutOfSteps says that MaxSteps ended the run: scripts may be busy, faults may
 	// still be acting, and nothing has settled.
 	OutOfSteps bool
-	// Strikes are the faults that struck, in order. Missed are those of the plan whose
-	// coordinates matched nothing.
+	// Strikes are the faults that struck, in order. Missed are the faults of the plan with
+	// coordinates that matched nothing.
 	Strikes []Strike
 	Missed  []fault.Fault
-	// Decisions are the choices between messages that a sim.World made whose Schedule
-	// is by Choices.
+	// Decisions are the choices between messages in a sim.World with a Schedule of Choices.
 	Decisions []Decision
 	// Panics are the scripts that panicked or ended their goroutine, as t.Fatal does,
 	// with their stacks.
@@ -54,18 +50,17 @@ type Result struct {
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.
 	Elapsed time.Duration
 	Steps   int64
-	// Stalled and Down are of a real world only. Stalled is the longest time by which a
-	// timer was late or a server took to answer. A run that was stalled for longer than
-	// something may take says nothing about it. Down is the longest time that the server
-	// was down for a Restart.
+	// Stalled and Down are of a real world only. Stalled is the longest time by which a timer was
+	// late or a server took to answer. A run that was stalled for longer than something may take
+	// says nothing about it. Down is the longest time that the server was down for a Restart.
 	Stalled, Down time.Duration
 }
 
 // A Strike is a fault that acts.
 type Strike struct {
 	Fault fault.Fault
-	// Client is the client on whose request, notification, connection or session it
-	// acts; "" stands for all clients.
+	// Client is the client of the request, notification, connection or session; "" stands for all
+	// clients.
 	Client string
 	// Op is the request, or the type of the notification; "" if it came at a time.
 	Op, Path string
@@ -92,7 +87,7 @@ type EventPoint struct {
 	Step       int64
 }
 
-// ChangeKind says what a Change did.
+// ChangeKind is the kind of a Change.
 type ChangeKind string
 
 // The kinds of Change.
@@ -118,15 +113,14 @@ type Change struct {
 	// expire. Client is the session's.
 	Session int64
 	Client  string
-	// Owner is the session that owns the node, if it is ephemeral, or that starts
-	// or ends.
+	// Owner is the session that owns the node, if it is ephemeral, or that starts or ends.
 	Owner int64
 	// Notified counts the watch notifications that the change caused, without
 	// those to the session that made it.
 	Notified int
 }
 
-// NoticeKind says what a client learnt.
+// NoticeKind is the kind of a Notice.
 type NoticeKind string
 
 // The kinds of Notice.

@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// Trace is the record of a run as canonical text: the same seed and plan give
-// the same lines. Lines are numbered from 1, and a line's number is the "step"
-// that histories and verdicts speak of. Sessions and GUIDs are renamed S1, S2,
-// G1, G2, in order of first appearance.
+// Trace is the record of a run as canonical text: the same seed and plan give the same lines. Lines
+// are numbered from 1, and a line's number is the "step" that histories and verdicts speak of.
+// Sessions and GUIDs are renamed S1, S2, G1, G2, in order of first appearance.
 type Trace struct {
 	lines []Line
 	texts *texts
@@ -31,8 +30,8 @@ type Line struct {
 	Args   []any
 }
 
-// MomentBehind is the moment of a line that is put into a finished record behind so many
-// of its lines. n counts all such lines, from 0.
+// MomentBehind is the moment of a line that is put into a finished record behind a number of of its
+// lines. n counts all such lines, from 0.
 func MomentBehind(lines, n int) Moment {
 	return NewMoment(int64(lines), 1+n>>nthBits, n&(1<<nthBits-1))
 }
@@ -54,8 +53,7 @@ type Entry struct {
 	Time time.Duration
 	// Actor is a client, "server" or "fault".
 	Actor string
-	// Text says what happened. What a client sends begins with "->", what it
-	// receives with "<-".
+	// Text describes the event. Messages from a client begin with "->", messages to it with "<-".
 	Text string
 }
 
@@ -64,8 +62,7 @@ func (e Entry) String() string {
 	return fmt.Sprintf("%5d %12.6fs  %-8s %s", e.Step, e.Time.Seconds(), e.Actor, e.Text)
 }
 
-// Entry is line number n, from 1, in its parts; an empty one if there is no
-// such line.
+// Entry is line number n, from 1, in its parts; an empty one if there is no such line.
 func (t Trace) Entry(n int64) Entry {
 	if n < 1 || n > int64(len(t.lines)) {
 		return Entry{Step: n}
@@ -80,7 +77,7 @@ func (t Trace) Line(n int64) string { return t.Entry(n).String() }
 // String is the whole trace.
 func (t Trace) String() string { return t.Range(1, int64(t.Len())) }
 
-// Range is the text of the lines from first to last, cut to what there is.
+// Range is the text of the lines from first to last, as far as they exist.
 func (t Trace) Range(first, last int64) string {
 	var b strings.Builder
 	for n := max(first, 1); n <= min(last, int64(t.Len())); n++ {
@@ -105,10 +102,10 @@ func (t Trace) Rename(text string) string {
 	return t.texts.rename(text)
 }
 
-// A Moment is a point of a World's history, taken while it runs. Moments order
-// what happens: by step, then, within a step, by a fixed rank of the speaker,
-// then in the speaker's own order; they do not depend on which goroutine came
-// first. Result.Step turns a Moment into a trace line number afterwards.
+// A Moment is a point of a World's history, taken while it runs. Moments order events: by step,
+// then, within a step, by a fixed rank of the speaker, then in the speaker's own order; they do not
+// depend on which goroutine came first. Result.Step turns a Moment into a trace line number
+// afterwards.
 type Moment int64
 
 // AfterEnd is the Moment of everything that happens once the World is at rest
@@ -125,8 +122,7 @@ func NewMoment(step int64, rank, nth int) Moment {
 	return Moment(step<<(rankBits+nthBits) | int64(rank)<<nthBits | int64(nth))
 }
 
-// find is the number of the line written at m; one more than there are lines
-// for AfterEnd.
+// find is the number of the line written at m; one more than there are lines for AfterEnd.
 func (t Trace) find(m Moment) int64 {
 	i, _ := slices.BinarySearchFunc(t.lines, m, func(l Line, m Moment) int {
 		return cmp.Compare(l.At, m)
@@ -156,7 +152,7 @@ func (t *texts) all(lines []Line) []string {
 	return t.texts
 }
 
-// Renamable matches what is renamed. A GUID is 32 hexadecimal digits, or 36 characters
+// Renamable matches the parts that are renamed. A GUID is 32 hexadecimal digits, or 36 characters
 // with dashes; a session is written 0x and hexadecimal digits, at least 12 of them.
 var Renamable = regexp.MustCompile(`0x[0-9a-f]{12,16}|` +
 	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}`)
@@ -165,8 +161,7 @@ func (t *texts) rename(s string) string {
 	return Renamable.ReplaceAllStringFunc(s, t.name)
 }
 
-// name is the short name of a session id, with or without leading zeros, or of
-// a GUID.
+// name is the short name of a session id, with or without leading zeros, or of a GUID.
 func (t *texts) name(id string) string {
 	kind, key := byte('G'), id
 	if digits, session := strings.CutPrefix(id, "0x"); session {

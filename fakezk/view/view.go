@@ -12,9 +12,9 @@ type Node struct {
 	Data []byte
 	// Kind is PersistentNode, EphemeralNode, ContainerNode or TTLNode.
 	Kind NodeKind
-	// TTL is that of a TTLNode, else 0.
+	// TTL is the TTL of a TTLNode, else 0.
 	TTL time.Duration
-	// ACL is nil for the usual list, by which everybody may do everything.
+	// ACL is nil for the usual list, that permits everything to all clients.
 	ACL []ACL
 	// Owner is the session that owns an ephemeral node, else 0.
 	Owner int64
@@ -27,9 +27,9 @@ type Node struct {
 // Session is a session as Sessions shows it.
 type Session struct {
 	ID int64
-	// Name is S1 for the first session that was created on the server, S2 for the
-	// second and so on: what selects it as the Client of a Fault. In the Result
-	// of a World, whose faults select clients by their own names, it is empty.
+	// Name is S1 for the first session that was created on the server, S2 for the second and so on.
+	// It selects the session as the Client of a Fault. It is empty in the Result of a World, where
+	// faults select clients by their own names.
 	Name string
 	// Timeout is the negotiated session timeout.
 	Timeout time.Duration
@@ -42,17 +42,16 @@ type Session struct {
 // Watch is a registered watch as Watches shows it.
 type Watch struct {
 	Path string
-	// Children says that it waits for changes of the list of children, not of
-	// the node itself.
+	// Children says that it waits for changes of the list of children, not of the node itself.
 	Children bool
-	// Mode says what becomes of it when it fires. Those of addWatch are shown
-	// twice, with and without Children.
+	// Mode tells whether it stays after it fires. Watches of addWatch are shown twice, with and
+	// without Children.
 	Mode WatchMode
 	// Session is the watcher's.
 	Session int64
 }
 
-// WatchMode says what becomes of a watch when it fires.
+// WatchMode tells whether a watch stays after it fires.
 type WatchMode int
 
 // The modes of watches.
@@ -71,23 +70,22 @@ func (m WatchMode) String() string {
 	return [...]string{"standard", "persistent", "persistent-recursive"}[m]
 }
 
-// NodeSpec is a znode as a value, without what only one run of a server can
-// know of it: times, zxids and versions. Snapshot returns them, Load makes them.
+// NodeSpec is a znode as a value, without the fields of a single run: times, zxids and versions.
+// Snapshot returns them, Load makes them.
 type NodeSpec struct {
 	Path string
 	// Data is nil for null data, which a client can tell from empty data.
 	Data []byte
-	// ACL is never empty in a snapshot. In Load, an empty one means that everybody
-	// may do everything.
+	// ACL is never empty in a snapshot. In Load, an empty one means that all clients may do
+	// everything.
 	ACL []ACL
 	// Kind is PersistentNode, ContainerNode or TTLNode.
 	Kind NodeKind
-	// TTL is that of a TTLNode, in whole milliseconds, else 0.
+	// TTL is the TTL of a TTLNode, in whole milliseconds, else 0.
 	TTL time.Duration
-	// Next is the number that the next sequential child gets, which is also how
-	// many children have ever been created, 0 or more. Load takes a smaller number
-	// than that of the children it makes, such as 0, for that number. A node's
-	// cversion follows from it: it counts the deletions too.
+	// Next is the number that the next sequential child gets, which is also how many children have
+	// ever been created, 0 or more. Load takes a smaller number than that of the children it makes,
+	// such as 0, for that number. A node's cversion follows from it: it counts the deletions too.
 	Next int32
 }
 
@@ -106,7 +104,7 @@ const (
 	TTLNode
 )
 
-// String is the kind in one lower-case word, or "kind 77" for what is none.
+// String is the kind in one lower-case word, or "kind 77" for an unknown one.
 func (k NodeKind) String() string {
 	names := [...]string{"persistent", "ephemeral", "container", "ttl"}
 	if k < 0 || int(k) >= len(names) {

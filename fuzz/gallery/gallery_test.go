@@ -6,26 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
-var (
-	full   = flag.Bool("full", false, "hunt all exhibits, and not only those that are found soon")
-	update = flag.Bool("update", false, "write what is in testdata anew, of the exhibits hunted")
-)
+var update = flag.Bool("update", false, "write what is in testdata anew, of the exhibits hunted")
 
-// TestMain lets garbage grow, as the command does.
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
-	m.Run()
-}
+func TestMain(m *testing.M) { fuzztest.Main(m) }
 
 // stories are the exhibits that have one.
 func stories(t *testing.T) []gallery.Exhibit {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -25,17 +26,17 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 		{"queue", "recipes.ApacheQueue", linearizability.Delivery, 400},
 	} {
 		t.Run(c.impl, func(t *testing.T) {
-			for seed := uint64(1); seed <= 10; seed++ {
+			for seed := range testrun.Pick(uint64(3), 10) {
 				search := hunt.Hunt{
 					Workload: builtin(t, c.workload, c.impl),
-					Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: seed, Runs: c.runs,
+					Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: 1 + seed, Runs: c.runs,
 				}
 				found, err := search.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
 				if found.First() == nil || found.First().Property() != c.property {
-					t.Errorf("seed %d: no violation of %s in %d runs", seed, c.property, found.Runs)
+					t.Errorf("seed %d: no violation of %s in %d runs", 1+seed, c.property, found.Runs)
 				}
 			}
 		})

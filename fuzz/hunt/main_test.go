@@ -2,12 +2,10 @@ package hunt_test
 
 import (
 	"context"
-	"runtime/debug"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz/internal/fuzztest"
-
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -19,12 +17,7 @@ var (
 	plan    = fuzztest.Plan
 )
 
-// TestMain lets garbage grow, as the command does: each connection of the client takes megabytes,
-// and collecting them is half of a run.
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
-	m.Run()
-}
+func TestMain(m *testing.M) { fuzztest.Main(m) }
 
 // breaks reports whether a property is violated, be it with others.
 func breaks(o *scenario.Outcome, property string) bool {

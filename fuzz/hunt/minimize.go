@@ -31,7 +31,7 @@ func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, erro
 	if !m.fromScratch() {
 		m.goDown()
 		m.alike()
-	} else if s := m.best.Scenario.Script; s.Careless || s.GoroutineCount() > 1 {
+	} else if s := m.best.Scenario.Script; s.Careless || s.Goroutines > 1 {
 		m.shortenScript()
 	}
 	for i := range m.best.Scenario.Plan {

@@ -234,7 +234,7 @@ func (m *minimizer) smallScripts() []scenario.Script {
 		}
 	}
 	add(scenario.Script{})
-	if given.Careless || given.GoroutineCount() > 1 {
+	if given.Careless || given.Goroutines > 1 {
 		add(given)
 	}
 	return scripts

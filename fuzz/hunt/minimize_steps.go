@@ -38,7 +38,7 @@ func (m *minimizer) shortenScript() {
 		m.try(s)
 	}
 	var fewer []scenario.Scenario
-	for n := 1; n < m.best.Scenario.Script.GoroutineCount(); n++ {
+	for n := 1; n < m.best.Scenario.Script.Goroutines; n++ {
 		s := m.scenario()
 		s.Script.Goroutines = n
 		fewer = append(fewer, s)

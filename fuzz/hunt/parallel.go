@@ -61,11 +61,16 @@ func playOne(s scenario.Scenario, twice bool) (r played) {
 			r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
 		}
 	}()
-	if twice {
-		r.outcome, r.same, r.err = s.Traces()
-		return r
-	}
 	r.outcome, r.err = s.Run()
 	r.same = true
+	if !twice || r.err != nil {
+		return r
+	}
+	again, err := s.Run()
+	if err != nil {
+		r.err = err
+		return r
+	}
+	r.same = again.Result.Trace.Hash() == r.outcome.Result.Trace.Hash()
 	return r
 }

@@ -29,7 +29,7 @@ func newPlanSpace(base *scenario.Outcome, maxFaults int) planSpace {
 		requests: map[string]int{}, events: map[string]int{},
 		maxFaults: maxFaults,
 		messages:  2*(len(base.Result.Requests)+len(clients)) + len(base.Result.Events),
-		elapsed:   max(0, base.Result.Elapsed-scenario.Settle),
+		elapsed:   base.Playing,
 	}
 	if p.maxFaults <= 0 {
 		p.maxFaults = defaultMaxFaults

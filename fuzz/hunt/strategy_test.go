@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -65,7 +66,7 @@ func TestEveryStrategyFinds(t *testing.T) {
 			}, Strategies: []string{info.Name}, Seed: 5, Runs: 2000,
 		}
 		var first *hunt.Found
-		for _, workers := range []int{1, 3, 8} {
+		for _, workers := range testrun.Pick([]int{1, 3}, []int{1, 3, 8}) {
 			search.Workers = workers
 			found, err := search.Run(t.Context())
 			if err != nil {
@@ -148,7 +149,7 @@ func keeping(t *testing.T, runs int) (search hunt.Hunt, kept *[]scenario.Scenari
 // runs; it is all played, whatever Runs says, and then as many are tried as Runs says.
 func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	t.Parallel()
-	search, kept := keeping(t, 400)
+	search, kept := keeping(t, testrun.Pick(150, 400))
 	first, err := search.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -178,18 +179,19 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 // seed is the same, and always to the same place.
 func TestResumedHuntGoesElsewhere(t *testing.T) {
 	t.Parallel()
-	search, kept := keeping(t, 200)
+	search, kept := keeping(t, testrun.Pick(100, 200))
 	if _, err := search.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	search.Corpus = slices.Clone(*kept)
-	var resumed [3]*hunt.Found
-	for i, workers := range []int{1, 3, 0} {
-		var err error
+	var resumed []*hunt.Found
+	for _, workers := range testrun.Pick([]int{1, 3}, []int{1, 3, 0}) {
 		search.Workers = workers
-		if resumed[i], err = search.Run(t.Context()); err != nil {
+		found, err := search.Run(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
+		resumed = append(resumed, found)
 	}
 	first := resumed[0]
 	for _, again := range resumed[1:] {
@@ -198,8 +200,8 @@ func TestResumedHuntGoesElsewhere(t *testing.T) {
 				again.Traces, again.Behaviours)
 		}
 	}
-	if fresh := first.Traces - len(search.Corpus); fresh < 100 {
-		t.Errorf("%d of 200 scenarios had an order of their own", fresh)
+	if fresh := first.Traces - len(search.Corpus); fresh*2 < search.Runs {
+		t.Errorf("%d of %d scenarios had an order of their own", fresh, search.Runs)
 	}
 }
 
@@ -256,13 +258,13 @@ func TestPrioritiesStarveNobodyForEver(t *testing.T) {
 					_, err := p.Conn().Create("/go", nil, 0, zk.WorldACL(zk.PermAll))
 					return linearizability.Result{}, err
 				}
-				for p.Alive() {
+				for p.Context().Err() == nil {
 					if ok, _, err := p.Conn().Exists("/go"); ok || err != nil {
 						return linearizability.Result{}, err
 					}
 				}
 				return linearizability.Result{}, p.Context().Err()
-			}); err != nil && p.Alive() {
+			}); err != nil && p.Context().Err() == nil {
 				t.Error(err)
 			}
 		},

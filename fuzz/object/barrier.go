@@ -100,7 +100,7 @@ func (p barrierPlayer) look() {
 	looker, ok := p.barrier().(interface {
 		IsSet(ctx context.Context) (bool, error)
 	})
-	if !ok || !p.Alive() {
+	if !ok || p.Context().Err() != nil {
 		return
 	}
 	call := p.Begin(ops.IsSet, "")

@@ -141,7 +141,7 @@ func (p *cachePlayer) change(turn int) {
 		}
 	}
 	if err != nil {
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 	}
 }
 
@@ -224,7 +224,7 @@ func (p *cachePlayer) record(c scenario.Call, look linearizability.CacheLook) {
 
 func (p *cachePlayer) close() {
 	if err := p.cache.Close(p.Context()); err != nil {
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 	}
 }
 

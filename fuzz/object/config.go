@@ -169,7 +169,7 @@ func (p configPlayer) end(c scenario.Call, err error, output string) {
 		c.Failed(err)
 	}
 	if err != nil {
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 	}
 }
 
@@ -179,7 +179,7 @@ func (p configPlayer) fetch(key string) {
 	switch {
 	case err != nil:
 		c.Failed(err) // a failed read changes nothing
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 	case !there:
 		c.OK(linearizability.Result{Empty: true})
 	default:

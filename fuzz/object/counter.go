@@ -97,7 +97,8 @@ type counterPlayer struct {
 // add adds once. A failed add is not repeated: the judge finds out whether it took effect. No two
 // adds of a script add the same number, so that the judge can tell them apart.
 func (p counterPlayer) add(turn int) {
-	delta := int64(1 + p.Index() + scenario.MaxClients*(turn+2*scenario.MaxRounds*p.Goroutine()))
+	const clients, turns = 26, 2000 // the most that a script has
+	delta := int64(1 + p.Index() + clients*(turn+turns*p.Goroutine()))
 	if p.Choose(scenario.At("subtract", turn), 4) == 0 {
 		delta = -delta
 	}
@@ -108,7 +109,7 @@ func (p counterPlayer) add(turn int) {
 	value, err := p.counter().Add(ctx, delta)
 	if err != nil {
 		fails(c, p.definite, err)
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 		return
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
@@ -133,7 +134,7 @@ func (p counterPlayer) get(turn int) {
 	value, err := g.Get(p.Context())
 	if err != nil {
 		c.Failed(err) // a failed read changes nothing
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 		return
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})

@@ -32,7 +32,7 @@
 //	RWLock            RWLocker            /rwlock        TryLock, TryRLock, Lost, RLost, Token,
 //	                                                     RToken, Close
 //	Semaphore         Acquirer            /semaphore     AcquireN, TryAcquire, Close, Lost
-//	TurnQueue         Locker              /lock          TryLocker, Lost, Token, Close
+//	TurnQueue         Locker              /queue         TryLocker, Lost, Token, Close
 //	Queue             Queuer              /queue         Poller, Peeker, Close
 //	PriorityQueue     PriorityQueuer      /queue         Poller, Peeker, Close
 //	DelayQueue        DelayQueuer         /queue         Poller, Peeker, Close

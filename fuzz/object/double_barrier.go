@@ -32,7 +32,7 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 		Play: func(p *scenario.Player, s scenario.Script) {
 			size := groupSize(p, s.Clients)
 			env := Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: size}
-			dp := doubleBarrierPlayer{p, open(env), strconv.Itoa(size)}
+			dp := doubleBarrierPlayer{p, open(env), strconv.Itoa(size), s.Careless}
 			for round := range s.Rounds {
 				dp.turn(round)
 			}
@@ -57,8 +57,9 @@ const enterPatience = 30 * time.Second
 
 type doubleBarrierPlayer struct {
 	*scenario.Player
-	member DoubleBarrierer
-	size   string
+	member   DoubleBarrierer
+	size     string
+	careless bool
 }
 
 // groupSize draws the number of members of a group in this run.
@@ -83,7 +84,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 		return
 	}
 	p.Hold(scenario.At("hold", round), nil)
-	if p.Careless() && p.Choose(scenario.At("leave once", round), 3) == 0 {
+	if p.careless && p.Choose(scenario.At("leave once", round), 3) == 0 {
 		p.leaveUnheard()
 		return
 	}

@@ -39,16 +39,13 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			ep := electionPlayer{Player: p, elector: opener(open, claims.Path)(p)}
-			if _, ok := ep.elector.(loser); ok {
-				p.Signals()
-			}
 			ep.ask()
 			for round := range s.Rounds {
 				ep.turn(round, round == s.Rounds-1)
 			}
 			ep.ask()
 		},
-		Length: scenario.HoldingTime,
+		Length: holdingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			return claims.judgeElection(e)
 		},
@@ -130,7 +127,7 @@ func (p electionPlayer) ask() {
 	teller, ok := p.elector.(interface {
 		Leader(ctx context.Context) (name string, epoch int64, err error)
 	})
-	if !ok || !p.Alive() {
+	if !ok || p.Context().Err() != nil {
 		return
 	}
 	call := p.Begin(ops.Leader, "")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -48,3 +49,55 @@ func Example() {
 	fmt.Println(o.Status(), o.Property())
 	// Output: violated linearizability
 }
+
+// A lock of one's own as a workload. This one forgets its node when the reply to
+// its create is lost; then it waits for itself.
+func ExampleLock() {
+	w := object.Lock(func(env object.Env) object.Locker {
+		return &forgetfulLock{conn: env.Conn}
+	}, object.LockClaims{About: "waits until nobody is there"}).Named("mine")
+	f, err := fault.Parse("drop-reply client=a op=create path=/lock/* request=1")
+	if err != nil {
+		panic(err)
+	}
+	o, err := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Plan: []fault.Fault{f},
+	}.Run()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(o.Status(), o.Property(), len(o.Result.Missed))
+	// Output: violated liveness 0
+}
+
+// forgetfulLock waits until nobody is there and then makes its node.
+type forgetfulLock struct {
+	conn *zk.Conn
+	node string
+}
+
+func (l *forgetfulLock) Lock(ctx context.Context) error {
+	if _, err := l.conn.Create("/lock", nil, 0, zk.WorldACL(zk.PermAll)); err != nil &&
+		err != zk.ErrNodeExists {
+		return err
+	}
+	for {
+		holders, _, changed, err := l.conn.ChildrenW("/lock")
+		if err != nil {
+			return err
+		}
+		if len(holders) == 0 {
+			l.node, err = l.conn.Create("/lock/holder-", nil, zk.FlagEphemeral|zk.FlagSequence,
+				zk.WorldACL(zk.PermAll))
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (l *forgetfulLock) Unlock(context.Context) error { return l.conn.Delete(l.node, -1) }

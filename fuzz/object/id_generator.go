@@ -76,7 +76,7 @@ func takeID(p *scenario.Player, ids IDSource, turn int) {
 	id, err := ids.Next(ctx)
 	if err != nil {
 		c.Unknown(linearizability.Result{}, err)
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 		return
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(id, 10)})

@@ -32,7 +32,7 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
 				queue := func() taker { return h.Now() }
 				put := func(round int, element string) (string, offer) {
-					id := fmt.Sprint(p.Choose(scenario.At("id", round), 2*s.GoroutineCount()))
+					id := fmt.Sprint(p.Choose(scenario.At("id", round), 2*max(1, s.Goroutines)))
 					offer := func(ctx context.Context) error {
 						return h.Now().Offer(ctx, id, []byte(element))
 					}
@@ -62,7 +62,7 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 	default:
 		c.Failed(err)
 	}
-	p.Pause(scenario.RetryPause)
+	p.Pause(retryPause)
 }
 
 // idQueue is the recommended queue for work that may be cancelled.

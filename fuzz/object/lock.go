@@ -58,7 +58,7 @@ func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		Name:   "lock",
 		About:  claims.About,
 		Play:   scenario.Shared(opener(open, claims.Path), playLock),
-		Length: scenario.HoldingTime,
+		Length: holdingTime,
 		Judge:  claims.judge,
 	}
 }
@@ -115,6 +115,14 @@ func (c LockClaims) seesNodes(h linearizability.History) bool {
 	})
 }
 
+// holdingTime is how long the turns of a script may take if each client has to wait for all others.
+func holdingTime(s scenario.Script) time.Duration {
+	return time.Duration(s.Clients*s.Rounds) * (scenario.LongHold + time.Second)
+}
+
+// retryPause is how long a client waits after an error before it goes on.
+const retryPause = 100 * time.Millisecond
+
 // signalWithin is how soon after the end of its session a holder must get the signal of loss, if
 // the lock has one.
 const signalWithin = time.Second
@@ -130,9 +138,6 @@ type lockPlayer struct {
 // playLock is the script of a client of a lock.
 func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
 	lp := lockPlayer{p, h.Now}
-	if _, ok := lp.lock().(loser); ok {
-		p.Signals()
-	}
 	for round := range s.Rounds {
 		lp.turn(round)
 	}
@@ -144,8 +149,11 @@ func (p lockPlayer) turn(round int) {
 	locked := p.Persist(func(attempt int) error {
 		lock := p.lock()
 		label := scenario.At("lock", round)
-		if t, ok := lock.(TryLocker); ok && attempt == 0 && p.TriesFirst(label) {
-			return p.Try(ops.Lock, "", t.TryLock, func() int64 { return tokenOf(lock) })
+		if t, ok := lock.(TryLocker); ok && attempt == 0 {
+			token := func() int64 { return tokenOf(lock) }
+			if tried, err := p.TryFirst(label, ops.Lock, "", t.TryLock, token); tried {
+				return err
+			}
 		}
 		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {
 			if err = p.attempt(ctx, lock, round, attempt); err == nil {

@@ -311,7 +311,7 @@ func (p *memberPlayer) insist(try func(attempt int) error) bool {
 		err = try(1)
 	}
 	if err != nil {
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 	}
 	return true
 }
@@ -385,7 +385,7 @@ func (p *memberPlayer) spoil(other int) {
 		return linearizability.Result{}, err
 	})
 	if err != nil {
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 	}
 }
 
@@ -404,7 +404,7 @@ func (p *memberPlayer) hide() {
 		}
 		_, err := p.Conn().Create(path, nil, 0, zk.WorldACL(perms))
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
-			p.Pause(scenario.RetryPause)
+			p.Pause(retryPause)
 		}
 	}
 }
@@ -420,7 +420,7 @@ func (p *memberPlayer) evict(other int) {
 		return linearizability.Result{}, err
 	})
 	if err != nil {
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 	}
 }
 

@@ -29,7 +29,7 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 				return open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Paths: own})
 			}, playLock)(p, s)
 		},
-		Length: scenario.HoldingTime,
+		Length: holdingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			opts := claims.options(e)
 			opts.Nodes = paths[len(paths)-1]

@@ -214,7 +214,7 @@ func (p queuePlayer) offer(round int) {
 	c := p.Begin(ops.Offer, input)
 	if err := do(p.Context()); err != nil {
 		c.Unknown(linearizability.Result{}, err)
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 		return
 	}
 	c.OK(linearizability.Result{})
@@ -257,7 +257,7 @@ func (p queuePlayer) peek(round int) {
 	data, ok, err := q.Peek(p.Context())
 	if err != nil {
 		c.Failed(err) // a failed peek takes nothing
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 		return
 	}
 	c.OK(linearizability.Result{Output: string(data), Empty: !ok})
@@ -275,7 +275,7 @@ func (p queuePlayer) poll(round int) bool {
 	result := linearizability.Result{Output: string(data), Empty: err == nil && !ok}
 	if err != nil {
 		c.Unknown(result, err)
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 		return false
 	}
 	c.OK(result)
@@ -314,7 +314,7 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 		c.Failed(err)
 	default:
 		c.Unknown(linearizability.Result{Output: string(data)}, err)
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 	}
 	return false
 }

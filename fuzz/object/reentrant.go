@@ -22,14 +22,11 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
 				l := onlySide(p, h)
-				if l.lost != nil {
-					p.Signals()
-				}
 				for round := range s.Rounds {
 					playReentrant(l, round)
 				}
 			}),
-		Length: scenario.HoldingTime,
+		Length: holdingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			return claims.fitting(e, linearizability.Judge(e.History, e.Rest,
 				linearizability.ReentrantLock(claims.options(e))))

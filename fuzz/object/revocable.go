@@ -33,9 +33,6 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
 				rp := revocablePlayer{onlySide(p, h), h.Now}
-				if rp.lost != nil {
-					p.Signals()
-				}
 				for round := range s.Rounds {
 					rp.turn(round)
 				}
@@ -111,7 +108,7 @@ func (p revocablePlayer) await() {
 	case <-revoked:
 	case <-lost:
 	case <-over.Done():
-		if !p.Alive() {
+		if p.Context().Err() != nil {
 			return
 		}
 		end = ops.Over

@@ -33,15 +33,12 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 		About: claims.About,
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
-				if _, ok := h.Now().(loser); ok {
-					p.Signals()
-				}
 				reads, writes := readSide(p, h), writeSide(p, h)
 				for round := range s.Rounds {
 					playRWLock(reads, writes, round)
 				}
 			}),
-		Length: scenario.HoldingTime,
+		Length: holdingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			return claims.fitting(e, linearizability.Judge(e.History, e.Rest,
 				linearizability.RWLock(claims.options(e))))
@@ -115,8 +112,10 @@ func (s side) persist(label string) bool {
 		if attempt > 0 {
 			return s.acquire(s.Context())
 		}
-		if s.try != nil && s.TriesFirst(label) {
-			return s.Player.Try(ops.Lock, s.mode, s.try, s.held)
+		if s.try != nil {
+			if tried, err := s.TryFirst(label, ops.Lock, s.mode, s.try, s.held); tried {
+				return err
+			}
 		}
 		ctx, cancel := s.Hasty(s.Context(), label, 6, 10*time.Millisecond, 100*time.Millisecond)
 		defer cancel()
@@ -135,7 +134,7 @@ func (s side) release(label string) {
 
 // heed records a loss of the hold before stop as a loss. The release comes after stop.
 func (s side) heed() (stop func()) {
-	return s.Player.Heed(s.Player.Token(), s.signal())
+	return s.Heed(0, s.signal())
 }
 
 // signal is closed when the present hold is lost; nil means that there is no signal.

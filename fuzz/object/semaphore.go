@@ -64,7 +64,7 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 				}
 			}),
 		Shared: true,
-		Length: scenario.HoldingTime,
+		Length: holdingTime,
 		Judge:  claims.judge,
 	}
 }
@@ -99,7 +99,9 @@ func (p semaphorePlayer) turn(round int) {
 		p.second(round)
 	}
 	stop()
-	p.Keep(scenario.At("hold", round), one.Token(), lostOf(one))
+	stop = p.heed(one)
+	p.Hold(scenario.At("hold", round), nil)
+	stop()
 	p.release(scenario.At("release", round), one, first)
 }
 
@@ -132,14 +134,14 @@ func (p semaphorePlayer) both(round int, s several) {
 			c.Unknown(linearizability.Result{}, err)
 			continue
 		}
-		p.Signals()
 		c.OK(linearizability.Result{Token: held[i].Token()})
 	}
 	if err != nil {
 		return
 	}
-	stop := p.heed(held[1])
-	p.Keep(scenario.At("hold both", round), held[0].Token(), lostOf(held[0]))
+	stop, stopFirst := p.heed(held[1]), p.heed(held[0])
+	p.Hold(scenario.At("hold both", round), nil)
+	stopFirst()
 	p.release(scenario.At("release both", round, 0), held[0], names[0])
 	stop()
 	p.release(scenario.At("release both", round, 1), held[1], names[1])
@@ -166,17 +168,20 @@ func (p semaphorePlayer) second(round int) {
 func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool) {
 	ok = p.Persist(func(attempt int) (err error) {
 		ctx := p.Context()
-		if t, can := p.sem().(leaseTrier); can && attempt == 0 &&
-			p.TriesFirst(scenario.At("acquire", round)) {
-			return p.Player.Try(ops.Acquire, which, func(ctx context.Context) (ok bool, err error) {
-				lease, ok, err = t.TryAcquire(ctx)
-				return ok, err
-			}, func() int64 { return lease.Token() })
-		}
 		if attempt == 0 {
+			label := scenario.At("acquire", round)
+			if t, can := p.sem().(leaseTrier); can {
+				try := func(ctx context.Context) (ok bool, err error) {
+					lease, ok, err = t.TryAcquire(ctx)
+					return ok, err
+				}
+				token := func() int64 { return lease.Token() }
+				if tried, err := p.TryFirst(label, ops.Acquire, which, try, token); tried {
+					return err
+				}
+			}
 			var cancel context.CancelFunc
-			ctx, cancel = p.Hasty(ctx, scenario.At("acquire", round), 6, 10*time.Millisecond,
-				100*time.Millisecond)
+			ctx, cancel = p.Hasty(ctx, label, 6, 10*time.Millisecond, 100*time.Millisecond)
 			defer cancel()
 		}
 		lease, err = p.try(ctx, which)
@@ -191,9 +196,6 @@ func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, er
 		lease, err = p.sem().Acquire(ctx)
 		if err != nil {
 			return linearizability.Result{}, err
-		}
-		if lostOf(lease) != nil {
-			p.Signals()
 		}
 		return linearizability.Result{Token: lease.Token()}, nil
 	})
@@ -210,7 +212,7 @@ func (p semaphorePlayer) release(label string, lease Lease, which string) {
 
 // heed records a loss of the lease before stop as a loss.
 func (p semaphorePlayer) heed(lease Lease) (stop func()) {
-	return p.Player.Heed(lease.Token(), lostOf(lease))
+	return p.Heed(lease.Token(), lostOf(lease))
 }
 
 // lostOf is the lease's signal of loss, or nil.

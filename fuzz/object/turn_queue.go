@@ -1,15 +1,18 @@
 package object
 
 import (
+	"cmp"
+
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
 // TurnQueue makes a workload of a line of members, in which each waits for its turn: Lock joins the
 // line and waits, Unlock leaves it. The members do the same as the clients of [Lock], and the
-// claims are those of a lock; Fair is the order of the line.
+// claims are those of a lock; Path "" means /queue, and Fair is the order of the line.
 func TurnQueue(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
+	claims.Path = cmp.Or(claims.Path, queuePath)
 	w := Lock(open, claims)
 	w.Name = "turn-queue"
 	return w
@@ -21,7 +24,6 @@ func turnQueue() scenario.Workload {
 		return recipes.NewTurnQueue(env.InTurn(), env.Path,
 			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
-		About: "the take-your-turn queue of package recipes", Path: queuePath, Fair: true,
-		MaxHerd: 1,
+		About: "the take-your-turn queue of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.TurnQueue")
 }

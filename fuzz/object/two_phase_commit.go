@@ -232,14 +232,16 @@ func (p *twoPhasePlayer) begin(d *deal, round int) {
 
 // isHeard reports whether another site has seen the transaction, and will end it.
 func (p *twoPhasePlayer) isHeard(d *deal) bool {
-	p.Pause(scenario.RetryPause)
+	p.Pause(retryPause)
 	signs, _, err := p.Conn().Children(d.path)
 	return err == nil && len(signs) > 0
 }
 
 // hears waits until the transaction has begun, and reports whether it has.
 func (p *twoPhasePlayer) hears(d *deal) bool {
-	for end := p.Now() + hearsay; p.Alive() && p.Now() < end; p.Pause(scenario.RetryPause) {
+	ctx, cancel := p.Within(p.Context(), hearsay)
+	defer cancel()
+	for ; ctx.Err() == nil; p.Pause(retryPause) {
 		if begun, _, err := p.Conn().Exists(d.path); err == nil && begun {
 			return true
 		}
@@ -263,7 +265,7 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 	}
 	p.Hold(scenario.At("before going", round), nil)
 	if err := joiner.Close(p.Context()); err != nil {
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 	}
 	d.TwoPhaser = p.open(Env{Conn: p.Conn(), Name: p.Name(), Path: d.path})
 }

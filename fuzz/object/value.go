@@ -105,7 +105,7 @@ func (p *valuePlayer) read(turn int) {
 	state, err := look(ctx)
 	if err != nil {
 		c.Failed(err) // a failed read changes nothing
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 		return
 	}
 	c.OK(stateResult(state))
@@ -139,7 +139,7 @@ func (p *valuePlayer) set(ctx context.Context, data string) {
 	state, err := p.value().Set(ctx, []byte(data))
 	if err != nil {
 		fails(c, p.definite, err)
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 		return
 	}
 	c.OK(stateResult(state))
@@ -156,7 +156,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	switch {
 	case err != nil:
 		fails(c, p.definite, err)
-		p.Pause(scenario.RetryPause)
+		p.Pause(retryPause)
 		return
 	case done:
 		c.OK(stateResult(state))

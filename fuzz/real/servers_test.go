@@ -36,11 +36,11 @@ type pool struct {
 // startPool starts the servers. They stop when the test ends.
 func startPool(t *testing.T, size int) *pool {
 	t.Helper()
-	checkInterval := time.Minute / scenario.DefaultPace // of a real server, at the worlds' pace
+	const pace = 8 // the default of RunReal
 	opts := realzk.Options{
-		TickTime: scenario.TickTime(0),
+		TickTime: 2 * time.Second / pace,
 		Properties: map[string]string{
-			"znode.container.checkIntervalMs":                    strconv.FormatInt(checkInterval.Milliseconds(), 10),
+			"znode.container.checkIntervalMs":                    strconv.FormatInt((time.Minute / pace).Milliseconds(), 10),
 			"zookeeper.DigestAuthenticationProvider.superDigest": realworld.SuperDigest,
 		},
 		JVMFlags: []string{"-Xmx64m"},

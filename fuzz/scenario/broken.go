@@ -70,20 +70,6 @@ func frozenAt(stacks string) string {
 	return strings.Join(slices.Compact(culprits), "\n")
 }
 
-// FrozenStacks are the stacks of the goroutines of a frozen run that keep virtual time from
-// passing.
-func (o *Outcome) FrozenStacks() string { return restless(o.Result.Frozen) }
-
-// restless are the stacks of the goroutines of a frozen run that keep virtual time from passing, or
-// all stacks if no such goroutine is known.
-func restless(stacks string) string {
-	kept := slices.DeleteFunc(strings.Split(stacks, "\n\n"), durable)
-	if len(kept) == 0 {
-		return stacks
-	}
-	return strings.Join(kept, "\n\n")
-}
-
 // durable reports whether the goroutine of a stack lets virtual time pass.
 func durable(stack string) bool { return strings.Contains(firstLine(stack), "(durable)") }
 

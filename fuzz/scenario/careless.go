@@ -107,26 +107,22 @@ func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verd
 		op.Client, op.Kind, op.Call, end-c.CallTime, c.Call), true
 }
 
-// TriesFirst reports whether the client tries before it waits: in a careless script, for one label
-// in three.
-func (p *Player) TriesFirst(label string) bool {
-	return p.careless && p.Choose(label+" try", 3) == 0
-}
-
-// Try calls an operation that does not wait, and records the result. It calls token after a
-// success.
-func (p *Player) Try(kind, input string, do func(context.Context) (bool, error),
-	token func() int64) error {
+// TryFirst calls an operation that does not wait, in a careless script for one label in three, and
+// records the result. It calls token after a success. It reports whether it has called do.
+func (p *Player) TryFirst(label, kind, input string, do func(context.Context) (bool, error),
+	token func() int64) (tried bool, err error) {
+	if !p.careless || p.Choose(label+" try", 3) > 0 {
+		return false, nil
+	}
 	c := p.Begin(kind, input)
-	ok, err := do(p.ctx)
-	switch {
+	switch ok, err := do(p.ctx); {
 	case err != nil:
 		c.Unknown(linearizability.Result{}, err)
-		return err
+		return true, err
 	case !ok:
 		c.Failed(errBusy)
-		return errBusy
+		return true, errBusy
 	}
 	c.OK(linearizability.Result{Token: token()})
-	return nil
+	return true, nil
 }

@@ -55,7 +55,7 @@ func (c Catalogue) Sound() Catalogue {
 
 // Load reads a scenario file for one of the workloads.
 func (c Catalogue) Load(name string) (File, error) {
-	data, err := ReadFile(name)
+	data, err := readFile(name)
 	if err != nil {
 		return File{}, err
 	}

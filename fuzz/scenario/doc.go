@@ -49,7 +49,7 @@
 // # Several goroutines
 //
 // Script.Goroutines is the number of goroutines of each client that share one object. It needs a
-// workload with Shared set, whose Play is made by [Shared] or calls [Player.Goroutines].
+// workload with Shared set, whose Play is made by [Shared].
 //
 // Each goroutine is a Player with a name (a, a.2, a.3), draws and a record, on the client's one
 // connection. The judge treats their calls as overlapping calls of one client.

@@ -153,7 +153,7 @@ func site() string {
 		var f runtime.Frame
 		f, more = frames.Next()
 		if strings.Contains(f.Function, "scenario.Scenario.world") ||
-			strings.Contains(f.Function, "scenario.(*Player).hands") {
+			strings.Contains(f.Function, "scenario.(*Player).goroutines") {
 			break
 		}
 		fmt.Fprintf(&text, "\t%s:%d\n", f.Function, f.Line)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -41,4 +42,56 @@ func Example() {
 	// Output:
 	// 0 faults: violated ""
 	// 1 faults: violated "liveness"
+}
+
+// The connection is reset while the client's own lock lists its waiters. Lock
+// returns the error and forgets its node, which the session keeps alive: the
+// next Lock waits for it for ever.
+func ExampleScenario_Run() {
+	w, err := object.Find("lock", "zk.Lock")
+	if err != nil {
+		panic(err)
+	}
+	f, err := fault.Parse("drop-request client=a op=getChildren2 request=1")
+	if err != nil {
+		panic(err)
+	}
+	o, err := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Plan: []fault.Fault{f},
+	}.Run()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(o.Status(), o.Property())
+	// Output: violated liveness
+}
+
+// A scenario file is a test: it says what must come out.
+func ExampleParse() {
+	file, err := scenario.Parse("lost.yaml", []byte(`
+workload: queue
+implementation: recipes.ApacheQueue
+clients: 1
+rounds: 1
+seed: 1
+plan:
+  - drop-reply client=a op=delete request=1
+expect: violated
+property: delivery
+`), object.Find)
+	if err != nil {
+		panic(err)
+	}
+	replay, err := file.Check(false)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(replay.Outcome.Property(), "is violated; problems:", len(replay.Problems))
+
+	_, err = scenario.Parse("bad.yaml", []byte("workload: queue\nclients: many\n"), object.Find)
+	fmt.Println(err)
+	// Output:
+	// delivery is violated; problems: 0
+	// bad.yaml:2:10: clients: found text; expected a whole number
 }

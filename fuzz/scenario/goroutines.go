@@ -7,35 +7,29 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 )
 
-// Goroutines runs script in several goroutines of the client, as many as s asks for, and
-// returns when all have ended. Each has a Player; that of the first is p. To the judge
-// they are one client that makes several calls at once. Call Goroutines once, at the end
-// of the Play of a workload that is Shared.
-func (p *Player) Goroutines(s Script, script func(p *Player)) {
-	p.hands(s.GoroutineCount(), script)
-}
-
-func (p *Player) hands(number int, script func(hand *Player)) {
+// goroutines runs script in a number of goroutines of the client and returns when all have ended.
+// Each has a Player; that of the first is p.
+func (p *Player) goroutines(number int, script func(p *Player)) {
 	world, ok := p.client.(worldClient)
-	if !ok { // a client in a RealWorld, whose scripts have one goroutine
+	if !ok { // a client in a realworld.World, whose scripts have one goroutine
 		script(p)
 		return
 	}
 	for n := 1; n < number; n++ {
-		hand := newPlayer(p.ctx, worldClient{world.Hand.Client.Hand(n)}, p.index, p.seed)
-		hand.careless, hand.drawn = p.careless, p.drawn
-		p.others = append(p.others, hand)
+		other := newPlayer(p.ctx, worldClient{world.Goroutine.Client.Goroutine(n)}, p.index, p.seed)
+		other.careless, other.drawn = p.careless, p.drawn
+		p.others = append(p.others, other)
 	}
-	world.Hands(number, func(h *sim.Hand) {
-		hand := p
+	world.Goroutines(number, func(h *sim.Goroutine) {
+		own := p
 		if n := h.Number(); n > 0 {
-			hand = p.others[n-1]
+			own = p.others[n-1]
 			// Goroutines that begin together would send at the same instant.
-			if !hand.Pause(time.Duration(hand.Choose("start", 5000)) * time.Microsecond) {
+			if !own.Pause(time.Duration(own.Choose("start", 5000)) * time.Microsecond) {
 				return
 			}
 		}
-		script(hand)
+		script(own)
 	})
 }
 
@@ -59,25 +53,27 @@ func (h *Handle[T]) Now() T {
 	return h.opened
 }
 
-// Shared returns a Play for clients whose goroutines share one object: open opens it, and
-// each goroutine runs play. In a careless script one more goroutine closes the object now
-// and then.
+// Shared returns a Play for clients with one object each: open makes the object, and play uses it,
+// in as many goroutines as the script asks for. Each goroutine has a Player; the judge sees one
+// client that makes several calls at once. In a careless script one more goroutine closes the
+// object now and then, and opens another.
 func Shared[T any](open func(*Player) T,
-	play func(hand *Player, s Script, h *Handle[T])) func(*Player, Script) {
+	play func(p *Player, s Script, h *Handle[T])) func(*Player, Script) {
 	return func(p *Player, s Script) {
-		h := &Handle[T]{open: func() T { return open(p) }, users: s.GoroutineCount()}
+		users := s.goroutines()
+		h := &Handle[T]{open: func() T { return open(p) }, users: users}
 		h.opened = h.open()
 		if !s.Careless {
-			p.Goroutines(s, func(hand *Player) { play(hand, s, h) })
+			p.goroutines(users, func(p *Player) { play(p, s, h) })
 			return
 		}
-		p.hands(s.GoroutineCount()+1, func(hand *Player) {
-			if hand.client.Number() == s.GoroutineCount() {
-				h.closeNowAndThen(hand, s)
+		p.goroutines(users+1, func(p *Player) {
+			if p.Goroutine() == users {
+				h.closeNowAndThen(p, s)
 				return
 			}
 			defer h.leave()
-			play(hand, s, h)
+			play(p, s, h)
 		})
 	}
 }

@@ -16,7 +16,7 @@ import (
 // Player is one client in the script of a workload: its connection, virtual time, draws, and a
 // record of calls and results. A Player belongs to the goroutine of its script. Each of several
 // goroutines of a client has a Player, with another name, other draws and a separate record; see
-// [Player.Goroutines].
+// [Shared].
 type Player struct {
 	ctx      context.Context
 	client   client
@@ -54,7 +54,7 @@ type client interface {
 
 // worldClient is a hand of a client in a World. In the bubble of a World the clock shows the
 // World's time.
-type worldClient struct{ *sim.Hand }
+type worldClient struct{ *sim.Goroutine }
 
 func (c worldClient) Of() string { return c.Client.Name() }
 func (worldClient) Pace() int    { return 1 }
@@ -90,9 +90,6 @@ func (p *Player) Conn() *zk.Conn { return p.client.Conn() }
 // Context is done when the World ends.
 func (p *Player) Context() context.Context { return p.ctx }
 
-// Alive reports whether the World still runs.
-func (p *Player) Alive() bool { return p.ctx.Err() == nil }
-
 // Pause sleeps in virtual time and reports whether the World still runs.
 func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) == nil }
 
@@ -105,15 +102,6 @@ func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context,
 
 // Goroutine is the number of the goroutine among those of its client, from 0.
 func (p *Player) Goroutine() int { return p.client.Number() }
-
-// Now is the virtual time since the World began.
-func (p *Player) Now() time.Duration { return p.client.Now() }
-
-// Careless reports whether the script is careless; see [Script].
-func (p *Player) Careless() bool { return p.careless }
-
-// Token is the token of the last successful call with one, 0 if there is none.
-func (p *Player) Token() int64 { return p.token }
 
 // Clock is the time that the clock shows after d of virtual time.
 func (p *Player) Clock(d time.Duration) time.Time {

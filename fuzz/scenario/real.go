@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,36 +13,26 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// DefaultPace is how many times faster than virtual time scripts are played against a real server:
-// a session of four seconds lasts half a second of the clock.
-const DefaultPace = 8
-
-// TickTime is the tick that a real server must have at a pace. A pace of 0 means
-// DefaultPace.
-func TickTime(pace int) time.Duration { return tickTime / time.Duration(paceOr(pace)) }
-
-func paceOr(pace int) int {
-	if pace == 0 {
-		return DefaultPace
-	}
-	return pace
-}
-
 // RunReal is Run against a real ZooKeeper: the same script, the same faults by a proxy, the same
-// judge. No other client may use the server meanwhile, and the server loses all its znodes. Two
-// runs differ. The tick of the server is that of [TickTime], and it looks for empty containers
-// every minute divided by the pace. A pace of 0 means DefaultPace. Waits that use the clock itself,
-// such as the pauses of a retry policy, appear longer in the history by the factor of the pace. An
-// error means the same as in Run, or that the server could not be used; see [fakezk.RealWorld].
+// judge. The scripts are played pace times faster than virtual time, 8 times if pace is 0: a
+// session of four seconds lasts half a second of the clock. The server must have a tick of two
+// seconds divided by the pace, and look for empty containers every minute divided by the pace. No
+// other client may use it meanwhile, and it loses all its znodes.
+//
+// Two runs differ. If the machine is so busy that a run is stalled for more than half a second of
+// its own time, a violation of a property with a time limit proves nothing: its verdict is unknown.
+// Waits that use the clock itself, such as the pauses of a retry policy, appear longer in the
+// history by the factor of the pace. An error means the same as in Run, or that the server could
+// not be used; see [realworld.World].
 func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int) (*Outcome,
 	error) {
 	if err := s.playable(); err != nil {
 		return nil, err
 	}
-	if s.Script.GoroutineCount() > 1 || s.Script.Careless {
+	if s.Script.goroutines() > 1 || s.Script.Careless {
 		return nil, fmt.Errorf("goroutines: %d, careless: %v; expected one goroutine "+
 			"and no careless script: they need a World",
-			s.Script.GoroutineCount(), s.Script.Careless)
+			s.Script.goroutines(), s.Script.Careless)
 	}
 	if s.Schedule.Kind != sim.Latencies {
 		return nil, fmt.Errorf("schedule: %s; expected latencies: "+
@@ -49,7 +40,7 @@ func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int
 	}
 	players := make([]*Player, s.Script.Clients)
 	w := realworld.World{
-		Server: server, Plan: s.Plan, Pace: paceOr(pace),
+		Server: server, Plan: s.Plan, Pace: cmp.Or(pace, defaultPace),
 		SessionTimeout: SessionTimeout, Limit: s.limit(), Settle: s.settle(),
 	}
 	for i, name := range s.Script.ClientNames() {
@@ -67,11 +58,16 @@ func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int
 	plan := s.Plan
 	s.Plan = asItWas(plan, result.Down)
 	o, err := s.judge(result, players)
-	if err == nil {
-		o.Scenario.Plan = plan
+	if err != nil {
+		return nil, err
 	}
-	return o, err
+	o.Scenario.Plan = plan
+	o.excuse()
+	return o, nil
 }
+
+// defaultPace is how many times faster than virtual time scripts are played against a real server.
+const defaultPace = 8
 
 // asItWas is a plan whose restarts take as long as they took in the run. The judge's patience
 // depends on it.
@@ -93,9 +89,16 @@ const maxStalled = 500 * time.Millisecond
 var timely = []string{linearizability.Liveness, linearizability.Belief, linearizability.View,
 	linearizability.Presence}
 
-// Disturbed reports whether a real run proves nothing because the machine was too busy: a property
-// with a time limit is violated, and the run was stalled for more than half a second of its own
-// time. See [fakezk.Result].
-func (o *Outcome) Disturbed() bool {
-	return o.Result.Stalled > maxStalled && slices.Contains(timely, o.Property())
+// excuse makes violations of properties with a time limit unknown if the run was stalled.
+func (o *Outcome) excuse() {
+	if o.Result.Stalled <= maxStalled {
+		return
+	}
+	for i, v := range o.Report.Verdicts {
+		if v.Status == linearizability.Violated && slices.Contains(timely, v.Property) {
+			o.Report.Verdicts[i].Status = linearizability.Unknown
+			o.Report.Verdicts[i].Summary = fmt.Sprintf("the machine was too busy for %s: %s",
+				o.Result.Stalled, v.Summary)
+		}
+	}
 }

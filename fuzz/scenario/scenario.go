@@ -40,6 +40,8 @@ type Outcome struct {
 	CutShort bool
 	// Report holds the verdicts.
 	Report linearizability.Report
+	// Playing is the virtual time at which the last script had ended.
+	Playing time.Duration
 	// Reached are the goals that scripts have reached, sorted.
 	Reached []string
 	// Hangs is the place of each script that hangs outside of every call, one line for each
@@ -90,10 +92,10 @@ func (o *Outcome) Summary() string {
 // Validate returns an error if the script is wrong, alone or for the workload. The error begins
 // with the key of a scenario file.
 func (s Scenario) Validate() error {
-	if err := s.Script.Validate(); err != nil {
+	if err := s.Script.validate(); err != nil {
 		return err
 	}
-	if s.Script.GoroutineCount() > 1 && !s.Workload.Shared {
+	if s.Script.goroutines() > 1 && !s.Workload.Shared {
 		return fmt.Errorf("goroutines: %d; expected 1: "+
 			"an object of %s %s is not used by several goroutines",
 			s.Script.Goroutines, s.Workload.Name, s.Workload.Impl)
@@ -127,7 +129,7 @@ func (s Scenario) playable() error {
 
 // judge makes the outcome of a run.
 func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, err error) {
-	o = &Outcome{Scenario: s, Result: result}
+	o = &Outcome{Scenario: s, Result: result, Playing: max(0, result.Elapsed-s.settle())}
 	if result.Frozen != "" {
 		return o, nil // the players may still be at it
 	}
@@ -224,7 +226,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 	for i, name := range s.Script.ClientNames() {
 		w.Clients = append(w.Clients,
 			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
-				p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
+				p := newPlayer(ctx, worldClient{c.Goroutine(0)}, i, s.Seed)
 				p.careless, p.drawn = s.Script.Careless, s.drawn
 				players[i] = p
 				s.Workload.Play(p, s.Script)
@@ -238,7 +240,7 @@ func (s Scenario) settle() time.Duration {
 	if slices.ContainsFunc(s.Plan, func(f fault.Fault) bool { return f.Kind == fault.Blackhole }) {
 		return settleBlackhole
 	}
-	return Settle
+	return settle
 }
 
 // limit is how much virtual time the scripts get.
@@ -251,20 +253,6 @@ func (s Scenario) limit() time.Duration {
 		limit += f.For + f.At
 	}
 	return limit
-}
-
-// Traces runs the scenario twice. It returns the first outcome, and reports whether the traces are
-// equal.
-func (s Scenario) Traces() (*Outcome, bool, error) {
-	first, err := s.Run()
-	if err != nil {
-		return nil, false, err
-	}
-	second, err := s.Run()
-	if err != nil {
-		return nil, false, err
-	}
-	return first, first.Result.Trace.Hash() == second.Result.Trace.Hash(), nil
 }
 
 // String is the scenario in one line.

@@ -71,7 +71,7 @@ func (f File) Marshal() ([]byte, error) {
 	if f.Scenario.Schedule.Kind != sim.Latencies {
 		form.Schedule = f.Scenario.Schedule.String()
 	}
-	if n := f.Scenario.Script.GoroutineCount(); n > 1 {
+	if n := f.Scenario.Script.goroutines(); n > 1 {
 		form.Goroutines = n
 	}
 	for _, fault := range f.Scenario.Plan {
@@ -126,8 +126,8 @@ func writeWhole(name string, data []byte) error {
 	return nil
 }
 
-// ReadFile reads a scenario file. A file that is too long is an error.
-func ReadFile(name string) ([]byte, error) {
+// readFile reads a scenario file. A file that is too long is an error.
+func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("load scenario: %w", err)
@@ -231,7 +231,7 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines,
 		Careless: form.Careless}
 	if p.node("$.goroutines") != nil && form.Goroutines == 0 {
-		return f, p.wrong("$.goroutines", "goroutines: 0; expected 1 to %d", MaxGoroutines)
+		return f, p.wrong("$.goroutines", "goroutines: 0; expected 1 to %d", maxGoroutines)
 	}
 	if err := s.Validate(); err != nil {
 		key, _, _ := strings.Cut(err.Error(), ":")

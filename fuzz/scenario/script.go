@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -8,11 +9,11 @@ import (
 // Persist calls try with the number of the attempt, from 0, until it returns nil or the World ends,
 // and pauses after each error. It reports whether try succeeded.
 func (p *Player) Persist(try func(attempt int) error) bool {
-	for attempt := 0; p.Alive(); attempt++ {
+	for attempt := 0; p.ctx.Err() == nil; attempt++ {
 		if try(attempt) == nil {
 			return true
 		}
-		if !p.Pause(RetryPause) {
+		if !p.Pause(retryPause) {
 			return false
 		}
 	}
@@ -25,7 +26,7 @@ func (p *Player) Attempt(n int, try func(attempt int) error) bool {
 		if try(attempt) == nil {
 			return true
 		}
-		if !p.Pause(RetryPause) {
+		if !p.Pause(retryPause) {
 			return false
 		}
 	}
@@ -67,19 +68,15 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 	return p.Attempt(3, func(int) error { return release(p.ctx) })
 }
 
-// LongHold is how long a hold takes now and then, besides the usual: past the end of a session that
-// has lost its connection.
+// LongHold is what [Player.Hold] adds to one hold in eight, so that it outlasts a session that has
+// lost its connection.
 const LongHold = 2 * SessionTimeout
 
-// Hold waits for 5 to 45 ms, in one of eight rounds for longer than a session lives, while the
-// client holds the object. It records a loss (LockLost of package linearizability) when lost is
-// closed meanwhile. A nil lost means that there is no signal. The labels of its draws begin with
-// label.
-func (p *Player) Hold(label string, lost <-chan struct{}) { p.Keep(label, p.token, lost) }
-
-// Keep is Hold for a hold with another token than that of the last call.
-func (p *Player) Keep(label string, token int64, lost <-chan struct{}) {
-	defer p.Heed(token, lost)()
+// Hold waits for 5 to 45 ms while the client holds the object, in one of eight cases for LongHold
+// more. Meanwhile it heeds lost, the signal of loss; see [Player.Heed]. The labels of its draws
+// begin with label.
+func (p *Player) Hold(label string, lost <-chan struct{}) {
+	defer p.Heed(0, lost)()
 	d := time.Duration(5+p.Choose(label+" time", 40)) * time.Millisecond
 	if p.Choose(label+" long", 8) == 0 {
 		d += LongHold
@@ -87,18 +84,17 @@ func (p *Player) Keep(label string, token int64, lost <-chan struct{}) {
 	p.Pause(d)
 }
 
-// Signals tells the judge that the object under test has a signal of loss, so that a missing signal
-// is a violation.
-func (p *Player) Signals() { p.signals = true }
-
-// Heed records a loss of the hold with the token, 0 if unknown, when lost is closed before stop. A
-// nil lost means that there is no signal.
+// Heed records that the client has lost its hold (LockLost of package linearizability) if lost, the
+// signal of loss, is closed before stop is called. The token of the hold is that of the last
+// successful call if token is 0. With a signal the judge takes a loss without one for a violation;
+// a nil lost means that the object has none.
 func (p *Player) Heed(token int64, lost <-chan struct{}) (stop func()) {
 	if lost == nil {
 		return func() {}
 	}
+	p.signals = true
 	end := make(chan struct{})
-	go p.listen(token, lost, end)
+	go p.listen(cmp.Or(token, p.token), lost, end)
 	return func() { close(end) }
 }
 
@@ -113,9 +109,4 @@ func (p *Player) listen(token int64, lost, stop <-chan struct{}) {
 	default:
 		p.asides.LockLost(p.client.Of(), token)
 	}
-}
-
-// HoldingTime is how long the turns of a script may take if each client has to wait for all others.
-func HoldingTime(s Script) time.Duration {
-	return time.Duration(s.Clients*s.Rounds) * (LongHold + time.Second)
 }

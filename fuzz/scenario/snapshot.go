@@ -9,21 +9,20 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Snapshot is the world of a run after a line of its trace.
-type Snapshot struct {
-	// Nodes are the znodes that the run has made, by path.
-	Nodes []trace.Change
-	// Sessions are the live sessions in the order of their beginnings, named as in the trace.
-	Sessions []string
-	// Calls are the operations under way.
-	Calls []linearizability.Op
+// At is the world after line number step of the trace, in a few lines: the live sessions, the calls
+// under way, and the znodes that the run has made.
+func (o *Outcome) At(step int64) string { return o.snapshot(step).String() }
 
-	rename func(string) string
+// snapshot is the world of a run after a line of its trace.
+type snapshot struct {
+	nodes    []trace.Change // by path
+	sessions []string       // in the order of their beginnings, named as in the trace
+	calls    []linearizability.Op
+	rename   func(string) string
 }
 
-// At is the world after line number step of the trace.
-func (o *Outcome) At(step int64) Snapshot {
-	s := Snapshot{rename: o.Result.Trace.Rename}
+func (o *Outcome) snapshot(step int64) snapshot {
+	s := snapshot{rename: o.Result.Trace.Rename}
 	nodes := map[string]trace.Change{}
 	for _, c := range o.Result.Changes {
 		if c.Step > step {
@@ -40,32 +39,31 @@ func (o *Outcome) At(step int64) Snapshot {
 		case trace.NodeDeleted:
 			delete(nodes, c.Path)
 		case trace.SessionStarted:
-			s.Sessions = append(s.Sessions, name)
+			s.sessions = append(s.sessions, name)
 		case trace.SessionEnded:
-			s.Sessions = slices.DeleteFunc(s.Sessions, func(n string) bool { return n == name })
+			s.sessions = slices.DeleteFunc(s.sessions, func(n string) bool { return n == name })
 		}
 	}
 	for _, n := range nodes {
-		s.Nodes = append(s.Nodes, n)
+		s.nodes = append(s.nodes, n)
 	}
-	slices.SortFunc(s.Nodes, func(a, b trace.Change) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(s.nodes, func(a, b trace.Change) int { return strings.Compare(a.Path, b.Path) })
 	for _, op := range o.History.Ops {
 		if op.Call <= step && (op.Outcome == linearizability.OpPending || op.Return > step) {
-			s.Calls = append(s.Calls, op)
+			s.calls = append(s.calls, op)
 		}
 	}
 	return s
 }
 
-// String is the snapshot in a few lines.
-func (s Snapshot) String() string {
+func (s snapshot) String() string {
 	var b strings.Builder
-	b.WriteString("  sessions: " + strings.Join(s.Sessions, " ") + "\n")
-	for _, op := range s.Calls {
+	b.WriteString("  sessions: " + strings.Join(s.sessions, " ") + "\n")
+	for _, op := range s.calls {
 		fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(fmt.Sprintf("%s is in %s %s", op.Client,
 			op.Kind, op.Input), " "))
 	}
-	for _, n := range s.Nodes {
+	for _, n := range s.nodes {
 		line := "  " + n.Path
 		if n.Owner != 0 {
 			line += fmt.Sprintf(" (ephemeral of 0x%016x)", uint64(n.Owner))

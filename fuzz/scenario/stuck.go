@@ -89,7 +89,7 @@ func framesOf(stack string) []frame {
 	for i := 1; i+1 < len(lines); i += 2 {
 		m := sourceLine.FindStringSubmatch(lines[i+1])
 		if m == nil || strings.HasPrefix(lines[i], "created by ") || strings.Contains(lines[i],
-			"/scenario.Scenario.world") || strings.Contains(lines[i], "/sim.(*Hand).play") {
+			"/scenario.Scenario.world") || strings.Contains(lines[i], "/sim.(*Goroutine).play") {
 			break
 		}
 		function := lines[i]

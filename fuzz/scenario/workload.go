@@ -32,8 +32,8 @@ type Workload struct {
 	// the Player's context is done. It may depend on the Player, the Script and the answers of the
 	// object, and on nothing else.
 	Play func(p *Player, s Script)
-	// Shared says that several goroutines may use the object at once, and that Play does so: see
-	// [Player.Goroutines]. Without it a Script of several goroutines is an error.
+	// Shared says that several goroutines may use the object at once, and that Play is made by
+	// [Shared]. Without it a Script of several goroutines is an error.
 	Shared bool
 	// Length is how long the turns of a script may take in virtual time, without faults. Nil means
 	// at most two minutes in all.
@@ -65,7 +65,7 @@ type Evidence struct {
 	Rest *linearizability.Leftovers
 	// Plan holds the faults of the run.
 	Plan []fault.Fault
-	// Signals says that some script called [Player.Signals].
+	// Signals says that some hold had a signal of loss; see [Player.Heed].
 	Signals bool
 	// Reached are the goals that scripts have reached, sorted; see [Player.Sometimes].
 	Reached []string
@@ -82,12 +82,12 @@ var ErrClaims = errors.New("the claims do not fit the code")
 
 // Script says how many clients a workload has and how much each does.
 type Script struct {
-	// Clients is the number of clients. They are called a, b, c, ...
+	// Clients is the number of clients, up to 26. They are called a, b, c, ...
 	Clients int
-	// Rounds is the number of turns of each client: lock and unlock, or offer and take.
+	// Rounds is the number of turns of each client, up to 1000: lock and unlock, or offer and take.
 	Rounds int
 	// Goroutines is how many goroutines of each client play the rounds at the same time, with one
-	// object; 0 means 1. More need a workload that is Shared.
+	// object, up to 8; 0 means 1. More than one need a workload with Shared set.
 	Goroutines int
 	// Careless clients close the object while they use it and go on with a new one, call with
 	// contexts that are done already, releases too, and try before they wait, if the object has
@@ -99,21 +99,21 @@ type Script struct {
 var DefaultScript = Script{Clients: 3, Rounds: 2}
 
 const (
-	MaxClients    = 26
-	MaxRounds     = 1000
-	MaxGoroutines = sim.MaxHands - 1 // and one that closes what they share
+	maxClients    = 26
+	maxRounds     = 1000
+	maxGoroutines = sim.MaxGoroutines - 1 // one more closes the object
 )
 
-// Validate returns an error if the Script is wrong.
-func (s Script) Validate() error {
-	if s.Clients < 1 || s.Clients > MaxClients {
-		return fmt.Errorf("clients: %d; expected 1 to %d", s.Clients, MaxClients)
+// validate returns an error if the script is wrong.
+func (s Script) validate() error {
+	if s.Clients < 1 || s.Clients > maxClients {
+		return fmt.Errorf("clients: %d; expected 1 to %d", s.Clients, maxClients)
 	}
-	if s.Rounds < 1 || s.Rounds > MaxRounds {
-		return fmt.Errorf("rounds: %d; expected 1 to %d", s.Rounds, MaxRounds)
+	if s.Rounds < 1 || s.Rounds > maxRounds {
+		return fmt.Errorf("rounds: %d; expected 1 to %d", s.Rounds, maxRounds)
 	}
-	if s.Goroutines < 0 || s.Goroutines > MaxGoroutines {
-		return fmt.Errorf("goroutines: %d; expected 1 to %d", s.Goroutines, MaxGoroutines)
+	if s.Goroutines < 0 || s.Goroutines > maxGoroutines {
+		return fmt.Errorf("goroutines: %d; expected 1 to %d", s.Goroutines, maxGoroutines)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (s Script) Validate() error {
 // String is the script in the keys of a scenario file.
 func (s Script) String() string {
 	text := fmt.Sprintf("clients: %d, rounds: %d", s.Clients, s.Rounds)
-	if s.GoroutineCount() > 1 {
+	if s.goroutines() > 1 {
 		text += fmt.Sprintf(", goroutines: %d", s.Goroutines)
 	}
 	if s.Careless {
@@ -130,8 +130,8 @@ func (s Script) String() string {
 	return text
 }
 
-// GoroutineCount is the number of goroutines of each client, at least 1.
-func (s Script) GoroutineCount() int { return max(s.Goroutines, 1) }
+// goroutines is the number of goroutines of each client, at least 1.
+func (s Script) goroutines() int { return max(s.Goroutines, 1) }
 
 // ClientNames are the names of a script's clients, in order.
 func (s Script) ClientNames() []string {
@@ -147,13 +147,13 @@ const (
 	// SessionTimeout is two ticks, the least that a server grants.
 	SessionTimeout = 4 * time.Second
 	tickTime       = 2 * time.Second
-	// Settle is how long a World goes on after the last script has ended. With a blackhole
+	// settle is how long a World goes on after the last script has ended. With a blackhole
 	// fault it is longer: a client that connects waits for its answer ten times as long as
 	// for another one, two thirds of a session's time.
-	Settle          = 3 * SessionTimeout
+	settle          = 3 * SessionTimeout
 	settleBlackhole = 8 * SessionTimeout
-	// RetryPause is how long a client waits after an error before it tries again.
-	RetryPause = 100 * time.Millisecond
+	// retryPause is how long a client waits after an error before it tries again.
+	retryPause = 100 * time.Millisecond
 	// baseLimit is how long the scripts get, in virtual time, besides the
 	// length of their turns and of the faults.
 	baseLimit = 2 * time.Minute

@@ -7,6 +7,5 @@ import "os/exec"
 // detach does nothing: elsewhere a child cannot be bound to the end of its parent.
 func detach(*exec.Cmd) {}
 
-// killGroup kills a command, which has no children. The error is os.ErrProcessDone if
-// it has ended.
+// killGroup kills a command, which has no children. The error is os.ErrProcessDone if it has ended.
 func killGroup(cmd *exec.Cmd) error { return cmd.Process.Kill() }

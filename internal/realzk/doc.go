@@ -7,12 +7,11 @@
 // A program uses [Launch] and [Server.Stop] instead. A server answers half a
 // second after it was started.
 //
-// # What it needs
+// # Requirements
 //
-// A Java runtime and ZooKeeper's jars, on Debian the packages default-jre-headless
-// and libzookeeper-java. [Start] skips the test with one line if they are missing.
-// Java is the one of JAVA_HOME or else of PATH. Two environment variables name
-// another server:
+// A Java runtime and ZooKeeper's jars, on Debian the packages default-jre-headless and
+// libzookeeper-java. [Start] skips the test with one line if they are missing. Java is the one of
+// JAVA_HOME or else of PATH. Two environment variables name another server:
 //
 //   - ZKSIM_ZOOKEEPER_CLASSPATH is a class path to use instead of Debian's, for
 //     another release. Directories with /* at the end are understood.
@@ -20,7 +19,7 @@
 //     started, options have no effect, Stop leaves the server alone. Start skips
 //     tests that ask for options, since they may need a fresh server.
 //
-// # What it leaves behind
+// # Leftovers
 //
 // Nothing. The data are in a temporary folder, in memory where the system has
 // /dev/shm, and Stop deletes them. Stop kills the process: a shutdown would only
@@ -29,8 +28,7 @@
 //
 // # Limits
 //
-// Between the choice of a free port and the start of the server another process may
-// take the port. Then the start is tried again, three times in all. If another
-// ZooKeeper has the port, its data folder shows it, unless
-// zookeeper.4lw.commands.whitelist is set to a list without conf.
+// Between the choice of a free port and the start of the server another process may take the port.
+// Then the start is tried again, three times in all. If another ZooKeeper has the port, its data
+// folder shows it, unless zookeeper.4lw.commands.whitelist is set to a list without conf.
 package realzk

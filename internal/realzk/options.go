@@ -12,11 +12,10 @@ import (
 // Options are the settings of a server. The zero value is good for tests: a
 // tick of half a second, the extended create modes, all four-letter words.
 type Options struct {
-	// TickTime is the unit of time of session expiry, in whole milliseconds; 0
-	// means 500 ms.
+	// TickTime is the unit of time of session expiry, in whole milliseconds; 0 means 500 ms.
 	TickTime time.Duration
-	// MinSessionTimeout and MaxSessionTimeout bound what a client may ask for, in
-	// whole milliseconds; 0 means 2 and 20 ticks.
+	// MinSessionTimeout and MaxSessionTimeout bound the session timeouts of clients, in whole
+	// milliseconds; 0 means 2 and 20 ticks.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// Properties are Java system properties, without -D. They are added to
 	//
@@ -90,7 +89,7 @@ func (o Options) config(folder string, port int) []byte {
 	return []byte(strings.Join(lines, "\n") + "\n")
 }
 
-// flags are those of java, without class path and class. A later flag wins.
+// flags returns the flags for java, without class path and class. A later flag wins.
 func (o Options) flags() []string {
 	properties := maps.Clone(defaultProperties)
 	maps.Copy(properties, o.Properties)

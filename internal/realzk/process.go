@@ -51,7 +51,7 @@ func (p *process) kill() error {
 	return nil
 }
 
-// tail keeps the end of what is written to it.
+// tail is a writer that keeps the last bytes.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// ErrMissing is wrapped by what Launch returns if there is no Java or no
-// ZooKeeper; the message says how to get it.
+// ErrMissing is wrapped by the error of Launch if there is no Java or no ZooKeeper; the message
+// tells how to get it.
 var ErrMissing = errors.New("no ZooKeeper here")
 
 // Server is a running ZooKeeper. Its methods may be called from any goroutine.

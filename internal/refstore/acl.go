@@ -22,7 +22,7 @@ type ACL struct {
 	ID     string
 }
 
-// World returns the list that gives everybody the permissions.
+// World returns the list that gives the permissions to all clients.
 func World(perms int32) []ACL { return []ACL{{Perms: perms, Scheme: "world", ID: "anyone"}} }
 
 // allows reports whether a session without authentication has one of the permissions.
@@ -35,8 +35,8 @@ func allows(list []ACL, perms int32) bool {
 	return false
 }
 
-// fixACL drops repeated entries and refuses what a server refuses; only the schemes world and
-// digest are known here.
+// fixACL drops repeated entries and refuses the lists that a server refuses; only the schemes world
+// and digest are known here.
 func fixACL(list []ACL) ([]ACL, Code) {
 	var out []ACL
 	for _, a := range list {
@@ -79,8 +79,8 @@ func (s *Store) GetACL(session int64, path string) ([]ACL, Stat, Code) {
 	return list, s.stat(key(path)), OK
 }
 
-// SetACL replaces the list of the znode if aversion is that of the ACL or -1. It fires no watch and
-// leaves the data's version alone.
+// SetACL replaces the list of the znode if aversion is the version of its ACL or -1. It fires no
+// watch and leaves the data's version alone.
 func (s *Store) SetACL(session int64, path string, list []ACL, aversion int32) (Stat, Code) {
 	if !s.open[session] {
 		return Stat{}, SessionExpired

@@ -1,7 +1,7 @@
 // Package refstore is a ZooKeeper server written to be obviously right: the expected value that
-// tests compare cleverer servers with. One thing happens at a time, what can be computed is
-// computed again each time, and the package imports nothing but the standard library. It shares no
-// code with the server that it judges, so a mistake has to be made twice to go unnoticed.
+// tests compare cleverer servers with. It handles one request at a time, computes everything anew
+// each time, and imports only the standard library. It shares no code with the server that it
+// judges, so a mistake has to be made twice to go unnoticed.
 //
 // A [Store] behaves like one standalone ZooKeeper 3.8 server as seen through its wire protocol:
 // which error wins when several apply, every field of Stat except the two times, which request

@@ -1,6 +1,6 @@
 package refstore
 
-// OpKind is what an [Op] of a multi does.
+// OpKind is the kind of an [Op] of a multi.
 type OpKind int
 
 // The operations a multi may hold.

@@ -2,8 +2,8 @@ package refstore
 
 import "strings"
 
-// parentPath is what a server takes for the parent: everything before the last slash, so the root
-// is called "" here and is found by that name.
+// parentPath is the parent of a path for a server: everything before the last slash, so the root is
+// called "" here and is found by that name.
 func parentPath(path string) string {
 	return path[:strings.LastIndexByte(path, '/')]
 }

@@ -28,7 +28,7 @@ func (t EventType) String() string {
 	return fmt.Sprintf("EventType(%d)", int32(t))
 }
 
-// Event is one notification. Zxid is that of the change that fired it, or the last one when
+// Event is one notification. Zxid is the zxid of the change that fired it, or the last one when
 // SetWatches found it missed; a 3.8 server does not send it, but it tells which events belong
 // together.
 type Event struct {
@@ -62,8 +62,9 @@ func (s *Store) Disconnect(session int64) {
 	}
 }
 
-// SetWatches puts watches back after a reconnect. What happened after zxid relative fires at once
-// instead, as far as the server can tell: a znode deleted and made again shows as changed.
+// SetWatches restores watches after a reconnect. A watch fires at once if its znode has changed
+// after zxid relative, as far as the server can tell: a znode deleted and made again shows as
+// changed.
 func (s *Store) SetWatches(session, relative int64, data, exist, child []string) Code {
 	if !s.open[session] {
 		return SessionExpired
@@ -116,9 +117,9 @@ func (s *Store) fireDeleted(path string, acl []ACL, parent string) {
 	s.fire(s.child, parent, NodeChildrenChanged, s.nodes[parent].acl, nil)
 }
 
-// fire uses up the watches on the path and delivers the event, except to the sessions told already,
-// and to nobody if the ACL does not let them read (ZOOKEEPER-4799). It returns the sessions whose
-// watch was used up. The order between sessions does not matter: each has its own list of events.
+// fire uses up the watches on the path and delivers the event, except to the sessions in told, and
+// to sessions that the ACL does not let read (ZOOKEEPER-4799). It returns the sessions of the used
+// watches. The order between sessions does not matter: each has its own list of events.
 func (s *Store) fire(
 	table map[watch]bool, path string, typ EventType, acl []ACL, told map[int64]bool,
 ) map[int64]bool {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// events prints what a session was told, as "created /a, children /".
+// events prints the events of a session, as "created /a, children /".
 func events(s *Store, session int64) string {
 	short := map[EventType]string{NodeCreated: "created", NodeDeleted: "deleted",
 		NodeDataChanged: "changed", NodeChildrenChanged: "children"}

@@ -1,9 +1,9 @@
 // Package ops names the operations of which histories are made: the Kind of a linearizability.Op,
-// and the inputs and outputs that are fixed words. What an operation has as its Input and its
-// Output is said beside its kind; "" if it says nothing. An operation that found nothing is Empty.
+// and the inputs and outputs that are fixed words. The comment of each kind gives its Input and
+// Output; without mention they are "". An operation that found nothing is Empty.
 package ops
 
-// Close is an operation of any object: the client gives back everything that it holds.
+// Close is an operation of any object: the client releases everything that it holds.
 const Close = "close"
 
 // Locks.
@@ -23,18 +23,18 @@ const (
 
 // Revocable locks: the time in which a client holds one, until it is asked to give it up.
 const (
-	Hold = "hold" // Output says what ended it
+	Hold = "hold" // Output is the reason of its end
 
 	Revoked = "revoked" // the client was asked
 	Lost    = "lost"    // the lock was lost
-	Over    = "over"    // the client needed it no longer
+	Over    = "over"    // the client no longer needed it
 )
 
 // Leader elections.
 const (
 	Lead   = "lead"   // until the client leads; Token is the epoch, the czxid of its znode
 	Resign = "resign" // give leadership up
-	Leader = "leader" // ask who leads: its name in Output and its epoch in Token, or Empty
+	Leader = "leader" // ask for the leader: its name in Output and its epoch in Token, or Empty
 )
 
 // Queues. The Input of an offer to a priority queue, a delay queue or a queue with ids is made by
@@ -81,7 +81,7 @@ const (
 	Begin  = "begin" // Input is made by linearizability.BeginInput
 	Vote   = "vote"
 	Await  = "await" // the decision, in Output, or Empty: there is no such transaction
-	Done   = "done"  // a site has finished what was decided
+	Done   = "done"  // a site has carried out the decision
 	Forget = "forget"
 
 	Commit = "commit" // Output of an Await
@@ -95,13 +95,13 @@ const (
 	Update = "update" // of the data; Input likewise
 	Evict  = "evict"  // delete another client's znode; Input is the instance
 	Spoil  = "spoil"  // write into another client's znode; Input is the instance
-	View   = "view"   // Output is what was shown: "a,b" of a group, "web/a=data" of a registry
+	View   = "view"   // Output is the view: "a,b" of a group, "web/a=data" of a registry
 	Pick   = "pick"   // Input is a service, Output the instance that was chosen, or Empty
 )
 
 // Caches. The output of a look is a linearizability.CacheLook.
 const (
 	Ready  = "ready"  // wait until the cache has read everything once
-	Look   = "look"   // see what the cache shows
+	Look   = "look"   // read the cache
 	Settle = "settle" // wait until faults are over and the cache is not stale, then look
 )

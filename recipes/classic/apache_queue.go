@@ -28,13 +28,13 @@ var ErrNoElement = errors.New("no such element")
 // is repeated. The context is looked at before each step and ends the wait of Take, but not a
 // request that waits inside the client.
 //
-// What it guarantees: without errors each element is returned to one caller, in the order of
-// creation. An element that a rival has taken meanwhile is skipped, and the list is read again
-// until it is empty. When the sequence numbers of its directory are used up, Offer returns
-// zk.ErrNodeExists as long as an element has the last one. The end of a session takes nothing away.
+// It guarantees: without errors each element is returned to one caller, in the order of creation.
+// An element that a rival has taken meanwhile is skipped, and the list is read again until it is
+// empty. When the sequence numbers of its directory are used up, Offer returns zk.ErrNodeExists as
+// long as an element has the last one. The end of a session takes nothing away.
 //
-// What it cannot guarantee: that Peek, Element, an empty Poll and ErrNoElement are up to date. They
-// are as old as what the client's server knows.
+// It cannot guarantee that Peek, Element, an empty Poll and ErrNoElement are up to date. They are
+// as old as the state of the client's server.
 //
 // Layout: <path>/qn-<sequence>, persistent. Other children are ignored.
 //
@@ -54,11 +54,11 @@ func NewApacheQueue(conn recipes.Conn, path string, acl []zk.ACL) *ApacheQueue {
 // prefix is the name of an element up to its number.
 const prefix = "qn-"
 
-// recheck is how long Take waits for an event before it lists the elements again: the client can
-// miss one.
+// recheck limits the time for which Take waits for an event before it lists the elements again: the
+// client can miss one.
 const recheck = time.Minute
 
-// element is what a look has found; ok is false if there is nothing.
+// element is the result of a look; ok is false if there is no element.
 type element struct {
 	data []byte
 	ok   bool
@@ -198,8 +198,8 @@ func (q *ApacheQueue) awaitChange(ctx context.Context) error {
 	return await(ctx, events)
 }
 
-// await waits for an event, or for the time to look again. Of an event that is there already and a
-// context that is done the event counts: a select alone would choose between them at random.
+// await waits for an event, or for the time to look again. If the event has come and the context is
+// done, the event counts: a select alone would choose between them at random.
 func await(ctx context.Context, events <-chan zk.Event) error {
 	select {
 	case ev := <-events:
@@ -218,7 +218,7 @@ func await(ctx context.Context, events <-chan zk.Event) error {
 	}
 }
 
-// eventError is what the event of a watch means to a waiter: nil if it is to look again.
+// eventError returns the meaning of a watch event for a waiter: nil if the waiter must look again.
 func eventError(ev zk.Event) error {
 	switch {
 	case errors.Is(ev.Err, zk.ErrClosing):
@@ -232,7 +232,7 @@ func eventError(ev zk.Event) error {
 // patience bounds how long the creation of a directory is repeated.
 var patience = recipes.RetryUntil(recipes.RetryForever(), time.Minute)
 
-// ensure creates the queue's directory, parents included. That a level is deleted meanwhile is no
+// ensure creates the queue's directory, parents included. A level that is deleted meanwhile is no
 // error: the caller tries again.
 func (q *ApacheQueue) ensure(ctx context.Context) error {
 	for at := 1; at <= len(q.path); at++ {
@@ -292,7 +292,7 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// ambiguous marks the error of a change whose outcome is unknown.
+// ambiguous marks the error of a change with an unknown outcome.
 func ambiguous(err error) error {
 	if err != nil && recipes.OutcomeOf(err) == recipes.Unknown {
 		return fmt.Errorf("%w: %w", recipes.ErrAmbiguous, err)
@@ -300,7 +300,7 @@ func ambiguous(err error) error {
 	return err
 }
 
-// explain says what was attempted on what.
+// explain adds the operation and the queue to an error.
 func (q *ApacheQueue) explain(what string, err error) error {
 	if err == nil {
 		return nil

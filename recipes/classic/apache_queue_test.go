@@ -83,7 +83,7 @@ func TestApacheQueueIsFIFO(t *testing.T) {
 	}
 }
 
-// take takes so many elements and sends them.
+// take takes n elements and sends them.
 func take(t *testing.T, q *ApacheQueue, n int, taken chan<- string) {
 	for range n {
 		data, err := q.Take(t.Context())
@@ -163,7 +163,8 @@ func TestApacheRivalsShareElements(t *testing.T) {
 	})
 }
 
-// TestApacheListTakenByRivalsIsNotEmpty: rivals take what was listed, but the queue is never empty.
+// TestApacheListTakenByRivalsIsNotEmpty: rivals take the listed elements, but the queue is never
+// empty.
 func TestApacheListTakenByRivalsIsNotEmpty(t *testing.T) {
 	testconn.InBubble(t, func(t *testing.T, s *testconn.Server) {
 		c, rival := s.Connect(), newApache(s.Connect())
@@ -180,7 +181,7 @@ func TestApacheListTakenByRivalsIsNotEmpty(t *testing.T) {
 	})
 }
 
-// TestApacheQueueMakesItsDirectory whatever is lost.
+// TestApacheQueueMakesItsDirectory: any request or reply may be lost.
 func TestApacheQueueMakesItsDirectory(t *testing.T) {
 	for _, fault := range []testconn.Rule{
 		testconn.LoseReply, testconn.LoseRequest, testconn.NetError, testconn.NoServer,

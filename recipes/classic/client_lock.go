@@ -9,13 +9,13 @@ import (
 )
 
 // ClientLock gives the client's own zk.Lock the methods of recipes.Lock, so that the two can be
-// compared. What it guarantees is what zk.Lock v1.0.4 does: while nothing is lost, one owner at a
-// time, in the order of the nodes. What it breaks:
+// compared. It has the guarantees of zk.Lock v1.0.4: without losses, one owner at a time, in the
+// order of the nodes. Its faults:
 //
 //   - An error of Lock after the node was created leaves that node behind, and the next Lock waits
 //     behind it for as long as the session lives.
-//   - An Unlock whose reply is lost leaves the handle unusable: Unlock returns zk.ErrNoNode from
-//     then on, and Lock zk.ErrDeadlock.
+//   - A lost reply to Unlock leaves the handle unusable: Unlock returns zk.ErrNoNode from then on,
+//     and Lock zk.ErrDeadlock.
 //   - When the session ends between the creation of the node and the list of the directory, Lock
 //     can return nil although the lock is not owned.
 //   - Sequence numbers that have wrapped break it, and numbers that are used up, as they can be

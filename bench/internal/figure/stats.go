@@ -1,5 +1,4 @@
-// Package figure computes figures from what was measured and writes them for
-// people.
+// Package figure computes figures from measurements and formats them for people.
 package figure
 
 import (
@@ -7,9 +6,8 @@ import (
 	"slices"
 )
 
-// Percentile is the smallest value such that at least p percent of the values
-// are not above it (nearest rank), or 0 without values. The values are in
-// ascending order.
+// Percentile is the smallest value such that at least p percent of the values are not above it
+// (nearest rank), or 0 without values. The values are in ascending order.
 func Percentile[T ~int | ~int64](sorted []T, p float64) T {
 	if len(sorted) == 0 {
 		return 0

@@ -1,5 +1,5 @@
-// Package proc reads from /proc what a process has used and what the machine is.
-// It needs Linux.
+// Package proc reads the usage of a process and the description of the machine from /proc. It needs
+// Linux.
 package proc
 
 import (
@@ -44,8 +44,7 @@ func parseCPUTime(stat []byte) (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / userHz, nil
 }
 
-// ResidentBytes is the memory of a process that is in RAM (VmRSS), shared pages
-// included.
+// ResidentBytes is the memory of a process that is in RAM (VmRSS), shared pages included.
 func ResidentBytes(pid int) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

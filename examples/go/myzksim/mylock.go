@@ -7,10 +7,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// myLock is held by the client that created the ephemeral znode at path. It has a bug: it
-// takes a lost reply for a lost request. After the lost reply of a create, the next Lock
-// waits for its own znode. After that of a delete, the next Unlock deletes the znode of
-// another holder.
+// myLock is held by the client that created the ephemeral znode at path. It has a bug: it takes a
+// lost reply for a lost request. After the lost reply of a create, the next Lock waits for its own
+// znode. After that of a delete, the next Unlock deletes the znode of another holder.
 type myLock struct {
 	conn *zk.Conn
 	path string

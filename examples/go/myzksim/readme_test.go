@@ -28,7 +28,7 @@ func TestReadmeShowsTheFailure(t *testing.T) {
 	}
 }
 
-// failureOf returns what a test called TestMyLock is failed with, "" if it passes.
+// failureOf returns the failure text of a test called TestMyLock, "" if it passes.
 func failureOf(test func(fuzz.TB)) string {
 	tb := &failingTest{}
 	done := make(chan struct{})

@@ -4,9 +4,8 @@
 // # Guarantees
 //
 // A panic, a deadlock and goroutines left behind are returned as a [Failure]. In a bubble
-// crypto/rand depends on the seed only; outside it is unchanged. A goroutine that is
-// registered with [BeHand] has draws that do not depend on the order in which goroutines
-// draw.
+// crypto/rand depends on the seed only; outside it is unchanged. A goroutine that is registered
+// with [Register] has draws that do not depend on the order in which goroutines draw.
 //
 // # Limits
 //

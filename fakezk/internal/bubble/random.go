@@ -17,11 +17,10 @@ import (
 	"unsafe"
 )
 
-// The go-zookeeper client and most recipes draw GUIDs from crypto/rand. A recipe that
-// orders by name would behave differently in two runs of one seed if the GUIDs differed.
-// So this package replaces crypto/rand.Reader when it is initialised. In a bubble of Run
-// the new reader returns bytes of the bubble's seed, everywhere else those of the
-// original reader.
+// The go-zookeeper client and most recipes draw GUIDs from crypto/rand. A recipe that orders by
+// name would behave differently in two runs of one seed if the GUIDs differed. So this package
+// replaces crypto/rand.Reader when it is initialised. In a bubble of Run the new reader returns
+// bytes of the bubble's seed, everywhere else those of the original reader.
 
 func init() {
 	rand.Reader = &bubbleReader{original: rand.Reader}
@@ -40,11 +39,11 @@ var (
 type source struct {
 	seed uint64
 
-	mu       sync.Mutex
-	gen      *mathrand.ChaCha8
-	hands    map[int64]*hand          // by goroutine
-	families map[unsafe.Pointer]*hand // by the labels that descendants inherit
-	began    int64                    // number of calls of BeHand
+	mu         sync.Mutex
+	gen        *mathrand.ChaCha8
+	goroutines map[int64]*goroutine          // by goroutine
+	families   map[unsafe.Pointer]*goroutine // by the labels that descendants inherit
+	began      int64                         // number of calls of Register
 }
 
 // seedRandom gives the calling goroutine's bubble a source, and returns the function
@@ -53,7 +52,7 @@ func seedRandom(seed uint64) (release func()) {
 	id := bubbleID()
 	s := &source{
 		seed: seed, gen: generator(seed, "zksim crypto/rand stream"),
-		hands: map[int64]*hand{}, families: map[unsafe.Pointer]*hand{},
+		goroutines: map[int64]*goroutine{}, families: map[unsafe.Pointer]*goroutine{},
 	}
 	sourcesMu.Lock()
 	sources[id] = s
@@ -66,7 +65,7 @@ func seedRandom(seed uint64) (release func()) {
 	return func() {
 		activeBubbles.Add(-1)
 		s.mu.Lock()
-		activeHands.Add(-s.began)
+		activeGoroutines.Add(-s.began)
 		s.mu.Unlock()
 		sourcesMu.Lock()
 		defer sourcesMu.Unlock()
@@ -75,8 +74,7 @@ func seedRandom(seed uint64) (release func()) {
 	}
 }
 
-// inherit lets the calling goroutine, and all that it starts from now on, be found by
-// its labels.
+// inherit lets the calling goroutine, and all that it starts from now on, be found by its labels.
 func (s *source) inherit() {
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()
@@ -107,8 +105,8 @@ func (r *bubbleReader) Read(p []byte) (int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h := s.hand(); h != nil {
-		return h.gen.Read(p)
+	if g := s.self(); g != nil {
+		return g.gen.Read(p)
 	}
 	return s.gen.Read(p)
 }

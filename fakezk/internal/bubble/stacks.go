@@ -2,7 +2,7 @@ package bubble
 
 import "runtime"
 
-// Stacks are those of all goroutines of the process.
+// Stacks returns the stacks of all goroutines of the process.
 func Stacks() string {
 	for buf := make([]byte, 1<<20); ; buf = make([]byte, 2*len(buf)) {
 		if n := runtime.Stack(buf, true); n < len(buf) {

@@ -11,11 +11,11 @@ type Action struct {
 	// Fault is the fault that acts: of Struck, Expire and Restart; of an Apply, the
 	// one that damages the reply, or nil.
 	Fault *Armed
-	// Err is what the client finds after an End or a Reset.
+	// Err is the client's error after an End or a Reset.
 	Err error
 	// Up says of a Later which lane is meant.
 	Up bool
-	// Client is the client whose sessions an Expire without Conn ends; 0 means all.
+	// Client selects the sessions that an Expire without Conn ends; 0 means all clients.
 	Client int64
 	// Late is how long the ephemerals stay after an Expire.
 	Late time.Duration
@@ -27,16 +27,16 @@ type Action struct {
 	At time.Duration
 }
 
-// Do says what an Action is.
+// Do is the kind of an Action.
 type Do int
 
 // The kinds of Action.
 const (
-	// Struck: a fault has acted for the first time. It comes before what it does if
-	// it acts on a message, and after it otherwise.
+	// Struck: a fault has acted for the first time. It comes before the effect if the fault acts on
+	// a message, and after it otherwise.
 	Struck Do = iota
-	// Apply: the server handles the message. What the server sends on the same
-	// connection goes through FromServer with the Fault, and Applied follows.
+	// Apply: the server handles the message. The server's output on the same connection goes
+	// through FromServer with the Fault, and Applied follows.
 	Apply
 	// Deliver: the client gets the message.
 	Deliver
@@ -50,7 +50,7 @@ const (
 	Hang
 	// Admit: a connection that hung is made now.
 	Admit
-	// End: the connection is over, and the client finds Err behind what it got.
+	// End: the connection is over, and the client finds Err behind the bytes it got.
 	End
 	// Reset: the connection is over for both ends at once, and the client finds Err.
 	Reset

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// errReset is what a client finds on a connection that a fault reset.
+// errReset is the client's error on a connection that a fault reset.
 const errReset = syscall.ECONNRESET
 
-// State is what has become of a connection.
+// State is the state of a connection.
 type State int
 
 // The states of a Conn.
@@ -61,11 +61,10 @@ type Client struct {
 	requests, events int
 }
 
-// State is what has become of the connection.
+// State returns the state of the connection.
 func (c *Conn) State() State { return c.state }
 
-// Idle reports whether a message that comes now passes at once, but for a fault
-// that selects it.
+// Idle reports whether a message that comes now passes at once, but for a fault that selects it.
 func (c *Conn) Idle(now time.Duration) bool {
 	return c.state == Open && !c.Up.Busy(now) && !c.Down.Busy(now)
 }
@@ -140,7 +139,7 @@ func (c *Conn) DeliverUp(now time.Duration) []Action {
 	case m.Dials:
 		return c.dials(m, now)
 	case m.hello:
-		return []Action{{Do: Apply, Conn: c, Message: m}}
+		return m.passes(Apply, c)
 	}
 	if !m.judged {
 		c.judge(m)
@@ -162,7 +161,7 @@ func (c *Conn) DeliverDown(now time.Duration) []Action {
 	return c.net.deliver(c, &c.Down, m, now)
 }
 
-// judge counts a request and finds the faults whose turn it is.
+// judge counts a request and finds the faults that act on it.
 func (c *Conn) judge(m *Message) {
 	m.judged = true
 	if c.Client == nil {
@@ -208,7 +207,7 @@ func (c *Conn) FromServer(m *Message, f *Armed, now time.Duration) []Action {
 	case c.state == Severed || c.state == Lost || c.state == Over || d.passes == nothing:
 		return nil
 	case d.passes == whole || m.Event != nil:
-		return []Action{send(m)}
+		return m.passes(Send, c)
 	}
 	first, second := m.split()
 	if !d.restLater {
@@ -218,7 +217,7 @@ func (c *Conn) FromServer(m *Message, f *Armed, now time.Duration) []Action {
 	return []Action{send(first), send(second)}
 }
 
-// Applied says that the server has sent what an Apply with this fault caused.
+// Applied says that the server has sent all output of an Apply with this fault.
 func (c *Conn) Applied(f *Armed) []Action {
 	if d := damageBy(f); f == nil || d.restLater {
 		return nil
@@ -265,8 +264,8 @@ func (c *Conn) clientEnds(half bool) []Action {
 	return []Action{{Do: Sever, Conn: c}, {Do: Forget, Conn: c}}
 }
 
-// endSoon ends the connection for the server now, and for the client behind what
-// is under way to it.
+// endSoon ends the connection for the server now, and for the client behind the messages under way
+// to it.
 func (c *Conn) endSoon(err error) []Action {
 	switch c.state {
 	case Open, Hanging:
@@ -303,8 +302,8 @@ func (c *Conn) Hold(until time.Duration) {
 // Freeze keeps the connection from moving until it is reset.
 func (c *Conn) Freeze() { c.state = Frozen }
 
-// Empty throws away what is under way on a connection in a black hole. The
-// client's end of the connection may be among it.
+// Empty discards the messages under way on a connection in a black hole. The client's end of the
+// connection may be among it.
 func (c *Conn) Empty() {
 	if c.state == Blackholed && c.Up.ends() {
 		c.state = BlackholedGone

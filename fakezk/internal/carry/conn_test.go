@@ -35,9 +35,8 @@ func inState(n testNetwork, s State) *Conn {
 	return c
 }
 
-// TestHowConnectionsEnd: for each state, what happens when the client closes the
-// connection, closes its direction, when the server closes it, and when it is reset;
-// and the state that follows.
+// TestHowConnectionsEnd checks, for each state, the actions and the next state when the client
+// closes the connection or its direction, when the server closes it, and when it is reset.
 func TestHowConnectionsEnd(t *testing.T) {
 	type outcome struct {
 		actions string

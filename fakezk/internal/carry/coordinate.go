@@ -6,8 +6,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// requestCoordinate says what a frame after the handshake is as a coordinate.
-// Pings, and what is too short to be a request, are none.
+// requestCoordinate returns the coordinate of a frame after the handshake. Pings, and frames too
+// short for a request, have none.
 func requestCoordinate(client string, conn int, frame []byte) (fault.Coordinate, bool) {
 	h, body, err := wire.DecodeHeader(frame)
 	if err != nil || h.Op == proto.OpPing {

@@ -1,11 +1,9 @@
-// Package carry decides what connections with faults do to what passes through
-// them. It is the one fault engine of this module: a fakezk.Server, a simulated
-// world and the proxy of a real world drive it.
+// Package carry decides how connections with faults treat the messages on them. It is the one fault
+// engine of this module: a fakezk.Server, a simulated world and the proxy of a real world drive it.
 //
-// A [Network] has the connections of a run and the faults that are armed for it.
-// A [Conn] has two lanes of messages, to the server and to the client, and one
-// [State]. Nothing in here waits, reads a clock or calls out. The driver calls when
-// something happens; what has to be done comes back as a list of [Action]:
+// A [Network] has the connections of a run and the faults that are armed for it. A [Conn] has two
+// lanes of messages, to the server and to the client, and one [State]. Nothing in here waits, reads
+// a clock or calls out. The driver reports each event by a call, which returns a list of [Action]:
 //
 //	n.Open(conn)                    a connection exists
 //	n.Dial(client, server, now)     does a dial succeed?
@@ -16,14 +14,12 @@
 //	conn.DeliverDown(now)           the first message of that lane reaches the client
 //	n.Strike(f, client, now)        the time of a fault has come
 //
-// Time is a duration since a beginning of the driver's choice. A driver may deliver the
-// first message of a lane from the time of [Lane.First] on; one with latencies does it
-// later.
+// Time is a duration since a moment that the driver chooses. A driver may deliver the first message
+// of a lane from the time of [Lane.First] on; one with latencies does it later.
 //
-// What a kind of fault does is one case of the switch in kinds.go. A Conn has the
-// number of the server at its far end, which is 0 as long as there is one server.
+// Each kind of fault is one case of the switch in kinds.go. A Conn has the number of the server at
+// its far end, which is 0 as long as there is one server.
 //
-// A driver does what only it can: it applies requests, ends sessions, restarts servers,
-// closes connections, writes the trace, bounds what a connection holds, and wakes up in
-// time.
+// The driver does the rest: it applies requests, ends sessions, restarts servers, closes
+// connections, writes the trace, bounds the bytes held for a connection, and wakes up in time.
 package carry

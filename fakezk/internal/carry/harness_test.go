@@ -73,7 +73,7 @@ func notify(c *Conn, now time.Duration) []Action {
 	return c.DeliverDown(now)
 }
 
-// send puts what is to be sent into the lanes to the clients, and returns the rest.
+// send puts messages to send into the lanes to the clients, and returns the other actions.
 func send(actions []Action) (rest []Action) {
 	for _, a := range actions {
 		if a.Do == Send {
@@ -93,7 +93,7 @@ var doNames = map[Do]string{
 	Expire: "expire", Restart: "restart",
 }
 
-// words tells actions in one line: what is done on which connection, and with what.
+// words prints actions in one line: the action, its connection, and its argument.
 func words(actions []Action) string {
 	var list []string
 	for _, a := range actions {

@@ -6,10 +6,9 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
-// A rule is what a kind of fault does, for each of the coordinates that the kind
-// takes: a request that is about to be applied, an event that is about to be
-// delivered, or a time. A kind that takes a request acts on it before it is applied
-// or damages its reply.
+// A rule is the effect of a kind of fault, for each of the coordinates that the kind takes: a
+// request that is about to be applied, an event that is about to be delivered, or a time. A kind
+// that takes a request acts on it before it is applied or damages its reply.
 type rule struct {
 	request, event, time func(*strike)
 	reply                *damage
@@ -46,9 +45,9 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 	return r, true
 }
 
-// damage is what a fault does to what the server sends on the connection because
-// of a request: what passes of the reply, and whether the rest comes later. If it
-// does not, the connection is reset. Events pass whole, or are lost with the reply.
+// damage is the effect of a fault on the server's output for a request, on its connection: the part
+// of the reply that passes, and whether the rest comes later. If it does not, the connection is
+// reset. Events pass whole, or are lost with the reply.
 type damage struct {
 	passes    part
 	restLater bool
@@ -72,8 +71,7 @@ func damageBy(f *Armed) damage {
 	return damage{}
 }
 
-// A strike is a fault that acts: on a message of a connection, or, if these are
-// nil, at a time.
+// A strike is a fault that acts: on a message of a connection, or, if these are nil, at a time.
 type strike struct {
 	net     *Network
 	fault   *Armed
@@ -88,9 +86,8 @@ type strike struct {
 	actions []Action
 }
 
-// Strike lets a fault act that is bound to a time: on a client, or on everybody if
-// 0. If there is nothing to act on, the fault has not fired. An Expire has when the
-// driver says so with Fired.
+// Strike lets a fault act that is bound to a time: on a client, or on all clients if 0. If there is
+// nothing to act on, the fault has not fired. An Expire has when the driver says so with Fired.
 func (n *Network) Strike(f *Armed, client int64, now time.Duration) []Action {
 	r, _ := ruleOf(f.Kind)
 	if n.healed || r.time == nil {
@@ -114,7 +111,7 @@ func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []
 		do = Apply
 	}
 	if len(m.faults) == 0 || n.healed {
-		return []Action{{Do: do, Conn: c, Message: m}}
+		return m.passes(do, c)
 	}
 	f := m.faults[0]
 	m.faults = m.faults[1:] // those act if this one puts the message off
@@ -129,7 +126,7 @@ func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []
 	return append(n.fire(nil, struck), s.actions...)
 }
 
-// rule is what the fault does to the message before it is handed on, nil if it
+// rule returns the effect of the fault on the message before it is handed on, nil if the fault
 // damages the reply.
 func (s *strike) rule() func(*strike) {
 	r, _ := ruleOf(s.fault.Kind)
@@ -144,8 +141,7 @@ func (s *strike) add(actions ...Action) { s.actions = append(s.actions, actions.
 // until is when a fault that lasts is over.
 func (s *strike) until() time.Duration { return s.now + s.fault.For }
 
-// conns are the connections concerned: that of the message, or, at a time, all of
-// the client.
+// conns are the connections concerned: that of the message, or, at a time, all of the client.
 func (s *strike) conns() []*Conn {
 	if s.message != nil {
 		return []*Conn{s.conn}
@@ -164,8 +160,8 @@ func (s *strike) putBack() {
 	s.add(Action{Do: Later, Conn: s.conn, Up: s.lane == &s.conn.Up, At: at})
 }
 
-// reset ends the connections for the server now, for the client behind what is
-// under way to it.
+// reset ends the connections for the server now, and for the client behind the messages under way
+// to it.
 func reset(s *strike) {
 	for _, c := range s.conns() {
 		s.hit = true

@@ -31,10 +31,10 @@ func TestEveryKindHasItsCase(t *testing.T) {
 	}
 }
 
-// kindTests tell what each kind does at each of its coordinates, at second 1. A
-// request is one of the connection 1 of a; if it is damaged, what the server sends
-// because of it follows behind a slash: an event, the reply, the end. A notification
-// goes to the same connection. A time is that of everybody's connections.
+// kindTests have the effect of each kind at each of its coordinates, at second 1. A request comes
+// on connection 1 of a. If it is damaged, the server's output for it follows behind a slash: an
+// event, the reply, the end. A notification goes to the same connection. A time concerns all
+// connections.
 var kindTests = []struct{ line, want string }{
 	{"drop-request request=1", "struck 1 taken, sever 1, send 1 reset"},
 	{"drop-reply request=1", "struck 1, apply 1 damaged / sever 1, send 1 reset"},
@@ -106,7 +106,7 @@ func TestWhatEachKindDoes(t *testing.T) {
 	}
 }
 
-// strikeDue lets the faults strike whose time has come at second 1, on everybody.
+// strikeDue lets the faults that are due at second 1 strike, on all clients.
 func (n testNetwork) strikeDue() (actions []Action) {
 	for _, f := range n.Due(second) {
 		actions = append(actions, n.Strike(f, 0, second)...)
@@ -114,7 +114,7 @@ func (n testNetwork) strikeDue() (actions []Action) {
 	return actions
 }
 
-// requestWords tells what becomes of a request of a1, and of what the server sends.
+// requestWords prints the actions for a request of a1 and for the server's output.
 func requestWords(n testNetwork) string {
 	actions := ask(n.a1, second)
 	text := words(actions)
@@ -130,8 +130,8 @@ func requestWords(n testNetwork) string {
 	return strings.Join([]string{text, words(sent)}, " / ")
 }
 
-// TestWhatIsPutOffGoesOn: the message that a fault put off is delivered at its time,
-// behind what the next of its faults does, and counted once.
+// TestWhatIsPutOffGoesOn: a delayed message is delivered at its time, after the next of its faults
+// has acted, and counted once.
 func TestWhatIsPutOffGoesOn(t *testing.T) {
 	n := newTestNetwork(t, "delay 2s request=1", "stall 3s request=1", "drop-reply request=1",
 		"cut request=3")

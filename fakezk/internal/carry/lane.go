@@ -13,7 +13,7 @@ type Message struct {
 	Bytes []byte
 	// End is the error with which the connection ends; nil for a frame.
 	End error
-	// Last says that what the client sends behind the message means nothing.
+	// Last means that later messages of the client are ignored.
 	Last bool
 	// Half says of an End from the client that the client may still read.
 	Half bool
@@ -28,15 +28,23 @@ type Message struct {
 	// Tag is the driver's.
 	Tag any
 
-	// Number counts the requests of a client, or its events, from 1; it is 0 for what
-	// no fault can select. Point is the coordinate. They are known of a request from
-	// its delivery on, and of an event once it was counted.
+	// Number counts the requests of a client, or its events, from 1; it is 0 for a message that no
+	// fault can select. Point is the coordinate. Both are set for a request at its delivery, and
+	// for an event when it is counted.
 	Number int
 	Point  fault.Coordinate
 
 	hello  bool     // the first message of the client, which is no request
 	judged bool     // counted, and faults chosen
 	faults []*Armed // that still have to act on it
+
+	pass [1]Action // backs the list of the only action on most messages
+}
+
+// passes is the list of one action that hands the message on.
+func (m *Message) passes(do Do, c *Conn) []Action {
+	m.pass[0] = Action{Do: do, Conn: c, Message: m}
+	return m.pass[:]
 }
 
 // split cuts a message into halves. The second one is the message to the driver.
@@ -49,13 +57,13 @@ func (m *Message) split() (first, second *Message) {
 type Lane struct {
 	until    time.Duration // nothing moves before
 	messages []*Message
-	size     int // what they take, in bytes
+	size     int // of the messages, in bytes
 }
 
-// messageCost counts for what keeping a message takes beside its bytes.
+// messageCost is the memory for a message besides its bytes.
 const messageCost = 128
 
-// SizeWith is what the messages in the lane take, in bytes, with one more.
+// SizeWith is the size of the messages in the lane, in bytes, with one more.
 func (a *Lane) SizeWith(m *Message) int { return a.size + len(m.Bytes) + messageCost }
 
 // Busy reports whether a message that is queued now has to wait.
@@ -108,8 +116,7 @@ func (a *Lane) take(now time.Duration) *Message {
 	if !ok || now < at {
 		return nil
 	}
-	a.messages[0] = nil
-	a.messages = a.messages[1:]
+	a.messages = slices.Delete(a.messages, 0, 1)
 	a.size -= len(m.Bytes) + messageCost
 	return m
 }

@@ -25,7 +25,7 @@ type Network struct {
 // Armed is a fault that is armed, and how far it has come.
 type Armed struct {
 	fault.Fault
-	// Seen counts the coordinates that matched, up to the one whose turn it was.
+	// Seen counts the coordinates that matched, up to the one it acted on.
 	Seen int
 	// Fired says that the fault has acted on something.
 	Fired bool
@@ -86,8 +86,8 @@ func (n *Network) Conns() []*Conn {
 	})
 }
 
-// reachable lists the connections of a client, or of everybody if 0, that a fault
-// can cut or hold: by client, then in the order in which the client made them.
+// reachable lists the connections of a client, or of all clients if 0, that a fault can cut or
+// hold: by client, then in the order in which the client made them.
 func (n *Network) reachable(client int64) []*Conn {
 	list := slices.DeleteFunc(n.Conns(), func(c *Conn) bool {
 		return c.state != Open || client != 0 && c.clientID() != client
@@ -118,8 +118,7 @@ func (c *Conn) CountEvent(m *Message) {
 	m.faults = c.net.due(m.Point)
 }
 
-// due counts one coordinate for every fault that selects it and returns those
-// whose turn it is.
+// due counts one coordinate for every fault that selects it, and returns the faults that act on it.
 func (n *Network) due(point fault.Coordinate) []*Armed {
 	if !n.Waiting() {
 		return nil
@@ -144,8 +143,8 @@ func (f *Armed) turnHasCome() bool {
 	return f.Seen == f.Request+f.Event // one of them is zero
 }
 
-// Due removes the faults whose time has come and returns them, in the order in
-// which they were armed. The driver lets each of them Strike.
+// Due removes the faults that are due and returns them, in the order in which they were armed. The
+// driver lets each of them Strike.
 func (n *Network) Due(now time.Duration) []*Armed {
 	var due, left []*Armed
 	for _, f := range n.timed {
@@ -159,8 +158,7 @@ func (n *Network) Due(now time.Duration) []*Armed {
 	return due
 }
 
-// Next is when there is something to do: for a fault bound to a time, or for a
-// connection.
+// Next is when there is something to do: for a fault bound to a time, or for a connection.
 func (n *Network) Next() (at time.Duration, ok bool) {
 	take := func(t time.Duration, found bool) {
 		if found && (!ok || t < at) {
@@ -184,14 +182,14 @@ func (n *Network) HeldUntil() (until time.Duration) {
 	return until
 }
 
-// Heal disarms all faults, ends outages and brings servers back. What is on hold
-// is delivered at its time.
+// Heal disarms all faults, ends outages and brings servers back. Held messages are delivered at
+// their time.
 func (n *Network) Heal() {
 	n.healed, n.outages = true, nil
 	clear(n.backAt)
 }
 
-// Release lets go at once what is on hold; connections in a black hole are reset.
+// Release releases held messages at once; connections in a black hole are reset.
 func (n *Network) Release() []Action {
 	var actions []Action
 	for _, c := range n.Conns() {

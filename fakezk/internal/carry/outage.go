@@ -7,18 +7,18 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
-// An outage is a time in which the dials of a client, or of everybody, fail or
-// hang: that of a Refuse or Blackhole.
+// An outage is a time in which the dials of a client, or of all clients, fail or hang: that of a
+// Refuse or Blackhole.
 type outage struct {
 	fault  *Armed
-	client int64 // 0 means everybody
+	client int64 // 0 means all clients
 	until  time.Duration
 }
 
 // RefusalPause keeps a client that dials in a loop from filling the trace.
 const RefusalPause = 100 * time.Millisecond
 
-// Answer is what becomes of a dial.
+// Answer is the result of a dial.
 type Answer int
 
 // The answers to a dial.
@@ -28,8 +28,8 @@ const (
 	Hangs // until a time
 )
 
-// Dial is what becomes of a client's dial of a server and, if the dial hangs, until
-// when. The client is 0 if it is not known.
+// Dial returns the result of a client's dial of a server and, if the dial hangs, the time until
+// which it does. The client is 0 if it is not known.
 func (n *Network) Dial(
 	client int64, server int, now time.Duration,
 ) (answer Answer, until time.Duration, struck []Action) {
@@ -55,8 +55,7 @@ func (n *Network) IsDown(server int, now time.Duration) bool { return now < n.ba
 // Revive brings a server back at once.
 func (n *Network) Revive(server int) { delete(n.backAt, server) }
 
-// hit lets the outages of a kind act on a dial. They last until a time, 0 if there are
-// none.
+// hit lets the outages of a kind act on a dial. They last until a time, 0 if there are none.
 func (n *Network) hit(
 	kind fault.Kind, client int64, now time.Duration,
 ) (until time.Duration, struck []Action) {

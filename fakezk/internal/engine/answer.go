@@ -75,8 +75,7 @@ func (e *Engine) answer(c *conn, r *Request, now int64) {
 func (e *Engine) write(c *conn, r *Request, now int64) {
 	res := e.apply(e.store.Prepare(r.Body, e.caller(c), now))
 	r.Reply, r.Err, r.Zxid = res.Reply, res.Err, e.store.LastZxid()
-	// The real server fails to serialise its reply to a check that succeeds, and
-	// sends none.
+	// The real server fails to serialise its reply to a check that succeeds, and sends none.
 	r.Silent = r.Header.Op == proto.OpCheck && r.Err == proto.OK
 }
 

@@ -57,9 +57,8 @@ type Config struct {
 	// TTL nodes to delete, in whole milliseconds; 0 means 60 s, a negative one
 	// never. It is the property znode.container.checkIntervalMs.
 	ContainerCheckInterval time.Duration
-	// Observe, unless nil, is called with every reaction before it is returned.
-	// frameBytes is the length of the handled frame, 0 without one. Observe must not
-	// call the engine.
+	// Observe, unless nil, is called with every reaction before it is returned. frameBytes is the
+	// length of the handled frame, 0 without one. Observe must not call the engine.
 	Observe func(frameBytes int, r Reaction)
 }
 
@@ -154,8 +153,7 @@ type Applied struct {
 	Watchers []Watchers
 }
 
-// Reaction is the effect of one call. Its slices are valid until the next call of the
-// engine.
+// Reaction is the effect of one call. Its slices are valid until the next call of the engine.
 type Reaction struct {
 	Out     []Output
 	Applied []Applied
@@ -174,9 +172,8 @@ type Request struct {
 	Body proto.Request
 	Zxid int64
 	Err  proto.ErrCode
-	// Reply is the body of the reply. Only two kinds of errors have one: a multi or
-	// multiRead that cannot be carried out (with Err), and a multi that failed at one
-	// operation (without Err).
+	// Reply is the body of the reply. Only two kinds of errors have one: a multi or multiRead that
+	// cannot be carried out (with Err), and a multi that failed at one operation (without Err).
 	Reply proto.Reply
 	// Silent says that no reply was sent.
 	Silent bool

@@ -116,10 +116,9 @@ func (e *Engine) Tick(now time.Time) Reaction {
 	return e.reaction()
 }
 
-// endSession applies closeSession on behalf of the server and then closes the session's
-// connection, which is first notified of its own ephemerals. (The real server closes it
-// from another thread than it fires the watches, so any number of the last
-// notifications may be lost.)
+// endSession applies closeSession on behalf of the server and then closes the session's connection,
+// which is first notified of its own ephemerals. (The real server closes it from another thread
+// than it fires the watches, so any number of the last notifications may be lost.)
 //
 // Source: FinalRequestProcessor.processRequest, closeSession.
 func (e *Engine) endSession(s *session, now int64) {
@@ -137,8 +136,7 @@ func (e *Engine) forget(s *session) {
 	delete(e.sessions, s.id)
 }
 
-// Expire ends a session now, as if it had expired. It reports whether there was such a
-// session.
+// Expire ends a session now, as if it had expired. It reports whether there was such a session.
 func (e *Engine) Expire(id int64, now time.Time) (Reaction, bool) {
 	e.begin(now.UnixMilli())
 	s := e.sessions[id]

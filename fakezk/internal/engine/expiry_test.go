@@ -71,8 +71,7 @@ func TestExpiredSessionIsNotifiedOfItsOwnEphemerals(t *testing.T) {
 	b.wantOutputs("1:NodeDeleted /a@3000 1:closed@3000")
 }
 
-// Every request restarts the expiry timer, even one that cannot be decoded; auth and
-// sasl do not.
+// Every request restarts the expiry timer, even one that cannot be decoded; auth and sasl do not.
 func TestRequestsThatRestartTheExpiryTimer(t *testing.T) {
 	for _, test := range []struct {
 		name string

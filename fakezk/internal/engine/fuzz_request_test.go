@@ -9,8 +9,7 @@ var fuzzPaths = []string{
 	"/zookeeper/quota/a/zookeeper_stats",
 }
 
-// plausibleRequest returns a request made from three bytes: its kind, its path and its
-// options.
+// plausibleRequest returns a request made from three bytes: its kind, its path and its options.
 func plausibleRequest(input *[]byte) proto.Request {
 	what, where, how := takeByte(input), takeByte(input), int32(takeByte(input))
 	path := fuzzPaths[int(where)%len(fuzzPaths)]

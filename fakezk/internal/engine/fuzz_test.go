@@ -260,10 +260,9 @@ func isMulti(op proto.OpCode) bool { return op == proto.OpMulti || op == proto.O
 // malformed is the end of the header of a MarshallingError reply.
 var malformed = []byte{0xff, 0xff, 0xff, 0xfb}
 
-// FuzzEngine makes any sequence of calls: valid and malformed frames on several
-// connections, with drops, expiries, restarts and time in between. The engine must not
-// panic, must send only valid frames and only to open connections, and must count zxids
-// without gaps.
+// FuzzEngine makes any sequence of calls: valid and malformed frames on several connections, with
+// drops, expiries, restarts and time in between. The engine must not panic, must send only valid
+// frames and only to open connections, and must count zxids without gaps.
 func FuzzEngine(f *testing.F) {
 	for _, seed := range seedConversations() {
 		f.Add(seed)

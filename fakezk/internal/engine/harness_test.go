@@ -95,8 +95,7 @@ func (b *bench) note(id ConnID, text string) {
 	)
 }
 
-// takeOutputs returns the events and closes since its last call, with the time in ms
-// since start.
+// takeOutputs returns the events and closes since its last call, with the time in ms since start.
 func (b *bench) takeOutputs() string {
 	text := strings.Join(b.outputs, " ")
 	b.outputs = nil

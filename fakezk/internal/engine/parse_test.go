@@ -143,8 +143,7 @@ func path(s string) string {
 	return s
 }
 
-// list parses "a,b", "-" (an empty list) and "null" (a null list). A path "null" is a
-// null path.
+// list parses "a,b", "-" (an empty list) and "null" (a null list). A path "null" is a null path.
 func list(s string) []string {
 	switch s {
 	case "null":

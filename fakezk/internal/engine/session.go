@@ -49,8 +49,7 @@ func (e *Engine) attach(c *conn, s *session) {
 	s.conn, c.session = c, s
 }
 
-// sendConnectResponse sends a ConnectResponse, all zeros to a connection without a
-// session.
+// sendConnectResponse sends a ConnectResponse, all zeros to a connection without a session.
 func (e *Engine) sendConnectResponse(c *conn) {
 	resp := proto.ConnectResponse{HasReadOnly: c.hasReadOnly}
 	var password [16]byte
@@ -78,9 +77,8 @@ func (e *Engine) newSession(timeoutMs, now int64) *session {
 	return s
 }
 
-// reattach returns the session that a client asks for, nil if it is refused. As the real
-// server does, it closes the session's present connection before it checks the
-// password.
+// reattach returns the session that a client asks for, nil if it is refused. As the real server
+// does, it closes the session's present connection before it checks the password.
 func (e *Engine) reattach(req proto.ConnectRequest, timeoutMs int64) *session {
 	s := e.sessions[req.SessionID]
 	if s == nil || s.ended {

@@ -49,8 +49,7 @@ func (e *Engine) Stats() Stats { return e.stats }
 // ResetStats sets the server's counters to zero, as the four-letter word srst does.
 func (e *Engine) ResetStats() { e.stats = Stats{} }
 
-// ResetConnStats resets the statistics of every connection, as the four-letter word crst
-// does.
+// ResetConnStats resets the statistics of every connection, as the four-letter word crst does.
 func (e *Engine) ResetConnStats() {
 	for _, c := range e.conns {
 		c.stats = connStats{last: lastOp{reset: true}, lastCxid: -1, lastZxid: -1}
@@ -85,10 +84,9 @@ func (c *conn) answered(r *Request, now int64) {
 	s.lastZxid, s.lastResponse = r.Zxid, now
 }
 
-// abbreviation returns the name of the operation in cons and stat. A refused write is
-// "NA", since the real server handles the error before it sets the name; a multi with a
-// null path and a malformed reconfig are exceptions. A connection without a reply so far
-// has "null".
+// abbreviation returns the name of the operation in cons and stat. A refused write is "NA", since
+// the real server handles the error before it sets the name; a multi with a null path and a
+// malformed reconfig are exceptions. A connection without a reply so far has "null".
 //
 // Source: FinalRequestProcessor.processRequest.
 func (l lastOp) abbreviation() string {

@@ -67,8 +67,7 @@ type ConnView struct {
 	// abbreviates it: "SESS", "PING", "CREA", ... "NA" is a refused write, or no
 	// operation since ResetConnStats; "null" is no operation ever.
 	LastOp string
-	// LastCxid is the last xid of 0 or more, -1 if there was none since
-	// ResetConnStats.
+	// LastCxid is the last xid of 0 or more, -1 if there was none since ResetConnStats.
 	LastCxid int32
 	// LastZxid is the zxid of the last reply, and LastResponse its time; the
 	// zero time means that there was none.
@@ -76,8 +75,7 @@ type ConnView struct {
 	LastResponse time.Time
 }
 
-// Conns lists the open connections in order of id, including connections without a
-// handshake.
+// Conns lists the open connections in order of id, including connections without a handshake.
 func (e *Engine) Conns() []ConnView {
 	views := make([]ConnView, 0, len(e.conns))
 	for _, id := range slices.Sorted(maps.Keys(e.conns)) {

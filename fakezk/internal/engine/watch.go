@@ -11,8 +11,7 @@ import (
 // WatchMode is the mode of a watch: one-shot, or persistent, which stays when it fires.
 type WatchMode uint8
 
-// The modes of a watch. A recursive watch is persistent and covers a node and its
-// descendants.
+// The modes of a watch. A recursive watch is persistent and covers a node and its descendants.
 const (
 	OneShot WatchMode = iota
 	Persistent
@@ -30,9 +29,8 @@ func (m WatchMode) String() string {
 // Source: DataTree and WatchManager.
 type watches struct{ data, child watchTable }
 
-// A watchTable has for each path the connections that watch it, in order. A connection
-// has one mode for a path, the last one registered. modes returns the map in which the
-// connection keeps it.
+// A watchTable has for each path the connections that watch it, in order. A connection has one mode
+// for a path, the last one registered. modes returns the map in which the connection keeps it.
 type watchTable struct {
 	byPath    map[string][]*conn
 	modes     func(*conn) *map[string]WatchMode

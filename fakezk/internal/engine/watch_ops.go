@@ -105,9 +105,8 @@ func (e *Engine) removeWatches(c *conn, req *proto.Watches) proto.ErrCode {
 	return proto.OK
 }
 
-// checkWatches succeeds if any connection has a watch on this path. The real server also
-// looks for the parent and throws an exception if the path has no slash; the empty path
-// never has a watch.
+// checkWatches succeeds if any connection has a watch on this path. The real server also looks for
+// the parent and throws an exception if the path has no slash; the empty path never has a watch.
 //
 // Source: WatchManager.containsWatcher, PathParentIterator.
 func (e *Engine) checkWatches(req *proto.Watches) proto.ErrCode {

@@ -90,8 +90,7 @@ func TestSetWatchesCompareTheRightZxid(t *testing.T) {
 	b.wantOutputs("1:NodeDataChanged /a@0")
 }
 
-// plainWatches is a simple watch table: a mode for each connection and path, without an
-// index.
+// plainWatches is a simple watch table: a mode for each connection and path, without an index.
 type plainWatches map[string]WatchMode // "conn path"
 
 func (p plainWatches) trigger(ev proto.EventType, path string, conns int) []ConnID {

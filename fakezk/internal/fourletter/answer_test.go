@@ -15,9 +15,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// TestMetricsOfAFreshServer compares byte for byte with a real server's answer to the
-// fourth word, four seconds after its start. Only the time to load its database, 7 ms, is
-// replaced by 0.
+// TestMetricsOfAFreshServer compares byte for byte with a real server's answer to the fourth word,
+// four seconds after its start. Only the time to load its database, 7 ms, is replaced by 0.
 func TestMetricsOfAFreshServer(t *testing.T) {
 	real, err := os.ReadFile("testdata/mntr_of_a_fresh_server.txt")
 	if err != nil {

@@ -55,9 +55,8 @@ func (l *line) brief() string {
 		l.addr, interest, l.Queued, l.Received, l.Sent)
 }
 
-// detail returns the rest of a line of cons, which only a connection with a session has.
-// lresp is Unix time; on the real server it is the time of a clock with an arbitrary
-// start.
+// detail returns the rest of a line of cons, which only a connection with a session has. lresp is
+// Unix time; on the real server it is the time of a clock with an arbitrary start.
 func (l *line) detail() string {
 	if l.Session == 0 {
 		return ""

@@ -25,9 +25,8 @@
 //	gtmk   the trace mask, without a newline
 //	stmk   followed by eight bytes sets the trace mask; the answer is the new mask
 //
-// A real server answers a word that is not in its whitelist
-// (zookeeper.4lw.commands.whitelist, by default srvr alone) with [Refusal]. The caller
-// keeps the whitelist.
+// A real server answers a word that is not in its whitelist (zookeeper.4lw.commands.whitelist, by
+// default srvr alone) with [Refusal]. The caller keeps the whitelist.
 //
 // # Use
 //

@@ -25,8 +25,7 @@ func dump(s Server) string {
 	return b.String()
 }
 
-// expiryQueue maps times of expiry in Unix milliseconds to lines of text, which may be
-// none.
+// expiryQueue maps times of expiry in Unix milliseconds to lines of text, which may be none.
 type expiryQueue map[int64][]string
 
 func (q expiryQueue) add(at time.Time, lines ...string) {

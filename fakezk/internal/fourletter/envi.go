@@ -20,10 +20,9 @@ func envi(s Server) string {
 const javaLibraryPath = "/usr/java/packages/lib:/usr/lib/x86_64-linux-gnu/jni:" +
 	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/usr/lib/jni:/lib:/usr/lib"
 
-// Environment returns the lines of envi on Debian 12 with Java 17 and ZooKeeper's
-// defaults. The arguments are the values that differ between machines: the host name, the
-// version of the kernel ("6.1.0-28-amd64"), the user, the user's home and the server's
-// working directory.
+// Environment returns the lines of envi on Debian 12 with Java 17 and ZooKeeper's defaults. The
+// arguments are the values that differ between machines: the host name, the version of the kernel
+// ("6.1.0-28-amd64"), the user, the user's home and the server's working directory.
 //
 // Source: Environment.list.
 func Environment(host, kernel, user, home, dir string) []KeyValue {

@@ -3,8 +3,7 @@ package fourletter
 // The metrics of a standalone server in the order of mntr, which is the order of Java's
 // hash of their names.
 //
-// Source: ZooKeeperServer.registerMetrics, ServerMetrics,
-// DefaultMetricsProvider.dump.
+// Source: ZooKeeperServer.registerMetrics, ServerMetrics, DefaultMetricsProvider.dump.
 
 // gauges are the metrics with a present value.
 var gauges = []string{
@@ -85,8 +84,7 @@ var counters = []string{
 	"revalidate_count",
 }
 
-// basicSummaries are the metrics with an average, a minimum, a maximum, a count and a
-// sum.
+// basicSummaries are the metrics with an average, a minimum, a maximum, a count and a sum.
 var basicSummaries = []string{
 	"socket_closing_time",
 	"proposal_process_time",

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// normal replaces the parts of a transcript that differ between servers: ids, addresses,
-// times and sizes of the process. It sorts lists with an order that follows from
-// addresses in memory.
+// normal replaces the parts of a transcript that differ between servers: ids, addresses, times and
+// sizes of the process. It sorts lists with an order that follows from addresses in memory.
 func normal(text string, s side) string {
 	for name, id := range s.sessions() {
 		text = strings.ReplaceAll(text, fmt.Sprintf("0x%x", uint64(id)), "<"+name+">")

@@ -76,8 +76,7 @@ func (s *Server) reportQuotas(r *report) {
 	}
 }
 
-// parseQuota parses "count=4,bytes=5=;byteHardLimit=10". Values that are not numbers are
-// left out.
+// parseQuota parses "count=4,bytes=5=;byteHardLimit=10". Values that are not numbers are left out.
 //
 // Source: StatsTrack.
 func parseQuota(text string) map[string]int64 {

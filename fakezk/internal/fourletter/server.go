@@ -56,9 +56,8 @@ type Settings struct {
 
 // History is the part of the past that a real server still shows. All of it is optional.
 type History struct {
-	// SessionSets and ConnSets are former times of expiry of sessions and
-	// connections that have sent a request since. Until that time dump shows an
-	// empty set ("0 expire at ...").
+	// SessionSets and ConnSets are former times of expiry of sessions and connections that have
+	// sent a request since. Until that time dump shows an empty set ("0 expire at ...").
 	SessionSets, ConnSets []time.Time
 	// Digests are the digests of the tree that hash lists, oldest first.
 	Digests []Digest
@@ -75,6 +74,5 @@ func (s *Server) packets() engine.Stats {
 	return frames
 }
 
-// nodeCount counts the root twice, as the real server does: it stores the root as "" and
-// as "/".
+// nodeCount counts the root twice, as the real server does: it stores the root as "" and as "/".
 func (s *Server) nodeCount() int { return s.Engine.Store().NodeCount() + 1 }

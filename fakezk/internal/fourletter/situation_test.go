@@ -24,8 +24,7 @@ type side interface {
 	ask(name string, req proto.Request)
 	// word sends a word with its argument and returns the answer.
 	word(word string) string
-	// sessions and addresses are the ids and addresses by name; they differ between
-	// servers.
+	// sessions and addresses are the ids and addresses by name; they differ between servers.
 	sessions() map[string]int64
 	addresses() map[string]string
 }

@@ -18,9 +18,8 @@ type Traffic struct {
 	// Responses has the sizes of replies, except to connect requests, and of
 	// notifications, without their prefix.
 	Responses Sizes
-	// Fired sums up the number of watchers per event and watch table, by
-	// [proto.EventType], including watchers that may not read the node. A deletion
-	// concerns both tables.
+	// Fired sums up the number of watchers per event and watch table, by [proto.EventType],
+	// including watchers that may not read the node. A deletion concerns both tables.
 	Fired [proto.EventChildrenChanged + 1]Summary
 	// NamespaceReads and NamespaceWrites sum up the bytes read and written, by the
 	// first element of the path. A read has the bytes of its path, of its data or
@@ -45,8 +44,7 @@ func (s *Sizes) add(size int64) {
 	s.Last, s.Min, s.Max = size, min(s.Min, size), max(s.Max, size)
 }
 
-// Summary is the count, sum, minimum and maximum of some numbers. The zero value is that
-// of none.
+// Summary is the count, sum, minimum and maximum of some numbers. The zero value is that of none.
 type Summary struct{ Count, Sum, Min, Max int64 }
 
 // Add adds a number.

@@ -14,9 +14,8 @@ type watcher struct {
 	paths   []string
 }
 
-// watchers returns the connections that have or have had a data watch, in order of
-// connection. No four-letter word shows child watches; a watch of addWatch is a data
-// watch, too.
+// watchers returns the connections that have or have had a data watch, in order of connection. No
+// four-letter word shows child watches; a watch of addWatch is a data watch, too.
 //
 // Source: DataTree.dumpWatches, WatchManager.
 func (s *Server) watchers() []watcher {
@@ -35,8 +34,7 @@ func (s *Server) watchers() []watcher {
 	return all
 }
 
-// byPath returns the watched paths in the order of their names, and the sessions that
-// watch each.
+// byPath returns the watched paths in the order of their names, and the sessions that watch each.
 func byPath(all []watcher) (paths []string, sessions map[string][]int64) {
 	sessions = map[string][]int64{}
 	for _, w := range all {

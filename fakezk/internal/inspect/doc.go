@@ -1,3 +1,3 @@
-// Package inspect shows what is in an engine as values of package view, and puts nodes
-// into it past all clients.
+// Package inspect shows the state of an engine as values of package view, and puts nodes into it
+// without a client.
 package inspect

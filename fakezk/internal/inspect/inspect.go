@@ -57,8 +57,7 @@ func Watches(e *engine.Engine) []view.Watch {
 	return watches
 }
 
-// CheckPath refuses what cannot be the path of a node that the direct calls may
-// change.
+// CheckPath refuses paths of nodes that the direct calls must not change.
 func CheckPath(path string) error {
 	switch {
 	case !strings.HasPrefix(path, "/"), strings.Contains(path, "//"),
@@ -109,7 +108,7 @@ func Put(
 	return nil
 }
 
-// OpenACL is the list by which everybody may do everything.
+// OpenACL is the list that permits everything to all clients.
 var OpenACL = []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
 
 func ACLs(acl []proto.ACL) []view.ACL {

@@ -1,16 +1,17 @@
 // Package memnet is the client's end of an in-memory connection: a net.Conn with two
 // callbacks in place of a network.
 //
-// A write never blocks: it passes the bytes to a callback and returns. A read blocks on
-// a channel and honours deadlines, so a reader inside a testing/synctest bubble is
-// durably blocked and virtual time can pass. No mutex is held while anything blocks, and
-// none during a callback.
+// A write never blocks: it passes the bytes to a callback and returns. A read blocks on a channel
+// and honours deadlines, so a reader inside a testing/synctest bubble is durably blocked and
+// virtual time can pass. No mutex is held while anything blocks, and none during a callback.
 package memnet
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -24,13 +25,20 @@ type Conn struct {
 	timer    *time.Timer   // used by the blocked reader only
 
 	mu            sync.Mutex
-	in            []byte // delivered and not yet read
-	inErr         error  // the error of a Read once in is empty
+	in            []chunk       // delivered and not yet read
+	late          time.Duration // of the bytes that were read last
+	inErr         error         // the error of a Read once in is empty
 	closed        bool
 	readDeadline  time.Time
 	writeDeadline time.Time
 	timerBusy     bool
 	waiting       int // readers blocked in await
+}
+
+// A chunk is bytes that were delivered together.
+type chunk struct {
+	bytes []byte
+	late  time.Duration // by which they came later than they should have
 }
 
 // New returns a connected Conn. Each Write calls onWrite with its bytes, which onWrite
@@ -40,13 +48,20 @@ func New(onWrite func([]byte), onClose func()) *Conn {
 }
 
 // Deliver appends bytes for the reader. After Close or Fail it does nothing.
-func (c *Conn) Deliver(p []byte) {
+func (c *Conn) Deliver(p []byte) { c.HandOver(bytes.Clone(p), 0) }
+
+// HandOver is Deliver of bytes that nobody else uses any more. They may come late: a read
+// deadline that the reader sets after it has read them counts from when they should have
+// come.
+func (c *Conn) HandOver(p []byte, late time.Duration) {
 	c.mu.Lock()
 	if c.closed || c.inErr != nil {
 		c.mu.Unlock()
 		return
 	}
-	c.in = append(c.in, p...)
+	if len(p) > 0 {
+		c.in = append(c.in, chunk{p, late})
+	}
 	c.mu.Unlock()
 	c.wake()
 }
@@ -101,18 +116,24 @@ func (c *Conn) tryRead(p []byte) (n int, deadline time.Time, err error) {
 	case !c.readDeadline.IsZero() && !time.Now().Before(c.readDeadline):
 		return 0, time.Time{}, os.ErrDeadlineExceeded
 	case len(c.in) > 0:
-		n = copy(p, c.in)
-		c.in = c.in[n:]
-		if len(c.in) == 0 {
-			c.in = nil
-		}
-		return n, time.Time{}, nil
+		return c.take(p), time.Time{}, nil
 	}
 	if c.inErr != nil {
 		return 0, time.Time{}, c.inErr
 	}
 	c.waiting++
 	return 0, c.readDeadline, nil
+}
+
+// take moves bytes of one chunk into p, so that all of them came at the same time.
+func (c *Conn) take(p []byte) (n int) {
+	first := &c.in[0]
+	n = copy(p, first.bytes)
+	first.bytes, c.late = first.bytes[n:], first.late
+	if len(first.bytes) == 0 {
+		c.in = slices.Delete(c.in, 0, 1)
+	}
+	return n
 }
 
 // await blocks until a change or the deadline.
@@ -210,6 +231,9 @@ func (c *Conn) SetDeadline(t time.Time) error {
 // is already blocked. The zero time means never.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
+	if !t.IsZero() {
+		t = t.Add(-c.late)
+	}
 	c.readDeadline = t
 	blocked := c.waiting > 0
 	c.mu.Unlock()
@@ -217,6 +241,13 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 		c.wake()
 	}
 	return nil
+}
+
+// ReadDeadline is the time at which every Read fails, zero if there is none.
+func (c *Conn) ReadDeadline() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.readDeadline
 }
 
 // SetWriteDeadline makes a Write that begins at t or later fail.

@@ -17,9 +17,8 @@ type LogEntry struct {
 }
 
 // LogRecord is one change of a LogEntry. Op is one of the create codes, OpDelete,
-// OpDeleteContainer, OpSetData, OpSetACL, OpCheck, OpCreateSession or
-// OpCloseSession. OpCloseSession also deletes the session's ephemeral nodes; the log
-// has no records for them.
+// OpDeleteContainer, OpSetData, OpSetACL, OpCheck, OpCreateSession or OpCloseSession.
+// OpCloseSession also deletes the session's ephemeral nodes; the log has no records for them.
 type LogRecord struct {
 	Op        OpCode
 	Path      string // as created, sequence number included

@@ -93,8 +93,7 @@ type ACL struct {
 	Scheme, ID string
 }
 
-// ID is an identity of a connection: one that it proved with auth, or its address
-// (scheme "ip").
+// ID is an identity of a connection: one that it proved with auth, or its address (scheme "ip").
 type ID struct{ Scheme, ID string }
 
 // RequestHeader precedes every request but the first of a connection.

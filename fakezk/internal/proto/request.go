@@ -44,7 +44,7 @@ type (
 	}
 	// GetACL reads a node's ACL.
 	GetACL struct{ Path string }
-	// SetACL replaces a node's ACL; Version is that of the ACL (aversion).
+	// SetACL replaces a node's ACL; Version is the version of the ACL (aversion).
 	SetACL struct {
 		Path    string
 		ACL     []ACL

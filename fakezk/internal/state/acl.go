@@ -46,10 +46,9 @@ func (by Caller) matches(entry proto.ACL) bool {
 	return false
 }
 
-// expandACL returns the list to store for the list of a request: without exact
-// duplicates, and with the caller's proved identities in place of "auth". The error is
-// InvalidACL for an empty list and for an invalid entry, and MarshallingError if the
-// real server throws an exception at a null id.
+// expandACL returns the list to store for the list of a request: without exact duplicates, and with
+// the caller's proved identities in place of "auth". The error is InvalidACL for an empty list and
+// for an invalid entry, and MarshallingError if the real server throws an exception at a null id.
 //
 // Source: PrepRequestProcessor.fixupACL; ZOOKEEPER-1877 for the duplicates.
 func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, proto.ErrCode) {

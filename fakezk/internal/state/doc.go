@@ -1,7 +1,6 @@
-// Package state implements ZooKeeper's rules for the tree of znodes: the effect of a
-// request, the permissions it needs, its error and the events it fires. It reads no
-// clock, starts no goroutine, draws no random number and knows neither connections nor
-// bytes.
+// Package state implements ZooKeeper's rules for the tree of znodes: the effect of a request, the
+// permissions it needs, its error and the events it fires. It reads no clock, starts no goroutine,
+// draws no random number and knows neither connections nor bytes.
 //
 // # Two steps
 //
@@ -10,19 +9,17 @@
 //	txn := store.Prepare(req, caller, nowMs)
 //	result := store.Apply(txn)
 //
-// [Store.Prepare] checks the request against the store and fixes every decision
-// (zxid, time, final path of a sequential node, expanded ACL, new version) in a
-// [Txn]. It changes nothing. [Store.Apply] changes the store and returns the reply and
-// the events to deliver. A Txn is plain data and needs no other context: it can be
-// logged, sent to another store and replayed there. Stores that have applied the same
-// Txns are equal.
+// [Store.Prepare] checks the request against the store and fixes every decision (zxid, time, final
+// path of a sequential node, expanded ACL, new version) in a [Txn]. It changes nothing.
+// [Store.Apply] changes the store and returns the reply and the events to deliver. A Txn is plain
+// data and needs no other context: it can be logged, sent to another store and replayed there.
+// Stores that have applied the same Txns are equal.
 //
 // A Txn is prepared against the last applied one. Two Prepares without an Apply
 // between them get the same zxid, and applying both panics.
 //
-// A refused write is a Txn too. It has its Err set, consumes a zxid and changes
-// nothing else, as on a real server. Reads consume no zxid: they are plain
-// methods.
+// A refused write is a Txn too. It has its Err set, consumes a zxid and changes nothing else, as on
+// a real server. Reads consume no zxid: they are plain methods.
 //
 // # The zxid of a reply
 //
@@ -49,11 +46,10 @@
 //
 // # Implemented
 //
-// create, create2, createContainer, createTTL, delete, setData, setACL, check,
-// multi; exists, getData, getChildren, getACL, getEphemerals,
-// getAllChildrenNumber; creation and closing of sessions with their ephemeral
-// nodes; the deletion of empty containers and expired TTL nodes on the caller's
-// request; quotas, counted and (with [Config.EnforceQuota]) enforced; the ACL schemes
+// create, create2, createContainer, createTTL, delete, setData, setACL, check, multi; exists,
+// getData, getChildren, getACL, getEphemerals, getAllChildrenNumber; creation and closing of
+// sessions with their ephemeral nodes; the deletion of empty containers and expired TTL nodes on
+// the caller's request; quotas, counted and (with [Config.EnforceQuota]) enforced; the ACL schemes
 // world, auth, digest, ip and super; null paths.
 //
 // # Not implemented
@@ -63,23 +59,20 @@
 // log lines of soft quotas. The setting that deletes containers that never had a
 // child. A reconfig is refused, as by any standalone server.
 //
-// A real server fails for good at a createTTL with a negative ttl and no TTL flag, at
-// limits directly below /zookeeper/quota, at a zookeeper_limits created or deleted
-// directly below /zookeeper, and when it adds to statistics that a client has
-// overwritten with other data. A Store refuses the first with BadArguments and ignores
-// the others.
+// A real server fails for good at a createTTL with a negative ttl and no TTL flag, at limits
+// directly below /zookeeper/quota, at a zookeeper_limits created or deleted directly below
+// /zookeeper, and when it adds to statistics that a client has overwritten with other data. A Store
+// refuses the first with BadArguments and ignores the others.
 //
 // A parent's sequence numbers end at 2147483647, which is then repeated. The ZooKeeper
 // guide speaks of an overflow, which happens only within one multi.
 //
 // # Adding an operation
 //
-// Copy a neighbour: op_check.go is the shortest. An operation is a method of
-// draft that validates in the server's order of checks and records a Change,
-// a case in draft.step, and, if no Change fits, a new Change with its apply and a
-// case in Store.apply.
+// Copy a neighbour: op_check.go is the shortest. An operation is a method of draft that validates
+// in the server's order of checks and records a Change, a case in draft.step, and, if no Change
+// fits, a new Change with its apply and a case in Store.apply.
 //
-// Source: PrepRequestProcessor.java, FinalRequestProcessor.java and
-// DataTree.java of ZooKeeper 3.8; HashMap.java and ConcurrentHashMap.java of
-// OpenJDK 17.
+// Source: PrepRequestProcessor.java, FinalRequestProcessor.java and DataTree.java of ZooKeeper 3.8;
+// HashMap.java and ConcurrentHashMap.java of OpenJDK 17.
 package state

@@ -2,11 +2,10 @@ package state
 
 import "iter"
 
-// A hashSet is a set with the order of a java.util.HashSet<String>, the order in which
-// a real server lists children and ephemeral nodes. A key's bucket is its hash modulo
-// the size of the table; within a bucket the order is that of insertion. The table
-// doubles when three quarters full, which keeps the order within each half, and never
-// shrinks.
+// A hashSet is a set with the order of a java.util.HashSet<String>, the order in which a real
+// server lists children and ephemeral nodes. A key's bucket is its hash modulo the size of the
+// table; within a bucket the order is that of insertion. The table doubles when three quarters
+// full, which keeps the order within each half, and never shrinks.
 //
 // In Java a bucket with nine keys, in a table of 64 or more, becomes a search tree. Here
 // it becomes [crowded]: its keys may come in another order than on a real server. Names

@@ -96,9 +96,8 @@ func (d *draft) recordCreate(path, parentPath string, parent record, c CreateNod
 	d.changes = append(d.changes, c)
 }
 
-// modeOf returns the mode of a create. A create with the container flag makes a plain
-// node, a createContainer with any flags makes a container, and only a createTTL has a
-// ttl.
+// modeOf returns the mode of a create. A create with the container flag makes a plain node, a
+// createContainer with any flags makes a container, and only a createTTL has a ttl.
 func modeOf(q *proto.Create) (createMode, proto.ErrCode) {
 	var m createMode
 	switch q.Flags {

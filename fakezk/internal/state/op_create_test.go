@@ -132,9 +132,8 @@ func TestSequenceNumbersCountCreations(t *testing.T) {
 	}
 }
 
-// TestSequenceNumberStopsAtItsLargest compares with a real server after 2147483647
-// children: it repeats that number, except in a multi, which overflows, and the
-// parent's pzxid stays.
+// TestSequenceNumberStopsAtItsLargest compares with a real server after 2147483647 children: it
+// repeats that number, except in a multi, which overflows, and the parent's pzxid stays.
 func TestSequenceNumberStopsAtItsLargest(t *testing.T) {
 	s := createFixture(t)
 	n, _ := s.find("/a")

@@ -67,9 +67,8 @@ func hasNullPath(op proto.Request) bool {
 	return false
 }
 
-// multiStep is step within a multi. MarshallingError means that the server cannot
-// decode this operation; it is the error of the whole multi unless an earlier operation
-// failed.
+// multiStep is step within a multi. MarshallingError means that the server cannot decode this
+// operation; it is the error of the whole multi unless an earlier operation failed.
 func (d *draft) multiStep(op proto.Request) proto.ErrCode {
 	q, ok := op.(*proto.Create)
 	if !ok {
@@ -92,10 +91,9 @@ func failedAt(i, n int, err proto.ErrCode) []proto.ErrCode {
 	return errs
 }
 
-// multiCreate returns a create with the operation code that its flags ask for, as
-// Op.Create does on the Java server: the container flag makes a container, the TTL flags
-// make a TTL node, and all others make it a create. It returns false for TTL flags
-// without the record of a createTTL.
+// multiCreate returns a create with the operation code that its flags ask for, as Op.Create does on
+// the Java server: the container flag makes a container, the TTL flags make a TTL node, and all
+// others make it a create. It returns false for TTL flags without the record of a createTTL.
 func multiCreate(q *proto.Create) (*proto.Create, bool) {
 	c := *q
 	switch q.Flags {

@@ -17,10 +17,9 @@ func (s *Store) PrepareCreateSession(id int64, password [16]byte, timeoutMs int3
 	return t
 }
 
-// PrepareCloseSession returns the Txn that ends a session, closed by its client or
-// expired, and deletes its ephemeral nodes in the order of [Store.Ephemerals] without
-// checking their ACLs. For an unknown session the Txn consumes a zxid and changes
-// nothing.
+// PrepareCloseSession returns the Txn that ends a session, closed by its client or expired, and
+// deletes its ephemeral nodes in the order of [Store.Ephemerals] without checking their ACLs. For
+// an unknown session the Txn consumes a zxid and changes nothing.
 func (s *Store) PrepareCloseSession(id int64, now int64) Txn {
 	t := s.newTxn(proto.OpCloseSession, id, now)
 	for _, path := range s.Ephemerals(id) {

@@ -107,10 +107,9 @@ func (s *Store) countQuota(path string, bytes, count int) {
 	stats.data = track.data()
 }
 
-// checkQuota refuses a write that adds bytes and nodes at path beyond a hard limit, if
-// the server enforces quotas. It reads the stored stats, so the operations of one multi
-// do not see each other's counts. MarshallingError means that limits or stats are
-// malformed.
+// checkQuota refuses a write that adds bytes and nodes at path beyond a hard limit, if the server
+// enforces quotas. It reads the stored stats, so the operations of one multi do not see each
+// other's counts. MarshallingError means that limits or stats are malformed.
 func (s *Store) checkQuota(path string, bytes, count int64) proto.ErrCode {
 	if !s.cfg.EnforceQuota {
 		return proto.OK

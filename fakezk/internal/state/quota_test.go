@@ -115,8 +115,7 @@ func TestNearestQuotaCountsAlone(t *testing.T) {
 	}
 }
 
-// TestQuotaStatsOfOthers compares with a real server's updates of statistics that a
-// client wrote.
+// TestQuotaStatsOfOthers compares with a real server's updates of statistics that a client wrote.
 func TestQuotaStatsOfOthers(t *testing.T) {
 	tests := []struct{ stats, want string }{
 		{"count=1,bytes=2=;zeta=3;alpha=4", "count=2,bytes=3=;alpha=4;zeta=3"},

@@ -48,9 +48,8 @@ func (q quotaTrack) data() []byte {
 	return data
 }
 
-// parseTrack parses the text of a track. Null data, a leading separator, a key without
-// a value and a value that is not a number are errors; empty data is a track without
-// values.
+// parseTrack parses the text of a track. Null data, a leading separator, a key without a value and
+// a value that is not a number are errors; empty data is a track without values.
 func parseTrack(data []byte) (quotaTrack, bool) {
 	track := quotaTrack{}
 	text := strings.TrimRight(string(data), ",;")

@@ -55,9 +55,8 @@ func (s *Store) Children(path string, by Caller) ([]string, proto.Stat, proto.Er
 	return n.children.keys(), n.stat(), proto.OK
 }
 
-// CountDescendants returns the number of nodes below a node, children and deeper.
-// It needs READ. The error is NoNode or NoAuth. For the empty path the root
-// counts too.
+// CountDescendants returns the number of nodes below a node, children and deeper. It needs READ.
+// The error is NoNode or NoAuth. For the empty path the root counts too.
 func (s *Store) CountDescendants(path string, by Caller) (int32, proto.ErrCode) {
 	n, err := s.readable(path, by)
 	switch {

@@ -93,9 +93,8 @@ type Result struct {
 	// one operation: its errors are in the MultiReply.
 	Err proto.ErrCode
 
-	// Reply is the body of the reply, nil if there is none. It is sent with an Err,
-	// too. (A check outside a multi has none; the Java server never answers one
-	// that succeeds.)
+	// Reply is the body of the reply, nil if there is none. It is sent with an Err, too. (A check
+	// outside a multi has none; the Java server never answers one that succeeds.)
 	Reply proto.Reply
 
 	// Events are in the order in which the server fires them.

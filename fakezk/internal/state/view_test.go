@@ -43,8 +43,8 @@ func TestNodeShowsKindTTLAndCreations(t *testing.T) {
 	}
 }
 
-// TestSetCreatedIsLikeCreations compares a node with a number set by SetCreated and one
-// at which as many children were created.
+// TestSetCreatedIsLikeCreations compares a node with a number set by SetCreated and one at which
+// the same number of children was created.
 func TestSetCreatedIsLikeCreations(t *testing.T) {
 	s := newStore(t)
 	must(t, s, guest(), create("/used"), create("/set"), create("/used/stays"),

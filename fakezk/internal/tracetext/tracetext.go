@@ -10,8 +10,8 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// A Request is a request and how it ended at the server; a Reply is what a client gets
-// of it, and an Event a notification. They are put into words when the trace is read.
+// A Request is a request with its result at the server. A Reply is the reply as the client gets it,
+// and an Event a notification. They become text when the trace is read.
 type (
 	Request engine.Request
 	Reply   engine.Request
@@ -29,7 +29,7 @@ func (e Event) String() string { return fmt.Sprintf("event %s %s", e.Type, e.Pat
 // Session is a session's id.
 func Session(id int64) string { return fmt.Sprintf("0x%016x", uint64(id)) }
 
-// RequestWords is what a request asks for.
+// RequestWords returns the operation and arguments of a request.
 func RequestWords(r engine.Request) string {
 	switch b := r.Body.(type) {
 	case *proto.Create:
@@ -101,7 +101,7 @@ func multiText(b proto.MultiReply) string {
 	return "ok"
 }
 
-// replyText is what the trace shows when the reply reaches the client.
+// replyText is the text of the trace for the arrival of a reply.
 func replyText(r engine.Request) string {
 	switch {
 	case r.Handshake && r.Session == 0:

@@ -31,9 +31,8 @@ const (
 	endMark   = 'B'
 )
 
-// Read returns the entries with a zxid above after, in order. folder is the server's
-// dataLogDir, by default its dataDir. An entry that the server is still writing is left
-// out.
+// Read returns the entries with a zxid above after, in order. folder is the server's dataLogDir, by
+// default its dataDir. An entry that the server is still writing is left out.
 func Read(folder string, after int64) ([]proto.LogEntry, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "version-2", "log.*"))
 	if err != nil {

@@ -55,8 +55,7 @@ func play(t *testing.T, address string) {
 	}
 }
 
-// format returns a log as text. Of session, xid and time it only shows whether they are
-// set.
+// format returns a log as text. Of session, xid and time it only shows whether they are set.
 func format(entries []proto.LogEntry) string {
 	var b strings.Builder
 	for _, e := range entries {

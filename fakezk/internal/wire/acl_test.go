@@ -9,8 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// TestListsLikeTheOpenOne decodes lists that resemble openACL, which has a decoder of
-// its own.
+// TestListsLikeTheOpenOne decodes lists that resemble openACL, which has its own decoder.
 func TestListsLikeTheOpenOne(t *testing.T) {
 	open := proto.ACL{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}
 	for _, list := range [][]proto.ACL{

@@ -3,11 +3,10 @@
 //
 // # Frames
 //
-// Everything on a ZooKeeper connection is a frame: a big-endian int32 length
-// and that many bytes of payload. The Append functions write whole frames, the
-// length included. The Decode functions take the payload alone: the reader of the
-// connection has read the length and compared it with [DefaultMaxFrame] or another
-// limit.
+// Everything on a ZooKeeper connection is a frame: a big-endian int32 length and that many bytes of
+// payload. The Append functions write whole frames, the length included. The Decode functions take
+// the payload alone: the reader of the connection has read the length and compared it with
+// [DefaultMaxFrame] or another limit.
 //
 //	first frame of a connection   ConnectRequest           ConnectResponse
 //	every later request           RequestHeader + Request
@@ -28,18 +27,16 @@
 //
 // # Limits
 //
-// A null string is decoded as "". Only a null path and the null id of an ACL entry,
-// which the Java server does not treat like "", are decoded as proto.Null. Bytes that
-// are not UTF-8 are replaced by U+FFFD as in Java, see [Text]; no node has such a name.
-// In replies and events a character beyond the basic multilingual plane takes six bytes,
-// its surrogate pair, as from the Java server.
+// A null string is decoded as "". Only a null path and the null id of an ACL entry, which the Java
+// server does not treat like "", are decoded as proto.Null. Bytes that are not UTF-8 are replaced
+// by U+FFFD as in Java, see [Text]; no node has such a name. In replies and events a character
+// beyond the basic multilingual plane takes six bytes, its surrogate pair, as from the Java server.
 //
 // # Adding an operation
 //
-// Give it a type in package proto, a case in decodeRequest, a case in
-// appendRequestBody, and, if its reply has a new shape, a case in appendReplyBody
-// and an entry in replyDecoders. The round-trip tests take requests and replies from
-// the generators in generate_test.go.
+// Give it a type in package proto, a case in decodeRequest, a case in appendRequestBody, and, if
+// its reply has a new shape, a case in appendReplyBody and an entry in replyDecoders. The
+// round-trip tests take requests and replies from the generators in generate_test.go.
 //
 // Source: zookeeper.jute, BinaryInputArchive.java, MultiOperationRecord.java and
 // MultiResponse.java of ZooKeeper 3.8.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Splitter cuts a byte stream into frames: a big-endian int32 length, then
-// that many bytes. It keeps what has arrived of an incomplete frame and no more,
-// so that a length alone reserves nothing.
+// Splitter cuts a byte stream into frames: a big-endian int32 length, then that many bytes. It
+// keeps only the bytes of an incomplete frame that have arrived, so that a length alone reserves
+// nothing.
 type Splitter struct {
 	Max int
 	buf []byte // the beginning of a frame, or a whole one that next returned
@@ -31,9 +31,12 @@ func (s *Splitter) Feed(p []byte, handle func(frame []byte)) error {
 	}
 }
 
-// Next takes the next frame off p, in which earlier bytes may have begun it. A
-// nil frame says that p is used up, or useless if there is an error. The frame
-// is valid until the next call.
+// Begun reports whether a frame has begun in earlier bytes. If not, the frames of the next
+// bytes lie within them.
+func (s *Splitter) Begun() bool { return len(s.buf) > 0 && !s.got }
+
+// Next takes the next frame off p, in which earlier bytes may have begun it. A nil frame says that
+// p is used up, or useless if there is an error. The frame is valid until the next call.
 func (s *Splitter) Next(p []byte) (frame, rest []byte, err error) {
 	s.release()
 	if len(s.buf) > 0 {
@@ -54,8 +57,7 @@ func (s *Splitter) Next(p []byte) (frame, rest []byte, err error) {
 	return p[4:end:end], p[end:], nil
 }
 
-// complete goes on with the frame in buf. Each byte is copied once, and moved
-// only when buf grows.
+// complete goes on with the frame in buf. Each byte is copied once, and moved only when buf grows.
 func (s *Splitter) complete(p []byte) (frame, rest []byte, err error) {
 	if missing := 4 - len(s.buf); missing > 0 {
 		n := min(missing, len(p))

@@ -6,10 +6,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// DecodeLogEntry decodes one entry of a transaction log without its checksum and
-// length: a TxnHeader and the record of zookeeper.jute that its type names. Bytes
-// after them, as newer servers append, are ignored. The error wraps [ErrUnknownOp] or
-// [ErrMalformed].
+// DecodeLogEntry decodes one entry of a transaction log without its checksum and length: a
+// TxnHeader and the record of zookeeper.jute that its type names. Bytes after them, as newer
+// servers append, are ignored. The error wraps [ErrUnknownOp] or [ErrMalformed].
 func DecodeLogEntry(entry []byte) (proto.LogEntry, error) {
 	r := reader{rest: entry, fromServer: true}
 	var e proto.LogEntry
@@ -29,9 +28,8 @@ func DecodeLogEntry(entry []byte) (proto.LogEntry, error) {
 	return e, nil
 }
 
-// logRecords reads a MultiTxn: a list of types, each with its record as bytes. If one
-// is an error, the multi was refused: none of its records was applied, so it returns
-// none (DataTree.processTxn).
+// logRecords reads a MultiTxn: a list of types, each with its record as bytes. If one is an error,
+// the multi was refused: none of its records was applied, so it returns none (DataTree.processTxn).
 func (r *reader) logRecords() []proto.LogRecord {
 	var list []proto.LogRecord
 	refused := false

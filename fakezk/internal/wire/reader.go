@@ -8,9 +8,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A reader takes jute fields off the front of a record. It keeps the first error in
-// err; every later read returns a zero value, so a decoder reads all its fields and
-// looks at err once.
+// A reader takes jute fields off the front of a record. It keeps the first error in err; every
+// later read returns a zero value, so a decoder reads all its fields and looks at err once.
 type reader struct {
 	rest       []byte
 	err        error
@@ -60,8 +59,7 @@ func (r *reader) int64(field string) int64 {
 	return int64(binary.BigEndian.Uint64(b))
 }
 
-// span reads a length and that many bytes of the frame. null reports length -1, or a
-// failure.
+// span reads a length and that many bytes of the frame. null reports length -1, or a failure.
 func (r *reader) span(field string) (b []byte, null bool) {
 	n := r.int32(field)
 	switch {

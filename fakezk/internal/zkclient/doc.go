@@ -1,2 +1,2 @@
-// Package zkclient has what the worlds need of the go-zookeeper client.
+// Package zkclient has settings and hooks of the go-zookeeper client for the worlds.
 package zkclient

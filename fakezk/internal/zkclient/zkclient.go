@@ -10,8 +10,7 @@ type Quiet struct{}
 
 func (Quiet) Printf(string, ...any) {}
 
-// NoticeOf is what an event says of a client's session, if it is one that a trace
-// tells of.
+// NoticeOf returns the notice of an event about a client's session, if a trace shows it.
 func NoticeOf(ev zk.Event) (kind trace.NoticeKind, ok bool) {
 	if ev.Type != zk.EventSession {
 		return "", false

@@ -30,16 +30,16 @@ type Conn struct {
 	gate   chan struct{} // dials wait for it; nil: they need not
 	closed bool
 	deaf   bool
-	cuts   int        // so many requests fail at once
-	states []zk.State // what State says in turn while cuts remain
-	behind Copy       // what is read until the next sync; nil: what there is
-	except int64      // the session in which it is not
+	cuts   int        // the number of requests that fail at once
+	states []zk.State // the results of State, in turn, while cuts remain
+	behind Copy       // reads show it until the next sync; nil: no lag
+	except int64      // the session without lag
 }
 
-// Rule is what happens to one request. The zero Rule is nothing.
+// Rule is the fate of one request. The zero Rule changes nothing.
 type Rule struct {
 	Before func()     // called before the request is sent; may be nil
-	Fault  fault.Kind // what fakezk does to the request: DropRequest or DropReply; "": nothing
+	Fault  fault.Kind // of the request, in fakezk: DropRequest or DropReply; "": none
 	Lose   bool       // the request is not sent
 	After  func()     // called when the request has ended; may be nil
 	Err    error      // returned in place of the answer; nil: the answer is
@@ -54,7 +54,7 @@ var (
 	LoseRequest = Rule{Fault: fault.DropRequest}
 	// NetError is the error of a write that has failed, although all of it has arrived.
 	NetError = Rule{Err: io.ErrClosedPipe}
-	// NoServer is how the client fails what it has not sent while no server could be dialled.
+	// NoServer is the failure of an unsent request while no server can be dialled.
 	NoServer = Rule{Lose: true, Err: zk.ErrNoServer}
 	Refused  = Rule{Lose: true, Err: zk.ErrNoAuth}
 )
@@ -108,14 +108,15 @@ func (c *Conn) connected(w *wire) bool {
 	return true
 }
 
-// closedGate returns what dials wait for, nil if they need not wait.
+// closedGate returns the channel that dials wait for, nil if they need not wait.
 func (c *Conn) closedGate() chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.gate
 }
 
-// hosts offers one server, and lets the client look whether it was closed when that is so.
+// hosts offers one server. After Close, Next reports the end of a round, so that the client checks
+// whether it was closed.
 type hosts struct{ c *Conn }
 
 func (hosts) Init([]string) error    { return nil }
@@ -135,7 +136,8 @@ func (c *Conn) isClosed() bool {
 	return c.closed
 }
 
-// On sets what happens to the n-th request of a kind from now, of those that no earlier rule takes.
+// On sets a rule for the n-th request of a kind from now, not counting requests that earlier rules
+// take.
 func (c *Conn) On(op string, nth int, r Rule) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +169,7 @@ func (c *Conn) Called(op string) (n int) {
 	return n
 }
 
-// Deafen makes the client miss the events of all watches that are set from now on.
+// Deafen makes the client miss the events of all watches set from now on.
 func (c *Conn) Deafen() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -252,7 +254,7 @@ func (c *Conn) Close() {
 	time.Sleep(time.Microsecond) // until the client has ended
 }
 
-// State is that of the client, unless Cut has set another.
+// State is the client's state, unless Cut has set another.
 func (c *Conn) State() zk.State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -272,7 +274,7 @@ func (c *Conn) inject(f fault.Fault) {
 	}
 }
 
-// wireNames are the names of requests in fakezk, where they are others.
+// wireNames are the names of requests in fakezk, if they differ.
 var wireNames = map[string]string{
 	"get": "getData", "getW": "getData", "existsW": "exists", "set": "setData",
 	"children": "getChildren2", "childrenW": "getChildren2",

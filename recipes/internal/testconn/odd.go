@@ -11,9 +11,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A fakezk.Server is one server that counts as those since ZooKeeper 3.6 do. What follows lets a
-// Conn see one that lags behind, one of 3.5 whose sequence numbers have passed 2147483647, and
-// nodes of which somebody has set the data some billions of times.
+// A fakezk.Server is one server that counts like ZooKeeper 3.6 and later. This file lets a Conn see
+// a server that lags behind, a server of 3.5 with sequence numbers past 2147483647, and nodes with
+// versions that take billions of changes.
 
 // Copy is the tree of a server at one moment, by path.
 type Copy map[string]copied
@@ -24,7 +24,7 @@ type copied struct {
 	children []string
 }
 
-// Copy returns what there is, for FallBehind.
+// Copy returns the present tree, for FallBehind.
 func (s *Server) Copy() Copy {
 	s.t.Helper()
 	conn := s.Server.Connect(s.t)
@@ -54,7 +54,7 @@ func (s *Server) paths() []string {
 	return paths
 }
 
-// Lag makes reads return what is in the copy, until the next sync is answered.
+// Lag makes reads return the copy, until the next sync is answered.
 func (c *Conn) Lag(old Copy) { c.lag(old, 0) }
 
 // FallBehind ends the session; the server of the next one lags behind.
@@ -63,7 +63,7 @@ func (c *Conn) FallBehind(old Copy) {
 	c.Expire()
 }
 
-// lag makes reads return what is in the copy, in all sessions but one.
+// lag makes reads return the copy, in all sessions but one.
 func (c *Conn) lag(old Copy, except int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +84,7 @@ func (c *Conn) exempt() int64 {
 	return c.except
 }
 
-// seen returns a node as a server has it that lags behind.
+// seen returns a node as a lagging server has it.
 func (c *Conn) seen(path string) (n copied, there, lags bool) {
 	session := c.Conn.SessionID()
 	c.mu.Lock()
@@ -138,7 +138,7 @@ func (s *Server) SetVersion(path string, version int32) {
 	s.versions[path] = version - n.Version
 }
 
-// realVersion is the version that a request is to name; -1 is any.
+// realVersion is the version for a request to fakezk; -1 is any.
 func (s *Server) realVersion(path string, version int32) int32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,15 +165,15 @@ func (s *Server) shownStat(path string, stat *zk.Stat) *zk.Stat {
 	return &shown
 }
 
-// NumberFrom makes all directories count their sequential children from first on, which may be
-// negative, as those of a server of 3.5 are that have passed 2147483647.
+// NumberFrom makes all directories count their sequential children from first on. It may be
+// negative, as on a server of 3.5 after 2147483647.
 func (s *Server) NumberFrom(first int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.numbers = first
 }
 
-// shown is a path or name, as a client sees it.
+// shown is a path or name as a client sees it.
 func (s *Server) shown(path string) string { return s.renumbered(path, 1) }
 
 func (s *Server) shownAll(names []string) []string {
@@ -202,7 +202,7 @@ func (s *Server) renumbered(path string, direction int) string {
 	return path[:at] + fmt.Sprintf("%010d", n+direction*int(s.numbers))
 }
 
-// realOp is an operation of a transaction, as fakezk is to get it.
+// realOp is an operation of a transaction as fakezk gets it.
 func (s *Server) realOp(op any) any {
 	switch op := op.(type) {
 	case *zk.CreateRequest:

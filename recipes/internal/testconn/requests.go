@@ -2,7 +2,7 @@ package testconn
 
 import "github.com/go-zookeeper/zk"
 
-// Create is that of the client.
+// Create calls Create of the client.
 func (c *Conn) Create(
 	path string, data []byte, flags int32, acl []zk.ACL,
 ) (made string, err error) {
@@ -14,7 +14,7 @@ func (c *Conn) Create(
 	return c.s.shown(made), err
 }
 
-// CreateContainer is that of the client.
+// CreateContainer calls CreateContainer of the client.
 func (c *Conn) CreateContainer(
 	path string, data []byte, flags int32, acl []zk.ACL,
 ) (made string, err error) {
@@ -25,14 +25,14 @@ func (c *Conn) CreateContainer(
 	return made, err
 }
 
-// Delete is that of the client.
+// Delete calls Delete of the client.
 func (c *Conn) Delete(path string, version int32) error {
 	version = c.s.realVersion(path, version)
 	path = c.s.real(path)
 	return c.request("delete", path, func() error { return c.Conn.Delete(path, version) })
 }
 
-// Set is that of the client.
+// Set calls Set of the client.
 func (c *Conn) Set(path string, data []byte, version int32) (stat *zk.Stat, err error) {
 	real := c.s.real(path)
 	err = c.request("set", real, func() (err error) {
@@ -42,7 +42,7 @@ func (c *Conn) Set(path string, data []byte, version int32) (stat *zk.Stat, err 
 	return c.s.shownStat(path, stat), err
 }
 
-// Exists is that of the client.
+// Exists calls Exists of the client.
 func (c *Conn) Exists(path string) (found bool, stat *zk.Stat, err error) {
 	real := c.s.real(path)
 	err = c.request("exists", real, func() (err error) {
@@ -54,7 +54,7 @@ func (c *Conn) Exists(path string) (found bool, stat *zk.Stat, err error) {
 	return found, c.s.shownStat(path, stat), err
 }
 
-// ExistsW is that of the client.
+// ExistsW calls ExistsW of the client.
 func (c *Conn) ExistsW(path string) (found bool, stat *zk.Stat, events <-chan zk.Event, err error) {
 	real := c.s.real(path)
 	err = c.request("existsW", real, func() (err error) {
@@ -66,7 +66,7 @@ func (c *Conn) ExistsW(path string) (found bool, stat *zk.Stat, events <-chan zk
 	return found, c.s.shownStat(path, stat), c.heard(events), err
 }
 
-// Get is that of the client.
+// Get calls Get of the client.
 func (c *Conn) Get(path string) (data []byte, stat *zk.Stat, err error) {
 	real := c.s.real(path)
 	err = c.request("get", real, func() (err error) {
@@ -77,7 +77,7 @@ func (c *Conn) Get(path string) (data []byte, stat *zk.Stat, err error) {
 	return data, c.s.shownStat(path, stat), err
 }
 
-// GetW is that of the client.
+// GetW calls GetW of the client.
 func (c *Conn) GetW(path string) (data []byte, stat *zk.Stat, events <-chan zk.Event, err error) {
 	real := c.s.real(path)
 	err = c.request("getW", real, func() (err error) {
@@ -88,7 +88,7 @@ func (c *Conn) GetW(path string) (data []byte, stat *zk.Stat, events <-chan zk.E
 	return data, c.s.shownStat(path, stat), c.heard(events), err
 }
 
-// Children is that of the client.
+// Children calls Children of the client.
 func (c *Conn) Children(path string) (names []string, stat *zk.Stat, err error) {
 	err = c.request("children", path, func() (err error) {
 		names, stat, err = c.Conn.Children(path)
@@ -98,7 +98,7 @@ func (c *Conn) Children(path string) (names []string, stat *zk.Stat, err error) 
 	return c.s.shownAll(names), c.s.shownStat(path, stat), err
 }
 
-// ChildrenW is that of the client.
+// ChildrenW calls ChildrenW of the client.
 func (c *Conn) ChildrenW(
 	path string,
 ) (names []string, stat *zk.Stat, events <-chan zk.Event, err error) {
@@ -110,7 +110,7 @@ func (c *Conn) ChildrenW(
 	return c.s.shownAll(names), c.s.shownStat(path, stat), c.heard(events), err
 }
 
-// Sync is that of the client. A server that lags behind has caught up when it is answered.
+// Sync calls Sync of the client. The answer ends the lag of the server.
 func (c *Conn) Sync(path string) (string, error) {
 	return path, c.request("sync", path, func() error {
 		_, err := c.Conn.Sync(path)
@@ -121,7 +121,7 @@ func (c *Conn) Sync(path string) (string, error) {
 	})
 }
 
-// Multi is that of the client.
+// Multi calls Multi of the client.
 func (c *Conn) Multi(ops ...any) (answers []zk.MultiResponse, err error) {
 	real := make([]any, len(ops))
 	for i, op := range ops {

@@ -1,10 +1,9 @@
 // Package testconn is for the tests of package recipes and package classic: a fakezk.Server, and
-// genuine connections to it whose requests a test can watch, interrupt and refuse.
+// genuine connections to it. A test can watch, interrupt and refuse their requests.
 //
-// Faults are those of fakezk wherever it has them. A Conn itself only counts requests, calls back
-// before and after one, and answers in the place of a server what a fakezk.Server never answers: a
-// refusal without a reason, what a server that lags behind would say, versions and sequence numbers
-// that only years of use lead to.
+// Faults come from fakezk wherever it has them. A Conn itself only counts requests, calls back
+// before and after one, and gives the answers that a fakezk.Server never gives: a refusal without a
+// reason, the state of a lagging server, and versions and sequence numbers that take years of use.
 package testconn
 
 import (
@@ -30,8 +29,8 @@ type Server struct {
 	t *testing.T
 
 	mu       sync.Mutex
-	versions map[string]int32 // by how much versions are ahead of those of fakezk, by path
-	numbers  int32            // by how much sequence numbers are
+	versions map[string]int32 // by path: the version minus that of fakezk
+	numbers  int32            // the sequence numbers minus those of fakezk
 }
 
 // Start returns a server that ends with the test, which must run in a bubble.
@@ -41,7 +40,7 @@ func Start(t *testing.T) *Server {
 	return &Server{Server: server, t: t, versions: map[string]int32{}}
 }
 
-// InBubble runs a test in a bubble, with a server of its own.
+// InBubble runs a test in a bubble, with its own server.
 func InBubble(t *testing.T, test func(t *testing.T, s *Server)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, Start(t)) })
@@ -63,7 +62,7 @@ func (s *Server) Delete(path string) {
 	}
 }
 
-// Number makes directories whose next sequential children get the numbers from next on.
+// Number makes directories that number their next sequential children from next on.
 func (s *Server) Number(next int32, dirs ...string) {
 	s.t.Helper()
 	for _, dir := range dirs {
@@ -73,7 +72,7 @@ func (s *Server) Number(next int32, dirs ...string) {
 	}
 }
 
-// Forbid lets nobody read some nodes, until the returned function is called.
+// Forbid makes nodes unreadable for all clients, until the returned function is called.
 func (s *Server) Forbid(paths ...string) (allow func()) {
 	s.t.Helper()
 	admin := s.Server.Connect(s.t)
@@ -112,7 +111,7 @@ func (s *Server) Node(path string) (view.Node, bool) {
 	return tree[at], true
 }
 
-// WantBelow checks how many children a node has when everything has come to rest.
+// WantBelow checks the number of children of a node at rest.
 func (s *Server) WantBelow(t *testing.T, path string, n int) {
 	t.Helper()
 	synctest.Wait()
@@ -121,7 +120,7 @@ func (s *Server) WantBelow(t *testing.T, path string, n int) {
 	}
 }
 
-// WantNode checks the data and the owner of a node when everything has come to rest.
+// WantNode checks the data and the owner of a node at rest.
 func (s *Server) WantNode(t *testing.T, path, data string, owner int64) {
 	t.Helper()
 	synctest.Wait()

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// wire is the client's end of a connection. It keeps replies back until the client has told the
-// server of its watches, which it does just behind the handshake: until then it reads a zxid that a
-// reply changes, without a lock (samuel/go-zookeeper issue 260), and the race detector would report
-// that in any test that loses a connection.
+// wire is the client's end of a connection. It keeps replies back until the client has sent its
+// watches, right after the handshake: until then the client reads, without a lock, a zxid that a
+// reply changes (samuel/go-zookeeper issue 260), and the race detector would report that in any
+// test that loses a connection.
 type wire struct {
 	net.Conn
-	read    int // so many bytes of the handshake's reply; of the reading goroutine
+	read    int // bytes read of the handshake's reply; of the reading goroutine
 	reply   int // its length, once its first four bytes are read
 	watches chan struct{}
 	once    sync.Once
@@ -21,7 +21,7 @@ type wire struct {
 
 func newWire(conn net.Conn) *wire { return &wire{Conn: conn, watches: make(chan struct{})} }
 
-// setWatches is the operation by which a client tells a server of its watches.
+// setWatches is the operation by which a client sends its watches to a server.
 const setWatches = 101
 
 // Write lets replies pass from the watches on. The client writes one frame at a time.
@@ -35,8 +35,7 @@ func (w *wire) Write(frame []byte) (int, error) {
 // pass lets replies pass.
 func (w *wire) pass() { w.once.Do(func() { close(w.watches) }) }
 
-// Read returns what there is of the handshake, and then of replies. A client without watches tells
-// of none.
+// Read returns bytes of the handshake, and then of replies. A client without watches sends none.
 func (w *wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	if w.read >= 4+w.reply && w.read > 0 {

@@ -1,0 +1,145 @@
+package sim
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
+)
+
+// A client pings three times per session timeout, and most of an idle run is pings. So a
+// ping does not wake the World. The World makes up for it when it wakes the next time:
+// catchUp sets the World's clock back to the time of each ping, and handles it as if the
+// World had been awake. Nothing can tell the difference:
+//
+//   - A ping is put off only while the World sleeps, on a connection with nothing under
+//     way or on hold. Then the engine restarts the session's timer and replies, and
+//     nobody but the client hears of it.
+//   - The client ignores the reply, but for its read deadline. The World wakes before the
+//     deadline passes, and tells the connection how late the reply is.
+//   - The World wakes for all else that a client does, and for all of its own events, and
+//     catches up first. Lines that clients have written by then leave room for the lines
+//     of the pings.
+
+// pingFrame is what a client writes as a ping.
+var pingFrame = []byte{0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 11}
+
+// putOff is a ping that the World has not handled.
+type putOff struct {
+	link *link
+	at   time.Duration
+}
+
+// putsOff puts a write off if it is a ping that nobody needs to know of yet. The caller
+// holds mu. While the World sleeps, it does not change what is read here.
+func (l *link) putsOff(p []byte) bool {
+	s := l.sim
+	if !s.asleep || l.dirty || !bytes.Equal(p, pingFrame) {
+		return false
+	}
+	now := s.elapsed()
+	if _, patient := l.patience(now); !patient || !l.conn.Idle(now) || len(l.unsent) > 0 {
+		return false
+	}
+	s.putOffs = append(s.putOffs, putOff{l, now})
+	s.journal.leaveRoom()
+	return true
+}
+
+// patience is until when the client waits for a reply to a ping that was put off.
+func (l *link) patience(now time.Duration) (until time.Duration, ok bool) {
+	deadline := l.end.ReadDeadline()
+	if deadline.IsZero() {
+		return 0, false
+	}
+	until = deadline.Sub(l.sim.start) - hop
+	return until, until > now
+}
+
+// mayPutOff reports whether the World may put off pings at all.
+func (s *simulation) mayPutOff() bool {
+	return s.order == nil && !s.world.undisciplined && !s.world.prompt && !s.closing.Load() &&
+		s.steps.Load()+roomForPings < s.world.MaxSteps
+}
+
+// roomForPings is more than the steps that the pings of one sleep take.
+const roomForPings = 10_000
+
+// sleep waits until a time, or until a client does something.
+func (s *simulation) sleep(until time.Duration) {
+	now := s.now()
+	if s.mayPutOff() {
+		for _, l := range s.links {
+			if patience, ok := l.patience(now); ok {
+				until = min(until, patience)
+			}
+		}
+		s.setAsleep(true)
+		defer s.setAsleep(false)
+	}
+	s.timer.Reset(until - now)
+	select {
+	case <-s.timer.C:
+	case <-s.wake:
+	}
+}
+
+func (s *simulation) setAsleep(asleep bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asleep = asleep
+}
+
+// catchUp handles the pings that were put off, and what they cause up to now.
+func (s *simulation) catchUp() {
+	s.mu.Lock()
+	pings := s.putOffs
+	s.putOffs = nil
+	s.mu.Unlock()
+	if len(pings) == 0 {
+		return
+	}
+	slices.SortStableFunc(pings, comparePutOffs)
+	now := s.elapsed()
+	s.journal.goBack()
+	for {
+		at, tick := s.next()
+		pinged := len(pings) > 0 && pings[0].at <= at
+		if pinged {
+			at = pings[0].at
+		}
+		if at >= now {
+			break
+		}
+		s.back = now - at
+		s.step()
+		if pinged {
+			pings = s.takePings(pings)
+		} else {
+			s.apply(tick)
+		}
+	}
+	s.back = 0
+	s.journal.comeBack()
+	for _, p := range pings { // those of this instant
+		p.link.onWrite(pingFrame)
+	}
+}
+
+// takePings puts those that were written first on their way, and returns the others.
+func (s *simulation) takePings(pings []putOff) []putOff {
+	at := pings[0].at
+	for len(pings) > 0 && pings[0].at == at {
+		if l := pings[0].link; l.conn.State() != carry.Over {
+			l.send(true, newMessage(pingFrame[4:], nil))
+		}
+		pings = pings[1:]
+	}
+	return pings
+}
+
+func comparePutOffs(a, b putOff) int {
+	return cmp.Or(cmp.Compare(a.at, b.at), compareLinks(a.link, b.link))
+}

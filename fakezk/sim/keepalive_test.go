@@ -1,0 +1,73 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// idlers are contenders that are idle in between, and that write lines and begin requests
+// at the times of timers that the World knows nothing of.
+func idlers(n int) []Actor {
+	actors := contenders(n, 1)
+	for i, a := range actors {
+		actors[i].Run = func(ctx context.Context, c *Client) {
+			for round := range 3 {
+				a.Run(ctx, c)
+				<-time.After(time.Duration(i+2*round+1) * 1_300_000_007)
+				c.Note("round %d", round)
+				<-time.After(time.Duration(i+1) * 700 * time.Millisecond)
+				_, _, err := c.Conn().Exists("/")
+				c.Note("exists: %v", err)
+			}
+		}
+	}
+	return actors
+}
+
+func TestPingsThatArePutOffChangeNothing(t *testing.T) {
+	for seed := range uint64(60) {
+		w := World{Seed: seed, Plan: anyPlan(seed, 3), Clients: idlers(3), Limit: time.Minute,
+			SessionTimeout: time.Duration(4+seed%3*3) * time.Second}
+		infos := fault.Kinds()
+		if info := infos[seed%uint64(len(infos))]; info.OnTime && info.Lasts {
+			w.Plan = append(w.Plan, fault.Fault{Kind: info.Kind, At: 6 * time.Second,
+				For: time.Duration(1+seed) * 200 * time.Millisecond})
+		}
+		late := mustRun(t, w)
+		w.prompt = true
+		prompt := mustRun(t, w)
+		if diff := cmp.Diff(prompt.Trace.String(), late.Trace.String()); diff != "" {
+			t.Fatalf("seed %d plan %v: traces differ:\n%s", seed, w.Plan, diff)
+		}
+		prompt.Trace, late.Trace = trace.Trace{}, trace.Trace{}
+		if diff := cmp.Diff(prompt, late, cmpopts.IgnoreUnexported(trace.Trace{}),
+			cmpopts.IgnoreFields(trace.Result{}, "BusyStacks")); diff != "" {
+			t.Fatalf("seed %d plan %v: results differ:\n%s", seed, w.Plan, diff)
+		}
+	}
+}
+
+// BenchmarkIdle measures a minute in which clients do nothing but ping.
+func BenchmarkIdle(b *testing.B) {
+	for _, prompt := range []bool{false, true} {
+		b.Run(fmt.Sprintf("prompt=%v", prompt), func(b *testing.B) {
+			idle := func(ctx context.Context, c *Client) {
+				c.Conn()
+				_ = c.Sleep(ctx, time.Minute)
+			}
+			for range b.N {
+				mustRun(b, World{
+					Clients: []Actor{actor("a", idle), actor("b", idle), actor("c", idle)},
+					prompt:  prompt,
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,24 @@
+package hunt_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+func ExampleRunSweep() {
+	w, err := object.Find("lock", "recipes.Lock")
+	if err != nil {
+		panic(err)
+	}
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}
+	sweep, err := hunt.RunSweep(context.Background(), s, nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("survived all:", sweep.Points > 0 && sweep.Survived == sweep.Points)
+	// Output: survived all: true
+}

@@ -1,0 +1,118 @@
+package object_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// tally is a counter as a user may have one: compare and set, until it works.
+type tally struct {
+	conn *zk.Conn
+	path string
+	// blind: a set without an answer is done again.
+	blind bool
+}
+
+func (c *tally) add(delta int64) (int64, error) {
+	for {
+		data, stat, err := c.conn.Get(c.path)
+		if errors.Is(err, zk.ErrNoNode) {
+			_, err = c.conn.Create(c.path, []byte("0"), 0, zk.WorldACL(zk.PermAll))
+			if err == nil || errors.Is(err, zk.ErrNodeExists) {
+				continue
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+		value, err := strconv.ParseInt(string(data), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		_, err = c.conn.Set(c.path, []byte(strconv.FormatInt(value+delta, 10)), stat.Version)
+		switch {
+		case err == nil:
+			return value + delta, nil
+		case errors.Is(err, zk.ErrBadVersion), c.blind && errors.Is(err, zk.ErrConnectionClosed):
+		default:
+			return 0, err
+		}
+	}
+}
+
+// tallyWorkload is a workload of a kind that this package knows nothing of.
+func tallyWorkload(impl string, blind bool) scenario.Workload {
+	const path = "/tally"
+	return scenario.Workload{
+		Name: "tally", Impl: impl, About: "adds up",
+		Play: func(p *scenario.Player, s scenario.Script) {
+			c := &tally{p.Conn(), path, blind}
+			for range s.Rounds {
+				err := p.Do(ops.Add, "1", func(context.Context) (linearizability.Result, error) {
+					value, err := c.add(1)
+					return linearizability.Result{Output: strconv.FormatInt(value, 10)}, err
+				})
+				if err != nil { // it may have taken effect, so it is not repeated
+					p.Pause(100 * time.Millisecond)
+				}
+			}
+		},
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			return linearizability.Judge(
+				e.History, e.Rest, linearizability.Counter{Path: path},
+			), nil
+		},
+	}
+}
+
+func TestWorkloadsOfOtherKindsSurvive(t *testing.T) {
+	t.Parallel()
+	survives(t, tallyWorkload("right", false))
+}
+
+func TestMutantsOfOtherKindsAreFound(t *testing.T) {
+	t.Parallel()
+	e := gallery.Exhibit{
+		Slug: "blind", Property: linearizability.Delivery, Script: scenario.DefaultScript,
+		Wrong: tallyWorkload("blind", true),
+	}
+	h, err := e.Find(t.Context(), 1, 400)
+	if err != nil || !h.Found() {
+		t.Errorf("found %v in %d scenarios, %v", h.Found(), h.Runs, err)
+	}
+}
+
+func TestKindsAreListed(t *testing.T) {
+	var names []string
+	for _, w := range object.Workloads() {
+		if w.Name == "" || w.Impl == "" || w.About == "" || w.Play == nil || w.Judge == nil {
+			t.Errorf("something is missing: %+v", w)
+		}
+		found, err := object.Find(w.Name, w.Impl)
+		if err != nil || found.Impl != w.Impl {
+			t.Errorf("%s %s: found %s, %v", w.Name, w.Impl, found.Impl, err)
+		}
+		names = append(names, w.Name)
+	}
+	kinds := object.Kinds()
+	if kinds[0] != "lock" || !slices.Contains(kinds, "queue") || len(kinds) > len(names) {
+		t.Errorf("kinds: %q", kinds)
+	}
+	for _, kind := range kinds {
+		first, err := object.Find(kind, "")
+		if err != nil || first.Name != kind {
+			t.Errorf("%s: found %s, %v", kind, first.Name, err)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package object_test
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// TestFormerFindings: what long hunts in recipes that are thought right have found, and
+// what was, but for two, the fault of a judge, of a workload or of the World.
+func TestFormerFindings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about, workload, impl string
+		script                scenario.Script
+		seed                  uint64
+		plan                  []string
+	}{
+		{"a black hole swallows the answer to a client that connects, and it waits longer than the World did",
+			"queue", "recipes.Queue", scenario.Script{Clients: 2, Rounds: 2}, 6, []string{
+				"cut client=a op=multi request=5", "blackhole 10ms client=a at=47ms",
+			}},
+		{"the session of a leader ends, before it asks and before it is told",
+			"election", "recipes.LeaderSelector", scenario.DefaultScript, 7,
+			[]string{"expire client=c at=213ms"}},
+		{"the same, of a latch",
+			"election", "recipes.LeaderLatch", scenario.DefaultScript, 101, []string{
+				"restart 10ms client=a op=sync request=1", "expire client=a at=345ms",
+			}},
+		{"an outage that began before the last 15 s goes on in them",
+			"threshold-barrier", "recipes.ThresholdBarrier",
+			scenario.Script{Clients: 1, Rounds: 1}, 1,
+			[]string{
+				"refuse 5s client=a op=delete request=1",
+				"refuse 25.6s client=a op=delete request=2",
+			}},
+		{"the same, of a server that is down",
+			"double-barrier", "recipes.DoubleBarrier", scenario.Script{Clients: 2, Rounds: 1}, 4,
+			[]string{
+				"expire client=b op=getData request=1",
+				"restart 15.33s client=b op=create request=2",
+			}},
+		{"the second of two leases is lost while the first is given back",
+			"semaphore", "recipes.Semaphore", scenario.Script{Clients: 2, Rounds: 1}, 8,
+			[]string{
+				"delay 1s client=a op=delete request=3", "expire client=a op=delete request=2",
+			}},
+		{"a stall holds what a client connects with for longer than the World settled",
+			"id-generator", "recipes.IDGenerator", scenario.Script{Clients: 2, Rounds: 1}, 5,
+			[]string{"cut client=b op=multi request=2", "stall 12.88s client=b at=20ms"}},
+		{"a view never rechecks, since it looks every ten seconds at a node that may not be read",
+			"membership", "recipes.PersistentNode", scenario.Script{Clients: 2, Rounds: 1},
+			8170477154890738279,
+			[]string{
+				"blackhole 2.77s client=a at=11.6s",
+				"drop-request client=a op=setWatches request=1",
+			}},
+		{"a member dies as another takes it into a group, comes again and leaves with the next",
+			"double-barrier", "recipes.DoubleBarrier", scenario.Script{Clients: 2, Rounds: 1}, 18,
+			[]string{"drop-reply client=a request=3", "refuse 8s client=a at=10ms"}},
+		{"a service loses its last instance so late that the server looks for empty containers after the end",
+			"registry", "recipes.ServiceRegistry", scenario.Script{Clients: 3, Rounds: 1}, 185,
+			[]string{"late-reap 67s client=b at=54.772s"}},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			o := run(t, scenario.Scenario{
+				Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed,
+				Plan: plan(t, c.plan...),
+			})
+			if len(o.Result.Missed) > 0 || o.Status() != linearizability.OK {
+				t.Errorf("missed %v\n%s", o.Result.Missed, o.Story())
+			}
+		})
+	}
+}

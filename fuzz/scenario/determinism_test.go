@@ -1,0 +1,113 @@
+package scenario_test
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// randomScenario draws a scenario of a built-in workload.
+func randomScenario(w scenario.Workload, seed uint64) scenario.Scenario {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	s := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1 + rng.IntN(4), Rounds: 1 + rng.IntN(3)},
+		Seed: rng.Uint64(),
+	}
+	for range rng.IntN(5) {
+		s.Plan = append(s.Plan, randomFault(rng, s.Script.Clients))
+	}
+	return s
+}
+
+func randomFault(rng *rand.Rand, clients int) fault.Fault {
+	kinds := fault.Kinds()
+	k := kinds[rng.IntN(len(kinds))]
+	f := fault.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(clients)))}
+	if k.Lasts {
+		f.For = time.Duration(1+rng.IntN(120)) * 100 * time.Millisecond
+	}
+	switch {
+	case k.OnTime && rng.IntN(3) == 0:
+		f.At = time.Duration(1+rng.IntN(300)) * time.Millisecond
+	case k.OnEvent && rng.IntN(3) == 0:
+		f.Event = 1 + rng.IntN(3)
+	default:
+		f.Request = 1 + rng.IntN(12)
+	}
+	return f
+}
+
+// twice runs a scenario twice. It returns the first outcome, and whether the traces are equal.
+func twice(s scenario.Scenario) (o *scenario.Outcome, same bool, err error) {
+	if o, err = s.Run(); err != nil {
+		return nil, false, err
+	}
+	again, err := s.Run()
+	if err != nil {
+		return nil, false, err
+	}
+	return o, o.Result.Trace.Hash() == again.Result.Trace.Hash(), nil
+}
+
+// checkTwice runs scenarios of all built-in workloads twice: seeds of each in
+// turn, so that it does not take longer the more there are.
+func checkTwice(t *testing.T, from, to uint64) {
+	t.Helper()
+	workloads := object.Workloads()
+	for seed := from; seed < to; seed++ {
+		for i := range uint64(5) {
+			w := workloads[(5*seed+i)%uint64(len(workloads))]
+			s := randomScenario(w, seed)
+			o, same, err := twice(s)
+			if err != nil {
+				t.Errorf("%s, plan %v: %v", s, s.Plan, err)
+				continue
+			}
+			if !same {
+				t.Errorf("two runs differ: %s, plan %v", s, s.Plan)
+			}
+			if o.Result.Leaked+o.Result.Frozen != "" || len(o.Result.Panics) > 0 {
+				t.Errorf("%s, plan %v: panics %v, leaked %s, frozen %s", s, s.Plan, o.Result.Panics,
+					o.Result.Leaked, o.Result.Frozen)
+			}
+		}
+	}
+}
+
+func TestTwoRunsHaveOneTrace(t *testing.T) {
+	checkTwice(t, 0, 40)
+}
+
+func TestTracesDoNotDependOnTheNumberOfProcessors(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	hashes := map[string]string{}
+	for _, procs := range []int{1, 2, 4} {
+		runtime.GOMAXPROCS(procs)
+		for i, w := range object.Workloads() {
+			for seed := uint64(100 + i); seed < 103+uint64(i); seed++ {
+				s := randomScenario(w, seed)
+				key, hash := s.String(), run(t, s).Result.Trace.Hash()
+				if was, ok := hashes[key]; ok && was != hash {
+					t.Errorf("GOMAXPROCS %d: another trace than before: %s, plan %v",
+						procs, s, s.Plan)
+				}
+				hashes[key] = hash
+			}
+		}
+	}
+}
+
+func TestScenariosInParallelDoNotDisturbEachOther(t *testing.T) {
+	var group sync.WaitGroup
+	for worker := range uint64(2) {
+		group.Go(func() { checkTwice(t, 200+10*worker, 210+10*worker) })
+	}
+	group.Wait()
+}

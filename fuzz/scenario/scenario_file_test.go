@@ -1,0 +1,483 @@
+package scenario_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"pgregory.net/rapid"
+)
+
+// anyWorkload finds a workload whatever its name, as a user's test does.
+func anyWorkload(name, impl string) (scenario.Workload, error) {
+	return scenario.Workload{Name: name, Impl: impl}, nil
+}
+
+// TestScenarioFilesReadBack: what is written is what is read.
+func TestScenarioFilesReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawFile(t)
+		data, err := want.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := scenario.Parse("f.yaml", data, anyWorkload)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, data)
+		}
+		if a, b := fileText(got), fileText(want); a != b {
+			t.Fatalf("got %s\nwant %s\n%s", a, b, data)
+		}
+	})
+}
+
+func drawFile(t *rapid.T) scenario.File {
+	// Implementations are called after tests: TestLock/with_40_faults#01.
+	impl := rapid.StringMatching(
+		`[A-Za-z0-9]([A-Za-z0-9_./#:=\[\]{}'"-]{0,20}[A-Za-z0-9])?`,
+	).Draw(t, "impl")
+	f := scenario.File{Scenario: scenario.Scenario{
+		Workload: scenario.Workload{
+			Name: rapid.SampledFrom([]string{"lock", "queue"}).Draw(t, "workload"), Impl: impl,
+		},
+		Script: scenario.Script{Clients: rapid.IntRange(1, 26).Draw(t, "clients"),
+			Rounds:   rapid.IntRange(1, 1000).Draw(t, "rounds"),
+			Careless: rapid.Bool().Draw(t, "careless")},
+		Seed: rapid.Uint64().Draw(t, "seed"),
+	}}
+	for range rapid.IntRange(0, 4).Draw(t, "faults") {
+		fault := drawFault(t, f.Scenario.Script.Clients)
+		if !slices.Contains(f.Scenario.Plan, fault) {
+			f.Scenario.Plan = append(f.Scenario.Plan, fault)
+		}
+	}
+	if rapid.Bool().Draw(t, "violated") {
+		f.Expect = linearizability.Violated
+		f.Property = rapid.SampledFrom(
+			[]string{"", "liveness", "orphans", "panic"},
+		).Draw(t, "property")
+	}
+	f.Trace = rapid.StringMatching(`([0-9a-f]{64}|[0-9]{64}|[0-9]{40}e[0-9]{23}|)`).Draw(t, "trace")
+	return f
+}
+
+func drawFault(t *rapid.T, clients int) fault.Fault {
+	info := rapid.SampledFrom(fault.Kinds()).Draw(t, "kind")
+	f := fault.Fault{
+		Kind: info.Kind, Client: string(rune('a' + rapid.IntRange(0, clients-1).Draw(t, "client"))),
+	}
+	if info.Lasts {
+		f.For = time.Duration(rapid.Int64Range(1, int64(24*time.Hour)).Draw(t, "for"))
+	}
+	f.Op = rapid.SampledFrom([]string{"", "create", "getChildren2"}).Draw(t, "op")
+	f.Path = rapid.SampledFrom([]string{"", "/lock/**", "/a: b/*", `/"x'/[y]`}).Draw(t, "path")
+	f.Request = rapid.IntRange(1, 1_000_000).Draw(t, "request")
+	if f.Validate() != nil { // not every kind takes every selector
+		f.Op, f.Path = "", ""
+	}
+	if strings.Contains(f.Path, " ") {
+		f.Path = ""
+	}
+	return f
+}
+
+func fileText(f scenario.File) string {
+	s := f.Scenario
+	return fmt.Sprintf("%q %q %v %d %v %v %q %q", s.Workload.Name, s.Workload.Impl, s.Script,
+		s.Seed, s.Plan, f.Expect, f.Property, f.Trace)
+}
+
+// good is a scenario file that the bad ones are made of.
+const good = `workload: lock
+implementation: zk.Lock
+clients: 2
+rounds: 1
+seed: 1
+plan:
+  - cut client=a request=1
+expect: violated
+property: liveness
+`
+
+var badFiles = []struct{ about, old, new, want string }{
+	{"empty", good, "", "f.yaml: is empty; expected a scenario"},
+	{"comment only", good, "# nothing\n", "f.yaml: is empty; expected a scenario"},
+	{"text", good, "hello\n", "f.yaml:1:1: the scenario: found text; expected keys and values"},
+	{"list", good, "- a\n", "f.yaml:1:1: the scenario: found a list; expected keys and values"},
+	{"two documents", good, good + "---\n" + good, "f.yaml: 2 documents; expected one"},
+	{"syntax", good, "workload: [lock\n", "f.yaml:1:11: sequence end token ']' not found"},
+	{
+		"unknown key", "seed: 1", "sede: 1",
+		`f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, rounds, goroutines, careless, seed, schedule, plan, expect, property, trace`,
+	},
+	{
+		"key twice", "seed: 1", "seed: 1\nseed: 2",
+		`f.yaml:6:1: mapping key "seed" already defined at [5:1]`,
+	},
+	{"no workload", "workload: lock\n", "", "f.yaml: workload is missing"},
+	{"no clients", "clients: 2\n", "", "f.yaml: clients is missing"},
+	{"no rounds", "rounds: 1\n", "", "f.yaml: rounds is missing"},
+	{"no expectation", "expect: violated\n", "", "f.yaml: expect is missing"},
+	{
+		"unknown workload", ": lock", ": bolt",
+		`f.yaml:1:11: unknown workload "bolt"; expected ` + kinds,
+	},
+	{
+		"unknown implementation", ": zk.Lock", ": my.Lock",
+		`f.yaml:2:17: workload lock has no implementation "my.Lock"; expected one of ["recipes.Lock" "recipes.HerdLock" "recipes.WriteLock" "zk.Lock"]`,
+	},
+	{
+		"workload is a number", ": lock", ": 5",
+		"f.yaml:1:11: workload: found a number; expected text",
+	},
+	{
+		"clients is text", "clients: 2", "clients: two",
+		"f.yaml:3:10: clients: found text; expected a whole number",
+	},
+	{
+		"clients is quoted", "clients: 2", `clients: "2"`,
+		"f.yaml:3:10: clients: found text; expected a whole number",
+	},
+	{
+		"clients is nothing", "clients: 2", "clients: ~",
+		"f.yaml:3:10: clients: found nothing; expected a whole number",
+	},
+	{"no client", "clients: 2", "clients: 0", "f.yaml:3:10: clients: 0; expected 1 to 26"},
+	{
+		"many clients", "clients: 2", "clients: 1000000",
+		"f.yaml:3:10: clients: 1000000; expected 1 to 26",
+	},
+	{"negative rounds", "rounds: 1", "rounds: -1", "f.yaml:4:9: rounds: -1; expected 1 to 1000"},
+	{
+		"no goroutines", "rounds: 1", "rounds: 1\ngoroutines: 0",
+		"f.yaml:5:13: goroutines: 0; expected 1 to 8",
+	},
+	{
+		"too many goroutines", "rounds: 1", "rounds: 1\ngoroutines: 9",
+		"f.yaml:5:13: goroutines: 9; expected 1 to 8",
+	},
+	{
+		"goroutines for a lock", "rounds: 1", "rounds: 1\ngoroutines: 2",
+		"f.yaml:5:13: goroutines: 2; expected 1: an object of lock zk.Lock is not used by several goroutines",
+	},
+	{
+		"goroutines is text", "rounds: 1", "rounds: 1\ngoroutines: two",
+		"f.yaml:5:13: goroutines: found text; expected a whole number",
+	},
+	{
+		"careless is a number", "rounds: 1", "rounds: 1\ncareless: 1",
+		"f.yaml:5:11: careless: found a number; expected true or false",
+	},
+	{
+		"rounds is a list", "rounds: 1", "rounds: [1]",
+		"f.yaml:4:9: rounds: found a list; expected a whole number",
+	},
+	{
+		"negative seed", "seed: 1", "seed: -1",
+		"f.yaml:5:7: seed: found a number; expected a whole number that is not negative",
+	},
+	{
+		"fractional seed", "seed: 1", "seed: 1.5",
+		"f.yaml:5:7: seed: found a fraction; expected a whole number",
+	},
+	{
+		"seed is a switch", "seed: 1", "seed: true",
+		"f.yaml:5:7: seed: found true or false; expected a whole number",
+	},
+	{
+		"alias", "seed: 1", "seed: &s 1",
+		"f.yaml:5:7: seed: found an anchor; expected a whole number",
+	},
+	{
+		"plan is a number", "plan:\n  - cut client=a request=1", "plan: 3",
+		"f.yaml:6:7: plan: found a number; expected a list of faults",
+	},
+	{
+		"fault is a mapping", "- cut client=a request=1", "- kind: cut",
+		"f.yaml:7:9: plan: found keys and values; expected faults as text",
+	},
+	{
+		"fault of no kind", "- cut client", "- explode client",
+		`f.yaml:7:5: unknown fault kind "explode"; expected one of drop-request, drop-reply, cut, cut-mid-frame, stall, stall-mid-frame, delay, blackhole, refuse, expire, late-reap, restart`,
+	},
+	{
+		"fault without a place", "cut client=a request=1", "cut client=a",
+		`f.yaml:7:5: fault "cut client=a": expected exactly one of request=, event= and at=`,
+	},
+	{
+		"fault with a bad number", "request=1", "request=one",
+		`f.yaml:7:5: fault "cut client=a request=one": request=one: expected a whole number from 1`,
+	},
+	{
+		"no such client", "client=a", "client=z",
+		`f.yaml:7:5: fault "cut client=z request=1": no client is called "z"; with clients: 2 they are a, b`,
+	},
+	{
+		"bad expectation", "expect: violated", "expect: maybe",
+		`f.yaml:8:9: expect: "maybe"; expected ok or violated`,
+	},
+	{
+		"bad property", ": liveness", ": beauty",
+		`f.yaml:9:11: property: "beauty"; expected one of safety, belief, fencing, linearizability, order, liveness, orphans, herd, invariant, panic, frozen`,
+	},
+	{
+		"property of a queue", ": liveness", ": delivery",
+		`f.yaml:9:11: property: "delivery"; expected one of safety, belief, fencing, linearizability, order, liveness, orphans, herd, invariant, panic, frozen`,
+	},
+	{
+		"leading zero", "clients: 2", "clients: 010",
+		"f.yaml:3:10: clients: found 010; expected plain decimal digits",
+	},
+	{
+		"hexadecimal", "seed: 1", "seed: 0x1F",
+		"f.yaml:5:7: seed: found 0x1F; expected plain decimal digits",
+	},
+	{
+		"fault twice", "request=1\n", "request=1\n  - cut  client=a request=1\n",
+		`f.yaml:8:5: fault "cut  client=a request=1" is given twice`,
+	},
+	{
+		"property of what is ok", "expect: violated", "expect: ok",
+		"f.yaml:9:11: property goes with expect: violated only",
+	},
+	{
+		"bad trace", "property: liveness", "trace: abc",
+		`f.yaml:9:8: trace: "abc"; expected a SHA-256 of 64 hexadecimal digits`,
+	},
+	{"huge", good, strings.Repeat("#", 1<<20), "f.yaml: 1048576 bytes; expected at most 16384"},
+}
+
+// kinds are those of the built-in workloads.
+const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue, lock-queue, election, barrier, double-barrier, threshold-barrier, two-phase-commit, priority-queue, delay-queue, id-queue, turn-queue, counter, value, cache, id-generator, config, membership or registry"
+
+func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
+	if _, err := scenario.Parse("f.yaml", []byte(good), object.Find); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range badFiles {
+		t.Run(c.about, func(t *testing.T) {
+			text := strings.Replace(good, c.old, c.new, 1)
+			if text == good {
+				t.Fatalf("%q is not in the good file", c.old)
+			}
+			_, err := scenario.Parse("f.yaml", []byte(text), object.Find)
+			if err == nil {
+				t.Fatalf("accepted:\n%s", text)
+			}
+			if err.Error() != c.want {
+				t.Errorf("\n got %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+// TestByteOrderMarkIsSkipped, as in tree files, and moves no place.
+func TestByteOrderMarkIsSkipped(t *testing.T) {
+	want, err := scenario.Parse("f.yaml", []byte(good), object.Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := scenario.Parse("f.yaml", []byte("\ufeff"+good), object.Find)
+	if err != nil || fileText(got) != fileText(want) {
+		t.Errorf("%s, error %v; want %s", fileText(got), err, fileText(want))
+	}
+	_, err = scenario.Parse("f.yaml", []byte("\ufeff"+strings.Replace(good, ": lock", ": 5", 1)),
+		object.Find)
+	if want := "f.yaml:1:11: workload: found a number; expected text"; err == nil ||
+		err.Error() != want {
+		t.Errorf("error %v; want %s", err, want)
+	}
+}
+
+// FuzzParseScenario: whatever the bytes, no panic; what is accepted is written
+// and read again as the same.
+func FuzzParseScenario(f *testing.F) {
+	f.Add([]byte(good))
+	for _, c := range badFiles {
+		f.Add([]byte(strings.Replace(good, c.old, c.new, 1)))
+	}
+	f.Add([]byte("{workload: lock, clients: 1, rounds: 1, expect: ok, seed: 0x1F}"))
+	f.Add([]byte("\ufeff" + good))
+	f.Add([]byte("<<: {clients: 3}\n? seed\n: !!int 1\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := scenario.Parse("f.yaml", data, object.Find)
+		if err != nil {
+			if text := err.Error(); !strings.HasPrefix(text, "f.yaml:") {
+				t.Errorf("%q does not name the file", text)
+			}
+			return
+		}
+		again, err := file.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file2, err := scenario.Parse("f.yaml", again, object.Find)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, again)
+		}
+		if fileText(file) != fileText(file2) ||
+			!slices.Equal(file.Scenario.Plan, file2.Scenario.Plan) {
+			t.Errorf("%s\n%s", fileText(file), fileText(file2))
+		}
+	})
+}
+
+// TestCheckTellsOfEveryDifference between what a file expects and what it led to.
+func TestCheckTellsOfEveryDifference(t *testing.T) {
+	deadlock := scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"),
+		Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Plan: plan(t, "drop-request client=a op=getChildren2 request=1")}
+	calm := scenario.Scenario{
+		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	}
+	missing := calm
+	missing.Plan = plan(t, "cut client=a request=999")
+	for _, c := range []struct {
+		about string
+		file  scenario.File
+		want  string
+	}{
+		{
+			"as expected", scenario.File{
+				Scenario: deadlock, Expect: linearizability.Violated, Property: "liveness",
+			}, "",
+		},
+		{"any property", scenario.File{Scenario: deadlock, Expect: linearizability.Violated}, ""},
+		{"calm", scenario.File{Scenario: calm}, ""},
+		{
+			"violated", scenario.File{Scenario: deadlock},
+			"expected ok, but liveness is violated: client a waits for",
+		},
+		{
+			"of another property", scenario.File{
+				Scenario: deadlock, Expect: linearizability.Violated, Property: "safety",
+			}, "expected a violation of safety, but liveness is violated",
+		},
+		{
+			"not violated", scenario.File{
+				Scenario: calm, Expect: linearizability.Violated, Property: "safety",
+			}, "expected a violation of safety, but the verdict is ok",
+		},
+		{
+			"missed fault", scenario.File{Scenario: missing},
+			`fault "cut client=a request=999" matches nothing in this run any more`,
+		},
+		{
+			"other trace", scenario.File{Scenario: calm, Trace: strings.Repeat("0", 64)},
+			"the trace differs from the recorded one",
+		},
+	} {
+		r, err := c.file.Check(true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(r.Problems, "\n")
+		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) || len(r.Problems) > 1 {
+			t.Errorf("%s: problems: %q; want %q", c.about, got, c.want)
+		}
+	}
+}
+
+// TestWhatAJudgeOfOnesOwnFindsReadsBack: it calls properties as it likes, though the
+// workload may be called as a built-in kind.
+func TestWhatAJudgeOfOnesOwnFindsReadsBack(t *testing.T) {
+	for _, kind := range []string{"lock", "queue", "counter", "account"} {
+		for _, property := range []string{
+			scenario.InvariantProperty, "panic", "frozen", "balance of accounts", "",
+		} {
+			w := scenario.Workload{Name: kind, Impl: "own",
+				Play: func(*scenario.Player, scenario.Script) {},
+				Judge: func(scenario.Evidence) (linearizability.Report, error) {
+					v := linearizability.Verdict{
+						Property: property, Status: linearizability.Violated, Summary: "no",
+					}
+					return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+				}}
+			file := scenario.FileOf(
+				run(t, scenario.Scenario{
+					Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1},
+				}),
+			)
+			data, err := file.Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := scenario.Parse(
+				"f.yaml", data, func(string, string) (scenario.Workload, error) { return w, nil },
+			)
+			if err != nil || got.Property != property || got.Expect != linearizability.Violated {
+				t.Errorf("%s, %q: read back as %v of %q, %v", kind, property, got.Expect,
+					got.Property, err)
+			}
+		}
+	}
+}
+
+// TestSaveReplacesTheWholeFile: who has the old one open reads it to its end.
+func TestSaveReplacesTheWholeFile(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "new", "f.yaml")
+	file := scenario.File{
+		Scenario: scenario.Scenario{
+			Workload: builtin(t, "lock", ""),
+			Script:   scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		},
+	}
+	if err := file.Save(name); err != nil {
+		t.Fatal(err)
+	}
+	old, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	file.Scenario.Seed = 2
+	if err := file.Save(name); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(old); err != nil || !strings.Contains(string(text), "\nseed: 1\n") {
+		t.Errorf("the old file, %v:\n%s\nwant seed: 1", err, text)
+	}
+	if loaded, err := object.Workloads().Load(name); err != nil || loaded.Scenario.Seed != 2 {
+		t.Errorf("%v, seed %d; want 2", err, loaded.Scenario.Seed)
+	}
+	onlyFile(t, filepath.Dir(name), "f.yaml")
+}
+
+// TestSaveThatFailsLeavesNothing, here as a directory has the name.
+func TestSaveThatFailsLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "f.yaml"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	file := scenario.File{
+		Scenario: scenario.Scenario{
+			Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript,
+		},
+	}
+	if err := file.Save(filepath.Join(dir, "f.yaml")); err == nil ||
+		!strings.HasPrefix(err.Error(), "save scenario: ") {
+		t.Errorf("got %v; want an error", err)
+	}
+	onlyFile(t, dir, "f.yaml")
+}
+
+func onlyFile(t *testing.T, dir, name string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 || entries[0].Name() != name {
+		t.Errorf("%s holds %v; want %s alone", dir, entries, name)
+	}
+}

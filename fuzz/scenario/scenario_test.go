@@ -1,0 +1,129 @@
+package scenario_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// TestStories: what people read of a failure, word for word. After a change that
+// is meant to change them run it with -update and read the difference.
+func TestStories(t *testing.T) {
+	for _, name := range []string{"zk-lock-waits-for-itself", "apache-queue-loses-an-element"} {
+		t.Run(name, func(t *testing.T) {
+			file, err := object.Workloads().Load(
+				filepath.Join("..", "object", "testdata", "scenarios", name+".yaml"),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := run(t, file.Scenario).Story()
+			golden := filepath.Join("testdata", "stories", name+".txt")
+			if *update {
+				writeFile(t, golden, got)
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("the story differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLongStoriesAreCutInTheMiddle, with the number of lines left out and the
+// way to see them.
+func TestLongStoriesAreCutInTheMiddle(t *testing.T) {
+	o := run(t, scenario.Scenario{
+		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 4, Rounds: 4}, Seed: 1,
+	})
+	story := o.Story()
+	if !strings.HasPrefix(story, "verdict: ok\n") || !strings.Contains(story, "  no faults\n") {
+		t.Errorf("no verdict, or no word on faults:\n%s", story)
+	}
+	if !strings.Contains(story, "more lines of the trace") || strings.Count(story, "\n") > 75 {
+		t.Errorf("%d lines:\n%s", strings.Count(story, "\n"), story)
+	}
+}
+
+// TestVerdictsNameTheirProperties, and speak in the names of the trace.
+func TestVerdictsNameTheirProperties(t *testing.T) {
+	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"),
+		Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Plan: plan(t, "drop-request client=a op=getChildren2 request=1")})
+	got := map[string]linearizability.Status{}
+	for _, v := range o.Verdicts() {
+		got[v.Property] = v.Status
+		if v.Property == linearizability.Liveness &&
+			!strings.Contains(v.Summary, "/lock/_c_G2-lock-0000000000") {
+			t.Errorf("the summary does not name the znode as the trace does: %s", v.Summary)
+		}
+	}
+	for _, property := range []string{
+		linearizability.Safety, linearizability.Belief, linearizability.Linearizability,
+	} {
+		if status, judged := got[property]; !judged || status != linearizability.OK {
+			t.Errorf("%s: judged %v, %s; want ok", property, judged, status)
+		}
+	}
+	if got[linearizability.Liveness] != linearizability.Violated ||
+		o.Property() != linearizability.Liveness || o.Status() != linearizability.Violated {
+		t.Errorf("verdicts %v, property %q, status %s; want a violation of liveness", got,
+			o.Property(), o.Status())
+	}
+}
+
+// TestMeasurementsTellOfZombiesHerdAndWaits: a holder that is expired cannot know
+// it at once.
+func TestMeasurementsTellOfZombiesHerdAndWaits(t *testing.T) {
+	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""),
+		Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+		Plan: plan(t, "expire client=b at=30ms")})
+	if o.Property() != "" || len(o.Report.ZombieWindows) != 1 {
+		t.Fatalf("property %q, zombie windows %v; want none violated and one window", o.Property(),
+			o.Report.ZombieWindows)
+	}
+	got := strings.Join(o.Measurements(), "\n")
+	for _, want := range []string{
+		"zombie window: b could not know for ", "herd: at most 1 watch notifications per release",
+		"waits: 2 granted, the longest took ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in:\n%s", want, got)
+		}
+	}
+}
+
+// TestARunOutOfStepsIsCutShort: nothing is known of its end, and what is said of that
+// is how far it came.
+func TestARunOutOfStepsIsCutShort(t *testing.T) {
+	t.Parallel()
+	o := run(t, scenario.Scenario{
+		Workload: builtin(t, "lock", "recipes.Lock"),
+		Script:   scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+		Plan: plan(t, "refuse 24h client=a request=1"),
+	})
+	v, _ := o.Report.Verdict(linearizability.Liveness)
+	if !o.CutShort || !o.Undecided() ||
+		!strings.Contains(v.Summary, "cut short after 1000000 steps and 14h") {
+		t.Errorf("cut short %v, %s: %s", o.CutShort, o.Status(), v.Summary)
+	}
+}

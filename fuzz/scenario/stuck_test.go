@@ -1,0 +1,115 @@
+package scenario_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// brokenLock calls a function for Lock.
+type brokenLock func(ctx context.Context) error
+
+func (l brokenLock) Lock(ctx context.Context) error { return l(ctx) }
+func (l brokenLock) Unlock(context.Context) error   { return nil }
+
+func brokenScenario(lock brokenLock) scenario.Scenario {
+	w := object.Lock(func(object.Env) object.Locker { return lock }).Named("broken")
+	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
+}
+
+func TestPanicIsAnOutcome(t *testing.T) {
+	o := run(t, brokenScenario(func(context.Context) error { panic("no such luck") }))
+	if o.Status() != linearizability.Violated || o.Property() != "panic" ||
+		!strings.Contains(o.Summary(), "no such luck") {
+		t.Errorf("status %s, property %q, summary %q", o.Status(), o.Property(), o.Summary())
+	}
+	if !strings.Contains(o.Story(), "panic is violated") {
+		t.Errorf("story:\n%s", o.Story())
+	}
+}
+
+// TestCallThatNeverReturnsIsAnOutcome, be it one that waits for the World's end
+// or one that does not even care for that.
+func TestCallThatNeverReturnsIsAnOutcome(t *testing.T) {
+	for name, wait := range map[string]brokenLock{
+		"waits for its context": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+		"waits for ever":        func(context.Context) error { select {} },
+		"sleeps for a year": func(context.Context) error {
+			time.Sleep(365 * 24 * time.Hour)
+			return nil
+		},
+		"fails for ever": func(context.Context) error { return errors.New("not today") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := run(t, brokenScenario(wait))
+			if v, _ := o.Report.Verdict(
+				linearizability.Liveness,
+			); v.Status != linearizability.Violated && o.Result.Leaked == "" {
+				t.Errorf("liveness: %s; leaked %q", v, o.Result.Leaked)
+			}
+			if o.Property() == "" || o.Summary() == "" || o.Story() == "" {
+				t.Errorf("property %q, summary %q", o.Property(), o.Summary())
+			}
+		})
+	}
+}
+
+// TestNothingIsLeftBehind: runs leave no goroutine, not even after faults.
+func TestNothingIsLeftBehind(t *testing.T) {
+	checkTwice(t, 300, 301) // whatever starts once starts here
+	before := runtime.NumGoroutine()
+	for _, w := range object.Workloads() {
+		for seed := range uint64(20) {
+			run(t, randomScenario(w, 400+seed))
+		}
+	}
+	for range 1000 { // a goroutine that has ended takes a moment to go
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		runtime.Gosched()
+	}
+	buf := make([]byte, 1<<20)
+	t.Errorf("%d goroutines before, %d after:\n%s", before, runtime.NumGoroutine(),
+		buf[:runtime.Stack(buf, true)])
+}
+
+func TestWrongScenariosAreErrors(t *testing.T) {
+	w := builtin(t, "lock", "")
+	for about, s := range map[string]scenario.Scenario{
+		"no script": {
+			Workload: scenario.Workload{Name: "empty"}, Script: scenario.DefaultScript,
+		},
+		"no clients": {Workload: w, Script: scenario.Script{Rounds: 1}},
+		"27 clients": {Workload: w, Script: scenario.Script{Clients: 27, Rounds: 1}},
+		"no rounds":  {Workload: w, Script: scenario.Script{Clients: 1}},
+		"unknown client": {
+			Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1},
+			Plan: plan(t, "cut client=b request=1"),
+		},
+	} {
+		if _, err := s.Run(); err == nil {
+			t.Errorf("%s: no error", about)
+		}
+	}
+}
+
+// TestLockThatFailsForEverIsStuck: when the reply to its delete is lost, the
+// client's own lock keeps a handle that can neither unlock (no node) nor lock
+// (deadlock) any more. It never waits, so no pending call tells of it.
+func TestLockThatFailsForEverIsStuck(t *testing.T) {
+	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"),
+		Script: scenario.Script{Clients: 1, Rounds: 2}, Seed: 1,
+		Plan: plan(t, "drop-reply client=a op=delete request=1")})
+	if o.Property() != linearizability.Liveness ||
+		!strings.Contains(o.Summary(), "client a gets no further: its lock has failed ") {
+		t.Errorf("property %q, summary %q", o.Property(), o.Summary())
+	}
+}

@@ -1,0 +1,35 @@
+// Package testrun says how much the tests of this module do. Without a flag they play a sample of
+// every kind of thing, so that all packages take two minutes together. With -full they play all of
+// it, which .ci/full does. With -short, which is for the race detector, they play less than the
+// sample, and start no real server.
+package testrun
+
+import (
+	"flag"
+	"runtime"
+	"testing"
+)
+
+var full = flag.Bool("full", false, "test everything, and not a sample")
+
+// Full reports whether the tests are to do everything.
+func Full() bool { return *full }
+
+// Pick returns all with -full, and else the sample.
+func Pick[T any](sample, all T) T {
+	if Full() {
+		return all
+	}
+	return sample
+}
+
+// Main runs the tests of a package that plays simulated Worlds. The goroutines of a World take
+// turns, and on one processor a turn costs a fraction of what it costs on several: so a package
+// has one, unless -full is given, and go test uses the others for other packages.
+func Main(m *testing.M) {
+	flag.Parse()
+	if !Full() {
+		runtime.GOMAXPROCS(1)
+	}
+	m.Run()
+}

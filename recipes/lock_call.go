@@ -1,0 +1,127 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+)
+
+// lockCall is one call of Lock of a WriteLock, until its ownership has ended.
+type lockCall struct {
+	cancel context.CancelFunc
+	queued chan struct{} // closed when the node is in the queue, behind others
+	tried  chan struct{} // closed when the lock is owned, or will not be
+	err    error         // the reason why it will not be; set before tried is closed
+
+	// Guarded by the mu of the WriteLock:
+	id    string
+	waits bool  // queued is closed
+	held  *hold // once the lock is owned
+}
+
+// want returns the live call, or begins one.
+func (l *WriteLock) want() (w *lockCall, begun bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lockCall != nil && l.lockCall.alive() {
+		return l.lockCall, false, nil
+	}
+	if err := l.handle.begin(); err != nil {
+		return nil, false, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w = &lockCall{cancel: cancel, queued: make(chan struct{}), tried: make(chan struct{})}
+	l.lockCall = w
+	go func() {
+		defer l.handle.end()
+		defer cancel()
+		l.pursue(ctx, w)
+	}()
+	return w, true, nil
+}
+
+// alive reports whether the lock is owned or may be yet.
+func (w *lockCall) alive() bool {
+	select {
+	case <-w.tried:
+		return w.held != nil && !w.held.over()
+	default:
+		return true
+	}
+}
+
+// outcome returns the results of Lock.
+func (w *lockCall) outcome() (owned bool, err error) {
+	select {
+	case <-w.tried:
+		return w.held != nil && !w.held.over(), w.err
+	default:
+		return false, nil
+	}
+}
+
+// refusal returns the reason why the lock will not be owned, unless it was given up.
+func (w *lockCall) refusal() error {
+	select {
+	case <-w.tried:
+	default:
+		return nil
+	}
+	if errors.Is(w.err, context.Canceled) || errors.Is(w.err, ErrClosed) {
+		return nil
+	}
+	return w.err
+}
+
+// pursue waits for the lock and notifies the listener.
+func (l *WriteLock) pursue(ctx context.Context, w *lockCall) {
+	w.err = l.handle.Lock(ctx)
+	l.mu.Lock()
+	if w.err == nil {
+		w.held = l.handle.current() // nil if it was given up at once
+	}
+	before, told := l.told, make(chan struct{})
+	l.told = told
+	l.mu.Unlock()
+	defer close(told)
+	close(w.tried)
+	<-before
+	listener := l.Listener()
+	if listener != nil && w.held != nil {
+		listener.LockAcquired()
+		<-w.held.ended
+		listener.LockReleased()
+	}
+	if listener, ok := listener.(RefusalListener); ok && w.refusal() != nil {
+		listener.LockRefused(w.err)
+	}
+}
+
+// writeQueue is the queue of a WriteLock. It notes the progress of its call.
+type writeQueue struct {
+	lock  *WriteLock
+	queue turnstile
+}
+
+func (c *writeQueue) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
+	c.lock.mu.Lock()
+	w := c.lock.lockCall
+	c.lock.mu.Unlock()
+	queue := c.queue
+	queue.ahead = func(nodes []numbered, own int) string {
+		ahead := predecessor(nodes, own)
+		c.lock.see(w, nodes[own].name, ahead != "")
+		return ahead
+	}
+	return queue.acquire(ctx, r, wait)
+}
+
+// see notes the node of a call.
+func (l *WriteLock) see(w *lockCall, id string, waits bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w.id = id
+	if waits && !w.waits {
+		w.waits = true
+		close(w.queued)
+	}
+}

@@ -1,0 +1,111 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// unreadable are the nodes that the server has refused to let a background loop read. One refused
+// node must not keep the loop from all others. Refused nodes are read again as if they had changed,
+// after pauses that grow to ten seconds.
+type unreadable struct {
+	mu    sync.Mutex
+	by    map[string]error // the refusals, by path
+	tries int              // number of looks planned in a row
+	timer *time.Timer      // to the next look; nil: none is planned
+}
+
+// refused reports whether err is a refusal that concerns one node only. A missing node is no
+// refusal: its directory shows that it is missing.
+func refused(ctx context.Context, err error) bool {
+	switch {
+	case err == nil, ctx.Err() != nil, transient(err):
+		return false
+	case errors.Is(err, zk.ErrNoNode), errors.Is(err, errRestart), errors.Is(err, ErrConnClosed),
+		errors.Is(err, ErrClosed):
+		return false
+	}
+	return true
+}
+
+// tolerate notes a refusal to read path, and returns nil then. Other errors it returns.
+func (f *unreadable) tolerate(ctx context.Context, path string, err error) error {
+	if !refused(ctx, err) {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.by == nil {
+		f.by = map[string]error{}
+	}
+	f.by[path] = err
+	return nil
+}
+
+// forget drops the refusals of the nodes that are read now.
+func (f *unreadable) forget(d due) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if d.all {
+		clear(f.by)
+	}
+	for _, path := range d.paths {
+		delete(f.by, path)
+	}
+}
+
+// first returns the refusal of the first path, in the order of their names, or nil.
+func (f *unreadable) first() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.by) == 0 {
+		return nil
+	}
+	return f.by[slices.Min(slices.Collect(maps.Keys(f.by)))]
+}
+
+// unreadableMax is the longest pause before refused nodes are read again.
+const unreadableMax = 10 * time.Second
+
+// remind plans to make refused nodes due again, unless that is planned already.
+func (f *unreadable) remind(nudge func(paths ...string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case len(f.by) == 0:
+		f.tries = 0
+		return
+	case f.timer != nil:
+		return
+	}
+	pause := doubled(retryFirst, unreadableMax, f.tries)
+	f.tries++
+	f.timer = time.AfterFunc(pause, func() {
+		if paths := f.planned(); len(paths) > 0 {
+			nudge(paths...) // at once: a step in between would see a part of them
+		}
+	})
+}
+
+// planned ends a plan, and returns the refused paths.
+func (f *unreadable) planned() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.timer = nil
+	return slices.Sorted(maps.Keys(f.by))
+}
+
+// end cancels the plan.
+func (f *unreadable) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+}
