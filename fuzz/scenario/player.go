@@ -115,7 +115,7 @@ func (p *Player) VirtualTime(t time.Time) time.Duration { return p.client.At(t) 
 // mean anything. The goal is one of [Workload.Sometimes].
 // After the end of the World goals do not count.
 func (p *Player) Sometimes(goal string) {
-	if p.Alive() {
+	if p.ctx.Err() == nil {
 		p.reached = append(p.reached, goal)
 	}
 }
