@@ -204,6 +204,14 @@ func (s *Server) logMalformed(l *serverLink, r engine.Request) {
 	)
 }
 
+// logTooLarge logs that a multiRead was refused.
+func (s *Server) logTooLarge(l *serverLink, r engine.Request) {
+	if r.TooLarge {
+		s.log.add(slog.LevelInfo, "multiRead refused", append(l.sessionAttrs(),
+			slog.String("why", "its reply would have more than 64 MiB"))...)
+	}
+}
+
 // logFault logs that a fault acts for the first time.
 func (s *Server) logFault(f *carry.Armed) {
 	s.log.add(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))

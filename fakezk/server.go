@@ -215,6 +215,7 @@ func (s *Server) handle(l *serverLink, frame []byte, now time.Time) {
 func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *carry.Armed) {
 	r := s.engine.Handle(l.id, frame, now)
 	s.logMalformed(l, r.Request)
+	s.logTooLarge(l, r.Request)
 	s.noteApplied(r.Applied)
 	for _, out := range r.Out {
 		if to := s.links[out.Conn]; to == l {

@@ -21,11 +21,7 @@ func history(r *trace.Result, players []*Player) linearizability.History {
 	}
 	for _, p := range players {
 		h.Ops = append(h.Ops, p.ops(r)...)
-		for _, n := range p.asides.History(nil).Notices {
-			if n.Step = r.Step(trace.Moment(n.Step)); n.Step <= h.End {
-				h.Notices = append(h.Notices, n)
-			}
-		}
+		h.Notices = append(h.Notices, p.losses(r, h.End)...)
 	}
 	for _, n := range r.Notices {
 		if kind, ok := noticeKinds[n.Kind]; ok {
@@ -47,6 +43,24 @@ func (p *Player) ops(r *trace.Result) []linearizability.Op {
 	return ops
 }
 
+// losses are the losses of holds that the player learned of up to the end. Goroutines that learn of
+// losses at the same time race for their lines, so the smaller token gets the earlier line.
+func (p *Player) losses(r *trace.Result, end int64) []linearizability.Notice {
+	var losses []linearizability.Notice
+	for _, n := range p.asides.History(nil).Notices {
+		if n.Step = r.Step(trace.Moment(n.Step)); n.Step <= end {
+			losses = append(losses, n)
+		}
+	}
+	for i := range losses {
+		for j := i; j > 0 && losses[j].Time == losses[j-1].Time &&
+			losses[j].Token < losses[j-1].Token; j-- {
+			losses[j].Token, losses[j-1].Token = losses[j-1].Token, losses[j].Token
+		}
+	}
+	return losses
+}
+
 // noticeKinds are the notices that the judge needs. A disconnected holder still holds, but it may
 // have no signal of loss, and a waiter may wait longer until the client is connected again.
 var noticeKinds = map[trace.NoticeKind]linearizability.NoticeKind{
@@ -56,18 +70,20 @@ var noticeKinds = map[trace.NoticeKind]linearizability.NoticeKind{
 }
 
 // numbered turns the moments of an operation into lines of the trace. A call that returned only
-// when the World was torn down is pending; a call that began then is left out.
+// when the World was torn down is pending: nothing of its return counts, since goroutines that end
+// together return in any order. A call that began then is left out.
 func numbered(r *trace.Result, op linearizability.Op) (linearizability.Op, bool) {
 	if trace.Moment(op.Call) == trace.AfterEnd {
 		return op, false
 	}
 	op.Call = r.Step(trace.Moment(op.Call))
-	if op.Outcome != linearizability.OpPending && trace.Moment(op.Return) == trace.AfterEnd {
-		op.Outcome, op.Err, op.Output, op.Return = linearizability.OpPending, "", "", -1
+	if op.Outcome == linearizability.OpPending || trace.Moment(op.Return) == trace.AfterEnd {
+		return linearizability.Op{
+			Client: op.Client, Kind: op.Kind, Input: op.Input,
+			Call: op.Call, CallTime: op.CallTime, Return: -1,
+		}, true
 	}
-	if op.Outcome != linearizability.OpPending {
-		op.Return = r.Step(trace.Moment(op.Return))
-	}
+	op.Return = r.Step(trace.Moment(op.Return))
 	return op, true
 }
 

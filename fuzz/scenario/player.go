@@ -113,7 +113,12 @@ func (p *Player) VirtualTime(t time.Time) time.Duration { return p.client.At(t) 
 
 // Sometimes notes that a goal was reached: a rare event that some run must reach for the test to
 // mean anything. The goal is one of [Workload.Sometimes].
-func (p *Player) Sometimes(goal string) { p.reached = append(p.reached, goal) }
+// After the end of the World goals do not count.
+func (p *Player) Sometimes(goal string) {
+	if p.ctx.Err() == nil {
+		p.reached = append(p.reached, goal)
+	}
+}
 
 // Call is an operation under way; it ends with the first of OK, Unknown and
 // Failed.

@@ -51,7 +51,14 @@ func (e *Engine) answer(c *conn, r *Request, now int64) {
 			e.answerClose(c, r, now)
 			return
 		case proto.OpWhoAmI:
-			r.Reply = proto.WhoAmIReply{IDs: publicIDs(c.ids)}
+			r.Reply = proto.WhoAmIReply{IDs: publicIDs(c.ids.List())}
+		}
+		r.Zxid = e.store.LastZxid()
+	case *proto.MultiRead:
+		if r.Reply, r.Err, r.TooLarge = e.readMany(c, req); r.TooLarge {
+			r.Silent = true
+			e.hangUp(c)
+			return
 		}
 		r.Zxid = e.store.LastZxid()
 	default:
@@ -129,7 +136,7 @@ func (e *Engine) hangUp(c *conn) {
 }
 
 func (e *Engine) caller(c *conn) state.Caller {
-	return state.Caller{Session: c.sessionID(), IDs: c.ids}
+	return state.Caller{Session: c.sessionID(), IDs: c.ids.List()}
 }
 
 // apply applies a transaction and notifies the watchers.

@@ -25,17 +25,20 @@ func (e *Engine) authenticate(c *conn, r *Request) {
 	}
 }
 
-// answerAuth adds an identity to the connection. At an unknown scheme it refuses and
-// closes the connection; the session lives on. Scheme ip adds nothing, as the address
-// is an identity from the start.
+// mostIdentities bounds the bytes of the identities of a connection. A real server has no bound.
+const mostIdentities = 16 << 20
+
+// answerAuth adds an identity to the connection. At an unknown scheme, and with more than
+// mostIdentities bytes, it refuses and closes the connection; the session lives on. Scheme ip adds
+// nothing, as the address is an identity from the start.
 func (e *Engine) answerAuth(c *conn, r *Request, req *proto.Auth) {
 	switch {
-	case req.Scheme == "digest" && req.Data != nil:
+	case req.Scheme == "digest" && req.Data != nil && c.ids.Bytes() <= mostIdentities:
 		id := state.DigestID([]byte(wire.Text(req.Data)))
 		if id.ID == e.cfg.SuperDigest {
-			c.ids = state.AddIdentity(c.ids, proto.ID{Scheme: "super"})
+			c.ids.Add(proto.ID{Scheme: "super"})
 		}
-		c.ids = state.AddIdentity(c.ids, id)
+		c.ids.Add(id)
 	case req.Scheme == "ip":
 	default:
 		r.Err = proto.AuthFailed

@@ -90,10 +90,10 @@ type Engine struct {
 type conn struct {
 	id          ConnID
 	ip          string
-	session     *session   // nil before the handshake
-	hasReadOnly bool       // the connect request had a readOnly byte
-	ids         []proto.ID // identities, the address included, in the order of whoAmI
-	opened      int64      // ms
+	session     *session         // nil before the handshake
+	hasReadOnly bool             // the connect request had a readOnly byte
+	ids         state.Identities // the address included
+	opened      int64            // ms
 	// The modes of the watches by path, kept by watchTable; nil before the first.
 	dataWatches, childWatches map[string]WatchMode
 
@@ -177,14 +177,15 @@ type Request struct {
 	Reply proto.Reply
 	// Silent says that no reply was sent.
 	Silent bool
+	// TooLarge says that the reply to a multiRead would be too large, and that the connection was
+	// closed instead.
+	TooLarge bool
 }
 
 // Open adds a connection from an address such as "127.0.0.1".
 func (e *Engine) Open(id ConnID, ip string, now time.Time) {
-	c := &conn{
-		id: id, ip: ip, ids: []proto.ID{{Scheme: "ip", ID: ip}},
-		opened: now.UnixMilli(),
-	}
+	c := &conn{id: id, ip: ip, opened: now.UnixMilli()}
+	c.ids.Add(proto.ID{Scheme: "ip", ID: ip})
 	e.conns[id] = c
 	e.sessionless.add(id, sessionlessDeadline(c.opened))
 }
@@ -223,8 +224,14 @@ func (e *Engine) Handle(id ConnID, frame []byte, now time.Time) Reaction {
 	return e.react(len(frame), r)
 }
 
+// keptBuffer is the capacity up to which the buffer of replies is kept for the next call.
+const keptBuffer = 1 << 20
+
 // begin clears the effects of the previous call.
 func (e *Engine) begin(now int64) {
+	if cap(e.buf) > keptBuffer {
+		e.buf = nil
+	}
 	e.out, e.applied, e.buf = e.out[:0], e.applied[:0], e.buf[:0]
 	e.notified, e.watchers, e.notifiedIDs = e.notified[:0], e.watchers[:0], e.notifiedIDs[:0]
 	e.skipIdleChecks(now)

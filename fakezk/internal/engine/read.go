@@ -17,8 +17,6 @@ func (e *Engine) read(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
 		return e.readChildren(c, req)
 	case *proto.GetACL:
 		return e.readACL(c, req)
-	case *proto.MultiRead:
-		return e.readMany(c, req)
 	case *proto.Sync:
 		return proto.PathReply{Path: req.Path}, proto.OK
 	case *proto.GetEphemerals:
@@ -92,13 +90,20 @@ func (e *Engine) countDescendants(
 
 // readMany returns one result for each read of a multiRead. A read with a null path
 // makes the whole fail, and the reply has only the results before it. No watch is left:
-// the real server drops the flag when it decodes the request.
-func (e *Engine) readMany(c *conn, req *proto.MultiRead) (proto.Reply, proto.ErrCode) {
+// the real server drops the flag when it decodes the request. tooLarge says that the reply would
+// have more than mostRead bytes.
+func (e *Engine) readMany(
+	c *conn, req *proto.MultiRead,
+) (_ proto.Reply, _ proto.ErrCode, tooLarge bool) {
 	results := make([]proto.OpResult, 0, len(req.Ops))
+	size := 0
 	for _, op := range req.Ops {
 		reply, code := e.readOne(c, op)
 		if code == proto.MarshallingError {
-			return proto.MultiReply{Results: results}, code
+			return proto.MultiReply{Results: results}, code, false
+		}
+		if size += payload(reply); size > mostRead {
+			return nil, proto.OK, true
 		}
 		result := proto.OpResult{Op: op.Op(), Reply: reply, Err: code}
 		if code != proto.OK {
@@ -106,7 +111,25 @@ func (e *Engine) readMany(c *conn, req *proto.MultiRead) (proto.Reply, proto.Err
 		}
 		results = append(results, result)
 	}
-	return proto.MultiReply{Results: results}, proto.OK
+	return proto.MultiReply{Results: results}, proto.OK, false
+}
+
+// mostRead bounds the data and names in the reply to a multiRead, in bytes. A real server has no
+// bound: some bytes of request for each megabyte of reply fill its heap.
+const mostRead = 64 << 20
+
+// payload is the number of bytes of data and names in the reply to a read.
+func payload(reply proto.Reply) int {
+	size := 0
+	switch reply := reply.(type) {
+	case proto.DataReply:
+		size = len(reply.Data)
+	case proto.ChildrenReply:
+		for _, name := range reply.Names {
+			size += 4 + len(name)
+		}
+	}
+	return size
 }
 
 func (e *Engine) readOne(c *conn, op proto.Request) (proto.Reply, proto.ErrCode) {

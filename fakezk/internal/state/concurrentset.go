@@ -1,9 +1,6 @@
 package state
 
-import (
-	"iter"
-	"slices"
-)
+import "iter"
 
 // A concurrentSet is a set with the order of a java.util.concurrent.ConcurrentHashMap,
 // in which a real server keeps the identities of a connection and the paths of
@@ -14,58 +11,87 @@ import (
 //
 // Source: ConcurrentHashMap.java of OpenJDK 17.
 type concurrentSet[K comparable] struct {
-	bins [][]member[K]
-	size int
+	bins    []bin[K]
+	members map[K]*member[K]
+}
+
+// A bin is a list of the members of one bucket.
+type bin[K comparable] struct {
+	first, last *member[K]
+	size        int
 }
 
 type member[K comparable] struct {
-	key  K
-	hash uint32 // after spread
+	key        K
+	hash       uint32 // after spread
+	prev, next *member[K]
 }
 
 // concurrentTable is the size of the first table.
 const concurrentTable = 16
 
+// len is the number of keys.
+func (c *concurrentSet[K]) len() int { return len(c.members) }
+
 // add puts a key with its hash code into the set, unless it is there.
 func (c *concurrentSet[K]) add(key K, code uint32) {
-	if c.bins == nil {
+	if len(c.bins) == 0 {
 		c.grow()
+		c.members = map[K]*member[K]{}
 	}
-	m := member[K]{key, spread(code)}
-	bin := c.bin(m.hash)
-	if slices.Contains(*bin, m) {
+	if c.members[key] != nil {
 		return
 	}
-	*bin = append(*bin, m)
-	if len(*bin) > treeAt && len(c.bins) < treeTable {
+	m := &member[K]{key: key, hash: spread(code)}
+	c.members[key] = m
+	b := c.bin(m.hash)
+	b.append(m)
+	if b.size > treeAt && len(c.bins) < treeTable {
 		// Java makes room for three keys per bucket, rounded up.
 		for want := 4 * len(c.bins); len(c.bins)*3/4 < want; {
 			c.grow()
 		}
 	}
-	c.size++
-	if c.full(c.size) {
+	if len(c.members) >= len(c.bins)*3/4 {
 		c.grow()
 	}
 }
 
-// full reports whether the table doubles at this number of keys.
-func (c *concurrentSet[K]) full(size int) bool { return size >= len(c.bins)*3/4 }
-
-func (c *concurrentSet[K]) bin(hash uint32) *[]member[K] {
+func (c *concurrentSet[K]) bin(hash uint32) *bin[K] {
 	return &c.bins[int(hash)&(len(c.bins)-1)]
 }
 
+// append puts a member at the end of the bin.
+func (b *bin[K]) append(m *member[K]) {
+	m.prev, m.next = b.last, nil
+	if b.last == nil {
+		b.first = m
+	} else {
+		b.last.next = m
+	}
+	b.last = m
+	b.size++
+}
+
 // remove deletes a key, if it is there.
-func (c *concurrentSet[K]) remove(key K, code uint32) {
-	if c.size == 0 {
+func (c *concurrentSet[K]) remove(key K) {
+	m := c.members[key]
+	if m == nil {
 		return
 	}
-	bin := c.bin(spread(code))
-	if i := slices.Index(*bin, member[K]{key, spread(code)}); i >= 0 {
-		*bin = slices.Delete(*bin, i, i+1)
-		c.size--
+	delete(c.members, key)
+	b := c.bin(m.hash)
+	if m.prev == nil {
+		b.first = m.next
+	} else {
+		m.prev.next = m.next
 	}
+	if m.next == nil {
+		b.last = m.prev
+	} else {
+		m.next.prev = m.prev
+	}
+	b.size--
 }
 
 // grow doubles the table, or makes the first one. The longest run of keys at the end
@@ -73,17 +99,26 @@ func (c *concurrentSet[K]) remove(key K, code uint32) {
 // put in front, in reverse order.
 func (c *concurrentSet[K]) grow() {
 	old := c.bins
-	c.bins = make([][]member[K], max(2*len(old), concurrentTable))
-	for _, bin := range old {
-		run, bit := 0, uint32(len(old))
-		for i, m := range bin {
-			if m.hash&bit != bin[run].hash&bit {
-				run = i
+	c.bins = make([]bin[K], max(2*len(old), concurrentTable))
+	for _, b := range old {
+		run, bit := b.first, uint32(len(old))
+		for m := b.first; m != nil; m = m.next {
+			if m.hash&bit != run.hash&bit {
+				run = m
 			}
 		}
-		slices.Reverse(bin[:run])
-		for _, m := range bin {
-			*c.bin(m.hash) = append(*c.bin(m.hash), m)
+		if run == nil {
+			continue
+		}
+		for m := run.prev; m != nil; {
+			before := m.prev
+			c.bin(m.hash).append(m)
+			m = before
+		}
+		for m := run; m != nil; {
+			after := m.next
+			c.bin(m.hash).append(m)
+			m = after
 		}
 	}
 }
@@ -91,8 +126,8 @@ func (c *concurrentSet[K]) grow() {
 // all visits the keys in Java's order. The set must not change meanwhile.
 func (c *concurrentSet[K]) all() iter.Seq[K] {
 	return func(yield func(K) bool) {
-		for _, bin := range c.bins {
-			for _, m := range bin {
+		for _, b := range c.bins {
+			for m := b.first; m != nil; m = m.next {
 				if !yield(m.key) {
 					return
 				}
@@ -103,9 +138,15 @@ func (c *concurrentSet[K]) all() iter.Seq[K] {
 
 // clone returns an independent copy with the same order, now and later.
 func (c *concurrentSet[K]) clone() concurrentSet[K] {
-	bins := slices.Clone(c.bins)
-	for i := range bins {
-		bins[i] = slices.Clone(bins[i])
+	copied := concurrentSet[K]{
+		bins: make([]bin[K], len(c.bins)), members: make(map[K]*member[K], len(c.members)),
 	}
-	return concurrentSet[K]{bins: bins, size: c.size}
+	for i, b := range c.bins {
+		for m := b.first; m != nil; m = m.next {
+			twin := &member[K]{key: m.key, hash: m.hash}
+			copied.members[m.key] = twin
+			copied.bins[i].append(twin)
+		}
+	}
+	return copied
 }

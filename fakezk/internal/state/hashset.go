@@ -8,16 +8,17 @@ import "iter"
 // full, which keeps the order within each half, and never shrinks.
 //
 // In Java a bucket with nine keys, in a table of 64 or more, becomes a search tree. Here
-// it does not: its keys may come in another order than on a real server, and a search
-// in it is linear. Names with running numbers never fill a bucket so much; some hundred
-// thousand random names sometimes do.
+// it becomes [crowded]: its keys may come in another order than on a real server. Names
+// with running numbers never fill a bucket so much; some hundred thousand random names
+// sometimes do.
 //
 // Source: HashMap.java of OpenJDK 17; its users are DataNode.java and DataTree.java of
 // ZooKeeper 3.8.
 type hashSet struct {
-	table  []*element
-	size   int
-	listed []string // the last result of keys; nil if the set has changed since
+	table   []*element
+	size    int
+	crowded map[int]*crowd // the buckets with more than crowdAt elements
+	listed  []string       // the last result of keys; nil if the set has changed since
 }
 
 // maxListed bounds the number of keys in hashSet.listed, which takes 16 bytes per key.
@@ -53,10 +54,30 @@ func (h *hashSet) get(key string) *element {
 	if h.len() == 0 {
 		return nil
 	}
+	if link := h.find(key); link != nil {
+		return *link
+	}
+	return nil
+}
+
+// find returns the link to the element with a key, or nil.
+func (h *hashSet) find(key string) **element {
 	hash := spread(javaHash(key))
-	for e := h.table[h.bucket(hash)]; e != nil; e = e.next {
-		if e.hash == hash && e.key == key {
-			return e
+	bucket := h.bucket(hash)
+	link := &h.table[bucket]
+	if c := h.crowded[bucket]; c != nil {
+		before, known := c.before[key]
+		if !known {
+			return nil
+		}
+		if before != nil {
+			link = &before.next
+		}
+		return link
+	}
+	for ; *link != nil; link = &(*link).next {
+		if e := *link; e.hash == hash && e.key == key {
+			return link
 		}
 	}
 	return nil
@@ -67,12 +88,7 @@ func (h *hashSet) bucket(hash uint32) int { return int(hash) & (len(h.table) - 1
 // put adds an element. The set must not contain its key.
 func (h *hashSet) put(e *element) {
 	e.hash, e.next, h.listed = spread(javaHash(e.key)), nil, nil
-	link, before := &h.table[h.bucket(e.hash)], 0
-	for ; *link != nil; link = &(*link).next {
-		before++
-	}
-	*link = e
-	if before >= treeAt && len(h.table) < treeTable {
+	if before := h.appendTo(h.bucket(e.hash), e); before >= treeAt && len(h.table) < treeTable {
 		h.grow()
 	}
 	h.size++
@@ -81,8 +97,31 @@ func (h *hashSet) put(e *element) {
 	}
 }
 
+// appendTo puts an element at the end of a bucket and returns the number of elements before it.
+// For a crowded bucket the number is only known to be more than crowdAt.
+func (h *hashSet) appendTo(bucket int, e *element) int {
+	if c := h.crowded[bucket]; c != nil {
+		c.last.next = e
+		c.follow(e)
+		return crowdAt + 1
+	}
+	link, before := &h.table[bucket], 0
+	for ; *link != nil; link = &(*link).next {
+		before++
+	}
+	*link = e
+	if before >= crowdAt {
+		if h.crowded == nil {
+			h.crowded = map[int]*crowd{}
+		}
+		h.crowded[bucket] = newCrowd(h.table[bucket])
+	}
+	return before
+}
+
 // grow doubles the table.
 func (h *hashSet) grow() {
+	h.crowded = nil
 	old := h.table
 	h.table = make([]*element, 2*len(old))
 	for i, e := range old {
@@ -103,14 +142,16 @@ func (h *hashSet) remove(key string) {
 	if h.len() == 0 {
 		return
 	}
-	hash := spread(javaHash(key))
-	for link := &h.table[h.bucket(hash)]; *link != nil; link = &(*link).next {
-		if e := *link; e.hash == hash && e.key == key {
-			*link, e.next, h.listed = e.next, nil, nil
-			h.size--
-			return
-		}
+	link := h.find(key)
+	if link == nil {
+		return
 	}
+	e := *link
+	if c := h.crowded[h.bucket(e.hash)]; c != nil {
+		c.leave(e)
+	}
+	*link, e.next, h.listed = e.next, nil, nil
+	h.size--
 }
 
 // all visits the elements in Java's order. The set must not change meanwhile.

@@ -23,22 +23,35 @@ func DigestID(data []byte) proto.ID {
 	return proto.ID{Scheme: "digest", ID: string(user) + ":" + hash}
 }
 
-// AddIdentity returns ids with id added, in the order of a ConcurrentHashMap, in which whoAmI lists
-// them and an "auth" entry of an ACL expands. ids must come from AddIdentity or have one element.
-// It is not written to, and it is returned itself if it contains id already.
+// Identities are the identities of a connection, in the order of a ConcurrentHashMap. In this order
+// whoAmI lists them and an "auth" entry of an ACL expands. The zero value is empty.
 //
 // Source: ServerCnxn.addAuthInfo; Id.hashCode as jute generates it.
-func AddIdentity(ids []proto.ID, id proto.ID) []proto.ID {
-	if slices.Contains(ids, id) {
-		return ids
+type Identities struct {
+	set   concurrentSet[proto.ID]
+	bytes int
+	list  []proto.ID // nil if it has to be made anew
+}
+
+// Add adds an identity, unless it is there.
+func (ids *Identities) Add(id proto.ID) {
+	before := ids.set.len()
+	ids.set.add(id, 37*(37*17+javaHash(id.Scheme))+javaHash(id.ID))
+	if ids.set.len() > before {
+		ids.bytes += len(id.Scheme) + len(id.ID)
+		ids.list = nil
 	}
-	var set concurrentSet[proto.ID]
-	for set.grow(); set.full(len(ids)); set.grow() {
+}
+
+// Bytes is the length of all identities together.
+func (ids *Identities) Bytes() int { return ids.bytes }
+
+// List returns the identities. It must not be written to; a later Add does not change it.
+func (ids *Identities) List() []proto.ID {
+	if ids.list == nil {
+		ids.list = slices.AppendSeq(make([]proto.ID, 0, ids.set.len()), ids.set.all())
 	}
-	for _, known := range append(slices.Clip(ids), id) {
-		set.add(known, 37*(37*17+javaHash(known.Scheme))+javaHash(known.ID))
-	}
-	return slices.AppendSeq(make([]proto.ID, 0, len(ids)+1), set.all())
+	return ids.list
 }
 
 // ipMatches reports whether an address lies in a range "a.b.c.d" or "a.b.c.d/bits".

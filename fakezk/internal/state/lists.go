@@ -71,9 +71,9 @@ func (s *Store) forget(path string, n *node) {
 	s.count--
 	switch {
 	case n.kind == KindContainer:
-		s.containers.remove(path, javaHash(path))
+		s.containers.remove(path)
 	case n.kind == KindTTL:
-		s.ttls.remove(path, javaHash(path))
+		s.ttls.remove(path)
 	case n.owner != 0:
 		if ses, ok := s.sessions[n.owner]; ok {
 			ses.ephemerals.remove(path)

@@ -28,7 +28,7 @@ func (d *draft) deleteContainer(q *proto.DeleteContainer) proto.ErrCode {
 }
 
 // HasReapable reports whether there is a container or TTL node at all.
-func (s *Store) HasReapable() bool { return s.containers.size+s.ttls.size > 0 }
+func (s *Store) HasReapable() bool { return s.containers.len()+s.ttls.len() > 0 }
 
 // Reapable returns the paths of the nodes that the server deletes, with one
 // [proto.DeleteContainer] each, if it looks for them at now, in milliseconds since the

@@ -3,6 +3,7 @@ package state
 import (
 	"bufio"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func (t *table) remove(key string) {
 	if t.hash != nil {
 		t.hash.remove(key)
 	} else {
-		t.concurrent.remove(key, javaHash(key))
+		t.concurrent.remove(key)
 	}
 }
 
@@ -128,21 +129,94 @@ func TestIdentitiesAreInTheServersOrder(t *testing.T) {
 			"user19 user29 user13 user23 user4 user15 user7 user9 user12 user1 user20 user11 " +
 			"user18 user0 user2 user14 user26 user10 user24",
 	}
-	ids := []proto.ID{local}
+	var ids Identities
+	ids.Add(local)
 	for i := range 30 {
-		before := slices.Clone(ids)
-		longer := AddIdentity(ids, DigestID(fmt.Appendf(nil, "user%d:pw%d", i, i)))
-		if !slices.Equal(ids, before) {
+		list := ids.List()
+		before := slices.Clone(list)
+		ids.Add(DigestID(fmt.Appendf(nil, "user%d:pw%d", i, i)))
+		if !slices.Equal(list, before) {
 			t.Fatal("the old list changed")
 		}
-		ids = longer
 		want, ok := tests[i+1]
-		if got := users(ids); ok && got != want {
+		if got := users(ids.List()); ok && got != want {
 			t.Errorf("after %d:\n got %s\nwant %s", i+1, got, want)
 		}
 	}
-	if again := AddIdentity(ids, ids[7]); !slices.Equal(again, ids) {
-		t.Errorf("adding one twice: %s", users(again))
+	list := ids.List()
+	if ids.Add(list[7]); !slices.Equal(ids.List(), list) {
+		t.Errorf("adding one twice: %s", users(ids.List()))
+	}
+}
+
+// sameHash returns the nth of many strings of 2*letters letters with one Java hash.
+func sameHash(n, letters int) string {
+	var b strings.Builder
+	for range letters {
+		b.WriteString([]string{"Aa", "BB"}[n&1])
+		n >>= 1
+	}
+	return b.String()
+}
+
+// TestACrowdedBucketIsASet compares a set, all of whose keys fall in one bucket, with a list.
+func TestACrowdedBucketIsASet(t *testing.T) {
+	for _, kind := range []string{"set", "concurrent"} {
+		t.Run(kind, func(t *testing.T) {
+			dice := rand.New(rand.NewPCG(1, 2))
+			set, list := newTable(kind), []string{}
+			for step := range 3000 {
+				key := sameHash(dice.IntN(1<<9), 9)
+				at := slices.Index(list, key)
+				switch {
+				case at >= 0 && dice.IntN(2) == 0:
+					set.remove(key)
+					list = slices.Delete(list, at, at+1)
+				case at < 0:
+					set.add(key)
+					list = append(list, key)
+				}
+				got, want := set.keys(), list
+				if kind == "concurrent" { // has another order
+					got, want = slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("step %d: %q; want %q", step, got, want)
+				}
+				if step%500 != 499 {
+					continue
+				}
+				if set.hash != nil && len(set.hash.crowded) != 1 {
+					t.Fatalf("step %d: %d crowded buckets; want 1", step, len(set.hash.crowded))
+				}
+				set = set.clone()
+			}
+		})
+	}
+}
+
+// BenchmarkOneHash puts and removes names with one Java hash; ns/name must not grow with their
+// number.
+func BenchmarkOneHash(b *testing.B) {
+	for _, n := range []int{1 << 10, 1 << 14} {
+		names := make([]string, n)
+		for i := range names {
+			names[i] = sameHash(i, 14)
+		}
+		for _, kind := range []string{"set", "concurrent"} {
+			b.Run(fmt.Sprintf("%s/%d", kind, n), func(b *testing.B) {
+				for b.Loop() {
+					set := newTable(kind)
+					for _, name := range names {
+						set.add(name)
+					}
+					for _, name := range names {
+						set.remove(name)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/name")
+			})
+		}
 	}
 }
 

@@ -152,9 +152,9 @@ func checkTree(t *rapid.T, s *Store) {
 	for _, ses := range s.sessions {
 		owned -= ses.ephemerals.len()
 	}
-	if owned != 0 || containers != s.containers.size || ttls != s.ttls.size {
+	if owned != 0 || containers != s.containers.len() || ttls != s.ttls.len() {
 		t.Fatalf("%d more ephemerals than listed, %d containers (%d listed), %d TTL nodes (%d listed)",
-			owned, containers, s.containers.size, ttls, s.ttls.size)
+			owned, containers, s.containers.len(), ttls, s.ttls.len())
 	}
 }
 

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// TestAMultiReadIsBounded asks for 2.5 GB with one small request.
+func TestAMultiReadIsBounded(t *testing.T) {
+	b := newBench(t, nil)
+	id := b.connect(10 * time.Second)
+	b.must(id, create("/a", 0), &proto.SetData{
+		Path: "/a", Data: make([]byte, 1<<20), Version: -1,
+	})
+	reads := func(n int) *proto.MultiRead {
+		req := &proto.MultiRead{}
+		for range n {
+			req.Ops = append(req.Ops, &proto.GetData{Path: "/a"})
+		}
+		return req
+	}
+	if r := b.ask(id, reads(64)); r.TooLarge || len(r.Reply.(proto.MultiReply).Results) != 64 {
+		t.Errorf("64 MiB are refused")
+	}
+	if b.must(id, &proto.Exists{Path: "/a"}); cap(b.e.buf) > keptBuffer {
+		t.Errorf("the engine keeps a buffer of %d bytes", cap(b.e.buf))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := b.ask(id, reads(2500))
+	runtime.ReadMemStats(&after)
+	if !r.TooLarge || !r.Silent {
+		t.Errorf("got a reply: %+v", r.Header)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 10<<20 {
+		t.Errorf("the refusal took %d bytes", n)
+	}
+	b.wantOutputs("1:closed@0")
+}
+
+func TestIdentitiesAreBounded(t *testing.T) {
+	b := newBench(t, nil)
+	id := b.connect(10 * time.Second)
+	for i := range 16 {
+		b.must(id, &proto.Auth{Scheme: "digest", Data: large(i)})
+	}
+	if r := b.ask(id, &proto.Auth{Scheme: "digest", Data: large(16)}); r.Err != proto.AuthFailed {
+		t.Errorf("got %s; want %s", r.Err, proto.AuthFailed)
+	}
+	b.wantOutputs("1:closed@0")
+}
+
+// large returns the nth user name of one MiB.
+func large(n int) []byte {
+	name := make([]byte, 1<<20)
+	name[0] = byte('a' + n)
+	return name
+}
