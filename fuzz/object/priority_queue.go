@@ -45,12 +45,6 @@ func priorityQueue() scenario.Workload {
 	)).Named("recipes.PriorityQueue")
 }
 
-// claimsOfOurs are the claims of those queues of package recipes that remove by claims.
-func claimsOfOurs(about string) QueueClaims {
-	return QueueClaims{About: about, Items: queuePath + "/items",
-		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"}}
-}
-
 func ofKindPriorityQueue(q linearizability.Queue) linearizability.Claims {
 	return linearizability.PriorityQueue(q)
 }

@@ -309,11 +309,15 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 func fifoQueue() scenario.Workload {
 	return Queue(func(env Env) Queuer {
 		return recipes.NewQueue(env.InTurn(), env.Path)
-	}, QueueClaims{
-		About:        "the FIFO queue of package recipes, exactly-once removal",
-		Items:        queuePath + "/items",
-		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"},
-	}).Named("recipes.Queue")
+	}, claimsOfOurs(
+		"the FIFO queue of package recipes, exactly-once removal",
+	)).Named("recipes.Queue")
+}
+
+// claimsOfOurs are the claims of those queues of package recipes that remove by claims.
+func claimsOfOurs(about string) QueueClaims {
+	return QueueClaims{About: about, Items: queuePath + "/items",
+		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"}}
 }
 
 func apacheQueue() scenario.Workload {
