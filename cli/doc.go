@@ -44,35 +44,34 @@
 //
 // # A hunt
 //
-// zksim fuzz WORKLOAD prints a summary when the hunt ends or is interrupted: the number of
-// scenarios, of different orders of requests and faults (traces), and of different things that
-// happened (behaviours). It makes each violation small. Violations that become the same scenario
-// are one finding, which names all of them. A violation that does not happen in each run of its
-// scenario is printed but not saved, as it could not be replayed. If a file cannot be written to
-// --save, stderr has the error and stdout the scenario.
+// zksim fuzz WORKLOAD prints a summary when the hunt ends or is interrupted: the numbers of
+// scenarios, of different traces and of different behaviours. It minimizes each violation.
+// Violations with the same minimal scenario are one finding, which names all of them. A violation
+// that does not happen in each run of its scenario is printed but not saved, as it could not be
+// replayed. If a file cannot be written to --save, stderr has the error and stdout the scenario.
 //
 // --corpus DIR keeps the scenarios that showed new behaviour, each in its own file. A file is
 // written as a whole, so an interrupt leaves no half of one. The next hunt plays the corpus first,
 // in the order of the files' names and not counted by --runs and --for. The summary gives the
 // number of these ("1000 scenarios after 526 of the corpus") and of the files added. The hunt after
 // that depends on --seed and on the corpus: the same seed continues with other scenarios, and a
-// copy of the corpus gives the same hunt again. A hunt that adds no file says so: only another
+// copy of the corpus gives the same hunt again. If a hunt adds no file, it says so: only another
 // --seed can find more. A violation in the corpus is a finding and counts for --findings; if a hunt
 // ends by these alone, it asks for a higher --findings. --findings counts violations with different
-// texts, before they are made small. Files (.yaml, .yml) without a scenario of a known workload are
+// texts, before they are minimized. Files (.yaml, .yml) without a scenario of a known workload are
 // named on stderr and left out.
 //
 // A workload may have goals ([scenario.Workload].Sometimes). The summary has the number of
 // scenarios that reached each goal, and says of a goal that it was never reached.
 //
-// A workload is wrong input for fuzz and sweep if none of its clients records a call and it has
-// neither goals nor its own verdicts: there is nothing to find.
+// fuzz and sweep refuse a workload without recorded calls, goals and verdicts of its own: it gives
+// them nothing to find.
 //
-// zksim fuzz without a WORKLOAD, or with all, hunts in every workload that is not known to be
-// flawed (see zksim list), one after the other, and adds a total. Each has an equal part of --runs
-// and --for; the next ones get the rest of its part if it found something or had nothing left to
-// try. Your own workloads are among them, and their field Flawed leaves them out. With
-// --goroutines, workloads with objects for a single goroutine are left out.
+// zksim fuzz without a WORKLOAD, or with all, hunts in every workload without a known bug (see
+// zksim list), one after the other, and adds a total. Each workload gets an equal share of --runs
+// and --for; unused runs and time pass to the next ones. Your own workloads are among them, unless
+// their field Flawed is set. With --goroutines, workloads with objects for a single goroutine are
+// left out.
 //
 // # A replay
 //
@@ -87,13 +86,14 @@
 //
 // # The gallery
 //
-// zksim gallery finds the bugs of wrong recipes again, each by a hunt that begins with nothing but
-// the recipe. Exhibits are named by slugs, or by their old ids; without names all are hunted that
-// have a story, and --list lists all with their sources. Medians are over the hunts that have found
-// something: of two numbers of scenarios in the middle it is the larger one, of two times their
-// mean. An interrupt keeps the hunts that have ended until then, those of the exhibit under way
-// too. For a bug without an exhibit it prints the reason, or the exhibit with the same cause;
-// --absent lists these bugs, or the named ones of them.
+// zksim gallery finds the bugs of wrong recipes again. A hunt gets only the recipe. Name exhibits
+// by slug or by old id. Without names the command hunts every exhibit that has a story; --list
+// lists all with their sources. After an interrupt the hunts that have ended count. For a bug
+// without an exhibit the command prints the reason, or the exhibit with the same cause; --absent
+// lists these bugs.
+//
+// Medians are over the hunts that found the bug. Between two numbers of scenarios in the middle the
+// median is the larger one; between two times it is their mean.
 //
 // # The server
 //

@@ -1,6 +1,5 @@
-// Package fakezk is a ZooKeeper in the process of the test, for code that uses
-// the go-zookeeper client: the genuine client talks the genuine protocol, and
-// there is no Java, no port and no waiting.
+// Package fakezk is an in-memory ZooKeeper server for Go tests. The real go-zookeeper client
+// connects to it and talks the real protocol, without Java, without a port and without waiting.
 //
 // # A server for unit tests
 //
@@ -15,7 +14,7 @@
 // Outside of tests, or for your own connections, use [New] and [Server.Dialer]. [Server.Serve]
 // accepts TCP from clients in any language.
 //
-// A Server has two doors. The wire is for the code under test. Direct calls are for the test:
+// The code under test talks to the Server through its client. The test calls methods of the Server:
 //
 //   - [Server.Put] and [Server.Remove] change nodes as another client would.
 //   - [Server.Tree], [Server.Sessions] and [Server.Watches] return the present state.
@@ -50,8 +49,8 @@
 //
 //	every operation of a standalone 3.8.0  yes, compared with one by package conform
 //	orders of children and of clean-up     Java's hash order
-//	auth                                   digest, ip, world, the super user; no x509,
-//	                                       and sasl as a server without it
+//	auth                                   digest, ip, world, the super user; no x509;
+//	                                       sasl is answered as by a server without SASL
 //	quotas, containers, TTL nodes          yes
 //	four-letter words                      over TCP; envi and dirs show an invented host
 //	admin server, JMX                      no

@@ -1,6 +1,6 @@
-// Package linearizability judges the calls of clients to a coordination recipe. A [History] holds
-// the calls and, if known, the changes at the server. [Judge] compares it with the claims of the
-// object, and names each broken promise with the client and the step:
+// Package linearizability checks a recorded history of calls against the promises of an object. A
+// [History] holds the calls and, if known, the changes at the server. [Judge] returns a verdict for
+// each promise, and names the client and the step of a violation:
 //
 //	recorder := linearizability.NewRecorder(step, now)
 //	call := recorder.Call("a", ops.Lock, "")
@@ -22,8 +22,8 @@
 // whole server log, and a run against a real ensemble, perhaps without a log. More data gives
 // sharper verdicts:
 //
-//   - With [History.Server], the log settles operations of unknown outcome, an expiry is no bug,
-//     and zombie windows are measured.
+//   - With [History.Server], the judge knows the outcome of every request and the time of every
+//     expiry.
 //   - Without it, a lock may have been lost at any moment between the call of lock and the client's
 //     notice of the expiry, and an operation with an unknown outcome may have happened or not.
 //   - With [Leftovers], liveness and orphans are judged. Without them they are not, and a call that
@@ -33,24 +33,23 @@
 //
 // A [Report] has one [Verdict] for each property that could be judged:
 //
-//	safety           two sessions never own the object at once, as the server sees it; a lock
-//	                 is held through a znode of its holder, which no client's request
-//	                 deletes before the unlock; a transaction is committed with all votes, or
-//	                 aborted for a reason
-//	belief           two clients believe that they own it at once only inside a zombie window,
-//	                 and a lock's own signal of loss is neither wrong nor missing
+//	safety           at the server, the object never has two owners at the same time;
+//	                 the holder of a lock has a znode, and no request deletes it before the
+//	                 unlock; a transaction is committed with all votes, or aborted for a reason
+//	belief           two clients believe at the same time that they own the object only inside
+//	                 a zombie window (below); the signal of loss is neither wrong nor missing
 //	fencing          tokens grow in the order of the grants
 //	linearizability  some order of the operations explains the results
 //	order            FIFO: queue elements, and grants of a lock that claims fairness
-//	answers          clients get true answers about the leader or a decision
+//	answers          the reported leader or decision is correct
 //	presence         joined instances of a group or registry exist, others do not
-//	view             a cache shows true states of a znode, and never goes back
-//	delivery         queue elements lost or duplicated; writes acknowledged and not applied, or
-//	                 applied twice, or applied and said to have failed
-//	liveness         at rest no call waits that should not, and no take gave up or waited on
-//	                 beside an element ([Queue.Patience])
-//	orphans          at rest nothing is left without an owner
-//	herd             watch notifications per release
+//	view             a cache shows only states that a znode had, in their order
+//	delivery         no queue element is lost or doubled; no write is acknowledged and not
+//	                 applied, applied twice, or applied and reported as failed
+//	liveness         at the end no call is blocked without a reason, and no take gave up or
+//	                 waited while there was an element ([Queue.Patience])
+//	orphans          at the end no znode, session, watch or goroutine is left without need
+//	herd             watch notifications per release stay below the claimed limit
 //
 // # Time
 //
@@ -60,11 +59,12 @@
 //
 // # Limits
 //
-// A zombie window, from the server's end of a session to the moment at which its client can know,
-// is measured and is no violation: no recipe can prevent it. Reads of ZooKeeper are not
-// linearizable; [Queue.StaleReads] judges empty polls and peeks as stale reads. The elements of a
-// queue must be unique, and a queue starts empty. Deciding linearizability is exponential in the
-// worst case: after two seconds the verdict is Unknown. One object is judged at a time.
+// A zombie window is the time from the expiry of a session at the server to the moment at which its
+// client can know. It is measured, but no violation: no recipe can prevent it. Reads of ZooKeeper
+// are not linearizable; [Queue.StaleReads] judges empty polls and peeks as stale reads. The
+// elements of a queue must be unique, and a queue starts empty. Deciding linearizability is
+// exponential in the worst case: after two seconds the verdict is Unknown. One object is judged at
+// a time.
 //
 // porcupine, which decides linearizability, starts goroutines and uses the real clock, so judge
 // outside a synctest bubble. Only the [Recorder] may be used inside.

@@ -25,8 +25,8 @@
 //   - RWLock: many readers or one writer. Fair.
 //   - VersionRWLock: the same, but readers never wait for a writer that waits.
 //   - Semaphore: a number of leases, one or several to each holder.
-//   - WriteLock: a Lock that does not block but tells a listener, like the WriteLock of the Apache
-//     recipes.
+//   - WriteLock: the lock of the Apache recipes. Lock does not block; a listener learns of the
+//     grant.
 //   - HerdLock: a lock without a directory, for many names with few contenders each.
 //   - TurnQueue: a Lock with a visible line of waiters.
 //
@@ -60,7 +60,7 @@
 //
 // Presence:
 //
-//   - PersistentNode: an ephemeral node that comes back until it is closed.
+//   - PersistentNode: an ephemeral node that is created again after expiry, until it is closed.
 //   - Group, GroupMember: the members of a group and their data.
 //   - ServiceRegistry, Registration, ServiceLookup: the instances of services, and the choice of
 //     one.
@@ -74,7 +74,7 @@
 //   - Sequence, SortBySequence: read and sort the numbers of sequential nodes.
 //   - OutcomeOf: tells from an error whether a request was applied.
 //
-// Package classic holds two well-known recipes that break their promises, to learn from.
+// Package classic has two well-known recipes that break their promises, for study.
 //
 // # Errors
 //
@@ -83,26 +83,26 @@
 // recipes find out by themselves and repeat safe requests as long as the context allows. Where they
 // have to return before they know, the error wraps ErrAmbiguous, and OutcomeOf of it is Unknown.
 // Any other error of an operation means that the operation was not applied. With the option Retry
-// operations give up earlier (ErrGaveUp). An operation does not repeat a request that the server
-// has refused, with zk.ErrNoAuth for instance. Background work does, as the refusal may be lifted.
+// operations give up earlier (ErrGaveUp). An operation does not retry a request that the server
+// has refused, for example with zk.ErrNoAuth. Background work does, as the refusal may be lifted.
 //
-// A closed *zk.Conn looks like a connection that was lost and never comes back: its methods return
-// zk.ErrConnectionClosed for both. The recipes tell the two apart by a series of requests that fail
-// at once, over more than a second, while the connection stays in zk.StateDisconnected, which an
-// open Conn only passes through. Then they return ErrConnClosed: waiters at once, as the client
-// closes their watches; other calls about 1.3 s after the first such failure, and later if the
-// connection was down before and pauses have grown to a second.
+// A closed *zk.Conn and a lost connection return the same error, zk.ErrConnectionClosed. The
+// recipes take the Conn for closed after more than a second in which requests fail at once and the
+// state stays zk.StateDisconnected, which an open Conn only passes through. Then they return
+// ErrConnClosed: waiters at once, as the client closes their watches; other calls about 1.3 s after
+// the first such failure, and later if the connection was down before and pauses have grown to a
+// second.
 //
 // # Contexts
 //
 // Requests of the client take no context: while the connection is down they wait inside the client.
-// So each operation runs in its own goroutine, and the caller leaves it behind when the context is
-// done. The operation then only cleans up: it finishes the request that is under way, sends no
-// other request of the operation, removes the nodes of the operation, and ends when the server has
-// confirmed or refused that or the Conn is closed. A caller that leaves waits up to 100 ms for
-// this, so that usually nothing is left on the server when the method returns. Close of each recipe
-// waits for all of it. A recipe that keeps something up until Close, such as a PersistentNode, goes
-// on with that: there a context ends only the waiting.
+// So each operation runs in its own goroutine. When the context is done, the caller returns and the
+// goroutine only cleans up: it finishes the request that is under way, sends no other request of
+// the operation, removes the nodes of the operation, and ends when the server has confirmed or
+// refused the removal or when the Conn is closed. The caller waits up to 100 ms for this, so that
+// usually nothing is left on the server when the method returns. Close of each recipe waits for all
+// of it. A recipe with work until Close, such as a PersistentNode, continues this work: there a
+// context ends only the waiting.
 //
 // # Conventions
 //

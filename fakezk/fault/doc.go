@@ -1,6 +1,5 @@
-// Package fault has faults as data: a kind ([Kinds] lists them) and a place, which is the n-th
-// request or the n-th watch notification of a client, or a time. A [Fault] prints as one line,
-// which [Parse] reads back:
+// Package fault defines faults as values: a kind ([Kinds] lists them), and the request, watch
+// notification or time at which it acts. A [Fault] prints as one line, which [Parse] reads back:
 //
 //	drop-reply client=b request=5
 //	stall 3s client=a op=getChildren2 request=1

@@ -1,5 +1,5 @@
 // Package realworld runs clients against a real ZooKeeper server, in real time, under the faults of
-// package sim. It checks that the results of a simulation hold outside of it.
+// package sim. Use it to confirm the result of a simulation.
 //
 //	w := realworld.World{
 //		Server:  server, // a running ZooKeeper for this test alone

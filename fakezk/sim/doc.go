@@ -21,9 +21,9 @@
 // The same seed and plan give the same trace, byte for byte, on any number of
 // processors. Another seed is another order of the messages.
 //
-// A fakezk.Server is for tests of code when all goes well. A World is for tests of code when the
-// network, the server or its session fails at the worst moment. Package fuzz builds on this
-// package: it makes plans and judges results.
+// Use a fakezk.Server for unit tests with single faults. Use a World to run several clients under
+// many faults and in many orders of messages. Package fuzz builds on this package: it makes plans
+// and judges results.
 //
 // # Faults
 //
@@ -32,10 +32,10 @@
 //
 // # Virtual time
 //
-// A run is a testing/synctest bubble. Time passes in it only when every goroutine of the bubble
-// waits for something in the bubble: a channel, a timer, a condition. Waiting for a mutex, for the
-// network or for a channel from outside does not count, and code that spins keeps time from
-// passing; Result.Frozen reports both. The clock of a bubble begins at midnight UTC of 2000-01-01.
+// A run is a testing/synctest bubble. Its time advances when every goroutine of the bubble is
+// blocked on a channel, a timer or a condition that was made in the bubble. A goroutine that waits
+// for a mutex, for the network or for a channel from outside, or that spins, stops the time;
+// Result.Frozen reports it. The clock of a bubble begins at midnight UTC of 2000-01-01.
 //
 // # Several goroutines of one client
 //

@@ -1,4 +1,3 @@
-// Package view has the values by which a test looks at a server: a [Node], a
-// [Session], a [Watch] of a fakezk.Server or of a world at rest, and a [NodeSpec],
-// of which Server.Snapshot and Server.Load make a list for a whole tree.
+// Package view has the types [Node], [Session] and [Watch], which a fakezk.Server and the result of
+// a simulation return, and [NodeSpec], which Server.Snapshot returns and Server.Load takes.
 package view

@@ -1,6 +1,6 @@
-// Package ops names the operations of which histories are made: the Kind of a linearizability.Op,
-// and the inputs and outputs that are fixed words. The comment of each kind gives its Input and
-// Output; without mention they are "". An operation that found nothing is Empty.
+// Package ops has the names of operations (the Kind of a linearizability.Op), and the inputs and
+// outputs that are fixed words. The comment of each constant describes Input and Output; an Input
+// or Output that is not mentioned is "". Empty marks an operation that found nothing.
 package ops
 
 // Close is an operation of any object: the client releases everything that it holds.

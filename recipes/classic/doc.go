@@ -8,7 +8,6 @@
 //	ClientLock   progress: a node that a failed Lock has left behind blocks   recipes.Lock
 //	             all later callers as long as its session lives
 //
-// The first comes from the Apache ZooKeeper source, the second from the go-zookeeper client. Both
-// send a request once and do not find out its outcome when the reply is lost: the server may have
-// applied it.
+// ApacheQueue comes from the Apache ZooKeeper source, ClientLock from the go-zookeeper client. When
+// a reply is lost, neither finds out whether the server has applied the request.
 package classic
