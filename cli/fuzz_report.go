@@ -226,8 +226,8 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) 
 	if c.JSON {
 		return j.addDiverging(found.Divergences)
 	}
-	for _, s := range found.Divergences[:min(n, maxNamed)] {
-		a.printf("two runs differ: %s, plan %v\n", s, s.Plan)
+	for _, d := range found.Divergences[:min(n, maxNamed)] {
+		a.printf("two runs differ: %s, plan %v\n%s\n", d.Scenario, d.Scenario.Plan, d.Difference)
 	}
 	if more := n - maxNamed; more > 0 {
 		a.printf("two runs differ: %s\n", plural(more, "more scenario"))
@@ -236,9 +236,9 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) 
 }
 
 // addDiverging adds the outcomes of scenarios with two different runs.
-func (j *fuzzJSON) addDiverging(scenarios []scenario.Scenario) error {
-	for _, s := range scenarios {
-		o, err := s.Run()
+func (j *fuzzJSON) addDiverging(divergences []hunt.Divergence) error {
+	for _, d := range divergences {
+		o, err := d.Scenario.Run()
 		if err != nil {
 			return err
 		}

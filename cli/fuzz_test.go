@@ -78,7 +78,7 @@ func TestBudgetIsUsedUp(t *testing.T) {
 func TestManyDivergencesAreCounted(t *testing.T) {
 	for n, want := range map[int]int{0: 0, 1: 1, 5: 5, 6: 6, 200: 6} {
 		var out strings.Builder
-		found := &hunt.Found{Divergences: make([]scenario.Scenario, n)}
+		found := &hunt.Found{Divergences: make([]hunt.Divergence, n)}
 		var j fuzzJSON
 		c := fuzzCommand{CheckDeterminism: true}
 		if err := c.reportDivergences(
@@ -86,8 +86,8 @@ func TestManyDivergencesAreCounted(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		if lines := strings.Count(out.String(), "\n"); lines != want || *j.Divergences != n {
-			t.Errorf("%d divergences: counted %d, told in %d lines; want %d lines", n,
+		if lines := strings.Count(out.String(), "two runs differ"); lines != want || *j.Divergences != n {
+			t.Errorf("%d divergences: counted %d, named in %d lines; want %d lines", n,
 				*j.Divergences, lines, want)
 		}
 		if n == 200 && !strings.HasSuffix(out.String(), "two runs differ: 195 more scenarios\n") {

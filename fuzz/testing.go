@@ -105,9 +105,10 @@ func runHunt(t TB, s scenario.Scenario) *hunt.Found {
 }
 
 // diverged is the message about a scenario with two runs that differ.
-func diverged(s scenario.Scenario) string {
+func diverged(d hunt.Divergence) string {
 	return fmt.Sprintf("two runs of one seed differ; does the code share state between runs, "+
-		"or use math/rand or map order? The scenario is: %s, plan %v", s, s.Plan)
+		"or use math/rand or map order? The scenario is: %s, plan %v\n%s", d.Scenario,
+		d.Scenario.Plan, d.Difference)
 }
 
 // flaggedScript is the script of a test by its flags. The error names a wrong flag.
@@ -153,7 +154,7 @@ func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found)
 
 // fail makes the violation small, saves it and fails with its story. It also names scenarios that
 // diverge.
-func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.Scenario) {
+func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Divergence) {
 	t.Helper()
 	small, err := hunt.Minimize(ctx, o)
 	if err != nil {
@@ -166,7 +167,7 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.
 	}
 	if !small.Steady() {
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s",
-			story, small.Property(), diverged(small.Scenario))
+			story, small.Property(), diverged(hunt.Divergence{Scenario: small.Scenario}))
 	}
 	if len(diverging) > 0 {
 		story += "\nzksim: besides, in another scenario: " + diverged(diverging[0]) + "\n"

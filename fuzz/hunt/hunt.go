@@ -57,6 +57,13 @@ type Hunt struct {
 // MostFaults is the greatest MaxFaults that a Hunt takes.
 const MostFaults = 100
 
+// Divergence is a scenario with two runs that differ.
+type Divergence struct {
+	Scenario scenario.Scenario
+	// Difference is that of [scenario.Outcome.Difference].
+	Difference string
+}
+
 // Found is the result of a Hunt.
 type Found struct {
 	// Runs counts the scenarios that the strategies proposed, up to the last finding, and
@@ -67,7 +74,7 @@ type Found struct {
 	// of the session then, and how the call went on and ended.
 	Traces, Behaviours int
 	// Divergences are the scenarios with two runs that differ.
-	Divergences []scenario.Scenario
+	Divergences []Divergence
 	// Findings are the first violations, in the order in which they were found. Violations that
 	// differ only in names and numbers count as one.
 	Findings []Finding

@@ -46,11 +46,11 @@ func lower(n *atomic.Int64, to int64) {
 // played is a scenario that was played.
 type played struct {
 	outcome *scenario.Outcome
-	same    bool // two runs, if there were two, had the same trace
+	differs string // the first difference of two runs, if there were two
 	err     error
 }
 
-// playOne plays a scenario, once, or twice to compare the traces. Every error names the scenario. A
+// playOne plays a scenario, once, or twice to compare the outcomes. Every error names the scenario. A
 // judge that panics is an error, too.
 func playOne(s scenario.Scenario, twice bool) (r played) {
 	defer func() {
@@ -62,7 +62,6 @@ func playOne(s scenario.Scenario, twice bool) (r played) {
 		}
 	}()
 	r.outcome, r.err = s.Run()
-	r.same = true
 	if !twice || r.err != nil {
 		return r
 	}
@@ -71,6 +70,6 @@ func playOne(s scenario.Scenario, twice bool) (r played) {
 		r.err = err
 		return r
 	}
-	r.same = again.Result.Trace.Hash() == r.outcome.Result.Trace.Hash()
+	r.differs = r.outcome.Difference(again)
 	return r
 }

@@ -186,8 +186,8 @@ func (p *pursuit) count(t trial, r played) int {
 	if o.Undecided() {
 		f.Undecided++
 	}
-	if !r.same {
-		f.Divergences = append(f.Divergences, t.scenario)
+	if r.differs != "" {
+		f.Divergences = append(f.Divergences, Divergence{t.scenario, r.differs})
 	}
 	n := &f.Runs
 	if t.by == fromCorpus {
