@@ -12,7 +12,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 var publishedElection = []Exhibit{
@@ -270,7 +269,12 @@ var plantedElections = []Exhibit{
 	})},
 	{Title: "never says that it is lost", Property: belief, Wrong: openElection(
 		func(l *plainLock) object.Elector { return silentCandidate{candidate{l}} })},
-	{Title: "tells an old leader", Property: answers, Wrong: latchOf(true), Right: latchOf(false)},
+	{Title: "tells an old leader", Property: answers, Wrong: object.Election(
+		func(env object.Env) object.Elector {
+			l := newLock(env.Conn, lockDir)
+			l.data = []byte(env.Name)
+			return &oldAnswer{candidate: candidate{l}}
+		}, oneWaiterWoken)},
 }
 
 // silentCandidate has a signal of loss that never comes.
@@ -278,56 +282,21 @@ type silentCandidate struct{ candidate }
 
 func (silentCandidate) Lost() <-chan struct{} { return make(chan struct{}) }
 
-// latch is a leader latch for each turn, which can be asked for the leader.
-type latch struct {
-	*recipes.LeaderLatch
-	open   func() *recipes.LeaderLatch
-	term   *recipes.Term
-	stale  bool // its first answer is its answer for ever
-	answer recipes.Candidate
+// oldAnswer always returns the first leader that it has heard of.
+type oldAnswer struct {
+	candidate
+	leader string
+	epoch  int64
 }
 
-func latchOf(stale bool) scenario.Workload {
-	return object.Election(func(env object.Env) object.Elector {
-		return &latch{stale: stale, open: func() *recipes.LeaderLatch {
-			return recipes.NewLeaderLatch(env.Conn, "/election", env.Name)
-		}}
-	})
-}
-
-func (l *latch) Lead(ctx context.Context) error {
-	if l.LeaderLatch == nil {
-		l.LeaderLatch = l.open()
-		if err := l.Start(); err != nil {
-			return err
-		}
+func (c *oldAnswer) Leader(context.Context) (string, int64, error) {
+	names, _, err := c.conn.Children(c.dir)
+	if c.leader != "" || err != nil || len(names) == 0 {
+		return c.leader, c.epoch, ignore(err, zk.ErrNoNode)
 	}
-	term, err := l.Await(ctx)
+	data, stat, err := c.conn.Get(c.path(slices.MinFunc(names, bySequence)))
 	if err == nil {
-		l.term = term
+		c.leader, c.epoch = string(data), stat.Czxid
 	}
-	return err
-}
-
-func (l *latch) Token() int64                     { return l.term.Epoch() }
-func (l *latch) Lost() <-chan struct{}            { return l.term.Lost() }
-func (l *latch) Resign(ctx context.Context) error { return l.Close(ctx) }
-
-func (l *latch) Close(ctx context.Context) error {
-	err := l.LeaderLatch.Close(ctx)
-	if err == nil {
-		l.LeaderLatch = nil
-	}
-	return err
-}
-
-func (l *latch) Leader(ctx context.Context) (string, int64, error) {
-	if l.answer.Epoch == 0 || !l.stale {
-		leader, _, err := l.open().Leader(ctx)
-		if err != nil {
-			return "", 0, err
-		}
-		l.answer = leader
-	}
-	return l.answer.ID, l.answer.Epoch, nil
+	return c.leader, c.epoch, ignore(err, zk.ErrNoNode)
 }
