@@ -27,7 +27,8 @@ var publishedCache = []Exhibit{
 				return now.Path != read.Path || now.Stat.Version != read.Stat.Version
 			}
 		}), Right: cacheOf()},
-	{Slug: "deleted-not-watched-again", Alias: "B74", Title: "a deleted node is not watched any more",
+	{Slug: "deleted-not-watched-again", Alias: "B74",
+		Title:  "a deleted node is not watched any more",
 		Source: Report, Link: "https://github.com/python-zk/kazoo/issues/58",
 		Bug: "The node is read again at each event of its watch. When it is deleted there is " +
 			"nothing to read, and no watch is left by a read of nothing: a node that is made in " +
@@ -109,9 +110,10 @@ var plantedCaches = []Exhibit{
 			return e, e.Kind != recipes.NodeRemoved
 		}
 	})},
-	{Title: "is never ready without the node", Property: liveness, Wrong: cacheOf(func(c *plainCache) {
-		c.arrives = func(read recipes.CachedNode) bool { return read.Path != "" }
-	})},
+	{Title: "is never ready without the node", Property: liveness,
+		Wrong: cacheOf(func(c *plainCache) {
+			c.arrives = func(read recipes.CachedNode) bool { return read.Path != "" }
+		})},
 	{Title: "goes back every other time", Property: view, Wrong: cacheOf(func(c *plainCache) {
 		looks, old := 0, recipes.CachedNode{}
 		c.isNew = func(now, _ recipes.CachedNode) bool {

@@ -61,7 +61,7 @@ var publishedElection = []Exhibit{
 			"the leader resigns between the two that is a NoNode, which goes to a caller that " +
 			"has only asked.",
 		Property: invariant,
-		Wrong:    askForLeader(func(error) bool { return false }), // wrong: there may be a new leader
+		Wrong:    askForLeader(func(error) bool { return false }), // wrong: it may be a new one
 		Right:    askForLeader(func(err error) bool { return errors.Is(err, zk.ErrNoNode) })},
 	{Slug: "peer-leaving-fails-election", Alias: "B52",
 		Title:  "any peer that leaves fails the election of another",
@@ -114,7 +114,9 @@ func longTerms(steps ...func(*plainLock)) scenario.Workload {
 			}
 		}
 	}
-	w.Length = func(s scenario.Script) time.Duration { return time.Duration(s.Clients*s.Rounds) * term }
+	w.Length = func(s scenario.Script) time.Duration {
+		return time.Duration(s.Clients*s.Rounds) * term
+	}
 	return judgedBy(w, "one leads at a time", func(e scenario.Evidence) error {
 		return together(e.History, func(op linearizability.Op) bool { return op.Kind == ops.Lead },
 			func(op linearizability.Op) bool { return op.Kind == ops.Resign })
@@ -151,8 +153,8 @@ type selector struct {
 func selectorOf(goesOn bool) scenario.Workload {
 	within := func(life context.Context) scenario.Workload {
 		return openElection(func(l *plainLock) object.Elector {
-			s := &selector{conn: l.conn, goesOn: goesOn}
-			s.turns, s.resign, s.over = make(chan struct{}), make(chan struct{}), make(chan error, 1)
+			s := &selector{conn: l.conn, goesOn: goesOn, over: make(chan error, 1)}
+			s.turns, s.resign = make(chan struct{}), make(chan struct{})
 			s.life, s.stop = context.WithCancel(life)
 			return s
 		})

@@ -79,8 +79,10 @@ func carelessSemaphore(
 		Wrong: object.Semaphore(func(env object.Env) object.Acquirer {
 			return wrap(recipes.NewSemaphore(env.InTurn(), "/semaphore", 2))
 		}, object.SemaphoreClaims{
-			LockClaims: object.LockClaims{LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"}},
-			Nodes:      "/semaphore/leases",
+			LockClaims: object.LockClaims{
+				LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"},
+			},
+			Nodes: "/semaphore/leases",
 		}),
 		Right: builtIn("semaphore", "recipes.Semaphore"),
 	}

@@ -36,7 +36,7 @@ type plainLock struct {
 	ahead     func(queue []string) (name string, err error) // node to wait for, "" for none
 	confirm   func() error                                  // the own node is this session's
 	await     func(ctx context.Context, ahead string) bool  // a change; true: the lock is owned
-	fatal     func(err error) bool                          // whether Lock returns the error at once
+	fatal     func(err error) bool                          // whether Lock returns it at once
 	giveUp    func(ctx context.Context) error               // leave without the lock
 	leave     func() error                                  // delete the own node
 }

@@ -27,7 +27,8 @@ var publishedMembership = []Exhibit{
 				return closing(event)
 			}
 		}), Right: updatingOf()},
-	{Slug: "unregister-races-reconnect", Alias: "B78", Title: "registered again while it is taken back",
+	{Slug: "unregister-races-reconnect", Alias: "B78",
+		Title:  "registered again while it is taken back",
 		Source: Report, Link: "https://github.com/apache/curator/issues/685",
 		Bug: "After a reconnect all services of a list are registered again. To take one back " +
 			"its node is deleted, and then it is taken off the list. If the connection breaks " +
@@ -89,7 +90,8 @@ var plantedMembership = []Exhibit{
 	{Title: "comes back after it has left", Property: presence, Wrong: memberOf(func(m *member) {
 		m.leave = m.remove
 	})},
-	{Title: "does not leave", Property: presence, Wrong: memberOf(func(m *member) { m.leave = nothing })},
+	{Title: "does not leave", Property: presence,
+		Wrong: memberOf(func(m *member) { m.leave = nothing })},
 	{Title: "looks only once", Property: answers, Wrong: memberOf(func(m *member) {
 		var seen []string
 		m.view = func(context.Context) (_ []string, err error) {

@@ -36,8 +36,8 @@ func planted() []gallery.Exhibit {
 	return list
 }
 
-// isFound fails unless a hunt finds the bug: one of several, as what the first scenarios
-// of one have missed another finds sooner than its later ones.
+// isFound fails unless one of several hunts finds the bug. The first scenarios of another hunt find
+// a bug sooner than the later ones of the same hunt.
 func isFound(t *testing.T, e gallery.Exhibit) {
 	t.Helper()
 	runs := 0
@@ -90,7 +90,7 @@ func search(t *testing.T, w scenario.Workload, script scenario.Script, seeds uin
 }
 
 // TestBasesSurvive: the right recipe of each kind survives every single fault at every
-// step, so that what is found in its exhibits is their bugs.
+// step, so that the hunts of its exhibits find their bugs only.
 func TestBasesSurvive(t *testing.T) {
 	t.Parallel()
 	for name, base := range gallery.Bases() {

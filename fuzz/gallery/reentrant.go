@@ -14,7 +14,8 @@ var publishedReentrant = []Exhibit{
 		See: []string{"S2-6", "S4-43"},
 		Bug: "The owner acquires again, and a counter in its memory says yes. Its session has " +
 			"ended in between and its node is gone. Another client may own the lock that it gets.",
-		Property: safety, Wrong: reentrantOf(func(n *nested) { n.again = nothing })}, // wrong: no request
+		Property: safety,
+		Wrong:    reentrantOf(func(n *nested) { n.again = nothing })}, // wrong: no request
 }
 
 var plantedReentrant = []Exhibit{

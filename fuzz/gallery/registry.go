@@ -24,7 +24,8 @@ var publishedRegistry = []Exhibit{
 			known, deaf := map[string]bool{}, false
 			r.show = func(all []recipes.Instance) (shown []recipes.Instance) {
 				for service := range known {
-					if !slices.ContainsFunc(all, func(i recipes.Instance) bool { return i.Service == service }) {
+					is := func(i recipes.Instance) bool { return i.Service == service }
+					if !slices.ContainsFunc(all, is) {
 						delete(known, service)
 						deaf = true // wrong: others may come
 					}
@@ -93,7 +94,9 @@ var publishedRegistry = []Exhibit{
 						there[i.Service] = true
 						caches[i.Service]++ // wrong: there may be one
 					}
-					shown = append(shown, slices.Repeat([]recipes.Instance{i}, caches[i.Service])...)
+					for range caches[i.Service] {
+						shown = append(shown, i)
+					}
 				}
 				there = now
 				return shown
@@ -146,15 +149,16 @@ var plantedRegistries = []Exhibit{
 			return all
 		}
 	})},
-	{Title: "picks what it has picked before", Property: answers, Wrong: pickingOf(func(p *picking) {
-		picked := map[string]string{}
-		p.pick = func(ctx context.Context, service string) (_ string, err error) {
-			if picked[service] == "" {
-				picked[service], err = p.pickOne(ctx, service)
+	{Title: "picks what it has picked before", Property: answers,
+		Wrong: pickingOf(func(p *picking) {
+			picked := map[string]string{}
+			p.pick = func(ctx context.Context, service string) (_ string, err error) {
+				if picked[service] == "" {
+					picked[service], err = p.pickOne(ctx, service)
+				}
+				return picked[service], err
 			}
-			return picked[service], err
-		}
-	})},
+		})},
 	{Title: "loses updates", Property: presence, Wrong: pickingOf(func(p *picking) {
 		p.update = func(context.Context, string) error { return nil }
 	})},
@@ -264,7 +268,8 @@ func register(conn *zk.Conn, service, own string) error {
 
 // namedOnce is a workload of a registry with one condition: a view names each address once.
 func namedOnce(steps ...func(*registry)) scenario.Workload {
-	return judgedBy(registryOf(steps...), "a view names each address once", func(e scenario.Evidence) error {
+	w := registryOf(steps...)
+	return judgedBy(w, "a view names each address once", func(e scenario.Evidence) error {
 		for _, op := range e.History.Ops {
 			entries := slices.Sorted(strings.SplitSeq(op.Output, ","))
 			if op.Kind == ops.View && len(slices.Compact(slices.Clone(entries))) < len(entries) {

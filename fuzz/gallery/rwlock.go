@@ -83,9 +83,10 @@ var plantedRwlock = []Exhibit{
 			return l.conflicting(queue)
 		}
 	})},
-	{Title: "writers wait for writers only", Property: safety, Wrong: readWriteOf(func(l *plainLock) {
-		l.contender = func(name string) bool { return !reads(name) || name == l.own || reads(l.own) }
-	})},
+	{Title: "writers wait for writers only", Property: safety,
+		Wrong: readWriteOf(func(l *plainLock) {
+			l.contender = func(name string) bool { return !reads(name) || name == l.own || reads(l.own) }
+		})},
 	{Title: "every waiter that is woken owns the lock", Property: safety,
 		Wrong: readWriteOf(ownsWhenWoken)},
 	{Title: "readers pass waiting writers", Property: order, Wrong: readWriteOf(func(l *plainLock) {
