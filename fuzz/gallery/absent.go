@@ -14,103 +14,106 @@ type Missing struct {
 func Absent() []Missing {
 	return []Missing{
 		{"B7", "https://github.com/python-zk/kazoo/pull/170",
-			"kazoo forgets its watches when the connection breaks; the Go client sets them again, " +
-				"so a waiter that hears of no disconnect is woken all the same"},
+			"kazoo forgets its watches when the connection breaks; the Go client sets them " +
+				"again, so a waiter that hears of no disconnect is woken all the same"},
 		{"B20", "https://github.com/apache/curator/issues/711",
-			"member names get one more prefix at each reconnect; that needs a client with two parts, " +
-				"one to make such names and one to find them, and the Go client has one (see G1)"},
+			"member names get one more prefix at each reconnect; that needs a client with two " +
+				"parts, one to make such names and one to find them, and the Go client has one " +
+				"(see G1)"},
 		{"B27", "https://github.com/apache/curator/issues/1112",
 			"a restart keeps permits and loses their sessions; a restart of fakezk keeps both"},
 		{"B33", "https://github.com/apache/curator/issues/864",
-			"it needs a client with one thread for all events, which a slow handler blocks; the Go " +
-				"client hands events to channels"},
+			"it needs a client with one thread for all events, which a slow handler blocks; the " +
+				"Go client hands events to channels"},
 		{"B37", "https://github.com/hashicorp/consul/issues/18271",
-			"a partitioned holder learns of its loss late, depending on the timeouts of its client; " +
-				"that is measured, as a zombie window, and every recipe has one"},
+			"a partitioned holder learns of its loss late, depending on the timeouts of its " +
+				"client; that is measured, as a zombie window, and every recipe has one"},
 		{"B41", "https://github.com/apache/curator/issues/1169",
 			"callbacks of two attempts that interleave need a client with callbacks"},
 		{"B42", "https://github.com/apache/curator/issues/1160",
-			"two latches that reset each other for ever get out of step here after some rounds, as " +
-				"latencies vary"},
+			"two latches that reset each other for ever get out of step here after some rounds, " +
+				"as latencies vary"},
 		{"B44", "https://github.com/Netflix/curator/issues/257",
-			"start races a listener of reconnects; a Go recipe is given a connection, and is not told " +
-				"of its reconnects"},
+			"start races a listener of reconnects; a Go recipe is given a connection, and is not " +
+				"told of its reconnects"},
 		{"B50", "https://issues.apache.org/jira/browse/ZOOKEEPER-1219",
-			"a listener hears an event after its reason has gone; the next event puts it right, and " +
-				"no client has led meanwhile"},
+			"a listener hears an event after its reason has gone; the next event puts it right, " +
+				"and no client has led meanwhile"},
 		{"B64", "https://github.com/apache/curator/issues/577",
-			"a consumer that puts an element back loses the id of its offer; it needs a queue with ids " +
-				"that gives back by offering again, and that of package recipes gives back in place"},
+			"a consumer that puts an element back loses the id of its offer; it needs a queue " +
+				"with ids that gives back by offering again, and that of package recipes gives " +
+				"back in place"},
 		{"B66", "https://github.com/apache/curator/issues/856",
-			"a consumer that does not pass on the state of its connection: the Go client tells that " +
-				"to the code that has opened the connection"},
+			"a consumer that does not pass on the state of its connection: the Go client tells " +
+				"that to the code that has opened the connection"},
 		{"B72", "https://github.com/apache/curator/pull/478",
-			"the version of a node begins with 0 and cannot be set, and a run is too short to let it " +
-				"overflow; for nodes that begin anew see B68"},
+			"the version of a node begins with 0 and cannot be set, and a run is too short to " +
+				"let it overflow; for nodes that begin anew see B68"},
 		{"B73", "https://issues.apache.org/jira/browse/CURATOR-729",
-			"the watches of a closed cache end with its connection; the Go client cannot take a watch " +
-				"back, so every cache has that in common"},
+			"the watches of a closed cache end with its connection; the Go client cannot take a " +
+				"watch back, so every cache has that in common"},
 		{"B74b", "https://github.com/python-zk/kazoo/issues/151",
-			"kazoo forgets its watches when the connection breaks, as in B7; the Go client sets them " +
-				"again"},
+			"kazoo forgets its watches when the connection breaks, as in B7; the Go client sets " +
+				"them again"},
 		{"B75", "https://github.com/python-zk/kazoo/pull/283",
-			"a partitioner is made of several recipes (a group, and a lock for each partition), with " +
-				"the bug as one among many; there is none to be right beside it"},
+			"a partitioner is made of several recipes (a group, and a lock for each partition), " +
+				"with the bug as one among many; there is none to be right beside it"},
 		{"B81", "https://github.com/ClickHouse/ClickHouse/issues/116690",
-			"it is a bug of a server, which gives a new session without saying so; fakezk is right, " +
-				"and has no mode in which it is not"},
+			"it is a bug of a server, which gives a new session without saying so; fakezk is " +
+				"right, and has no mode in which it is not"},
 		{"B83", "https://cwiki.apache.org/confluence/display/CURATOR/TN14",
-			"a client that is cut off learns of its session's end on contact; until then lasts the " +
-				"zombie window, which is measured, and which every lock has"},
+			"a client that is cut off learns of its session's end on contact; until then lasts " +
+				"the zombie window, which is measured, and which every lock has"},
 		{"B84", "https://issues.apache.org/jira/browse/ZOOKEEPER-3145",
-			"it is a bug of a server, which misses to fire a watch; fakezk is right, and has no mode " +
-				"in which it is not"},
+			"it is a bug of a server, which misses to fire a watch; fakezk is right, and has no " +
+				"mode in which it is not"},
 		{"G4", "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go",
-			"a write to a connection in memory does not fail half-way, so no raw network error comes " +
-				"out of a request"},
+			"a write to a connection in memory does not fail half-way, so no raw network error " +
+				"comes out of a request"},
 		{"G5", "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go",
 			"a search on a follower that lags needs several servers"},
 		{"G10", "https://github.com/go-zookeeper/zk/blob/v1.0.4/lock.go",
-			"the step from 2147483647 to -2147483648 is one of servers before 3.6 (ZOOKEEPER-3249); " +
-				"later ones, and fakezk, stay at the largest number"},
+			"the step from 2147483647 to -2147483648 is one of servers before 3.6 " +
+				"(ZOOKEEPER-3249); later ones, and fakezk, stay at the largest number"},
 		{"G12", "https://github.com/go-zookeeper/zk/issues/83",
-			"a waiter that hears of no disconnect waits on, and is woken when the connection is back: " +
-				"that breaks no promise of a lock"},
+			"a waiter that hears of no disconnect waits on, and is woken when the connection is " +
+				"back: that breaks no promise of a lock"},
 		{"G14", "https://github.com/go-zookeeper/zk/pull/163",
 			"a write to a connection in memory does not fail half-way, which the wedge at a " +
 				"re-authentication needs"},
 		{"G15", "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go",
-			"a connect response cut after its length hangs the client for good; faults strike requests " +
-				"and events, not the handshake"},
+			"a connect response cut after its length hangs the client for good; faults strike " +
+				"requests and events, not the handshake"},
 		{"S0-20", "https://github.com/apache/zookeeper/tree/master/zookeeper-recipes/zookeeper-recipes-queue",
-			"it needs numbers of both signs in the wrong order, which come from the step of G10 only"},
+			"it needs numbers of both signs in the wrong order, which come from the step of G10 " +
+				"only"},
 		{"S0-21", "https://github.com/apache/zookeeper/tree/master/zookeeper-recipes/zookeeper-recipes-queue",
 			"a method without a caller returns nothing in two ways"},
 		{"S1-4", "https://zookeeper.apache.org/doc/current/recipes.html#Shared+Locks",
 			"the drawing leaves out how a reader knows the writers; a program has to add that"},
 		{"S1-10", "https://zookeeper.apache.org/doc/current/recipes.html#sc_doubleBarriers",
-			"a dead member counts as one that has left: so the guide defines a double barrier, and so " +
-				"the right ones do"},
+			"a dead member counts as one that has left: so the guide defines a double barrier, " +
+				"and so the right ones do"},
 		{"S3-7", "https://github.com/apache/curator/blob/master/curator-recipes/src/main/java/org/apache/curator/framework/recipes/locks/LockInternals.java",
-			"the timeout of a wait begins anew at each wake-up; it needs waiters that are woken again " +
-				"and again for nothing, as those of S2-2, and only time is lost"},
+			"the timeout of a wait begins anew at each wake-up; it needs waiters that are woken " +
+				"again and again for nothing, as those of S2-2, and only time is lost"},
 		{"S4-4", "https://curator.apache.org/docs/recipes-path-cache",
 			"text in the character set of the machine; Go has one, and bytes"},
 		{"S4-10", "https://curator.apache.org/docs/recipes-path-cache",
 			"a program that exits when its client cannot be made: it is no step of a recipe"},
 		{"S4-13", "https://curator.apache.org/docs/recipes-path-cache",
-			"two events race in two threads of one process, and one removes the map that the other " +
-				"writes to; a view here is asked, and not told"},
+			"two events race in two threads of one process, and one removes the map that the " +
+				"other writes to; a view here is asked, and not told"},
 		{"S4-21", "https://curator.apache.org/docs/recipes-path-cache",
 			"one variable for all watches; the Go client gives each watch a channel of its own"},
 		{"S4-28", "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks",
 			"looking once a second instead of watching is slow and costs requests, and is right"},
 		{"S4-32", "https://zookeeper.apache.org/doc/current/zookeeperTutorial.html#sc_barriers",
-			"a variable of two threads without synchronization: a simulated world runs the code as it " +
-				"is compiled, and go test -race finds it"},
+			"a variable of two threads without synchronization: a simulated world runs the code " +
+				"as it is compiled, and go test -race finds it"},
 		{"S4-33", "https://zookeeper.apache.org/doc/current/zookeeperTutorial.html#sc_barriers",
-			"a listener is cleared while its cache goes on: the watches that are left end with their " +
-				"connection, as in B73"},
+			"a listener is cleared while its cache goes on: the watches that are left end with " +
+				"their connection, as in B73"},
 		{"S4-41", "https://zookeeper.apache.org/doc/current/recipes.html#Shared+Locks",
 			"a method that lacks the argument that it needs cannot be written"},
 	}

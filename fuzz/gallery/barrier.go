@@ -21,8 +21,10 @@ var publishedBarriers = []Exhibit{
 }
 
 var plantedBarriers = []Exhibit{
-	{Title: "passes on any event", Property: linearizable, Wrong: barrierOf(plainBarrier{once: true})},
-	{Title: "watches too late", Property: liveness, Wrong: barrierOf(plainBarrier{lateWatch: true})},
+	{Title: "passes on any event", Property: linearizable,
+		Wrong: barrierOf(plainBarrier{once: true})},
+	{Title: "watches too late", Property: liveness,
+		Wrong: barrierOf(plainBarrier{lateWatch: true})},
 	{Title: "does not look whether it is set", Property: linearizable,
 		Wrong: barrierOf(plainBarrier{deafSet: true})},
 	{Title: "removes twice", Property: delivery, Wrong: barrierOf(plainBarrier{again: true})},

@@ -20,8 +20,10 @@ var publishedCounter = []Exhibit{
 }
 
 var plantedCounters = []Exhibit{
-	{Title: "sets whatever the version is", Property: delivery, Wrong: counterOf(counter{anyVersion: true})},
-	{Title: "takes what was lost for done", Property: delivery, Wrong: counterOf(counter{optimist: true})},
+	{Title: "sets whatever the version is", Property: delivery,
+		Wrong: counterOf(counter{anyVersion: true})},
+	{Title: "takes what was lost for done", Property: delivery,
+		Wrong: counterOf(counter{optimist: true})},
 	{Title: "takes what was lost for not done", Property: delivery,
 		Wrong: counterOf(counter{}, object.CounterClaims{Definite: true})},
 	{Title: "never looks again", Property: linearizable,

@@ -1,19 +1,19 @@
-// Package gallery keeps wrong recipes of coordination beside right ones, and finds what is
-// wrong with them. It is the proof that the harness can fail, and a collection of what to
-// look for in code that coordinates through ZooKeeper.
+// Package gallery keeps wrong recipes of coordination beside right ones, and finds their bugs. It
+// is the proof that the harness can fail, and a collection of bugs to look for in code that
+// coordinates through ZooKeeper.
 //
 //	zksim gallery                               find all that have a story
-//	zksim gallery vanished-predecessor --story  find one, and tell what happens
+//	zksim gallery vanished-predecessor --story  find one, and tell its story
 //	zksim gallery --list                        list all, with their sources
 //
 // # Exhibits
 //
-// Each kind of object has a file, or some, and one right base in kinds.go: a short
-// implementation whose steps can be replaced, or a recipe of package recipes where a short
-// one cannot survive. An [Exhibit] is a value that says which step is wrong:
+// Each kind of object has a file, or some, and one right base in kinds.go: a short implementation
+// made of steps, or a recipe of package recipes where a short one cannot survive. An [Exhibit] is a
+// value with a base in which a step is replaced by a wrong one:
 //
-//	Wrong: lockOf(func(l *naked) {
-//		l.confirm = func() error { return nil } // wrong: whose node it is is not asked
+//	Wrong: lockOf(func(l *plainLock) {
+//		l.confirm = nothing // wrong: the node may be another session's
 //	}),
 //
 // The bugs of most exhibits are published: a report tells of them, published code has

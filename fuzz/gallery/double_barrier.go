@@ -31,7 +31,8 @@ var publishedDoubleBarrier = []Exhibit{
 				return err == nil // wrong: the event may tell of anything
 			}
 		}), Script: oneRound},
-	{Slug: "gave-up-still-counted", Alias: "B55", Title: "a member that gives up stays in the count",
+	{Slug: "gave-up-still-counted", Alias: "B55",
+		Title:  "a member that gives up stays in the count",
 		Source: Report, Link: "https://github.com/apache/curator/issues/838",
 		Bug: "A member that waits in vain for the others returns and leaves its node. It is " +
 			"counted as long as its session lives: when it comes again, it is two.",
@@ -78,7 +79,8 @@ var publishedDoubleBarrier = []Exhibit{
 				return ignore(err, zk.ErrNodeExists) // wrong: it may be another's
 			}
 		}), Script: oneRound},
-	{Slug: "failed-count-not-repeated", Alias: "S4-34", Title: "a count that failed is not repeated",
+	{Slug: "failed-count-not-repeated", Alias: "S4-34",
+		Title:  "a count that failed is not repeated",
 		Source: Report, Link: "https://github.com/apache/curator/issues/848",
 		Bug: "A listener counts the members at each event. If the connection is lost over the " +
 			"count the error is logged, and no other event comes, as there is no watch.",
@@ -142,7 +144,10 @@ func doubleOf(steps ...func(*plainDouble)) scenario.Workload {
 func newDouble(c *zk.Conn, size int, steps ...func(*plainDouble)) *plainDouble {
 	b := &plainDouble{conn: c, size: size, watches: true}
 	b.join, b.member, b.look, b.giveUp = b.joinOnce, isMember, b.lookForReady, b.remove
-	b.await = func(ctx context.Context, change <-chan zk.Event) bool { await(ctx, change); return false }
+	b.await = func(ctx context.Context, change <-chan zk.Event) bool {
+		await(ctx, change)
+		return false
+	}
 	b.awaitOthers, b.clear = b.awaitNoOthers, func() {}
 	return with(b, steps)
 }
@@ -288,8 +293,8 @@ func leftBehind(h linearizability.History) string {
 		}
 		for _, other := range h.Ops {
 			if step := entered[other.Client]; step > op.Call && step < op.Return {
-				return fmt.Sprintf("%s gave up at step %d, though %s, which was there with it, had entered at step %d",
-					op.Client, op.Return, other.Client, step)
+				return fmt.Sprintf("%s gave up at step %d, though %s, which was there with it, "+
+					"had entered at step %d", op.Client, op.Return, other.Client, step)
 			}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 var publishedElection = []Exhibit{
@@ -62,7 +61,7 @@ var publishedElection = []Exhibit{
 			"the leader resigns between the two that is a NoNode, which goes to a caller that " +
 			"has only asked.",
 		Property: invariant,
-		Wrong:    askForLeader(func(error) bool { return false }), // wrong: there may be a new leader
+		Wrong:    askForLeader(func(error) bool { return false }), // wrong: it may be a new one
 		Right:    askForLeader(func(err error) bool { return errors.Is(err, zk.ErrNoNode) })},
 	{Slug: "peer-leaving-fails-election", Alias: "B52",
 		Title:  "any peer that leaves fails the election of another",
@@ -115,7 +114,9 @@ func longTerms(steps ...func(*plainLock)) scenario.Workload {
 			}
 		}
 	}
-	w.Length = func(s scenario.Script) time.Duration { return time.Duration(s.Clients*s.Rounds) * term }
+	w.Length = func(s scenario.Script) time.Duration {
+		return time.Duration(s.Clients*s.Rounds) * term
+	}
 	return judgedBy(w, "one leads at a time", func(e scenario.Evidence) error {
 		return together(e.History, func(op linearizability.Op) bool { return op.Kind == ops.Lead },
 			func(op linearizability.Op) bool { return op.Kind == ops.Resign })
@@ -152,8 +153,8 @@ type selector struct {
 func selectorOf(goesOn bool) scenario.Workload {
 	within := func(life context.Context) scenario.Workload {
 		return openElection(func(l *plainLock) object.Elector {
-			s := &selector{conn: l.conn, goesOn: goesOn}
-			s.turns, s.resign, s.over = make(chan struct{}), make(chan struct{}), make(chan error, 1)
+			s := &selector{conn: l.conn, goesOn: goesOn, over: make(chan error, 1)}
+			s.turns, s.resign = make(chan struct{}), make(chan struct{})
 			s.life, s.stop = context.WithCancel(life)
 			return s
 		})
@@ -270,7 +271,12 @@ var plantedElections = []Exhibit{
 	})},
 	{Title: "never says that it is lost", Property: belief, Wrong: openElection(
 		func(l *plainLock) object.Elector { return silentCandidate{candidate{l}} })},
-	{Title: "tells an old leader", Property: answers, Wrong: latchOf(true), Right: latchOf(false)},
+	{Title: "tells an old leader", Property: answers, Wrong: object.Election(
+		func(env object.Env) object.Elector {
+			l := newLock(env.Conn, lockDir)
+			l.data = []byte(env.Name)
+			return &oldAnswer{candidate: candidate{l}}
+		}, oneWaiterWoken)},
 }
 
 // silentCandidate has a signal of loss that never comes.
@@ -278,56 +284,21 @@ type silentCandidate struct{ candidate }
 
 func (silentCandidate) Lost() <-chan struct{} { return make(chan struct{}) }
 
-// latch is a leader latch for each turn, which can be asked for the leader.
-type latch struct {
-	*recipes.LeaderLatch
-	open   func() *recipes.LeaderLatch
-	term   *recipes.Term
-	stale  bool // its first answer is its answer for ever
-	answer recipes.Candidate
+// oldAnswer always returns the first leader that it has heard of.
+type oldAnswer struct {
+	candidate
+	leader string
+	epoch  int64
 }
 
-func latchOf(stale bool) scenario.Workload {
-	return object.Election(func(env object.Env) object.Elector {
-		return &latch{stale: stale, open: func() *recipes.LeaderLatch {
-			return recipes.NewLeaderLatch(env.Conn, "/election", env.Name)
-		}}
-	})
-}
-
-func (l *latch) Lead(ctx context.Context) error {
-	if l.LeaderLatch == nil {
-		l.LeaderLatch = l.open()
-		if err := l.Start(); err != nil {
-			return err
-		}
+func (c *oldAnswer) Leader(context.Context) (string, int64, error) {
+	names, _, err := c.conn.Children(c.dir)
+	if c.leader != "" || err != nil || len(names) == 0 {
+		return c.leader, c.epoch, ignore(err, zk.ErrNoNode)
 	}
-	term, err := l.Await(ctx)
+	data, stat, err := c.conn.Get(c.path(slices.MinFunc(names, bySequence)))
 	if err == nil {
-		l.term = term
+		c.leader, c.epoch = string(data), stat.Czxid
 	}
-	return err
-}
-
-func (l *latch) Token() int64                     { return l.term.Epoch() }
-func (l *latch) Lost() <-chan struct{}            { return l.term.Lost() }
-func (l *latch) Resign(ctx context.Context) error { return l.Close(ctx) }
-
-func (l *latch) Close(ctx context.Context) error {
-	err := l.LeaderLatch.Close(ctx)
-	if err == nil {
-		l.LeaderLatch = nil
-	}
-	return err
-}
-
-func (l *latch) Leader(ctx context.Context) (string, int64, error) {
-	if l.answer.Epoch == 0 || !l.stale {
-		leader, _, err := l.open().Leader(ctx)
-		if err != nil {
-			return "", 0, err
-		}
-		l.answer = leader
-	}
-	return l.answer.ID, l.answer.Epoch, nil
+	return c.leader, c.epoch, ignore(err, zk.ErrNoNode)
 }

@@ -27,16 +27,16 @@ type Exhibit struct {
 	Remark string
 	// See names other bugs of the same cause that have no exhibit.
 	See []string
-	// Bug is what is wrong and what comes of it, in two or three sentences. Planted
-	// exhibits have none: the title says it.
+	// Bug is the cause and its effect, in two or three sentences. Planted exhibits have none: the
+	// title says it.
 	Bug string
-	// Property is what is violated: a constant of package linearizability,
+	// Property is the one that is violated: a constant of package linearizability,
 	// scenario.InvariantProperty or "panic".
 	Property string
 	// Wrong is the recipe with the bug, Right the one without; the right base of the
 	// kind where an exhibit gives none. Both are called by the exhibit's slug.
 	Wrong, Right scenario.Workload
-	// Script is what the clients do; the zero value means scenario.DefaultScript.
+	// Script is the script of the clients; the zero value means scenario.DefaultScript.
 	Script scenario.Script
 }
 
@@ -69,8 +69,10 @@ const (
 	Planted Source = "planted" // made to test the harness
 )
 
-// Published reports whether somebody else has published the bug.
-func (e Exhibit) Published() bool { return e.Source == Report || e.Source == Code || e.Source == Text }
+// Published reports whether the bug was published outside of this project.
+func (e Exhibit) Published() bool {
+	return e.Source == Report || e.Source == Code || e.Source == Text
+}
 
 // HasStory reports whether testdata has the exhibit's smallest scenario and its story.
 func (e Exhibit) HasStory() bool { return e.Source != Planted }
@@ -98,7 +100,7 @@ func Exhibits() []Exhibit {
 	return list
 }
 
-// complete fills in what follows from the kind and from the other fields.
+// complete fills in the fields that follow from the kind and from other fields.
 func complete(e Exhibit, k kind) Exhibit {
 	e.Kind = k.name
 	if e.Slug == "" {
@@ -146,7 +148,7 @@ func Named(names ...string) ([]Exhibit, error) {
 	return named, nil
 }
 
-// IsCalled reports whether a name is the exhibit's slug or alias, in whatever case.
+// IsCalled reports whether a name is the exhibit's slug or alias, in any case.
 func (e Exhibit) IsCalled(name string) bool {
 	return strings.EqualFold(e.Slug, name) || e.Alias != "" && strings.EqualFold(e.Alias, name)
 }

@@ -67,8 +67,8 @@ var sourceLine = regexp.MustCompile(`(\w+\.go):\d+`)
 // a file does.
 func withoutLines(story string) string { return sourceLine.ReplaceAllString(story, "$1") }
 
-// TestScenariosStillShow: the smallest scenario of each exhibit violates what it did,
-// to the byte of its trace, its story is the same, and the right recipe survives it.
+// TestScenariosStillShow: the smallest scenario of each exhibit violates its property, to the byte
+// of its trace, its story is the same, and the right recipe survives it.
 func TestScenariosStillShow(t *testing.T) {
 	for _, e := range stories(t) {
 		t.Run(e.Slug, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestScenariosStillShow(t *testing.T) {
 	}
 }
 
-// TestNoFileWithoutExhibit: what is in testdata is of an exhibit, or the list of hunts.
+// TestNoFileWithoutExhibit: a file in testdata belongs to an exhibit, or is the list of hunts.
 func TestNoFileWithoutExhibit(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil {

@@ -79,8 +79,10 @@ func carelessSemaphore(
 		Wrong: object.Semaphore(func(env object.Env) object.Acquirer {
 			return wrap(recipes.NewSemaphore(env.InTurn(), "/semaphore", 2))
 		}, object.SemaphoreClaims{
-			LockClaims: object.LockClaims{LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"}},
-			Nodes:      "/semaphore/leases",
+			LockClaims: object.LockClaims{
+				LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"},
+			},
+			Nodes: "/semaphore/leases",
 		}),
 		Right: builtIn("semaphore", "recipes.Semaphore"),
 	}
@@ -147,16 +149,11 @@ func (c *forgetfulCounter) Add(ctx context.Context, delta int64) (int64, error) 
 	return c.Counter.Add(ctx, c.delta.Load())
 }
 
-// lock is the part of recipes.Lock that the locks below have.
-type lock interface {
-	object.Locker
-	TryLock(ctx context.Context) (bool, error)
-	Lost() <-chan struct{}
-	Close(ctx context.Context) error
-}
+// rightLock is recipes.Lock with a name that does not hide its method Lock.
+type rightLock = recipes.Lock
 
 // keptLock says that it is closed and holds on to the lock.
-type keptLock struct{ lock }
+type keptLock struct{ *rightLock }
 
 func (keptLock) Close(context.Context) error { return nil }
 
@@ -166,17 +163,17 @@ type openBarrier struct{ *recipes.Barrier }
 func (b openBarrier) Close(context.Context) error { return nil }
 
 // goneLock does nothing for a caller that has gone.
-type goneLock struct{ lock }
+type goneLock struct{ *rightLock }
 
 func (l goneLock) Unlock(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return l.lock.Unlock(ctx)
+	return l.rightLock.Unlock(ctx)
 }
 
 // eagerLock says yes to every try.
-type eagerLock struct{ lock }
+type eagerLock struct{ *rightLock }
 
 func (l eagerLock) TryLock(context.Context) (bool, error) { return true, nil }
 

@@ -14,11 +14,11 @@ import (
 type Hunted struct {
 	Exhibit Exhibit
 	Seed    uint64
-	// Minimal is the smallest scenario that shows the bug, once Shrink has made it that,
-	// nil if it was not found.
+	// Minimal is the scenario that shows the bug, after Shrink the smallest one, nil if the bug
+	// was not found.
 	Minimal *scenario.Outcome
-	// Runs is how many scenarios were tried until it was found, and Took the real time
-	// for that; Shrinking is the real time for making the scenario small.
+	// Runs is the number of scenarios until it was found, and Took the real time for that;
+	// Shrinking is the real time for making the scenario small.
 	Runs            int
 	Took, Shrinking time.Duration
 }
@@ -26,14 +26,16 @@ type Hunted struct {
 // Found reports whether the hunt has found the exhibit's bug.
 func (h Hunted) Found() bool { return h.Minimal != nil }
 
-// MaxRuns is after how many scenarios a hunt should give up.
+// MaxRuns is the number of scenarios after which a hunt should give up.
 const MaxRuns = 3000
 
-// Hunt looks for the bug of an exhibit in so many scenarios at most, beginning with
-// nothing but its recipe, and makes the scenario that shows it small. Everything is
-// decided by the seed but the times. Strategies are names as hunt.Hunt takes them,
-// none for all. When ctx is done it returns what it has and the context's error.
-func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...string) (Hunted, error) {
+// Hunt looks for the bug of an exhibit in so many scenarios at most, beginning with nothing but its
+// recipe, and makes the scenario that shows it small. The seed decides everything but the times.
+// Strategies are names as hunt.Hunt takes them, none for all. When ctx is done it returns its
+// result so far and the context's error.
+func (e Exhibit) Hunt(
+	ctx context.Context, seed uint64, runs int, strategies ...string,
+) (Hunted, error) {
 	h, err := e.Find(ctx, seed, runs, strategies...)
 	if err == nil {
 		err = h.Shrink(ctx)
@@ -42,7 +44,9 @@ func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...
 }
 
 // Find is the first half of Hunt: Minimal is as it was found.
-func (e Exhibit) Find(ctx context.Context, seed uint64, runs int, strategies ...string) (Hunted, error) {
+func (e Exhibit) Find(
+	ctx context.Context, seed uint64, runs int, strategies ...string,
+) (Hunted, error) {
 	h := Hunted{Exhibit: e, Seed: seed}
 	start := time.Now()
 	found, err := hunt.Hunt{
@@ -80,7 +84,7 @@ func (h *Hunted) Shrink(ctx context.Context) (err error) {
 		h.Shrinking = time.Since(start)
 	}
 	if err == nil {
-		err = ctx.Err() // what was made small until then is not the smallest
+		err = ctx.Err() // the scenario is not the smallest
 	}
 	if err != nil {
 		return fmt.Errorf("hunt %s: %w", h.Exhibit.Slug, err)
@@ -88,8 +92,8 @@ func (h *Hunted) Shrink(ctx context.Context) (err error) {
 	return nil
 }
 
-// Survives sends the right recipe through the hunt that the wrong one is found by,
-// for so many runs. It returns the first violation, of whatever property, or nil.
+// Survives sends the right recipe through the hunt that finds the wrong one, for so many runs. It
+// returns the first violation, of any property, or nil.
 func (e Exhibit) Survives(ctx context.Context, seed uint64, runs int) (*scenario.Outcome, error) {
 	found, err := hunt.Hunt{Workload: e.Right, Script: e.Script, Seed: seed, Runs: runs}.Run(ctx)
 	if err != nil {

@@ -22,6 +22,7 @@ type plainLock struct {
 	dir    string
 	places int    // number of owners at a time: 1, but for a semaphore
 	flags  int32  // of the own node
+	data   []byte // of the own node
 	prefix string // of the own node's name, with a GUID
 	own    string // name of the own node, "" if there is none
 	token  int64  // czxid of the own node, from confirm
@@ -35,7 +36,7 @@ type plainLock struct {
 	ahead     func(queue []string) (name string, err error) // node to wait for, "" for none
 	confirm   func() error                                  // the own node is this session's
 	await     func(ctx context.Context, ahead string) bool  // a change; true: the lock is owned
-	fatal     func(err error) bool                          // whether Lock returns the error at once
+	fatal     func(err error) bool                          // whether Lock returns it at once
 	giveUp    func(ctx context.Context) error               // leave without the lock
 	leave     func() error                                  // delete the own node
 }
@@ -108,7 +109,7 @@ func (l *plainLock) make() (err error) {
 
 // create sends the create of the own node, and makes the directory if it is missing.
 func (l *plainLock) create() error {
-	made, err := l.conn.Create(l.path(l.prefix), nil, l.flags, acl)
+	made, err := l.conn.Create(l.path(l.prefix), l.data, l.flags, acl)
 	if errors.Is(err, zk.ErrNoNode) {
 		if err := l.makeDir(); err != nil {
 			return err
@@ -205,7 +206,9 @@ func (l *plainLock) awaitDeletion(ctx context.Context, ahead string) bool {
 }
 
 // leaveAndTell leaves and returns the reason.
-func (l *plainLock) leaveAndTell(ctx context.Context) error { return errors.Join(ctx.Err(), l.leave()) }
+func (l *plainLock) leaveAndTell(ctx context.Context) error {
+	return errors.Join(ctx.Err(), l.leave())
+}
 
 // leaveSurely deletes the own node until it is known to be gone.
 func (l *plainLock) leaveSurely() error {

@@ -75,7 +75,8 @@ var publishedLockOwnNode = []Exhibit{
 			"still listed, first of all, for the server has not cleaned up yet. The client owns " +
 			"the lock by its name until that is removed.",
 		Property: safety, Wrong: lockOf(ownsAnyNode)},
-	{Slug: "doubled-path-delete", Alias: "B19", Title: "the guaranteed delete goes to the wrong path",
+	{Slug: "doubled-path-delete", Alias: "B19",
+		Title:  "the guaranteed delete goes to the wrong path",
 		Source: Report, Link: "https://github.com/zk-ruby/zk/issues/5",
 		Bug: "After a lost reply the node is found by its GUID, to be deleted. Its path gets the " +
 			"namespace a second time. No node is there, which is as good as deleted, and the " +
@@ -258,7 +259,9 @@ func idle(step func(*inContainer)) scenario.Workload {
 		}
 	}
 	length := w.Length
-	w.Length = func(s scenario.Script) time.Duration { return length(s) + time.Duration(s.Rounds)*pause }
+	w.Length = func(s scenario.Script) time.Duration {
+		return length(s) + time.Duration(s.Rounds)*pause
+	}
 	return w
 }
 

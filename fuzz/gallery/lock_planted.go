@@ -26,7 +26,8 @@ var plantedLocks = []Exhibit{
 		return everybodysLock{}
 	})},
 	{Title: "always says that it is lost", Property: belief, Wrong: signalling(true)},
-	{Title: "takes a place in the queue for the lock", Property: safety, Wrong: listeningLock(true)},
+	{Title: "takes a place in the queue for the lock", Property: safety,
+		Wrong: listeningLock(true)},
 	{Title: "is never told that it owns the lock", Property: liveness, Wrong: listeningLock(false)},
 }
 

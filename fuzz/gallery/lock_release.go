@@ -36,8 +36,9 @@ var publishedLockRelease = []Exhibit{
 		Bug: "The lock is lost with its session. The handle still says that it is held, and " +
 			"refuses to lock again; and as the lock is gone it refuses to unlock, too. The " +
 			"client is out for good.",
-		Property: liveness, Wrong: openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l} }),
-		Right: openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l, forgets: true} })},
+		Property: liveness,
+		Wrong:    openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l} }),
+		Right:    openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l, forgets: true} })},
 	{Slug: "holder-not-told-of-expiry", Alias: "B51",
 		Title:  "the holder is never told of the expiry",
 		Source: Report, Link: "https://github.com/docker-archive/classicswarm/issues/2654",
@@ -59,8 +60,9 @@ var publishedLockRelease = []Exhibit{
 		Bug: "WriteLock.unlock tells its listener in a finally that the lock is released, " +
 			"whether the delete has succeeded or not. The node may be there, and the lock has no " +
 			"owner for as long as the session lives.",
-		Property: invariant, Wrong: listenedOf(func(error) bool { return true }), // wrong: it may have failed
-		Right: listenedOf(func(err error) bool { return ignore(err, zk.ErrNoNode) == nil })},
+		Property: invariant,
+		Wrong:    listenedOf(func(error) bool { return true }), // wrong: it may have failed
+		Right:    listenedOf(func(err error) bool { return ignore(err, zk.ErrNoNode) == nil })},
 	{Slug: "owner-by-memory", Alias: "S0-14", Title: "the owner remembers that it is",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java#L289-L291",
 		Bug: "WriteLock.isOwner compares two texts that the object has kept. After the session " +

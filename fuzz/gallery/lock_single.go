@@ -10,7 +10,8 @@ import (
 )
 
 var publishedLockSingle = []Exhibit{
-	{Slug: "own-node-taken-for-anothers", Alias: "S1-5", Title: "the own node is taken for another's",
+	{Slug: "own-node-taken-for-anothers", Alias: "S1-5",
+		Title:  "the own node is taken for another's",
 		Source: Code, Link: "https://github.com/code4wt/distributed_lock/blob/474a555d9b02adfa914aba1afa122b794a349b6a/src/main/java/com/titizz/exercise/distributedlock/ExclusiveLock.java#L105-L115",
 		See: []string{"the simple lock of tutorials"},
 		Bug: "The create is applied and its reply lost. The second create says NodeExists, which " +

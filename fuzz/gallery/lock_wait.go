@@ -67,7 +67,8 @@ var publishedLockWait = []Exhibit{
 				return false
 			}
 		}), Right: oneAtATime()},
-	{Slug: "locked-again-after-unlock", Alias: "S0-8", Title: "a watch locks again after the lock was given up",
+	{Slug: "locked-again-after-unlock", Alias: "S0-8",
+		Title:  "a watch locks again after the lock was given up",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java#L156-L165",
 		Bug: "Every event of the watch on the predecessor calls lock again. If the lock has been " +
 			"given up meanwhile, its node is gone, so a new one is made: for a lock that has no " +
@@ -101,7 +102,8 @@ var publishedLockWait = []Exhibit{
 				return false
 			}
 		})},
-	{Slug: "foreign-child-owns", Alias: "S0-10", Title: "a child without a number is the first in line",
+	{Slug: "foreign-child-owns", Alias: "S0-10",
+		Title:  "a child without a number is the first in line",
 		Source: Report, Link: "https://github.com/apache/curator/issues/564",
 		Bug: "A child that is no contender, such as the directory of another lock, counts as " +
 			"one. A name without a number sorts first. So that child owns the lock, and never " +

@@ -27,7 +27,8 @@ var publishedMembership = []Exhibit{
 				return closing(event)
 			}
 		}), Right: updatingOf()},
-	{Slug: "unregister-races-reconnect", Alias: "B78", Title: "registered again while it is taken back",
+	{Slug: "unregister-races-reconnect", Alias: "B78",
+		Title:  "registered again while it is taken back",
 		Source: Report, Link: "https://github.com/apache/curator/issues/685",
 		Bug: "After a reconnect all services of a list are registered again. To take one back " +
 			"its node is deleted, and then it is taken off the list. If the connection breaks " +
@@ -83,6 +84,40 @@ var publishedMembership = []Exhibit{
 			"new session soon and works as before, but no client finds it.",
 		Property: presence,
 		Wrong:    memberOf(func(m *member) { m.guarded = false })}, // wrong: each session needs a node
+}
+
+var plantedMembership = []Exhibit{
+	{Title: "comes back after it has left", Property: presence, Wrong: memberOf(func(m *member) {
+		m.leave = m.remove
+	})},
+	{Title: "does not leave", Property: presence,
+		Wrong: memberOf(func(m *member) { m.leave = nothing })},
+	{Title: "looks only once", Property: answers, Wrong: memberOf(func(m *member) {
+		var seen []string
+		m.view = func(context.Context) (_ []string, err error) {
+			if seen == nil {
+				seen, err = m.list()
+			}
+			return slices.Clone(seen), err
+		}
+	})},
+	{Title: "deletes all others", Property: safety, Wrong: memberOf(func(m *member) {
+		m.view = func(context.Context) ([]string, error) {
+			names, err := m.list()
+			for _, name := range names {
+				if name != m.name {
+					err = errors.Join(err, ignore(m.conn.Delete(membersDir+"/"+name, -1), zk.ErrNoNode))
+				}
+			}
+			return names, err
+		}
+	})},
+	{Title: "never answers", Property: liveness, Wrong: memberOf(func(m *member) {
+		m.view = func(ctx context.Context) ([]string, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	})},
 }
 
 // member is a member of a group in steps: an ephemeral of a fixed name, and a guard that makes it

@@ -13,7 +13,8 @@ import (
 )
 
 var plantedRivals = []Exhibit{
-	{Title: "deletes again without a reply", Property: safety, Wrong: rivalsOf(rival{deleteAgain: true})},
+	{Title: "deletes again without a reply", Property: safety,
+		Wrong: rivalsOf(rival{deleteAgain: true})},
 	{Title: "writes into whatever is there", Property: safety, Wrong: rivalsOf(rival{seize: true})},
 	{Title: "does not take over", Property: presence, Wrong: rivalsOf(rival{giveUp: true})},
 	{Title: "takes another's node for its own", Property: presence,

@@ -52,8 +52,8 @@ func planted() []gallery.Exhibit {
 	return list
 }
 
-// isFound fails unless a hunt finds the bug: one of several, as what the first scenarios
-// of one have missed another finds sooner than its later ones.
+// isFound fails unless one of several hunts finds the bug. The first scenarios of another hunt find
+// a bug sooner than the later ones of the same hunt.
 func isFound(t *testing.T, e gallery.Exhibit) {
 	t.Helper()
 	runs := 0
@@ -113,7 +113,7 @@ func TestLateExhibitsExist(t *testing.T) {
 }
 
 // TestBasesSurvive: the right recipe of each kind survives every single fault at every
-// step, so that what is found in its exhibits is their bugs. Without -full it survives a
+// step, so that the hunts of its exhibits find their bugs only. Without -full it survives a
 // short hunt.
 func TestBasesSurvive(t *testing.T) {
 	t.Parallel()

@@ -135,7 +135,7 @@ type plainQueue struct {
 	order   func(a, b string) int                                   // of the elements' names
 	add     func(data []byte) error                                 // create an element
 	remove  func(path string) error                                 // delete an element
-	scan    func([]string) ([]byte, error)                          // take the first one there is, errGone if there is none
+	scan    func([]string) ([]byte, error)                          // take the first, errGone without one
 	await   func(ctx context.Context, change <-chan zk.Event) error // before another look
 }
 
@@ -242,7 +242,8 @@ func boundedOf(alone func(c *zk.Conn, offer func() error) error) scenario.Worklo
 		})
 		p.Hold(scenario.At("hold", round), nil)
 	})
-	return judgedBy(w, fmt.Sprintf("there are %d elements at most", bound), func(e scenario.Evidence) error {
+	name := fmt.Sprintf("there are %d elements at most", bound)
+	return judgedBy(w, name, func(e scenario.Evidence) error {
 		for n, ev := range offered(e.History) {
 			if n >= bound { // no client takes any
 				return fmt.Errorf("%s at step %d makes %d", ev.Path, ev.Step, n+1)
@@ -311,7 +312,9 @@ func waitingTakers(open func(*plainQueue, *plainLock) object.Queuer) scenario.Wo
 			})
 		}
 	}
-	w.Length = func(s scenario.Script) time.Duration { return time.Duration(s.Rounds) * time.Minute }
+	w.Length = func(s scenario.Script) time.Duration {
+		return time.Duration(s.Rounds) * time.Minute
+	}
 	return judgedBy(w, "an element wakes one consumer", func(e scenario.Evidence) error {
 		for _, ev := range offered(e.History) {
 			if ev.Notified > 1 && !e.GaveUp() { // the watch of an earlier wait cannot be taken back

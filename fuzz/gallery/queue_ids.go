@@ -13,7 +13,8 @@ import (
 
 var plantedIDQueues = []Exhibit{
 	{Title: "removes one of several", Property: delivery, Wrong: idQueueOf(idQueue{one: true})},
-	{Title: "counts what a rival has taken", Property: delivery, Wrong: idQueueOf(idQueue{seen: true})},
+	{Title: "counts what a rival has taken", Property: delivery,
+		Wrong: idQueueOf(idQueue{seen: true})},
 	{Title: "removes other ids", Property: delivery, Wrong: idQueueOf(idQueue{any: true})},
 	{Title: "says that it has failed", Property: delivery, Wrong: idQueueOf(idQueue{calm: true})},
 	{Title: "orders by ids", Property: order, Wrong: idQueueOf(idQueue{}, func(q *plainQueue) {

@@ -31,7 +31,8 @@ var plantedDelayQueues = []Exhibit{
 	{Title: "takes what is not due", Property: order, Wrong: delayQueueOf(func(q *plainQueue) {
 		q.scan = q.firstOf
 	})},
-	{Title: "takes what is due last first", Property: order, Wrong: delayQueueOf(takesGreatestRank)},
+	{Title: "takes what is due last first", Property: order,
+		Wrong: delayQueueOf(takesGreatestRank)},
 	{Title: "never wakes for what becomes due", Property: liveness,
 		Wrong: delayQueueOf(func(q *plainQueue) { q.await = awaitChange })},
 	{Title: "takes a rival's delete for its own", Property: linearizable,
@@ -40,7 +41,9 @@ var plantedDelayQueues = []Exhibit{
 
 // takesGreatestRank goes by ranks in the wrong order.
 func takesGreatestRank(q *plainQueue) {
-	q.order = func(a, b string) int { return cmp.Or(cmp.Compare(rankOf(b), rankOf(a)), byNumber(a, b)) }
+	q.order = func(a, b string) int {
+		return cmp.Or(cmp.Compare(rankOf(b), rankOf(a)), byNumber(a, b))
+	}
 }
 
 // takesFromOldList works on one list until it is used up.
@@ -65,7 +68,9 @@ type rankedQueue struct{ *plainQueue }
 
 func newRankedQueue(conn *zk.Conn) rankedQueue {
 	q := newQueue(conn)
-	q.order = func(a, b string) int { return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), byNumber(a, b)) }
+	q.order = func(a, b string) int {
+		return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), byNumber(a, b))
+	}
 	return rankedQueue{q}
 }
 

@@ -14,7 +14,8 @@ var publishedReentrant = []Exhibit{
 		See: []string{"S2-6", "S4-43"},
 		Bug: "The owner acquires again, and a counter in its memory says yes. Its session has " +
 			"ended in between and its node is gone. Another client may own the lock that it gets.",
-		Property: safety, Wrong: reentrantOf(func(n *nested) { n.again = nothing })}, // wrong: no request
+		Property: safety,
+		Wrong:    reentrantOf(func(n *nested) { n.again = nothing })}, // wrong: no request
 }
 
 var plantedReentrant = []Exhibit{
@@ -34,12 +35,14 @@ type nested struct {
 	left  func(depth int) int // number of levels after an unlock
 }
 
+func newNested(l *plainLock) *nested {
+	return &nested{plainLock: l, again: l.confirmOwner, left: func(depth int) int { return depth }}
+}
+
 // reentrantOf is a workload of a re-entrant lock with some steps replaced.
 func reentrantOf(steps ...func(*nested)) scenario.Workload {
 	return beside(object.Reentrant(func(env object.Env) object.Locker {
-		l := newLock(env.Conn, lockDir)
-		left := func(depth int) int { return depth }
-		return with(&nested{plainLock: l, again: l.confirmOwner, left: left}, steps)
+		return with(newNested(newLock(env.Conn, lockDir)), steps)
 	}, claims), lockDir)
 }
 
@@ -47,9 +50,12 @@ func leavesLevels(left func(depth int) int) scenario.Workload {
 	return reentrantOf(func(n *nested) { n.left = left })
 }
 
-func (n *nested) Lock(ctx context.Context) (err error) {
+func (n *nested) Lock(ctx context.Context) error { return n.enter(ctx, n.plainLock.Lock) }
+
+// enter goes a level deeper; lock is for the first one.
+func (n *nested) enter(ctx context.Context, lock func(context.Context) error) (err error) {
 	if n.depth == 0 {
-		err = n.plainLock.Lock(ctx)
+		err = lock(ctx)
 	} else {
 		err = n.again()
 	}
@@ -59,10 +65,10 @@ func (n *nested) Lock(ctx context.Context) (err error) {
 	return err
 }
 
-func (n *nested) Unlock(ctx context.Context) error {
+func (n *nested) Unlock(context.Context) error {
 	n.depth = max(0, n.depth-1)
 	if n.left(n.depth) > 0 {
 		return nil
 	}
-	return n.plainLock.Unlock(ctx)
+	return n.leave()
 }

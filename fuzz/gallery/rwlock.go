@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/recipes"
 )
 
 var publishedRwlock = []Exhibit{
@@ -82,9 +83,10 @@ var plantedRwlock = []Exhibit{
 			return l.conflicting(queue)
 		}
 	})},
-	{Title: "writers wait for writers only", Property: safety, Wrong: readWriteOf(func(l *plainLock) {
-		l.contender = func(name string) bool { return !reads(name) || name == l.own || reads(l.own) }
-	})},
+	{Title: "writers wait for writers only", Property: safety,
+		Wrong: readWriteOf(func(l *plainLock) {
+			l.contender = func(name string) bool { return !reads(name) || name == l.own || reads(l.own) }
+		})},
 	{Title: "every waiter that is woken owns the lock", Property: safety,
 		Wrong: readWriteOf(ownsWhenWoken)},
 	{Title: "readers pass waiting writers", Property: order, Wrong: readWriteOf(func(l *plainLock) {
@@ -97,75 +99,68 @@ var plantedRwlock = []Exhibit{
 	})},
 	{Title: "all wait for the oldest node", Property: herd, Wrong: readWriteOf(awaitsFirst)},
 	{Title: "a writer that reads on stands at the end of the queue", Property: safety,
-		Wrong: bothModesOf(bothModes{tail: true})},
+		Wrong: bothModesOf(func(l *bothModes) { l.tail = true })},
 	{Title: "the first unlock of two gives the lock up", Property: safety,
-		Wrong: bothModesOf(bothModes{shallow: true})},
+		Wrong: bothModesOf(func(l *bothModes) {
+			l.read.left = func(int) int { return 0 }
+			l.write.left = l.read.left
+		})},
+}
+
+var plantedVersionLocks = []Exhibit{
+	{Title: "looks and then enters", Property: safety, Wrong: versionLockOf(
+		func(*zk.Conn) int32 { return -1 })},
+	{Title: "reads the version after it has looked", Property: safety, Wrong: versionLockOf(
+		func(conn *zk.Conn) int32 {
+			_, stat, err := conn.Get(lockDir)
+			if err != nil {
+				return -1
+			}
+			return stat.Version
+		})},
 }
 
 func reads(name string) bool { return strings.HasPrefix(name, ops.ReadMode+"-") }
 
-// bothModes is a read-write lock that is held in both modes, by a plain lock for each. A holder may
-// lock again, and a writer may go on as a reader.
+// bothModes is a read-write lock with a plain lock for each mode. A holder may lock again, and a
+// writer may go on as a reader.
 type bothModes struct {
-	read, write level
+	read, write *nested
 	tail        bool // the reader's node of a writer is the youngest
-	shallow     bool // levels are not counted
-}
-
-// level is one mode, and the number of its holds.
-type level struct {
-	*plainLock
-	depth int
 }
 
 // readWriteOf is a workload of a read-write lock with some steps replaced.
 func readWriteOf(steps ...func(*plainLock)) scenario.Workload {
-	return bothModesOf(bothModes{}, steps...)
+	return bothModesOf(func(l *bothModes) {
+		with(l.read.plainLock, steps)
+		with(l.write.plainLock, steps)
+	})
 }
 
-func bothModesOf(bad bothModes, steps ...func(*plainLock)) scenario.Workload {
+func bothModesOf(step func(*bothModes)) scenario.Workload {
 	claims := oneWaiterWoken
 	claims.Fair = true
 	return beside(object.RWLock(func(env object.Env) object.RWLocker {
-		l := bad
-		l.read.plainLock = with(newReadWrite(env.Conn, ops.ReadMode), steps)
-		l.write.plainLock = with(newReadWrite(env.Conn, ops.WriteMode), steps)
-		return &l
+		l := &bothModes{
+			read:  newNested(newReadWrite(env.Conn, ops.ReadMode)),
+			write: newNested(newReadWrite(env.Conn, ops.WriteMode)),
+		}
+		step(l)
+		return l
 	}, claims), lockDir)
 }
 
-func (l *bothModes) Lock(ctx context.Context) error { return l.write.enter(ctx, l.write.Lock) }
-func (l *bothModes) Unlock(context.Context) error   { return l.leave(&l.write) }
-func (l *bothModes) RUnlock(context.Context) error  { return l.leave(&l.read) }
-func (l *bothModes) Token() int64                   { return l.write.token }
-func (l *bothModes) RToken() int64                  { return l.read.token }
+func (l *bothModes) Lock(ctx context.Context) error    { return l.write.Lock(ctx) }
+func (l *bothModes) Unlock(ctx context.Context) error  { return l.write.Unlock(ctx) }
+func (l *bothModes) RUnlock(ctx context.Context) error { return l.read.Unlock(ctx) }
+func (l *bothModes) Token() int64                      { return l.write.token }
+func (l *bothModes) RToken() int64                     { return l.read.token }
 
 func (l *bothModes) RLock(ctx context.Context) error {
 	if l.write.depth > 0 {
 		return l.read.enter(ctx, l.besides)
 	}
-	return l.read.enter(ctx, l.read.Lock)
-}
-
-// enter goes a level deeper; lock is for the first one.
-func (h *level) enter(ctx context.Context, lock func(context.Context) error) (err error) {
-	if h.depth == 0 {
-		err = lock(ctx)
-	} else {
-		err = h.confirmOwner()
-	}
-	if err == nil {
-		h.depth++
-	}
-	return err
-}
-
-func (l *bothModes) leave(h *level) error {
-	if h.depth = max(0, h.depth-1); h.depth > 0 && !l.shallow {
-		return nil
-	}
-	h.depth = 0
-	return h.plainLock.leave()
+	return l.read.Lock(ctx)
 }
 
 // besides makes a writer a reader, too. Its reader's node has the number of its writer's, so that
@@ -180,7 +175,7 @@ func (l *bothModes) besides(context.Context) error {
 		err = l.write.confirmOwner()
 	}
 	if err != nil {
-		return errors.Join(err, l.read.plainLock.leave())
+		return errors.Join(err, l.read.leave())
 	}
 	l.read.token = l.write.token
 	return nil
@@ -231,3 +226,26 @@ type held struct{ *plainLock }
 
 func (held) Lock(context.Context) error   { return nil }
 func (held) Unlock(context.Context) error { return nil }
+
+// versionLockOf is a workload of the version lock of package recipes. A contender enters if the
+// node has a certain version. The right one is that before its look at the children.
+func versionLockOf(version func(*zk.Conn) int32) scenario.Workload {
+	return object.RWLock(func(env object.Env) object.RWLocker {
+		return recipes.NewVersionRWLock(otherVersion{env.Conn, version}, lockDir)
+	}, claims)
+}
+
+// otherVersion is a connection that enters by another version.
+type otherVersion struct {
+	*zk.Conn
+	version func(*zk.Conn) int32
+}
+
+func (c otherVersion) Multi(requests ...any) ([]zk.MultiResponse, error) {
+	for _, request := range requests {
+		if set, ok := request.(*zk.SetDataRequest); ok {
+			set.Version = c.version(c.Conn)
+		}
+	}
+	return c.Conn.Multi(requests...)
+}

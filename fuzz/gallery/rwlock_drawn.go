@@ -17,7 +17,8 @@ var publishedRwlockDrawn = []Exhibit{
 			"read.",
 		Property: liveness,
 		Wrong:    drawnOf(func(l *drawn) { l.flags = zk.FlagEphemeral })}, // wrong: it has children
-	{Slug: "readers-lock-out-writers", Alias: "S4-38", Title: "no client writes after the first reader",
+	{Slug: "readers-lock-out-writers", Alias: "S4-38",
+		Title:  "no client writes after the first reader",
 		Source: Ours, Remark: unreadArticle,
 		Bug: "The first reader makes the lock's node, with \"0\" in it, and a writer needs that " +
 			"there is none. No step of the design deletes it when the last reader leaves.",
@@ -28,7 +29,8 @@ var publishedRwlockDrawn = []Exhibit{
 		Bug: "A reader sees \"0\" in the lock's node, and then makes its own below it. Between " +
 			"the two the last other reader leaves and a writer comes: the reader's node is below " +
 			"the writer's.",
-		Property: safety, Wrong: drawnOf()}, // wrong: it needs a multi that checks the node's version
+		Property: safety,
+		Wrong:    drawnOf()}, // wrong: it needs a multi that checks the node's version
 }
 
 // unreadArticle is the remark of exhibits without a source.

@@ -11,7 +11,8 @@ import (
 )
 
 var publishedSemaphore = []Exhibit{
-	{Slug: "error-leaks-lease", Alias: "B25", Title: "a lease is lost between its create and the list",
+	{Slug: "error-leaks-lease", Alias: "B25",
+		Title:  "a lease is lost between its create and the list",
 		Source: Report, Link: "https://github.com/apache/curator/pull/155",
 		See: []string{"CURATOR-315"},
 		Bug: "The node of the lease is made, and the connection breaks while the children are " +
@@ -25,7 +26,8 @@ var publishedSemaphore = []Exhibit{
 		Property: liveness, Wrong: semaphoreOf(func(l *plainLock) {
 			l.giveUp = func(ctx context.Context) error { return ctx.Err() } // wrong: the node stays
 		})},
-	{Slug: "release-without-acquire", Alias: "B28", Title: "a mutex is released that was never acquired",
+	{Slug: "release-without-acquire", Alias: "B28",
+		Title:  "a mutex is released that was never acquired",
 		Source: Report, Link: "https://github.com/apache/curator/pull/159",
 		Bug: "The inner mutex is released at the end of an acquire, even if it could not be had. " +
 			"The release throws, and the reason of the failure is lost.",
@@ -104,7 +106,8 @@ func (m strict) release() error {
 
 var plantedSemaphores = []Exhibit{
 	{Title: "counts before it creates", Property: safety, Wrong: semaphoreOf(countsFirst)},
-	{Title: "lets one more in", Property: safety, Wrong: semaphoreOf(func(l *plainLock) { l.places++ })},
+	{Title: "lets one more in", Property: safety,
+		Wrong: semaphoreOf(func(l *plainLock) { l.places++ })},
 	{Title: "takes a failed delete for a release", Property: orphans,
 		Wrong: semaphoreOf(leavesCarelessly)},
 	{Title: "takes several leases one by one", Property: liveness,

@@ -252,6 +252,8 @@ func setsAgain(b *plainThreshold) {
 func setsOther(more int) func(*plainThreshold) {
 	return func(b *plainThreshold) {
 		set := b.set
-		b.set = func(ctx context.Context, members int) error { return set(ctx, max(1, members+more)) }
+		b.set = func(ctx context.Context, members int) error {
+			return set(ctx, max(1, members+more))
+		}
 	}
 }

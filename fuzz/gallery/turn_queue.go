@@ -41,8 +41,9 @@ var publishedTurnQueue = []Exhibit{
 		Source: Report, Link: "https://github.com/apache/kyuubi/pull/3543",
 		Bug: "A member notes in its node that it is its turn. The watch of the next member fires " +
 			"for that, and is not set again: the next member does not hear of the deletion.",
-		Property: liveness, Wrong: turnOf(notesItsTurn, awaitsDeletionOnly), // wrong: a watch fires once
-		Right: turnOf(notesItsTurn)},
+		Property: liveness,
+		Wrong:    turnOf(notesItsTurn, awaitsDeletionOnly), // wrong: a watch fires once
+		Right:    turnOf(notesItsTurn)},
 	{Slug: "place-before-missing", Alias: "S4-25",
 		Title:  "the place before one that is not there",
 		Source: Report, Link: "https://github.com/zk-ruby/zk/issues/55",
@@ -119,6 +120,7 @@ func mortals(steps ...func(*plainLock)) scenario.Workload {
 
 var plantedTurns = []Exhibit{
 	{Title: "takes any news for its turn", Property: safety, Wrong: turnOf(ownsWhenWoken)},
-	{Title: "does not make sure that it has left", Property: liveness, Wrong: turnOf(leavesCarelessly)},
+	{Title: "does not make sure that it has left", Property: liveness,
+		Wrong: turnOf(leavesCarelessly)},
 	{Title: "joins again behind itself", Property: liveness, Wrong: turnOf(createsAgain)},
 }

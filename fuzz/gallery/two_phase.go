@@ -14,25 +14,32 @@ import (
 
 var plantedCommits = []Exhibit{
 	{Title: "sets the decision", Property: safety, Wrong: commitOf(commit{setsDecision: true})},
-	{Title: "counts votes, whatever they say", Property: safety, Wrong: commitOf(commit{countsVotes: true})},
+	{Title: "counts votes, whatever they say", Property: safety,
+		Wrong: commitOf(commit{countsVotes: true})},
 	{Title: "commits with a majority", Property: safety, Wrong: commitOf(commit{majority: true})},
-	{Title: "aborts before the deadline", Property: safety, Wrong: commitOf(commit{hurry: time.Second})},
+	{Title: "aborts before the deadline", Property: safety,
+		Wrong: commitOf(commit{hurry: time.Second})},
 	{Title: "knows no deadline", Property: liveness, Wrong: commitOf(commit{noDeadline: true})},
-	{Title: "waits for one to decide", Property: liveness, Wrong: commitOf(commit{oneDecides: true})},
-	{Title: "presumes that it has decided", Property: answers, Wrong: commitOf(commit{presumes: true})},
+	{Title: "waits for one to decide", Property: liveness,
+		Wrong: commitOf(commit{oneDecides: true})},
+	{Title: "presumes that it has decided", Property: answers,
+		Wrong: commitOf(commit{presumes: true})},
 	{Title: "does not ask what others have decided", Property: answers,
 		Wrong: commitOf(commit{deaf: true})},
-	{Title: "works it out for itself", Property: answers, Wrong: commitOf(commit{worksItOut: true})},
+	{Title: "works it out for itself", Property: answers,
+		Wrong: commitOf(commit{worksItOut: true})},
 	{Title: "takes an error for no transaction", Property: answers,
 		Wrong: commitOf(commit{blindToNode: true})},
-	{Title: "acknowledges a lost vote", Property: delivery, Wrong: commitOf(commit{ackLostVote: true})},
+	{Title: "acknowledges a lost vote", Property: delivery,
+		Wrong: commitOf(commit{ackLostVote: true})},
 	{Title: "takes its vote back", Property: safety, Wrong: commitOf(commit{takesBack: true})},
 	{Title: "writes over its vote", Property: safety, Wrong: commitOf(commit{setsVote: true})},
 	{Title: "begins again", Property: safety, Wrong: commitOf(commit{blindBegin: true})},
 	{Title: "forgets before all have finished", Property: safety,
 		Wrong: commitOf(commit{forgetsEarly: true})},
 	{Title: "forgets node by node", Property: safety, Wrong: commitOf(commit{forgetsByOne: true})},
-	{Title: "says that it has forgotten", Property: delivery, Wrong: commitOf(commit{neverForgets: true})},
+	{Title: "says that it has forgotten", Property: delivery,
+		Wrong: commitOf(commit{neverForgets: true})},
 	{Title: "never forgets", Property: orphans, Wrong: commitOf(commit{alwaysLater: true})},
 }
 
@@ -80,10 +87,11 @@ func (c *commit) Begin(ctx context.Context, sites []string, deadline time.Time) 
 	if !c.blindBegin {
 		return c.TwoPhaseCommit.Begin(ctx, tx)
 	}
-	data := fmt.Appendf(nil, `{"sites":["a","b","c"],"deadline":%q}`, deadline.Format(time.RFC3339Nano))
+	until := deadline.Format(time.RFC3339Nano)
+	data := fmt.Appendf(nil, `{"sites":["a","b","c"],"deadline":%q}`, until)
 	for ctx.Err() == nil {
 		c.conn.Create("/transactions", nil, 0, acl)
-		if _, err := c.conn.Create(c.path, data, 0, acl); err == nil || errors.Is(err, zk.ErrNodeExists) {
+		if _, err := c.conn.Create(c.path, data, 0, acl); ignore(err, zk.ErrNodeExists) == nil {
 			return nil
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -139,7 +147,7 @@ func (c *commit) Await(ctx context.Context) (commit bool, err error) {
 	return false, ctx.Err()
 }
 
-// look decides, or learns what was decided.
+// look decides, or learns the decision.
 func (c *commit) look(tx recipes.Transaction) (commit, decided bool) {
 	if commit, decided = c.stored(); decided && !c.setsDecision && !c.deaf && !c.worksItOut {
 		return commit, decided
@@ -196,7 +204,8 @@ func (c *commit) decide(commit bool) (bool, bool) {
 	case errors.Is(err, zk.ErrNodeExists) && c.setsDecision:
 		_, err = c.conn.Set(c.path+"/decision", []byte(data), -1)
 		return commit, err == nil
-	case errors.Is(err, zk.ErrNodeExists) && c.deaf, errors.Is(err, zk.ErrConnectionClosed) && c.presumes:
+	case errors.Is(err, zk.ErrNodeExists) && c.deaf,
+		errors.Is(err, zk.ErrConnectionClosed) && c.presumes:
 		return commit, true
 	}
 	return c.stored()

@@ -23,7 +23,8 @@ var plantedValues = []Exhibit{
 	{Title: "compares nothing", Property: linearizable, Wrong: valueOf(value{anyVersion: true})},
 	{Title: "writes again when a reply was lost", Property: delivery,
 		Wrong: valueOf(value{setsAgain: true})},
-	{Title: "takes its own echo for a rival", Property: delivery, Wrong: valueOf(value{deafCAS: true})},
+	{Title: "takes its own echo for a rival", Property: delivery,
+		Wrong: valueOf(value{deafCAS: true})},
 	{Title: "never looks again", Property: linearizable, Wrong: valueOf(value{remembers: true})},
 }
 
