@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -21,11 +22,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/classic"
 )
 
+// TestMain gives the tests, and the commands of the scripts, one processor, on which a World takes
+// a fraction of the time.
 func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(1)
 	testscript.Main(m, map[string]func(){
 		"zksim":   func() { Main() },
 		"myzksim": func() { Main(ownLock("own.Lock"), ownKind("parcel", "own/Parcel")) },
@@ -101,6 +106,12 @@ func TestScripts(t *testing.T) {
 			"fails":    checkFails,
 			"lines":    checkLines,
 			"survives": checkSurvives,
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "full" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return testrun.Full(), nil
 		},
 		RequireUniqueNames: true,
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/internal/refstore"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // outcome is all that a step shows, to the client that made it and to all others.
@@ -344,11 +345,7 @@ var anyScript = rapid.Custom(func(t *rapid.T) []step {
 })
 
 func TestServerAgreesWithTheModel(t *testing.T) {
-	batches := 15 // of a hundred scripts each
-	if testing.Short() {
-		batches = 2
-	}
-	for i := range batches {
+	for i := range testrun.Pick(4, 15) { // batches of a hundred scripts
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/zksim/zksim/fakezk"
 	znode "github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/realzk"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // settings are the settings of the built-in server; realSettings are the same.
@@ -97,7 +98,7 @@ func TestFamiliesAgainstItself(t *testing.T) {
 	}{
 		"not hasty": {
 			fake(t, settings), fake(t, settings),
-			Options{Fresh: true, Families: notHasty(), Ops: 2000},
+			Options{Fresh: true, Families: notHasty(), Ops: 500},
 		},
 		"hasty": {fake(t, opts), fake(t, opts), Options{Fresh: true, Families: hasty}},
 	} {
@@ -147,10 +148,7 @@ func TestWaitingAgainstZooKeeper(t *testing.T) {
 //	go test ./fakezk/conform -run RandomAgainst -conform.seed=N
 func TestRandomAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
-	ops := 4000
-	if testing.Short() {
-		ops /= 10
-	}
+	ops := testrun.Pick(1500, 20_000)
 	seed := *randomSeed
 	for seed == 0 {
 		seed = rand.Uint64()
@@ -180,7 +178,7 @@ func TestServersThatAreNotFresh(t *testing.T) {
 	put(t, a, "/mine", "/mine/too", "/and")
 	put(t, b, "/others")
 	before := [][]znode.Node{a.Tree(), b.Tree()}
-	report := wantEqual(t, targetOf(a), targetOf(b), Options{Families: notHasty(), Ops: 1000})
+	report := wantEqual(t, targetOf(a), targetOf(b), Options{Families: notHasty(), Ops: 300})
 	if f := report.Families[0]; f.Skipped == 0 || f.Operations > 0 {
 		t.Errorf("the family fresh was played: %+v", f)
 	}

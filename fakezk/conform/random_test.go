@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestRandomScriptsDependOnTheSeed compares scripts of equal and different seeds, and looks
@@ -149,10 +150,7 @@ func TestRareDifferencesAreReported(t *testing.T) {
 // TestUsedServersStayEqual compares twice two servers that have no common node but Root.
 func TestUsedServersStayEqual(t *testing.T) {
 	t.Parallel()
-	ops := 10_000
-	if testing.Short() {
-		ops = 1000
-	}
+	ops := testrun.Pick(1000, 10_000)
 	a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
 	a.Connect(t)
 	put(t, a, "/mine", "/mine/too", "/and")

@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // randomPlan draws up to three faults for clients a, b, c.
@@ -70,11 +71,7 @@ func runTwice(t *testing.T, w sim.World) bool {
 }
 
 func TestSameSeedSameTrace(t *testing.T) {
-	runs := 300
-	if testing.Short() {
-		runs = 50
-	}
-	for seed := range uint64(runs) {
+	for seed := range testrun.Pick(uint64(80), 1000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		w := sim.World{
 			Seed: seed, Plan: randomPlan(rng, 3), Clients: lockers(3, 3), Limit: time.Minute,

@@ -20,10 +20,10 @@ import (
 )
 
 var (
-	points  = flag.Int("points", 3, "number of single faults for each right workload; 0 means all")
-	plans   = flag.Int("plans", 1, "number of random plans of two or three faults")
+	points  = flag.Int("points", 1, "number of single faults for each right workload; 0 means all")
+	plans   = flag.Int("plans", 0, "number of random plans of two or three faults")
 	seed    = flag.Uint64("seed", 1, "seed of the choice of faults and of the scripts")
-	servers = flag.Int("servers", 16, "number of servers at a time; they mostly wait")
+	servers = flag.Int("servers", 8, "number of servers at a time; they mostly wait")
 	clients = flag.Int("clients", 2, "number of clients of a workload")
 	rounds  = flag.Int("rounds", 2, "number of rounds of each client")
 )

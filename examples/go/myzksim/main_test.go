@@ -1,12 +1,14 @@
 package main
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(1) // on which a World takes a fraction of the time
 	testscript.Main(m, map[string]func(){"myzksim": main})
 }
 
