@@ -24,7 +24,6 @@ func TestReentrantLocks(t *testing.T) {
 			f.told("a", LockLost)
 			f.deletes("a", 1, a, 0)
 			f.ret(op, OpOK, Result{Session: 1})
-			return
 		}
 	}
 	checkHistories(t, func(opts Lock) Claims {

@@ -18,7 +18,6 @@ func TestSignalsOfLoss(t *testing.T) {
 				f.next()
 			}
 			then(f)
-			return
 		}
 	}
 	lost := func(f *fixture) { f.told("a", LockLost) }
@@ -30,7 +29,6 @@ func TestSignalsOfLoss(t *testing.T) {
 				f.told("a", kind)
 			}
 			f.unlock("a", 1, node("a", 0))
-			return
 		}
 	}
 	inTheNextHold := func(about int) func(f *fixture) {
@@ -41,7 +39,6 @@ func TestSignalsOfLoss(t *testing.T) {
 			tokens = append(tokens, f.lock("a", 1, node("a", 1)))
 			f.loses("a", tokens[about])
 			f.unlock("a", 1, node("a", 1))
-			return
 		}
 	}
 	checkHistories(t, lockAt, []lockTest{

@@ -22,7 +22,6 @@ func TestStolenLocks(t *testing.T) {
 			if !again {
 				f.unlock("a", 1, shared)
 			}
-			return
 		}
 	}
 	toldFirst := func(kind NoticeKind) func(f *fixture) {
@@ -30,7 +29,6 @@ func TestStolenLocks(t *testing.T) {
 			f.lock("a", 1, shared)
 			f.told("a", kind)
 			f.deletes("b", 2, shared, 1)
-			return
 		}
 	}
 	checkHistories(t, lockAt, []lockTest{

@@ -15,7 +15,7 @@ import (
 
 // realServer plays the workloads against a real ZooKeeper.
 func realServer(l *lab) (string, error) {
-	args := []string{"test", "./fuzz/real", "-count=1", "-v", "-timeout", "3h",
+	args := []string{"test", "./fuzz/real", "-full", "-count=1", "-v", "-timeout", "3h",
 		"-points", "12", "-plans", "6", "-seed", "7"}
 	out, err := l.run("go", args...)
 	if err != nil {

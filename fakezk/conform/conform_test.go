@@ -98,7 +98,7 @@ func TestFamiliesAgainstItself(t *testing.T) {
 	}{
 		"not hasty": {
 			fake(t, settings), fake(t, settings),
-			Options{Fresh: true, Families: notHasty(), Ops: 500},
+			Options{Fresh: true, Families: notHasty(), Ops: testrun.Pick(500, 2000)},
 		},
 		"hasty": {fake(t, opts), fake(t, opts), Options{Fresh: true, Families: hasty}},
 	} {
@@ -178,7 +178,8 @@ func TestServersThatAreNotFresh(t *testing.T) {
 	put(t, a, "/mine", "/mine/too", "/and")
 	put(t, b, "/others")
 	before := [][]znode.Node{a.Tree(), b.Tree()}
-	report := wantEqual(t, targetOf(a), targetOf(b), Options{Families: notHasty(), Ops: 300})
+	report := wantEqual(t, targetOf(a), targetOf(b),
+		Options{Families: notHasty(), Ops: testrun.Pick(300, 1000)})
 	if f := report.Families[0]; f.Skipped == 0 || f.Operations > 0 {
 		t.Errorf("the family fresh was played: %+v", f)
 	}

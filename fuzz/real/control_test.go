@@ -59,14 +59,23 @@ func TestWrongOnesAreFound(t *testing.T) {
 			}
 			s.Plan = []fault.Fault{f}
 			o := play(t, p, s)
+			for tries := 1; tries < 3 && busy(o, c.property); tries++ {
+				o = play(t, p, s)
+			}
 			v, judged := o.Report.Verdict(c.property)
-			busy := strings.HasPrefix(v.Summary, "the machine was too busy")
-			if !judged || v.Status != linearizability.Violated && !busy {
-				t.Errorf("%s holds: %s\n%s", c.property, o.Story(), o.Result.Trace)
+			if !judged || v.Status != linearizability.Violated {
+				t.Errorf("%s is not violated: %s\n%s\n%s", c.property, v.Summary, o.Story(),
+					o.Result.Trace)
 			}
 			t.Log(o.Summary())
 		})
 	})
+}
+
+// busy reports whether the machine stalled, so that a run has no verdict.
+func busy(o *scenario.Outcome, property string) bool {
+	v, _ := o.Report.Verdict(property)
+	return strings.HasPrefix(v.Summary, "the machine was too busy")
 }
 
 // play plays a scenario once.
