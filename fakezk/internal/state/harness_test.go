@@ -145,7 +145,7 @@ type nodeImage struct {
 
 func imageOf(s *Store) image {
 	im := image{
-		Last: s.last, Drawn: s.drawn, Count: s.count, Nodes: map[string]nodeImage{},
+		Last: s.last, Drawn: s.drawn, Count: s.NodeCount(), Nodes: map[string]nodeImage{},
 		Sessions: s.Sessions(), Owned: map[int64][]string{}, Limits: maps.Clone(s.limits),
 		Containers: slices.Collect(s.containers.all()), TTLs: slices.Collect(s.ttls.all()),
 	}

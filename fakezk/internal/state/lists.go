@@ -39,9 +39,8 @@ func (s *Store) EphemeralsUnder(id int64, prefix string) []string {
 // javaBlank reports whether String.trim removes a character.
 func javaBlank(r rune) bool { return r <= ' ' }
 
-// enlist counts a new node and adds its path to the set of its kind.
+// enlist adds the path of a new node to the set of its kind.
 func (s *Store) enlist(t *Txn, path string, n *node) {
-	s.count++
 	switch {
 	case n.kind == KindContainer:
 		s.containers.add(path, javaHash(path))
@@ -68,7 +67,6 @@ func (s *Store) own(t *Txn, owner int64, path string) {
 
 // forget is the opposite of enlist.
 func (s *Store) forget(path string, n *node) {
-	s.count--
 	switch {
 	case n.kind == KindContainer:
 		s.containers.remove(path)

@@ -22,6 +22,32 @@ type node struct {
 	ttlMs               int64 // 0 if not a TTL node
 
 	children *hashSet // nil until there is a first child
+	size     subtree
+}
+
+// A subtree is the size of a node with everything below it.
+type subtree struct {
+	nodes int32
+	bytes int64 // of data
+}
+
+// weigh adds nodes and bytes to the subtrees of the node at path and of all nodes above it.
+func (s *Store) weigh(path string, nodes, bytes int) {
+	n := s.root
+	n.size.add(nodes, bytes)
+	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		below, ok := n.child(name)
+		if !ok {
+			return
+		}
+		n = below
+		n.size.add(nodes, bytes)
+	}
+}
+
+func (t *subtree) add(nodes, bytes int) {
+	t.nodes += int32(nodes)
+	t.bytes += int64(bytes)
 }
 
 // stat returns the stat that a client sees. Cversion counts creations and deletions of
@@ -64,14 +90,6 @@ func (n *node) clone() *node {
 	c.node = &c
 	c.children = n.children.clone(func(e *element) *element { return &e.node.clone().element })
 	return &c
-}
-
-// each visits n and its descendants.
-func (n *node) each(visit func(n *node)) {
-	visit(n)
-	for e := range n.children.all() {
-		e.node.each(visit)
-	}
 }
 
 // eachPath visits n, which is at path, and its descendants with their paths. The path

@@ -150,7 +150,9 @@ func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	if slices.Equal(n.acl, parent.acl) {
 		n.acl = parent.acl // most nodes have their parent's ACL: store it once
 	}
+	n.size = subtree{1, int64(len(c.Data))}
 	n.hang(parent, name)
+	s.weigh(parentPath, 1, len(c.Data))
 	parent.countChild(t.Zxid)
 	s.enlist(t, c.Path, n)
 	reply := c.reply(t.Op, n)

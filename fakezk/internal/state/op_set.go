@@ -34,6 +34,7 @@ func (c SetData) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	n.data, n.version = c.Data, c.Version
 	n.mzxid, n.mtime = t.Zxid, t.Time
 	reply := proto.StatReply{Stat: n.stat()}
+	s.weigh(c.Path, 0, grown)
 	s.countQuota(c.Path, grown, 0)
 	r.fire(proto.EventDataChanged, c.Path, n.acl)
 	return reply

@@ -31,7 +31,7 @@ func (s *Store) quotaNodeCreated(path string) {
 	}
 	switch nameOf(path) {
 	case limitsName:
-		s.limits[withoutBlanks(subject)] = true
+		s.limit(withoutBlanks(subject))
 	case statsName:
 		s.recount(path, subject)
 	}
@@ -44,7 +44,23 @@ func (s *Store) quotaNodeDeleted(path string) {
 		return
 	}
 	if parent := []rune(parentOf(path)); len(parent) >= len(quotaRoot) {
-		delete(s.limits, withoutBlanks(string(parent[len(quotaRoot):])))
+		s.unlimit(withoutBlanks(string(parent[len(quotaRoot):])))
+	}
+}
+
+// limit and unlimit keep limits, and the lengths of its paths: quotaOn hashes only those prefixes
+// of a path that have one of the lengths, so that a path with a hundred thousand elements is cheap.
+func (s *Store) limit(path string) {
+	if !s.limits[path] {
+		s.limits[path] = true
+		s.limitLengths[len(path)]++
+	}
+}
+
+func (s *Store) unlimit(path string) {
+	if s.limits[path] {
+		delete(s.limits, path)
+		s.limitLengths[len(path)]--
 	}
 }
 
@@ -65,7 +81,7 @@ func (s *Store) quotaOn(path string) (string, bool) {
 		return "", false
 	}
 	for above := withoutBlanks(path); above != ""; {
-		if s.limits[above] {
+		if s.limitLengths[len(above)] > 0 && s.limits[above] {
 			return above, true
 		}
 		above = above[:strings.LastIndexByte(above, '/')]
@@ -76,16 +92,22 @@ func (s *Store) quotaOn(path string) (string, bool) {
 // recount sets the stats at path to the number of nodes at and below subject and to the
 // bytes of their data.
 func (s *Store) recount(path, subject string) {
-	var count, bytes int64
+	var size subtree
 	if n, ok := s.find(subject); ok {
-		n.each(func(n *node) {
-			count++
-			bytes += int64(len(n.data))
-		})
+		size = n.size
 	}
 	if stats, ok := s.find(path); ok {
-		stats.data = quotaTrack{trackCount: count, trackBytes: bytes}.data()
+		s.setStats(path, stats, quotaTrack{
+			trackCount: int64(size.nodes), trackBytes: size.bytes,
+		})
 	}
+}
+
+// setStats replaces the data of the stats at path.
+func (s *Store) setStats(path string, stats *node, track quotaTrack) {
+	data := track.data()
+	s.weigh(path, 0, len(data)-len(stats.data))
+	stats.data = data
 }
 
 // countQuota adds to the stats of the quota on path.
@@ -94,7 +116,8 @@ func (s *Store) countQuota(path string, bytes, count int) {
 	if !ok {
 		return
 	}
-	stats, ok := s.find(quotaRoot + subject + "/" + statsName)
+	statsPath := quotaRoot + subject + "/" + statsName
+	stats, ok := s.find(statsPath)
 	if !ok {
 		return
 	}
@@ -104,7 +127,7 @@ func (s *Store) countQuota(path string, bytes, count int) {
 	}
 	track[trackCount] = track.get(trackCount) + int64(count)
 	track[trackBytes] = track.get(trackBytes) + int64(bytes)
-	stats.data = track.data()
+	s.setStats(statsPath, stats, track)
 }
 
 // checkQuota refuses a write that adds bytes and nodes at path beyond a hard limit, if the server

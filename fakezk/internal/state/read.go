@@ -63,13 +63,9 @@ func (s *Store) CountDescendants(path string, by Caller) (int32, proto.ErrCode) 
 	case err != proto.OK:
 		return 0, err
 	case path == "":
-		return int32(s.count), proto.OK
-	case path == "/":
-		return int32(s.count - 1), proto.OK
+		return n.size.nodes, proto.OK
 	}
-	count := int32(-1) // not n itself
-	n.each(func(*node) { count++ })
-	return count, proto.OK
+	return n.size.nodes - 1, proto.OK
 }
 
 func (s *Store) readable(path string, by Caller) (*node, proto.ErrCode) {

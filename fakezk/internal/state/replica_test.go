@@ -134,8 +134,8 @@ func checkStep(t *rapid.T, before image, s *Store, txn Txn, r Result) {
 func checkTree(t *rapid.T, s *Store) {
 	t.Helper()
 	nodes := nodesOf(s)
-	if len(nodes) != s.count {
-		t.Fatalf("%d nodes, counted %d", len(nodes), s.count)
+	if len(nodes) != s.NodeCount() {
+		t.Fatalf("%d nodes, counted %d", len(nodes), s.NodeCount())
 	}
 	owned, containers, ttls := 0, 0, 0
 	for path, n := range nodes {
@@ -162,6 +162,13 @@ func checkNode(t *rapid.T, s *Store, path string, n *node) {
 	t.Helper()
 	if found, ok := s.find(path); !ok || found != n || path != "/" && n.key != nameOf(path) {
 		t.Fatalf("find of %s returns no node or another one", path)
+	}
+	size := subtree{1, int64(len(n.data))}
+	for e := range n.children.all() {
+		size.add(int(e.node.size.nodes), int(e.node.size.bytes))
+	}
+	if n.size != size {
+		t.Fatalf("the subtree of %s has the size %v, want %v", path, n.size, size)
 	}
 	if len(n.children.keys()) != n.children.len() {
 		t.Fatalf("%s counts %d children, has %q", path, n.children.len(), n.children.keys())

@@ -20,14 +20,14 @@ type Config struct {
 type Store struct {
 	cfg      Config
 	root     *node
-	count    int // of znodes
 	sessions map[int64]*session
 	last     int64 // zxid that replies show
 	drawn    int64 // last zxid that was consumed; beyond last if it was skipped
 
-	limits     map[string]bool       // paths with a quota
-	containers concurrentSet[string] // paths
-	ttls       concurrentSet[string] // paths
+	limits       map[string]bool       // paths with a quota
+	limitLengths map[int]int           // number of limits by the length of the path
+	containers   concurrentSet[string] // paths
+	ttls         concurrentSet[string] // paths
 }
 
 // SessionInfo is a session as CreateSession made it.
@@ -46,12 +46,13 @@ type session struct {
 // "/zookeeper/config" and "/zookeeper/quota".
 func New(cfg Config) *Store {
 	s := &Store{
-		cfg: cfg, root: &node{acl: openACL, data: []byte{}}, count: 1,
+		cfg: cfg, root: &node{acl: openACL, data: []byte{}, size: subtree{nodes: 1}},
 		sessions: map[int64]*session{}, limits: map[string]bool{},
+		limitLengths: map[int]int{},
 	}
-	system := s.addSystemNode(s.root, "zookeeper", openACL)
-	s.addSystemNode(system, "quota", openACL)
-	s.addSystemNode(system, "config", configACL).aversion = -1
+	s.addSystemNode(systemRoot, openACL)
+	s.addSystemNode(quotaRoot, openACL)
+	s.addSystemNode(systemRoot+"/config", configACL).aversion = -1
 	return s
 }
 
@@ -61,10 +62,11 @@ var (
 )
 
 // addSystemNode adds a node without a transaction: the parent's counter stays.
-func (s *Store) addSystemNode(parent *node, name string, acl []proto.ACL) *node {
-	n := &node{acl: acl, data: []byte{}}
-	n.hang(parent, name)
-	s.count++
+func (s *Store) addSystemNode(path string, acl []proto.ACL) *node {
+	n := &node{acl: acl, data: []byte{}, size: subtree{nodes: 1}}
+	parent, _ := s.find(parentOf(path))
+	n.hang(parent, nameOf(path))
+	s.weigh(parentOf(path), 1, 0)
 	return n
 }
 
@@ -73,7 +75,7 @@ func (s *Store) addSystemNode(parent *node, name string, acl []proto.ACL) *node 
 func (s *Store) LastZxid() int64 { return s.last }
 
 // NodeCount is the number of znodes, including "/" and the nodes of [New].
-func (s *Store) NodeCount() int { return s.count }
+func (s *Store) NodeCount() int { return int(s.root.size.nodes) }
 
 // Session returns a session and whether it exists.
 func (s *Store) Session(id int64) (SessionInfo, bool) {
@@ -98,7 +100,7 @@ func (s *Store) Sessions() []SessionInfo {
 func (s *Store) Clone() *Store {
 	c := *s
 	c.root = s.root.clone()
-	c.limits = maps.Clone(s.limits)
+	c.limits, c.limitLengths = maps.Clone(s.limits), maps.Clone(s.limitLengths)
 	c.containers, c.ttls = s.containers.clone(), s.ttls.clone()
 	c.sessions = make(map[int64]*session, len(s.sessions))
 	for id, ses := range s.sessions {

@@ -45,7 +45,7 @@ func (s *Store) Node(path string) (NodeView, bool) {
 // may be applied during the iteration.
 func (s *Store) Nodes() iter.Seq2[string, NodeView] {
 	return func(yield func(string, NodeView) bool) {
-		nodes := make(map[string]*node, s.count)
+		nodes := make(map[string]*node, s.NodeCount())
 		s.root.eachPath("", func(path string, n *node) { nodes[cmp.Or(path, "/")] = n })
 		for _, path := range slices.Sorted(maps.Keys(nodes)) {
 			if !yield(path, nodes[path].view()) {
