@@ -8,6 +8,7 @@ import (
 // TestAMomentIsTheSameForAllClients of a World, at any time: the order of due elements must not
 // depend on the time that a call takes.
 func TestAMomentIsTheSameForAllClients(t *testing.T) {
+	t.Parallel()
 	r := &run{start: time.Now()}
 	r.world.Pace = 3
 	due := r.start.Add(2*time.Second + time.Millisecond).Truncate(time.Millisecond)

@@ -16,6 +16,7 @@ func asked(sent, received int, zxid int64) *request {
 }
 
 func TestChangesLieWhereTheyCanHaveBeen(t *testing.T) {
+	t.Parallel()
 	const session = 7
 	entry := func(zxid int64, xid int32, ms int64) proto.LogEntry {
 		return proto.LogEntry{
@@ -74,6 +75,7 @@ func TestChangesLieWhereTheyCanHaveBeen(t *testing.T) {
 }
 
 func TestWatchesAreThoseAskedForAndNotFired(t *testing.T) {
+	t.Parallel()
 	at := func(path string, children bool) watch { return watch{path, children} }
 	answered := func(body proto.Request, err proto.ErrCode) func(watchesBy) {
 		return func(w watchesBy) {

@@ -186,6 +186,7 @@ func inBothWorlds(t *testing.T, server realworld.Server, line string) (virtual, 
 // TestFaultsMeanTheSameToARealServer: whatever a proxy can do to a client of a real
 // server ends as it does in a World.
 func TestFaultsMeanTheSameToARealServer(t *testing.T) {
+	t.Parallel()
 	const atATime = 4
 	servers := make(chan *realzk.Server, atATime)
 	for range atATime {
@@ -218,6 +219,7 @@ func TestFaultsMeanTheSameToARealServer(t *testing.T) {
 
 // TestRealWorldTellsWhoHeardOfAChange: the notified clients and the watches left armed.
 func TestRealWorldTellsWhoHeardOfAChange(t *testing.T) {
+	t.Parallel()
 	server := startReal(t)
 	armed := make(chan struct{})
 	result := runReal(t, realWorld(server, nil,
@@ -260,6 +262,7 @@ func TestRealWorldTellsWhoHeardOfAChange(t *testing.T) {
 
 // TestRealWorldTellsWhoEndedASession: the server when it expired, or its client.
 func TestRealWorldTellsWhoEndedASession(t *testing.T) {
+	t.Parallel()
 	cutOff, err := fault.Parse("blackhole 10s client=a op=exists request=1")
 	if err != nil {
 		t.Fatal(err)
@@ -297,6 +300,7 @@ func TestRealWorldTellsWhoEndedASession(t *testing.T) {
 
 // TestRealWorldTellsWhoIsBusy: a script that does not end, and one that panics.
 func TestRealWorldTellsWhoIsBusy(t *testing.T) {
+	t.Parallel()
 	w := realWorld(startReal(t), nil,
 		func(ctx context.Context, c *realworld.Client) { <-ctx.Done() },
 		func(context.Context, *realworld.Client) { panic("ouch") })
@@ -309,6 +313,7 @@ func TestRealWorldTellsWhoIsBusy(t *testing.T) {
 }
 
 func TestRealWorldSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	run := func(context.Context, *realworld.Client) {}
 	lateReap := []fault.Fault{{Kind: fault.LateReap, For: time.Second, Request: 1}}
 	for _, test := range []struct {

@@ -33,3 +33,13 @@ func Main(m *testing.M) {
 	}
 	m.Run()
 }
+
+// MainThatWaits runs the tests of a package in which most tests wait for a server, in real time:
+// eight parallel tests at a time, on any number of processors.
+func MainThatWaits(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	m.Run()
+}

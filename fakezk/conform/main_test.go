@@ -1,0 +1,9 @@
+package conform
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/internal/testrun"
+)
+
+func TestMain(m *testing.M) { testrun.MainThatWaits(m) }
