@@ -147,8 +147,9 @@
 // # Exit status
 //
 //	0    everything is as expected
-//	1    a property is violated, a bug of the gallery is not found, two runs of one
-//	     seed differ, a server breaks, or the output cannot be written
+//	1    a property is violated, every scenario is undecided, a bug of the gallery is
+//	     not found, two runs of one seed differ, a server breaks, or the output cannot
+//	     be written
 //	2    the input is wrong
 //	130  Ctrl-C or SIGTERM
 //
@@ -156,5 +157,5 @@
 // follows. After an interrupt, a violation that is not yet small is printed and saved as it is,
 // with "not made smaller: interrupted". An error that ends a sweep or a hunt, for instance of a
 // judge or of a write to the corpus, is on stderr, after the findings before it. Undecided verdicts
-// of sweep and fuzz are counted in the output and do not change the exit status.
+// of sweep and fuzz are counted in the output.
 package cli

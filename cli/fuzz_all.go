@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -152,10 +153,8 @@ func (j *huntsJSON) add(h fuzzJSON) {
 	}
 }
 
-// bad reports whether a hunt has found a violation or a divergence.
-func (j huntsJSON) bad() bool {
-	return j.Findings > 0 || j.Divergences != nil && *j.Divergences > 0
-}
+// bad reports whether a hunt has found a violation or a divergence, or could decide nothing.
+func (j huntsJSON) bad() bool { return slices.ContainsFunc(j.Hunts, fuzzJSON.bad) }
 
 // String is the total in one line.
 func (j huntsJSON) String() string {

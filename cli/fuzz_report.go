@@ -56,10 +56,18 @@ func (f foundBy) String() string { return fmt.Sprintf("by %s, scenario %d", f.St
 // finished reports whether nothing ended the hunt early.
 func (j fuzzJSON) finished() bool { return !j.Interrupted && j.Error == "" }
 
-// bad reports whether a hunt has found a violation or a divergence.
+// bad reports whether a hunt has found a violation or a divergence, or could decide nothing.
 func (j fuzzJSON) bad() bool {
-	return len(j.Findings) > 0 || j.Divergences != nil && *j.Divergences > 0
+	return len(j.Findings) > 0 || j.Divergences != nil && *j.Divergences > 0 || j.open()
 }
+
+// open reports whether every scenario is undecided.
+func (j fuzzJSON) open() bool { return allOpen(j.Undecided, j.Runs+j.Replayed) }
+
+func allOpen(undecided, tried int) bool { return tried > 0 && undecided == tried }
+
+// nothingDecided is printed after a search in which every scenario is undecided.
+const nothingDecided = "every scenario is undecided, so this shows nothing\n"
 
 // fuzzJSONOf is the result of a hunt without its findings.
 func (c *fuzzCommand) fuzzJSONOf(a *app, w scenario.Workload, h hunted) fuzzJSON {

@@ -23,6 +23,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
+	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/classic"
 )
@@ -40,6 +41,7 @@ func TestMain(m *testing.M) {
 			Main(ownKind("lock", "mine"), ownKind("parcel", "mine"), ownKind("box", "mine"))
 		},
 		"goals":       func() { Main(withGoals()) },
+		"undecided":   func() { Main(undecided()) },
 		"interrupted": func() { Main(interrupting(60, os.Interrupt)) },
 		"terminated":  func() { Main(interrupting(60, syscall.SIGTERM)) },
 		"stopped": func() {
@@ -80,6 +82,17 @@ func withGoals() scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		p.Sometimes("somebody begins")
 		play(p, s)
+	}
+	return w
+}
+
+// undecided is a lock with a judge that cannot decide.
+func undecided() scenario.Workload {
+	w := ownKind("parcel", "own.Parcel")
+	w.Judge = func(scenario.Evidence) (linearizability.Report, error) {
+		return linearizability.Report{Verdicts: []linearizability.Verdict{
+			{Property: "weight", Status: linearizability.Unknown, Summary: "no scales"},
+		}}, nil
 	}
 	return w
 }

@@ -143,7 +143,11 @@ func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, en
 	if c.JSON {
 		ended = errors.Join(ended, a.json(report))
 	}
-	return a.ending(len(sweep.Violations) > 0, ended)
+	open := allOpen(sweep.Undecided, sweep.Points)
+	if open && !c.JSON {
+		a.printf(nothingDecided)
+	}
+	return a.ending(open || len(sweep.Violations) > 0, ended)
 }
 
 // sweep runs a sweep with progress. The result is nil if there was nothing to judge.

@@ -126,8 +126,12 @@ func writeWhole(name string, data []byte) error {
 	return nil
 }
 
-// readFile reads a scenario file. A file that is too long is an error.
+// readFile reads a scenario file. A file that is too long is an error, as is one that is no regular
+// file: a pipe could make the caller wait for ever.
 func readFile(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("load scenario: %s is not a regular file", name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("load scenario: %w", err)
