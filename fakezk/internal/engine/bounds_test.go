@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // TestAMultiReadIsBounded asks for 2.5 GB with one small request.
@@ -58,4 +61,31 @@ func large(n int) []byte {
 	name := make([]byte, 1<<20)
 	name[0] = byte('a' + n)
 	return name
+}
+
+// BenchmarkDeepPath writes below a path of many elements, with a quota and a recursive watch on the
+// server; ns/element must not grow with their number.
+func BenchmarkDeepPath(b *testing.B) {
+	for _, depth := range []int{500, 4000} {
+		b.Run(fmt.Sprint(depth), func(b *testing.B) {
+			e := New(Config{TickTime: time.Second, MaxSessionTimeout: time.Hour}, start)
+			do := func(req proto.Request) {
+				if r := e.apply(e.store.Prepare(req, state.Caller{}, 0)); r.Err != proto.OK {
+					b.Fatalf("%s: %s", req.Op(), r.Err)
+				}
+			}
+			do(create("/zookeeper/quota/q", 0))
+			do(create("/zookeeper/quota/q/zookeeper_limits", 0))
+			e.watches.data.add(&conn{}, "/q", Recursive)
+			deep := strings.Repeat("/a", depth)
+			for at := 2; at <= len(deep); at += 2 {
+				do(create(deep[:at], 0))
+			}
+			for b.Loop() {
+				do(create(deep+"/x", 0))
+				do(&proto.Delete{Path: deep + "/x", Version: -1})
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*depth), "ns/element")
+		})
+	}
 }

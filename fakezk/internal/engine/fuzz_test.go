@@ -209,7 +209,7 @@ func (c *conversation) checkTables() {
 		}
 	}
 	tables := &c.engine.watches
-	if len(watches) != modes || recursive != tables.data.recursive+tables.child.recursive {
+	if len(watches) != modes || recursive != tables.recursive() {
 		c.t.Fatalf("%d watches, %d of them recursive; %d modes, %+v",
 			len(watches), recursive, modes, tables)
 	}

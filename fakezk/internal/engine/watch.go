@@ -34,18 +34,20 @@ type watches struct{ data, child watchTable }
 type watchTable struct {
 	byPath    map[string][]*conn
 	modes     func(*conn) *map[string]WatchMode
-	recursive int // number of recursive watches
+	recursive map[int]int // number of recursive watches, by the length of the path
 }
 
 func newWatches() watches {
 	return watches{
 		data: watchTable{
-			byPath: map[string][]*conn{},
-			modes:  func(c *conn) *map[string]WatchMode { return &c.dataWatches },
+			byPath:    map[string][]*conn{},
+			modes:     func(c *conn) *map[string]WatchMode { return &c.dataWatches },
+			recursive: map[int]int{},
 		},
 		child: watchTable{
-			byPath: map[string][]*conn{},
-			modes:  func(c *conn) *map[string]WatchMode { return &c.childWatches },
+			byPath:    map[string][]*conn{},
+			modes:     func(c *conn) *map[string]WatchMode { return &c.childWatches },
+			recursive: map[int]int{},
 		},
 	}
 }
@@ -106,8 +108,8 @@ func (t *watchTable) add(c *conn, path string, mode WatchMode) {
 		return
 	}
 	(*modes)[path] = mode
-	t.count(old, -1)
-	t.count(mode, 1)
+	t.count(path, old, -1)
+	t.count(path, mode, 1)
 }
 
 // remove removes a watch and reports whether there was one.
@@ -118,16 +120,19 @@ func (t *watchTable) remove(c *conn, path string) bool {
 		return false
 	}
 	delete(modes, path)
-	t.count(mode, -1)
+	t.count(path, mode, -1)
 	list := t.byPath[path]
 	i, _ := find(list, c)
 	t.keep(path, slices.Delete(list, i, i+1))
 	return true
 }
 
-func (t *watchTable) count(mode WatchMode, by int) {
-	if mode == Recursive {
-		t.recursive += by
+func (t *watchTable) count(path string, mode WatchMode, by int) {
+	if mode != Recursive {
+		return
+	}
+	if t.recursive[len(path)] += by; t.recursive[len(path)] == 0 {
+		delete(t.recursive, len(path))
 	}
 }
 
@@ -145,13 +150,18 @@ func find(list []*conn, c *conn) (int, bool) {
 }
 
 // trigger appends the connections with a watch on the path of an event or with a recursive
-// watch above it. NodeChildrenChanged fires no recursive watch.
+// watch above it. NodeChildrenChanged fires no recursive watch. Only those nodes above are
+// looked up that have a path of a length that some recursive watch has: a client can make a
+// path with a hundred thousand elements.
 func (t *watchTable) trigger(hit []*conn, ev proto.EventType, path string) []*conn {
 	hit = t.triggerAt(hit, ev, path)
-	if t.recursive == 0 || ev == proto.EventChildrenChanged {
+	if len(t.recursive) == 0 || ev == proto.EventChildrenChanged {
 		return hit
 	}
 	for above := parentOf(path); above != ""; above = parentOf(above) {
+		if t.recursive[len(above)] == 0 {
+			continue
+		}
 		for _, c := range t.byPath[above] {
 			if (*t.modes(c))[above] == Recursive {
 				hit = append(hit, c)

@@ -136,7 +136,7 @@ func (t *watchTable) check(path string) proto.ErrCode {
 	switch {
 	case len(t.byPath[path]) > 0:
 		return proto.OK
-	case t.recursive > 0 && path[0] != '/':
+	case len(t.recursive) > 0 && path[0] != '/':
 		return proto.MarshallingError
 	}
 	return proto.NoWatcher

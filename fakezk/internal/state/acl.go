@@ -46,6 +46,10 @@ func (by Caller) matches(entry proto.ACL) bool {
 	return false
 }
 
+// mostEntries bounds the entries of an ACL in which "auth" entries are expanded: each stands for all
+// identities of the caller, of which there may be thousands.
+const mostEntries = 1 << 16
+
 // expandACL returns the list to store for the list of a request: without exact duplicates, and with
 // the caller's proved identities in place of "auth". The error is InvalidACL for an empty list and
 // for an invalid entry, and MarshallingError if the real server throws an exception at a null id.
@@ -62,13 +66,15 @@ func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, proto.ErrCode) {
 		return nil, proto.MarshallingError
 	}
 	expanded := make([]proto.ACL, 0, len(list))
-	for i, entry := range list {
-		if slices.Contains(list[:i], entry) {
+	seen := make(map[proto.ACL]bool, len(list))
+	for _, entry := range list {
+		if seen[entry] {
 			continue
 		}
+		seen[entry] = true
 		if entry.Scheme == "auth" {
 			own := by.proved(entry.Perms)
-			if len(own) == 0 {
+			if len(own) == 0 || len(expanded)+len(own) > mostEntries {
 				return nil, proto.InvalidACL
 			}
 			expanded = append(expanded, own...)
@@ -85,13 +91,17 @@ func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, proto.ErrCode) {
 // comparesNull reports whether the search for duplicates, the first step, compares a
 // null id with the id of an earlier entry.
 func comparesNull(list []proto.ACL) bool {
-	for i, entry := range list {
-		like := func(other proto.ACL) bool {
-			return other.Perms == entry.Perms && other.Scheme == entry.Scheme
-		}
-		if entry.ID == proto.Null && slices.ContainsFunc(list[:i], like) {
+	type kind struct {
+		perms  int32
+		scheme string
+	}
+	seen := make(map[kind]bool, len(list))
+	for _, entry := range list {
+		k := kind{entry.Perms, entry.Scheme}
+		if entry.ID == proto.Null && seen[k] {
 			return true
 		}
+		seen[k] = true
 	}
 	return false
 }

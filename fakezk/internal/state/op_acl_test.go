@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -253,5 +254,40 @@ func TestAddressesInAllDigits(t *testing.T) {
 		if ok != want || ok && address != 0x01020304 {
 			t.Errorf("%q: %#x, %v; want %v", text, address, ok, want)
 		}
+	}
+}
+
+// BenchmarkLongACL sets an ACL with many entries; ns/entry must not grow with their number.
+func BenchmarkLongACL(b *testing.B) {
+	for _, n := range []int{1 << 9, 1 << 13} {
+		list := make([]proto.ACL, n)
+		for i := range list {
+			list[i] = proto.ACL{Perms: 1, Scheme: "digest", ID: fmt.Sprintf("user%d:hash", i)}
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := expandACL(list, Caller{}); err != proto.OK {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/entry")
+		})
+	}
+}
+
+func TestExpandedACLsAreBounded(t *testing.T) {
+	by := Caller{}
+	for i := range 300 {
+		by.IDs = append(by.IDs, proto.ID{Scheme: "digest", ID: fmt.Sprintf("user%d:hash", i)})
+	}
+	var list []proto.ACL
+	for perms := range int32(300) {
+		list = append(list, proto.ACL{Perms: perms, Scheme: "auth"})
+	}
+	if _, err := expandACL(list[:200], by); err != proto.OK {
+		t.Errorf("60,000 entries: %s", err)
+	}
+	if _, err := expandACL(list, by); err != proto.InvalidACL {
+		t.Errorf("90,000 entries: %s; want %s", err, proto.InvalidACL)
 	}
 }

@@ -60,7 +60,9 @@ func (s *Store) limit(path string) {
 func (s *Store) unlimit(path string) {
 	if s.limits[path] {
 		delete(s.limits, path)
-		s.limitLengths[len(path)]--
+		if s.limitLengths[len(path)]--; s.limitLengths[len(path)] == 0 {
+			delete(s.limitLengths, len(path))
+		}
 	}
 }
 
