@@ -2,6 +2,7 @@ package testconn
 
 import (
 	"encoding/binary"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -16,10 +17,20 @@ type wire struct {
 	read    int // bytes read of the handshake's reply; of the reading goroutine
 	reply   int // its length, once its first four bytes are read
 	watches chan struct{}
+	closed  chan struct{}
 	once    sync.Once
+	ending  sync.Once
 }
 
-func newWire(conn net.Conn) *wire { return &wire{Conn: conn, watches: make(chan struct{})} }
+func newWire(conn net.Conn) *wire {
+	return &wire{Conn: conn, watches: make(chan struct{}), closed: make(chan struct{})}
+}
+
+// Close ends the connection at once, for a reader that waits for the watches, too.
+func (w *wire) Close() error {
+	w.ending.Do(func() { close(w.closed) })
+	return w.Conn.Close()
+}
 
 // setWatches is the operation by which a client sends its watches to a server.
 const setWatches = 101
@@ -39,8 +50,12 @@ func (w *wire) pass() { w.once.Do(func() { close(w.watches) }) }
 func (w *wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
 	if w.read >= 4+w.reply && w.read > 0 {
-		<-w.watches
-		return n, err
+		select {
+		case <-w.watches:
+			return n, err
+		case <-w.closed:
+			return 0, io.EOF
+		}
 	}
 	if w.read == 0 && n >= 4 {
 		w.reply = int(binary.BigEndian.Uint32(p))
