@@ -97,6 +97,9 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 	j.Interrupted = j.Interrupted || a.ctx.Err() != nil
 	if !c.JSON {
 		a.printf("%s\n", summary(j, len(small), len(h.Findings)))
+		if j.open() {
+			a.printf(nothingDecided)
+		}
 		reportGoals(a, j)
 	}
 	for _, f := range small {

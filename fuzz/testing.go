@@ -106,9 +106,13 @@ func runHunt(t TB, s scenario.Scenario) *hunt.Found {
 
 // diverged is the message about a scenario with two runs that differ.
 func diverged(d hunt.Divergence) string {
-	return fmt.Sprintf("two runs of one seed differ; does the code share state between runs, "+
-		"or use math/rand or map order? The scenario is: %s, plan %v\n%s", d.Scenario,
-		d.Scenario.Plan, d.Difference)
+	text := fmt.Sprintf("two runs of one seed differ; does the code share state between runs, "+
+		"or use math/rand or map order? The scenario is: %s, plan %v", d.Scenario,
+		d.Scenario.Plan)
+	if d.Difference != "" {
+		text += "\n" + d.Difference
+	}
+	return text
 }
 
 // flaggedScript is the script of a test by its flags. The error names a wrong flag.

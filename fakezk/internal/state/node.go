@@ -33,6 +33,9 @@ type subtree struct {
 
 // weigh adds nodes and bytes to the subtrees of the node at path and of all nodes above it.
 func (s *Store) weigh(path string, nodes, bytes int) {
+	if nodes == 0 && bytes == 0 {
+		return
+	}
 	n := s.root
 	n.size.add(nodes, bytes)
 	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
