@@ -17,12 +17,15 @@ type fuzzCommand struct {
 	Strategy         []string       `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
 	MaxFaults        int            `help:"Greatest number of faults in a plan." default:"4"`
 	Findings         int            `help:"Number of violations to stop after: different texts before they are made small, those of the corpus included." default:"1"`
+	Property         []string       `help:"Violations of these properties count; all unless given." placeholder:"NAME"`
+	Known            []string       `help:"A saved finding. Violations that differ from it only in names and numbers do not count." placeholder:"FILE"`
 	Corpus           string         `help:"Directory of the scenarios that showed new behaviour. The hunt plays them first and adds new ones; the same seed then continues with other scenarios." placeholder:"DIR"`
 	Save             string         `help:"Directory to save the findings in." placeholder:"DIR"`
 	CheckDeterminism bool           `help:"Run every scenario twice and compare the traces."`
 	JSON             bool           `help:"Print JSON."`
 
-	bounds bounds // of --runs and --for
+	bounds bounds              // of --runs and --for
+	known  []*scenario.Outcome // of --known
 }
 
 // Run hunts in one workload or in all.
@@ -38,6 +41,9 @@ func (c *fuzzCommand) runOne(a *app) error {
 	s, err := c.scenario(a.workloads, c.Workload)
 	if err == nil {
 		err = c.check()
+	}
+	if err == nil {
+		err = c.playKnown(a)
 	}
 	if err != nil {
 		return err
@@ -110,6 +116,36 @@ func (c *fuzzCommand) check() error {
 	return errors.Join(checkDir("--save", c.Save), checkDir("--corpus", c.Corpus))
 }
 
+// playKnown plays the files of --known.
+func (c *fuzzCommand) playKnown(a *app) error {
+	for _, name := range c.Known {
+		file, err := a.workloads.Load(name)
+		if err != nil {
+			return fmt.Errorf("--known: %w", err)
+		}
+		o, err := file.Scenario.Run()
+		if err != nil {
+			return fmt.Errorf("--known: %s: %w", name, err)
+		}
+		if o.Property() == "" {
+			return fmt.Errorf("--known: %s: nothing is violated", name)
+		}
+		c.known = append(c.known, o)
+	}
+	return nil
+}
+
+// knownOf are the known violations of one workload.
+func (c *fuzzCommand) knownOf(w scenario.Workload) []*scenario.Outcome {
+	var own []*scenario.Outcome
+	for _, o := range c.known {
+		if k := o.Scenario.Workload; k.Name == w.Name && k.Impl == w.Impl {
+			own = append(own, o)
+		}
+	}
+	return own
+}
+
 // bounds are the bounds of a hunt; 0 is no bound.
 type bounds struct {
 	runs int
@@ -132,7 +168,8 @@ func (c *fuzzCommand) hunt(
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed,
 		Runs: within.runs, For: within.time, Findings: c.Findings,
 		Strategies: c.Strategy, MaxFaults: c.MaxFaults, CheckDeterminism: c.CheckDeterminism,
-		Corpus: ofWorkload(corpus, s.Workload),
+		Corpus: ofWorkload(corpus, s.Workload), Known: c.knownOf(s.Workload),
+		Properties: c.Property,
 	}
 	hunt.Progress = showHunt(a, about, len(hunt.Corpus))
 	if c.Corpus != "" {

@@ -38,6 +38,9 @@ func (c *fuzzCommand) runAll(a *app) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	if err := c.playKnown(a); err != nil {
+		return err
+	}
 	scenarios, total, err := c.all(a.workloads.Sound())
 	if err != nil {
 		return err

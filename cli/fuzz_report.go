@@ -37,21 +37,13 @@ type goalJSON struct {
 	Reached int    `json:"reached"`
 }
 
-// findingJSON is a finding for programs. Again has the other findings that became the same
-// scenario when they were made small.
+// findingJSON is a finding for programs: the strategy that found it, and the number of scenarios
+// until then.
 type findingJSON struct {
-	foundBy
-	foundJSON
-	Again []foundBy `json:"again,omitempty"`
-}
-
-// foundBy is the strategy that found a violation, and the number of scenarios until then.
-type foundBy struct {
 	Strategy string `json:"strategy"`
 	Runs     int    `json:"runs"`
+	foundJSON
 }
-
-func (f foundBy) String() string { return fmt.Sprintf("by %s, scenario %d", f.Strategy, f.Runs) }
 
 // finished reports whether nothing ended the hunt early.
 func (j fuzzJSON) finished() bool { return !j.Interrupted && j.Error == "" }
@@ -96,7 +88,7 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 	}
 	j.Interrupted = j.Interrupted || a.ctx.Err() != nil
 	if !c.JSON {
-		a.printf("%s\n", summary(j, len(small), len(h.Findings)))
+		a.printf("%s\n", summary(j, len(small)))
 		if j.open() {
 			a.printf(nothingDecided)
 		}
@@ -141,33 +133,22 @@ func reportGoals(a *app, j fuzzJSON) {
 
 // smallFinding is a finding made small.
 type smallFinding struct {
-	*scenario.Outcome
-	by         []foundBy // in the order of the hunt
-	unfinished bool      // an interrupt came before it was as small as possible
-	unsteady   bool      // not each run of the scenario shows it
+	hunt.Finding
+	unfinished bool // an interrupt came before it was as small as possible
+	unsteady   bool // not each run of the scenario shows it
 }
 
-// makeSmall makes findings small. Findings with the same smallest scenario become one.
+// makeSmall makes findings small.
 func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 	var small []*smallFinding
-	known := map[string]*smallFinding{}
 	for i, f := range findings {
 		a.progress.phase("making finding %d of %d small", i+1, len(findings))
 		o, err := hunt.Minimize(a.ctx, f.Outcome)
 		if err != nil {
 			return nil, err
 		}
-		text, err := scenario.FileOf(o).Marshal()
-		if err != nil {
-			return nil, err
-		}
-		same := known[string(text)]
-		if same == nil {
-			same = &smallFinding{Outcome: o, unfinished: a.ctx.Err() != nil, unsteady: !o.Steady()}
-			known[string(text)] = same
-			small = append(small, same)
-		}
-		same.by = append(same.by, foundBy{f.Strategy, f.Runs})
+		f.Outcome = o
+		small = append(small, &smallFinding{f, a.ctx.Err() != nil, !o.Steady()})
 	}
 	return small, nil
 }
@@ -180,19 +161,14 @@ func tried(runs, replayed int) string {
 	return fmt.Sprintf("%s after %d of the corpus", plural(runs, "scenario"), replayed)
 }
 
-// summary is one line about a hunt, with the number of findings and the number of violations behind
-// them.
-func summary(j fuzzJSON, findings, violations int) string {
+// summary is one line about a hunt, with the number of its findings.
+func summary(j fuzzJSON, findings int) string {
 	parts := []string{
 		fmt.Sprintf("%s %s: %s", j.Workload, j.Implementation, tried(j.Runs, j.Replayed)),
 		plural(j.Traces, "trace"), plural(j.Behaviours, "behaviour"),
 	}
 	if findings > 0 {
 		parts = append(parts, plural(findings, "finding"))
-	}
-	if findings < violations {
-		parts[len(parts)-1] += fmt.Sprintf(
-			" (from %d that become the same when made small)", violations)
 	}
 	if j.Kept != nil {
 		parts = append(parts, fmt.Sprintf("%d kept", *j.Kept))
@@ -209,16 +185,12 @@ func summary(j fuzzJSON, findings, violations int) string {
 
 // show prints a finding unless JSON is asked for, and saves it.
 func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
-	found := findingJSON{foundBy: f.by[0], Again: f.by[1:], foundJSON: foundJSON{
+	found := findingJSON{Strategy: f.Strategy, Runs: f.Runs, foundJSON: foundJSON{
 		Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome),
 		Unfinished: f.unfinished, Unsteady: f.unsteady,
 	}}
 	if !c.JSON {
-		by := make([]string, len(f.by))
-		for i, b := range f.by {
-			by[i] = b.String()
-		}
-		a.printf("\nfound %s%s:\n\n%s", strings.Join(by, ", and "),
+		a.printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs,
 			whyLarge(f.unfinished), f.Story())
 	}
 	var err error

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -31,35 +30,6 @@ func finding(t *testing.T, runs int, workload, impl, line string) hunt.Finding {
 		t.Fatal(err)
 	}
 	return hunt.Finding{Outcome: o, Strategy: "test", Runs: runs}
-}
-
-// TestFindingsThatBecomeTheSameAreOne, and only those.
-func TestFindingsThatBecomeTheSameAreOne(t *testing.T) {
-	a, err := program{name: "zksim"}.app(t.Context(), io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	small, err := makeSmall(a, []hunt.Finding{
-		finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1"),
-		finding(t, 2, "queue", "recipes.ApacheQueue", "drop-reply client=b op=delete request=1"),
-		finding(t, 3, "lock", "zk.Lock", "drop-reply client=b op=getChildren2 request=1"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var properties []string
-	var runs []int
-	for _, f := range small {
-		properties = append(properties, f.Property())
-		for _, by := range f.by {
-			runs = append(runs, by.Runs)
-		}
-	}
-	if !slices.Equal(properties, []string{"liveness", "delivery"}) ||
-		!slices.Equal(runs, []int{1, 3, 2}) {
-		t.Errorf("findings of %q after %v scenarios; want liveness after 1 and 3, delivery after 2",
-			properties, runs)
-	}
 }
 
 func TestBudgetIsUsedUp(t *testing.T) {

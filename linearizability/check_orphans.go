@@ -81,7 +81,7 @@ func sessionOf(id int64, client string) string {
 	if client == "" {
 		return session(id)
 	}
-	return session(id) + " of client " + client
+	return client + "'s " + session(id)
 }
 
 // matches reports whether one of the patterns of path.Match fits; a malformed one fits nothing.

@@ -39,8 +39,9 @@ func blame(t lockTable, n NodeAtRest, waiting Op, left *Leftovers) string {
 	case n.Owner == 0:
 		return "is persistent: no session's end will delete it"
 	case client == waiting.Client:
-		return fmt.Sprintf("belongs to %s's own %s and was left by %s%s: nobody will delete it",
-			client, session(n.Owner), origin(t, n), lostDelete(n))
+		return fmt.Sprintf("belongs to %s's own %s and was left by %s%s: %s does not "+
+			"know of it, and nobody will delete it", client, session(n.Owner), origin(t, n),
+			lostDelete(n), client)
 	case isGone(t.log, n.Owner, left):
 		return fmt.Sprintf(
 			"belongs to %s; that session has ended, but the znode is still there", owner,
@@ -71,7 +72,7 @@ func origin(t lockTable, n NodeAtRest) string {
 				continue
 			}
 			if op.pending() && !t.nodes.isPartOf(z, op) {
-				return fmt.Sprintf("the first attempt of its own %s (create at step %d)",
+				return fmt.Sprintf("%s's %s (first attempt, create at step %d)", op.Client,
 					op.Kind, z.created)
 			}
 			return describe(op)

@@ -244,7 +244,7 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 		}},
 		{name: "self-deadlock", bad: Liveness,
 			says: "client b waits for /lock/b-0000000000, which belongs to b's own session 0x2 " +
-				"and was left by the first attempt of its own lock (create at step 2): nobody will delete it",
+				"and was left by b's lock (first attempt, create at step 2): b does not know of it",
 			build: func(f *fixture) {
 				f.call("b", ops.Lock, "")
 				first := f.creates("b", 2, node("b", 0), "", 2)
@@ -273,7 +273,7 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				f.left.Nodes[0].LostDelete = 4
 			}},
 		{name: "polling a forgotten znode", bad: Liveness,
-			says: "client b polls /lock/a-0000000000, 9 times so far, which belongs to session 0x1",
+			says: "client b polls /lock/a-0000000000, 9 times so far, which belongs to a's session 0x1",
 			build: func(f *fixture) {
 				forgotten(f)
 				f.left.Waiting[0].Polls = 9

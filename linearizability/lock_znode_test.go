@@ -57,7 +57,7 @@ func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
 	}
 	checkHistories(t, lockAt, []lockTest{
 		{name: "held", build: watched(false)},
-		{name: "released, a znode", bad: Orphans, says: "/lock/helper (session 0x1 of client a)",
+		{name: "released, a znode", bad: Orphans, says: "/lock/helper (a's session 0x1)",
 			build: watched(true)},
 		{name: "released, a watch", bad: Orphans, says: "a watch of a on /lock/a-0000000000",
 			build: watched(true)},

@@ -3,9 +3,12 @@ package hunt
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // Hunt describes a search for violations. Strategies propose scenarios, which run on all cores. The
@@ -36,11 +39,17 @@ type Hunt struct {
 	// depend on the Corpus as well as on the Seed, so that a resumed hunt tries other scenarios.
 	// After a hunt that added nothing to its corpus, the next one with the same Seed is the same.
 	Corpus []scenario.Scenario
+	// Properties are the names of the properties that count; none means all. Only the first
+	// property that a run violates counts; see [scenario.Outcome.Property].
+	Properties []string
 	// Counts reports whether a violation counts; nil means that all do. Several goroutines call it
 	// at the same time. It must always give the same answer for an outcome. A run that froze always
 	// counts: its code spins on and slows down all other runs.
 	Counts func(*scenario.Outcome) bool
-	// Findings is the number of different findings after which the hunt ends; 0 means one.
+	// Known are violations that do not count, nor do those that are [Alike].
+	Known []*scenario.Outcome
+	// Findings is the number of different findings after which the hunt ends; 0 means one. Without
+	// Properties and Counts, findings that are [Minor] do not end it.
 	Findings int
 	// CheckDeterminism runs every scenario twice and compares the traces.
 	CheckDeterminism bool
@@ -75,8 +84,8 @@ type Found struct {
 	Traces, Behaviours int
 	// Divergences are the scenarios with two runs that differ.
 	Divergences []Divergence
-	// Findings are the first violations, in the order in which they were found. Violations that
-	// differ only in names and numbers count as one.
+	// Findings are the violations in the order in which they were found, but with those that are
+	// [Minor] last. Violations that are [Alike] count as one.
 	Findings []Finding
 	// Reached counts the scenarios in which each goal was reached.
 	Reached map[string]int
@@ -98,7 +107,7 @@ type Finding struct {
 	Runs int
 }
 
-// First is the first violation, nil if there is none.
+// First is the first of Findings, nil if there is none.
 func (f *Found) First() *scenario.Outcome {
 	if len(f.Findings) == 0 {
 		return nil
@@ -126,7 +135,9 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 		return nil, first.err
 	}
 	p := newPursuit(h, chosen, first.outcome)
-	return p.found, p.run(ctx, trial{base, noStrategy}, first)
+	err = p.run(ctx, trial{base, noStrategy}, first)
+	gravestFirst(p.found.Findings, func(f Finding) *scenario.Outcome { return f.Outcome })
+	return p.found, err
 }
 
 func (h Hunt) checkBounds() error {
@@ -135,6 +146,12 @@ func (h Hunt) checkBounds() error {
 	}
 	if h.MaxFaults < 0 || h.MaxFaults > MostFaults {
 		return fmt.Errorf("hunt: MaxFaults: %d; expected 0 to %d", h.MaxFaults, MostFaults)
+	}
+	known := append(linearizability.Properties(), scenario.InvariantProperty, "panic", "frozen")
+	for _, p := range h.Properties {
+		if !slices.Contains(known, p) {
+			return fmt.Errorf("hunt: property %q; expected one of %s", p, strings.Join(known, ", "))
+		}
 	}
 	return nil
 }

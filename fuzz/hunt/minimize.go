@@ -8,11 +8,11 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// Minimize makes a violating scenario as small as it can while the same property stays violated:
-// fewer faults, fewer clients, a shorter script, a schedule with a small seed, weaker and shorter
+// Minimize makes a violating scenario as small as it can while it shows the same bug, which is to
+// say a violation that is [Alike]: fewer faults, fewer clients, a shorter script, a schedule with a small seed, weaker and shorter
 // faults, and coordinates that name the operation.
 //
-// It first looks for the smallest scenario of all that shows the property, in a fixed order. So one
+// It first looks for the smallest scenario of all that shows the bug, in a fixed order. So one
 // bug mostly ends as one scenario, however it was found. If there is no such simple scenario, it
 // makes the given one smaller, step by step. It is deterministic, and runs on all cores. A scenario
 // that cannot be played or judged does not count. When ctx is done it returns the smallest scenario
@@ -21,8 +21,8 @@ import (
 // A run that froze stays as it is, and the first try that freezes is the last: its code spins on,
 // and so would that of each further try.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
-	m := &minimizer{ctx: ctx, best: o, property: o.Property()}
-	if m.property == "" {
+	m := &minimizer{ctx: ctx, best: o, shape: shape(o)}
+	if o.Property() == "" {
 		return nil, fmt.Errorf("minimize: nothing is violated")
 	}
 	if o.Result.Frozen != "" {
@@ -42,20 +42,20 @@ func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, erro
 }
 
 type minimizer struct {
-	ctx      context.Context
-	best     *scenario.Outcome
-	property string
-	kept     int  // steps that were an improvement
-	frozen   bool // a try froze
+	ctx    context.Context
+	best   *scenario.Outcome
+	shape  string // of the violation
+	kept   int    // steps that were an improvement
+	frozen bool   // a try froze
 }
 
 // done reports whether the search is over.
 func (m *minimizer) done() bool { return m.ctx.Err() != nil || m.frozen }
 
-// try runs a candidate and keeps it if it violates the same property.
+// try runs a candidate and keeps it if it shows the same bug.
 func (m *minimizer) try(s scenario.Scenario) bool { return m.first([]scenario.Scenario{s}) }
 
-// first runs candidates and keeps the first, in their order, that violates the same property. It
+// first runs candidates and keeps the first, in their order, that shows the same bug. It
 // reports whether there is one.
 func (m *minimizer) first(candidates []scenario.Scenario) bool {
 	if m.done() {
@@ -93,7 +93,7 @@ func (m *minimizer) play(s scenario.Scenario) *scenario.Outcome {
 func froze(o *scenario.Outcome) bool { return o != nil && o.Result.Frozen != "" }
 
 func (m *minimizer) shows(o *scenario.Outcome) bool {
-	return o != nil && o.Property() == m.property
+	return o != nil && o.Property() != "" && shape(o) == m.shape
 }
 
 // scenario is a copy of the best scenario so far. The caller may change it.

@@ -2,7 +2,6 @@ package hunt
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"time"
 
@@ -18,14 +17,16 @@ const generation = 32
 type pursuit struct {
 	Hunt
 	found     *Found
-	enough    int       // findings
+	enough    int       // findings that may end the hunt
+	ending    int       // such findings so far
 	deadline  time.Time // zero: none
 	searchers []searcher
 	wheel     []searcher // in turns, each as often as its share says
 	next      int        // in the wheel
 	traces    map[uint64]bool
 	shown     map[uint64]bool // behaviours
-	stories   map[string]bool // of findings, blurred
+	shapes    map[string]bool // of findings
+	known     map[string]bool // shapes of violations that do not count
 }
 
 // searcher is a strategy in a hunt.
@@ -50,7 +51,11 @@ func newPursuit(h Hunt, chosen []Strategy, base *scenario.Outcome) *pursuit {
 	p := &pursuit{
 		Hunt: h, found: &Found{Reached: map[string]int{}, workload: h.Workload},
 		enough: max(1, h.Findings),
-		traces: map[uint64]bool{}, shown: map[uint64]bool{}, stories: map[string]bool{},
+		traces: map[uint64]bool{}, shown: map[uint64]bool{}, shapes: map[string]bool{},
+		known: map[string]bool{},
+	}
+	for _, o := range h.Known {
+		p.known[shape(o)] = true
 	}
 	t := terrain{base: base, seed: h.Seed, maxFaults: h.MaxFaults}
 	if t.maxFaults == 0 {
@@ -77,7 +82,7 @@ func newPursuit(h Hunt, chosen []Strategy, base *scenario.Outcome) *pursuit {
 // run plays the corpus, takes in the run without faults, and then plays one generation after
 // another.
 func (p *pursuit) run(ctx context.Context, base trial, first played) error {
-	if err := p.replay(ctx); err != nil || len(p.found.Findings) >= p.enough {
+	if err := p.replay(ctx); err != nil || p.ending >= p.enough {
 		return err
 	}
 	if err := p.take(base, first); err != nil {
@@ -104,7 +109,7 @@ func (p *pursuit) run(ctx context.Context, base trial, first played) error {
 
 // over reports whether enough was found or tried.
 func (p *pursuit) over() bool {
-	return len(p.found.Findings) >= p.enough || p.Runs > 0 && p.found.Runs >= p.Runs ||
+	return p.ending >= p.enough || p.Runs > 0 && p.found.Runs >= p.Runs ||
 		!p.deadline.IsZero() && !time.Now().Before(p.deadline)
 }
 
@@ -136,7 +141,7 @@ func (p *pursuit) play(ctx context.Context, trials []trial) error {
 	parallel(ctx, len(trials), p.Workers, func(i int) (goOn bool) {
 		r := playOne(trials[i].scenario, p.CheckDeterminism)
 		results[i] = r
-		return r.err == nil && (p.enough > 1 || !p.violates(r.outcome))
+		return r.err == nil && (p.enough > 1 || !p.violates(r.outcome) || !p.ends(r.outcome))
 	})
 	for i, r := range results {
 		switch {
@@ -145,7 +150,7 @@ func (p *pursuit) play(ctx context.Context, trials []trial) error {
 		case r.outcome == nil:
 			return ctx.Err() // interrupted before it was played
 		}
-		if err := p.take(trials[i], r); err != nil || len(p.found.Findings) >= p.enough {
+		if err := p.take(trials[i], r); err != nil || p.ending >= p.enough {
 			return err
 		}
 	}
@@ -161,9 +166,12 @@ func (p *pursuit) take(t trial, r played) error {
 		s.learn(o, s.name == t.by, fresh)
 	}
 	if p.violates(o) {
-		if story := blurred(o); !p.stories[story] {
-			p.stories[story] = true
+		if found := shape(o); !p.shapes[found] {
+			p.shapes[found] = true
 			f.Findings = append(f.Findings, Finding{o, t.by, runs})
+			if p.ends(o) {
+				p.ending++
+			}
 		}
 	}
 	if p.Progress != nil {
@@ -199,8 +207,19 @@ func (p *pursuit) count(t trial, r played) int {
 
 // violates reports whether an outcome is a violation that counts.
 func (p *pursuit) violates(o *scenario.Outcome) bool {
-	return o.Status() == linearizability.Violated &&
-		(p.Counts == nil || o.Result.Frozen != "" || p.Counts(o))
+	switch {
+	case o.Status() != linearizability.Violated:
+		return false
+	case o.Result.Frozen != "":
+		return true
+	}
+	return !p.known[shape(o)] && (p.Counts == nil || p.Counts(o)) &&
+		(len(p.Properties) == 0 || slices.Contains(p.Properties, o.Property()))
+}
+
+// ends reports whether a violation may end the hunt: all do if the caller chooses what counts.
+func (p *pursuit) ends(o *scenario.Outcome) bool {
+	return p.Counts != nil || len(p.Properties) > 0 || !Minor(o)
 }
 
 // maxTraces bounds the memory of a hunt.
@@ -220,10 +239,3 @@ func (p *pursuit) note(o *scenario.Outcome) (fresh int) {
 	p.found.Traces, p.found.Behaviours = len(p.traces), len(p.shown)
 	return fresh
 }
-
-// blurred is the summary of a violation without names, numbers and times.
-func blurred(o *scenario.Outcome) string {
-	return namesAndNumbers.ReplaceAllString(o.Property()+" "+o.Summary(), "#")
-}
-
-var namesAndNumbers = regexp.MustCompile(`\b[a-z]\b|\b[0-9][0-9.hmnsµ]*|[SG]?[0-9]+`)

@@ -20,9 +20,9 @@ type Sweep struct {
 	// Violated counts the points with a violation. Undecided counts those without one, but with an
 	// unknown verdict.
 	Violated, Undecided int
-	// Violations are the violated properties, in the order of their first violations. Each point
-	// counts for one property; see [scenario.Outcome.Property]. If the run without faults violates
-	// a property, that is the only one, and no point was tried.
+	// Violations are in the order of their first points, but with those that are [Minor] last. Each
+	// point counts for one; see [scenario.Outcome.Property]. If the run without faults violates a
+	// property, that is the only one, and no point was tried.
 	Violations []Violation
 	// Missed counts the points that the run with the fault did not reach.
 	Missed int
@@ -32,16 +32,17 @@ type Sweep struct {
 	judged bool // see CheckJudged
 }
 
-// A Violation is all findings of a sweep against one property. It has only the first outcome, since
-// an outcome holds the trace of its run. To get another, run the scenario of the base with its
-// fault.
+// A Violation is all findings of a sweep that are [Alike]. It has only the first outcome, since an
+// outcome holds the trace of its run. To get another, run the scenario of the base with its fault.
 type Violation struct {
 	Property string
-	// Faults are the points at which the property is violated, in order. If it is violated without
-	// any fault, there is one zero Fault.
+	// Faults are the points at which it shows, in order. If it shows without any fault, there is
+	// one zero Fault.
 	Faults []fault.Fault
 	// First is the outcome of the first of them.
 	First *scenario.Outcome
+
+	shape string
 }
 
 // RunSweep runs the scenario without faults and then once with each single fault at each of its
@@ -58,13 +59,15 @@ func RunSweep(
 	}
 	sweep := &Sweep{Base: base, Reached: map[string]int{}, judged: judged(base)}
 	if base.Status() == linearizability.Violated {
-		sweep.blame(fault.Fault{}, base.Property(), base)
+		sweep.blame(fault.Fault{}, shape(base), base)
 		return sweep, nil
 	}
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	return sweep, sweep.run(ctx, s, progress)
+	err = sweep.run(ctx, s, progress)
+	gravestFirst(sweep.Violations, func(v Violation) *scenario.Outcome { return v.First })
+	return sweep, err
 }
 
 // run tries all fault points of the base.
@@ -99,8 +102,8 @@ func (s *Sweep) run(
 type pointResult struct {
 	played, froze, missed, judged bool
 	status                        linearizability.Status
-	property                      string
-	// outcome is nil if nothing is violated, or an earlier point violates the same property.
+	shape                         string // "" if nothing is violated
+	// outcome is nil if nothing is violated, or an earlier point has a violation that is alike.
 	outcome *scenario.Outcome
 	reached []string
 	err     error
@@ -111,7 +114,7 @@ type sweepPoints struct {
 	mu       sync.Mutex
 	results  []pointResult
 	done     int
-	first    map[string]int // the first point so far that violates a property
+	first    map[string]int // the first point so far of each shape
 	progress func(done, total int)
 }
 
@@ -125,13 +128,16 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 	o := r.outcome
 	kept := pointResult{
 		played: true, froze: froze(o), missed: len(o.Result.Missed) > 0, judged: judged(o),
-		status: o.Status(), property: o.Property(), reached: o.Reached,
+		status: o.Status(), reached: o.Reached,
 	}
-	if first, known := p.first[kept.property]; kept.property != "" && (!known || i < first) {
+	if kept.status == linearizability.Violated {
+		kept.shape = shape(o)
+	}
+	if first, known := p.first[kept.shape]; kept.shape != "" && (!known || i < first) {
 		if known {
 			p.results[first].outcome = nil
 		}
-		p.first[kept.property] = i
+		p.first[kept.shape] = i
 		kept.outcome = o
 	}
 	p.results[i] = kept
@@ -153,7 +159,7 @@ func (s *Sweep) add(f fault.Fault, r pointResult) {
 	switch r.status {
 	case linearizability.Violated:
 		s.Violated++
-		s.blame(f, r.property, r.outcome)
+		s.blame(f, r.shape, r.outcome)
 	case linearizability.Unknown:
 		s.Undecided++
 	default:
@@ -161,12 +167,13 @@ func (s *Sweep) add(f fault.Fault, r pointResult) {
 	}
 }
 
-// blame notes a violation, and its outcome if it is the first of its property.
-func (s *Sweep) blame(f fault.Fault, property string, first *scenario.Outcome) {
-	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.Property == property })
+// blame notes a violation, and its outcome if it is the first of its shape.
+func (s *Sweep) blame(f fault.Fault, shape string, first *scenario.Outcome) {
+	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.shape == shape })
 	if i < 0 {
 		i = len(s.Violations)
-		s.Violations = append(s.Violations, Violation{Property: property, First: first})
+		s.Violations = append(s.Violations,
+			Violation{Property: first.Property(), First: first, shape: shape})
 	}
 	s.Violations[i].Faults = append(s.Violations[i].Faults, f)
 }

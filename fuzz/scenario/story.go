@@ -13,6 +13,10 @@ func (o *Outcome) Story() string {
 	var b strings.Builder
 	if property := o.Property(); property != "" {
 		fmt.Fprintf(&b, "%s is violated: %s\n", property, o.Summary())
+		if v := o.Report.First(); v.Status == linearizability.Violated && v.Property != property {
+			fmt.Fprintf(&b, "%s is violated, too: %s\n", v.Property,
+				o.Result.Trace.Rename(v.Summary))
+		}
 	} else {
 		fmt.Fprintf(&b, "verdict: %s\n", o.Status())
 	}

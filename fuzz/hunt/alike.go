@@ -1,0 +1,56 @@
+package hunt
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// Alike reports whether two violations look like the same bug: the same property is violated, and
+// the summaries differ only in names, numbers, times and details in parentheses.
+func Alike(a, b *scenario.Outcome) bool { return shape(a) == shape(b) }
+
+// Minor reports whether a violation does less harm than others: something is left over, or too
+// many clients wake up. Such a violation does not end a hunt, and others are shown before it.
+func Minor(o *scenario.Outcome) bool {
+	return o.Property() == linearizability.Orphans || o.Property() == linearizability.Herd
+}
+
+// shape is the property and the summary of a violation without all that differs between two
+// scenarios of the same bug.
+func shape(o *scenario.Outcome) string {
+	text := o.Summary()
+	for was := ""; was != text; {
+		was, text = text, inParentheses.ReplaceAllString(text, "")
+	}
+	text = evidence.ReplaceAllString(text, "")
+	text = strings.ReplaceAll(text, "own ", "") // a's own session, or that of another client
+	text = particulars.ReplaceAllString(text, "#")
+	return o.Property() + ": " + plurals.ReplaceAllString(text, "# $1")
+}
+
+var (
+	inParentheses = regexp.MustCompile(` ?\([^()]*\)`)
+	// evidence is one of several proofs of the same violation.
+	evidence = regexp.MustCompile(`: it goes wrong with .*`)
+	// particulars are quoted texts, names of clients, and words with a number, a path or a pair.
+	particulars = regexp.MustCompile(`"[^"]*"|\b[a-z]\b|[^\s,;:]*[/=@0-9][^\s,;:]*`)
+	// plurals are words behind a number, such as 1 member and 2 members.
+	plurals = regexp.MustCompile(`# (\w+?)s\b`)
+)
+
+// gravestFirst sorts what a search has found: minor violations come last.
+func gravestFirst[V any](list []V, outcome func(V) *scenario.Outcome) {
+	slices.SortStableFunc(list, func(a, b V) int {
+		switch x, y := Minor(outcome(a)), Minor(outcome(b)); {
+		case x == y:
+			return 0
+		case x:
+			return 1
+		}
+		return -1
+	})
+}

@@ -1,0 +1,146 @@
+package hunt_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// violating is an outcome with a verdict.
+func violating(property, summary string) *scenario.Outcome {
+	o := &scenario.Outcome{Result: &trace.Result{}}
+	o.Report.Verdicts = []linearizability.Verdict{
+		{Property: property, Status: linearizability.Violated, Summary: summary},
+	}
+	return o
+}
+
+func TestAlikeIgnoresNamesAndNumbers(t *testing.T) {
+	const forgotten = "client a waits for /lock/_c_G1-lock-0000000000, which belongs to a's own " +
+		"session S1 and was left by a's lock (steps 2 to 14, unknown: zk: connection closed): " +
+		"a does not know of it, and nobody will delete it"
+	for _, c := range []struct {
+		name, property, a, b string
+		want                 bool
+	}{
+		{"another client, znode and error", linearizability.Liveness, forgotten,
+			"client b waits for /l/n-7, which belongs to c's session S12 and was left by c's lock " +
+				"(first attempt, create at step 7): c does not know of it, and nobody will delete it",
+			true},
+		{"another call", linearizability.Liveness, forgotten,
+			"client a waits for /lock/_c_G1-lock-0000000000, which belongs to a's own " +
+				"session S1 and was left by a's lead (steps 2 to 14): a does not know of it, and nobody " +
+				"will delete it", false},
+		{"another reason", linearizability.Liveness, forgotten,
+			"client a waits for /lock/_c_G1-lock-0000000000, which does not exist: it missed the " +
+				"delete and nothing will wake it", false},
+		{"another proof", linearizability.Linearizability,
+			"x: no order explains it: it goes wrong with a: cas(a2@0) -> a2@1 (steps 1 to 2)",
+			"y: no order explains it: it goes wrong with b: read() -> \"nothing\"", true},
+		{"times", linearizability.Belief, "b held on for 8.013s", "a held on for 1m0.5s", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, b := violating(c.property, c.a), violating(c.property, c.b)
+			if got := hunt.Alike(a, b); got != c.want {
+				t.Errorf("alike: %v; want %v\n%s\n%s", got, c.want, c.a, c.b)
+			}
+			if hunt.Alike(a, violating(linearizability.Safety, c.a)) {
+				t.Error("violations of two properties are alike")
+			}
+		})
+	}
+}
+
+// leakyLock leaves a node at each Lock, and takes a lost connection for a grant.
+type leakyLock struct {
+	object.Locker
+	env object.Env
+}
+
+func (l leakyLock) Lock(ctx context.Context) error {
+	err := l.Locker.Lock(ctx)
+	_, _ = l.env.Conn.Create(l.env.Path+"/left", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	if errors.Is(err, recipes.ErrLost) || errors.Is(err, zk.ErrConnectionClosed) {
+		return nil
+	}
+	return err
+}
+
+func TestMinorViolationsDoNotEndAHunt(t *testing.T) {
+	search := hunt.Hunt{
+		Workload: object.Lock(func(env object.Env) object.Locker {
+			return leakyLock{recipes.NewLock(env.Conn, env.Path), env}
+		}).Named("leaky"),
+		Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 300,
+	}
+	found, err := search.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var properties []string
+	for _, f := range found.Findings {
+		properties = append(properties, f.Property())
+	}
+	if len(properties) < 2 || found.First().Property() == linearizability.Orphans ||
+		found.Findings[len(properties)-1].Property() != linearizability.Orphans {
+		t.Errorf("found %v; want something grave, then orphans", properties)
+	}
+
+	for _, f := range found.Findings {
+		search.Known = append(search.Known, f.Outcome)
+	}
+	again, err := search.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range again.Findings {
+		for _, known := range search.Known {
+			if hunt.Alike(f.Outcome, known) {
+				t.Errorf("found a known violation: %s: %s", f.Property(), f.Summary())
+			}
+		}
+	}
+
+	search.Known = nil
+	search.Properties = []string{linearizability.Orphans}
+	only, err := search.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(only.Findings) != 1 || only.Runs >= found.Runs {
+		t.Errorf("%d findings in %d runs; want the first minor one, which was asked for, to end "+
+			"the hunt", len(only.Findings), only.Runs)
+	}
+}
+
+func TestMinimizeKeepsTheBug(t *testing.T) {
+	search := hunt.Hunt{
+		Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 3, Rounds: 2},
+		Seed: 1, Runs: 150, Findings: 10,
+	}
+	found, err := search.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Findings) < 2 {
+		t.Fatalf("%d findings; want several ways to hang", len(found.Findings))
+	}
+	for _, f := range found.Findings {
+		small, err := hunt.Minimize(t.Context(), f.Outcome)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !hunt.Alike(small, f.Outcome) {
+			t.Errorf("made another bug of\n%s\n%s", f.Summary(), small.Summary())
+		}
+	}
+}
