@@ -9,7 +9,8 @@ import "github.com/zksim/zksim/linearizability/ops"
 //
 // With the server's log, answers are judged, too. A leader named by [ops.Leader] owned, at some
 // moment of the call, the oldest ephemeral under Path, with its name as the data. An empty answer
-// means that at some moment there was no such znode.
+// means that at some moment there was no such znode, or that it had no data: a candidate may store
+// its name when it becomes the leader.
 type Election Lock
 
 func (claims Election) judge(h History, left *Leftovers) Report {
@@ -61,12 +62,28 @@ func ledDuring(t lockTable, op Op) bool {
 			}
 		}
 	}
+	for _, e := range t.history.Server {
+		if e.Kind == DataChanged && op.Call <= e.Step && e.Step <= op.Return {
+			moments = append(moments, e.Step)
+		}
+	}
 	for _, step := range moments {
 		z := t.nodes.oldest(step)
-		if op.Empty && z == nil ||
-			!op.Empty && z != nil && z.czxid == op.Token && z.data == op.Output {
+		if op.Empty && (z == nil || t.dataAt(z, step) == "") ||
+			!op.Empty && z != nil && z.czxid == op.Token && t.dataAt(z, step) == op.Output {
 			return true
 		}
 	}
 	return false
+}
+
+// dataAt is the data of a znode at a step.
+func (t lockTable) dataAt(z *znode, step int64) string {
+	data := z.data
+	for _, e := range t.history.Server {
+		if e.Kind == DataChanged && e.Path == z.path && z.created <= e.Step && e.Step <= step {
+			data = e.Data
+		}
+	}
+	return data
 }

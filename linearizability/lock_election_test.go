@@ -115,6 +115,18 @@ func TestElections(t *testing.T) {
 				f.leads("a", 1, node("a", 0))
 				f.asksWho("c", Result{Empty: true})
 			}},
+		{name: "told of nobody before the first has stored its name", build: func(f *fixture) {
+			op := f.call("a", ops.Lead, "")
+			epoch := f.creates("a", 1, node("a", 0), "", 1)
+			f.asksWho("c", Result{Empty: true})
+			f.server(ServerEvent{
+				Kind: DataChanged, Path: node("a", 0), Data: "a", Client: "a", Session: 1,
+			})
+			f.asksWho("c", Result{Output: "a", Token: epoch})
+			f.ret(op, OpOK, Result{Token: epoch, Session: 1})
+			f.resigns("a", 1, node("a", 0))
+			f.left = &Leftovers{}
+		}},
 		{name: "told of the second", bad: Answers, says: `"b" leads`, build: func(f *fixture) {
 			f.leads("a", 1, node("a", 0))
 			f.call("b", ops.Lead, "")

@@ -14,7 +14,7 @@ type hold struct {
 	unlock  *Op    // the client's release, if it called one
 	inner   []*Op  // acquires and releases in between, of a hold that was acquired again
 	depth   int    // how many of these acquires have no release
-	second  bool   // the client holds the lock under this token already, through another znode
+	second  bool   // the client holds the lock under this token, or without one, in another mode
 	node    *znode // the client's own znode, if known
 	owner   model.Owner
 	phantom string // why the client owns nothing, or empty
@@ -70,7 +70,7 @@ func holdsOf(client string, calls []Op, kind lockKind) (holds []*hold) {
 			kind.isAgain(current.lock, *op):
 			current.inner, current.depth = append(current.inner, op), current.depth+1
 		case op.Kind == kind.acquire && op.ok():
-			open[slot] = &hold{lock: *op, second: kind.named && holdsToken(holds, op.Token)}
+			open[slot] = &hold{lock: *op, second: kind.hasModes() && holdsToken(holds, op.Token)}
 			holds = append(holds, open[slot])
 		case op.Kind != kind.release || current == nil:
 		case current.depth > 0:
@@ -82,10 +82,10 @@ func holdsOf(client string, calls []Op, kind lockKind) (holds []*hold) {
 	return holds
 }
 
-// holdsToken reports whether a client has an open hold with a token, such as a writer that also
-// reads.
+// holdsToken reports whether a client has an open hold with a token, or without one, such as a
+// writer that also reads.
 func holdsToken(holds []*hold, token int64) bool {
-	return token != 0 && slices.ContainsFunc(holds, func(h *hold) bool {
+	return slices.ContainsFunc(holds, func(h *hold) bool {
 		return h.lock.Token == token && h.unlock == nil
 	})
 }

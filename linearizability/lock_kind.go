@@ -60,6 +60,9 @@ func (k lockKind) slot(op Op) string {
 	return ""
 }
 
+// hasModes reports whether a client may hold the lock in two modes at once.
+func (k lockKind) hasModes() bool { return k.named && !k.counted }
+
 func (k lockKind) isShared(op Op) bool { return k.shared != nil && k.shared(op) }
 
 func (k lockKind) conflicts(a, b Op) bool { return k.conflict == nil || k.conflict(a, b) }
@@ -69,5 +72,5 @@ func (k lockKind) isAgain(held, op Op) bool {
 	if op.Token != 0 || held.Token != 0 {
 		return op.Token == held.Token
 	}
-	return k.reentrant && op.Session == held.Session
+	return (k.reentrant || k.hasModes()) && op.Session == held.Session
 }

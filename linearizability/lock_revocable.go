@@ -44,7 +44,7 @@ func judgeRevocations(t lockTable, within time.Duration) Verdict {
 			return violated(Delivery, []int64{h.lock.Return, change.Step, op.Return},
 				"%s was asked at step %d to give %s up, and had not heard of it %v later",
 				op.Client, change.Step, h.node.path, late)
-		case op.Output == ops.Revoked:
+		case op.Output == ops.Revoked && (t.claims.Signals || !mayBeLost(t.history, h, op)):
 			return violated(Delivery, []int64{h.lock.Return, op.Return},
 				"%s heard at step %d that it was asked to give the lock up, "+
 					"but nobody had changed %s", op.Client, op.Return, h.node.path)
@@ -65,6 +65,13 @@ func holdingTime(history History, h *hold) (Op, bool) {
 		}
 	}
 	return Op{}, false
+}
+
+// mayBeLost reports whether an owner may take the hold for lost during op: its znode was gone, or it
+// had learned of a disconnect. Without a signal of loss the report of a request says this, too.
+func mayBeLost(history History, h *hold, op Op) bool {
+	n, noticed := history.notice(h.lock.Client, h.lock.Call, Disconnected, SessionExpired)
+	return h.node.deleted < op.Return || noticed && n.Step < op.Return
 }
 
 // requestTo returns the first change of the znode's data.

@@ -29,6 +29,7 @@ func TestRevocableLocks(t *testing.T) {
 	late := func(f *fixture) func() {
 		return func() { f.question(node("a", 0)); f.step += 100 }
 	}
+	cut := func(f *fixture) func() { return func() { f.told("a", Disconnected) } }
 	nothing := func(*fixture) func() { return func() {} }
 	for _, tt := range []struct {
 		name      string
@@ -40,6 +41,7 @@ func TestRevocableLocks(t *testing.T) {
 		{"not asked", ops.Over, nothing, "", ""},
 		{"asked just before the end", ops.Over, asks, "", ""},
 		{"lost before it could hear", ops.Lost, late, "", ""},
+		{"told of a loss by the same signal", ops.Revoked, cut, "", ""},
 		{"heard what nobody asked", ops.Revoked, nothing, Delivery,
 			"nobody had changed /lock/a-0000000000"},
 		{"asked and not heard", ops.Over, late, Delivery,

@@ -23,7 +23,7 @@ import (
 //
 // Herd: readers that go on together when a writer leaves are woken together, and count as one.
 //
-// Without tokens a client must not hold both modes at once: its znodes cannot be told apart then.
+// Without tokens the znode of a second mode is known only if the client created it during the call.
 type RWLock Lock
 
 func (claims RWLock) judge(h History, left *Leftovers) Report {

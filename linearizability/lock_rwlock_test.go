@@ -175,10 +175,16 @@ func TestWriterThatReadsOn(t *testing.T) {
 			f.ret(op, OpOK, Result{Token: token, Session: 2})
 		}},
 		{name: "without a znode", bad: Safety,
-			says: "a returned from lock at step 7 without a znode of its own",
+			says: "a deleted its own znode /lock/a-0000000000",
 			build: func(f *fixture) {
 				readsOn(f, "")
 			}},
+		{name: "with the znode by which it wrote", build: func(f *fixture) {
+			token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
+			f.ret(f.call("a", ops.Lock, ops.ReadMode), OpOK, Result{Token: token, Session: 1})
+			f.ret(f.call("a", ops.Unlock, ops.WriteMode), OpOK, Result{})
+			f.gives(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
+		}},
 		{name: "and a writer is let in", bad: Safety, says: "a and b own the lock at once",
 			build: func(f *fixture) {
 				op, token := readsOn(f, node("a", 2))

@@ -21,7 +21,9 @@ func isStolen(h *hold, history History) bool {
 	if noticed && n.Step <= z.deleted {
 		return false
 	}
-	return !z.removedBy(h.owner.Client, h.owner.Session) || !otherCallAtDelete(h, history)
+	shared := h.second && z.created < h.lock.Call // a release of the other mode must leave it
+	return !z.removedBy(h.owner.Client, h.owner.Session) || shared ||
+		!otherCallAtDelete(h, history)
 }
 
 // otherCallAtDelete reports whether the holder had another call under way, or had called since the

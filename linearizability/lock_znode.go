@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/zksim/zksim/model"
 )
@@ -56,6 +57,9 @@ func (n lockNodes) ofHold(op Op) (z *znode, phantom string) {
 			continue
 		}
 		if z.existsAt(op.Return) {
+			if n.kind.counted && op.Token == 0 && n.hasOther(z, op) {
+				return nil, "" // it is not known which of them is the lease
+			}
 			return z, otherSession(z, op)
 		}
 		if last == nil || z.deleted >= last.deleted {
@@ -65,15 +69,23 @@ func (n lockNodes) ofHold(op Op) (z *znode, phantom string) {
 	return last, n.whyPhantom(last, op)
 }
 
-// ofSecondHold is ofHold for a hold that shares its token with another one: its znode is the last
-// that the client created during the call.
+// hasOther reports whether the client has another znode than z at the end of a call.
+func (n lockNodes) hasOther(z *znode, op Op) bool {
+	return slices.ContainsFunc(n.log.znodes, func(other *znode) bool {
+		return other != z && n.isOwn(other, op) && other.existsAt(op.Return)
+	})
+}
+
+// ofSecondHold is ofHold for a hold beside one in another mode: its znode is the last that the
+// client created during the call. If there is none, one znode serves both holds. Then it is known
+// by the token only: the client may change it for another later.
 func (n lockNodes) ofSecondHold(op Op) (z *znode, phantom string) {
 	z = n.newest(op)
 	switch {
-	case !n.log.known:
+	case !n.log.known, z == nil && n.token(op) == 0:
 		return nil, ""
 	case z == nil:
-		return nil, n.whyPhantom(nil, Op{})
+		return n.ofHold(op)
 	case z.existsAt(op.Return):
 		return z, otherSession(z, op)
 	}

@@ -68,7 +68,7 @@ func judgeRanks(t queueTable) Verdict {
 		}
 	}
 	for _, r := range t.removals {
-		if first := passedOver(t, r.element, r.znode.deleted); first != nil {
+		if first := passedOver(t, r); first != nil {
 			return violated(Order, []int64{r.znode.deleted},
 				"element %s was removed at step %d, although %s was in the queue",
 				t.ranking.describe(r.element), r.znode.deleted, t.ranking.describe(first))
@@ -77,16 +77,21 @@ func judgeRanks(t queueTable) Verdict {
 	return fine(Order, "every element left in its turn")
 }
 
-// passedOver returns an element that was in the queue at a step and should have left before this
-// one. An element that was put back has its old place.
-func passedOver(t queueTable, e *element, step int64) *element {
+// passedOver returns an element that was in the queue at a removal and should have left before. An
+// element that was put back has its old place.
+func passedOver(t queueTable, r removal) *element {
+	e, step := r.element, r.znode.deleted
+	known := step
+	if t.claims.MayOvertake && r.by != nil {
+		known = r.by.Call
+	}
 	for _, other := range t.elements {
 		if other == e || other.rank > e.rank || other.rank == e.rank && len(other.znodes) > 0 &&
 			other.znodes[0].created > e.znodes[0].created {
 			continue
 		}
 		for _, z := range other.znodes {
-			if z.created < step && step < z.deleted {
+			if z.created < known && step < z.deleted {
 				return other
 			}
 		}

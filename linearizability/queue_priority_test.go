@@ -272,3 +272,30 @@ func TestBrokenPriorityQueuesAreFoundBroken(t *testing.T) {
 		{"hangs", neverReturns(ops.Offer, ops.Poll, ops.Peek), []string{Liveness}, 0},
 	})
 }
+
+// TestOvertakingElements: with MayOvertake a take may pass over what came during its call only.
+func TestOvertakingElements(t *testing.T) {
+	weak := func(q Queue) Claims {
+		q.MayOvertake = true
+		return PriorityQueue(q)
+	}
+	put := func(f *fixture, value string, priority int64) {
+		f.offers("a", value, Prioritized(value, priority))
+	}
+	checkHistories(t, queueAt(weak), []queueTest{
+		{name: "during the call", build: func(f *fixture) {
+			put(f, "x", 5)
+			op := f.call("b", ops.Take, "")
+			put(f, "y", -1)
+			f.deletes("b", 0, "/q/x", 0)
+			f.ret(op, OpOK, Result{Output: "x"})
+			f.take("b", "y")
+		}},
+		{name: "before the call", bad: Order, says: "although y (priority -1) was in the queue",
+			build: func(f *fixture) {
+				put(f, "x", 5)
+				put(f, "y", -1)
+				f.take("b", "x")
+			}},
+	})
+}

@@ -55,6 +55,9 @@ func (s *simulation) recordChange(a engine.Applied, change state.Change) {
 	default:
 		return
 	}
+	if c.Path != "" {
+		s.changed = append(s.changed, c.Time)
+	}
 	c.Client = s.out.SessionClient[c.Session]
 	c.Notified = notifiedOf(a, c)
 	s.notes.Change(s.log("server", "%s", tracetext.Change(c)), c)

@@ -48,6 +48,7 @@ func (s *simulation) react(r engine.Reaction) { s.send(r, nil, nil, nil) }
 // fault damages the output on the connection.
 func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn, f *carry.Armed) {
 	s.recordChanges(r)
+	s.replies++
 	for _, out := range r.Out {
 		l := s.links[out.Conn]
 		if l == nil {

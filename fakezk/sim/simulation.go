@@ -48,6 +48,8 @@ type simulation struct {
 	spare   []*link           // the next list for written
 	back    time.Duration     // by which the World's clock is set back; see catchUp
 	origins map[string]origin // of the nodes that exist
+	changed []time.Duration   // the times of the changes of the tree
+	replies int
 
 	closing atomic.Bool  // the end: dials fail, nothing is recorded
 	began   atomic.Int64 // start as UnixNano, for elapsed()
@@ -97,12 +99,45 @@ func (s *simulation) run() {
 	cfg.OrderChildren = s.shuffleChildren
 	s.engine = engine.New(cfg, s.start)
 	s.setUp()
-	s.loop(s.world.Limit, func() bool { return s.running == 0 })
+	s.loop(s.world.Limit, s.over)
+	s.playOvertime()
 	s.noteBusy()
 	s.heal()
 	s.loop(max(s.now(), s.net.HeldUntil())+s.world.Settle, func() bool { return false })
 	s.noteAtRest()
 	s.tearDown(cancel)
+}
+
+// over reports whether all scripts have ended.
+func (s *simulation) over() bool { return s.running == 0 }
+
+// playOvertime is the loop for scripts that are slow; see World.Overtime.
+func (s *simulation) playOvertime() {
+	const times, most = 20, 30
+	if s.world.Overtime == 0 || s.changesSince(s.now()-s.world.Overtime) > most || s.isAtIt() {
+		return
+	}
+	for range times {
+		begin := s.now()
+		s.loop(begin+s.world.Overtime, s.over)
+		if n := s.changesSince(begin); n == 0 || n > most || s.over() || s.out.OutOfSteps {
+			return
+		}
+	}
+}
+
+// isAtIt goes on for ten seconds, and reports whether the clients did more than to wait: then most
+// of their requests are pings, one or two a second.
+func (s *simulation) isAtIt() bool {
+	before := s.replies
+	s.loop(s.now()+10*time.Second, s.over)
+	return s.replies-before > 30*len(s.clients) || s.over() || s.out.OutOfSteps
+}
+
+// changesSince is the number of changes of the tree at a time or later.
+func (s *simulation) changesSince(begin time.Duration) int {
+	at, _ := slices.BinarySearch(s.changed, begin)
+	return len(s.changed) - at
 }
 
 func (s *simulation) setBubble(name string) {

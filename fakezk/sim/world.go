@@ -61,6 +61,10 @@ type World struct {
 	ClientBuffer int
 	// Limit ends the run at this virtual time even if scripts are still busy; 0 means 10 minutes.
 	Limit time.Duration
+	// Overtime is how much longer busy scripts get after the Limit, again and again up to 20 times,
+	// if the tree changes at least once in that time, and at most 30 times: so it does if clients
+	// poll once in minutes. No change is a hang, and more changes are a loop.
+	Overtime time.Duration
 	// Settle is how long, after the last script has ended and the last delay or stall
 	// has let go, the World goes on without faults, so that clean-up in the background
 	// can finish; 0 means two session timeouts.
@@ -89,10 +93,10 @@ var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Validate returns an error for an invalid description.
 func (w World) Validate() error {
-	if w.SessionTimeout < 0 || w.Limit < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 ||
+	if w.SessionTimeout < 0 || w.Limit < 0 || w.Overtime < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 ||
 		w.ClientBuffer < 0 {
 		return fmt.Errorf(
-			"SessionTimeout, Limit, Settle, Freeze, MaxSteps and ClientBuffer must not be negative")
+			"SessionTimeout, Limit, Overtime, Settle, Freeze, MaxSteps and ClientBuffer must not be negative")
 	}
 	if err := w.Schedule.Validate(); err != nil {
 		return err

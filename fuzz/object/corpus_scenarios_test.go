@@ -150,9 +150,9 @@ var corpus = []struct {
 		}, "hits b's #11 multi /queue/claims/G3",
 	},
 	{
-		"id-queue-survives-lost-reply-to-its-discard", "id-queue", "", 4, pair, []string{
+		"id-queue-survives-lost-reply-to-its-discard", "id-queue", "", 9, pair, []string{
 			"drop-reply client=a op=multi request=4",
-		}, "hits a's #15 multi /queue/claims/G5",
+		}, "hits a's #16 multi /queue/claims/G4",
 	},
 	{
 		"turn-queue-survives-expiry-of-whose-turn-it-is", "turn-queue", "", 1, pair,

@@ -65,8 +65,14 @@
 //   - LeavesAtRest are patterns of znodes that may stay behind when all clients are done.
 //   - Fair and MaxHerd of a lock: waiters are served in order, and a release wakes at most so many.
 //   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.
+//   - MayOvertake of a priority or delay queue: a take may pass over what is offered meanwhile.
 //   - Definite of a counter or a value: an error that is not ambiguous promises that nothing was
 //     written.
+//
+// Watches, goroutines and sessions that are left when all clients are done are orphans, unless
+// Keeps of the workload allows them. In half of the runs the clients close an object with a Close
+// when their scripts have ended; in the other half its goroutines and watches do not count. Context
+// of Env is done when the script of the client has ended.
 //
 // If the object writes nothing at its Env.Path in a run without faults, although its calls succeed,
 // the run ends with an error that names both paths, and no verdict.

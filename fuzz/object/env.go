@@ -1,6 +1,7 @@
 package object
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
@@ -10,6 +11,8 @@ import (
 
 // Env is the surroundings of an object: a client passes it to the function that makes the object.
 type Env struct {
+	// Context is done when the client's script has ended, for an object that works until then.
+	Context context.Context
 	// Conn is the client's connection. No other client uses it.
 	Conn *zk.Conn
 	// Name is a name for the owner of the object. No other client has it.
@@ -29,7 +32,7 @@ func (e Env) InTurn() recipes.Conn { return inTurn{e.Conn} }
 // opener turns a function that makes an object from an Env into one that makes it from a player.
 func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
 	return func(p *scenario.Player) T {
-		return open(Env{Conn: p.Conn(), Name: p.Name(), Path: path})
+		return open(Env{Context: p.Life(), Conn: p.Conn(), Name: p.Name(), Path: path})
 	}
 }
 

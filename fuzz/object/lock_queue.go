@@ -66,7 +66,12 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 					return h.Now().Offer(ctx, []byte(element))
 				}
 			}
-			queue := func() taker { return lp }
+			queue := func() taker {
+				if _, ok := h.Now().(DeliveryPoller); ok {
+					return pollingLockQueue{lp}
+				}
+				return lp
+			}
 			queuePlayer{Player: p, queue: queue, put: put, done: lp.finish}.play(s)
 		})
 	w.Length = func(s scenario.Script) time.Duration {
@@ -91,13 +96,11 @@ func (p *lockQueuePlayer) Take(ctx context.Context) ([]byte, error) {
 	return d.Data(), nil
 }
 
-func (p *lockQueuePlayer) Poll(ctx context.Context) (data []byte, ok bool, err error) {
-	q, can := p.queue().(DeliveryPoller)
-	if !can {
-		data, err = p.Take(ctx)
-		return data, err == nil, err
-	}
-	d, ok, err := q.Poll(ctx)
+// pollingLockQueue is a lockQueuePlayer of a queue with a Poll.
+type pollingLockQueue struct{ *lockQueuePlayer }
+
+func (p pollingLockQueue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
+	d, ok, err := p.queue().(DeliveryPoller).Poll(ctx)
 	if err != nil || !ok {
 		return nil, false, err
 	}

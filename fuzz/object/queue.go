@@ -55,6 +55,9 @@ type QueueClaims struct {
 	MayLose, MayDuplicate bool
 	// Unordered says that the queue does not promise FIFO order.
 	Unordered bool
+	// MayOvertake says that a take from a priority or delay queue may pass over an element that is
+	// offered while the take is under way.
+	MayOvertake bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes that may stay.
 	LeavesAtRest []string
 }
@@ -108,7 +111,7 @@ func (c QueueClaims) workload(
 			}
 			return linearizability.Judge(e.History, e.Rest, kind(linearizability.Queue{
 				Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
-				MayDuplicate: c.MayDuplicate, Unordered: c.Unordered,
+				MayDuplicate: c.MayDuplicate, Unordered: c.Unordered, MayOvertake: c.MayOvertake,
 				AllowedAtRest: c.LeavesAtRest, Patience: patience(e.Plan),
 			})), nil
 		},

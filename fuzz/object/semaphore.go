@@ -19,9 +19,9 @@ type Acquirer interface {
 	Acquire(ctx context.Context) (Lease, error)
 }
 
-// Lease is a lease of an Acquirer. Token is the czxid of its znode, or 0 if each client holds at
-// most one lease. Lost() <-chan struct{} is optional and tested, too: it is the signal to a holder
-// that it does not have the lease any more.
+// Lease is a lease of an Acquirer. Token is the czxid of its znode, or 0: then the znode is known
+// only while the client has no other. Lost() <-chan struct{} is optional and tested, too: it is the
+// signal to a holder that it does not have the lease any more.
 type Lease interface {
 	Token() int64
 	Release(ctx context.Context) error

@@ -12,7 +12,7 @@ import (
 // cannot remove it, so this is no orphan.
 func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
 	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "value", ""), Script: scenario.DefaultScript, Seed: 242,
+		Workload: builtin(t, "value", ""), Script: scenario.DefaultScript, Seed: 351,
 		Plan: plan(t, "cut client=a event=2", "cut client=a event=1"),
 	})
 	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/value" {

@@ -21,6 +21,9 @@ type closer interface {
 // closeNowAndThen is the script of the goroutine that closes the shared object at any moment and
 // opens a new one in its place.
 func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
+	if _, ok := any(h.Now()).(closer); !ok {
+		return // without a Close, nothing would give back what the object holds
+	}
 	for round := 0; round < 2*s.Rounds; round++ {
 		if !p.Pause(time.Duration(p.Choose(At("close", round), 80_000)) * time.Microsecond) {
 			return

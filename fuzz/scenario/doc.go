@@ -73,9 +73,9 @@
 //   - In one of three rounds a client calls TryLock, TryRLock or TryAcquire before it waits, if the
 //     object has that method.
 //
-// The judge sees a close as a call. An object without a method Close is not closed; nor are
-// elections, double barriers, caches, configuration centres, groups and registries. These only
-// get calls with done contexts.
+// Every script closes its object at the end in half of the runs. The judge sees a close as a call.
+// An object without a method Close is not closed; nor are elections, double barriers, caches,
+// configuration centres, groups and registries. These only get calls with done contexts.
 //
 // # When a run is not judged
 //

@@ -17,7 +17,7 @@ func (p *Player) goroutines(number int, script func(p *Player)) {
 	}
 	for n := 1; n < number; n++ {
 		other := newPlayer(p.ctx, worldClient{world.Goroutine.Client.Goroutine(n)}, p.index, p.seed)
-		other.careless, other.drawn = p.careless, p.drawn
+		other.careless, other.faults, other.drawn = p.careless, p.faults, p.drawn
 		p.others = append(p.others, other)
 	}
 	world.Goroutines(number, func(h *sim.Goroutine) {
@@ -53,6 +53,18 @@ func (h *Handle[T]) Now() T {
 	return h.opened
 }
 
+// end closes the object that is open at the end of a script, in half of the runs. In the other half
+// it stays open: then what Close would clean up is no orphan, but the other clients see it.
+func (h *Handle[T]) end(p *Player) {
+	c, ok := any(h.opened).(closer)
+	if !ok || p.ctx.Err() != nil {
+		return
+	}
+	if p.open = p.Agree("closed at the end", 2) == 0; !p.open {
+		p.close(p.ctx, c)
+	}
+}
+
 // Shared returns a Play for clients with one object each: open makes the object, and play uses it,
 // in as many goroutines as the script asks for. Each goroutine has a Player; the judge sees one
 // client that makes several calls at once. In a careless script one more goroutine closes the
@@ -62,6 +74,7 @@ func Shared[T any](open func(*Player) T,
 	return func(p *Player, s Script) {
 		users := s.goroutines()
 		h := &Handle[T]{open: func() T { return open(p) }, users: users}
+		defer h.end(p)
 		h.opened = h.open()
 		if !s.Careless {
 			p.goroutines(users, func(p *Player) { play(p, s, h) })

@@ -134,8 +134,12 @@ func rest(r *trace.Result, h linearizability.History,
 			linearizability.SessionAtRest{ID: s.ID, Client: r.SessionClient[s.ID]})
 	}
 	leaves := gaveUp(h)
+	open := slices.ContainsFunc(players, func(p *Player) bool { return p.open })
+	if open {
+		out.Leaked = nil // Close ends them
+	}
 	for _, w := range r.Watches {
-		if leaves[r.SessionClient[w.Session]] {
+		if open || leaves[r.SessionClient[w.Session]] || !exists(r, w.Path) {
 			continue
 		}
 		out.Watches = append(out.Watches,
@@ -173,6 +177,12 @@ func createdAt(r *trace.Result, n view.Node) int64 {
 		}
 	}
 	return 0
+}
+
+// exists reports whether a znode is left. A watch on one that is not was set by an exists, as the
+// recipes of the ZooKeeper guide do it when a predecessor has just gone; it cannot be taken back.
+func exists(r *trace.Result, path string) bool {
+	return slices.ContainsFunc(r.Nodes, func(n view.Node) bool { return n.Path == path })
 }
 
 // hopeless is how long all calls of a client may fail before the client counts as stuck.

@@ -19,6 +19,7 @@ import (
 // [Shared].
 type Player struct {
 	ctx      context.Context
+	life     context.Context
 	client   client
 	others   []*Player // those of the client's further goroutines
 	index    int
@@ -28,9 +29,11 @@ type Player struct {
 	seed     uint64
 	drawn    func(*Player, string, int) // is told of each draw, nil outside of tests
 	careless bool                       // the script is
+	faults   int                        // of the run
 	signals  bool                       // the object under test has a signal for losses
 	token    int64                      // of the last successful call with one
 	reached  []string
+	open     bool // the script has left an object that has a Close
 }
 
 // client is the part of a world that a player needs: a goroutine of a client of a [sim.World], or a
@@ -68,7 +71,7 @@ func (c realClient) Of() string { return c.Name() }
 func (realClient) Number() int  { return 0 }
 
 func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
-	p := &Player{ctx: ctx, client: c, index: index, seed: seed}
+	p := &Player{ctx: ctx, life: ctx, client: c, index: index, seed: seed}
 	p.calls = linearizability.NewRecorder(func() int64 {
 		return int64(c.Note("%s", p.text))
 	}, c.Now)
@@ -76,6 +79,14 @@ func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
 		return int64(c.NoteAside("is told: lost"))
 	}, c.Now)
 	return p
+}
+
+// play runs the script of a client.
+func (p *Player) play(s Scenario) {
+	life, end := context.WithCancel(p.ctx)
+	defer end()
+	p.life = life
+	s.Workload.Play(p, s.Script)
 }
 
 // Name is the client's name: a, b, c, ... Its further goroutines are called a.2, a.3, ...
@@ -89,6 +100,10 @@ func (p *Player) Conn() *zk.Conn { return p.client.Conn() }
 
 // Context is done when the World ends.
 func (p *Player) Context() context.Context { return p.ctx }
+
+// Life is a context that is done when the client's script has ended, for an object that works until
+// its owner ends.
+func (p *Player) Life() context.Context { return p.life }
 
 // Pause sleeps in virtual time and reports whether the World still runs.
 func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) == nil }

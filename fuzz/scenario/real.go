@@ -48,7 +48,7 @@ func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int
 			realworld.Actor{Name: name, Run: func(ctx context.Context, c *realworld.Client) {
 				p := newPlayer(ctx, realClient{c}, i, s.Seed)
 				players[i] = p
-				s.Workload.Play(p, s.Script)
+				p.play(s)
 			}})
 	}
 	result, err := w.Run(ctx)

@@ -135,9 +135,9 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	}
 	players = everyGoroutine(players)
 	o.History = history(result, players)
-	why := cutShort(result, o.History, s.limit())
+	why := cutShort(result, o.History, max(s.limit(), result.Elapsed-s.settle()))
 	if o.CutShort = why != ""; !o.CutShort {
-		o.Rest = rest(result, o.History, players)
+		o.Rest = s.Workload.Keeps.without(rest(result, o.History, players))
 	}
 	if o.Reached, err = reached(s.Workload, players); err != nil {
 		return nil, err
@@ -220,6 +220,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Server:         sim.Settings{TickTime: tickTime},
 		SessionTimeout: SessionTimeout,
 		Limit:          s.limit(),
+		Overtime:       overtime * time.Duration(1+len(s.Plan)), // a fault can cost a look
 		Settle:         s.settle(),
 		Freeze:         s.Workload.Freeze,
 	}
@@ -227,9 +228,9 @@ func (s Scenario) world() (sim.World, []*Player) {
 		w.Clients = append(w.Clients,
 			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
 				p := newPlayer(ctx, worldClient{c.Goroutine(0)}, i, s.Seed)
-				p.careless, p.drawn = s.Script.Careless, s.drawn
+				p.careless, p.faults, p.drawn = s.Script.Careless, len(s.Plan), s.drawn
 				players[i] = p
-				s.Workload.Play(p, s.Script)
+				p.play(s)
 			}})
 	}
 	return w, players

@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/zksim/zksim/linearizability"
@@ -59,15 +60,18 @@ func tooLate(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// GiveBack calls a release up to three times, until it succeeds, as a careful caller does. In a
-// careless script, for one label in three, it calls it only once, with a context that is done: the
-// object must release all the same.
+// GiveBack calls a release until it succeeds, as a careful caller does: three times, and once more
+// for each fault of the run, since a fault can cost an attempt. In a careless script, for one label
+// in three, the first call has a context that is done, and is the last one if it returns nil or the
+// error of the context: the object must release all the same.
 func (p *Player) GiveBack(label string, release func(ctx context.Context) error) bool {
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
 		ctx, _ := tooLate(p.ctx)
-		return release(ctx) == nil
+		if err := release(ctx); err == nil || errors.Is(err, ctx.Err()) {
+			return err == nil
+		}
 	}
-	return p.Attempt(3, func(int) error { return release(p.ctx) })
+	return p.Attempt(3+p.faults, func(int) error { return release(p.ctx) })
 }
 
 // LongHold is the time that [Player.Hold] adds to one hold in eight, so that it outlasts a session

@@ -43,6 +43,8 @@ type Workload struct {
 	// Judge returns the verdicts on a run. It is called outside of the simulated world. An error
 	// means that there is no verdict, because workload and object do not fit.
 	Judge func(e Evidence) (linearizability.Report, error)
+	// Keeps says what the object may leave at rest.
+	Keeps Keeps
 	// Flawed is the property that the implementation is known to violate, "" if there is none; see
 	// [Catalogue.Sound].
 	Flawed string
@@ -53,6 +55,24 @@ type Workload struct {
 	// Properties are those that Judge may find violated: a scenario file that expects another one
 	// is an error. Nil means any.
 	Properties []string
+}
+
+// Keeps says what an object may leave at rest because its process ends it, and not the object: that
+// is no orphan then.
+type Keeps struct{ Watches, Goroutines, Sessions bool }
+
+// without is the rest without what may be left.
+func (k Keeps) without(rest *linearizability.Leftovers) *linearizability.Leftovers {
+	if k.Watches {
+		rest.Watches = nil
+	}
+	if k.Goroutines {
+		rest.Leaked = nil
+	}
+	if k.Sessions {
+		rest.Sessions = nil
+	}
+	return rest
 }
 
 // Evidence is the input of a Judge.
@@ -151,6 +171,8 @@ const (
 	// baseLimit is how long the scripts get, in virtual time, besides the
 	// length of their turns and of the faults.
 	baseLimit = 2 * time.Minute
+	// overtime is how much longer clients get that look once in minutes, again and again.
+	overtime = 4 * time.Minute
 )
 
 // judged are the properties that a run of the workload may violate, nil for any.
