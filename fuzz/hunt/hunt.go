@@ -37,8 +37,8 @@ type Hunt struct {
 	// After a hunt that added nothing to its corpus, the next one with the same Seed is the same.
 	Corpus []scenario.Scenario
 	// Counts reports whether a violation counts; nil means that all do. Several goroutines call it
-	// at the same time. It must always give the same answer for an outcome. A run that froze always
-	// counts: its code spins on and slows down all other runs.
+	// at the same time. It must always give the same answer for an outcome. A run with code that
+	// spins without end always counts: it slows down all other runs.
 	Counts func(*scenario.Outcome) bool
 	// Findings is the number of different findings after which the hunt ends; 0 means one.
 	Findings int
@@ -69,6 +69,8 @@ type Found struct {
 	// Runs counts the scenarios that the strategies proposed, up to the last finding, and
 	// Replayed those of the corpus. Undecided counts those of both with an unknown verdict.
 	Runs, Replayed, Undecided int
+	// FirstUndecided is the first undecided outcome, nil if there is none.
+	FirstUndecided *scenario.Outcome
 	// Traces counts the different orders of requests and faults, up to a million. Behaviours counts
 	// the different behaviours of the runs: which fault struck which operation, the ephemeral nodes
 	// of the session then, and how the call went on and ended.

@@ -184,7 +184,9 @@ func (p *pursuit) count(t trial, r played) int {
 	}
 	f.judged = f.judged || judged(o)
 	if o.Undecided() {
-		f.Undecided++
+		if f.Undecided++; f.FirstUndecided == nil {
+			f.FirstUndecided = o
+		}
 	}
 	if r.differs != "" {
 		f.Divergences = append(f.Divergences, Divergence{t.scenario, r.differs})
@@ -200,7 +202,7 @@ func (p *pursuit) count(t trial, r played) int {
 // violates reports whether an outcome is a violation that counts.
 func (p *pursuit) violates(o *scenario.Outcome) bool {
 	return o.Status() == linearizability.Violated &&
-		(p.Counts == nil || o.Result.Frozen != "" || p.Counts(o))
+		(p.Counts == nil || o.Result.Spins || p.Counts(o))
 }
 
 // maxTraces bounds the memory of a hunt.

@@ -20,6 +20,8 @@ type Sweep struct {
 	// Violated counts the points with a violation. Undecided counts those without one, but with an
 	// unknown verdict.
 	Violated, Undecided int
+	// FirstUndecided is the outcome of the first undecided point, nil if there is none.
+	FirstUndecided *scenario.Outcome
 	// Violations are the violated properties, in the order of their first violations. Each point
 	// counts for one property; see [scenario.Outcome.Property]. If the run without faults violates
 	// a property, that is the only one, and no point was tried.
@@ -46,8 +48,8 @@ type Violation struct {
 
 // RunSweep runs the scenario without faults and then once with each single fault at each of its
 // protocol steps, on all cores. It calls progress, if not nil, after every run. When ctx is done it
-// returns the result so far and the error of the context. When a run froze it returns the result so
-// far: the code that spins there would slow down all other runs.
+// returns the result so far and the error of the context. When code spins without end in a run, it
+// returns the result so far: that code would slow down all other runs.
 func RunSweep(
 	ctx context.Context, s scenario.Scenario, progress func(done, total int),
 ) (*Sweep, error) {
@@ -100,7 +102,8 @@ type pointResult struct {
 	played, froze, missed, judged bool
 	status                        linearizability.Status
 	property                      string
-	// outcome is nil if nothing is violated, or an earlier point violates the same property.
+	// outcome is nil if the point is ok, or if an earlier point violates the same property or is
+	// undecided, too.
 	outcome *scenario.Outcome
 	reached []string
 	err     error
@@ -111,7 +114,7 @@ type sweepPoints struct {
 	mu       sync.Mutex
 	results  []pointResult
 	done     int
-	first    map[string]int // the first point so far that violates a property
+	first    map[string]int // the first point so far that violates a property, or, for "", is undecided
 	progress func(done, total int)
 }
 
@@ -127,7 +130,8 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 		played: true, froze: froze(o), missed: len(o.Result.Missed) > 0, judged: judged(o),
 		status: o.Status(), property: o.Property(), reached: o.Reached,
 	}
-	if first, known := p.first[kept.property]; kept.property != "" && (!known || i < first) {
+	first, known := p.first[kept.property]
+	if kept.status != linearizability.OK && (!known || i < first) {
 		if known {
 			p.results[first].outcome = nil
 		}
@@ -155,7 +159,9 @@ func (s *Sweep) add(f fault.Fault, r pointResult) {
 		s.Violated++
 		s.blame(f, r.property, r.outcome)
 	case linearizability.Unknown:
-		s.Undecided++
+		if s.Undecided++; s.FirstUndecided == nil {
+			s.FirstUndecided = r.outcome
+		}
 	default:
 		s.Survived++
 	}

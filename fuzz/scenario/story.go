@@ -13,9 +13,12 @@ import (
 // that matters.
 func (o *Outcome) Story() string {
 	var b strings.Builder
-	if property := o.Property(); property != "" {
-		fmt.Fprintf(&b, "%s is violated: %s\n", property, o.Summary())
-	} else {
+	switch property, summary := o.Property(), o.Summary(); {
+	case property != "":
+		fmt.Fprintf(&b, "%s is violated: %s\n", property, summary)
+	case summary != "":
+		fmt.Fprintf(&b, "verdict: %s: %s\n", o.Status(), summary)
+	default:
 		fmt.Fprintf(&b, "verdict: %s\n", o.Status())
 	}
 	fmt.Fprintf(&b, "\n  %s\n", o.Scenario)
@@ -94,10 +97,9 @@ func (o *Outcome) Measurements() []string {
 // first: no judge has one.
 func (o *Outcome) Verdicts() []linearizability.Verdict {
 	var verdicts []linearizability.Verdict
-	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
-		verdicts = append(verdicts,
-			linearizability.Verdict{Property: o.Property(), Status: o.Status(),
-				Summary: o.Summary()})
+	if v, broke := o.broke(); broke {
+		v.Summary = o.Result.Trace.Rename(v.Summary)
+		verdicts = append(verdicts, v)
 	}
 	for _, v := range o.Report.Verdicts {
 		v.Summary = o.Result.Trace.Rename(v.Summary)
