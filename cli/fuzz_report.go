@@ -58,8 +58,16 @@ func (j fuzzJSON) open() bool { return allOpen(j.Undecided, j.Runs+j.Replayed) }
 
 func allOpen(undecided, tried int) bool { return tried > 0 && undecided == tried }
 
-// nothingDecided is printed after a search in which every scenario is undecided.
-const nothingDecided = "every scenario is undecided, so this shows nothing\n"
+// tellUndecided prints why the first undecided scenario of a search is undecided, and whether all
+// of them are.
+func (a *app) tellUndecided(first *scenario.Outcome, all bool) {
+	if first != nil {
+		a.printf("undecided, for instance: plan %v: %s\n", first.Scenario.Plan, first.Summary())
+	}
+	if all {
+		a.printf("every scenario is undecided, so this shows nothing\n")
+	}
+}
 
 // fuzzJSONOf is the result of a hunt without its findings.
 func (c *fuzzCommand) fuzzJSONOf(a *app, w scenario.Workload, h hunted) fuzzJSON {
@@ -89,9 +97,7 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 	j.Interrupted = j.Interrupted || a.ctx.Err() != nil
 	if !c.JSON {
 		a.printf("%s\n", summary(j, len(small)))
-		if j.open() {
-			a.printf(nothingDecided)
-		}
+		a.tellUndecided(h.FirstUndecided, j.open())
 		reportGoals(a, j)
 	}
 	for _, f := range small {

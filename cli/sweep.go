@@ -144,8 +144,8 @@ func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, en
 		ended = errors.Join(ended, a.json(report))
 	}
 	open := allOpen(sweep.Undecided, sweep.Points)
-	if open && !c.JSON {
-		a.printf(nothingDecided)
+	if !c.JSON {
+		a.tellUndecided(sweep.FirstUndecided, open)
 	}
 	return a.ending(open || len(sweep.Violations) > 0, ended)
 }

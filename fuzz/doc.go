@@ -75,10 +75,11 @@
 //
 // The properties are safety, belief, fencing, linearizability, order, answers, presence, view,
 // delivery, liveness, orphans and herd; package linearizability defines each. A run is also
-// violated if a script panics or ends its goroutine, as t.Fatal does ("panic"), or if virtual time
-// cannot pass ("frozen"). Liveness is violated by a call that never returns, by a client whose
-// calls all fail for the last virtual minute or longer, and by a script that hangs outside of every
-// call. The story says where.
+// violated if a script panics or ends its goroutine, as t.Fatal does ("panic"), or if code spins so
+// that virtual time cannot pass ("frozen"). Liveness is violated by a call that never returns, by a
+// client whose calls all fail for the last virtual minute or longer, by a script that hangs outside
+// of every call, and by code that repeats requests or begins goroutines without end. The story says
+// where.
 //
 // # Where to go from here
 //

@@ -63,7 +63,7 @@ func trySaved(t TB, w scenario.Workload) {
 		case len(o.Result.Missed) > 0:
 			t.Logf("zksim: %s: %s: it tests nothing any more", name, strings.Join(r.Problems, "; "))
 		case o.Status() == linearizability.Unknown:
-			t.Logf("zksim: %s: the verdict is unknown: %s", name, o.Report.First().Summary)
+			t.Logf("zksim: %s: the verdict is unknown: %s", name, o.Summary())
 		}
 	}
 }
@@ -112,7 +112,7 @@ func replay(t TB, w scenario.Workload) {
 	case o.Status() == linearizability.Violated:
 		t.Fatalf("%s%s\nthe whole trace:\n\n%s", o.Story(), indented(r.Problems), o.Result.Trace)
 	case o.Status() == linearizability.Unknown:
-		t.Fatalf("zksim: %s: the verdict is unknown: %s", name, o.Report.First().Summary)
+		t.Fatalf("zksim: %s: the verdict is unknown: %s", name, o.Summary())
 	case len(o.Result.Missed) > 0:
 		t.Fatalf("zksim: %s: %s: it tests nothing any more", name, problems)
 	case r.File.Expect == linearizability.Violated:

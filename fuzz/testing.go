@@ -48,7 +48,7 @@ func Test(t TB, w scenario.Workload) {
 	undecided := sweep.Undecided + found.Undecided
 	if undecided == sweep.Points+found.Runs {
 		t.Fatalf("zksim: nothing could be decided in any of %d runs: %s",
-			undecided, sweep.Base.Report.First().Summary)
+			undecided, sweep.Base.Summary())
 	}
 	t.Logf("zksim: survived %d of %d fault points and %d other scenarios (%d undecided)",
 		sweep.Survived, sweep.Points, found.Runs, undecided)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -21,13 +22,17 @@ type Client struct {
 	index int // in World.Clients
 	dials int // connections begun; the World's goroutine owns it
 
-	peer     carry.Client         // as faults know it
-	done     bool                 // the script has ended
-	sessions map[int64]bool       // every session it ever had
-	mu       sync.Mutex           // guards the fields below
-	connects int                  // calls of Connect
-	conns    []*zk.Conn           // every one, for the end
-	scripts  [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
+	peer       carry.Client // as faults know it
+	tempo      tempo
+	lines      atomic.Int64         // of its scripts
+	linesAfter atomic.Int64         // the same after the end
+	done       bool                 // the script has ended
+	abandoned  bool                 // see abandonRunaway
+	sessions   map[int64]bool       // every session it ever had
+	mu         sync.Mutex           // guards the fields below
+	connects   int                  // calls of Connect
+	conns      []*zk.Conn           // every one, for the end
+	scripts    [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
 
 	once  sync.Once
 	first *zk.Conn // the result of Conn
@@ -118,6 +123,9 @@ const (
 func (c *Client) note(actor string, source int, format string, args ...any) trace.Moment {
 	m := c.sim.journal.add(1+c.index*sources+source, c.sim.elapsed(), actor, "%s",
 		fmt.Sprintf(format, args...))
+	if source != sourceLibrary {
+		c.countLine(m)
+	}
 	if m != trace.AfterEnd {
 		c.sim.wakeUp()
 	}

@@ -70,7 +70,7 @@ func (d *dialing) timeOut() { d.end(dialResult{err: os.ErrDeadlineExceeded}) }
 
 // end lets the dial return.
 func (d *dialing) end(r dialResult) {
-	d.client.sim.woken = true
+	d.client.wakes()
 	d.result <- r
 }
 

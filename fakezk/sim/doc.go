@@ -37,6 +37,12 @@
 // for a mutex, for the network or for a channel from outside, or that spins, stops the time;
 // Result.Frozen reports it. The clock of a bubble begins at midnight UTC of 2000-01-01.
 //
+// # Code without end
+//
+// A client that sends 10,000 requests without a pause and without a line of a script, a script that
+// writes 10,000 lines at one instant, and 10,000 goroutines end a run: Result.Runaway. Goroutines
+// without number that begin at one instant, so that nothing can end the run, end the process.
+//
 // # Several goroutines of one client
 //
 // Goroutines of one client that run at the same instant may differ from run to run.

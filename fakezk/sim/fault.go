@@ -71,12 +71,12 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 
 // deliver and fail are the only ways in which a connection wakes its client.
 func (l *link) deliver(bytes []byte) {
-	l.sim.woken = true
+	l.client.wakes()
 	l.end.HandOver(bytes, l.sim.back)
 }
 
 func (l *link) fail(err error) {
-	l.sim.woken = true
+	l.client.wakes()
 	l.end.Fail(err)
 }
 

@@ -63,6 +63,13 @@ func (j *journal) add(rank int, at time.Duration, actor, format string, args ...
 	return m
 }
 
+// moment is that of the World's next line.
+func (j *journal) moment() trace.Moment {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return trace.NewMoment(j.step, 0, 0)
+}
+
 // leaveRoom lets lines leave room for those of one more ping that was put off.
 func (j *journal) leaveRoom() {
 	j.mu.Lock()
@@ -95,6 +102,12 @@ func (j *journal) end() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.ended = true
+}
+
+func (j *journal) release() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = nil
 }
 
 // finish sorts the lines into their canonical order. soFar does so with a copy, as more may

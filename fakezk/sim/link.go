@@ -166,6 +166,9 @@ func (l *link) takeWrites() {
 		slices.SortStableFunc(frames, compareFrames)
 	}
 	for _, f := range frames {
+		if isRequest(f) {
+			l.sim.takesRequest(l.client)
+		}
 		l.send(true, newMessage(f, nil))
 	}
 	clear(frames)
@@ -212,6 +215,7 @@ func (l *link) send(up bool, m *carry.Message) {
 	label := labelOf(m)
 	label.sent, label.nth = l.sim.messages, t.count
 	if up {
+		l.sim.bytes += int64(len(m.Bytes))
 		l.conn.QueueUp(m)
 	} else {
 		l.conn.QueueDown(m)

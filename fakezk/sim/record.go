@@ -2,9 +2,7 @@ package sim
 
 import (
 	"path"
-	"time"
 
-	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -100,46 +98,4 @@ func (s *simulation) countEvent(l *link, m *carry.Message) {
 	at := s.log("server", "notifies %s: %s %s (event %d)", name, ev.Type, ev.Path, m.Number)
 	s.notes.Event(at, trace.EventPoint{Client: name, Number: m.Number, Type: ev.Type.String(),
 		Path: ev.Path})
-}
-
-// watch waits for the run to end. When no step is made for too long in real
-// time, it gives up and returns all goroutines' stacks.
-func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, string) {
-	tick := time.NewTicker(s.world.Freeze / 4)
-	defer tick.Stop()
-	last, idle := int64(-1), 0
-	for {
-		select {
-		case failure := <-ended:
-			return failure, ""
-		case <-tick.C:
-		}
-		if steps := s.steps.Load(); steps != last {
-			last, idle = steps, 0
-		} else if idle++; idle >= 4 {
-			return nil, s.bubbleStacks()
-		}
-	}
-}
-
-// result builds the Result of the run. After a freeze the simulation may still be running, so only
-// guarded fields are read.
-func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Result {
-	if frozen != "" {
-		return &trace.Result{Trace: s.journal.soFar(), Frozen: frozen, Steps: s.steps.Load()}
-	}
-	out := &s.out
-	out.Trace = s.journal.finish()
-	out.Panics = s.panics
-	if s.order != nil {
-		out.Decisions = s.order.decisions
-	}
-	if failure != nil && failure.Kind == "panic" {
-		out.Panics = append(out.Panics, failure.Message+"\n"+failure.Stack)
-	} else if failure != nil {
-		out.Leaked = failure.Message + "\n" + s.bubbleStacks()
-	}
-	out.Missed = s.net.Missed()
-	s.notes.Into(out)
-	return out
 }

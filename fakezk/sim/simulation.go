@@ -51,6 +51,14 @@ type simulation struct {
 	changed []time.Duration   // the times of the changes of the tree
 	replies int
 
+	bytes   int64        // of messages to the server
+	lines   atomic.Int64 // of all scripts
+	runaway atomic.Bool  // ends the run; see runaway.go
+	counted struct {     // when goroutines were counted last
+		steps int64
+		at    time.Duration
+	}
+
 	closing atomic.Bool  // the end: dials fail, nothing is recorded
 	began   atomic.Int64 // start as UnixNano, for elapsed()
 	steps   atomic.Int64 // progress, for the watchdog
@@ -66,6 +74,10 @@ type simulation struct {
 	panics   []string
 	out      trace.Result
 	notes    trace.Notes
+
+	atRest *atRest // nil until then
+
+	runawaySince trace.Moment
 }
 
 func newSimulation(w World) *simulation {
@@ -183,6 +195,9 @@ func (s *simulation) setUp() {
 // script runs a client's script to its end.
 func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
 	defer s.scriptEnded(c)
+	if s.closing.Load() {
+		return
+	}
 	c.Goroutine(0).play(func() { run(s.ctx, c) })
 }
 
@@ -206,8 +221,7 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 		if done() {
 			return
 		}
-		if !s.closing.Load() && s.steps.Load() >= s.world.MaxSteps {
-			s.out.OutOfSteps = true
+		if s.outOfBounds() {
 			return
 		}
 		if s.order != nil {
@@ -225,6 +239,19 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 		s.step()
 		s.apply(tick)
 	}
+}
+
+// outOfBounds reports whether the run must end at once.
+func (s *simulation) outOfBounds() bool {
+	if s.closing.Load() {
+		return false
+	}
+	s.countGoroutines()
+	if s.runaway.Load() {
+		return true
+	}
+	s.out.OutOfSteps = s.steps.Load() >= s.world.MaxSteps || s.bytes >= maxBytes
+	return s.out.OutOfSteps
 }
 
 func (s *simulation) step() {
@@ -333,7 +360,7 @@ func (s *simulation) putToSleep(sleepers []sleeper) {
 		s.schedule(group[0].at, func() {
 			for _, z := range group {
 				close(z.woken)
-				s.woken = true
+				z.client.wakes()
 			}
 		})
 		sleepers = sleepers[n:]
@@ -377,12 +404,14 @@ func (s *simulation) noteAtRest() {
 	s.out.Watches = inspect.Watches(s.engine)
 	s.out.Elapsed, s.out.Steps = s.now(), s.steps.Load()
 	s.journal.end()
+	s.keepAtRest()
 }
 
 // tearDown ends everything: connections cut, dials refused, clients closed, virtual time drained.
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()
+	s.abandonRunaways()
 	for _, c := range s.net.Conns() {
 		s.carryOut(c.Reset(syscall.ECONNRESET))
 	}
@@ -407,6 +436,9 @@ func (s *simulation) closeClients(closed chan<- struct{}) {
 	defer close(closed)
 	defer s.wakeUp()
 	for _, c := range s.clients {
+		if c.abandoned {
+			continue
+		}
 		c.mu.Lock()
 		conns := slices.Clone(c.conns)
 		c.mu.Unlock()

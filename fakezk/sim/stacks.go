@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // begin notes that the calling goroutine runs the script of g; the function that it returns notes
@@ -63,4 +64,23 @@ func stacksOf(name string) string {
 		}
 	}
 	return strings.Join(kept, "\n\n")
+}
+
+// lockedUp reports whether all goroutines of some stacks wait, and one of them for a mutex.
+func lockedUp(stacks string) bool {
+	locked := false
+	for stack := range trace.Stacks(stacks) {
+		locked = locked || trace.WaitsForMutex(stack)
+	}
+	return locked && !spins(stacks)
+}
+
+// spins reports whether a goroutine of some stacks runs.
+func spins(stacks string) bool {
+	for stack := range trace.Stacks(stacks) {
+		if stack != "" && trace.ActivityOf(stack) == trace.Runs {
+			return true
+		}
+	}
+	return false
 }

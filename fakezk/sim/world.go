@@ -72,9 +72,9 @@ type World struct {
 	// MaxSteps ends a run at once after this number of steps, before the Limit and without
 	// settling; 0 means a million. See [trace.Result.OutOfSteps].
 	MaxSteps int64
-	// Freeze is how much real time may pass without a step before the run is
-	// given up as frozen; 0 means 20 s. It is for code that spins or holds a
-	// mutex while it waits: neither lets virtual time pass.
+	// Freeze is how much real time may pass without a step before the run is given up; 0 means
+	// 20 s. It is for code that spins or holds a mutex while it waits: neither lets virtual time
+	// pass. If all goroutines wait, and one of them for a mutex, a quarter of that time is enough.
 	Freeze time.Duration
 
 	undisciplined bool // negative control: no canonical order, see the tests
@@ -182,5 +182,9 @@ func (w World) Run() (*trace.Result, error) {
 	ended := make(chan *bubble.Failure, 1)
 	go func() { ended <- bubble.Run(w.Seed, sim.run) }()
 	failure, stacks := sim.watch(ended)
-	return sim.result(failure, stacks), nil
+	result := sim.result(failure, stacks)
+	if failure != nil {
+		sim.release()
+	}
+	return result, nil
 }

@@ -32,9 +32,11 @@ type Result struct {
 	// Busy are the clients with scripts that had not ended at the Limit. BusyStacks are the stacks
 	// of each of them then, its goroutines one below the other; nil in a real world.
 	Busy, BusyStacks []string
-	// OutOfSteps says that MaxSteps ended the run: scripts may be busy, faults may
-	// still be acting, and nothing has settled.
+	// OutOfSteps says that MaxSteps, or 256 MB of messages to the server, ended the run: scripts
+	// may be busy, faults may still be acting, and nothing has settled.
 	OutOfSteps bool
+	// Runaway, if not nil, ended the run in the same way.
+	Runaway *Runaway
 	// Strikes are the faults that struck, in order. Missed are the faults of the plan with
 	// coordinates that matched nothing.
 	Strikes []Strike
@@ -44,9 +46,12 @@ type Result struct {
 	// Panics are the scripts that panicked or ended their goroutine, as t.Fatal does,
 	// with their stacks.
 	Panics []string
-	// Leaked are the stacks of goroutines that could not be ended, Frozen those of a run
-	// that had to be given up. Both are empty in a good run.
+	// Leaked are the stacks of goroutines that could not be ended. Frozen are the stacks of a run
+	// that had to be given up before it was at rest: then nothing else is known but the Trace so
+	// far. Both are empty in a good run.
 	Leaked, Frozen string
+	// Spins says that one of the goroutines of Leaked or Frozen still runs, and takes a processor.
+	Spins bool
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.
 	Elapsed time.Duration
 	Steps   int64
@@ -54,6 +59,19 @@ type Result struct {
 	// late or a server took to answer. A run that was stalled for longer than something may take
 	// says nothing about it. Down is the longest time that the server was down for a Restart.
 	Stalled, Down time.Duration
+}
+
+// A Runaway is code under test that works without end. One of its numbers is not 0.
+type Runaway struct {
+	// Client is the client of the code, "" if Goroutines is not 0.
+	Client string
+	// Step is the line of the trace at which it began, or at which the goroutines were counted.
+	Step int64
+	// Requests counts those that the client has sent without a pause, Lines those that its script
+	// has written at one instant, and Goroutines those of the run.
+	Requests, Lines, Goroutines int
+	// Stack is one of the goroutines, with the call by which most of them were begun.
+	Stack string
 }
 
 // A Strike is a fault that acts.

@@ -122,6 +122,9 @@ func NewMoment(step int64, rank, nth int) Moment {
 	return Moment(step<<(rankBits+nthBits) | int64(rank)<<nthBits | int64(nth))
 }
 
+// Nth is the number of lines of the same speaker in the same step before m.
+func (m Moment) Nth() int { return int(m & (1<<nthBits - 1)) }
+
 // find is the number of the line written at m; one more than there are lines for AfterEnd.
 func (t Trace) find(m Moment) int64 {
 	i, _ := slices.BinarySearchFunc(t.lines, m, func(l Line, m Moment) int {

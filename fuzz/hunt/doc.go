@@ -14,6 +14,6 @@
 // in the order in which their scenarios were proposed, and strategies learn only between
 // generations of 32 scenarios.
 //
-// A run that froze ends a search, because its code spins on and slows down all other runs. The
+// Code that spins without end ends a search, because it slows down all other runs. The
 // finding is kept.
 package hunt

@@ -2,6 +2,8 @@ package hunt_test
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -69,6 +71,25 @@ func TestSweepStopsAtWhatFroze(t *testing.T) {
 		sweep.Points >= sweep.Total || times.Load() > mostAtOnce {
 		t.Errorf("%d violations after %d of %d points, %d spin; want one that froze, and a stop",
 			sweep.Violated, sweep.Points, sweep.Total, times.Load())
+	}
+}
+
+// TestSweepGoesOnAfterAMutex that is held while its holder waits: no code spins.
+func TestSweepGoesOnAfterAMutex(t *testing.T) {
+	var guard sync.Mutex
+	w := exists(func() { guard.Lock(); guard.Lock() }, fine)
+	w.Freeze = 40 * time.Millisecond
+	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := sweep.FirstUndecided
+	if sweep.Violated != 0 || sweep.Undecided < 2 || sweep.Points != sweep.Total ||
+		!strings.Contains(first.Summary(), "a goroutine waits for the mutex guard") {
+		t.Errorf("%d violations, %d undecided of %d points of %d: %v; want them all, and no violation",
+			sweep.Violated, sweep.Undecided, sweep.Points, sweep.Total, first)
 	}
 }
 

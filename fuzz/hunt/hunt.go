@@ -43,8 +43,8 @@ type Hunt struct {
 	// property that a run violates counts; see [scenario.Outcome.Property].
 	Properties []string
 	// Counts reports whether a violation counts; nil means that all do. Several goroutines call it
-	// at the same time. It must always give the same answer for an outcome. A run that froze always
-	// counts: its code spins on and slows down all other runs.
+	// at the same time. It must always give the same answer for an outcome. A run with code that
+	// spins without end always counts: it slows down all other runs.
 	Counts func(*scenario.Outcome) bool
 	// Known are violations that do not count, nor do those that are [Alike].
 	Known []*scenario.Outcome
@@ -78,6 +78,8 @@ type Found struct {
 	// Runs counts the scenarios that the strategies proposed, up to the last finding, and
 	// Replayed those of the corpus. Undecided counts those of both with an unknown verdict.
 	Runs, Replayed, Undecided int
+	// FirstUndecided is the first undecided outcome, nil if there is none.
+	FirstUndecided *scenario.Outcome
 	// Traces counts the different orders of requests and faults, up to a million. Behaviours counts
 	// the different behaviours of the runs: which fault struck which operation, the ephemeral nodes
 	// of the session then, and how the call went on and ended.

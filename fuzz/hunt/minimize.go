@@ -18,14 +18,14 @@ import (
 // that cannot be played or judged does not count. When ctx is done it returns the smallest scenario
 // so far.
 //
-// A run that froze stays as it is, and the first try that freezes is the last: its code spins on,
-// and so would that of each further try.
+// A run with code that spins without end stays as it is, and the first try with such code is the
+// last: it would take a processor for each further try.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, shape: shape(o)}
 	if o.Property() == "" {
 		return nil, fmt.Errorf("minimize: nothing is violated")
 	}
-	if o.Result.Frozen != "" {
+	if froze(o) {
 		return o, nil
 	}
 	if !m.fromScratch() {
@@ -89,8 +89,8 @@ func (m *minimizer) play(s scenario.Scenario) *scenario.Outcome {
 	return playOne(s, false).outcome
 }
 
-// froze reports whether a run froze; see trace.Result.
-func froze(o *scenario.Outcome) bool { return o != nil && o.Result.Frozen != "" }
+// froze reports whether a run had to be given up because its code spins; see trace.Result.
+func froze(o *scenario.Outcome) bool { return o != nil && o.Result.Spins }
 
 func (m *minimizer) shows(o *scenario.Outcome) bool {
 	return o != nil && o.Property() != "" && shape(o) == m.shape

@@ -102,7 +102,7 @@ func TestMinimizeLeavesWhatFroze(t *testing.T) {
 	o := run(t, scenario.Scenario{
 		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 	})
-	o.Result.Frozen = "goroutine 7 [running]"
+	o.Result.Frozen, o.Result.Spins = "goroutine 7 [running]", true
 	if small, err := hunt.Minimize(t.Context(), o); small != o || err != nil {
 		t.Errorf("got %v, error %v; want what was given", small, err)
 	}

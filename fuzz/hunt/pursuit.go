@@ -192,7 +192,9 @@ func (p *pursuit) count(t trial, r played) int {
 	}
 	f.judged = f.judged || judged(o)
 	if o.Undecided() {
-		f.Undecided++
+		if f.Undecided++; f.FirstUndecided == nil {
+			f.FirstUndecided = o
+		}
 	}
 	if r.differs != "" {
 		f.Divergences = append(f.Divergences, Divergence{t.scenario, r.differs})
@@ -210,7 +212,7 @@ func (p *pursuit) violates(o *scenario.Outcome) bool {
 	switch {
 	case o.Status() != linearizability.Violated:
 		return false
-	case o.Result.Frozen != "":
+	case o.Result.Spins:
 		return true
 	}
 	return !p.known[shape(o)] && (p.Counts == nil || p.Counts(o)) &&

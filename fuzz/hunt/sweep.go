@@ -20,6 +20,8 @@ type Sweep struct {
 	// Violated counts the points with a violation. Undecided counts those without one, but with an
 	// unknown verdict.
 	Violated, Undecided int
+	// FirstUndecided is the outcome of the first undecided point, nil if there is none.
+	FirstUndecided *scenario.Outcome
 	// Violations are in the order of their first points, but with those that are [Minor] last. Each
 	// point counts for one; see [scenario.Outcome.Property]. If the run without faults violates a
 	// property, that is the only one, and no point was tried.
@@ -47,8 +49,8 @@ type Violation struct {
 
 // RunSweep runs the scenario without faults and then once with each single fault at each of its
 // protocol steps, on all cores. It calls progress, if not nil, after every run. When ctx is done it
-// returns the result so far and the error of the context. When a run froze it returns the result so
-// far: the code that spins there would slow down all other runs.
+// returns the result so far and the error of the context. When code spins without end in a run, it
+// returns the result so far: that code would slow down all other runs.
 func RunSweep(
 	ctx context.Context, s scenario.Scenario, progress func(done, total int),
 ) (*Sweep, error) {
@@ -103,7 +105,8 @@ type pointResult struct {
 	played, froze, missed, judged bool
 	status                        linearizability.Status
 	shape                         string // "" if nothing is violated
-	// outcome is nil if nothing is violated, or an earlier point has a violation that is alike.
+	// outcome is nil if the point is ok, or if an earlier point has a violation that is alike or is
+	// undecided, too.
 	outcome *scenario.Outcome
 	reached []string
 	err     error
@@ -114,7 +117,7 @@ type sweepPoints struct {
 	mu       sync.Mutex
 	results  []pointResult
 	done     int
-	first    map[string]int // the first point so far of each shape
+	first    map[string]int // the first point so far of each shape, or, for "", undecided
 	progress func(done, total int)
 }
 
@@ -133,7 +136,8 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 	if kept.status == linearizability.Violated {
 		kept.shape = shape(o)
 	}
-	if first, known := p.first[kept.shape]; kept.shape != "" && (!known || i < first) {
+	first, known := p.first[kept.shape]
+	if kept.status != linearizability.OK && (!known || i < first) {
 		if known {
 			p.results[first].outcome = nil
 		}
@@ -161,7 +165,9 @@ func (s *Sweep) add(f fault.Fault, r pointResult) {
 		s.Violated++
 		s.blame(f, r.shape, r.outcome)
 	case linearizability.Unknown:
-		s.Undecided++
+		if s.Undecided++; s.FirstUndecided == nil {
+			s.FirstUndecided = r.outcome
+		}
 	default:
 		s.Survived++
 	}

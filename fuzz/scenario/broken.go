@@ -37,51 +37,6 @@ func panicFrames(report string) []frame {
 	return underTest(frames)
 }
 
-// frozenAt lists the goroutines of a frozen run that keep virtual time from passing. Of a goroutine
-// that spins it keeps the call that stays the same for as long as it spins. If a goroutine waits
-// for a mutex, the list also has the other goroutines in the code under test: the holder of the
-// mutex is among them.
-func frozenAt(stacks string) string {
-	var culprits, others []string
-	blocked := false
-	for stack := range strings.SplitSeq(stacks, "\n\n") {
-		frames := framesOf(stack)
-		switch {
-		case len(frames) == 0:
-		case durable(stack):
-			if (place{frames}).first() != "" {
-				others = append(others,
-					"a goroutine that waits:\n"+place{underTest(frames)}.String())
-			}
-		case waiting(stack):
-			blocked = true
-			culprits = append(culprits,
-				"a goroutine that waits for a mutex, "+
-					"or for what is outside of the run:\n"+place{underTest(frames)}.String())
-		default:
-			culprits = append(culprits,
-				"a goroutine that spins:\n"+place{spinning(frames)}.String())
-		}
-	}
-	if blocked {
-		culprits = append(culprits, others...)
-	}
-	slices.Sort(culprits) // the runtime lists them in no order
-	return strings.Join(slices.Compact(culprits), "\n")
-}
-
-// durable reports whether the goroutine of a stack lets virtual time pass.
-func durable(stack string) bool { return strings.Contains(firstLine(stack), "(durable)") }
-
-// waiting reports whether the goroutine of a stack is blocked.
-func waiting(stack string) bool {
-	_, state, _ := strings.Cut(firstLine(stack), "[")
-	return slices.ContainsFunc([]string{"sync.", "semacquire", "chan ", "select", "IO wait"},
-		func(kind string) bool {
-			return strings.HasPrefix(state, kind)
-		})
-}
-
 // underTest returns the calls without those of this package that called the code under test: these
 // say nothing, and change with the package. If there is no code under test it returns all calls.
 func underTest(frames []frame) []frame {
@@ -130,13 +85,6 @@ func (f frame) withoutLine() frame {
 	return f
 }
 
-// spinning is the call of a spinning goroutine that is equal at any moment: the call of the code
-// under test, without its line.
-func spinning(frames []frame) []frame {
-	frames = underTest(frames)
-	return []frame{frames[len(frames)-1].withoutLine()}
-}
-
 // judgeLeaks adds a verdict to a report if goroutines were left behind.
 func judgeLeaks(report *linearizability.Report, rest *linearizability.Leftovers) {
 	if len(rest.Leaked) > 0 {
@@ -164,6 +112,10 @@ func leaks(report string) []string {
 		}
 		at := "it never ends: it is at " + cmp.Or((place{frames}).first(),
 			frames[0].source) + ", in " + nameOf(frames[len(frames)-1].function)
+		if trace.ActivityOf(stack) == trace.Runs {
+			f := spinning(frames)[0]
+			at = "it never ends: it spins at " + f.source + ", in " + f.function
+		}
 		if function, source := begunBy(stack); function != "" {
 			at += ", begun at " + source + " by " + nameOf(function)
 		}

@@ -81,7 +81,8 @@
 //
 // If the Judge returns an error, the run has no outcome: workload and object do not fit. Liveness
 // is unknown in a run whose virtual time ended while its clients still made progress. A run that
-// froze (Workload.Freeze) has no other verdict.
+// froze (Workload.Freeze) has no other verdict: code that spins is a violation, and a mutex that is
+// held while its holder waits makes the run undecided.
 //
 // # Limits
 //
@@ -91,8 +92,9 @@
 //     sim.World for the rest.
 //   - A scenario tests one object.
 //   - A call must return when its context is done or its connection is closed. A goroutine that
-//     stays is reported as leaked. Code that spins, or that holds a mutex while it waits for the
-//     server, freezes virtual time: such a run is ended after 20 s of real time.
+//     stays is reported as leaked.
+//   - Code that spins, or that holds a mutex while it waits for the server, freezes virtual time.
+//     Such a run is given up after 20 s of real time, or 5 s if all its goroutines wait.
 //   - A panic in a goroutine that the code under test starts ends the process, with a stack and
 //     without a scenario, because Go lets no other goroutine recover it. The same flags repeat it.
 //     To get the scenario, begin that goroutine with

@@ -35,8 +35,8 @@ type Outcome struct {
 	// Rest is the world after the faults and the scripts had ended, nil if CutShort.
 	Rest *linearizability.Leftovers
 	// CutShort says that the virtual time of the run ended while clients still made progress, or
-	// that the run ran out of steps (sim.World.MaxSteps). Liveness and leftovers are unknown
-	// then.
+	// that the run ran out of steps (sim.World.MaxSteps): then liveness and leftovers are unknown.
+	// A run that was ended because of a runaway is cut short, too, and liveness is violated.
 	CutShort bool
 	// Report holds the verdicts.
 	Report linearizability.Report
@@ -49,13 +49,9 @@ type Outcome struct {
 	Hangs string
 }
 
-// Status is the worst status of the verdicts. A run that panicked or froze is violated in any case.
-func (o *Outcome) Status() linearizability.Status {
-	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
-		return linearizability.Violated
-	}
-	return o.Report.Status()
-}
+// Status is the worst status of the verdicts. A run that panicked is violated in any case, and one
+// that froze if code spins.
+func (o *Outcome) Status() linearizability.Status { return o.first().Status }
 
 // Undecided reports whether nothing is violated, but some verdict is unknown.
 func (o *Outcome) Undecided() bool { return o.Status() == linearizability.Unknown }
@@ -63,30 +59,39 @@ func (o *Outcome) Undecided() bool { return o.Status() == linearizability.Unknow
 // Property names the violated property, "" if there is none. Besides the properties of package
 // linearizability there are "panic" and "frozen".
 func (o *Outcome) Property() string {
-	switch {
-	case len(o.Result.Panics) > 0:
-		return "panic"
-	case o.Result.Frozen != "":
-		return "frozen"
-	}
-	if v := o.Report.First(); v.Status == linearizability.Violated {
+	if v := o.first(); v.Status == linearizability.Violated {
 		return v.Property
 	}
 	return ""
 }
 
-// Summary is one line about the violation, in the words of the trace, or "".
+// Summary is one line about the violation, or about the reason for which the run is undecided, in
+// the words of the trace. It is "" if there is neither.
 func (o *Outcome) Summary() string {
-	switch o.Property() {
-	case "":
-		return ""
-	case "panic":
-		return firstLine(o.Result.Panics[0])
-	case "frozen":
-		return "the run froze: code spins, or holds a mutex while it waits, " +
-			"so that no virtual time can pass"
+	if v := o.first(); v.Status != linearizability.OK {
+		return o.Result.Trace.Rename(v.Summary)
 	}
-	return o.Result.Trace.Rename(o.Report.First().Summary)
+	return ""
+}
+
+// first is the verdict to show first.
+func (o *Outcome) first() linearizability.Verdict {
+	if v, broke := o.broke(); broke {
+		return v
+	}
+	return o.Report.First()
+}
+
+// broke is the verdict on a run that panicked or froze. No judge has one.
+func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
+	switch {
+	case len(o.Result.Panics) > 0:
+		return linearizability.Verdict{Property: "panic", Status: linearizability.Violated,
+			Summary: firstLine(o.Result.Panics[0])}, true
+	case o.Result.Frozen != "":
+		return frozenVerdict(o.Result), true
+	}
+	return v, false
 }
 
 // Validate returns an error if the script is wrong, alone or for the workload. The error begins
@@ -136,7 +141,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	players = everyGoroutine(players)
 	o.History = history(result, players)
 	why := cutShort(result, o.History, max(s.limit(), result.Elapsed-s.settle()))
-	if o.CutShort = why != ""; !o.CutShort {
+	if o.CutShort = why != "" || result.Runaway != nil; !o.CutShort {
 		o.Rest = s.Workload.Keeps.without(rest(result, o.History, players))
 	}
 	if o.Reached, err = reached(s.Workload, players); err != nil {
@@ -148,9 +153,12 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
 	judgeClosing(&o.Report, o.History, o.Rest)
-	if o.CutShort {
+	switch {
+	case result.Runaway != nil:
+		o.Report.Worsen(runawayVerdict(result))
+	case o.CutShort:
 		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, why)
-	} else {
+	default:
 		o.Hangs = judgeScripts(&o.Report, result, players, s.limit())
 		judgeLeaks(&o.Report, o.Rest)
 	}

@@ -361,7 +361,7 @@ func (f File) Check(withTrace bool) (*Replay, error) {
 	case f.Expect == linearizability.Violated && f.Property != "" && got != f.Property:
 		problem("expected a violation of %s, but %s is violated: %s", f.Property, got, o.Summary())
 	case f.Expect == linearizability.OK && o.Status() == linearizability.Unknown:
-		problem("expected ok, but the verdict is unknown: %s", o.Report.First().Summary)
+		problem("expected ok, but the verdict is unknown: %s", o.Summary())
 	}
 	if hash := o.Result.Trace.Hash(); withTrace && f.Trace != "" && f.Trace != hash {
 		problem("the trace differs from the recorded one: its hash is %s, recorded is %s", hash,

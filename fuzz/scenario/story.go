@@ -11,13 +11,16 @@ import (
 // that matters.
 func (o *Outcome) Story() string {
 	var b strings.Builder
-	if property := o.Property(); property != "" {
-		fmt.Fprintf(&b, "%s is violated: %s\n", property, o.Summary())
+	switch property, summary := o.Property(), o.Summary(); {
+	case property != "":
+		fmt.Fprintf(&b, "%s is violated: %s\n", property, summary)
 		if v := o.Report.First(); v.Status == linearizability.Violated && v.Property != property {
 			fmt.Fprintf(&b, "%s is violated, too: %s\n", v.Property,
 				o.Result.Trace.Rename(v.Summary))
 		}
-	} else {
+	case summary != "":
+		fmt.Fprintf(&b, "verdict: %s: %s\n", o.Status(), summary)
+	default:
 		fmt.Fprintf(&b, "verdict: %s\n", o.Status())
 	}
 	fmt.Fprintf(&b, "\n  %s\n", o.Scenario)
@@ -63,10 +66,9 @@ func (o *Outcome) Measurements() []string {
 // first: no judge has one.
 func (o *Outcome) Verdicts() []linearizability.Verdict {
 	var verdicts []linearizability.Verdict
-	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
-		verdicts = append(verdicts,
-			linearizability.Verdict{Property: o.Property(), Status: o.Status(),
-				Summary: o.Summary()})
+	if v, broke := o.broke(); broke {
+		v.Summary = o.Result.Trace.Rename(v.Summary)
+		verdicts = append(verdicts, v)
 	}
 	for _, v := range o.Report.Verdicts {
 		v.Summary = o.Result.Trace.Rename(v.Summary)

@@ -75,9 +75,9 @@ func telling(e trace.Entry) bool {
 	return !slices.ContainsFunc(dull, func(d string) bool { return strings.HasPrefix(e.Text, d) })
 }
 
-// longestCycle bounds the lines that are compared with the next ones: the calls and requests of one
+// longestFold bounds the lines that are compared with the next ones: the calls and requests of one
 // attempt. fewestRepeats is how often they must come again to be folded.
-const longestCycle, fewestRepeats = 8, 3
+const longestFold, fewestRepeats = 8, 3
 
 // foldRepeats marks the lines of each actor that only repeat the lines before them.
 func foldRepeats(lines []excerptLine) {
@@ -105,7 +105,7 @@ func foldRepeats(lines []excerptLine) {
 // repetition is the shortest cycle of lines at the beginning of an actor's lines that is repeated
 // often, and how often it is.
 func repetition(lines []excerptLine, own []int) (cycle, repeats int) {
-	for cycle = 1; cycle <= min(longestCycle, len(own)/(fewestRepeats+1)); cycle++ {
+	for cycle = 1; cycle <= min(longestFold, len(own)/(fewestRepeats+1)); cycle++ {
 		same := 0
 		for same+cycle < len(own) && lines[own[same]].shape == lines[own[same+cycle]].shape &&
 			!lines[own[same+cycle]].named {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,7 +67,11 @@ func pendingCall(r *trace.Result, players []*Player, client string) string {
 type place [][]frame
 
 // frame is a call: the function, and the place in the source.
-type frame struct{ function, source string }
+type frame struct {
+	function, source string
+	file             string // of the source, with its directory
+	line             int
+}
 
 func placeOf(r *trace.Result, busy int) place {
 	if busy >= len(r.BusyStacks) {
@@ -96,7 +101,8 @@ func framesOf(stack string) []frame {
 		if at := strings.LastIndex(function, "("); at > 0 {
 			function = function[:at]
 		}
-		frames = append(frames, frame{function, filepath.Base(m[1]) + ":" + m[2]})
+		line, _ := strconv.Atoi(m[2]) // only digits match
+		frames = append(frames, frame{function, filepath.Base(m[1]) + ":" + m[2], m[1], line})
 	}
 	return frames
 }
@@ -105,13 +111,20 @@ func framesOf(stack string) []frame {
 // the standard library are left out. It is "" if nothing is known.
 func (p place) first() string {
 	for _, stack := range p {
-		for _, f := range stack {
-			if !machinery.MatchString(f.function) {
-				return f.source
-			}
+		if f, ok := innermostUser(stack); ok {
+			return f.source
 		}
 	}
 	return ""
+}
+
+// innermostUser is the innermost call of the code under test, or of its script.
+func innermostUser(frames []frame) (f frame, ok bool) {
+	i := slices.IndexFunc(frames, func(f frame) bool { return !machinery.MatchString(f.function) })
+	if i < 0 {
+		return frame{}, false
+	}
+	return frames[i], true
 }
 
 var machinery = regexp.MustCompile(`^((runtime|internal|sync|time|context|testing)[./]|` +

@@ -1,0 +1,149 @@
+package scenario
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// frozenVerdict is the verdict on a run in which virtual time could not pass. A goroutine that spins
+// is a violation. A goroutine that waits for a mutex, or for something outside of the run, may be
+// right in a real program, where time passes: then nothing is known.
+func frozenVerdict(r *trace.Result) linearizability.Verdict {
+	v := linearizability.Verdict{Property: "frozen", Status: linearizability.Violated,
+		Summary: "the run froze: code spins, so that no virtual time can pass"}
+	if r.Spins {
+		return v
+	}
+	v.Status = linearizability.Unknown
+	if v.Summary = lockedUp(r.Frozen); v.Summary == "" {
+		v.Summary = "the run froze: a goroutine waits for something outside of the run, " +
+			"so that no virtual time can pass"
+	}
+	return v
+}
+
+// lockedUp says which mutex keeps virtual time from passing, "" if there is none: where a goroutine
+// waits for it, and where its holder waits.
+func lockedUp(stacks string) string {
+	var told []string
+	for stack := range trace.Stacks(stacks) {
+		at, ok := innermostUser(framesOf(stack))
+		if !trace.WaitsForMutex(stack) || !ok {
+			continue
+		}
+		told = append(told, fmt.Sprintf("the run froze: at %s a goroutine waits for %s, and %s, "+
+			"so that no virtual time can pass", at.source, mutexAt(at), holderOf(stack, stacks)))
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return slices.Min(told) // the runtime lists them in no order
+}
+
+// holderOf says where the holder of the mutex is for which the goroutine of a stack waits. The
+// runtime does not know the holder: it is among the goroutines that rest in the code under test. Of
+// these only those count that work with the same object, if there are any.
+func holderOf(waiter, stacks string) string {
+	var places, near []string
+	for stack := range trace.Stacks(stacks) {
+		at, ok := innermostUser(framesOf(stack))
+		if trace.ActivityOf(stack) != trace.Rests || !ok {
+			continue
+		}
+		places = append(places, at.source)
+		if shareObject(waiter, stack) {
+			near = append(near, at.source)
+		}
+	}
+	if len(near) > 0 {
+		places = near
+	}
+	if len(places) == 0 {
+		return "no goroutine that waits holds it: it was never unlocked, or is not of this run"
+	}
+	slices.Sort(places)
+	return "the holder waits at " + strings.Join(slices.Compact(places), " or ")
+}
+
+// receiver matches the first argument of a function in a stack trace.
+var receiver = regexp.MustCompile(`\((0xc[0-9a-f]+)`)
+
+// shareObject reports whether two goroutines are in methods of one object.
+func shareObject(a, b string) bool {
+	for _, m := range receiver.FindAllStringSubmatch(a, -1) {
+		if strings.Contains(b, "("+m[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// lockCall matches a call that locks a mutex.
+var lockCall = regexp.MustCompile(`([\w.\[\]]+)\.R?Lock\(\)`)
+
+// mutexAt names the mutex of a call by the line of the source, if the file is there.
+func mutexAt(f frame) string {
+	const unnamed = "a mutex"
+	file, err := os.Open(f.file)
+	if err != nil {
+		return unnamed
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		if n == f.line {
+			if m := lockCall.FindStringSubmatch(lines.Text()); m != nil {
+				return "the mutex " + m[1]
+			}
+			return unnamed
+		}
+	}
+	return unnamed
+}
+
+// frozenAt lists the goroutines of a frozen run that keep virtual time from passing. Of a goroutine
+// that spins it keeps the call that stays the same for as long as it spins. If a goroutine waits
+// for a mutex, the list also has the other goroutines in the code under test: the holder of the
+// mutex is among them.
+func frozenAt(stacks string) string {
+	var culprits, others []string
+	blocked := false
+	for stack := range trace.Stacks(stacks) {
+		frames, activity := framesOf(stack), trace.ActivityOf(stack)
+		switch {
+		case len(frames) == 0:
+		case activity == trace.Rests:
+			if (place{frames}).first() != "" {
+				others = append(others,
+					"a goroutine that waits:\n"+place{underTest(frames)}.String())
+			}
+		case activity == trace.Waits:
+			blocked = true
+			culprits = append(culprits,
+				"a goroutine that waits for a mutex, "+
+					"or for what is outside of the run:\n"+place{underTest(frames)}.String())
+		default:
+			culprits = append(culprits,
+				"a goroutine that spins:\n"+place{spinning(frames)}.String())
+		}
+	}
+	if blocked {
+		culprits = append(culprits, others...)
+	}
+	slices.Sort(culprits) // the runtime lists them in no order
+	return strings.Join(slices.Compact(culprits), "\n")
+}
+
+// spinning is the call of a spinning goroutine that is equal at any moment: the call of the code
+// under test, without its line.
+func spinning(frames []frame) []frame {
+	frames = underTest(frames)
+	return []frame{frames[len(frames)-1].withoutLine()}
+}

@@ -1,0 +1,75 @@
+package scenario_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// guarded is a lock that holds a mutex while it waits for the server.
+type guarded struct {
+	guard sync.Mutex
+	conn  *zk.Conn
+}
+
+func (l *guarded) Lock(context.Context) error {
+	l.guard.Lock()
+	defer l.guard.Unlock()
+	_, err := l.conn.Create("/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	return err
+}
+
+func (l *guarded) Unlock(context.Context) error { return l.conn.Delete("/lock", -1) }
+
+// TestMutexHeldWhileWaitingIsUndecided: in a real program time would pass. The headline names the
+// mutex and both places.
+func TestMutexHeldWhileWaitingIsUndecided(t *testing.T) {
+	w := object.Lock(func(env object.Env) object.Locker { return &guarded{conn: env.Conn} })
+	w.Shared, w.Freeze = true, 200*time.Millisecond
+	o := run(t, scenario.Scenario{
+		Workload: w.Named("guarded"),
+		Script:   scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2}, Seed: 1,
+	})
+	const want = "the run froze: at frozen_test.go:24 a goroutine waits for the mutex l.guard, " +
+		"and the holder waits at frozen_test.go:26, so that no virtual time can pass"
+	if !o.Undecided() || o.Property() != "" || o.Summary() != want || o.Result.Spins {
+		t.Errorf("%s, property %q, summary %q; want %q", o.Status(), o.Property(), o.Summary(), want)
+	}
+	if story := o.Story(); !strings.HasPrefix(story, "verdict: unknown: "+want+"\n") {
+		t.Errorf("the story begins otherwise:\n%s", story)
+	}
+}
+
+// TestSpinningAfterTheEndHidesNothing: liveness is judged before the connections are closed.
+func TestSpinningAfterTheEndHidesNothing(t *testing.T) {
+	var over atomic.Bool
+	t.Cleanup(func() { over.Store(true) })
+	s := unseen(func(p *scenario.Player) {
+		p.Do("look", "", func(context.Context) (linearizability.Result, error) {
+			_, _, changed, err := p.Conn().ExistsW("/never")
+			<-changed // also when the connection is closed
+			for !over.Load() {
+				p.Conn().State()
+			}
+			return linearizability.Result{}, err
+		})
+	})
+	s.Workload.Freeze = 100 * time.Millisecond
+	o := run(t, s)
+	if v, _ := o.Report.Verdict(linearizability.Liveness); o.Property() != linearizability.Liveness ||
+		!strings.Contains(v.Summary, "look") || !o.Result.Spins || o.Result.Frozen != "" {
+		t.Errorf("property %q, %s; spins %v, frozen %q", o.Property(), v, o.Result.Spins,
+			o.Result.Frozen)
+	}
+	if v, _ := o.Report.Verdict(linearizability.Orphans); !strings.Contains(v.Summary, "it spins at ") {
+		t.Errorf("%s; want where it spins", v)
+	}
+}
