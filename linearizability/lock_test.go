@@ -251,7 +251,8 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				"not know of it, and nobody will delete it", build: forgotten},
 		{name: "forgotten znode", bad: Orphans,
 			says: "/lock/a-0000000000 (session 0x1) was left by a's lock", build: forgotten},
-		{name: "forgotten znode is allowed", opts: Lock{AllowedAtRest: []string{"/lock/a-*"}},
+		{name: "forgotten znode is allowed",
+			opts: Lock{AllowedAtRest: []string{"/lock/a-*", "/lock/deep/a-*"}},
 			build: func(f *fixture) {
 				forgotten(f)
 				f.h.Ops, f.left.Waiting, f.left.Nodes = f.h.Ops[:1], nil, f.left.Nodes[:1]

@@ -13,8 +13,8 @@ type lockNodes struct {
 	history History
 	log     serverLog
 	kind    lockKind
-	dir     string // of all znodes of the lock
-	holdDir string // of those through which it is held
+	dir     string // of all znodes of the lock, or its znode
+	holdDir string // of those through which it is held, or their znode
 	opaque  bool   // tokens are not czxids
 }
 
@@ -112,7 +112,7 @@ func (n lockNodes) tokensAreCzxids() bool {
 // usesEphemerals reports whether the lock is made of ephemerals, so that a holder must have one.
 func (n lockNodes) usesEphemerals() bool {
 	for _, z := range n.log.znodes {
-		if z.owner != 0 && below(n.holdDir, z.path) {
+		if z.owner != 0 && within(n.holdDir, z.path) {
 			return true
 		}
 	}
@@ -123,7 +123,7 @@ func (n lockNodes) isOwn(z *znode, op Op) bool {
 	switch {
 	case op.Token != 0:
 		return z.czxid == op.Token
-	case !below(n.holdDir, z.path) || z.owner == 0:
+	case !within(n.holdDir, z.path) || z.owner == 0:
 		return false
 	}
 	return op.Session != 0 && z.owner == op.Session || z.creator != "" && z.creator == op.Client
@@ -170,7 +170,7 @@ func (n lockNodes) whyPhantom(last *znode, op Op) string {
 func (n lockNodes) newest(op Op) *znode {
 	var newest *znode
 	for _, z := range n.log.znodes {
-		if madeBy(z, op) && below(n.holdDir, z.path) {
+		if madeBy(z, op) && within(n.holdDir, z.path) {
 			newest = z
 		}
 	}
@@ -185,7 +185,7 @@ func madeBy(z *znode, op Op) bool {
 // isPartOf reports whether a pending operation needs the znode: of the znodes that its client
 // created for it in that directory, it is the newest.
 func (n lockNodes) isPartOf(z *znode, op Op) bool {
-	if !madeBy(z, op) || !below(n.dir, z.path) {
+	if !madeBy(z, op) || !within(n.dir, z.path) {
 		return false
 	}
 	for _, other := range n.log.znodes {
@@ -201,7 +201,7 @@ func (n lockNodes) isPartOf(z *znode, op Op) bool {
 func (n lockNodes) oldest(step int64) *znode {
 	var first *znode
 	for _, z := range n.log.znodes {
-		if z.owner != 0 && z.existsAt(step) && below(n.holdDir, z.path) &&
+		if z.owner != 0 && z.existsAt(step) && within(n.holdDir, z.path) &&
 			(first == nil || z.czxid < first.czxid) {
 			first = z
 		}
