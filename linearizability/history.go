@@ -52,7 +52,7 @@ type Op struct {
 	// beside its error has the element here, too.
 	Output string
 	Empty  bool  // poll, peek: the queue was empty
-	Token  int64 // lock: the fencing token, the czxid of the client's znode; 0 if not known
+	Token  int64 // lock: the fencing token, the czxid of the client's znode; 0 if it has none
 	// Session is the client's session when the call returned, not when it began: a recipe may have
 	// started again in a new one. 0 if not known.
 	Session    int64

@@ -10,7 +10,10 @@ import "time"
 // its session. It believes in its ownership until it calls unlock or learns of a loss. Its znode is
 // the one with the token as its czxid. Without a token it is the oldest live ephemeral within Path
 // that the client or its session made. If no token of the history is the czxid of a znode of its
-// client, tokens only serve to judge fencing.
+// client, tokens need not be czxids, and only serve to judge fencing.
+//
+// Fencing: the token of a grant is greater than those before it, and the czxid of the znode. If one
+// grant has a token, every grant must have one.
 //
 // Only the server may revoke a lock, at the end of the session. If a request of any client deletes
 // the holder's znode before the holder has called unlock or learned of a loss, safety is violated,

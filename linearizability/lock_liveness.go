@@ -9,7 +9,11 @@ import (
 // holder that has not released; nothing else may wait.
 func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 	stuck := t.history.pendingOps(t.kind.acquire, t.kind.release)
+	kept, bad := keptByUnlock(t)
 	if left == nil {
+		if bad {
+			return []Verdict{kept}
+		}
 		return unsettled(stuck)
 	}
 	for _, op := range stuck {
@@ -19,6 +23,9 @@ func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 	}
 	if len(left.Wedged) > 0 {
 		return []Verdict{wedged(left)}
+	}
+	if bad {
+		return []Verdict{kept}
 	}
 	if len(stuck) > 0 {
 		h := holderAtRest(t, stuck[0])

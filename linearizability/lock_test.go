@@ -181,17 +181,17 @@ func blind(f *fixture, clients ...string) {
 func TestLockFairnessAndHerd(t *testing.T) {
 	overtaken := func(f *fixture) {
 		a := f.call("a", ops.Lock, "")
-		f.creates("a", 1, node("a", 0), "", 1)
+		token := f.creates("a", 1, node("a", 0), "", 1)
 		f.lock("b", 2, node("b", 1))
 		f.unlock("b", 2, node("b", 1))
-		f.ret(a, OpOK, Result{Session: 1})
+		f.ret(a, OpOK, Result{Session: 1, Token: token})
 	}
 	inTurn := func(f *fixture) {
 		f.lock("a", 1, node("a", 0))
 		b := f.call("b", ops.Lock, "")
-		f.creates("b", 2, node("b", 1), "", 2)
+		token := f.creates("b", 2, node("b", 1), "", 2)
 		f.unlock("a", 1, node("a", 0))
-		f.ret(b, OpOK, Result{Session: 2})
+		f.ret(b, OpOK, Result{Session: 2, Token: token})
 	}
 	checkHistories(t, lockAt, []lockTest{
 		{name: "in turn", opts: Lock{Fair: true, MaxHerd: 1}, build: inTurn},
@@ -199,7 +199,12 @@ func TestLockFairnessAndHerd(t *testing.T) {
 			name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a",
 			build: overtaken,
 		},
-		{name: "no claim to fairness", build: overtaken},
+		{name: "no claim to fairness", build: func(f *fixture) {
+			overtaken(f)
+			for i := range f.h.Ops {
+				f.h.Ops[i].Token = 0
+			}
+		}},
 		{name: "overtaken for good", opts: Lock{Fair: true}, bad: Order,
 			says: "while a waited with the older /lock/a-0000000000",
 			build: func(f *fixture) {

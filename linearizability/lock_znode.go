@@ -44,12 +44,25 @@ func (n lockNodes) ownerOf(h *hold) (owner model.Owner, z *znode, phantom string
 }
 
 // ofHold finds the znode of a granted lock, or the reason why there is none. Both results are empty
-// if the server's log does not show it.
+// if the server's log does not show it. A client with a wrong token may have a znode all the same.
 func (n lockNodes) ofHold(op Op) (z *znode, phantom string) {
 	op.Token = n.token(op)
 	if !n.log.known || op.Token == 0 && !n.usesEphemerals() {
 		return nil, ""
 	}
+	z, phantom = n.ownOf(op)
+	if phantom != "" && op.Token != 0 && n.kind.capacity == 1 {
+		op.Token = 0
+		if own, why := n.ownOf(op); why == "" && own.existsAt(op.Return) {
+			return own, ""
+		}
+	}
+	return z, phantom
+}
+
+// ownOf returns the client's znode that exists when a lock returns. If there is none, it returns the
+// last one, and the reason why the client holds nothing.
+func (n lockNodes) ownOf(op Op) (z *znode, phantom string) {
 	var last *znode
 	for _, z := range n.log.znodes {
 		if !n.isOwn(z, op) || z.created > op.Return {
@@ -89,24 +102,32 @@ func (n lockNodes) token(op Op) int64 {
 }
 
 // tokensAreCzxids reports whether at least one token is the czxid of a znode that its own client
-// had during the call. If tokens have another source, such as a counter, none of them is.
+// had during the call, or all are czxids of the lock's znodes. If tokens have another source, such
+// as a counter, hardly any is.
 func (n lockNodes) tokensAreCzxids() bool {
 	if !n.log.known {
 		return true // no evidence against it
 	}
+	all := true
 	for _, op := range n.history.Ops {
 		if op.Kind != n.kind.acquire || !op.ok() || op.Token == 0 {
 			continue
 		}
+		known := false
 		for _, z := range n.log.znodes {
+			if z.czxid != op.Token || z.created > op.Return {
+				continue
+			}
+			known = known || z.owner != 0 && within(n.holdDir, z.path)
 			own := z.creator == "" || z.creator == op.Client ||
 				op.Session != 0 && z.owner == op.Session
-			if z.czxid == op.Token && own && z.created <= op.Return && z.deleted >= op.Call {
+			if own && z.deleted >= op.Call {
 				return true
 			}
 		}
+		all = all && known
 	}
-	return false
+	return all
 }
 
 // usesEphemerals reports whether the lock is made of ephemerals, so that a holder must have one.
