@@ -60,6 +60,7 @@ type Op struct {
 	Return     int64 // step of the return; below 0 if it never returned
 	CallTime   time.Duration
 	ReturnTime time.Duration
+	Deadline   time.Duration // when the context of the call was done; 0 if not known, or never
 	Outcome    Outcome
 	Err        string
 }
