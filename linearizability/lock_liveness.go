@@ -9,12 +9,15 @@ import (
 // holder that has not released; nothing else may wait.
 func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 	stuck := t.history.pendingOps(t.kind.acquire, t.kind.release)
+	if v, bad := livelock(t); bad {
+		return []Verdict{v}
+	}
 	kept, bad := keptByUnlock(t)
-	if left == nil {
-		if bad {
-			return []Verdict{kept}
-		}
+	if left == nil && !bad {
 		return unsettled(stuck)
+	}
+	if left == nil {
+		return []Verdict{kept}
 	}
 	for _, op := range stuck {
 		if op.Kind != t.kind.acquire || holderAtRest(t, op) == nil || !waitsForLiving(t, op, left) {

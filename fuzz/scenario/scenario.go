@@ -204,6 +204,11 @@ func withoutEnd(verdicts []linearizability.Verdict, why string) []linearizabilit
 	verdicts = slices.DeleteFunc(slices.Clone(verdicts), func(v linearizability.Verdict) bool {
 		return v.Property == linearizability.Liveness && v.Status != linearizability.Violated
 	})
+	if slices.ContainsFunc(verdicts, func(v linearizability.Verdict) bool {
+		return v.Property == linearizability.Liveness
+	}) {
+		return verdicts
+	}
 	return append(verdicts, linearizability.Verdict{
 		Property: linearizability.Liveness, Status: linearizability.Unknown, Summary: why,
 	})
