@@ -3,6 +3,7 @@ package linearizability
 import (
 	"cmp"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,7 +22,8 @@ type DoubleBarrier struct {
 	Path string
 	// Patience: an enter that gave up violates liveness if enough members had waited during the
 	// whole Patience before its return, and none of them learned of a disconnect or the end of its
-	// session. 0 means that this is not judged.
+	// session. It also violates liveness if a member that counted it had entered for that long. 0
+	// means that this is not judged.
 	Patience time.Duration
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
@@ -159,7 +161,17 @@ func (other *stay) isGone(s *stay) bool {
 // judgeLiveness looks for calls that never returned, or gave up, and should have returned.
 func (t *doubleBarrierTable) judgeLiveness(left *Leftovers) []Verdict {
 	for _, s := range t.stays {
-		if t.claims.Patience > 0 && !s.come.pending() && !s.come.ok() && t.shouldHaveEntered(s) {
+		if t.claims.Patience <= 0 || s.come.pending() || s.come.ok() {
+			continue
+		}
+		if other := t.wentWithout(s); other != nil {
+			return []Verdict{violated(Liveness, []int64{other.come.Return, s.come.Return},
+				"%s entered at step %d with %s, which gave up at step %d, after another %v: "+
+					"one has entered, so all that were there must enter",
+				other.come.Client, other.come.Return, s.come.Client, s.come.Return,
+				s.come.ReturnTime-other.come.ReturnTime)}
+		}
+		if t.shouldHaveEntered(s) {
 			return []Verdict{violated(Liveness, []int64{s.come.Call, s.come.Return},
 				"%s gave up after %v, though %s had been waiting undisturbed for the last %v, "+
 					"and none of them entered", describe(s.come), s.come.ReturnTime-s.come.CallTime,
@@ -167,6 +179,26 @@ func (t *doubleBarrierTable) judgeLiveness(left *Leftovers) []Verdict {
 		}
 	}
 	return judgeReturns(t.history, left, nil)
+}
+
+// wentWithout returns a member that entered, could not have entered without s, and had been inside
+// for the whole patience when s gave up, undisturbed. It returns nil if there is none.
+func (t *doubleBarrierTable) wentWithout(s *stay) *stay {
+	for _, other := range t.stays {
+		if other == s || !other.come.ok() ||
+			s.come.ReturnTime-other.come.ReturnTime < t.claims.Patience ||
+			t.disturbed(s, other.come.ReturnTime) {
+			continue
+		}
+		groups := t.groupsOf(other)
+		needed := len(groups) > 0 && !slices.ContainsFunc(groups, func(group []*stay) bool {
+			return clients(group) > t.size || !slices.Contains(group, s)
+		})
+		if needed {
+			return other
+		}
+	}
+	return nil
 }
 
 // shouldHaveEntered reports whether enough clients waited with s, long enough, before s gave up.

@@ -33,6 +33,29 @@ func TestDoubleBarriers(t *testing.T) {
 			}
 			f.left = &Leftovers{}
 		}},
+		{name: "one enters, the other gives up", bad: Liveness,
+			says: "a entered at step 3 with b, which gave up at step 64, after another 61ms",
+			build: func(f *fixture) {
+				a, b := f.call("a", ops.Enter, "2"), f.call("b", ops.Enter, "2")
+				f.ret(a, OpOK, Result{})
+				f.step += 60
+				f.ret(b, OpUnknown, Result{})
+			}},
+		{name: "one enters, another is not needed", build: func(f *fixture) {
+			a := f.call("a", ops.Enter, "2")
+			b, c := f.call("b", ops.Enter, "2"), f.call("c", ops.Enter, "2")
+			f.ret(a, OpOK, Result{})
+			f.ret(b, OpOK, Result{})
+			f.step += 60
+			f.ret(c, OpUnknown, Result{})
+		}},
+		{name: "one enters, the other is cut off", build: func(f *fixture) {
+			a, b := f.call("a", ops.Enter, "2"), f.call("b", ops.Enter, "2")
+			f.ret(a, OpOK, Result{})
+			f.step += 60
+			f.told("b", Disconnected)
+			f.ret(b, OpUnknown, Result{})
+		}},
 		{name: "enters alone", bad: Safety,
 			says: "a entered at step 2, but at no moment of its call were 2 members there",
 			build: func(f *fixture) {

@@ -5,18 +5,19 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-	"time"
 
 	"github.com/anishathalye/porcupine"
 )
 
-// patience limits the time of porcupine for one history.
-const patience = 2 * time.Second
+// maxSteps limits the steps of a model in one search by porcupine. It is a number and no time, so
+// that a verdict is a function of the history. The package comment says which histories exceed it.
+const maxSteps = 20_000
 
 // event is one operation on a sequential model, with its outcome settled.
 type event[O any] struct {
 	op        O
-	call, ret int64 // closed interval in which it took effect
+	call, ret int64 // closed interval in which it took effect, as far as its client knows
+	step      int64 // at which the server applied it; 0 if that is not known
 	key       int64 // the moment at which it is likely to have taken effect: see at
 	lane      string
 	text      string // for the picture
@@ -56,57 +57,137 @@ func inOrder[S comparable, O any](o sequential[S, O], events []event[O]) bool {
 	return len(states) > 0
 }
 
-// decide says whether the history is linearizable: at once if the likely order is possible, and
-// otherwise by porcupine.
-func decide[S comparable, O any](
-	o sequential[S, O], events []event[O], patience time.Duration,
-) porcupine.CheckResult {
-	if inOrder(o, events) {
-		return porcupine.Ok
+// decide says whether the history is linearizable. Porcupine searches for an order that agrees with
+// the steps at which the server applied operations. Every such order explains the calls, too. If
+// there is none, porcupine searches again, and now knows the calls alone. A history that is too long
+// for that is Ok if the likely order explains it, and otherwise Unknown.
+//
+// decide panics if porcupine finds that there is no order, and the likely order is one.
+func decide[S comparable, O any](o sequential[S, O], events []event[O]) porcupine.CheckResult {
+	result := search(o, atServer(events))
+	if result == porcupine.Illegal && slices.ContainsFunc(events, event[O].isWider) {
+		result = search(o, events)
 	}
-	return porcupine.CheckOperationsTimeout(toModel(o), toOperations(events), patience)
+	if result == porcupine.Ok || !inOrder(o, events) {
+		return result
+	}
+	if result == porcupine.Illegal {
+		panic("linearizability: porcupine finds no order of the operations, " +
+			"but the likely order is one")
+	}
+	return porcupine.Ok
+}
+
+// search asks porcupine whether the history is linearizable. The answer is Unknown after maxSteps.
+func search[S comparable, O any](o sequential[S, O], events []event[O]) porcupine.CheckResult {
+	steps := 0
+	ok := porcupine.CheckOperations(toModel(o, &steps), toOperations(inGoodOrder(events)))
+	switch {
+	case ok:
+		return porcupine.Ok
+	case steps > maxSteps:
+		return porcupine.Unknown
+	}
+	return porcupine.Illegal
+}
+
+// atServer narrows the intervals of operations to the steps at which the server applied them.
+func atServer[O any](events []event[O]) []event[O] {
+	list := slices.Clone(events)
+	for i := range list {
+		if e := &list[i]; e.isWider() {
+			e.call, e.ret = e.step, e.step
+		}
+	}
+	return list
+}
+
+// isWider reports whether the interval of the operation is wider than the step at which the server
+// applied it.
+func (e event[O]) isWider() bool { return e.step != 0 && e.call < e.ret }
+
+// inGoodOrder gives the same events other times, which tell all moments apart: calls that follow
+// each other without a return in between are put into their likely order. Porcupine tries the
+// earliest call first. Which call follows which return, and so the answer, stays the same.
+func inGoodOrder[O any](events []event[O]) []event[O] {
+	type moment struct {
+		e      *event[O]
+		at     int64
+		isCall bool
+	}
+	list := slices.Clone(events)
+	var moments []moment
+	for i := range list {
+		e := &list[i]
+		moments = append(moments, moment{e, e.call, true}, moment{e, e.ret, false})
+	}
+	slices.SortStableFunc(moments, func(a, b moment) int {
+		switch {
+		case a.at != b.at || a.isCall == b.isCall:
+			return cmp.Compare(a.at, b.at)
+		case a.isCall:
+			return -1
+		}
+		return 1
+	})
+	for from := 0; from < len(moments); {
+		to := from
+		for to < len(moments) && moments[to].isCall {
+			to++
+		}
+		slices.SortStableFunc(moments[from:to], func(a, b moment) int {
+			return cmp.Compare(a.e.key, b.e.key)
+		})
+		from = max(to, from+1)
+	}
+	for n, m := range moments {
+		if m.isCall {
+			m.e.call = int64(n)
+		} else {
+			m.e.ret = int64(n)
+		}
+	}
+	return list
 }
 
 // judgeLinearizability is decide as a verdict.
 func judgeLinearizability[S comparable, O any](
-	o sequential[S, O], events []event[O], noun string, patience time.Duration,
+	o sequential[S, O], events []event[O], noun string,
 ) Verdict {
-	switch decide(o, events, patience) {
+	return linearizabilityVerdict(decide(o, events), o, events, noun)
+}
+
+// linearizabilityVerdict turns the answer of porcupine into a verdict.
+func linearizabilityVerdict[S comparable, O any](
+	result porcupine.CheckResult, o sequential[S, O], events []event[O], noun string,
+) Verdict {
+	switch result {
 	case porcupine.Ok:
 		return fine(Linearizability, "the history is that of a %s", noun)
 	case porcupine.Illegal:
 		v := violated(Linearizability, nil,
 			"no order of the operations explains what the clients saw of the %s", noun)
-		if last := firstImpossible(o, events, patience); last != nil {
+		if last := firstImpossible(o, events); last != nil {
 			v.Steps = []int64{last.call, last.ret}
 			v.Summary += fmt.Sprintf(": it goes wrong with %s: %s (steps %d to %d)",
 				last.lane, last.text, last.call, last.ret)
 		}
 		return v
 	default:
-		return unknown(Linearizability, nil, "porcupine did not decide %s within %v",
-			count(len(events), "operation"), patience)
+		return unknown(Linearizability, nil, "porcupine did not decide %s in %s of the model",
+			count(len(events), "operation"), count(maxSteps, "step"))
 	}
 }
 
 // firstImpossible returns the operation at which the history stops being linearizable: the
-// operations that returned before it are linearizable without it. It is nil if porcupine does not
-// find it in time.
-func firstImpossible[S comparable, O any](
-	o sequential[S, O], events []event[O], patience time.Duration,
-) *event[O] {
+// operations that returned before it are linearizable without it. It is nil if that is not found.
+func firstImpossible[S comparable, O any](o sequential[S, O], events []event[O]) *event[O] {
 	list := slices.Clone(events)
 	slices.SortStableFunc(list, func(a, b event[O]) int { return cmp.Compare(a.ret, b.ret) })
-	deadline := time.Now().Add(patience)
 	low, high := 0, len(list) // the first low are fine, the first high are not
 	for high-low > 1 {
 		mid := (low + high) / 2
-		left := time.Until(deadline)
-		if left <= 0 {
-			return nil
-		}
-		ops := toOperations(prefix(list, mid))
-		switch porcupine.CheckOperationsTimeout(toModel(o), ops, left) {
+		switch decide(o, prefix(list, mid)) {
 		case porcupine.Ok:
 			low = mid
 		case porcupine.Illegal:
@@ -133,12 +214,16 @@ func prefix[O any](byReturn []event[O], n int) []event[O] {
 	return list
 }
 
-// toModel wraps the model for porcupine; a state there is a set of model states.
-func toModel[S comparable, O any](o sequential[S, O]) porcupine.Model {
+// toModel wraps the model for porcupine; a state there is a set of model states. It counts the steps.
+// After maxSteps nothing is possible any more, so that the search ends.
+func toModel[S comparable, O any](o sequential[S, O], steps *int) porcupine.Model {
 	seed := maphash.MakeSeed()
 	nm := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{o.start} },
 		Step: func(state, input, _ any) []any {
+			if *steps++; *steps > maxSteps {
+				return nil
+			}
 			var next []any
 			for _, s := range o.step(state.(S), input.(event[O]).op) {
 				next = append(next, s)

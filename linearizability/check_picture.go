@@ -11,8 +11,8 @@ import (
 // drawer returns the function behind [Report.Draw].
 func drawer[S comparable, O any](o sequential[S, O], events []event[O]) func(io.Writer) error {
 	return func(w io.Writer) error {
-		m := toModel(o)
-		_, info := porcupine.CheckOperationsVerbose(m, toOperations(events), patience)
+		m := toModel(o, new(int))
+		_, info := porcupine.CheckOperationsVerbose(m, toOperations(events), 0)
 		if err := porcupine.Visualize(m, info, w); err != nil {
 			return fmt.Errorf("draw history: %w", err)
 		}

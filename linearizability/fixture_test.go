@@ -2,6 +2,7 @@ package linearizability
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,8 +33,42 @@ func checkHistories[C any](
 			for _, end := range end {
 				end(f)
 			}
-			checkReport(t, Judge(f.history(), f.left, claims(tt.opts)), tt.bad, tt.says)
+			report := Judge(f.history(), f.left, claims(tt.opts))
+			checkReport(t, report, tt.bad, tt.says)
+			f.deeper()
+			if deep := Judge(f.history(), f.left, claims(tt.opts)); statuses(deep) != statuses(report) {
+				t.Errorf("one level deeper the verdicts are\n%s\nand were\n%s", deep, report)
+			}
 		})
+	}
+}
+
+func statuses(r Report) string {
+	var list []string
+	for _, v := range r.Verdicts {
+		list = append(list, v.Property, v.Status.String())
+	}
+	return strings.Join(list, " ")
+}
+
+// deeper moves the znodes of a lock from below /lock to below /lock/deep.
+func (f *fixture) deeper() {
+	move := func(path *string) {
+		if under, ok := strings.CutPrefix(*path, "/lock"); ok {
+			*path = "/lock/deep" + under
+		}
+	}
+	for i := range f.h.Server {
+		move(&f.h.Server[i].Path)
+	}
+	if f.left == nil {
+		return
+	}
+	for i := range f.left.Nodes {
+		move(&f.left.Nodes[i].Path)
+	}
+	for i := range f.left.Waiting {
+		move(&f.left.Waiting[i].Path)
 	}
 }
 

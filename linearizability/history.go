@@ -52,7 +52,7 @@ type Op struct {
 	// beside its error has the element here, too.
 	Output string
 	Empty  bool  // poll, peek: the queue was empty
-	Token  int64 // lock: the fencing token, the czxid of the client's znode; 0 if not known
+	Token  int64 // lock: the fencing token, the czxid of the client's znode; 0 if it has none
 	// Session is the client's session when the call returned, not when it began: a recipe may have
 	// started again in a new one. 0 if not known.
 	Session    int64
@@ -60,6 +60,7 @@ type Op struct {
 	Return     int64 // step of the return; below 0 if it never returned
 	CallTime   time.Duration
 	ReturnTime time.Duration
+	Deadline   time.Duration // when the context of the call was done; 0 if not known, or never
 	Outcome    Outcome
 	Err        string
 }

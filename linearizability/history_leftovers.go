@@ -88,3 +88,6 @@ func below(dir, path string) bool {
 	dir = strings.TrimSuffix(dir, "/")
 	return strings.HasPrefix(path, dir+"/") && path != dir+"/"
 }
+
+// within reports whether path is dir or lies under it.
+func within(dir, path string) bool { return path == dir || below(dir, path) }

@@ -53,6 +53,16 @@ func (r *Recorder) Call(client, kind, input string) *Call {
 	return &Call{recorder: r, op: op}
 }
 
+// Deadline records when the context of the operation is done.
+func (c *Call) Deadline(at time.Duration) {
+	if c == nil {
+		return
+	}
+	c.recorder.mu.Lock()
+	defer c.recorder.mu.Unlock()
+	c.op.Deadline = at
+}
+
 // OK records that the operation returned a result.
 func (c *Call) OK(result Result) { c.finish(OpOK, result, nil) }
 

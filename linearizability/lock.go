@@ -8,9 +8,12 @@ import "time"
 // A client owns the lock at the server from the return of its call of lock until its znode is
 // deleted or its session ends; if its znode is not known, until its call of unlock or the end of
 // its session. It believes in its ownership until it calls unlock or learns of a loss. Its znode is
-// the one with the token as its czxid. Without a token it is the oldest live ephemeral under Path
+// the one with the token as its czxid. Without a token it is the oldest live ephemeral within Path
 // that the client or its session made. If no token of the history is the czxid of a znode of its
-// client, tokens only serve to judge fencing.
+// client, tokens need not be czxids, and only serve to judge fencing.
+//
+// Fencing: the token of a grant is greater than those before it, and the czxid of the znode. If one
+// grant has a token, every grant must have one.
 //
 // Only the server may revoke a lock, at the end of the session. If a request of any client deletes
 // the holder's znode before the holder has called unlock or learned of a loss, safety is violated,
@@ -20,8 +23,8 @@ import "time"
 // is an operation of the server. A call of lock with an unknown outcome that no client believes in
 // is left out: liveness and orphans judge its znode.
 type Lock struct {
-	// Path is the directory of the lock's znodes; other znodes are ignored. Empty means every
-	// znode.
+	// Path is the directory of the lock's znodes, or the ephemeral that is the lock; other znodes
+	// are ignored. Empty means every znode.
 	Path string
 	// Nodes is the directory of the holders' znodes, if there are others under Path. A semaphore
 	// has leases beside the lock that guards them. Empty means Path.

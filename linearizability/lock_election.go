@@ -8,7 +8,7 @@ import "github.com/zksim/zksim/linearizability/ops"
 // knowledge.
 //
 // With the server's log, answers are judged, too. A leader named by [ops.Leader] owned, at some
-// moment of the call, the oldest ephemeral under Path, with its name as the data. An empty answer
+// moment of the call, the oldest ephemeral within Path, with its name as the data. An empty answer
 // means that at some moment there was no such znode, or that it had no data: a candidate may store
 // its name when it becomes the leader.
 type Election Lock

@@ -2,13 +2,21 @@ package linearizability
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// judgeFencing checks that every grant has a greater token than the conflicting grants before it.
+// judgeFencing checks that every grant has the token of its znode, and a greater one than the
+// conflicting grants before it.
 func judgeFencing(t lockTable) Verdict {
 	grants := grantsOf(t.holds)
 	for i, b := range grants {
+		if why := wrongToken(t, b); why != "" {
+			return violated(Fencing, []int64{b.granted()}, "%s was granted the %s at step %d %s",
+				b.lock.Client, t.kind.noun, b.granted(), why)
+		}
 		a := greatestToken(grants[:i], b, t.kind)
 		if a == nil || b.lock.Token > a.lock.Token || b.lock.Token == 0 {
 			continue
@@ -20,6 +28,41 @@ func judgeFencing(t lockTable) Verdict {
 			a.granted(), b.lock.Client)
 	}
 	return fine(Fencing, "tokens grow with every grant")
+}
+
+// wrongToken says what is wrong with the token of a grant, if tokens are czxids: it is not that of
+// the znode, or it is missing although grants of the same kind have tokens. A hold that was lost
+// before the client could ask for its token may have none.
+func wrongToken(t lockTable, h *hold) string {
+	switch {
+	case h.node == nil || h.second || t.nodes.opaque || h.lock.Token == h.node.czxid:
+		return ""
+	case h.lock.Token != 0:
+		return fmt.Sprintf("with token %d, which is not the czxid of its znode %s (%d)",
+			h.lock.Token, h.node.path, h.node.czxid)
+	case t.kind.counted || lostAtOnce(t.history, h):
+		return ""
+	}
+	other := slices.IndexFunc(t.holds, func(o *hold) bool {
+		return o.lock.Token != 0 && t.kind.slot(o.lock) == t.kind.slot(h.lock)
+	})
+	if other < 0 {
+		return ""
+	}
+	return fmt.Sprintf("without a token, though %s had one at step %d: "+
+		"a resource that checks tokens turns it away",
+		t.holds[other].lock.Client, t.holds[other].granted())
+}
+
+// lostAtOnce reports whether a hold ended before its lock returned, or its client learned of a loss
+// or closed the object by then.
+func lostAtOnce(history History, h *hold) bool {
+	n, noticed := history.notice(h.lock.Client, h.lock.Call, SessionExpired, LockLost)
+	return h.serverEnd <= h.lock.Return || noticed && n.Time <= h.lock.ReturnTime ||
+		slices.ContainsFunc(history.Ops, func(op Op) bool {
+			return op.Kind == ops.Close && op.Client == h.lock.Client &&
+				op.Call <= h.lock.Return && op.end() >= h.lock.Call
+		})
 }
 
 // greatestToken returns the grant with the greatest token of those that conflict with b, or nil.

@@ -41,7 +41,7 @@ type lockModel struct {
 func newLockModel[S comparable](m sequential[S, model.LockOp]) lockModel {
 	return lockModel{
 		judge: func(events []event[model.LockOp], noun string) Verdict {
-			return judgeLinearizability(m, events, noun, patience)
+			return judgeLinearizability(m, events, noun)
 		},
 		draw: func(events []event[model.LockOp]) func(io.Writer) error { return drawer(m, events) },
 	}

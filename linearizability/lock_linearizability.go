@@ -100,7 +100,7 @@ func releaseEvent(t lockTable, h *hold) event[model.LockOp] {
 			e.ret = h.serverEnd
 		}
 		e.ret = max(e.ret, h.serverEnd)
-		e.key = at(h.serverEnd, phaseEnd)
+		e.step, e.key = h.serverEnd, at(h.serverEnd, phaseEnd)
 	case h.unlock.pending() || h.unlock.Outcome == OpUnknown:
 		e.ret, e.op.Outcome = t.history.End+1, model.Maybe
 	case h.unlock.Outcome == OpFailed:

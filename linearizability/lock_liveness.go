@@ -3,22 +3,35 @@ package linearizability
 import (
 	"cmp"
 	"path"
+	"slices"
 )
 
 // judgeLockLiveness looks for calls that are pending at rest and may not be. A lock may wait for a
 // holder that has not released; nothing else may wait.
 func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 	stuck := t.history.pendingOps(t.kind.acquire, t.kind.release)
-	if left == nil {
+	if v, bad := livelock(t); bad {
+		return []Verdict{v}
+	}
+	kept, bad := keptByUnlock(t)
+	if left == nil && !bad {
 		return unsettled(stuck)
 	}
-	for _, op := range stuck {
-		if op.Kind != t.kind.acquire || holderAtRest(t, op) == nil || !waitsForLiving(t, op, left) {
-			return []Verdict{violated(Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left))}
-		}
+	if left == nil {
+		return []Verdict{kept}
+	}
+	wrong := slices.DeleteFunc(slices.Clone(stuck), func(op Op) bool {
+		return op.Kind == t.kind.acquire && holderAtRest(t, op) != nil && waitsForLiving(t, op, left)
+	})
+	if len(wrong) > 0 {
+		op := firstCause(t, wrong, left)
+		return []Verdict{violated(Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left))}
 	}
 	if len(left.Wedged) > 0 {
 		return []Verdict{wedged(left)}
+	}
+	if bad {
+		return []Verdict{kept}
 	}
 	if len(stuck) > 0 {
 		h := holderAtRest(t, stuck[0])
@@ -27,6 +40,18 @@ func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 			count(len(stuck), "call"), h.lock.Client, t.kind.noun)}
 	}
 	return []Verdict{fine(Liveness, "every call returned")}
+}
+
+// firstCause returns the first of the stuck calls that does not wait for another stuck one; if each
+// does, the first of all.
+func firstCause(t lockTable, stuck []Op, left *Leftovers) Op {
+	for _, op := range stuck {
+		w, _ := left.wait(op.Client)
+		if n, exists := left.node(w.Path); !exists || !isWaiting(t, n, op.Client) {
+			return op
+		}
+	}
+	return stuck[0]
 }
 
 // holderAtRest returns a hold of another client for which a pending operation rightly waits, if all

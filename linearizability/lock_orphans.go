@@ -5,12 +5,12 @@ package linearizability
 func lockOrphans(t lockTable, left *Leftovers) []orphan {
 	var list []orphan
 	for _, n := range left.Nodes {
-		if !below(t.claims.Path, n.Path) || left.hasChild(n.Path) || isHeld(t, n) ||
+		if !within(t.claims.Path, n.Path) || left.hasChild(n.Path) || isHeld(t, n) ||
 			isWaiting(t, n, "") || t.holdsAtEnd(maker(t.log, n)) {
 			continue
 		}
-		if n.Owner == 0 && t.claims.Path == "" {
-			continue // the directory cannot be told from its znodes
+		if n.Owner == 0 && (t.claims.Path == "" || n.Path == t.claims.Path) {
+			continue // the directory cannot be told from a znode of the lock
 		}
 		list = append(list, orphan{n, "was left by " + origin(t, n)})
 	}

@@ -190,17 +190,17 @@ func blind(f *fixture, clients ...string) {
 func TestLockFairnessAndHerd(t *testing.T) {
 	overtaken := func(f *fixture) {
 		a := f.call("a", ops.Lock, "")
-		f.creates("a", 1, node("a", 0), "", 1)
+		token := f.creates("a", 1, node("a", 0), "", 1)
 		f.lock("b", 2, node("b", 1))
 		f.unlock("b", 2, node("b", 1))
-		f.ret(a, OpOK, Result{Session: 1})
+		f.ret(a, OpOK, Result{Session: 1, Token: token})
 	}
 	inTurn := func(f *fixture) {
 		f.lock("a", 1, node("a", 0))
 		b := f.call("b", ops.Lock, "")
-		f.creates("b", 2, node("b", 1), "", 2)
+		token := f.creates("b", 2, node("b", 1), "", 2)
 		f.unlock("a", 1, node("a", 0))
-		f.ret(b, OpOK, Result{Session: 2})
+		f.ret(b, OpOK, Result{Session: 2, Token: token})
 	}
 	checkHistories(t, lockAt, []lockTest{
 		{name: "in turn", opts: Lock{Fair: true, MaxHerd: 1}, build: inTurn},
@@ -208,7 +208,12 @@ func TestLockFairnessAndHerd(t *testing.T) {
 			name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a",
 			build: overtaken,
 		},
-		{name: "no claim to fairness", build: overtaken},
+		{name: "no claim to fairness", build: func(f *fixture) {
+			overtaken(f)
+			for i := range f.h.Ops {
+				f.h.Ops[i].Token = 0
+			}
+		}},
 		{name: "overtaken for good", opts: Lock{Fair: true}, bad: Order,
 			says: "while a waited with the older /lock/a-0000000000",
 			build: func(f *fixture) {
@@ -260,10 +265,21 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				"not know of it, and nobody will delete it", build: forgotten},
 		{name: "forgotten znode", bad: Orphans,
 			says: "/lock/a-0000000000 (session 0x1) was left by a's lock", build: forgotten},
-		{name: "forgotten znode is allowed", opts: Lock{AllowedAtRest: []string{"/lock/a-*"}},
+		{name: "forgotten znode is allowed",
+			opts: Lock{AllowedAtRest: []string{"/lock/a-*", "/lock/deep/a-*"}},
 			build: func(f *fixture) {
 				forgotten(f)
 				f.h.Ops, f.left.Waiting, f.left.Nodes = f.h.Ops[:1], nil, f.left.Nodes[:1]
+			}},
+		{name: "behind a client that waits behind a forgotten znode", bad: Liveness,
+			says: "client b waits for /lock/a-0000000000, which belongs to a's session 0x1 and was left",
+			build: func(f *fixture) {
+				f.call("c", ops.Lock, "")
+				third := f.creates("c", 3, node("c", 2), "", 3)
+				forgotten(f)
+				f.left.Nodes = append(f.left.Nodes,
+					NodeAtRest{Path: node("c", 2), Owner: 3, Czxid: third})
+				f.left.Waiting = append(f.left.Waiting, waiting("c", node("b", 1))...)
 			}},
 		{name: "a lost delete of a forgotten znode", bad: Orphans,
 			says: "was left by a's lock (steps 1 to 3, unknown: connection closed); a delete of it " +

@@ -14,8 +14,8 @@ type lockNodes struct {
 	history History
 	log     serverLog
 	kind    lockKind
-	dir     string // of all znodes of the lock
-	holdDir string // of those through which it is held
+	dir     string // of all znodes of the lock, or its znode
+	holdDir string // of those through which it is held, or their znode
 	opaque  bool   // tokens are not czxids
 }
 
@@ -45,12 +45,25 @@ func (n lockNodes) ownerOf(h *hold) (owner model.Owner, z *znode, phantom string
 }
 
 // ofHold finds the znode of a granted lock, or the reason why there is none. Both results are empty
-// if the server's log does not show it.
+// if the server's log does not show it. A client with a wrong token may have a znode all the same.
 func (n lockNodes) ofHold(op Op) (z *znode, phantom string) {
 	op.Token = n.token(op)
 	if !n.log.known || op.Token == 0 && !n.usesEphemerals() {
 		return nil, ""
 	}
+	z, phantom = n.ownOf(op)
+	if phantom != "" && op.Token != 0 && n.kind.capacity == 1 {
+		op.Token = 0
+		if own, why := n.ownOf(op); why == "" && own.existsAt(op.Return) {
+			return own, ""
+		}
+	}
+	return z, phantom
+}
+
+// ownOf returns the client's znode that exists when a lock returns. If there is none, it returns the
+// last one, and the reason why the client holds nothing.
+func (n lockNodes) ownOf(op Op) (z *znode, phantom string) {
 	var last *znode
 	for _, z := range n.log.znodes {
 		if !n.isOwn(z, op) || z.created > op.Return {
@@ -101,30 +114,38 @@ func (n lockNodes) token(op Op) int64 {
 }
 
 // tokensAreCzxids reports whether at least one token is the czxid of a znode that its own client
-// had during the call. If tokens have another source, such as a counter, none of them is.
+// had during the call, or all are czxids of the lock's znodes. If tokens have another source, such
+// as a counter, hardly any is.
 func (n lockNodes) tokensAreCzxids() bool {
 	if !n.log.known {
 		return true // no evidence against it
 	}
+	all := true
 	for _, op := range n.history.Ops {
 		if op.Kind != n.kind.acquire || !op.ok() || op.Token == 0 {
 			continue
 		}
+		known := false
 		for _, z := range n.log.znodes {
+			if z.czxid != op.Token || z.created > op.Return {
+				continue
+			}
+			known = known || z.owner != 0 && within(n.holdDir, z.path)
 			own := z.creator == "" || z.creator == op.Client ||
 				op.Session != 0 && z.owner == op.Session
-			if z.czxid == op.Token && own && z.created <= op.Return && z.deleted >= op.Call {
+			if own && z.deleted >= op.Call {
 				return true
 			}
 		}
+		all = all && known
 	}
-	return false
+	return all
 }
 
 // usesEphemerals reports whether the lock is made of ephemerals, so that a holder must have one.
 func (n lockNodes) usesEphemerals() bool {
 	for _, z := range n.log.znodes {
-		if z.owner != 0 && below(n.holdDir, z.path) {
+		if z.owner != 0 && within(n.holdDir, z.path) {
 			return true
 		}
 	}
@@ -135,7 +156,7 @@ func (n lockNodes) isOwn(z *znode, op Op) bool {
 	switch {
 	case op.Token != 0:
 		return z.czxid == op.Token
-	case !below(n.holdDir, z.path) || z.owner == 0:
+	case !within(n.holdDir, z.path) || z.owner == 0:
 		return false
 	}
 	return op.Session != 0 && z.owner == op.Session || z.creator != "" && z.creator == op.Client
@@ -187,7 +208,7 @@ func (n lockNodes) whyPhantom(last *znode, op Op) string {
 func (n lockNodes) newest(op Op) *znode {
 	var newest *znode
 	for _, z := range n.log.znodes {
-		if madeBy(z, op) && below(n.holdDir, z.path) {
+		if madeBy(z, op) && within(n.holdDir, z.path) {
 			newest = z
 		}
 	}
@@ -202,7 +223,7 @@ func madeBy(z *znode, op Op) bool {
 // isPartOf reports whether a pending operation needs the znode: of the znodes that its client
 // created for it in that directory, it is the newest.
 func (n lockNodes) isPartOf(z *znode, op Op) bool {
-	if !madeBy(z, op) || !below(n.dir, z.path) {
+	if !madeBy(z, op) || !within(n.dir, z.path) {
 		return false
 	}
 	for _, other := range n.log.znodes {
@@ -218,7 +239,7 @@ func (n lockNodes) isPartOf(z *znode, op Op) bool {
 func (n lockNodes) oldest(step int64) *znode {
 	var first *znode
 	for _, z := range n.log.znodes {
-		if z.owner != 0 && z.existsAt(step) && below(n.holdDir, z.path) &&
+		if z.owner != 0 && z.existsAt(step) && within(n.holdDir, z.path) &&
 			(first == nil || z.czxid < first.czxid) {
 			first = z
 		}

@@ -15,6 +15,7 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 	}
 	count := func(n int64) func(int64) int64 { return func(int64) int64 { return n } }
 	itself := func(czxid int64) int64 { return czxid }
+	none := count(0)
 	checkHistories(t, lockAt, []lockTest{
 		{name: "a counter", build: func(f *fixture) {
 			hold(f, "a", 1, count(1001))
@@ -29,11 +30,45 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 				hold(f, "a", 1, count(1002))
 				hold(f, "b", 2, count(1001))
 			}},
-		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created",
+		{name: "czxids but for one", bad: Fencing,
+			says: "with token 1001, which is not the czxid of its znode /lock/b-0000000000 (8)",
 			build: func(f *fixture) {
 				hold(f, "a", 1, itself)
 				hold(f, "b", 2, count(1001))
 			}},
+		{name: "the predecessor's czxid", bad: Fencing,
+			says: "a was granted the lock at step 3 without a token, though b had one at step 9",
+			build: func(f *fixture) {
+				hold(f, "a", 1, none)
+				hold(f, "b", 2, count(2))
+				hold(f, "c", 3, count(8))
+			}},
+		{name: "no tokens", build: func(f *fixture) {
+			hold(f, "a", 1, none)
+			hold(f, "b", 2, none)
+		}},
+		{name: "one without", bad: Fencing,
+			says: "b was granted the lock at step 9 without a token, though a had one at step 3",
+			build: func(f *fixture) {
+				hold(f, "a", 1, itself)
+				hold(f, "b", 2, none)
+			}},
+		{name: "one lost before it was asked", build: func(f *fixture) {
+			hold(f, "a", 1, itself)
+			b := f.call("b", ops.Lock, "")
+			f.creates("b", 2, node("b", 0), "", 2)
+			f.expires(2, node("b", 0))
+			f.ret(b, OpOK, Result{Session: 2})
+		}},
+		{name: "one closed meanwhile", build: func(f *fixture) {
+			hold(f, "a", 1, itself)
+			b := f.call("b", ops.Lock, "")
+			f.creates("b", 2, node("b", 0), "", 2)
+			closing := f.call("b", ops.Close, "")
+			f.ret(b, OpOK, Result{Session: 2})
+			f.deletes("b", 2, node("b", 0), 0)
+			f.ret(closing, OpOK, Result{})
+		}},
 	})
 }
 

@@ -60,7 +60,7 @@ func (o Object[S, O]) judge(h History, left *Leftovers) Report {
 		model.show = func(s S) string { return fmt.Sprintf("%v", s) }
 	}
 	r := Report{draw: drawer(model, events)}
-	r.add(judgeLinearizability(model, events, o.Noun, patience))
+	r.add(judgeLinearizability(model, events, o.Noun))
 	r.add(judgeReturns(h, left, o.MayWait)...)
 	if left != nil {
 		r.add(judgeOrphans(left, o.AllowedAtRest, leftBelow(left, o.Path), h.waits))

@@ -2,7 +2,9 @@ package linearizability
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/anishathalye/porcupine"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
@@ -10,6 +12,31 @@ import (
 var queueObject = sequential[model.Queue, model.QueueOp]{
 	step: model.Queue.Step,
 	show: model.Queue.String,
+}
+
+// judgeQueueLinearizability is the verdict of porcupine, explained by a bad pattern if there is one.
+// It panics if porcupine finds an order although the operations on the model show a bad pattern.
+func judgeQueueLinearizability[S comparable, O any](
+	t queueTable, model sequential[S, O], events []event[O], noun string,
+) Verdict {
+	pattern, bad := badPattern(t)
+	if t.claims.MayOvertake && !bad {
+		return fine(Linearizability, "no pattern that no queue shows")
+	}
+	result := decide(model, events)
+	switch {
+	case bad && result == porcupine.Ok && t.isAllInModel():
+		panic("linearizability: porcupine finds an order of the operations, but " + pattern.Summary)
+	case bad:
+		return pattern
+	}
+	return linearizabilityVerdict(result, model, events, noun)
+}
+
+// isAllInModel reports whether the model leaves nothing out.
+func (t queueTable) isAllInModel() bool {
+	return !t.claims.StaleReads && !t.claims.MayDuplicate && !t.claims.MayOvertake &&
+		!slices.ContainsFunc(t.elements, (*element).leavesModel)
 }
 
 // queueEvents turns the history into operations on the model. With a server log, the outcome of
@@ -64,7 +91,9 @@ func offerEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
 	znodes := t.byValue[op.Input].znodes
 	switch {
 	case len(znodes) > 0:
-		return applied(e, op, znodes[0].created, 0), true
+		e = applied(e, op, znodes[0].created, 0)
+		e.step = min(max(znodes[0].created, e.call), e.ret)
+		return e, true
 	case t.log.known:
 		return e, false // it never took effect, even if it reported success
 	}
@@ -73,8 +102,12 @@ func offerEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
 
 func takeEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
 	if r, ok := t.removalBy(op); ok {
-		e = callEvent(t, op, model.Take, r.element.value)
-		return applied(e, op, r.znode.deleted, 1), true
+		e = applied(callEvent(t, op, model.Take, r.element.value), op, r.znode.deleted, 1)
+		if !op.ok() { // its client saw nothing of it
+			e.call = max(r.znode.deleted, op.Call)
+			e.ret = e.call
+		}
+		return e, true
 	}
 	e = callEvent(t, op, model.Take, op.Output)
 	if op.ok() {

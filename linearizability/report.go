@@ -170,7 +170,7 @@ func (r Report) String() string {
 }
 
 // Draw writes an interactive picture of the judged history: one HTML page made by porcupine, with a
-// lane for each client and one for the server. It runs the check once more, for up to two seconds.
+// lane for each client and one for the server. It runs the check once more.
 // It returns an error if the judge of the kind draws no picture; most judges without porcupine draw
 // none.
 func (r Report) Draw(w io.Writer) error {

@@ -40,7 +40,7 @@ func TestRunawaysEnd(t *testing.T) {
 	w := object.Lock(func(env object.Env) object.Locker { return stubborn{env.Conn} })
 	o := run(t, scenario.Scenario{
 		Workload: w.Named("stubborn"), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
-		Plan: plan(t, "drop-reply client=b op=delete request=1", "delay 1s client=a request=1"),
+		Plan: plan(t, "drop-reply client=b op=create request=1", "delay 1s client=a request=1"),
 	})
 	small, err := hunt.Minimize(t.Context(), o)
 	if err != nil {

@@ -123,12 +123,15 @@ type configPlayer struct {
 func (p configPlayer) write(turn int) {
 	key := configKeys[p.Choose(scenario.At("key", turn), len(configKeys))]
 	value := fmt.Sprintf("%s%d", p.Name(), turn+1)
+	entry, there := p.config.Get(key)
+	if p.Choose(scenario.At("fetch", turn), 5) == 0 {
+		p.fetch(key)
+		return
+	}
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
-	switch entry, there := p.config.Get(key); {
-	case p.Choose(scenario.At("fetch", turn), 5) == 0:
-		p.fetch(key)
+	switch {
 	case !there:
 		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, []byte(value)) })
 	case p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubted[key]:

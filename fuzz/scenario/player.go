@@ -32,6 +32,8 @@ type Player struct {
 	faults   int                        // of the run
 	signals  bool                       // the object under test has a signal for losses
 	token    int64                      // of the last successful call with one
+	calling  bool
+	deadline time.Duration // of the call that is under way or comes next; 0: it has none
 	reached  []string
 	open     bool // the script has left an object that has a Close
 }
@@ -112,7 +114,21 @@ func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) =
 // context.WithTimeout, which counts time of the clock: in a real world virtual time passes faster.
 func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context,
 	context.CancelFunc) {
-	return context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
+	ctx, cancel := context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
+	p.expect(p.client.Now() + d)
+	return ctx, func() {
+		cancel()
+		if !p.calling {
+			p.deadline = 0
+		}
+	}
+}
+
+// expect notes when the context of the next call, or of the one that is under way, is done.
+func (p *Player) expect(deadline time.Duration) {
+	if p.deadline == 0 || deadline < p.deadline {
+		p.deadline = deadline
+	}
 }
 
 // Goroutine is the number of the goroutine among those of its client, from 0.
@@ -152,7 +168,16 @@ func (p *Player) Begin(kind, input string) Call {
 	if input != "" {
 		p.text += " " + input
 	}
+	p.calling = true
 	return Call{p, kind, p.calls.Call(p.client.Of(), kind, input)}
+}
+
+// ends notes that the call has returned.
+func (c Call) ends() {
+	if c.p.deadline != 0 {
+		c.rec.Deadline(c.p.deadline)
+	}
+	c.p.calling, c.p.deadline = false, 0
 }
 
 // OK records a result. Without a session in the result it takes the session that the client has
@@ -160,18 +185,21 @@ func (p *Player) Begin(kind, input string) Call {
 func (c Call) OK(r linearizability.Result) {
 	c.p.text = c.kind + " returns" + resultText(r)
 	c.p.token = cmp.Or(r.Token, c.p.token)
+	c.ends()
 	c.rec.OK(c.inSession(r))
 }
 
 // Unknown records an error after which the operation may have taken effect.
 func (c Call) Unknown(r linearizability.Result, err error) {
 	c.p.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.ends()
 	c.rec.Unknown(c.inSession(r), err)
 }
 
 // Failed records an error that promises that the operation did not take effect and never will.
 func (c Call) Failed(err error) {
 	c.p.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.ends()
 	c.rec.Failed(err)
 }
 

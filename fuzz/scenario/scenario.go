@@ -153,6 +153,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
 	judgeClosing(&o.Report, o.History, o.Rest)
+	judgePromptness(&o.Report, o.History, s.Plan)
 	switch {
 	case result.Runaway != nil:
 		o.Report.Worsen(runawayVerdict(result))
@@ -211,6 +212,11 @@ func withoutEnd(verdicts []linearizability.Verdict, why string) []linearizabilit
 	verdicts = slices.DeleteFunc(slices.Clone(verdicts), func(v linearizability.Verdict) bool {
 		return v.Property == linearizability.Liveness && v.Status != linearizability.Violated
 	})
+	if slices.ContainsFunc(verdicts, func(v linearizability.Verdict) bool {
+		return v.Property == linearizability.Liveness
+	}) {
+		return verdicts
+	}
 	return append(verdicts, linearizability.Verdict{
 		Property: linearizability.Liveness, Status: linearizability.Unknown, Summary: why,
 	})

@@ -47,6 +47,7 @@ func (p *Player) Hasty(
 		return ctx, func() {}
 	}
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
+		p.expect(p.client.Now())
 		return tooLate(ctx)
 	}
 	steps := max(1, int(spread/time.Microsecond))

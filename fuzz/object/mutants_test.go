@@ -1,0 +1,177 @@
+package object_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// staleToken is a lock that keeps the token of its first hold.
+type staleToken struct {
+	*oneNode
+	first int64
+}
+
+func (l *staleToken) Lock(ctx context.Context) error {
+	err := l.oneNode.Lock(ctx)
+	if err == nil && l.first == 0 {
+		l.first = l.token
+	}
+	return err
+}
+
+func (l *staleToken) Token() int64 { return l.first }
+
+// keeper is a lock that gives up every other hold only.
+type keeper struct {
+	*oneNode
+	kept bool
+}
+
+func (l *keeper) Lock(ctx context.Context) error {
+	if l.kept {
+		return nil
+	}
+	return l.oneNode.Lock(ctx)
+}
+
+func (l *keeper) Unlock(ctx context.Context) error {
+	if l.kept = !l.kept; l.kept {
+		return nil
+	}
+	return l.oneNode.Unlock(ctx)
+}
+
+// deaf is a lock that does not listen to the contexts of its callers.
+type deaf struct{ *oneNode }
+
+func (l deaf) Lock(context.Context) error { return l.oneNode.Lock(context.Background()) }
+
+// restless is a lock that takes a znode with settings for one of another owner. It gives up its
+// place for it many times.
+type restless struct {
+	conn *zk.Conn
+	dir  string
+}
+
+func (l restless) Lock(context.Context) error {
+	for _, path := range []string{l.dir, l.dir + "/settings"} {
+		_, err := l.conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		own, err := l.conn.Create(l.dir+"/n-", nil, zk.FlagEphemeral|zk.FlagSequence,
+			zk.WorldACL(zk.PermAll))
+		if err != nil {
+			return err
+		}
+		others, _, err := l.conn.Children(l.dir)
+		if err != nil || len(others) == 1 || attempt == 50 {
+			return err
+		}
+		if err := l.conn.Delete(own, -1); err != nil {
+			return err
+		}
+	}
+}
+
+func (restless) Unlock(context.Context) error { return nil }
+
+// counting is a double barrier whose members count each other. A member that leaves at once may
+// not be counted by a slow one.
+type counting struct {
+	env object.Env
+	own string
+}
+
+func (b *counting) Enter(ctx context.Context) (err error) {
+	_, err = b.env.Conn.Create(b.env.Path, nil, 0, zk.WorldACL(zk.PermAll))
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		return err
+	}
+	b.own, err = b.env.Conn.Create(b.env.Path+"/m-", nil, zk.FlagEphemeral|zk.FlagSequence,
+		zk.WorldACL(zk.PermAll))
+	for err == nil {
+		members, _, changed, listErr := b.env.Conn.ChildrenW(b.env.Path)
+		if listErr != nil || len(members) >= b.env.Size {
+			return listErr
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), b.env.Conn.Delete(b.own, -1))
+		}
+	}
+	return err
+}
+
+func (b *counting) Leave(ctx context.Context) error {
+	err := b.env.Conn.Delete(b.own, -1)
+	if errors.Is(err, zk.ErrNoNode) {
+		err = nil
+	}
+	for err == nil {
+		members, _, changed, listErr := b.env.Conn.ChildrenW(b.env.Path)
+		if listErr != nil || len(members) == 0 {
+			return listErr
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+// TestMutantsAreFound: each wrong object violates its property in some run without faults.
+func TestMutantsAreFound(t *testing.T) {
+	lock := func(make func(*oneNode) object.Locker) scenario.Workload {
+		return object.Lock(func(env object.Env) object.Locker {
+			return make(&oneNode{conn: env.Conn, node: env.Path})
+		})
+	}
+	tests := []struct {
+		name           string
+		workload       scenario.Workload
+		property, says string
+	}{
+		{"stale token", lock(func(l *oneNode) object.Locker { return &staleToken{oneNode: l} }),
+			linearizability.Fencing, "which is not the czxid of its znode /lock"},
+		{"keeper", lock(func(l *oneNode) object.Locker { return &keeper{oneNode: l} }),
+			linearizability.Liveness, "did not give the lock up: /lock lived on"},
+		{"deaf", lock(func(l *oneNode) object.Locker { return deaf{l} }),
+			linearizability.Liveness, "after its context was done"},
+		{"restless", object.Lock(func(env object.Env) object.Locker {
+			return restless{env.Conn, env.Path}
+		}), linearizability.Liveness, "livelock: from step"},
+		{"counting", object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
+			return &counting{env: env}
+		}), linearizability.Liveness, "one has entered, so all that were there must enter"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(300) {
+				o := fuzztest.Run(t, scenario.Scenario{
+					Workload: tt.workload, Script: scenario.DefaultScript, Seed: seed,
+				})
+				v, _ := o.Report.Verdict(tt.property)
+				if v.Status == linearizability.Violated && strings.Contains(v.Summary, tt.says) {
+					t.Logf("seed %d: %s", seed, v)
+					return
+				}
+			}
+			t.Errorf("%s never violated", tt.property)
+		})
+	}
+}

@@ -1,0 +1,52 @@
+package scenario
+
+import (
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// judgePromptness adds a verdict to a report if a call went on for too long after its context was
+// done. Without faults a second is enough to take back what the call has begun. With faults the
+// time counts from the last notice to the client, and is longer than the faults.
+func judgePromptness(r *linearizability.Report, h linearizability.History, plan []fault.Fault) {
+	limit := closedWithin
+	if len(plan) > 0 {
+		limit = 2 * SessionTimeout
+	}
+	for _, f := range plan {
+		limit += f.For
+	}
+	for _, op := range h.Ops {
+		if late := lateness(h, op); late > limit {
+			r.Worsen(violatedLiveness([]int64{op.Call, op.Return},
+				"%s's %s (steps %d to %d) went on for %v after its context was done",
+				op.Client, op.Kind, op.Call, op.Return, op.ReturnTime-op.Deadline))
+			return
+		}
+	}
+}
+
+// lateness is how long a call went on after its context was done, and after the last notice to its
+// client. A release must do its work all the same, and is not late.
+func lateness(h linearizability.History, op linearizability.Op) time.Duration {
+	releases := []string{ops.Close, ops.Release, ops.Unlock, ops.Resign, ops.Leave}
+	if op.Deadline == 0 || op.Return < 0 || slices.Contains(releases, op.Kind) {
+		return 0
+	}
+	from, connected := op.Deadline, true
+	for _, n := range h.Notices {
+		if n.Client == op.Client && n.Step <= op.Return {
+			from = max(from, n.Time)
+			connected = n.Kind == linearizability.Connected ||
+				connected && n.Kind == linearizability.LockLost
+		}
+	}
+	if !connected {
+		return 0
+	}
+	return op.ReturnTime - from
+}

@@ -1,0 +1,71 @@
+package linearizability
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// fruitless is the number of znodes that clients may make, one after the other, for a lock that is
+// free, without a grant and without a loss of a connection or session.
+const fruitless = 100
+
+// livelock looks for clients that make znodes again and again while the lock is free and none of
+// them gets it.
+func livelock(t lockTable) (v Verdict, bad bool) {
+	stops := turningPoints(t)
+	var row []*znode
+	for _, z := range t.log.znodes {
+		if z.owner == 0 || !within(t.nodes.holdDir, z.path) {
+			continue
+		}
+		if isHeldAt(t, z.created) || len(row) > 0 && slices.ContainsFunc(stops, func(step int64) bool {
+			return row[0].created <= step && step <= z.created
+		}) {
+			row = nil
+			continue
+		}
+		if row = append(row, z); len(row) == fruitless {
+			return violated(Liveness, []int64{row[0].created, z.created},
+				"livelock: from step %d to %d clients made %s for the %s, which was free, "+
+					"and none of them was granted it: %s",
+				row[0].created, z.created, count(len(row), "znode"), t.kind.noun, makers(row)), true
+		}
+	}
+	return Verdict{}, false
+}
+
+// turningPoints are the steps at which something other than an attempt happened: grants, ends of
+// holds, and what clients learned of their connections and sessions.
+func turningPoints(t lockTable) []int64 {
+	var steps []int64
+	for _, h := range t.holds {
+		steps = append(steps, h.granted(), h.lock.Return, h.serverEnd)
+	}
+	for _, n := range t.history.Notices {
+		steps = append(steps, n.Step)
+	}
+	return steps
+}
+
+func isHeldAt(t lockTable, step int64) bool {
+	return slices.ContainsFunc(t.holds, func(h *hold) bool {
+		return h.granted() <= step && step < h.serverEnd
+	})
+}
+
+// makers says how many of the znodes each client made.
+func makers(list []*znode) string {
+	made := map[string]int{}
+	var clients []string
+	for _, z := range list {
+		if made[z.creator]++; made[z.creator] == 1 {
+			clients = append(clients, z.creator)
+		}
+	}
+	slices.Sort(clients)
+	for i, client := range clients {
+		clients[i] = fmt.Sprintf("%s made %d", client, made[client])
+	}
+	return strings.Join(clients, ", ")
+}

@@ -1,0 +1,87 @@
+package linearizability
+
+import "time"
+
+// lingering is how long a znode may outlive the unlock of its hold: an object may delete it in the
+// background.
+const lingering = 5 * time.Second
+
+// keptByUnlock looks for an unlock that reported success although the znode of the hold lived on,
+// so that the others went on waiting: for longer than lingering, while its client was connected, or
+// until the client was granted the lock again through the same znode.
+func keptByUnlock(t lockTable) (v Verdict, bad bool) {
+	for _, h := range t.holds {
+		if !isUnlocked(h, t.kind) || !h.node.existsAt(h.unlock.Return) ||
+			h.serverEnd <= h.unlock.Return || holdsMore(t, h) {
+			continue
+		}
+		_, lost := t.history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost)
+		again := nextThrough(t, h)
+		switch {
+		case again != nil:
+			return violated(Liveness, []int64{h.unlock.Call, h.unlock.Return, again.lock.Return},
+				"%s returned, but did not give the %s up: %s lived on, "+
+					"and %s was granted the %s through it again at step %d",
+				describe(*h.unlock), t.kind.noun, h.node.path, h.lock.Client, t.kind.noun,
+				again.lock.Return), true
+		case !lost && lingers(t.history, h):
+			return violated(Liveness, []int64{h.unlock.Call, h.unlock.Return, h.node.created},
+				"%s returned, but its znode %s (created at step %d) lived on %s",
+				describe(*h.unlock), h.node.path, h.node.created, h.untilWhen()), true
+		}
+	}
+	return Verdict{}, false
+}
+
+// isUnlocked reports whether an unlock of the hold reported success, and its znode is known.
+func isUnlocked(h *hold, kind lockKind) bool {
+	return h.node != nil && h.unlock != nil && h.unlock.Kind == kind.release && h.unlock.ok()
+}
+
+// holdsMore reports whether the client holds the lock in another way when it unlocks: a writer that
+// goes on as a reader may keep its znode.
+func holdsMore(t lockTable, h *hold) bool {
+	for _, o := range t.holds {
+		if o != h && o.lock.Client == h.lock.Client && o.lock.Return <= h.unlock.Return &&
+			(o.unlock == nil || o.unlock.end() > h.unlock.Call) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextThrough returns a later hold of the client through the same znode, or nil.
+func nextThrough(t lockTable, h *hold) *hold {
+	for _, o := range t.holds {
+		if o.node == h.node && o.lock.Call >= h.unlock.Return && o.lock.Client == h.lock.Client {
+			return o
+		}
+	}
+	return nil
+}
+
+// lingers reports whether the znode of a hold lived on for too long after the unlock, or after the
+// client was connected again.
+func lingers(history History, h *hold) bool {
+	until := min(h.node.deleted, h.serverEnd, history.End)
+	gone := history.EndTime
+	if h.node.deleted == until {
+		gone = h.node.deletedTime
+	} else if h.serverEnd == until {
+		gone = h.serverEndTime
+	}
+	from := h.unlock.ReturnTime
+	for _, n := range history.Notices {
+		if n.Client == h.lock.Client && n.Step <= until {
+			from = max(from, n.Time)
+		}
+	}
+	return gone-from > lingering && !history.cutOff(h.lock.Client, gone)
+}
+
+func (h *hold) untilWhen() string {
+	if h.node.deleted == never {
+		return "to the end"
+	}
+	return "for " + (h.node.deletedTime - h.unlock.ReturnTime).String()
+}
