@@ -49,8 +49,9 @@
 //
 //	every operation of a standalone 3.8.0  yes, compared with one by package conform
 //	orders of children and of clean-up     Java's hash order
-//	auth                                   digest, ip, world, the super user; no x509;
-//	                                       sasl is answered as by a server without SASL
+//	auth                                   digest, ip, world, the super user; no x509
+//	sasl                                   DIGEST-MD5 with Options.SASLUsers, no Kerberos;
+//	                                       without users as a server without SASL
 //	quotas, containers, TTL nodes          yes
 //	four-letter words                      over TCP; envi and dirs show an invented host
 //	admin server, JMX                      no

@@ -8,7 +8,7 @@ func (d *draft) setACL(q *proto.SetACL) proto.ErrCode {
 	if !validPath(q.Path) {
 		return proto.BadArguments
 	}
-	acl, err := expandACL(q.ACL, d.by)
+	acl, err := d.expandACL(q.ACL)
 	if err != proto.OK {
 		return err
 	}

@@ -34,7 +34,7 @@ func (d *draft) create(q *proto.Create) proto.ErrCode {
 	if !splittable(q.Path) {
 		return proto.BadArguments
 	}
-	acl, err := expandACL(q.ACL, d.by)
+	acl, err := d.expandACL(q.ACL)
 	if err != proto.OK {
 		return err
 	}

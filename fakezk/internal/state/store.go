@@ -13,6 +13,9 @@ type Config struct {
 	// EnforceQuota refuses writes beyond a hard limit with QuotaExceeded, as the
 	// property zookeeper.enforceQuota does. Without it quotas only count.
 	EnforceQuota bool
+	// SASL adds the ACL scheme sasl, as the authentication provider
+	// SASLAuthenticationProvider does.
+	SASL bool
 }
 
 // A Store is one replica's data: the znodes, the sessions and the zxid of the
