@@ -98,6 +98,7 @@ func (o Options) engineConfig() engine.Config {
 		EnforceQuota:           o.EnforceQuota,
 		SASLUsers:              o.SASLUsers,
 		Nonce:                  rand.Text,
+		Digests:                true,
 		ContainerCheckInterval: o.ContainerCheckInterval,
 	}.WithDefaults()
 }

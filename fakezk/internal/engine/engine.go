@@ -53,6 +53,8 @@ type Config struct {
 	SuperDigest string
 	// EnforceQuota refuses writes beyond a hard limit, as enforceQuota=true does.
 	EnforceQuota bool
+	// Digests keeps digests of the tree for the four-letter word hash.
+	Digests bool
 	// ContainerCheckInterval is the time between two searches for containers and
 	// TTL nodes to delete, in whole milliseconds; 0 means 60 s, a negative one
 	// never. It is the property znode.container.checkIntervalMs.
@@ -125,7 +127,7 @@ const serverID = 1
 func New(cfg Config, now time.Time) *Engine {
 	return &Engine{
 		cfg:           cfg,
-		store:         state.New(state.Config{EnforceQuota: cfg.EnforceQuota, SASL: len(cfg.SASLUsers) > 0}),
+		store:         state.New(cfg.state()),
 		conns:         map[ConnID]*conn{},
 		sessionless:   newExpiryQueue[ConnID](),
 		sessions:      map[int64]*session{},
@@ -133,6 +135,12 @@ func New(cfg Config, now time.Time) *Engine {
 		watches:       newWatches(),
 		reaper:        newReaper(cfg.ContainerCheckInterval, now.UnixMilli()),
 		nextSessionID: serverID<<56 | int64(uint64(now.UnixMilli())<<24>>8),
+	}
+}
+
+func (c Config) state() state.Config {
+	return state.Config{
+		EnforceQuota: c.EnforceQuota, SASL: len(c.SASLUsers) > 0, Digests: c.Digests,
 	}
 }
 
