@@ -213,6 +213,9 @@ func (e *Engine) Drop(id ConnID) {
 		return
 	}
 	delete(e.conns, id)
+	if c.session != nil {
+		c.session.watched = len(c.dataWatches)+len(c.childWatches) > 0
+	}
 	e.watches.drop(c)
 	if c.session == nil {
 		e.sessionless.remove(id, sessionlessDeadline(c.opened))
