@@ -31,8 +31,10 @@ var arrows = map[string]string{
 	"fakezk/internal/proto": ``,
 	"fakezk/internal/wire":  `fakezk/internal/proto`,
 	"fakezk/internal/state": `fakezk/internal/proto`,
+	"fakezk/internal/digestmd5": ``,
 	"fakezk/internal/engine": `
-		fakezk/internal/proto fakezk/internal/state fakezk/internal/wire`,
+		fakezk/internal/digestmd5 fakezk/internal/proto fakezk/internal/state
+		fakezk/internal/wire`,
 	"fakezk/internal/fourletter": `
 		fakezk/internal/engine fakezk/internal/proto`,
 	"fakezk/internal/memnet": ``,
@@ -109,8 +111,8 @@ func allowedImports(dir string) (paths []string, known bool) {
 // reach for the network, a clock, a goroutine, a lock or a random number.
 var pure = []string{
 	"model", "internal/refstore", "fakezk/internal/proto", "fakezk/internal/wire",
-	"fakezk/internal/state", "fakezk/internal/engine", "fakezk/internal/fourletter",
-	"fakezk/internal/carry", "fakezk/fault", "fakezk/view",
+	"fakezk/internal/state", "fakezk/internal/digestmd5", "fakezk/internal/engine",
+	"fakezk/internal/fourletter", "fakezk/internal/carry", "fakezk/fault", "fakezk/view",
 }
 
 var impureImports = strings.Fields(

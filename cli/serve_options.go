@@ -21,6 +21,7 @@ type serverFlags struct {
 	MaxClientCnxns         int           `help:"Connections that one IP address may have; 0 is no limit." default:"60"`
 	JuteMaxBuffer          int           `help:"Longest request in bytes." default:"1048575"`
 	SuperDigest            string        `help:"Digest identity that passes every ACL, as super:BASE64." placeholder:"ID"`
+	SASLUser               []string      `help:"User who may authenticate by SASL DIGEST-MD5, as in a JAAS file; may be repeated." name:"sasl-user" sep:"none" placeholder:"NAME=PASSWORD"`
 	EnforceQuota           bool          `help:"Refuse writes beyond the hard limits of quotas."`
 	ContainerCheckInterval time.Duration `help:"Time between two searches for containers and TTL nodes to delete." default:"60s"`
 	FourLetterWords        string        `help:"Four-letter words to answer, with commas between; * is all." default:"*" placeholder:"LIST"`
@@ -40,6 +41,9 @@ func (f serverFlags) options() (fakezk.Options, error) {
 	err := f.checkTimeouts()
 	if err == nil {
 		err = f.check()
+	}
+	if err == nil {
+		o.SASLUsers, err = saslUsers(f.SASLUser)
 	}
 	if err != nil {
 		return o, err
@@ -107,6 +111,23 @@ func (f serverFlags) checkOrder() error {
 func isSuperDigest(id string) bool {
 	hash, ok := strings.CutPrefix(id, "super:")
 	return ok && len(hash) == 28
+}
+
+// saslUsers reads a list of NAME=PASSWORD. A password is not part of an error.
+func saslUsers(list []string) (map[string]string, error) {
+	users := map[string]string{}
+	for i, text := range list {
+		name, password, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--sasl-user: value %d has no name or no =; expected NAME=PASSWORD",
+				i+1)
+		}
+		if _, twice := users[name]; twice {
+			return nil, fmt.Errorf("--sasl-user: user %q is given twice", name)
+		}
+		users[name] = password
+	}
+	return users, nil
 }
 
 // fourLetterWords reads a list such as "ruok,srvr"; "" is no word.

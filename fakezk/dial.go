@@ -97,16 +97,11 @@ func (s *Server) dial() (net.Conn, error) {
 		func() { s.gone(l, false) },
 	)
 	var err error
-	if l, err = s.open(memory, memorySink{conn}); err != nil {
+	if l, err = s.open(memory, &memorySink{conn: conn, mu: &s.mu}); err != nil {
 		return nil, err
 	}
 	return conn, nil
 }
-
-// memorySink is a connection in memory, which takes whatever it is given.
-type memorySink struct{ *memnet.Conn }
-
-func (memorySink) Full() bool { return false }
 
 // hostProvider offers one address. It lets the client pause (and fail unsent requests) only after a
 // failed dial, not before every reconnect.

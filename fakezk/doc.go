@@ -37,6 +37,13 @@
 // Package fakezk/fault lists the kinds. To run code under many faults, each at the worst moment,
 // use package fakezk/sim, or package fuzz, which also judges the results.
 //
+// # The race detector
+//
+// The go-zookeeper client has a data race at every reconnect: while it collects its watches for
+// setWatches, a reply changes the zxid that it sends with them. Then the race detector fails the test,
+// or an event is lost. So a Server keeps replies on a connection in memory, on which a session with
+// watches was taken up again, until the client has sent setWatches, or for 100 ms if it sends none.
+//
 // # Fidelity
 //
 // The server behaves as one standalone ZooKeeper 3.8: error codes and their order, all fields of
@@ -49,8 +56,9 @@
 //
 //	every operation of a standalone 3.8.0  yes, compared with one by package conform
 //	orders of children and of clean-up     Java's hash order
-//	auth                                   digest, ip, world, the super user; no x509;
-//	                                       sasl is answered as by a server without SASL
+//	auth                                   digest, ip, world, the super user; no x509
+//	sasl                                   DIGEST-MD5 with Options.SASLUsers, no Kerberos;
+//	                                       without users as a server without SASL
 //	quotas, containers, TTL nodes          yes
 //	four-letter words                      over TCP; envi and dirs show an invented host
 //	admin server, JMX                      no

@@ -88,10 +88,6 @@ func (s *Server) afterWord(word string, argument []byte) {
 
 // wordServer is the server as an answer to a word on l shows it: that of Debian 12 in its default
 // directories, on a host that is not the one it runs on, so that answers are the same everywhere.
-//
-// It has no History. So hash says nothing, where a real server lists a digest of its tree for every
-// 128th zxid, a number that depends on its clock; and dump lists no "0 expire at", which a real
-// server does for a tick in which some session or connection was due until it was heard of again.
 func (s *Server) wordServer(l *serverLink) fourletter.Server {
 	return fourletter.Server{
 		Engine:    s.engine,

@@ -19,6 +19,7 @@ type roster struct {
 type member struct {
 	name        string
 	connections int
+	sink        sink // of the last connection
 }
 
 // note takes in which sessions began and ended.
@@ -46,9 +47,10 @@ func (r *roster) add(id int64) {
 
 // connect counts a connection of a live session and returns the session's name
 // and the number of the connection, from 1.
-func (r *roster) connect(id int64) (name string, number int) {
+func (r *roster) connect(id int64, k sink) (name string, number int) {
 	m := r.live[id]
 	m.connections++
+	m.sink = k
 	return m.name, m.connections
 }
 

@@ -177,6 +177,9 @@ func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.schedule()
+	if k, ok := l.sink.(*memorySink); ok {
+		k.sent(p)
+	}
 	now := time.Now()
 	for s.links[l.id] != nil {
 		if l.conn != nil && l.conn.Ignores() || !l.greeted && s.greet(l, p) {
@@ -217,6 +220,9 @@ func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *car
 	s.logMalformed(l, r.Request)
 	s.logTooLarge(l, r.Request)
 	s.noteApplied(r.Applied)
+	if r.Request.Handshake {
+		s.expectWatches(l, &r)
+	}
 	for _, out := range r.Out {
 		if to := s.links[out.Conn]; to == l {
 			s.emit(l, out, damage)
@@ -226,7 +232,7 @@ func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *car
 	}
 	if r.Request.Handshake && r.Request.Session != 0 {
 		l.session = r.Request.Session
-		l.name, l.number = s.roster.connect(l.session)
+		l.name, l.number = s.roster.connect(l.session, l.sink)
 		l.belongs()
 	}
 	if r.Request.Handshake {
@@ -283,6 +289,9 @@ func (s *Server) deliver(r engine.Reaction) {
 
 // emit sends one output on its link, with the damage that a fault does to it. The lock is held.
 func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
+	if k, ok := l.sink.(*memorySink); ok && out.Event != nil {
+		k.events++
+	}
 	if s.inject != nil && s.inject.takeOutput(l, out, damage) {
 		return
 	}

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"errors"
 	"strings"
 
+	"github.com/zksim/zksim/fakezk/internal/digestmd5"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -15,14 +17,43 @@ func (e *Engine) authenticate(c *conn, r *Request) {
 	case *proto.Auth:
 		e.answerAuth(c, r, req)
 	case *proto.Sasl:
-		if req.Token == nil {
-			r.Silent = true
-			e.hangUp(c)
-			return
-		}
-		r.Reply = proto.SaslReply{}
-		e.reply(c, r)
+		e.answerSasl(c, r, req)
 	}
+}
+
+// saslRealm is the realm of a real server's challenges, whatever its host.
+const saslRealm = "zk-sasl-md5"
+
+// answerSasl answers a token. A failed authentication ends the connection; the session lives on. A
+// server without users answers with a null token.
+func (e *Engine) answerSasl(c *conn, r *Request, req *proto.Sasl) {
+	reply, user, err := e.evaluate(c, req.Token)
+	if req.Token == nil || errors.Is(err, digestmd5.ErrNumber) {
+		r.Silent = true
+		e.hangUp(c)
+		return
+	}
+	if err != nil {
+		r.Err = proto.AuthFailed
+	} else if user != "" {
+		c.ids.Add(proto.ID{Scheme: "sasl", ID: user})
+	}
+	r.Reply = proto.SaslReply{Token: reply}
+	e.reply(c, r)
+	if err != nil {
+		e.hangUp(c)
+	}
+}
+
+// evaluate returns the server's answer to a token, and the user whose password it has proved.
+func (e *Engine) evaluate(c *conn, token []byte) (reply []byte, user string, err error) {
+	if len(e.cfg.SASLUsers) == 0 || token == nil {
+		return nil, "", nil
+	}
+	if c.sasl == nil {
+		c.sasl = digestmd5.NewExchange(saslRealm, "zookeeper/"+saslRealm, e.cfg.Nonce())
+	}
+	return c.sasl.Answer(token, e.cfg.SASLUsers)
 }
 
 // mostIdentities bounds the bytes of the identities of a connection. A real server has no bound.

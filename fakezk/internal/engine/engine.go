@@ -13,8 +13,7 @@
 // # Guarantees
 //
 // An Engine starts no goroutine, reads no clock and draws no random number, so the same
-// calls give the same outputs. It calls only two functions of its [Config]: one observes
-// its decisions, the other orders lists of children.
+// calls give the same outputs. It calls only functions of its [Config].
 //
 // A real server's order sometimes depends on the addresses of its objects. The engine's
 // is fixed: it notifies connections of one event in order of their ids, and ends
@@ -29,6 +28,7 @@ package engine
 import (
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/digestmd5"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
@@ -53,10 +53,19 @@ type Config struct {
 	SuperDigest string
 	// EnforceQuota refuses writes beyond a hard limit, as enforceQuota=true does.
 	EnforceQuota bool
+	// Digests keeps digests of the tree for the four-letter word hash.
+	Digests bool
 	// ContainerCheckInterval is the time between two searches for containers and
 	// TTL nodes to delete, in whole milliseconds; 0 means 60 s, a negative one
 	// never. It is the property znode.container.checkIntervalMs.
 	ContainerCheckInterval time.Duration
+	// SASLUsers are the passwords by name of the users who may authenticate by SASL DIGEST-MD5, as
+	// a JAAS file lists them. Without users the server answers as one without SASL, and the ACL
+	// scheme sasl does not exist.
+	SASLUsers map[string]string
+	// Nonce returns what challenges of SASL contain; it is required with SASLUsers. In a server it
+	// is random.
+	Nonce func() string
 	// Observe, unless nil, is called with every reaction before it is returned. frameBytes is the
 	// length of the handled frame, 0 without one. Observe must not call the engine.
 	Observe func(frameBytes int, r Reaction)
@@ -90,10 +99,11 @@ type Engine struct {
 type conn struct {
 	id          ConnID
 	ip          string
-	session     *session         // nil before the handshake
-	hasReadOnly bool             // the connect request had a readOnly byte
-	ids         state.Identities // the address included
-	opened      int64            // ms
+	session     *session            // nil before the handshake
+	hasReadOnly bool                // the connect request had a readOnly byte
+	sasl        *digestmd5.Exchange // nil before the first token, and without users
+	ids         state.Identities    // the address included
+	opened      int64               // ms
 	// The modes of the watches by path, kept by watchTable; nil before the first.
 	dataWatches, childWatches map[string]WatchMode
 
@@ -117,7 +127,7 @@ const serverID = 1
 func New(cfg Config, now time.Time) *Engine {
 	return &Engine{
 		cfg:           cfg,
-		store:         state.New(state.Config{EnforceQuota: cfg.EnforceQuota}),
+		store:         state.New(cfg.state()),
 		conns:         map[ConnID]*conn{},
 		sessionless:   newExpiryQueue[ConnID](),
 		sessions:      map[int64]*session{},
@@ -125,6 +135,12 @@ func New(cfg Config, now time.Time) *Engine {
 		watches:       newWatches(),
 		reaper:        newReaper(cfg.ContainerCheckInterval, now.UnixMilli()),
 		nextSessionID: serverID<<56 | int64(uint64(now.UnixMilli())<<24>>8),
+	}
+}
+
+func (c Config) state() state.Config {
+	return state.Config{
+		EnforceQuota: c.EnforceQuota, SASL: len(c.SASLUsers) > 0, Digests: c.Digests,
 	}
 }
 
@@ -197,6 +213,9 @@ func (e *Engine) Drop(id ConnID) {
 		return
 	}
 	delete(e.conns, id)
+	if c.session != nil {
+		c.session.watched = len(c.dataWatches)+len(c.childWatches) > 0
+	}
 	e.watches.drop(c)
 	if c.session == nil {
 		e.sessionless.remove(id, sessionlessDeadline(c.opened))

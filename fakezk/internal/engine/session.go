@@ -14,6 +14,7 @@ type session struct {
 	expiresAt int64 // ms, the end of a tick bucket
 	conn      *conn // nil when not connected
 	ended     bool  // refused already; its ephemerals are still there
+	watched   bool  // its last connection had a watch at its end
 }
 
 // handshake answers the first frame of a connection.

@@ -113,6 +113,12 @@ func (e *Engine) SessionOf(id ConnID) int64 {
 	return e.conns[id].sessionID()
 }
 
+// LostWatches reports whether the last connection of a live session had a watch when it ended.
+func (e *Engine) LostWatches(session int64) bool {
+	s := e.sessions[session]
+	return s != nil && s.watched
+}
+
 // WatchView describes one registered watch.
 type WatchView struct {
 	Path    string

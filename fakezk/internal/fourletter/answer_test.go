@@ -156,24 +156,6 @@ func TestAddressesAsJavaWritesThem(t *testing.T) {
 	}
 }
 
-func TestHistoryShows(t *testing.T) {
-	f := newFake(t)
-	f.connect("alice", 10*time.Second)
-	f.ask("alice", create("/a", "", 0))
-	f.History = fourletter.History{
-		SessionSets: []time.Time{start.Add(3 * time.Second).Truncate(2 * time.Second)},
-		Digests:     []fourletter.Digest{{Zxid: 128, Value: 7}, {Zxid: 256, Value: -7}},
-	}
-	const sets = "Session Sets (2)/(1):\n0 expire at Sat Nov 21 12:25:34 UTC 2026:\n" +
-		"1 expire at Sat Nov 21 12:25:42 UTC 2026:\n\t0x"
-	if got := f.word("dump"); !strings.Contains(got, sets) {
-		t.Errorf("dump: got %q", got)
-	}
-	if got, want := f.word("hash"), "80: 7\n100: -7\n"; got != want {
-		t.Errorf("hash: got %q, want %q", got, want)
-	}
-}
-
 // TestDumpAfterCrst shows that a connection's time of expiry is in the future although
 // crst has reset its last response.
 func TestDumpAfterCrst(t *testing.T) {

@@ -69,7 +69,7 @@ func (s *Server) dataSize() int64 {
 // Source: DigestCommand.
 func hash(s Server) string {
 	var b strings.Builder
-	for _, d := range s.History.Digests {
+	for _, d := range s.Engine.Store().Digests() {
 		fmt.Fprintf(&b, "%x: %d\n", uint64(d.Zxid), d.Value)
 	}
 	return b.String()

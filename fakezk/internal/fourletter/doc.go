@@ -58,9 +58,8 @@
 // Requests take no time, so every latency and processing time is 0; a real server on a
 // fast disk shows 0 to 2 ms. No request is ever outstanding.
 //
-// [History] and [Traffic] hold the part of the past that a real server still shows; they
-// may be empty. The package itself does not fill a History: the digests are checksums of every
-// node with its times, and the empty sets of dump depend on the millisecond at which each
-// frame came. Metrics of ensembles, TLS, throttling, caches and exceeded quotas are zero,
+// [Traffic] holds a part of the past that a real server still shows; it may be empty. An answer to
+// dump lacks the empty sets of a real one ("0 expire at"), for ticks in which a session or connection
+// was due until it was heard of again. Metrics of ensembles, TLS, throttling, caches and exceeded quotas are zero,
 // as on a standalone server that has never used any.
 package fourletter

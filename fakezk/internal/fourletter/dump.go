@@ -17,7 +17,7 @@ func dump(s Server) string {
 	var b strings.Builder
 	sessions := s.Engine.Sessions()
 	b.WriteString("SessionTracker dump:\nSession ")
-	s.dumpQueue(&b, sessionQueue(sessions, s.History.SessionSets))
+	s.dumpQueue(&b, sessionQueue(sessions))
 	b.WriteString("ephemeral nodes dump:\n")
 	s.dumpEphemerals(&b, sessions)
 	b.WriteString("Connections dump:\nConnections ")
@@ -25,18 +25,15 @@ func dump(s Server) string {
 	return b.String()
 }
 
-// expiryQueue maps times of expiry in Unix milliseconds to lines of text, which may be none.
+// expiryQueue maps times of expiry in Unix milliseconds to lines of text.
 type expiryQueue map[int64][]string
 
-func (q expiryQueue) add(at time.Time, lines ...string) {
-	q[at.UnixMilli()] = append(q[at.UnixMilli()], lines...)
+func (q expiryQueue) add(at time.Time, line string) {
+	q[at.UnixMilli()] = append(q[at.UnixMilli()], line)
 }
 
-func sessionQueue(sessions []engine.SessionView, empty []time.Time) expiryQueue {
+func sessionQueue(sessions []engine.SessionView) expiryQueue {
 	q := expiryQueue{}
-	for _, at := range empty {
-		q.add(at)
-	}
 	for _, ses := range sessions {
 		q.add(ses.ExpiresAt, fmt.Sprintf("0x%x", uint64(ses.ID)))
 	}
@@ -45,9 +42,6 @@ func sessionQueue(sessions []engine.SessionView, empty []time.Time) expiryQueue 
 
 func (s *Server) connQueue(sessions []engine.SessionView) expiryQueue {
 	q := expiryQueue{}
-	for _, at := range s.History.ConnSets {
-		q.add(at)
-	}
 	for _, l := range s.lines() {
 		due := roundUp(s.lastHeard(l, sessions).Add(l.Timeout), sessionless)
 		q.add(due, fmt.Sprintf("ip: %s sessionId: 0x%x", l.addr, uint64(l.Session)))

@@ -31,9 +31,8 @@ type Server struct {
 	Settings
 	// Env is the lines of envi in the server's order; see [Environment].
 	Env []KeyValue
-	// Traffic and History are optional.
+	// Traffic is optional.
 	Traffic Traffic
-	History History
 }
 
 // Settings is the part of a server's configuration that conf shows.
@@ -53,18 +52,6 @@ type Settings struct {
 	// ListenBacklog is clientPortListenBacklog; 0 means that it is not set.
 	ListenBacklog int
 }
-
-// History is the part of the past that a real server still shows. All of it is optional.
-type History struct {
-	// SessionSets and ConnSets are former times of expiry of sessions and connections that have
-	// sent a request since. Until that time dump shows an empty set ("0 expire at ...").
-	SessionSets, ConnSets []time.Time
-	// Digests are the digests of the tree that hash lists, oldest first.
-	Digests []Digest
-}
-
-// Digest is the digest of the tree after a transaction.
-type Digest struct{ Zxid, Value int64 }
 
 // packets counts frames and the packets of four-letter words.
 func (s *Server) packets() engine.Stats {

@@ -27,6 +27,7 @@ type Conn struct {
 	mu            sync.Mutex
 	in            []chunk       // delivered and not yet read
 	late          time.Duration // of the bytes that were read last
+	read          int           // bytes
 	inErr         error         // the error of a Read once in is empty
 	closed        bool
 	readDeadline  time.Time
@@ -130,6 +131,7 @@ func (c *Conn) take(p []byte) (n int) {
 	first := &c.in[0]
 	n = copy(p, first.bytes)
 	first.bytes, c.late = first.bytes[n:], first.late
+	c.read += n
 	if len(first.bytes) == 0 {
 		c.in = slices.Delete(c.in, 0, 1)
 	}
@@ -248,6 +250,13 @@ func (c *Conn) ReadDeadline() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.readDeadline
+}
+
+// BytesRead is the number of bytes that have been read.
+func (c *Conn) BytesRead() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read
 }
 
 // SetWriteDeadline makes a Write that begins at t or later fail.

@@ -42,6 +42,10 @@ func (by Caller) matches(entry proto.ACL) bool {
 		return slices.ContainsFunc(by.IDs, func(id proto.ID) bool {
 			return id.Scheme == "ip" && ipMatches(entry.ID, id.ID)
 		})
+	case "sasl": // the user super matches every entry
+		return slices.ContainsFunc(by.IDs, func(id proto.ID) bool {
+			return id.Scheme == "sasl" && (id.ID == entry.ID || id.ID == "super")
+		})
 	}
 	return false
 }
@@ -55,9 +59,9 @@ const mostEntries = 1 << 16
 // for an invalid entry, and MarshallingError if the real server throws an exception at a null id.
 //
 // Source: PrepRequestProcessor.fixupACL; ZOOKEEPER-1877 for the duplicates.
-func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, proto.ErrCode) {
+func (d *draft) expandACL(list []proto.ACL) ([]proto.ACL, proto.ErrCode) {
 	if len(list) == 1 && list[0].Scheme != "auth" {
-		return list, validateEntry(list[0]) // the common case needs no copy
+		return list, d.validateEntry(list[0]) // the common case needs no copy
 	}
 	if len(list) == 0 {
 		return nil, proto.InvalidACL
@@ -73,14 +77,14 @@ func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, proto.ErrCode) {
 		}
 		seen[entry] = true
 		if entry.Scheme == "auth" {
-			own := by.proved(entry.Perms)
+			own := d.by.proved(entry.Perms)
 			if len(own) == 0 || len(expanded)+len(own) > mostEntries {
 				return nil, proto.InvalidACL
 			}
 			expanded = append(expanded, own...)
 			continue
 		}
-		if err := validateEntry(entry); err != proto.OK {
+		if err := d.validateEntry(entry); err != proto.OK {
 			return nil, err
 		}
 		expanded = append(expanded, entry)
@@ -110,7 +114,7 @@ func comparesNull(list []proto.ACL) bool {
 func (by Caller) proved(perms int32) []proto.ACL {
 	var own []proto.ACL
 	for _, id := range by.IDs {
-		if id.Scheme == "digest" {
+		if id.Scheme == "digest" || id.Scheme == "sasl" {
 			own = append(own, proto.ACL{Perms: perms, Scheme: id.Scheme, ID: id.ID})
 		}
 	}
@@ -119,7 +123,7 @@ func (by Caller) proved(perms int32) []proto.ACL {
 
 // validateEntry returns the error of an entry other than "auth". With a null id the
 // real server throws an exception, once it knows the scheme.
-func validateEntry(entry proto.ACL) proto.ErrCode {
+func (d *draft) validateEntry(entry proto.ACL) proto.ErrCode {
 	ok := false
 	switch entry.Scheme {
 	case "world":
@@ -129,6 +133,11 @@ func validateEntry(entry proto.ACL) proto.ErrCode {
 		ok = strings.Count(strings.TrimRight(entry.ID, ":"), ":") == 1
 	case "ip":
 		_, _, ok = parseIPRange(entry.ID)
+	case "sasl":
+		if !d.store.cfg.SASL {
+			return proto.InvalidACL
+		}
+		ok = isPrincipal(entry.ID)
 	default:
 		return proto.InvalidACL
 	}
@@ -139,6 +148,14 @@ func validateEntry(entry proto.ACL) proto.ErrCode {
 		return proto.InvalidACL
 	}
 	return proto.OK
+}
+
+// isPrincipal reports whether an id is one of Kerberos, such as a/host@REALM, or has no "@".
+//
+// Source: KerberosName.nameParser.
+func isPrincipal(id string) bool {
+	name, realm, ok := strings.Cut(id, "@")
+	return !ok || strings.Count(name, "/") <= 1 && !strings.ContainsAny(realm, "/@")
 }
 
 // masked hides the hashes of digest entries, as getACL does from callers without

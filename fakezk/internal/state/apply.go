@@ -18,6 +18,7 @@ func (s *Store) Apply(t Txn) Result {
 		return Result{Err: t.Err, Reply: proto.MultiReply{}}
 	}
 	s.last = t.Zxid
+	defer s.keepDigest(t.Zxid)
 	if t.Err != proto.OK {
 		return refusal(t)
 	}

@@ -18,8 +18,9 @@ type node struct {
 	version, aversion   int32
 	counter             int32 // children ever created; the next sequence number
 	kind                Kind
-	owner               int64 // session, 0 if not ephemeral
-	ttlMs               int64 // 0 if not a TTL node
+	owner               int64  // session, 0 if not ephemeral
+	ttlMs               int64  // 0 if not a TTL node
+	digest              uint32 // its share of Store.sum
 
 	children *hashSet // nil until there is a first child
 	size     subtree

@@ -8,7 +8,7 @@ func (d *draft) setACL(q *proto.SetACL) proto.ErrCode {
 	if !validPath(q.Path) {
 		return proto.BadArguments
 	}
-	acl, err := expandACL(q.ACL, d.by)
+	acl, err := d.expandACL(q.ACL)
 	if err != proto.OK {
 		return err
 	}
@@ -33,5 +33,6 @@ func (d *draft) setACL(q *proto.SetACL) proto.ErrCode {
 func (c SetACL) apply(s *Store, t *Txn) proto.Reply {
 	n := s.mustFind(t, c.Path)
 	n.acl, n.aversion = c.ACL, c.Aversion
+	s.changed(c.Path, n)
 	return proto.StatReply{Stat: n.stat()}
 }

@@ -101,7 +101,7 @@ func TestStoredACLs(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := expandACL(test.list, test.by)
+			got, err := testDraft(test.by).expandACL(test.list)
 			if test.want == nil && err == proto.InvalidACL {
 				return
 			}
@@ -135,7 +135,7 @@ func TestNullIDs(t *testing.T) {
 		{[]proto.ACL{entry(31, "bogus", "x"), entry(31, "bogus", null)}, proto.MarshallingError},
 	}
 	for _, test := range tests {
-		if _, err := expandACL(test.list, asAlice()); err != test.want {
+		if _, err := testDraft(asAlice()).expandACL(test.list); err != test.want {
 			t.Errorf("%+v: got %s, want %s", test.list, err, test.want)
 		}
 	}
@@ -266,7 +266,7 @@ func BenchmarkLongACL(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := expandACL(list, Caller{}); err != proto.OK {
+				if _, err := testDraft(Caller{}).expandACL(list); err != proto.OK {
 					b.Fatal(err)
 				}
 			}
@@ -284,10 +284,13 @@ func TestExpandedACLsAreBounded(t *testing.T) {
 	for perms := range int32(300) {
 		list = append(list, proto.ACL{Perms: perms, Scheme: "auth"})
 	}
-	if _, err := expandACL(list[:200], by); err != proto.OK {
+	if _, err := testDraft(by).expandACL(list[:200]); err != proto.OK {
 		t.Errorf("60,000 entries: %s", err)
 	}
-	if _, err := expandACL(list, by); err != proto.InvalidACL {
+	if _, err := testDraft(by).expandACL(list); err != proto.InvalidACL {
 		t.Errorf("90,000 entries: %s; want %s", err, proto.InvalidACL)
 	}
 }
+
+// testDraft is the draft of a caller at a server without SASL.
+func testDraft(by Caller) *draft { return &draft{store: New(Config{}), by: by} }

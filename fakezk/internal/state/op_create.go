@@ -34,7 +34,7 @@ func (d *draft) create(q *proto.Create) proto.ErrCode {
 	if !splittable(q.Path) {
 		return proto.BadArguments
 	}
-	acl, err := expandACL(q.ACL, d.by)
+	acl, err := d.expandACL(q.ACL)
 	if err != proto.OK {
 		return err
 	}
@@ -154,6 +154,8 @@ func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	n.hang(parent, name)
 	s.weigh(parentPath, 1, len(c.Data))
 	parent.countChild(t.Zxid)
+	s.changed(parentPath, parent)
+	s.changed(c.Path, n)
 	s.enlist(t, c.Path, n)
 	reply := c.reply(t.Op, n)
 	s.quotaNodeCreated(c.Path)

@@ -57,6 +57,8 @@ func (c DeleteNode) apply(s *Store, t *Txn, r *Result) {
 	parent.children.remove(n.key)
 	s.weigh(parentPath, -1, -len(n.data))
 	parent.pzxid = t.Zxid
+	s.changed(parentPath, parent)
+	s.removed(n)
 	s.forget(c.Path, n)
 	s.quotaNodeDeleted(c.Path)
 	s.countQuota(c.Path, -len(n.data), -1)

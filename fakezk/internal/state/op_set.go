@@ -33,6 +33,7 @@ func (c SetData) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	grown := len(c.Data) - len(n.data)
 	n.data, n.version = c.Data, c.Version
 	n.mzxid, n.mtime = t.Zxid, t.Time
+	s.changed(c.Path, n)
 	reply := proto.StatReply{Stat: n.stat()}
 	s.weigh(c.Path, 0, grown)
 	s.countQuota(c.Path, grown, 0)

@@ -13,6 +13,11 @@ type Config struct {
 	// EnforceQuota refuses writes beyond a hard limit with QuotaExceeded, as the
 	// property zookeeper.enforceQuota does. Without it quotas only count.
 	EnforceQuota bool
+	// SASL adds the ACL scheme sasl, as the authentication provider
+	// SASLAuthenticationProvider does.
+	SASL bool
+	// Digests keeps digests of the tree, as digest.enabled=true does, a real server's default.
+	Digests bool
 }
 
 // A Store is one replica's data: the znodes, the sessions and the zxid of the
@@ -28,6 +33,9 @@ type Store struct {
 	limitLengths map[int]int           // number of limits by the length of the path
 	containers   concurrentSet[string] // paths
 	ttls         concurrentSet[string] // paths
+
+	sum     int64 // of the digests of all nodes
+	digests []Digest
 }
 
 // SessionInfo is a session as CreateSession made it.
@@ -53,6 +61,7 @@ func New(cfg Config) *Store {
 	s.addSystemNode(systemRoot, openACL)
 	s.addSystemNode(quotaRoot, openACL)
 	s.addSystemNode(systemRoot+"/config", configACL).aversion = -1
+	s.changed("/", s.root)
 	return s
 }
 
@@ -67,6 +76,7 @@ func (s *Store) addSystemNode(path string, acl []proto.ACL) *node {
 	parent, _ := s.find(parentOf(path))
 	n.hang(parent, nameOf(path))
 	s.weigh(parentOf(path), 1, 0)
+	s.changed(path, n)
 	return n
 }
 
@@ -101,6 +111,7 @@ func (s *Store) Clone() *Store {
 	c := *s
 	c.root = s.root.clone()
 	c.limits, c.limitLengths = maps.Clone(s.limits), maps.Clone(s.limitLengths)
+	c.digests = slices.Clip(s.digests)
 	c.containers, c.ttls = s.containers.clone(), s.ttls.clone()
 	c.sessions = make(map[int64]*session, len(s.sessions))
 	for id, ses := range s.sessions {

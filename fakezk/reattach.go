@@ -1,0 +1,149 @@
+package fakezk
+
+import (
+	"bytes"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/memnet"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// A memorySink is a connection in memory, which takes whatever it is given.
+//
+// After a reconnect the go-zookeeper client sends its watches with the last zxid that it has seen,
+// and reads this zxid without a lock while a reply may change it. The race detector then fails the
+// test; worse, a reply that comes first hides events from setWatches. So the sink of a session that
+// is taken up again keeps replies back until the client has sent setWatches, if the client may hold
+// watches. If it holds none after all, the replies flow after watchPatience. Over TCP the server
+// does as a real one.
+type memorySink struct {
+	conn *memnet.Conn
+	mu   *sync.Mutex // of the server, which holds it during every call
+
+	events    int // frames that the engine sent
+	delivered int // of these, whole
+	eventEnd  int // number of bytes up to the end of the last one
+	poured    int // bytes
+
+	keeps bool        // until setWatches
+	pass  int         // bytes that flow nevertheless: those of the handshake's reply
+	kept  [][]byte    // replies
+	err   error       // with which the connection ends after them, or nil
+	timer *time.Timer // from the first kept byte on
+	waits int         // times that the timer has fired
+}
+
+// watchPatience is how long replies wait for setWatches, beginning with the first reply. It passes
+// only for a client whose last watch the server knows and the client does not, because the reply to
+// its request was lost. It has several parts, so that the client's goroutines run in between on a
+// machine that is busy.
+const (
+	watchPatience = 100 * time.Millisecond
+	patienceParts = 20
+)
+
+// Full is false: memory has no bound.
+func (*memorySink) Full() bool { return false }
+
+// Deliver gives bytes to the client, at once or when the sink has ceased to keep them back.
+func (k *memorySink) Deliver(p []byte) {
+	flows := len(p)
+	if k.keeps {
+		flows = min(len(p), k.pass)
+		k.pass -= flows
+	}
+	k.pour(p[:flows])
+	if flows == len(p) {
+		return
+	}
+	k.kept = append(k.kept, bytes.Clone(p[flows:]))
+	if k.timer == nil {
+		k.timer = time.AfterFunc(watchPatience/patienceParts, k.wait)
+	}
+}
+
+// pour gives bytes to the client.
+func (k *memorySink) pour(p []byte) {
+	k.conn.Deliver(p)
+	k.poured += len(p)
+	if isEvent(p) {
+		k.delivered++
+		k.eventEnd = k.poured
+	}
+}
+
+// isEvent reports whether bytes are a whole frame with a watch notification.
+func isEvent(p []byte) bool {
+	const xid = -1
+	return len(p) >= 8 && int32(binary.BigEndian.Uint32(p[4:])) == xid &&
+		len(p) == 4+int(binary.BigEndian.Uint32(p))
+}
+
+// Fail ends the connection after the bytes that were delivered.
+func (k *memorySink) Fail(err error) {
+	if len(k.kept) > 0 {
+		k.err = err
+		return
+	}
+	k.conn.Fail(err)
+}
+
+// wait is called when the timer fires.
+func (k *memorySink) wait() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.waits++; k.keeps && k.waits < patienceParts {
+		k.timer.Reset(watchPatience / patienceParts)
+		return
+	}
+	k.flow()
+}
+
+// flow ends the keeping.
+func (k *memorySink) flow() {
+	k.keeps = false
+	for _, p := range k.kept {
+		k.pour(p)
+	}
+	k.kept = nil
+	if k.err != nil {
+		k.conn.Fail(k.err)
+	}
+}
+
+// sent looks at bytes from the client, which writes one frame at a time.
+func (k *memorySink) sent(p []byte) {
+	if !k.keeps || len(p) < 12 {
+		return
+	}
+	switch proto.OpCode(binary.BigEndian.Uint32(p[8:])) {
+	case proto.OpSetWatches, proto.OpSetWatches2:
+		k.flow()
+	}
+}
+
+// hasLost reports whether the client may have missed an event, or has not yet told its watches.
+func (k *memorySink) hasLost() bool {
+	return k.keeps || k.delivered < k.events || k.conn.BytesRead() < k.eventEnd
+}
+
+// expectWatches prepares a link for the output of a handshake that takes a session up again.
+func (s *Server) expectWatches(l *serverLink, r *engine.Reaction) {
+	k, ok := l.sink.(*memorySink)
+	m := s.roster.live[r.Request.Session]
+	if !ok || m == nil {
+		return
+	}
+	last, ok := m.sink.(*memorySink)
+	if !ok || !last.hasLost() && !s.engine.LostWatches(r.Request.Session) {
+		return
+	}
+	for _, o := range r.Out {
+		if o.Conn == l.id {
+			k.keeps, k.pass = true, len(o.Frame)
+		}
+	}
+}
