@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,12 +50,14 @@ func TestFuzzTargets(t *testing.T) {
 		strings.Count(text, "--- PASS: FuzzChild/") < 8 {
 		t.Errorf("a good lock: passed: %v\n%s", passed, text)
 	}
-	const headline = "liveness is violated: client a waits for /lock/"
+	headline := regexp.MustCompile(`liveness is violated: .*`)
 	found := func(about string, flags ...string) string {
 		t.Helper()
 		passed, text := fuzzChild(t, dir, "bad", flags...)
-		if passed || strings.Count(text, headline) != 1 {
-			t.Errorf("%s: passed: %v; want %q once\n%s", about, passed, headline, text)
+		lines := headline.FindAllString(text, -1)
+		slices.Sort(lines)
+		if passed || len(lines) == 0 || len(slices.Compact(lines)) < len(lines) {
+			t.Errorf("%s: passed: %v; want violations of liveness, each once\n%s", about, passed, text)
 		}
 		return text
 	}
@@ -61,16 +65,19 @@ func TestFuzzTargets(t *testing.T) {
 	files, err := filepath.Glob(
 		filepath.Join(dir, "testdata", "zksim", "FuzzChild", "liveness-*.yaml"),
 	)
-	if err != nil || len(files) != 1 {
+	if err != nil || len(files) == 0 {
 		t.Fatalf("saved: %q, %v", files, err)
 	}
 	if text := found("a bad lock again"); strings.Contains(text, "FuzzChild/seed") {
 		t.Errorf("the seeds were tried before what was saved:\n%s", text)
 	}
-	replay := "-zksim.replay=" + files[0]
-	if text := found("replay", replay); !strings.Contains(text, "the whole trace:") {
-		t.Errorf("replay:\n%s", text)
+	for _, file := range files {
+		passed, text := fuzzChild(t, dir, "bad", "-zksim.replay="+file)
+		if passed || !strings.Contains(text, "the whole trace:") {
+			t.Errorf("replay of %s: passed: %v\n%s", file, passed, text)
+		}
 	}
+	replay := "-zksim.replay=" + files[0]
 	if passed, text := fuzzChild(t, dir, "good", replay); !passed ||
 		!strings.Contains(text, "nothing is violated any more") {
 		t.Errorf("replay of what was mended: passed: %v\n%s", passed, text)

@@ -25,12 +25,19 @@ func judgeReturns(h History, left *Leftovers, mayWait func(Op) bool) []Verdict {
 	switch {
 	case left == nil:
 		return unsettled(stuck)
-	case len(stuck) > 0:
+	case len(stuck) > 0 && !tellsLess(stuck[0], left):
 		return []Verdict{neverReturned(stuck[0], left)}
 	case len(left.Wedged) > 0:
 		return []Verdict{wedged(left)}
 	}
 	return []Verdict{fine(Liveness, "every call returned that had to")}
+}
+
+// tellsLess reports whether a pending call tells less than a client that gets no further: the call
+// waits for no znode, and may be one of the attempts of that client.
+func tellsLess(op Op, left *Leftovers) bool {
+	w, _ := left.wait(op.Client)
+	return w.Path == "" && len(left.Wedged) > 0
 }
 
 func wedged(left *Leftovers) Verdict {

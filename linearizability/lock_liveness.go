@@ -25,6 +25,9 @@ func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 	})
 	if len(wrong) > 0 {
 		op := firstCause(t, wrong, left)
+		if tellsLess(op, left) {
+			return []Verdict{wedged(left)}
+		}
 		return []Verdict{violated(Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left))}
 	}
 	if len(left.Wedged) > 0 {

@@ -331,6 +331,12 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				f.call("a", ops.Unlock, "")
 				f.left = &Leftovers{}
 			}},
+		{name: "wedged in one more attempt", bad: Liveness, says: "wedged: a's lock has failed",
+			build: func(f *fixture) {
+				f.call("a", ops.Lock, "")
+				f.left = &Leftovers{Waiting: []Wait{{Client: "a", Op: ops.Lock}},
+					Wedged: []string{"a's lock has failed 99 times"}}
+			}},
 		{name: "wedged", bad: Liveness, says: "wedged: a in Close",
 			build: func(f *fixture) { f.left = &Leftovers{Wedged: []string{"a in Close"}} }},
 		{name: "leaks", bad: Orphans,

@@ -33,6 +33,9 @@ type Exhibit struct {
 	// Property is the one that is violated: a constant of package linearizability,
 	// scenario.InvariantProperty or "panic".
 	Property string
+	// Says is a part of the verdict that tells the bug from others of the recipe; "" if there are
+	// none, or if it does not matter.
+	Says string
 	// Wrong is the recipe with the bug, Right the one without; the right base of the
 	// kind where an exhibit gives none. Both are called by the exhibit's slug.
 	Wrong, Right scenario.Workload

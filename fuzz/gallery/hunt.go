@@ -3,6 +3,7 @@ package gallery
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/hunt"
@@ -72,7 +73,7 @@ func (e Exhibit) Find(
 // and of linearizability.
 func (e Exhibit) isShownBy(o *scenario.Outcome) bool {
 	v, judged := o.Report.Verdict(e.Property)
-	return o.Property() == e.Property ||
+	return o.Property() == e.Property && strings.Contains(o.Summary(), e.Says) ||
 		!e.HasStory() && judged && v.Status == linearizability.Violated
 }
 

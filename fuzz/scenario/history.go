@@ -221,6 +221,7 @@ func failsForEver(ops []linearizability.Op) string {
 				first = op
 			}
 			last = op
+		case op.Outcome == linearizability.OpPending: // one more attempt
 		default:
 			attempts = 0
 		}

@@ -182,6 +182,11 @@ func signals(players []*Player) bool {
 }
 
 func violatedLiveness(steps []int64, format string, args ...any) linearizability.Verdict {
+	for i, arg := range args {
+		if d, ok := arg.(time.Duration); ok {
+			args[i] = virtualTime(d)
+		}
+	}
 	return linearizability.Verdict{
 		Property: linearizability.Liveness, Status: linearizability.Violated, Steps: steps,
 		Summary: fmt.Sprintf(format, args...),
