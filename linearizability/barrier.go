@@ -27,6 +27,11 @@ type Barrier struct {
 	// the client learned of a loss during the call. 0 means that this is not judged; without the
 	// server's log it never is.
 	Patience time.Duration
+	// AllPass claims that all who wait at a removal pass, also if the barrier is set again at once.
+	// A wait that was under way for this time when the barrier was removed, and goes on for this
+	// time after that, violates liveness, unless its client learned of a loss. 0 means that this is
+	// not claimed: the waiters of the ZooKeeper guide look again, and may find the next barrier.
+	AllPass time.Duration
 }
 
 func (claims Barrier) judge(h History, left *Leftovers) Report {
@@ -45,6 +50,8 @@ func (claims Barrier) judge(h History, left *Leftovers) Report {
 		r.add(t.judgeDelivery())
 		if v, bad := t.waitsTooLong(claims.Patience); bad {
 			r.replace(v)
+		} else if v, bad := t.missesRemoval(claims.AllPass); bad {
+			r.Worsen(v)
 		}
 	}
 	return r
@@ -189,6 +196,32 @@ func (t *barrierTable) waitsTooLong(patience time.Duration) (v Verdict, bad bool
 		if down := t.downFor(op); down >= patience {
 			return violated(Liveness, []int64{op.Call, op.Return},
 				"%s went on although the barrier was down for %v", describe(op), down), true
+		}
+	}
+	return Verdict{}, false
+}
+
+// missesRemoval looks for a wait that went on after a removal that it should have seen.
+func (t *barrierTable) missesRemoval(within time.Duration) (v Verdict, bad bool) {
+	log := readServer(t.history.Server)
+	for _, op := range t.history.Ops {
+		if op.Kind != ops.Wait || within <= 0 {
+			continue
+		}
+		if op.pending() {
+			op.Return, op.ReturnTime = t.history.End, t.history.EndTime
+		}
+		if t.history.undisturbed(op, log) > op.CallTime {
+			continue
+		}
+		for _, e := range t.changes {
+			if e.Kind == NodeDeleted && op.CallTime+within <= e.Time &&
+				op.ReturnTime-e.Time > within {
+				return violated(Liveness, []int64{op.Call, e.Step},
+					"%s waited from step %d on, and did not pass when the barrier was removed "+
+						"at step %d: it still waited %v later",
+					op.Client, op.Call, e.Step, op.ReturnTime-e.Time), true
+			}
 		}
 	}
 	return Verdict{}, false

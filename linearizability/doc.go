@@ -46,8 +46,11 @@
 //	view             a cache shows only states that a znode had, in their order
 //	delivery         no queue element is lost or doubled; no write is acknowledged and not
 //	                 applied, applied twice, or applied and reported as failed
-//	liveness         at the end no call is blocked without a reason, and no take gave up or
-//	                 waited while there was an element ([Queue.Patience])
+//	liveness         at the end no call is blocked without a reason; no take gave up or
+//	                 waited while there was an element ([Queue.Patience]); an unlock that
+//	                 reports success gives the lock up; no livelock of a free lock; if one has
+//	                 entered a double barrier, all that were there enter; if claimed, all who
+//	                 wait at the removal of a barrier pass
 //	orphans          at the end no znode, session, watch or goroutine is left without need
 //	herd             watch notifications per release stay below the claimed limit
 //

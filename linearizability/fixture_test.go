@@ -51,11 +51,13 @@ func statuses(r Report) string {
 	return strings.Join(list, " ")
 }
 
-// deeper moves the znodes of a lock from below /lock to below /lock/deep.
+// deeper moves the znodes of a lock or a double barrier down by one level.
 func (f *fixture) deeper() {
 	move := func(path *string) {
-		if under, ok := strings.CutPrefix(*path, "/lock"); ok {
-			*path = "/lock/deep" + under
+		for _, dir := range []string{"/lock", "/d"} {
+			if under, ok := strings.CutPrefix(*path, dir); ok {
+				*path = dir + "/deep" + under
+			}
 		}
 	}
 	for i := range f.h.Server {

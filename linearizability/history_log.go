@@ -46,7 +46,7 @@ type serverLog struct {
 // readServer turns the events, which are in step order, into znodes and ends of sessions.
 func readServer(events []ServerEvent) serverLog {
 	log := serverLog{
-		known: len(events) > 0, ended: map[int64]ServerEvent{}, clients: map[int64]string{},
+		known: events != nil, ended: map[int64]ServerEvent{}, clients: map[int64]string{},
 	}
 	for _, e := range events {
 		log.learnClient(e)

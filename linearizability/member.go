@@ -74,7 +74,6 @@ type memberTable struct {
 
 func newMemberTable(h History, claims Membership) *memberTable {
 	t := &memberTable{history: h, claims: claims, log: readServer(h.Server)}
-	t.log.known = h.Server != nil
 	t.truth = readTimelines(h.Server, t.instance)
 	return t
 }

@@ -46,11 +46,30 @@ func TestCallsThatWaitTooLongAreFound(t *testing.T) {
 			})
 		}
 	}
+	// A wait begins before a removal and ends after it. The barrier is set again at once.
+	setAgain := func(before, after int) func(f *fixture) Report {
+		return func(f *fixture) Report {
+			f.raises("a")
+			op := f.call("b", ops.Wait, "")
+			passes(f, before)
+			f.lowers("a")
+			f.raises("a")
+			passes(f, after)
+			f.ret(op, OpOK, Result{})
+			return Judge(f.history(), &Leftovers{}, Barrier{
+				Path: "/b", AllPass: 50 * time.Millisecond, AllowedAtRest: []string{"/b"},
+			})
+		}
+	}
 	for _, test := range []struct {
 		name      string
 		build     func(f *fixture) Report
 		bad, says string
 	}{
+		{"a wait that misses a removal", setAgain(60, 60), Liveness,
+			"b waited from step 4 on, and did not pass when the barrier was removed at step 66"},
+		{"a wait that has just begun", setAgain(20, 60), "", ""},
+		{"a wait that ends soon", setAgain(60, 20), "", ""},
 		{"a take", takes(60, false), Liveness,
 			"waited although element x, which it took in the end, had been in the queue for 62ms"},
 		{"a take that is quick", takes(40, false), "", ""},

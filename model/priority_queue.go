@@ -47,15 +47,6 @@ func (q PriorityQueue) step(op PriorityOp, shown []rankedItem) []PriorityQueue {
 	return []PriorityQueue{q}
 }
 
-// items returns the elements, the first one first.
-func (q PriorityQueue) items() []string {
-	var items []string
-	for _, e := range q.ranked() {
-		items = append(items, e.item)
-	}
-	return items
-}
-
 // String returns the elements and their ranks as a person would write them.
 func (q PriorityQueue) String() string {
 	var texts []string

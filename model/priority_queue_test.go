@@ -77,8 +77,8 @@ func TestPriorityQueueIsSorted(t *testing.T) {
 				t.Fatalf("%d at %d, want %d", e.rank, i, ranks[i])
 			}
 		}
-		if len(q.items()) != len(ranks) {
-			t.Fatalf("%d items of %d", len(q.items()), len(ranks))
+		if n := len(q.ranked()); n != len(ranks) {
+			t.Fatalf("%d items of %d", n, len(ranks))
 		}
 	})
 }

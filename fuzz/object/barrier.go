@@ -26,12 +26,16 @@ type BarrierClaims struct {
 	About string
 	// Path is the znode whose existence is the barrier; "" means /barriers/b.
 	Path string
+	// AllPass says that all who wait at a removal pass, also if the barrier is set again at once. It
+	// means nothing for other barriers than those of [Barrier].
+	AllPass bool
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
 
 // Barrier makes a workload of a barrier. Each client calls open once. In each turn it waits at the
-// barrier, or sets the barrier, holds it for a while and removes it.
+// barrier, or sets the barrier, holds it for a while and removes it. Now and then it removes it
+// and sets it again at once, before it removes it for good.
 func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, barrierPath)
@@ -50,11 +54,21 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 			return time.Duration(2*s.Clients*s.Rounds) * (scenario.LongHold + time.Second)
 		},
 		Judge: placed(claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
-			return linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
+			b := linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
 				Patience: patience(e.Plan)}
+			switch {
+			case claims.AllPass && len(e.Plan) == 0:
+				b.AllPass = passingTime
+			case claims.AllPass:
+				b.AllPass = patience(e.Plan)
+			}
+			return b
 		}),
 	}
 }
+
+// passingTime is more than enough to look at a barrier in a run without faults.
+const passingTime = 100 * time.Millisecond
 
 type barrierPlayer struct {
 	*scenario.Player
@@ -65,22 +79,27 @@ type barrierPlayer struct {
 func (p barrierPlayer) turn(round int) {
 	switch p.Choose(scenario.At("kind", round), 5) {
 	case 0, 1:
-		p.persist(ops.Set, round, Barrierer.Set)
+		p.persist(ops.Set, scenario.At(ops.Set, round), Barrierer.Set)
+		if p.Choose(scenario.At("anew", round), 3) == 0 {
+			p.Pause(5 * passingTime)
+			p.persist(ops.Remove, scenario.At("remove first", round), Barrierer.Remove)
+			p.persist(ops.Set, scenario.At("set again", round), Barrierer.Set)
+			p.Pause(5 * passingTime)
+		}
 		p.Hold(scenario.At("hold", round), nil)
-		p.persist(ops.Remove, round, Barrierer.Remove)
+		p.persist(ops.Remove, scenario.At(ops.Remove, round), Barrierer.Remove)
 	case 2, 3:
-		p.persist(ops.Wait, round, Barrierer.Wait)
+		p.persist(ops.Wait, scenario.At(ops.Wait, round), Barrierer.Wait)
 	}
 	p.look()
 }
 
 // persist calls an operation until it succeeds. The first attempt has a short context in some
-// rounds.
-func (p barrierPlayer) persist(kind string, round int, do func(Barrierer, context.Context) error) {
+// rounds. The label is that of its draws.
+func (p barrierPlayer) persist(kind, label string, do func(Barrierer, context.Context) error) {
 	p.Persist(func(attempt int) error {
 		return p.Do(kind, "", func(ctx context.Context) (linearizability.Result, error) {
-			ctx, cancel := p.Hasty(ctx, attempt, scenario.At(kind, round), 6, time.Millisecond,
-				50*time.Millisecond)
+			ctx, cancel := p.Hasty(ctx, attempt, label, 6, time.Millisecond, 50*time.Millisecond)
 			defer cancel()
 			return linearizability.Result{}, do(p.barrier(), ctx)
 		})
@@ -111,6 +130,6 @@ func fixedBarrier() scenario.Workload {
 	return Barrier(func(env Env) Barrierer {
 		return recipes.NewBarrier(env.InTurn(), env.Path)
 	}, BarrierClaims{
-		About: "the barrier of package recipes",
+		About: "the barrier of package recipes", AllPass: true,
 	}).Named("recipes.Barrier")
 }

@@ -133,6 +133,59 @@ func (b *counting) Leave(ctx context.Context) error {
 	return err
 }
 
+// guideBarrier is the barrier of the ZooKeeper guide: after an event a waiter looks again.
+type guideBarrier struct{ env object.Env }
+
+func (b guideBarrier) Set(context.Context) error {
+	if err := b.create("/barriers"); err != nil {
+		return err
+	}
+	return b.create(b.env.Path)
+}
+
+func (b guideBarrier) create(path string) error {
+	_, err := b.env.Conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+	if errors.Is(err, zk.ErrNodeExists) {
+		return nil
+	}
+	return err
+}
+
+func (b guideBarrier) Remove(context.Context) error {
+	err := b.env.Conn.Delete(b.env.Path, -1)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+func (b guideBarrier) Wait(ctx context.Context) error {
+	for {
+		up, _, changed, err := b.env.Conn.ExistsW(b.env.Path)
+		if err != nil || !up {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// TestGuideBarrierSurvives without the claim that all waiters pass.
+func TestGuideBarrierSurvives(t *testing.T) {
+	w := object.Barrier(func(env object.Env) object.Barrierer { return guideBarrier{env} })
+	for seed := range uint64(30) {
+		o := fuzztest.Run(t, scenario.Scenario{
+			Workload: w, Script: scenario.DefaultScript, Seed: seed,
+		})
+		if v, _ := o.Report.Verdict(linearizability.Liveness); v.Status != linearizability.OK {
+			t.Errorf("seed %d: %s", seed, v)
+		}
+	}
+}
+
 // TestMutantsAreFound: each wrong object violates its property in some run without faults.
 func TestMutantsAreFound(t *testing.T) {
 	lock := func(make func(*oneNode) object.Locker) scenario.Workload {
@@ -157,6 +210,10 @@ func TestMutantsAreFound(t *testing.T) {
 		{"counting", object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
 			return &counting{env: env}
 		}), linearizability.Liveness, "one has entered, so all that were there must enter"},
+		{"looks again", object.Barrier(func(env object.Env) object.Barrierer {
+			return guideBarrier{env}
+		}, object.BarrierClaims{AllPass: true}), linearizability.Liveness,
+			"did not pass when the barrier was removed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,12 +10,12 @@ import (
 )
 
 // judgePromptness adds a verdict to a report if a call went on for too long after its context was
-// done. Without faults a second is enough to take back what the call has begun. With faults the
-// time counts from the last notice to the client, and is longer than the faults.
+// done. The time allowed is enough to take back what the call has begun, and to poll once more.
+// With faults it counts from the last notice to the client, and is longer than the faults.
 func judgePromptness(r *linearizability.Report, h linearizability.History, plan []fault.Fault) {
-	limit := closedWithin
+	limit := SessionTimeout
 	if len(plan) > 0 {
-		limit = 2 * SessionTimeout
+		limit *= 2
 	}
 	for _, f := range plan {
 		limit += f.For

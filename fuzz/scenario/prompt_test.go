@@ -26,10 +26,10 @@ func TestPromptness(t *testing.T) {
 		late     bool
 	}{
 		{"soon", ops.Lock, s, s + s/2, nil, nil, false},
-		{"late", ops.Lock, s, 3 * s, nil, nil, true},
-		{"no deadline", ops.Lock, 0, 3 * s, nil, nil, false},
-		{"a release", ops.Unlock, s, 3 * s, nil, nil, false},
-		{"perhaps a fault", ops.Lock, s, 3 * s, expire, nil, false},
+		{"late", ops.Lock, s, 6 * s, nil, nil, true},
+		{"no deadline", ops.Lock, 0, 6 * s, nil, nil, false},
+		{"a release", ops.Unlock, s, 6 * s, nil, nil, false},
+		{"perhaps a fault", ops.Lock, s, 6 * s, expire, nil, false},
 		{"longer than a fault", ops.Lock, s, 12 * s, expire, nil, true},
 		{"perhaps a long fault", ops.Lock, s, 60 * s, stall, nil, false},
 		{"longer than a long fault", ops.Lock, s, 90 * s, stall, nil, true},
