@@ -30,24 +30,33 @@ func (a *app) keepFinding(
 	return "", nil
 }
 
-// save writes the scenario of a violation and returns the name of the file. Unless quiet,
-// it prints the command that repeats it. Without a directory, or if the file cannot be
-// written, it prints the scenario instead.
+// save is saveFile for the scenario of a violation.
 func (a *app) save(o *scenario.Outcome, dir string, quiet bool) (string, error) {
+	return a.saveFile(scenario.FileOf(o), scenarioName(o), dir, quiet)
+}
+
+// saveFile writes a scenario file and returns its name. Unless quiet, it prints the command that
+// repeats the scenario. Without a directory, or if the file cannot be written, it prints the
+// scenario instead.
+func (a *app) saveFile(f scenario.File, name, dir string, quiet bool) (string, error) {
+	f.Command = a.name + " replay FILE"
 	hint := " (--save DIR writes it)"
 	if dir != "" {
-		if name := a.write(o, dir); name != "" {
+		name = filepath.Join(dir, name)
+		err := f.Save(name)
+		if err == nil {
 			if !quiet {
 				a.printf("\nto see it again: %s replay %s\n", a.name, name)
 			}
 			return name, nil
 		}
+		a.tell(err) // the other findings are not lost
 		hint = ""
 	}
 	if quiet {
 		return "", nil
 	}
-	text, err := a.fileOf(o).Marshal()
+	text, err := f.Marshal()
 	if err != nil {
 		return "", err
 	}
@@ -77,17 +86,6 @@ func isScenario(name string) bool {
 // fileName is the name of a scenario file. Slashes in the names of a workload become _.
 func fileName(parts ...string) string {
 	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "_") + ".yaml"
-}
-
-// write writes the scenario of a violation and returns the name of the file. It prints an
-// error and returns "", so that the other findings are not lost.
-func (a *app) write(o *scenario.Outcome, dir string) string {
-	name := filepath.Join(dir, scenarioName(o))
-	if err := a.fileOf(o).Save(name); err != nil {
-		a.tell(err)
-		return ""
-	}
-	return name
 }
 
 // checkDir makes the directory of a flag and checks, before any other work, that a file

@@ -41,7 +41,7 @@ func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []scenario.Workload{moody()}}.run(t.Context(),
+		status := knowing(moody()).run(t.Context(),
 			append(strings.Fields(args), "--rounds", "1", "--save", dir), &stdout, &stderr)
 		if status != exitViolated {
 			t.Errorf("%s: status %d, stderr %q; want %d", args, status, stderr.String(),

@@ -40,6 +40,7 @@ func Test(t TB, w scenario.Workload) {
 		replay(t, w)
 		return
 	}
+	defer keepNotes()()
 	trySaved(t, w)
 	s := scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed}
 	sweep := runSweep(t, s)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -50,13 +49,9 @@ type played struct {
 	err     error
 }
 
-// playOne plays a scenario, once, or twice to compare the outcomes. Every error names the scenario. A
-// judge that panics is an error, too.
+// playOne plays a scenario, once, or twice to compare the outcomes. Every error names the scenario.
 func playOne(s scenario.Scenario, twice bool) (r played) {
 	defer func() {
-		if p := recover(); p != nil {
-			r.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
 		if r.err != nil {
 			r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
 		}

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -53,6 +54,16 @@ type Workload struct {
 	// Properties are those that Judge may find violated: a scenario file that expects another one
 	// is an error. Nil means any.
 	Properties []string
+}
+
+// report calls the Judge. A panic of it is an error.
+func (w Workload) report(e Evidence) (r linearizability.Report, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the judge panics: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return w.Judge(e)
 }
 
 // Evidence is the input of a Judge.
@@ -158,7 +169,8 @@ func (w Workload) judged() []string {
 	if w.Properties == nil {
 		return nil
 	}
-	return append(slices.Clone(w.Properties), InvariantProperty, "panic", "frozen")
+	return append(slices.Clone(w.Properties), InvariantProperty, "panic", "frozen",
+		Crash)
 }
 
 // Named is the workload under another name of its implementation.
