@@ -43,6 +43,8 @@ type findingJSON struct {
 	foundBy
 	foundJSON
 	Again []foundBy `json:"again,omitempty"`
+	// Shown is how many of 20 more runs show the finding, with --unsteady.
+	Shown *int `json:"shown,omitempty"`
 }
 
 // foundBy is the strategy that found a violation, and the number of scenarios until then.
@@ -98,8 +100,11 @@ func (c *fuzzCommand) fuzzJSONOf(a *app, w scenario.Workload, h hunted) fuzzJSON
 // is asked for.
 func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, error) {
 	j := c.fuzzJSONOf(a, s.Workload, h)
-	small, err := makeSmall(a, h.Findings)
-	if err != nil {
+	var small []*smallFinding
+	var err error
+	if c.Unsteady {
+		small = asFound(a, h.Findings)
+	} else if small, err = makeSmall(a, h.Findings); err != nil {
 		return j, err
 	}
 	j.Interrupted = j.Interrupted || a.ctx.Err() != nil
@@ -148,9 +153,26 @@ func reportGoals(a *app, j fuzzJSON) {
 // smallFinding is a finding made small.
 type smallFinding struct {
 	*scenario.Outcome
-	by         []foundBy // in the order of the hunt
-	unfinished bool      // an interrupt came before it was as small as possible
-	unsteady   bool      // not each run of the scenario shows it
+	by         []foundBy        // in the order of the hunt
+	unfinished bool             // an interrupt came before it was as small as possible
+	unsteady   *hunt.Divergence // nil if each run of the scenario shows the same
+	shown      int              // with --unsteady: how many of moreTries show it
+}
+
+// moreTries is how often a finding is run with --unsteady.
+const moreTries = 20
+
+// asFound are the findings with --unsteady: they are not made small, as a search for the smallest
+// scenario needs runs that are the same.
+func asFound(a *app, findings []hunt.Finding) []*smallFinding {
+	var found []*smallFinding
+	for i, f := range findings {
+		a.progress.phase("running finding %d of %d again", i+1, len(findings))
+		found = append(found, &smallFinding{
+			Outcome: f.Outcome, by: []foundBy{{f.Strategy, f.Runs}}, shown: f.Shows(moreTries),
+		})
+	}
+	return found
 }
 
 // makeSmall makes findings small. Findings with the same smallest scenario become one.
@@ -169,13 +191,24 @@ func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 		}
 		same := known[string(text)]
 		if same == nil {
-			same = &smallFinding{Outcome: o, unfinished: a.ctx.Err() != nil, unsteady: !o.Steady()}
+			same = &smallFinding{Outcome: o, unfinished: a.ctx.Err() != nil}
+			same.unsteady = unsteadiness(o)
 			known[string(text)] = same
 			small = append(small, same)
 		}
 		same.by = append(same.by, foundBy{f.Strategy, f.Runs})
 	}
 	return small, nil
+}
+
+// unsteadiness is nil if some more runs of a finding have the same outcome.
+func unsteadiness(o *scenario.Outcome) *hunt.Divergence {
+	steady, differing := o.Steady()
+	if steady {
+		return nil
+	}
+	d := hunt.DivergenceOf(o, differing)
+	return &d
 }
 
 // tried is a text with the number of scenarios, and the number from the corpus if there are any.
@@ -217,18 +250,22 @@ func summary(j fuzzJSON, findings, violations int) string {
 func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	found := findingJSON{foundBy: f.by[0], Again: f.by[1:], foundJSON: foundJSON{
 		Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome),
-		Unfinished: f.unfinished, Unsteady: f.unsteady,
+		Unfinished: f.unfinished, Unsteady: f.unsteady != nil,
 	}}
+	about := whyLarge(f.unfinished)
+	if c.Unsteady {
+		found.Shown, found.Unsteady = &f.shown, f.shown < moreTries
+		about = fmt.Sprintf(", not made small, shown by %d of %d more runs", f.shown, moreTries)
+	}
 	if !c.JSON {
 		by := make([]string, len(f.by))
 		for i, b := range f.by {
 			by[i] = b.String()
 		}
-		a.printf("\nfound %s%s:\n\n%s", strings.Join(by, ", and "),
-			whyLarge(f.unfinished), f.Story())
+		a.printf("\nfound %s%s:\n\n%s", strings.Join(by, ", and "), about, f.Story())
 	}
 	var err error
-	found.File, err = a.keepFinding(f.Outcome, found.foundJSON, c.Save, c.JSON)
+	found.File, err = a.keepFinding(f.Outcome, f.unsteady, c.Save, c.JSON)
 	return found, err
 }
 
@@ -244,7 +281,10 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) 
 		return j.addDiverging(found.Divergences)
 	}
 	for _, d := range found.Divergences[:min(n, maxNamed)] {
-		a.printf("two runs differ: %s, plan %v\n%s\n", d.Scenario, d.Scenario.Plan, d.Difference)
+		a.printf("%s\n", d)
+		if err := a.saveBoth(d, c.Save); err != nil {
+			return err
+		}
 	}
 	if more := n - maxNamed; more > 0 {
 		a.printf("two runs differ: %s\n", plural(more, "more scenario"))
@@ -255,9 +295,12 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) 
 // addDiverging adds the outcomes of scenarios with two different runs.
 func (j *fuzzJSON) addDiverging(divergences []hunt.Divergence) error {
 	for _, d := range divergences {
-		o, err := d.Scenario.Run()
-		if err != nil {
-			return err
+		o := d.First
+		if o == nil {
+			var err error
+			if o, err = d.Scenario.Run(); err != nil {
+				return err
+			}
 		}
 		j.Diverging = append(j.Diverging, outcomeOf(o))
 	}

@@ -44,9 +44,9 @@ func lower(n *atomic.Int64, to int64) {
 
 // played is a scenario that was played.
 type played struct {
-	outcome *scenario.Outcome
-	differs string // the first difference of two runs, if there were two
-	err     error
+	outcome  *scenario.Outcome
+	diverges *Divergence // nil if there was one run, or two that are the same
+	err      error
 }
 
 // playOne plays a scenario, once, or twice to compare the outcomes. Every error names the scenario.
@@ -65,6 +65,8 @@ func playOne(s scenario.Scenario, twice bool) (r played) {
 		r.err = err
 		return r
 	}
-	r.differs = r.outcome.Difference(again)
+	if d := DivergenceOf(r.outcome, again); d.Difference != "" {
+		r.diverges = &d
+	}
 	return r
 }

@@ -23,7 +23,8 @@ type Scenario struct {
 	// Schedule orders the messages; the zero value gives each a latency.
 	Schedule sim.Schedule
 
-	drawn func(p *Player, label string, n int) // for tests: is told of each draw
+	stackOf trace.RequestPoint                   // a request to find the senders of
+	drawn   func(p *Player, label string, n int) // for tests: is told of each draw
 }
 
 // Outcome is the result of a run of a Scenario.
@@ -237,6 +238,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Settle:         s.settle(),
 		Freeze:         s.Workload.Freeze,
 	}
+	w.StackOf.Client, w.StackOf.Number = s.stackOf.Client, s.stackOf.Number
 	for i, name := range s.Script.ClientNames() {
 		w.Clients = append(w.Clients,
 			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
