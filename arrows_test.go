@@ -90,8 +90,8 @@ var arrows = map[string]string{
 	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli": `
 		fakezk fakezk/conform fakezk/fault fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
-		fuzz/object fuzz/scenario internal/inflight github.com/alecthomas/kong github.com/goccy/go-yaml
-		golang.org/x/term`,
+		fuzz/object fuzz/scenario internal/inflight github.com/alecthomas/kong
+		github.com/goccy/go-yaml golang.org/x/term`,
 }
 
 // allowedImports returns the import paths of an entry of arrows. A name without a dot in its first

@@ -70,7 +70,8 @@ func TestUnsteadyFindingsAreCounted(t *testing.T) {
 	if status != exitViolated || !regexp.MustCompile(
 		`found by \w+, scenario \d+, not made small, shown by [23] of 20 more runs:`,
 	).MatchString(stdout.String()) {
-		t.Errorf("status %d, %q, stderr %q; want 2 or 3 of 20", status, stdout.String(), stderr.String())
+		t.Errorf("status %d, %q, stderr %q; want 2 or 3 of 20", status, stdout.String(),
+			stderr.String())
 	}
 }
 
@@ -90,18 +91,21 @@ func errant() scenario.Workload {
 func TestDivergenceHasTheSenderAndBothTraces(t *testing.T) {
 	dir := t.TempDir()
 	var stdout, stderr strings.Builder
-	status := knowing(errant()).run(t.Context(), strings.Fields(
-		"fuzz errant --runs 1 --rounds 1 --clients 1 --strategy random --check-determinism --save "+dir,
-	), &stdout, &stderr)
+	args := "fuzz errant --runs 1 --rounds 1 --clients 1 --strategy random --check-determinism " +
+		"--save " + dir
+	status := knowing(errant()).run(t.Context(), strings.Fields(args), &stdout, &stderr)
 	compare := regexp.MustCompile(`(?m)^request #1 of client a \(exists /run-1\) is sent at ` +
 		`save_test.go:\d+ in .*\nto compare the traces: zksim (diff \S+ \S+)$`)
 	m := compare.FindStringSubmatch(stdout.String())
 	if status != exitViolated || m == nil {
-		t.Fatalf("status %d, %q, stderr %q; want %s", status, stdout.String(), stderr.String(), compare)
+		t.Fatalf("status %d, %q, stderr %q; want %s", status, stdout.String(), stderr.String(),
+			compare)
 	}
 	stdout.Reset()
-	if status := run(t.Context(), strings.Fields(m[1]), &stdout, &stderr); status != exitViolated ||
-		!strings.Contains(stdout.String(), "/run-1") || !strings.Contains(stdout.String(), "/run-2") {
+	if status := run(
+		t.Context(), strings.Fields(m[1]), &stdout, &stderr,
+	); status != exitViolated || !strings.Contains(stdout.String(), "/run-1") ||
+		!strings.Contains(stdout.String(), "/run-2") {
 		t.Errorf("%s: status %d, %q, stderr %q; want both paths", m[1], status, stdout.String(),
 			stderr.String())
 	}

@@ -23,7 +23,7 @@ import (
 // Code under test can end the process: by a panic in a goroutine that it has begun, by a fatal
 // error of the runtime, such as a concurrent map write, or by os.Exit. So Main plays scenarios in a
 // second process, which runs the same command and keeps a note of each scenario under way. If it
-// ends without a status, Main plays each of the noted scenarios alone, to find the one that does it.
+// ends without a status, Main plays each of the noted scenarios alone, to find the one to blame.
 
 // notesVar is the variable of the environment that makes a process the second one: the directory of
 // its notes.
@@ -49,7 +49,8 @@ func serveNotes(dir string, run func(ctx context.Context) int) int {
 	defer cancel()
 	go exitWithParent()
 	status := run(ctx)
-	if err := os.WriteFile(filepath.Join(dir, statusFile), []byte(strconv.Itoa(status)), 0o666); err != nil {
+	err = os.WriteFile(filepath.Join(dir, statusFile), []byte(strconv.Itoa(status)), 0o666)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	return status
@@ -181,7 +182,8 @@ func (a *app) crashed(how fmt.Stringer, notes [][]byte, c *commands) int {
 	}
 	for _, f := range files {
 		if why := a.playAlone(f); why != "" {
-			a.printf("\n%s is violated: the code under test ends the process: %s\n\n", scenario.Crash, why)
+			a.printf("\n%s is violated: the code under test ends the process: %s\n\n",
+				scenario.Crash, why)
 			a.tellFile(f, dir)
 			return exitViolated
 		}
@@ -221,8 +223,8 @@ const (
 	aloneFor = time.Minute
 )
 
-// playAlone plays a noted scenario in a process of its own, and says how it ended the process; "" if
-// it did not.
+// playAlone plays a noted scenario in a process of its own, and says how it ended the process, ""
+// if it did not.
 func (a *app) playAlone(f scenario.File) (why string) {
 	dir, err := os.MkdirTemp("", "zksim-*")
 	if err != nil {

@@ -12,10 +12,11 @@ import (
 	"github.com/zksim/zksim/internal/inflight"
 )
 
-// A test keeps notes of the scenarios under way in testdata/zksim, which it removes when it ends. If
-// the code under test ends the process, they stay. The next test makes a file named left-... of
-// each, and plays it first, alone. A file that passes is removed. If the process ends again, the
-// file is the one to blame, and is renamed to crash-... .
+// A test keeps notes of the scenarios under way in testdata/zksim, and removes them when it ends. If
+// the code under test ends the process, they stay. The next test makes a file left-HASH.yaml of each
+// note, and plays these files first, one after the other. A file that passes is removed. If the
+// process ends again, the file under way is the one to blame: the test after that renames it to
+// crash-HASH.yaml.
 
 // notesDir is the directory of the notes of all tests.
 var notesDir = filepath.Join("testdata", "zksim")
@@ -89,8 +90,8 @@ func exists(name string) bool {
 func warn(t TB, name string) {
 	base := filepath.Base(name)
 	if strings.HasPrefix(base, leftPrefix) || strings.HasPrefix(base, crashPrefix) {
-		fmt.Fprintf(os.Stderr, "zksim: %s plays %s, which was under way when an earlier process of "+
-			"this test ended; if this process ends, too, it is this scenario that ends it. "+
+		fmt.Fprintf(os.Stderr, "zksim: %s plays %s, which was under way when an earlier process "+
+			"of this test ended; if this process ends, too, it is this scenario that ends it. "+
 			"To see it again: %s\n", t.Name(), name, replayCommand(t, name))
 	}
 }

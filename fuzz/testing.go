@@ -175,7 +175,8 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 	t.Helper()
 	if *flagUnsteady {
 		const runs = 20
-		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it", o.Story(), o.Shows(runs), runs)
+		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it",
+			o.Story(), o.Shows(runs), runs)
 	}
 	small, err := hunt.Minimize(ctx, o)
 	if err != nil {

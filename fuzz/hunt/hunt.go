@@ -71,7 +71,7 @@ type Divergence struct {
 // could not be run again.
 func DivergenceOf(first, second *scenario.Outcome) Divergence {
 	if second == nil {
-		return Divergence{Scenario: first.Scenario, Difference: "one run can be judged, the other cannot"}
+		return Divergence{Scenario: first.Scenario, Difference: "only one run can be judged"}
 	}
 	return Divergence{first.Scenario, first.Difference(second), first, second}
 }
@@ -91,7 +91,8 @@ func (d Divergence) Traces() []string {
 // String describes the divergence: the scenario, the first difference, and the place in the code
 // that sent the first request that differs, if it is found.
 func (d Divergence) String() string {
-	text := fmt.Sprintf("two runs differ: %s, plan %v\n%s", d.Scenario, d.Scenario.Plan, d.Difference)
+	s := d.Scenario
+	text := fmt.Sprintf("two runs differ: %s, plan %v\n%s", s, s.Plan, d.Difference)
 	if d.First == nil {
 		return text
 	}

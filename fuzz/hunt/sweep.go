@@ -114,7 +114,8 @@ type sweepPoints struct {
 	mu       sync.Mutex
 	results  []pointResult
 	done     int
-	first    map[string]int // the first point so far that violates a property, or, for "", is undecided
+	// first is the first point so far that violates a property, or, for "", is undecided.
+	first    map[string]int
 	progress func(done, total int)
 }
 

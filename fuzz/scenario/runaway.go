@@ -39,7 +39,8 @@ func cycle(all []trace.RequestPoint, client string) string {
 	var requests []string
 	for i := len(all) - 1; i >= 0 && len(requests) < turnsShown+longestTurn; i-- {
 		if r := all[i]; r.Client == client {
-			requests = append(requests, strings.TrimSpace(r.Op+" "+number.ReplaceAllString(r.Path, "#")))
+			path := number.ReplaceAllString(r.Path, "#")
+			requests = append(requests, strings.TrimSpace(r.Op+" "+path))
 		}
 	}
 	for k := 1; k <= longestTurn && k < len(requests); k++ {

@@ -96,8 +96,8 @@ func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 	return v, false
 }
 
-// Crash is the property of a scenario file that ends the process: by a panic in a goroutine that the
-// code under test has begun, a fatal error of the runtime, or os.Exit.
+// Crash is the property of a scenario file that ends the process: by a panic in a goroutine that
+// the code under test has begun, a fatal error of the runtime, or os.Exit.
 const Crash = "crash"
 
 // Validate returns an error if the script is wrong, alone or for the workload. The error begins

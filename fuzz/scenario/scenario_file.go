@@ -96,7 +96,8 @@ func (f File) Marshal() ([]byte, error) {
 // note is a file, in JSON, that expects the scenario to end the process. JSON is YAML that is
 // written quickly: each scenario of a hunt has a note while it is played.
 func (s Scenario) note() []byte {
-	text, err := json.Marshal(File{Scenario: s, Expect: linearizability.Violated, Property: Crash}.form())
+	f := File{Scenario: s, Expect: linearizability.Violated, Property: Crash}
+	text, err := json.Marshal(f.form())
 	if err != nil {
 		return nil // strings and numbers only: it cannot fail
 	}

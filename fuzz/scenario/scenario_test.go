@@ -134,7 +134,8 @@ func TestARunOutOfStepsIsCutShort(t *testing.T) {
 func TestInvariantThatPanicsIsNamed(t *testing.T) {
 	s := unseen(func(*scenario.Player) {})
 	s.Workload.Judge = scenario.Invariants(scenario.Invariant{
-		Name: "nothing is lost", Holds: func(scenario.Evidence) error { return derefNil(t.Context()) },
+		Name:  "nothing is lost",
+		Holds: func(scenario.Evidence) error { return derefNil(t.Context()) },
 	})
 	_, err := s.Run()
 	if err == nil || !strings.Contains(err.Error(), `the invariant "nothing is lost" panics: `) ||

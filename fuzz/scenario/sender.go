@@ -47,8 +47,8 @@ func (o *Outcome) firstToDiffer(other *Outcome) (trace.RequestPoint, bool) {
 			return r, true
 		}
 	}
-	line := int64(1)
-	for line <= int64(o.Result.Trace.Len()) && o.Result.Trace.Line(line) == other.Result.Trace.Line(line) {
+	line, one, two := int64(1), o.Result.Trace, other.Result.Trace
+	for line <= int64(one.Len()) && one.Line(line) == two.Line(line) {
 		line++
 	}
 	i := slices.IndexFunc(mine, func(r trace.RequestPoint) bool { return r.Step >= line })

@@ -39,7 +39,8 @@ func TestSenderIsThePlaceInTheCode(t *testing.T) {
 	if got := first.Sender(second); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if d := first.Difference(second); !strings.Contains(d, "/run-1") || !strings.Contains(d, "/run-2") {
+	d := first.Difference(second)
+	if !strings.Contains(d, "/run-1") || !strings.Contains(d, "/run-2") {
 		t.Errorf("difference %q; want both paths", d)
 	}
 }

@@ -105,7 +105,8 @@ func (k *keeper) file() *os.File {
 		k.free = k.free[:n-1]
 		return f
 	}
-	f, err := os.Create(filepath.Join(k.dir, fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), len(k.files))))
+	name := fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), len(k.files))
+	f, err := os.Create(filepath.Join(k.dir, name))
 	if err != nil {
 		return nil
 	}
@@ -126,7 +127,8 @@ func Take(dir string, mine func(text []byte) bool) ([][]byte, error) {
 	var notes [][]byte
 	for _, name := range names {
 		var pid, n int
-		if _, err := fmt.Sscanf(filepath.Base(name), prefix+"%d-%d", &pid, &n); err != nil || alive(pid) {
+		_, err := fmt.Sscanf(filepath.Base(name), prefix+"%d-%d", &pid, &n)
+		if err != nil || alive(pid) {
 			continue
 		}
 		text, err := os.ReadFile(name)

@@ -61,7 +61,8 @@ func TestNotesOfAnEndedProcessAreTaken(t *testing.T) {
 	for name, text := range map[string]string{
 		"-0": "one", "-1": "", "-2": "two",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, prefix+strconv.Itoa(ended)+name), []byte(text), 0o666); err != nil {
+		name = filepath.Join(dir, prefix+strconv.Itoa(ended)+name)
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
