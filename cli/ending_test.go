@@ -55,7 +55,7 @@ func TestErrorKeepsWhatWasFound(t *testing.T) {
 		},
 	} {
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []scenario.Workload{w}}.run(t.Context(), strings.Fields(args),
+		status := knowing(w).run(t.Context(), strings.Fields(args),
 			&stdout, &stderr)
 		if status != exitViolated ||
 			!strings.HasSuffix(stderr.String(), ": the judge has gone home\n") ||
@@ -94,14 +94,14 @@ func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 		"fuzz idle --runs 20", "fuzz idle --runs 20 --json", "sweep idle --clients 1",
 	} {
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []scenario.Workload{idle()}}.run(t.Context(),
+		status := knowing(idle()).run(t.Context(),
 			strings.Fields(args), &stdout, &stderr)
 		if status != exitInput || stdout.Len() > 0 ||
 			!strings.HasPrefix(stderr.String(), "zksim: no client has recorded a call in any of ") {
 			t.Errorf("%s: status %d, stdout %q, stderr %q; want status %d and what is missing",
 				args, status, stdout.String(), stderr.String(), exitInput)
 		}
-		if status := (program{"zksim", []scenario.Workload{goals}}).run(
+		if status := knowing(goals).run(
 			t.Context(), strings.Fields(args), &stdout, &stderr,
 		); status != exitOK {
 			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, exitOK,
@@ -122,7 +122,7 @@ func TestErrorLikeAnInterrupt(t *testing.T) {
 		} {
 			args += " --clients 1 --rounds 1"
 			var stdout, stderr strings.Builder
-			status := program{"zksim", []scenario.Workload{w}}.run(t.Context(),
+			status := knowing(w).run(t.Context(),
 				strings.Fields(args), &stdout, &stderr)
 			if status != exitInput ||
 				!strings.HasSuffix(stderr.String(), ": ask the oracle: context canceled\n") {

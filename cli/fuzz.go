@@ -22,6 +22,7 @@ type fuzzCommand struct {
 	Corpus           string         `help:"Directory of the scenarios that showed new behaviour. The hunt plays them first and adds new ones; the same seed then continues with other scenarios." placeholder:"DIR"`
 	Save             string         `help:"Directory to save the findings in." placeholder:"DIR"`
 	CheckDeterminism bool           `help:"Run every scenario twice and compare the traces."`
+	Unsteady         bool           `help:"Keep findings of code that is not deterministic: do not make them small, and count how many of 20 more runs show them."`
 	JSON             bool           `help:"Print JSON."`
 
 	bounds bounds              // of --runs and --for

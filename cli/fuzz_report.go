@@ -43,6 +43,8 @@ type findingJSON struct {
 	Strategy string `json:"strategy"`
 	Runs     int    `json:"runs"`
 	foundJSON
+	// Shown is how many of 20 more runs show the finding, with --unsteady.
+	Shown *int `json:"shown,omitempty"`
 }
 
 // finished reports whether nothing ended the hunt early.
@@ -90,8 +92,11 @@ func (c *fuzzCommand) fuzzJSONOf(a *app, w scenario.Workload, h hunted) fuzzJSON
 // is asked for.
 func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, error) {
 	j := c.fuzzJSONOf(a, s.Workload, h)
-	small, err := makeSmall(a, h.Findings)
-	if err != nil {
+	var small []*smallFinding
+	var err error
+	if c.Unsteady {
+		small = asFound(a, h.Findings)
+	} else if small, err = makeSmall(a, h.Findings); err != nil {
 		return j, err
 	}
 	j.Interrupted = j.Interrupted || a.ctx.Err() != nil
@@ -140,8 +145,23 @@ func reportGoals(a *app, j fuzzJSON) {
 // smallFinding is a finding made small.
 type smallFinding struct {
 	hunt.Finding
-	unfinished bool // an interrupt came before it was as small as possible
-	unsteady   bool // not each run of the scenario shows it
+	unfinished bool             // an interrupt came before it was as small as possible
+	unsteady   *hunt.Divergence // nil if each run of the scenario shows the same
+	shown      int              // with --unsteady: how many of moreTries show it
+}
+
+// moreTries is how often a finding is run with --unsteady.
+const moreTries = 20
+
+// asFound are the findings with --unsteady: they are not made small, as a search for the smallest
+// scenario needs runs that are the same.
+func asFound(a *app, findings []hunt.Finding) []*smallFinding {
+	var found []*smallFinding
+	for i, f := range findings {
+		a.progress.phase("running finding %d of %d again", i+1, len(findings))
+		found = append(found, &smallFinding{Finding: f, shown: f.Shows(moreTries)})
+	}
+	return found
 }
 
 // makeSmall makes findings small.
@@ -154,9 +174,20 @@ func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 			return nil, err
 		}
 		f.Outcome = o
-		small = append(small, &smallFinding{f, a.ctx.Err() != nil, !o.Steady()})
+		small = append(small,
+			&smallFinding{Finding: f, unfinished: a.ctx.Err() != nil, unsteady: unsteadiness(o)})
 	}
 	return small, nil
+}
+
+// unsteadiness is nil if some more runs of a finding have the same outcome.
+func unsteadiness(o *scenario.Outcome) *hunt.Divergence {
+	steady, differing := o.Steady()
+	if steady {
+		return nil
+	}
+	d := hunt.DivergenceOf(o, differing)
+	return &d
 }
 
 // tried is a text with the number of scenarios, and the number from the corpus if there are any.
@@ -193,14 +224,18 @@ func summary(j fuzzJSON, findings int) string {
 func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	found := findingJSON{Strategy: f.Strategy, Runs: f.Runs, foundJSON: foundJSON{
 		Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome),
-		Unfinished: f.unfinished, Unsteady: f.unsteady,
+		Unfinished: f.unfinished, Unsteady: f.unsteady != nil,
 	}}
+	about := whyLarge(f.unfinished)
+	if c.Unsteady {
+		found.Shown, found.Unsteady = &f.shown, f.shown < moreTries
+		about = fmt.Sprintf(", not made small, shown by %d of %d more runs", f.shown, moreTries)
+	}
 	if !c.JSON {
-		a.printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs,
-			whyLarge(f.unfinished), f.Story())
+		a.printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs, about, f.Story())
 	}
 	var err error
-	found.File, err = a.keepFinding(f.Outcome, found.foundJSON, c.Save, c.JSON)
+	found.File, err = a.keepFinding(f.Outcome, f.unsteady, c.Save, c.JSON)
 	return found, err
 }
 
@@ -216,7 +251,10 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) 
 		return j.addDiverging(found.Divergences)
 	}
 	for _, d := range found.Divergences[:min(n, maxNamed)] {
-		a.printf("two runs differ: %s, plan %v\n%s\n", d.Scenario, d.Scenario.Plan, d.Difference)
+		a.printf("%s\n", d)
+		if err := a.saveBoth(d, c.Save); err != nil {
+			return err
+		}
 	}
 	if more := n - maxNamed; more > 0 {
 		a.printf("two runs differ: %s\n", plural(more, "more scenario"))
@@ -227,9 +265,12 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) 
 // addDiverging adds the outcomes of scenarios with two different runs.
 func (j *fuzzJSON) addDiverging(divergences []hunt.Divergence) error {
 	for _, d := range divergences {
-		o, err := d.Scenario.Run()
-		if err != nil {
-			return err
+		o := d.First
+		if o == nil {
+			var err error
+			if o, err = d.Scenario.Run(); err != nil {
+				return err
+			}
 		}
 		j.Diverging = append(j.Diverging, outcomeOf(o))
 	}

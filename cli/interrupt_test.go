@@ -25,7 +25,7 @@ func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, std
 		play(p, s)
 	}
 	var out, errors strings.Builder
-	status = program{"zksim", []scenario.Workload{w}}.run(ctx, args, &out, &errors)
+	status = knowing(w).run(ctx, args, &out, &errors)
 	return status, out.String(), errors.String()
 }
 
@@ -115,8 +115,8 @@ func TestInterruptEndsLoading(t *testing.T) {
 // TestInterruptedWalkEndsWithTheProblems of the file.
 func TestInterruptedWalkEndsWithTheProblems(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var stdout, stderr strings.Builder
+	var stderr strings.Builder
+	stdout := interrupter{after: "testdata/calm.yaml", interrupt: cancel}
 	if got := run(ctx, []string{
 		"replay", "--step", "testdata/calm.yaml",
 	}, &stdout, &stderr); got != exitViolated {

@@ -52,17 +52,24 @@ func Main(own ...scenario.Workload) {
 	// The client allocates megabytes for each connection; collecting them less
 	// often makes runs about twice as fast.
 	debug.SetGCPercent(400)
+	name, args := commandLine(os.Args)
+	if dir := os.Getenv(notesVar); dir != "" {
+		os.Exit(serveNotes(dir, func(ctx context.Context) int {
+			return program{name: name, own: own}.run(ctx, args, os.Stdout, os.Stderr)
+		}))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills
-	name, args := commandLine(os.Args)
-	os.Exit(program{name, own}.run(ctx, args, os.Stdout, os.Stderr))
+	os.Exit(program{name, own, true}.run(ctx, args, os.Stdout, os.Stderr))
 }
 
 // program is the command with the workloads given to Main.
 type program struct {
 	name string
 	own  []scenario.Workload
+	// supervises says that scenarios are played in a second process.
+	supervises bool
 }
 
 // commandLine is the name of the program, zksim if it is unknown, and its arguments.
@@ -92,7 +99,8 @@ func (p program) runTo(ctx context.Context, args []string, out *firstError, stde
 		return exitInput
 	}
 	exited := -1
-	parsed, err := p.parser(out, stderr, &exited).Parse(args)
+	c := new(commands)
+	parsed, err := p.parser(c, out, stderr, &exited).Parse(args)
 	switch {
 	case out.err != nil:
 		return exitViolated
@@ -102,6 +110,11 @@ func (p program) runTo(ctx context.Context, args []string, out *firstError, stde
 		fmt.Fprintf(stderr, "%s: %v (see %s --help)\n", p.name, err, p.name)
 		return exitInput
 	}
+	if p.supervises && supervised.MatchString(parsed.Command()) {
+		if status, ok := a.supervise(args, c); ok {
+			return status
+		}
+	}
 	err = parsed.Run(a)
 	a.progress.clear()
 	if out.err != nil {
@@ -110,10 +123,10 @@ func (p program) runTo(ctx context.Context, args []string, out *firstError, stde
 	return a.status(err)
 }
 
-// parser parses the command line. It sets exited to the exit status if the command ends
+// parser parses the command line into c. It sets exited to the exit status if the command ends
 // after parsing, as --help does.
-func (p program) parser(out, stderr io.Writer, exited *int) *kong.Kong {
-	parser, err := kong.New(new(commands),
+func (p program) parser(c *commands, out, stderr io.Writer, exited *int) *kong.Kong {
+	parser, err := kong.New(c,
 		kong.Name(p.name),
 		kong.Description("Breaks coordination code on purpose, on a simulated ZooKeeper."),
 		kong.Writers(out, stderr),

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -51,6 +52,10 @@ func TestMain(m *testing.M) {
 		"mylock": func() {
 			Main(unnamed(), ownLock("mylock-2"), unnamed(), ownKind("box", ""))
 		},
+		"panicking":  func() { Main(ending("panic")) },
+		"faulty":     func() { Main(ending("fatal")) },
+		"exiting":    func() { Main(ending("exit")) },
+		"deadlocked": func() { Main(ending("hang")) },
 		"incomplete": func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
 	})
 }
@@ -95,6 +100,51 @@ func undecided() scenario.Workload {
 		}}, nil
 	}
 	return w
+}
+
+// ending is a lock that ends the process when a reply is lost.
+func ending(how string) scenario.Workload {
+	return object.Lock(func(env object.Env) object.Locker {
+		return endingLock{recipes.NewLock(env.Conn, env.Path), env.Conn, how}
+	}).Named("ending." + how)
+}
+
+type endingLock struct {
+	object.Locker
+	conn *zk.Conn
+	how  string
+}
+
+func (l endingLock) Lock(ctx context.Context) error {
+	if _, _, err := l.conn.Exists("/lock"); err != nil {
+		end(l.how)
+	}
+	return l.Locker.Lock(ctx)
+}
+
+// end ends the process, or hangs.
+func end(how string) {
+	done := make(chan struct{})
+	switch how {
+	case "panic":
+		go func() { panic("a goroutine of the lock") }()
+		<-done
+	case "exit":
+		os.Exit(0)
+	case "fatal":
+		new(sync.Mutex).Unlock()
+	case "hang":
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+		<-outside
+	}
+}
+
+// outside is a channel from outside of any run: who waits for it lets no virtual time pass.
+var outside = make(chan struct{})
+
+// knowing is zksim with one more workload.
+func knowing(w scenario.Workload) program {
+	return program{name: "zksim", own: []scenario.Workload{w}}
 }
 
 // run is zksim with the built-in workloads only, in this process.

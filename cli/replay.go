@@ -27,7 +27,7 @@ func (c *replayCommand) Run(a *app) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	r, err := file.Check(true)
+	r, err := a.check(file)
 	if err != nil {
 		return err
 	}

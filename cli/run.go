@@ -42,10 +42,11 @@ func (c *runCommand) run(a *app, files []scenario.File) error {
 	all := []replayedJSON{}
 	var interrupted error
 	for i, file := range files {
-		if interrupted = a.ctx.Err(); interrupted != nil {
+		r, err := a.check(file)
+		if a.interrupted(err) {
+			interrupted = err
 			break
 		}
-		r, err := file.Check(true)
 		if err != nil {
 			return err
 		}
@@ -66,6 +67,28 @@ func (c *runCommand) run(a *app, files []scenario.File) error {
 		return errViolated
 	}
 	return interrupted
+}
+
+// check plays a scenario file. An interrupt ends it at once, even if the run hangs.
+func (a *app) check(f scenario.File) (*scenario.Replay, error) {
+	if err := a.ctx.Err(); err != nil {
+		return nil, err
+	}
+	type result struct {
+		replay *scenario.Replay
+		err    error
+	}
+	played := make(chan result, 1)
+	go func() {
+		r, err := f.Check(true)
+		played <- result{r, err}
+	}()
+	select {
+	case r := <-played:
+		return r.replay, r.err
+	case <-a.ctx.Done():
+		return nil, a.ctx.Err()
+	}
 }
 
 // printReplay prints a line about the run of a scenario file, or one for each problem.

@@ -30,7 +30,7 @@ func TestReplayOfAPanicIsNotOk(t *testing.T) {
 		"replay --json":  {`"property": "panic",` + "\n" + `        "status": "violated",`},
 	} {
 		var stdout, stderr strings.Builder
-		if got := (program{"zksim", []scenario.Workload{w}}).run(
+		if got := knowing(w).run(
 			t.Context(), append(strings.Fields(args), name), &stdout, &stderr,
 		); got != exitOK {
 			t.Errorf("%s: status %d, stderr %q; want %d", args, got, stderr.String(), exitOK)

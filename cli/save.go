@@ -7,47 +7,80 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// unsteady is printed in place of a violation that does not happen in each run of its
-// scenario ([scenario.Outcome.Steady]).
-const unsteady = "%s is violated, but not each time, so it is not saved: " +
+// unsteadyText is printed in place of a violation that does not happen in each run of its scenario
+// ([scenario.Outcome.Steady]).
+const unsteadyText = "\n%s is violated, but not each time, so it is not saved: " +
 	"two runs of one seed differ; " +
-	"does the code share state between runs, or use math/rand or map order?"
+	"does the code share state between runs, or use math/rand or map order?\n%s\n"
 
 // keepFinding saves a finding and returns the name of the file. A finding that does not happen in
-// each run is not saved: it could not be replayed.
+// each run is not saved, as it could not be replayed. The traces of two of its runs are.
 func (a *app) keepFinding(
-	o *scenario.Outcome, found foundJSON, dir string, quiet bool,
+	o *scenario.Outcome, unsteady *hunt.Divergence, dir string, quiet bool,
 ) (string, error) {
-	if !found.Unsteady {
+	if unsteady == nil {
 		return a.save(o, dir, quiet)
 	}
-	if !quiet {
-		a.printf("\n"+unsteady+"\n", found.Property)
+	if quiet {
+		return "", nil
 	}
-	return "", nil
+	a.printf(unsteadyText, o.Property(), unsteady)
+	return "", a.saveBoth(*unsteady, dir)
 }
 
-// save writes the scenario of a violation and returns the name of the file. Unless quiet,
-// it prints the command that repeats it. Without a directory, or if the file cannot be
-// written, it prints the scenario instead.
+// saveBoth writes the traces of the two runs of a divergence to a directory, if there is one, and
+// prints the command that compares them.
+func (a *app) saveBoth(d hunt.Divergence, dir string) error {
+	traces := d.Traces()
+	if dir == "" || traces == nil {
+		return nil
+	}
+	var names []string
+	for i, text := range traces {
+		w := d.Scenario.Workload
+		name := filepath.Join(dir, strings.TrimSuffix(fileName(
+			w.Name, w.Impl, "differs", d.First.Result.Trace.Hash()[:8]), ".yaml")+
+			fmt.Sprintf("-%d.trace", i+1))
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
+	a.printf("to compare the traces: %s diff %s %s\n", a.name, names[0], names[1])
+	return nil
+}
+
+// save is saveFile for the scenario of a violation.
 func (a *app) save(o *scenario.Outcome, dir string, quiet bool) (string, error) {
+	return a.saveFile(scenario.FileOf(o), scenarioName(o), dir, quiet)
+}
+
+// saveFile writes a scenario file and returns its name. Unless quiet, it prints the command that
+// repeats the scenario. Without a directory, or if the file cannot be written, it prints the
+// scenario instead.
+func (a *app) saveFile(f scenario.File, name, dir string, quiet bool) (string, error) {
+	f.Command = a.name + " replay FILE"
 	hint := " (--save DIR writes it)"
 	if dir != "" {
-		if name := a.write(o, dir); name != "" {
+		name = filepath.Join(dir, name)
+		err := f.Save(name)
+		if err == nil {
 			if !quiet {
 				a.printf("\nto see it again: %s replay %s\n", a.name, name)
 			}
 			return name, nil
 		}
+		a.tell(err) // the other findings are not lost
 		hint = ""
 	}
 	if quiet {
 		return "", nil
 	}
-	text, err := a.fileOf(o).Marshal()
+	text, err := f.Marshal()
 	if err != nil {
 		return "", err
 	}
@@ -77,17 +110,6 @@ func isScenario(name string) bool {
 // fileName is the name of a scenario file. Slashes in the names of a workload become _.
 func fileName(parts ...string) string {
 	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "_") + ".yaml"
-}
-
-// write writes the scenario of a violation and returns the name of the file. It prints an
-// error and returns "", so that the other findings are not lost.
-func (a *app) write(o *scenario.Outcome, dir string) string {
-	name := filepath.Join(dir, scenarioName(o))
-	if err := a.fileOf(o).Save(name); err != nil {
-		a.tell(err)
-		return ""
-	}
-	return name
 }
 
 // checkDir makes the directory of a flag and checks, before any other work, that a file

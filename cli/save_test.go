@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -41,7 +43,7 @@ func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []scenario.Workload{moody()}}.run(t.Context(),
+		status := knowing(moody()).run(t.Context(),
 			append(strings.Fields(args), "--rounds", "1", "--save", dir), &stdout, &stderr)
 		if status != exitViolated {
 			t.Errorf("%s: status %d, stderr %q; want %d", args, status, stderr.String(),
@@ -57,5 +59,54 @@ func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 			t.Errorf("%s: saved %v, error %v: %q; want nothing saved", args, left, err,
 				stdout.String())
 		}
+	}
+}
+
+// TestUnsteadyFindingsAreCounted, and not made small.
+func TestUnsteadyFindingsAreCounted(t *testing.T) {
+	var stdout, stderr strings.Builder
+	status := knowing(moody()).run(t.Context(),
+		strings.Fields("fuzz moody --runs 20 --rounds 1 --unsteady"), &stdout, &stderr)
+	if status != exitViolated || !regexp.MustCompile(
+		`found by \w+, scenario \d+, not made small, shown by [23] of 20 more runs:`,
+	).MatchString(stdout.String()) {
+		t.Errorf("status %d, %q, stderr %q; want 2 or 3 of 20", status, stdout.String(),
+			stderr.String())
+	}
+}
+
+// errant is a lock that looks at another path in each run.
+func errant() scenario.Workload {
+	w := ownKind("lock", "errant")
+	play, runs := w.Play, new(atomic.Int64)
+	w.Play = func(p *scenario.Player, s scenario.Script) {
+		if _, _, err := p.Conn().Exists(fmt.Sprintf("/run-%d", runs.Add(1))); err == nil {
+			play(p, s)
+		}
+	}
+	return w
+}
+
+// TestDivergenceHasTheSenderAndBothTraces.
+func TestDivergenceHasTheSenderAndBothTraces(t *testing.T) {
+	dir := t.TempDir()
+	var stdout, stderr strings.Builder
+	args := "fuzz errant --runs 1 --rounds 1 --clients 1 --strategy random --check-determinism " +
+		"--save " + dir
+	status := knowing(errant()).run(t.Context(), strings.Fields(args), &stdout, &stderr)
+	compare := regexp.MustCompile(`(?m)^request #1 of client a \(exists /run-1\) is sent at ` +
+		`save_test.go:\d+ in .*\nto compare the traces: zksim (diff \S+ \S+)$`)
+	m := compare.FindStringSubmatch(stdout.String())
+	if status != exitViolated || m == nil {
+		t.Fatalf("status %d, %q, stderr %q; want %s", status, stdout.String(), stderr.String(),
+			compare)
+	}
+	stdout.Reset()
+	if status := run(
+		t.Context(), strings.Fields(m[1]), &stdout, &stderr,
+	); status != exitViolated || !strings.Contains(stdout.String(), "/run-1") ||
+		!strings.Contains(stdout.String(), "/run-2") {
+		t.Errorf("%s: status %d, %q, stderr %q; want both paths", m[1], status, stdout.String(),
+			stderr.String())
 	}
 }

@@ -200,8 +200,10 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 	}
 	found := foundJSON{
 		Property: small.Property(), Points: len(v.Faults), Minimal: outcomeOf(small),
-		Unfinished: a.ctx.Err() != nil, Unsteady: !small.Steady(),
+		Unfinished: a.ctx.Err() != nil,
 	}
+	unsteady := unsteadiness(small)
+	found.Unsteady = unsteady != nil
 	if !c.JSON {
 		scenario := "the smallest scenario"
 		if found.Unfinished {
@@ -211,7 +213,7 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 			found.Property, plural(found.Points, "point"), kindsOf(v.Faults), scenario,
 			indent(small.Story()))
 	}
-	found.File, err = a.keepFinding(small, found, c.Save, c.JSON)
+	found.File, err = a.keepFinding(small, unsteady, c.Save, c.JSON)
 	return found, err
 }
 

@@ -67,6 +67,7 @@
 //	-zksim.seed=N       its seed, 1 unless given
 //	-zksim.goroutines=N  goroutines of each client that share one object; see package scenario
 //	-zksim.careless     clients close objects in use and pass contexts that are done
+//	-zksim.unsteady     a finding is not made small; 20 more runs count how often it shows
 //	-zksim.replay=FILE  that scenario only, with its whole trace if it is violated
 //
 // With -short the script is smaller.

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,12 +48,19 @@ func replayCommand(t TB, name string) string {
 // tests nothing, and the log says so.
 func trySaved(t TB, w scenario.Workload) {
 	t.Helper()
+	if err := takeNotes(t, w); err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
 	names, err := savedFiles(savedDir(t))
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
 	}
 	for _, name := range names {
+		warn(t, name)
 		r, err := playSaved(w, name)
+		if err == nil {
+			err = acquit(name)
+		}
 		if err != nil {
 			t.Fatalf("zksim: a saved failure cannot be tried again: %v", err)
 		}
@@ -172,6 +180,12 @@ func safeName(name string) string {
 		return b.String()
 	}
 	return fmt.Sprintf("%s=%x", b.String()[:maxName], sha256.Sum256([]byte(name)))
+}
+
+// hashOf is a short hash of a text, for the names of files.
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:4])
 }
 
 // maxName is the number of bytes that stay of a name that is too long: a file name has at most 255

@@ -5,6 +5,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +42,7 @@ func Test(t TB, w scenario.Workload) {
 		replay(t, w)
 		return
 	}
+	defer keepNotes()()
 	trySaved(t, w)
 	s := scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed}
 	sweep := runSweep(t, s)
@@ -64,6 +67,8 @@ var (
 		"zksim: goroutines of each client that share one object; more than 1 need Workload.Shared")
 	flagCareless = flag.Bool("zksim.careless", false,
 		"zksim: clients close objects in use, call with done contexts and try before they wait")
+	flagUnsteady = flag.Bool("zksim.unsteady", false,
+		"zksim: do not make a finding small, and count how many of 20 more runs show it")
 	flagReplay = flag.String("zksim.replay", "",
 		"zksim: scenario file to replay instead of searching")
 )
@@ -103,18 +108,26 @@ func runHunt(t TB, s scenario.Scenario, sweep *hunt.Sweep) *hunt.Found {
 	case found.First() != nil:
 		fail(ctx, t, found.First(), found.Divergences...)
 	case len(found.Divergences) > 0:
-		t.Fatalf("zksim: %s", diverged(found.Divergences[0]))
+		t.Fatalf("zksim: %s", diverged(t, found.Divergences[0]))
 	}
 	return found
 }
 
-// diverged is the message about a scenario with two runs that differ.
-func diverged(d hunt.Divergence) string {
-	text := fmt.Sprintf("two runs of one seed differ; does the code share state between runs, "+
-		"or use math/rand or map order? The scenario is: %s, plan %v", d.Scenario,
-		d.Scenario.Plan)
-	if d.Difference != "" {
-		text += "\n" + d.Difference
+// diverged is the message about a scenario with two runs that differ. It saves their traces.
+func diverged(t TB, d hunt.Divergence) string {
+	text := "two runs of one seed differ; does the code share state between runs, " +
+		"or use math/rand or map order?\n" + d.String()
+	for i, trace := range d.Traces() {
+		name := filepath.Join(savedDir(t),
+			fmt.Sprintf("differs-%s-%d.trace", d.First.Result.Trace.Hash()[:8], i+1))
+		err := os.MkdirAll(filepath.Dir(name), 0o777)
+		if err == nil {
+			err = os.WriteFile(name, []byte(trace), 0o666)
+		}
+		if err != nil {
+			return text + fmt.Sprintf("\nthe traces could not be saved: %v", err)
+		}
+		text += fmt.Sprintf("\nthe trace of run %d: %s", i+1, name)
 	}
 	return text
 }
@@ -164,6 +177,11 @@ func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found)
 // diverge.
 func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Divergence) {
 	t.Helper()
+	if *flagUnsteady {
+		const runs = 20
+		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it",
+			o.Story(), o.Shows(runs), runs)
+	}
 	small, err := hunt.Minimize(ctx, o)
 	if err != nil {
 		t.Fatalf("zksim: %v\n\n%s", err, o.Story())
@@ -173,12 +191,12 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 		story += "\nthe goroutines when it was given up:\n\n" +
 			busyStacks(small.Result.Frozen) + "\n"
 	}
-	if !small.Steady() {
+	if steady, differing := small.Steady(); !steady {
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s",
-			story, small.Property(), diverged(hunt.Divergence{Scenario: small.Scenario}))
+			story, small.Property(), diverged(t, hunt.DivergenceOf(small, differing)))
 	}
 	if len(diverging) > 0 {
-		story += "\nzksim: besides, in another scenario: " + diverged(diverging[0]) + "\n"
+		story += "\nzksim: besides, in another scenario: " + diverged(t, diverging[0]) + "\n"
 	}
 	t.Fatalf("%s\n%s", story, saveFailure(t, small))
 }

@@ -100,6 +100,9 @@ func (s *simulation) noteRequest(l *link, m *carry.Message, r *engine.Request) f
 	}
 	kept := *r
 	at := s.logRequest(l, m, &kept)
+	if want := s.world.StackOf; m.Number == want.Number && l.client.name == want.Client {
+		s.out.Senders = l.client.senders()
+	}
 	if m.Number > 0 {
 		s.notes.Request(at, tracetext.Point(m))
 	}

@@ -30,8 +30,8 @@ type tempo struct {
 }
 
 const (
-	// maxHurried is the count at which a client is a runaway, and perLine what each line of a script
-	// adds to it: objects may read all that others have written, and may wait for others without
+	// maxHurried is the count at which a client is a runaway, and perLine is what each line of a
+	// script adds to it: objects may read all that others have written, and may wait for others without
 	// a pause. The right objects of package object reach 800 requests with 4 clients of 4
 	// goroutines, and 1,400 with 26 clients and 20 rounds, when a two-phase commit reads 500
 	// transactions. A lock that asks again and again sends 2,500 while another client holds it
@@ -92,8 +92,8 @@ func (s *simulation) endFor(r trace.Runaway, since trace.Moment) {
 	}
 }
 
-// countLine counts a line of a script, written at a moment. If there are too many of one instant, or
-// after the end, it ends the run, and blocks the calling goroutine for ever: nothing else would
+// countLine counts a line of a script, written at a moment. If there are too many of one instant,
+// or after the end, it ends the run, and blocks the calling goroutine for ever: nothing else would
 // end it.
 func (c *Client) countLine(at trace.Moment) {
 	c.lines.Add(1)
@@ -158,7 +158,8 @@ func (s *simulation) abandonRunaways() {
 	}
 	s.loop(s.now()+time.Second, func() bool { return s.running == 0 })
 	for id, l := range s.links {
-		if c := l.client; c.tempo.hurriedAt > 0 && s.elapsed() < c.tempo.hurriedAt+100*time.Millisecond {
+		c := l.client
+		if at := c.tempo.hurriedAt; at > 0 && s.elapsed() < at+100*time.Millisecond {
 			c.abandoned = true
 			l.conn.Close()
 			delete(s.links, id)

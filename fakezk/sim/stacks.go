@@ -52,6 +52,21 @@ func (c *Client) stacksIn(all string) string {
 	return strings.Clone(strings.Join(kept, "\n\n")) // all is large, and a Result may be kept
 }
 
+// senders returns the stacks of the goroutines that wait for replies on the client's connections.
+func (c *Client) senders() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var senders []string
+	for stack := range trace.Stacks(bubble.Stacks()) {
+		for _, conn := range c.conns {
+			if strings.Contains(stack, fmt.Sprintf("zk.(*Conn).request(%p,", conn)) {
+				senders = append(senders, strings.Clone(stack))
+			}
+		}
+	}
+	return senders
+}
+
 // stacksOf returns the stacks of the goroutines left in a bubble.
 func stacksOf(name string) string {
 	var kept []string

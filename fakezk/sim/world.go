@@ -77,6 +77,13 @@ type World struct {
 	// pass. If all goroutines wait, and one of them for a mutex, a quarter of that time is enough.
 	Freeze time.Duration
 
+	// StackOf is a request to find the senders of; see [trace.Result.Senders]. The zero value is
+	// none.
+	StackOf struct {
+		Client string
+		Number int // of the client's requests, from 1
+	}
+
 	undisciplined bool // negative control: no canonical order, see the tests
 	prompt        bool // for tests: no ping is put off
 }

@@ -50,6 +50,9 @@ type Result struct {
 	// that had to be given up before it was at rest: then nothing else is known but the Trace so
 	// far. Both are empty in a good run.
 	Leaked, Frozen string
+	// Senders are the stacks of the goroutines that waited for replies on the connection of the
+	// request sim.World.StackOf when it reached the server.
+	Senders []string
 	// Spins says that one of the goroutines of Leaked or Frozen still runs, and takes a processor.
 	Spins bool
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.

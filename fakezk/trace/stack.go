@@ -26,7 +26,7 @@ func ActivityOf(stack string) Activity {
 	switch {
 	case strings.Contains(header, "(durable)"):
 		return Rests
-	case slices.ContainsFunc(waits, func(kind string) bool { return strings.HasPrefix(state, kind) }):
+	case slices.ContainsFunc(waits, func(w string) bool { return strings.HasPrefix(state, w) }):
 		return Waits
 	}
 	return Runs

@@ -88,8 +88,8 @@ func TestSweepGoesOnAfterAMutex(t *testing.T) {
 	first := sweep.FirstUndecided
 	if sweep.Violated != 0 || sweep.Undecided < 2 || sweep.Points != sweep.Total ||
 		!strings.Contains(first.Summary(), "a goroutine waits for the mutex guard") {
-		t.Errorf("%d violations, %d undecided of %d points of %d: %v; want them all, and no violation",
-			sweep.Violated, sweep.Undecided, sweep.Points, sweep.Total, first)
+		t.Errorf("%d violations, %d undecided of %d points of %d: %v; want all points, and no "+
+			"violation", sweep.Violated, sweep.Undecided, sweep.Points, sweep.Total, first)
 	}
 }
 

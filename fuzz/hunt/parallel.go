@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -45,18 +44,14 @@ func lower(n *atomic.Int64, to int64) {
 
 // played is a scenario that was played.
 type played struct {
-	outcome *scenario.Outcome
-	differs string // the first difference of two runs, if there were two
-	err     error
+	outcome  *scenario.Outcome
+	diverges *Divergence // nil if there was one run, or two that are the same
+	err      error
 }
 
-// playOne plays a scenario, once, or twice to compare the outcomes. Every error names the scenario. A
-// judge that panics is an error, too.
+// playOne plays a scenario, once, or twice to compare the outcomes. Every error names the scenario.
 func playOne(s scenario.Scenario, twice bool) (r played) {
 	defer func() {
-		if p := recover(); p != nil {
-			r.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
 		if r.err != nil {
 			r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
 		}
@@ -70,6 +65,8 @@ func playOne(s scenario.Scenario, twice bool) (r played) {
 		r.err = err
 		return r
 	}
-	r.differs = r.outcome.Difference(again)
+	if d := DivergenceOf(r.outcome, again); d.Difference != "" {
+		r.diverges = &d
+	}
 	return r
 }

@@ -196,8 +196,12 @@ func (p *pursuit) count(t trial, r played) int {
 			f.FirstUndecided = o
 		}
 	}
-	if r.differs != "" {
-		f.Divergences = append(f.Divergences, Divergence{t.scenario, r.differs})
+	if r.diverges != nil {
+		d := *r.diverges
+		if len(f.Divergences) >= mostKept {
+			d.First, d.Second = nil, nil
+		}
+		f.Divergences = append(f.Divergences, d)
 	}
 	n := &f.Runs
 	if t.by == fromCorpus {
@@ -206,6 +210,9 @@ func (p *pursuit) count(t trial, r played) int {
 	*n++
 	return *n
 }
+
+// mostKept is the number of divergences of a hunt that have their outcomes.
+const mostKept = 5
 
 // violates reports whether an outcome is a violation that counts.
 func (p *pursuit) violates(o *scenario.Outcome) bool {

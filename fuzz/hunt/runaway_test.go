@@ -10,8 +10,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// stubborn is a lock that asks again and again, without a pause, and that repeats its release for ever
-// once its node is gone.
+// stubborn is a lock that asks again and again, without a pause, and that repeats its release for
+// ever once its node is gone.
 type stubborn struct {
 	conn *zk.Conn
 }

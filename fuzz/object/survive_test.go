@@ -85,8 +85,7 @@ func try(
 		case found.First() != nil:
 			return n, fmt.Errorf("after %d random plans:\n%s", n.plans, found.First().Story())
 		case len(found.Divergences) > 0:
-			return n, fmt.Errorf("two runs differ: %s, plan %v\n%s", found.Divergences[0].Scenario,
-				found.Divergences[0].Scenario.Plan, found.Divergences[0].Difference)
+			return n, fmt.Errorf("%s", found.Divergences[0])
 		}
 	}
 	if n.unknown*100 > n.points+n.plans {

@@ -95,11 +95,11 @@
 //     stays is reported as leaked.
 //   - Code that spins, or that holds a mutex while it waits for the server, freezes virtual time.
 //     Such a run is given up after 20 s of real time, or 5 s if all its goroutines wait.
-//   - A panic in a goroutine that the code under test starts ends the process, with a stack and
-//     without a scenario, because Go lets no other goroutine recover it. The same flags repeat it.
-//     To get the scenario, begin that goroutine with
-//     defer func() { if recover() != nil { select {} } }(). The goroutine is then reported as
-//     leaked, with a story, the smallest plan and the command that repeats it.
+//   - A panic in a goroutine that the code under test starts ends the process, because Go lets no
+//     other goroutine recover it. So do a fatal error of the runtime and os.Exit. The command zksim
+//     names and saves the scenario, with the property [Crash]. A test leaves notes of the scenarios
+//     that were under way in testdata/zksim; the next test plays each of them first, alone, and
+//     keeps the one that ends the process. Such a scenario is not made small.
 //   - Faults are those of one server and its network. There are no followers that lag and no
 //     failover, the clocks of clients do not drift apart, and zk.ErrNoServer does not occur.
 //   - Herd is judged only in runs in which no wait was given up.

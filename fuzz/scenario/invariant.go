@@ -1,6 +1,9 @@
 package scenario
 
 import (
+	"fmt"
+	"runtime/debug"
+
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -25,7 +28,11 @@ func Invariants(list ...Invariant) func(Evidence) (linearizability.Report, error
 		for _, inv := range list {
 			v := linearizability.Verdict{Property: InvariantProperty, Status: linearizability.OK,
 				Summary: inv.Name}
-			if err := inv.Holds(e); err != nil {
+			err, panicked := inv.check(e)
+			if panicked {
+				return r, err
+			}
+			if err != nil {
 				v.Status, v.Summary = linearizability.Violated, inv.Name+": "+err.Error()
 			}
 			verdicts = append(verdicts, v)
@@ -33,4 +40,15 @@ func Invariants(list ...Invariant) func(Evidence) (linearizability.Report, error
 		r.Verdicts = append(verdicts, r.Verdicts...)
 		return r, nil
 	}
+}
+
+// check calls Holds. A panic of it is an error that names the invariant.
+func (i Invariant) check(e Evidence) (err error, panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the invariant %q panics: %v\n%s", i.Name, p, debug.Stack())
+			panicked = true
+		}
+	}()
+	return i.Holds(e), false
 }

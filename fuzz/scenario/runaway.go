@@ -30,19 +30,20 @@ func runawayVerdict(r *trace.Result) linearizability.Verdict {
 }
 
 const (
-	longestCycle = 20  // requests
-	cycleShown   = 200 // how many requests at the end must repeat it
+	longestTurn = 20  // requests
+	turnsShown  = 200 // how many requests at the end must repeat it
 )
 
 // cycle describes the requests that a client repeats at the end of a run; "" if it repeats none.
 func cycle(all []trace.RequestPoint, client string) string {
 	var requests []string
-	for i := len(all) - 1; i >= 0 && len(requests) < cycleShown+longestCycle; i-- {
+	for i := len(all) - 1; i >= 0 && len(requests) < turnsShown+longestTurn; i-- {
 		if r := all[i]; r.Client == client {
-			requests = append(requests, strings.TrimSpace(r.Op+" "+number.ReplaceAllString(r.Path, "#")))
+			path := number.ReplaceAllString(r.Path, "#")
+			requests = append(requests, strings.TrimSpace(r.Op+" "+path))
 		}
 	}
-	for k := 1; k <= longestCycle && k < len(requests); k++ {
+	for k := 1; k <= longestTurn && k < len(requests); k++ {
 		if repeats(requests, k) {
 			var names []string
 			for i := k - 1; i >= 0; i-- { // the last request comes first

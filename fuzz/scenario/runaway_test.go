@@ -51,8 +51,8 @@ func checkRunaway(t *testing.T, s scenario.Scenario, want string) {
 }
 
 func TestRequestsWithoutEndAreAVerdict(t *testing.T) {
-	checkRunaway(t, runningAway(askForEver), "client b gets no further: it has sent 10000 requests "+
-		"since step 9 without a pause, in a cycle of 2: getChildren2 /, exists /lock/a")
+	checkRunaway(t, runningAway(askForEver), "client b gets no further: it has sent 10000 "+
+		"requests since step 9 without a pause, in a cycle of 2: getChildren2 /, exists /lock/a")
 }
 
 // TestAskingAgainAndAgainIsNoRunaway while another client holds the lock for a long time.
@@ -80,7 +80,8 @@ func TestCallsWithoutEndAreAVerdict(t *testing.T) {
 				return linearizability.Result{}, nil
 			})
 		}
-	}), "client b gets no further: its script has written 10000 lines at one instant, at step 10012")
+	}), "client b gets no further: its script has written 10000 lines at one instant, "+
+		"at step 10012")
 }
 
 func TestGoroutinesWithoutNumberAreAVerdict(t *testing.T) {
@@ -94,7 +95,8 @@ func TestGoroutinesWithoutNumberAreAVerdict(t *testing.T) {
 	first, again := run(t, s), run(t, s)
 	if first.Property() != linearizability.Liveness || !strings.HasPrefix(first.Summary(), want) ||
 		!strings.Contains(first.Summary(), ", most of them begun at runaway_test.go:") {
-		t.Errorf("property %q, summary %q; want liveness, %q", first.Property(), first.Summary(), want)
+		t.Errorf("property %q, summary %q; want liveness, %q", first.Property(),
+			first.Summary(), want)
 	}
 	if d := first.Difference(again); d != "" {
 		t.Errorf("two runs differ: %s", d)

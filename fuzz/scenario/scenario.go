@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/inflight"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -22,7 +23,8 @@ type Scenario struct {
 	// Schedule orders the messages; the zero value gives each a latency.
 	Schedule sim.Schedule
 
-	drawn func(p *Player, label string, n int) // for tests: is told of each draw
+	stackOf trace.RequestPoint                   // a request to find the senders of
+	drawn   func(p *Player, label string, n int) // for tests: is told of each draw
 }
 
 // Outcome is the result of a run of a Scenario.
@@ -94,6 +96,10 @@ func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 	return v, false
 }
 
+// Crash is the property of a scenario file that ends the process: by a panic in a goroutine that
+// the code under test has begun, a fatal error of the runtime, or os.Exit.
+const Crash = "crash"
+
 // Validate returns an error if the script is wrong, alone or for the workload. The error begins
 // with the key of a scenario file.
 func (s Scenario) Validate() error {
@@ -115,6 +121,7 @@ func (s Scenario) Run() (*Outcome, error) {
 	if err := s.playable(); err != nil {
 		return nil, err
 	}
+	defer inflight.Note(s.note)()
 	world, players := s.world()
 	result, err := world.Run()
 	if err != nil {
@@ -147,7 +154,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	if o.Reached, err = reached(s.Workload, players); err != nil {
 		return nil, err
 	}
-	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
+	o.Report, err = s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
 		Signals: signals(players), Reached: o.Reached})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
@@ -243,6 +250,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Settle:         s.settle(),
 		Freeze:         s.Workload.Freeze,
 	}
+	w.StackOf.Client, w.StackOf.Number = s.stackOf.Client, s.stackOf.Number
 	for i, name := range s.Script.ClientNames() {
 		w.Clients = append(w.Clients,
 			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {

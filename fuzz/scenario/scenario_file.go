@@ -3,6 +3,7 @@ package scenario
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,20 +36,20 @@ type File struct {
 	Command string
 }
 
-// fileForm is the YAML of the file.
+// fileForm is the YAML of the file; see note for the JSON.
 type fileForm struct {
-	Workload       string   `yaml:"workload"`
-	Implementation string   `yaml:"implementation"`
-	Clients        int      `yaml:"clients"`
-	Rounds         int      `yaml:"rounds"`
-	Goroutines     int      `yaml:"goroutines,omitempty"`
-	Careless       bool     `yaml:"careless,omitempty"`
-	Seed           uint64   `yaml:"seed"`
-	Schedule       string   `yaml:"schedule,omitempty"`
-	Plan           []string `yaml:"plan"`
-	Expect         string   `yaml:"expect"`
-	Property       string   `yaml:"property,omitempty"`
-	Trace          string   `yaml:"trace,omitempty"`
+	Workload       string   `yaml:"workload" json:"workload"`
+	Implementation string   `yaml:"implementation" json:"implementation"`
+	Clients        int      `yaml:"clients" json:"clients"`
+	Rounds         int      `yaml:"rounds" json:"rounds"`
+	Goroutines     int      `yaml:"goroutines,omitempty" json:"goroutines,omitempty"`
+	Careless       bool     `yaml:"careless,omitempty" json:"careless,omitempty"`
+	Seed           uint64   `yaml:"seed" json:"seed"`
+	Schedule       string   `yaml:"schedule,omitempty" json:"schedule,omitempty"`
+	Plan           []string `yaml:"plan" json:"plan"`
+	Expect         string   `yaml:"expect" json:"expect"`
+	Property       string   `yaml:"property,omitempty" json:"property,omitempty"`
+	Trace          string   `yaml:"trace,omitempty" json:"trace,omitempty"`
 }
 
 // FileOf makes a file that expects exactly the given outcome.
@@ -60,8 +61,8 @@ func FileOf(o *Outcome) File {
 	return f
 }
 
-// Marshal is the YAML of a scenario file.
-func (f File) Marshal() ([]byte, error) {
+// form is the file as YAML has it.
+func (f File) form() fileForm {
 	form := fileForm{
 		Workload: f.Scenario.Workload.Name, Implementation: f.Scenario.Workload.Impl,
 		Clients: f.Scenario.Script.Clients, Rounds: f.Scenario.Script.Rounds,
@@ -77,14 +78,30 @@ func (f File) Marshal() ([]byte, error) {
 	for _, fault := range f.Scenario.Plan {
 		form.Plan = append(form.Plan, fault.String())
 	}
+	return form
+}
+
+// Marshal is the YAML of a scenario file.
+func (f File) Marshal() ([]byte, error) {
 	var b bytes.Buffer
 	command := cmp.Or(f.Command, "zksim replay FILE")
 	fmt.Fprintf(&b, "# A zksim scenario. Replay it with: %s\n",
 		strings.ReplaceAll(command, "\n", "\n# "))
-	if err := yaml.NewEncoder(&b, yaml.IndentSequence(true)).Encode(form); err != nil {
+	if err := yaml.NewEncoder(&b, yaml.IndentSequence(true)).Encode(f.form()); err != nil {
 		return nil, fmt.Errorf("encode scenario: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// note is a file, in JSON, that expects the scenario to end the process. JSON is YAML that is
+// written quickly: each scenario of a hunt has a note while it is played.
+func (s Scenario) note() []byte {
+	f := File{Scenario: s, Expect: linearizability.Violated, Property: Crash}
+	text, err := json.Marshal(f.form())
+	if err != nil {
+		return nil // strings and numbers only: it cannot fail
+	}
+	return text
 }
 
 // Save writes the file, and makes its directory if need be. At any moment the name has the old

@@ -235,13 +235,13 @@ var badFiles = []struct{ about, old, new, want string }{
 		"bad property", ": liveness", ": beauty",
 		`f.yaml:9:11: property: "beauty"; ` +
 			`expected one of safety, belief, fencing, linearizability, order, ` +
-			`liveness, orphans, herd, invariant, panic, frozen`,
+			`liveness, orphans, herd, invariant, panic, frozen, crash`,
 	},
 	{
 		"property of a queue", ": liveness", ": delivery",
 		`f.yaml:9:11: property: "delivery"; ` +
 			`expected one of safety, belief, fencing, linearizability, order, ` +
-			`liveness, orphans, herd, invariant, panic, frozen`,
+			`liveness, orphans, herd, invariant, panic, frozen, crash`,
 	},
 	{
 		"leading zero", "clients: 2", "clients: 010",
@@ -406,7 +406,7 @@ func TestCheckTellsOfEveryDifference(t *testing.T) {
 func TestPropertiesOfAnotherJudgeReadBack(t *testing.T) {
 	for _, kind := range []string{"lock", "queue", "counter", "account"} {
 		for _, property := range []string{
-			scenario.InvariantProperty, "panic", "frozen", "balance of accounts", "",
+			scenario.InvariantProperty, "panic", "frozen", scenario.Crash, "balance of accounts", "",
 		} {
 			w := scenario.Workload{Name: kind, Impl: "own",
 				Play: func(*scenario.Player, scenario.Script) {},

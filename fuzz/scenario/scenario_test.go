@@ -129,3 +129,17 @@ func TestARunOutOfStepsIsCutShort(t *testing.T) {
 		t.Errorf("cut short %v, %s: %s", o.CutShort, o.Status(), v.Summary)
 	}
 }
+
+// TestInvariantThatPanicsIsNamed, with the place of the panic.
+func TestInvariantThatPanicsIsNamed(t *testing.T) {
+	s := unseen(func(*scenario.Player) {})
+	s.Workload.Judge = scenario.Invariants(scenario.Invariant{
+		Name:  "nothing is lost",
+		Holds: func(scenario.Evidence) error { return derefNil(t.Context()) },
+	})
+	_, err := s.Run()
+	if err == nil || !strings.Contains(err.Error(), `the invariant "nothing is lost" panics: `) ||
+		!strings.Contains(err.Error(), "scenario_test.derefNil") {
+		t.Errorf("error %v; want the invariant and the place", err)
+	}
+}

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -73,6 +74,16 @@ func (k Keeps) without(rest *linearizability.Leftovers) *linearizability.Leftove
 		rest.Sessions = nil
 	}
 	return rest
+}
+
+// report calls the Judge. A panic of it is an error.
+func (w Workload) report(e Evidence) (r linearizability.Report, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the judge panics: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return w.Judge(e)
 }
 
 // Evidence is the input of a Judge.
@@ -180,7 +191,8 @@ func (w Workload) judged() []string {
 	if w.Properties == nil {
 		return nil
 	}
-	return append(slices.Clone(w.Properties), InvariantProperty, "panic", "frozen")
+	return append(slices.Clone(w.Properties), InvariantProperty, "panic", "frozen",
+		Crash)
 }
 
 // Named is the workload under another name of its implementation.

@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/inflight"
+)
+
+// Code under test can end the process: by a panic in a goroutine that it has begun, by a fatal
+// error of the runtime, such as a concurrent map write, or by os.Exit. So Main plays scenarios in a
+// second process, which runs the same command and keeps a note of each scenario under way. If it
+// ends without a status, Main plays each of the noted scenarios alone, to find the one to blame.
+
+// notesVar is the variable of the environment that makes a process the second one: the directory of
+// its notes.
+const notesVar = "ZKSIM_NOTES"
+
+// statusFile is the name of the file in that directory with the exit status.
+const statusFile = "status"
+
+// supervised are the commands that play scenarios of code that may be the user's.
+var supervised = regexp.MustCompile(`^(run|replay|diff|sweep|fuzz)\b`)
+
+// serveNotes is Main in the second process: it runs the command and leaves the exit status.
+func serveNotes(dir string, run func(ctx context.Context) int) int {
+	stop, err := inflight.Keep(dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitInput
+	}
+	defer stop()
+	// A terminal sends a signal to both processes, and the first one passes it on: the first one
+	// decides what a second signal means.
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	go exitWithParent()
+	status := run(ctx)
+	err = os.WriteFile(filepath.Join(dir, statusFile), []byte(strconv.Itoa(status)), 0o666)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return status
+}
+
+// exitWithParent ends the process when its parent has ended.
+func exitWithParent() {
+	for parent := os.Getppid(); os.Getppid() == parent; {
+		time.Sleep(time.Second)
+	}
+	os.Exit(exitInterrupted)
+}
+
+// supervise runs the command in a second process and returns the exit status. It reports false if
+// there cannot be a second process.
+func (a *app) supervise(args []string, c *commands) (status int, ok bool) {
+	dir, err := os.MkdirTemp("", "zksim-*")
+	if err != nil {
+		return 0, false
+	}
+	defer os.RemoveAll(dir)
+	cmd, err := second(dir, args)
+	if err != nil {
+		return 0, false
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return 0, false
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		cmd.Wait() // how it ended is in cmd.ProcessState
+	}()
+	interrupted := passOn(signals, cmd.Process, ended)
+	if status, err := statusIn(dir); err == nil {
+		return status, true
+	}
+	notes, err := inflight.Take(dir, func([]byte) bool { return true })
+	if err != nil {
+		a.tell(err)
+	}
+	if interrupted {
+		return a.killed(notes), true
+	}
+	return a.crashed(cmd.ProcessState, notes, c), true
+}
+
+// second is the command line of a second process with its notes in a directory.
+func second(dir string, args []string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self)
+	cmd.Args = append([]string{os.Args[0]}, args...)
+	cmd.Env = append(os.Environ(), notesVar+"="+dir)
+	return cmd, nil
+}
+
+// grace is how long the second process may go on after a signal.
+const grace = 5 * time.Second
+
+// passOn passes signals on to a process until it has ended, and reports whether there was one. It
+// kills the process at the second signal, or if it has not ended in time.
+func passOn(signals <-chan os.Signal, p *os.Process, ended <-chan struct{}) (interrupted bool) {
+	var late <-chan time.Time
+	for {
+		select {
+		case <-ended:
+			return interrupted
+		case s := <-signals:
+			if interrupted {
+				p.Kill()
+			}
+			p.Signal(s)
+			interrupted, late = true, time.After(grace)
+		case <-late:
+			p.Kill()
+		}
+	}
+}
+
+// statusIn reads the exit status that a second process has left.
+func statusIn(dir string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(dir, statusFile))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(string(text))
+}
+
+// killed tells what was played when the second process was killed after a signal.
+func (a *app) killed(notes [][]byte) int {
+	for _, s := range a.noted(notes) {
+		a.tell(fmt.Errorf("killed while it played %s, plan %v", s.Scenario, s.Scenario.Plan))
+	}
+	fmt.Fprintf(a.errors, "%s: interrupted\n", a.name)
+	return exitInterrupted
+}
+
+// noted reads notes.
+func (a *app) noted(notes [][]byte) []scenario.File {
+	var files []scenario.File
+	for _, text := range notes {
+		f, err := scenario.Parse("note", text, a.files.Find)
+		if err != nil {
+			a.tell(err)
+			continue
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// crashed tells which of the noted scenarios ended the second process, and saves it.
+func (a *app) crashed(how fmt.Stringer, notes [][]byte, c *commands) int {
+	dir, json := c.output()
+	if json {
+		a.out = a.errors // there is no JSON any more
+	}
+	files := a.noted(notes)
+	if len(files) == 0 {
+		a.tell(fmt.Errorf("the process has ended while no scenario was played: %s", how))
+		return exitViolated
+	}
+	for _, f := range files {
+		if why := a.playAlone(f); why != "" {
+			a.printf("\n%s is violated: the code under test ends the process: %s\n\n",
+				scenario.Crash, why)
+			a.tellFile(f, dir)
+			return exitViolated
+		}
+	}
+	a.printf("\n%s is violated: the code under test ended the process: %s\n"+
+		"it was one of the following %s; played alone, none ends the process\n\n",
+		scenario.Crash, how, plural(len(files), "scenario"))
+	for _, f := range files {
+		a.tellFile(f, dir)
+	}
+	return exitViolated
+}
+
+// output are the flags of the command that say how it prints: the directory of --save, and --json.
+func (c *commands) output() (save string, json bool) {
+	json = c.Run.JSON || c.Replay.JSON || c.Sweep.JSON || c.Fuzz.JSON
+	return c.Fuzz.Save + c.Sweep.Save, json // one of them is empty
+}
+
+// tellFile prints a scenario that ends the process, and saves it.
+func (a *app) tellFile(f scenario.File, dir string) {
+	a.printf("  %s\n", f.Scenario)
+	for _, fault := range f.Scenario.Plan {
+		a.printf("  fault: %s\n", fault)
+	}
+	w, sum := f.Scenario.Workload, sha256.Sum256(fmt.Append(nil, f.Scenario, f.Scenario.Plan))
+	name := fileName(w.Name, w.Impl, scenario.Crash, hex.EncodeToString(sum[:4]))
+	if _, err := a.saveFile(f, name, dir, false); err != nil {
+		a.tell(err)
+	}
+}
+
+const (
+	// aloneTries is how often a noted scenario is played: a race does not show each time.
+	aloneTries = 3
+	// aloneFor is how long that may take.
+	aloneFor = time.Minute
+)
+
+// playAlone plays a noted scenario in a process of its own, and says how it ended the process, ""
+// if it did not.
+func (a *app) playAlone(f scenario.File) (why string) {
+	dir, err := os.MkdirTemp("", "zksim-*")
+	if err != nil {
+		return ""
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "scenario.yaml")
+	if err := f.Save(name); err != nil {
+		return ""
+	}
+	for range aloneTries {
+		cmd, err := second(dir, []string{"run", name})
+		if err != nil {
+			return ""
+		}
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			return ""
+		}
+		late := time.AfterFunc(aloneFor, func() { cmd.Process.Kill() })
+		cmd.Wait()
+		if !late.Stop() {
+			return ""
+		}
+		if _, err := statusIn(dir); err != nil {
+			return headline(stderr.String(), cmd.ProcessState.String())
+		}
+	}
+	return ""
+}
+
+// headline is the reason for which a process ended: the message of the runtime with the place in
+// the code, or else the status.
+func headline(stderr, status string) string {
+	lines := strings.Split(stderr, "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "panic: ") && !strings.HasPrefix(line, "fatal error: ") {
+			continue
+		}
+		if at := userPlace(lines[i+1:]); at != "" {
+			line += ", at " + at
+		}
+		return line
+	}
+	return status
+}
+
+// ownCode matches functions of the runtime and the standard library in a stack trace.
+var ownCode = regexp.MustCompile(`^(panic\(|(runtime|internal|sync|testing|time|context)[./])`)
+
+// userPlace is the file and line of the first call of a stack trace that is not the runtime's.
+func userPlace(lines []string) string {
+	for i, line := range lines {
+		file, isPlace := strings.CutPrefix(line, "\t")
+		if i == 0 || !isPlace || ownCode.MatchString(lines[i-1]) {
+			continue
+		}
+		file, _, _ = strings.Cut(file, " +0x")
+		return filepath.Base(file)
+	}
+	return ""
+}

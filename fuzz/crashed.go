@@ -1,0 +1,105 @@
+package fuzz
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/inflight"
+)
+
+// A test keeps notes of the scenarios under way in testdata/zksim, and removes them when it ends. If
+// the code under test ends the process, they stay. The next test makes a file left-HASH.yaml of each
+// note, and plays these files first, one after the other. A file that passes is removed. If the
+// process ends again, the file under way is the one to blame: the test after that renames it to
+// crash-HASH.yaml.
+
+// notesDir is the directory of the notes of all tests.
+var notesDir = filepath.Join("testdata", "zksim")
+
+const (
+	leftPrefix  = "left-"
+	crashPrefix = scenario.Crash + "-"
+)
+
+// keepNotes keeps notes until stop is called. A test in a directory that cannot be written to has
+// none.
+func keepNotes() (stop func()) {
+	stop, err := inflight.Keep(notesDir)
+	if err != nil {
+		return func() {}
+	}
+	return stop
+}
+
+// takeNotes turns the notes of an ended process about a workload into files of saved failures.
+func takeNotes(t TB, w scenario.Workload) error {
+	find := scenario.Catalogue{w}.Find
+	notes, err := inflight.Take(notesDir, func(text []byte) bool {
+		_, err := scenario.Parse("note", text, find)
+		return err == nil
+	})
+	if err != nil {
+		return fmt.Errorf("notes of an ended process: %w", err)
+	}
+	for _, text := range notes {
+		f, err := scenario.Parse("note", text, find)
+		if err != nil {
+			return err
+		}
+		if err := saveNoted(t, f, hashOf(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveNoted saves a scenario that was under way when a process ended. If it was played alone, it is
+// the one that did it.
+func saveNoted(t TB, f scenario.File, hash string) error {
+	left := filepath.Join(savedDir(t), leftPrefix+hash+".yaml")
+	crash := filepath.Join(savedDir(t), crashPrefix+hash+".yaml")
+	if exists(crash) {
+		return nil
+	}
+	name := left
+	if exists(left) {
+		name = crash
+	}
+	f.Command = replayCommand(t, name)
+	if err := f.Save(name); err != nil {
+		return err
+	}
+	if name == crash {
+		return os.Remove(left)
+	}
+	return nil
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// warn tells that a saved scenario may end the process. No other output of a test would be seen
+// then.
+func warn(t TB, name string) {
+	base := filepath.Base(name)
+	if strings.HasPrefix(base, leftPrefix) || strings.HasPrefix(base, crashPrefix) {
+		fmt.Fprintf(os.Stderr, "zksim: %s plays %s, which was under way when an earlier process "+
+			"of this test ended; if this process ends, too, it is this scenario that ends it. "+
+			"To see it again: %s\n", t.Name(), name, replayCommand(t, name))
+	}
+}
+
+// acquit removes a file that was saved because of a note, as the scenario does not end the process.
+func acquit(name string) error {
+	if strings.HasPrefix(filepath.Base(name), leftPrefix) {
+		return os.Remove(name)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package fuzz_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+)
+
+// endingChild is the environment variable that makes this test binary run TestEnding; its value is
+// the lock to test.
+const endingChild = "ZKSIM_ENDING_CHILD"
+
+func TestEnding(t *testing.T) {
+	lock := os.Getenv(endingChild)
+	if lock == "" {
+		t.Skip("for TestScenarioThatEndsTheProcessIsKept")
+	}
+	setFlag(t, "zksim.runs", "1")
+	fuzz.Test(t, object.Lock(func(env object.Env) object.Locker {
+		return ending{goodLock(env), env.Conn, lock == "bad"}
+	}))
+}
+
+// ending is a lock that ends the process when a call fails.
+type ending struct {
+	object.Locker
+	conn *zk.Conn
+	bad  bool
+}
+
+func (l ending) Lock(ctx context.Context) error {
+	if _, _, err := l.conn.Exists("/"); err != nil && l.bad {
+		go func() { panic("lost") }()
+		select {}
+	}
+	return l.Locker.Lock(ctx)
+}
+
+// TestScenarioThatEndsTheProcessIsKept: it is noted, tried first and alone in the next process, and
+// from then on a saved failure.
+func TestScenarioThatEndsTheProcessIsKept(t *testing.T) {
+	t.Parallel()
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	play := func(lock string) (passed bool, text string) {
+		cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestEnding$", "-test.short")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), endingChild+"="+lock)
+		out, err := cmd.CombinedOutput()
+		return err == nil, string(out)
+	}
+	for i, want := range []struct{ output, file string }{
+		{"panic: lost", ".playing-*"},
+		{"zksim: TestEnding plays testdata/zksim/TestEnding/left-", "TestEnding/left-*.yaml"},
+		{"zksim: TestEnding plays testdata/zksim/TestEnding/crash-", "TestEnding/crash-*.yaml"},
+	} {
+		passed, text := play("bad")
+		files, err := filepath.Glob(filepath.Join(dir, "testdata", "zksim", want.file))
+		if passed || !strings.Contains(text, want.output) || len(files) != 1 || err != nil {
+			t.Errorf("process %d: passed: %v; files %q, %v; want one %s, and %q in:\n%s",
+				i+1, passed, files, err, want.file, want.output, text)
+		}
+	}
+	if passed, text := play("good"); !passed {
+		t.Errorf("a good lock fails:\n%s", text)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "testdata", "zksim", "*", "*"))
+	if err != nil || len(files) != 1 || !strings.Contains(files[0], "crash-") {
+		t.Errorf("left in the end: %q, %v; want the crash only", files, err)
+	}
+}

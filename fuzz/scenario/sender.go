@@ -1,0 +1,59 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// Sender is the place in the code under test that sent the first request in which two outcomes of
+// one scenario differ, in one line; "" if it is not found. It runs the scenario once more: where
+// two runs differ, a third one may, too.
+func (o *Outcome) Sender(other *Outcome) string {
+	request, ok := o.firstToDiffer(other)
+	if !ok {
+		return ""
+	}
+	s := o.Scenario
+	s.stackOf = request
+	again, err := s.Run()
+	if err != nil {
+		return ""
+	}
+	var places []string
+	for _, stack := range again.Result.Senders {
+		if at, ok := innermostUser(framesOf(stack)); ok {
+			places = append(places, at.source+" in "+nameOf(at.function))
+		}
+	}
+	if len(places) == 0 {
+		return ""
+	}
+	slices.Sort(places) // the runtime lists them in no order
+	return fmt.Sprintf("request #%d of client %s (%s %s) is sent at %s", request.Number,
+		request.Client, request.Op, o.Result.Trace.Rename(request.Path),
+		strings.Join(slices.Compact(places), " or at "))
+}
+
+// firstToDiffer is the first request that one of two runs has and the other has not, or else the
+// first one at the line in which their traces differ, or behind it.
+func (o *Outcome) firstToDiffer(other *Outcome) (trace.RequestPoint, bool) {
+	mine, others := o.Result.Requests, other.Result.Requests
+	for i, r := range mine {
+		if i >= len(others) || r.Client != others[i].Client || r.Op != others[i].Op ||
+			o.Result.Trace.Rename(r.Path) != other.Result.Trace.Rename(others[i].Path) {
+			return r, true
+		}
+	}
+	line, one, two := int64(1), o.Result.Trace, other.Result.Trace
+	for line <= int64(one.Len()) && one.Line(line) == two.Line(line) {
+		line++
+	}
+	i := slices.IndexFunc(mine, func(r trace.RequestPoint) bool { return r.Step >= line })
+	if i < 0 {
+		return trace.RequestPoint{}, false
+	}
+	return mine[i], true
+}

@@ -1,0 +1,46 @@
+package scenario_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// lookAt sends a request.
+func lookAt(conn *zk.Conn, path string) error {
+	_, _, err := conn.Exists(path)
+	return err
+}
+
+// TestSenderIsThePlaceInTheCode of the first request that differs.
+func TestSenderIsThePlaceInTheCode(t *testing.T) {
+	var runs atomic.Int64
+	s := unseen(func(p *scenario.Player) {
+		path := "/same"
+		if p.Name() == "a" {
+			path = fmt.Sprintf("/run-%d", runs.Add(1))
+		}
+		p.Do("look", "", func(context.Context) (linearizability.Result, error) {
+			if err := lookAt(p.Conn(), "/first"); err != nil {
+				return linearizability.Result{}, err
+			}
+			return linearizability.Result{}, lookAt(p.Conn(), path)
+		})
+	})
+	first, second := run(t, s), run(t, s)
+	const want = "request #3 of client a (exists /run-1) is sent at sender_test.go:17 in " +
+		"github.com/zksim/zksim/fuzz/scenario_test.lookAt"
+	if got := first.Sender(second); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	d := first.Difference(second)
+	if !strings.Contains(d, "/run-1") || !strings.Contains(d, "/run-2") {
+		t.Errorf("difference %q; want both paths", d)
+	}
+}

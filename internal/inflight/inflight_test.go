@@ -1,0 +1,79 @@
+package inflight
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+func everything([]byte) bool { return true }
+
+func text(s string) func() []byte { return func() []byte { return []byte(s) } }
+
+func files(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestNotesGoWithTheirWork(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "a", "b")
+	Note(text("before"))()
+	stop, err := Keep(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Keep(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := Note(text("one")), Note(text("two"))
+	first()
+	Note(text("three"))()
+	if got := files(t, dir); len(got) != 2 {
+		t.Errorf("files %q; want two", got)
+	}
+	if notes, err := Take(dir, everything); len(notes) > 0 || err != nil {
+		t.Errorf("notes %q of this process, %v; want none", notes, err)
+	}
+	again()
+	second()
+	stop()
+	stop()
+	if got := files(t, root); len(got) > 0 {
+		t.Errorf("left: %q", got)
+	}
+	Note(text("after"))()
+}
+
+// TestNotesOfAnEndedProcessAreTaken, once.
+func TestNotesOfAnEndedProcessAreTaken(t *testing.T) {
+	dir := t.TempDir()
+	const ended = 1 << 30 // no process has this number
+	for name, text := range map[string]string{
+		"-0": "one", "-1": "", "-2": "two",
+	} {
+		name = filepath.Join(dir, prefix+strconv.Itoa(ended)+name)
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if notes, err := Take(dir, func([]byte) bool { return false }); len(notes) > 0 || err != nil {
+		t.Errorf("notes %q, %v; want none", notes, err)
+	}
+	notes, err := Take(dir, everything)
+	if err != nil || len(notes) != 2 || string(notes[0]) != "one" || string(notes[1]) != "two" {
+		t.Errorf("notes %q, %v; want one and two", notes, err)
+	}
+	if got := files(t, dir); len(got) > 0 {
+		t.Errorf("left: %q", got)
+	}
+}
