@@ -55,6 +55,9 @@ type Config struct {
 	EnforceQuota bool
 	// Digests keeps digests of the tree for the four-letter word hash.
 	Digests bool
+	// Interrupted, unless nil, is asked in the course of a long multi, which fails with SystemError
+	// when it returns true.
+	Interrupted func() bool
 	// ContainerCheckInterval is the time between two searches for containers and
 	// TTL nodes to delete, in whole milliseconds; 0 means 60 s, a negative one
 	// never. It is the property znode.container.checkIntervalMs.
@@ -141,6 +144,7 @@ func New(cfg Config, now time.Time) *Engine {
 func (c Config) state() state.Config {
 	return state.Config{
 		EnforceQuota: c.EnforceQuota, SASL: len(c.SASLUsers) > 0, Digests: c.Digests,
+		Interrupted: c.Interrupted,
 	}
 }
 

@@ -18,6 +18,9 @@ type Config struct {
 	SASL bool
 	// Digests keeps digests of the tree, as digest.enabled=true does, a real server's default.
 	Digests bool
+	// Interrupted, unless nil, is asked in the course of a long multi, which fails with SystemError
+	// when it returns true.
+	Interrupted func() bool
 }
 
 // A Store is one replica's data: the znodes, the sessions and the zxid of the
