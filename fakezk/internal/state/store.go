@@ -107,18 +107,3 @@ func (s *Store) Sessions() []SessionInfo {
 	}
 	return infos
 }
-
-// Clone returns an independent copy. It has the same orders, also after the same later
-// changes. Data and ACL slices are shared, since they are never written to.
-func (s *Store) Clone() *Store {
-	c := *s
-	c.root = s.root.clone()
-	c.limits, c.limitLengths = maps.Clone(s.limits), maps.Clone(s.limitLengths)
-	c.digests = slices.Clip(s.digests)
-	c.containers, c.ttls = s.containers.clone(), s.ttls.clone()
-	c.sessions = make(map[int64]*session, len(s.sessions))
-	for id, ses := range s.sessions {
-		c.sessions[id] = &session{info: ses.info, ephemerals: ses.ephemerals.clone(copyPath)}
-	}
-	return &c
-}
