@@ -83,7 +83,7 @@ func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if err := c.fill(server); err != nil {
+	if err := c.fill(a.ctx, server); err != nil {
 		return nil, err
 	}
 	if err := c.injectPlan(server); err != nil {
@@ -92,11 +92,22 @@ func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 	return s, c.listen(a, s, tlsConfig)
 }
 
-// fill loads the tree file of --load.
-func (c *serveCommand) fill(server *fakezk.Server) error {
+// fill loads the tree file of --load, until ctx is done.
+func (c *serveCommand) fill(ctx context.Context, server *fakezk.Server) error {
 	if c.Load == "" {
 		return nil
 	}
+	filled := make(chan error, 1)
+	go func() { filled <- c.load(server) }()
+	select {
+	case err := <-filled:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *serveCommand) load(server *fakezk.Server) error {
 	tree, err := readTreeFile(c.Load)
 	if err != nil {
 		return fmt.Errorf("--load: %w", err)

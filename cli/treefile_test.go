@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -374,6 +376,54 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 	if want := "tree:60002:8: /last: found a number; expected text in quotes"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v; want %s", err, want)
+	}
+}
+
+// The tokens of a text take a hundred times its size: a long text is cut into pieces, and one that
+// cannot be cut must not have too many.
+func TestYAMLIsReadInPieces(t *testing.T) {
+	lines := strings.Repeat("  - x\n/a:\r\n\"/b\":\n# /c\r", 20_000)
+	whole, last := "", 0
+	for line, piece := range yamlPieces(lines) {
+		if want := 1 + countLines(whole); line != want || len(piece) > yamlPieceBytes+20 || line <= last {
+			t.Fatalf("a piece of %d bytes in line %d, want %d", len(piece), line, want)
+		}
+		whole, last = whole+piece, line
+	}
+	if whole != lines {
+		t.Error("the pieces are not the text")
+	}
+	for _, flow := range []string{"\n# x\n---\n{\n", "["} {
+		for _, piece := range yamlPieces(flow + lines) {
+			if piece != flow+lines {
+				t.Error("a text in flow style is cut")
+			}
+		}
+	}
+	for _, size := range []int{mostText, mostText + 1} { // a dump can be read, whatever the data
+		tree := treeFile{nodes: []view.NodeSpec{
+			{Path: "/a", ACL: openACL(), Data: bytes.Repeat([]byte(",\n"), size)[:size]},
+		}}
+		again, err := parseTree("tree", treeYAML, yamlTree(tree))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(again.nodes[0].Data, tree.nodes[0].Data) {
+			t.Errorf("%d bytes of data came back as %d", size, len(again.nodes[0].Data))
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	text := []byte("/a: [" + strings.Repeat(",", 4<<20) + "]")
+	_, err := parseTree("tree", treeYAML, text)
+	runtime.ReadMemStats(&after)
+	const want = "tree:1:1: more than 1200000 line breaks and signs such as a comma " +
+		"without a new path at the start of a line; expected less"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v; want %s", err, want)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(text)) {
+		t.Errorf("%d bytes of commas took %d", len(text), took)
 	}
 }
 

@@ -69,10 +69,14 @@ type nodeField struct {
 	number bool     // text is a number
 }
 
+// mostText is the length of the longest data that are written as text: maxYAMLSigns allows it,
+// whatever they are.
+const mostText = 1 << 20
+
 // fieldsOf are the keys of a node's mapping. plain says that a file can have the data, as
 // text or null, in place of the mapping.
 func fieldsOf(spec view.NodeSpec) (fields []nodeField, plain bool) {
-	plain = spec.Data == nil || isText(spec.Data)
+	plain = spec.Data == nil || len(spec.Data) <= mostText && isText(spec.Data)
 	switch {
 	case spec.Data == nil:
 	case plain:

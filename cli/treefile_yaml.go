@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"iter"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -15,26 +16,81 @@ import (
 // takes the part of YAML that JSON has too, in block or flow style: no anchors, tags,
 // merge keys or further documents.
 func readYAML(data []byte) (fileValue, error) {
-	all := fileValue{kind: nothingValue, at: filePlace{1, 1}}
-	batches, err := yamlBatches(yamlTokens(string(data)))
-	if err != nil {
-		return all, err
-	}
-	for _, tokens := range batches {
-		v, err := parseYAML(tokens)
-		switch {
-		case err != nil:
-			return all, err
-		case v.kind == nothingValue && len(batches) > 1: // comments
-		case all.kind == nothingValue:
-			all = v
-		case all.kind == mappingValue && v.kind == mappingValue:
-			all.pairs = append(all.pairs, v.pairs...)
-		default:
-			return all, v.at.wrong("found %s after %s; expected one mapping", v.kind, all.kind)
+	r := yamlReader{all: fileValue{kind: nothingValue, at: filePlace{1, 1}}}
+	for line, piece := range yamlPieces(string(data)) {
+		if err := checkSigns(line, piece); err != nil {
+			return r.all, err
+		}
+		tokens := yamlTokens(piece)
+		for _, t := range tokens {
+			t.Position.Line += line - 1
+		}
+		if err := r.takeAll(tokens); err != nil {
+			return r.all, err
 		}
 	}
-	return all, nil
+	return r.all, nil
+}
+
+// yamlPieceBytes is the number of bytes from which on a piece may end.
+const yamlPieceBytes = 64 << 10
+
+// yamlPieces cuts a text before some of the lines that begin with a path, as the tokens of a text
+// take a hundred times its size. It yields pieces with the numbers of their first lines. In block
+// style such a line is a key of the outermost mapping: the lines of all other values are indented.
+func yamlPieces(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		start, line := 0, 1
+		for at := range text {
+			if at-start < yamlPieceBytes || text[at-1] != '\n' ||
+				strings.IndexByte(`/"'`, text[at]) < 0 {
+				continue
+			}
+			if start == 0 && isFlowStyle(text) {
+				break
+			}
+			piece := text[start:at]
+			if !yield(line, piece) {
+				return
+			}
+			start, line = at, line+countLines(piece)
+		}
+		yield(line, text[start:])
+	}
+}
+
+// isFlowStyle reports whether a document begins with a bracket.
+func isFlowStyle(text string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line != "" && line != "---" && line[0] != '#' {
+			return line[0] == '{' || line[0] == '['
+		}
+	}
+	return false
+}
+
+// countLines counts line breaks as the library does.
+func countLines(text string) int {
+	return strings.Count(text, "\n") + strings.Count(text, "\r") - strings.Count(text, "\r\n")
+}
+
+// maxYAMLSigns is the greatest number of signs in a piece, more than any node of 1 MiB has.
+const maxYAMLSigns = 1_200_000
+
+// checkSigns refuses a piece with very many signs. Most tokens have one, and a token takes 300 bytes.
+func checkSigns(line int, piece string) error {
+	n := 0
+	for i := range len(piece) {
+		if strings.IndexByte(",:#-?[]{}'\"\r\n", piece[i]) >= 0 {
+			n++
+		}
+	}
+	if n > maxYAMLSigns {
+		return filePlace{line, 1}.wrong("more than %d line breaks and signs such as a comma "+
+			"without a new path at the start of a line; expected less", maxYAMLSigns)
+	}
+	return nil
 }
 
 // yamlTokens are the tokens of a text. The library misses a tag at the end of a text that
@@ -50,54 +106,100 @@ func yamlTokens(text string) token.Tokens {
 	return tokens
 }
 
-// yamlBatch is the number of tokens that the parser gets at once. Its time for a mapping
-// grows with the square of the mapping's length.
-const yamlBatch = 2000
-
-// yamlBatches cuts a document before some of the keys of its outermost mapping. It refuses
-// the parts of YAML that a tree file does not need; the parser is slow for some of these.
-func yamlBatches(tokens token.Tokens) ([]token.Tokens, error) {
-	var batches []token.Tokens
-	start, depth, dashLine := 0, 0, 0
-	for i, t := range tokens {
-		at := placeOf(t)
-		switch t.Type {
-		case token.MappingStartType, token.SequenceStartType:
-			if depth++; depth > maxFileDepth {
-				return nil, at.wrong("nested more than %d levels deep", maxFileDepth)
-			}
-		case token.MappingEndType, token.SequenceEndType:
-			depth--
-		case token.SequenceEntryType:
-			if at.line == dashLine {
-				return nil, at.wrong("found a list in a list; expected text")
-			}
-			dashLine = at.line
-		case token.AnchorType, token.AliasType, token.TagType,
-			token.MergeKeyType, token.DirectiveType, token.MappingKeyType:
-			return nil, at.wrong("found %q; expected plain keys, text and lists "+
-				"(anchors, tags and the like are not taken)", t.Value)
-		case token.DocumentHeaderType, token.DocumentEndType:
-			if i > 0 {
-				return nil, at.wrong("found a second document; expected one")
-			}
-		}
-		isKey := depth == 0 && at.column == 1 &&
-			i+1 < len(tokens) && tokens[i+1].Type == token.MappingValueType
-		if i-start >= yamlBatch && isKey {
-			batches = append(batches, tokens[start:i])
-			start = i
-		}
-		if i-start > maxYAMLEntry {
-			return nil, at.wrong("more than %d words and signs without a new path "+
-				"at the start of a line; expected less", maxYAMLEntry)
-		}
-	}
-	return append(batches, tokens[start:]), nil
+// A yamlReader parses a document in pieces, which it cuts before some of the keys of the outermost
+// mapping: the parser's time for a mapping grows with the square of the mapping's length.
+type yamlReader struct {
+	all      fileValue    // of the pieces parsed
+	piece    token.Tokens // to be parsed next
+	depth    int          // of brackets
+	dashLine int          // with the last dash
 }
 
-// maxYAMLEntry is the greatest number of tokens between two places to cut.
-const maxYAMLEntry = 10 * yamlBatch
+const (
+	// yamlPiece is the number of tokens from which on a piece may end.
+	yamlPiece = 200
+	// maxYAMLEntry is the greatest number of tokens of a piece.
+	maxYAMLEntry = 20_000
+)
+
+// takeAll takes the tokens of a piece of the text.
+func (r *yamlReader) takeAll(tokens token.Tokens) error {
+	for i, t := range tokens {
+		var next *token.Token
+		if i+1 < len(tokens) {
+			next = tokens[i+1]
+		}
+		if err := r.take(t, next); err != nil {
+			return err
+		}
+	}
+	return r.parse()
+}
+
+// take adds a token, behind which stands next, nil at the end. It refuses the parts of YAML that a
+// tree file does not need; the parser is slow for some of these.
+func (r *yamlReader) take(t, next *token.Token) error {
+	if err := r.check(t); err != nil {
+		return err
+	}
+	isKey := r.depth == 0 && t.Position.Column == 1 &&
+		next != nil && next.Type == token.MappingValueType
+	if len(r.piece) >= yamlPiece && isKey {
+		if err := r.parse(); err != nil {
+			return err
+		}
+	}
+	if len(r.piece) > maxYAMLEntry {
+		return placeOf(t).wrong("more than %d words and signs without a new path "+
+			"at the start of a line; expected less", maxYAMLEntry)
+	}
+	r.piece = append(r.piece, t)
+	return nil
+}
+
+func (r *yamlReader) check(t *token.Token) error {
+	at := placeOf(t)
+	switch t.Type {
+	case token.MappingStartType, token.SequenceStartType:
+		if r.depth++; r.depth > maxFileDepth {
+			return at.wrong("nested more than %d levels deep", maxFileDepth)
+		}
+	case token.MappingEndType, token.SequenceEndType:
+		r.depth--
+	case token.SequenceEntryType:
+		if at.line == r.dashLine {
+			return at.wrong("found a list in a list; expected text")
+		}
+		r.dashLine = at.line
+	case token.AnchorType, token.AliasType, token.TagType,
+		token.MergeKeyType, token.DirectiveType, token.MappingKeyType:
+		return at.wrong("found %q; expected plain keys, text and lists "+
+			"(anchors, tags and the like are not taken)", t.Value)
+	case token.DocumentHeaderType, token.DocumentEndType:
+		if r.all.kind != nothingValue || len(r.piece) > 0 {
+			return at.wrong("found a second document; expected one")
+		}
+	}
+	return nil
+}
+
+// parse parses the piece.
+func (r *yamlReader) parse() error {
+	v, err := parseYAML(r.piece)
+	r.piece = nil
+	switch {
+	case err != nil:
+		return err
+	case r.all.kind == nothingValue:
+		r.all = v
+	case v.kind == nothingValue: // comments
+	case r.all.kind == mappingValue && v.kind == mappingValue:
+		r.all.pairs = append(r.all.pairs, v.pairs...)
+	default:
+		return v.at.wrong("found %s after %s; expected one mapping", v.kind, r.all.kind)
+	}
+	return nil
+}
 
 func parseYAML(tokens token.Tokens) (fileValue, error) {
 	file, err := parser.Parse(tokens, 0)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,6 +25,7 @@ type Server struct {
 	opts Options
 
 	mu        sync.Mutex
+	stopping  atomic.Int32 // calls of Stop and Close that wait for mu: long work ends early
 	engine    *engine.Engine
 	links     map[engine.ConnID]*serverLink
 	clients   map[string]int // open TCP connections by IP address
@@ -77,6 +79,7 @@ func New(opts Options) *Server {
 	}
 	cfg := opts.engineConfig()
 	cfg.Observe = s.words.count
+	cfg.Interrupted = s.interrupted
 	s.engine = engine.New(cfg, now)
 	return s
 }
@@ -85,7 +88,7 @@ func New(opts Options) *Server {
 // its queue is written (a client that does not read gets a second for that), and waits for the
 // goroutines that served TCP and for the log.
 func (s *Server) Close() error {
-	s.mu.Lock()
+	s.lockSoon()
 	for l := range s.listeners {
 		_ = l.Close() // an accept loop that ends is all we want of it
 	}
@@ -109,10 +112,20 @@ func (s *Server) Close() error {
 // Stop makes the server unreachable: every connection is closed, dials are
 // refused. Data and sessions stay, and sessions do not expire meanwhile.
 func (s *Server) Stop() {
-	s.mu.Lock()
+	s.lockSoon()
 	defer s.mu.Unlock()
 	s.stopLocked()
 }
+
+// lockSoon locks the server. A Load under way ends early.
+func (s *Server) lockSoon() {
+	s.stopping.Add(1)
+	s.mu.Lock()
+	s.stopping.Add(-1)
+}
+
+// interrupted reports whether a call of Stop or Close waits for the lock.
+func (s *Server) interrupted() bool { return s.stopping.Load() > 0 }
 
 func (s *Server) stopLocked() {
 	s.stopped = true

@@ -89,84 +89,6 @@ func TestCloseTwiceAndUseAfterwards(t *testing.T) {
 	})
 }
 
-func TestEventComesBeforeTheReplyThatCausedIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
-		r, _ := rawSession(t, s, 4*time.Second)
-		r.mustCall(&proto.GetChildren{Code: proto.OpGetChildren, Path: "/", Watch: true})
-		r.call(&proto.Exists{Path: "/a", Watch: true}) // nothing there
-		r.send(wire.AppendRequest(nil, 77, rawCreate("/a", 0)))
-		r.send(wire.AppendRequest(nil, 78, ping)) // pipelined
-		var got []string
-		for len(got) < 4 {
-			h, body := r.reply()
-			if h.Xid != -1 {
-				got = append(got, fmt.Sprintf("reply %d", h.Xid))
-				continue
-			}
-			if h.Zxid != -1 || h.Err != proto.OK {
-				t.Errorf("header of an event: %+v", h)
-			}
-			ev, err := wire.DecodeEvent(body)
-			if err != nil || ev.State != 3 {
-				t.Fatalf("event %+v, %v", ev, err)
-			}
-			got = append(got, ev.Type.String()+" "+ev.Path)
-		}
-		want := []string{"NodeCreated /a", "NodeChildrenChanged /", "reply 77", "reply -2"}
-		if !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	})
-}
-
-func TestDigestACL(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
-		alice, _ := client(t, s, 10*time.Second)
-		mallory, _ := client(t, s, 10*time.Second)
-		mustDo(t, alice.AddAuth("digest", []byte("alice:secret")))
-		if _, err := alice.Create("/private", []byte("x"), 0, zk.AuthACL(zk.PermAll)); err != nil {
-			t.Fatal(err)
-		}
-		if acl, _, err := alice.GetACL("/private"); err != nil ||
-			fmt.Sprint(acl) != fmt.Sprint(zk.DigestACL(zk.PermAll, "alice", "secret")) {
-			t.Errorf("acl %v, %v", acl, err)
-		}
-		for _, password := range []string{"", "alice:wrong", "bob:secret"} {
-			if password != "" {
-				if err := mallory.AddAuth("digest", []byte(password)); err != nil {
-					t.Errorf("a wrong password is no error, got %v", err)
-				}
-			}
-			if _, _, err := mallory.Get("/private"); err != zk.ErrNoAuth {
-				t.Errorf("%s: get: %v", password, err)
-			}
-		}
-		if _, err := mallory.Create("/x", nil, 0, zk.DigestACL(0, "m", "m")); err != nil {
-			t.Error(err)
-		}
-		s.DropConnections()
-		time.Sleep(2 * time.Second)
-		if data, _, err := alice.Get("/private"); err != nil || string(data) != "x" {
-			t.Errorf("the client shows its password again after a reconnect: %q, %v", data, err)
-		}
-		mustDo(t, mallory.AddAuth("digest", []byte("alice:secret")))
-		if _, _, err := mallory.Get("/private"); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestAuthACLNeedsAnIdentity(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := client(t, Start(t), 10*time.Second)
-		if _, err := c.Create("/x", nil, 0, zk.AuthACL(zk.PermAll)); err != zk.ErrInvalidACL {
-			t.Errorf("create: %v", err)
-		}
-	})
-}
-
 func TestAuthIsAnsweredWithoutZxidAndRefusedWithTheConnection(t *testing.T) {
 	tests := []struct {
 		auth proto.Auth
@@ -235,27 +157,6 @@ func TestMaxFrameOption(t *testing.T) {
 		mustCreate(t, c, "/x", 0)
 		if _, err := c.Set("/x", make([]byte, 100), -1); err != zk.ErrConnectionClosed {
 			t.Errorf("set: %v", err)
-		}
-	})
-}
-
-func TestReconfigIsDisabled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
-		c, _ := client(t, s, 10*time.Second)
-		before := s.engine.Store().LastZxid()
-		for _, call := range []func() (*zk.Stat, error){
-			func() (*zk.Stat, error) { return c.Reconfig([]string{"server.1=x:1:2"}, -1) },
-			func() (*zk.Stat, error) {
-				return c.IncrementalReconfig([]string{"server.2=x:1:2"}, []string{"1"}, -1)
-			},
-		} {
-			if _, err := call(); err != zk.ErrReconfigDisabled {
-				t.Errorf("reconfig: %v", err)
-			}
-		}
-		if got := s.engine.Store().LastZxid(); got != before+2 {
-			t.Errorf("two refused reconfigs took the zxid from %d to %d", before, got)
 		}
 	})
 }

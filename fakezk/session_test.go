@@ -89,30 +89,6 @@ func TestSessionExpiresWithinOneTickAfterItsTimeout(t *testing.T) {
 	}
 }
 
-func TestEveryRequestKeepsTheSessionAlive(t *testing.T) {
-	for _, req := range []proto.Request{
-		ping, &proto.Exists{Path: "/"}, &proto.GetData{Path: "/none"}, &proto.Delete{Path: "/none"},
-	} {
-		t.Run(req.Op().String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := Start(t)
-				r, _ := rawSession(t, s, 4*time.Second)
-				for range 10 {
-					time.Sleep(3900 * time.Millisecond)
-					r.call(req)
-				}
-				if len(s.Sessions()) != 1 {
-					t.Error("the session is gone")
-				}
-				r.wantClosed()
-				if len(s.Sessions()) != 0 {
-					t.Error("the connection is closed, the session stays")
-				}
-			})
-		})
-	}
-}
-
 func TestIdleClientKeepsItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Start(t)

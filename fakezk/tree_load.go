@@ -26,14 +26,24 @@ import (
 //
 // Sequence numbers move on as in a server that loads a snapshot of its tree: without a
 // notification.
+//
+// Missing parents with more than 16 MiB of paths together are refused: some 4,000 names in one path.
+// A Load that Stop or Close interrupts changes nothing; errors.Is finds ErrStopped in its error.
 func (s *Server) Load(nodes []view.NodeSpec) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("fakezk: load: %w", ErrStopped)
+	}
 	l := loading{server: s, now: time.Now(), made: map[string]bool{}}
-	if err := l.plan(nodes); err != nil {
+	txn, err := l.plan(nodes)
+	if s.interrupted() {
+		err = ErrStopped
+	}
+	if err != nil {
 		return fmt.Errorf("fakezk: load: %w", err)
 	}
-	l.make(nodes)
+	l.make(txn, nodes)
 	s.schedule()
 	return nil
 }
@@ -43,24 +53,32 @@ type loading struct {
 	server *Server
 	now    time.Time
 	ops    []proto.Request // parents first
-	errors []string        // the error if the operation at the index fails
+	nodes  []string        // for each operation the path of the node that needs it
 	acl    *proto.SetACL   // of "/", nil if it stays as it is
 	root   bool            // "/" was given
 	made   map[string]bool // by ops
+	parent int             // bytes of the paths of missing parents
 }
 
-// plan lists all operations, or finds an impossible one. It changes nothing.
-func (l *loading) plan(nodes []view.NodeSpec) error {
+// mostParents bounds the bytes of the paths of missing parents: their number grows with the square
+// of the depth.
+const mostParents = 16 << 20
+
+// plan lists all operations and prepares them, or finds an impossible one. It changes nothing.
+func (l *loading) plan(nodes []view.NodeSpec) (state.Txn, error) {
 	nodes = slices.Clone(nodes)
 	slices.SortStableFunc(nodes, func(a, b view.NodeSpec) int {
 		return cmp.Compare(a.Path, b.Path)
 	})
 	for i := range nodes {
+		if l.server.interrupted() {
+			break
+		}
 		if err := l.add(&nodes[i]); err != nil {
-			if before := l.rehearse(); before != nil {
-				return before
+			if _, before := l.rehearse(); before != nil {
+				return state.Txn{}, before
 			}
-			return fmt.Errorf("node %q: %w", nodes[i].Path, err)
+			return state.Txn{}, fmt.Errorf("node %q: %w", nodes[i].Path, err)
 		}
 	}
 	return l.rehearse()
@@ -74,16 +92,32 @@ func (l *loading) add(n *view.NodeSpec) error {
 	if n.Path == "/" {
 		return l.addRoot(n)
 	}
-	for i := 1; i < len(n.Path); i++ {
-		if n.Path[i] == '/' && !l.exists(n.Path[:i]) {
-			l.create(&view.NodeSpec{Path: n.Path[:i]},
-				fmt.Sprintf("node %q: create its parent %s", n.Path, n.Path[:i]))
-		}
+	if err := l.addParents(n.Path); err != nil {
+		return err
 	}
 	if l.made[n.Path] {
 		return errTwice
 	}
-	l.create(n, fmt.Sprintf("node %q", n.Path))
+	l.create(n, n.Path)
+	return nil
+}
+
+// addParents plans the missing parents of a path.
+func (l *loading) addParents(path string) error {
+	var missing []string
+	for p := path; ; {
+		if p = p[:strings.LastIndexByte(p, '/')]; p == "" || l.exists(p) {
+			break
+		}
+		missing = append(missing, p)
+		if l.parent += len(p); l.parent > mostParents {
+			return fmt.Errorf("missing parents have more than %d bytes of paths together; "+
+				"expected less, or parents that are given", mostParents)
+		}
+	}
+	for _, p := range slices.Backward(missing) {
+		l.create(&view.NodeSpec{Path: p}, path)
+	}
 	return nil
 }
 
@@ -98,8 +132,7 @@ func (l *loading) addRoot(n *view.NodeSpec) error {
 			l.acl = set
 			continue
 		}
-		l.ops = append(l.ops, req)
-		l.errors = append(l.errors, `node "/"`)
+		l.ops, l.nodes = append(l.ops, req), append(l.nodes, n.Path)
 	}
 	return nil
 }
@@ -111,7 +144,8 @@ func (l *loading) exists(p string) bool {
 	return ok || l.made[p]
 }
 
-func (l *loading) create(n *view.NodeSpec, about string) {
+// create plans the creation of a node, which the node at path needs.
+func (l *loading) create(n *view.NodeSpec, path string) {
 	req := &proto.Create{
 		Code: proto.OpCreate, Path: n.Path, Data: slices.Clone(n.Data), ACL: aclOf(n),
 	}
@@ -121,8 +155,7 @@ func (l *loading) create(n *view.NodeSpec, about string) {
 	case view.TTLNode:
 		req.Code, req.Flags, req.TTL = proto.OpCreateTTL, proto.FlagTTL, n.TTL.Milliseconds()
 	}
-	l.ops = append(l.ops, req)
-	l.errors = append(l.errors, about)
+	l.ops, l.nodes = append(l.ops, req), append(l.nodes, path)
 	l.made[n.Path] = true
 }
 
@@ -159,27 +192,31 @@ func aclOf(n *view.NodeSpec) []proto.ACL {
 	return list
 }
 
-// rehearse finds the error that the operations would have.
-func (l *loading) rehearse() error {
+// rehearse prepares the operations, and finds the error that they would have.
+func (l *loading) rehearse() (state.Txn, error) {
 	if l.acl != nil {
-		if err := l.prepare(l.acl).Err; err != proto.OK {
-			return refusedLoad(`node "/"`, err)
+		if err := l.server.engine.Prepare(l.acl, l.now).Err; err != proto.OK {
+			return state.Txn{}, refusedLoad(`node "/"`, err)
 		}
 	}
-	txn := l.prepare(&proto.Multi{Ops: l.ops})
+	txn := l.server.engine.Prepare(&proto.Multi{Ops: l.ops}, l.now)
 	for i, err := range txn.OpErrs {
 		if err != proto.OK {
-			return refusedLoad(l.errors[i], err)
+			return txn, refusedLoad(l.describe(i), err)
 		}
 	}
 	if txn.Err != proto.OK {
-		return fmt.Errorf("%d nodes: %s", len(l.ops), txn.Err)
+		return txn, fmt.Errorf("%d nodes: %s", len(l.ops), txn.Err)
 	}
-	return nil
+	return txn, nil
 }
 
-func (l *loading) prepare(req proto.Request) state.Txn {
-	return l.server.engine.Store().Prepare(req, state.Caller{Super: true}, l.now.UnixMilli())
+// describe names the operation at an index.
+func (l *loading) describe(i int) string {
+	if path := proto.PathOf(l.ops[i]); path != l.nodes[i] {
+		return fmt.Sprintf("node %q: create its parent %s", l.nodes[i], path)
+	}
+	return fmt.Sprintf("node %q", l.nodes[i])
 }
 
 // ErrConflict is wrapped by an error of Load with a cause on the server: a node that exists, a
@@ -200,9 +237,10 @@ func refusedLoad(what string, code proto.ErrCode) error {
 }
 
 // make makes the rehearsed changes.
-func (l *loading) make(nodes []view.NodeSpec) {
+func (l *loading) make(txn state.Txn, nodes []view.NodeSpec) {
 	if len(l.ops) > 0 {
-		l.server.mustSubmit(&proto.Multi{Ops: l.ops}, l.now)
+		_, reaction := l.server.engine.SubmitTxn(txn, l.now)
+		l.server.deliver(reaction)
 	}
 	if l.acl != nil {
 		l.server.mustSubmit(l.acl, l.now)

@@ -2,6 +2,7 @@ package fakezk
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -30,5 +31,45 @@ func TestLoadTellsConflictsFromBadNodes(t *testing.T) {
 		if err == nil || errors.Is(err, ErrConflict) != test.conflict {
 			t.Errorf("%s: %v; want an error, a conflict: %v", test.node.Path, err, test.conflict)
 		}
+	}
+}
+
+func TestLoadOfDeepPaths(t *testing.T) {
+	s := Start(t)
+	var chain []view.NodeSpec
+	path := ""
+	for range 1000 {
+		path += "/c"
+		chain = append(chain, view.NodeSpec{Path: path})
+	}
+	mustDo(t, s.Load(chain)) // each node needs a look at its parent only
+	deep := strings.Repeat("/d", 5000)
+	const want = "missing parents have more than 16777216 bytes of paths together; expected less"
+	err := s.Load([]view.NodeSpec{{Path: "/a"}, {Path: deep}})
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%.100v; want %s", err, want)
+	}
+	if n := len(s.Tree()); n != 1001 {
+		t.Errorf("%d nodes", n)
+	}
+}
+
+func TestLoadEndsWithTheServer(t *testing.T) {
+	s := New(Options{})
+	s.stopping.Add(1) // as a Stop does that waits for the lock
+	for i, nodes := range [][]view.NodeSpec{{{Path: "/a"}}, {{Path: "a"}}} {
+		if err := s.Load(nodes); !errors.Is(err, ErrStopped) {
+			t.Errorf("load %d: %v; want %v", i, err, ErrStopped)
+		}
+	}
+	s.stopping.Add(-1)
+	if n := len(s.Tree()); n != 1 {
+		t.Errorf("%d nodes", n)
+	}
+	s.Stop()
+	mustDo(t, s.Load([]view.NodeSpec{{Path: "/a"}})) // a stopped server keeps and takes data
+	mustDo(t, s.Close())
+	if err := s.Load(nil); !errors.Is(err, ErrStopped) {
+		t.Errorf("after Close: %v; want %v", err, ErrStopped)
 	}
 }

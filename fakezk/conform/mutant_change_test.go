@@ -31,6 +31,27 @@ func ofReply(change func(h *proto.ReplyHeader, r proto.Reply) proto.Reply) mutat
 	}
 }
 
+// ofType changes the bodies of one type, which are values.
+func ofType[R proto.Reply](change func(*R)) mutation {
+	return ofReply(func(_ *proto.ReplyHeader, r proto.Reply) proto.Reply {
+		if body, ok := r.(R); ok {
+			change(&body)
+			return body
+		}
+		return r
+	})
+}
+
+// ofErr changes the headers of the replies with one error.
+func ofErr(err proto.ErrCode, change func(h *proto.ReplyHeader)) mutation {
+	return ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+		if h.Err == err {
+			change(h)
+		}
+		return r
+	})
+}
+
 // ofOp changes the headers of the replies to one operation.
 func ofOp(op proto.OpCode, change func(h *proto.ReplyHeader)) mutation {
 	inner := ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {

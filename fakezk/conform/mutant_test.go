@@ -20,30 +20,15 @@ var mutants = []struct {
 }{
 	{
 		name: "children in another order", family: "order",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if list, ok := r.(proto.ChildrenReply); ok && len(list.Names) > 1 {
-				slices.Reverse(list.Names)
-			}
-			return r
-		})),
+		fault: each(ofType(func(list *proto.ChildrenReply) { slices.Reverse(list.Names) })),
 	},
 	{
 		name: "ephemerals in another order", family: "ephemerals",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if list, ok := r.(proto.EphemeralsReply); ok && len(list.Paths) > 1 {
-				slices.Reverse(list.Paths)
-			}
-			return r
-		})),
+		fault: each(ofType(func(list *proto.EphemeralsReply) { slices.Reverse(list.Paths) })),
 	},
 	{
 		name: "identities in another order", family: "order",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if list, ok := r.(proto.WhoAmIReply); ok {
-				slices.Reverse(list.IDs)
-			}
-			return r
-		})),
+		fault: each(ofType(func(list *proto.WhoAmIReply) { slices.Reverse(list.IDs) })),
 	},
 	{
 		name: "an event is lost", family: "watches",
@@ -65,29 +50,16 @@ var mutants = []struct {
 	},
 	{
 		name: "a failed write uses no zxid", family: "zxids",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if h.Err == proto.NodeExists {
-				h.Zxid--
-			}
-			return r
-		})),
+		fault: each(ofErr(proto.NodeExists, func(h *proto.ReplyHeader) { h.Zxid-- })),
 	},
 	{
 		name: "a failed read has no zxid", family: "zxids",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if h.Err == proto.NoNode {
-				h.Zxid = 0
-			}
-			return r
-		})),
+		fault: each(ofErr(proto.NoNode, func(h *proto.ReplyHeader) { h.Zxid = 0 })),
 	},
 	{
 		name: "the wrong error first", family: "paths",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if h.Err == proto.NoChildrenForEphemerals {
-				h.Err = proto.BadArguments
-			}
-			return r
+		fault: each(ofErr(proto.NoChildrenForEphemerals, func(h *proto.ReplyHeader) {
+			h.Err = proto.BadArguments
 		})),
 	},
 	{
@@ -122,35 +94,20 @@ var mutants = []struct {
 	},
 	{
 		name: "null data is empty", family: "stat",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if d, ok := r.(proto.DataReply); ok && d.Data == nil {
-				d.Data = []byte{}
-				return d
-			}
-			return r
-		})),
+		fault: each(ofType(func(d *proto.DataReply) { d.Data = append([]byte{}, d.Data...) })),
 	},
 	{
 		name: "a sequence number too many", family: "sequence",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if created, ok := r.(proto.PathReply); ok {
-				created.Path += "1"
-				return created
-			}
-			return r
-		})),
+		fault: each(ofType(func(created *proto.PathReply) { created.Path += "1" })),
 	},
 	{
 		name: "a failed multi has other codes", family: "multi",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if m, ok := r.(proto.MultiReply); ok {
-				for i := range m.Results {
-					if m.Results[i].Err == proto.RuntimeInconsistency {
-						m.Results[i].Err = proto.OK
-					}
+		fault: each(ofType(func(m *proto.MultiReply) {
+			for i := range m.Results {
+				if m.Results[i].Err == proto.RuntimeInconsistency {
+					m.Results[i].Err = proto.OK
 				}
 			}
-			return r
 		})),
 	},
 	{
@@ -215,25 +172,17 @@ var mutants = []struct {
 	{name: "an event hits another session", family: "watches", fault: misdirected()},
 	{
 		name: "digests are not masked", family: "acl",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if list, ok := r.(proto.ACLReply); ok {
-				list.ACL = slices.Clone(list.ACL) // lists may be shared
-				for i := range list.ACL {
-					list.ACL[i].ID = strings.TrimSuffix(list.ACL[i].ID, ":x")
-				}
-				return list
+		fault: each(ofType(func(list *proto.ACLReply) {
+			list.ACL = slices.Clone(list.ACL) // lists may be shared
+			for i := range list.ACL {
+				list.ACL[i].ID = strings.TrimSuffix(list.ACL[i].ID, ":x")
 			}
-			return r
 		})),
 	},
 	{
 		name: "quotas count one node too many", family: "quota",
-		fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
-			if d, ok := r.(proto.DataReply); ok {
-				d.Data = bytes.Replace(d.Data, []byte("count=2,"), []byte("count=3,"), 1)
-				return d
-			}
-			return r
+		fault: each(ofType(func(d *proto.DataReply) {
+			d.Data = bytes.Replace(d.Data, []byte("count=2,"), []byte("count=3,"), 1)
 		})),
 	},
 	{

@@ -132,7 +132,7 @@ func (e *Engine) send(c *conn, start int, ev *proto.WatcherEvent) {
 // hangUp closes a connection from the server's side, after the frames sent before.
 func (e *Engine) hangUp(c *conn) {
 	e.out = append(e.out, Output{Conn: c.id, Close: true})
-	e.Drop(c.id)
+	e.drop(c.id)
 }
 
 func (e *Engine) caller(c *conn) state.Caller {

@@ -55,6 +55,9 @@ type Config struct {
 	EnforceQuota bool
 	// Digests keeps digests of the tree for the four-letter word hash.
 	Digests bool
+	// Interrupted, unless nil, is asked in the course of a long multi, which fails with SystemError
+	// when it returns true.
+	Interrupted func() bool
 	// ContainerCheckInterval is the time between two searches for containers and
 	// TTL nodes to delete, in whole milliseconds; 0 means 60 s, a negative one
 	// never. It is the property znode.container.checkIntervalMs.
@@ -84,15 +87,19 @@ type Engine struct {
 	nextSessionID int64
 	stats         Stats
 
-	// Of the call under way. The next call reuses the slices.
+	effects
+	hit      []*conn // of the call under way
+	byServer bool    // the server itself ends a session
+}
+
+// effects are those of the call under way. The next call reuses the slices.
+type effects struct {
 	out         []Output
 	buf         []byte
 	applied     []Applied
 	notified    [][]int64  // for each event
 	watchers    []Watchers // for each event
 	notifiedIDs []int64    // backs notified
-	hit         []*conn
-	byServer    bool // the server itself ends a session
 }
 
 // A conn is an open transport connection.
@@ -141,6 +148,7 @@ func New(cfg Config, now time.Time) *Engine {
 func (c Config) state() state.Config {
 	return state.Config{
 		EnforceQuota: c.EnforceQuota, SASL: len(c.SASLUsers) > 0, Digests: c.Digests,
+		Interrupted: c.Interrupted,
 	}
 }
 
@@ -206,8 +214,14 @@ func (e *Engine) Open(id ConnID, ip string, now time.Time) {
 	e.sessionless.add(id, sessionlessDeadline(c.opened))
 }
 
-// Drop removes a connection and its watches. Its session lives on.
+// Drop removes a connection and its watches, and forgets the effects of the last call. The session
+// of the connection lives on.
 func (e *Engine) Drop(id ConnID) {
+	e.drop(id)
+	e.effects = effects{}
+}
+
+func (e *Engine) drop(id ConnID) {
 	c := e.conns[id]
 	if c == nil {
 		return
@@ -243,13 +257,16 @@ func (e *Engine) Handle(id ConnID, frame []byte, now time.Time) Reaction {
 	return e.react(len(frame), r)
 }
 
-// keptBuffer is the capacity up to which the buffer of replies is kept for the next call.
-const keptBuffer = 1 << 20
+// The capacities up to which slices are kept for the next call.
+const (
+	keptBuffer = 1 << 20
+	keptEvents = 1 << 10
+)
 
 // begin clears the effects of the previous call.
 func (e *Engine) begin(now int64) {
-	if cap(e.buf) > keptBuffer {
-		e.buf = nil
+	if cap(e.buf) > keptBuffer || cap(e.notified) > keptEvents {
+		e.effects = effects{}
 	}
 	e.out, e.applied, e.buf = e.out[:0], e.applied[:0], e.buf[:0]
 	e.notified, e.watchers, e.notifiedIDs = e.notified[:0], e.watchers[:0], e.notifiedIDs[:0]

@@ -14,8 +14,18 @@ func (e *Engine) Store() *state.Store { return e.store }
 
 // Submit applies a request on behalf of the server itself: no session, no ACL.
 func (e *Engine) Submit(req proto.Request, now time.Time) (state.Result, Reaction) {
+	return e.SubmitTxn(e.Prepare(req, now), now)
+}
+
+// Prepare decides the effect of a request on behalf of the server itself, and changes nothing.
+func (e *Engine) Prepare(req proto.Request, now time.Time) state.Txn {
+	return e.store.Prepare(req, state.Caller{Super: true}, now.UnixMilli())
+}
+
+// SubmitTxn applies a transaction of Prepare, since which nothing was applied.
+func (e *Engine) SubmitTxn(txn state.Txn, now time.Time) (state.Result, Reaction) {
 	e.begin(now.UnixMilli())
-	res := e.apply(e.store.Prepare(req, state.Caller{Super: true}, now.UnixMilli()))
+	res := e.apply(txn)
 	return res, e.reaction()
 }
 

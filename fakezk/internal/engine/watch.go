@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,6 +34,7 @@ type watches struct{ data, child watchTable }
 // for a path, the last one registered. modes returns the map in which the connection keeps it.
 type watchTable struct {
 	byPath    map[string][]*conn
+	most      int // paths since the table was made
 	modes     func(*conn) *map[string]WatchMode
 	recursive map[int]int // number of recursive watches, by the length of the path
 }
@@ -60,6 +62,19 @@ func (w *watches) drop(c *conn) {
 	for path := range c.childWatches {
 		w.child.remove(c, path)
 	}
+	w.data.shrink()
+	w.child.shrink()
+}
+
+// shrink makes the table anew if it was much larger once: a map does not give memory back.
+func (t *watchTable) shrink() {
+	if t.most < 1024 || len(t.byPath) > t.most/4 {
+		return
+	}
+	t.most = len(t.byPath)
+	small := make(map[string][]*conn, t.most)
+	maps.Copy(small, t.byPath)
+	t.byPath = small
 }
 
 // Watchers counts the connections with a watch for an event: those with a data watch and
@@ -104,6 +119,7 @@ func (t *watchTable) add(c *conn, path string, mode WatchMode) {
 		list := t.byPath[path]
 		i, _ := find(list, c)
 		t.byPath[path] = slices.Insert(list, i, c)
+		t.most = max(t.most, len(t.byPath))
 	case old == mode:
 		return
 	}

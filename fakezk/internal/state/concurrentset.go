@@ -135,18 +135,3 @@ func (c *concurrentSet[K]) all() iter.Seq[K] {
 		}
 	}
 }
-
-// clone returns an independent copy with the same order, now and later.
-func (c *concurrentSet[K]) clone() concurrentSet[K] {
-	copied := concurrentSet[K]{
-		bins: make([]bin[K], len(c.bins)), members: make(map[K]*member[K], len(c.members)),
-	}
-	for i, b := range c.bins {
-		for m := b.first; m != nil; m = m.next {
-			twin := &member[K]{key: m.key, hash: m.hash}
-			copied.members[m.key] = twin
-			copied.bins[i].append(twin)
-		}
-	}
-	return copied
-}

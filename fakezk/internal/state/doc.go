@@ -31,8 +31,7 @@
 //
 // Every order that a client can see is the real server's, that of the hash tables of
 // Java 17: the names of children, a session's ephemeral nodes and with them the events
-// at its end, identities, and the containers and TTL nodes to delete. Equal stores have
-// equal orders, and a [Store.Clone] keeps the order under later changes. A real server
+// at its end, identities, and the containers and TTL nodes to delete. A real server
 // that restarts fills its tables in another order; a Store does not imitate that.
 //
 // A Java table turns a bucket of more than eight keys into a search tree. A Store does

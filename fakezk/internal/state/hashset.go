@@ -170,25 +170,6 @@ func (h *hashSet) all() iter.Seq[*element] {
 	}
 }
 
-// clone returns a set with the same table and the same order within each bucket.
-// copied returns the copy of an element.
-func (h *hashSet) clone(copied func(*element) *element) *hashSet {
-	if h == nil {
-		return nil
-	}
-	c := &hashSet{table: make([]*element, len(h.table)), size: h.size}
-	for i, e := range h.table {
-		for link := &c.table[i]; e != nil; e = e.next {
-			*link = copied(e)
-			link = &(*link).next
-		}
-	}
-	return c
-}
-
-// copyPath copies an element of a set of paths.
-func copyPath(e *element) *element { return &element{key: e.key, hash: e.hash} }
-
 // keys lists the keys in Java's order. The list must not be written to: until the set
 // changes, keys returns the same one.
 func (h *hashSet) keys() []string {

@@ -88,14 +88,6 @@ func (n *node) hang(parent *node, name string) {
 	parent.children.put(&n.element)
 }
 
-// clone copies a node with everything below it.
-func (n *node) clone() *node {
-	c := *n
-	c.node = &c
-	c.children = n.children.clone(func(e *element) *element { return &e.node.clone().element })
-	return &c
-}
-
 // eachPath visits n, which is at path, and its descendants with their paths. The path
 // of the root is empty here.
 func (n *node) eachPath(path string, visit func(path string, n *node)) {

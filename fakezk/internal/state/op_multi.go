@@ -21,6 +21,10 @@ func (s *Store) prepareMulti(t Txn, m *proto.Multi, by Caller) Txn {
 		store: s, by: by, pending: map[string]record{}, changes: make([]Change, 0, len(m.Ops)),
 	}
 	for i, op := range m.Ops {
+		if i%1024 == 1023 && s.cfg.Interrupted != nil && s.cfg.Interrupted() {
+			t.Err = proto.SystemError
+			return t
+		}
 		switch err := d.multiStep(op); err {
 		case proto.OK:
 		case proto.MarshallingError:

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -189,5 +190,18 @@ func TestMultiOfADeadSession(t *testing.T) {
 	want := multiFailure([]proto.ErrCode{proto.SessionExpired, proto.RuntimeInconsistency})
 	if diff := cmp.Diff(proto.Reply(want), r.Reply); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestLongMultiIsInterrupted(t *testing.T) {
+	asked := 0
+	s := New(Config{Interrupted: func() bool { asked++; return asked == 2 }})
+	var m proto.Multi
+	for i := range 5000 {
+		m.Ops = append(m.Ops, create(fmt.Sprintf("/n%d", i)))
+	}
+	txn := s.Prepare(&m, Caller{Super: true}, 1)
+	if txn.Err != proto.SystemError || len(txn.Changes) > 0 || asked != 2 {
+		t.Errorf("%s, %d changes, asked %d times", txn.Err, len(txn.Changes), asked)
 	}
 }

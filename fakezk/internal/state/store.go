@@ -18,6 +18,9 @@ type Config struct {
 	SASL bool
 	// Digests keeps digests of the tree, as digest.enabled=true does, a real server's default.
 	Digests bool
+	// Interrupted, unless nil, is asked in the course of a long multi, which fails with SystemError
+	// when it returns true.
+	Interrupted func() bool
 }
 
 // A Store is one replica's data: the znodes, the sessions and the zxid of the
@@ -103,19 +106,4 @@ func (s *Store) Sessions() []SessionInfo {
 		infos = append(infos, s.sessions[id].info)
 	}
 	return infos
-}
-
-// Clone returns an independent copy. It has the same orders, also after the same later
-// changes. Data and ACL slices are shared, since they are never written to.
-func (s *Store) Clone() *Store {
-	c := *s
-	c.root = s.root.clone()
-	c.limits, c.limitLengths = maps.Clone(s.limits), maps.Clone(s.limitLengths)
-	c.digests = slices.Clip(s.digests)
-	c.containers, c.ttls = s.containers.clone(), s.ttls.clone()
-	c.sessions = make(map[int64]*session, len(s.sessions))
-	for id, ses := range s.sessions {
-		c.sessions[id] = &session{info: ses.info, ephemerals: ses.ephemerals.clone(copyPath)}
-	}
-	return &c
 }

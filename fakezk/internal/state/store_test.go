@@ -97,19 +97,6 @@ func TestReadsDoNotValidatePaths(t *testing.T) {
 	}
 }
 
-func TestCloneIsIndependent(t *testing.T) {
-	s := newStore(t)
-	must(t, s, guest(), create("/p"), create("/p/b"), createFlags("/p/a", 1), set("/p", "x", -1),
-		createAs(proto.OpCreateTTL, "/p/ttl", 5, 9))
-	c := s.Clone()
-	before := imageOf(s)
-	wantSame(t, "clone", before, imageOf(c))
-	must(t, c, guest(), remove("/p/a"), create("/p/c"), set("/p", "y", -1))
-	c.Apply(c.PrepareCloseSession(s2, 1))
-	wantSame(t, "original after changing the clone", before, imageOf(s))
-	must(t, s, guest(), remove("/p/b"), remove("/p/a"))
-}
-
 func TestPathRules(t *testing.T) {
 	good := []string{
 		"/", "/a", "/a/b", "/...", "/..a", "/a..b", "/.a", "/ ", "/a\\b",

@@ -19,21 +19,18 @@ func payload(t rapid.TB, frame []byte) []byte {
 	return frame[4:]
 }
 
-func TestEveryOperationHasAGenerator(t *testing.T) {
+func TestEveryOperationHasAReplyDecoder(t *testing.T) {
 	for _, op := range implementedOps() {
-		if requestGenerators[op] == nil {
-			t.Errorf("%s has no generator", op)
-		}
 		if replyDecoders[op] == nil {
-			t.Errorf("%s has no reply decoder", op)
+			t.Errorf("%s has none", op)
 		}
 	}
 }
 
 func TestRequestsSurviveTheRoundTrip(t *testing.T) {
-	for op, generate := range requestGenerators {
+	for _, op := range implementedOps() {
 		t.Run(op.String(), rapid.MakeCheck(func(t *rapid.T) {
-			req, xid := generate(t), rapid.Int32().Draw(t, "xid")
+			req, xid := anyRequest(t, op), rapid.Int32().Draw(t, "xid")
 			frame := AppendRequest([]byte("before"), xid, req)[len("before"):]
 			h, body, err := DecodeHeader(payload(t, frame))
 			if err != nil || h.Xid != xid || h.Op != op {
