@@ -75,8 +75,7 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 
 func TestLatchStandsAgainAfterExpiry(t *testing.T) {
 	for _, late := range []bool{false, true} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c := s.Connect()
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
 			l := started(t, NewLeaderLatch(c, "/e", "a"))
 			first := mustLead(t, l)
 			expiry(c, late)()
@@ -93,8 +92,7 @@ func TestLatchStandsAgainAfterExpiry(t *testing.T) {
 }
 
 func TestLatchLosesWhatItCannotKnow(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l := started(t, NewLeaderLatch(c, "/e", "a", SessionTimeout(9*time.Second)))
 		term := mustLead(t, l)
 		c.Disconnect()
@@ -113,23 +111,6 @@ func TestLatchLosesWhatItCannotKnow(t *testing.T) {
 	})
 }
 
-func TestRepliesLostToALatchLeaveNothing(t *testing.T) {
-	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-		for _, op := range []string{"create", "children", "getW", "delete"} {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				s.Seed("/e", "")
-				c := s.Connect()
-				c.On(op, 1, fault)
-				l := started(t, NewLeaderLatch(c, "/e", "a"))
-				mustLead(t, l)
-				s.WantBelow(t, "/e", 1)
-				mustClose(t, l)
-				s.WantBelow(t, "/e", 0)
-			})
-		}
-	}
-}
-
 func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/e", "")
@@ -141,9 +122,7 @@ func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
 		mustClose(t, l)
 		s.WantBelow(t, "/e", 0)
 		wantError(t, l.Start(), ErrClosed)
-		if _, err := l.Await(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Await after Close: %v", err)
-		}
+		wantError(t, errOf(l.Await(t.Context())), ErrClosed)
 	})
 }
 
@@ -178,11 +157,8 @@ func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
 		first := started(t, NewLeaderLatch(s.Connect(), "/e", "a"))
 		mustLead(t, first)
 		second := started(t, NewLeaderLatch(s.Connect(), "/e", "b"))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := second.Await(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
+		ctx := within(t, time.Second)
+		wantError(t, errOf(second.Await(ctx)), context.DeadlineExceeded)
 		s.WantBelow(t, "/e", 2)
 		mustClose(t, first)
 		mustLead(t, second)
@@ -191,16 +167,13 @@ func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
 }
 
 func TestElectionOnClosedConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l := started(t, NewLeaderLatch(c, "/e", "a"))
 		term := mustLead(t, l)
 		c.Close()
 		<-term.Lost()
 		time.Sleep(time.Minute)
-		if _, err := l.Await(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Await: %v", err)
-		}
+		wantError(t, errOf(l.Await(t.Context())), ErrConnClosed)
 		mustClose(t, l)
 	})
 }
@@ -245,8 +218,6 @@ func TestOneResignationWakesOne(t *testing.T) {
 		if after := looks(); !slices.Equal(after[2:], before[2:]) || after[1] == before[1] {
 			t.Errorf("looks before %v, after %v", before, after)
 		}
-		for _, l := range latches[1:] {
-			mustClose(t, l)
-		}
+		mustCloseAll(t, latches[1:])
 	})
 }

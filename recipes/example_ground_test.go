@@ -14,10 +14,9 @@ import (
 )
 
 func ExampleCreateProtected() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	conn := fakezk.Start(t).Connect(t)
-	ctx := context.Background()
+	conn := server.Connect(t)
 
 	node, err := recipes.CreateProtected(
 		ctx, conn, "/members", "member-", []byte("host"),
@@ -59,10 +58,9 @@ func ExampleEnsurePath() {
 }
 
 func ExampleNewConnMonitor() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	conn := fakezk.Start(t).Connect(t)
-	ctx := context.Background()
+	conn := server.Connect(t)
 	if err := recipes.EnsurePath(ctx, conn, "/any"); err != nil { // now it is connected
 		fmt.Println(err)
 		return

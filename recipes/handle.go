@@ -136,6 +136,12 @@ func (h *handle) current() *hold {
 	return h.hold
 }
 
+// lapsed reports whether there is no hold, or a lost one.
+func (h *handle) lapsed() bool {
+	held := h.current()
+	return held == nil || held.over()
+}
+
 // acquire runs one acquisition.
 func (h *handle) acquire(ctx context.Context, wait bool) (bool, error) {
 	if ctx.Err() != nil {

@@ -3,60 +3,11 @@ package recipes
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
-
-// TestTenSelectorsTakeTurns: with auto-requeue, and on one session, leaders follow each other
-// strictly, in the order in which they have queued.
-func TestTenSelectorsTakeTurns(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		var log []string
-		var epochs []int64
-		var selectors []*LeaderSelector
-		for i := range 10 {
-			selectors = append(selectors,
-				NewLeaderSelector(c, "/master", fmt.Sprint(i), LeaderFunc(func(
-					ctx context.Context,
-				) {
-					log = append(log, fmt.Sprint(i, " becomes leader"))
-					epochs = append(epochs, LeaderEpoch(ctx))
-					sleep(ctx, 50*time.Second)
-					log = append(log, fmt.Sprint(i, " leaves"))
-				})).AutoRequeue())
-			mustDo(t, selectors[i].Start())
-			time.Sleep(time.Second)
-		}
-		time.Sleep(30 * 50 * time.Second)
-		for _, sel := range selectors {
-			if !sel.HasLeadership() {
-				mustClose(t, sel)
-			}
-		}
-		for _, sel := range selectors {
-			mustClose(t, sel)
-		}
-		for turn := range len(log) / 2 {
-			who := fmt.Sprint(turn % 10)
-			if got, want := strings.Join(log[2*turn:2*turn+2], ", "),
-				who+" becomes leader, "+who+" leaves"; got != want {
-				t.Fatalf("turn %d: %s; want %s", turn, got, want)
-			}
-			if turn > 0 && epochs[turn] <= epochs[turn-1] {
-				t.Errorf("epoch %d after %d", epochs[turn], epochs[turn-1])
-			}
-		}
-		if len(log) < 50 || len(log)%2 > 0 {
-			t.Errorf("%d lines", len(log))
-		}
-		s.WantBelow(t, "/master", 0)
-	})
-}
 
 // turnsOf makes a selector with a leader that leads until its context ends, and a channel of its
 // turns and of the causes of their ends.
@@ -107,8 +58,7 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 }
 
 func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		sel, turns, causes := turnsOf(c, "a")
 		begin(t, sel.AutoRequeue())
 		for round := range 4 {
@@ -182,8 +132,7 @@ func TestTermThatIsOverIsNotTaken(t *testing.T) {
 // TestStartAtTheEndOfATerm makes the candidate stand again, whenever it comes: in TakeLeadership,
 // or while its node is removed.
 func TestStartAtTheEndOfATerm(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var terms atomic.Int32
 		var sel *LeaderSelector
 		sel = NewLeaderSelector(c, "/e", "a", LeaderFunc(func(context.Context) {

@@ -138,8 +138,7 @@ func TestLockPastTheSequenceWrap(t *testing.T) {
 }
 
 func TestParentDeletedUnderTheLock(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.On("children", 1, rule{Before: func() {
 			s.Delete("/l")
 		}})
@@ -147,19 +146,5 @@ func TestParentDeletedUnderTheLock(t *testing.T) {
 		mustLock(t, l)
 		s.WantOwner(t, l.Path(), c.SessionID())
 		mustUnlock(t, l)
-	})
-}
-
-func TestMissedWatchIsMadeUpFor(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
-		holder, c := newLock(s.Connect()), s.Connect()
-		mustLock(t, holder)
-		waiter, got := newLock(c), make(chan struct{})
-		c.Deafen()
-		go func() { mustLock(t, waiter); close(got) }()
-		time.Sleep(time.Second)
-		mustUnlock(t, holder)
-		<-got
-		mustUnlock(t, waiter)
 	})
 }

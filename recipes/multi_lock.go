@@ -162,11 +162,10 @@ func (m *MultiLock) keep() bool {
 	defer m.mu.Unlock()
 	var holds []*hold
 	for _, l := range m.locks {
-		held := l.current()
-		if held == nil || held.over() {
+		if l.lapsed() {
 			return false
 		}
-		holds = append(holds, held)
+		holds = append(holds, l.current())
 	}
 	lost, once := make(chan struct{}), &sync.Once{}
 	m.lost, m.once = lost, once
@@ -207,14 +206,10 @@ func (m *MultiLock) begin() (stale bool, err error) {
 	case m.busy:
 		return false, ErrHeld
 	}
-	if m.lost != nil {
-		select {
-		case <-m.lost:
-			stale, m.lost = true, nil
-		default:
-			return false, ErrHeld
-		}
+	if stale = m.lost != nil; stale && !slices.ContainsFunc(m.locks, (*Lock).lapsed) {
+		return false, ErrHeld
 	}
+	m.endHold()
 	m.busy = true
 	return stale, nil
 }

@@ -19,9 +19,7 @@ func mustRevoke(t *testing.T, l *RevocableLock, want bool) {
 
 func (l *RevocableLock) mustClose(t *testing.T) {
 	t.Helper()
-	if err := l.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, l.Close(t.Context()))
 }
 
 func TestOwnerHearsThatItIsAsked(t *testing.T) {
@@ -86,8 +84,7 @@ func TestAskedOwnerStillLearnsOfTheLoss(t *testing.T) {
 		"closed":  func(_ *testServer, c *testConn, _ string) { c.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				l := NewRevocableLock(c, "/rl")
 				mustLock(t, l)
 				mustRevoke(t, l, true)
@@ -107,16 +104,13 @@ func TestAskedOwnerStillLearnsOfTheLoss(t *testing.T) {
 }
 
 func TestRevocableLockRestartsWhenItsNodeIsGone(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l := NewRevocableLock(c, "/rl")
 		c.On("get", 1, rule{Before: func() { c.Expire() }})
 		mustLock(t, l)
 		s.WantOwner(t, l.Path(), c.SessionID())
 		c.On("set", 1, refusal)
-		if _, err := l.Revoke(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Revoke: %v", err)
-		}
+		wantError(t, errOf(l.Revoke(t.Context())), zk.ErrNoAuth)
 		l.mustClose(t)
 		s.WantBelow(t, "/rl", 0)
 	})
@@ -133,8 +127,7 @@ func TestDoubtAboutAQuestionSurvivesARefusal(t *testing.T) {
 		{[]rule{loseReply, refusal}, Unknown},
 		{[]rule{loseRequest, refusal}, Unknown},
 	} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c := s.Connect()
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
 			l := NewRevocableLock(c, "/rl")
 			mustLock(t, l)
 			for _, fault := range tc.faults {
@@ -169,8 +162,7 @@ func TestRevokedEndsWithTheHold(t *testing.T) {
 		"expiry": func(_ *testing.T, c *testConn, _ *RevocableLock) { c.Expire() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				l := NewRevocableLock(c, "/rl")
 				mustLock(t, l)
 				lost, revoked := l.Lost(), l.Revoked()
@@ -200,8 +192,7 @@ func TestRevokedEndsWithTheHold(t *testing.T) {
 // TestHoldThatNobodyKeepsStopsListening: the caller of the hold has left, and the server refuses to
 // remove its node.
 func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l := NewRevocableLock(c, "/rl")
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("get", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
@@ -215,8 +206,7 @@ func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
 
 // TestCloseGivesBackBeforeItWaitsForQuestions that are under way.
 func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l := NewRevocableLock(c, "/rl")
 		mustLock(t, l)
 		c.On("set", 1, rule{Before: func() { time.Sleep(time.Hour) }})
@@ -230,9 +220,7 @@ func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
 		go func() { closing <- l.Close(t.Context()) }()
 		time.Sleep(time.Second)
 		s.WantBelow(t, "/rl", 0)
-		if err := <-asked; !errors.Is(err, ErrClosed) || OutcomeOf(err) != Unknown {
-			t.Errorf("Revoke: %v", err)
-		}
+		wantFailure(t, <-asked, ErrClosed, Unknown)
 		mustDo(t, <-closing)
 	})
 }

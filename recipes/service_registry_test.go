@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,16 +12,21 @@ import (
 	znode "github.com/zksim/zksim/fakezk/view"
 )
 
-// wantServices looks at rest; want is "mail/b=1 web/a=1".
-func wantServices(t *testing.T, v *ServiceRegistry, want string) {
-	t.Helper()
-	time.Sleep(time.Second)
-	all, err := v.All(t.Context())
+// shownServices are all instances as text: "mail/b=1 web/a=1".
+func shownServices(ctx context.Context, v *ServiceRegistry) (string, error) {
+	all, err := v.All(ctx)
 	var got []string
 	for _, i := range all {
 		got = append(got, fmt.Sprintf("%s/%s=%s", i.Service, i.ID, i.Data))
 	}
-	if err != nil || strings.Join(got, " ") != want {
+	return strings.Join(got, " "), err
+}
+
+// wantServices looks at rest.
+func wantServices(t *testing.T, v *ServiceRegistry, want string) {
+	t.Helper()
+	time.Sleep(time.Second)
+	if got, err := shownServices(t.Context(), v); err != nil || got != want {
 		t.Errorf("services %v, %v; want %s", got, err, want)
 	}
 }
@@ -71,8 +77,7 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 // TestRegistrySeesAServiceAgain after its node was removed and created again: the registry must
 // still watch it.
 func TestRegistrySeesAServiceAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		v := NewServiceRegistry(s.Connect(), "/s", RecheckEvery(0))
 		for _, id := range []string{"a", "b", "c"} {
 			g := register(t, c, "web", id, "1")
@@ -140,9 +145,7 @@ func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 				}
 				view.On(op, nth, rule{Before: gone}) // between two levels
 				v := NewServiceRegistry(view, "/s", RecheckEvery(0))
-				if _, err := v.All(t.Context()); err != nil {
-					t.Error(err)
-				}
+				mustDo(t, errOf(v.All(t.Context())))
 				if view.Called(op) >= nth {
 					wantServices(t, v, "")
 				} else {
@@ -159,18 +162,12 @@ func TestRegistrationRefusals(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		for _, i := range []Instance{{}, {Service: "a/b", ID: "x"}, {Service: "web", ID: ".."}} {
 			g := NewRegistration(s.Connect(), "/s", i)
-			if err := g.Register(t.Context()); OutcomeOf(err) != NotApplied {
-				t.Errorf("Register of %+v: %v", i, err)
-			}
-			if err := g.Update(t.Context(), nil); OutcomeOf(err) != NotApplied {
-				t.Errorf("Update of %+v: %v", i, err)
-			}
+			wantOutcome(t, g.Register(t.Context()), NotApplied)
+			wantOutcome(t, g.Update(t.Context(), nil), NotApplied)
 			mustClose(t, g)
 		}
 		v := NewServiceRegistry(s.Connect(), "/s")
 		mustClose(t, v)
-		if _, err := v.Instances(t.Context(), "web"); !errors.Is(err, ErrClosed) {
-			t.Errorf("Instances after Close: %v", err)
-		}
+		wantError(t, errOf(v.Instances(t.Context(), "web")), ErrClosed)
 	})
 }

@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -21,43 +20,6 @@ func wantState(t *testing.T, got ValueState, err error, data string, version int
 	}
 }
 
-func TestSharedValueIsWrittenOnceWhateverIsLost(t *testing.T) {
-	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
-		for nth := 1; nth <= 3; nth++ {
-			for _, op := range []string{"multi", "get", "sync", "exists", "delete", "create"} {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					conn := s.Connect()
-					v := NewSharedValue(conn, "/values/a")
-					conn.On(op, nth, fault)
-					first, err := v.Get(t.Context())
-					if err != nil || first.Exists {
-						t.Fatal(first, err)
-					}
-					made, ok, err := v.CompareAndSet(t.Context(), first, []byte("x"))
-					if wantState(t, made, err, "x", 0); !ok {
-						t.Error("refused")
-					}
-					next, err := v.Set(t.Context(), []byte("y"))
-					wantState(t, next, err, "y", 1)
-					now, ok, err := v.CompareAndSet(t.Context(), made, []byte("z"))
-					if wantState(t, now, err, "y", 1); ok {
-						t.Error("not refused")
-					}
-					if now, ok, err = v.CompareAndSet(t.Context(), first, []byte("z")); ok {
-						t.Error("made again")
-					}
-					wantState(t, now, err, "y", 1)
-					now, ok, err = v.CompareAndSet(t.Context(), now, nil)
-					if wantState(t, now, err, "", 2); !ok {
-						t.Error("refused")
-					}
-					s.WantBelow(t, "/values/a", 0)
-				})
-			}
-		}
-	}
-}
-
 // TestSharedValueTellsAnEchoFromARival: a rival writes the same data between the lost request and
 // its repetition.
 func TestSharedValueTellsAnEchoFromARival(t *testing.T) {
@@ -69,9 +31,7 @@ func TestSharedValueTellsAnEchoFromARival(t *testing.T) {
 				seen, err := v.Set(t.Context(), []byte("x"))
 				wantState(t, seen, err, "x", 0)
 				lost.After = func() {
-					if _, err := rival.Set(t.Context(), []byte("y")); err != nil {
-						t.Error(err)
-					}
+					mustDo(t, errOf(rival.Set(t.Context(), []byte("y"))))
 				}
 				conn.On("multi", 1, lost)
 				now, ok, err := v.CompareAndSet(t.Context(), seen, []byte("y"))
@@ -106,9 +66,7 @@ func TestNextSeesEachChange(t *testing.T) {
 		for i := range 3 {
 			time.Sleep(time.Hour)
 			data := fmt.Sprint(i)
-			if _, err := writer.Set(t.Context(), []byte(data)); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, errOf(writer.Set(t.Context(), []byte(data))))
 			wantState(t, <-seen, nil, data, int32(i))
 		}
 		mustDo(t, s.Connect().Delete("/v", -1))
@@ -129,9 +87,7 @@ func lagging(
 	t.Helper()
 	writer, c = s.Connect(), s.Connect()
 	v := NewSharedValue(writer, "/v")
-	if _, err := v.Set(t.Context(), []byte("1")); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, errOf(v.Set(t.Context(), []byte("1"))))
 	old = s.Copy()
 	seen, err := v.Set(t.Context(), []byte("2"))
 	if err != nil {
@@ -168,8 +124,7 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 				_, c, seen, old := lagging(t, s)
 				behind(s, c, old)
 				v := NewSharedValue(c, "/v", RecheckEvery(time.Second))
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
+				ctx := within(t, time.Minute)
 				if now, err := v.Next(ctx, seen); err == nil {
 					t.Errorf("%s %d: Next: %+v, which is older than %+v", op, nth, now, seen)
 				}
@@ -181,8 +136,7 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 
 // TestValuesAreNotTheCallersBytes: values are copied.
 func TestValuesAreNotTheCallersBytes(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		data := []byte("data")
 		c.On("multi", 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
 		v := NewSharedValue(c, "/v")

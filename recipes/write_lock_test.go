@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -28,8 +27,7 @@ func (d *diary) LockReleased() { d.heard = append(d.heard, "released") }
 // wantHeard waits a moment and checks all notifications so far.
 func (d *diary) wantHeard(t *testing.T, want ...string) {
 	t.Helper()
-	time.Sleep(time.Second)
-	synctest.Wait()
+	letSettle()
 	if !slices.Equal(d.heard, want) {
 		t.Fatalf("heard %q, want %q", d.heard, want)
 	}
@@ -67,22 +65,7 @@ func TestWriteLockDoesNotWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		second.wantHeard(t, "acquired", "released")
-		if _, err := two.Lock(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Lock after Close: %v", err)
-		}
-		s.WantBelow(t, "/wl", 0)
-	})
-}
-
-func TestWriteLockDoesNotWaitForItsOwnNodeAfterALostReply(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l := NewWriteLock(c, "/wl", nil)
-		c.On("create", 2, loseReply)
-		wantLock(t, l, true)
-		s.WantBelow(t, "/wl", 1)
-		c.On("delete", 1, loseRequest)
-		mustDo(t, l.Unlock(t.Context()))
+		wantError(t, errOf(two.Lock(t.Context())), ErrClosed)
 		s.WantBelow(t, "/wl", 0)
 	})
 }
@@ -123,8 +106,7 @@ func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
 }
 
 func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var d diary
 		l := NewWriteLock(c, "/wl", &d)
 		wantLock(t, l, true)
@@ -171,13 +153,11 @@ func TestListenerMayUseTheLock(t *testing.T) {
 }
 
 func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var d diary
 		l := NewWriteLock(c, "/wl", &d)
 		c.Disconnect()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := within(t, time.Second)
 		if owned, err := l.Lock(ctx); owned || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Lock: %v %v", owned, err)
 		}
@@ -185,19 +165,6 @@ func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
 		d.wantHeard(t)
 		mustClose(t, l)
 		s.WantBelow(t, "/wl", 0)
-	})
-}
-
-func TestWriteLockReportsRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l := NewWriteLock(c, "/wl", nil)
-		c.On("create", 1, refusal)
-		if owned, err := l.Lock(t.Context()); owned || !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Lock: %v %v", owned, err)
-		}
-		wantLock(t, l, true)
-		mustClose(t, l)
 	})
 }
 
@@ -218,16 +185,12 @@ func TestRefusalAfterLockHasReturned(t *testing.T) {
 		wantLock(t, one, true)
 		var d fullDiary
 		two := NewWriteLock(c, "/wl", &d)
-		if err := two.Err(); err != nil {
-			t.Errorf("before Lock: %v", err)
-		}
+		mustDo(t, two.Err())
 		wantLock(t, two, false)
 		c.On("children", 1, refusal)
 		mustDo(t, one.Unlock(t.Context()))
 		d.wantHeard(t, "refused")
-		if err := two.Err(); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
-			t.Errorf("Err: %v", err)
-		}
+		wantFailure(t, two.Err(), zk.ErrNoAuth, NotApplied)
 		s.WantBelow(t, "/wl", 0)
 		wantLock(t, two, true)
 		for _, end := range []func(context.Context) error{two.Unlock, one.Close, two.Close} {
