@@ -79,6 +79,7 @@ func ExampleNewConnMonitor() {
 
 func ExampleRetry() {
 	policy := recipes.RetryExponential(100*time.Millisecond, 5*time.Second)
+	policy = recipes.RetryTries(policy, 20)
 	policy = recipes.RetryUntil(policy, time.Minute)
 	policy = recipes.RetryIf(
 		policy, func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) },

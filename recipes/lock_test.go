@@ -446,6 +446,38 @@ func TestMissedWatchIsMadeUpFor(t *testing.T) {
 	})
 }
 
+// TestUnlockWithoutAHold is an error, but not the repetition of an Unlock that has failed.
+func TestUnlockWithoutAHold(t *testing.T) {
+	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
+		if k.name == "Semaphore" {
+			return // a lease is released, however often
+		}
+		c := s.Connect()
+		l := k.open(c)
+		for range 2 {
+			wantFailure(t, l.Unlock(t.Context()), ErrNotHeld, NotApplied)
+			mustLock(t, l)
+			mustUnlock(t, l)
+			wantError(t, l.Unlock(t.Context()), ErrNotHeld)
+			mustLock(t, l)
+			c.Disconnect()
+			wantError(t, l.Unlock(done(t)), context.Canceled)
+			c.Reconnect()
+			mustUnlock(t, l)
+			wantError(t, l.Unlock(t.Context()), ErrNotHeld)
+		}
+		mustLock(t, l)
+		c.Expire()
+		mustUnlock(t, l) // of a hold that was lost
+		holder := k.excluding(s.Connect())
+		mustLock(t, holder)
+		wantError(t, l.Lock(within(t, time.Second)), context.DeadlineExceeded)
+		wantError(t, l.Unlock(t.Context()), ErrNotHeld)
+		mustUnlock(t, holder)
+		wantOwned(t, s, 0)
+	})
+}
+
 // refuse makes the server refuse the request by which a lock's clean-up begins.
 func refuse(c *testConn, before func()) {
 	for _, op := range []string{"delete", "multi"} {

@@ -121,7 +121,8 @@ func TestMultiLockNeedsAPath(t *testing.T) {
 			!closed(m.Lost()) {
 			t.Errorf("Lock: %v, TryLock: %v %v", err, held, tryErr)
 		}
-		mustDo(t, errors.Join(m.Unlock(t.Context()), m.Close(t.Context())))
+		wantError(t, m.Unlock(t.Context()), ErrNotHeld)
+		mustClose(t, m)
 	})
 }
 

@@ -392,3 +392,25 @@ func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
 		}
 	})
 }
+
+// TestEphemeralElementsGoWithTheirSession, unless they are taken before; others stay.
+func TestEphemeralElementsGoWithTheirSession(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest} {
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
+			q, other := NewQueue(c, "/q", EphemeralElements()), NewQueue(s.Connect(), "/q")
+			mustOffer(t, other, "stays")
+			c.On("multi", 1, fault)
+			mustOffer(t, q, "goes", "goes, too")
+			wantPoll(t, other, "stays")
+			wantPoll(t, other, "goes")
+			mustOffer(t, other, "stays, too")
+			c.Expire()
+			wantInTurn(t, other, "stays, too")
+			urgent := NewPriorityQueue(c, "/p", EphemeralElements())
+			mustPrioritize(t, urgent, "goes", 1)
+			c.Expire()
+			wantInTurn(t, urgent)
+			wantTidy(t, s)
+		})
+	}
+}

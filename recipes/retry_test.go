@@ -41,6 +41,10 @@ func TestPausesOfPolicies(t *testing.T) {
 		"fixed":            {RetryFixed(50*time.Millisecond, 3), "50 50"},
 		"fixed, once":      {RetryFixed(50*time.Millisecond, 1), ""},
 		"fixed, unbounded": {RetryFixed(0, 0), "0 0 0 0 0 0 0 0 0 0"},
+		"linear":           {RetryLinear(500*time.Millisecond, 5), "500 1000 1500 2000"},
+		"linear, for ever": {RetryLinear(0, 0), "0 0 0 0 0 0 0 0 0 0"},
+		"tries":            {RetryTries(RetryForever(), 4), "0 10 20"},
+		"tries of fewer":   {RetryTries(RetryFixed(time.Second, 2), 4), "1000"},
 		"until":            {RetryUntil(steady, 350*time.Millisecond), "100 100 100"},
 		"if": {
 			RetryIf(steady, func(err error) bool { return !closedConn(err) }), "",
