@@ -112,11 +112,11 @@ var lockKinds = []lockKind{
 }
 
 // excluding opens a lock that excludes this one.
-func (k lockKind) excluding(c Conn) handleLocker {
+func (k lockKind) excluding(c Conn, o ...Option) handleLocker {
 	if k.rival != nil {
-		return k.rival(c)
+		return k.rival(c, o...)
 	}
-	return k.open(c)
+	return k.open(c, o...)
 }
 
 // everyLock runs a test for each kind of lock in a bubble. The bubble fails if a goroutine is left
@@ -395,6 +395,27 @@ func TestClosedConnEndsEverything(t *testing.T) {
 			t.Errorf("%d requests on a closed connection", n)
 		}
 		mustUnlock(t, holder)
+	})
+}
+
+// TestCloseOfTheConnWithoutAnEvent: a Close of the client can hang before it ends its watches; see
+// the limits in the package comment. Waiters learn of it when they look again, and owners by
+// SessionTimeout.
+func TestCloseOfTheConnWithoutAnEvent(t *testing.T) {
+	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
+		one, two := s.Connect(), s.Connect()
+		one.Deafen()
+		two.Deafen()
+		holder := k.excluding(one, SessionTimeout(9*time.Second))
+		mustLock(t, holder)
+		failed := waiting(t, k.open(two, RecheckEvery(time.Minute)).Lock)
+		two.Close()
+		one.Close()
+		lost, began := holder.Lost(), time.Now()
+		wantError(t, <-failed, ErrConnClosed)
+		if took := time.Since(began); took > time.Minute+2*time.Second || !closed(lost) {
+			t.Errorf("took %v, lost %v", took, closed(lost))
+		}
 	})
 }
 
