@@ -270,22 +270,6 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 	})
 }
 
-func TestCacheEndsWithTheConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		conn := s.Connect()
-		c := NewNodeCache(conn, "/n")
-		conn.Close()
-		mustDo(t, c.Start())
-		if err := c.Ready(t.Context()); !errors.Is(err, ErrConnClosed) || !c.Stale() {
-			t.Error(err)
-		}
-		mustClose(t, c)
-		if err := c.Ready(t.Context()); err == nil {
-			t.Error("ready after all")
-		}
-	})
-}
-
 func TestChangesWakesItsReader(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer := s.Connect()

@@ -32,6 +32,9 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 			list[1].Key != "b" || c.Stale() {
 			t.Errorf("%+v", list)
 		}
+		if e, ok, err := writer.Fetch(t.Context(), "c"); ok || err != nil {
+			t.Errorf("Fetch: %+v %v", e, err)
+		}
 		if len(conn.Calls()) != before {
 			t.Error("it asked the server")
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -166,18 +165,6 @@ func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
 	})
 }
 
-func TestElectionOnClosedConn(t *testing.T) {
-	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l := started(t, NewLeaderLatch(c, "/e", "a"))
-		term := mustLead(t, l)
-		c.Close()
-		<-term.Lost()
-		time.Sleep(time.Minute)
-		wantError(t, errOf(l.Await(t.Context())), ErrConnClosed)
-		mustClose(t, l)
-	})
-}
-
 func TestLeaderVanishesBetweenListAndRead(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		first, second := started(t, NewLeaderLatch(s.Connect(), "/e", "a")),
@@ -192,32 +179,5 @@ func TestLeaderVanishesBetweenListAndRead(t *testing.T) {
 			t.Errorf("got %v %v %v", leader, ok, err)
 		}
 		mustClose(t, second)
-	})
-}
-
-// TestOneResignationWakesOne: only the next waiter looks.
-func TestOneResignationWakesOne(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		var conns []*testConn
-		var latches []*LeaderLatch
-		for range 5 {
-			c := s.Connect()
-			conns, latches = append(conns, c),
-				append(latches, started(t, NewLeaderLatch(c, "/e", "")))
-			time.Sleep(time.Second)
-		}
-		looks := func() (n []int) {
-			for _, c := range conns {
-				n = append(n, c.Called("children"))
-			}
-			return n
-		}
-		before := looks()
-		mustClose(t, latches[0])
-		time.Sleep(time.Second)
-		if after := looks(); !slices.Equal(after[2:], before[2:]) || after[1] == before[1] {
-			t.Errorf("looks before %v, after %v", before, after)
-		}
-		mustCloseAll(t, latches[1:])
 	})
 }

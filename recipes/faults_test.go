@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,10 +22,22 @@ type play struct {
 	ctx  context.Context
 	s    *testServer
 	c    *testConn
-	err  error    // of the first step that has failed
-	ends []closer // to be closed in the end
-	over bool     // the Conn was closed: results and nodes do not matter
+	err  error       // of the first step that has failed
+	ends []closer    // to be closed in the end
+	over atomic.Bool // the Conn was closed: results and nodes do not matter
+
+	struck atomic.Int64 // when the request was disturbed, in nanoseconds; 0: not
+	sent   atomic.Int64 // the number of requests up to that
 }
+
+// strike notes that the request is disturbed now.
+func (p *play) strike() {
+	p.struck.Store(time.Now().UnixNano())
+	p.sent.Store(int64(len(p.c.Calls())))
+}
+
+// since is the time since then.
+func (p *play) since() time.Duration { return time.Since(time.Unix(0, p.struck.Load())) }
 
 // do takes steps.
 func (p *play) do(steps ...func(context.Context) error) {
@@ -39,7 +52,7 @@ func (p *play) do(steps ...func(context.Context) error) {
 func (p *play) shows(want string, step func(ctx context.Context) (string, error)) {
 	p.do(func(ctx context.Context) error {
 		got, err := step(ctx)
-		if err == nil && got != want && !p.over {
+		if err == nil && got != want && !p.over.Load() {
 			p.Errorf("got %q, want %q", got, want)
 		}
 		return err
@@ -48,7 +61,7 @@ func (p *play) shows(want string, step func(ctx context.Context) (string, error)
 
 // owns checks that a node belongs to the client, unless a step has failed.
 func (p *play) owns(path func() string) {
-	if p.err == nil && !p.over {
+	if p.err == nil && !p.over.Load() {
 		p.s.WantOwner(p.T, path(), p.c.SessionID())
 	}
 }
@@ -273,7 +286,7 @@ var scenes = map[string]scene{
 		n := NewPersistentNode(p.c, "/dir/n", []byte("1"))
 		p.ends = append(p.ends, n)
 		p.do(n.Keep, func(ctx context.Context) error { return n.Set(ctx, []byte("2")) })
-		if time.Sleep(10 * time.Second); p.err == nil && !p.over {
+		if time.Sleep(10 * time.Second); p.err == nil && !p.over.Load() {
 			p.s.WantNode(p.T, "/dir/n", "2", p.c.SessionID())
 		}
 	}},
@@ -359,7 +372,7 @@ func playCreation(p *play, kind NodeKind) {
 			return err
 		}
 		owner, below := n.Stat.EphemeralOwner, len(p.s.Below("/d"))
-		if (owner == 0) != (kind == PersistentSequential) || below != 1 && !p.over {
+		if (owner == 0) != (kind == PersistentSequential) || below != 1 && !p.over.Load() {
 			p.Errorf("kind %d: %+v, %d nodes", kind, n, below)
 		}
 		return GuaranteedDelete(ctx, p.c, n.Path)
@@ -520,28 +533,26 @@ func TestAbandonedCallsCreateNothing(t *testing.T) {
 			if scenes[name].loop {
 				return
 			}
-			var left time.Time
-			sent := 0
 			leaves := func(p *play, leave context.CancelFunc) []rule {
 				r := lost
 				r.Before = func() {
-					left, sent = time.Now(), len(p.c.Calls())
+					p.strike()
 					leave()
 					time.Sleep(10 * time.Second)
 				}
 				return []rule{r}
 			}
 			err, _, _ := playScene(t, scenes[name].script, nth, leaves, func(p *play) {
-				if took := time.Since(left); sent > 0 && p.err != nil && took > 9*time.Second {
+				if p.err == nil || p.struck.Load() == 0 {
+					return
+				}
+				if took := p.since(); took > 9*time.Second {
 					p.Errorf("the caller had to wait for %v", took)
 				}
 				time.Sleep(time.Minute)
-				if p.err == nil || sent == 0 {
-					return
-				}
-				for _, request := range p.c.Calls()[sent:] {
+				for _, request := range p.c.Calls()[p.sent.Load():] {
 					if strings.HasPrefix(request, "create") || strings.HasPrefix(request, "getW") {
-						p.Errorf("sent %v", p.c.Calls()[sent:])
+						p.Errorf("sent %v", request)
 					}
 				}
 			})
@@ -555,12 +566,11 @@ func TestAbandonedCallsCreateNothing(t *testing.T) {
 // TestClosedConnEndsScenes soon.
 func TestClosedConnEndsScenes(t *testing.T) {
 	everyRequest(t, func(t *testing.T, name string, nth int, _ string) {
-		var began time.Time
 		closes := func(p *play, _ context.CancelFunc) []rule {
-			return []rule{{After: func() { began, p.over = time.Now(), true; p.c.Close() }}}
+			return []rule{{After: func() { p.strike(); p.over.Store(true); p.c.Close() }}}
 		}
 		err, _, _ := playScene(t, scenes[name].script, nth, closes, func(p *play) {
-			if took := time.Since(began); p.err != nil && took > 15*time.Second {
+			if took := p.since(); p.err != nil && took > 15*time.Second {
 				p.Errorf("ended after %v: %v", took, p.err)
 			}
 		})

@@ -78,22 +78,7 @@ func TestGroupKeepsItsViewWhenItCannotLook(t *testing.T) {
 	})
 }
 
-func TestGroupSurvivesLostRequestsAndWatches(t *testing.T) {
-	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-		for nth := 1; nth <= 2; nth++ {
-			for _, op := range []string{"childrenW", "existsW"} {
-				alone(t, func(t *testing.T, s *testServer, c *testConn) {
-					c.On(op, nth, fault)
-					g := NewGroup(c, "/g", RecheckEvery(0))
-					wantMembers(t, g)
-					a := NewGroupMember(s.Connect(), "/g", "a", nil)
-					mustJoin(t, a)
-					wantMembers(t, g, "a")
-					mustClose(t, a, g)
-				})
-			}
-		}
-	}
+func TestGroupSurvivesLostWatches(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.Deafen()
 		g := NewGroup(c, "/g")

@@ -26,6 +26,7 @@ func twoSteps(c *testConn, dir string) ([]string, <-chan zk.Event, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	time.Sleep(10 * time.Millisecond)
 	_, _, events, err := c.ChildrenW(dir)
 	return names, events, err
 }

@@ -51,32 +51,6 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 	})
 }
 
-// TestMultiLocksDoNotWaitInARing, in any order of their paths.
-func TestMultiLocksDoNotWaitInARing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		owners, done := 0, make(chan struct{}, 3)
-		for i := range 3 {
-			m := NewMultiLock(s.Connect(), []string{threePaths[i], threePaths[(i+1)%3]})
-			go func() {
-				defer func() { done <- struct{}{} }()
-				for range 5 {
-					mustLock(t, m)
-					if owners++; owners != 1 {
-						t.Errorf("%d owners", owners)
-					}
-					time.Sleep(time.Second)
-					owners--
-					mustUnlock(t, m)
-				}
-			}()
-		}
-		for range 3 {
-			<-done
-		}
-		wantNodes(t, s, 0, 0, 0)
-	})
-}
-
 func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		m := NewMultiLock(c, threePaths)

@@ -149,26 +149,6 @@ func TestTakeWaits(t *testing.T) {
 	})
 }
 
-func TestRivalsShareElements(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		producer, seen := newQueue(s.Connect()), map[string]bool{}
-		for i := range 20 {
-			mustOffer(t, producer, fmt.Sprint(i))
-		}
-		var takers []chan string
-		for range 4 {
-			takers = append(takers, taking(t, newQueue(s.Connect()), 5))
-		}
-		for i := range 20 {
-			seen[<-takers[i%4]] = true
-		}
-		if len(seen) != 20 {
-			t.Errorf("%d different elements of 20", len(seen))
-		}
-		wantPoll(t, producer, "")
-	})
-}
-
 func TestRivalTookItWhileReplyWasLost(t *testing.T) {
 	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 		c, rival := s.Connect(), newQueue(s.Connect())

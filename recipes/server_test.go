@@ -183,6 +183,9 @@ func mustCloseAll[C closer](t *testing.T, recipes []C) {
 // errOf is the error of a call with a result.
 func errOf[T any](_ T, err error) error { return err }
 
+// errOf2 drops the first of two results.
+func errOf2[T, U any](_ T, second U, err error) (U, error) { return second, err }
+
 // wantOutcome checks what is known after an error.
 func wantOutcome(t *testing.T, err error, want Outcome) {
 	t.Helper()
