@@ -91,7 +91,9 @@ func endedAtWill(res *trace.Result, end trace.Change) bool {
 }
 
 func TestMonitorsInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 6*time.Second) })
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
+		return monitored(w, 6*time.Second)
+	})
 }
 
 // TestMonitorsWithoutTimeoutAreLate is the control.

@@ -20,7 +20,9 @@ func TestAReleaseOfTheHerdLockWakesAll(t *testing.T) {
 	herd := notified(t, waiters, func(c *sim.Client) locker {
 		return recipes.NewHerdLock(c.Conn(), "/l/node")
 	})
-	fair := notified(t, waiters, func(c *sim.Client) locker { return recipes.NewLock(c.Conn(), "/l") })
+	fair := notified(t, waiters, func(c *sim.Client) locker {
+		return recipes.NewLock(c.Conn(), "/l")
+	})
 	if herd != waiters || fair != 1 {
 		t.Errorf("of %d waiters, one release wakes %d of the herd lock, and %d of the fair one",
 			waiters, herd, fair)

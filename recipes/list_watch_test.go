@@ -55,7 +55,8 @@ func misses(t *testing.T, list lister, changes []change) (missed bool, err error
 				}
 			case <-quiet:
 				slices.Sort(names)
-				missed, err = !slices.Equal(names, s.Below("/d")), errors.Join(err, listErr, <-written)
+				missed = !slices.Equal(names, s.Below("/d"))
+				err = errors.Join(err, listErr, <-written)
 				return
 			}
 		}

@@ -129,6 +129,32 @@ func everyLock(t *testing.T, test func(t *testing.T, s *testServer, k lockKind))
 	}
 }
 
+// everyHeld is everyLock with a lock that is held.
+func everyHeld(
+	t *testing.T,
+	test func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker),
+) {
+	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
+		c := s.Connect()
+		l := k.open(c)
+		mustLock(t, l)
+		test(t, s, c, k, l)
+	})
+}
+
+// everyWaiter is everyLock with a lock that is held, and another handle on a connection of its own.
+func everyWaiter(
+	t *testing.T,
+	test func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker),
+) {
+	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
+		c := s.Connect()
+		holder, waiter := k.excluding(s.Connect()), k.open(c)
+		mustLock(t, holder)
+		test(t, s, c, holder, waiter)
+	})
+}
+
 // everyNested is everyLock for those that can be locked again.
 func everyNested(t *testing.T, test func(t *testing.T, s *testServer, k lockKind)) {
 	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
@@ -221,10 +247,7 @@ func TestLockExcludesAlsoOnOneConn(t *testing.T) {
 }
 
 func TestCancelledWaitLeavesNothing(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		holder, c := k.excluding(s.Connect()), s.Connect()
-		waiter := k.open(c)
-		mustLock(t, holder)
+	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		before := owned(s)
 		c.On("delete", 1, loseReply)
 		wantError(t, waiter.Lock(within(t, 3*time.Second)), context.DeadlineExceeded)
@@ -237,10 +260,7 @@ func TestCancelledWaitLeavesNothing(t *testing.T) {
 }
 
 func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		c := s.Connect()
-		l := k.open(c)
-		mustLock(t, l)
+	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		mustUnlock(t, l)
 		for _, op := range []string{"create", "multi"} {
 			c.On(op, 1, rule{Fault: fault.DropReply, After: c.Disconnect})
@@ -258,10 +278,7 @@ func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
 }
 
 func TestUnlockWithDoneContextDeletesInBackground(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		c := s.Connect()
-		l := k.open(c)
-		mustLock(t, l)
+	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		lost := l.Lost()
 		c.Disconnect()
 		wantFailure(t, l.Unlock(done(t)), context.Canceled, Unknown)
@@ -281,10 +298,7 @@ func TestLostIsClosed(t *testing.T) {
 		"deleted":   func(s *testServer, _ *testConn, path string) { s.Delete(path) },
 		"closed":    func(_ *testServer, c *testConn, _ string) { c.Close() },
 	} {
-		everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-			c := s.Connect()
-			l := k.open(c)
-			mustLock(t, l)
+		everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 			lost := l.Lost()
 			if closed(lost) {
 				t.Fatal("lost from the start")
@@ -333,10 +347,7 @@ func TestLostByLocalClock(t *testing.T) {
 }
 
 func TestWaiterSurvivesExpiry(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		holder, c := k.excluding(s.Connect()), s.Connect()
-		waiter := k.open(c)
-		mustLock(t, holder)
+	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		got := waiting(t, waiter.Lock)
 		c.ExpireLate(testconn.Stays)
 		time.Sleep(time.Second)
@@ -383,10 +394,7 @@ func TestSecondCallOfOneHandleIsRefused(t *testing.T) {
 }
 
 func TestClosedConnEndsEverything(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		holder, c := k.excluding(s.Connect()), s.Connect()
-		mustLock(t, holder)
-		waiter := k.open(c)
+	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		failed := waiting(t, waiter.Lock)
 		c.Close()
 		wantError(t, <-failed, ErrConnClosed)
@@ -420,9 +428,7 @@ func TestCloseOfTheConnWithoutAnEvent(t *testing.T) {
 }
 
 func TestCloseEndsWaitingLock(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		holder, waiter := k.excluding(s.Connect()), k.open(s.Connect())
-		mustLock(t, holder)
+	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		failed := waiting(t, waiter.Lock)
 		mustClose(t, waiter)
 		wantError(t, <-failed, ErrClosed)
@@ -455,10 +461,7 @@ func TestHoldIsOverWithItsSession(t *testing.T) {
 }
 
 func TestMissedWatchIsMadeUpFor(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		holder, c := k.excluding(s.Connect()), s.Connect()
-		mustLock(t, holder)
-		waiter := k.open(c)
+	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		c.Deafen()
 		got := waiting(t, waiter.Lock)
 		mustUnlock(t, holder)
@@ -507,10 +510,7 @@ func refuse(c *testConn, before func()) {
 }
 
 func TestRefusedCleanUpIsReportedByThoseWhoWait(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		c := s.Connect()
-		l := k.open(c)
-		mustLock(t, l)
+	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		refuse(c, func() { time.Sleep(time.Second) })
 		wantError(t, l.Unlock(done(t)), context.Canceled)
 		wantError(t, l.Unlock(t.Context()), zk.ErrNoAuth)
@@ -519,10 +519,7 @@ func TestRefusedCleanUpIsReportedByThoseWhoWait(t *testing.T) {
 }
 
 func TestCloseReportsItsOwnRefusedCleanUp(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		c := s.Connect()
-		l := k.open(c)
-		mustLock(t, l)
+	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		refuse(c, nil)
 		wantError(t, l.Close(t.Context()), zk.ErrNoAuth)
 	})
@@ -548,10 +545,7 @@ func TestCloseReportsRefusedCleanUpOfAbandonedLock(t *testing.T) {
 }
 
 func TestCloseOfLockOnClosedConnIsClean(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		c := s.Connect()
-		l := k.open(c)
-		mustLock(t, l)
+	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		c.Close()
 		wantError(t, l.Unlock(t.Context()), ErrConnClosed)
 		mustClose(t, l)
@@ -569,10 +563,7 @@ func TestServerThatResetsAtOnceIsNotTakenForClosed(t *testing.T) {
 		{off, zk.StateConnecting},
 		{off, off, off, off, off, off, off, zk.StateConnecting},
 	} {
-		everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-			c := s.Connect()
-			l := k.open(c)
-			mustLock(t, l)
+		everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 			c.Cut(30, seen...)
 			mustUnlock(t, l)
 			wantOwned(t, s, 0)

@@ -45,6 +45,16 @@ func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue fu
 	}
 }
 
+// everyQueueOf is everyQueue with a handle, and another on a connection of its own.
+func everyQueueOf(
+	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, q, rival queuer),
+) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
+		c := s.Connect()
+		test(t, s, c, newQueue(c), newQueue(s.Connect()))
+	})
+}
+
 func mustOffer(t *testing.T, q queuer, elements ...string) {
 	t.Helper()
 	for _, e := range elements {
@@ -150,9 +160,7 @@ func TestTakeWaits(t *testing.T) {
 }
 
 func TestRivalTookItWhileReplyWasLost(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		c, rival := s.Connect(), newQueue(s.Connect())
-		q := newQueue(c)
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, q, "a", "b")
 		lost := loseRequest
 		lost.After = func() { wantPoll(t, rival, "a") }
@@ -164,9 +172,7 @@ func TestRivalTookItWhileReplyWasLost(t *testing.T) {
 
 func TestCancelledPollPutsBack(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest} {
-		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-			c := s.Connect()
-			q := newQueue(c)
+		everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 			mustOffer(t, q, "a", "b")
 			ctx, leaving := abandoning(t, c, fault)
 			c.On("multi", 1, leaving)
@@ -176,7 +182,7 @@ func TestCancelledPollPutsBack(t *testing.T) {
 			}
 			c.Reconnect()
 			mustClose(t, q)
-			wantInTurn(t, newQueue(c), "a", "b")
+			wantInTurn(t, rival, "a", "b")
 			wantTidy(t, s)
 		})
 	}
@@ -188,9 +194,7 @@ func TestCancelledOfferTellsTheTruthWhenItCan(t *testing.T) {
 		want  error
 		items int
 	}{{loseReply, nil, 1}, {loseRequest, context.Canceled, 0}} {
-		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-			c := s.Connect()
-			q := newQueue(c)
+		everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 			mustOffer(t, q, "first")
 			wantPoll(t, q, "first")
 			ctx, cancel := context.WithCancel(t.Context())
@@ -207,9 +211,7 @@ func TestCancelledOfferTellsTheTruthWhenItCan(t *testing.T) {
 }
 
 func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		c := s.Connect()
-		q := newQueue(c)
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, q, "first")
 		lost := loseReply
 		lost.After = c.Disconnect
@@ -223,9 +225,7 @@ func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
 }
 
 func TestTakeIsCancelledAndKeepsOneWatch(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		c := s.Connect()
-		q := newQueue(c)
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		for range 5 {
 			_, err := q.Take(within(t, time.Second))
 			wantFailure(t, err, context.DeadlineExceeded, NotApplied)
@@ -236,15 +236,13 @@ func TestTakeIsCancelledAndKeepsOneWatch(t *testing.T) {
 		taken := taking(t, q, 1)
 		c.Expire()
 		time.Sleep(time.Second)
-		mustOffer(t, newQueue(s.Connect()), "a")
+		mustOffer(t, rival, "a")
 		wantShown(t, <-taken, "a")
 	})
 }
 
 func TestElementChangedMeanwhile(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		c := s.Connect()
-		q := newQueue(c)
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, q, "a")
 		c.On("multi", 1, rule{Before: func() { s.Seed("/q/items/"+s.Below("/q/items")[0], "b") }})
 		wantPoll(t, q, "b")
@@ -254,9 +252,7 @@ func TestElementChangedMeanwhile(t *testing.T) {
 
 // TestListTakenByRivalsIsNotEmpty: rivals take the listed elements, but the queue is never empty.
 func TestListTakenByRivalsIsNotEmpty(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		c, rival := s.Connect(), newQueue(s.Connect())
-		q := newQueue(c)
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, rival, "1")
 		swap := rule{After: func() { mustOffer(t, rival, "2"); wantPoll(t, rival, "1") }}
 		c.On("children", 1, swap)
@@ -270,9 +266,7 @@ func TestListTakenByRivalsIsNotEmpty(t *testing.T) {
 // TestOfferKeepsItsData: an abandoned call may send the data again after the caller has reused the
 // slice.
 func TestOfferKeepsItsData(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		c := s.Connect()
-		q := newQueue(c)
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, q, "0")
 		data := []byte("1")
 		c.On("multi", 1, rule{Before: func() { time.Sleep(time.Second) }})

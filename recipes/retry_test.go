@@ -69,7 +69,8 @@ func swapReader(t *testing.T, b byte) {
 
 func TestExponentialPausesAreJitteredByHalfAtMost(t *testing.T) {
 	const first, longest = 100 * time.Millisecond, time.Second
-	policy, want := RetryExponential(first, longest), "100 200 400 800 1000 1000 1000 1000 1000 1000"
+	const want = "100 200 400 800 1000 1000 1000 1000 1000 1000"
+	policy := RetryExponential(first, longest)
 	swapReader(t, 0)
 	wantShown(t, pauses(policy), want)
 	swapReader(t, 0x5a)

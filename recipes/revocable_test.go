@@ -73,11 +73,13 @@ func TestQuestionBeforeTheWatchIsHeard(t *testing.T) {
 // TestRevokedEndsWithTheHold, so that no goroutine waits for it for ever, and after Lost. An owner
 // that was asked still learns of the loss.
 func TestRevokedEndsWithTheHold(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, s *testServer, c *testConn, l *RevocableLock){
-		"unlock":  func(t *testing.T, _ *testServer, _ *testConn, l *RevocableLock) { mustUnlock(t, l) },
-		"close":   func(t *testing.T, _ *testServer, _ *testConn, l *RevocableLock) { mustClose(t, l) },
-		"expiry":  func(_ *testing.T, _ *testServer, c *testConn, _ *RevocableLock) { c.Expire() },
-		"deleted": func(_ *testing.T, s *testServer, _ *testConn, l *RevocableLock) { s.Delete(l.Path()) },
+	for name, end := range map[string]func(t *testing.T, c *testConn, l *RevocableLock){
+		"unlock": func(t *testing.T, _ *testConn, l *RevocableLock) { mustUnlock(t, l) },
+		"close":  func(t *testing.T, _ *testConn, l *RevocableLock) { mustClose(t, l) },
+		"expiry": func(_ *testing.T, c *testConn, _ *RevocableLock) { c.Expire() },
+		"deleted": func(t *testing.T, c *testConn, l *RevocableLock) {
+			mustDo(t, c.Delete(l.Path(), -1))
+		},
 	} {
 		for _, asked := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -101,7 +103,7 @@ func TestRevokedEndsWithTheHold(t *testing.T) {
 						}
 					}()
 					synctest.Wait()
-					end(t, s, c, l)
+					end(t, c, l)
 					if !<-inOrder || !closed(lost) {
 						t.Error("Revoked was closed before Lost, or Lost not at all")
 					}

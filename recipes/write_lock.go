@@ -117,8 +117,8 @@ func (l *WriteLock) giveUp(ctx context.Context, w *lockCall, begun bool) (owned 
 	return false, l.handle.explain("lock", context.Cause(ctx))
 }
 
-// Unlock gives the lock up, owned, waited for or neither, otherwise as Unlock of the type Lock does.
-// The listener is notified if it was notified of the ownership.
+// Unlock gives the lock up, whether it is owned, waited for or neither; otherwise as Unlock of the
+// type Lock does. The listener is notified if it was notified of the ownership.
 func (l *WriteLock) Unlock(ctx context.Context) error {
 	l.mu.Lock()
 	w := l.lockCall

@@ -56,7 +56,9 @@ func wantLock(t *testing.T, l *WriteLock, want bool) {
 // In the end nothing is left.
 func writeLocks(
 	t *testing.T,
-	test func(t *testing.T, s *testServer, c *testConn, one, two *WriteLock, first, second *fullDiary),
+	test func(
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, first, second *fullDiary,
+	),
 ) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var first, second fullDiary
