@@ -2,134 +2,103 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 )
 
-// waiting starts to wait, and returns the channel of the result.
-func waiting(t *testing.T, wait func(context.Context) error) chan error {
-	result := make(chan error, 1)
-	go func() { result <- wait(t.Context()) }()
-	time.Sleep(time.Second)
-	return result
+// wantWaiting checks that no result has come.
+func wantWaiting(t *testing.T, results ...chan error) {
+	t.Helper()
+	for i, result := range results {
+		if len(result) > 0 {
+			t.Errorf("%d has passed", i)
+		}
+	}
+}
+
+func wantSet(t *testing.T, b *Barrier, want bool) {
+	t.Helper()
+	if up, err := b.IsSet(t.Context()); up != want || err != nil {
+		t.Errorf("IsSet: %v %v", up, err)
+	}
 }
 
 func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		b, other := NewBarrier(c, "/gates/b"), NewBarrier(s.Connect(), "/gates/b")
-		must := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Error(err)
-			}
+		for _, call := range []func(context.Context) error{b.Wait, b.Remove, b.Set, other.Set} {
+			mustDo(t, call(t.Context()))
 		}
-		must(b.Wait(t.Context()))
-		must(b.Remove(t.Context()))
-		must(b.Set(t.Context()))
-		must(other.Set(t.Context()))
-		if up, err := other.IsSet(t.Context()); !up || err != nil {
-			t.Errorf("IsSet: %v %v", up, err)
-		}
+		wantSet(t, other, true)
 		first, second := waiting(t, b.Wait), waiting(t, other.Wait)
-		if len(first)+len(second) > 0 {
-			t.Error("somebody has passed")
-		}
 		c.Expire()
 		time.Sleep(time.Second)
-		if len(first) > 0 {
-			t.Error("passed when its session ended")
-		}
-		must(other.Remove(t.Context()))
-		must(<-first)
-		must(<-second)
+		wantWaiting(t, first, second)
+		mustDo(t, other.Remove(t.Context()))
+		wantAll(t, first, second)
 		mustClose(t, b, other)
 		wantError(t, b.Wait(t.Context()), ErrClosed)
 		s.WantBelow(t, "/gates", 0)
 	})
 }
 
-// TestBarrierSetAgainAtOnceLetsPass: waiters for the first barrier pass.
-func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+// barred runs a test in which one client waits at a barrier.
+func barred(
+	t *testing.T,
+	test func(t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error),
+) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/b", "")
-		c := s.Connect()
-		b := NewBarrier(c, "/b")
-		passed := waiting(t, b.Wait)
-		s.Delete("/b")
-		s.Seed("/b", "")
-		mustDo(t, <-passed)
+		b := NewBarrier(c, "/b", RecheckEvery(0))
+		test(t, s, c, b, waiting(t, b.Wait))
 		mustClose(t, b)
 	})
 }
 
-func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+// TestBarrierSetAgainAtOnceLetsPass: waiters for the first barrier pass.
+func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
+	barred(t, func(t *testing.T, s *testServer, _ *testConn, _ *Barrier, passed chan error) {
+		s.Delete("/b")
 		s.Seed("/b", "")
-		c := s.Connect()
-		b := NewBarrier(c, "/b")
-		passed := waiting(t, b.Wait)
-		if _, err := c.Set("/b", []byte("x"), -1); err != nil {
-			t.Error(err)
-		}
+		wantAll(t, passed)
+	})
+}
+
+func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
+	barred(t, func(t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error) {
+		s.Seed("/b", "x")
 		time.Sleep(time.Second)
-		if len(passed) > 0 {
-			t.Error("passed")
-		}
-		if err := b.Remove(t.Context()); err != nil || <-passed != nil {
-			t.Error(err)
-		}
-		mustClose(t, b)
+		wantWaiting(t, passed)
+		mustDo(t, b.Remove(t.Context()))
+		wantAll(t, passed)
 	})
 }
 
 // TestWaitersOfOneHandleMissNothing: the event comes after the look of one of them, and the other
 // takes note of it before that one waits.
 func TestWaitersOfOneHandleMissNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		s.Seed("/b", "")
-		c := s.Connect()
-		b := NewBarrier(c, "/b", RecheckEvery(0))
-		first := waiting(t, b.Wait)
+	barred(t, func(t *testing.T, s *testServer, c *testConn, b *Barrier, first chan error) {
 		c.On("get", 1, rule{After: func() {
-			mustDo(t, s.Connect().Delete("/b", -1))
-			time.Sleep(time.Second)
-			if len(first) == 0 {
-				t.Error("the first still waits")
-			}
+			s.Delete("/b")
+			wantAll(t, first)
 		}})
-		second := waiting(t, b.Wait)
-		time.Sleep(time.Minute)
-		if len(second) == 0 {
-			t.Error("the second still waits")
-		}
-		mustClose(t, b) // ends the remaining waiters
-		wantAll(t, first, second)
+		wantAll(t, waiting(t, b.Wait))
 	})
 }
 
 // TestWaitIsNotMisledByALaggingServer: without a sync, the server of the new session does not know
 // the barrier yet.
 func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		s.Seed("/b", "")
-		c := s.Connect()
-		b := NewBarrier(c, "/b")
-		passed := waiting(t, b.Wait)
+	barred(t, func(t *testing.T, _ *testServer, c *testConn, b *Barrier, passed chan error) {
 		c.On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})
 		c.On("sync", 1, rule{After: c.Off})
 		c.Expire()
 		time.Sleep(time.Second)
-		if len(passed) > 0 {
-			t.Error("passed")
-		}
-		if err := b.Remove(t.Context()); err != nil || <-passed != nil {
-			t.Error(err)
-		}
-		mustClose(t, b)
+		wantWaiting(t, passed)
+		mustDo(t, b.Remove(t.Context()))
+		wantAll(t, passed)
 	})
 }
 
@@ -137,69 +106,24 @@ func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
 // sets a new barrier.
 func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
 	for _, fault := range []rule{loseReply, netError} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			s.Seed("/b", "")
-			c := s.Connect()
+		barred(t, func(t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error) {
 			fault.After = func() { s.Seed("/b", "") }
 			c.On("delete", 1, fault)
-			b := NewBarrier(c, "/b")
 			if err := b.Remove(t.Context()); err != nil || c.Called("delete") != 1 {
 				t.Errorf("%v after %d requests", err, c.Called("delete"))
 			}
-			if up, err := b.IsSet(t.Context()); !up || err != nil {
-				t.Error("it took the next one down, too")
-			}
-			mustClose(t, b)
-		})
-	}
-}
-
-func TestBarrierRepeatsWhatWasLost(t *testing.T) {
-	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c := s.Connect()
-			c.On("create", 1, fault)
-			c.On("delete", 1, fault)
-			b := NewBarrier(c, "/b")
-			mustDo(t, b.Set(t.Context()))
-			s.WantBelow(t, "/", 1)
-			mustDo(t, b.Remove(t.Context()))
-			s.WantBelow(t, "/", 0)
-			mustClose(t, b)
+			wantSet(t, b, true)
+			wantAll(t, passed)
 		})
 	}
 }
 
 func TestAbandonedBarrierCalls(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		s.Seed("/b", "")
-		c := s.Connect()
-		b := NewBarrier(c, "/b")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := b.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) ||
-			errors.Is(err, ErrAmbiguous) {
-			t.Errorf("Wait: %v", err)
-		}
+	barred(t, func(t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error) {
+		wantFailure(t, b.Wait(within(t, time.Second)), context.DeadlineExceeded, NotApplied)
 		c.Disconnect()
-		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		wantError(t, b.Remove(ctx), ErrAmbiguous)
+		wantError(t, b.Remove(within(t, time.Second)), ErrAmbiguous)
 		c.Reconnect()
-		mustClose(t, b)
-	})
-}
-
-func TestRefusedBarrier(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		c.On("create", 1, refusal)
-		b := NewBarrier(c, "/b")
-		if err := b.Set(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
-			OutcomeOf(err) != NotApplied ||
-			err.Error() != "set barrier /b: zk: not authenticated" {
-			t.Errorf("got %v", err)
-		}
-		mustClose(t, b)
+		wantWaiting(t, passed)
 	})
 }

@@ -79,7 +79,5 @@ func TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache(t *testing.T) {
 	if len(changes.queue) > 4 || len(changes.pending) != 1 {
 		t.Errorf("%d events and %d nodes are kept", len(changes.queue), len(changes.pending))
 	}
-	if got, want := newsOf(changes), "added /stays"; got != want {
-		t.Errorf("news %s, want %s", got, want)
-	}
+	wantShown(t, newsOf(changes), "added /stays")
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -56,16 +55,12 @@ func newsOf(c *CacheChanges) string {
 
 func putData(t *testing.T, c *testConn, path, data string) {
 	t.Helper()
-	if _, err := c.Set(path, []byte(data), -1); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, errOf(c.Set(path, []byte(data), -1)))
 }
 
 func putNode(t *testing.T, c *testConn, path, data string) {
 	t.Helper()
-	if _, err := c.Create(path, []byte(data), 0, zk.WorldACL(zk.PermAll)); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, errOf(c.Create(path, []byte(data), 0, zk.WorldACL(zk.PermAll))))
 }
 
 func dropNodes(t *testing.T, c *testConn, paths ...string) {
@@ -73,12 +68,6 @@ func dropNodes(t *testing.T, c *testConn, paths ...string) {
 	for _, path := range paths {
 		mustDo(t, c.Delete(path, -1))
 	}
-}
-
-// letSettle waits until nothing is under way.
-func letSettle() {
-	time.Sleep(time.Second)
-	synctest.Wait()
 }
 
 func TestNodeCacheFollowsItsNode(t *testing.T) {
@@ -137,26 +126,18 @@ func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 		putData(t, writer, "/d", "other")
 		putData(t, writer, "/d/b", "4")
 		letSettle()
-		if got, want := shownText(c.Nodes()), "/d/a=2 /d/b=4"; got != want {
-			t.Errorf("shown %s, want %s", got, want)
-		}
-		if got, want := newsOf(changes), "ready, added /d/b, added /d/a"; got != want {
-			t.Errorf("news %s, want %s", got, want)
-		}
+		wantShown(t, shownText(c.Nodes()), "/d/a=2 /d/b=4")
+		wantShown(t, newsOf(changes), "ready, added /d/b, added /d/a")
 		if n, ok := c.Get("b"); !ok || n.Name() != "b" || n.Stat.Version != 1 {
 			t.Errorf("%+v %v", n, ok)
 		}
 		dropNodes(t, writer, "/d/a/deep", "/d/a", "/d/b", "/d")
 		letSettle()
-		if got, want := newsOf(changes), "removed /d/a, removed /d/b"; got != want {
-			t.Errorf("news %s, want %s", got, want)
-		}
+		wantShown(t, newsOf(changes), "removed /d/a, removed /d/b")
 		putNode(t, writer, "/d", "")
 		putNode(t, writer, "/d/a", "5")
 		letSettle()
-		if got, want := newsOf(c.Changes()), "added /d/a, ready"; got != want {
-			t.Errorf("news of a late reader %s, want %s", got, want)
-		}
+		wantShown(t, newsOf(c.Changes()), "added /d/a, ready")
 		mustClose(t, c)
 	})
 }
@@ -172,9 +153,7 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 		letSettle()
 		putData(t, writer, "/t/a/b/c", "4")
 		letSettle()
-		if got, want := shownText(c.Nodes()), "/t= /t/a=1 /t/a/b=2 /t/a/b/c=4"; got != want {
-			t.Errorf("shown %s, want %s", got, want)
-		}
+		wantShown(t, shownText(c.Nodes()), "/t= /t/a=1 /t/a/b=2 /t/a/b/c=4")
 		if n, ok := c.Get("/t/a/b"); !ok || string(n.Data) != "2" {
 			t.Errorf("%+v %v", n, ok)
 		}
@@ -183,9 +162,7 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 		dropNodes(t, writer, "/t/a/b/c", "/t/a/b", "/t/a")
 		putNode(t, writer, "/t/a", "5")
 		letSettle()
-		if got, want := shownText(c.Nodes()), "/t= /t/a=5"; got != want {
-			t.Errorf("shown %s, want %s", got, want)
-		}
+		wantShown(t, shownText(c.Nodes()), "/t= /t/a=5")
 		mustClose(t, c)
 	})
 }
@@ -197,43 +174,11 @@ func TestCacheOfTheRoot(t *testing.T) {
 		putNode(t, writer, "/a/b", "2")
 		tree, children := readyCache(t, NewTreeCache(s.Connect(), "/")),
 			readyCache(t, NewChildrenCache(s.Connect(), "/"))
-		if got, want := shownText(tree.Nodes()),
-			"/= /a=1 /a/b=2 /zookeeper= /zookeeper/config= /zookeeper/quota="; got != want {
-			t.Errorf("shown %s, want %s", got, want)
-		}
-		if got, want := shownText(children.Nodes()), "/a=1 /zookeeper="; got != want {
-			t.Errorf("shown %s, want %s", got, want)
-		}
+		wantShown(t, shownText(tree.Nodes()),
+			"/= /a=1 /a/b=2 /zookeeper= /zookeeper/config= /zookeeper/quota=")
+		wantShown(t, shownText(children.Nodes()), "/a=1 /zookeeper=")
 		mustDo(t, errors.Join(tree.Close(t.Context()), children.Close(t.Context())))
 	})
-}
-
-func TestCachesSurviveWhatIsLost(t *testing.T) {
-	for _, fault := range []rule{
-		loseReply, loseRequest, netError, noServer, {Lose: true, Err: zk.ErrNoAuth},
-	} {
-		for _, op := range []string{"getW", "childrenW", "existsW", "sync", "get", "children"} {
-			for nth := 1; nth <= 3; nth++ {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					writer, conn := s.Connect(), s.Connect()
-					conn.On(op, nth, fault)
-					c := readyCache(t, NewTreeCache(conn, "/t"))
-					putNode(t, writer, "/t", "")
-					putNode(t, writer, "/t/a", "1")
-					letSettle()
-					putNode(t, writer, "/t/a/b", "2")
-					putData(t, writer, "/t/a", "3")
-					letSettle()
-					if got, want := shownText(c.Nodes()),
-						"/t= /t/a=3 /t/a/b=2"; got != want || c.Stale() {
-						t.Errorf("%s %d %v: shown %s, want %s, stale %v", op, nth, fault.Err, got,
-							want, c.Stale())
-					}
-					mustClose(t, c)
-				})
-			}
-		}
-	}
 }
 
 // TestCacheReadsAgainInANewSession: a change between two sessions fires no watch.
@@ -264,9 +209,7 @@ func TestCacheReadsAgainInANewSession(t *testing.T) {
 		if got, want := shownText(c.Nodes()), "/t= /t/a=2 /t/b=1 /t/c=1"; got != want || c.Stale() {
 			t.Errorf("shown %s, want %s, stale %v", got, want, c.Stale())
 		}
-		if got, want := newsOf(changes), "updated /t/a, updated /t/b, added /t/c"; got != want {
-			t.Errorf("news %s, want %s", got, want)
-		}
+		wantShown(t, newsOf(changes), "updated /t/a, updated /t/b, added /t/c")
 		mustClose(t, c)
 	})
 }
@@ -302,11 +245,8 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		conn.On("getW", 1, refusal)
 		conn.On("getW", 1, refusal)
 		mustDo(t, c.Start())
-		if err := c.Start(); err != nil {
-			t.Errorf("Start again: %v", err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Microsecond)
-		defer cancel()
+		mustDo(t, c.Start())
+		ctx := within(t, 500*time.Microsecond)
 		wantError(t, c.Ready(ctx), context.DeadlineExceeded)
 		wantError(t, c.Ready(t.Context()), zk.ErrNoAuth)
 		if err := c.Err(); !errors.Is(err, zk.ErrNoAuth) || !c.Stale() {
@@ -325,26 +265,8 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		if e, err := changes.Next(t.Context()); e.Kind != CacheReady || err != nil {
 			t.Error(e, err)
 		}
-		if _, err := changes.Next(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Error(err)
-		}
+		wantError(t, errOf(changes.Next(t.Context())), ErrClosed)
 		mustClose(t, NewNodeCache(conn, "/n"))
-	})
-}
-
-func TestCacheEndsWithTheConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		conn := s.Connect()
-		c := NewNodeCache(conn, "/n")
-		conn.Close()
-		mustDo(t, c.Start())
-		if err := c.Ready(t.Context()); !errors.Is(err, ErrConnClosed) || !c.Stale() {
-			t.Error(err)
-		}
-		mustClose(t, c)
-		if err := c.Ready(t.Context()); err == nil {
-			t.Error("ready after all")
-		}
 	})
 }
 

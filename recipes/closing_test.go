@@ -39,11 +39,9 @@ func TestGrantedWhileClosing(t *testing.T) {
 }
 
 func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/n", "")
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
+		ctx := done(t)
 		mustDo(t, GuaranteedDelete(ctx, c, "/n"))
 		s.WantBelow(t, "/", 0)
 	})

@@ -21,8 +21,7 @@ func changed(t *testing.T, changes <-chan ConnStatus) ConnStatus {
 }
 
 func TestMonitorFollowsOneEpoch(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		m := NewConnMonitor(c, 10*time.Second)
 		changes := m.Changes(t.Context())
 		if got := changed(t, changes); got != (ConnStatus{StateConnected, 1, c.SessionID()}) {
@@ -58,8 +57,7 @@ func TestMonitorFollowsOneEpoch(t *testing.T) {
 }
 
 func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		m := NewConnMonitor(c, 10*time.Second)
 		lost := m.Lost()
 		c.Disconnect()
@@ -80,8 +78,7 @@ func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T
 }
 
 func TestMonitorWithoutContact(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.Disconnect()
 		m := NewConnMonitor(c, 0)
 		if m.Status().State != StateSuspended || !closed(m.Lost()) ||
@@ -100,8 +97,7 @@ func TestMonitorWithoutContact(t *testing.T) {
 }
 
 func TestReaderOfChangesLeaves(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		m := NewConnMonitor(c, 10*time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
 		changes := m.Changes(ctx)

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -25,26 +24,6 @@ func wantGet(t *testing.T, c *Counter, want int64) {
 	}
 }
 
-func TestCounterAddsOnceWhateverIsLost(t *testing.T) {
-	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
-		for nth := 1; nth <= 3; nth++ {
-			for _, op := range []string{"multi", "get", "sync", "exists", "delete", "create"} {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					conn := s.Connect()
-					c := NewCounter(conn, "/counters/a")
-					conn.On(op, nth, fault)
-					wantGet(t, c, 0)
-					wantAdd(t, c, 5, 5)
-					wantAdd(t, c, -7, -2)
-					wantAdd(t, c, 0, -2)
-					wantGet(t, NewCounter(s.Connect(), "/counters/a"), -2)
-					s.WantBelow(t, "/counters/a", 0)
-				})
-			}
-		}
-	}
-}
-
 // TestCounterTellsAnEchoFromARival: a rival adds between the lost request and its repetition.
 func TestCounterTellsAnEchoFromARival(t *testing.T) {
 	for name, fault := range map[string]rule{"request lost": loseRequest, "reply lost": loseReply} {
@@ -54,12 +33,8 @@ func TestCounterTellsAnEchoFromARival(t *testing.T) {
 				c, rival := NewCounter(conn, "/c"), NewCounter(s.Connect(), "/c")
 				wantAdd(t, c, 1, 1)
 				fault.After = func() {
-					if _, err := rival.Add(t.Context(), 10); err != nil {
-						t.Error(err)
-					}
-					if _, err := rival.Add(t.Context(), -10); err != nil {
-						t.Error(err)
-					}
+					mustDo(t, errOf(rival.Add(t.Context(), 10)))
+					mustDo(t, errOf(rival.Add(t.Context(), -10)))
 				}
 				conn.On("multi", 1, fault)
 				wantAdd(t, c, 1, 2)
@@ -129,10 +104,7 @@ func TestCounterGivenUpSettlesInTheBackground(t *testing.T) {
 			conn.Reconnect()
 			mustClose(t, c)
 			s.WantBelow(t, "/c", 0)
-			if _, err := c.Add(t.Context(), 1); !errors.Is(err, ErrClosed) ||
-				OutcomeOf(err) != NotApplied {
-				t.Error(err)
-			}
+			wantFailure(t, errOf(c.Add(t.Context(), 1)), ErrClosed, NotApplied)
 		})
 	}
 }
@@ -142,10 +114,7 @@ func TestCounterReportsARefusal(t *testing.T) {
 		conn := s.Connect()
 		c := NewCounter(conn, "/dir/c")
 		conn.On("create", 1, refusal)
-		if _, err := c.Add(t.Context(), 1); !errors.Is(err, zk.ErrNoAuth) ||
-			OutcomeOf(err) != NotApplied {
-			t.Error(err)
-		}
+		wantFailure(t, errOf(c.Add(t.Context(), 1)), zk.ErrNoAuth, NotApplied)
 		conn.On("delete", 1, refusal)
 		wantAdd(t, c, 1, 1)
 		wantError(t, c.Close(t.Context()), zk.ErrNoAuth)

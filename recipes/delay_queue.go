@@ -43,7 +43,8 @@ import (
 type DelayQueue struct{ *claimQueue }
 
 // NewDelayQueue makes a handle for the queue at path, which is created when needed. It sends
-// nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
+// nothing. The options that matter are ACL, RecheckEvery, Retry, Containers
+// and EphemeralElements.
 func NewDelayQueue(conn Conn, path string, opts ...Option) *DelayQueue {
 	q := &DelayQueue{newClaimQueue(conn, "delay queue", path, opts, firstDueFirst)}
 	q.strict = true

@@ -133,6 +133,10 @@
 //   - A Conn that is closed while its server is silent, or while no server can be dialled, looks
 //     open until the client's own loop has ended: two thirds of the session timeout later, or when
 //     the host provider has gone through all servers.
+//   - The client (v1.0.4) can hang in Close while requests of other goroutines are on their way: it
+//     answers one of them three times, into a channel that takes two. Then it ends no watch.
+//     Waiters learn that the Conn is closed when they look again, as RecheckEvery says; Lost is
+//     closed with SessionTimeout only.
 //   - Parents are created as persistent nodes and never removed, or with Containers as container
 //     nodes, which the server removes when they are empty. Parents that exist are left as they are,
 //     and created again if they are removed.

@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
 func started(t *testing.T, l *LeaderLatch) *LeaderLatch {
 	t.Helper()
 	mustDo(t, l.Start())
+	time.Sleep(time.Second)
 	return l
 }
 
@@ -29,13 +30,11 @@ func mustLead(t *testing.T, l *LeaderLatch) *Term {
 }
 
 func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var latches []*LeaderLatch
 		for i := range 4 {
-			latches = append(
-				latches, started(t, NewLeaderLatch(s.Connect(), "/e", fmt.Sprint("n", i))),
-			)
-			time.Sleep(time.Second)
+			l := NewLeaderLatch(s.Connect(), "/e", fmt.Sprint("n", i))
+			latches = append(latches, started(t, l))
 		}
 		all, err := latches[3].Participants(t.Context())
 		if err != nil || len(all) != 4 {
@@ -60,101 +59,70 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 				t.Errorf("epoch %d after %d, lost %v", term.Epoch(), last, closed(term.Lost()))
 			}
 			last = term.Epoch()
-			mustClose(t, l)
-			if !closed(term.Lost()) || l.HasLeadership() {
+			if mustClose(t, l); !closed(term.Lost()) || l.HasLeadership() {
 				t.Error("leads after Close")
 			}
 		}
 		s.WantBelow(t, "/e", 0)
-		if _, ok, err := NewLeaderLatch(s.Connect(), "/e", "").Leader(t.Context()); ok ||
-			err != nil {
+		if _, ok, err := NewLeaderLatch(c, "/e", "").Leader(t.Context()); ok || err != nil {
 			t.Errorf("there is a leader: %v %v", ok, err)
 		}
 	})
 }
 
-func TestLatchStandsAgainAfterExpiry(t *testing.T) {
-	for _, late := range []bool{false, true} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c := s.Connect()
-			l := started(t, NewLeaderLatch(c, "/e", "a"))
-			first := mustLead(t, l)
-			expiry(c, late)()
-			<-first.Lost()
-			second := mustLead(t, l)
-			if second.Epoch() <= first.Epoch() || closed(second.Lost()) {
-				t.Errorf("epochs %d, %d", first.Epoch(), second.Epoch())
+// TestLatchStandsAgain after the end of its session, and when it cannot know whether it leads.
+func TestLatchStandsAgain(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, c *testConn, lost <-chan struct{}){
+		"expiry":    func(_ *testing.T, c *testConn, _ <-chan struct{}) { c.Expire() },
+		"late reap": func(_ *testing.T, c *testConn, _ <-chan struct{}) { expiry(c, true)() },
+		"silence": func(t *testing.T, c *testConn, lost <-chan struct{}) {
+			c.Disconnect()
+			time.Sleep(3 * time.Second)
+			if !closed(lost) {
+				t.Error("not lost in time")
 			}
-			s.WantBelow(t, "/e", 1) // the old node is removed, even if the server has not reaped it
-			mustClose(t, l)
-			s.WantBelow(t, "/e", 0)
+			c.Reconnect()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
+				l := started(t, NewLeaderLatch(c, "/e", "a", SessionTimeout(9*time.Second)))
+				first := mustLead(t, l)
+				lose(t, c, first.Lost())
+				<-first.Lost()
+				second := mustLead(t, l)
+				if second.Epoch() <= first.Epoch() || closed(second.Lost()) {
+					t.Errorf("epochs %d, %d", first.Epoch(), second.Epoch())
+				}
+				s.WantBelow(t, "/e", 1) // the old node is removed, though it was not reaped
+				mustClose(t, l)
+				s.WantBelow(t, "/e", 0)
+			})
 		})
 	}
 }
 
-func TestLatchLosesWhatItCannotKnow(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l := started(t, NewLeaderLatch(c, "/e", "a", SessionTimeout(9*time.Second)))
-		term := mustLead(t, l)
-		c.Disconnect()
-		began := time.Now()
-		<-term.Lost()
-		if d := time.Since(began); d > 3*time.Second || l.HasLeadership() {
-			t.Errorf("lost after %v, leads %v", d, l.HasLeadership())
-		}
-		c.Reconnect()
-		again := mustLead(t, l)
-		if again.Epoch() <= term.Epoch() {
-			t.Error("leads again through the node it has given up")
-		}
-		mustClose(t, l)
-		s.WantBelow(t, "/e", 0)
-	})
-}
-
-func TestRepliesLostToALatchLeaveNothing(t *testing.T) {
-	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-		for _, op := range []string{"create", "children", "getW", "delete"} {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				s.Seed("/e", "")
-				c := s.Connect()
-				c.On(op, 1, fault)
-				l := started(t, NewLeaderLatch(c, "/e", "a"))
-				mustLead(t, l)
-				s.WantBelow(t, "/e", 1)
-				mustClose(t, l)
-				s.WantBelow(t, "/e", 0)
-			})
-		}
-	}
-}
-
 func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/e", "")
-		c := s.Connect()
 		l := NewLeaderLatch(c, "/e", "a")
 		c.On("create", 1, rule{After: func() { l.kill(ErrClosed) }, Fault: fault.DropReply})
 		started(t, l)
-		time.Sleep(time.Second)
 		mustClose(t, l)
 		s.WantBelow(t, "/e", 0)
 		wantError(t, l.Start(), ErrClosed)
-		if _, err := l.Await(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Await after Close: %v", err)
-		}
+		wantError(t, errOf(l.Await(t.Context())), ErrClosed)
 	})
 }
 
 func TestRefusedCandidateSaysSoAndStandsOn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/e", "")
-		c := s.Connect()
 		for range 3 {
 			c.On("create", 1, refusal)
 		}
-		l := started(t, NewLeaderLatch(c, "/e", "a"))
+		l := NewLeaderLatch(c, "/e", "a")
+		mustDo(t, l.Start())
 		_, err := l.Await(t.Context())
 		time.Sleep(2 * time.Millisecond) // the second attempt follows at once; meanwhile Err is nil
 		if !errors.Is(err, zk.ErrNoAuth) ||
@@ -174,15 +142,10 @@ func TestRefusedCandidateSaysSoAndStandsOn(t *testing.T) {
 }
 
 func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		first := started(t, NewLeaderLatch(s.Connect(), "/e", "a"))
-		mustLead(t, first)
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		first := started(t, NewLeaderLatch(c, "/e", "a"))
 		second := started(t, NewLeaderLatch(s.Connect(), "/e", "b"))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := second.Await(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, errOf(second.Await(within(t, time.Second))), context.DeadlineExceeded)
 		s.WantBelow(t, "/e", 2)
 		mustClose(t, first)
 		mustLead(t, second)
@@ -190,63 +153,15 @@ func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
 	})
 }
 
-func TestElectionOnClosedConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l := started(t, NewLeaderLatch(c, "/e", "a"))
-		term := mustLead(t, l)
-		c.Close()
-		<-term.Lost()
-		time.Sleep(time.Minute)
-		if _, err := l.Await(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Await: %v", err)
-		}
-		mustClose(t, l)
-	})
-}
-
 func TestLeaderVanishesBetweenListAndRead(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		first, second := started(t, NewLeaderLatch(s.Connect(), "/e", "a")),
-			NewLeaderLatch(s.Connect(), "/e", "b")
-		mustLead(t, first)
-		started(t, second)
-		time.Sleep(time.Second)
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		first := started(t, NewLeaderLatch(s.Connect(), "/e", "a"))
+		second := started(t, NewLeaderLatch(s.Connect(), "/e", "b"))
 		c.On("get", 1, rule{Before: func() { mustClose(t, first) }})
 		leader, ok, err := NewLeaderLatch(c, "/e", "").Leader(t.Context())
 		if leader.ID != "b" || !ok || err != nil {
 			t.Errorf("got %v %v %v", leader, ok, err)
 		}
 		mustClose(t, second)
-	})
-}
-
-// TestOneResignationWakesOne: only the next waiter looks.
-func TestOneResignationWakesOne(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		var conns []*testConn
-		var latches []*LeaderLatch
-		for range 5 {
-			c := s.Connect()
-			conns, latches = append(conns, c),
-				append(latches, started(t, NewLeaderLatch(c, "/e", "")))
-			time.Sleep(time.Second)
-		}
-		looks := func() (n []int) {
-			for _, c := range conns {
-				n = append(n, c.Called("children"))
-			}
-			return n
-		}
-		before := looks()
-		mustClose(t, latches[0])
-		time.Sleep(time.Second)
-		if after := looks(); !slices.Equal(after[2:], before[2:]) || after[1] == before[1] {
-			t.Errorf("looks before %v, after %v", before, after)
-		}
-		for _, l := range latches[1:] {
-			mustClose(t, l)
-		}
 	})
 }

@@ -1,19 +1,14 @@
 package recipes_test
 
 import (
-	"context"
 	"fmt"
 
-	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
 )
 
 func ExampleBarrier() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	gate := recipes.NewBarrier(server.Connect(t), "/gates/migration")
 	if err := gate.Set(ctx); err != nil {
 		fmt.Println(err)
@@ -36,11 +31,8 @@ func ExampleBarrier() {
 
 // Two workers begin together and end together.
 func ExampleDoubleBarrier() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	results := make(chan error)
 	for range 2 {
 		member := recipes.NewDoubleBarrier(server.Connect(t), "/batches/7", 2)
@@ -59,11 +51,8 @@ func ExampleDoubleBarrier() {
 
 // Workers begin when two of them are there. One that comes later begins at once.
 func ExampleThresholdBarrier() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	quorum := recipes.NewThresholdBarrier(server.Connect(t), "/quorums/report")
 	if err := quorum.Set(ctx, 2); err != nil {
 		fmt.Println(err)

@@ -6,16 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
 )
 
 func ExampleLeaderLatch() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	first := recipes.NewLeaderLatch(server.Connect(t), "/services/report", "host-1")
 	second := recipes.NewLeaderLatch(server.Connect(t), "/services/report", "host-2")
 	for _, latch := range []*recipes.LeaderLatch{first, second} {
@@ -47,10 +43,8 @@ func ExampleLeaderLatch() {
 // A listener is told when leadership begins and when it ends, for as long as the latch is open:
 // here by an expired session, and by Close.
 func ExampleLeaderLatch_listener() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
 	conn := server.Connect(t)
 
 	latch := recipes.NewLeaderLatch(conn, "/services/report", "host-1")
@@ -94,11 +88,8 @@ func ExampleLeaderLatch_listener() {
 // The methods of a Leader are its listener: leadership begins with the call of TakeLeadership, and
 // should end when its context is done. The cause of the context tells the reason.
 func ExampleLeaderSelector_listener() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	leads := make(chan struct{})
 	s := recipes.NewLeaderSelector(server.Connect(t), "/master", "host-1", recipes.LeaderFunc(func(
 		ctx context.Context,
@@ -141,11 +132,8 @@ func awaitLast(s *recipes.LeaderSelector, name string) {
 
 // Three candidates take turns. Each prints that it leads, and returns to let the next one lead.
 func ExampleLeaderSelector() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	turns := make(chan string)
 	var selectors []*recipes.LeaderSelector
 	for i := 1; i <= 3; i++ {

@@ -14,10 +14,9 @@ import (
 )
 
 func ExampleCreateProtected() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	conn := fakezk.Start(t).Connect(t)
-	ctx := context.Background()
+	conn := server.Connect(t)
 
 	node, err := recipes.CreateProtected(
 		ctx, conn, "/members", "member-", []byte("host"),
@@ -59,10 +58,9 @@ func ExampleEnsurePath() {
 }
 
 func ExampleNewConnMonitor() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	conn := fakezk.Start(t).Connect(t)
-	ctx := context.Background()
+	conn := server.Connect(t)
 	if err := recipes.EnsurePath(ctx, conn, "/any"); err != nil { // now it is connected
 		fmt.Println(err)
 		return
@@ -81,6 +79,7 @@ func ExampleNewConnMonitor() {
 
 func ExampleRetry() {
 	policy := recipes.RetryExponential(100*time.Millisecond, 5*time.Second)
+	policy = recipes.RetryTries(policy, 20)
 	policy = recipes.RetryUntil(policy, time.Minute)
 	policy = recipes.RetryIf(
 		policy, func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) },

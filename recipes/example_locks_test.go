@@ -1,20 +1,15 @@
 package recipes_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
-	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
 )
 
 func ExampleReentrantLock() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	mine := recipes.NewReentrantLock(server.Connect(t), "/locks/report")
 	other := recipes.NewReentrantLock(server.Connect(t), "/locks/report")
 
@@ -36,11 +31,8 @@ func ExampleReentrantLock() {
 }
 
 func ExampleRWLock() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	mine := recipes.NewRWLock(server.Connect(t), "/locks/catalogue")
 	other := recipes.NewRWLock(server.Connect(t), "/locks/catalogue")
 
@@ -59,11 +51,8 @@ func ExampleRWLock() {
 
 // The owner of a lock and its waiters. Each handle gives its name by Data.
 func ExampleLock_Participants() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	mine := recipes.NewLock(server.Connect(t), "/locks/report", recipes.Data([]byte("host-1")))
 	other := recipes.NewLock(server.Connect(t), "/locks/report", recipes.Data([]byte("host-2")))
 	fmt.Println(mine.Lock(ctx))
@@ -90,11 +79,8 @@ func ExampleLock_Participants() {
 }
 
 func ExampleSemaphore_AcquireN() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	licences := recipes.NewSemaphore(server.Connect(t), "/licences", 3)
 	leases, err := licences.AcquireN(ctx, 2)
 	fmt.Println(len(leases), err)
@@ -110,11 +96,8 @@ func ExampleSemaphore_AcquireN() {
 }
 
 func ExampleSemaphore() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	licences := recipes.NewSemaphore(server.Connect(t), "/licences", 2)
 	one, err := licences.Acquire(ctx)
 	fmt.Println(one != nil, err)
@@ -145,11 +128,8 @@ func (p printer) LockAcquired() { fmt.Println(p, "owns the lock") }
 func (p printer) LockReleased() { fmt.Println(p, "owns it no longer") }
 
 func ExampleWriteLock() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	mine := recipes.NewWriteLock(server.Connect(t), "/locks/report", printer("mine"))
 	other := recipes.NewWriteLock(server.Connect(t), "/locks/report", nil)
 
@@ -167,11 +147,8 @@ func ExampleWriteLock() {
 }
 
 func ExampleMultiLock() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	transfer := recipes.NewMultiLock(server.Connect(t), []string{"/accounts/b", "/accounts/a"})
 	audit := recipes.NewLock(server.Connect(t), "/accounts/b")
 
@@ -191,11 +168,8 @@ func ExampleMultiLock() {
 }
 
 func ExampleRevocableLock() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	batch := recipes.NewRevocableLock(server.Connect(t), "/locks/report")
 	urgent := recipes.NewRevocableLock(server.Connect(t), "/locks/report")
 
@@ -215,11 +189,8 @@ func ExampleRevocableLock() {
 }
 
 func ExampleVersionRWLock() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	mine := recipes.NewVersionRWLock(server.Connect(t), "/locks/catalogue")
 	other := recipes.NewVersionRWLock(server.Connect(t), "/locks/catalogue")
 

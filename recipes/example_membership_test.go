@@ -33,11 +33,8 @@ func ExamplePersistentNode() {
 }
 
 func ExampleGroup() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	group := recipes.NewGroup(server.Connect(t), "/group")
 	fmt.Println(group.Names(ctx))
 
@@ -69,11 +66,8 @@ func ExampleGroup() {
 }
 
 func ExampleServiceRegistry() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	provider := server.Connect(t)
 	for _, id := range []string{"10.0.0.1:80", "10.0.0.2:80"} {
 		web := recipes.NewRegistration(

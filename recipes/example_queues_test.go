@@ -1,20 +1,15 @@
 package recipes_test
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
 )
 
 func ExamplePriorityQueue() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	q := recipes.NewPriorityQueue(server.Connect(t), "/queues/repairs")
 	fmt.Println(q.Offer(ctx, []byte("paint the door"), 9))
 	fmt.Println(q.Offer(ctx, []byte("stop the leak"), 1))
@@ -30,11 +25,8 @@ func ExamplePriorityQueue() {
 }
 
 func ExampleDelayQueue() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	q := recipes.NewDelayQueue(server.Connect(t), "/queues/reminders")
 	fmt.Println(q.Offer(ctx, []byte("in a moment"), time.Now().Add(50*time.Millisecond)))
 	fmt.Println(q.Offer(ctx, []byte("next year"), time.Now().AddDate(1, 0, 0)))
@@ -50,11 +42,8 @@ func ExampleDelayQueue() {
 }
 
 func ExampleLockQueue() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	q := recipes.NewLockQueue(server.Connect(t), "/queues/orders")
 	if err := q.Offer(ctx, []byte("two shirts")); err != nil {
 		fmt.Println(err)
@@ -89,11 +78,8 @@ func ExampleLockQueue() {
 }
 
 func ExampleIDQueue() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	q := recipes.NewIDQueue(server.Connect(t), "/queues/rides")
 	fmt.Println(q.Offer(ctx, "alice", []byte("to the station")))
 	fmt.Println(q.Offer(ctx, "bob", []byte("to the airport")))
@@ -108,11 +94,8 @@ func ExampleIDQueue() {
 }
 
 func ExampleTurnQueue() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	first := recipes.NewTurnQueue(server.Connect(t), "/turns", recipes.Data([]byte("first")))
 	second := recipes.NewTurnQueue(server.Connect(t), "/turns", recipes.Data([]byte("second")))
 	if err := first.Lock(ctx); err != nil { // joins; it is its turn

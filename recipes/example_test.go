@@ -15,6 +15,13 @@ func (*exampleT) Helper()                   {}
 func (*exampleT) Logf(string, ...any)       {}
 func (t *exampleT) Cleanup(f func())        { t.cleanups = append(t.cleanups, f) }
 func (*exampleT) Fatalf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }
+
+// begin starts a server for an example.
+func begin() (*exampleT, *fakezk.Server, context.Context) {
+	t := &exampleT{}
+	return t, fakezk.Start(t), context.Background()
+}
+
 func (t *exampleT) end() {
 	for i := len(t.cleanups) - 1; i >= 0; i-- {
 		t.cleanups[i]()
@@ -22,11 +29,8 @@ func (t *exampleT) end() {
 }
 
 func ExampleLock() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	mine := recipes.NewLock(server.Connect(t), "/locks/report")
 	other := recipes.NewLock(server.Connect(t), "/locks/report")
 
@@ -54,11 +58,8 @@ func ExampleLock() {
 }
 
 func ExampleQueue() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	producer := recipes.NewQueue(server.Connect(t), "/queues/mail")
 	for _, letter := range []string{"first", "second"} {
 		if err := producer.Offer(ctx, []byte(letter)); err != nil {

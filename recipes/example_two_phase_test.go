@@ -1,21 +1,16 @@
 package recipes_test
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
 )
 
 // Two accounts agree on a transfer, each in its own process.
 func ExampleTwoPhaseCommit() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	coordinator := recipes.NewTwoPhaseCommit(server.Connect(t), "/transfers/17")
 	err := coordinator.Begin(ctx, recipes.Transaction{
 		Sites: []string{"ann", "bob"}, Deadline: time.Now().Add(time.Minute), Data: []byte(

@@ -1,19 +1,14 @@
 package recipes_test
 
 import (
-	"context"
 	"fmt"
 
-	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
 )
 
 func ExampleCounter() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	mine := recipes.NewCounter(server.Connect(t), "/counters/visits")
 	other := recipes.NewCounter(server.Connect(t), "/counters/visits")
 	fmt.Println(mine.Add(ctx, 1))
@@ -26,11 +21,8 @@ func ExampleCounter() {
 }
 
 func ExampleSharedValue() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	mine := recipes.NewSharedValue(server.Connect(t), "/values/owner")
 	other := recipes.NewSharedValue(server.Connect(t), "/values/owner")
 	seen, err := mine.Set(ctx, []byte("ann"))
@@ -51,11 +43,8 @@ func ExampleSharedValue() {
 }
 
 func ExampleIDGenerator() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	mine := recipes.NewIDGenerator(server.Connect(t), "/ids/orders", 100)
 	other := recipes.NewIDGenerator(server.Connect(t), "/ids/orders", 100)
 	fmt.Println(mine.Next(ctx))
@@ -68,10 +57,8 @@ func ExampleIDGenerator() {
 }
 
 func ExampleTreeCache() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
 	writer := recipes.NewSharedValue(server.Connect(t), "/app/limits/users")
 	if _, err := writer.Set(ctx, []byte("10")); err != nil {
 		fmt.Println(err)
@@ -104,11 +91,8 @@ func ExampleTreeCache() {
 }
 
 func ExampleNodeCache() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
 	cache := recipes.NewNodeCache(server.Connect(t), "/motd")
 	fmt.Println(cache.Start(), cache.Ready(ctx))
 	_, ok := cache.Get()
@@ -121,10 +105,9 @@ func ExampleNodeCache() {
 }
 
 func ExampleChildrenCache() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	conn := fakezk.Start(t).Connect(t)
-	ctx := context.Background()
+	conn := server.Connect(t)
 	for _, name := range []string{"b", "a"} {
 		if err := recipes.EnsurePath(ctx, conn, "/dir/"+name+"/deep"); err != nil {
 			fmt.Println(err)
@@ -146,10 +129,8 @@ func ExampleChildrenCache() {
 }
 
 func ExampleConfigCenter() {
-	t := &exampleT{}
+	t, server, ctx := begin()
 	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
 	admin := recipes.NewConfigCenter(server.Connect(t), "/config")
 	fmt.Println(admin.Create(ctx, "limit", []byte("10")))
 

@@ -51,9 +51,7 @@ func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
 		n := NewPersistentNode(c, "/dir/n", nil, RecheckEvery(0))
 		mustKeep(t, n)
 		c.On("delete", 1, rule{Before: func() {
-			if _, err := other.Set("/dir/n", []byte("graffiti"), -1); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, errOf(other.Set("/dir/n", []byte("graffiti"), -1)))
 		}})
 		mustClose(t, n)
 		s.WantBelow(t, "/dir", 0)

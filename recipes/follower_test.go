@@ -59,8 +59,7 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 
 // TestViewsSayWhenTheyAreStale, and when they have ended.
 func TestViewsSayWhenTheyAreStale(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/s", "")
 		g, v := NewGroup(c, "/s"), NewServiceRegistry(c, "/s")
 		tree := NewTreeCache(c, "/s")
@@ -103,8 +102,7 @@ func TestViewsSayWhenTheyAreStale(t *testing.T) {
 
 // TestViewsEndWithTheConn, for waiters for a change, too.
 func TestViewsEndWithTheConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		g := NewGroup(c, "/g")
 		wantMembers(t, g)
 		changed := g.Changed()
@@ -135,9 +133,7 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 		wantError(t, tree.Ready(t.Context()), zk.ErrNoAuth)
 		putData(t, writer, "/s/web/b", "2")
 		wantServices(t, v, "web/b=2")
-		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want {
-			t.Errorf("shown %s, want %s", got, want)
-		}
+		wantShown(t, shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2")
 		for _, view := range []aView{v, tree} {
 			if !view.Stale() || !errors.Is(view.Err(), zk.ErrNoAuth) {
 				t.Errorf("%T: stale %v, error %v", view, view.Stale(), view.Err())
@@ -154,10 +150,8 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 		allow()
 		time.Sleep(unreadableMax)
 		wantServices(t, v, "mail/x=1 web/a=1 web/b=2")
-		if got, want := shownText(tree.Nodes()),
-			"/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
-			t.Errorf("shown %s, want %s", got, want)
-		}
+		wantShown(t, shownText(tree.Nodes()),
+			"/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2")
 		if err := tree.Ready(t.Context()); err != nil || tree.Stale() || tree.Err() != nil ||
 			v.Stale() || v.Err() != nil {
 			t.Errorf(
@@ -185,10 +179,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 		putData(t, writer, "/s/web/b", "2")
 		time.Sleep(2 * time.Minute)
 		wantServices(t, v, "web/a=1 web/b=2")
-		if got, want := shownText(tree.Nodes()),
-			"/s=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
-			t.Errorf("shown %s, want %s", got, want)
-		}
+		wantShown(t, shownText(tree.Nodes()),
+			"/s=1 /s/web=1 /s/web/a=1 /s/web/b=2")
 		dropNodes(t, writer, "/s/web/a")
 		wantServices(t, v, "web/b=2")
 		time.Sleep(unreadableMax)

@@ -23,8 +23,7 @@ func TestEnsurePathMakesContainersWhereTheServerHasThem(t *testing.T) {
 		"has none": {errors.New("unknown error: -6"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				if tc.refused != nil {
 					c.On("createContainer", 1, rule{Lose: true, Err: tc.refused})
 				}
@@ -41,73 +40,26 @@ func TestEnsurePathMakesContainersWhereTheServerHasThem(t *testing.T) {
 	}
 }
 
-func TestCreateProtectedMakesOneNodeOfEachKind(t *testing.T) {
-	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
-		for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential, Ephemeral} {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
-				mustDo(t, EnsurePath(t.Context(), c, "/d"))
-				c.On("create", 1, fault)
-				n, err := CreateProtected(t.Context(), c, "/d", "n-", []byte("x"), kind)
-				if err != nil {
-					t.Fatal(err)
-				}
-				s.WantBelow(t, "/d", 1)
-				if owner := n.Stat.EphemeralOwner; (owner == 0) != (kind == PersistentSequential) ||
-					n.Stat.Czxid == 0 {
-					t.Errorf("kind %d: %+v", kind, n)
-				}
-				c.On("delete", 1, fault)
-				mustDo(t, GuaranteedDelete(t.Context(), c, n.Path))
-				s.WantBelow(t, "/d", 0)
-			})
-		}
-	}
-}
-
 func TestEphemeralOfAnotherSessionIsNotAdopted(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		create := func(kind NodeKind) (Node, error) {
 			return CreateProtected(t.Context(), c, "/", "n", nil, kind)
 		}
 		other := s.Connect()
 		other.Seed("/n", "")
-		if _, err := create(Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
-			t.Errorf("other session's: %v", err)
-		}
+		wantError(t, errOf(create(Ephemeral)), zk.ErrNodeExists)
 		other.Expire()
 		c.On(
 			"create", 1, rule{After: func() { c.ExpireLate(testconn.Stays) }},
 		) // the node belongs to the session that has ended
-		if _, err := create(Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
-			t.Errorf("ended session's: %v", err)
-		}
+		wantError(t, errOf(create(Ephemeral)), zk.ErrNodeExists)
 		s.WantBelow(t, "/", 1) // and is not deleted: it goes with its session
-		if _, err := create(NodeKind(9)); !errors.Is(err, zk.ErrBadArguments) {
-			t.Errorf("unknown kind: %v", err)
-		}
+		wantError(t, errOf(create(NodeKind(9))), zk.ErrBadArguments)
 	})
 }
 
-func TestAbandonedCreateProtectedLeavesNothing(t *testing.T) {
-	for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential, Ephemeral} {
-		for _, op := range []string{"create", "get"} {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
-				abandon(t, c, op, rule{}, func(ctx context.Context) error {
-					_, err := CreateProtected(ctx, c, "/", "n", nil, kind)
-					return err
-				})
-				s.WantBelow(t, "/", 0)
-			})
-		}
-	}
-}
-
 func TestAbandonedGuaranteedDeleteGoesOn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/n", "")
 		abandon(t, c, "delete", loseRequest, func(ctx context.Context) error {
 			err := GuaranteedDelete(ctx, c, "/n")
@@ -119,16 +71,12 @@ func TestAbandonedGuaranteedDeleteGoesOn(t *testing.T) {
 		s.WantBelow(t, "/", 0)
 		s.Seed("/n", "")
 		s.Seed("/n/child", "")
-		if err := GuaranteedDelete(t.Context(), c, "/n"); !errors.Is(err, zk.ErrNotEmpty) ||
-			OutcomeOf(err) != NotApplied {
-			t.Errorf("refused: %v", err)
-		}
+		wantFailure(t, GuaranteedDelete(t.Context(), c, "/n"), zk.ErrNotEmpty, NotApplied)
 	})
 }
 
 func TestCreateOnceKeepsTheFirst(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		r := newRequests(c, newOptions(nil))
 		c.On("create", 3, loseReply) // parents come second
 		for _, tc := range []struct {
@@ -144,8 +92,7 @@ func TestCreateOnceKeepsTheFirst(t *testing.T) {
 }
 
 func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/gate", "")
 		v, l := nodeWatch{path: "/gate"},
 			newLifecycle(c, "test", "", []Option{RecheckEvery(time.Second)})
@@ -157,8 +104,7 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 				})
 			})
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
+		ctx := within(t, 10*time.Second)
 		if err := wait(ctx); !errors.Is(err, context.DeadlineExceeded) || c.Called("existsW") != 1 {
 			t.Errorf("waits: %v, %d watches", err, c.Called("existsW"))
 		}
@@ -170,9 +116,7 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 			t.Errorf("%d watches after a new session", c.Called("existsW"))
 		}
 		mustDo(t, GuaranteedDelete(t.Context(), c, "/gate"))
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		mustDo(t, <-done)
 	})
 }
 
@@ -191,8 +135,7 @@ func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
 }
 
 func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/n", "0")
 		v, r := nodeWatch{path: "/n"}, newRequests(c, newOptions(nil))
 		var seen []string
@@ -221,8 +164,7 @@ func TestCreateOnceThatEndsInDoubtSaysSo(t *testing.T) {
 		fault rule
 		want  bool
 	}{"lost reply": {loseReply, true}, "no server": {noServer, false}} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c := s.Connect()
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
 			ctx, cancel := context.WithCancel(t.Context())
 			tc.fault.After = cancel
 			c.On("create", 1, tc.fault)
@@ -235,8 +177,7 @@ func TestCreateOnceThatEndsInDoubtSaysSo(t *testing.T) {
 }
 
 func TestPersistentNodeOnClosedConnIsInDoubt(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.On("create", 1, rule{Fault: fault.DropReply, After: c.Close})
 		_, err := CreateProtected(t.Context(), c, "/", "n-", nil, PersistentSequential)
 		if !errors.Is(err, ErrConnClosed) || OutcomeOf(err) != Unknown {
@@ -248,8 +189,7 @@ func TestPersistentNodeOnClosedConnIsInDoubt(t *testing.T) {
 
 // TestEpochEndsWithItsSession: a decision on a reply of another session is not valid.
 func TestEpochEndsWithItsSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.Seed("/n", "")
 		r := newRequests(c, newOptions(nil))
 		e := r.epoch()

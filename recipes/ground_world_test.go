@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -12,86 +11,74 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/recipes"
 )
 
-// badWorlds counts, for a negative control, the worlds in which something is wrong.
-func badWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string)) (bad int) {
-	t.Helper()
-	for seed := range max(seeds(), 20) {
-		w := sim.World{Seed: seed, Plan: randomPlan(rand.New(rand.NewPCG(seed, 7)))}
-		judge := run(&w)
-		res, err := w.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if judge(res) != "" {
-			bad++
-		}
+// board collects what the clients of a world have seen.
+type board struct {
+	mu      sync.Mutex
+	problem string
+	lost    map[int64]time.Duration // by session: the time when Lost of a monitor was closed
+}
+
+func (b *board) fail(bad bool, format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if bad {
+		b.problem += fmt.Sprintf(format+"; ", args...)
 	}
-	return bad
 }
 
 // monitored follows the connections of all clients with monitors that believe in a session timeout.
 // Lost of a session must be closed before the server ends it, unless a fault ends it at will, and
 // in the end every client is connected in its present session.
 func monitored(w *sim.World, timeout time.Duration) func(*trace.Result) string {
-	const granted = 6 * time.Second
-	w.SessionTimeout = granted
-	var mu sync.Mutex
-	var problem string
-	lost := map[int64]time.Duration{} // by session
-	w.Clients = actors(func(ctx context.Context, c *sim.Client) {
-		m := recipes.NewConnMonitor(c.Conn(), timeout)
-		var last recipes.ConnStatus
-		for range 200 { // 40 s, longer than two faults
-			if c.Sleep(ctx, 200*time.Millisecond) != nil {
-				break
-			}
-			now := m.Status()
-			if now.Epoch != last.Epoch && now.State == recipes.StateConnected {
-				c.Note("epoch %d", now.Epoch)
-				go func(ended <-chan struct{}) {
-					<-ended
-					mu.Lock()
-					defer mu.Unlock()
-					lost[now.Session] = c.Now()
-				}(m.Lost())
-			}
-			mu.Lock()
-			if now.Epoch < last.Epoch || now.Epoch == last.Epoch && now.Session != last.Session {
-				problem += fmt.Sprintf("%s: %+v after %+v; ", c.Name(), now, last)
-			}
-			mu.Unlock()
-			last = now
-		}
-		mu.Lock()
-		if last.State == recipes.StateConnected && last.Session != c.Conn().SessionID() {
-			problem += fmt.Sprintf(
-				"%s is connected in session %d, says %+v; ", c.Name(), c.Conn().SessionID(), last,
-			)
-		}
-		mu.Unlock()
-		if err := m.Close(ctx); err != nil {
-			c.Note("close: %v", err)
-		}
-	})
+	w.SessionTimeout = 6 * time.Second
+	b := &board{lost: map[int64]time.Duration{}}
+	w.Clients = actors(func(ctx context.Context, c *sim.Client) { b.follow(ctx, c, timeout) })
 	return func(res *trace.Result) string {
 		for _, end := range res.Changes {
-			if end.Kind != trace.SessionEnded || end.Session != 0 || endedAtWill(res, end) {
-				continue
-			}
-			if at, told := lost[end.Owner]; told && at > end.Time {
-				problem += fmt.Sprintf(
-					"session %d of %s ends at %v, lost at %v; ",
-					end.Owner, res.SessionClient[end.Owner], end.Time, at,
-				)
-			}
+			at, told := b.lost[end.Owner]
+			b.fail(
+				end.Kind == trace.SessionEnded && end.Session == 0 && !endedAtWill(res, end) &&
+					told && at > end.Time,
+				"session %d ends at %v, lost at %v", end.Owner, end.Time, at,
+			)
 		}
-		return problem
+		return b.problem
+	}
+}
+
+// follow looks at the monitor of one client for 40 s, longer than two faults.
+func (b *board) follow(ctx context.Context, c *sim.Client, timeout time.Duration) {
+	m := recipes.NewConnMonitor(c.Conn(), timeout)
+	var last recipes.ConnStatus
+	for range 200 {
+		if c.Sleep(ctx, 200*time.Millisecond) != nil {
+			break
+		}
+		now := m.Status()
+		if now.Epoch != last.Epoch && now.State == recipes.StateConnected {
+			c.Note("epoch %d", now.Epoch)
+			go func(ended <-chan struct{}) {
+				<-ended
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				b.lost[now.Session] = c.Now()
+			}(m.Lost())
+		}
+		b.fail(now.Epoch < last.Epoch || now.Epoch == last.Epoch && now.Session != last.Session,
+			"%s: %+v after %+v", c.Name(), now, last)
+		last = now
+	}
+	b.fail(last.State == recipes.StateConnected && last.Session != c.Conn().SessionID(),
+		"%s is connected in session %d, says %+v", c.Name(), c.Conn().SessionID(), last)
+	if err := m.Close(ctx); err != nil {
+		c.Note("close: %v", err)
 	}
 }
 
@@ -104,16 +91,14 @@ func endedAtWill(res *trace.Result, end trace.Change) bool {
 }
 
 func TestMonitorsInManyWorlds(t *testing.T) {
-	inWorlds(
-		t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 6*time.Second) },
-	)
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
+		return monitored(w, 6*time.Second)
+	})
 }
 
 // TestMonitorsWithoutTimeoutAreLate is the control.
 func TestMonitorsWithoutTimeoutAreLate(t *testing.T) {
-	if badWorlds(t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 0) }) == 0 {
-		t.Error("all are told in time")
-	}
+	wantBadWorlds(t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 0) })
 }
 
 // created makes ephemeral and persistent nodes in turn. At rest the returned nodes exist, except
@@ -124,20 +109,16 @@ func created(
 ) func(*trace.Result) string {
 	w.Nodes = map[string]string{"/d": ""}
 	var mu sync.Mutex
-	made := map[string]recipes.NodeKind{}
-	doubts := 0
+	made, doubts := map[string]recipes.NodeKind{}, 0
 	w.Clients = actors(func(ctx context.Context, c *sim.Client) {
 		for i := range 4 {
-			kind := []recipes.NodeKind{
-				recipes.EphemeralSequential, recipes.PersistentSequential,
-			}[i%2]
+			kind := recipes.NodeKind(i % 2) // EphemeralSequential, PersistentSequential
 			path, err := create(ctx, c.Conn(), kind)
 			c.Note("created %s: %v", path, err)
 			mu.Lock()
-			switch {
-			case err == nil:
+			if err == nil {
 				made[path] = kind
-			case errors.Is(err, recipes.ErrAmbiguous):
+			} else if errors.Is(err, recipes.ErrAmbiguous) {
 				doubts++
 			}
 			mu.Unlock()
@@ -162,43 +143,37 @@ func created(
 }
 
 func TestProtectedCreationsInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
-		return created(w, func(
-			ctx context.Context, conn *zk.Conn, kind recipes.NodeKind,
-		) (string, error) {
-			// Long enough for most faults: a World cannot order the GUIDs that an abandoned call
-			// and the next one draw in the same moment.
-			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-			defer cancel()
-			node, err := recipes.CreateProtected(ctx, conn, "/d", "n-", nil, kind)
-			return node.Path, err
-		})
-	})
+	protected := func(
+		ctx context.Context, conn *zk.Conn, kind recipes.NodeKind,
+	) (string, error) {
+		// Long enough for most faults: a World cannot order the GUIDs that an abandoned call
+		// and the next one draw in the same moment.
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		node, err := recipes.CreateProtected(ctx, conn, "/d", "n-", nil, kind)
+		return node.Path, err
+	}
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string { return created(w, protected) })
 }
 
 // TestRepeatedCreationsLeaveStrays is the control.
 func TestRepeatedCreationsLeaveStrays(t *testing.T) {
-	bad := badWorlds(t, func(w *sim.World) func(*trace.Result) string {
-		return created(w, func(
-			_ context.Context, conn *zk.Conn, kind recipes.NodeKind,
-		) (path string, err error) {
-			flags := int32(zk.FlagSequence)
-			if kind == recipes.EphemeralSequential {
-				flags |= zk.FlagEphemeral
+	repeated := func(
+		_ context.Context, conn *zk.Conn, kind recipes.NodeKind,
+	) (path string, err error) {
+		flags := int32(zk.FlagSequence)
+		if kind == recipes.EphemeralSequential {
+			flags |= zk.FlagEphemeral
+		}
+		for range 10 {
+			path, err = conn.Create("/d/n-", nil, flags, zk.WorldACL(zk.PermAll))
+			if err == nil {
+				break
 			}
-			for range 10 {
-				if path, err = conn.Create(
-					"/d/n-", nil, flags, zk.WorldACL(zk.PermAll),
-				); err == nil {
-					break
-				}
-			}
-			return path, err
-		})
-	})
-	if bad == 0 {
-		t.Error("nothing is left")
+		}
+		return path, err
 	}
+	wantBadWorlds(t, func(w *sim.World) func(*trace.Result) string { return created(w, repeated) })
 }
 
 // deleted deletes nodes under a context that ends soon. At rest none is there.
@@ -226,23 +201,16 @@ func deleted(
 }
 
 func TestGuaranteedDeletionsInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
-		return deleted(w, func(ctx context.Context, conn *zk.Conn, path string) error {
-			return recipes.GuaranteedDelete(ctx, conn, path)
-		})
-	})
+	guaranteed := func(ctx context.Context, conn *zk.Conn, path string) error {
+		return recipes.GuaranteedDelete(ctx, conn, path)
+	}
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string { return deleted(w, guaranteed) })
 }
 
 // TestPlainDeletionsLeaveNodes is the control.
 func TestPlainDeletionsLeaveNodes(t *testing.T) {
-	bad := badWorlds(t, func(w *sim.World) func(*trace.Result) string {
-		return deleted(
-			w, func(_ context.Context, conn *zk.Conn, path string) error {
-				return conn.Delete(path, -1)
-			},
-		)
-	})
-	if bad == 0 {
-		t.Error("nothing is left")
+	plain := func(_ context.Context, conn *zk.Conn, path string) error {
+		return conn.Delete(path, -1)
 	}
+	wantBadWorlds(t, func(w *sim.World) func(*trace.Result) string { return deleted(w, plain) })
 }

@@ -56,8 +56,7 @@ func TestGroupFollowsItsMembers(t *testing.T) {
 }
 
 func TestGroupKeepsItsViewWhenItCannotLook(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		a := NewGroupMember(s.Connect(), "/g", "a", nil)
 		mustJoin(t, a)
 		g := NewGroup(c, "/g")
@@ -79,25 +78,8 @@ func TestGroupKeepsItsViewWhenItCannotLook(t *testing.T) {
 	})
 }
 
-func TestGroupSurvivesLostRequestsAndWatches(t *testing.T) {
-	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-		for nth := 1; nth <= 2; nth++ {
-			for _, op := range []string{"childrenW", "existsW"} {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					c := s.Connect()
-					c.On(op, nth, fault)
-					g := NewGroup(c, "/g", RecheckEvery(0))
-					wantMembers(t, g)
-					a := NewGroupMember(s.Connect(), "/g", "a", nil)
-					mustJoin(t, a)
-					wantMembers(t, g, "a")
-					mustClose(t, a, g)
-				})
-			}
-		}
-	}
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+func TestGroupSurvivesLostWatches(t *testing.T) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.Deafen()
 		g := NewGroup(c, "/g")
 		a := NewGroupMember(s.Connect(), "/g", "a", nil)
@@ -126,24 +108,17 @@ func TestGroupSetsOneWatchForManyLooks(t *testing.T) {
 }
 
 func TestGroupRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		for _, name := range []string{"", ".", "..", "a/b"} {
 			m := NewGroupMember(c, "/g", name, nil)
-			if err := m.Join(t.Context()); OutcomeOf(err) != NotApplied {
-				t.Errorf("join as %q: %v", name, err)
-			}
+			wantOutcome(t, m.Join(t.Context()), NotApplied)
 			mustClose(t, m)
 		}
 		c.On("childrenW", 1, refusal)
 		g := NewGroup(c, "/g")
-		if _, err := g.Names(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Names: %v", err)
-		}
+		wantError(t, errOf(g.Names(t.Context())), zk.ErrNoAuth)
 		mustClose(t, g)
-		if _, err := g.Names(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Names after Close: %v", err)
-		}
+		wantError(t, errOf(g.Names(t.Context())), ErrClosed)
 	})
 }
 
@@ -184,8 +159,7 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 
 // TestAMemberThatMayNotBeReadHidesNoOther, and is shown by its name.
 func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		a, b := NewGroupMember(s.Connect(), "/g", "a", nil),
 			NewGroupMember(s.Connect(), "/g", "b", nil)
 		mustJoin(t, a)

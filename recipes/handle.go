@@ -24,6 +24,7 @@ type handle struct {
 	mu       sync.Mutex
 	busy     bool            // an acquisition is under way
 	hold     *hold           // nil: not held
+	owed     bool            // a hold was given back, and no Unlock has returned nil since
 	lastDone <-chan struct{} // closed when the newest task is over; nil: none yet
 }
 
@@ -57,9 +58,28 @@ func (h *handle) TryLock(ctx context.Context) (bool, error) {
 // from the start, it returns an error after a moment, and the deletion goes on in the background
 // until it is confirmed, refused, or the Conn is closed (then the error wraps ErrConnClosed if it
 // comes in time, and the node goes with the session). In every case the handle can be used again.
-// Without a hold, and so also the second time, it only waits for clean-up, and returns the same as
-// Close.
+//
+// Without a hold it returns ErrNotHeld, and changes nothing. If the Unlock before has returned an
+// error, it waits for the clean-up, and returns the same as Close.
 func (h *handle) Unlock(ctx context.Context) error {
+	h.mu.Lock()
+	h.owed = h.owed || h.hold != nil
+	owed := h.owed
+	h.mu.Unlock()
+	if !owed {
+		return h.explain("unlock", ErrNotHeld)
+	}
+	err := h.letGo(ctx)
+	if err == nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.owed = false
+	}
+	return err
+}
+
+// letGo gives a hold back, or waits for the clean-up after the last one.
+func (h *handle) letGo(ctx context.Context) error {
 	h.mu.Lock()
 	held, done, busy := h.hold, h.lastDone, h.busy
 	h.hold = nil
@@ -136,6 +156,12 @@ func (h *handle) current() *hold {
 	return h.hold
 }
 
+// lapsed reports whether there is no hold, or a lost one.
+func (h *handle) lapsed() bool {
+	held := h.current()
+	return held == nil || held.over()
+}
+
 // acquire runs one acquisition.
 func (h *handle) acquire(ctx context.Context, wait bool) (bool, error) {
 	if ctx.Err() != nil {
@@ -176,7 +202,7 @@ func (h *handle) startAcquire(
 		defer func() { h.note(r.trouble) }()
 		return h.contend(ctx, r, t, before, stale, wait)
 	})
-	h.busy, h.hold, h.lastDone = true, nil, t.done
+	h.busy, h.owed, h.hold, h.lastDone = true, false, nil, t.done
 	return t, nil
 }
 

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -73,17 +72,12 @@ func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
 			!strings.HasPrefix(err.Error(), "take from id generator /ids: ") {
 			t.Error(err)
 		}
-		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) ||
-			OutcomeOf(err) != NotApplied {
-			t.Error(err)
-		}
+		wantFailure(t, errOf(g.Next(ctx)), context.Canceled, NotApplied)
 		conn.Reconnect()
 		time.Sleep(time.Second)
 		wantIDs(t, g, 5)
 		mustClose(t, g)
-		if _, err := g.Next(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Error(err)
-		}
+		wantError(t, errOf(g.Next(t.Context())), ErrClosed)
 	})
 }
 
@@ -100,8 +94,7 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 			}()
 		}
 		time.Sleep(time.Second)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := within(t, time.Second)
 		go func() {
 			time.Sleep(time.Minute)
 			conn.Reconnect()

@@ -44,7 +44,8 @@ import (
 type IDQueue struct{ *claimQueue }
 
 // NewIDQueue makes a handle for the queue at path, which is created when needed. It sends nothing.
-// The options that matter are ACL, RecheckEvery, Retry and Containers.
+// The options that matter are ACL, RecheckEvery, Retry, Containers
+// and EphemeralElements.
 func NewIDQueue(conn Conn, path string, opts ...Option) *IDQueue {
 	return &IDQueue{newClaimQueue(conn, "id queue", path, opts, oldestFirst)}
 }

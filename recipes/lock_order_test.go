@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"testing"
-	"time"
 )
 
 func TestPredecessorGoneBetweenListAndWatch(t *testing.T) {
@@ -13,72 +12,6 @@ func TestPredecessorGoneBetweenListAndWatch(t *testing.T) {
 		waiter := NewLock(c, "/l", RecheckEvery(0))
 		mustLock(t, waiter)
 		mustUnlock(t, waiter)
-	})
-}
-
-func TestReleaseWakesOneWaiter(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		holder := NewLock(s.Connect(), "/l")
-		mustLock(t, holder)
-		var conns []*testConn
-		done := make(chan int, 5)
-		for i := range 5 {
-			c := s.Connect()
-			conns = append(conns, c)
-			l := NewLock(c, "/l", RecheckEvery(0))
-			go func() {
-				mustLock(t, l)
-				done <- i
-				time.Sleep(time.Hour)
-				mustUnlock(t, l)
-			}()
-			time.Sleep(time.Second)
-		}
-		before := 0
-		for _, c := range conns {
-			before += c.Called("children")
-		}
-		mustUnlock(t, holder)
-		if i := <-done; i != 0 {
-			t.Errorf("waiter %d came first", i)
-		}
-		after := 0
-		for _, c := range conns {
-			after += c.Called("children")
-		}
-		if after-before != 1 {
-			t.Errorf("%d waiters looked after one release", after-before)
-		}
-		for i := 1; i < 5; i++ {
-			if got := <-done; got != i {
-				t.Errorf("waiter %d came instead of %d", got, i)
-			}
-		}
-		time.Sleep(2 * time.Hour)
-		s.WantBelow(t, "/l", 0)
-	})
-}
-
-func TestDeadWaiterInTheMiddleGrantsNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		holder := NewLock(s.Connect(), "/l")
-		mustLock(t, holder)
-		middle, c := s.Connect(), s.Connect()
-		go func() {
-			wantError(t, NewLock(middle, "/l").Lock(t.Context()), ErrConnClosed)
-		}()
-		time.Sleep(time.Second)
-		last, got := NewLock(c, "/l"), make(chan struct{})
-		go func() { mustLock(t, last); close(got) }()
-		time.Sleep(time.Second)
-		middle.Close()
-		time.Sleep(time.Second)
-		if closed(got) {
-			t.Fatal("acquired while held")
-		}
-		mustUnlock(t, holder)
-		<-got
-		mustUnlock(t, last)
 	})
 }
 
@@ -111,35 +44,8 @@ func TestCuratorAndKazooNodesCount(t *testing.T) {
 	}
 }
 
-func TestLockPastTheSequenceWrap(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		s.NumberFrom(-2)
-		order := make(chan int, 4)
-		for i := range 4 {
-			l := NewLock(s.Connect(), "/l")
-			go func() {
-				mustLock(t, l)
-				order <- i
-				time.Sleep(time.Minute)
-				mustUnlock(t, l)
-			}()
-			time.Sleep(time.Second)
-		}
-		for i := range 4 {
-			if got := <-order; got != i {
-				t.Errorf("owner %d came instead of %d", got, i)
-			}
-			if len(order) > 0 {
-				t.Error("two owners")
-			}
-		}
-		time.Sleep(time.Hour)
-	})
-}
-
 func TestParentDeletedUnderTheLock(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.On("children", 1, rule{Before: func() {
 			s.Delete("/l")
 		}})
@@ -147,19 +53,5 @@ func TestParentDeletedUnderTheLock(t *testing.T) {
 		mustLock(t, l)
 		s.WantOwner(t, l.Path(), c.SessionID())
 		mustUnlock(t, l)
-	})
-}
-
-func TestMissedWatchIsMadeUpFor(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
-		holder, c := newLock(s.Connect()), s.Connect()
-		mustLock(t, holder)
-		waiter, got := newLock(c), make(chan struct{})
-		c.Deafen()
-		go func() { mustLock(t, waiter); close(got) }()
-		time.Sleep(time.Second)
-		mustUnlock(t, holder)
-		<-got
-		mustUnlock(t, waiter)
 	})
 }

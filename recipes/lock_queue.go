@@ -68,7 +68,8 @@ var ErrDeliveryLost = errors.New("delivery is lost")
 const lockSuffix = "-lock"
 
 // NewLockQueue makes a handle for the queue at path, which is created when needed. It sends
-// nothing. The options that matter are ACL, RecheckEvery, Retry, SessionTimeout and Containers.
+// nothing. The options that matter are ACL, RecheckEvery, Retry, SessionTimeout,
+// Containers and EphemeralElements.
 func NewLockQueue(conn Conn, path string, opts ...Option) *LockQueue {
 	store := newClaimQueue(conn, "lock queue", path, opts, unlocked)
 	store.records = []string{"dedup"}

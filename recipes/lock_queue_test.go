@@ -2,8 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -20,13 +18,6 @@ func mustDeliver(t *testing.T, q *LockQueue, want string) *Delivery {
 	return d
 }
 
-func wantNoDelivery(t *testing.T, q *LockQueue) {
-	t.Helper()
-	if d, ok, err := q.Poll(t.Context()); d != nil || ok || err != nil {
-		t.Fatalf("Poll: %v %v", ok, err)
-	}
-}
-
 // lockQueueOf is a queue of these elements.
 func lockQueueOf(t *testing.T, c Conn, elements ...string) *LockQueue {
 	t.Helper()
@@ -37,17 +28,29 @@ func lockQueueOf(t *testing.T, c Conn, elements ...string) *LockQueue {
 	return q
 }
 
+// delivered runs a test of a delivery of the only element, after which nothing must be left.
+func delivered(
+	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, q *LockQueue, d *Delivery),
+) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		q := lockQueueOf(t, c, "a")
+		test(t, s, c, q, mustDeliver(t, q, "a"))
+		mustClose(t, q)
+		s.WantBelow(t, "/q/items", 0)
+		s.WantBelow(t, "/q/dedup", 0)
+	})
+}
+
 func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		q := lockQueueOf(t, s.Connect(), "a", "b")
-		rival := NewLockQueue(s.Connect(), "/q")
-		a, b := mustDeliver(t, q, "a"), mustDeliver(t, rival, "b")
-		wantNoDelivery(t, q)
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, q *LockQueue, a *Delivery) {
+		rival := lockQueueOf(t, s.Connect(), "b")
+		b := mustDeliver(t, rival, "b")
+		if d, ok, err := q.Poll(t.Context()); d != nil || ok || err != nil {
+			t.Fatalf("Poll: %v %v", ok, err)
+		}
 		if a.Attempt() != 1 || b.Token() <= a.Token() || closed(a.Lost()) {
-			t.Errorf(
-				"attempt %d, tokens %d %d, lost %v", a.Attempt(), a.Token(), b.Token(),
-				closed(a.Lost()),
-			)
+			t.Errorf("attempt %d, tokens %d %d, lost %v", a.Attempt(), a.Token(), b.Token(),
+				closed(a.Lost()))
 		}
 		for range 2 {
 			if err := a.Release(t.Context()); err != nil || !closed(a.Lost()) {
@@ -58,106 +61,50 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 		if again.Attempt() != 2 || again.Token() <= b.Token() {
 			t.Errorf("attempt %d, token %d", again.Attempt(), again.Token())
 		}
-		if err := a.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) ||
-			errors.Is(err, ErrAmbiguous) {
-			t.Errorf("Ack after Release: %v", err)
-		}
+		wantFailure(t, a.Ack(t.Context()), ErrDeliveryLost, NotApplied) // after Release
 		for _, d := range []*Delivery{again, b} {
 			if err := d.Ack(t.Context()); err != nil || !closed(d.Lost()) {
 				t.Errorf("Ack: %v", err)
 			}
-			if err := d.Release(t.Context()); err != nil {
-				t.Errorf("Release after Ack: %v", err)
-			}
+			mustDo(t, d.Release(t.Context()))
 		}
-		mustClose(t, q, rival)
-		s.WantBelow(t, "/q/items", 0)
-		s.WantBelow(t, "/q/dedup", 0)
+		mustClose(t, rival)
 	})
 }
 
 func TestRedeliveryAfterExpiry(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.Connect(), "/q")
-		first := mustDeliver(t, q, "a")
-		taken := make(chan *Delivery)
-		go func() {
-			d, err := rival.Take(t.Context())
-			if err != nil {
-				t.Errorf("Take: %v", err)
-			}
-			taken <- d
-		}()
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, first *Delivery) {
+		rival := NewLockQueue(s.Connect(), "/q")
+		var second *Delivery
+		taken := waiting(t, func(ctx context.Context) (err error) {
+			second, err = rival.Take(ctx)
+			return err
+		})
 		time.Sleep(time.Hour)
 		c.Expire()
-		second := <-taken
+		wantAll(t, taken)
 		<-first.Lost()
 		wantError(t, first.Ack(t.Context()), ErrDeliveryLost)
 		mustDo(t, first.Release(t.Context()))
 		s.WantBelow(t, "/q/items", 2) // the element and the rival's lock
 		mustDo(t, second.Ack(t.Context()))
-		s.WantBelow(t, "/q/items", 0)
-		mustClose(t, q, rival)
+		mustClose(t, rival)
 	})
 }
 
 // TestAckInTheNextSession: an element that no other consumer received can be acknowledged after the
 // end of the session.
 func TestAckInTheNextSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := lockQueueOf(t, c, "a")
-		d := mustDeliver(t, q, "a")
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
 		c.Expire()
 		<-d.Lost()
 		mustDo(t, d.Ack(t.Context()))
-		s.WantBelow(t, "/q/items", 0)
-		mustClose(t, q)
 	})
 }
 
-func TestLockQueueFaults(t *testing.T) {
-	for name, fault := range queueFaults {
-		for _, op := range []string{"multi", "get", "getW", "children", "delete", "sync"} {
-			t.Run(name+" of "+op, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					c := s.Connect()
-					q := NewLockQueue(c, "/q")
-					twice := func() {
-						c.Off()
-						c.On(op, 1, fault)
-						c.On(op, 2, fault)
-					}
-					for i := range 2 {
-						twice()
-						mustDo(t, q.Offer(t.Context(), fmt.Append(nil, i)))
-					}
-					for i := range 2 {
-						twice()
-						released := mustDeliver(t, q, fmt.Sprint(i))
-						twice()
-						mustDo(t, released.Release(t.Context()))
-						d := mustDeliver(t, q, fmt.Sprint(i))
-						if d.Attempt() != 2 {
-							t.Errorf("attempt %d", d.Attempt())
-						}
-						twice()
-						mustDo(t, d.Ack(t.Context()))
-					}
-					c.Off()
-					mustClose(t, q)
-					s.WantBelow(t, "/q/items", 0)
-					s.WantBelow(t, "/q/dedup", 0)
-				})
-			})
-		}
-	}
-}
-
 func TestCloseGivesBack(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		q := lockQueueOf(t, s.Connect(), "a", "b")
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		q := lockQueueOf(t, c, "a", "b")
 		d := mustDeliver(t, q, "a")
 		mustDeliver(t, q, "b")
 		mustClose(t, q)
@@ -166,29 +113,20 @@ func TestCloseGivesBack(t *testing.T) {
 		}
 		s.WantBelow(t, "/q/items", 2)
 		wantError(t, d.Ack(t.Context()), ErrClosed)
-		if _, err := q.Take(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Take after Close: %v", err)
-		}
 	})
 }
 
 func TestAbandonedTakeHoldsNothing(t *testing.T) {
-	for name, fault := range map[string]rule{"applied": loseReply, "not applied": loseRequest} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
-				q := lockQueueOf(t, c, "a")
-				ctx, cancel := context.WithCancel(t.Context())
-				fault.After = func() { cancel(); c.Disconnect() }
-				c.On("multi", 1, fault)
-				if d, err := q.Take(ctx); d != nil || !errors.Is(err, context.Canceled) ||
-					!errors.Is(err, ErrAmbiguous) {
-					t.Fatalf("Take: %v", err)
-				}
-				c.Reconnect()
-				mustClose(t, q)
-				s.WantBelow(t, "/q/items", 1)
-			})
+	for _, fault := range []rule{loseReply, loseRequest} {
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
+			q := lockQueueOf(t, c, "a")
+			ctx, leaving := abandoning(t, c, fault)
+			c.On("multi", 1, leaving)
+			_, err := q.Take(ctx)
+			wantFailure(t, err, context.Canceled, Unknown)
+			c.Reconnect()
+			mustClose(t, q)
+			s.WantBelow(t, "/q/items", 1)
 		})
 	}
 }
@@ -196,82 +134,44 @@ func TestAbandonedTakeHoldsNothing(t *testing.T) {
 // TestAckThatNobodyCanTell: the reply to a removal is lost, and with it the session. The element is
 // gone; the client that removed it is not known.
 func TestAckThatNobodyCanTell(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := lockQueueOf(t, c, "a")
-		d := mustDeliver(t, q, "a")
-		c.On("multi", 1, rule{Err: zk.ErrSessionExpired, After: func() { c.Expire() }})
-		if err := d.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) ||
-			!errors.Is(err, ErrAmbiguous) {
-			t.Errorf("Ack: %v", err)
-		}
-		mustClose(t, q)
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
+		c.On("multi", 1, rule{Err: zk.ErrSessionExpired, After: c.Expire})
+		wantFailure(t, d.Ack(t.Context()), ErrDeliveryLost, Unknown)
 	})
 }
 
 // TestReleaseOfWhatIsGone: another client deletes the element itself; the lock must not stay.
 func TestReleaseOfWhatIsGone(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := lockQueueOf(t, c, "a")
-		d := mustDeliver(t, q, "a")
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
 		mustDo(t, c.Delete(d.item, -1))
-		if err := d.Release(t.Context()); err != nil {
-			t.Errorf("Release: %v", err)
-		}
-		s.WantBelow(t, "/q/items", 0)
-		mustClose(t, q)
+		mustDo(t, d.Release(t.Context()))
 	})
 }
 
 // TestDoubtAboutARemovalLasts until the outcome is known: after each possible result of a call, and
 // into the next call.
 func TestDoubtAboutARemovalLasts(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := lockQueueOf(t, c, "a")
-		d := mustDeliver(t, q, "a")
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
 		c.On("multi", 1, refusal)
-		if err := d.Ack(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
-			OutcomeOf(err) != NotApplied {
-			t.Errorf("refused: %v", err)
-		}
+		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, NotApplied)
 		c.On("multi", 1, loseReply) // and applied
 		c.On("multi", 1, refusal)
-		if err := d.Ack(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != Unknown {
-			t.Errorf("refused after a lost reply: %v", err)
-		}
-		done, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := d.Ack(done); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown {
-			t.Errorf("with a done context: %v", err)
-		}
-		if err := d.Ack(t.Context()); err != nil {
-			t.Errorf("in the end: %v", err)
-		}
-		mustClose(t, q)
-		s.WantBelow(t, "/q/items", 0)
+		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, Unknown)
+		wantFailure(t, d.Ack(done(t)), context.Canceled, Unknown)
+		mustDo(t, d.Ack(t.Context()))
 	})
 }
 
 // TestAckOfWhatALeftOneHasRemoved: the caller of the first Ack has left, but its request was
 // applied.
 func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := lockQueueOf(t, c, "a")
-		d := mustDeliver(t, q, "a")
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("multi", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
-		if err := d.Ack(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown {
-			t.Errorf("left: %v", err)
-		}
+		wantFailure(t, d.Ack(ctx), context.Canceled, Unknown)
 		time.Sleep(time.Minute)
 		s.WantBelow(t, "/q/items", 0)
-		if err := d.Ack(t.Context()); err != nil {
-			t.Errorf("again: %v", err)
-		}
-		mustClose(t, q)
+		mustDo(t, d.Ack(t.Context()))
 	})
 }
 
@@ -279,19 +179,14 @@ func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
 // another consumer has received.
 func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
 	for version := int32(-3); version <= 0; version++ {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c := s.Connect()
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
 			q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.Connect(), "/q")
 			s.SetVersion("/q/items/"+s.Below("/q/items")[0], version)
 			first := mustDeliver(t, q, "a")
 			c.Expire()
 			second := mustDeliver(t, rival, "a")
-			if err := first.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) {
-				t.Errorf("version %d: Ack of the first: %v", version, err)
-			}
-			if err := second.Ack(t.Context()); err != nil {
-				t.Errorf("version %d: Ack of the second: %v", version, err)
-			}
+			wantError(t, first.Ack(t.Context()), ErrDeliveryLost)
+			mustDo(t, second.Ack(t.Context()))
 			mustClose(t, q, rival)
 			s.WantBelow(t, "/q/items", 0)
 		})

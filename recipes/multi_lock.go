@@ -38,6 +38,7 @@ type MultiLock struct {
 
 	mu   sync.Mutex
 	busy bool          // an acquisition is under way
+	owed bool          // as in handle
 	lost chan struct{} // of the present hold; nil: not held
 	once *sync.Once    // closes lost
 }
@@ -71,16 +72,23 @@ func (m *MultiLock) TryLock(ctx context.Context) (bool, error) {
 }
 
 // Unlock gives all locks back at the same time, each as Unlock of the type Lock does. Lost is
-// closed at once. It returns the errors of all of them.
+// closed at once. It returns the errors of all of them, or ErrNotHeld.
 func (m *MultiLock) Unlock(ctx context.Context) error {
 	m.mu.Lock()
-	if m.busy {
+	m.owed = m.owed || m.lost != nil
+	if m.busy || !m.owed {
 		m.mu.Unlock()
-		return nil
+		return &operationError{"unlock several", ErrNotHeld}
 	}
 	m.endHold()
 	m.mu.Unlock()
-	return m.giveBack(ctx)
+	err := m.giveBack(ctx)
+	if err == nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.owed = false
+	}
+	return err
 }
 
 // Lost returns a channel that is closed when any of the locks is lost, and by Unlock and Close; see
@@ -162,11 +170,10 @@ func (m *MultiLock) keep() bool {
 	defer m.mu.Unlock()
 	var holds []*hold
 	for _, l := range m.locks {
-		held := l.current()
-		if held == nil || held.over() {
+		if l.lapsed() {
 			return false
 		}
-		holds = append(holds, held)
+		holds = append(holds, l.current())
 	}
 	lost, once := make(chan struct{}), &sync.Once{}
 	m.lost, m.once = lost, once
@@ -193,7 +200,7 @@ func (m *MultiLock) endHold() {
 // giveBack unlocks the locks that are held, in any order: only the order in which they are acquired
 // keeps rings away.
 func (m *MultiLock) giveBack(ctx context.Context) error {
-	return together(m.locks, func(l *Lock) error { return l.Unlock(ctx) })
+	return together(m.locks, func(l *Lock) error { return l.letGo(ctx) })
 }
 
 // begin begins an acquisition unless the locks are held. stale means that a lost hold may still
@@ -207,15 +214,11 @@ func (m *MultiLock) begin() (stale bool, err error) {
 	case m.busy:
 		return false, ErrHeld
 	}
-	if m.lost != nil {
-		select {
-		case <-m.lost:
-			stale, m.lost = true, nil
-		default:
-			return false, ErrHeld
-		}
+	if stale = m.lost != nil; stale && !slices.ContainsFunc(m.locks, (*Lock).lapsed) {
+		return false, ErrHeld
 	}
-	m.busy = true
+	m.endHold()
+	m.busy, m.owed = true, false
 	return stale, nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"testing"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 )
 
 var threePaths = []string{"/m/c", "/m/a", "/m/b", "/m/a"}
@@ -42,12 +40,8 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 		if held, err := m.TryLock(t.Context()); held || err != nil {
 			t.Errorf("TryLock: %v %v", held, err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) ||
-			OutcomeOf(err) != NotApplied {
-			t.Errorf("Lock: %v", err)
-		}
+		ctx := within(t, time.Second)
+		wantFailure(t, m.Lock(ctx), context.DeadlineExceeded, NotApplied)
 		wantNodes(t, s, 0, 1, 0)
 		mustUnlock(t, b)
 		mustLock(t, m)
@@ -57,35 +51,8 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 	})
 }
 
-// TestMultiLocksDoNotWaitInARing, in any order of their paths.
-func TestMultiLocksDoNotWaitInARing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		owners, done := 0, make(chan struct{}, 3)
-		for i := range 3 {
-			m := NewMultiLock(s.Connect(), []string{threePaths[i], threePaths[(i+1)%3]})
-			go func() {
-				defer func() { done <- struct{}{} }()
-				for range 5 {
-					mustLock(t, m)
-					if owners++; owners != 1 {
-						t.Errorf("%d owners", owners)
-					}
-					time.Sleep(time.Second)
-					owners--
-					mustUnlock(t, m)
-				}
-			}()
-		}
-		for range 3 {
-			<-done
-		}
-		wantNodes(t, s, 0, 0, 0)
-	})
-}
-
 func TestMultiLockIsLostWithAnyLock(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		m := NewMultiLock(c, threePaths)
 		for _, lose := range []func(){
 			func() { c.Expire() },
@@ -107,8 +74,7 @@ func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 
 // TestMultiLockBeginsAgain when a lock is lost while it gets the others.
 func TestMultiLockBeginsAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		m := NewMultiLock(c, threePaths)
 		c.On("getW", 3, rule{Before: func() { c.Expire() }})
 		mustLock(t, m)
@@ -116,18 +82,6 @@ func TestMultiLockBeginsAgain(t *testing.T) {
 			s.WantOwner(t, l.Path(), c.SessionID())
 		}
 		mustUnlock(t, m)
-		wantNodes(t, s, 0, 0, 0)
-	})
-}
-
-func TestMultiLockReportsRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		m := NewMultiLock(c, threePaths)
-		mustLock(t, m)
-		mustUnlock(t, m)
-		c.On("create", 2, refusal)
-		wantError(t, m.Lock(t.Context()), zk.ErrNoAuth)
 		wantNodes(t, s, 0, 0, 0)
 	})
 }
@@ -141,7 +95,8 @@ func TestMultiLockNeedsAPath(t *testing.T) {
 			!closed(m.Lost()) {
 			t.Errorf("Lock: %v, TryLock: %v %v", err, held, tryErr)
 		}
-		mustDo(t, errors.Join(m.Unlock(t.Context()), m.Close(t.Context())))
+		wantError(t, m.Unlock(t.Context()), ErrNotHeld)
+		mustClose(t, m)
 	})
 }
 
@@ -151,15 +106,12 @@ func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
 		"unlock": (*MultiLock).Unlock, "close": (*MultiLock).Close,
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				m := NewMultiLock(c, threePaths)
 				mustLock(t, m)
 				c.Disconnect()
-				done, cancel := context.WithCancel(t.Context())
-				cancel()
 				began := time.Now()
-				if err := end(m, done); OutcomeOf(err) != Unknown || !closed(m.Lost()) {
+				if err := end(m, done(t)); OutcomeOf(err) != Unknown || !closed(m.Lost()) {
 					t.Errorf("%v", err)
 				}
 				if took := time.Since(began); took > grace {
@@ -180,8 +132,7 @@ func TestMultiLockGivesUpInTime(t *testing.T) {
 		mustLock(t, last)
 		c := s.Connect()
 		m := NewMultiLock(c, threePaths)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := within(t, time.Minute)
 		time.AfterFunc(59*time.Second, c.Disconnect)
 		began := time.Now()
 		wantError(t, m.Lock(ctx), context.DeadlineExceeded)

@@ -18,6 +18,7 @@ type options struct {
 	recheck        time.Duration
 	retry          RetryPolicy // nil: RetryForever
 	containers     bool
+	ephemeral      bool // elements of queues
 }
 
 // newOptions applies opts over the defaults.
@@ -92,4 +93,12 @@ func Retry(policy RetryPolicy) Option {
 // they are.
 func Containers() Option {
 	return func(o *options) { o.containers = true }
+}
+
+// EphemeralElements makes the elements that are offered through a queue's handle go with the
+// session that has offered them, unless they are taken before. Without it elements stay until they
+// are taken. An element can be gone when Offer returns, as its session can end at any time; it is
+// not offered again.
+func EphemeralElements() Option {
+	return func(o *options) { o.ephemeral = true }
 }

@@ -22,6 +22,9 @@ var (
 	// ErrHeld is returned by Lock and TryLock of a handle that already holds its lock or is busy
 	// acquiring it. Handles are not re-entrant.
 	ErrHeld = errors.New("lock is already held or being acquired through this handle")
+	// ErrNotHeld is returned by Unlock of a handle that has nothing to give back: its lock is not
+	// held, or was unlocked before. A hold that was lost is given back like any other.
+	ErrNotHeld = errors.New("lock is not held through this handle")
 )
 
 // Outcome says whether a request has changed anything on the server.

@@ -3,129 +3,97 @@ package recipes
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 )
 
-// dataOf returns the data of members, in their order.
-func dataOf(members []Member) []string {
-	var out []string
-	for _, m := range members {
-		out = append(out, string(m.Data))
-	}
-	return out
-}
+// list is the method Participants of a recipe.
+type list func(context.Context) (holders, waiters []Member, err error)
 
-// wantParticipants checks the data of holders and waiters.
-func wantParticipants(
-	t *testing.T, list func(context.Context) ([]Member, []Member, error), holders, waiters []string,
-) {
+// wantParticipants checks the data of holders and waiters, which is one letter each.
+func wantParticipants(t *testing.T, list list, holders, waiters string) {
 	t.Helper()
-	held, wait, err := list(t.Context())
-	if err != nil || !slices.Equal(dataOf(held), holders) || !slices.Equal(dataOf(wait), waiters) {
-		t.Errorf(
-			"holders %q, waiters %q, %v; want %q and %q", dataOf(held), dataOf(wait), err,
-			holders, waiters,
-		)
+	letters := func(members []Member) (text string) {
+		for _, m := range members {
+			text += string(m.Data)
+		}
+		return text
 	}
-}
-
-// participantLock is a lock with Participants.
-type participantLock interface {
-	Lock(ctx context.Context) error
-	Close(ctx context.Context) error
-	Token() int64
-	Path() string
-	Participants(ctx context.Context) (owner, waiters []Member, err error)
+	held, wait, err := list(t.Context())
+	if err != nil || letters(held) != holders || letters(wait) != waiters {
+		t.Errorf("holders %q, waiters %q, %v; want %q and %q", letters(held), letters(wait), err,
+			holders, waiters)
+	}
 }
 
 func TestParticipantsOfLocks(t *testing.T) {
-	for name, newLock := range map[string]func(c Conn, opts ...Option) participantLock{
-		"Lock": func(c Conn, opts ...Option) participantLock {
-			return NewLock(c, "/p", opts...)
-		},
-		"ReentrantLock": func(c Conn, opts ...Option) participantLock {
-			return NewReentrantLock(c, "/p", opts...)
-		},
-		"RevocableLock": func(c Conn, opts ...Option) participantLock {
-			return NewRevocableLock(c, "/p", opts...)
-		},
-		"RWLock": func(c Conn, opts ...Option) participantLock {
-			return NewRWLock(c, "/p", opts...)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				var locks []participantLock
-				done := make(chan error, 3)
-				c := s.Connect()
-				wantParticipants(t, newLock(c).Participants, nil, nil)
-				for _, name := range []string{"a", "b", "c"} {
-					l := newLock(c, Data([]byte(name)))
-					locks = append(locks, l)
-					go func() { done <- l.Lock(t.Context()) }()
-					time.Sleep(time.Second)
-				}
-				mustDo(t, <-done)
-				wantParticipants(t, locks[2].Participants, []string{"a"}, []string{"b", "c"})
-				owner, _, err := locks[1].Participants(t.Context())
-				if want := (Member{
-					Path: locks[0].Path(), Data: []byte("a"), Session: c.SessionID(),
-					Token: locks[0].Token(),
-				}); err != nil ||
-					owner[0].Path != want.Path || owner[0].Session != want.Session ||
-					owner[0].Token != want.Token || owner[0].Reads {
-					t.Errorf("owner %+v, want %+v", owner, want)
-				}
-				for i, l := range locks {
-					mustClose(t, l)
-					time.Sleep(time.Second)
-					if i < 2 {
-						wantParticipants(
-							t, locks[2].Participants, []string{[]string{"b", "c"}[i]},
-							[]string{"c", "x"}[i:1],
-						)
-					}
-				}
-				if _, _, err := locks[0].Participants(t.Context()); !errors.Is(err, ErrClosed) {
-					t.Errorf("after Close: %v", err)
-				}
+	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
+		c := s.Connect()
+		lists := func(l handleLocker) (list, bool) {
+			p, ok := l.(interface {
+				Participants(context.Context) (owner, waiters []Member, err error)
 			})
-		})
-	}
+			if !ok || k.rival != nil || k.name == "Semaphore" {
+				return nil, false // of TestParticipantsOfASemaphore and -OfARWLock
+			}
+			return p.Participants, true
+		}
+		shown, ok := lists(k.open(c))
+		if !ok {
+			return
+		}
+		wantParticipants(t, shown, "", "")
+		var locks []handleLocker
+		var results []chan error
+		for _, name := range []string{"a", "b", "c"} {
+			l := k.open(c, Data([]byte(name)))
+			locks, results = append(locks, l), append(results, waiting(t, l.Lock))
+		}
+		wantAll(t, results[0])
+		last, _ := lists(locks[2])
+		wantParticipants(t, last, "a", "bc")
+		owner, _, err := last(t.Context())
+		if m := owner[0]; err != nil || m.Path != locks[0].Path() ||
+			m.Session != c.SessionID() || m.Token != locks[0].Token() || m.Reads {
+			t.Errorf("owner %+v, %v", m, err)
+		}
+		for i, waiters := range []string{"c", ""} {
+			mustClose(t, locks[i])
+			time.Sleep(time.Second)
+			wantParticipants(t, last, "bc"[i:i+1], waiters)
+		}
+		mustClose(t, locks[2])
+		wantError(t, errOf(errOf2(last(t.Context()))), ErrClosed)
+	})
 }
 
 func TestParticipantsOfARWLock(t *testing.T) {
 	for range 8 { // names are random
 		inBubble(t, func(t *testing.T, s *testServer) {
-			done := make(chan error, 4)
-			locks := map[string]*RWLock{}
-			begin := func(name string, lock func(*RWLock, context.Context) error) {
-				l := NewRWLock(s.Connect(), "/p", Data([]byte(name)))
-				locks[name] = l
-				go func() { done <- lock(l, t.Context()) }()
-				time.Sleep(time.Second)
+			var locks []*RWLock
+			for i, lock := range []func(*RWLock, context.Context) error{
+				(*RWLock).Lock, (*RWLock).RLock, (*RWLock).RLock, (*RWLock).Lock,
+			} {
+				l := NewRWLock(s.Connect(), "/p", Data(fmt.Append(nil, i)))
+				locks = append(locks, l)
+				waiting(t, func(ctx context.Context) error { return lock(l, ctx) })
+				if i == 0 {
+					mustDo(t, l.RLock(t.Context()))
+				}
 			}
-			begin("w1", (*RWLock).Lock)
-			mustDo(t, locks["w1"].RLock(t.Context()))
-			begin("r1", (*RWLock).RLock)
-			begin("r2", (*RWLock).RLock)
-			begin("w2", (*RWLock).Lock)
-			list := locks["w2"].Participants
-			wantParticipants(t, list, []string{"w1", "w1"}, []string{"r1", "r2", "w2"})
-			mustDo(t, locks["w1"].Unlock(t.Context()))
+			list := locks[3].Participants
+			wantParticipants(t, list, "00", "123")
+			mustUnlock(t, locks[0])
 			time.Sleep(time.Second)
-			wantParticipants(t, list, []string{"w1", "r1", "r2"}, []string{"w2"})
+			wantParticipants(t, list, "012", "3")
 			owners, waiters, err := list(t.Context())
 			if err != nil || !owners[1].Reads || waiters[0].Reads {
 				t.Errorf("%+v, %+v, %v", owners, waiters, err)
 			}
-			for _, name := range []string{"w1", "r1", "r2", "w2"} {
-				mustClose(t, locks[name])
-			}
+			mustCloseAll(t, locks)
 		})
 	}
 }
@@ -136,42 +104,29 @@ func TestParticipantsOfASemaphore(t *testing.T) {
 			return NewSemaphore(s.Connect(), "/sem", 3, Data([]byte(name)))
 		}
 		a, b, c := handle("a"), handle("b"), handle("c")
-		wantParticipants(t, a.Participants, nil, nil)
+		wantParticipants(t, a.Participants, "", "")
 		leases, err := a.AcquireN(t.Context(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 2)
-		go func() {
-			_, err := b.AcquireN(ctx, 2)
-			done <- err
-		}()
-		time.Sleep(time.Second)
-		go func() {
-			_, err := c.Acquire(ctx)
-			done <- err
-		}()
-		time.Sleep(time.Second)
-		wantParticipants(t, c.Participants, []string{"a", "a", "b"}, []string{"b", "c"})
+		two := waiting(t, func(context.Context) error { return errOf(b.AcquireN(ctx, 2)) })
+		one := waiting(t, func(context.Context) error { return errOf(c.Acquire(ctx)) })
+		wantParticipants(t, c.Participants, "aab", "bc")
 		cancel()
-		wantError(t, errors.Join(<-done, <-done), context.Canceled)
-		wantParticipants(t, c.Participants, []string{"a", "a"}, nil)
+		wantError(t, errors.Join(<-one, <-two), context.Canceled)
+		wantParticipants(t, c.Participants, "aa", "")
 		mustRelease(t, leases...)
 	})
 }
 
 func TestParticipantsThatLeaveMeanwhile(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c, l := s.Connect(), NewLock(s.Connect(), "/p")
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		l, other := NewLock(s.Connect(), "/p"), NewLock(c, "/p")
 		mustLock(t, l)
 		c.On("get", 1, rule{Before: func() { mustUnlock(t, l) }})
-		wantParticipants(t, NewLock(c, "/p").Participants, nil, nil)
+		wantParticipants(t, other.Participants, "", "")
 		mustLock(t, l)
 		c.On("get", 1, refusal)
-		if _, _, err := NewLock(c, "/p").Participants(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Error(err)
-		}
+		wantError(t, errOf(errOf2(other.Participants(t.Context()))), zk.ErrNoAuth)
 		mustUnlock(t, l)
 	})
 }

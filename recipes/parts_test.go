@@ -79,23 +79,8 @@ func TestSortAcrossWrap(t *testing.T) {
 	}
 }
 
-func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l, q := NewLock(c, "/l"), NewQueue(c, "/q")
-		c.On("create", 1, refusal)
-		wantError(t, l.Lock(t.Context()), zk.ErrNoAuth)
-		c.On("multi", 1, refusal)
-		if err := q.Offer(t.Context(), nil); !errors.Is(err, zk.ErrNoAuth) ||
-			errors.Is(err, ErrAmbiguous) {
-			t.Errorf("Offer: %v", err)
-		}
-	})
-}
-
 func TestFlappingConnectionIsNotTakenForClosed(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		for i := range 30 {
 			c.On("create", i+1, loseRequest)
 		}

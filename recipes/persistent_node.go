@@ -144,6 +144,9 @@ func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 		return err
 	}
 	p, err := n.state.await(ctx, func(p presence) (bool, error) {
+		if errors.Is(p.err, ErrConnClosed) {
+			return false, p.err // the loop has ended, whatever is wanted since
+		}
 		if p.change < change || errors.Is(p.err, ErrOccupied) || errors.Is(p.err, errRestart) {
 			return false, nil
 		}

@@ -11,9 +11,7 @@ import (
 
 func mustKeep(t *testing.T, n *PersistentNode) {
 	t.Helper()
-	if err := n.Keep(t.Context()); err != nil {
-		t.Fatalf("Keep: %v", err)
-	}
+	mustDo(t, n.Keep(t.Context()))
 	if !n.Present() || n.Err() != nil {
 		t.Fatalf("kept, present %v, %v", n.Present(), n.Err())
 	}
@@ -21,9 +19,7 @@ func mustKeep(t *testing.T, n *PersistentNode) {
 
 func mustCloseNode(t *testing.T, s *testServer, n *PersistentNode) {
 	t.Helper()
-	if err := n.Close(t.Context()); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	mustDo(t, n.Close(t.Context()))
 	time.Sleep(10 * time.Second) // nodes of an expired session are reaped
 	s.WantBelow(t, "/dir", 0)
 }
@@ -67,54 +63,12 @@ func TestPersistentNodeComesBack(t *testing.T) {
 	}
 }
 
-func TestPersistentNodeSurvivesLostRequests(t *testing.T) {
-	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-		for nth := 1; nth <= 3; nth++ {
-			for _, op := range []string{"existsW", "create", "get", "set", "sync", "delete"} {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					c := s.Connect()
-					c.On(op, nth, fault)
-					n := NewPersistentNode(c, "/dir/n", []byte("1"))
-					mustKeep(t, n)
-					mustDo(t, n.Set(t.Context(), []byte("2")))
-					s.WantNode(t, "/dir/n", "2", c.SessionID())
-					mustCloseNode(t, s, n)
-				})
-			}
-		}
-	}
-}
-
-func TestPersistentNodeExpiresAtAnyRequest(t *testing.T) {
-	for nth := 1; nth <= 4; nth++ {
-		for _, op := range []string{"existsW", "create", "get", "set", "delete"} {
-			for _, late := range []bool{false, true} {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					c := s.Connect()
-					end := c.Expire
-					if late {
-						end = func() { c.ExpireLate(3 * time.Second) }
-					}
-					c.On(op, nth, rule{After: end, Err: zk.ErrSessionExpired})
-					n := NewPersistentNode(c, "/dir/n", []byte("1"), RecheckEvery(0))
-					mustKeep(t, n)
-					mustDo(t, n.Set(t.Context(), []byte("2")))
-					time.Sleep(10 * time.Second)
-					s.WantNode(t, "/dir/n", "2", c.SessionID())
-					mustCloseNode(t, s, n)
-				})
-			}
-		}
-	}
-}
-
 func TestPersistentNodeLeavesWhatIsAnothers(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		first, second := NewPersistentNode(s.Connect(), "/dir/n", []byte("1")),
 			NewPersistentNode(s.Connect(), "/dir/n", []byte("2"), RecheckEvery(0))
 		mustKeep(t, first)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
+		ctx := within(t, time.Minute)
 		err := second.Keep(ctx)
 		if !errors.Is(err, ErrOccupied) || OutcomeOf(err) != NotApplied ||
 			!errors.Is(err, context.DeadlineExceeded) {
@@ -130,8 +84,7 @@ func TestPersistentNodeLeavesWhatIsAnothers(t *testing.T) {
 }
 
 func TestPersistentNodeTellsOfARefusal(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.On("create", 1, refusal)
 		n := NewPersistentNode(c, "/dir/n", nil)
 		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
@@ -155,16 +108,11 @@ func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 		c.On("create", 1, loseReply)
 		c.On("create", 1, refusal)
 		n := NewPersistentNode(c, "/dir/n", nil)
-		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != Unknown {
-			t.Errorf("Keep: %v", err)
-		}
+		wantFailure(t, n.Keep(t.Context()), zk.ErrNoAuth, Unknown)
 		time.Sleep(time.Second)
 		mustKeep(t, n)
 		c.On("set", 1, refusal)
-		if err := n.Set(t.Context(), []byte("2")); !errors.Is(err, zk.ErrNoAuth) ||
-			OutcomeOf(err) != Unknown {
-			t.Errorf("Set: %v", err)
-		}
+		wantFailure(t, n.Set(t.Context(), []byte("2")), zk.ErrNoAuth, Unknown)
 		mustCloseNode(t, s, n)
 	})
 	inBubble(t, func(t *testing.T, s *testServer) {
@@ -183,8 +131,7 @@ func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 
 // TestSetWaitsForItsOwnData: an error of older data does not end the wait for newer data.
 func TestSetWaitsForItsOwnData(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		n := NewPersistentNode(c, "/dir/n", []byte("1"))
 		mustKeep(t, n)
 		c.On("set", 1, refusal)
@@ -196,28 +143,16 @@ func TestSetWaitsForItsOwnData(t *testing.T) {
 }
 
 func TestPersistentNodeDoesNotComeBackAfterClose(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		n := NewPersistentNode(c, "/dir/n", nil)
 		mustKeep(t, n)
 		c.Disconnect()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+		ctx := within(t, time.Second)
 		wantError(t, n.Close(ctx), context.DeadlineExceeded)
 		c.ExpireLate(time.Second)
 		c.Reconnect()
 		time.Sleep(time.Second)
 		time.Sleep(10 * time.Second)
 		s.WantBelow(t, "/dir", 0)
-	})
-}
-
-func TestPersistentNodeOnAClosedConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		c.Close()
-		n := NewPersistentNode(c, "/dir/n", nil)
-		wantError(t, n.Keep(t.Context()), ErrConnClosed)
-		mustClose(t, n)
 	})
 }

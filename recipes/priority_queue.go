@@ -44,7 +44,8 @@ import (
 type PriorityQueue struct{ *claimQueue }
 
 // NewPriorityQueue makes a handle for the queue at path, which is created when needed. It sends
-// nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
+// nothing. The options that matter are ACL, RecheckEvery, Retry, Containers
+// and EphemeralElements.
 func NewPriorityQueue(conn Conn, path string, opts ...Option) *PriorityQueue {
 	q := &PriorityQueue{newClaimQueue(conn, "priority queue", path, opts, mostUrgentFirst)}
 	q.strict = true

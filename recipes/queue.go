@@ -50,7 +50,8 @@ import "context"
 type Queue struct{ *claimQueue }
 
 // NewQueue makes a handle for the queue at path, which is created when needed. It sends nothing.
-// The options that matter are ACL, RecheckEvery, Retry and Containers.
+// The options that matter are ACL, RecheckEvery, Retry, Containers
+// and EphemeralElements.
 func NewQueue(conn Conn, path string, opts ...Option) *Queue {
 	return &Queue{newClaimQueue(conn, "queue", path, opts, oldestFirst)}
 }

@@ -20,10 +20,14 @@ func (a *arrival) enqueue(
 	ctx context.Context, r *requests, data []byte,
 ) (doubtful bool, err error) {
 	never := func(int, error) bool { return false }
+	flags := int32(zk.FlagSequence)
+	if a.q.opts.ephemeral {
+		flags |= zk.FlagEphemeral
+	}
 	answers, _, err := a.q.commit(ctx, r, &doubtful, never, a.q.counted(
 		&zk.CreateRequest{Path: a.q.dedup(a.guid), Acl: a.q.opts.acl},
 		&zk.CreateRequest{
-			Path: a.q.item(a.prefix), Data: data, Acl: a.q.opts.acl, Flags: zk.FlagSequence,
+			Path: a.q.item(a.prefix), Data: data, Acl: a.q.opts.acl, Flags: flags,
 		},
 	)...)
 	if err == nil && answers != nil {

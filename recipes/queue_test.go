@@ -8,15 +8,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fakezk/fault"
 )
-
-func newQueues(c Conn) []queuer {
-	return []queuer{
-		NewQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")},
-		presentQueue{NewDelayQueue(c, "/q")},
-	}
-}
 
 // evenQueue is a priority queue with elements of one priority.
 type evenQueue struct{ *PriorityQueue }
@@ -32,31 +24,91 @@ func (q presentQueue) Offer(ctx context.Context, data []byte) error {
 	return q.DelayQueue.Offer(ctx, data, time.Time{})
 }
 
+// sameIDQueue is a queue with elements of one id.
+type sameIDQueue struct{ *IDQueue }
+
+func (q sameIDQueue) Offer(ctx context.Context, data []byte) error {
+	return q.IDQueue.Offer(ctx, "id", data)
+}
+
 // everyQueue runs a test for each kind of queue in a bubble.
 func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue func(Conn) queuer)) {
-	for i, name := range []string{"Queue", "PriorityQueue", "DelayQueue"} {
+	for name, newQueue := range map[string]func(Conn) queuer{
+		"Queue":         func(c Conn) queuer { return NewQueue(c, "/q") },
+		"PriorityQueue": func(c Conn) queuer { return evenQueue{NewPriorityQueue(c, "/q")} },
+		"DelayQueue":    func(c Conn) queuer { return presentQueue{NewDelayQueue(c, "/q")} },
+		"IDQueue":       func(c Conn) queuer { return sameIDQueue{NewIDQueue(c, "/q")} },
+	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				test(t, s, func(c Conn) queuer { return newQueues(c)[i] })
-			})
+			inBubble(t, func(t *testing.T, s *testServer) { test(t, s, newQueue) })
 		})
 	}
 }
 
-func mustOffer(t *testing.T, q queuer, data string) {
+// everyQueueOf is everyQueue with a handle, and another on a connection of its own.
+func everyQueueOf(
+	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, q, rival queuer),
+) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
+		c := s.Connect()
+		test(t, s, c, newQueue(c), newQueue(s.Connect()))
+	})
+}
+
+func mustOffer(t *testing.T, q queuer, elements ...string) {
 	t.Helper()
-	if err := q.Offer(t.Context(), []byte(data)); err != nil {
-		t.Fatalf("Offer %s: %v", data, err)
+	for _, e := range elements {
+		mustDo(t, q.Offer(t.Context(), []byte(e)))
 	}
 }
 
+// poller is a queue for those who take.
+type poller interface {
+	Poll(ctx context.Context) (data []byte, ok bool, err error)
+}
+
 // wantPoll polls; "" stands for an empty queue.
-func wantPoll(t *testing.T, q queuer, want string) {
+func wantPoll(t *testing.T, q poller, want string) {
 	t.Helper()
 	data, ok, err := q.Poll(t.Context())
 	if err != nil || ok != (want != "") || string(data) != want {
 		t.Fatalf("Poll: %q %v %v, want %q", data, ok, err, want)
 	}
+}
+
+// wantInTurn polls all elements of the queue.
+func wantInTurn(t *testing.T, q poller, want ...string) {
+	t.Helper()
+	for _, w := range append(want, "") {
+		wantPoll(t, q, w)
+	}
+}
+
+// wantPeek looks at the first element; "" stands for an empty queue.
+func wantPeek(t *testing.T, q interface {
+	Peek(ctx context.Context) (data []byte, ok bool, err error)
+}, want string) {
+	t.Helper()
+	data, ok, err := q.Peek(t.Context())
+	if err != nil || ok != (want != "") || string(data) != want {
+		t.Errorf("Peek: %q %v %v, want %q", data, ok, err, want)
+	}
+}
+
+// taking takes n elements in the background.
+func taking(t *testing.T, q interface {
+	Take(ctx context.Context) ([]byte, error)
+}, n int) chan string {
+	taken := make(chan string, n)
+	go func() {
+		for range n {
+			data, err := q.Take(t.Context())
+			mustDo(t, err)
+			taken <- string(data)
+		}
+	}()
+	time.Sleep(time.Second)
+	return taken
 }
 
 // wantTidy checks that no call has left anything.
@@ -72,15 +124,9 @@ func TestQueueIsFIFO(t *testing.T) {
 			s.NumberFrom(first)
 			q := newQueue(s.Connect())
 			wantPoll(t, q, "")
-			if _, ok, err := q.Peek(t.Context()); ok || err != nil {
-				t.Errorf("Peek of an empty queue: %v %v", ok, err)
-			}
-			for i := range 6 {
-				mustOffer(t, q, fmt.Sprint("e", i))
-			}
-			if data, ok, err := q.Peek(t.Context()); string(data) != "e0" || !ok || err != nil {
-				t.Errorf("Peek: %q %v %v", data, ok, err)
-			}
+			wantPeek(t, q, "")
+			mustOffer(t, q, "e0", "e1", "e2", "e3", "e4", "e5")
+			wantPeek(t, q, "e0")
 			for i := range 6 {
 				wantPoll(t, newQueue(s.Connect()), fmt.Sprint("e", i))
 			}
@@ -92,239 +138,113 @@ func TestQueueIsFIFO(t *testing.T) {
 
 func TestTakeWaits(t *testing.T) {
 	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		taken := make(chan string, 3)
+		var takers []chan string
 		for range 3 {
-			q := newQueue(s.Connect())
-			go func() {
-				data, err := q.Take(t.Context())
-				if err != nil {
-					t.Errorf("Take: %v", err)
-				}
-				taken <- string(data)
-			}()
+			takers = append(takers, taking(t, newQueue(s.Connect()), 1))
 		}
 		time.Sleep(time.Hour)
 		q := newQueue(s.Connect())
+		taken := map[string]bool{}
 		for i := range 3 {
 			mustOffer(t, q, fmt.Sprint(i))
-			if got := <-taken; got != fmt.Sprint(i) {
-				t.Errorf("took %s, want %d", got, i)
-			}
 			time.Sleep(time.Second)
+		}
+		for _, taker := range takers {
+			taken[<-taker] = true
+		}
+		if len(taken) != 3 {
+			t.Errorf("taken %v", taken)
 		}
 		wantPoll(t, q, "")
 	})
 }
 
-func TestRivalsShareElements(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		producer := newQueue(s.Connect())
-		for i := range 20 {
-			mustOffer(t, producer, fmt.Sprint(i))
-		}
-		taken := make(chan string, 20)
-		for range 4 {
-			q := newQueue(s.Connect())
-			go func() {
-				for range 5 {
-					data, err := q.Take(t.Context())
-					if err != nil {
-						t.Errorf("Take: %v", err)
-					}
-					taken <- string(data)
-				}
-			}()
-		}
-		seen := map[string]bool{}
-		for range 20 {
-			seen[<-taken] = true
-		}
-		if len(seen) != 20 {
-			t.Errorf("%d different elements of 20", len(seen))
-		}
-		wantPoll(t, producer, "")
-	})
-}
-
-// queueFaults are the faults that a queue must survive.
-var queueFaults = map[string]rule{
-	"reply": loseReply, "request": loseRequest, "net error": netError, "no server": noServer,
-	"expired": {Err: zk.ErrSessionExpired},
-}
-
-func TestQueueFaultsNeitherLoseNorDouble(t *testing.T) {
-	for name, fault := range queueFaults {
-		for _, op := range []string{"multi", "get", "children", "delete", "sync"} {
-			t.Run(name+" of "+op, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					c := s.Connect()
-					q := NewQueue(c, "/q")
-					for _, e := range []string{"a", "b"} {
-						c.On(op, 1, fault)
-						c.On(op, 2, fault)
-						mustOffer(t, q, e)
-						c.Off()
-					}
-					s.WantBelow(t, "/q/items", 2)
-					for _, e := range []string{"a", "b", ""} {
-						c.On(op, 1, fault)
-						c.On(op, 2, fault)
-						wantPoll(t, q, e)
-						c.Off()
-					}
-					wantTidy(t, s)
-				})
-			})
-		}
-	}
-}
-
 func TestRivalTookItWhileReplyWasLost(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c, rival := s.Connect(), NewQueue(s.Connect(), "/q")
-		q := NewQueue(c, "/q")
-		mustOffer(t, q, "a")
-		mustOffer(t, q, "b")
-		c.On("multi", 1, rule{Fault: fault.DropRequest, After: func() { wantPoll(t, rival, "a") }})
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
+		mustOffer(t, q, "a", "b")
+		lost := loseRequest
+		lost.After = func() { wantPoll(t, rival, "a") }
+		c.On("multi", 1, lost)
 		wantPoll(t, q, "b")
 		wantTidy(t, s)
 	})
 }
 
 func TestCancelledPollPutsBack(t *testing.T) {
-	for name, fault := range map[string]rule{"applied": loseReply, "not applied": loseRequest} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
-				q := NewQueue(c, "/q")
-				mustOffer(t, q, "a")
-				mustOffer(t, q, "b")
-				ctx, cancel := context.WithCancel(t.Context())
-				fault.After = func() { cancel(); c.Disconnect() }
-				c.On("multi", 1, fault)
-				if _, ok, err := q.Poll(ctx); ok || !errors.Is(err, context.Canceled) ||
-					!errors.Is(err, ErrAmbiguous) {
-					t.Fatalf("Poll: %v %v", ok, err)
-				}
-				c.Reconnect()
-				mustClose(t, q)
-				rest := NewQueue(c, "/q")
-				for _, e := range []string{"a", "b", ""} {
-					wantPoll(t, rest, e)
-				}
-				wantTidy(t, s)
-			})
+	for _, fault := range []rule{loseReply, loseRequest} {
+		everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
+			mustOffer(t, q, "a", "b")
+			ctx, leaving := abandoning(t, c, fault)
+			c.On("multi", 1, leaving)
+			_, ok, err := q.Poll(ctx)
+			if wantFailure(t, err, context.Canceled, Unknown); ok {
+				t.Error("polled")
+			}
+			c.Reconnect()
+			mustClose(t, q)
+			wantInTurn(t, rival, "a", "b")
+			wantTidy(t, s)
 		})
 	}
 }
 
 func TestCancelledOfferTellsTheTruthWhenItCan(t *testing.T) {
-	for name, tc := range map[string]struct {
+	for _, tc := range []struct {
 		fault rule
-		err   error
+		want  error
 		items int
-	}{
-		"applied":     {loseReply, nil, 1},
-		"not applied": {loseRequest, context.Canceled, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
-				q := NewQueue(c, "/q")
-				wantPoll(t, q, "")
-				mustOffer(t, q, "first")
-				wantPoll(t, q, "first")
-				ctx, cancel := context.WithCancel(t.Context())
-				tc.fault.After = cancel
-				c.On("multi", 1, tc.fault)
-				if err := q.Offer(ctx, []byte("a")); !errors.Is(err, tc.err) ||
-					errors.Is(err, ErrAmbiguous) {
-					t.Fatalf("Offer: %v", err)
-				}
-				s.WantBelow(t, "/q/items", tc.items)
-				wantTidy(t, s)
-			})
+	}{{loseReply, nil, 1}, {loseRequest, context.Canceled, 0}} {
+		everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
+			mustOffer(t, q, "first")
+			wantPoll(t, q, "first")
+			ctx, cancel := context.WithCancel(t.Context())
+			tc.fault.After = cancel
+			c.On("multi", 1, tc.fault)
+			err := q.Offer(ctx, []byte("a"))
+			if wantError(t, err, tc.want); errors.Is(err, ErrAmbiguous) {
+				t.Errorf("Offer: %v", err)
+			}
+			s.WantBelow(t, "/q/items", tc.items)
+			wantTidy(t, s)
 		})
 	}
 }
 
 func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := NewQueue(c, "/q")
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, q, "first")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		c.On("multi", 1, rule{Fault: fault.DropReply, After: c.Disconnect})
-		if err := q.Offer(ctx, []byte("a")); !errors.Is(err, ErrAmbiguous) ||
-			!errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("Offer: %v", err)
-		}
+		lost := loseReply
+		lost.After = c.Disconnect
+		c.On("multi", 1, lost)
+		wantFailure(t, q.Offer(within(t, time.Second), nil), context.DeadlineExceeded, Unknown)
 		c.Reconnect()
 		mustClose(t, q)
 		wantTidy(t, s)
-	})
-}
-
-func TestTakeIsCancelledAndKeepsOneWatch(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := NewQueue(c, "/q")
-		for range 5 {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			if _, err := q.Take(ctx); !errors.Is(err, context.DeadlineExceeded) ||
-				errors.Is(err, ErrAmbiguous) {
-				t.Fatalf("Take: %v", err)
-			}
-			cancel()
-		}
-		if n := len(s.Watches()); n != 1 {
-			t.Errorf("%d watches", n)
-		}
-		taken := make(chan string)
-		go func() {
-			data, err := q.Take(t.Context())
-			if err != nil {
-				t.Errorf("Take: %v", err)
-			}
-			taken <- string(data)
-		}()
-		time.Sleep(time.Second)
-		c.Expire()
-		time.Sleep(time.Second)
-		mustOffer(t, NewQueue(s.Connect(), "/q"), "a")
-		if got := <-taken; got != "a" {
-			t.Errorf("took %q", got)
-		}
-	})
-}
-
-func TestQueueOnClosedConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := NewQueue(c, "/q")
-		failed := make(chan error, 1)
-		go func() { _, err := q.Take(t.Context()); failed <- err }()
-		time.Sleep(time.Second)
-		c.Close()
-		wantError(t, <-failed, ErrConnClosed)
-		if err := q.Offer(t.Context(), nil); !errors.Is(err, ErrConnClosed) ||
-			!errors.Is(err, ErrAmbiguous) {
-			t.Errorf("Offer: %v", err)
-		}
-		mustClose(t, q)
 		wantError(t, q.Offer(t.Context(), nil), ErrClosed)
 	})
 }
 
+func TestTakeIsCancelledAndKeepsOneWatch(t *testing.T) {
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
+		for range 5 {
+			_, err := q.Take(within(t, time.Second))
+			wantFailure(t, err, context.DeadlineExceeded, NotApplied)
+		}
+		if n := len(s.Watches()); n != 1 {
+			t.Errorf("%d watches", n)
+		}
+		taken := taking(t, q, 1)
+		c.Expire()
+		time.Sleep(time.Second)
+		mustOffer(t, rival, "a")
+		wantShown(t, <-taken, "a")
+	})
+}
+
 func TestElementChangedMeanwhile(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := NewQueue(c, "/q")
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, q, "a")
-		c.On("multi", 1, rule{Before: func() {
-			s.Seed("/q/items/"+s.Below("/q/items")[0], "b")
-		}})
+		c.On("multi", 1, rule{Before: func() { s.Seed("/q/items/"+s.Below("/q/items")[0], "b") }})
 		wantPoll(t, q, "b")
 		wantTidy(t, s)
 	})
@@ -332,37 +252,139 @@ func TestElementChangedMeanwhile(t *testing.T) {
 
 // TestListTakenByRivalsIsNotEmpty: rivals take the listed elements, but the queue is never empty.
 func TestListTakenByRivalsIsNotEmpty(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
-		c, rival := s.Connect(), newQueue(s.Connect())
-		q := newQueue(c)
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, rival, "1")
 		swap := rule{After: func() { mustOffer(t, rival, "2"); wantPoll(t, rival, "1") }}
 		c.On("children", 1, swap)
 		wantPoll(t, q, "2")
 		mustOffer(t, rival, "1")
 		c.On("children", 1, swap)
-		if data, ok, err := q.Peek(t.Context()); string(data) != "2" || !ok || err != nil {
-			t.Errorf("Peek: %q %v %v", data, ok, err)
-		}
+		wantPeek(t, q, "2")
 	})
 }
 
 // TestOfferKeepsItsData: an abandoned call may send the data again after the caller has reused the
 // slice.
 func TestOfferKeepsItsData(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := NewQueue(c, "/q")
+	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, q, "0")
 		data := []byte("1")
 		c.On("multi", 1, rule{Before: func() { time.Sleep(time.Second) }})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		wantError(t, q.Offer(ctx, data), ErrAmbiguous)
+		wantError(t, q.Offer(within(t, time.Millisecond), data), ErrAmbiguous)
 		data[0] = 'x'
 		time.Sleep(time.Minute)
-		wantPoll(t, q, "0")
-		wantPoll(t, q, "1")
+		wantInTurn(t, q, "0", "1")
 		mustClose(t, q)
 	})
+}
+
+func TestQueueCloseReportsRecordLeftByClosedConn(t *testing.T) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		q := NewQueue(c, "/q")
+		mustOffer(t, q, "a")
+		c.On("delete", 1, rule{Before: c.Close})
+		mustOffer(t, q, "b")
+		wantError(t, q.Close(t.Context()), ErrConnClosed)
+		s.WantBelow(t, "/q/dedup", 1)
+	})
+}
+
+func mustOfferID(t *testing.T, q *IDQueue, id, data string) {
+	t.Helper()
+	mustDo(t, q.Offer(t.Context(), id, []byte(data)))
+}
+
+func wantRemoved(t *testing.T, q *IDQueue, id string, want int) {
+	t.Helper()
+	if n, err := q.Remove(t.Context(), id); n != want || err != nil {
+		t.Fatalf("Remove %q: %d %v, want %d", id, n, err, want)
+	}
+}
+
+func TestIDQueueRemovesByID(t *testing.T) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		q := NewIDQueue(c, "/q")
+		wantRemoved(t, q, "x", 0)
+		for _, id := range []string{"x", "", "a/b", "x-item-0000000001", "-id-", "x", "%2F", "ä"} {
+			mustOfferID(t, q, id, "of "+id)
+		}
+		for _, removed := range []struct {
+			id string
+			n  int
+		}{{"x", 2}, {"x", 0}, {"/", 0}, {"-id-", 1}, {"a/b", 1}} {
+			wantRemoved(t, q, removed.id, removed.n)
+		}
+		wantInTurn(t, q, "of ", "of x-item-0000000001", "of %2F", "of ä")
+		wantTidy(t, s)
+	})
+}
+
+func TestRemoveCountsWhatRivalsLeave(t *testing.T) {
+	for _, fault := range []rule{{}, loseRequest, loseReply} {
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
+			q, rival := NewIDQueue(c, "/q"), NewIDQueue(s.Connect(), "/q")
+			mustOfferID(t, q, "x", "1")
+			mustOfferID(t, q, "x", "2")
+			fault.Before = func() { wantPoll(t, rival, "1") }
+			c.On("multi", 1, fault)
+			wantRemoved(t, q, "x", 1)
+			wantInTurn(t, q)
+			wantTidy(t, s)
+		})
+	}
+}
+
+func TestCancelledRemoveTellsTheTruthWhenItCan(t *testing.T) {
+	for _, tc := range []struct {
+		fault rule
+		want  error
+		left  int
+	}{{loseReply, nil, 0}, {loseRequest, context.Canceled, 1}} {
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
+			q := NewIDQueue(c, "/q")
+			mustOfferID(t, q, "x", "1")
+			ctx, cancel := context.WithCancel(t.Context())
+			tc.fault.After = cancel
+			c.On("multi", 1, tc.fault)
+			if n, err := q.Remove(ctx, "x"); n != 1-tc.left || !errors.Is(err, tc.want) ||
+				errors.Is(err, ErrAmbiguous) {
+				t.Fatalf("Remove: %d %v", n, err)
+			}
+			s.WantBelow(t, "/q/items", tc.left)
+			wantTidy(t, s)
+		})
+	}
+}
+
+func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
+		c := s.Connect()
+		c.On("multi", 1, refusal)
+		wantFailure(t, newQueue(c).Offer(t.Context(), nil), zk.ErrNoAuth, NotApplied)
+		if n := c.Called("multi"); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+	})
+}
+
+// TestEphemeralElementsGoWithTheirSession, unless they are taken before; others stay.
+func TestEphemeralElementsGoWithTheirSession(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest} {
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
+			q, other := NewQueue(c, "/q", EphemeralElements()), NewQueue(s.Connect(), "/q")
+			mustOffer(t, other, "stays")
+			c.On("multi", 1, fault)
+			mustOffer(t, q, "goes", "goes, too")
+			wantPoll(t, other, "stays")
+			wantPoll(t, other, "goes")
+			mustOffer(t, other, "stays, too")
+			c.Expire()
+			wantInTurn(t, other, "stays, too")
+			urgent := NewPriorityQueue(c, "/p", EphemeralElements())
+			mustPrioritize(t, urgent, "goes", 1)
+			c.Expire()
+			wantInTurn(t, urgent)
+			wantTidy(t, s)
+		})
+	}
 }

@@ -45,22 +45,18 @@ func (m *mirror) refresh(ctx context.Context, r *requests, d due) error {
 }
 
 func TestReconcilerFollowsItsWatches(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/a", "1")
 		s.Seed("/b", "1")
 		m := newMirror(c)
 		mustDo(t, m.start())
 		time.Sleep(time.Second)
-		if _, err := c.Set("/b", []byte("2"), -1); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, errOf(c.Set("/b", []byte("2"), -1)))
 		time.Sleep(time.Second)
 		c.Expire() // ends two watches at once
 		time.Sleep(time.Second)
 		m.nudge("/a")
-		time.Sleep(time.Second)
-		synctest.Wait()
+		letSettle()
 		want := []due{{all: true}, {paths: []string{"/b"}}, {all: true}, {paths: []string{"/a"}}}
 		same := func(a, b due) bool { return a.all == b.all && slices.Equal(a.paths, b.paths) }
 		if !slices.EqualFunc(m.steps, want, same) || m.copy["/b"] != "2" {
@@ -74,8 +70,7 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 // TestReconcilerRechecksWhatIsBusy: events of one node must not delay for ever the look at another
 // node after a lost event.
 func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/a", "1")
 		s.Seed("/b", "1")
 		m := newMirror(c)
@@ -104,8 +99,7 @@ func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 }
 
 func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/a", "1")
 		m := newMirror(c)
 		mustDo(t, m.start())
@@ -125,8 +119,7 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 }
 
 func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		f := &fixed{path: "/own"}
 		m := newReconciler(newLifecycle(c, "own", "", nil))
 		m.step = func(ctx context.Context, r *requests, _ due) error {

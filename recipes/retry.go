@@ -54,6 +54,14 @@ func RetryFixed(pause time.Duration, tries int) RetryPolicy {
 	})
 }
 
+// RetryLinear sends a request at most tries times. The pause before the first repetition is step,
+// and each further one is longer by step. With zero tries or less it never gives up.
+func RetryLinear(step time.Duration, tries int) RetryPolicy {
+	return retryFunc(func(done int, _ time.Duration, _ error) (time.Duration, bool) {
+		return time.Duration(done) * step, tries <= 0 || done < tries
+	})
+}
+
 // RetryExponential never gives up. The pause before the first repetition is first, each further one
 // twice as long, up to max. Each is shortened by a random part of up to half, so that clients which
 // fail together do not come back together. The part is drawn from rand.Reader of crypto/rand, as
@@ -62,6 +70,14 @@ func RetryExponential(first, max time.Duration) RetryPolicy {
 	return retryFunc(func(tries int, _ time.Duration, _ error) (time.Duration, bool) {
 		pause := doubled(first, max, tries-1)
 		return pause - jitter(pause/2), true
+	})
+}
+
+// RetryTries gives up as policy does, and also after a number of tries.
+func RetryTries(policy RetryPolicy, tries int) RetryPolicy {
+	return retryFunc(func(done int, elapsed time.Duration, err error) (time.Duration, bool) {
+		pause, again := policy.Next(done, elapsed, err)
+		return pause, again && done < tries
 	})
 }
 

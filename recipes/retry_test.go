@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,60 +15,52 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// pauses returns the pauses of a policy before it gives up, ten at most.
-func pauses(policy RetryPolicy) []time.Duration {
-	var out []time.Duration
+// pauses returns the pauses of a policy before it gives up, ten at most, in milliseconds.
+func pauses(policy RetryPolicy) string {
+	var list []int64
 	var elapsed time.Duration
 	for tries := 1; tries <= 10; tries++ {
 		pause, again := policy.Next(tries, elapsed, zk.ErrConnectionClosed)
 		if !again {
 			break
 		}
-		out = append(out, pause)
+		list = append(list, pause.Milliseconds())
 		elapsed += pause
 	}
-	return out
-}
-
-func milliseconds(n ...int) []time.Duration {
-	var out []time.Duration
-	for _, ms := range n {
-		out = append(out, time.Duration(ms)*time.Millisecond)
-	}
-	return out
+	return strings.Trim(fmt.Sprint(list), "[]")
 }
 
 func TestPausesOfPolicies(t *testing.T) {
 	steady := RetryFixed(100*time.Millisecond, 0)
+	closedConn := func(err error) bool { return errors.Is(err, zk.ErrConnectionClosed) }
 	for name, tc := range map[string]struct {
 		policy RetryPolicy
-		want   []time.Duration
+		want   string
 	}{
-		"forever": {
-			RetryForever(), milliseconds(0, 10, 20, 40, 80, 160, 320, 640, 1000, 1000),
-		},
-		"fixed":            {RetryFixed(50*time.Millisecond, 3), milliseconds(50, 50)},
-		"fixed, once":      {RetryFixed(50*time.Millisecond, 1), nil},
-		"fixed, unbounded": {RetryFixed(0, 0), milliseconds(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)},
-		"until":            {RetryUntil(steady, 350*time.Millisecond), milliseconds(100, 100, 100)},
+		"forever":          {RetryForever(), "0 10 20 40 80 160 320 640 1000 1000"},
+		"fixed":            {RetryFixed(50*time.Millisecond, 3), "50 50"},
+		"fixed, once":      {RetryFixed(50*time.Millisecond, 1), ""},
+		"fixed, unbounded": {RetryFixed(0, 0), "0 0 0 0 0 0 0 0 0 0"},
+		"linear":           {RetryLinear(500*time.Millisecond, 5), "500 1000 1500 2000"},
+		"linear, for ever": {RetryLinear(0, 0), "0 0 0 0 0 0 0 0 0 0"},
+		"tries":            {RetryTries(RetryForever(), 4), "0 10 20"},
+		"tries of fewer":   {RetryTries(RetryFixed(time.Second, 2), 4), "1000"},
+		"until":            {RetryUntil(steady, 350*time.Millisecond), "100 100 100"},
 		"if": {
-			RetryIf(steady, func(err error) bool {
-				return !errors.Is(err, zk.ErrConnectionClosed)
-			}), nil,
+			RetryIf(steady, func(err error) bool { return !closedConn(err) }), "",
 		},
 		"without end": {
-			withoutEnd(RetryFixed(time.Millisecond, 2)), milliseconds(
-				1, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000,
-			),
+			withoutEnd(RetryFixed(time.Millisecond, 2)),
+			"1 1000 1000 1000 1000 1000 1000 1000 1000 1000",
 		},
 	} {
-		if got := pauses(tc.policy); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		if got := pauses(tc.policy); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 	}
 }
 
-// swapReader makes crypto/rand return zeros, or ones, for a test.
+// swapReader makes crypto/rand return one byte for a test.
 func swapReader(t *testing.T, b byte) {
 	was := rand.Reader
 	rand.Reader = bytes.NewReader(bytes.Repeat([]byte{b}, 1<<12))
@@ -75,28 +68,25 @@ func swapReader(t *testing.T, b byte) {
 }
 
 func TestExponentialPausesAreJitteredByHalfAtMost(t *testing.T) {
-	policy := RetryExponential(100*time.Millisecond, time.Second)
+	const first, longest = 100 * time.Millisecond, time.Second
+	const want = "100 200 400 800 1000 1000 1000 1000 1000 1000"
+	policy := RetryExponential(first, longest)
 	swapReader(t, 0)
-	longest := pauses(policy)
-	if want := milliseconds(
-		100, 200, 400, 800, 1000, 1000, 1000, 1000, 1000, 1000,
-	); !slices.Equal(longest, want) {
-		t.Errorf("longest pauses %v, want %v", longest, want)
-	}
+	wantShown(t, pauses(policy), want)
 	swapReader(t, 0x5a)
-	jittered := pauses(policy)
-	for i, pause := range jittered {
-		if pause > longest[i] || pause <= longest[i]/2-1 {
-			t.Errorf("pause %d is %v of %v", i, pause, longest[i])
+	jittered := false
+	for tries := 1; tries <= 10; tries++ {
+		pause, _ := policy.Next(tries, 0, nil)
+		full := min(first<<(tries-1), longest)
+		if jittered = jittered || pause < full; pause > full || pause < full/2 {
+			t.Errorf("pause %d is %v of %v", tries, pause, full)
 		}
 	}
-	if slices.Equal(jittered, longest) {
+	if !jittered {
 		t.Error("no jitter")
 	}
-	rand.Reader = strings.NewReader("")
-	if got := pauses(policy); !slices.Equal(got, longest) {
-		t.Errorf("without random numbers %v", got)
-	}
+	rand.Reader = strings.NewReader("") // no random numbers
+	wantShown(t, pauses(policy), want)
 }
 
 // down makes the next hundred requests of a kind fail.
@@ -107,41 +97,30 @@ func down(c *testConn, op string) {
 }
 
 func TestBoundedPolicyEndsTheOperation(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		down(c, "create")
-		l := NewLock(c, "/l", Retry(RetryFixed(10*time.Millisecond, 3)))
-		err := l.Lock(t.Context())
-		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, zk.ErrConnectionClosed) ||
-			!strings.Contains(err.Error(), "sent 3 times") {
-			t.Errorf("Lock: %v", err)
-		}
-		if c.Called("create") != 3 || OutcomeOf(err) != NotApplied {
-			t.Errorf("%d requests, %v", c.Called("create"), OutcomeOf(err))
+		err := NewLock(c, "/l", Retry(RetryFixed(10*time.Millisecond, 3))).Lock(t.Context())
+		wantFailure(t, err, zk.ErrConnectionClosed, NotApplied)
+		if !errors.Is(err, ErrGaveUp) || !strings.Contains(err.Error(), "sent 3 times") ||
+			c.Called("create") != 3 {
+			t.Errorf("%v after %d requests", err, c.Called("create"))
 		}
 		c.Off()
-		unbounded := NewLock(c, "/l")
-		for range 5 {
+		for range 30 {
 			c.On("create", 1, loseRequest)
 		}
-		mustLock(t, unbounded) // the control: the default goes on
-		mustUnlock(t, unbounded)
+		mustLock(t, NewLock(c, "/l")) // the control: the default goes on
 	})
 }
 
 func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		mustOffer(t, NewQueue(c, "/q"), "a")
 		q := NewQueue(c, "/q", Retry(RetryFixed(time.Millisecond, 2)))
 		c.On("multi", 1, loseReply)
 		c.On("multi", 1, loseRequest)
 		down(c, "delete") // clean-up, which settles the outcome, goes on
-		err := q.Offer(t.Context(), []byte("b"))
-		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, ErrAmbiguous) ||
-			OutcomeOf(err) != Unknown {
-			t.Errorf("Offer: %v", err)
-		}
+		wantFailure(t, q.Offer(t.Context(), []byte("b")), ErrGaveUp, Unknown)
 		mustClose(t, q)
 		s.WantBelow(t, "/q/dedup", 0)
 		s.WantBelow(t, "/q/items", 2)
@@ -149,8 +128,7 @@ func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
 }
 
 func TestCleanUpIgnoresTheBound(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l := NewLock(c, "/l", Retry(RetryFixed(0, 1)))
 		for range 4 { // two parents at most, own node
 			if err := l.Lock(t.Context()); err == nil {
@@ -166,15 +144,10 @@ func TestCleanUpIgnoresTheBound(t *testing.T) {
 }
 
 func TestBackoffEndsWithItsContext(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
+	synctest.Test(t, func(t *testing.T) {
 		var b backoff
-		if err := b.wait(ctx, RetryFixed(time.Hour, 0), zk.ErrNoServer); !errors.Is(
-			err, context.DeadlineExceeded,
-		) {
-			t.Errorf("wait: %v", err)
-		}
+		err := b.wait(within(t, time.Second), RetryFixed(time.Hour, 0), zk.ErrNoServer)
+		wantError(t, err, context.DeadlineExceeded)
 	})
 }
 
@@ -187,22 +160,17 @@ func TestRowsComeBackApart(t *testing.T) {
 		cleanUp bool
 	}{
 		{"lock", 0, false}, {"lock", 0, true}, {"queue", 0, false},
-		{"lock", time.Nanosecond, false}, {
-			"lock", time.Second, true,
-		},
+		{"lock", time.Nanosecond, false}, {"lock", time.Second, true},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		back := make(chan time.Duration, len(rows))
-		began := time.Now()
+		back, began := make(chan time.Duration, len(rows)), time.Now()
 		for _, row := range rows {
 			go func() {
 				time.Sleep(row.begun)
-				r := newLifecycle(
-					nil, row.kind, "/a", []Option{Retry(RetryFixed(10*time.Millisecond, 0))},
-				).requests()
+				policy := Retry(RetryFixed(10*time.Millisecond, 0))
+				r := newLifecycle(nil, row.kind, "/a", []Option{policy}).requests()
 				time.Sleep(2*time.Second - row.begun) // all fail now
-				ctx, cancel := context.WithCancel(context.Background())
-				defer cancel()
+				ctx := t.Context()
 				if row.cleanUp {
 					ctx = context.Background()
 				}
@@ -215,7 +183,7 @@ func TestRowsComeBackApart(t *testing.T) {
 			times = append(times, <-back)
 		}
 		slices.Sort(times)
-		if distinct := slices.Compact(slices.Clone(times)); len(distinct) != len(rows) {
+		if len(slices.Compact(slices.Clone(times))) != len(rows) {
 			t.Errorf("rows come back at %v; want all apart", times)
 		}
 	})

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,224 +14,158 @@ func mustRevoke(t *testing.T, l *RevocableLock, want bool) {
 	if asked, err := l.Revoke(t.Context()); asked != want || err != nil {
 		t.Fatalf("Revoke: %v %v, want %v", asked, err, want)
 	}
+	time.Sleep(time.Second)
 }
 
-func (l *RevocableLock) mustClose(t *testing.T) {
-	t.Helper()
-	if err := l.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+// revocable runs a test of a lock and another client's handle. In the end nothing is left.
+func revocable(
+	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, l, other *RevocableLock),
+) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		l, other := NewRevocableLock(c, "/rl"), NewRevocableLock(s.Connect(), "/rl")
+		test(t, s, c, l, other)
+		mustClose(t, l, other)
+		s.WantBelow(t, "/rl", 0)
+	})
 }
 
 func TestOwnerHearsThatItIsAsked(t *testing.T) {
-	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			owner, c := NewRevocableLock(s.Connect(), "/rl"), s.Connect()
-			other := NewRevocableLock(c, "/rl")
-			mustRevoke(t, other, false)
-			mustLock(t, owner)
-			revoked, lost := owner.Revoked(), owner.Lost()
-			if closed(revoked) || closed(lost) {
-				t.Fatal("closed from the start")
-			}
-			c.On("set", 1, fault)
-			mustRevoke(t, other, true)
-			time.Sleep(time.Second)
-			if !closed(revoked) || closed(lost) {
-				t.Fatalf("revoked %v, lost %v", closed(revoked), closed(lost))
-			}
-			mustRevoke(t, other, true)
-			mustUnlock(t, owner)
-			mustLock(t, other)
-			if closed(other.Revoked()) {
-				t.Error("the next owner is asked by an old question")
-			}
-			mustRevoke(t, other, true) // oneself
-			time.Sleep(time.Second)
-			if !closed(other.Revoked()) {
-				t.Error("not heard")
-			}
-			other.mustClose(t)
-			owner.mustClose(t)
-			s.WantBelow(t, "/rl", 0)
-			if _, err := owner.Revoke(t.Context()); !errors.Is(err, ErrClosed) ||
-				!closed(owner.Revoked()) {
-				t.Errorf("Revoke after Close: %v", err)
-			}
-		})
-	}
+	revocable(t, func(t *testing.T, s *testServer, c *testConn, other, owner *RevocableLock) {
+		if mustRevoke(t, other, false); !closed(owner.Revoked()) {
+			t.Error("not closed without a hold")
+		}
+		mustLock(t, owner)
+		revoked, lost := owner.Revoked(), owner.Lost()
+		if closed(revoked) || closed(lost) {
+			t.Fatal("closed from the start")
+		}
+		mustRevoke(t, other, true)
+		if !closed(revoked) || closed(lost) {
+			t.Fatalf("revoked %v, lost %v", closed(revoked), closed(lost))
+		}
+		mustRevoke(t, other, true)
+		mustUnlock(t, owner)
+		mustLock(t, other)
+		if closed(other.Revoked()) {
+			t.Error("the next owner is asked by an old question")
+		}
+		mustRevoke(t, other, true) // oneself
+		if !closed(other.Revoked()) {
+			t.Error("not heard")
+		}
+		mustClose(t, owner)
+		wantError(t, errOf(owner.Revoke(t.Context())), ErrClosed)
+	})
 }
 
 // TestQuestionBeforeTheWatchIsHeard: Curator's listener misses it.
 func TestQuestionBeforeTheWatchIsHeard(t *testing.T) {
 	for _, op := range []string{"children", "getW"} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c, other := s.Connect(), NewRevocableLock(s.Connect(), "/rl")
-			l := NewRevocableLock(c, "/rl")
+		revocable(t, func(t *testing.T, s *testServer, c *testConn, l, other *RevocableLock) {
 			c.On(op, 1, rule{Before: func() { mustRevoke(t, other, true) }})
-			mustLock(t, l)
-			if !closed(l.Revoked()) {
+			if mustLock(t, l); !closed(l.Revoked()) {
 				t.Error("not heard")
 			}
-			l.mustClose(t)
 		})
 	}
 }
 
-func TestAskedOwnerStillLearnsOfTheLoss(t *testing.T) {
-	for name, lose := range map[string]func(s *testServer, c *testConn, path string){
-		"expiry":  func(_ *testServer, c *testConn, _ string) { c.Expire() },
-		"deleted": func(s *testServer, _ *testConn, path string) { s.Delete(path) },
-		"closed":  func(_ *testServer, c *testConn, _ string) { c.Close() },
+// TestRevokedEndsWithTheHold, so that no goroutine waits for it for ever, and after Lost. An owner
+// that was asked still learns of the loss.
+func TestRevokedEndsWithTheHold(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, c *testConn, l *RevocableLock){
+		"unlock": func(t *testing.T, _ *testConn, l *RevocableLock) { mustUnlock(t, l) },
+		"close":  func(t *testing.T, _ *testConn, l *RevocableLock) { mustClose(t, l) },
+		"expiry": func(_ *testing.T, c *testConn, _ *RevocableLock) { c.Expire() },
+		"deleted": func(t *testing.T, c *testConn, l *RevocableLock) {
+			mustDo(t, c.Delete(l.Path(), -1))
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
-				l := NewRevocableLock(c, "/rl")
-				mustLock(t, l)
-				mustRevoke(t, l, true)
-				time.Sleep(time.Second)
-				lost := l.Lost()
-				lose(s, c, l.Path())
-				if synctest.Wait(); !closed(lost) {
-					t.Error("not lost")
-				}
-				err := l.Close(t.Context())
-				if err != nil && name != "closed" {
-					t.Error(err)
-				}
+		for _, asked := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock) {
+					mustLock(t, l)
+					lost, revoked := l.Lost(), l.Revoked()
+					if asked {
+						mustRevoke(t, l, true)
+					}
+					if closed(revoked) != asked || closed(lost) {
+						t.Fatal("closed from the start")
+					}
+					inOrder := make(chan bool)
+					go func() {
+						<-revoked
+						select {
+						case <-lost:
+							inOrder <- true
+						default:
+							inOrder <- asked
+						}
+					}()
+					synctest.Wait()
+					end(t, c, l)
+					if !<-inOrder || !closed(lost) {
+						t.Error("Revoked was closed before Lost, or Lost not at all")
+					}
+				})
 			})
-		})
+		}
 	}
 }
 
 func TestRevocableLockRestartsWhenItsNodeIsGone(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l := NewRevocableLock(c, "/rl")
+	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock) {
 		c.On("get", 1, rule{Before: func() { c.Expire() }})
 		mustLock(t, l)
 		s.WantOwner(t, l.Path(), c.SessionID())
-		c.On("set", 1, refusal)
-		if _, err := l.Revoke(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Revoke: %v", err)
-		}
-		l.mustClose(t)
-		s.WantBelow(t, "/rl", 0)
 	})
 }
 
 // TestDoubtAboutAQuestionSurvivesARefusal: the first request may have asked.
 func TestDoubtAboutAQuestionSurvivesARefusal(t *testing.T) {
 	for _, tc := range []struct {
-		faults  []rule
+		fault   rule
 		outcome Outcome
-	}{
-		{[]rule{refusal}, NotApplied},
-		{[]rule{noServer, refusal}, NotApplied},
-		{[]rule{loseReply, refusal}, Unknown},
-		{[]rule{loseRequest, refusal}, Unknown},
-	} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c := s.Connect()
-			l := NewRevocableLock(c, "/rl")
+	}{{noServer, NotApplied}, {loseReply, Unknown}, {loseRequest, Unknown}} {
+		revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock) {
 			mustLock(t, l)
-			for _, fault := range tc.faults {
-				c.On("set", 1, fault)
-			}
-			if _, err := l.Revoke(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
-				OutcomeOf(err) != tc.outcome {
-				t.Errorf("Revoke: %v, %v; want %v", err, OutcomeOf(err), tc.outcome)
-			}
-			l.mustClose(t)
+			c.On("set", 1, tc.fault)
+			c.On("set", 1, refusal)
+			wantFailure(t, errOf(l.Revoke(t.Context())), zk.ErrNoAuth, tc.outcome)
 		})
 	}
 }
 
 // TestRevokeSeesWhatCameBefore: it synchronises before it lists.
 func TestRevokeSeesWhatCameBefore(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		owner, c := NewRevocableLock(s.Connect(), "/rl"), s.Connect()
+	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, owner *RevocableLock) {
 		c.On("sync", 1, rule{Before: func() { mustLock(t, owner) }})
-		other := NewRevocableLock(c, "/rl")
-		mustRevoke(t, other, true)
-		owner.mustClose(t)
-		other.mustClose(t)
+		mustRevoke(t, l, true)
 	})
-}
-
-// TestRevokedEndsWithTheHold, so that no goroutine waits for it for ever.
-func TestRevokedEndsWithTheHold(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, c *testConn, l *RevocableLock){
-		"unlock": func(t *testing.T, _ *testConn, l *RevocableLock) { mustUnlock(t, l) },
-		"close":  func(t *testing.T, _ *testConn, l *RevocableLock) { l.mustClose(t) },
-		"expiry": func(_ *testing.T, c *testConn, _ *RevocableLock) { c.Expire() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
-				l := NewRevocableLock(c, "/rl")
-				mustLock(t, l)
-				lost, revoked := l.Lost(), l.Revoked()
-				done := make(chan bool)
-				go func() {
-					<-revoked
-					select {
-					case <-lost:
-						done <- true
-					default:
-						done <- false
-					}
-				}()
-				if closed(revoked) {
-					t.Fatal("closed from the start")
-				}
-				end(t, c, l)
-				if !<-done {
-					t.Error("Revoked was closed before Lost")
-				}
-				l.mustClose(t)
-			})
-		})
-	}
 }
 
 // TestHoldThatNobodyKeepsStopsListening: the caller of the hold has left, and the server refuses to
 // remove its node.
 func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l := NewRevocableLock(c, "/rl")
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("get", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
 		c.On("delete", 1, refusal)
 		wantError(t, l.Lock(ctx), context.Canceled)
-		within, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		wantError(t, l.Close(within), zk.ErrNoAuth)
+		wantError(t, l.Close(within(t, time.Minute)), zk.ErrNoAuth)
 	})
 }
 
 // TestCloseGivesBackBeforeItWaitsForQuestions that are under way.
 func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l := NewRevocableLock(c, "/rl")
+	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock) {
 		mustLock(t, l)
 		c.On("set", 1, rule{Before: func() { time.Sleep(time.Hour) }})
-		asked := make(chan error)
-		go func() {
-			_, err := l.Revoke(t.Context())
-			asked <- err
-		}()
-		time.Sleep(time.Second)
-		closing := make(chan error)
-		go func() { closing <- l.Close(t.Context()) }()
-		time.Sleep(time.Second)
+		asked := waiting(t, func(ctx context.Context) error { return errOf(l.Revoke(ctx)) })
+		closing := waiting(t, l.Close)
 		s.WantBelow(t, "/rl", 0)
-		if err := <-asked; !errors.Is(err, ErrClosed) || OutcomeOf(err) != Unknown {
-			t.Errorf("Revoke: %v", err)
-		}
-		mustDo(t, <-closing)
+		wantFailure(t, <-asked, ErrClosed, Unknown)
+		wantAll(t, closing)
 	})
 }

@@ -23,9 +23,7 @@ func inOrder(
 	granted := make(chan string, len(names))
 	for _, name := range names {
 		go func() {
-			if err := locks[name](t.Context()); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			mustDo(t, locks[name](t.Context()))
 			granted <- name
 		}()
 		time.Sleep(time.Second)
@@ -62,9 +60,7 @@ func rwOwners(s *testServer, n int) ([]*RWLock, map[string]func(context.Context)
 
 func mustRUnlock(t *testing.T, l *RWLock) {
 	t.Helper()
-	if err := l.RUnlock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, l.RUnlock(t.Context()))
 }
 
 func TestReadersShareAndQueueBehindWriters(t *testing.T) {
@@ -94,8 +90,7 @@ func TestReadersShareAndQueueBehindWriters(t *testing.T) {
 func TestWriterWhoLeavesTheQueueLetsReadersPass(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		l, locks := rwOwners(s, 3)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
+		ctx := within(t, 5*time.Second)
 		locks["w1"] = func(context.Context) error {
 			wantError(t, l[1].Lock(ctx), context.DeadlineExceeded)
 			return nil
@@ -159,8 +154,7 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				l := NewRWLock(c, "/rw")
 				mustLock(t, l)
 				c.On("multi", 1, fault(c))
@@ -176,15 +170,12 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 }
 
 func TestUpgradeIsRefused(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l := NewRWLock(c, "/rw")
 		if held, err := l.TryRLock(t.Context()); !held || err != nil {
 			t.Fatalf("TryRLock: %v %v", held, err)
 		}
-		if err := l.Lock(t.Context()); !errors.Is(err, ErrUpgrade) || OutcomeOf(err) != NotApplied {
-			t.Errorf("Lock: %v", err)
-		}
+		wantFailure(t, l.Lock(t.Context()), ErrUpgrade, NotApplied)
 		if held, err := l.TryLock(t.Context()); held || !errors.Is(err, ErrUpgrade) {
 			t.Errorf("TryLock: %v %v", held, err)
 		}
@@ -228,16 +219,13 @@ func TestTryRWLocks(t *testing.T) {
 
 // TestRWLockClosesBothSidesAtOnce: the reader's node does not stay until the writer's is gone.
 func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l := NewRWLock(c, "/rw")
 		mustLock(t, l)
 		mustDo(t, l.RLock(t.Context()))
 		c.Disconnect()
-		done, cancel := context.WithCancel(t.Context())
-		cancel()
 		began := time.Now()
-		if err := l.Close(done); OutcomeOf(err) != Unknown || !closed(l.Lost()) ||
+		if err := l.Close(done(t)); OutcomeOf(err) != Unknown || !closed(l.Lost()) ||
 			!closed(l.RLost()) {
 			t.Errorf("Close: %v", err)
 		}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 )
 
 func mustAcquire(t *testing.T, s *Semaphore) *Lease {
@@ -34,65 +32,69 @@ func wantFree(t *testing.T, s *testServer) {
 	s.WantBelow(t, "/sem/lock", 0)
 }
 
+// TestSemaphoreLetsSoManyIn: calls for several leases never wait for each other, each with half of
+// its leases.
 func TestSemaphoreLetsSoManyIn(t *testing.T) {
 	for _, first := range []int32{0, -5} { // the second as a server of 3.5 leaves it past the wrap
-		inBubble(t, func(t *testing.T, s *testServer) {
-			s.NumberFrom(first)
-			var mu sync.Mutex
-			holders, most := 0, 0
-			count := func(n int) {
-				mu.Lock()
-				defer mu.Unlock()
-				holders += n
-				most = max(most, holders)
-			}
-			done := make(chan struct{}, 6)
-			for range 6 {
-				sem := NewSemaphore(s.Connect(), "/sem", 3)
-				go func() {
-					defer func() { done <- struct{}{} }()
-					for range 4 {
-						l := mustAcquire(t, sem)
-						count(1)
-						time.Sleep(time.Second)
-						count(-1)
-						mustRelease(t, l)
-					}
-				}()
-			}
-			for range 6 {
-				<-done
-			}
-			if most != 3 {
-				t.Errorf("at most %d at once", most)
-			}
-			wantFree(t, s)
-		})
+		for _, atOnce := range []int{1, 3} {
+			inBubble(t, func(t *testing.T, s *testServer) {
+				s.NumberFrom(first)
+				var mu sync.Mutex
+				holders, most := 0, 0
+				count := func(n int) {
+					mu.Lock()
+					defer mu.Unlock()
+					holders += n
+					most = max(most, holders)
+				}
+				var all sync.WaitGroup
+				for i := range 5 {
+					sem, n := NewSemaphore(s.Connect(), "/sem", 3), 1+i%atOnce
+					all.Go(func() {
+						for range 4 {
+							leases, err := sem.AcquireN(t.Context(), n)
+							if err != nil || len(leases) != n {
+								t.Errorf("AcquireN: %d of %d, %v", len(leases), n, err)
+							}
+							count(n)
+							time.Sleep(time.Second)
+							count(-n)
+							mustRelease(t, leases...)
+						}
+					})
+				}
+				if all.Wait(); most != 3 {
+					t.Errorf("at most %d at once", most)
+				}
+				wantFree(t, s)
+			})
+		}
 	}
 }
 
 func TestLeasesOfOneHandleCount(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		sem := NewSemaphore(c, "/sem", 2)
+		wantTry := func(want bool) *Lease {
+			l, ok, err := sem.TryAcquire(t.Context())
+			if ok != want || (l != nil) != want || err != nil {
+				t.Fatalf("TryAcquire: %v %v %v", l, ok, err)
+			}
+			return l
+		}
 		one, two := mustAcquire(t, sem), mustAcquire(t, sem)
 		if one.Path() == two.Path() || one.Token() >= two.Token() {
 			t.Errorf("%s %d, %s %d", one.Path(), one.Token(), two.Path(), two.Token())
 		}
-		if l, ok, err := sem.TryAcquire(t.Context()); l != nil || ok || err != nil {
-			t.Errorf("TryAcquire: %v %v %v", l, ok, err)
-		}
+		wantTry(false)
 		mustRelease(t, one, one)
 		if !closed(one.Lost()) || closed(two.Lost()) {
 			t.Error("the wrong lease was lost")
 		}
-		three, ok, err := sem.TryAcquire(t.Context())
-		if three == nil || !ok || err != nil {
-			t.Fatalf("TryAcquire: %v %v %v", three, ok, err)
-		}
+		three := wantTry(true)
 		mustClose(t, sem)
-		if _, err := sem.Acquire(t.Context()); !errors.Is(err, ErrClosed) || !closed(three.Lost()) {
-			t.Errorf("Acquire after Close: %v", err)
+		if !closed(three.Lost()) {
+			t.Error("held after Close")
 		}
 		wantFree(t, s)
 	})
@@ -123,126 +125,16 @@ func TestAnyReleaseServesTheOneWhoWaits(t *testing.T) {
 	})
 }
 
-func TestSemaphoreSurvivesFaults(t *testing.T) {
-	for _, op := range []string{
-		"create", "children", "childrenW", "getW", "get", "sync", "delete",
-	} {
-		for name, fault := range map[string]rule{
-			"reply": loseReply, "net error": netError, "request": loseRequest,
-			"no server": noServer,
-		} {
-			for nth := 1; nth <= 2; nth++ {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					other := mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 1))
-					c := s.Connect()
-					c.On(op, nth, fault)
-					time.AfterFunc(time.Second, func() { mustRelease(t, other) })
-					l := mustAcquire(t, NewSemaphore(c, "/sem", 1))
-					s.WantOwner(t, l.Path(), c.SessionID())
-					s.WantBelow(t, "/sem/leases", 1)
-					mustRelease(t, l)
-					if wantFree(t, s); t.Failed() {
-						t.Log(op, name, nth)
-					}
-				})
-			}
-		}
-	}
-}
-
-func TestExpiryInAcquireMakesNewLease(t *testing.T) {
-	for _, late := range []bool{false, true} {
-		for _, op := range []string{"create", "children", "getW", "get"} {
-			for nth := 1; nth <= 2; nth++ {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					c := s.Connect()
-					sem := NewSemaphore(c, "/sem", 1)
-					mustRelease(t, mustAcquire(t, sem))
-					end := c.Expire
-					if late {
-						end = func() { c.ExpireLate(time.Second) }
-					}
-					c.On(op, nth, rule{After: end})
-					l := mustAcquire(t, sem)
-					s.WantOwner(t, l.Path(), c.SessionID())
-					time.Sleep(2 * time.Second)
-					mustRelease(t, l)
-					wantFree(t, s)
-				})
-			}
-		}
-	}
-}
-
-func TestLeaseIsLostWithTheSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		sem := NewSemaphore(c, "/sem", 1)
-		l := mustAcquire(t, sem)
-		c.Expire()
-		if !closed(l.Lost()) {
-			t.Error("not lost")
-		}
-		next := mustAcquire(t, sem)
-		mustRelease(t, l)
-		s.WantBelow(t, "/sem/leases", 1) // the new one
-		mustRelease(t, next)
-		wantFree(t, s)
-	})
-}
-
-func TestAbandonedAcquireLeavesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		held := mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 1))
-		for _, lost := range []string{"getW", "delete"} {
-			c := s.Connect()
-			sem := NewSemaphore(c, "/sem", 1)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			c.On(lost, 1, loseReply)
-			if _, err := sem.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) ||
-				OutcomeOf(err) != NotApplied {
-				t.Errorf("Acquire: %v", err)
-			}
-			cancel()
-			mustClose(t, sem)
-			s.WantBelow(t, "/sem/leases", 1)
-			s.WantBelow(t, "/sem/lock", 0)
-		}
-		mustRelease(t, held)
-		wantFree(t, s)
-	})
-}
-
 // TestLeaseThatComesTooLateIsGivenBack: its caller has left.
 func TestLeaseThatComesTooLateIsGivenBack(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		sem := NewSemaphore(c, "/sem", 1)
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("getW", 2, rule{Before: func() { // the confirmation of the lease
 			cancel()
 			time.Sleep(time.Millisecond)
 		}})
-		if l, err := sem.Acquire(ctx); l != nil || !errors.Is(err, context.Canceled) {
-			t.Errorf("Acquire: %v %v", l, err)
-		}
-		wantFree(t, s)
-	})
-}
-
-func TestReleaseWithDoneContextGoesOn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l := mustAcquire(t, NewSemaphore(c, "/sem", 1))
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		c.Disconnect()
-		if err := l.Release(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown ||
-			!closed(l.Lost()) {
-			t.Errorf("Release: %v", err)
-		}
-		c.Reconnect()
-		mustRelease(t, l)
+		_, err := NewSemaphore(c, "/sem", 1).Acquire(ctx)
+		wantError(t, err, context.Canceled)
 		wantFree(t, s)
 	})
 }
@@ -252,9 +144,7 @@ func TestHandlesAgreeOnTheNumberOfLeases(t *testing.T) {
 		mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
 		for _, n := range []int{1, 3} {
 			_, err := NewSemaphore(s.Connect(), "/sem", n).Acquire(t.Context())
-			if !errors.Is(err, ErrLeases) || OutcomeOf(err) != NotApplied {
-				t.Errorf("%d leases: %v", n, err)
-			}
+			wantFailure(t, err, ErrLeases, NotApplied)
 		}
 		wantFree(t, s)
 	})
@@ -262,102 +152,46 @@ func TestHandlesAgreeOnTheNumberOfLeases(t *testing.T) {
 
 func TestSemaphoreTakesADirectoryWithoutNumber(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
-		inBubble(t, func(t *testing.T, s *testServer) {
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
 			s.Seed("/sem", "")
-			c := s.Connect()
 			c.On("set", 1, fault)
 			mustRelease(t, mustAcquire(t, NewSemaphore(c, "/sem", 0)))
-			if n, _ := s.Node("/sem"); string(n.Data) != "1" {
-				t.Errorf("data %q", n.Data)
-			}
+			s.WantNode(t, "/sem", "1", 0)
 			wantFree(t, s)
 		})
 	}
 }
 
-func TestSemaphoreReportsRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		for _, op := range []string{"get", "create", "children", "getW"} {
-			c := s.Connect()
-			c.On(op, 1, refusal)
-			if _, err := NewSemaphore(c, "/sem", 1).Acquire(t.Context()); !errors.Is(err,
-				zk.ErrNoAuth) {
-				t.Errorf("%s: %v", op, err)
-			}
-		}
-	})
-}
-
-// TestSeveralLeasesAtOnce: calls for several leases never wait for each other, each with half of
-// its leases.
-func TestSeveralLeasesAtOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		var mu sync.Mutex
-		holders, most := 0, 0
-		count := func(n int) {
-			mu.Lock()
-			defer mu.Unlock()
-			holders += n
-			most = max(most, holders)
-		}
-		done := make(chan struct{}, 4)
-		for i := range 4 {
-			sem, want := NewSemaphore(s.Connect(), "/sem", 3), 1+i%3
-			go func() {
-				defer func() { done <- struct{}{} }()
-				for range 5 {
-					leases, err := sem.AcquireN(t.Context(), want)
-					if err != nil || len(leases) != want {
-						t.Errorf("AcquireN: %d of %d, %v", len(leases), want, err)
-					}
-					count(want)
-					time.Sleep(time.Second)
-					count(-want)
-					mustRelease(t, leases...)
-				}
-			}()
-		}
-		for range 4 {
-			<-done
-		}
-		if most != 3 {
-			t.Errorf("at most %d at once", most)
-		}
-		wantFree(t, s)
-	})
-}
-
 func TestSeveralLeasesOrNone(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		other := mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2))
-		c := s.Connect()
 		sem := NewSemaphore(c, "/sem", 2)
 		for _, n := range []int{-1, 0, 3} {
-			if leases, err := sem.AcquireN(t.Context(), n); leases != nil ||
-				!errors.Is(err, ErrLeases) ||
-				OutcomeOf(err) != NotApplied {
-				t.Errorf("AcquireN(%d): %v %v", n, leases, err)
-			}
+			_, err := sem.AcquireN(t.Context(), n)
+			wantFailure(t, err, ErrLeases, NotApplied)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if leases, err := sem.AcquireN(ctx, 2); leases != nil ||
-			!errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("AcquireN: %v %v", leases, err)
+		leases, err := sem.AcquireN(within(t, time.Minute), 2)
+		if wantError(t, err, context.DeadlineExceeded); leases != nil {
+			t.Errorf("leases %v", leases)
 		}
 		s.WantBelow(t, "/sem/leases", 1)
+		mustBoth := func() []*Lease {
+			t.Helper()
+			leases, err := sem.AcquireN(t.Context(), 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range leases {
+				if s.WantOwner(t, l.Path(), c.SessionID()); closed(l.Lost()) {
+					t.Error("lost")
+				}
+			}
+			return leases
+		}
 		// A lease that is lost during the wait for the others is acquired again.
 		time.AfterFunc(time.Minute, func() { c.Expire() })
 		time.AfterFunc(2*time.Minute, func() { mustRelease(t, other) })
-		leases, err := sem.AcquireN(t.Context(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range leases {
-			if s.WantOwner(t, l.Path(), c.SessionID()); closed(l.Lost()) {
-				t.Error("lost")
-			}
-		}
+		leases = mustBoth()
 		// The first lease is deleted during the wait for the second.
 		mustRelease(t, leases[1])
 		time.AfterFunc(time.Minute, func() {
@@ -365,86 +199,58 @@ func TestSeveralLeasesOrNone(t *testing.T) {
 			s.Delete(join("/sem/leases", queue[1].name))
 		})
 		time.AfterFunc(2*time.Minute, func() { mustRelease(t, leases[0]) })
-		both, err := sem.AcquireN(t.Context(), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range both {
-			s.WantOwner(t, l.Path(), c.SessionID())
-		}
-		mustRelease(t, both...)
+		mustRelease(t, mustBoth()...)
 		wantFree(t, s)
 	})
 }
 
 // TestNobodyGathersLeasesBesideAnother: each caller would have one lease, and wait for the other.
+// The first has its turn, loses it because the session has ended or the node was deleted, or keeps
+// it.
 func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
-		done := make(chan error, 2)
-		both := func(c *testConn) {
-			leases, err := NewSemaphore(c, "/sem", 2).AcquireN(t.Context(), 2)
-			mustRelease(t, leases...)
-			done <- err
-		}
-		c := s.Connect()
-		c.On("create", 3, rule{Before: func() { // after the turn and the first lease
-			go both(s.Connect())
-			time.Sleep(time.Minute)
-		}})
-		both(c)
-		mustDo(t, errors.Join(<-done, <-done))
-		wantFree(t, s)
-	})
-}
-
-// TestNobodyGathersLeasesWithoutTheTurn: the turn ended with its session, or was deleted.
-func TestNobodyGathersLeasesWithoutTheTurn(t *testing.T) {
-	for name, lose := range map[string]func(s *testServer, c *testConn){
-		"expiry": func(_ *testServer, c *testConn) { c.Expire() },
-		"deleted": func(s *testServer, _ *testConn) {
-			turn := s.Below("/sem/lock")[0]
-			s.Delete(join("/sem/lock", turn))
-		},
+	for name, tc := range map[string]struct {
+		create int // request before which the other begins: after the turn, and after a lease
+		lose   func(s *testServer, c *testConn)
+	}{
+		"nothing": {3, func(*testServer, *testConn) {}},
+		"expiry":  {2, func(_ *testServer, c *testConn) { c.Expire() }},
+		"deleted": {2, func(s *testServer, _ *testConn) {
+			s.Delete(join("/sem/lock", s.Below("/sem/lock")[0]))
+		}},
 	} {
-		t.Run(name, func(t *testing.T) { gathersWithoutTheTurn(t, lose) })
+		t.Run(name, func(t *testing.T) {
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
+				mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
+				ended, other := make(chan error, 2), s.Connect()
+				both := func(c *testConn) {
+					leases, err := NewSemaphore(c, "/sem", 2).AcquireN(t.Context(), 2)
+					mustRelease(t, leases...)
+					ended <- err
+				}
+				c.On("create", tc.create, rule{Before: func() {
+					tc.lose(s, c)
+					go both(other)
+					time.Sleep(time.Minute)
+				}})
+				other.On("create", 3, rule{Before: func() { time.Sleep(2 * time.Minute) }})
+				both(c)
+				mustDo(t, errors.Join(<-ended, <-ended))
+				wantFree(t, s)
+			})
+		})
 	}
-}
-
-func gathersWithoutTheTurn(t *testing.T, lose func(s *testServer, c *testConn)) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
-		done := make(chan error, 2)
-		both := func(c *testConn) {
-			leases, err := NewSemaphore(c, "/sem", 2).AcquireN(t.Context(), 2)
-			mustRelease(t, leases...)
-			done <- err
-		}
-		c, other := s.Connect(), s.Connect()
-		c.On("create", 2, rule{Before: func() { // after the turn
-			lose(s, c)
-			go both(other)
-			time.Sleep(time.Minute)
-		}})
-		other.On("create", 3, rule{Before: func() { time.Sleep(2 * time.Minute) }})
-		both(c)
-		mustDo(t, errors.Join(<-done, <-done))
-		wantFree(t, s)
-	})
 }
 
 // TestRetryPolicyBoundsTheNumberOfLeases: a policy ends the request that writes the number of
 // leases.
 func TestRetryPolicyBoundsTheNumberOfLeases(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/sem", "")
-		c := s.Connect()
-		for range 100 {
-			c.On("set", 1, loseRequest)
-		}
+		down(c, "set")
 		sem := NewSemaphore(c, "/sem", 1, Retry(RetryFixed(time.Millisecond, 3)))
-		if _, err := sem.Acquire(t.Context()); !errors.Is(err, ErrGaveUp) || c.Called("set") != 3 {
-			t.Errorf("Acquire: %v after %d tries", err, c.Called("set"))
+		_, err := sem.Acquire(t.Context())
+		if wantError(t, err, ErrGaveUp); c.Called("set") != 3 {
+			t.Errorf("%d tries", c.Called("set"))
 		}
 	})
 }

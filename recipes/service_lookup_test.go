@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -51,13 +50,10 @@ func TestStrategies(t *testing.T) {
 }
 
 func TestLookupFollowsTheRegistry(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		v := NewServiceRegistry(s.Connect(), "/s")
 		l := NewServiceLookup(v, "web", Sticky(RoundRobin()))
-		if _, err := l.Next(t.Context()); !errors.Is(err, ErrNoInstance) {
-			t.Errorf("Next of nothing: %v", err)
-		}
+		wantError(t, errOf(l.Next(t.Context())), ErrNoInstance)
 		a, b := register(t, c, "web", "a", "1"), register(t, c, "web", "b", "1")
 		next := func(want string) {
 			t.Helper()
@@ -72,9 +68,7 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 		mustClose(t, a)
 		next("b1")
 		mustClose(t, b, v)
-		if _, err := l.Next(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Next after Close: %v", err)
-		}
+		wantError(t, errOf(l.Next(t.Context())), ErrClosed)
 	})
 }
 

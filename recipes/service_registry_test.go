@@ -1,7 +1,7 @@
 package recipes
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,16 +11,21 @@ import (
 	znode "github.com/zksim/zksim/fakezk/view"
 )
 
-// wantServices looks at rest; want is "mail/b=1 web/a=1".
-func wantServices(t *testing.T, v *ServiceRegistry, want string) {
-	t.Helper()
-	time.Sleep(time.Second)
-	all, err := v.All(t.Context())
+// shownServices are all instances as text: "mail/b=1 web/a=1".
+func shownServices(ctx context.Context, v *ServiceRegistry) (string, error) {
+	all, err := v.All(ctx)
 	var got []string
 	for _, i := range all {
 		got = append(got, fmt.Sprintf("%s/%s=%s", i.Service, i.ID, i.Data))
 	}
-	if err != nil || strings.Join(got, " ") != want {
+	return strings.Join(got, " "), err
+}
+
+// wantServices looks at rest.
+func wantServices(t *testing.T, v *ServiceRegistry, want string) {
+	t.Helper()
+	time.Sleep(time.Second)
+	if got, err := shownServices(t.Context(), v); err != nil || got != want {
 		t.Errorf("services %v, %v; want %s", got, err, want)
 	}
 }
@@ -71,8 +76,7 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 // TestRegistrySeesAServiceAgain after its node was removed and created again: the registry must
 // still watch it.
 func TestRegistrySeesAServiceAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		v := NewServiceRegistry(s.Connect(), "/s", RecheckEvery(0))
 		for _, id := range []string{"a", "b", "c"} {
 			g := register(t, c, "web", id, "1")
@@ -99,34 +103,20 @@ func TestServicesAreContainers(t *testing.T) {
 	})
 }
 
-func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
-	faults := map[string]rule{
-		"reply": loseReply, "request": loseRequest, "net": netError, "no server": noServer,
-		"refused": {
-			Lose: true, Err: zk.ErrNoAuth,
-		},
-	}
-	for name, fault := range faults {
+func TestRegistrySurvivesRefusalsAndRaces(t *testing.T) {
+	for _, op := range []string{"childrenW", "getW"} {
 		for nth := 2; nth <= 4; nth++ {
-			for _, op := range []string{"childrenW", "getW"} {
-				t.Run(fmt.Sprint(name, op, nth), func(t *testing.T) {
-					inBubble(t, func(t *testing.T, s *testServer) {
-						c, view := s.Connect(), s.Connect()
-						a, b := register(t, c, "web", "a", "1"), register(t, c, "mail", "b", "1")
-						view.On(op, nth, fault)
-						v := NewServiceRegistry(view, "/s", RecheckEvery(0))
-						if _, err := v.All(t.Context()); err != nil &&
-							!errors.Is(err, zk.ErrNoAuth) {
-							t.Error(err)
-						}
-						wantServices(t, v, "mail/b=1 web/a=1")
-						mustClose(t, a)
-						a = register(t, c, "web", "a", "2")
-						wantServices(t, v, "mail/b=1 web/a=2")
-						mustClose(t, a, b, v)
-					})
-				})
-			}
+			alone(t, func(t *testing.T, s *testServer, view *testConn) {
+				a := register(t, s.Connect(), "web", "a", "1")
+				b := register(t, s.Connect(), "mail", "b", "1")
+				view.On(op, nth, refusal)
+				v := NewServiceRegistry(view, "/s", RecheckEvery(0))
+				if _, err := v.All(t.Context()); err != nil {
+					wantError(t, err, zk.ErrNoAuth)
+				}
+				wantServices(t, v, "mail/b=1 web/a=1")
+				mustClose(t, a, b, v)
+			})
 		}
 	}
 	for _, op := range []string{"childrenW", "getW"} {
@@ -140,9 +130,7 @@ func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 				}
 				view.On(op, nth, rule{Before: gone}) // between two levels
 				v := NewServiceRegistry(view, "/s", RecheckEvery(0))
-				if _, err := v.All(t.Context()); err != nil {
-					t.Error(err)
-				}
+				mustDo(t, errOf(v.All(t.Context())))
 				if view.Called(op) >= nth {
 					wantServices(t, v, "")
 				} else {
@@ -159,18 +147,12 @@ func TestRegistrationRefusals(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		for _, i := range []Instance{{}, {Service: "a/b", ID: "x"}, {Service: "web", ID: ".."}} {
 			g := NewRegistration(s.Connect(), "/s", i)
-			if err := g.Register(t.Context()); OutcomeOf(err) != NotApplied {
-				t.Errorf("Register of %+v: %v", i, err)
-			}
-			if err := g.Update(t.Context(), nil); OutcomeOf(err) != NotApplied {
-				t.Errorf("Update of %+v: %v", i, err)
-			}
+			wantOutcome(t, g.Register(t.Context()), NotApplied)
+			wantOutcome(t, g.Update(t.Context(), nil), NotApplied)
 			mustClose(t, g)
 		}
 		v := NewServiceRegistry(s.Connect(), "/s")
 		mustClose(t, v)
-		if _, err := v.Instances(t.Context(), "web"); !errors.Is(err, ErrClosed) {
-			t.Errorf("Instances after Close: %v", err)
-		}
+		wantError(t, errOf(v.Instances(t.Context(), "web")), ErrClosed)
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
 func wantState(t *testing.T, got ValueState, err error, data string, version int32) {
@@ -21,72 +20,34 @@ func wantState(t *testing.T, got ValueState, err error, data string, version int
 	}
 }
 
-func TestSharedValueIsWrittenOnceWhateverIsLost(t *testing.T) {
-	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
-		for nth := 1; nth <= 3; nth++ {
-			for _, op := range []string{"multi", "get", "sync", "exists", "delete", "create"} {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					conn := s.Connect()
-					v := NewSharedValue(conn, "/values/a")
-					conn.On(op, nth, fault)
-					first, err := v.Get(t.Context())
-					if err != nil || first.Exists {
-						t.Fatal(first, err)
-					}
-					made, ok, err := v.CompareAndSet(t.Context(), first, []byte("x"))
-					if wantState(t, made, err, "x", 0); !ok {
-						t.Error("refused")
-					}
-					next, err := v.Set(t.Context(), []byte("y"))
-					wantState(t, next, err, "y", 1)
-					now, ok, err := v.CompareAndSet(t.Context(), made, []byte("z"))
-					if wantState(t, now, err, "y", 1); ok {
-						t.Error("not refused")
-					}
-					if now, ok, err = v.CompareAndSet(t.Context(), first, []byte("z")); ok {
-						t.Error("made again")
-					}
-					wantState(t, now, err, "y", 1)
-					now, ok, err = v.CompareAndSet(t.Context(), now, nil)
-					if wantState(t, now, err, "", 2); !ok {
-						t.Error("refused")
-					}
-					s.WantBelow(t, "/values/a", 0)
-				})
-			}
-		}
-	}
+func mustSetValue(t *testing.T, v *SharedValue, data string, version int32) ValueState {
+	t.Helper()
+	state, err := v.Set(t.Context(), []byte(data))
+	wantState(t, state, err, data, version)
+	return state
 }
 
 // TestSharedValueTellsAnEchoFromARival: a rival writes the same data between the lost request and
 // its repetition.
 func TestSharedValueTellsAnEchoFromARival(t *testing.T) {
-	for name, lost := range map[string]rule{"request lost": loseRequest, "reply lost": loseReply} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				conn := s.Connect()
-				v, rival := NewSharedValue(conn, "/v"), NewSharedValue(s.Connect(), "/v")
-				seen, err := v.Set(t.Context(), []byte("x"))
-				wantState(t, seen, err, "x", 0)
-				lost.After = func() {
-					if _, err := rival.Set(t.Context(), []byte("y")); err != nil {
-						t.Error(err)
-					}
-				}
-				conn.On("multi", 1, lost)
-				now, ok, err := v.CompareAndSet(t.Context(), seen, []byte("y"))
-				if wantState(t, now, err, "y", 1); ok != (lost.Fault == fault.DropReply) {
-					t.Errorf("done %v", ok)
-				}
-			})
+	for _, lost := range []rule{loseRequest, loseReply} {
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
+			v, rival := NewSharedValue(c, "/v"), NewSharedValue(s.Connect(), "/v")
+			seen := mustSetValue(t, v, "x", 0)
+			fault := lost
+			fault.After = func() { mustDo(t, errOf(rival.Set(t.Context(), []byte("y")))) }
+			c.On("multi", 1, fault)
+			now, ok, err := v.CompareAndSet(t.Context(), seen, []byte("y"))
+			if wantState(t, now, err, "y", 1); ok != (lost.Fault == loseReply.Fault) {
+				t.Errorf("done %v", ok)
+			}
 		})
 	}
 }
 
 func TestNextSeesEachChange(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		v, writer := NewSharedValue(s.Connect(), "/v", RecheckEvery(0)),
-			NewSharedValue(s.Connect(), "/v")
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		v, writer := NewSharedValue(c, "/v", RecheckEvery(0)), NewSharedValue(s.Connect(), "/v")
 		seen := make(chan ValueState)
 		go func() {
 			defer close(seen)
@@ -94,24 +55,19 @@ func TestNextSeesEachChange(t *testing.T) {
 			for {
 				next, err := v.Next(t.Context(), last)
 				if err != nil {
-					if !errors.Is(err, ErrClosed) {
-						t.Error(err)
-					}
+					wantError(t, err, ErrClosed)
 					return
 				}
 				last = next
 				seen <- next
 			}
 		}()
-		for i := range 3 {
+		for i := range int32(3) {
 			time.Sleep(time.Hour)
-			data := fmt.Sprint(i)
-			if _, err := writer.Set(t.Context(), []byte(data)); err != nil {
-				t.Fatal(err)
-			}
-			wantState(t, <-seen, nil, data, int32(i))
+			mustSetValue(t, writer, fmt.Sprint(i), i)
+			wantState(t, <-seen, nil, fmt.Sprint(i), i)
 		}
-		mustDo(t, s.Connect().Delete("/v", -1))
+		s.Delete("/v")
 		if gone := <-seen; gone.Exists {
 			t.Errorf("%+v", gone)
 		}
@@ -121,58 +77,35 @@ func TestNextSeesEachChange(t *testing.T) {
 	})
 }
 
-// lagging makes a server that has the write of "1" and has missed the write of "2", and a
-// connection to it.
-func lagging(
-	t *testing.T, s *testServer,
-) (writer, c *testConn, seen ValueState, old testconn.Copy) {
-	t.Helper()
-	writer, c = s.Connect(), s.Connect()
-	v := NewSharedValue(writer, "/v")
-	if _, err := v.Set(t.Context(), []byte("1")); err != nil {
-		t.Fatal(err)
-	}
-	old = s.Copy()
-	seen, err := v.Set(t.Context(), []byte("2"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return writer, c, seen, old
-}
-
-// TestValuesAreNotThoseOfALaggingServer, in the first session and in the next one.
+// TestValuesAreNotThoseOfALaggingServer, in the first session and in the next one: it has the write
+// of "1" and has missed the write of "2".
 func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 	for nth := range 4 {
 		for _, op := range []string{"sync", "get", "getW"} {
-			behind := func(s *testServer, c *testConn, old testconn.Copy) {
+			behind := func(t *testing.T, s *testServer, c *testConn) (seen ValueState) {
+				v := NewSharedValue(s.Connect(), "/v")
+				mustSetValue(t, v, "1", 0)
+				old := s.Copy()
+				seen = mustSetValue(t, v, "2", 1)
 				if nth == 0 {
 					c.Lag(old)
-					return
+				} else {
+					c.On(op, nth, rule{Before: func() { c.FallBehind(old) }})
 				}
-				c.On(op, nth, rule{Before: func() { c.FallBehind(old) }})
+				return seen
 			}
-			inBubble(t, func(t *testing.T, s *testServer) {
-				_, c, seen, old := lagging(t, s)
-				behind(s, c, old)
-				v := NewSharedValue(c, "/v")
-				if now, err := v.Get(t.Context()); err != nil || !now.same(seen) {
-					t.Errorf("%s %d: Get: %+v, %v; want %+v", op, nth, now, err, seen)
-				}
-				if now, ok, err := v.CompareAndSet(t.Context(), seen, []byte("3")); err != nil ||
-					!ok {
-					t.Errorf("%s %d: CompareAndSet: %+v, %v, %v", op, nth, now, ok, err)
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
+				seen, v := behind(t, s, c), NewSharedValue(c, "/v")
+				now, err := v.Get(t.Context())
+				_, ok, casErr := v.CompareAndSet(t.Context(), seen, []byte("3"))
+				if err := errors.Join(err, casErr); err != nil || !now.same(seen) || !ok {
+					t.Errorf("%s %d: %+v, %v, %v; want %+v", op, nth, now, ok, err, seen)
 				}
 				mustClose(t, v)
 			})
-			inBubble(t, func(t *testing.T, s *testServer) {
-				_, c, seen, old := lagging(t, s)
-				behind(s, c, old)
-				v := NewSharedValue(c, "/v", RecheckEvery(time.Second))
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				if now, err := v.Next(ctx, seen); err == nil {
-					t.Errorf("%s %d: Next: %+v, which is older than %+v", op, nth, now, seen)
-				}
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
+				seen, v := behind(t, s, c), NewSharedValue(c, "/v", RecheckEvery(time.Second))
+				wantError(t, errOf(v.Next(within(t, time.Minute), seen)), context.DeadlineExceeded)
 				mustClose(t, v)
 			})
 		}
@@ -181,27 +114,24 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 
 // TestValuesAreNotTheCallersBytes: values are copied.
 func TestValuesAreNotTheCallersBytes(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		data := []byte("data")
-		c.On("multi", 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
-		v := NewSharedValue(c, "/v")
-		if now, err := v.Set(t.Context(), data); err != nil || string(now.Data) != "data" {
-			t.Errorf("Set: %s, %v", now.Data, err)
+		spoil := func(op string) {
+			data = []byte("data")
+			c.On(op, 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
 		}
-		data = []byte("data")
-		c.On("multi", 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
-		g := NewConfigCenter(c, "/c")
+		v, g := NewSharedValue(c, "/v"), NewConfigCenter(c, "/c")
+		spoil("multi")
+		now, err := v.Set(t.Context(), data)
+		wantState(t, now, err, "data", 0)
+		spoil("multi")
 		mustDo(t, g.Create(t.Context(), "k", data))
 		if e, _, err := g.Fetch(t.Context(), "k"); err != nil || string(e.Value) != "data" {
 			t.Errorf("Fetch: %s, %v", e.Value, err)
 		}
-		data = []byte("data")
-		c.On("create", 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
+		spoil("create")
 		n, err := CreateProtected(t.Context(), c, "/", "n", data, EphemeralSequential)
-		if err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, err)
 		s.WantNode(t, n.Path, "data", c.SessionID())
 		acl := zk.WorldACL(zk.PermRead)
 		given := newOptions([]Option{ACL(acl...), Data(data)})

@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"errors"
 	"testing"
 	"time"
 )
@@ -61,17 +60,14 @@ func TestMembersTakeTurns(t *testing.T) {
 		}
 		for _, q := range members {
 			mustClose(t, q)
-			if _, err := q.Line(t.Context()); !errors.Is(err, ErrClosed) {
-				t.Errorf("Line after Close: %v", err)
-			}
+			wantError(t, errOf(q.Line(t.Context())), ErrClosed)
 		}
 		s.WantBelow(t, "/turns", 0)
 	})
 }
 
 func TestLineLeavesOutWhoHasLeft(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		a, b := NewTurnQueue(s.Connect(), "/turns", Data([]byte("a"))),
 			NewTurnQueue(c, "/turns", Data([]byte("b")))
 		mustDo(t, a.Lock(t.Context()))

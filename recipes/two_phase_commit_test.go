@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -36,8 +35,7 @@ func awaits(t *testing.T, c *TwoPhaseCommit) chan string {
 		d, err := c.Await(t.Context())
 		text <- fmt.Sprint(strings.TrimSpace(string(d.encode())), " ", err)
 	}()
-	time.Sleep(time.Second)
-	synctest.Wait()
+	letSettle()
 	return text
 }
 
@@ -65,10 +63,7 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
 		wantDecision(t, "commit", a, b, awaits(t, p[0]))
 		mustDo(t, p[0].Vote(t.Context(), "a", true)) // again
-		if err := p[0].Vote(t.Context(), "a", false); !errors.Is(err, ErrVoted) ||
-			OutcomeOf(err) != NotApplied {
-			t.Errorf("another vote: %v", err)
-		}
+		wantFailure(t, p[0].Vote(t.Context(), "a", false), ErrVoted, NotApplied)
 		mustDo(t, p[0].Done(t.Context(), "a"))
 		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUnfinished) ||
 			!strings.HasSuffix(err.Error(), ": b") {
@@ -84,13 +79,8 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		) {
 			t.Error(got)
 		}
-		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrNoTransaction) ||
-			OutcomeOf(err) != NotApplied {
-			t.Errorf("a late vote: %v", err)
-		}
-		for _, c := range p {
-			mustClose(t, c)
-		}
+		wantFailure(t, p[0].Vote(t.Context(), "a", true), ErrNoTransaction, NotApplied)
+		mustCloseAll(t, p)
 	})
 }
 
@@ -155,33 +145,6 @@ func TestWithoutDeadlineNobodyIsHurried(t *testing.T) {
 		mustDo(t, p.Vote(t.Context(), "a", true))
 		wantDecision(t, "commit", a)
 	})
-}
-
-func TestLostRepliesInATransaction(t *testing.T) {
-	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-		for _, op := range []string{"create", "multi", "get", "sync", "childrenW", "delete"} {
-			for nth := range 3 {
-				inBubble(t, func(t *testing.T, s *testServer) {
-					s.Seed("/tx", "")
-					conn := s.Connect()
-					c, other := NewTwoPhaseCommit(conn, "/tx/1"),
-						NewTwoPhaseCommit(s.Connect(), "/tx/1")
-					conn.On(op, nth+1, fault)
-					ctx := t.Context()
-					mustDo(t, c.Begin(ctx, Transaction{Sites: []string{"a", "b"}}))
-					mustDo(t, c.Join(ctx, "a"))
-					mustDo(t, other.Vote(ctx, "b", true))
-					mustDo(t, c.Vote(ctx, "a", true))
-					wantDecision(t, "commit", awaits(t, c), awaits(t, other))
-					mustDo(t, c.Done(ctx, "a"))
-					mustDo(t, other.Done(ctx, "b"))
-					mustDo(t, c.Forget(ctx))
-					mustClose(t, c)
-					s.WantBelow(t, "/tx", 0)
-				})
-			}
-		}
-	}
 }
 
 // TestABegunTransactionIsNotBegunAgain: the reply is lost, and the transaction is over before Begin
@@ -277,10 +240,7 @@ func TestForgetRefusesWhatIsNotItsOwn(t *testing.T) {
 		wantDecision(t, "abort a votes no", awaits(t, p[0]))
 		s.Seed("/tx/1/notes", "")
 		s.Seed("/tx/1/notes/1", "")
-		if err := p[0].Forget(t.Context()); !errors.Is(err, zk.ErrNotEmpty) ||
-			OutcomeOf(err) != NotApplied {
-			t.Error(err)
-		}
+		wantFailure(t, p[0].Forget(t.Context()), zk.ErrNotEmpty, NotApplied)
 	})
 }
 
@@ -413,43 +373,6 @@ func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
 	})
 }
 
-// TestAnAbandonedAwaitDecidesNothing: its caller has left, and others wait.
-func TestAnAbandonedAwaitDecidesNothing(t *testing.T) {
-	for _, op := range []string{"sync", "childrenW", "get"} {
-		for _, lost := range []rule{{}, loseRequest} {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				p, c := parties(t, s, 1)
-				mustDo(t, p[0].Vote(t.Context(), "a", true))
-				sent := abandon(t, c[0], op, lost, func(ctx context.Context) error {
-					_, err := p[0].Await(ctx)
-					return err
-				})
-				if len(sent) > 0 {
-					t.Errorf("sent %v", sent)
-				}
-				wantDecision(t, "commit", awaits(t, p[0]))
-			})
-		}
-	}
-}
-
-func TestATransactionEndsWithTheConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, c := parties(t, s, 2)
-		mustDo(t, p[0].Join(t.Context(), "a"))
-		a := awaits(t, p[0])
-		c[0].Close()
-		if got := <-a; !strings.Contains(got, ErrConnClosed.Error()) {
-			t.Error(got)
-		}
-		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrConnClosed) ||
-			OutcomeOf(err) != NotApplied {
-			t.Error(err)
-		}
-		mustClose(t, p[0])
-	})
-}
-
 func TestATransactionGivesUpWithItsPolicy(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/t", `{"sites":["a"]}`)
@@ -457,10 +380,7 @@ func TestATransactionGivesUpWithItsPolicy(t *testing.T) {
 		p := NewTwoPhaseCommit(c, "/t", Retry(RetryFixed(time.Second, 2)))
 		c.On("create", 1, loseRequest)
 		c.On("create", 1, loseRequest)
-		if err := p.Vote(t.Context(), "a", true); !errors.Is(err, ErrGaveUp) ||
-			OutcomeOf(err) != Unknown {
-			t.Error(err)
-		}
+		wantFailure(t, p.Vote(t.Context(), "a", true), ErrGaveUp, Unknown)
 		mustDo(t, p.Vote(t.Context(), "a", true))
 	})
 }

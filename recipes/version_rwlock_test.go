@@ -2,48 +2,8 @@ package recipes
 
 import (
 	"errors"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/go-zookeeper/zk"
 )
-
-func TestVersionRWLockExcludes(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		var mu sync.Mutex
-		readers, writers := 0, 0
-		count := func(who *int, n int) {
-			mu.Lock()
-			defer mu.Unlock()
-			if *who += n; writers > 1 || writers == 1 && readers > 0 {
-				t.Errorf("%d readers, %d writers", readers, writers)
-			}
-		}
-		done := make(chan struct{}, 4)
-		for i := range 4 {
-			l := NewVersionRWLock(s.Connect(), "/v")
-			go func() {
-				defer func() { done <- struct{}{} }()
-				for round := range 6 {
-					lock, unlock, n := l.RLock, l.RUnlock, &readers
-					if (i+round)%2 == 0 {
-						lock, unlock, n = l.Lock, l.Unlock, &writers
-					}
-					mustDo(t, lock(t.Context()))
-					count(n, 1)
-					time.Sleep(time.Second)
-					count(n, -1)
-					mustDo(t, unlock(t.Context()))
-				}
-			}()
-		}
-		for range 4 {
-			<-done
-		}
-		s.WantBelow(t, "/v", 0)
-	})
-}
 
 // TestEntranceNoticesWhoCameMeanwhile: the look and the entry are one step.
 func TestEntranceNoticesWhoCameMeanwhile(t *testing.T) {
@@ -64,31 +24,8 @@ func TestEntranceNoticesWhoCameMeanwhile(t *testing.T) {
 	})
 }
 
-func TestVersionRWLockSurvivesFaults(t *testing.T) {
-	for _, op := range []string{"get", "children", "multi", "getW", "create", "sync", "delete"} {
-		for name, fault := range map[string]rule{
-			"reply": loseReply, "net error": netError, "request": loseRequest,
-			"no server": noServer,
-		} {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				c := s.Connect()
-				l := NewVersionRWLock(c, "/v")
-				c.On(op, 1, fault)
-				mustLock(t, l)
-				s.WantOwner(t, l.Path(), c.SessionID())
-				s.WantBelow(t, "/v", 1)
-				mustUnlock(t, l)
-				if s.WantBelow(t, "/v", 0); t.Failed() {
-					t.Log(op, name)
-				}
-			})
-		}
-	}
-}
-
 func TestVersionRWLockGoesOverToReading(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		l, other := NewVersionRWLock(c, "/v"), NewVersionRWLock(s.Connect(), "/v")
 		mustLock(t, l)
 		if err := l.RLock(t.Context()); err != nil || l.RToken() <= l.Token() {
@@ -104,19 +41,6 @@ func TestVersionRWLockGoesOverToReading(t *testing.T) {
 		c.On("multi", 1, rule{Before: func() { c.Expire() }})
 		wantError(t, l.RLock(t.Context()), ErrLost)
 		mustUnlock(t, l)
-		s.WantBelow(t, "/v", 0)
-	})
-}
-
-func TestEntranceReportsRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		for _, op := range []string{"get", "create", "children", "multi", "getW"} {
-			c := s.Connect()
-			c.On(op, 1, refusal)
-			if err := NewVersionRWLock(c, "/v").Lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-				t.Errorf("%s: %v", op, err)
-			}
-		}
 		s.WantBelow(t, "/v", 0)
 	})
 }

@@ -117,8 +117,8 @@ func (l *WriteLock) giveUp(ctx context.Context, w *lockCall, begun bool) (owned 
 	return false, l.handle.explain("lock", context.Cause(ctx))
 }
 
-// Unlock gives the lock up, owned or waited for, as Unlock of the type Lock does. The listener is
-// notified if it was notified of the ownership.
+// Unlock gives the lock up, whether it is owned, waited for or neither; otherwise as Unlock of the
+// type Lock does. The listener is notified if it was notified of the ownership.
 func (l *WriteLock) Unlock(ctx context.Context) error {
 	l.mu.Lock()
 	w := l.lockCall
@@ -127,7 +127,7 @@ func (l *WriteLock) Unlock(ctx context.Context) error {
 		w.cancel()
 		<-w.tried // at once, or after a moment of clean-up
 	}
-	return l.handle.Unlock(ctx)
+	return l.handle.letGo(ctx)
 }
 
 // Err returns the reason why the latest Lock will not lead to ownership: the server has refused a

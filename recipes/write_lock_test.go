@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -23,16 +23,24 @@ func (d *diary) LockAcquired() {
 		d.within()
 	}
 }
+
 func (d *diary) LockReleased() { d.heard = append(d.heard, "released") }
+
+// fullDiary is a diary that also records refusals.
+type fullDiary struct{ diary }
+
+func (d *fullDiary) LockRefused(err error) {
+	if !errors.Is(err, zk.ErrNoAuth) {
+		d.heard = append(d.heard, err.Error())
+	}
+	d.heard = append(d.heard, "refused")
+}
 
 // wantHeard waits a moment and checks all notifications so far.
 func (d *diary) wantHeard(t *testing.T, want ...string) {
 	t.Helper()
-	time.Sleep(time.Second)
-	synctest.Wait()
-	if !slices.Equal(d.heard, want) {
-		t.Fatalf("heard %q, want %q", d.heard, want)
-	}
+	letSettle()
+	wantShown(t, strings.Join(d.heard, " "), strings.Join(want, " "))
 }
 
 func wantLock(t *testing.T, l *WriteLock, want bool) {
@@ -44,9 +52,25 @@ func wantLock(t *testing.T, l *WriteLock, want bool) {
 	}
 }
 
+// writeLocks runs a test of two locks with listeners, the second on a connection of its own.
+// In the end nothing is left.
+func writeLocks(
+	t *testing.T,
+	test func(
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, first, second *fullDiary,
+	),
+) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		var first, second fullDiary
+		one, two := NewWriteLock(s.Connect(), "/wl", &first), NewWriteLock(c, "/wl", &second)
+		test(t, s, c, one, two, &first, &second)
+		mustClose(t, one, two)
+		s.WantBelow(t, "/wl", 0)
+	})
+}
+
 func TestWriteLockDoesNotWait(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect() // of both: two handles on one session exclude each other
+	alone(t, func(t *testing.T, s *testServer, c *testConn) { // two handles on one session
 		var first, second diary
 		one, two := NewWriteLock(c, "/wl", &first), NewWriteLock(c, "/wl", &second)
 		wantLock(t, one, true)
@@ -67,46 +91,25 @@ func TestWriteLockDoesNotWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		second.wantHeard(t, "acquired", "released")
-		if _, err := two.Lock(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Lock after Close: %v", err)
-		}
-		s.WantBelow(t, "/wl", 0)
-	})
-}
-
-func TestWriteLockDoesNotWaitForItsOwnNodeAfterALostReply(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l := NewWriteLock(c, "/wl", nil)
-		c.On("create", 2, loseReply)
-		wantLock(t, l, true)
-		s.WantBelow(t, "/wl", 1)
-		c.On("delete", 1, loseRequest)
-		mustDo(t, l.Unlock(t.Context()))
-		s.WantBelow(t, "/wl", 0)
+		wantError(t, errOf(two.Lock(t.Context())), ErrClosed)
 	})
 }
 
 func TestWriteLockDoesNotWaitForAPredecessorThatVanishes(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
+	writeLocks(t, func(
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, second *fullDiary,
+	) {
 		wantLock(t, one, true)
-		c.On("children", 1, rule{After: func() {
-			mustDo(t, one.Unlock(t.Context()))
-		}})
-		var d diary
-		two := NewWriteLock(c, "/wl", &d)
+		c.On("children", 1, rule{After: func() { mustDo(t, one.Unlock(t.Context())) }})
 		wantLock(t, two, false)
-		d.wantHeard(t, "acquired")
-		mustClose(t, two)
+		second.wantHeard(t, "acquired")
 	})
 }
 
 func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
-		var d diary
-		two := NewWriteLock(c, "/wl", &d)
+	writeLocks(t, func(
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, second *fullDiary,
+	) {
 		wantLock(t, one, true)
 		wantLock(t, two, false)
 		before := two.ID()
@@ -116,17 +119,14 @@ func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
 			t.Errorf("waits with %s after %s", two.ID(), before)
 		}
 		mustClose(t, one)
-		d.wantHeard(t, "acquired")
-		mustClose(t, two)
-		s.WantBelow(t, "/wl", 0)
+		second.wantHeard(t, "acquired")
 	})
 }
 
 func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		var d diary
-		l := NewWriteLock(c, "/wl", &d)
+	writeLocks(t, func(
+		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
+	) {
 		wantLock(t, l, true)
 		c.Expire()
 		d.wantHeard(t, "acquired", "released")
@@ -136,117 +136,66 @@ func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
 		wantLock(t, l, true)
 		mustClose(t, l)
 		d.wantHeard(t, "acquired", "released", "acquired", "released")
-		s.WantBelow(t, "/wl", 0)
 	})
 }
 
+// TestListenerHearsOnlyOfWhatWasOwned, and Err is nil after a deliberate end.
 func TestListenerHearsOnlyOfWhatWasOwned(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		one := NewWriteLock(s.Connect(), "/wl", nil)
-		var d diary
-		two := NewWriteLock(s.Connect(), "/wl", &d)
+	writeLocks(t, func(
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, second *fullDiary,
+	) {
 		wantLock(t, one, true)
-		wantLock(t, two, false)
-		mustDo(t, two.Unlock(t.Context()))
-		s.WantBelow(t, "/wl", 1)
+		for _, end := range []func(context.Context) error{two.Unlock, two.Unlock, two.Close} {
+			wantLock(t, two, false)
+			mustDo(t, errors.Join(end(t.Context()), two.Err()))
+			s.WantBelow(t, "/wl", 1)
+		}
 		mustClose(t, one)
-		d.wantHeard(t)
+		second.wantHeard(t)
 	})
 }
 
 func TestListenerMayUseTheLock(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		var d diary
-		l := NewWriteLock(s.Connect(), "/wl", nil)
-		l.SetListener(&d)
-		d.within = func() {
-			mustDo(t, l.Unlock(t.Context()))
-		}
-		if _, err := l.Lock(t.Context()); err != nil || l.Listener() != &d {
+	writeLocks(t, func(
+		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
+	) {
+		l.SetListener(d)
+		d.within = func() { mustDo(t, l.Unlock(t.Context())) }
+		if _, err := l.Lock(t.Context()); err != nil || l.Listener() != d {
 			t.Fatal(err)
 		}
 		d.wantHeard(t, "acquired", "released")
-		s.WantBelow(t, "/wl", 0)
 	})
 }
 
 func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		var d diary
-		l := NewWriteLock(c, "/wl", &d)
+	writeLocks(t, func(
+		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
+	) {
 		c.Disconnect()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if owned, err := l.Lock(ctx); owned || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Lock: %v %v", owned, err)
-		}
+		wantError(t, errOf(l.Lock(within(t, time.Second))), context.DeadlineExceeded)
 		c.Reconnect()
 		d.wantHeard(t)
-		mustClose(t, l)
-		s.WantBelow(t, "/wl", 0)
 	})
-}
-
-func TestWriteLockReportsRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		l := NewWriteLock(c, "/wl", nil)
-		c.On("create", 1, refusal)
-		if owned, err := l.Lock(t.Context()); owned || !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Lock: %v %v", owned, err)
-		}
-		wantLock(t, l, true)
-		mustClose(t, l)
-	})
-}
-
-// fullDiary is a diary that also records refusals.
-type fullDiary struct{ diary }
-
-func (r *fullDiary) LockRefused(err error) {
-	if !errors.Is(err, zk.ErrNoAuth) {
-		r.heard = append(r.heard, err.Error())
-	}
-	r.heard = append(r.heard, "refused")
 }
 
 // TestRefusalAfterLockHasReturned: the listener is notified, since no call returns the error.
 func TestRefusalAfterLockHasReturned(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
+	writeLocks(t, func(
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, second *fullDiary,
+	) {
 		wantLock(t, one, true)
-		var d fullDiary
-		two := NewWriteLock(c, "/wl", &d)
-		if err := two.Err(); err != nil {
-			t.Errorf("before Lock: %v", err)
-		}
+		mustDo(t, two.Err())
 		wantLock(t, two, false)
 		c.On("children", 1, refusal)
 		mustDo(t, one.Unlock(t.Context()))
-		d.wantHeard(t, "refused")
-		if err := two.Err(); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
-			t.Errorf("Err: %v", err)
-		}
+		second.wantHeard(t, "refused")
+		wantFailure(t, two.Err(), zk.ErrNoAuth, NotApplied)
 		s.WantBelow(t, "/wl", 0)
 		wantLock(t, two, true)
 		for _, end := range []func(context.Context) error{two.Unlock, one.Close, two.Close} {
 			mustDo(t, errors.Join(end(t.Context()), two.Err()))
 		}
-		d.wantHeard(t, "refused", "acquired", "released")
-	})
-}
-
-// TestWhatIsGivenUpIsNoTrouble: Err is nil after a deliberate end.
-func TestWhatIsGivenUpIsNoTrouble(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		one, two := NewWriteLock(s.Connect(), "/wl", nil),
-			NewWriteLock(s.Connect(), "/wl", &fullDiary{})
-		wantLock(t, one, true)
-		for _, end := range []func(context.Context) error{two.Unlock, two.Close} {
-			wantLock(t, two, false)
-			mustDo(t, errors.Join(end(t.Context()), two.Err()))
-		}
-		mustClose(t, one)
+		second.wantHeard(t, "refused", "acquired", "released")
 	})
 }

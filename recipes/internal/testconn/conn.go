@@ -137,7 +137,7 @@ func (c *Conn) isClosed() bool {
 }
 
 // On sets a rule for the n-th request of a kind from now, not counting requests that earlier rules
-// take.
+// take. The kind "" is any.
 func (c *Conn) On(op string, nth int, r Rule) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -323,7 +323,7 @@ func (c *Conn) begin(op, path string) (r Rule, cut bool) {
 		return Rule{}, true
 	}
 	for i, r := range c.rules {
-		if r.op != op {
+		if r.op != op && r.op != "" {
 			continue
 		}
 		if r.nth--; r.nth == 0 {
