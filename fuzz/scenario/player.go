@@ -33,6 +33,7 @@ type Player struct {
 	signals  bool                       // the object under test has a signal for losses
 	token    int64                      // of the last successful call with one
 	reached  []string
+	held     bool // for minutes, once
 	open     bool // the script has left an object that has a Close
 }
 
