@@ -47,10 +47,10 @@ type CacheClaims struct {
 	Recheck time.Duration
 }
 
-// Cache makes a workload of a cache. Each client calls open once, on an empty tree or on one that it
-// has filled; one in three closes its cache half-way and opens another. Twice a round it changes a znode
-// in the cached part of the tree or near it, through its connection, and looks several times into
-// its cache. At the end it waits until all faults are over and looks once more.
+// Cache makes a workload of a cache. Each client calls open once, on an empty tree or on one that
+// it has filled; one in three closes its cache half-way and opens another. Twice a round it changes
+// a znode in the cached part of the tree or near it, through its connection, and looks several
+// times into its cache. At the end it waits until all faults are over and looks once more.
 func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, cachePath)

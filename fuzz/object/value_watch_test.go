@@ -7,9 +7,9 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestAMissedEventLeavesAWatch: the connection is lost twice in a row, so the client misses an event
-// for good, and its watch stays until some client waits for the next change. The client cannot
-// remove it, so this is no orphan.
+// TestAMissedEventLeavesAWatch: the connection is lost twice in a row, so the client misses an
+// event for good, and its watch stays until some client waits for the next change. The client
+// cannot remove it, so this is no orphan.
 func TestAMissedEventLeavesAWatch(t *testing.T) {
 	for _, tt := range []struct {
 		kind, path string

@@ -111,7 +111,8 @@ func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verd
 }
 
 // TryFirst calls an operation that does not wait, for one label in six, in a careless script in
-// three, and records the result. It calls token after a success. It reports whether it has called do.
+// three, and records the result. It calls token after a success. It reports whether it has called
+// do.
 func (p *Player) TryFirst(label, kind, input string, do func(context.Context) (bool, error),
 	token func() int64) (tried bool, err error) {
 	oneIn := 6

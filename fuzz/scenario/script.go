@@ -103,8 +103,8 @@ func slowness(seed uint64) (d time.Duration) {
 }
 
 // Hold waits for 5 to 45 ms while the client holds the object, in one of eight cases for LongHold
-// more. In one run of eight, one client holds it for minutes, once. Meanwhile it heeds lost, the signal of loss; see [Player.Heed]. The labels of its draws
-// begin with label.
+// more. In one run of eight, one client holds it for minutes, once. Meanwhile it heeds lost, the
+// signal of loss; see [Player.Heed]. The labels of its draws begin with label.
 func (p *Player) Hold(label string, lost <-chan struct{}) {
 	defer p.Heed(0, lost)()
 	d := time.Duration(5+p.Choose(label+" time", 40)) * time.Millisecond
