@@ -66,7 +66,9 @@ func judgeLock(t lockTable, left *Leftovers) Report {
 	}
 	r.MaxHerd, r.MaxHerdStep = greatestHerd(t)
 	r.add(judgeLockSafety(t), judgeLockBelief(t))
-	if t.kind.capacity == 1 && hasTokens(t.holds) {
+	if v, bad := changedToken(t); bad {
+		r.add(v)
+	} else if t.kind.capacity == 1 && hasTokens(t.holds) {
 		r.add(judgeFencing(t))
 	}
 	r.add(t.kind.model.judge(events, t.kind.object))

@@ -94,3 +94,32 @@ func grantsOf(holds []*hold) []*hold {
 	})
 	return list
 }
+
+// changedToken looks for a hold whose token was another one later ([ops.Use]), while it lasted.
+func changedToken(t lockTable) (v Verdict, bad bool) {
+	for _, op := range t.history.Ops {
+		h := t.usedBy(op)
+		if h == nil || h.lock.Token == 0 || op.Token == h.lock.Token {
+			continue
+		}
+		return violated(Fencing, []int64{h.granted(), op.Return},
+			"%s was granted the %s at step %d with token %d, but reads token %d at step %d",
+			op.Client, t.kind.noun, h.granted(), h.lock.Token, op.Token, op.Return), true
+	}
+	return Verdict{}, false
+}
+
+// usedBy returns the hold whose token a call reads, or nil.
+func (t lockTable) usedBy(op Op) *hold {
+	if op.Kind != ops.Use || !op.ok() {
+		return nil
+	}
+	for _, h := range t.holds {
+		if h.lock.Client == op.Client && t.kind.slot(h.lock) == t.kind.slot(op) &&
+			h.phantom == "" && h.lock.Return < op.Call && op.Return < h.heldUntil() &&
+			(h.unlock == nil || op.Return < h.unlock.Call) {
+			return h
+		}
+	}
+	return nil
+}

@@ -388,3 +388,30 @@ func TestZombieWindowIsMeasured(t *testing.T) {
 		t.Errorf("got %d granted, the longest wait %s, herd %d", r.Granted, r.LongestWait, r.MaxHerd)
 	}
 }
+
+// TestATokenStaysTheSame: a token that is read late in a hold is the one of the grant.
+func TestATokenStaysTheSame(t *testing.T) {
+	uses := func(f *fixture, token int64) {
+		f.ret(f.call("a", ops.Use, ""), OpOK, Result{Token: token, Session: 1})
+	}
+	checkHistories(t, always(Lock{Path: "/lock"}), []claimTest{
+		{name: "the same", build: func(f *fixture) {
+			uses(f, f.lock("a", 1, node("a", 0)))
+			f.unlock("a", 1, node("a", 0))
+		}},
+		{name: "another", bad: Fencing, says: "but reads token 3 at step", build: func(f *fixture) {
+			uses(f, f.lock("a", 1, node("a", 0))+1)
+			f.unlock("a", 1, node("a", 0))
+		}},
+		{name: "after the unlock", build: func(f *fixture) {
+			token := f.lock("a", 1, node("a", 0))
+			f.unlock("a", 1, node("a", 0))
+			uses(f, token+1)
+		}},
+		{name: "after the end of the session", build: func(f *fixture) {
+			token := f.lock("a", 1, node("a", 0))
+			f.expires(1, node("a", 0))
+			uses(f, token+1)
+		}},
+	})
+}

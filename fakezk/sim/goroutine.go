@@ -17,7 +17,7 @@ import (
 //   - The lines of each have their own place in the trace.
 //   - Each draws from its own crypto/rand, and so do the goroutines that it starts.
 //   - No two wake from a sleep together, and each may wait for its turn before a
-//     request ([AwaitTurn]) and pause after it ([Dawdle]).
+//     request ([AwaitTurn]) and pause after it ([Linger]).
 //
 // The code under test must order the rest: goroutines that one event wakes take their next step
 // at the same instant, and must not race for anything in memory.
@@ -106,10 +106,10 @@ func AwaitTurn(what string) {
 	}
 }
 
-// Dawdle waits like a goroutine that the scheduler has put aside: in three calls of four not at
+// Linger waits like a goroutine that the scheduler has put aside: in three calls of four not at
 // all, else for up to 8 ms of virtual time, drawn at random. After a request it lets other clients
 // overtake a goroutine that already has its reply. Outside of a World it does nothing.
-func Dawdle() {
+func Linger() {
 	draw, name, owner, ok := bubble.Roll()
 	if !ok || draw%4 != 0 {
 		return

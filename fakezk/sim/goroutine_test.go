@@ -31,7 +31,7 @@ func drawing(inTurn bool) sim.World {
 						var name [8]byte
 						if inTurn {
 							sim.AwaitTurn("Create")
-							defer sim.Dawdle()
+							defer sim.Linger()
 						}
 						rand.Read(name[:])
 						path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)

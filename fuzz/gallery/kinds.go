@@ -9,7 +9,7 @@ import (
 // kinds are the kinds of objects, each with its right base and its exhibits.
 var kinds = []kind{
 	{"lock", lockOf(), slices.Concat(publishedLockOrder, publishedLockOwnNode, publishedLockWait,
-		publishedLockRelease), slices.Concat(plantedLocks, carelessLocks)},
+		publishedLockRelease), slices.Concat(plantedLocks, carelessLocks, rareLocks)},
 	{"single-node-lock", singleOf(), publishedLockSingle, nil},
 	{"reentrant", reentrantOf(), publishedReentrant, plantedReentrant},
 	{"revocable", builtIn("revocable", "recipes.RevocableLock"), nil, plantedRevocableLocks},
@@ -18,7 +18,7 @@ var kinds = []kind{
 		slices.Concat(plantedRwlock, plantedVersionLocks)},
 	{"semaphore", semaphoreOf(), publishedSemaphore,
 		slices.Concat(plantedSemaphores, carelessSemaphores)},
-	{"election", electionOf(), publishedElection, plantedElections},
+	{"election", electionOf(), publishedElection, append(plantedElections, rareElection)},
 	{"turn-queue", turnOf(), publishedTurnQueue, plantedTurns},
 	{"barrier", barrierOf(plainBarrier{}), publishedBarriers,
 		append(plantedBarriers, carelessBarrier)},
@@ -37,7 +37,7 @@ var kinds = []kind{
 	{"value", valueOf(value{}), publishedValue, plantedValues},
 	{"cache", tellingOf(), publishedCache, plantedCaches},
 	{"config", configOf(), publishedConfig, plantedConfigs},
-	{"membership", memberOf(), publishedMembership, plantedMembership},
+	{"membership", memberOf(), publishedMembership, append(plantedMembership, rareMember)},
 	{"rivals", rivalsOf(rival{}), nil, plantedRivals},
 	{"registry", pickingOf(), publishedRegistry, plantedRegistries},
 	{"two-phase-commit", commitOf(commit{}), nil, plantedCommits},

@@ -25,6 +25,8 @@ var plantedValues = []Exhibit{
 		Wrong: valueOf(value{setsAgain: true})},
 	{Title: "takes its own echo for a rival", Property: delivery,
 		Wrong: valueOf(value{deafCAS: true})},
+	{Title: "takes an empty value for none", Property: linearizable,
+		Wrong: valueOf(value{needsData: true})},
 	{Title: "never looks again", Property: linearizable, Wrong: valueOf(value{remembers: true})},
 }
 
@@ -39,6 +41,7 @@ type value struct {
 	anyVersion bool // compares nothing
 	setsAgain  bool // writes again when a reply was lost
 	deafCAS    bool // takes the echo of its own write for a rival's
+	needsData  bool // takes an empty value for none
 	remembers  bool // returns the first state that it has seen
 }
 
@@ -66,7 +69,8 @@ func (v *value) read() (recipes.ValueState, error) {
 	if err != nil {
 		return recipes.ValueState{}, ignore(err, zk.ErrNoNode)
 	}
-	return recipes.ValueState{Data: data, Exists: true, Version: stat.Version}, nil
+	exists := len(data) > 0 || !v.needsData
+	return recipes.ValueState{Data: data, Exists: exists, Version: stat.Version}, nil
 }
 
 func (v *value) Set(_ context.Context, data []byte) (now recipes.ValueState, err error) {

@@ -80,7 +80,7 @@ func TestMinimizeMakesPlain(t *testing.T) {
 		from  []string
 		want  string
 	}{
-		{"hands, rough script and a weaker kind", func(e scenario.Evidence) (bool, error) {
+		{"goroutines, careless script and a weaker kind", func(e scenario.Evidence) (bool, error) {
 			return hasKind(e, fault.Delay, fault.Expire, fault.CutMidFrame), nil
 		}, []string{"cut-mid-frame client=b request=3", "cut client=a request=2"},
 			"clients: 1, rounds: 1, plan [delay 10ms client=a op=exists request=1]"},

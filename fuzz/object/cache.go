@@ -47,9 +47,10 @@ type CacheClaims struct {
 	Recheck time.Duration
 }
 
-// Cache makes a workload of a cache. Each client calls open once. Twice a round it changes a znode
-// in the cached part of the tree or near it, through its connection, and looks several times into
-// its cache. At the end it waits until all faults are over and looks once more.
+// Cache makes a workload of a cache. Each client calls open once, on an empty tree or on one that
+// it has filled; one in three closes its cache half-way and opens another. Twice a round it changes
+// a znode in the cached part of the tree or near it, through its connection, and looks several
+// times into its cache. At the end it waits until all faults are over and looks once more.
 func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, cachePath)
@@ -57,9 +58,16 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 		Name:  "cache",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			c := &cachePlayer{Player: p, cache: opener(open, claims.Path)(p), path: claims.Path}
-			c.ready()
+			c := &cachePlayer{Player: p, path: claims.Path, open: opener(open, claims.Path)}
+			if p.Choose("late", 3) == 0 {
+				c.fill()
+			}
+			c.begin()
 			for turn := range 2 * s.Rounds {
+				if turn == s.Rounds && p.Choose("again", 3) == 0 {
+					c.close()
+					c.begin()
+				}
 				c.change(turn)
 				c.look(turn)
 			}
@@ -105,9 +113,42 @@ func quiet(plan []fault.Fault, recheck time.Duration) time.Duration {
 
 type cachePlayer struct {
 	*scenario.Player
+	open  func(*scenario.Player) Cacher
 	cache Cacher
 	path  string
 	heard []linearizability.CacheChange // since the last look that was recorded
+	shown []linearizability.CacheNode   // by that look
+}
+
+// fill makes a tree before the cache is opened.
+func (p *cachePlayer) fill() {
+	for i, node := range []string{"", p.node("/a"), p.node("/b"), p.node("/a/x")} {
+		_, err := p.Conn().Create(p.path+node, fmt.Appendf(nil, "%s-%d", p.Name(), i), 0,
+			zk.WorldACL(zk.PermAll))
+		if err != nil {
+			p.Pause(retryPause)
+		}
+	}
+}
+
+// node is the path of a node below that of the cache: in one run of three a name is a prefix of
+// another.
+func (p *cachePlayer) node(path string) string {
+	if path == "/b" && p.OfRun("prefixes", 3) == 0 {
+		return "/ab"
+	}
+	return path
+}
+
+// begin opens a cache. To the judge a new cache is one that has lost all nodes.
+func (p *cachePlayer) begin() {
+	for _, n := range p.shown {
+		p.heard = append(p.heard, linearizability.CacheChange{
+			Kind: recipes.NodeRemoved.String(), Node: n,
+		})
+	}
+	p.cache = p.open(p.Player)
+	p.ready()
 }
 
 func (p *cachePlayer) ready() {
@@ -122,7 +163,7 @@ func (p *cachePlayer) ready() {
 // took effect. A znode that is deleted and soon made again has the same version.
 func (p *cachePlayer) change(turn int) {
 	nodes := []string{"", "/a", "/b", "/a/x", "/a", "/b"}
-	path := p.path + nodes[p.Choose(scenario.At("node", turn), len(nodes))]
+	path := p.path + p.node(nodes[p.Choose(scenario.At("node", turn), len(nodes))])
 	data := fmt.Appendf(nil, "%s%d", p.Name(), turn)
 	conn := p.Conn()
 	_, err := conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
@@ -218,6 +259,7 @@ func asSeen(n recipes.CachedNode) linearizability.CacheNode {
 // record ends a look, with all events since the one before.
 func (p *cachePlayer) record(c scenario.Call, look linearizability.CacheLook) {
 	look.Events, p.heard = p.heard, nil
+	p.shown = look.Nodes
 	c.OK(linearizability.Result{Output: look.String()})
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -108,7 +107,17 @@ func ofKey(h linearizability.History, key string) linearizability.History {
 	return h
 }
 
-var configKeys = []string{"x", "y"}
+// configKeys are all keys. A run has two of them: in one run of three the one is a prefix of the
+// other.
+var configKeys = []string{"x", "y", "xx"}
+
+func (p configPlayer) key(turn int) string {
+	key := configKeys[p.Choose(scenario.At("key", turn), 2)]
+	if key == "y" && p.OfRun("prefixes", 3) == 0 {
+		return "xx"
+	}
+	return key
+}
 
 type configPlayer struct {
 	*cachePlayer
@@ -121,8 +130,8 @@ type configPlayer struct {
 // write changes or fetches one setting. A failed write is not repeated: the judge finds out whether
 // it took effect.
 func (p configPlayer) write(turn int) {
-	key := configKeys[p.Choose(scenario.At("key", turn), len(configKeys))]
-	value := fmt.Sprintf("%s%d", p.Name(), turn+1)
+	key := p.key(turn)
+	value := payload(p.Player, turn)
 	entry, there := p.config.Get(key)
 	if p.Choose(scenario.At("fetch", turn), 5) == 0 {
 		p.fetch(key)

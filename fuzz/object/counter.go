@@ -54,6 +54,7 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Counterer]) {
 				c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
 				for turn := range 2 * s.Rounds {
+					p.Rest(turn)
 					c.add(turn)
 					c.get(turn)
 				}

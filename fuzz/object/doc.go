@@ -71,8 +71,8 @@
 //
 // Watches, goroutines and sessions that are left when all clients are done are orphans, unless
 // Keeps of the workload allows them. In half of the runs the clients close an object with a Close
-// when their scripts have ended; in the other half its goroutines and watches do not count. Context
-// of Env is done when the script of the client has ended.
+// when their scripts have ended; in the other half its watches do not count. Context of Env is done
+// when the script of the client has ended.
 //
 // If the object writes nothing at its Env.Path in a run without faults, although its calls succeed,
 // the run ends with an error that names both paths, and no verdict.
@@ -83,8 +83,19 @@
 // waits 100 ms and tries again, unless the comment of the kind says otherwise. Sessions have a
 // timeout of 4 s.
 //
+// Some runs differ from the others, by their seeds. In one of eight all clients are idle for
+// minutes between two rounds, so that empty containers are removed. In one of eight a client holds
+// its object for minutes. In one of three each name of an owner, member, key or node is a prefix of
+// another.
+//
 // A client of a lock locks, holds the lock for 5 to 45 ms, in one of eight rounds for longer than a
-// session lives, and unlocks. One Lock in six has a context of 10 to 110 ms.
+// session lives, and unlocks. One Lock in six has a context of 10 to 110 ms, and in one round of
+// six TryLock comes first, if there is one. In every other round the token is read once more before
+// Unlock: it must be the same. In one of three elections the last client only asks for the leader,
+// again and again.
+//
+// One cache in three is opened on a tree that its client has made, and one in three is closed
+// half-way and opened again. One member in four opens its group late.
 //
 // A client of a queue offers an element and then takes one, twice a round. With several clients the
 // first client only offers and the second client only takes. A failed offer is not repeated. Some

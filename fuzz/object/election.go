@@ -28,8 +28,9 @@ type Elector interface {
 }
 
 // Election makes a workload of a leader election. Each client calls open once and leads round after
-// round. After an error it tries again, and after a loss it leads once more. The claims are those
-// of a lock; Path "" means /election.
+// round. After an error it tries again, and after a loss it leads once more. If the object has
+// Leader, in one run of three the last client only asks. The claims are those of a lock; Path ""
+// means /election.
 func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, electionPath)
@@ -38,8 +39,12 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			ep := electionPlayer{Player: p, elector: opener(open, claims.Path)(p)}
-			ep.ask()
+			if ep.ask() && s.Clients > 1 && p.Index() == s.Clients-1 && p.Agree("asker", 3) == 0 {
+				ep.watch(s.Rounds)
+				return
+			}
 			for round := range s.Rounds {
+				p.Rest(round)
 				ep.turn(round, round == s.Rounds-1)
 			}
 			ep.ask()
@@ -64,6 +69,7 @@ func (p electionPlayer) turn(round int, last bool) {
 			return
 		}
 		p.Hold(scenario.At("hold", round, term), lost)
+		useToken(p.Player, 2*round+term, "", func() int64 { return p.epochAfter(nil) })
 		if !isClosed(lost) {
 			break
 		}
@@ -106,20 +112,29 @@ func (p electionPlayer) epochAfter(err error) int64 {
 
 // ask asks for the leader, if the elector has Leader. The client is not a candidate then: the order
 // of its requests and of those of a candidacy in the background would depend on the scheduler.
-func (p electionPlayer) ask() {
+func (p electionPlayer) ask() (asked bool) {
 	teller, ok := p.elector.(interface {
 		Leader(ctx context.Context) (name string, epoch int64, err error)
 	})
 	if !ok || p.Context().Err() != nil {
-		return
+		return false
 	}
 	call := p.Begin(ops.Leader, "")
 	name, epoch, err := teller.Leader(p.Context())
 	if err != nil {
 		call.Failed(err)
-		return
+		return true
 	}
 	call.OK(linearizability.Result{Output: name, Token: epoch, Empty: name == ""})
+	return true
+}
+
+// watch asks for the leader again and again, while the others lead one after the other.
+func (p electionPlayer) watch(rounds int) {
+	for n := range 10 * rounds {
+		p.Pause(time.Duration(1+p.Choose(scenario.At("watch", n), 20_000)) * time.Microsecond)
+		p.ask()
+	}
 }
 
 func isClosed(c <-chan struct{}) bool {

@@ -3,6 +3,7 @@ package object
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -29,10 +30,25 @@ type Env struct {
 // the turn of its goroutine, so that two runs of a seed are equal.
 func (e Env) InTurn() recipes.Conn { return inTurn{e.Conn} }
 
+// envOf is the Env of a client, without a path.
+func envOf(p *scenario.Player) Env {
+	return Env{Context: p.Life(), Conn: p.Conn(), Name: nameOf(p, p.Index())}
+}
+
+// nameOf is the name of the n-th client's object: in one run of three each is a prefix of the next.
+func nameOf(p *scenario.Player, n int) string {
+	if p.OfRun("prefixes", 3) == 0 {
+		return strings.Repeat("a", n+1)
+	}
+	return string(rune('a' + n))
+}
+
 // opener turns a function that makes an object from an Env into one that makes it from a player.
 func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
 	return func(p *scenario.Player) T {
-		return open(Env{Context: p.Life(), Conn: p.Conn(), Name: p.Name(), Path: path})
+		env := envOf(p)
+		env.Path = path
+		return open(env)
 	}
 }
 

@@ -17,7 +17,7 @@ func (c inTurn) State() zk.State  { return c.conn.State() }
 
 func (c inTurn) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
 	sim.AwaitTurn("Create " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.Create(path, data, flags, acl)
 }
 
@@ -25,67 +25,67 @@ func (c inTurn) CreateContainer(
 	path string, data []byte, flags int32, acl []zk.ACL,
 ) (string, error) {
 	sim.AwaitTurn("CreateContainer " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.CreateContainer(path, data, flags, acl)
 }
 
 func (c inTurn) Delete(path string, version int32) error {
 	sim.AwaitTurn("Delete " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.Delete(path, version)
 }
 
 func (c inTurn) Exists(path string) (bool, *zk.Stat, error) {
 	sim.AwaitTurn("Exists " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.Exists(path)
 }
 
 func (c inTurn) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error) {
 	sim.AwaitTurn("ExistsW " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.ExistsW(path)
 }
 
 func (c inTurn) Get(path string) ([]byte, *zk.Stat, error) {
 	sim.AwaitTurn("Get " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.Get(path)
 }
 
 func (c inTurn) GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
 	sim.AwaitTurn("GetW " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.GetW(path)
 }
 
 func (c inTurn) Set(path string, data []byte, version int32) (*zk.Stat, error) {
 	sim.AwaitTurn("Set " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.Set(path, data, version)
 }
 
 func (c inTurn) Children(path string) ([]string, *zk.Stat, error) {
 	sim.AwaitTurn("Children " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.Children(path)
 }
 
 func (c inTurn) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
 	sim.AwaitTurn("ChildrenW " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.ChildrenW(path)
 }
 
 func (c inTurn) Sync(path string) (string, error) {
 	sim.AwaitTurn("Sync " + path)
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.Sync(path)
 }
 
 func (c inTurn) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	sim.AwaitTurn("Multi" + pathsOf(ops))
-	defer sim.Dawdle()
+	defer sim.Linger()
 	return c.conn.Multi(ops...)
 }
 

@@ -23,7 +23,7 @@ type Locker interface {
 }
 
 // TryLocker is a [Locker] with a call that does not wait: TryLock returns false if the lock has
-// another owner. Clients of a careless script call it before they wait.
+// another owner. In some rounds clients call it before they wait.
 type TryLocker interface {
 	TryLock(ctx context.Context) (bool, error)
 }
@@ -105,6 +105,7 @@ type lockPlayer struct {
 func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
 	lp := lockPlayer{p, h.Now}
 	for round := range s.Rounds {
+		p.Rest(round)
 		lp.turn(round)
 	}
 }
@@ -138,12 +139,25 @@ func (p lockPlayer) turn(round int) {
 	if l, ok := p.lock().(loser); ok {
 		lost = l.Lost()
 	}
+	lock := p.lock()
 	p.Hold(scenario.At("hold", round), lost)
+	useToken(p.Player, round, "", func() int64 { return tokenOf(lock) })
 	p.GiveBack(scenario.At("unlock", round), func(ctx context.Context) error {
 		return p.Do(ops.Unlock, "", func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, p.lock().Unlock(ctx)
 		})
 	})
+}
+
+// useToken reads the token late in a hold, in every other round, as for a write to a resource that
+// checks tokens. The input is that of the grant.
+func useToken(p *scenario.Player, round int, input string, token func() int64) {
+	if p.Choose(scenario.At("use", round), 2) > 0 {
+		return
+	}
+	if late := token(); late != 0 {
+		p.Begin(ops.Use, input).OK(linearizability.Result{Token: late})
+	}
 }
 
 // tokenOf is the token of a lock that was granted.

@@ -79,7 +79,12 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			mp := &memberPlayer{Player: p, claims: claims, clients: s.Clients}
-			mp.own = open(Env{Conn: p.Conn(), Name: mp.instance(p.Index()), Path: claims.Path})
+			if p.Choose("late", 4) == 0 {
+				p.Pause(time.Duration(p.Choose("late by", 500)) * time.Millisecond)
+			}
+			env := envOf(p)
+			env.Name, env.Path = mp.instance(p.Index()), claims.Path
+			mp.own = open(env)
 			mp.hide()
 			for round := range s.Rounds {
 				mp.turn(round)
@@ -174,7 +179,7 @@ type memberPlayer struct {
 
 // instance is the name of the instance of the n-th client.
 func (p *memberPlayer) instance(n int) string {
-	name := string(rune('a' + n))
+	name := nameOf(p.Player, n)
 	if p.claims.Rivals {
 		n, name = 0, "x"
 	}

@@ -26,7 +26,9 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 			first := p.Index() % len(paths)
 			own := append(append([]string(nil), paths[first:]...), paths[:first]...)
 			scenario.Shared(func(p *scenario.Player) Locker {
-				return open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Paths: own})
+				env := envOf(p)
+				env.Path, env.Paths = claims.Path, own
+				return open(env)
 			}, playLock)(p, s)
 		},
 		Length: holdingTime,

@@ -23,6 +23,7 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
 				l := onlySide(p, h)
 				for round := range s.Rounds {
+					p.Rest(round)
 					playReentrant(l, round)
 				}
 			}),

@@ -33,6 +33,7 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
 				rp := revocablePlayer{onlySide(p, h), h.Now}
 				for round := range s.Rounds {
+					p.Rest(round)
 					rp.turn(round)
 				}
 			}),

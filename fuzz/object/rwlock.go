@@ -34,6 +34,7 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
 				reads, writes := readSide(p, h), writeSide(p, h)
 				for round := range s.Rounds {
+					p.Rest(round)
 					playRWLock(reads, writes, round)
 				}
 			}),

@@ -59,6 +59,7 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Acquirer]) {
 				sp := semaphorePlayer{p, h.Now, claims.Leases}
 				for round := range s.Rounds {
+					p.Rest(round)
 					sp.turn(round)
 				}
 			}),
@@ -98,6 +99,7 @@ func (p semaphorePlayer) turn(round int) {
 	stop = p.heed(one)
 	p.Hold(scenario.At("hold", round), nil)
 	stop()
+	useToken(p.Player, round, first, one.Token)
 	p.release(scenario.At("release", round), one, first)
 }
 

@@ -30,7 +30,8 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 		Name:  "threshold-barrier",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			env := Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: s.Clients}
+			env := envOf(p)
+			env.Path, env.Size = claims.Path, s.Clients
 			tp := thresholdPlayer{p, open(env), s.Clients}
 			for round := range 2 * s.Rounds {
 				tp.turn(round)

@@ -115,8 +115,12 @@ type deal struct {
 func (p *twoPhasePlayer) deal(round int) *deal {
 	name := fmt.Sprintf("t%d", round)
 	path := p.claims.Path + "/" + name
-	return &deal{TwoPhaser: p.open(Env{Conn: p.Conn(), Name: p.Name(), Path: path}), name: name,
-		path: path}
+	return &deal{TwoPhaser: p.open(p.env(path)), name: name, path: path}
+}
+
+// env is the Env of a transaction. The names of sites are those of clients.
+func (p *twoPhasePlayer) env(path string) Env {
+	return Env{Context: p.Life(), Conn: p.Conn(), Name: p.Name(), Path: path}
 }
 
 // turn is one transaction. It reports whether the client has died in it: then it does nothing more
@@ -249,7 +253,7 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 	if err := joiner.Close(p.Context()); err != nil {
 		p.Pause(retryPause)
 	}
-	d.TwoPhaser = p.open(Env{Conn: p.Conn(), Name: p.Name(), Path: d.path})
+	d.TwoPhaser = p.open(p.env(d.path))
 }
 
 // vote votes yes in seven of eight cases.

@@ -57,6 +57,7 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Valuer]) {
 				v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
 				for turn := range 2 * s.Rounds {
+					p.Rest(turn)
 					v.read(turn)
 					v.write(turn)
 				}
@@ -116,7 +117,7 @@ func stateResult(state recipes.ValueState) linearizability.Result {
 // write writes data that no other call writes. A failed write is not repeated: the judge finds out
 // whether it took effect.
 func (p *valuePlayer) write(turn int) {
-	data := fmt.Sprintf("%s%d", p.Name(), turn+1)
+	data := payload(p.Player, turn)
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
@@ -125,6 +126,14 @@ func (p *valuePlayer) write(turn int) {
 	} else {
 		p.compareAndSet(ctx, data)
 	}
+}
+
+// payload is a value that no other call writes. In half of the runs one of them is empty.
+func payload(p *scenario.Player, turn int) string {
+	if p.Goroutine() == 0 && turn == 0 && p.Index() == p.OfRun("empty", 6) {
+		return ""
+	}
+	return fmt.Sprintf("%s%d", p.Name(), turn+1)
 }
 
 func (p *valuePlayer) set(ctx context.Context, data string) {

@@ -7,34 +7,36 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestAMissedEventLeavesAWatchOnAValue: the connection is lost twice in a row, so the client misses
-// an event for good, and its watch stays until some client waits for the next change. The client
+// TestAMissedEventLeavesAWatch: the connection is lost twice in a row, so the client misses an
+// event for good, and its watch stays until some client waits for the next change. The client
 // cannot remove it, so this is no orphan.
-func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
-	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "value", ""), Script: scenario.DefaultScript, Seed: 351,
-		Plan: plan(t, "cut client=a event=2", "cut client=a event=1"),
-	})
-	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/value" {
-		t.Errorf("watches at rest: %v; expected one on /value", o.Rest.Watches)
-	}
-	if o.Status() != linearizability.OK {
-		t.Error(o.Story())
-	}
-}
-
-// TestAMissedEventLeavesAWatchOnAQueue in the same way.
-func TestAMissedEventLeavesAWatchOnAQueue(t *testing.T) {
-	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "delay-queue", ""),
-		Script:   scenario.Script{Clients: 1, Rounds: 1}, Seed: 3,
-		Plan: plan(t, "drop-request client=a op=multi request=3",
-			"drop-request client=a op=setWatches request=1"),
-	})
-	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/queue/items" {
-		t.Errorf("watches at rest: %v; expected one on /queue/items", o.Rest.Watches)
-	}
-	if o.Status() != linearizability.OK {
-		t.Error(o.Story())
+func TestAMissedEventLeavesAWatch(t *testing.T) {
+	for _, tt := range []struct {
+		kind, path string
+		script     scenario.Script
+		faults     []string
+	}{
+		{"value", "/value", scenario.DefaultScript,
+			[]string{"cut client=a event=2", "cut client=a event=1"}},
+		{"delay-queue", "/queue/items", scenario.Script{Clients: 1, Rounds: 1},
+			[]string{"drop-request client=a op=multi request=3",
+				"drop-request client=a op=setWatches request=1"}},
+	} {
+		left := 0
+		for seed := uint64(0); seed < 1000 && left == 0; seed++ {
+			o := run(t, scenario.Scenario{
+				Workload: builtin(t, tt.kind, ""), Script: tt.script, Seed: seed,
+				Plan: plan(t, tt.faults...),
+			})
+			if left = len(o.Rest.Watches); left > 0 && o.Rest.Watches[0].Path != tt.path {
+				t.Errorf("watches at rest: %v; expected one on %s", o.Rest.Watches, tt.path)
+			}
+			if o.Status() != linearizability.OK {
+				t.Error(o.Story())
+			}
+		}
+		if left != 1 {
+			t.Errorf("%s: %d watches at rest; expected one", tt.kind, left)
+		}
 	}
 }

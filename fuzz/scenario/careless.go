@@ -110,11 +110,16 @@ func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verd
 		op.Client, op.Kind, op.Call, end-c.CallTime, c.Call), true
 }
 
-// TryFirst calls an operation that does not wait, in a careless script for one label in three, and
-// records the result. It calls token after a success. It reports whether it has called do.
+// TryFirst calls an operation that does not wait, for one label in six, in a careless script in
+// three, and records the result. It calls token after a success. It reports whether it has called
+// do.
 func (p *Player) TryFirst(label, kind, input string, do func(context.Context) (bool, error),
 	token func() int64) (tried bool, err error) {
-	if !p.careless || p.Choose(label+" try", 3) > 0 {
+	oneIn := 6
+	if p.careless {
+		oneIn = 3
+	}
+	if p.Choose(label+" try", oneIn) > 0 {
 		return false, nil
 	}
 	c := p.Begin(kind, input)

@@ -20,7 +20,14 @@ func (p *Player) Choose(label string, n int) int {
 // Agree is Choose with the same result for all clients and goroutines of a run.
 func (p *Player) Agree(label string, n int) int {
 	p.tell(label, n)
-	return int(mix.Hash(p.seed, hashOf(label)) % uint64(n))
+	return agreed(p.seed, label, n)
+}
+
+// OfRun is Agree for what holds in the whole run: it may be asked again.
+func (p *Player) OfRun(label string, n int) int { return agreed(p.seed, label, n) }
+
+func agreed(seed uint64, label string, n int) int {
+	return int(mix.Hash(seed, hashOf(label)) % uint64(n))
 }
 
 // At is the label of a repeated decision, with the numbers that identify it: At("kind", 3) is

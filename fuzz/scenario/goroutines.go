@@ -54,7 +54,8 @@ func (h *Handle[T]) Now() T {
 }
 
 // end closes the object that is open at the end of a script, in half of the runs. In the other half
-// it stays open: then what Close would clean up is no orphan, but the other clients see it.
+// it stays open until the end of the World, so that the other clients see what Close would clean
+// up. Its watches are no orphans then.
 func (h *Handle[T]) end(p *Player) {
 	c, ok := any(h.opened).(closer)
 	if !ok || p.ctx.Err() != nil {
@@ -62,7 +63,12 @@ func (h *Handle[T]) end(p *Player) {
 	}
 	if p.open = p.Agree("closed at the end", 2) == 0; !p.open {
 		p.close(p.ctx, c)
+		return
 	}
+	go func() {
+		<-p.ctx.Done()
+		_ = c.Close(p.ctx) // nothing is recorded any more
+	}()
 }
 
 // Shared returns a Play for clients with one object each: open makes the object, and play uses it,

@@ -135,9 +135,6 @@ func rest(r *trace.Result, h linearizability.History,
 	}
 	leaves := gaveUp(h)
 	open := slices.ContainsFunc(players, func(p *Player) bool { return p.open })
-	if open {
-		out.Leaked = nil // Close ends them
-	}
 	for _, w := range r.Watches {
 		if open || leaves[r.SessionClient[w.Session]] || !exists(r, w.Path) {
 			continue

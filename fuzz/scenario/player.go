@@ -35,6 +35,7 @@ type Player struct {
 	calling  bool
 	deadline time.Duration // of the call that is under way or comes next; 0: it has none
 	reached  []string
+	held     bool // for minutes, once
 	open     bool // the script has left an object that has a Close
 }
 

@@ -273,7 +273,7 @@ func (s Scenario) settle() time.Duration {
 
 // limit is how much virtual time the scripts get.
 func (s Scenario) limit() time.Duration {
-	limit := baseLimit
+	limit := baseLimit + slowness(s.Seed)
 	if s.Workload.Length != nil {
 		limit += s.Workload.Length(s.Script)
 	}

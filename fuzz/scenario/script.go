@@ -79,14 +79,43 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 // that has lost its connection.
 const LongHold = 2 * SessionTimeout
 
+// minutes is how long a client holds or rests in some runs: longer than leases that recipes invent,
+// and longer than a server keeps an empty container.
+const minutes = 150 * time.Second
+
+// Rest waits some minutes before the second round, in one run of eight and with all other clients.
+func (p *Player) Rest(round int) {
+	if round == 1 && p.OfRun(idleMinutes, 8) == 0 {
+		p.Pause(minutes)
+	}
+}
+
+// The labels of two draws: all clients rest for minutes, and one client holds for minutes.
+const idleMinutes, heldMinutes = "rest", "hold of minutes"
+
+// slowness is how long clients rest and hold in a run.
+func slowness(seed uint64) (d time.Duration) {
+	for _, label := range []string{idleMinutes, heldMinutes} {
+		if agreed(seed, label, 8) == 0 {
+			d += minutes
+		}
+	}
+	return d
+}
+
 // Hold waits for 5 to 45 ms while the client holds the object, in one of eight cases for LongHold
-// more. Meanwhile it heeds lost, the signal of loss; see [Player.Heed]. The labels of its draws
-// begin with label.
+// more. In one run of eight, one client holds it for minutes, once. Meanwhile it heeds lost, the
+// signal of loss; see [Player.Heed]. The labels of its draws begin with label.
 func (p *Player) Hold(label string, lost <-chan struct{}) {
 	defer p.Heed(0, lost)()
 	d := time.Duration(5+p.Choose(label+" time", 40)) * time.Millisecond
 	if p.Choose(label+" long", 8) == 0 {
 		d += LongHold
+	}
+	if !p.held && p.Goroutine() == 0 && p.OfRun(heldMinutes, 8) == 0 &&
+		p.Index() == p.OfRun("minutes of", 3) {
+		p.held = true
+		d += minutes
 	}
 	p.Pause(d)
 }

@@ -11,6 +11,8 @@ const (
 	Lock   = "lock"   // of a read-write lock Input is the mode; Token is the fencing token
 	Unlock = "unlock" // likewise
 
+	Use = "use" // read the fencing token of a hold once more; Input is that of its grant
+
 	ReadMode  = "read"
 	WriteMode = "write"
 )

@@ -50,15 +50,21 @@ var carelessLocks = []Exhibit{
 		func(l *recipes.Lock) object.Locker { return keptLock{l} }),
 	carelessLock("does not unlock for a caller that has gone", liveness,
 		func(l *recipes.Lock) object.Locker { return goneLock{l} }),
-	carelessLock("tries without looking", safety,
-		func(l *recipes.Lock) object.Locker { return eagerLock{l} }),
+	usual(carelessLock("tries without looking", safety,
+		func(l *recipes.Lock) object.Locker { return eagerLock{l} })),
 }
 
 var carelessSemaphores = []Exhibit{
 	carelessSemaphore("does not release for a caller that has gone", liveness,
 		func(s *recipes.Semaphore) object.Acquirer { return goneSemaphore{s} }),
-	carelessSemaphore("tries, and keeps what it did not get", orphans,
-		func(s *recipes.Semaphore) object.Acquirer { return greedySemaphore{acquirer{s}} }),
+	usual(carelessSemaphore("tries, and keeps what it did not get", orphans,
+		func(s *recipes.Semaphore) object.Acquirer { return greedySemaphore{acquirer{s}} })),
+}
+
+// usual is an exhibit that the usual script finds, too.
+func usual(e Exhibit) Exhibit {
+	e.Script = scenario.DefaultScript
+	return e
 }
 
 func carelessLock(title, property string, wrap func(*recipes.Lock) object.Locker) Exhibit {

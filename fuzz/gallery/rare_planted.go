@@ -1,0 +1,124 @@
+package gallery
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// The exhibits below are found only by what scripts do in some of their runs.
+
+var rareLocks = []Exhibit{
+	{Title: "tells another token later", Property: linearizability.Fencing,
+		Wrong: object.Lock(func(env object.Env) object.Locker {
+			return &agingLock{rightLock: recipes.NewLock(env.Conn, lockDir)}
+		})},
+	{Title: "gives the lock back after a minute", Property: safety,
+		Wrong: object.Lock(func(env object.Env) object.Locker {
+			return &minuteLock{Locker: recipes.NewLock(env.Conn, lockDir)}
+		})},
+	{Title: "makes its directory once", Property: liveness, Wrong: dirOnce()},
+}
+
+// dirOnce is a workload of a lock whose clients make the directory with their first locks only.
+func dirOnce() scenario.Workload {
+	const dir = lockDir + "/line"
+	w := object.Lock(func(env object.Env) object.Locker {
+		return newLock(env.Conn, dir, func(l *plainLock) {
+			made, join := false, l.join
+			l.join = func() error {
+				if !made {
+					_, err := l.conn.CreateContainer(dir, nil, zk.FlagContainer, acl)
+					if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+						return err
+					}
+					made = true
+				}
+				return join()
+			}
+			l.makeDir = func() error { return errFailed } // wrong: the server removes an empty one
+		})
+	}, object.LockClaims{LeavesAtRest: []string{dir}})
+	w.Nodes = map[string]string{lockDir: ""}
+	return w
+}
+
+var rareElection = Exhibit{
+	Title: "remembers the leader for a moment", Property: answers,
+	Wrong: object.Election(func(env object.Env) object.Elector {
+		l := newLock(env.Conn, lockDir)
+		l.data = []byte(env.Name)
+		return &shortMemory{oldAnswer: oldAnswer{candidate: candidate{l}}}
+	}, oneWaiterWoken),
+}
+
+var rareMember = Exhibit{
+	Title: "takes those along whose names begin like its own", Property: safety,
+	Wrong: memberOf(func(m *member) {
+		remove := m.leave
+		m.leave = func() error {
+			names, _ := m.list()
+			for _, name := range names {
+				if name != m.name && strings.HasPrefix(name, m.name) {
+					_ = m.conn.Delete(membersDir+"/"+name, -1) // wrong
+				}
+			}
+			return remove()
+		}
+	}),
+}
+
+// agingLock counts its token up when it is asked again.
+type agingLock struct {
+	*rightLock
+	asked int64
+}
+
+func (l *agingLock) Lock(ctx context.Context) error {
+	l.asked = -1
+	return l.rightLock.Lock(ctx)
+}
+
+func (l *agingLock) Token() int64 {
+	l.asked++
+	return l.rightLock.Token() + l.asked
+}
+
+// minuteLock lends the lock for a minute.
+type minuteLock struct {
+	object.Locker
+	over *time.Timer
+}
+
+func (l *minuteLock) Lock(ctx context.Context) error {
+	err := l.Locker.Lock(ctx)
+	if err == nil {
+		l.over = time.AfterFunc(time.Minute, func() { _ = l.Locker.Unlock(context.Background()) })
+	}
+	return err
+}
+
+func (l *minuteLock) Unlock(ctx context.Context) error {
+	l.over.Stop()
+	return l.Locker.Unlock(ctx)
+}
+
+// shortMemory asks for the leader again after 30 ms.
+type shortMemory struct {
+	oldAnswer
+	asked time.Time
+}
+
+func (c *shortMemory) Leader(ctx context.Context) (string, int64, error) {
+	if time.Since(c.asked) > 30*time.Millisecond {
+		c.leader, c.asked = "", time.Now()
+	}
+	return c.oldAnswer.Leader(ctx)
+}
