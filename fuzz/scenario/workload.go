@@ -43,6 +43,9 @@ type Workload struct {
 	// Judge returns the verdicts on a run. It is called outside of the simulated world. An error
 	// means that there is no verdict, because workload and object do not fit.
 	Judge func(e Evidence) (linearizability.Report, error)
+	// Deaf says that calls may go on after their contexts are done, as those of zk.Lock, which has
+	// no contexts. Without it such a call violates liveness.
+	Deaf bool
 	// Flawed is the property that the implementation is known to violate, "" if there is none; see
 	// [Catalogue.Sound].
 	Flawed string
