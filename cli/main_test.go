@@ -62,9 +62,11 @@ func TestMain(m *testing.M) {
 
 // ownLock is a workload of a user's lock, which waits for itself when a reply is lost.
 func ownLock(impl string) scenario.Workload {
-	return object.Lock(func(env object.Env) object.Locker {
+	w := object.Lock(func(env object.Env) object.Locker {
 		return classic.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
 	}, object.LockClaims{About: "a lock of one's own", MaxHerd: 1}).Named(impl)
+	w.Deaf = true
+	return w
 }
 
 // ownKind is a lock of package recipes under the name of a kind that is not built in.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // child is the environment variable that makes this test binary run FuzzChild; its value names the
@@ -18,12 +19,13 @@ import (
 const child = "ZKSIM_FUZZ_CHILD"
 
 func FuzzChild(f *testing.F) {
-	open := map[string]func(object.Env) object.Locker{"good": goodLock,
-		"bad": clientLock}[os.Getenv(child)]
-	if open == nil {
+	w, ok := map[string]scenario.Workload{
+		"good": object.Lock(goodLock), "bad": clientLock(),
+	}[os.Getenv(child)]
+	if !ok {
 		f.Skip("for TestFuzzTargets")
 	}
-	fuzz.Fuzz(f, object.Lock(open).Named("FuzzChild"))
+	fuzz.Fuzz(f, w.Named("FuzzChild"))
 }
 
 // fuzzChild runs FuzzChild in a directory. It reports whether it passed, and returns its output.

@@ -65,8 +65,12 @@ func setFlag(t *testing.T, name, value string) {
 
 func goodLock(env object.Env) object.Locker { return recipes.NewLock(env.Conn, "/lock") }
 
-func clientLock(env object.Env) object.Locker {
-	return classic.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
+func clientLock() scenario.Workload {
+	w := object.Lock(func(env object.Env) object.Locker {
+		return classic.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
+	})
+	w.Deaf = true
+	return w
 }
 
 func TestGoodLockPasses(t *testing.T) {
@@ -89,7 +93,7 @@ func TestGoodLockPasses(t *testing.T) {
 func TestBadLockFailsWithAllItTakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
-	tb := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, object.Lock(clientLock)) })
+	tb := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, clientLock()) })
 	if !tb.failed {
 		t.Fatalf("zk.Lock passes:\n%s", tb.log)
 	}
@@ -111,7 +115,7 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 		}
 	}
 	setFlag(t, "zksim.replay", file)
-	again := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, object.Lock(clientLock)) })
+	again := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, clientLock()) })
 	if text := strings.Join(again.log, "\n"); !again.failed ||
 		!strings.HasPrefix(text, "liveness is violated: ") ||
 		!strings.Contains(text, "the whole trace:") {

@@ -16,7 +16,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// oneNode is a lock that is one ephemeral, watched by every waiter. Its flaws are for the judge.
+// oneNode is a lock that is one ephemeral, watched by every waiter. It waits for itself if the reply
+// to its create is lost; further flaws have names.
 type oneNode struct {
 	conn  *zk.Conn
 	node  string
@@ -121,12 +122,13 @@ func TestLayoutsAreJudgedAlike(t *testing.T) {
 			}
 		}
 	}
-	want := []string{
-		" herd", "forgetful herd", "forgetful liveness", "forgetful orphans", "thief belief",
-		"thief fencing", "thief herd", "thief linearizability", "thief safety",
-	}
-	if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, want) {
-		t.Errorf("found %q, want %q", got, want)
+	for _, want := range []string{
+		" herd", "forgetful liveness", "forgetful orphans", "thief belief", "thief fencing",
+		"thief linearizability", "thief safety",
+	} {
+		if !found[want] {
+			t.Errorf("no lock shows %q, only %q", want, slices.Sorted(maps.Keys(found)))
+		}
 	}
 }
 

@@ -160,7 +160,9 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
 	judgeClosing(&o.Report, o.History, o.Rest)
-	judgePromptness(&o.Report, o.History, s.Plan)
+	if !s.Workload.Deaf {
+		judgePromptness(&o.Report, o.History, s.Plan)
+	}
 	switch {
 	case result.Runaway != nil:
 		o.Report.Worsen(runawayVerdict(result))

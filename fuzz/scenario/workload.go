@@ -46,6 +46,9 @@ type Workload struct {
 	Judge func(e Evidence) (linearizability.Report, error)
 	// Keeps says what the object may leave at rest.
 	Keeps Keeps
+	// Deaf says that calls may go on after their contexts are done, as those of zk.Lock, which has
+	// no contexts. Without it such a call violates liveness.
+	Deaf bool
 	// Flawed is the property that the implementation is known to violate, "" if there is none; see
 	// [Catalogue.Sound].
 	Flawed string
