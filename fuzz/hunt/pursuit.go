@@ -209,7 +209,7 @@ const mostKept = 5
 // violates reports whether an outcome is a violation that counts.
 func (p *pursuit) violates(o *scenario.Outcome) bool {
 	return o.Status() == linearizability.Violated &&
-		(p.Counts == nil || o.Result.Spins || p.Counts(o))
+		(p.Counts == nil || froze(o) || p.Counts(o))
 }
 
 // maxTraces bounds the memory of a hunt.

@@ -111,9 +111,9 @@ type pointResult struct {
 
 // sweepPoints are the results of the points of a sweep. They come in any order.
 type sweepPoints struct {
-	mu       sync.Mutex
-	results  []pointResult
-	done     int
+	mu      sync.Mutex
+	results []pointResult
+	done    int
 	// first is the first point so far that violates a property, or, for "", is undecided.
 	first    map[string]int
 	progress func(done, total int)
