@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -169,7 +170,7 @@ func asFound(a *app, findings []hunt.Finding) []*smallFinding {
 	for i, f := range findings {
 		a.progress.phase("running finding %d of %d again", i+1, len(findings))
 		found = append(found, &smallFinding{
-			Outcome: f.Outcome, by: []foundBy{{f.Strategy, f.Runs}}, shown: f.Shows(moreTries),
+			Outcome: f.Outcome, by: []foundBy{{f.Strategy, f.Runs}}, shown: hunt.Shows(f.Outcome, moreTries),
 		})
 	}
 	return found
@@ -185,7 +186,7 @@ func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := scenario.FileOf(o).Marshal()
+		text, err := saved.Of(o).Marshal()
 		if err != nil {
 			return nil, err
 		}
@@ -203,7 +204,7 @@ func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 
 // unsteadiness is nil if some more runs of a finding have the same outcome.
 func unsteadiness(o *scenario.Outcome) *hunt.Divergence {
-	steady, differing := o.Steady()
+	steady, differing := hunt.Steady(o)
 	if steady {
 		return nil
 	}

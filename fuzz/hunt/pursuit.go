@@ -183,7 +183,7 @@ func (p *pursuit) count(t trial, r played) int {
 		f.Reached[goal]++
 	}
 	f.judged = f.judged || judged(o)
-	if o.Undecided() {
+	if o.Status() == linearizability.Unknown {
 		if f.Undecided++; f.FirstUndecided == nil {
 			f.FirstUndecided = o
 		}

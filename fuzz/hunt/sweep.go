@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -54,7 +55,7 @@ func RunSweep(
 	ctx context.Context, s scenario.Scenario, progress func(done, total int),
 ) (*Sweep, error) {
 	s.Plan = nil
-	base, err := s.Run()
+	base, err := saved.Play(s)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -24,7 +25,7 @@ func TestCorpus(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".yaml"), func(t *testing.T) {
-			file, err := object.Workloads().Load(name)
+			file, err := saved.Load(name, object.Workloads().Find)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +59,7 @@ func writeCorpus(t *testing.T) {
 		if !strings.Contains(told, c.shows) {
 			t.Fatalf("%s: %q is not in:\n%s", c.name, c.shows, told)
 		}
-		if err := scenario.FileOf(o).Save(
+		if err := saved.Of(o).Save(
 			filepath.Join("testdata", "scenarios", c.name+".yaml"),
 		); err != nil {
 			t.Fatal(err)
