@@ -76,15 +76,17 @@ var arrows = map[string]string{
 	"fuzz/internal/fuzztest": `fakezk/fault fuzz/object fuzz/scenario internal/testrun`,
 	"fuzz/scenario": `
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
-		linearizability/ops fuzz/internal/mix internal/inflight github.com/go-zookeeper/zk
+		linearizability/ops fuzz/internal/mix github.com/go-zookeeper/zk`,
+	"fuzz/saved": `
+		fakezk/fault fakezk/sim fuzz/scenario internal/inflight linearizability
 		github.com/goccy/go-yaml`,
 	"fuzz/object": `
 		fakezk/fault fakezk/sim linearizability linearizability/ops recipes recipes/classic
 		fuzz/internal/mix fuzz/scenario github.com/go-zookeeper/zk`,
 	"fuzz/hunt": `
 		fakezk/fault fakezk/sim fakezk/trace linearizability linearizability/ops
-		fuzz/internal/mix fuzz/scenario`,
-	"fuzz": `linearizability fuzz/hunt fuzz/scenario internal/inflight`,
+		fuzz/internal/mix fuzz/saved fuzz/scenario`,
+	"fuzz": `linearizability fuzz/hunt fuzz/saved fuzz/scenario internal/inflight`,
 	"fuzz/gallery": `
 		fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
 		github.com/go-zookeeper/zk`,
@@ -92,8 +94,8 @@ var arrows = map[string]string{
 	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli": `
 		fakezk fakezk/conform fakezk/fault fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
-		fuzz/object fuzz/scenario internal/inflight github.com/alecthomas/kong
-		github.com/goccy/go-yaml golang.org/x/term`,
+		fakezk/trace fuzz/object fuzz/saved fuzz/scenario internal/inflight linearizability
+		github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
 }
 
 // allowedImports returns the import paths of an entry of arrows. A name without a dot in its first

@@ -14,7 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
-	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -140,7 +140,7 @@ func TestScenariosOfPagesParse(t *testing.T) {
 		t.Error("docs/scenarios.md shows no scenario")
 	}
 	for _, text := range shown {
-		if _, err := scenario.Parse("docs/scenarios.md", []byte(text), object.Find); err != nil {
+		if _, err := saved.Parse("docs/scenarios.md", []byte(text), object.Find); err != nil {
 			t.Error(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -69,7 +70,7 @@ func equalPart(n int) string {
 // traceOf is the trace of a scenario file, which is run, or of a text with a trace.
 func traceOf(workloads scenario.Catalogue, name string) ([]string, error) {
 	if isScenario(name) {
-		file, err := workloads.Load(name)
+		file, err := saved.Load(name, workloads.Find)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // maxNamed is the number of bad files of a corpus, or of divergences, that are named.
@@ -33,7 +35,7 @@ func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 			return nil, err
 		}
 		a.progress.show("reading the corpus: %d of %d files", i, len(entries))
-		file, err := a.workloads.Load(filepath.Join(dir, e.Name()))
+		file, err := saved.Load(filepath.Join(dir, e.Name()), a.workloads.Find)
 		if err != nil {
 			bad = append(bad, err)
 			continue
@@ -77,7 +79,7 @@ func (a *app) keep(dir string, o *scenario.Outcome) (added bool, err error) {
 	if o, err = withoutMissed(o); err != nil {
 		return false, fmt.Errorf("--corpus: %w", err)
 	}
-	if o.Undecided() {
+	if o.Status() == linearizability.Unknown {
 		return false, nil // a scenario file cannot expect it
 	}
 	s := o.Scenario.Workload

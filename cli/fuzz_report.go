@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -159,7 +160,7 @@ func asFound(a *app, findings []hunt.Finding) []*smallFinding {
 	var found []*smallFinding
 	for i, f := range findings {
 		a.progress.phase("running finding %d of %d again", i+1, len(findings))
-		found = append(found, &smallFinding{Finding: f, shown: f.Shows(moreTries)})
+		found = append(found, &smallFinding{Finding: f, shown: hunt.Shows(f.Outcome, moreTries)})
 	}
 	return found
 }
@@ -182,7 +183,7 @@ func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 
 // unsteadiness is nil if some more runs of a finding have the same outcome.
 func unsteadiness(o *scenario.Outcome) *hunt.Divergence {
-	steady, differing := o.Steady()
+	steady, differing := hunt.Steady(o)
 	if steady {
 		return nil
 	}

@@ -54,6 +54,7 @@ func TestMain(m *testing.M) {
 		},
 		"panicking":  func() { Main(ending("panic")) },
 		"faulty":     func() { Main(ending("fatal")) },
+		"crowding":   func() { Main(ending("crowd")) },
 		"exiting":    func() { Main(ending("exit")) },
 		"deadlocked": func() { Main(ending("hang")) },
 		"incomplete": func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
@@ -135,6 +136,10 @@ func end(how string) {
 		os.Exit(0)
 	case "fatal":
 		new(sync.Mutex).Unlock()
+	case "crowd":
+		for {
+			go func() { <-done }()
+		}
 	case "hang":
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 		<-outside

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -20,7 +21,7 @@ type replayCommand struct {
 }
 
 func (c *replayCommand) Run(a *app) error {
-	file, err := a.files.Load(c.File)
+	file, err := saved.Load(c.File, a.files.Find)
 	if err != nil {
 		return err
 	}
@@ -51,14 +52,14 @@ func (c *replayCommand) Run(a *app) error {
 }
 
 // show prints the run in the form that the flags ask for.
-func (c *replayCommand) show(a *app, r *scenario.Replay) error {
+func (c *replayCommand) show(a *app, r *saved.Replay) error {
 	switch {
 	case c.Step:
 		return c.step(a, r)
 	case c.JSON:
 		return a.json(replayedOf(c.File, r))
 	case c.Until != nil:
-		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.until()), r.Outcome.At(c.until()))
+		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.until()), snapshotOf(r.Outcome, c.until()))
 		a.printReplay(c.File, r)
 	default:
 		c.tell(a, r)
@@ -68,7 +69,7 @@ func (c *replayCommand) show(a *app, r *scenario.Replay) error {
 
 // step walks through the run. It prints the differences from the file's expectations before the
 // walk and at its end.
-func (c *replayCommand) step(a *app, r *scenario.Replay) error {
+func (c *replayCommand) step(a *app, r *saved.Replay) error {
 	if len(r.Problems) > 0 {
 		a.printReplay(c.File, r)
 		a.printf("\n")
@@ -79,7 +80,7 @@ func (c *replayCommand) step(a *app, r *scenario.Replay) error {
 }
 
 // tellNoPicture prints why there is no picture, on stderr if stdout is for programs.
-func (c *replayCommand) tellNoPicture(a *app, r *scenario.Replay, why error) {
+func (c *replayCommand) tellNoPicture(a *app, r *saved.Replay, why error) {
 	out := a.out
 	if c.JSON {
 		out = a.errors
@@ -121,7 +122,7 @@ func draw(o *scenario.Outcome, name string) (noPicture, err error) {
 }
 
 // tell prints the story or the trace of the run, and its verdicts.
-func (c *replayCommand) tell(a *app, r *scenario.Replay) {
+func (c *replayCommand) tell(a *app, r *saved.Replay) {
 	if c.Trace {
 		a.printf("%s\n", r.Outcome.Result.Trace)
 		a.printf("%s\n", r.Outcome.Status())

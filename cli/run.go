@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/saved"
 )
 
 type runCommand struct {
@@ -18,7 +18,7 @@ type replayedJSON struct {
 }
 
 // replayedOf is a run for programs.
-func replayedOf(name string, r *scenario.Replay) replayedJSON {
+func replayedOf(name string, r *saved.Replay) replayedJSON {
 	return replayedJSON{
 		name, len(r.Problems) == 0, append([]string{}, r.Problems...), outcomeOf(r.Outcome),
 	}
@@ -26,10 +26,10 @@ func replayedOf(name string, r *scenario.Replay) replayedJSON {
 
 // Run reads all files before it runs the first one.
 func (c *runCommand) Run(a *app) error {
-	files := make([]scenario.File, len(c.Files))
+	files := make([]saved.File, len(c.Files))
 	for i, name := range c.Files {
 		var err error
-		if files[i], err = a.files.Load(name); err != nil {
+		if files[i], err = saved.Load(name, a.files.Find); err != nil {
 			return err
 		}
 	}
@@ -37,7 +37,7 @@ func (c *runCommand) Run(a *app) error {
 }
 
 // run runs scenario files and compares them with their expectations.
-func (c *runCommand) run(a *app, files []scenario.File) error {
+func (c *runCommand) run(a *app, files []saved.File) error {
 	bad := false
 	all := []replayedJSON{}
 	var interrupted error
@@ -70,12 +70,12 @@ func (c *runCommand) run(a *app, files []scenario.File) error {
 }
 
 // check plays a scenario file. An interrupt ends it at once, even if the run hangs.
-func (a *app) check(f scenario.File) (*scenario.Replay, error) {
+func (a *app) check(f saved.File) (*saved.Replay, error) {
 	if err := a.ctx.Err(); err != nil {
 		return nil, err
 	}
 	type result struct {
-		replay *scenario.Replay
+		replay *saved.Replay
 		err    error
 	}
 	played := make(chan result, 1)
@@ -92,7 +92,7 @@ func (a *app) check(f scenario.File) (*scenario.Replay, error) {
 }
 
 // printReplay prints a line about the run of a scenario file, or one for each problem.
-func (a *app) printReplay(name string, r *scenario.Replay) {
+func (a *app) printReplay(name string, r *saved.Replay) {
 	if len(r.Problems) == 0 {
 		text := "ok"
 		if p := r.Outcome.Property(); p != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -56,13 +57,13 @@ func (a *app) saveBoth(d hunt.Divergence, dir string) error {
 
 // save is saveFile for the scenario of a violation.
 func (a *app) save(o *scenario.Outcome, dir string, quiet bool) (string, error) {
-	return a.saveFile(scenario.FileOf(o), scenarioName(o), dir, quiet)
+	return a.saveFile(saved.Of(o), scenarioName(o), dir, quiet)
 }
 
 // saveFile writes a scenario file and returns its name. Unless quiet, it prints the command that
 // repeats the scenario. Without a directory, or if the file cannot be written, it prints the
 // scenario instead.
-func (a *app) saveFile(f scenario.File, name, dir string, quiet bool) (string, error) {
+func (a *app) saveFile(f saved.File, name, dir string, quiet bool) (string, error) {
 	f.Command = a.name + " replay FILE"
 	hint := " (--save DIR writes it)"
 	if dir != "" {
@@ -89,8 +90,8 @@ func (a *app) saveFile(f scenario.File, name, dir string, quiet bool) (string, e
 }
 
 // fileOf is the scenario file of an outcome. It names this program as the one to replay it.
-func (a *app) fileOf(o *scenario.Outcome) scenario.File {
-	file := scenario.FileOf(o)
+func (a *app) fileOf(o *scenario.Outcome) saved.File {
+	file := saved.Of(o)
 	file.Command = a.name + " replay FILE"
 	return file
 }

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/internal/inflight"
 )
 
@@ -156,10 +156,10 @@ func (a *app) killed(notes [][]byte) int {
 }
 
 // noted reads notes.
-func (a *app) noted(notes [][]byte) []scenario.File {
-	var files []scenario.File
+func (a *app) noted(notes [][]byte) []saved.File {
+	var files []saved.File
 	for _, text := range notes {
-		f, err := scenario.Parse("note", text, a.files.Find)
+		f, err := saved.Parse("note", text, a.files.Find)
 		if err != nil {
 			a.tell(err)
 			continue
@@ -183,14 +183,14 @@ func (a *app) crashed(how fmt.Stringer, notes [][]byte, c *commands) int {
 	for _, f := range files {
 		if why := a.playAlone(f); why != "" {
 			a.printf("\n%s is violated: the code under test ends the process: %s\n\n",
-				scenario.Crash, why)
+				saved.Crash, why)
 			a.tellFile(f, dir)
 			return exitViolated
 		}
 	}
 	a.printf("\n%s is violated: the code under test ended the process: %s\n"+
 		"it was one of the following %s; played alone, none ends the process\n\n",
-		scenario.Crash, how, plural(len(files), "scenario"))
+		saved.Crash, how, plural(len(files), "scenario"))
 	for _, f := range files {
 		a.tellFile(f, dir)
 	}
@@ -204,13 +204,13 @@ func (c *commands) output() (save string, json bool) {
 }
 
 // tellFile prints a scenario that ends the process, and saves it.
-func (a *app) tellFile(f scenario.File, dir string) {
+func (a *app) tellFile(f saved.File, dir string) {
 	a.printf("  %s\n", f.Scenario)
 	for _, fault := range f.Scenario.Plan {
 		a.printf("  fault: %s\n", fault)
 	}
 	w, sum := f.Scenario.Workload, sha256.Sum256(fmt.Append(nil, f.Scenario, f.Scenario.Plan))
-	name := fileName(w.Name, w.Impl, scenario.Crash, hex.EncodeToString(sum[:4]))
+	name := fileName(w.Name, w.Impl, saved.Crash, hex.EncodeToString(sum[:4]))
 	if _, err := a.saveFile(f, name, dir, false); err != nil {
 		a.tell(err)
 	}
@@ -225,7 +225,7 @@ const (
 
 // playAlone plays a noted scenario in a process of its own, and says how it ended the process, ""
 // if it did not.
-func (a *app) playAlone(f scenario.File) (why string) {
+func (a *app) playAlone(f saved.File) (why string) {
 	dir, err := os.MkdirTemp("", "zksim-*")
 	if err != nil {
 		return ""

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/inflight"
 )
@@ -23,7 +24,7 @@ var notesDir = filepath.Join("testdata", "zksim")
 
 const (
 	leftPrefix  = "left-"
-	crashPrefix = scenario.Crash + "-"
+	crashPrefix = saved.Crash + "-"
 )
 
 // keepNotes keeps notes until stop is called. A test in a directory that cannot be written to has
@@ -40,14 +41,14 @@ func keepNotes() (stop func()) {
 func takeNotes(t TB, w scenario.Workload) error {
 	find := scenario.Catalogue{w}.Find
 	notes, err := inflight.Take(notesDir, func(text []byte) bool {
-		_, err := scenario.Parse("note", text, find)
+		_, err := saved.Parse("note", text, find)
 		return err == nil
 	})
 	if err != nil {
 		return fmt.Errorf("notes of an ended process: %w", err)
 	}
 	for _, text := range notes {
-		f, err := scenario.Parse("note", text, find)
+		f, err := saved.Parse("note", text, find)
 		if err != nil {
 			return err
 		}
@@ -60,7 +61,7 @@ func takeNotes(t TB, w scenario.Workload) error {
 
 // saveNoted saves a scenario that was under way when a process ended. If it was played alone, it is
 // the one that did it.
-func saveNoted(t TB, f scenario.File, hash string) error {
+func saveNoted(t TB, f saved.File, hash string) error {
 	left := filepath.Join(savedDir(t), leftPrefix+hash+".yaml")
 	crash := filepath.Join(savedDir(t), crashPrefix+hash+".yaml")
 	if exists(crash) {

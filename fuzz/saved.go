@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -24,7 +25,7 @@ func savedDir(t TB) string { return filepath.Join("testdata", "zksim", safeName(
 func saveFailure(t TB, o *scenario.Outcome) string {
 	property := cmp.Or(o.Property(), "violation")
 	name := filepath.Join(savedDir(t), safeName(property)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
-	file := scenario.FileOf(o)
+	file := saved.Of(o)
 	file.Command = replayCommand(t, name)
 	again := "to see it again, with the whole trace: " + file.Command
 	err := file.Save(name)
@@ -95,8 +96,8 @@ func savedFiles(dir string) ([]string, error) {
 }
 
 // playSaved plays a scenario file of one workload.
-func playSaved(w scenario.Workload, name string) (*scenario.Replay, error) {
-	file, err := scenario.Catalogue{w}.Load(name)
+func playSaved(w scenario.Workload, name string) (*saved.Replay, error) {
+	file, err := saved.Load(name, scenario.Catalogue{w}.Find)
 	if err != nil {
 		return nil, err
 	}

@@ -180,7 +180,7 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 	if *flagUnsteady {
 		const runs = 20
 		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it",
-			o.Story(), o.Shows(runs), runs)
+			o.Story(), hunt.Shows(o, runs), runs)
 	}
 	small, err := hunt.Minimize(ctx, o)
 	if err != nil {
@@ -191,7 +191,7 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 		story += "\nthe goroutines when it was given up:\n\n" +
 			busyStacks(small.Result.Frozen) + "\n"
 	}
-	if steady, differing := small.Steady(); !steady {
+	if steady, differing := hunt.Steady(small); !steady {
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s",
 			story, small.Property(), diverged(t, hunt.DivergenceOf(small, differing)))
 	}

@@ -40,7 +40,7 @@
 // # Code without end
 //
 // A client that sends 10,000 requests without a pause and without a line of a script, a script that
-// writes 10,000 lines at one instant, and 10,000 goroutines end a run: Result.Runaway. Goroutines
+// writes 10,000 lines at one instant, and 5,000 goroutines end a run: Result.Runaway. Goroutines
 // without number that begin at one instant, so that nothing can end the run, end the process.
 //
 // # Several goroutines of one client

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -31,9 +32,9 @@ type tempo struct {
 
 const (
 	// maxHurried is the count at which a client is a runaway, and perLine is what each line of a
-	// script adds to it: objects may read all that others have written, and may wait for others without
-	// a pause. The right objects of package object reach 800 requests with 4 clients of 4
-	// goroutines, and 1,400 with 26 clients and 20 rounds, when a two-phase commit reads 500
+	// script adds to it: objects may read all that others have written, and may wait for others
+	// without a pause. The right objects of package object reach 800 requests with 4 clients of
+	// 4 goroutines, and 1,400 with 26 clients and 20 rounds, when a two-phase commit reads 500
 	// transactions. A lock that asks again and again sends 2,500 while another client holds it
 	// for 8 s; 10,000 take some 30 s.
 	maxHurried = 10_000
@@ -43,8 +44,8 @@ const (
 	// maxLinesAtOnce is the number of lines of a client at one instant at which it is a runaway.
 	maxLinesAtOnce = 10_000
 	// maxGoroutines is the number of goroutines at which a run is ended. Those of package object
-	// reach 500.
-	maxGoroutines = 10_000
+	// reach 950 with 26 clients of 9 goroutines.
+	maxGoroutines = 5_000
 	// maxBytes is the greatest length of all messages to the server in a run.
 	maxBytes = 256 << 20
 )
@@ -110,11 +111,11 @@ func (c *Client) countLine(at trace.Moment) {
 	select {}
 }
 
-// countGoroutines ends the run if it has too many goroutines. It counts once in a second of virtual
-// time, or in 256 steps.
+// countGoroutines ends the run if it has too many goroutines. It counts every 100 ms of virtual time
+// or 256 steps, as it takes long to count.
 func (s *simulation) countGoroutines() {
 	steps, now := s.steps.Load(), s.now()
-	if steps < s.counted.steps+256 && now < s.counted.at+time.Second {
+	if steps < s.counted.steps+256 && now < s.counted.at+100*time.Millisecond {
 		return
 	}
 	s.counted.steps, s.counted.at = steps, now
@@ -177,8 +178,9 @@ func (s *simulation) stopCrowd() {
 	buf := make([]byte, sample)
 	stacks := string(buf[:runtime.Stack(buf, true)])
 	if n, stack := s.crowd(stacks); n > strings.Count(stacks, "\n\n")/2 {
-		text := fmt.Sprintf("zksim: the code under test begins goroutines without number at one "+
-			"instant; the process has %d. One of them is:\n%s", runtime.NumGoroutine(), stack)
-		go func() { panic(text) }() // whatever recovers in this goroutine must not keep the process
+		fmt.Fprintf(os.Stderr, "fatal error: the code under test begins goroutines without number "+
+			"at one instant; the process has %d. One of them is:\n%s\n",
+			runtime.NumGoroutine(), stack)
+		os.Exit(2) // not by a panic, which could be recovered, and could print them all
 	}
 }

@@ -22,14 +22,15 @@ func (g *Goroutine) begin() (end func()) {
 	}
 }
 
-// noteBusy notes the clients with scripts that have not ended, and where these are.
+// noteBusy notes the clients with scripts that have not ended, and where these are. Of a runaway
+// that is known already.
 func (s *simulation) noteBusy() {
 	var all string
 	for _, c := range s.clients {
 		if c.done {
 			continue
 		}
-		if all == "" {
+		if all == "" && s.out.Runaway == nil {
 			all = bubble.Stacks()
 		}
 		s.out.Busy = append(s.out.Busy, c.name)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -75,7 +76,7 @@ func TestScenariosStillShow(t *testing.T) {
 	for _, e := range stories(t) {
 		t.Run(e.Slug, func(t *testing.T) {
 			t.Parallel()
-			file, err := gallery.Catalogue().Load(scenarioOf(e.Slug))
+			file, err := saved.Load(scenarioOf(e.Slug), gallery.Catalogue().Find)
 			if err != nil {
 				t.Fatal(err)
 			}

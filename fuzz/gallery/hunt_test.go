@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fuzz/gallery"
-	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -110,7 +110,7 @@ func survivesHunt(t *testing.T, e gallery.Exhibit, runs int) {
 // write writes the scenario and the story.
 func write(t *testing.T, h gallery.Hunted) {
 	t.Helper()
-	if err := scenario.FileOf(h.Minimal).Save(scenarioOf(h.Exhibit.Slug)); err != nil {
+	if err := saved.Of(h.Minimal).Save(scenarioOf(h.Exhibit.Slug)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(storyOf(h.Exhibit.Slug), []byte(withoutLines(h.Minimal.Story())), 0o666); err != nil {

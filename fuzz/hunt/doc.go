@@ -14,6 +14,6 @@
 // in the order in which their scenarios were proposed, and strategies learn only between
 // generations of 32 scenarios.
 //
-// Code that spins without end ends a search, because it slows down all other runs. The
-// finding is kept.
+// Code that spins without end, or begins goroutines without number, ends a search, because it slows
+// down all other runs. The finding is kept.
 package hunt

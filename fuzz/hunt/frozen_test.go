@@ -77,8 +77,14 @@ func TestSweepStopsAtWhatFroze(t *testing.T) {
 // TestSweepGoesOnAfterAMutex that is held while its holder waits: no code spins.
 func TestSweepGoesOnAfterAMutex(t *testing.T) {
 	var guard sync.Mutex
-	w := exists(func() { guard.Lock(); guard.Lock() }, fine)
+	w := exists(nil, fine)
 	w.Freeze = 40 * time.Millisecond
+	w.Play = func(p *scenario.Player, _ scenario.Script) {
+		if _, _, err := p.Conn().Exists("/"); err != nil {
+			guard.Lock()
+			guard.Lock()
+		}
+	}
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	}, nil)

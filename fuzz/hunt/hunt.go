@@ -66,51 +66,6 @@ type Hunt struct {
 // MostFaults is the greatest MaxFaults that a Hunt takes.
 const MostFaults = 100
 
-// Divergence is a scenario with two runs that differ.
-type Divergence struct {
-	Scenario scenario.Scenario
-	// Difference is that of [scenario.Outcome.Difference].
-	Difference string
-	// First and Second are the outcomes of the two runs. Only the first five divergences of a hunt
-	// have them, as an outcome holds the trace of its run.
-	First, Second *scenario.Outcome
-}
-
-// DivergenceOf is the divergence of two outcomes of a scenario. The second is nil if the scenario
-// could not be run again.
-func DivergenceOf(first, second *scenario.Outcome) Divergence {
-	if second == nil {
-		return Divergence{Scenario: first.Scenario, Difference: "only one run can be judged"}
-	}
-	return Divergence{first.Scenario, first.Difference(second), first, second}
-}
-
-// Traces are the traces of the two runs, if these are known and differ.
-func (d Divergence) Traces() []string {
-	if d.First == nil {
-		return nil
-	}
-	first, second := d.First.Result.Trace.String(), d.Second.Result.Trace.String()
-	if first == second {
-		return nil
-	}
-	return []string{first, second}
-}
-
-// String describes the divergence: the scenario, the first difference, and the place in the code
-// that sent the first request that differs, if it is found.
-func (d Divergence) String() string {
-	s := d.Scenario
-	text := fmt.Sprintf("two runs differ: %s, plan %v\n%s", s, s.Plan, d.Difference)
-	if d.First == nil {
-		return text
-	}
-	if sender := d.First.Sender(d.Second); sender != "" {
-		text += "\n" + sender
-	}
-	return text
-}
-
 // Found is the result of a Hunt.
 type Found struct {
 	// Runs counts the scenarios that the strategies proposed, up to the last finding, and
@@ -187,8 +142,7 @@ func (h Hunt) checkBounds() error {
 	if h.MaxFaults < 0 || h.MaxFaults > MostFaults {
 		return fmt.Errorf("hunt: MaxFaults: %d; expected 0 to %d", h.MaxFaults, MostFaults)
 	}
-	known := append(linearizability.Properties(), scenario.InvariantProperty, "panic", "frozen",
-		scenario.Crash)
+	known := append(linearizability.Properties(), scenario.InvariantProperty, "panic", "frozen")
 	for _, p := range h.Properties {
 		if !slices.Contains(known, p) {
 			return fmt.Errorf("hunt: property %q; expected one of %s", p, strings.Join(known, ", "))

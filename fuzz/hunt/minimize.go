@@ -18,8 +18,8 @@ import (
 // that cannot be played or judged does not count. When ctx is done it returns the smallest scenario
 // so far.
 //
-// A run with code that spins without end stays as it is, and the first try with such code is the
-// last: it would take a processor for each further try.
+// A run with code that spins without end, or with goroutines without number, stays as it is, and the
+// first try with such code is the last: each further try would leave more of it.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, shape: shape(o)}
 	if o.Property() == "" {
@@ -89,8 +89,12 @@ func (m *minimizer) play(s scenario.Scenario) *scenario.Outcome {
 	return playOne(s, false).outcome
 }
 
-// froze reports whether a run had to be given up because its code spins; see trace.Result.
-func froze(o *scenario.Outcome) bool { return o != nil && o.Result.Spins }
+// froze reports whether a run has left code behind that spins, or thousands of goroutines. A search
+// ends there, as each further run of the kind would leave more.
+func froze(o *scenario.Outcome) bool {
+	return o != nil &&
+		(o.Result.Spins || o.Result.Runaway != nil && o.Result.Runaway.Goroutines > 0)
+}
 
 func (m *minimizer) shows(o *scenario.Outcome) bool {
 	return o != nil && o.Property() != "" && shape(o) == m.shape

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -56,11 +57,11 @@ func playOne(s scenario.Scenario, twice bool) (r played) {
 			r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
 		}
 	}()
-	r.outcome, r.err = s.Run()
+	r.outcome, r.err = saved.Play(s)
 	if !twice || r.err != nil {
 		return r
 	}
-	again, err := s.Run()
+	again, err := saved.Play(s)
 	if err != nil {
 		r.err = err
 		return r

@@ -191,7 +191,7 @@ func (p *pursuit) count(t trial, r played) int {
 		f.Reached[goal]++
 	}
 	f.judged = f.judged || judged(o)
-	if o.Undecided() {
+	if o.Status() == linearizability.Unknown {
 		if f.Undecided++; f.FirstUndecided == nil {
 			f.FirstUndecided = o
 		}
@@ -219,7 +219,7 @@ func (p *pursuit) violates(o *scenario.Outcome) bool {
 	switch {
 	case o.Status() != linearizability.Violated:
 		return false
-	case o.Result.Spins:
+	case froze(o):
 		return true
 	}
 	return !p.known[shape(o)] && (p.Counts == nil || p.Counts(o)) &&

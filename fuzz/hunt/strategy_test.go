@@ -149,7 +149,7 @@ func keeping(t *testing.T, runs int) (search hunt.Hunt, kept *[]scenario.Scenari
 // are played, whatever Runs is, and then as many others as Runs.
 func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	t.Parallel()
-	search, kept := keeping(t, testrun.Pick(150, 400))
+	search, kept := keeping(t, testrun.Pick(80, 400))
 	first, err := search.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 // seed is the same, and always to the same place.
 func TestResumedHuntGoesElsewhere(t *testing.T) {
 	t.Parallel()
-	search, kept := keeping(t, testrun.Pick(100, 200))
+	search, kept := keeping(t, testrun.Pick(60, 200))
 	if _, err := search.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

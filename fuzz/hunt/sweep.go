@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -55,7 +56,7 @@ func RunSweep(
 	ctx context.Context, s scenario.Scenario, progress func(done, total int),
 ) (*Sweep, error) {
 	s.Plan = nil
-	base, err := s.Run()
+	base, err := saved.Play(s)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +115,11 @@ type pointResult struct {
 
 // sweepPoints are the results of the points of a sweep. They come in any order.
 type sweepPoints struct {
-	mu       sync.Mutex
-	results  []pointResult
-	done     int
-	first    map[string]int // the first point so far of each shape, or, for "", undecided
+	mu      sync.Mutex
+	results []pointResult
+	done    int
+	// first is the first point so far of each shape, or, for "", the first undecided one.
+	first    map[string]int
 	progress func(done, total int)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -25,7 +26,7 @@ func TestCorpus(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".yaml"), func(t *testing.T) {
-			file, err := object.Workloads().Load(name)
+			file, err := saved.Load(name, object.Workloads().Find)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +60,7 @@ func writeCorpus(t *testing.T) {
 			switch {
 			case violated == (o.Property() != "") && shows.MatchString(told):
 				file := filepath.Join("testdata", "scenarios", c.name+".yaml")
-				if err := scenario.FileOf(o).Save(file); err != nil {
+				if err := saved.Of(o).Save(file); err != nil {
 					t.Fatal(err)
 				}
 			case !violated && o.Property() != "" || s.Seed > c.seed+200:

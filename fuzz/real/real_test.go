@@ -96,7 +96,7 @@ const tries = 3
 func (n *tally) try(t *testing.T, p *pool, s scenario.Scenario) *scenario.Outcome {
 	t.Helper()
 	var o *scenario.Outcome
-	for try := 0; try == 0 || try < tries && o.Undecided(); try++ {
+	for try := 0; try == 0 || try < tries && o.Status() == linearizability.Unknown; try++ {
 		var err error
 		if o, err = p.run(t, s); err != nil {
 			t.Errorf("%s, plan %v: %v", s, s.Plan, err)

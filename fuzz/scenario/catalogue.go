@@ -53,15 +53,6 @@ func (c Catalogue) Sound() Catalogue {
 	return sound
 }
 
-// Load reads a scenario file for one of the workloads.
-func (c Catalogue) Load(name string) (File, error) {
-	data, err := readFile(name)
-	if err != nil {
-		return File{}, err
-	}
-	return Parse(name, data, c.Find)
-}
-
 // With adds workloads to a catalogue. It returns an error if one has no name, no implementation, no
 // script or no judge, if it is in the catalogue already, or if one of its names has a space or a
 // control character: in flags and lines of output a name is one word.

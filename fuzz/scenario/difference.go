@@ -5,39 +5,6 @@ import (
 	"strings"
 )
 
-// moreRuns is how many more times a finding is run before it is reported. With one more run, a
-// failure of one run in ten would pass for steady one time in ten.
-const moreRuns = 3
-
-// Steady runs the scenario three more times and reports whether each run has the same outcome. If
-// one has not, differing is its outcome, nil if the scenario cannot be run any more. A finding that
-// is not steady is of no use. Code that shares state between runs, or uses math/rand or map order,
-// causes such findings. A run whose code spins counts as steady and is not repeated: each run would
-// take as long as the World waits, and leave one more goroutine that spins.
-func (o *Outcome) Steady() (steady bool, differing *Outcome) {
-	if o.Result.Spins {
-		return true, nil
-	}
-	for range moreRuns {
-		again, err := o.Scenario.Run()
-		if err != nil || o.Difference(again) != "" {
-			return false, again
-		}
-	}
-	return true, nil
-}
-
-// Shows runs a violating scenario some more times, and returns how many of the runs violate the
-// same property.
-func (o *Outcome) Shows(runs int) (times int) {
-	for range runs {
-		if again, err := o.Scenario.Run(); err == nil && again.Property() == o.Property() {
-			times++
-		}
-	}
-	return times
-}
-
 // Difference is the first difference between two outcomes of one scenario, in two lines; "" if
 // there is none. It compares the trace, the history, the leftovers, the verdicts and the story.
 func (o *Outcome) Difference(other *Outcome) string {

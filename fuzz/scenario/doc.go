@@ -2,7 +2,7 @@
 // connections and sessions on purpose, and a judge says whether the object kept its promises.
 //
 // A test of a lock, a queue or another usual object needs only packages fuzz and object. This
-// package is for objects of other kinds, and for tools that run or save scenarios themselves.
+// package is for objects of other kinds, and for tools that run scenarios themselves.
 //
 // # The parts of a scenario
 //
@@ -17,8 +17,7 @@
 //   - An [Outcome] is the result of a run: the trace, the history and the verdicts.
 //   - A story ([Outcome.Story]) tells a violated run: the violated property, the faults, and the
 //     lines of the trace that matter.
-//   - A [File] is a scenario as YAML, with the expected outcome. [Parse] reads it, [File.Save]
-//     writes it, and [File.Check] runs it and compares. A [Catalogue] finds the workload by name.
+//   - Package saved has scenarios as files. A [Catalogue] finds a workload by name.
 //
 // # A workload for another kind of object
 //
@@ -97,7 +96,7 @@
 //     Such a run is given up after 20 s of real time, or 5 s if all its goroutines wait.
 //   - A panic in a goroutine that the code under test starts ends the process, because Go lets no
 //     other goroutine recover it. So do a fatal error of the runtime and os.Exit. The command zksim
-//     names and saves the scenario, with the property [Crash]. A test leaves notes of the scenarios
+//     names and saves the scenario, with the property "crash". A test leaves notes of the scenarios
 //     that were under way in testdata/zksim; the next test plays each of them first, alone, and
 //     keeps the one that ends the process. Such a scenario is not made small.
 //   - Faults are those of one server and its network. There are no followers that lag and no

@@ -66,32 +66,3 @@ func ExampleScenario_Run() {
 	fmt.Println(o.Status(), o.Property())
 	// Output: violated liveness
 }
-
-// A scenario file is a test: it has the expected outcome.
-func ExampleParse() {
-	file, err := scenario.Parse("lost.yaml", []byte(`
-workload: queue
-implementation: recipes.ApacheQueue
-clients: 1
-rounds: 1
-seed: 1
-plan:
-  - drop-reply client=a op=delete request=1
-expect: violated
-property: delivery
-`), object.Find)
-	if err != nil {
-		panic(err)
-	}
-	replay, err := file.Check(false)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(replay.Outcome.Property(), "is violated; problems:", len(replay.Problems))
-
-	_, err = scenario.Parse("bad.yaml", []byte("workload: queue\nclients: many\n"), object.Find)
-	fmt.Println(err)
-	// Output:
-	// delivery is violated; problems: 0
-	// bad.yaml:2:10: clients: found text; expected a whole number
-}

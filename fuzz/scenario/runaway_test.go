@@ -88,7 +88,7 @@ func TestGoroutinesWithoutNumberAreAVerdict(t *testing.T) {
 	s := runningAway(func(ctx context.Context, _ *zk.Conn) error {
 		for {
 			begin(ctx)
-			time.Sleep(time.Millisecond)
+			time.Sleep(20 * time.Millisecond)
 		}
 	})
 	const want = "goroutines without number: at step "
@@ -104,7 +104,7 @@ func TestGoroutinesWithoutNumberAreAVerdict(t *testing.T) {
 }
 
 func begin(ctx context.Context) {
-	for range 10 {
+	for range 300 {
 		go func() { <-ctx.Done() }()
 	}
 }

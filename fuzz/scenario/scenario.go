@@ -9,7 +9,6 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
-	"github.com/zksim/zksim/internal/inflight"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -55,9 +54,6 @@ type Outcome struct {
 // that froze if code spins.
 func (o *Outcome) Status() linearizability.Status { return o.first().Status }
 
-// Undecided reports whether nothing is violated, but some verdict is unknown.
-func (o *Outcome) Undecided() bool { return o.Status() == linearizability.Unknown }
-
 // Property names the violated property, "" if there is none. Besides the properties of package
 // linearizability there are "panic" and "frozen".
 func (o *Outcome) Property() string {
@@ -96,10 +92,6 @@ func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 	return v, false
 }
 
-// Crash is the property of a scenario file that ends the process: by a panic in a goroutine that
-// the code under test has begun, a fatal error of the runtime, or os.Exit.
-const Crash = "crash"
-
 // Validate returns an error if the script is wrong, alone or for the workload. The error begins
 // with the key of a scenario file.
 func (s Scenario) Validate() error {
@@ -121,7 +113,6 @@ func (s Scenario) Run() (*Outcome, error) {
 	if err := s.playable(); err != nil {
 		return nil, err
 	}
-	defer inflight.Note(s.note)()
 	world, players := s.world()
 	result, err := world.Run()
 	if err != nil {

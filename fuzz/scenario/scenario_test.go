@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
@@ -18,8 +19,8 @@ import (
 func TestStories(t *testing.T) {
 	for _, name := range []string{"zk-lock-waits-for-itself", "apache-queue-loses-an-element"} {
 		t.Run(name, func(t *testing.T) {
-			file, err := object.Workloads().Load(
-				filepath.Join("..", "object", "testdata", "scenarios", name+".yaml"),
+			file, err := saved.Load(
+				filepath.Join("..", "object", "testdata", "scenarios", name+".yaml"), object.Workloads().Find,
 			)
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +125,7 @@ func TestARunOutOfStepsIsCutShort(t *testing.T) {
 		Plan: plan(t, "refuse 24h client=a request=1"),
 	})
 	v, _ := o.Report.Verdict(linearizability.Liveness)
-	if !o.CutShort || !o.Undecided() ||
+	if !o.CutShort || o.Status() != linearizability.Unknown ||
 		!strings.Contains(v.Summary, "cut short after 1000000 steps and 14h") {
 		t.Errorf("cut short %v, %s: %s", o.CutShort, o.Status(), v.Summary)
 	}

@@ -3,7 +3,6 @@ package scenario
 import (
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -188,15 +187,6 @@ const (
 	// overtime is how much longer clients get that look once in minutes, again and again.
 	overtime = 4 * time.Minute
 )
-
-// judged are the properties that a run of the workload may violate, nil for any.
-func (w Workload) judged() []string {
-	if w.Properties == nil {
-		return nil
-	}
-	return append(slices.Clone(w.Properties), InvariantProperty, "panic", "frozen",
-		Crash)
-}
 
 // Named is the workload under another name of its implementation.
 func (w Workload) Named(impl string) Workload {

@@ -1,9 +1,8 @@
-package scenario
+package saved
 
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,12 +17,13 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // File is a scenario with its expected outcome, as a file keeps it.
 type File struct {
-	Scenario Scenario
+	Scenario scenario.Scenario
 	// Expect is the expected status, OK or Violated.
 	Expect linearizability.Status
 	// Property is the property expected to be violated, "" for any.
@@ -52,8 +52,8 @@ type fileForm struct {
 	Trace          string   `yaml:"trace,omitempty" json:"trace,omitempty"`
 }
 
-// FileOf makes a file that expects exactly the given outcome.
-func FileOf(o *Outcome) File {
+// Of makes a file that expects exactly the given outcome.
+func Of(o *scenario.Outcome) File {
 	f := File{Scenario: o.Scenario, Trace: o.Result.Trace.Hash(), Property: o.Property()}
 	if o.Status() == linearizability.Violated {
 		f.Expect = linearizability.Violated
@@ -72,7 +72,7 @@ func (f File) form() fileForm {
 	if f.Scenario.Schedule.Kind != sim.Latencies {
 		form.Schedule = f.Scenario.Schedule.String()
 	}
-	if n := f.Scenario.Script.goroutines(); n > 1 {
+	if n := f.Scenario.Script.Goroutines; n > 1 {
 		form.Goroutines = n
 	}
 	for _, fault := range f.Scenario.Plan {
@@ -91,17 +91,6 @@ func (f File) Marshal() ([]byte, error) {
 		return nil, fmt.Errorf("encode scenario: %w", err)
 	}
 	return b.Bytes(), nil
-}
-
-// note is a file, in JSON, that expects the scenario to end the process. JSON is YAML that is
-// written quickly: each scenario of a hunt has a note while it is played.
-func (s Scenario) note() []byte {
-	f := File{Scenario: s, Expect: linearizability.Violated, Property: Crash}
-	text, err := json.Marshal(f.form())
-	if err != nil {
-		return nil // strings and numbers only: it cannot fail
-	}
-	return text
 }
 
 // Save writes the file, and makes its directory if need be. At any moment the name has the old
@@ -167,7 +156,7 @@ func readFile(name string) ([]byte, error) {
 // Parse reads a scenario. It is strict: unknown keys, wrong types and invalid values are errors
 // that name the place, as name:line:column, the value and the expected values. A byte order mark at
 // the beginning is skipped. find looks up workloads.
-func Parse(name string, data []byte, find func(workload, impl string) (Workload, error)) (File,
+func Parse(name string, data []byte, find func(workload, impl string) (scenario.Workload, error)) (File,
 	error) {
 	if len(data) > maxScenarioFile {
 		return File{}, fmt.Errorf("%s: %d bytes; expected at most %d", name, len(data),
@@ -229,7 +218,7 @@ type scenarioParser struct {
 
 var traceHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-func (p scenarioParser) file(form fileForm, find func(string, string) (Workload, error)) (File,
+func (p scenarioParser) file(form fileForm, find func(string, string) (scenario.Workload, error)) (File,
 	error) {
 	var f File
 	for _, key := range []string{"workload", "clients", "rounds", "expect"} {
@@ -249,10 +238,11 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 	if s.Seed = form.Seed; p.node("$.seed") == nil {
 		s.Seed = 1 // as on the command line
 	}
-	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines,
+	s.Script = scenario.Script{Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines,
 		Careless: form.Careless}
 	if p.node("$.goroutines") != nil && form.Goroutines == 0 {
-		return f, p.wrong("$.goroutines", "goroutines: 0; expected 1 to %d", maxGoroutines)
+		return f, p.wrong("$.goroutines", "goroutines: 0; expected 1 to %d",
+			sim.MaxGoroutines-1) // one more closes the object
 	}
 	if err := s.Validate(); err != nil {
 		key, _, _ := strings.Cut(err.Error(), ":")
@@ -271,7 +261,7 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 }
 
 // plan reads the faults.
-func (p scenarioParser) plan(lines []string, script Script) ([]fault.Fault, error) {
+func (p scenarioParser) plan(lines []string, script scenario.Script) ([]fault.Fault, error) {
 	clients := map[string]bool{"": true}
 	for _, c := range script.ClientNames() {
 		clients[c] = true
@@ -309,7 +299,7 @@ func (p scenarioParser) expectation(f *File, form fileForm) error {
 		if f.Expect == linearizability.OK {
 			return p.wrong("$.property", "property goes with expect: violated only")
 		}
-		if judged := f.Scenario.Workload.judged(); judged != nil && !slices.Contains(judged,
+		if judged := judged(f.Scenario.Workload); judged != nil && !slices.Contains(judged,
 			form.Property) {
 			return p.wrong("$.property", "property: %q; expected one of %s", form.Property,
 				strings.Join(judged, ", "))
@@ -349,7 +339,7 @@ func (p scenarioParser) wrong(path, format string, args ...any) error {
 // Replay is the result of File.Check.
 type Replay struct {
 	File    File
-	Outcome *Outcome
+	Outcome *scenario.Outcome
 	// Problems are the differences between the outcome and the expected one, one line each.
 	Problems []string
 }
@@ -358,7 +348,7 @@ type Replay struct {
 // nothing is a problem too: such a run shows nothing. With withTrace the trace must be the recorded
 // one.
 func (f File) Check(withTrace bool) (*Replay, error) {
-	o, err := f.Scenario.Run()
+	o, err := Play(f.Scenario)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package scenario
+package cli
 
 import (
 	"fmt"
@@ -6,12 +6,9 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
-
-// At is the world after line number step of the trace, in a few lines: the live sessions, the calls
-// under way, and the znodes that the run has made.
-func (o *Outcome) At(step int64) string { return o.snapshot(step).String() }
 
 // snapshot is the world of a run after a line of its trace.
 type snapshot struct {
@@ -21,7 +18,9 @@ type snapshot struct {
 	rename   func(string) string
 }
 
-func (o *Outcome) snapshot(step int64) snapshot {
+// snapshotOf is the world after line number step of the trace: the live sessions, the calls under
+// way, and the znodes that the run has made.
+func snapshotOf(o *scenario.Outcome, step int64) snapshot {
 	s := snapshot{rename: o.Result.Trace.Rename}
 	nodes := map[string]trace.Change{}
 	for _, c := range o.Result.Changes {

@@ -1,4 +1,4 @@
-package scenario_test
+package saved_test
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"pgregory.net/rapid"
@@ -30,7 +31,7 @@ func TestScenarioFilesReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := scenario.Parse("f.yaml", data, anyWorkload)
+		got, err := saved.Parse("f.yaml", data, anyWorkload)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, data)
 		}
@@ -40,12 +41,12 @@ func TestScenarioFilesReadBack(t *testing.T) {
 	})
 }
 
-func drawFile(t *rapid.T) scenario.File {
+func drawFile(t *rapid.T) saved.File {
 	// Implementations are called after tests: TestLock/with_40_faults#01.
 	impl := rapid.StringMatching(
 		`[A-Za-z0-9]([A-Za-z0-9_./#:=\[\]{}'"-]{0,20}[A-Za-z0-9])?`,
 	).Draw(t, "impl")
-	f := scenario.File{Scenario: scenario.Scenario{
+	f := saved.File{Scenario: scenario.Scenario{
 		Workload: scenario.Workload{
 			Name: rapid.SampledFrom([]string{"lock", "queue"}).Draw(t, "workload"), Impl: impl,
 		},
@@ -90,7 +91,7 @@ func drawFault(t *rapid.T, clients int) fault.Fault {
 	return f
 }
 
-func fileText(f scenario.File) string {
+func fileText(f saved.File) string {
 	s := f.Scenario
 	return fmt.Sprintf("%q %q %v %d %v %v %q %q", s.Workload.Name, s.Workload.Impl, s.Script,
 		s.Seed, s.Plan, f.Expect, f.Property, f.Trace)
@@ -273,7 +274,7 @@ const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue,
 	"id-generator, config, membership or registry"
 
 func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
-	if _, err := scenario.Parse("f.yaml", []byte(good), object.Find); err != nil {
+	if _, err := saved.Parse("f.yaml", []byte(good), object.Find); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range badFiles {
@@ -282,7 +283,7 @@ func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 			if text == good {
 				t.Fatalf("%q is not in the good file", c.old)
 			}
-			_, err := scenario.Parse("f.yaml", []byte(text), object.Find)
+			_, err := saved.Parse("f.yaml", []byte(text), object.Find)
 			if err == nil {
 				t.Fatalf("accepted:\n%s", text)
 			}
@@ -295,15 +296,15 @@ func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 
 // TestByteOrderMarkIsSkipped, as in tree files, and moves no place.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
-	want, err := scenario.Parse("f.yaml", []byte(good), object.Find)
+	want, err := saved.Parse("f.yaml", []byte(good), object.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := scenario.Parse("f.yaml", []byte("\ufeff"+good), object.Find)
+	got, err := saved.Parse("f.yaml", []byte("\ufeff"+good), object.Find)
 	if err != nil || fileText(got) != fileText(want) {
 		t.Errorf("%s, error %v; want %s", fileText(got), err, fileText(want))
 	}
-	_, err = scenario.Parse("f.yaml", []byte("\ufeff"+strings.Replace(good, ": lock", ": 5", 1)),
+	_, err = saved.Parse("f.yaml", []byte("\ufeff"+strings.Replace(good, ": lock", ": 5", 1)),
 		object.Find)
 	if want := "f.yaml:1:11: workload: found a number; expected text"; err == nil ||
 		err.Error() != want {
@@ -322,7 +323,7 @@ func FuzzParseScenario(f *testing.F) {
 	f.Add([]byte("\ufeff" + good))
 	f.Add([]byte("<<: {clients: 3}\n? seed\n: !!int 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := scenario.Parse("f.yaml", data, object.Find)
+		file, err := saved.Parse("f.yaml", data, object.Find)
 		if err != nil {
 			if text := err.Error(); !strings.HasPrefix(text, "f.yaml:") {
 				t.Errorf("%q does not name the file", text)
@@ -333,7 +334,7 @@ func FuzzParseScenario(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file2, err := scenario.Parse("f.yaml", again, object.Find)
+		file2, err := saved.Parse("f.yaml", again, object.Find)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, again)
 		}
@@ -357,36 +358,36 @@ func TestCheckTellsOfEveryDifference(t *testing.T) {
 	missing.Plan = plan(t, "cut client=a request=999")
 	for _, c := range []struct {
 		about string
-		file  scenario.File
+		file  saved.File
 		want  string
 	}{
 		{
-			"as expected", scenario.File{
+			"as expected", saved.File{
 				Scenario: deadlock, Expect: linearizability.Violated, Property: "liveness",
 			}, "",
 		},
-		{"any property", scenario.File{Scenario: deadlock, Expect: linearizability.Violated}, ""},
-		{"calm", scenario.File{Scenario: calm}, ""},
+		{"any property", saved.File{Scenario: deadlock, Expect: linearizability.Violated}, ""},
+		{"calm", saved.File{Scenario: calm}, ""},
 		{
-			"violated", scenario.File{Scenario: deadlock},
+			"violated", saved.File{Scenario: deadlock},
 			"expected ok, but liveness is violated: client a waits for",
 		},
 		{
-			"of another property", scenario.File{
+			"of another property", saved.File{
 				Scenario: deadlock, Expect: linearizability.Violated, Property: "safety",
 			}, "expected a violation of safety, but liveness is violated",
 		},
 		{
-			"not violated", scenario.File{
+			"not violated", saved.File{
 				Scenario: calm, Expect: linearizability.Violated, Property: "safety",
 			}, "expected a violation of safety, but the verdict is ok",
 		},
 		{
-			"missed fault", scenario.File{Scenario: missing},
+			"missed fault", saved.File{Scenario: missing},
 			`fault "cut client=a request=999" matches nothing in this run any more`,
 		},
 		{
-			"other trace", scenario.File{Scenario: calm, Trace: strings.Repeat("0", 64)},
+			"other trace", saved.File{Scenario: calm, Trace: strings.Repeat("0", 64)},
 			"the trace differs from the recorded one",
 		},
 	} {
@@ -406,7 +407,7 @@ func TestCheckTellsOfEveryDifference(t *testing.T) {
 func TestPropertiesOfAnotherJudgeReadBack(t *testing.T) {
 	for _, kind := range []string{"lock", "queue", "counter", "account"} {
 		for _, property := range []string{
-			scenario.InvariantProperty, "panic", "frozen", scenario.Crash, "balance of accounts", "",
+			scenario.InvariantProperty, "panic", "frozen", saved.Crash, "balance of accounts", "",
 		} {
 			w := scenario.Workload{Name: kind, Impl: "own",
 				Play: func(*scenario.Player, scenario.Script) {},
@@ -416,7 +417,7 @@ func TestPropertiesOfAnotherJudgeReadBack(t *testing.T) {
 					}
 					return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 				}}
-			file := scenario.FileOf(
+			file := saved.Of(
 				run(t, scenario.Scenario{
 					Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1},
 				}),
@@ -425,7 +426,7 @@ func TestPropertiesOfAnotherJudgeReadBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := scenario.Parse(
+			got, err := saved.Parse(
 				"f.yaml", data, func(string, string) (scenario.Workload, error) { return w, nil },
 			)
 			if err != nil || got.Property != property || got.Expect != linearizability.Violated {
@@ -440,7 +441,7 @@ func TestPropertiesOfAnotherJudgeReadBack(t *testing.T) {
 func TestSaveReplacesTheWholeFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "new", "f.yaml")
-	file := scenario.File{
+	file := saved.File{
 		Scenario: scenario.Scenario{
 			Workload: builtin(t, "lock", ""),
 			Script:   scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
@@ -461,7 +462,7 @@ func TestSaveReplacesTheWholeFile(t *testing.T) {
 	if text, err := io.ReadAll(old); err != nil || !strings.Contains(string(text), "\nseed: 1\n") {
 		t.Errorf("the old file, %v:\n%s\nwant seed: 1", err, text)
 	}
-	if loaded, err := object.Workloads().Load(name); err != nil || loaded.Scenario.Seed != 2 {
+	if loaded, err := saved.Load(name, object.Workloads().Find); err != nil || loaded.Scenario.Seed != 2 {
 		t.Errorf("%v, seed %d; want 2", err, loaded.Scenario.Seed)
 	}
 	onlyFile(t, filepath.Dir(name), "f.yaml")
@@ -473,7 +474,7 @@ func TestSaveThatFailsLeavesNothing(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "f.yaml"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	file := scenario.File{
+	file := saved.File{
 		Scenario: scenario.Scenario{
 			Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript,
 		},

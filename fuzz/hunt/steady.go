@@ -1,0 +1,86 @@
+package hunt
+
+import (
+	"fmt"
+
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// moreRuns is how many more times a finding is run before it is reported. With one more run, a
+// failure of one run in ten would pass for steady one time in ten.
+const moreRuns = 3
+
+// Steady runs the scenario three more times and reports whether each run has the same outcome. If
+// one has not, differing is its outcome, nil if the scenario cannot be run any more. A finding that
+// is not steady is of no use. Code that shares state between runs, or uses math/rand or map order,
+// causes such findings. A run whose code spins counts as steady and is not repeated: each run would
+// take as long as the World waits, and leave one more goroutine that spins.
+func Steady(o *scenario.Outcome) (steady bool, differing *scenario.Outcome) {
+	if o.Result.Spins {
+		return true, nil
+	}
+	for range moreRuns {
+		again, err := saved.Play(o.Scenario)
+		if err != nil || o.Difference(again) != "" {
+			return false, again
+		}
+	}
+	return true, nil
+}
+
+// Shows runs a violating scenario some more times, and returns how many of the runs violate the
+// same property.
+func Shows(o *scenario.Outcome, runs int) (times int) {
+	for range runs {
+		if again, err := saved.Play(o.Scenario); err == nil && again.Property() == o.Property() {
+			times++
+		}
+	}
+	return times
+}
+
+// Divergence is a scenario with two runs that differ.
+type Divergence struct {
+	Scenario scenario.Scenario
+	// Difference is that of [scenario.Outcome.Difference].
+	Difference string
+	// First and Second are the outcomes of the two runs. Only the first five divergences of a hunt
+	// have them, as an outcome holds the trace of its run.
+	First, Second *scenario.Outcome
+}
+
+// DivergenceOf is the divergence of two outcomes of a scenario. The second is nil if the scenario
+// could not be run again.
+func DivergenceOf(first, second *scenario.Outcome) Divergence {
+	if second == nil {
+		return Divergence{Scenario: first.Scenario, Difference: "only one run can be judged"}
+	}
+	return Divergence{first.Scenario, first.Difference(second), first, second}
+}
+
+// Traces are the traces of the two runs, if these are known and differ.
+func (d Divergence) Traces() []string {
+	if d.First == nil {
+		return nil
+	}
+	first, second := d.First.Result.Trace.String(), d.Second.Result.Trace.String()
+	if first == second {
+		return nil
+	}
+	return []string{first, second}
+}
+
+// String describes the divergence: the scenario, the first difference, and the place in the code
+// that sent the first request that differs, if it is found.
+func (d Divergence) String() string {
+	s := d.Scenario
+	text := fmt.Sprintf("two runs differ: %s, plan %v\n%s", s, s.Plan, d.Difference)
+	if d.First == nil {
+		return text
+	}
+	if sender := d.First.Sender(d.Second); sender != "" {
+		text += "\n" + sender
+	}
+	return text
+}

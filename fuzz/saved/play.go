@@ -1,0 +1,49 @@
+package saved
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/inflight"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// Crash is the property of a scenario file that ends the process: by a panic in a goroutine that
+// the code under test has begun, a fatal error of the runtime, or os.Exit.
+const Crash = "crash"
+
+// Play runs a scenario. If the process keeps notes, it keeps one of the scenario meanwhile, in case
+// that the code under test ends the process. See package inflight.
+func Play(s scenario.Scenario) (*scenario.Outcome, error) {
+	defer inflight.Note(func() []byte { return note(s) })()
+	return s.Run()
+}
+
+// note is a file, in JSON, that expects the scenario to end the process. JSON is YAML that is
+// written quickly: each scenario of a hunt has a note while it is played.
+func note(s scenario.Scenario) []byte {
+	f := File{Scenario: s, Expect: linearizability.Violated, Property: Crash}
+	text, err := json.Marshal(f.form())
+	if err != nil {
+		return nil // strings and numbers only: it cannot fail
+	}
+	return text
+}
+
+// judged are the properties that a run of the workload may violate, nil for any.
+func judged(w scenario.Workload) []string {
+	if w.Properties == nil {
+		return nil
+	}
+	return append(slices.Clone(w.Properties), scenario.InvariantProperty, "panic", "frozen", Crash)
+}
+
+// Load reads a scenario file. find looks up workloads.
+func Load(name string, find func(workload, impl string) (scenario.Workload, error)) (File, error) {
+	data, err := readFile(name)
+	if err != nil {
+		return File{}, err
+	}
+	return Parse(name, data, find)
+}
