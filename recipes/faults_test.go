@@ -273,15 +273,15 @@ var scenes = map[string]scene{
 		}
 	}},
 	"TreeCache": {testconn.Stays, true, func(p *play) {
-		writer, c := p.s.Connect(), NewTreeCache(p.c, "/t")
+		c := NewTreeCache(p.c, "/t")
 		p.ends = append(p.ends, c)
 		mustDo(p.T, c.Start())
 		p.do(c.Ready)
-		putNode(p.T, writer, "/t", "")
-		putNode(p.T, writer, "/t/a", "1")
+		p.s.Seed("/t", "")
+		p.s.Seed("/t/a", "1")
 		letSettle()
-		putNode(p.T, writer, "/t/a/b", "2")
-		putData(p.T, writer, "/t/a", "3")
+		p.s.Seed("/t/a/b", "2")
+		p.s.Seed("/t/a", "3")
 		time.Sleep(10 * time.Second)
 		p.shows("/t= /t/a=3 /t/a/b=2 false", func(context.Context) (string, error) {
 			return fmt.Sprintf("%s %v", shownText(c.Nodes()), c.Stale()), nil
