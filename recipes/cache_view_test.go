@@ -112,6 +112,8 @@ func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 		if n, ok := c.Get("b"); !ok || n.Name() != "b" || n.Stat.Version != 1 {
 			t.Errorf("%+v %v", n, ok)
 		}
+		s.Delete("/d/a")
+		letSettle()
 		s.Delete("/d")
 		letSettle()
 		wantShown(t, newsOf(changes), "removed /d/a, removed /d/b")
