@@ -126,12 +126,8 @@ func (b *Barrier) remove(ctx context.Context, r *requests) error {
 }
 
 // look reads the node as it is at some moment during the call, nil if there is none.
-func (b *Barrier) look(ctx context.Context, r *requests) (stat *zk.Stat, err error) {
-	err = r.fresh(ctx, b.path, func() (err error) {
-		stat, err = r.exists(ctx, b.path)
-		return err
-	})
-	return stat, err
+func (b *Barrier) look(ctx context.Context, r *requests) (*zk.Stat, error) {
+	return freshly(ctx, r, b.path, func() (*zk.Stat, error) { return r.exists(ctx, b.path) })
 }
 
 // wait looks until there is no node, or another than at first.

@@ -53,26 +53,8 @@ func newsOf(c *CacheChanges) string {
 	}
 }
 
-func putData(t *testing.T, c *testConn, path, data string) {
-	t.Helper()
-	mustDo(t, errOf(c.Set(path, []byte(data), -1)))
-}
-
-func putNode(t *testing.T, c *testConn, path, data string) {
-	t.Helper()
-	mustDo(t, errOf(c.Create(path, []byte(data), 0, zk.WorldACL(zk.PermAll))))
-}
-
-func dropNodes(t *testing.T, c *testConn, paths ...string) {
-	t.Helper()
-	for _, path := range paths {
-		mustDo(t, c.Delete(path, -1))
-	}
-}
-
 func TestNodeCacheFollowsItsNode(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		writer := s.Connect()
 		c := NewNodeCache(s.Connect(), "/n", RecheckEvery(0))
 		changes := c.Changes()
 		readyCache(t, c)
@@ -85,16 +67,16 @@ func TestNodeCacheFollowsItsNode(t *testing.T) {
 			shown  string
 		}{
 			{func() {}, "ready", ""},
-			{func() { putNode(t, writer, "/n", "1") }, "added /n", "/n=1"},
-			{func() { putData(t, writer, "/n", "2") }, "updated /n", "/n=2"},
-			{func() { putData(t, writer, "/n", "2") }, "updated /n", "/n=2"},
-			{func() { putNode(t, writer, "/n/child", "") }, "", "/n=2"},
-			{func() { dropNodes(t, writer, "/n/child", "/n") }, "removed /n", ""},
-			{func() { putNode(t, writer, "/n", "1") }, "added /n", "/n=1"},
+			{func() { s.Seed("/n", "1") }, "added /n", "/n=1"},
+			{func() { s.Seed("/n", "2") }, "updated /n", "/n=2"},
+			{func() { s.Seed("/n", "2") }, "updated /n", "/n=2"},
+			{func() { s.Seed("/n/child", "") }, "", "/n=2"},
+			{func() { s.Delete("/n") }, "removed /n", ""},
+			{func() { s.Seed("/n", "1") }, "added /n", "/n=1"},
 			{
 				func() {
-					dropNodes(t, writer, "/n")
-					putNode(t, writer, "/n", "1")
+					s.Delete("/n")
+					s.Seed("/n", "1")
 				}, "updated /n", "/n=1",
 			},
 		} {
@@ -113,29 +95,30 @@ func TestNodeCacheFollowsItsNode(t *testing.T) {
 
 func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		writer := s.Connect()
 		c := NewChildrenCache(s.Connect(), "/d", RecheckEvery(0))
 		changes := c.Changes()
 		readyCache(t, c)
-		putNode(t, writer, "/d", "dir")
-		putNode(t, writer, "/d/b", "1")
+		s.Seed("/d", "dir")
+		s.Seed("/d/b", "1")
 		letSettle()
-		putNode(t, writer, "/d/a", "2")
-		putNode(t, writer, "/d/a/deep", "3")
+		s.Seed("/d/a", "2")
+		s.Seed("/d/a/deep", "3")
 		letSettle()
-		putData(t, writer, "/d", "other")
-		putData(t, writer, "/d/b", "4")
+		s.Seed("/d", "other")
+		s.Seed("/d/b", "4")
 		letSettle()
 		wantShown(t, shownText(c.Nodes()), "/d/a=2 /d/b=4")
 		wantShown(t, newsOf(changes), "ready, added /d/b, added /d/a")
 		if n, ok := c.Get("b"); !ok || n.Name() != "b" || n.Stat.Version != 1 {
 			t.Errorf("%+v %v", n, ok)
 		}
-		dropNodes(t, writer, "/d/a/deep", "/d/a", "/d/b", "/d")
+		s.Delete("/d/a")
+		letSettle()
+		s.Delete("/d")
 		letSettle()
 		wantShown(t, newsOf(changes), "removed /d/a, removed /d/b")
-		putNode(t, writer, "/d", "")
-		putNode(t, writer, "/d/a", "5")
+		s.Seed("/d", "")
+		s.Seed("/d/a", "5")
 		letSettle()
 		wantShown(t, newsOf(c.Changes()), "added /d/a, ready")
 		mustClose(t, c)
@@ -144,14 +127,13 @@ func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 
 func TestTreeCacheShowsTheTree(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		writer := s.Connect()
-		putNode(t, writer, "/t", "")
-		putNode(t, writer, "/t/a", "1")
+		s.Seed("/t", "")
+		s.Seed("/t/a", "1")
 		c := readyCache(t, NewTreeCache(s.Connect(), "/t", RecheckEvery(0)))
-		putNode(t, writer, "/t/a/b", "2")
-		putNode(t, writer, "/t/a/b/c", "3")
+		s.Seed("/t/a/b", "2")
+		s.Seed("/t/a/b/c", "3")
 		letSettle()
-		putData(t, writer, "/t/a/b/c", "4")
+		s.Seed("/t/a/b/c", "4")
 		letSettle()
 		wantShown(t, shownText(c.Nodes()), "/t= /t/a=1 /t/a/b=2 /t/a/b/c=4")
 		if n, ok := c.Get("/t/a/b"); !ok || string(n.Data) != "2" {
@@ -159,8 +141,8 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 		}
 		changes := c.Changes()
 		newsOf(changes)
-		dropNodes(t, writer, "/t/a/b/c", "/t/a/b", "/t/a")
-		putNode(t, writer, "/t/a", "5")
+		s.Delete("/t/a")
+		s.Seed("/t/a", "5")
 		letSettle()
 		wantShown(t, shownText(c.Nodes()), "/t= /t/a=5")
 		mustClose(t, c)
@@ -169,9 +151,8 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 
 func TestCacheOfTheRoot(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		writer := s.Connect()
-		putNode(t, writer, "/a", "1")
-		putNode(t, writer, "/a/b", "2")
+		s.Seed("/a", "1")
+		s.Seed("/a/b", "2")
 		tree, children := readyCache(t, NewTreeCache(s.Connect(), "/")),
 			readyCache(t, NewChildrenCache(s.Connect(), "/"))
 		wantShown(t, shownText(tree.Nodes()),
@@ -183,11 +164,10 @@ func TestCacheOfTheRoot(t *testing.T) {
 
 // TestCacheReadsAgainInANewSession: a change between two sessions fires no watch.
 func TestCacheReadsAgainInANewSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		writer, conn := s.Connect(), s.Connect()
-		putNode(t, writer, "/t", "")
-		putNode(t, writer, "/t/a", "1")
-		putNode(t, writer, "/t/b", "1")
+	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
+		s.Seed("/t", "")
+		s.Seed("/t/a", "1")
+		s.Seed("/t/b", "1")
 		c := readyCache(t, NewTreeCache(conn, "/t", RecheckEvery(0)))
 		changes := c.Changes()
 		newsOf(changes)
@@ -196,10 +176,10 @@ func TestCacheReadsAgainInANewSession(t *testing.T) {
 			t.Error("not stale while disconnected")
 		}
 		conn.Expire()
-		putData(t, writer, "/t/a", "2")
-		dropNodes(t, writer, "/t/b")
-		putNode(t, writer, "/t/b", "1") // with the same version
-		putNode(t, writer, "/t/c", "1")
+		s.Seed("/t/a", "2")
+		s.Delete("/t/b")
+		s.Seed("/t/b", "1") // with the same version
+		s.Seed("/t/c", "1")
 		letSettle()
 		if got, want := shownText(c.Nodes()), "/t= /t/a=1 /t/b=1"; got != want || !c.Stale() {
 			t.Errorf("shown %s, want %s, stale %v", got, want, c.Stale())
@@ -215,12 +195,11 @@ func TestCacheReadsAgainInANewSession(t *testing.T) {
 }
 
 func TestCacheRechecksWithoutEvents(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		writer, conn := s.Connect(), s.Connect()
-		putNode(t, writer, "/n", "1")
+	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
+		s.Seed("/n", "1")
 		conn.Deafen()
 		c := readyCache(t, NewNodeCache(conn, "/n", RecheckEvery(time.Hour)))
-		putData(t, writer, "/n", "2")
+		s.Seed("/n", "2")
 		letSettle()
 		if n, _ := c.Get(); string(n.Data) != "1" {
 			t.Error("how could it know?")
@@ -235,8 +214,7 @@ func TestCacheRechecksWithoutEvents(t *testing.T) {
 }
 
 func TestCacheTellsWhyItIsNotReady(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		conn := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 		c := NewNodeCache(conn, "/n")
 		if !c.Stale() {
 			t.Error("not stale before Start")
@@ -272,7 +250,6 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 
 func TestChangesWakesItsReader(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		writer := s.Connect()
 		c := readyCache(t, NewNodeCache(s.Connect(), "/n"))
 		changes, idle := c.Changes(), c.Changes()
 		idle.Close()
@@ -287,9 +264,9 @@ func TestChangesWakesItsReader(t *testing.T) {
 				got <- e.Kind.String() + string(e.Node.Data)
 			}
 		}()
-		putNode(t, writer, "/n", "1")
+		s.Seed("/n", "1")
 		letSettle()
-		putData(t, writer, "/n", "2")
+		s.Seed("/n", "2")
 		letSettle()
 		mustClose(t, c)
 		var list []string

@@ -18,10 +18,22 @@ func call[T any](ctx context.Context, l *lifecycle, what string, do work[T]) (T,
 func act(
 	ctx context.Context, l *lifecycle, what string, do func(ctx context.Context, r *requests) error,
 ) error {
-	_, err := call(ctx, l, what, func(
+	return settling(ctx, l, what, func(
 		ctx context.Context, r *requests, _ *task[struct{}],
+	) error {
+		return do(ctx, r)
+	})
+}
+
+// settling is act for an operation that may settle its result before it has cleaned up.
+func settling(
+	ctx context.Context, l *lifecycle, what string,
+	do func(ctx context.Context, r *requests, t *task[struct{}]) error,
+) error {
+	_, err := call(ctx, l, what, func(
+		ctx context.Context, r *requests, t *task[struct{}],
 	) (struct{}, error) {
-		return struct{}{}, do(ctx, r)
+		return struct{}{}, do(ctx, r, t)
 	})
 	return err
 }

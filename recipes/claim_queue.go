@@ -92,10 +92,6 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
 }
 
 // listSynced is list that is never behind the moment of the call.
-func (q *claimQueue) listSynced(ctx context.Context, r *requests) (l lineup, err error) {
-	err = r.fresh(ctx, q.items(), func() (err error) {
-		l, err = q.list(ctx, r)
-		return err
-	})
-	return l, err
+func (q *claimQueue) listSynced(ctx context.Context, r *requests) (lineup, error) {
+	return freshly(ctx, r, q.items(), func() (lineup, error) { return q.list(ctx, r) })
 }

@@ -138,18 +138,18 @@ func (c *ConfigCenter) Delete(ctx context.Context, key string, version int32) er
 
 // change makes one change of a key together with its record.
 func (c *ConfigCenter) change(ctx context.Context, what, key string, op interface{}) error {
-	_, err := call(ctx, c.lifecycle, what+" "+key+
-		" in", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	return settling(ctx, c.lifecycle, what+" "+key+" in", func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) error {
 		if err := checkName("key", key); err != nil {
-			return struct{}{}, err
+			return err
 		}
 		w, err := newRecorded(c.writes(), "")
-		if err != nil {
-			return struct{}{}, err
+		if err == nil {
+			_, err = end(c.lifecycle, r, t, w, struct{}{}, c.apply(ctx, r, w, op))
 		}
-		return end(c.lifecycle, r, t, w, struct{}{}, c.apply(ctx, r, w, op))
+		return err
 	})
-	return err
 }
 
 func (c *ConfigCenter) writes() string { return join(c.path, "writes") }

@@ -8,8 +8,7 @@ import (
 )
 
 func TestConfigCenterReadsItsCopy(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		conn := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 		c, writer := NewConfigCenter(conn, "/config", RecheckEvery(0)),
 			NewConfigCenter(s.Connect(), "/config")
 		changes := c.Changes()
@@ -46,8 +45,7 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 }
 
 func TestConfigCenterRefusesWhatIsNoKey(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		conn := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 		c := NewConfigCenter(conn, "/config")
 		for _, key := range []string{"", ".", "..", "a/b"} {
 			_, _, err := c.Fetch(t.Context(), key)

@@ -89,14 +89,11 @@ func (c *Counter) add(
 
 // Get returns the value, as it is at some moment of the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
-	return ask(ctx, c.lifecycle, "get", func(
-		ctx context.Context, r *requests,
-	) (value int64, err error) {
-		err = r.fresh(ctx, c.path, func() (err error) {
-			value, _, err = c.read(ctx, r)
-			return err
+	return ask(ctx, c.lifecycle, "get", func(ctx context.Context, r *requests) (int64, error) {
+		return freshly(ctx, r, c.path, func() (int64, error) {
+			value, _, err := c.read(ctx, r)
+			return value, err
 		})
-		return value, err
 	})
 }
 

@@ -28,8 +28,7 @@ func wantGet(t *testing.T, c *Counter, want int64) {
 func TestCounterTellsAnEchoFromARival(t *testing.T) {
 	for name, fault := range map[string]rule{"request lost": loseRequest, "reply lost": loseReply} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *testServer) {
-				conn := s.Connect()
+			alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 				c, rival := NewCounter(conn, "/c"), NewCounter(s.Connect(), "/c")
 				wantAdd(t, c, 1, 1)
 				fault.After = func() {
@@ -90,8 +89,7 @@ func TestCounterRefusesWhatIsNoNumber(t *testing.T) {
 
 func TestCounterGivenUpSettlesInTheBackground(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			conn := s.Connect()
+		alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 			c := NewCounter(conn, "/c")
 			wantAdd(t, c, 1, 1)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -110,8 +108,7 @@ func TestCounterGivenUpSettlesInTheBackground(t *testing.T) {
 }
 
 func TestCounterReportsARefusal(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		conn := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 		c := NewCounter(conn, "/dir/c")
 		conn.On("create", 1, refusal)
 		wantFailure(t, errOf(c.Add(t.Context(), 1)), zk.ErrNoAuth, NotApplied)

@@ -91,7 +91,7 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	if !b.mayEnter() {
 		return b.explain("enter", ErrInside)
 	}
-	_, err := call(ctx, b.lifecycle, "enter", b.enter)
+	err := settling(ctx, b.lifecycle, "enter", b.enter)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.entering = false

@@ -17,9 +17,7 @@ const (
 
 // enter makes a node and waits until it is in a group. If the caller has left meanwhile, the node
 // is removed again.
-func (b *DoubleBarrier) enter(
-	ctx context.Context, r *requests, t *task[struct{}],
-) (struct{}, error) {
+func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}]) error {
 	b.mu.Lock()
 	before := b.cleaning
 	b.cleaning = t.done
@@ -29,7 +27,7 @@ func (b *DoubleBarrier) enter(
 	}
 	own, err := newProtected(b.path, memberMarker)
 	if err != nil {
-		return struct{}{}, err
+		return err
 	}
 	own.unordered = true
 	err = own.create(ctx, r, nil)
@@ -37,7 +35,7 @@ func (b *DoubleBarrier) enter(
 		var m *member
 		m, err = b.await(ctx, r, own)
 		if err == nil && b.keep(t, m) {
-			return struct{}{}, nil
+			return nil
 		}
 	}
 	switch {
@@ -50,7 +48,7 @@ func (b *DoubleBarrier) enter(
 	if !errors.Is(err, ErrConnClosed) {
 		err = firstOf(err, b.withdraw(r, own.remove))
 	}
-	return struct{}{}, doubtOf(counted, err)
+	return doubtOf(counted, err)
 }
 
 // await waits until the own node is in a group.

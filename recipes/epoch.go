@@ -45,6 +45,17 @@ func (r *requests) synced(ctx context.Context, path string) (epoch, error) {
 	return e, nil
 }
 
+// freshly is fresh for a read with a result.
+func freshly[T any](
+	ctx context.Context, r *requests, path string, read func() (T, error),
+) (value T, err error) {
+	err = r.fresh(ctx, path, func() (err error) {
+		value, err = read()
+		return err
+	})
+	return value, err
+}
+
 // fresh runs read until its result was true at some moment of the call, or read has failed.
 func (r *requests) fresh(ctx context.Context, path string, read func() error) error {
 	for {

@@ -273,15 +273,15 @@ var scenes = map[string]scene{
 		}
 	}},
 	"TreeCache": {testconn.Stays, true, func(p *play) {
-		writer, c := p.s.Connect(), NewTreeCache(p.c, "/t")
+		c := NewTreeCache(p.c, "/t")
 		p.ends = append(p.ends, c)
 		mustDo(p.T, c.Start())
 		p.do(c.Ready)
-		putNode(p.T, writer, "/t", "")
-		putNode(p.T, writer, "/t/a", "1")
+		p.s.Seed("/t", "")
+		p.s.Seed("/t/a", "1")
 		letSettle()
-		putNode(p.T, writer, "/t/a/b", "2")
-		putData(p.T, writer, "/t/a", "3")
+		p.s.Seed("/t/a/b", "2")
+		p.s.Seed("/t/a", "3")
 		time.Sleep(10 * time.Second)
 		p.shows("/t= /t/a=3 /t/a/b=2 false", func(context.Context) (string, error) {
 			return fmt.Sprintf("%s %v", shownText(c.Nodes()), c.Stale()), nil
@@ -436,12 +436,12 @@ func playConfig(p *play) {
 	}
 }
 
-// playScene plays a scene with rules for the n-th request and those after it. It returns the error,
-// the number of requests, and the nodes in the end. settle is called before the handles are closed.
+// playScene plays a scene with rules for the n-th request and those after it. It returns the number
+// of requests, the nodes in the end, and the error. settle is called before the handles are closed.
 func playScene(
 	t *testing.T, script func(p *play), n int,
 	rules func(p *play, leave context.CancelFunc) []rule, settle func(p *play),
-) (err error, requests int, tree string) {
+) (requests int, tree string, err error) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
@@ -467,7 +467,7 @@ func playScene(
 			tree += fmt.Sprintf("%s=%q ", node.Path, node.Data)
 		}
 	})
-	return err, requests, tree
+	return requests, tree, err
 }
 
 func noRules(*play, context.CancelFunc) []rule { return nil }
@@ -478,7 +478,7 @@ func everyRequest(t *testing.T, test func(t *testing.T, name string, nth int, tr
 	for name, scene := range scenes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err, requests, tree := playScene(t, scene.script, 1, noRules, nil)
+			requests, tree, err := playScene(t, scene.script, 1, noRules, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -504,7 +504,7 @@ func TestNoLossLosesOrDoubles(t *testing.T) {
 			[]rule{loseReply, loseRequest}, []rule{{Err: zk.ErrSessionExpired}},
 		), []rule{loseReply}) {
 			lost := func(*play, context.CancelFunc) []rule { return faults }
-			err, _, left := playScene(t, scenes[name].script, nth, lost, nil)
+			_, left, err := playScene(t, scenes[name].script, nth, lost, nil)
 			if err != nil || left != tree {
 				t.Errorf("fault %v: %v, left %s, want %s", faults, err, left, tree)
 			}
@@ -532,7 +532,7 @@ func TestScenesGoOnInANewSession(t *testing.T) {
 				}
 				return []rule{{After: p.c.Expire}}
 			}
-			err, _, left := playScene(t, scenes[name].script, nth, ends, nil)
+			_, left, err := playScene(t, scenes[name].script, nth, ends, nil)
 			if err != nil || left != tree {
 				t.Errorf("%+v: %v, left %s, want %s", end, err, left, tree)
 			}
@@ -547,7 +547,7 @@ func TestRefusalsAreReported(t *testing.T) {
 			return
 		}
 		refused := func(*play, context.CancelFunc) []rule { return []rule{refusal} }
-		if err, _, _ := playScene(t, scenes[name].script, nth, refused, nil); err != nil {
+		if _, _, err := playScene(t, scenes[name].script, nth, refused, nil); err != nil {
 			wantError(t, err, zk.ErrNoAuth)
 		}
 	})
@@ -570,7 +570,7 @@ func TestAbandonedCallsCreateNothing(t *testing.T) {
 				}
 				return []rule{r}
 			}
-			err, _, _ := playScene(t, scenes[name].script, nth, leaves, func(p *play) {
+			_, _, err := playScene(t, scenes[name].script, nth, leaves, func(p *play) {
 				if p.err == nil || p.struck.Load() == 0 {
 					return
 				}
@@ -598,7 +598,7 @@ func TestClosedConnEndsScenes(t *testing.T) {
 		closes := func(p *play, _ context.CancelFunc) []rule {
 			return []rule{{After: func() { p.strike(); p.over.Store(true); p.c.Close() }}}
 		}
-		err, _, _ := playScene(t, scenes[name].script, nth, closes, func(p *play) {
+		_, _, err := playScene(t, scenes[name].script, nth, closes, func(p *play) {
 			if took := p.since(); p.err != nil && took > 15*time.Second {
 				p.Errorf("ended after %v: %v", took, p.err)
 			}

@@ -118,20 +118,15 @@ func TestViewsEndWithTheConn(t *testing.T) {
 // TestWhatMayNotBeReadHidesNothingElse: an unreadable node hides no other in registry, group and
 // caches.
 func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		writer, c := s.Connect(), s.Connect()
-		for _, path := range []string{
-			"/s", "/s/mail", "/s/mail/x", "/s/web", "/s/web/a", "/s/web/b",
-		} {
-			s.Seed(path, "1")
-		}
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		seedOnes(s, "/s", "/s/mail", "/s/mail/x", "/s/web", "/s/web/a", "/s/web/b")
 		allow := s.Forbid("/s/mail", "/s/web/a")
 		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
 			NewTreeCache(c, "/s", RecheckEvery(0))
 		wantServices(t, v, "web/b=1")
 		mustDo(t, tree.Start())
 		wantError(t, tree.Ready(t.Context()), zk.ErrNoAuth)
-		putData(t, writer, "/s/web/b", "2")
+		s.Seed("/s/web/b", "2")
 		wantServices(t, v, "web/b=2")
 		wantShown(t, shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2")
 		for _, view := range []aView{v, tree} {
@@ -166,22 +161,19 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 // TestWhatMayNotBeReadAnyMoreStays: a node that became unreadable stays as it was last read, until
 // it is gone.
 func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		writer, c := s.Connect(), s.Connect()
-		for _, path := range []string{"/s", "/s/web", "/s/web/a", "/s/web/b"} {
-			s.Seed(path, "1")
-		}
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		seedOnes(s, "/s", "/s/web", "/s/web/a", "/s/web/b")
 		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(time.Minute)),
 			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(time.Minute)))
 		wantServices(t, v, "web/a=1 web/b=1")
 		s.Forbid("/s/web/a")
-		putData(t, writer, "/s/web/a", "2")
-		putData(t, writer, "/s/web/b", "2")
+		s.Seed("/s/web/a", "2")
+		s.Seed("/s/web/b", "2")
 		time.Sleep(2 * time.Minute)
 		wantServices(t, v, "web/a=1 web/b=2")
 		wantShown(t, shownText(tree.Nodes()),
 			"/s=1 /s/web=1 /s/web/a=1 /s/web/b=2")
-		dropNodes(t, writer, "/s/web/a")
+		s.Delete("/s/web/a")
 		wantServices(t, v, "web/b=2")
 		time.Sleep(unreadableMax)
 		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want ||
@@ -195,11 +187,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 // TestWhatIsBelowWhatMayNotBeListedIsFollowed: known children of a directory that may not be listed
 // are still followed, in a new session, too.
 func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		writer, c := s.Connect(), s.Connect()
-		for _, path := range []string{"/s", "/s/web", "/s/web/a", "/s/web/b"} {
-			s.Seed(path, "1")
-		}
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		seedOnes(s, "/s", "/s/web", "/s/web/a", "/s/web/b")
 		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
 			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(0)))
 		want := func(services, nodes string) {
@@ -211,13 +200,13 @@ func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 		}
 		want("web/a=1 web/b=1", "/s=1 /s/web=1 /s/web/a=1 /s/web/b=1")
 		allow := s.Forbid("/s/web")
-		putData(t, writer, "/s/web/a", "2")
+		s.Seed("/s/web/a", "2")
 		want("web/a=2 web/b=1", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=1")
 		c.Expire()
-		putData(t, writer, "/s/web/b", "2")
+		s.Seed("/s/web/b", "2")
 		want("web/a=2 web/b=2", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=2")
-		putData(t, writer, "/s/web/b", "3")
-		putNode(t, writer, "/s/web/c", "1")
+		s.Seed("/s/web/b", "3")
+		s.Seed("/s/web/c", "1")
 		want("web/a=2 web/b=3", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=3")
 		allow()
 		time.Sleep(unreadableMax)

@@ -142,7 +142,7 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 		if again, err := g.Members(t.Context()); err != nil || string(again[0].Data) != "1" {
 			t.Errorf("members %+v, %v", again, err)
 		}
-		putData(t, two, "/g/a", "graffiti")
+		s.Seed("/g/a", "graffiti")
 		letSettle()
 		changed := g.Changed()
 		one.Expire()

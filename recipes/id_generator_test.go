@@ -19,8 +19,7 @@ func wantIDs(t *testing.T, g *IDGenerator, want ...int64) {
 
 func TestIDGeneratorsShareTheNumbers(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			conn := s.Connect()
+		alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 			a, b, c := NewIDGenerator(conn, "/ids", 3), NewIDGenerator(s.Connect(), "/ids", 2),
 				NewIDGenerator(conn, "/ids", 0)
 			conn.On("multi", 2, fault)
@@ -60,8 +59,7 @@ func TestIDGeneratorServesManyAtOnce(t *testing.T) {
 }
 
 func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		conn := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 		g := NewIDGenerator(conn, "/ids", 2)
 		wantIDs(t, g, 1, 2)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -82,8 +80,7 @@ func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
 }
 
 func TestIDGeneratorEndsWithClose(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		conn := s.Connect()
+	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 		g := NewIDGenerator(conn, "/ids", 2)
 		conn.Disconnect()
 		failed := make(chan error)

@@ -89,12 +89,10 @@ func (r *requests) membersOf(
 // is an empty queue.
 func (r *requests) queueIn(
 	ctx context.Context, dir string, markers []string,
-) (queue []numbered, err error) {
-	err = r.fresh(ctx, dir, func() (err error) {
-		queue, err = r.listQueue(ctx, dir, markers)
-		return err
+) ([]numbered, error) {
+	return freshly(ctx, r, dir, func() ([]numbered, error) {
+		return r.listQueue(ctx, dir, markers)
 	})
-	return queue, err
 }
 
 // listQueue is queueIn without a sync: the client's server may lag behind.

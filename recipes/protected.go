@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -169,26 +170,17 @@ func (p *protected) adopt(ctx context.Context, r *requests) error {
 // cut off is applied before the sync that follows it on the same session, or never. The server
 // syncs all of its tree, whatever the path; the path tells this search from requests of other
 // goroutines at the same moment.
-func (p *protected) search(ctx context.Context, r *requests) (names []string, err error) {
-	err = r.fresh(ctx, join(p.dir, p.prefix()), func() (err error) {
-		names, err = r.children(ctx, p.dir)
-		return ignore(err, zk.ErrNoNode)
+func (p *protected) search(ctx context.Context, r *requests) ([]string, error) {
+	names, err := freshly(ctx, r, join(p.dir, p.prefix()), func() ([]string, error) {
+		names, err := r.children(ctx, p.dir)
+		return names, ignore(err, zk.ErrNoNode)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p.own(names), nil
-}
-
-// own returns the names that carry our GUID.
-func (p *protected) own(names []string) []string {
-	var own []string
-	for _, name := range names {
-		if strings.HasPrefix(name, p.prefix()) {
-			own = append(own, name)
-		}
-	}
-	return own
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !strings.HasPrefix(name, p.prefix())
+	}), nil
 }
 
 // remove deletes all nodes of the creation. It returns only when the server has confirmed that none

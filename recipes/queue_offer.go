@@ -12,12 +12,11 @@ import (
 // offerAs offers an element; place is the part of its name that decides on its place.
 func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) error {
 	data = bytes.Clone(data) // it may be sent after the caller has left
-	_, err := call(ctx, q.lifecycle, "offer to", func(
+	return settling(ctx, q.lifecycle, "offer to", func(
 		ctx context.Context, r *requests, t *task[struct{}],
-	) (struct{}, error) {
-		return struct{}{}, q.offer(ctx, r, t, place, data)
+	) error {
+		return q.offer(ctx, r, t, place, data)
 	})
-	return err
 }
 
 // offer appends the element and then deletes the record that made it safe to repeat that.

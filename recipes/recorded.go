@@ -92,10 +92,8 @@ func (w *recorded) apply(ctx context.Context, r *requests, change ...interface{}
 
 // settleEcho returns nil if an earlier request has made the change that was refused now.
 func (w *recorded) settleEcho(ctx context.Context, r *requests, refusal error) error {
-	var stat *zk.Stat
-	err := r.fresh(ctx, w.record, func() (err error) {
-		stat, err = r.exists(ctx, w.record)
-		return err
+	stat, err := freshly(ctx, r, w.record, func() (*zk.Stat, error) {
+		return r.exists(ctx, w.record)
 	})
 	if err != nil || stat != nil {
 		return err

@@ -6,21 +6,30 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// children lists the names of path's children, in no order.
-func (r *requests) children(ctx context.Context, path string) ([]string, error) {
-	var names []string
-	err := r.repeat(ctx, func() (err error) {
-		names, _, err = r.conn.Children(path)
+// repeated is repeat for a request with a result.
+func repeated[T any](
+	ctx context.Context, r *requests, request func() (T, error),
+) (value T, err error) {
+	err = r.repeat(ctx, func() (err error) {
+		value, err = request()
 		return err
 	})
-	return names, err
+	return value, err
+}
+
+// children lists the names of path's children, in no order.
+func (r *requests) children(ctx context.Context, path string) ([]string, error) {
+	return repeated(ctx, r, func() ([]string, error) {
+		names, _, err := r.conn.Children(path)
+		return names, err
+	})
 }
 
 // childrenW lists the names of path's children and watches for changes.
-func (r *requests) childrenW(ctx context.Context, path string) ([]string, <-chan zk.Event, error) {
-	var names []string
-	var watch <-chan zk.Event
-	err := r.repeat(ctx, func() (err error) {
+func (r *requests) childrenW(
+	ctx context.Context, path string,
+) (names []string, watch <-chan zk.Event, err error) {
+	err = r.repeat(ctx, func() (err error) {
 		names, _, watch, err = r.conn.ChildrenW(path)
 		return err
 	})
@@ -28,10 +37,10 @@ func (r *requests) childrenW(ctx context.Context, path string) ([]string, <-chan
 }
 
 // get reads the node at path.
-func (r *requests) get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
-	var data []byte
-	var stat *zk.Stat
-	err := r.repeat(ctx, func() (err error) {
+func (r *requests) get(
+	ctx context.Context, path string,
+) (data []byte, stat *zk.Stat, err error) {
+	err = r.repeat(ctx, func() (err error) {
 		data, stat, err = r.conn.Get(path)
 		return err
 	})
@@ -48,12 +57,10 @@ type node struct {
 // getW reads the node at path and watches it. Unlike an existence watch it leaves nothing behind in
 // the client when the node is missing.
 func (r *requests) getW(ctx context.Context, path string) (node, error) {
-	var n node
-	err := r.repeat(ctx, func() (err error) {
+	return repeated(ctx, r, func() (n node, err error) {
 		n.data, n.stat, n.watch, err = r.conn.GetW(path)
-		return err
+		return n, err
 	})
-	return n, err
 }
 
 // sync makes the next read see everything that was committed before it. A server that the client
@@ -67,16 +74,13 @@ func (r *requests) sync(ctx context.Context, path string) error {
 
 // exists returns the stat of the node at path, or nil if there is none.
 func (r *requests) exists(ctx context.Context, path string) (*zk.Stat, error) {
-	var found bool
-	var stat *zk.Stat
-	err := r.repeat(ctx, func() (err error) {
-		found, stat, err = r.conn.Exists(path)
-		return err
+	return repeated(ctx, r, func() (*zk.Stat, error) {
+		found, stat, err := r.conn.Exists(path)
+		if err != nil || !found {
+			return nil, err
+		}
+		return stat, nil
 	})
-	if err != nil || !found {
-		return nil, err
-	}
-	return stat, nil
 }
 
 // existsW is exists that watches for the node's creation, change or deletion. It is for nodes that

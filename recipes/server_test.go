@@ -193,3 +193,10 @@ func wantOutcome(t *testing.T, err error, want Outcome) {
 		t.Errorf("%v: %v; want %v", err, got, want)
 	}
 }
+
+// seedOnes makes nodes with the data "1".
+func seedOnes(s *testServer, paths ...string) {
+	for _, path := range paths {
+		s.Seed(path, "1")
+	}
+}

@@ -103,21 +103,20 @@ func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 func (b *ThresholdBarrier) Wait(ctx context.Context) error {
 	v := &visit{over: make(chan struct{})}
 	defer b.leaveVisit(v)
-	_, err := call(ctx, b.lifecycle, "wait at", func(
+	return settling(ctx, b.lifecycle, "wait at", func(
 		ctx context.Context, r *requests, t *task[struct{}],
-	) (struct{}, error) {
+	) error {
 		left := b.beginVisit(v)
 		defer b.endVisit(v)
 		for _, before := range left {
 			select {
 			case <-before.over: // one member must not be counted twice
 			case <-ctx.Done():
-				return struct{}{}, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
 		}
 		return b.wait(ctx, r, t)
 	})
-	return err
 }
 
 // beginVisit adds a visit, and returns those that were left by their callers.

@@ -81,12 +81,10 @@ func (b *ThresholdBarrier) prepared(ctx context.Context, r *requests) (threshold
 }
 
 // wait comes as a member, as often as its session ends, until the barrier is open.
-func (b *ThresholdBarrier) wait(
-	ctx context.Context, r *requests, t *task[struct{}],
-) (struct{}, error) {
+func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct{}]) error {
 	var seen threshold
 	counted := NotApplied // of a member that was lost after a look that found it not counted
-	none, err := withRestarts(ctx, func() (none struct{}, err error) {
+	_, err := withRestarts(ctx, func() (none struct{}, err error) {
 		now, err := b.prepared(ctx, r)
 		switch {
 		case err != nil || now.open:
@@ -97,7 +95,7 @@ func (b *ThresholdBarrier) wait(
 		seen, counted, err = b.attend(ctx, r, t, now)
 		return none, err
 	})
-	return none, doubtOf(counted == Unknown, err)
+	return doubtOf(counted == Unknown, err)
 }
 
 // attend makes a node and waits until the barrier is open. After an error it returns the barrier as

@@ -117,12 +117,11 @@ func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 	if err != nil {
 		return c.explain("begin", err)
 	}
-	_, err = call(ctx, c.lifecycle, "begin", func(
+	return settling(ctx, c.lifecycle, "begin", func(
 		ctx context.Context, r *requests, t *task[struct{}],
-	) (struct{}, error) {
+	) error {
 		return c.begin(ctx, r, t, data)
 	})
-	return err
 }
 
 // Read returns the transaction, or ErrNoTransaction.
@@ -134,12 +133,11 @@ func (c *TwoPhaseCommit) Read(ctx context.Context) (Transaction, error) {
 // it has voted, waiters need not wait for the deadline. A process may join for a site after an
 // earlier process, and takes its place. A site need not join.
 func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
-	_, err := call(ctx, c.lifecycle, "join", func(
+	return settling(ctx, c.lifecycle, "join", func(
 		ctx context.Context, r *requests, t *task[struct{}],
-	) (struct{}, error) {
-		return struct{}{}, c.join(ctx, r, t, site)
+	) error {
+		return c.join(ctx, r, t, site)
 	})
-	return err
 }
 
 // Vote records the vote of a site, for good: a site that has voted yes must stay able to carry out

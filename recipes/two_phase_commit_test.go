@@ -13,19 +13,32 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// parties makes n handles of one transaction, each with its own connection. The first has begun it,
-// with sites a, b, ... and a deadline in an hour.
-func parties(t *testing.T, s *testServer, n int) (handles []*TwoPhaseCommit, conns []*testConn) {
+// parties runs a test of n handles of one transaction, each with its own connection. The first has
+// begun it, with sites a, b, ... and a deadline in an hour.
+func parties(
+	t *testing.T, n int,
+	test func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn),
+) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		var handles []*TwoPhaseCommit
+		var conns []*testConn
+		tx := Transaction{Deadline: time.Now().Add(time.Hour), Data: []byte("x=1")}
+		for i := range n {
+			tx.Sites = append(tx.Sites, string(rune('a'+i)))
+			conns = append(conns, s.Connect())
+			handles = append(handles, NewTwoPhaseCommit(conns[i], "/tx/1", RecheckEvery(0)))
+		}
+		mustDo(t, handles[0].Begin(t.Context(), tx))
+		test(t, s, handles, conns)
+	})
+}
+
+// vote lets sites vote: "ac" is yes of a and c.
+func vote(t *testing.T, p []*TwoPhaseCommit, sites string, yes bool) {
 	t.Helper()
-	tx := Transaction{Deadline: time.Now().Add(time.Hour), Data: []byte("x=1")}
-	for i := range n {
-		tx.Sites = append(tx.Sites, string(rune('a'+i)))
-		c := s.Connect()
-		handles, conns = append(handles, NewTwoPhaseCommit(c, "/tx/1", RecheckEvery(0))),
-			append(conns, c)
+	for _, site := range sites {
+		mustDo(t, p[site-'a'].Vote(t.Context(), string(site), yes))
 	}
-	mustDo(t, handles[0].Begin(t.Context(), tx))
-	return handles, conns
 }
 
 // awaits waits for a decision in the background, and returns it as text.
@@ -49,20 +62,19 @@ func wantDecision(t *testing.T, want string, from ...chan string) {
 }
 
 func TestCommitWhenAllHaveVotedYes(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, _ := parties(t, s, 2)
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		tx, err := p[1].Read(t.Context())
 		if err != nil || fmt.Sprint(tx.Sites) != "[a b]" || string(tx.Data) != "x=1" ||
 			!tx.Deadline.Equal(time.Now().Truncate(time.Second).Add(time.Hour)) {
 			t.Errorf("read %+v %v", tx, err)
 		}
 		a, b := awaits(t, p[0]), awaits(t, p[1])
-		mustDo(t, p[0].Vote(t.Context(), "a", true))
+		vote(t, p, "a", true)
 		wantError(t, p[0].Done(t.Context(), "a"), ErrUndecided)
 		wantError(t, p[0].Forget(t.Context()), ErrUndecided)
-		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		vote(t, p, "b", true)
 		wantDecision(t, "commit", a, b, awaits(t, p[0]))
-		mustDo(t, p[0].Vote(t.Context(), "a", true)) // again
+		vote(t, p, "a", true) // again
 		wantFailure(t, p[0].Vote(t.Context(), "a", false), ErrVoted, NotApplied)
 		mustDo(t, p[0].Done(t.Context(), "a"))
 		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUnfinished) ||
@@ -85,22 +97,20 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 }
 
 func TestAbortAtOnceWhenOneVotesNo(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, _ := parties(t, s, 3)
+	parties(t, 3, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		a := awaits(t, p[0])
-		mustDo(t, p[1].Vote(t.Context(), "b", false))
+		vote(t, p, "b", false)
 		wantDecision(t, "abort b votes no", a, awaits(t, p[1]))
-		mustDo(t, p[2].Vote(t.Context(), "c", true)) // late
-		mustDo(t, p[0].Forget(t.Context()))          // to a late site it counts as aborted
+		vote(t, p, "c", true)               // late
+		mustDo(t, p[0].Forget(t.Context())) // to a late site it counts as aborted
 		s.WantBelow(t, "/tx", 0)
 	})
 }
 
 // TestAbortAtTheDeadlineOfWhoeverWaits: without the coordinator, too, and not before.
 func TestAbortAtTheDeadlineOfWhoeverWaits(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, c := parties(t, s, 3)
-		mustDo(t, p[1].Vote(t.Context(), "b", true))
+	parties(t, 3, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
+		vote(t, p, "b", true)
 		c[0].Close()
 		b, late := awaits(t, p[1]), NewTwoPhaseCommit(s.Connect(), "/tx/1") // with rechecks
 		l := awaits(t, late)
@@ -109,18 +119,17 @@ func TestAbortAtTheDeadlineOfWhoeverWaits(t *testing.T) {
 			t.Error("aborted before the deadline")
 		}
 		wantDecision(t, "abort no vote in time of a, c", b, l)
-		mustDo(t, p[2].Vote(t.Context(), "c", true))
+		vote(t, p, "c", true)
 		wantDecision(t, "abort no vote in time of a, c", awaits(t, p[2]))
 	})
 }
 
 func TestASiteThatHasGoneIsNotWaitedFor(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, c := parties(t, s, 3)
+	parties(t, 3, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		mustDo(t, p[1].Join(t.Context(), "b"))
 		mustDo(t, p[2].Join(t.Context(), "c"))
 		a := awaits(t, p[0])
-		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		vote(t, p, "b", true)
 		mustClose(t, p[1]) // it has voted
 		c[2].ExpireLate(testconn.Stays)
 		mustDo(t, p[2].Join(t.Context(), "c")) // in the place of its former self
@@ -167,22 +176,17 @@ func TestABegunTransactionIsNotBegunAgain(t *testing.T) {
 }
 
 func TestTwoCoordinators(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, _ := parties(t, s, 2)
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		err := p[1].Begin(t.Context(), Transaction{Sites: []string{"b"}})
-		if !errors.Is(err, ErrTransactionExists) || OutcomeOf(err) != NotApplied {
-			t.Error(err)
-		}
+		wantFailure(t, err, ErrTransactionExists, NotApplied)
 		s.WantBelow(t, "/tx", 1) // and no record
 	})
 }
 
 // TestDecisionsThatRace: both learn the decision that was first.
 func TestDecisionsThatRace(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, c := parties(t, s, 2)
-		mustDo(t, p[0].Vote(t.Context(), "a", true))
-		mustDo(t, p[1].Vote(t.Context(), "b", true))
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
+		vote(t, p, "ab", true)
 		c[0].On("multi", 1, rule{Before: func() { s.Seed("/tx/1/decision", "abort by others") }})
 		wantDecision(t, "abort by others", awaits(t, p[0]), awaits(t, p[1]))
 	})
@@ -190,28 +194,23 @@ func TestDecisionsThatRace(t *testing.T) {
 
 // TestAVoteThatIsTakenBackIsNotCounted: clients should not delete votes, but can.
 func TestAVoteThatIsTakenBackIsNotCounted(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, c := parties(t, s, 2)
-		mustDo(t, p[0].Vote(t.Context(), "a", true))
-		mustDo(t, p[1].Vote(t.Context(), "b", true))
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
+		vote(t, p, "ab", true)
 		c[0].On("multi", 1, rule{Before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
 		a := awaits(t, p[0])
-		if len(a) > 0 {
-			t.Error("decided without b")
-		}
+		wantShown(t, fmt.Sprint(len(a)), "0") // not decided without b
 		c[0].On("get", 1, rule{Before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
-		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		vote(t, p, "b", true)
 		time.Sleep(time.Second)
-		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		vote(t, p, "b", true)
 		wantDecision(t, "commit", a)
 	})
 }
 
 func TestForgottenWhileSomebodyWaits(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, c := parties(t, s, 2)
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		c[0].On("childrenW", 1, rule{Before: func() {
-			mustDo(t, p[1].Vote(t.Context(), "b", false))
+			vote(t, p, "b", false)
 			wantDecision(t, "abort b votes no", awaits(t, p[1]))
 			mustDo(t, p[1].Forget(t.Context()))
 		}})
@@ -223,20 +222,18 @@ func TestForgottenWhileSomebodyWaits(t *testing.T) {
 
 // TestForgetBesideALateVote: all nodes are deleted at once, or listed again.
 func TestForgetBesideALateVote(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, c := parties(t, s, 2)
-		mustDo(t, p[1].Vote(t.Context(), "b", false))
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
+		vote(t, p, "b", false)
 		wantDecision(t, "abort b votes no", awaits(t, p[1]))
-		c[1].On("multi", 1, rule{Before: func() { mustDo(t, p[0].Vote(t.Context(), "a", true)) }})
+		c[1].On("multi", 1, rule{Before: func() { vote(t, p, "a", true) }})
 		mustDo(t, p[1].Forget(t.Context()))
 		s.WantBelow(t, "/tx", 0)
 	})
 }
 
 func TestForgetRefusesWhatIsNotItsOwn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, _ := parties(t, s, 1)
-		mustDo(t, p[0].Vote(t.Context(), "a", false))
+	parties(t, 1, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
+		vote(t, p, "a", false)
 		wantDecision(t, "abort a votes no", awaits(t, p[0]))
 		s.Seed("/tx/1/notes", "")
 		s.Seed("/tx/1/notes/1", "")
@@ -244,68 +241,8 @@ func TestForgetRefusesWhatIsNotItsOwn(t *testing.T) {
 	})
 }
 
-// badTransaction is the error of a call and its expected text.
-type badTransaction struct {
-	want string
-	err  error
-}
-
-// badTransactions makes calls that must fail on the nodes of TestBadTransactions.
-func badTransactions(ctx context.Context, conn Conn) []badTransaction {
-	await := func(path string) error {
-		_, err := NewTwoPhaseCommit(conn, path).Await(ctx)
-		return err
-	}
-	begin := func(tx Transaction) error { return NewTwoPhaseCommit(conn, "/t").Begin(ctx, tx) }
-	return []badTransaction{
-		{
-			`await decision of transaction /empty: the data is ""; expected a transaction`,
-			await("/empty"),
-		},
-		{
-			`/array: the data is "[]"; expected a transaction with sites as JSON`,
-			await("/array"),
-		},
-		{`/nobody: the data is "{\"sites\":[]}"; expected`, await("/nobody")},
-		{`/voted: the vote of a is "maybe"; expected yes or no`, await("/voted")},
-		{`/decided: the decision is "later"; expected commit or abort`, await("/decided")},
-		{`begin transaction /t: no sites; expected one at least`, begin(Transaction{})},
-		{
-			`site "a/b": expected the name of one node`,
-			begin(Transaction{Sites: []string{"a/b"}}),
-		},
-		{`site "a": named twice`, begin(Transaction{Sites: []string{"a", "b", "a"}})},
-		{
-			`encode transaction: `,
-			begin(Transaction{
-				Sites: []string{"a"}, Deadline: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
-			}),
-		},
-		{
-			`vote in transaction /voted: not a site of the transaction: "z" is none of a`,
-			NewTwoPhaseCommit(conn, "/voted").Vote(ctx, "z", true),
-		},
-		{
-			`join transaction /voted: not a site of the transaction`,
-			NewTwoPhaseCommit(conn, "/voted").Join(ctx, "z"),
-		},
-		{
-			`finish transaction /voted: not a site of the transaction`,
-			NewTwoPhaseCommit(conn, "/voted").Done(ctx, "z"),
-		},
-		{
-			`join transaction /none: there is no such transaction`,
-			NewTwoPhaseCommit(conn, "/none").Join(ctx, "a"),
-		},
-		{
-			`forget transaction /empty: the data is ""; expected a transaction with sites as JSON`,
-			NewTwoPhaseCommit(conn, "/empty").Forget(ctx),
-		},
-	}
-}
-
 func TestBadTransactions(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		for name, data := range map[string]string{
 			"empty": "", "array": "[]", "nobody": `{"sites":[]}`,
 		} {
@@ -315,9 +252,34 @@ func TestBadTransactions(t *testing.T) {
 		s.Seed("/voted/vote-a", "maybe")
 		s.Seed("/decided", `{"sites":["a"]}`)
 		s.Seed("/decided/decision", "later")
-		for _, tc := range badTransactions(t.Context(), s.Connect()) {
-			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) ||
-				OutcomeOf(tc.err) != NotApplied {
+		on := func(path string) *TwoPhaseCommit { return NewTwoPhaseCommit(c, path) }
+		await := func(path string) error { return errOf(on(path).Await(t.Context())) }
+		begin := func(deadline time.Time, sites ...string) error {
+			return on("/t").Begin(t.Context(), Transaction{Sites: sites, Deadline: deadline})
+		}
+		farOff, none := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}
+		for _, tc := range []struct {
+			err  error
+			want string
+		}{
+			{await("/empty"), `await decision of transaction /empty: the data is ""; expected a`},
+			{await("/array"), `/array: the data is "[]"; expected a transaction with sites as`},
+			{await("/nobody"), `/nobody: the data is "{\"sites\":[]}"; expected`},
+			{await("/voted"), `/voted: the vote of a is "maybe"; expected yes or no`},
+			{await("/decided"), `/decided: the decision is "later"; expected commit or abort`},
+			{begin(none), `begin transaction /t: no sites; expected one at least`},
+			{begin(none, "a/b"), `site "a/b": expected the name of one node`},
+			{begin(none, "a", "b", "a"), `site "a": named twice`},
+			{begin(farOff, "a"), `encode transaction: `},
+			{on("/voted").Vote(t.Context(), "z", true), `vote in transaction /voted: not a site ` +
+				`of the transaction: "z" is none of a`},
+			{on("/voted").Join(t.Context(), "z"), `join transaction /voted: not a site`},
+			{on("/voted").Done(t.Context(), "z"), `finish transaction /voted: not a site`},
+			{on("/none").Join(t.Context(), "a"), `join transaction /none: there is no such`},
+			{on("/empty").Forget(t.Context()), `forget transaction /empty: the data is ""`},
+		} {
+			wantOutcome(t, tc.err, NotApplied)
+			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
 				t.Errorf("got %v, want %s", tc.err, tc.want)
 			}
 		}
@@ -327,28 +289,21 @@ func TestBadTransactions(t *testing.T) {
 // TestErrorsOfATransactionSayWhatIsKnown: a caller that leaves in the middle gets ErrAmbiguous, and
 // can repeat the call.
 func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, c := parties(t, s, 1)
-		leave := func(what string, op string, do func(ctx context.Context) error) {
+	parties(t, 1, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
+		leave := func(op string, do func(ctx context.Context) error) {
 			t.Helper()
-			ctx, cancel := context.WithCancel(t.Context())
-			fault := loseReply
-			fault.After = func() { cancel(); c[0].Disconnect() }
-			c[0].On(op, 1, fault)
-			if err := do(ctx); OutcomeOf(err) != Unknown || !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: %v", what, err)
-			}
+			ctx, leaving := abandoning(t, c[0], loseReply)
+			c[0].On(op, 1, leaving)
+			wantFailure(t, do(ctx), context.Canceled, Unknown)
 			c[0].Reconnect()
 			time.Sleep(time.Second)
 			mustDo(t, do(t.Context()))
 		}
-		leave("vote", "create", func(ctx context.Context) error {
-			return p[0].Vote(ctx, "a", true)
-		})
-		leave("join", "multi", func(ctx context.Context) error { return p[0].Join(ctx, "a") })
+		leave("create", func(ctx context.Context) error { return p[0].Vote(ctx, "a", true) })
+		leave("multi", func(ctx context.Context) error { return p[0].Join(ctx, "a") })
 		wantDecision(t, "commit", awaits(t, p[0]))
-		leave("done", "multi", func(ctx context.Context) error { return p[0].Done(ctx, "a") })
-		leave("forget", "multi", p[0].Forget)
+		leave("multi", func(ctx context.Context) error { return p[0].Done(ctx, "a") })
+		leave("multi", p[0].Forget)
 		mustClose(t, p[0])
 		wantError(t, p[0].Vote(t.Context(), "a", true), ErrClosed)
 		s.WantBelow(t, "/tx", 0)
@@ -357,8 +312,7 @@ func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 
 // TestAnAbandonedJoinLeavesNoPresence: no later call would remove it.
 func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		p, c := parties(t, s, 1)
+	parties(t, 1, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		abandon(t, c[0], "multi", rule{}, func(ctx context.Context) error {
 			return p[0].Join(ctx, "a")
 		})

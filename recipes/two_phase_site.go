@@ -51,10 +51,10 @@ func (tx Transaction) encode() ([]byte, error) {
 // and forgotten meanwhile; hence the record.
 func (c *TwoPhaseCommit) begin(
 	ctx context.Context, r *requests, t *task[struct{}], data []byte,
-) (struct{}, error) {
+) error {
 	w, err := newRecorded(parent(c.path), "begin-")
 	if err != nil {
-		return struct{}{}, err
+		return err
 	}
 	for {
 		err = w.apply(ctx, r, &zk.CreateRequest{Path: c.path, Data: data, Acl: r.opts.acl})
@@ -68,7 +68,8 @@ func (c *TwoPhaseCommit) begin(
 	if errors.Is(err, zk.ErrNodeExists) {
 		err = ErrTransactionExists
 	}
-	return end(c.lifecycle, r, t, w, struct{}{}, err)
+	_, err = end(c.lifecycle, r, t, w, struct{}{}, err)
+	return err
 }
 
 // read reads the transaction's node, as it is at some moment of the call.
