@@ -20,7 +20,8 @@ func judgeOrphans(
 	var found []string
 	for _, o := range nodes {
 		if !matches(allowed, o.node.Path) {
-			found = append(found, fmt.Sprintf("%s%s %s", o.node.Path, ownedBy(o.node), o.why))
+			found = append(found, fmt.Sprintf("%s%s %s%s", o.node.Path, ownedBy(o.node), o.why,
+				lostDelete(o.node)))
 		}
 	}
 	for _, s := range left.Sessions {
@@ -58,6 +59,14 @@ func leftBelow(left *Leftovers, dir string) []orphan {
 		}
 	}
 	return list
+}
+
+// lostDelete says that a delete of the znode was lost, if one was.
+func lostDelete(n NodeAtRest) string {
+	if n.LostDelete == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; a delete of it was lost at step %d", n.LostDelete)
 }
 
 func ownedBy(n NodeAtRest) string {

@@ -1,6 +1,9 @@
 package linearizability
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Anything claims of an object only that its calls return: liveness alone is judged. Once the
 // faults have stopped every call must have returned, and no client may fail for ever. A client that
@@ -44,6 +47,8 @@ func neverReturned(op Op, left *Leftovers) Verdict {
 func waitsFor(op Op, left *Leftovers) string {
 	w, known := left.wait(op.Client)
 	switch {
+	case known && w.Polls > 0:
+		return fmt.Sprintf("; it polls %s, %d times so far", w.Path, w.Polls)
 	case known && w.Path != "":
 		return "; it waits for a watch on " + w.Path
 	case known && w.Why != "":

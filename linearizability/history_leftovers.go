@@ -24,13 +24,16 @@ type NodeAtRest struct {
 	Owner       int64  // ephemeral owner
 	OwnerClient string // the client of that session, if known
 	Czxid       int64
+	// LostDelete is the step at which a fault kept a delete of it from the server, 0 without.
+	LostDelete int64
 }
 
-// Wait is a call that has not returned, and the znode that it watches.
+// Wait is a call that has not returned, and the znode that it watches or polls.
 type Wait struct {
 	Client string
 	Op     string // kind of the operation
 	Path   string // "" if it waits for another reason
+	Polls  int    // reads of the znode so far, if it polls; 0 if it watches
 	Why    string // the reason, if not a watch
 }
 

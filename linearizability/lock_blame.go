@@ -17,7 +17,14 @@ func whyStuck(t lockTable, op Op, left *Leftovers) string {
 		return fmt.Sprintf("%s never returned, and waits for no znode", describe(op))
 	}
 	n, exists := left.node(w.Path)
-	if !exists {
+	switch {
+	case w.Polls > 0 && !exists:
+		return fmt.Sprintf("client %s polls %s, %d times so far; it does not exist, "+
+			"and %s never returned", op.Client, w.Path, w.Polls, describe(op))
+	case w.Polls > 0:
+		return fmt.Sprintf("client %s polls %s, %d times so far, which %s", op.Client, w.Path,
+			w.Polls, blame(t, n, op, left))
+	case !exists:
 		return fmt.Sprintf("client %s waits for %s, which does not exist: "+
 			"it missed the delete and nothing will wake it", op.Client, w.Path)
 	}
@@ -32,8 +39,8 @@ func blame(t lockTable, n NodeAtRest, waiting Op, left *Leftovers) string {
 	case n.Owner == 0:
 		return "is persistent: no session's end will delete it"
 	case client == waiting.Client:
-		return fmt.Sprintf("belongs to %s's own %s and was left by %s: nobody will delete it",
-			client, session(n.Owner), origin(t, n))
+		return fmt.Sprintf("belongs to %s's own %s and was left by %s%s: nobody will delete it",
+			client, session(n.Owner), origin(t, n), lostDelete(n))
 	case isGone(t.log, n.Owner, left):
 		return fmt.Sprintf(
 			"belongs to %s; that session has ended, but the znode is still there", owner,
@@ -43,8 +50,9 @@ func blame(t lockTable, n NodeAtRest, waiting Op, left *Leftovers) string {
 	case isWaiting(t, n, waiting.Client):
 		return fmt.Sprintf("belongs to %s, who is waiting too", owner)
 	}
-	return fmt.Sprintf("belongs to %s and was left by %s: %s does not know of it, "+
-		"and nobody will delete it", owner, origin(t, n), cmp.Or(client, "its owner"))
+	return fmt.Sprintf("belongs to %s and was left by %s%s: %s does not know of it, "+
+		"and nobody will delete it", owner, origin(t, n), lostDelete(n),
+		cmp.Or(client, "its owner"))
 }
 
 // ownerClient returns the client of the session that owns the znode, if it is known.

@@ -102,6 +102,15 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 				f.starts("a", 2)
 				f.ret(op, OpOK, Result{Session: 2, Token: token})
 			}},
+		{name: "phantom: another client's znode is adopted", bad: Safety,
+			says: "it adopted /lock/b-0000000000, which client b made at step 7 in session 0x1, " +
+				"but the client is in session 0x2",
+			build: func(f *fixture) {
+				f.lock("a", 2, node("a", 0))
+				f.unlock("a", 2, node("a", 0))
+				token := f.creates("b", 1, node("b", 0), "", 1)
+				f.ret(f.call("a", ops.Lock, ""), OpOK, Result{Session: 2, Token: token})
+			}},
 		{name: "phantom: never created", bad: Safety, says: "it never created one",
 			build: func(f *fixture) {
 				f.lock("a", 1, node("a", 0))
@@ -255,6 +264,37 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 			build: func(f *fixture) {
 				forgotten(f)
 				f.h.Ops, f.left.Waiting, f.left.Nodes = f.h.Ops[:1], nil, f.left.Nodes[:1]
+			}},
+		{name: "a lost delete of a forgotten znode", bad: Orphans,
+			says: "was left by a's lock (steps 1 to 3, unknown: connection closed); a delete of it " +
+				"was lost at step 4",
+			build: func(f *fixture) {
+				forgotten(f)
+				f.left.Nodes[0].LostDelete = 4
+			}},
+		{name: "polling a forgotten znode", bad: Liveness,
+			says: "client b polls /lock/a-0000000000, 9 times so far, which belongs to session 0x1",
+			build: func(f *fixture) {
+				forgotten(f)
+				f.left.Waiting[0].Polls = 9
+			}},
+		{name: "polling behind a holder", build: func(f *fixture) {
+			token := f.lock("a", 1, node("a", 0))
+			f.call("b", ops.Lock, "")
+			f.left = &Leftovers{
+				Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}},
+				Waiting: []Wait{
+					{Client: "b", Op: ops.Lock, Path: node("a", 0), Polls: 9},
+				}}
+		}},
+		{name: "polling a znode that is gone", bad: Liveness,
+			says: "client b polls /lock/a-0000000000, 9 times so far; it does not exist, and b's " +
+				"lock (step 1, pending) never returned",
+			build: func(f *fixture) {
+				f.call("b", ops.Lock, "")
+				f.left = &Leftovers{Waiting: []Wait{
+					{Client: "b", Op: ops.Lock, Path: node("a", 0), Polls: 9},
+				}}
 			}},
 		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete",
 			build: func(f *fixture) {

@@ -130,10 +130,15 @@ func (n lockNodes) isOwn(z *znode, op Op) bool {
 }
 
 // otherSession explains that a live znode is not the client's: it belongs to another session, and
-// will be deleted with it. After an expiry this happens to recipes that find their znode by name.
+// will be deleted with it. A recipe that finds its znode by name or by data may adopt the znode of
+// another client, or that of its own session which has expired.
 func otherSession(z *znode, op Op) string {
 	if op.Session == 0 || z.owner == 0 || z.owner == op.Session {
 		return ""
+	}
+	if z.creator != "" && z.creator != op.Client {
+		return fmt.Sprintf("it adopted %s, which client %s made at step %d in session 0x%x, "+
+			"but the client is in session 0x%x", z.path, z.creator, z.created, z.owner, op.Session)
 	}
 	return fmt.Sprintf("%s belongs to session 0x%x, but the client is in session 0x%x",
 		z.path, z.owner, op.Session)

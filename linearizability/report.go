@@ -62,15 +62,25 @@ func (v Verdict) String() string {
 }
 
 func violated(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{property, Violated, fmt.Sprintf(format, args...), steps}
+	return Verdict{property, Violated, inWords(format, args), steps}
 }
 
 func unknown(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{property, Unknown, fmt.Sprintf(format, args...), steps}
+	return Verdict{property, Unknown, inWords(format, args), steps}
 }
 
 func fine(property, format string, args ...any) Verdict {
-	return Verdict{property, OK, fmt.Sprintf(format, args...), nil}
+	return Verdict{property, OK, inWords(format, args), nil}
+}
+
+// inWords is a summary. Durations are rounded to milliseconds.
+func inWords(format string, args []any) string {
+	for i, arg := range args {
+		if d, ok := arg.(time.Duration); ok {
+			args[i] = d.Round(time.Millisecond)
+		}
+	}
+	return fmt.Sprintf(format, args...)
 }
 
 // ZombieWindow is the time in which a client went on believing that it holds a lock although the

@@ -44,6 +44,13 @@ func TestDrawOfNothing(t *testing.T) {
 	}
 }
 
+func TestSummariesRoundDurations(t *testing.T) {
+	v := violated(Liveness, nil, "after %v of %d", 1234567890*time.Nanosecond, 3)
+	if want := "after 1.235s of 3"; v.Summary != want {
+		t.Errorf("got %q; want %q", v.Summary, want)
+	}
+}
+
 func TestFirstIsTheWorst(t *testing.T) {
 	r := Report{Verdicts: []Verdict{fine(Safety, ""), unknown(Linearizability, nil, ""),
 		violated(Delivery, nil, "gone"), violated(Orphans, nil, "left")}}

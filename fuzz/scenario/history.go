@@ -126,6 +126,7 @@ func rest(r *trace.Result, h linearizability.History,
 		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
 			Path: n.Path, Data: string(n.Data), Owner: n.Owner,
 			OwnerClient: r.SessionClient[n.Owner], Czxid: n.Czxid,
+			LostDelete: lostDelete(r, n),
 		})
 	}
 	for _, s := range r.Sessions {
@@ -150,6 +151,28 @@ func rest(r *trace.Result, h linearizability.History,
 		}
 	}
 	return out
+}
+
+// lostDelete is the step at which a fault kept a delete of a node that is there from the server, 0
+// without one.
+func lostDelete(r *trace.Result, n view.Node) int64 {
+	var lost int64
+	for _, s := range r.Strikes {
+		if s.Op == "delete" && s.Path == n.Path && s.Step > createdAt(r, n) {
+			lost = s.Step
+		}
+	}
+	return lost
+}
+
+// createdAt is the step at which a node was created.
+func createdAt(r *trace.Result, n view.Node) int64 {
+	for _, c := range r.Changes {
+		if c.Kind == trace.NodeCreated && c.Czxid == n.Czxid && c.Path == n.Path {
+			return c.Step
+		}
+	}
+	return 0
 }
 
 // hopeless is how long all calls of a client may fail before the client counts as stuck.
@@ -217,7 +240,7 @@ func gaveUp(h linearizability.History) map[string]bool {
 	return clients
 }
 
-// waits lists the znode that each pending call watches.
+// waits lists the znode that each pending call watches or polls.
 func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
 	waits := []linearizability.Wait{}
 	for _, op := range h.Ops {
@@ -230,6 +253,9 @@ func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
 				w.Path = watch.Path
 			}
 		}
+		if w.Path == "" {
+			w.Path, w.Polls = polled(r, op)
+		}
 		if w.Path == "" && !slices.ContainsFunc(r.Sessions, func(s view.Session) bool {
 			return r.SessionClient[s.ID] == op.Client
 		}) {
@@ -238,6 +264,29 @@ func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
 		waits = append(waits, w)
 	}
 	return waits
+}
+
+// polled is the znode that a call reads again and again, and how often it has done so: all requests
+// of its client since the last write of the call. A few reads are no polling.
+func polled(r *trace.Result, op linearizability.Op) (path string, times int) {
+	const few = 5
+	for _, q := range r.Requests {
+		switch {
+		case q.Client != op.Client || q.Step < op.Call:
+		case readsNode(q.Op):
+			path, times = q.Path, times+1
+		default:
+			path, times = "", 0
+		}
+	}
+	if times <= few {
+		return "", 0
+	}
+	return path, times
+}
+
+func readsNode(op string) bool {
+	return op == "exists" || op == "getData" || strings.HasPrefix(op, "getChildren")
 }
 
 func firstLine(s string) string {

@@ -2,10 +2,8 @@ package scenario
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -34,39 +32,6 @@ func (o *Outcome) Story() string {
 		fmt.Fprintf(&b, "\nwhere it hangs, the innermost call first:\n\n%s", o.Hangs)
 	}
 	return b.String()
-}
-
-// excerpt is the trace without the lines that say little: handshakes, pings, replies, and the
-// server's events of a request. A long excerpt is cut in the middle.
-func (o *Outcome) excerpt() string {
-	var lines []string
-	for n := int64(1); n <= int64(o.Result.Trace.Len()); n++ {
-		if e := o.Result.Trace.Entry(n); telling(e) {
-			lines = append(lines, e.String())
-		}
-	}
-	const head, tail = 45, 15
-	if len(lines) > head+tail+5 {
-		cut := len(lines) - head - tail
-		middle := fmt.Sprintf("      ... %d more lines of the trace", cut)
-		lines = append(append(append([]string{}, lines[:head]...), middle),
-			lines[len(lines)-tail:]...)
-	}
-	return strings.Join(lines, "\n") + "\n"
-}
-
-// dull are the beginnings of lines that say little: replies, which the line of their request
-// contains already, and the server's events of a request.
-var dull = []string{
-	"<- ", "-> ping", "-> connect", "connects ", "is told: connected", "created ", "changed ",
-	"session ", "notifies ",
-}
-
-func telling(e trace.Entry) bool {
-	if strings.HasPrefix(e.Text, "<- event") || strings.Contains(e.Text, "refused") {
-		return true
-	}
-	return !slices.ContainsFunc(dull, func(d string) bool { return strings.HasPrefix(e.Text, d) })
 }
 
 // Measurements are the measured values besides the verdicts, one line each.

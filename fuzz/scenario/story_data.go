@@ -1,0 +1,103 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// dataTexts adds the data of znodes to the lines of a trace. The trace itself has none: data may
+// hold the number of a process or the time of day.
+type dataTexts struct {
+	result   *trace.Result
+	requests []trace.RequestPoint // those still to come
+	changes  []trace.Change       // those still to come
+	data     map[string]string    // of each znode, as it is shown
+}
+
+func newDataTexts(r *trace.Result) *dataTexts {
+	return &dataTexts{
+		result: r, requests: r.Requests, changes: r.Changes, data: map[string]string{},
+	}
+}
+
+// add is the text of a line with the data that its request wrote or read. It takes the lines in
+// order.
+func (d *dataTexts) add(e trace.Entry) string {
+	for len(d.requests) > 0 && d.requests[0].Step < e.Step {
+		d.requests = d.requests[1:]
+	}
+	if len(d.requests) == 0 || d.requests[0].Step != e.Step {
+		return e.Text
+	}
+	d.advance(e.Step)
+	request := d.requests[0]
+	if request.Op == "getData" {
+		return strings.Replace(e.Text, ": ok,", ": ok"+d.data[request.Path]+",", 1)
+	}
+	words, outcome, applied := strings.Cut(e.Text, ": ok")
+	if !applied {
+		return e.Text
+	}
+	next := int64(d.result.Trace.Len()) + 1
+	if len(d.requests) > 1 {
+		next = d.requests[1].Step
+	}
+	for _, c := range d.advance(next - 1) {
+		node := d.result.Trace.Rename(c.Path)
+		shown := behindPath(words, node, d.data[c.Path])
+		if shown == words { // the request has a sequential node without its number
+			shown = behindPath(words, strings.TrimRight(node, "0123456789"), d.data[c.Path])
+		}
+		words = shown
+	}
+	return words + ": ok" + outcome
+}
+
+// advance notes the changes up to a step, and returns those that have written data.
+func (d *dataTexts) advance(step int64) []trace.Change {
+	var writes []trace.Change
+	for len(d.changes) > 0 && d.changes[0].Step <= step {
+		c := d.changes[0]
+		d.changes = d.changes[1:]
+		switch c.Kind {
+		case trace.NodeCreated, trace.DataChanged:
+			d.data[c.Path] = d.result.Trace.Rename(shortData(c.Data))
+			writes = append(writes, c)
+		case trace.NodeDeleted:
+			delete(d.data, c.Path)
+		}
+	}
+	return writes
+}
+
+// behindPath inserts data behind the first path of the text that is this one.
+func behindPath(text, path, data string) string {
+	for from := 0; ; {
+		i := strings.Index(text[from:], " "+path)
+		if i < 0 {
+			return text
+		}
+		from += i + 1 + len(path)
+		if from == len(text) || text[from] == ',' || text[from] == ')' {
+			return text[:from] + data + text[from:]
+		}
+	}
+}
+
+// shortData is data as text behind a space: quoted if it is short and can be read, else its size.
+// It is "" without data.
+func shortData(data []byte) string {
+	const most = 32
+	switch {
+	case len(data) == 0:
+		return ""
+	case len(data) <= most && utf8.Valid(data) &&
+		!strings.ContainsFunc(string(data), func(r rune) bool { return !unicode.IsPrint(r) }):
+		return fmt.Sprintf(" %q", data)
+	}
+	return fmt.Sprintf(" (%d bytes)", len(data))
+}
