@@ -24,6 +24,9 @@ func heap() int {
 
 // The memory that a connection or a call took is free afterwards, without another request.
 func TestLargeWorkGivesItsMemoryBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector")
+	}
 	for _, test := range []struct {
 		name string
 		work func(t *testing.T, s *Server, r *raw)

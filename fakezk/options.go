@@ -3,6 +3,7 @@ package fakezk
 import (
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -96,7 +97,7 @@ func (o Options) engineConfig() engine.Config {
 		MaxSessionTimeout:      o.MaxSessionTimeout,
 		SuperDigest:            o.SuperDigest,
 		EnforceQuota:           o.EnforceQuota,
-		SASLUsers:              o.SASLUsers,
+		SASLUsers:              maps.Clone(o.SASLUsers),
 		Nonce:                  rand.Text,
 		Digests:                true,
 		ContainerCheckInterval: o.ContainerCheckInterval,

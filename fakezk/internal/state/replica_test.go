@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,7 +85,7 @@ func someTxn(t *rapid.T, s *Store, now int64) Txn {
 // TestReplicasAgree applies the same Txns to a leader and to a follower. Only the leader enforces quotas: its decision is in the Txn.
 func TestReplicasAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		leader, follower := New(Config{EnforceQuota: true}), New(Config{})
+		leader, follower := New(Config{EnforceQuota: true, Digests: true}), New(Config{})
 		for i := range rapid.IntRange(1, 60).Draw(t, "n") {
 			before := imageOf(leader)
 			txn := someTxn(t, leader, int64(i)*10)
@@ -138,6 +139,15 @@ func checkTree(t *rapid.T, s *Store) {
 		case n.kind == KindTTL:
 			ttls++
 		}
+	}
+	var sum int64
+	for path, n := range nodes {
+		if !strings.HasPrefix(path, systemRoot+"/") {
+			sum += int64(n.checksum(path))
+		}
+	}
+	if s.cfg.Digests && s.sum != sum {
+		t.Fatalf("the digest is %d, that of all nodes %d", s.sum, sum)
 	}
 	for _, ses := range s.sessions {
 		owned -= ses.ephemerals.len()
