@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -120,7 +121,7 @@ func (c *fuzzCommand) check() error {
 // playKnown plays the files of --known.
 func (c *fuzzCommand) playKnown(a *app) error {
 	for _, name := range c.Known {
-		file, err := a.workloads.Load(name)
+		file, err := saved.Load(name, a.workloads.Find)
 		if err != nil {
 			return fmt.Errorf("--known: %w", err)
 		}

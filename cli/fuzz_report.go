@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
