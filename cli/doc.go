@@ -62,7 +62,8 @@
 // named on stderr and left out.
 //
 // A workload may have goals ([scenario.Workload].Sometimes). The summary has the number of
-// scenarios that reached each goal, and says of a goal that it was never reached.
+// scenarios that reached each goal, and says of a goal that it was never reached. It also names the
+// optional methods of the object that no scenario has called.
 //
 // fuzz and sweep refuse a workload without recorded calls, goals and verdicts of its own: it gives
 // them nothing to find.

@@ -27,8 +27,10 @@ type fuzzJSON struct {
 	Divergences *int          `json:"divergences,omitempty"`
 	Diverging   []outcomeJSON `json:"diverging,omitempty"`
 	// Goals are the goals of the workload.
-	Goals    []goalJSON    `json:"goals,omitempty"`
-	Findings []findingJSON `json:"findings"`
+	Goals []goalJSON `json:"goals,omitempty"`
+	// NeverCalled are the optional methods of the object that no scenario has called.
+	NeverCalled []string      `json:"never_called,omitempty"`
+	Findings    []findingJSON `json:"findings"`
 }
 
 // goalJSON is a goal with the number of scenarios that reached it.
@@ -85,6 +87,7 @@ func (c *fuzzCommand) fuzzJSONOf(a *app, w scenario.Workload, h hunted) fuzzJSON
 	for _, goal := range w.Sometimes {
 		j.Goals = append(j.Goals, goalJSON{goal, h.Reached[goal]})
 	}
+	j.NeverCalled = h.NeverCalled()
 	return j
 }
 
@@ -139,6 +142,9 @@ func reportGoals(a *app, j fuzzJSON) {
 			continue
 		}
 		a.printf("  the goal %q was reached in %s\n", g.Goal, plural(g.Reached, "scenario"))
+	}
+	for _, method := range j.NeverCalled {
+		a.printf("  the optional method %s was NEVER CALLED\n", method)
 	}
 }
 

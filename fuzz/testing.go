@@ -48,6 +48,9 @@ func Test(t TB, w scenario.Workload) {
 	sweep := runSweep(t, s)
 	found := runHunt(t, s, sweep)
 	checkGoals(t, w, sweep, found)
+	if never := found.NeverCalled(); len(never) > 0 {
+		t.Logf("zksim: optional methods that no scenario has called: %s", strings.Join(never, ", "))
+	}
 	undecided := sweep.Undecided + found.Undecided
 	if undecided == sweep.Points+found.Runs {
 		t.Fatalf("zksim: nothing could be decided in any of %d runs: %s",

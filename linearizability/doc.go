@@ -38,7 +38,8 @@
 //	                 unlock; a transaction is committed with all votes, or aborted for a reason
 //	belief           two clients believe at the same time that they own the object only inside
 //	                 a zombie window (below); the signal of loss is neither wrong nor missing
-//	fencing          every grant has its token, and tokens grow in the order of the grants
+//	fencing          every grant has its token; tokens grow in the order of the grants, and stay
+//	                 the same in a hold
 //	linearizability  some order of the operations explains the results (porcupine)
 //	order            FIFO: queue elements, and grants of a lock that claims fairness
 //	answers          the reported leader or decision is correct

@@ -84,6 +84,8 @@ type Found struct {
 	Findings []Finding
 	// Reached counts the scenarios in which each goal was reached.
 	Reached map[string]int
+	// Optional counts the scenarios in which each optional method of the object was called.
+	Optional map[string]int
 	// Exhausted says that the strategies have tried every scenario that they can propose.
 	Exhausted bool
 
@@ -121,7 +123,7 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return &Found{Reached: map[string]int{}}, err
+		return &Found{Reached: map[string]int{}, Optional: map[string]int{}}, err
 	}
 	h.Seed = h.resumed()
 	base := scenario.Scenario{Workload: h.Workload, Script: h.Script, Seed: h.Seed}

@@ -162,3 +162,21 @@ func TestInterruptedGenerationIsTakenIn(t *testing.T) {
 		)
 	}
 }
+
+// TestMethodsThatWereNeverCalledAreListed: one tiny scenario does not call all optional methods of a
+// queue, and more scenarios do.
+func TestMethodsThatWereNeverCalledAreListed(t *testing.T) {
+	t.Parallel()
+	for runs, never := range map[int][]string{1: {"Poll"}, 200: nil} {
+		found, err := hunt.Hunt{
+			Workload: builtin(t, "queue", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+			Runs: runs,
+		}.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found.NeverCalled(); !slices.Equal(got, never) {
+			t.Errorf("%d scenarios: never called %q; want %q", found.Runs, got, never)
+		}
+	}
+}

@@ -35,3 +35,15 @@ func judged(o *scenario.Outcome) bool {
 	}
 	return len(o.History.Ops) > 0 || slices.ContainsFunc(o.Report.Verdicts, own)
 }
+
+// NeverCalled lists the optional methods of the object that no scenario has called, sorted.
+func (f *Found) NeverCalled() []string {
+	var list []string
+	for method, scenarios := range f.Optional {
+		if scenarios == 0 {
+			list = append(list, method)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -49,7 +49,7 @@ type trial struct {
 
 func newPursuit(h Hunt, chosen []Strategy, base *scenario.Outcome) *pursuit {
 	p := &pursuit{
-		Hunt: h, found: &Found{Reached: map[string]int{}, workload: h.Workload},
+		Hunt: h, found: &Found{Reached: map[string]int{}, Optional: map[string]int{}, workload: h.Workload},
 		enough: max(1, h.Findings),
 		traces: map[uint64]bool{}, shown: map[uint64]bool{}, shapes: map[string]bool{},
 		known: map[string]bool{},
@@ -189,6 +189,12 @@ func (p *pursuit) count(t trial, r played) int {
 	f, o := p.found, r.outcome
 	for _, goal := range o.Reached {
 		f.Reached[goal]++
+	}
+	for method, called := range o.Optional {
+		f.Optional[method] += 0
+		if called {
+			f.Optional[method]++
+		}
 	}
 	f.judged = f.judged || judged(o)
 	if o.Status() == linearizability.Unknown {

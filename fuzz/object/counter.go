@@ -109,7 +109,7 @@ func fails(c scenario.Call, definite bool, err error) {
 // get reads the value, in every other turn, if the counter has Get.
 func (p counterPlayer) get(turn int) {
 	g, ok := p.counter().(Getter)
-	if !ok || p.Choose(scenario.At("get", turn), 2) > 0 {
+	if !ok || !sometimes(p.Player, "Get", scenario.At("get", turn), 2) {
 		return
 	}
 	c := p.Begin(ops.Get, "")

@@ -98,7 +98,7 @@ type loser interface{ Lost() <-chan struct{} }
 
 type lockPlayer struct {
 	*scenario.Player
-	lock func() Locker // to be asked before each call
+	lock func() Locker // the present one
 }
 
 // playLock is the script of a client of a lock.
@@ -113,8 +113,9 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 // turn takes the lock, holds it and releases it. After an error it tries again until it succeeds or
 // the World ends.
 func (p lockPlayer) turn(round int) {
+	var lock Locker // the one that was tried last, which another may have replaced since
 	locked := p.Persist(func(attempt int) error {
-		lock := p.lock()
+		lock = p.lock()
 		label := scenario.At("lock", round)
 		if t, ok := lock.(TryLocker); ok && attempt == 0 {
 			token := func() int64 { return tokenOf(lock) }
@@ -136,15 +137,14 @@ func (p lockPlayer) turn(round int) {
 		return
 	}
 	var lost <-chan struct{}
-	if l, ok := p.lock().(loser); ok {
+	if l, ok := lock.(loser); ok {
 		lost = l.Lost()
 	}
-	lock := p.lock()
 	p.Hold(scenario.At("hold", round), lost)
 	useToken(p.Player, round, "", func() int64 { return tokenOf(lock) })
 	p.GiveBack(scenario.At("unlock", round), func(ctx context.Context) error {
 		return p.Do(ops.Unlock, "", func(context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, p.lock().Unlock(ctx)
+			return linearizability.Result{}, lock.Unlock(ctx)
 		})
 	})
 }

@@ -307,7 +307,7 @@ func (p *memberPlayer) leave(round int) {
 // the background and the next call must not happen at one instant.
 func (p *memberPlayer) update(round int) {
 	u, ok := p.own.(Updater)
-	if !ok || p.Choose(scenario.At("update", round), 2) > 0 {
+	if !ok || !sometimes(p.Player, "Update", scenario.At("update", round), 2) {
 		return
 	}
 	data := fmt.Sprintf("%s%du", p.Name(), round)

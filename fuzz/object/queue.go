@@ -240,10 +240,17 @@ func (p queuePlayer) get(round int) {
 	}
 }
 
+// sometimes draws whether an optional method is called now: one time in so many.
+func sometimes(p *scenario.Player, method, label string, oneIn int) bool {
+	calls := p.Choose(label, oneIn) == 0
+	p.Optional(method, calls)
+	return calls
+}
+
 // peek looks at the first element, in some rounds, if the queue has Peek.
 func (p queuePlayer) peek(round int) {
 	q, ok := p.queue().(Peeker)
-	if !ok || p.Choose(scenario.At("peek", round), 4) > 0 {
+	if !ok || !sometimes(p.Player, "Peek", scenario.At("peek", round), 4) {
 		return
 	}
 	c := p.Begin(ops.Peek, "")
@@ -260,7 +267,7 @@ func (p queuePlayer) peek(round int) {
 // it got one.
 func (p queuePlayer) poll(round int) bool {
 	q, ok := p.queue().(Poller)
-	if !ok || p.Choose(scenario.At("poll", round), 4) > 0 {
+	if !ok || !sometimes(p.Player, "Poll", scenario.At("poll", round), 4) {
 		return false
 	}
 	c := p.Begin(ops.Poll, "")

@@ -82,7 +82,7 @@ type semaphorePlayer struct {
 // otherwise it would wait for itself.
 func (p semaphorePlayer) turn(round int) {
 	if s, ok := p.sem().(several); ok && p.leases > 1 &&
-		p.Choose(scenario.At("both", round), 3) == 0 {
+		sometimes(p.Player, "AcquireN", scenario.At("both", round), 3) {
 		p.both(round, s)
 		return
 	}

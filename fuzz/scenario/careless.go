@@ -110,6 +110,17 @@ func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verd
 		op.Client, op.Kind, op.Call, end-c.CallTime, c.Call), true
 }
 
+// tryName is the name of the method that tries an operation.
+func tryName(kind, input string) string {
+	switch {
+	case kind == ops.Acquire:
+		return "TryAcquire"
+	case input == ops.ReadMode:
+		return "TryRLock"
+	}
+	return "TryLock"
+}
+
 // TryFirst calls an operation that does not wait, for one label in six, in a careless script in
 // three, and records the result. It calls token after a success. It reports whether it has called
 // do.
@@ -119,7 +130,8 @@ func (p *Player) TryFirst(label, kind, input string, do func(context.Context) (b
 	if p.careless {
 		oneIn = 3
 	}
-	if p.Choose(label+" try", oneIn) > 0 {
+	tried = p.Choose(label+" try", oneIn) == 0
+	if p.Optional(tryName(kind, input), tried); !tried {
 		return false, nil
 	}
 	c := p.Begin(kind, input)

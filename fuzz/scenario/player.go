@@ -35,8 +35,9 @@ type Player struct {
 	calling  bool
 	deadline time.Duration // of the call that is under way or comes next; 0: it has none
 	reached  []string
-	held     bool // for minutes, once
-	open     bool // the script has left an object that has a Close
+	optional map[string]bool // methods of the object: whether they were called
+	held     bool            // for minutes, once
+	open     bool            // the script has left an object that has a Close
 }
 
 // client is the part of a world that a player needs: a goroutine of a client of a [sim.World], or a
@@ -151,6 +152,15 @@ func (p *Player) Sometimes(goal string) {
 	if p.ctx.Err() == nil {
 		p.reached = append(p.reached, goal)
 	}
+}
+
+// Optional notes that the object has an optional method, and whether the script calls it now. A hunt
+// says which it has never called.
+func (p *Player) Optional(method string, called bool) {
+	if p.optional == nil {
+		p.optional = map[string]bool{}
+	}
+	p.optional[method] = p.optional[method] || called
 }
 
 // Call is an operation under way; it ends with the first of OK, Unknown and

@@ -45,6 +45,9 @@ type Outcome struct {
 	Playing time.Duration
 	// Reached are the goals that scripts have reached, sorted.
 	Reached []string
+	// Optional has the optional methods of the object and whether they were called; see
+	// [Player.Optional].
+	Optional map[string]bool
 	// Hangs is the place of each script that hangs outside of every call, one line for each
 	// function; "" if there is none.
 	Hangs string
@@ -145,6 +148,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	if o.Reached, err = reached(s.Workload, players); err != nil {
 		return nil, err
 	}
+	o.Optional = optional(players)
 	o.Report, err = s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
 		Signals: signals(players), Reached: o.Reached})
 	if err != nil {
@@ -179,6 +183,17 @@ func everyGoroutine(clients []*Player) []*Player {
 
 func signals(players []*Player) bool {
 	return slices.ContainsFunc(players, func(p *Player) bool { return p.signals })
+}
+
+// optional has the optional methods that players know of.
+func optional(players []*Player) map[string]bool {
+	all := map[string]bool{}
+	for _, p := range players {
+		for method, called := range p.optional {
+			all[method] = all[method] || called
+		}
+	}
+	return all
 }
 
 func violatedLiveness(steps []int64, format string, args ...any) linearizability.Verdict {
