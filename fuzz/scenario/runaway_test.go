@@ -38,12 +38,16 @@ func askForEver(_ context.Context, conn *zk.Conn) error {
 	}
 }
 
-// checkRunaway checks that liveness is violated, by the same words in two runs.
+// checkRunaway checks that liveness is violated, by the same words in two runs. With -short there is
+// one run.
 func checkRunaway(t *testing.T, s scenario.Scenario, want string) {
 	t.Helper()
 	o := run(t, s)
 	if o.Property() != linearizability.Liveness || o.Summary() != want {
 		t.Errorf("property %q, summary %q; want liveness, %q", o.Property(), o.Summary(), want)
+	}
+	if testing.Short() {
+		return
 	}
 	if d := o.Difference(run(t, s)); d != "" {
 		t.Errorf("two runs differ: %s", d)
@@ -85,6 +89,9 @@ func TestCallsWithoutEndAreAVerdict(t *testing.T) {
 }
 
 func TestGoroutinesWithoutNumberAreAVerdict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("5,000 goroutines take long under the race detector")
+	}
 	s := runningAway(func(ctx context.Context, _ *zk.Conn) error {
 		for {
 			begin(ctx)
