@@ -31,6 +31,9 @@ const (
 func lockEvents(t lockTable) []event[model.LockOp] {
 	var list []event[model.LockOp]
 	for _, h := range t.holds {
+		if h.second && h.serverEnd < h.lock.Call {
+			continue // granted by a hold that was over, which the client could not know
+		}
 		list = append(list, acquireEvent(t.kind, h))
 		if t.kind.reentrant {
 			list = append(list, innerEvents(t, h)...)
