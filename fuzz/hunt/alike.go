@@ -29,6 +29,13 @@ func shape(o *scenario.Outcome) string {
 	text = evidence.ReplaceAllString(text, "")
 	text = strings.ReplaceAll(text, "own ", "") // a's own session, or that of another client
 	text = particulars.ReplaceAllString(text, "#")
+	text = words.ReplaceAllStringFunc(text, func(word string) string {
+		if strings.Trim(word, word[:1]) == "" { // as aaa, a name that begins with another
+			return "#"
+		}
+		return word
+	})
+	text = lists.ReplaceAllString(text, "#")
 	return o.Property() + ": " + plurals.ReplaceAllString(text, "# $1")
 }
 
@@ -36,8 +43,11 @@ var (
 	inParentheses = regexp.MustCompile(` ?\([^()]*\)`)
 	// evidence is one of several proofs of the same violation.
 	evidence = regexp.MustCompile(`: it goes wrong with .*`)
-	// particulars are quoted texts, names of clients, and words with a number, a path or a pair.
-	particulars = regexp.MustCompile(`"[^"]*"|\b[a-z]\b|[^\s,;:]*[/=@0-9][^\s,;:]*`)
+	// particulars are quoted texts, and words with a number, a path or a pair.
+	particulars = regexp.MustCompile(`"[^"]*"|[^\s,;:]*[/=@0-9][^\s,;:]*`)
+	words       = regexp.MustCompile(`\b[a-z]+\b`)
+	// lists are particulars with commas in between.
+	lists = regexp.MustCompile(`#(?:, ?#)+`)
 	// plurals are words behind a number, such as 1 member and 2 members.
 	plurals = regexp.MustCompile(`# (\w+?)s\b`)
 )

@@ -46,6 +46,10 @@ func TestAlikeIgnoresNamesAndNumbers(t *testing.T) {
 		{"another proof", linearizability.Linearizability,
 			"x: no order explains it: it goes wrong with a: cas(a2@0) -> a2@1 (steps 1 to 2)",
 			"y: no order explains it: it goes wrong with b: read() -> \"nothing\"", true},
+		{"a list", scenario.InvariantProperty, "a view names each address once: a was shown x/b=b1,y/a=a0",
+			"a view names each address once: b was shown web/c=c1, web/c=c1, mail/b=b2", true},
+		{"a long name", linearizability.Presence, "aaa has not been there for 1s",
+			"b has not been there for 59s", true},
 		{"times", linearizability.Belief, "b held on for 8.013s", "a held on for 1m0.5s", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

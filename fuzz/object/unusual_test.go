@@ -278,7 +278,7 @@ func (l pollingLease) Release(context.Context) error { return l.leave(l.held) }
 // TestUnusualObjectsSurvive: no right object is accused, however it is written.
 func TestUnusualObjectsSurvive(t *testing.T) {
 	t.Parallel()
-	for n := range testrun.Pick(uint64(1), 12) {
+	for n := range testrun.Pick(uint64(1), 6) {
 		objects := unusual(n)
 		for i, name := range slices.Sorted(maps.Keys(objects)) {
 			t.Run(fmt.Sprint(name, " ", n), func(t *testing.T) {
@@ -295,7 +295,7 @@ func unusualSurvives(t *testing.T, w scenario.Workload) {
 		script := scenario.DefaultScript
 		script.Careless = careless
 		found, err := hunt.Hunt{
-			Workload: w, Script: script, Seed: 1, Runs: testrun.Pick(8, 400),
+			Workload: w, Script: script, Seed: 1, Runs: testrun.Pick(8, 100),
 		}.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
