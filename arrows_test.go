@@ -28,9 +28,9 @@ var arrows = map[string]string{
 	"recipes/classic":     `recipes github.com/go-zookeeper/zk`,
 	"recipes/internal/testconn": `
 		fakezk fakezk/fault fakezk/view github.com/go-zookeeper/zk`,
-	"fakezk/internal/proto": ``,
-	"fakezk/internal/wire":  `fakezk/internal/proto`,
-	"fakezk/internal/state": `fakezk/internal/proto`,
+	"fakezk/internal/proto":     ``,
+	"fakezk/internal/wire":      `fakezk/internal/proto`,
+	"fakezk/internal/state":     `fakezk/internal/proto`,
 	"fakezk/internal/digestmd5": ``,
 	"fakezk/internal/engine": `
 		fakezk/internal/digestmd5 fakezk/internal/proto fakezk/internal/state
