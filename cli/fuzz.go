@@ -17,7 +17,7 @@ type fuzzCommand struct {
 	For              *time.Duration `help:"Time to hunt, that for --corpus not counted." placeholder:"DURATION"`
 	Strategy         []string       `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
 	MaxFaults        int            `help:"Greatest number of faults in a plan." default:"4"`
-	Findings         int            `help:"Number of violations to stop after: different texts before they are made small, those of the corpus included." default:"1"`
+	Findings         int            `help:"Number of different violations to stop after, those of the corpus included. Orphans and herds count only with --property." default:"1"`
 	Property         []string       `help:"Violations of these properties count; all unless given." placeholder:"NAME"`
 	Known            []string       `help:"A saved finding. Violations that differ from it only in names and numbers do not count." placeholder:"FILE"`
 	Corpus           string         `help:"Directory of the scenarios that showed new behaviour. The hunt plays them first and adds new ones; the same seed then continues with other scenarios." placeholder:"DIR"`
