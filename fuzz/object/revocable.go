@@ -68,7 +68,8 @@ func (p revocablePlayer) turn(round int) {
 				return err
 			}
 		}
-		ctx, cancel := p.Within(p.Context(), patience)
+		longer := min(max(attempt-5, 0), 8) // doublings, for an object that is slow
+		ctx, cancel := p.Within(p.Context(), patience<<longer)
 		defer cancel()
 		return p.acquire(ctx)
 	})
