@@ -59,7 +59,8 @@ func (c *replayCommand) show(a *app, r *saved.Replay) error {
 	case c.JSON:
 		return a.json(replayedOf(c.File, r))
 	case c.Until != nil:
-		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.until()), snapshotOf(r.Outcome, c.until()))
+		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.until()),
+			snapshotOf(r.Outcome, c.until()))
 		a.printReplay(c.File, r)
 	default:
 		c.tell(a, r)

@@ -119,8 +119,8 @@ func saslUsers(list []string) (map[string]string, error) {
 	for i, text := range list {
 		name, password, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("--sasl-user: value %d has no name or no =; expected NAME=PASSWORD",
-				i+1)
+			return nil, fmt.Errorf(
+				"--sasl-user: value %d has no name or no =; expected NAME=PASSWORD", i+1)
 		}
 		if _, twice := users[name]; twice {
 			return nil, fmt.Errorf("--sasl-user: user %q is given twice", name)

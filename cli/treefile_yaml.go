@@ -78,7 +78,8 @@ func countLines(text string) int {
 // maxYAMLSigns is the greatest number of signs in a piece, more than any node of 1 MiB has.
 const maxYAMLSigns = 1_200_000
 
-// checkSigns refuses a piece with very many signs. Most tokens have one, and a token takes 300 bytes.
+// checkSigns refuses a piece with very many signs. Most tokens have one, and a token takes 300
+// bytes.
 func checkSigns(line int, piece string) error {
 	n := 0
 	for i := range len(piece) {

@@ -40,9 +40,10 @@
 // # The race detector
 //
 // The go-zookeeper client has a data race at every reconnect: while it collects its watches for
-// setWatches, a reply changes the zxid that it sends with them. Then the race detector fails the test,
-// or an event is lost. So a Server keeps replies on a connection in memory, on which a session with
-// watches was taken up again, until the client has sent setWatches, or for 100 ms if it sends none.
+// setWatches, a reply changes the zxid that it sends with them. Then the race detector fails the
+// test, or an event is lost. So a Server keeps replies on a connection in memory, on which a
+// session with watches was taken up again, until the client has sent setWatches, or for 100 ms if
+// it sends none.
 //
 // # Fidelity
 //

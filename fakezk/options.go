@@ -40,9 +40,9 @@ type Options struct {
 	// "super:base64(sha1(super:password))"; empty means that there is none. It is
 	// the property zookeeper.DigestAuthenticationProvider.superDigest.
 	SuperDigest string
-	// SASLUsers are the passwords by name of the users who may authenticate by SASL with DIGEST-MD5,
-	// as the section Server of a JAAS file lists them. A user gets the identity sasl:name. Nil means
-	// that the server has no SASL, and no ACL scheme sasl.
+	// SASLUsers are the passwords by name of the users who may authenticate by SASL with
+	// DIGEST-MD5, as the section Server of a JAAS file lists them. A user gets the identity
+	// sasl:name. Nil means that the server has no SASL, and no ACL scheme sasl.
 	SASLUsers map[string]string
 	// EnforceQuota refuses writes beyond a hard limit of a quota, as enforceQuota=true does.
 	EnforceQuota bool

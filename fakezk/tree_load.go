@@ -27,8 +27,9 @@ import (
 // Sequence numbers move on as in a server that loads a snapshot of its tree: without a
 // notification.
 //
-// Missing parents with more than 16 MiB of paths together are refused: some 4,000 names in one path.
-// A Load that Stop or Close interrupts changes nothing; errors.Is finds ErrStopped in its error.
+// Missing parents with more than 16 MiB of paths together are refused: some 4,000 names in one
+// path. A Load that Stop or Close interrupts changes nothing; errors.Is finds ErrStopped in its
+// error.
 func (s *Server) Load(nodes []view.NodeSpec) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,8 +59,8 @@ func inOrder[S comparable, O any](o sequential[S, O], events []event[O]) bool {
 
 // decide says whether the history is linearizable. Porcupine searches for an order that agrees with
 // the steps at which the server applied operations. Every such order explains the calls, too. If
-// there is none, porcupine searches again, and now knows the calls alone. A history that is too long
-// for that is Ok if the likely order explains it, and otherwise Unknown.
+// there is none, porcupine searches again, and now knows the calls alone. A history that is too
+// long for that is Ok if the likely order explains it, and otherwise Unknown.
 //
 // decide panics if porcupine finds that there is no order, and the likely order is one.
 func decide[S comparable, O any](o sequential[S, O], events []event[O]) porcupine.CheckResult {
@@ -214,8 +214,8 @@ func prefix[O any](byReturn []event[O], n int) []event[O] {
 	return list
 }
 
-// toModel wraps the model for porcupine; a state there is a set of model states. It counts the steps.
-// After maxSteps nothing is possible any more, so that the search ends.
+// toModel wraps the model for porcupine; a state there is a set of model states. It counts the
+// steps. After maxSteps nothing is possible any more, so that the search ends.
 func toModel[S comparable, O any](o sequential[S, O], steps *int) porcupine.Model {
 	seed := maphash.MakeSeed()
 	nm := porcupine.NondeterministicModel{

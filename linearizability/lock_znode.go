@@ -61,8 +61,8 @@ func (n lockNodes) ofHold(op Op) (z *znode, phantom string) {
 	return z, phantom
 }
 
-// ownOf returns the client's znode that exists when a lock returns. If there is none, it returns the
-// last one, and the reason why the client holds nothing.
+// ownOf returns the client's znode that exists when a lock returns. If there is none, it returns
+// the last one, and the reason why the client holds nothing.
 func (n lockNodes) ownOf(op Op) (z *znode, phantom string) {
 	var last *znode
 	for _, z := range n.log.znodes {

@@ -14,8 +14,9 @@ var queueObject = sequential[model.Queue, model.QueueOp]{
 	show: model.Queue.String,
 }
 
-// judgeQueueLinearizability is the verdict of porcupine, explained by a bad pattern if there is one.
-// It panics if porcupine finds an order although the operations on the model show a bad pattern.
+// judgeQueueLinearizability is the verdict of porcupine, explained by a bad pattern if there is
+// one. It panics if porcupine finds an order although the operations on the model show a bad
+// pattern.
 func judgeQueueLinearizability[S comparable, O any](
 	t queueTable, model sequential[S, O], events []event[O], noun string,
 ) Verdict {

@@ -111,8 +111,8 @@ func (c *Client) countLine(at trace.Moment) {
 	select {}
 }
 
-// countGoroutines ends the run if it has too many goroutines. It counts every 100 ms of virtual time
-// or 256 steps, as it takes long to count.
+// countGoroutines ends the run if it has too many goroutines. It counts every 100 ms of virtual
+// time or 256 steps, as it takes long to count.
 func (s *simulation) countGoroutines() {
 	steps, now := s.steps.Load(), s.now()
 	if steps < s.counted.steps+256 && now < s.counted.at+100*time.Millisecond {

@@ -100,10 +100,10 @@ var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Validate returns an error for an invalid description.
 func (w World) Validate() error {
-	if w.SessionTimeout < 0 || w.Limit < 0 || w.Overtime < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 ||
-		w.ClientBuffer < 0 {
-		return fmt.Errorf(
-			"SessionTimeout, Limit, Overtime, Settle, Freeze, MaxSteps and ClientBuffer must not be negative")
+	if w.SessionTimeout < 0 || w.Limit < 0 || w.Overtime < 0 || w.Settle < 0 || w.Freeze < 0 ||
+		w.MaxSteps < 0 || w.ClientBuffer < 0 {
+		return fmt.Errorf("SessionTimeout, Limit, Overtime, Settle, Freeze, MaxSteps and " +
+			"ClientBuffer must not be negative")
 	}
 	if err := w.Schedule.Validate(); err != nil {
 		return err

@@ -163,8 +163,8 @@ func TestInterruptedGenerationIsTakenIn(t *testing.T) {
 	}
 }
 
-// TestMethodsThatWereNeverCalledAreListed: one tiny scenario does not call all optional methods of a
-// queue, and more scenarios do.
+// TestMethodsThatWereNeverCalledAreListed: one tiny scenario does not call all optional methods of
+// a queue, and more scenarios do.
 func TestMethodsThatWereNeverCalledAreListed(t *testing.T) {
 	t.Parallel()
 	for runs, never := range map[int][]string{1: {"Poll"}, 200: nil} {

@@ -9,8 +9,8 @@ import (
 )
 
 // Minimize makes a violating scenario as small as it can while it shows the same bug, which is to
-// say a violation that is [Alike]: fewer faults, fewer clients, a shorter script, a schedule with a small seed, weaker and shorter
-// faults, and coordinates that name the operation.
+// say a violation that is [Alike]: fewer faults, fewer clients, a shorter script, a schedule with a
+// small seed, weaker and shorter faults, and coordinates that name the operation.
 //
 // It first looks for the smallest scenario of all that shows the bug, in a fixed order. So one
 // bug mostly ends as one scenario, however it was found. If there is no such simple scenario, it
@@ -18,8 +18,8 @@ import (
 // that cannot be played or judged does not count. When ctx is done it returns the smallest scenario
 // so far.
 //
-// A run with code that spins without end, or with goroutines without number, stays as it is, and the
-// first try with such code is the last: each further try would leave more of it.
+// A run with code that spins without end, or with goroutines without number, stays as it is, and
+// the first try with such code is the last: each further try would leave more of it.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, shape: shape(o)}
 	if o.Property() == "" {

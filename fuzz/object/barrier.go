@@ -26,8 +26,8 @@ type BarrierClaims struct {
 	About string
 	// Path is the znode whose existence is the barrier; "" means /barriers/b.
 	Path string
-	// AllPass says that all who wait at a removal pass, also if the barrier is set again at once. It
-	// means nothing for other barriers than those of [Barrier].
+	// AllPass says that all who wait at a removal pass, also if the barrier is set again at once.
+	// It means nothing for other barriers than those of [Barrier].
 	AllPass bool
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string

@@ -16,8 +16,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// oneNode is a lock that is one ephemeral, watched by every waiter. It waits for itself if the reply
-// to its create is lost; further flaws have names.
+// oneNode is a lock that is one ephemeral, watched by every waiter. It waits for itself if the
+// reply to its create is lost; further flaws have names.
 type oneNode struct {
 	conn  *zk.Conn
 	node  string

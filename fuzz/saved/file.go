@@ -156,8 +156,9 @@ func readFile(name string) ([]byte, error) {
 // Parse reads a scenario. It is strict: unknown keys, wrong types and invalid values are errors
 // that name the place, as name:line:column, the value and the expected values. A byte order mark at
 // the beginning is skipped. find looks up workloads.
-func Parse(name string, data []byte, find func(workload, impl string) (scenario.Workload, error)) (File,
-	error) {
+func Parse(
+	name string, data []byte, find func(workload, impl string) (scenario.Workload, error),
+) (File, error) {
 	if len(data) > maxScenarioFile {
 		return File{}, fmt.Errorf("%s: %d bytes; expected at most %d", name, len(data),
 			maxScenarioFile)
@@ -218,8 +219,9 @@ type scenarioParser struct {
 
 var traceHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-func (p scenarioParser) file(form fileForm, find func(string, string) (scenario.Workload, error)) (File,
-	error) {
+func (p scenarioParser) file(
+	form fileForm, find func(string, string) (scenario.Workload, error),
+) (File, error) {
 	var f File
 	for _, key := range []string{"workload", "clients", "rounds", "expect"} {
 		if p.node("$."+key) == nil {
@@ -238,8 +240,10 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (scenario.
 	if s.Seed = form.Seed; p.node("$.seed") == nil {
 		s.Seed = 1 // as on the command line
 	}
-	s.Script = scenario.Script{Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines,
-		Careless: form.Careless}
+	s.Script = scenario.Script{
+		Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines,
+		Careless: form.Careless,
+	}
 	if p.node("$.goroutines") != nil && form.Goroutines == 0 {
 		return f, p.wrong("$.goroutines", "goroutines: 0; expected 1 to %d",
 			sim.MaxGoroutines-1) // one more closes the object

@@ -154,8 +154,8 @@ func (p *Player) Sometimes(goal string) {
 	}
 }
 
-// Optional notes that the object has an optional method, and whether the script calls it now. A hunt
-// says which it has never called.
+// Optional notes that the object has an optional method, and whether the script calls it now. A
+// hunt says which it has never called.
 func (p *Player) Optional(method string, called bool) {
 	if p.optional == nil {
 		p.optional = map[string]bool{}

@@ -38,8 +38,8 @@ func askForEver(_ context.Context, conn *zk.Conn) error {
 	}
 }
 
-// checkRunaway checks that liveness is violated, by the same words in two runs. With -short there is
-// one run.
+// checkRunaway checks that liveness is violated, by the same words in two runs. With -short there
+// is one run.
 func checkRunaway(t *testing.T, s scenario.Scenario, want string) {
 	t.Helper()
 	o := run(t, s)

@@ -123,7 +123,8 @@ func (r directives) number(name string, base int) (int64, error) {
 // proof is the response-value of RFC 2831, section 2.1.2.1. Its method is "AUTHENTICATE" for the
 // proof of the client, and empty for that of the server.
 func (x *Exchange) proof(method string, r directives, password string) string {
-	secret := md5.Sum([]byte(latin1(r["username"]) + ":" + latin1(x.realm) + ":" + latin1(password)))
+	secret := md5.Sum([]byte(
+		latin1(r["username"]) + ":" + latin1(x.realm) + ":" + latin1(password)))
 	a1 := string(secret[:]) + ":" + x.nonce + ":" + r["cnonce"]
 	if authzid, ok := r["authzid"]; ok {
 		a1 += ":" + authzid

@@ -59,7 +59,7 @@
 // fast disk shows 0 to 2 ms. No request is ever outstanding.
 //
 // [Traffic] holds a part of the past that a real server still shows; it may be empty. An answer to
-// dump lacks the empty sets of a real one ("0 expire at"), for ticks in which a session or connection
-// was due until it was heard of again. Metrics of ensembles, TLS, throttling, caches and exceeded quotas are zero,
-// as on a standalone server that has never used any.
+// dump lacks the empty sets of a real one ("0 expire at"), for ticks in which a session or
+// connection was due until it was heard of again. Metrics of ensembles, TLS, throttling, caches and
+// exceeded quotas are zero, as on a standalone server that has never used any.
 package fourletter

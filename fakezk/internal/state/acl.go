@@ -50,8 +50,8 @@ func (by Caller) matches(entry proto.ACL) bool {
 	return false
 }
 
-// mostEntries bounds the entries of an ACL in which "auth" entries are expanded: each stands for all
-// identities of the caller, of which there may be thousands.
+// mostEntries bounds the entries of an ACL in which "auth" entries are expanded: each stands for
+// all identities of the caller, of which there may be thousands.
 const mostEntries = 1 << 16
 
 // expandACL returns the list to store for the list of a request: without exact duplicates, and with

@@ -82,7 +82,8 @@ func someTxn(t *rapid.T, s *Store, now int64) Txn {
 	return s.Prepare(someWrite(t), someCaller.Draw(t, "by"), now)
 }
 
-// TestReplicasAgree applies the same Txns to a leader and to a follower. Only the leader enforces quotas: its decision is in the Txn.
+// TestReplicasAgree applies the same Txns to a leader and to a follower. Only the leader enforces
+// quotas: its decision is in the Txn.
 func TestReplicasAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		leader, follower := New(Config{EnforceQuota: true, Digests: true}), New(Config{})
