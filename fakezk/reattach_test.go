@@ -2,6 +2,7 @@ package fakezk
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -68,17 +69,15 @@ func (c *config) read() {
 	}
 }
 
-// clientsAtRest counts the clients that have come through sendSetWatches, which each also calls on
-// its first connection, without a watch: no server can know when.
-func clientsAtRest() int {
-	n := 0
+// rests reports whether a client has come through sendSetWatches, which it also calls on its first
+// connection, without a watch: no server can know when.
+func rests(conn *zk.Conn) bool {
 	for stack := range strings.SplitSeq(bubble.Stacks(), "\n\n") {
-		if strings.Contains(stack, "zk.(*Conn).loop(") &&
-			strings.Contains(stack, "[sync.WaitGroup.Wait") {
-			n++
+		if strings.Contains(stack, fmt.Sprintf("zk.(*Conn).loop(%p", conn)) {
+			return strings.Contains(stack, "[sync.WaitGroup.Wait")
 		}
 	}
-	return n
+	return false
 }
 
 // The client reads its last zxid, without a lock, while it collects its watches for setWatches. A
@@ -86,12 +85,11 @@ func clientsAtRest() int {
 func TestLostConnectionsAreNoRaceOfTheClient(t *testing.T) {
 	for range testrun.Pick(10, 1000) {
 		s := New(Options{})
-		others := clientsAtRest() // of other tests
 		conn := s.Connect(t)
 		if _, err := conn.Create("/config", []byte("0"), 0, zk.WorldACL(zk.PermAll)); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the client's loop", func() bool { return clientsAtRest() > others })
+		await(t, "the client's loop", func() bool { return rests(conn) })
 		c := startConfig(conn)
 		<-c.watched
 		for _, value := range []string{"1", "2", "3"} {
