@@ -31,14 +31,12 @@ func ExampleLock() {
 		End:     30,
 	}
 	fmt.Print(lin.Judge(h, nil, lin.Lock{Path: "/lock"}))
-	// Output: safety          violated  a and b own the lock at once: a since step 3 (session 0xa,
-	// /lock/n-0000000000), b since step 7 (session 0xb, /lock/n-0000000001) belief
-	// violated  a and b both believe that they hold the lock at step 7: a (session 0xa,
-	// /lock/n-0000000000) has held it since step 3, and nothing has ended that fencing         ok
-	// tokens grow with every grant linearizability violated  no order of the operations explains
-	// what the clients saw of the lock: it goes wrong with b: lock() -> token 5 (steps 4 to 7)
-	// zombie window: client a believed in session 0xa until step 20, 16ms after the server ended it
-	// at step 9
+	// Output:
+	// safety          violated  a and b own the lock at once: a since step 3 (session 0xa, /lock/n-0000000000), b since step 7 (session 0xb, /lock/n-0000000001)
+	// belief          violated  a and b both believe that they hold the lock at step 7: a (session 0xa, /lock/n-0000000000) has held it since step 3, and nothing has ended that
+	// fencing         ok        tokens grow with every grant
+	// linearizability violated  no order of the operations explains what the clients saw of the lock: it goes wrong with b: lock() -> token 5 (steps 4 to 7)
+	// zombie window: client a believed in session 0xa until step 20, 16ms after the server ended it at step 9
 }
 
 // A take with an applied delete and a lost reply.
@@ -55,10 +53,10 @@ func ExampleQueue() {
 		{Step: 3, Kind: lin.NodeDeleted, Path: "/q/n-0", Czxid: 1, Session: 2, Client: "b"},
 	})
 	fmt.Print(lin.Judge(h, nil, lin.Queue{Path: "/q"}))
-	// Output: linearizability ok        the history is that of a FIFO queue order           ok
-	// first in, first out delivery        violated  element x, offered by a, is lost: b's take
-	// (steps 3 to 4, unknown: zk: connection closed) removed /q/n-0 at step 3, but its reply was
-	// lost, and nobody ever got the element
+	// Output:
+	// linearizability ok        the history is that of a FIFO queue
+	// order           ok        first in, first out
+	// delivery        violated  element x, offered by a, is lost: b's take (steps 3 to 4, unknown: zk: connection closed) removed /q/n-0 at step 3, but its reply was lost, and nobody ever got the element
 }
 
 // A flag that can be raised and lowered, judged by a model of one line.
@@ -85,8 +83,8 @@ func ExampleObject() {
 		{Client: "b", Kind: "lower", Call: 5, Return: 6, Outcome: lin.OpOK},
 	}}
 	fmt.Print(lin.Judge(h, nil, flag))
-	// Output: linearizability violated  no order of the operations explains what the clients saw of
-	// the flag: it goes wrong with b: lower() (steps 5 to 6)
+	// Output:
+	// linearizability violated  no order of the operations explains what the clients saw of the flag: it goes wrong with b: lower() (steps 5 to 6)
 }
 
 // Two clients add 1, one of them twice, because the reply to its first try was

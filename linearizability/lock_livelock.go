@@ -36,11 +36,17 @@ func livelock(t lockTable) (v Verdict, bad bool) {
 }
 
 // turningPoints are the steps at which something other than an attempt happened: grants, ends of
-// holds, and what clients learned of their connections and sessions.
+// holds, calls that failed, and what clients learned of their connections and sessions. A lock that
+// fails, as one with used-up numbers does, has told its client.
 func turningPoints(t lockTable) []int64 {
 	var steps []int64
 	for _, h := range t.holds {
 		steps = append(steps, h.granted(), h.lock.Return, h.serverEnd)
+	}
+	for _, op := range t.history.Ops {
+		if op.Kind == t.kind.acquire && !op.ok() && !op.pending() {
+			steps = append(steps, op.Return)
+		}
 	}
 	for _, n := range t.history.Notices {
 		steps = append(steps, n.Step)

@@ -43,9 +43,10 @@ const (
 	relief = 100
 	// maxLinesAtOnce is the number of lines of a client at one instant at which it is a runaway.
 	maxLinesAtOnce = 10_000
-	// maxGoroutines is the number of goroutines at which a run is ended. Those of package object
-	// reach 950 with 26 clients of 9 goroutines.
-	maxGoroutines = 5_000
+	// maxGoroutines is the number of goroutines at which a run is ended, or perClient for each
+	// client if that is more. The objects of package object reach 950 with 26 clients of 9
+	// goroutines.
+	maxGoroutines, perClient = 5_000, 100
 	// maxBytes is the greatest length of all messages to the server in a run.
 	maxBytes = 256 << 20
 )
@@ -119,10 +120,11 @@ func (s *simulation) countGoroutines() {
 		return
 	}
 	s.counted.steps, s.counted.at = steps, now
-	if runtime.NumGoroutine() < maxGoroutines {
+	most := max(maxGoroutines, perClient*len(s.world.Clients))
+	if runtime.NumGoroutine() < most {
 		return
 	}
-	if n, stack := s.crowd(bubble.Stacks()); n >= maxGoroutines {
+	if n, stack := s.crowd(bubble.Stacks()); n >= most {
 		s.endFor(trace.Runaway{Goroutines: n, Stack: stack}, s.journal.moment())
 	}
 }

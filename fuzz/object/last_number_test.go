@@ -82,7 +82,13 @@ func swept(
 			play(p, s)
 			return
 		}
-		for range 30 {
+		seconds := 30
+		for _, slow := range []string{"rest", "hold of minutes"} { // as in package scenario
+			if p.OfRun(slow, 8) == 0 {
+				seconds += 150
+			}
+		}
+		for range seconds {
 			if !p.Pause(time.Second) {
 				return
 			}
