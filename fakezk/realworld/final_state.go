@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
@@ -51,20 +53,29 @@ func (r *run) lastZxid(ctx context.Context) (int64, error) {
 	return 0, fmt.Errorf("srvr: no zxid in %q", answer)
 }
 
-// sessionsAtRest are the clients' sessions that the server lists.
+// sessionsAtRest are the clients' sessions that the server lists. It does not list them at one
+// moment: a session that is heard of meanwhile moves to another set, and may be missed. A busy
+// server may also close the connection before it has sent all of its answer. So it is asked often.
 func (r *run) sessionsAtRest(ctx context.Context) ([]view.Session, error) {
-	answer, err := r.fourLetters(ctx, "dump")
-	if err != nil {
-		return nil, err
+	const times = 5
+	listed := map[int64]bool{}
+	for range times {
+		answer, err := r.fourLetters(ctx, "dump")
+		if err != nil {
+			return nil, err
+		}
+		sets, _, _ := strings.Cut(answer, "ephemeral nodes dump:")
+		for line := range strings.Lines(sets) {
+			if id, ok := sessionOf(line); ok && r.out.SessionClient[id] != "" {
+				listed[id] = true
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 	list := []view.Session{}
-	sets, _, _ := strings.Cut(answer, "ephemeral nodes dump:")
-	for line := range strings.Lines(sets) {
-		if id, ok := sessionOf(line); ok && r.out.SessionClient[id] != "" {
-			list = append(list, view.Session{ID: id})
-		}
+	for _, id := range slices.Sorted(maps.Keys(listed)) {
+		list = append(list, view.Session{ID: id})
 	}
-	slices.SortFunc(list, func(a, b view.Session) int { return int(min(max(a.ID-b.ID, -1), 1)) })
 	return list, nil
 }
 
