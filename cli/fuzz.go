@@ -125,7 +125,7 @@ func (c *fuzzCommand) playKnown(a *app) error {
 		if err != nil {
 			return fmt.Errorf("--known: %w", err)
 		}
-		o, err := file.Scenario.Run()
+		o, err := saved.Play(file.Scenario)
 		if err != nil {
 			return fmt.Errorf("--known: %s: %w", name, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -153,11 +154,9 @@ type smallFinding struct {
 	hunt.Finding
 	unfinished bool             // an interrupt came before it was as small as possible
 	unsteady   *hunt.Divergence // nil if each run of the scenario shows the same
-	shown      int              // with --unsteady: how many of moreTries show it
+	// With --unsteady: how many of how many more runs show it.
+	shown, runs int
 }
-
-// moreTries is how often a finding is run with --unsteady.
-const moreTries = 20
 
 // asFound are the findings with --unsteady: they are not made small, as a search for the smallest
 // scenario needs runs that are the same.
@@ -165,7 +164,9 @@ func asFound(a *app, findings []hunt.Finding) []*smallFinding {
 	var found []*smallFinding
 	for i, f := range findings {
 		a.progress.phase("running finding %d of %d again", i+1, len(findings))
-		found = append(found, &smallFinding{Finding: f, shown: hunt.Shows(f.Outcome, moreTries)})
+		again := &smallFinding{Finding: f}
+		again.shown, again.runs = hunt.Shows(f.Outcome)
+		found = append(found, again)
 	}
 	return found
 }
@@ -234,8 +235,8 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	}}
 	about := whyLarge(f.unfinished)
 	if c.Unsteady {
-		found.Shown, found.Unsteady = &f.shown, f.shown < moreTries
-		about = fmt.Sprintf(", not made small, shown by %d of %d more runs", f.shown, moreTries)
+		found.Shown, found.Unsteady = &f.shown, f.shown < f.runs
+		about = fmt.Sprintf(", not made small, shown by %d of %d more runs", f.shown, f.runs)
 	}
 	if !c.JSON {
 		a.printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs, about, f.Story())
@@ -274,7 +275,7 @@ func (j *fuzzJSON) addDiverging(divergences []hunt.Divergence) error {
 		o := d.First
 		if o == nil {
 			var err error
-			if o, err = d.Scenario.Run(); err != nil {
+			if o, err = saved.Play(d.Scenario); err != nil {
 				return err
 			}
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // unsteadyText is printed in place of a violation that does not happen in each run of its scenario
-// ([scenario.Outcome.Steady]).
+// ([hunt.Steady]).
 const unsteadyText = "\n%s is violated, but not each time, so it is not saved: " +
 	"two runs of one seed differ; " +
 	"does the code share state between runs, or use math/rand or map order?\n%s\n"
@@ -36,20 +36,13 @@ func (a *app) keepFinding(
 // saveBoth writes the traces of the two runs of a divergence to a directory, if there is one, and
 // prints the command that compares them.
 func (a *app) saveBoth(d hunt.Divergence, dir string) error {
-	traces := d.Traces()
-	if dir == "" || traces == nil {
+	if dir == "" {
 		return nil
 	}
-	var names []string
-	for i, text := range traces {
-		w := d.Scenario.Workload
-		name := filepath.Join(dir, strings.TrimSuffix(fileName(
-			w.Name, w.Impl, "differs", d.First.Result.Trace.Hash()[:8]), ".yaml")+
-			fmt.Sprintf("-%d.trace", i+1))
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			return err
-		}
-		names = append(names, name)
+	w := d.Scenario.Workload
+	names, err := d.SaveTraces(dir, baseName(w.Name, w.Impl)+"-")
+	if err != nil || names == nil {
+		return err
 	}
 	a.printf("to compare the traces: %s diff %s %s\n", a.name, names[0], names[1])
 	return nil
@@ -108,9 +101,12 @@ func isScenario(name string) bool {
 	return ext == ".yaml" || ext == ".yml"
 }
 
-// fileName is the name of a scenario file. Slashes in the names of a workload become _.
-func fileName(parts ...string) string {
-	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "_") + ".yaml"
+// fileName is the name of a scenario file.
+func fileName(parts ...string) string { return baseName(parts...) + ".yaml" }
+
+// baseName is a file name without its ending. Slashes in the names of a workload become _.
+func baseName(parts ...string) string {
+	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "_")
 }
 
 // checkDir makes the directory of a flag and checks, before any other work, that a file

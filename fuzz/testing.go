@@ -5,12 +5,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -120,16 +119,11 @@ func runHunt(t TB, s scenario.Scenario, sweep *hunt.Sweep) *hunt.Found {
 func diverged(t TB, d hunt.Divergence) string {
 	text := "two runs of one seed differ; does the code share state between runs, " +
 		"or use math/rand or map order?\n" + d.String()
-	for i, trace := range d.Traces() {
-		name := filepath.Join(savedDir(t),
-			fmt.Sprintf("differs-%s-%d.trace", d.First.Result.Trace.Hash()[:8], i+1))
-		err := os.MkdirAll(filepath.Dir(name), 0o777)
-		if err == nil {
-			err = os.WriteFile(name, []byte(trace), 0o666)
-		}
-		if err != nil {
-			return text + fmt.Sprintf("\nthe traces could not be saved: %v", err)
-		}
+	names, err := d.SaveTraces(savedDir(t), "")
+	if err != nil {
+		return text + fmt.Sprintf("\nthe traces could not be saved: %v", err)
+	}
+	for i, name := range names {
 		text += fmt.Sprintf("\nthe trace of run %d: %s", i+1, name)
 	}
 	return text
@@ -181,9 +175,8 @@ func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found)
 func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Divergence) {
 	t.Helper()
 	if *flagUnsteady {
-		const runs = 20
-		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it",
-			o.Story(), hunt.Shows(o, runs), runs)
+		shown, runs := hunt.Shows(o)
+		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it", o.Story(), shown, runs)
 	}
 	small, err := hunt.Minimize(ctx, o)
 	if err != nil {
@@ -207,10 +200,12 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 // busyStacks are those of the stacks of a frozen run without the goroutines that let virtual time
 // pass, or all if no others are known.
 func busyStacks(stacks string) string {
-	busy := slices.DeleteFunc(strings.Split(stacks, "\n\n"), func(stack string) bool {
-		state, _, _ := strings.Cut(stack, "\n")
-		return strings.Contains(state, "(durable)")
-	})
+	var busy []string
+	for stack := range trace.Stacks(stacks) {
+		if state, _, _ := strings.Cut(stack, "\n"); !strings.Contains(state, "(durable)") {
+			busy = append(busy, stack)
+		}
+	}
 	if len(busy) == 0 {
 		return stacks
 	}

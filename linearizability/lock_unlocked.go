@@ -83,5 +83,5 @@ func (h *hold) untilWhen() string {
 	if h.node.deleted == never {
 		return "to the end"
 	}
-	return "for " + (h.node.deletedTime - h.unlock.ReturnTime).String()
+	return "for " + (h.node.deletedTime - h.unlock.ReturnTime).Round(time.Millisecond).String()
 }

@@ -136,7 +136,7 @@ func (s *simulation) crowd(stacks string) (number int, stack string) {
 	name := s.bubble
 	s.mu.Unlock()
 	begun, most := map[string]int{}, 0
-	for g := range strings.SplitSeq(stacks, "\n\n") {
+	for g := range trace.Stacks(stacks) {
 		header, _, _ := strings.Cut(g, "\n")
 		if !strings.Contains(header, name) {
 			continue

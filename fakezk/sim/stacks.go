@@ -44,7 +44,7 @@ func (c *Client) stacksIn(all string) string {
 	defer c.mu.Unlock()
 	var kept []string
 	for _, id := range c.scripts {
-		for g := range strings.SplitSeq(all, "\n\n") {
+		for g := range trace.Stacks(all) {
 			if strings.HasPrefix(g, fmt.Sprintf("goroutine %d ", id)) {
 				kept = append(kept, g)
 			}
@@ -71,7 +71,7 @@ func (c *Client) senders() []string {
 // stacksOf returns the stacks of the goroutines left in a bubble.
 func stacksOf(name string) string {
 	var kept []string
-	for _, g := range strings.Split(bubble.Stacks(), "\n\n") {
+	for g := range trace.Stacks(bubble.Stacks()) {
 		header, _, _ := strings.Cut(g, "\n")
 		ours := strings.Contains(g, "internal/bubble.Run") ||
 			strings.Contains(g, "testing/synctest.")

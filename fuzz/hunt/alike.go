@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,13 +55,11 @@ var (
 
 // gravestFirst sorts what a search has found: minor violations come last.
 func gravestFirst[V any](list []V, outcome func(V) *scenario.Outcome) {
-	slices.SortStableFunc(list, func(a, b V) int {
-		switch x, y := Minor(outcome(a)), Minor(outcome(b)); {
-		case x == y:
-			return 0
-		case x:
+	rank := func(v V) int {
+		if Minor(outcome(v)) {
 			return 1
 		}
-		return -1
-	})
+		return 0
+	}
+	slices.SortStableFunc(list, func(a, b V) int { return cmp.Compare(rank(a), rank(b)) })
 }

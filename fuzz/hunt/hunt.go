@@ -93,6 +93,10 @@ type Found struct {
 	judged   bool // see CheckJudged
 }
 
+func newFound(w scenario.Workload) *Found {
+	return &Found{Reached: map[string]int{}, Optional: map[string]int{}, workload: w}
+}
+
 // A Finding is a violation that a Hunt has found. [Minimize] makes it small.
 type Finding struct {
 	*scenario.Outcome
@@ -123,7 +127,7 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return &Found{Reached: map[string]int{}, Optional: map[string]int{}}, err
+		return newFound(h.Workload), err
 	}
 	h.Seed = h.resumed()
 	base := scenario.Scenario{Workload: h.Workload, Script: h.Script, Seed: h.Seed}
@@ -144,7 +148,7 @@ func (h Hunt) checkBounds() error {
 	if h.MaxFaults < 0 || h.MaxFaults > MostFaults {
 		return fmt.Errorf("hunt: MaxFaults: %d; expected 0 to %d", h.MaxFaults, MostFaults)
 	}
-	known := append(linearizability.Properties(), scenario.InvariantProperty, "panic", "frozen")
+	known := append(linearizability.Properties(), scenario.OwnProperties()...)
 	for _, p := range h.Properties {
 		if !slices.Contains(known, p) {
 			return fmt.Errorf("hunt: property %q; expected one of %s", p, strings.Join(known, ", "))

@@ -49,8 +49,7 @@ type trial struct {
 
 func newPursuit(h Hunt, chosen []Strategy, base *scenario.Outcome) *pursuit {
 	p := &pursuit{
-		Hunt: h, found: &Found{Reached: map[string]int{}, Optional: map[string]int{}, workload: h.Workload},
-		enough: max(1, h.Findings),
+		Hunt: h, found: newFound(h.Workload), enough: max(1, h.Findings),
 		traces: map[uint64]bool{}, shown: map[uint64]bool{}, shapes: map[string]bool{},
 		known: map[string]bool{},
 	}

@@ -2,6 +2,8 @@ package hunt
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -29,16 +31,18 @@ func Steady(o *scenario.Outcome) (steady bool, differing *scenario.Outcome) {
 	return true, nil
 }
 
-// Shows runs a violating scenario some more times, and returns how many of the runs violate the
-// same property.
-func Shows(o *scenario.Outcome, runs int) (times int) {
-	for range runs {
+// Shows runs a violating scenario 20 more times. It returns how many of the runs violate the same
+// property, and the number of runs.
+func Shows(o *scenario.Outcome) (times, runs int) {
+	for range moreTries {
 		if again, err := saved.Play(o.Scenario); err == nil && again.Property() == o.Property() {
 			times++
 		}
 	}
-	return times
+	return times, moreTries
 }
+
+const moreTries = 20
 
 // Divergence is a scenario with two runs that differ.
 type Divergence struct {
@@ -59,16 +63,28 @@ func DivergenceOf(first, second *scenario.Outcome) Divergence {
 	return Divergence{first.Scenario, first.Difference(second), first, second}
 }
 
-// Traces are the traces of the two runs, if these are known and differ.
-func (d Divergence) Traces() []string {
+// SaveTraces writes the traces of the two runs to files of a directory, which it makes. The names
+// of the files begin with prefix. It writes none if the traces are unknown or equal.
+func (d Divergence) SaveTraces(dir, prefix string) (names []string, err error) {
 	if d.First == nil {
-		return nil
+		return nil, nil
 	}
 	first, second := d.First.Result.Trace.String(), d.Second.Result.Trace.String()
 	if first == second {
-		return nil
+		return nil, nil
 	}
-	return []string{first, second}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	prefix += "differs-" + d.First.Result.Trace.Hash()[:8]
+	for i, text := range []string{first, second} {
+		name := filepath.Join(dir, fmt.Sprintf("%s-%d.trace", prefix, i+1))
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			return names, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }
 
 // String describes the divergence: the scenario, the first difference, and the place in the code

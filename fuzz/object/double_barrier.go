@@ -30,8 +30,8 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			size := groupSize(p, s.Clients)
-			env := envOf(p)
-			env.Path, env.Size = claims.Path, size
+			env := envOf(p, claims.Path)
+			env.Size = size
 			dp := doubleBarrierPlayer{p, open(env), strconv.Itoa(size), s.Careless}
 			for round := range s.Rounds {
 				dp.turn(round)

@@ -30,9 +30,9 @@ type Env struct {
 // the turn of its goroutine, so that two runs of a seed are equal.
 func (e Env) InTurn() recipes.Conn { return inTurn{e.Conn} }
 
-// envOf is the Env of a client, without a path.
-func envOf(p *scenario.Player) Env {
-	return Env{Context: p.Life(), Conn: p.Conn(), Name: nameOf(p, p.Index())}
+// envOf is the Env of a client.
+func envOf(p *scenario.Player, path string) Env {
+	return Env{Context: p.Life(), Conn: p.Conn(), Name: nameOf(p, p.Index()), Path: path}
 }
 
 // nameOf is the name of the n-th client's object: in one run of three each is a prefix of the next.
@@ -46,9 +46,7 @@ func nameOf(p *scenario.Player, n int) string {
 // opener turns a function that makes an object from an Env into one that makes it from a player.
 func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
 	return func(p *scenario.Player) T {
-		env := envOf(p)
-		env.Path = path
-		return open(env)
+		return open(envOf(p, path))
 	}
 }
 

@@ -82,8 +82,8 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 			if p.Choose("late", 4) == 0 {
 				p.Pause(time.Duration(p.Choose("late by", 500)) * time.Millisecond)
 			}
-			env := envOf(p)
-			env.Name, env.Path = mp.instance(p.Index()), claims.Path
+			env := envOf(p, claims.Path)
+			env.Name = mp.instance(p.Index())
 			mp.own = open(env)
 			mp.hide()
 			for round := range s.Rounds {

@@ -26,8 +26,8 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 			first := p.Index() % len(paths)
 			own := append(append([]string(nil), paths[first:]...), paths[:first]...)
 			scenario.Shared(func(p *scenario.Player) Locker {
-				env := envOf(p)
-				env.Path, env.Paths = claims.Path, own
+				env := envOf(p, claims.Path)
+				env.Paths = own
 				return open(env)
 			}, playLock)(p, s)
 		},

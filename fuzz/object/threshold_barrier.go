@@ -30,8 +30,8 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 		Name:  "threshold-barrier",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			env := envOf(p)
-			env.Path, env.Size = claims.Path, s.Clients
+			env := envOf(p, claims.Path)
+			env.Size = s.Clients
 			tp := thresholdPlayer{p, open(env), s.Clients}
 			for round := range 2 * s.Rounds {
 				tp.turn(round)

@@ -36,7 +36,7 @@ func judged(w scenario.Workload) []string {
 	if w.Properties == nil {
 		return nil
 	}
-	return append(slices.Clone(w.Properties), scenario.InvariantProperty, "panic", "frozen", Crash)
+	return append(append(slices.Clone(w.Properties), scenario.OwnProperties()...), Crash)
 }
 
 // Load reads a scenario file. find looks up workloads.

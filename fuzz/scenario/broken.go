@@ -103,7 +103,7 @@ func leaks(report string) []string {
 	}
 	why, stacks, _ := strings.Cut(report, "\n")
 	var told []string
-	for stack := range strings.SplitSeq(stacks, "\n\n") {
+	for stack := range trace.Stacks(stacks) {
 		frames := framesOf(stack)
 		inRun := strings.Contains(firstLine(stack), "synctest bubble") || strings.Contains(stack,
 			"/realworld.(*run).script(")

@@ -106,8 +106,8 @@ func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verd
 		return linearizability.Verdict{}, false
 	}
 	return violatedLiveness([]int64{op.Call, c.Call},
-		"%s's %s (step %d) went on for %v after its object was closed at step %d",
-		op.Client, op.Kind, op.Call, end-c.CallTime, c.Call), true
+		"%s's %s (step %d) went on for %s after its object was closed at step %d",
+		op.Client, op.Kind, op.Call, virtualTime(end-c.CallTime), c.Call), true
 }
 
 // tryName is the name of the method that tries an operation.

@@ -16,7 +16,7 @@ import (
 // spins is a violation. A goroutine that waits for a mutex, or for something outside of the run,
 // may be right in a real program, where time passes: then nothing is known.
 func frozenVerdict(r *trace.Result) linearizability.Verdict {
-	v := linearizability.Verdict{Property: "frozen", Status: linearizability.Violated,
+	v := linearizability.Verdict{Property: frozenProperty, Status: linearizability.Violated,
 		Summary: "the run froze: code spins, so that no virtual time can pass"}
 	if r.Spins {
 		return v

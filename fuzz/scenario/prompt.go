@@ -23,8 +23,8 @@ func judgePromptness(r *linearizability.Report, h linearizability.History, plan 
 	for _, op := range h.Ops {
 		if late := lateness(h, op); late > limit {
 			r.Worsen(violatedLiveness([]int64{op.Call, op.Return},
-				"%s's %s (steps %d to %d) went on for %v after its context was done",
-				op.Client, op.Kind, op.Call, op.Return, op.ReturnTime-op.Deadline))
+				"%s's %s (steps %d to %d) went on for %s after its context was done",
+				op.Client, op.Kind, op.Call, op.Return, virtualTime(op.ReturnTime-op.Deadline)))
 			return
 		}
 	}

@@ -87,7 +87,7 @@ func (o *Outcome) first() linearizability.Verdict {
 func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 	switch {
 	case len(o.Result.Panics) > 0:
-		return linearizability.Verdict{Property: "panic", Status: linearizability.Violated,
+		return linearizability.Verdict{Property: panicProperty, Status: linearizability.Violated,
 			Summary: firstLine(o.Result.Panics[0])}, true
 	case o.Result.Frozen != "":
 		return frozenVerdict(o.Result), true
@@ -197,11 +197,6 @@ func optional(players []*Player) map[string]bool {
 }
 
 func violatedLiveness(steps []int64, format string, args ...any) linearizability.Verdict {
-	for i, arg := range args {
-		if d, ok := arg.(time.Duration); ok {
-			args[i] = virtualTime(d)
-		}
-	}
 	return linearizability.Verdict{
 		Property: linearizability.Liveness, Status: linearizability.Violated, Steps: steps,
 		Summary: fmt.Sprintf(format, args...),
