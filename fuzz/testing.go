@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -200,12 +199,10 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 // busyStacks are those of the stacks of a frozen run without the goroutines that let virtual time
 // pass, or all if no others are known.
 func busyStacks(stacks string) string {
-	var busy []string
-	for stack := range trace.Stacks(stacks) {
-		if state, _, _ := strings.Cut(stack, "\n"); !strings.Contains(state, "(durable)") {
-			busy = append(busy, stack)
-		}
-	}
+	busy := slices.DeleteFunc(strings.Split(stacks, "\n\n"), func(stack string) bool {
+		state, _, _ := strings.Cut(stack, "\n")
+		return strings.Contains(state, "(durable)")
+	})
 	if len(busy) == 0 {
 		return stacks
 	}
