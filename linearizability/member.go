@@ -32,6 +32,10 @@ type Membership struct {
 	// Services: the object is a registry. The instances lie one level deeper, and views show their
 	// data. Without it, views show the names of one moment.
 	Services bool
+	// Instance returns the instance that a znode below Path stands for, by its path and its first
+	// data, and false if it stands for none. An instance is there while it has a znode. Nil means
+	// that the names of the znodes are those of the instances.
+	Instance func(path, data string) (name string, ok bool)
 	// Data: views of a group show data, too: "a=data,b=data". Members may be shown as of different
 	// moments.
 	Data bool
@@ -70,16 +74,38 @@ type memberTable struct {
 	claims  Membership
 	log     serverLog
 	truth   memberTimelines
+	named   map[string]string // the instance of each znode, with claims.Instance
 }
 
 func newMemberTable(h History, claims Membership) *memberTable {
 	t := &memberTable{history: h, claims: claims, log: readServer(h.Server)}
+	t.named = t.nameZnodes()
 	t.truth = readTimelines(h.Server, t.instance)
 	return t
 }
 
+// nameZnodes asks claims.Instance for the instance of each znode below the path.
+func (t *memberTable) nameZnodes() map[string]string {
+	if t.claims.Instance == nil {
+		return nil
+	}
+	named := map[string]string{}
+	for _, e := range t.history.Server {
+		if e.Kind == NodeCreated && below(t.claims.Path, e.Path) {
+			if name, ok := t.claims.Instance(e.Path, e.Data); ok {
+				named[e.Path] = name
+			}
+		}
+	}
+	return named
+}
+
 // instance returns the instance that a znode stands for.
 func (t *memberTable) instance(path string) (string, bool) {
+	if t.claims.Instance != nil {
+		name, ok := t.named[path]
+		return name, ok
+	}
 	name, ok := strings.CutPrefix(path, strings.TrimSuffix(t.claims.Path, "/")+"/")
 	depth := 0
 	if t.claims.Services {

@@ -204,3 +204,37 @@ func TestMembershipWithoutALog(t *testing.T) {
 	h.Server = nil
 	checkReport(t, Judge(h, &Leftovers{}, Membership{Path: "/m", Within: 1}), "", "")
 }
+
+// TestInstancesWithNamesOfTheirOwn has znodes whose data is the name of the instance.
+func TestInstancesWithNamesOfTheirOwn(t *testing.T) {
+	claims := Membership{Path: "/m", Within: time.Second,
+		Instance: func(path, data string) (string, bool) { return data, data != "" }}
+	registers := func(f *fixture, client, znode string) {
+		op := f.call(client, ops.Join, client+"="+client)
+		f.creates(client, memberSession(client), "/m/s/"+znode, client, memberSession(client))
+		f.ret(op, OpOK, Result{Session: memberSession(client)})
+	}
+	checkHistories(t, always(claims), []claimTest{
+		{name: "one znode after another", build: func(f *fixture) {
+			registers(f, "a", "n-1")
+			registers(f, "b", "n-2")
+			f.views("c", "a,b")
+			f.gone("b", "s/n-2")
+			f.views("c", "a")
+		}},
+		{name: "two znodes of one instance", build: func(f *fixture) {
+			registers(f, "a", "n-1")
+			f.creates("a", memberSession("a"), "/m/s/n-2", "a", memberSession("a"))
+			f.gone("a", "s/n-1")
+			f.passes(2 * time.Second)
+			f.views("c", "a")
+		}},
+		{name: "gone with its last znode", bad: Answers,
+			says: "c's view (steps 2005 to 2006) shows a, as it was until step 4", build: func(f *fixture) {
+				registers(f, "a", "n-1")
+				f.gone("a", "s/n-1")
+				f.passes(2 * time.Second)
+				f.views("c", "a")
+			}},
+	})
+}

@@ -42,20 +42,28 @@ func (t timeline) set(value string, step int64, now time.Duration) timeline {
 // newTimeline returns a timeline with no value from the start on.
 func newTimeline() timeline { return timeline{{from: math.MinInt64, to: never}} }
 
-// readTimelines reads the server's log. instance returns the instance of a path.
+// readTimelines reads the server's log. instance returns the instance of a path. The data of an
+// instance with several znodes is that of the last one that was created or changed.
 func readTimelines(
 	events []ServerEvent, instance func(path string) (string, bool),
 ) memberTimelines {
 	t := memberTimelines{instances: map[string]timeline{}, names: newTimeline()}
-	there := map[string]bool{}
+	there := map[string]map[string]bool{} // the znodes of each instance
 	for _, e := range events {
 		name, ok := instance(e.Path)
 		if !ok || e.aboutSession() {
 			continue
 		}
 		value := "=" + e.Data
-		there[name] = true
+		if there[name] == nil {
+			there[name] = map[string]bool{}
+		}
+		there[name][e.Path] = true
 		if e.Kind == NodeDeleted {
+			delete(there[name], e.Path)
+			value = t.of(name)[len(t.of(name))-1].value
+		}
+		if len(there[name]) == 0 {
 			value = ""
 			delete(there, name)
 		}

@@ -50,6 +50,10 @@ type MembershipClaims struct {
 	// Services says that it is a registry: the instances are children of their services, and the
 	// services are children of Path.
 	Services bool
+	// Instance returns the instance that a znode below Path stands for, by its path and its first
+	// data, if the library names znodes in its own way. It returns false if the znode stands for
+	// none. No client then deletes the instance of another.
+	Instance func(path, data string) (name string, ok bool)
 	// Rivals says that all clients want one instance, "x" or "web/x", and one of them has it at a
 	// time. Then data is judged in a group, too, and there is another instance, "secret", that no
 	// client may read.
@@ -57,7 +61,7 @@ type MembershipClaims struct {
 	// Recheck is how often a view reads again without an event. A view may be out of date for so
 	// much longer (see cacheRecheck).
 	Recheck time.Duration
-	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
+	// LeavesAtRest are patterns (path.Match) of znodes that may stay.
 	LeavesAtRest []string
 }
 
@@ -113,7 +117,7 @@ const (
 
 func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
 	return linearizability.Membership{
-		Path: c.Path, Services: c.Services,
+		Path: c.Path, Services: c.Services, Instance: c.Instance,
 		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
 		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
 	}
@@ -201,7 +205,7 @@ func (p *memberPlayer) turn(round int) {
 	p.Hold(scenario.At("member", round), nil)
 	p.update(round)
 	p.pick(round)
-	if p.clients > 1 && p.Choose(scenario.At("meddle", round), 3) == 0 {
+	if p.clients > 1 && p.claims.Instance == nil && p.Choose(scenario.At("meddle", round), 3) == 0 {
 		p.meddle(round)
 		p.Hold(scenario.At("meddled", round), nil)
 	}
