@@ -32,10 +32,11 @@ type Membership struct {
 	// Services: the object is a registry. The instances lie one level deeper, and views show their
 	// data. Without it, views show the names of one moment.
 	Services bool
-	// Instance returns the instance that a znode below Path stands for, by its path and its first
-	// data, and false if it stands for none. An instance is there while it has a znode. Nil means
-	// that the names of the znodes are those of the instances.
-	Instance func(path, data string) (name string, ok bool)
+	// Instance returns the instance that a znode below Path stands for, and the instance's data, by
+	// the path and the data of the znode; false if it stands for none. An instance is there while
+	// it has a znode. Nil means that the znodes are named after their instances, and have their
+	// data.
+	Instance func(path, znode string) (name, data string, ok bool)
 	// Data: views of a group show data, too: "a=data,b=data". Members may be shown as of different
 	// moments.
 	Data bool
@@ -80,7 +81,7 @@ type memberTable struct {
 func newMemberTable(h History, claims Membership) *memberTable {
 	t := &memberTable{history: h, claims: claims, log: readServer(h.Server)}
 	t.named = t.nameZnodes()
-	t.truth = readTimelines(h.Server, t.instance)
+	t.truth = readTimelines(h.Server, t.entry)
 	return t
 }
 
@@ -92,7 +93,7 @@ func (t *memberTable) nameZnodes() map[string]string {
 	named := map[string]string{}
 	for _, e := range t.history.Server {
 		if e.Kind == NodeCreated && below(t.claims.Path, e.Path) {
-			if name, ok := t.claims.Instance(e.Path, e.Data); ok {
+			if name, _, ok := t.claims.Instance(e.Path, e.Data); ok {
 				named[e.Path] = name
 			}
 		}
@@ -112,6 +113,16 @@ func (t *memberTable) instance(path string) (string, bool) {
 		depth = 1
 	}
 	return name, ok && strings.Count(name, "/") == depth && !slices.Contains(t.claims.Hidden, name)
+}
+
+// entry returns the instance that an event at the server is about, and its data.
+func (t *memberTable) entry(e ServerEvent) (instance, data string, ok bool) {
+	instance, ok = t.instance(e.Path)
+	data = e.Data
+	if ok && t.claims.Instance != nil && e.Kind != NodeDeleted {
+		_, data, _ = t.claims.Instance(e.Path, e.Data)
+	}
+	return instance, data, ok && !e.aboutSession()
 }
 
 // cutData splits "web/a=data" in two.

@@ -1,6 +1,7 @@
 package linearizability
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -208,33 +209,35 @@ func TestMembershipWithoutALog(t *testing.T) {
 // TestInstancesWithNamesOfTheirOwn has znodes whose data is the name of the instance.
 func TestInstancesWithNamesOfTheirOwn(t *testing.T) {
 	claims := Membership{Path: "/m", Within: time.Second,
-		Instance: func(path, data string) (string, bool) { return data, data != "" }}
+		Instance: func(path, znode string) (name, data string, ok bool) {
+			return strings.Cut(znode, ":")
+		}, Data: true}
 	registers := func(f *fixture, client, znode string) {
-		op := f.call(client, ops.Join, client+"="+client)
-		f.creates(client, memberSession(client), "/m/s/"+znode, client, memberSession(client))
+		op := f.call(client, ops.Join, client+"=1")
+		f.creates(client, memberSession(client), "/m/s/"+znode, client+":1", memberSession(client))
 		f.ret(op, OpOK, Result{Session: memberSession(client)})
 	}
 	checkHistories(t, always(claims), []claimTest{
 		{name: "one znode after another", build: func(f *fixture) {
 			registers(f, "a", "n-1")
 			registers(f, "b", "n-2")
-			f.views("c", "a,b")
+			f.views("c", "a=1,b=1")
 			f.gone("b", "s/n-2")
-			f.views("c", "a")
+			f.views("c", "a=1")
 		}},
 		{name: "two znodes of one instance", build: func(f *fixture) {
 			registers(f, "a", "n-1")
-			f.creates("a", memberSession("a"), "/m/s/n-2", "a", memberSession("a"))
+			f.creates("a", memberSession("a"), "/m/s/n-2", "a:1", memberSession("a"))
 			f.gone("a", "s/n-1")
 			f.passes(2 * time.Second)
-			f.views("c", "a")
+			f.views("c", "a=1")
 		}},
 		{name: "gone with its last znode", bad: Answers,
-			says: "c's view (steps 2005 to 2006) shows a, as it was until step 4", build: func(f *fixture) {
+			says: "c's view (steps 2005 to 2006) shows a=1, as it was until step 4", build: func(f *fixture) {
 				registers(f, "a", "n-1")
 				f.gone("a", "s/n-1")
 				f.passes(2 * time.Second)
-				f.views("c", "a")
+				f.views("c", "a=1")
 			}},
 	})
 }

@@ -42,19 +42,19 @@ func (t timeline) set(value string, step int64, now time.Duration) timeline {
 // newTimeline returns a timeline with no value from the start on.
 func newTimeline() timeline { return timeline{{from: math.MinInt64, to: never}} }
 
-// readTimelines reads the server's log. instance returns the instance of a path. The data of an
-// instance with several znodes is that of the last one that was created or changed.
+// readTimelines reads the server's log. entry returns the instance of an event, and its data. An
+// instance with several znodes has the data of the last one that was created or changed.
 func readTimelines(
-	events []ServerEvent, instance func(path string) (string, bool),
+	events []ServerEvent, entry func(ServerEvent) (instance, data string, ok bool),
 ) memberTimelines {
 	t := memberTimelines{instances: map[string]timeline{}, names: newTimeline()}
 	there := map[string]map[string]bool{} // the znodes of each instance
 	for _, e := range events {
-		name, ok := instance(e.Path)
-		if !ok || e.aboutSession() {
+		name, data, ok := entry(e)
+		if !ok {
 			continue
 		}
-		value := "=" + e.Data
+		value := "=" + data
 		if there[name] == nil {
 			there[name] = map[string]bool{}
 		}

@@ -50,10 +50,11 @@ type MembershipClaims struct {
 	// Services says that it is a registry: the instances are children of their services, and the
 	// services are children of Path.
 	Services bool
-	// Instance returns the instance that a znode below Path stands for, by its path and its first
-	// data, if the library names znodes in its own way. It returns false if the znode stands for
-	// none. No client then deletes the instance of another.
-	Instance func(path, data string) (name string, ok bool)
+	// Instance returns the instance that a znode below Path stands for, and the instance's data, by
+	// the path and the data of the znode; false if it stands for none. It is for a library with
+	// names of its own. Views then show data: "a=data,b=data". No client deletes the instance of
+	// another.
+	Instance func(path, znode string) (name, data string, ok bool)
 	// Rivals says that all clients want one instance, "x" or "web/x", and one of them has it at a
 	// time. Then data is judged in a group, too, and there is another instance, "secret", that no
 	// client may read.
@@ -119,7 +120,7 @@ func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
 	return linearizability.Membership{
 		Path: c.Path, Services: c.Services, Instance: c.Instance,
 		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
-		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
+		Data: c.Rivals || c.Instance != nil, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
 	}
 }
 
