@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestInjectDropRequest(t *testing.T) {
@@ -206,20 +207,14 @@ func TestInjectBlackhole(t *testing.T) {
 		stranger.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000})
 		given.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000})
 		st.sleepTill(16*time.Second - time.Millisecond)
-		if err := given.Close(); err != nil {
-			st.Fatal(err)
-		}
-		if n := len(st.Sessions()); n != 2 {
-			st.Errorf("%d sessions while dials hang", n)
-		}
+		check.OK(st, given.Close())
+		check.Equal(st, len(st.Sessions()), 2, "sessions while dials hang")
 		st.sleepTill(16 * time.Second)
 		if resp, err := wire.DecodeConnectResponse(stranger.receive()); err != nil ||
 			resp.SessionID == 0 {
 			st.Errorf("%+v, %v", resp, err)
 		}
-		if n := len(st.Sessions()); n != 3 {
-			st.Errorf("%d sessions, want none for the dial that was given up", n)
-		}
+		check.Equal(st, len(st.Sessions()), 3, "sessions: none is for the dial that was given up")
 		st.want(st.a, "")
 		st.want(st.b, "")
 	})
@@ -269,9 +264,7 @@ func TestInjectExpire(t *testing.T) {
 		st.wantFaults("expire client=S1 at=1s: 0 true")
 		st.inject("expire at=1s")
 		st.sleepTill(2*time.Second + time.Millisecond)
-		if n := len(st.Sessions()); n != 0 {
-			st.Errorf("%d sessions", n)
-		}
+		check.Equal(st, len(st.Sessions()), 0, "sessions")
 	})
 }
 
@@ -309,9 +302,7 @@ func TestInjectRestart(t *testing.T) {
 		st.inject("expire at=2s") // a server that is down ends no session
 		st.sleepTill(3 * time.Second)
 		st.want(st.a, "reset")
-		if len(st.Sessions()) != 2 {
-			st.Errorf("sessions: %+v", st.Sessions())
-		}
+		check.Equal(st, len(st.Sessions()), 2, "sessions: %+v", st.Sessions())
 		st.wantFaults("restart 3s at=1s: 0 true", "expire at=2s: 0 false")
 	})
 }
@@ -323,9 +314,7 @@ func TestInjectedExpiryMissesAStoppedServer(t *testing.T) {
 		st.inject("late-reap 1s at=1s")
 		st.Stop()
 		st.sleepTill(2 * time.Second)
-		if n := len(st.Sessions()); n != 2 {
-			st.Errorf("%d sessions", n)
-		}
+		check.Equal(st, len(st.Sessions()), 2, "sessions")
 		st.wantFaults("expire at=1s: 0 false", "late-reap 1s at=1s: 0 false")
 		st.Server.Restart()
 		st.wantSession(st.takeUp())
@@ -494,9 +483,7 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		}
 		st.ClearFaults()
 		st.inject("cut client=S4 request=1") // still to come
-		if err := st.Close(); err != nil {
-			st.Fatal(err)
-		}
+		check.OK(st, st.Close())
 		if err := st.Inject(fault.Fault{Kind: fault.Cut, Request: 1}); !errors.Is(err, ErrStopped) {
 			st.Errorf("after Close: %v", err)
 		}

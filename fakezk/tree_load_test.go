@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestLoadTellsConflictsFromBadNodes: an obstacle on the server is a conflict, an impossible node
@@ -49,9 +50,7 @@ func TestLoadOfDeepPaths(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%.100v; want %s", err, want)
 	}
-	if n := len(s.Tree()); n != 1001 {
-		t.Errorf("%d nodes", n)
-	}
+	check.Equal(t, len(s.Tree()), 1001, "nodes")
 }
 
 func TestLoadEndsWithTheServer(t *testing.T) {
@@ -63,9 +62,7 @@ func TestLoadEndsWithTheServer(t *testing.T) {
 		}
 	}
 	s.stopping.Add(-1)
-	if n := len(s.Tree()); n != 1 {
-		t.Errorf("%d nodes", n)
-	}
+	check.Equal(t, len(s.Tree()), 1, "nodes")
 	s.Stop()
 	mustDo(t, s.Load([]view.NodeSpec{{Path: "/a"}})) // a stopped server keeps and takes data
 	mustDo(t, s.Close())
