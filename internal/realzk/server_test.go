@@ -10,23 +10,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // fourLetters asks a server a word and returns its whole answer.
 func fourLetters(t *testing.T, address, word string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer conn.Close()
 	if _, err := io.WriteString(conn, word); err != nil {
 		t.Fatal(err)
 	}
 	answer, err := io.ReadAll(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return string(answer)
 }
 
@@ -55,9 +53,7 @@ func TestServerHasItsOptionsAndIsGoneAfterStop(t *testing.T) {
 	if log := s.Log(); !strings.Contains(log, "ContainerManager") {
 		t.Errorf("log: %q", log)
 	}
-	if err := errors.Join(s.Stop(), s.Stop()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(s.Stop(), s.Stop()))
 	if conn, err := net.Dial("tcp", s.Address()); err == nil {
 		t.Error("the server still listens", conn.Close())
 	}
@@ -72,16 +68,12 @@ func TestRestartedServerHasItsData(t *testing.T) {
 		t.Errorf("the data folder holds %v, %v", logs, err)
 	}
 	first := s.process
-	if err := s.Restart(t.Context(), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Restart(t.Context(), time.Millisecond))
 	conf := fourLetters(t, s.Address(), "conf")
 	if !strings.Contains(conf, s.DataDir()) || s.process == first {
 		t.Errorf("after the restart: %q", conf)
 	}
-	if err := errors.Join(s.Stop(), s.Stop()); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, errors.Join(s.Stop(), s.Stop()))
 	if err := s.Restart(t.Context(), 0); !errors.Is(err, errNotOurs) {
 		t.Errorf("a stopped server: %v, want %v", err, errNotOurs)
 	}
@@ -116,9 +108,7 @@ func TestRunningServerIsUsedAndLeftAlone(t *testing.T) {
 	address := answering(t, "Mode: standalone\n")
 	t.Setenv(givenServer, address)
 	s, err := Launch(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if err := s.Stop(); err != nil || s.Address() != address || s.Log() != "" {
 		t.Errorf("%q, log %q, stop: %v", s.Address(), s.Log(), err)
 	}
@@ -129,9 +119,7 @@ func TestRunningServerIsUsedAndLeftAlone(t *testing.T) {
 func answering(t *testing.T, text string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	served := make(chan struct{})
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {
@@ -178,9 +166,7 @@ func TestStrangerOnThePortIsNotTaken(t *testing.T) {
 		t.Errorf("the own server: %v", err)
 	}
 	ended, err := begin(exec.Command("false"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	<-ended.done
 	err = waitUntilServing(t.Context(), address, ended)
 	if err == nil || !strings.Contains(err.Error(), "ended by itself") {
@@ -234,19 +220,13 @@ func TestKilledParentTakesTheServerAlong(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledParentTakesTheServerAlong$")
 	cmd.Env = append(os.Environ(), "REALZK_TEST_PARENT=1")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, cmd.Start())
 	// The child holds the pipe's other end, too: the pipe ends when both have died.
 	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, cmd.Process.Kill())
 	if _, err := io.ReadAll(out); err != nil {
 		t.Error(err)
 	}
