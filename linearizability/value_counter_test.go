@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -104,9 +105,7 @@ func randomCounter(t *rapid.T) History {
 			s.next()
 		} else {
 			delta, err := strconv.Atoi(input)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			value += delta
 			s.stores(client, "/n", strconv.Itoa(value))
 		}

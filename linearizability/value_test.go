@@ -161,9 +161,8 @@ func randomValue(t *rapid.T) History {
 			input = fmt.Sprintf("v%d", writes)
 		}
 		if kind == ops.CAS {
-			input = Versioned(
-				input, max(-1, state.Version-int32(rapid.IntRange(-1, 1).Draw(t, "behind"))),
-			)
+			input = Versioned(input,
+				max(-1, state.Version-int32(rapid.IntRange(-1, 1).Draw(t, "behind"))))
 		}
 		return kind, input
 	}

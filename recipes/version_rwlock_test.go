@@ -3,6 +3,8 @@ package recipes
 import (
 	"errors"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestEntranceNoticesWhoCameMeanwhile: the look and the entry are one step.
@@ -35,11 +37,11 @@ func TestVersionRWLockGoesOverToReading(t *testing.T) {
 		if held, err := other.TryLock(t.Context()); held || err != nil {
 			t.Errorf("TryLock: %v %v", held, err)
 		}
-		wantError(t, l.Lock(t.Context()), ErrUpgrade)
+		check.Is(t, l.Lock(t.Context()), ErrUpgrade)
 		mustDo(t, l.RUnlock(t.Context()))
 		mustLock(t, l)
 		c.On("multi", 1, rule{Before: func() { c.Expire() }})
-		wantError(t, l.RLock(t.Context()), ErrLost)
+		check.Is(t, l.RLock(t.Context()), ErrLost)
 		mustUnlock(t, l)
 		s.WantBelow(t, "/v", 0)
 	})
