@@ -132,9 +132,7 @@ func TestConsAndConfShowAddressesOfThisServer(t *testing.T) {
 	conf := ask(t, address, "conf")
 	for _, want := range []string{"clientPort=" + port, "tickTime=2000", "maxClientCnxns=7",
 		"maxSessionTimeout=40000"} {
-		if !strings.Contains(conf, want+"\n") {
-			t.Errorf("conf lacks %s:\n%s", want, conf)
-		}
+		check.Contains(t, conf, want+"\n", "conf")
 	}
 	r.mustCall(ping)
 	if session.SessionID == 0 {
@@ -191,9 +189,7 @@ func TestMetricsCountRequests(t *testing.T) {
 		"zk_cnt_app_write_per_namespace\t4\n", "zk_cnt_app_read_per_namespace\t2\n",
 		"=== after srst\n", "zk_cnt_app_write_per_namespace\t0\n", "zk_bytes_received_count\t4\n",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("mntr lacks %q:\n%s", want, got)
-		}
+		check.Contains(t, got, want, "mntr")
 	}
 }
 

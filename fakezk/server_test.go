@@ -61,10 +61,8 @@ func TestConnectToAStoppedServerFailsTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Start(t)
 		s.Stop()
-		if got := fatally(t, func(tb TB) { s.Connect(tb) }); !strings.Contains(got,
-			"no session after 1m0s") {
-			t.Errorf("Fatalf said %q", got)
-		}
+		check.Contains(t, fatally(t, func(tb TB) { s.Connect(tb) }), "no session after 1m0s",
+			"Fatalf said")
 		if got := fatally(t, func(tb TB) {
 			Start(tb, Options{}, Options{})
 		}); !strings.Contains(got,

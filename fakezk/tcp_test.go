@@ -140,9 +140,7 @@ func TestServeOfAClosedServerClosesTheListener(t *testing.T) {
 	check.OK(t, err)
 	defer func() { _ = l.Close() }()
 	check.Equal(t, s.Serve(l), ErrStopped, "Serve")
-	if err := l.(*net.TCPListener).SetDeadline(time.Now()); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("the listener is open: %v", err)
-	}
+	check.Is(t, l.(*net.TCPListener).SetDeadline(time.Now()), net.ErrClosed, "the listener is open")
 }
 
 func TestServeEndsWhenTheListenerIsBroken(t *testing.T) {
@@ -152,9 +150,7 @@ func TestServeEndsWhenTheListenerIsBroken(t *testing.T) {
 		&net.OpError{Op: "accept", Err: syscall.EMFILE},
 		&net.OpError{Op: "accept", Err: syscall.ECONNABORTED}, broken,
 	}}
-	if err := s.Serve(l); !errors.Is(err, broken) {
-		t.Errorf("Serve: %v", err)
-	}
+	check.Is(t, s.Serve(l), broken, "Serve")
 	if len(s.listeners) > 0 {
 		t.Error("the server still knows the listener")
 	}

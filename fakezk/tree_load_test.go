@@ -57,16 +57,12 @@ func TestLoadEndsWithTheServer(t *testing.T) {
 	s := New(Options{})
 	s.stopping.Add(1) // as a Stop does that waits for the lock
 	for i, nodes := range [][]view.NodeSpec{{{Path: "/a"}}, {{Path: "a"}}} {
-		if err := s.Load(nodes); !errors.Is(err, ErrStopped) {
-			t.Errorf("load %d: %v; want %v", i, err, ErrStopped)
-		}
+		check.Is(t, s.Load(nodes), ErrStopped, "load %d", i)
 	}
 	s.stopping.Add(-1)
 	check.Equal(t, len(s.Tree()), 1, "nodes")
 	s.Stop()
 	mustDo(t, s.Load([]view.NodeSpec{{Path: "/a"}})) // a stopped server keeps and takes data
 	mustDo(t, s.Close())
-	if err := s.Load(nil); !errors.Is(err, ErrStopped) {
-		t.Errorf("after Close: %v; want %v", err, ErrStopped)
-	}
+	check.Is(t, s.Load(nil), ErrStopped, "after Close")
 }

@@ -142,9 +142,7 @@ func wantDrawn(t *testing.T, r Report, texts ...string) {
 	var page strings.Builder
 	check.OK(t, r.Draw(&page))
 	for _, text := range texts {
-		if !strings.Contains(page.String(), text) {
-			t.Errorf("the picture has no %q", text)
-		}
+		check.Contains(t, page.String(), text, "the picture")
 	}
 }
 

@@ -198,13 +198,7 @@ func TestCorrectValuesAreFoundCorrect(t *testing.T) {
 }
 
 func TestCorrectValuesWithoutLog(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := randomValue(t)
-		h.Server = nil
-		if r := judgeValueAtV(h); r.Status() == Violated {
-			t.Fatalf("%s\n%s", r, dump(h))
-		}
-	})
+	checkWithoutLog(t, randomValue, judgeValueAtV)
 }
 
 func TestBrokenValuesAreFoundBroken(t *testing.T) {

@@ -55,9 +55,7 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 							t.Errorf("event %d of %d: %v", n, tc.news, err)
 						}
 					}
-					if !errors.Is(err, tc.want) {
-						t.Errorf("Next: %v, want %v", err, tc.want)
-					}
+					check.Is(t, err, tc.want, "Next")
 					letSettle()
 					if err := c.Close(t.Context()); err != nil && !errors.Is(err, ErrClosed) {
 						t.Error(err)

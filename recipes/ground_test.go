@@ -64,9 +64,7 @@ func TestAbandonedGuaranteedDeleteGoesOn(t *testing.T) {
 		s.Seed("/n", "")
 		abandon(t, c, "delete", loseRequest, func(ctx context.Context) error {
 			err := GuaranteedDelete(ctx, c, "/n")
-			if !errors.Is(err, ErrAmbiguous) {
-				t.Errorf("abandoned: %v", err)
-			}
+			check.Is(t, err, ErrAmbiguous, "abandoned")
 			return err
 		})
 		s.WantBelow(t, "/", 0)

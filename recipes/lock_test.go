@@ -193,7 +193,9 @@ func mustUnlock(t *testing.T, l locker) {
 	mustDo(t, l.Unlock(t.Context()))
 }
 
-func wantTry(t *testing.T, l handleLocker, want bool) {
+func wantTry(t *testing.T, l interface {
+	TryLock(ctx context.Context) (bool, error)
+}, want bool) {
 	t.Helper()
 	if held, err := l.TryLock(t.Context()); held != want || err != nil {
 		t.Fatalf("TryLock: %v %v, want %v", held, err, want)

@@ -39,9 +39,7 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 			t.Error("not lost by Unlock")
 		}
 		mustLock(t, b)
-		if held, err := m.TryLock(t.Context()); held || err != nil {
-			t.Errorf("TryLock: %v %v", held, err)
-		}
+		wantTry(t, m, false)
 		ctx := within(t, time.Second)
 		wantFailure(t, m.Lock(ctx), context.DeadlineExceeded, NotApplied)
 		wantNodes(t, s, 0, 1, 0)

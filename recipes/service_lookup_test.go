@@ -39,9 +39,7 @@ func TestStrategies(t *testing.T) {
 			var got []string
 			for _, ids := range strings.Fields(tt.given) {
 				chosen := tt.strategy.Choose(instancesOf(ids)).ID
-				if !strings.Contains(ids, chosen) {
-					t.Errorf("%s is none of %s", chosen, ids)
-				}
+				check.Contains(t, ids, chosen, "one of the ids")
 				got = append(got, chosen)
 			}
 			check.Equal(t, strings.Join(got, " "), tt.want, "chosen %v", got)

@@ -87,10 +87,8 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		mustDo(t, p[0].Forget(t.Context())) // there is none
 		mustDo(t, p[0].Done(t.Context(), "a"))
 		s.WantBelow(t, "/tx", 0)
-		if got := <-awaits(t, p[0]); !strings.Contains(got,
-			"await decision of transaction /tx/1: there is no such transaction") {
-			t.Error(got)
-		}
+		check.Contains(t, <-awaits(t, p[0]),
+			"await decision of transaction /tx/1: there is no such transaction")
 		wantFailure(t, p[0].Vote(t.Context(), "a", true), ErrNoTransaction, NotApplied)
 		mustCloseAll(t, p)
 	})
@@ -214,9 +212,7 @@ func TestForgottenWhileSomebodyWaits(t *testing.T) {
 			wantDecision(t, "abort b votes no", awaits(t, p[1]))
 			mustDo(t, p[1].Forget(t.Context()))
 		}})
-		if got := <-awaits(t, p[0]); !strings.Contains(got, ErrNoTransaction.Error()) {
-			t.Error(got)
-		}
+		check.Contains(t, <-awaits(t, p[0]), ErrNoTransaction.Error())
 	})
 }
 

@@ -55,9 +55,7 @@ func TestWrongEndsAreFound(t *testing.T) {
 				t.Fatal("no difference")
 			}
 			lines := slices.Concat(diff.B, diff.A)
-			if !strings.Contains(strings.Join(lines, "\n"), test.want) {
-				t.Errorf("got %+v, want %q", diff, test.want)
-			}
+			check.Contains(t, strings.Join(lines, "\n"), test.want, "got %+v", diff)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -46,6 +47,14 @@ func List[T comparable](t TB, got, want []T, of ...any) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		t.Errorf("%sgot %s; want %s", prefix(of), shown(got), shown(want))
+	}
+}
+
+// Contains reports a text without the wanted part.
+func Contains(t TB, got, want string, of ...any) {
+	t.Helper()
+	if !strings.Contains(got, want) {
+		t.Errorf("%sgot %q; want %q in it", prefix(of), got, want)
 	}
 }
 

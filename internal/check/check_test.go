@@ -29,6 +29,8 @@ func TestChecksReportWhatIsWrong(t *testing.T) {
 		{func(t TB) { Equal(t, "a", "b") }, `got "a"; want "b"`},
 		{func(t TB) { List(t, nil, []int{}) }, ""},
 		{func(t TB) { List(t, []string{"a"}, nil) }, `got ["a"]; want []`},
+		{func(t TB) { Contains(t, "abc", "b") }, ""},
+		{func(t TB) { Contains(t, "abc", "d") }, `got "abc"; want "d" in it`},
 		{func(t TB) { Diff(t, []int{1}, []int{1}) }, ""},
 	} {
 		var r recorder

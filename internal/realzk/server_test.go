@@ -43,16 +43,12 @@ func TestServerHasItsOptionsAndIsGoneAfterStop(t *testing.T) {
 		"tickTime=300\n", "minSessionTimeout=600\n", "maxSessionTimeout=60000\n",
 		"maxClientCnxns=7\n",
 	} {
-		if !strings.Contains(conf, want) {
-			t.Errorf("conf has no %q:\n%s", want, conf)
-		}
+		check.Contains(t, conf, want, "conf")
 	}
 	if env := fourLetters(t, s.Address(), "envi"); !strings.Contains(env, "3.8") {
 		t.Logf("not a 3.8: %s", env)
 	}
-	if log := s.Log(); !strings.Contains(log, "ContainerManager") {
-		t.Errorf("log: %q", log)
-	}
+	check.Contains(t, s.Log(), "ContainerManager", "log")
 	check.OK(t, errors.Join(s.Stop(), s.Stop()))
 	if conn, err := net.Dial("tcp", s.Address()); err == nil {
 		t.Error("the server still listens", conn.Close())
@@ -74,9 +70,7 @@ func TestRestartedServerHasItsData(t *testing.T) {
 		t.Errorf("after the restart: %q", conf)
 	}
 	check.OK(t, errors.Join(s.Stop(), s.Stop()))
-	if err := s.Restart(t.Context(), 0); !errors.Is(err, errNotOurs) {
-		t.Errorf("a stopped server: %v, want %v", err, errNotOurs)
-	}
+	check.Is(t, s.Restart(t.Context(), 0), errNotOurs, "a stopped server")
 }
 
 func TestMissingPartsAreNamed(t *testing.T) {
@@ -159,9 +153,7 @@ func stranger(t *testing.T) string {
 
 func TestStrangerOnThePortIsNotTaken(t *testing.T) {
 	address := stranger(t)
-	if err := checkOwn(t.Context(), address, "/mine"); !errors.Is(err, errPortTaken) {
-		t.Errorf("got %v, want %v", err, errPortTaken)
-	}
+	check.Is(t, checkOwn(t.Context(), address, "/mine"), errPortTaken)
 	if err := checkOwn(t.Context(), address, "/another"); err != nil {
 		t.Errorf("the own server: %v", err)
 	}
@@ -190,9 +182,7 @@ func TestGivenServerIsForTestsWithoutOptions(t *testing.T) {
 func TestWaitingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := waitUntilServing(ctx, "127.0.0.1:1", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
-	}
+	check.Is(t, waitUntilServing(ctx, "127.0.0.1:1", nil), context.Canceled)
 }
 
 func TestTailKeepsTheEnd(t *testing.T) {

@@ -125,9 +125,7 @@ func TestTheAskerIsListedOnce(t *testing.T) {
 		!strings.HasSuffix(got, last) {
 		t.Errorf("got %q", got)
 	}
-	if got := f.word("srvr"); !strings.Contains(got, "\nConnections: 2\n") {
-		t.Errorf("got %q, want 2 connections", got)
-	}
+	check.Contains(t, f.word("srvr"), "\nConnections: 2\n")
 }
 
 func TestAddressesAsJavaWritesThem(t *testing.T) {
@@ -200,8 +198,6 @@ func TestExpiryOfASession(t *testing.T) {
 		"zk_cnt_updatelatency\t4\n", "zk_watch_bytes\t30\n",
 		"zk_sum_node_deleted_watch_count\t1\n", "zk_cnt_e_write_per_namespace\t2\n",
 	} {
-		if !strings.Contains(mntr, want) {
-			t.Errorf("mntr lacks %q", want)
-		}
+		check.Contains(t, mntr, want, "mntr")
 	}
 }

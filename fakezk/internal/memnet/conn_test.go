@@ -151,9 +151,7 @@ func TestBlockedReaderWakes(t *testing.T) {
 						t.Fatalf("read returned early: %v", <-result)
 					}
 					test.wake(c)
-					if err := <-result; !errors.Is(err, test.want) {
-						t.Errorf("read: %v, want %v", err, test.want)
-					}
+					check.Is(t, <-result, test.want, "read")
 				})
 			})
 		}

@@ -76,9 +76,7 @@ func TestMalformedRequestsNameTheField(t *testing.T) {
 			if !errors.Is(err, ErrMalformed) || req != nil {
 				t.Fatalf("got %v, %v", req, err)
 			}
-			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %q does not say %q", err, test.want)
-			}
+			check.Contains(t, err.Error(), test.want, "error")
 		})
 	}
 }
