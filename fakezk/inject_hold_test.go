@@ -373,7 +373,7 @@ func TestInjectedBlackholeOverTCPLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, silent := range []*raw{r, again} {
-		check.Equal(t, readAll(t, silent), "", "from a black hole")
+		check.Equal(t, readAll(t, silent), "", "bytes from a black hole")
 	}
 	check.Equal(t, len(s.Tree()), 1, "nodes")
 }

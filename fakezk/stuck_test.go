@@ -236,7 +236,7 @@ func TestCloseGivesAClientThatDoesNotReadASecond(t *testing.T) {
 				s, _ := behindOnPipe(t, test.listen, test.dial)
 				began := time.Now()
 				mustDo(t, s.Close())
-				check.Equal(t, time.Since(began), flushGrace, "Close took")
+				check.Equal(t, time.Since(began), flushGrace, "time of Close")
 			})
 		})
 	}

@@ -35,7 +35,7 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 		if e, ok, err := writer.Fetch(t.Context(), "c"); ok || err != nil {
 			t.Errorf("Fetch: %+v %v", e, err)
 		}
-		check.Equal(t, len(conn.Calls()), before, "it asked the server")
+		check.Equal(t, len(conn.Calls()), before, "requests")
 		check.Equal(t, newsOf(changes), "updated /config/keys/b")
 		mustClose(t, c)
 	})

@@ -48,7 +48,7 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 				t.Errorf("candidate %d is %v; want %s in epoch %d", i, all[i], id, term.Epoch())
 			}
 			for j, other := range latches {
-				check.Equal(t, other.HasLeadership(), i == j, "%d leads, and %d says", i, j)
+				check.Equal(t, other.HasLeadership(), i == j, "%d leads, says %d", i, j)
 			}
 			if leader, ok, err := latches[3].Leader(t.Context()); leader != all[i] || !ok ||
 				err != nil {

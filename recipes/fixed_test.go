@@ -59,7 +59,7 @@ func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
 		}})
 		mustClose(t, n)
 		s.WantBelow(t, "/dir", 0)
-		check.Equal(t, c.Called("delete"), 2, "deletions were sent")
+		check.Equal(t, c.Called("delete"), 2, "deletions")
 	})
 }
 

@@ -102,7 +102,7 @@ func TestGroupSetsOneWatchForManyLooks(t *testing.T) {
 		wantMembers(t, g)
 		time.Sleep(time.Hour)
 		wantMembers(t, g)
-		check.Equal(t, c.Called("childrenW"), 1, "watches were set")
+		check.Equal(t, c.Called("childrenW"), 1, "watches")
 		mustClose(t, g)
 	})
 }

@@ -50,7 +50,7 @@ func TestMembersTakeTurns(t *testing.T) {
 		wantLine(t, members["a"], "a", "c", "b")
 		for i, name := range []string{"a", "c", "b"} {
 			if i > 0 {
-				check.Equal(t, <-turns, name, "turn of")
+				check.Equal(t, <-turns, name, "turn")
 			}
 			mustDo(t, members[name].Unlock(t.Context()))
 		}

@@ -181,7 +181,7 @@ func TestServersThatAreNotFresh(t *testing.T) {
 		t.Errorf("the family fresh was played: %+v", f)
 	}
 	for i, s := range []*fakezk.Server{a, b} {
-		check.Diff(t, nodes(s.Tree()), nodes(before[i]), "-before +after")
+		check.Diff(t, nodes(s.Tree()), nodes(before[i]))
 	}
 	_, err := Compare(t.Context(), targetOf(a), targetOf(b), Options{Fresh: true})
 	if err == nil || !strings.Contains(err.Error(), "not a fresh server") {

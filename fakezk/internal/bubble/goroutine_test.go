@@ -128,5 +128,5 @@ func TestAGoroutineOutlivesItsParent(t *testing.T) {
 	if later, again := child(false); !slices.Equal(later, names) || again != drawn {
 		t.Errorf("%q draws %s after the release, %q draws %s before", later, again, names, drawn)
 	}
-	check.Equal(t, activeGoroutines.Load(), 0, "goroutines are left after the end of their bubbles")
+	check.Equal(t, activeGoroutines.Load(), 0, "goroutines after the end of their bubbles")
 }

@@ -128,7 +128,7 @@ func TestInABlackHoleEverythingVanishes(t *testing.T) {
 	n.a2.QueueUp(&Message{End: io.EOF})
 	n.a2.Up.hold(time.Hour)
 	n.a2.Empty()
-	check.Equal(t, n.a2.State(), BlackholedGone, "the end that was on hold is forgotten")
+	check.Equal(t, n.a2.State(), BlackholedGone, "state")
 	n.want("the end of faults", n.Release(), "reset 1 reset, reset 2 reset")
 }
 

@@ -88,7 +88,7 @@ func FuzzAnswer(f *testing.F) {
 			t.Fatal(err)
 		}
 		_, user, err := x.Answer([]byte(token), chris)
-		check.Equal(t, (user == ""), err != nil, "user %q, error %v", user, err)
+		check.Equal(t, user == "", err != nil, "user %q, error %v", user, err)
 		if user != "" && !strings.Contains(token, "d388dad90d4bbd760a152321f2143af7") &&
 			!strings.Contains(token, `\`) {
 			t.Errorf("%q makes the client %q", token, user)

@@ -81,7 +81,7 @@ func TestReaperHasADeadlineOnlyWithAContainer(t *testing.T) {
 			t.Errorf("next check at %d ms (a deadline: %v), want %s", got, isNext, want)
 		}
 	}
-	check.Equal(t, b.e.nextReap(), never, "an empty server has a deadline at")
+	check.Equal(t, b.e.nextReap(), never, "the deadline of an empty server")
 	b.now = start.Add(10 * time.Second) // three checks had nothing to do
 	b.must(id, container("/c"))
 	wantNext(12 * time.Second)
@@ -99,7 +99,7 @@ func TestReaperCanBeOff(t *testing.T) {
 	id := b.connect(20 * time.Second)
 	b.used(id, "/c")
 	b.e.Restart(b.now)
-	check.Equal(t, b.e.nextReap(), never, "there is a deadline at")
+	check.Equal(t, b.e.nextReap(), never, "the deadline")
 }
 
 func TestReaperChecksEveryMinuteByDefault(t *testing.T) {

@@ -102,7 +102,7 @@ func TestConnsCountFramesAndShowTheLastReply(t *testing.T) {
 	check.Equal(t, b.e.Stats(), Stats{Received: 6, Sent: 7}, "stats")
 	b.e.ResetStats()
 	b.e.ResetConnStats()
-	check.Equal(t, b.e.Stats(), Stats{}, "after the reset stats are")
+	check.Equal(t, b.e.Stats(), Stats{}, "stats after the reset")
 	v := b.e.Conns()[1]
 	v.ID, v.Session, v.Timeout = 0, 0, 0
 	fresh := ConnView{

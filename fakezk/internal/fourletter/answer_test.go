@@ -191,7 +191,7 @@ func TestExpiryOfASession(t *testing.T) {
 	f.ask("bob", &proto.Exists{Path: "/e", Watch: true})
 	f.now = f.now.Add(10 * time.Second)
 	f.Engine.Tick(f.now)
-	check.Equal(t, len(f.Traffic.EphemeralOwners), 0, "owners %v, want none",
+	check.Equal(t, len(f.Traffic.EphemeralOwners), 0, "owners %v",
 		f.Traffic.EphemeralOwners)
 	mntr := f.word("mntr")
 	for _, want := range []string{

@@ -101,7 +101,7 @@ func TestWriteAfterTheEnd(t *testing.T) {
 		if n, err := c.Write([]byte("too late")); n != 0 || !errors.Is(err, test.want) {
 			t.Errorf("write %d, %v; want %v", n, err, test.want)
 		}
-		check.Equal(t, string(f.written), "in time", "the far side got")
+		check.Equal(t, string(f.written), "in time", "the far side")
 	}
 }
 

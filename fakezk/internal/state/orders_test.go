@@ -251,7 +251,7 @@ func TestListIsKeptUntilTheSetChanges(t *testing.T) {
 	want("a", "b")
 	set.remove("a")
 	want("b")
-	check.List(t, before, []string{"a"}, "the returned list became")
+	check.List(t, before, []string{"a"}, "the returned list")
 	if first := set.keys(); &first[0] != &set.keys()[0] {
 		t.Error("listed anew without a change")
 	}

@@ -53,7 +53,7 @@ func TestSetCreatedIsLikeCreations(t *testing.T) {
 	}
 	zxid := s.LastZxid()
 	s.SetCreated("/set", 5)
-	check.Equal(t, s.LastZxid(), zxid, "a zxid is used up")
+	check.Equal(t, s.LastZxid(), zxid, "last zxid")
 	if used, set := stat(t, s, "/used"), stat(t, s, "/set"); used.Cversion != 9 ||
 		set.Cversion != 9 {
 		t.Errorf("cversion %d after SetCreated, %d after creations, want 9", set.Cversion,

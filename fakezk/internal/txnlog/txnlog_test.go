@@ -95,7 +95,7 @@ func TestLogOfARealServerIsRead(t *testing.T) {
 	play(t, server.Address())
 	entries, err := Read(server.DataDir(), 0)
 	check.OK(t, err)
-	check.Diff(t, format(entries), played, "-want +")
+	check.Diff(t, format(entries), played)
 	check.OK(t, server.Restart(t.Context(), 0))
 	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
 	check.OK(t, err)

@@ -37,6 +37,6 @@ func TestServerWritesSurrogatePairs(t *testing.T) {
 		"/\U0001f600a": "\x00\x00\x00\x08/\xed\xa0\xbd\xed\xb8\x80a",
 	} {
 		check.Equal(t, string(appendText(nil, in)), want, "%q", in)
-		check.Equal(t, string(joinSurrogates([]byte(want[4:]))), in, "back as")
+		check.Equal(t, string(joinSurrogates([]byte(want[4:]))), in, "joined again")
 	}
 }
