@@ -70,6 +70,7 @@ var arrows = map[string]string{
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
 	"internal/realzk":        ``,
 	"internal/testrun":       ``,
+	"internal/check":         `github.com/google/go-cmp`,
 	"internal/inflight":      ``,
 	"examples/go":            `github.com/go-zookeeper/zk`,
 	"fuzz/internal/mix":      ``,

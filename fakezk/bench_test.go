@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // BenchmarkStart measures the start of a unit test: a server, a client, the first node.
@@ -21,9 +22,7 @@ func BenchmarkStart(b *testing.B) {
 			b.Fatal(err)
 		}
 		c.Close()
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, s.Close())
 	}
 }
 
@@ -37,9 +36,7 @@ func BenchmarkRequests(b *testing.B) {
 			b.Error(err)
 		}
 	}()
-	if err := s.Put("/node", []byte("data")); err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, s.Put("/node", []byte("data")))
 	requests(b, s.Dialer())
 }
 
@@ -60,9 +57,7 @@ func requests(b *testing.B, dial zk.Dialer) {
 			c := benchClient(b, dial)
 			defer c.Close()
 			for b.Loop() {
-				if err := r.ask(c); err != nil {
-					b.Fatal(err)
-				}
+				check.OK(b, r.ask(c))
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 		})
@@ -75,26 +70,20 @@ func BenchmarkServerShare(b *testing.B) {
 	for _, r := range benchmarked {
 		b.Run(r.name, func(b *testing.B) {
 			s := New(Options{})
-			if err := s.Put("/node", []byte("data")); err != nil {
-				b.Fatal(err)
-			}
+			check.OK(b, s.Put("/node", []byte("data")))
 			server, echo := benchClient(b, s.Dialer()), benchClient(b, echoDial)
 			var took [2]time.Duration
 			for range b.N {
 				for i, c := range []*zk.Conn{server, echo} {
 					began := time.Now()
-					if err := r.ask(c); err != nil {
-						b.Fatal(err)
-					}
+					check.OK(b, r.ask(c))
 					took[i] += time.Since(began)
 				}
 			}
 			b.ReportMetric(float64(took[0])/float64(took[1]), "server/echo")
 			server.Close()
 			echo.Close()
-			if err := s.Close(); err != nil {
-				b.Fatal(err)
-			}
+			check.OK(b, s.Close())
 		})
 	}
 }
@@ -111,9 +100,7 @@ func benchClient(b *testing.B, dial zk.Dialer) *zk.Conn {
 				connected <- struct{}{}
 			}
 		}))
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, err)
 	<-connected
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
@@ -24,9 +25,7 @@ func ask(t *testing.T, address, bytes string) string {
 func readAll(t *testing.T, r *raw) string {
 	t.Helper()
 	answer, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return string(answer)
 }
 
@@ -48,9 +47,7 @@ func TestFourLetterWords(t *testing.T) {
 		{"unknown words are lengths", "abcd", ""},
 		{"case counts", "RUOK", ""},
 	} {
-		if got := ask(t, address, test.sent); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
-		}
+		check.Equal(t, ask(t, address, test.sent), test.want, "%s", test.name)
 	}
 }
 
@@ -61,9 +58,7 @@ func TestWordInPiecesAndFromAHalfClosedClient(t *testing.T) {
 		r.send([]byte{b})
 	}
 	r.closeWrite()
-	if got := readAll(t, r); got != "imok" {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, readAll(t, r), "imok")
 }
 
 // A word is one only where a connection begins.
@@ -77,9 +72,7 @@ func TestWordAfterTheHandshakeIsALength(t *testing.T) {
 func TestWordsInMemoryAreAnsweredToo(t *testing.T) {
 	r := rawDial(t, Start(t))
 	r.send([]byte("ruok"))
-	if got := readAll(t, r); got != "imok" {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, readAll(t, r), "imok")
 }
 
 func TestFourLetterWordsOption(t *testing.T) {
@@ -117,19 +110,13 @@ func TestWordsCountPacketsAndConnections(t *testing.T) {
 		return strings.Join(got, " ")
 	}
 	for _, want := range []string{"1 0 1 5", "2 1 1 5"} {
-		if got := figures(); got != want {
-			t.Errorf("received, sent, connections, nodes: %s, want %s", got, want)
-		}
+		check.Equal(t, figures(), want, "received, sent, connections, nodes")
 	}
 	tcpSession(t, address)
 	rawSession(t, s, 0)
-	if got := figures(); got != "5 4 3 5" {
-		t.Errorf("after two handshakes: %s", got)
-	}
+	check.Equal(t, figures(), "5 4 3 5", "after two handshakes")
 	ask(t, address, "srst")
-	if got := figures(); got != "1 1 3 5" {
-		t.Errorf("after srst: %s", got)
-	}
+	check.Equal(t, figures(), "1 1 3 5", "after srst")
 }
 
 func TestConsAndConfShowAddressesOfThisServer(t *testing.T) {
@@ -145,9 +132,7 @@ func TestConsAndConfShowAddressesOfThisServer(t *testing.T) {
 	conf := ask(t, address, "conf")
 	for _, want := range []string{"clientPort=" + port, "tickTime=2000", "maxClientCnxns=7",
 		"maxSessionTimeout=40000"} {
-		if !strings.Contains(conf, want+"\n") {
-			t.Errorf("conf lacks %s:\n%s", want, conf)
-		}
+		check.Contains(t, conf, want+"\n", "conf")
 	}
 	r.mustCall(ping)
 	if session.SessionID == 0 {
@@ -204,9 +189,7 @@ func TestMetricsCountRequests(t *testing.T) {
 		"zk_cnt_app_write_per_namespace\t4\n", "zk_cnt_app_read_per_namespace\t2\n",
 		"=== after srst\n", "zk_cnt_app_write_per_namespace\t0\n", "zk_bytes_received_count\t4\n",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("mntr lacks %q:\n%s", want, got)
-		}
+		check.Contains(t, got, want, "mntr")
 	}
 }
 

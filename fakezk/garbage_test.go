@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func unhex(s string) []byte {
@@ -143,9 +144,7 @@ var networks = []network{
 	{"tcp", func(t *testing.T, s *Server) *raw {
 		address, _ := listen(t, s)
 		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		mustDo(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 		t.Cleanup(func() { _ = conn.Close() })
 		return &raw{Conn: conn, t: t}
@@ -195,17 +194,14 @@ func TestGarbageAfterTheHandshake(t *testing.T) {
 					before := s.engine.Store().LastZxid()
 					r.send(test.bytes)
 					test.want.check(t, r, before)
-					if len(s.Sessions()) != 2 {
-						t.Errorf("sessions: %+v", s.Sessions())
-					}
+					check.Equal(t, len(s.Sessions()), 2, "sessions: %+v", s.Sessions())
 					if test.want.ends {
 						r = n.dial(t, s)
 						again := r.handshake(proto.ConnectRequest{
 							SessionID: resp.SessionID, Password: resp.Password,
 						})
-						if again.SessionID != resp.SessionID {
-							t.Error("the session cannot be taken up again")
-						}
+						check.Equal(t, again.SessionID, resp.SessionID,
+							"the session cannot be taken up again")
 					} else if test.want.reply != nil {
 						r.mustCall(ping)
 					}
@@ -263,7 +259,5 @@ func TestBytesOneByOne(t *testing.T) {
 		h, _ := r.reply()
 		xids = append(xids, h.Xid)
 	}
-	if fmt.Sprint(xids) != "[1 -2]" {
-		t.Errorf("replies to %v", xids)
-	}
+	check.Equal(t, fmt.Sprint(xids), "[1 -2]", "replies to")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
@@ -22,15 +23,11 @@ func digestLines(t *testing.T, address string) (got, want string) {
 	t.Helper()
 	conn, _, err := zk.Connect([]string{address}, 10*time.Second,
 		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(conn.Close)
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	open := zk.WorldACL(zk.PermAll)
 	owners := map[string]int64{"/c": math.MinInt64, "/t": -1<<56 | 60_000}
@@ -72,13 +69,9 @@ func digestLines(t *testing.T, address string) (got, want string) {
 func visibleDigest(t *testing.T, conn *zk.Conn, at string, owners map[string]int64) (sum int64) {
 	t.Helper()
 	names, _, err := conn.Children(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	data, stat, err := conn.Get(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	owner := stat.EphemeralOwner
 	if special, ok := owners[at]; ok {
 		owner = special
@@ -90,9 +83,7 @@ func visibleDigest(t *testing.T, conn *zk.Conn, at string, owners map[string]int
 		stat.Version, created, stat.Aversion, owner,
 	} {
 		b, err := binary.Append(nil, binary.BigEndian, v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		text += string(b)
 	}
 	sum = int64(crc32.ChecksumIEEE([]byte(text)))
@@ -106,9 +97,7 @@ func visibleDigest(t *testing.T, conn *zk.Conn, at string, owners map[string]int
 
 func TestHashListsDigestsOfTheTree(t *testing.T) {
 	_, address := startTCP(t)
-	if got := ask(t, address, "hash"); got != "" {
-		t.Errorf("before zxid 128: %q", got)
-	}
+	check.Equal(t, ask(t, address, "hash"), "", "before zxid 128")
 	if got, want := digestLines(t, address); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // BenchmarkIdleConnection opens 10,000 TCP connections with a session each (fewer if the process
@@ -28,21 +29,15 @@ func BenchmarkIdleConnection(b *testing.B) {
 		b.ReportMetric(float64(inUse()-before)/float64(n), "B/conn")
 		b.ReportMetric(float64(n), "conns")
 		for _, fd := range clients {
-			if err := syscall.Close(fd); err != nil {
-				b.Fatal(err)
-			}
+			check.OK(b, syscall.Close(fd))
 		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, s.Close())
 	}
 }
 
 func idleConnections(b *testing.B) int {
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
 	return min(10_000, (int(limit.Cur)-200)/2)
 }
 
@@ -58,17 +53,11 @@ func inUse() int64 {
 // bareSession returns a socket with a session that has sent one request.
 func bareSession(b *testing.B, address string) (fd int) {
 	at, err := net.ResolveTCPAddr("tcp", address)
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, err)
 	fd, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, err)
 	to := &syscall.SockaddrInet4{Port: at.Port, Addr: [4]byte(at.IP.To4())}
-	if err := syscall.Connect(fd, to); err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, syscall.Connect(fd, to))
 	p := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 40_000})
 	p = wire.AppendRequest(p, 1, &proto.GetData{Path: "/"})
 	if _, err := syscall.Write(fd, p); err != nil {
@@ -93,14 +82,8 @@ func BenchmarkStartTCP(b *testing.B) {
 		s := New(Options{})
 		address, ended := listen(b, s)
 		fd := bareSession(b, address)
-		if err := syscall.Close(fd); err != nil {
-			b.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
-		if err := <-ended; err != nil {
-			b.Fatal(err)
-		}
+		check.OK(b, syscall.Close(fd))
+		check.OK(b, s.Close())
+		check.OK(b, <-ended)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestGenuineClientUnderInjectedFaults: the genuine client reacts to each fault on its second
@@ -51,9 +52,7 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 				if err == nil {
 					err = s.Inject(f)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				mustCreate(t, c, "/e", zk.FlagEphemeral)
 				began := time.Now()
 				create := func() string {
@@ -73,9 +72,7 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 				}
 				between(t, "the second answer", time.Since(began), test.from, test.till)
 				// A refused client gets the event again at each handshake.
-				if got := slices.Compact(told.take()); !slices.Equal(got, test.told) {
-					t.Errorf("told %v, want %v", got, test.told)
-				}
+				check.List(t, slices.Compact(told.take()), test.told, "told")
 				if there := slices.ContainsFunc(s.Tree(), func(n view.Node) bool {
 					return n.Path == "/e"
 				}); there != test.ephemeral {
@@ -112,13 +109,9 @@ func TestGenuineClientUnderInjectedFaultsOnEvents(t *testing.T) {
 				if err == nil {
 					err = s.Inject(f)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				_, _, ch, err := c.ExistsW("/x")
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				began := time.Now()
 				mustDo(t, s.Put("/x", nil))
 				if ev := <-ch; ev.Type != zk.EventNodeCreated || ev.Err != nil {
@@ -144,9 +137,7 @@ func TestSessionsAreNamedInOrderOfCreation(t *testing.T) {
 			t.Fatalf("sessions %+v", sessions)
 		}
 		for _, session := range sessions {
-			if session.Name != names[session.ID] {
-				t.Errorf("session 0x%x is called %q", session.ID, session.Name)
-			}
+			check.Equal(t, session.Name, names[session.ID], "session 0x%x is called", session.ID)
 		}
 	})
 }

@@ -11,14 +11,13 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // closeA closes the client a and lets the server hear of it.
 func (st *stand) closeA() {
 	st.Helper()
-	if err := st.a.Close(); err != nil {
-		st.Fatal(err)
-	}
+	check.OK(st, st.a.Close())
 	synctest.Wait()
 }
 
@@ -54,9 +53,7 @@ func TestClientThatClosesInABlackHoleIsGoneWithItsSession(t *testing.T) {
 			st.sleepTill(at)
 			st.b.mustCall(ping)
 		}
-		if n := len(st.Sessions()); n != 1 {
-			st.Errorf("%d sessions", n)
-		}
+		check.Equal(st, len(st.Sessions()), 1, "sessions")
 		st.wantLinks(1, 0)
 	})
 	onStand(t, func(st *stand) { // or until the session takes another connection
@@ -85,9 +82,7 @@ func TestClientThatClosesInAStallBeforeABlackHoleIsGoneWithItsSession(t *testing
 		st.sleepTill(time.Second)
 		st.wantLinks(2, 2)
 		st.sleepTill(time.Minute)
-		if n := len(st.Sessions()); n != 0 {
-			st.Errorf("%d sessions", n)
-		}
+		check.Equal(st, len(st.Sessions()), 0, "sessions")
 		st.wantLinks(0, 1) // b may still close
 	})
 }
@@ -147,16 +142,13 @@ func TestHalfClosedClientInABlackHoleHearsNothing(t *testing.T) {
 		conns := s.inject.net.Conns()
 		return len(conns) == 1 && conns[0].State() == carry.BlackholedGone
 	})
-	if strings.Count(bubble.Stacks(), "(*Server).serveTCP") != 1 {
-		t.Error("the connection is closed")
-	}
+	check.Equal(t, strings.Count(bubble.Stacks(), "(*Server).serveTCP"), 1,
+		"the connection is closed")
 	mustDo(t, s.ExpireSession(session.SessionID))
 	if n := detours(s); n > 0 {
 		t.Errorf("%d detours are left", n)
 	}
-	if got := readAll(t, r); got != "" {
-		t.Errorf("got %q", got)
-	}
+	check.Equal(t, readAll(t, r), "")
 }
 
 func injectLine(t *testing.T, s *Server, line string) {
@@ -165,9 +157,7 @@ func injectLine(t *testing.T, s *Server, line string) {
 	if err == nil {
 		err = s.Inject(f)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // A four-letter word is held and lost like anything else.
@@ -183,9 +173,7 @@ func TestInjectedFaultsHitFourLetterWords(t *testing.T) {
 		st.sleepTill(10 * time.Second)
 		st.want(silent, "")
 		st.sleepTill(10*time.Second + time.Millisecond)
-		if got := readAll(st.T, silent); got != "imok" {
-			st.Errorf("got %q", got)
-		}
+		check.Equal(st, readAll(st.T, silent), "imok")
 		st.wantLinks(2, 0)
 	})
 	onStand(t, func(st *stand) {
@@ -195,15 +183,11 @@ func TestInjectedFaultsHitFourLetterWords(t *testing.T) {
 		silent.send([]byte("ruok"))
 		late, given := st.say("stmk\x00\x00\x00\x00\x00\x00\x00\x05"), st.say("ruok")
 		st.want(late, "")
-		if err := given.Close(); err != nil {
-			st.Fatal(err)
-		}
+		check.OK(st, given.Close())
 		st.sleepTill(10 * time.Second)
 		st.want(late, "")
 		st.sleepTill(10*time.Second + time.Millisecond)
-		if got := readAll(st.T, late); got != "5" {
-			st.Errorf("got %q", got)
-		}
+		check.Equal(st, readAll(st.T, late), "5")
 		st.sleepTill(time.Hour)
 		st.want(silent, "") // for ever
 	})
@@ -220,8 +204,6 @@ func TestInjectedFaultsHitFourLetterWords(t *testing.T) {
 		st.StallConnections(time.Hour)
 		silent.send([]byte("ruok"))
 		st.ClearFaults()
-		if got := readAll(st.T, silent); got != "imok" {
-			st.Errorf("got %q", got)
-		}
+		check.Equal(st, readAll(st.T, silent), "imok")
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 	"pgregory.net/rapid"
 )
 
@@ -44,9 +45,7 @@ func TestSessionMayExpireDuringAStall(t *testing.T) {
 		st.StallConnections(time.Hour)
 		st.a.ask(rawCreate("/1", 0))
 		st.sleepTill(time.Minute)
-		if n := len(st.Sessions()); n != 0 {
-			st.Errorf("%d sessions", n)
-		}
+		check.Equal(st, len(st.Sessions()), 0, "sessions")
 		st.want(st.a, "")
 		st.sleepTill(time.Hour)
 		st.want(st.a, "closed")
@@ -58,9 +57,7 @@ func TestRequestsOnHoldAreAppliedThoughTheClientIsGone(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.inject("delay 2s request=1")
 		st.a.ask(rawCreate("/e", proto.FlagEphemeral), rawCreate("/2", 0))
-		if err := st.a.Close(); err != nil {
-			st.Fatal(err)
-		}
+		check.OK(st, st.a.Close())
 		st.sleepTill(2*time.Second - time.Millisecond)
 		st.wantNodes("/")
 		if s := st.Sessions()[0]; !s.Connected {
@@ -109,9 +106,7 @@ func TestGarbageEndsTheConnectionAfterWhatIsOnHoldForTheClient(t *testing.T) {
 		synctest.Wait()
 		st.a.send([]byte{0xff, 0xff, 0xff, 0xff})
 		st.sleepTill(2*time.Second - time.Millisecond)
-		if n := len(st.Server.links); n != 1 {
-			st.Errorf("%d links", n)
-		}
+		check.Equal(st, len(st.Server.links), 1, "links")
 		st.sleepTill(2 * time.Second)
 		st.want(st.a, "reply 1 ok, closed")
 	})
@@ -122,12 +117,8 @@ func TestClientThatGoesWhileItsReplyIsOnHoldIsGone(t *testing.T) {
 		st.inject("stall-mid-frame 2s request=1")
 		st.a.ask(rawCreate("/1", 0))
 		synctest.Wait()
-		if err := st.a.Close(); err != nil {
-			st.Fatal(err)
-		}
-		if n := len(st.Server.links) + detours(st.Server); n != 1 {
-			st.Errorf("%d links and detours", n)
-		}
+		check.OK(st, st.a.Close())
+		check.Equal(st, len(st.Server.links)+detours(st.Server), 1, "links and detours")
 	})
 }
 
@@ -261,9 +252,7 @@ func TestClientThatKeepsSendingIntoAStallIsReset(t *testing.T) {
 				break
 			}
 		}
-		if n != 64 {
-			st.Errorf("%d MiB on hold", n)
-		}
+		check.Equal(st, n, 64, "MiB on hold")
 		st.want(st.a, "reset")
 		st.b.mustCall(rawCreate("/b", 0))
 	})
@@ -367,9 +356,7 @@ func TestInjectOverTCP(t *testing.T) {
 	if want := 26 + 26 + 13; len(p) != want || err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("%d bytes, %v; want %d", len(p), err, want)
 	}
-	if n := len(s.Tree()); n != 4 {
-		t.Errorf("%d nodes", n)
-	}
+	check.Equal(t, len(s.Tree()), 4, "nodes")
 }
 
 func TestInjectedBlackholeOverTCPLeavesNothingBehind(t *testing.T) {
@@ -386,13 +373,9 @@ func TestInjectedBlackholeOverTCPLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, silent := range []*raw{r, again} {
-		if got := readAll(t, silent); got != "" {
-			t.Errorf("got %q from a black hole", got)
-		}
+		check.Equal(t, readAll(t, silent), "", "bytes from a black hole")
 	}
-	if n := len(s.Tree()); n != 1 {
-		t.Errorf("%d nodes", n)
-	}
+	check.Equal(t, len(s.Tree()), 1, "nodes")
 }
 
 // detours is how many connections faults have led astray.

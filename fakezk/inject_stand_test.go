@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // stand is a server in a bubble with two raw clients: a, the session S1, on
@@ -44,9 +45,7 @@ func (st *stand) inject(line string) {
 	if err == nil {
 		err = st.Inject(f)
 	}
-	if err != nil {
-		st.Fatal(err)
-	}
+	check.OK(st, err)
 }
 
 // ask sends requests in one go and does not wait for replies.
@@ -65,9 +64,7 @@ func (r *raw) ask(reqs ...proto.Request) {
 func (r *raw) got() string {
 	r.t.Helper()
 	synctest.Wait()
-	if err := r.SetReadDeadline(time.Now().Add(1)); err != nil {
-		r.t.Fatal(err)
-	}
+	check.OK(r.t, r.SetReadDeadline(time.Now().Add(1)))
 	p, err := io.ReadAll(r)
 	r.noDeadline()
 	var words []string
@@ -91,9 +88,7 @@ func (r *raw) got() string {
 
 func (r *raw) noDeadline() {
 	r.t.Helper()
-	if err := r.SetReadDeadline(time.Time{}); err != nil {
-		r.t.Fatal(err)
-	}
+	check.OK(r.t, r.SetReadDeadline(time.Time{}))
 }
 
 func frameWords(frame []byte) string {
@@ -117,9 +112,7 @@ func errorWords(err error) string {
 
 func (st *stand) want(r *raw, words string) {
 	st.Helper()
-	if got := r.got(); got != words {
-		st.Errorf("at %s: the client got %q, want %q", st.since(), got, words)
-	}
+	check.Equal(st, r.got(), words, "at %s: the client", st.since())
 }
 
 func (st *stand) since() time.Duration { return time.Since(st.wasStarted).Round(time.Millisecond) }
@@ -136,9 +129,7 @@ func (st *stand) wantNodes(paths string) {
 	for _, n := range st.Tree() {
 		got = append(got, n.Path)
 	}
-	if all := strings.Join(got, " "); all != paths {
-		st.Errorf("at %s: nodes %q, want %q", st.since(), all, paths)
-	}
+	check.Equal(st, strings.Join(got, " "), paths, "at %s: nodes", st.since())
 }
 
 func (st *stand) wantFaults(want ...string) {
@@ -147,9 +138,7 @@ func (st *stand) wantFaults(want ...string) {
 	for _, f := range st.Faults() {
 		got = append(got, fmt.Sprintf("%s: %d %v", f.Fault, f.Matched, f.Fired))
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		st.Errorf("faults %q, want %q", got, want)
-	}
+	check.Equal(st, fmt.Sprint(got), fmt.Sprint(want), "faults")
 }
 
 // takeUp connects and asks for the session of a again.

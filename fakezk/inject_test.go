@@ -12,118 +12,14 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
-func TestInjectDropRequest(t *testing.T) {
-	onStand(t, func(st *stand) {
-		st.inject("drop-request client=S1 request=2")
-		st.a.ask(rawCreate("/1", 0), rawCreate("/2", 0), rawCreate("/3", 0))
-		st.want(st.a, "reply 1 ok, reset")
-		st.wantNodes("/ /1")
-		st.wantFaults("drop-request client=S1 request=2: 2 true")
-		st.wantSession(st.takeUp())
-	})
-}
+// Package carry tests what each kind of fault does, and TestGenuineClientUnderInjectedFaults that a
+// Server does it. The tests of this file and of the others on a stand are about the Server: its
+// timer, its connections, its sessions and its list of faults.
 
-func TestInjectDropReply(t *testing.T) {
-	onStand(t, func(st *stand) {
-		st.watch(st.a, "/x")
-		st.watch(st.b, "/x")
-		st.inject("drop-reply op=create request=1")
-		st.a.ask(rawCreate("/x", 0), rawCreate("/y", 0))
-		st.want(st.a, "reset") // neither the event nor the reply
-		st.want(st.b, "event /x")
-		st.wantNodes("/ /x")
-		st.wantSession(st.takeUp())
-	})
-}
-
-func TestInjectCut(t *testing.T) {
-	onStand(t, func(st *stand) {
-		st.inject("cut request=2")
-		st.a.ask(rawCreate("/1", 0), rawCreate("/2", 0), rawCreate("/3", 0))
-		st.want(st.a, "reply 1 ok, reply 2 ok, reset")
-		st.wantNodes("/ /1 /2")
-		st.wantSession(st.takeUp())
-	})
-	onStand(t, func(st *stand) {
-		st.watch(st.a, "/x")
-		st.watch(st.a, "/y")
-		st.inject("cut client=S1 event=2")
-		st.b.mustCall(rawCreate("/x", 0))
-		st.b.mustCall(rawCreate("/y", 0))
-		st.want(st.a, "event /x, reset")
-		st.wantSession(st.takeUp())
-	})
-	onStand(t, func(st *stand) {
-		st.inject("cut client=S1 at=2s")
-		st.sleepTill(2*time.Second - time.Millisecond)
-		st.want(st.a, "")
-		st.sleepTill(2 * time.Second)
-		st.want(st.a, "reset")
-		st.want(st.b, "")
-		st.inject("cut at=1s")
-		st.sleepTill(3*time.Second + time.Millisecond)
-		st.want(st.b, "reset")
-	})
-}
-
-func TestInjectCutMidFrame(t *testing.T) {
-	onStand(t, func(st *stand) {
-		st.watch(st.a, "/x")
-		st.inject("cut-mid-frame op=create request=1")
-		st.a.ask(rawCreate("/x", 0)) // its reply: 4+16 bytes, and 4+2 for the path
-		st.want(st.a, "event /x, half 13, reset")
-		st.wantNodes("/ /x")
-		st.wantSession(st.takeUp())
-	})
-	onStand(t, func(st *stand) {
-		st.watch(st.a, "/x")
-		st.inject("cut-mid-frame path=/x event=1")
-		st.b.mustCall(rawCreate("/x", 0)) // 4+16 bytes, 4+4, and 4+2 for the path
-		st.want(st.a, "half 17, reset")
-		st.wantSession(st.takeUp())
-	})
-}
-
-func TestInjectStall(t *testing.T) {
-	onStand(t, func(st *stand) {
-		st.watch(st.a, "/other")
-		st.inject("stall 3s op=create client=S1 request=1")
-		st.a.ask(&proto.Exists{Path: "/"}, rawCreate("/1", 0), rawCreate("/2", 0))
-		st.b.mustCall(rawCreate("/other", 0))
-		st.want(st.a, "reply 2 ok")
-		st.sleepTill(3*time.Second - time.Millisecond)
-		st.a.ask(rawCreate("/3", 0))
-		st.want(st.a, "")
-		st.wantNodes("/ /other")
-		st.sleepTill(3 * time.Second)
-		st.want(st.a, "event /other, reply 3 ok, reply 4 ok, reply 5 ok")
-		st.a.mustCall(rawCreate("/4", 0))
-	})
-	onStand(t, func(st *stand) {
-		st.watch(st.a, "/x")
-		st.inject("stall 3s event=1")
-		st.b.mustCall(rawCreate("/x", 0))
-		st.a.ask(rawCreate("/1", 0))
-		st.want(st.a, "")
-		st.wantNodes("/ /x")
-		st.sleepTill(3 * time.Second)
-		st.want(st.a, "event /x, reply 2 ok")
-	})
-	onStand(t, func(st *stand) {
-		st.inject("stall 3s at=1s")
-		st.sleepTill(time.Second)
-		st.a.ask(rawCreate("/1", 0))
-		st.b.ask(rawCreate("/2", 0))
-		st.sleepTill(4*time.Second - time.Millisecond)
-		st.wantNodes("/")
-		st.sleepTill(4 * time.Second)
-		st.want(st.a, "reply 1 ok")
-		st.want(st.b, "reply 1 ok")
-	})
-}
-
+// TestInjectStallMidFrame: half a frame is sent, and the rest when the stall is over.
 func TestInjectStallMidFrame(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.inject("stall-mid-frame 3s client=S1 request=1")
@@ -155,31 +51,6 @@ func TestInjectStallMidFrame(t *testing.T) {
 	})
 }
 
-func TestInjectDelay(t *testing.T) {
-	onStand(t, func(st *stand) {
-		st.watch(st.a, "/other")
-		st.inject("delay 3s client=S1 request=1")
-		st.a.ask(rawCreate("/1", 0), rawCreate("/2", 0))
-		st.b.mustCall(rawCreate("/other", 0))
-		st.want(st.a, "event /other") // this way is open
-		st.wantNodes("/ /other")
-		st.sleepTill(3*time.Second - time.Millisecond)
-		st.want(st.a, "")
-		st.sleepTill(3 * time.Second)
-		st.want(st.a, "reply 2 ok, reply 3 ok")
-	})
-	onStand(t, func(st *stand) {
-		st.watch(st.a, "/x")
-		st.inject("delay 3s event=1")
-		st.b.mustCall(rawCreate("/x", 0))
-		st.a.ask(rawCreate("/1", 0))
-		st.want(st.a, "")
-		st.wantNodes("/ /1 /x") // this way is open
-		st.sleepTill(3 * time.Second)
-		st.want(st.a, "event /x, reply 2 ok")
-	})
-}
-
 func TestInjectBlackhole(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.watch(st.a, "/other")
@@ -206,46 +77,16 @@ func TestInjectBlackhole(t *testing.T) {
 		stranger.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000})
 		given.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000})
 		st.sleepTill(16*time.Second - time.Millisecond)
-		if err := given.Close(); err != nil {
-			st.Fatal(err)
-		}
-		if n := len(st.Sessions()); n != 2 {
-			st.Errorf("%d sessions while dials hang", n)
-		}
+		check.OK(st, given.Close())
+		check.Equal(st, len(st.Sessions()), 2, "sessions while dials hang")
 		st.sleepTill(16 * time.Second)
 		if resp, err := wire.DecodeConnectResponse(stranger.receive()); err != nil ||
 			resp.SessionID == 0 {
 			st.Errorf("%+v, %v", resp, err)
 		}
-		if n := len(st.Sessions()); n != 3 {
-			st.Errorf("%d sessions, want none for the dial that was given up", n)
-		}
+		check.Equal(st, len(st.Sessions()), 3, "sessions: none is for the dial that was given up")
 		st.want(st.a, "")
 		st.want(st.b, "")
-	})
-}
-
-func TestInjectRefuse(t *testing.T) {
-	onStand(t, func(st *stand) {
-		st.inject("refuse 3s client=S1 request=1")
-		st.a.ask(rawCreate("/1", 0))
-		st.want(st.a, "reset")
-		st.want(st.takeUp(), "reset")
-		rawSession(st, st.Server, rawTimeout)
-		st.sleepTill(3 * time.Second)
-		st.wantSession(st.takeUp())
-		st.wantNodes("/")
-	})
-	onStand(t, func(st *stand) {
-		st.inject("refuse 3s at=1s")
-		st.sleepTill(time.Second)
-		st.want(st.a, "reset")
-		st.want(st.b, "reset")
-		if _, err := st.dial(); !errors.Is(err, syscall.ECONNREFUSED) {
-			st.Errorf("dial: %v", err)
-		}
-		st.sleepTill(4 * time.Second)
-		st.wantSession(st.takeUp())
 	})
 }
 
@@ -269,23 +110,7 @@ func TestInjectExpire(t *testing.T) {
 		st.wantFaults("expire client=S1 at=1s: 0 true")
 		st.inject("expire at=1s")
 		st.sleepTill(2*time.Second + time.Millisecond)
-		if n := len(st.Sessions()); n != 0 {
-			st.Errorf("%d sessions", n)
-		}
-	})
-}
-
-func TestInjectLateReap(t *testing.T) {
-	onStand(t, func(st *stand) {
-		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
-		st.inject("late-reap 3s client=S1 request=1")
-		st.a.ask(rawCreate("/1", 0))
-		st.want(st.a, "closed")
-		st.want(st.takeUp(), "reply 0 ok, closed")
-		st.sleepTill(3*time.Second - time.Millisecond)
-		st.wantNodes("/ /e")
-		st.sleepTill(3 * time.Second)
-		st.wantNodes("/")
+		check.Equal(st, len(st.Sessions()), 0, "sessions")
 	})
 }
 
@@ -309,9 +134,7 @@ func TestInjectRestart(t *testing.T) {
 		st.inject("expire at=2s") // a server that is down ends no session
 		st.sleepTill(3 * time.Second)
 		st.want(st.a, "reset")
-		if len(st.Sessions()) != 2 {
-			st.Errorf("sessions: %+v", st.Sessions())
-		}
+		check.Equal(st, len(st.Sessions()), 2, "sessions: %+v", st.Sessions())
 		st.wantFaults("restart 3s at=1s: 0 true", "expire at=2s: 0 false")
 	})
 }
@@ -323,9 +146,7 @@ func TestInjectedExpiryMissesAStoppedServer(t *testing.T) {
 		st.inject("late-reap 1s at=1s")
 		st.Stop()
 		st.sleepTill(2 * time.Second)
-		if n := len(st.Sessions()); n != 2 {
-			st.Errorf("%d sessions", n)
-		}
+		check.Equal(st, len(st.Sessions()), 2, "sessions")
 		st.wantFaults("expire at=1s: 0 false", "late-reap 1s at=1s: 0 false")
 		st.Server.Restart()
 		st.wantSession(st.takeUp())
@@ -376,59 +197,6 @@ func TestInjectedEventFaultsCountWhatARequestCauses(t *testing.T) {
 		st.sleepTill(time.Second)
 		st.want(st.a, "event /x, half 13")
 	})
-}
-
-// Several faults may select one request; those that put it off act one after the other.
-func TestInjectedFaultsActInTheOrderOfTheirArming(t *testing.T) {
-	onStand(t, func(st *stand) {
-		st.inject("delay 2s request=1")
-		st.inject("delay 3s request=1")
-		st.inject("drop-reply request=1")
-		st.a.ask(rawCreate("/1", 0))
-		st.sleepTill(5*time.Second - time.Millisecond)
-		st.wantNodes("/")
-		st.sleepTill(5 * time.Second)
-		st.wantNodes("/ /1")
-		st.want(st.a, "reset")
-	})
-}
-
-func TestInjectedSelectors(t *testing.T) {
-	tests := []struct{ line, lost string }{
-		{"drop-request op=create request=2", "create /2"},
-		{"drop-request op=exists request=2", "exists /2"},
-		{"drop-request path=/3 request=1", "create /3"},
-		{"drop-request path=/3 request=2", "exists /3"},
-		{"drop-request path=/* op=create request=3", "create /3"},
-		{"drop-request client=S1 conn=1 request=1", "create /1"},
-		{"drop-request client=S1 request=3", "create /2"},
-		{"drop-request client=S1 conn=2 request=1", ""},
-		{"drop-request client=S2 request=1", ""},
-		{"drop-request client=S3 request=1", ""},
-		{"drop-request op=ping request=1", ""},
-	}
-	for _, test := range tests {
-		onStand(t, func(st *stand) {
-			st.inject(test.line)
-			for i := 1; i <= 3; i++ {
-				path := fmt.Sprint("/", i)
-				for _, req := range []proto.Request{
-					ping, rawCreate(path, 0), &proto.Exists{Path: path},
-				} {
-					st.a.ask(req)
-					if got := st.a.got(); strings.Contains(got, "reset") {
-						if lost := req.Op().String() + " " + path; lost != test.lost {
-							st.Errorf("%s: lost %s, want %s", test.line, lost, test.lost)
-						}
-						return
-					}
-				}
-			}
-			if test.lost != "" {
-				st.Errorf("%s: nothing is lost", test.line)
-			}
-		})
-	}
 }
 
 func TestInjectedConnSelectsTheSessionsNextConnection(t *testing.T) {
@@ -494,12 +262,8 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		}
 		st.ClearFaults()
 		st.inject("cut client=S4 request=1") // still to come
-		if err := st.Close(); err != nil {
-			st.Fatal(err)
-		}
-		if err := st.Inject(fault.Fault{Kind: fault.Cut, Request: 1}); !errors.Is(err, ErrStopped) {
-			st.Errorf("after Close: %v", err)
-		}
+		check.OK(st, st.Close())
+		check.Is(st, st.Inject(fault.Fault{Kind: fault.Cut, Request: 1}), ErrStopped, "after Close")
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestMaxClientConns(t *testing.T) {
@@ -22,9 +24,7 @@ func TestMaxClientConns(t *testing.T) {
 		if first != "" {
 			_, _ = refused.Write([]byte(first)) // the server may be faster
 		}
-		if got := readAll(t, refused); got != "" {
-			t.Errorf("the fourth connection got %q", got)
-		}
+		check.Equal(t, readAll(t, refused), "", "the fourth connection")
 	}
 	open[0].send(framed(nil)) // ends the connection
 	open[0].wantClosed()
@@ -85,8 +85,6 @@ func TestAddressesAreWrittenAsJavaDoes(t *testing.T) {
 		"fe80::1%eth0":     "fe80:0:0:0:0:0:0:1%eth0",
 		"1:2:3:4:5:6:7:89": "1:2:3:4:5:6:7:89",
 	} {
-		if got := javaAddress(netip.MustParseAddr(addr)); got != want {
-			t.Errorf("%s: got %s, want %s", addr, got, want)
-		}
+		check.Equal(t, javaAddress(netip.MustParseAddr(addr)), want, "%s", addr)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // crowded are options for many clients that never ping in a test that may take a while.
@@ -74,9 +75,7 @@ func TestTwoThousandSessions(t *testing.T) {
 	const n = 2000
 	s, address := startTCP(t, crowded)
 	clients := many(t, address, n)
-	if got := len(s.Sessions()); got != n {
-		t.Errorf("%d sessions", got)
-	}
+	check.Equal(t, len(s.Sessions()), n, "sessions")
 	for _, r := range clients {
 		r.send(wire.AppendRequest(nil, 1, &proto.Exists{Path: "/"}))
 	}
@@ -153,9 +152,7 @@ func TestParentOfManyChildren(t *testing.T) {
 		)
 		_, body := r.reply()
 		reply, err := wire.DecodeReply(proto.OpGetChildren, body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		names := reply.(proto.ChildrenReply).Names
 		slices.Sort(names)
 		if len(names) != n || names[0] != "child-000000" ||

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // logTo is a logger that writes lines without times, of which only the number of
@@ -221,9 +222,8 @@ func TestLogHoldsNobodyUp(t *testing.T) {
 				t.Errorf("%d lines and %d dropped of %d while the log was stuck and %d later",
 					lines, dropped, stuck, after)
 			}
-			if next := h.lines[maxLogLines+1].Message; next != "log lines dropped" {
-				t.Errorf("after the queue came %q", next)
-			}
+			check.Equal(t, h.lines[maxLogLines+1].Message, "log lines dropped",
+				"after the queue came")
 		})
 	}
 }

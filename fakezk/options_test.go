@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestTimeoutsFitTheProtocol: with any options, a client gets a positive number of milliseconds.
@@ -37,8 +38,6 @@ func TestFourLetterWordsAreKnown(t *testing.T) {
 	for word, want := range map[string]bool{"ruok": true, "mntr": true, "rouk": false,
 		"RUOK": false,
 		"":     false, "*": false} {
-		if got := IsFourLetterWord(word); got != want {
-			t.Errorf("%q: %v; want %v", word, got, want)
-		}
+		check.Equal(t, IsFourLetterWord(word), want, "%q", word)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 
 	"pgregory.net/rapid"
 )
@@ -33,9 +34,7 @@ type raw struct {
 func rawDial(t testing.TB, s *Server) *raw {
 	t.Helper()
 	conn, err := s.dial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	r := &raw{Conn: conn, t: t}
 	t.Cleanup(func() { _ = conn.Close() }) // closing twice is fine
 	return r
@@ -92,9 +91,7 @@ func (r *raw) handshake(req proto.ConnectRequest) proto.ConnectResponse {
 	r.t.Helper()
 	r.sendHandshake(req)
 	resp, err := wire.DecodeConnectResponse(r.receive())
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.OK(r.t, err)
 	return resp
 }
 
@@ -106,9 +103,7 @@ func (r *raw) reply() (proto.ReplyHeader, []byte) {
 		r.t.Fatal("the connection ended, want a reply")
 	}
 	h, body, err := wire.DecodeReplyHeader(payload)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.OK(r.t, err)
 	return h, body
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -156,9 +157,7 @@ func TestRepliesWaitForSetWatches(t *testing.T) {
 					r.wantClosed()
 				}
 			}
-			if waited := time.Since(began); waited != test.wait {
-				t.Errorf("%s: waited %s, want %s", test.name, waited, test.wait)
-			}
+			check.Equal(t, time.Since(began), test.wait, "%s: waited", test.name)
 		})
 	}
 }

@@ -13,10 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
@@ -35,9 +34,7 @@ func jaasFile(t *testing.T) string {
 	}
 	b.WriteString("  ;\n};\n")
 	file := filepath.Join(t.TempDir(), "jaas.conf")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	return file
 }
 
@@ -117,9 +114,7 @@ type saslClient struct {
 func dialSASL(t *testing.T, dial func() (net.Conn, error)) *saslClient {
 	t.Helper()
 	conn, err := dial()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close() }) // it may be closed already
 	r := &raw{Conn: conn, t: t}
 	r.handshake(proto.ConnectRequest{TimeoutMs: 4000})
@@ -141,9 +136,7 @@ func (c *saslClient) ask(req proto.Request) string {
 		return "closed"
 	}
 	h, body, err := wire.DecodeReplyHeader(payload)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	check.OK(c.t, err)
 	if m := nonceDirective.FindSubmatch(body); m != nil {
 		c.nonce = string(m[1])
 		body = bytes.ReplaceAll(body[4:], m[1], []byte("N")) // without its length
@@ -243,12 +236,8 @@ func TestSASLAnswersLikeARealServer(t *testing.T) {
 	s := New(Options{SASLUsers: saslUsers})
 	t.Cleanup(func() { mustDo(t, s.Close()) })
 	want, err := os.ReadFile(saslAnswers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), saslTranscript(t, s.dial)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Diff(t, saslTranscript(t, s.dial), strings.Split(string(want), "\n"))
 }
 
 func TestRecordedSASLAnswersAreARealServers(t *testing.T) {
@@ -265,10 +254,6 @@ func TestRecordedSASLAnswersAreARealServers(t *testing.T) {
 		mustDo(t, os.WriteFile(saslAnswers, []byte(strings.Join(got, "\n")), 0o666))
 	}
 	want, err := os.ReadFile(saslAnswers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), got); diff != "" {
-		t.Errorf("-recorded +real:\n%s", diff)
-	}
+	check.OK(t, err)
+	check.Diff(t, got, strings.Split(string(want), "\n"))
 }

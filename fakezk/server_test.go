@@ -14,6 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestStartAndConnectInsideAUsersBubble(t *testing.T) {
@@ -60,10 +61,8 @@ func TestConnectToAStoppedServerFailsTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Start(t)
 		s.Stop()
-		if got := fatally(t, func(tb TB) { s.Connect(tb) }); !strings.Contains(got,
-			"no session after 1m0s") {
-			t.Errorf("Fatalf said %q", got)
-		}
+		check.Contains(t, fatally(t, func(tb TB) { s.Connect(tb) }), "no session after 1m0s",
+			"Fatalf said")
 		if got := fatally(t, func(tb TB) {
 			Start(tb, Options{}, Options{})
 		}); !strings.Contains(got,
@@ -116,9 +115,7 @@ func TestAuthIsAnsweredWithoutZxidAndRefusedWithTheConnection(t *testing.T) {
 				return
 			}
 			r.wantClosed()
-			if len(s.Sessions()) != 1 {
-				t.Error("the session went with the connection")
-			}
+			check.Equal(t, len(s.Sessions()), 1, "the session went with the connection")
 		})
 	}
 }
@@ -166,9 +163,7 @@ func TestDirectCalls(t *testing.T) {
 		s := Start(t)
 		c, _ := client(t, s, 10*time.Second)
 		_, _, children, err := c.ChildrenW("/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -193,9 +188,8 @@ func TestDirectCalls(t *testing.T) {
 		for _, n := range s.Tree() {
 			got = append(got, fmt.Sprintf("%s=%q v%d", n.Path, n.Data, n.Version))
 		}
-		if want := `[/="" v0 /a="" v0 /a/b="" v0 /a/b/c="two" v1]`; fmt.Sprint(got) != want {
-			t.Errorf("tree %s, want %s", got, want)
-		}
+		check.Equal(t, fmt.Sprint(got), `[/="" v0 /a="" v0 /a/b="" v0 /a/b/c="two" v1]`, "tree %s",
+			got)
 		for _, bad := range []string{"", "a", "/a/", "/a//b", "/.."} {
 			if err := s.Put(bad, nil); err == nil {
 				t.Errorf("Put(%q) is fine?", bad)
@@ -203,9 +197,7 @@ func TestDirectCalls(t *testing.T) {
 		}
 		must(s.Remove("/a/b"))
 		must(s.Remove("/none"))
-		if len(s.Tree()) != 2 {
-			t.Errorf("tree %+v", s.Tree())
-		}
+		check.Equal(t, len(s.Tree()), 2, "tree %+v", s.Tree())
 		mustCreate(t, c, "/mine", zk.FlagEphemeral)
 		must(s.Remove("/"))
 		if len(s.Tree()) != 1 || len(s.Sessions()[0].Ephemerals) > 0 {
@@ -218,8 +210,6 @@ func TestTwoServersShareNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := Start(t), Start(t)
 		mustDo(t, a.Put("/only-a", nil))
-		if len(b.Tree()) != 1 {
-			t.Errorf("tree of b: %+v", b.Tree())
-		}
+		check.Equal(t, len(b.Tree()), 1, "tree of b: %+v", b.Tree())
 	})
 }

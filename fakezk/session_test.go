@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
 	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // client returns a genuine client with the given session timeout, and a record of its session
@@ -22,9 +23,7 @@ func client(t *testing.T, s *Server, timeout time.Duration) (*zk.Conn, *states) 
 	conn, _, err := zk.Connect([]string{Address}, timeout, zk.WithDialer(s.Dialer()),
 		zk.WithHostProvider(&hostProvider{}),
 		zk.WithLogger(zkclient.Quiet{}), zk.WithEventCallback(told.notice))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(conn.Close)
 	synctest.Wait()
 	return conn, told
@@ -76,14 +75,11 @@ func TestSessionExpiresWithinOneTickAfterItsTimeout(t *testing.T) {
 				time.Sleep(test.wait)
 				rawSession(t, s, test.timeout)
 				time.Sleep(test.timeout - 1)
-				if len(s.Sessions()) != 1 {
-					t.Error("the session ended early")
-				}
+				check.Equal(t, len(s.Sessions()), 1, "the session ended early")
 				time.Sleep(test.tick + 1)
 				synctest.Wait()
-				if len(s.Sessions()) != 0 {
-					t.Error("the session still lives one tick after its timeout")
-				}
+				check.Equal(t, len(s.Sessions()), 0,
+					"the session still lives one tick after its timeout")
 			})
 		})
 	}
@@ -118,9 +114,7 @@ func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
 		}
 		mustDo(t, r.Close())
 		synctest.Wait()
-		if len(s.Tree()) != 2 {
-			t.Error("the ephemeral went with the connection")
-		}
+		check.Equal(t, len(s.Tree()), 2, "the ephemeral went with the connection")
 		if ev := <-events; ev.Type != zk.EventNodeDeleted {
 			t.Errorf("event %+v", ev)
 		}
@@ -138,9 +132,7 @@ func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 		mustCreate(t, c, "/mine", zk.FlagEphemeral)
 		mustCreate(t, c, "/data", 0)
 		_, _, quietWatch, err := c.GetW("/mine")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		watches := []<-chan zk.Event{}
 		for _, arm := range []func() (<-chan zk.Event, error){
 			func() (<-chan zk.Event, error) { _, _, ch, err := c.GetW("/data"); return ch, err },
@@ -154,9 +146,7 @@ func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 			},
 		} {
 			ch, err := arm()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			watches = append(watches, ch)
 		}
 		told.take()
@@ -172,9 +162,7 @@ func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 		want := []zk.EventType{
 			zk.EventNodeDataChanged, zk.EventNodeChildrenChanged, zk.EventNodeCreated,
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("events %v, want %v", got, want)
-		}
+		check.List(t, got, want, "events")
 		synctest.Wait()
 		if got := told.take(); !slices.Equal(got, []zk.State{
 			zk.StateDisconnected, zk.StateHasSession,
@@ -225,9 +213,7 @@ func TestExpiredClientIsToldAndGetsAnotherSession(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		want := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected,
 			zk.StateHasSession}
-		if got := told.take(); !slices.Equal(got, want) {
-			t.Errorf("was told %v, want %v", got, want)
-		}
+		check.List(t, told.take(), want, "was told")
 		if c.SessionID() == id || c.SessionID() == 0 {
 			t.Errorf("session 0x%x after 0x%x", c.SessionID(), id)
 		}
@@ -393,9 +379,8 @@ func TestTimeoutIsNegotiatedBetween2And20Ticks(t *testing.T) {
 				t.Errorf("%+v: asked for %d ms, got %d, want %d", test.opts, test.asked,
 					got, test.want)
 			}
-			if got := s.Sessions()[0].Timeout; got != time.Duration(test.want)*time.Millisecond {
-				t.Errorf("Sessions shows %s", got)
-			}
+			check.Equal(t, s.Sessions()[0].Timeout, time.Duration(test.want)*time.Millisecond,
+				"Sessions shows")
 		})
 	}
 }
@@ -449,8 +434,6 @@ func TestRestartOfARunningServerClosesConnections(t *testing.T) {
 		s.Restart()
 		r.wantClosed()
 		time.Sleep(3900 * time.Millisecond)
-		if len(s.Sessions()) != 1 {
-			t.Error("the session did not get its full timeout again")
-		}
+		check.Equal(t, len(s.Sessions()), 1, "the session did not get its full timeout again")
 	})
 }

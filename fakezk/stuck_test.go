@@ -16,6 +16,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 const (
@@ -235,9 +236,7 @@ func TestCloseGivesAClientThatDoesNotReadASecond(t *testing.T) {
 				s, _ := behindOnPipe(t, test.listen, test.dial)
 				began := time.Now()
 				mustDo(t, s.Close())
-				if took := time.Since(began); took != flushGrace {
-					t.Errorf("Close took %s, want %s", took, flushGrace)
-				}
+				check.Equal(t, time.Since(began), flushGrace, "time of Close")
 			})
 		})
 	}
@@ -348,9 +347,8 @@ func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 			again := pipes.dial(t)
 			resp := again.handshake(proto.ConnectRequest{SessionID: session.SessionID,
 				Password: session.Password, TimeoutMs: 40_000})
-			if resp.SessionID != session.SessionID {
-				t.Error("the session went with the connection")
-			}
+			check.Equal(t, resp.SessionID, session.SessionID,
+				"the session went with the connection")
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // startTCP is a server that listens. When the test ends it is closed, and
@@ -32,9 +33,7 @@ func startTCP(t testing.TB, opts ...Options) (*Server, string) {
 func listen(t testing.TB, s *Server) (address string, ended <-chan error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	return l.Addr().String(), done
@@ -96,9 +95,7 @@ func (c patientConn) Write(p []byte) (int, error) {
 func dialTCP(t testing.TB, address string) *raw {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return &raw{Conn: patientConn{conn}, t: t}
 }
@@ -112,18 +109,14 @@ func tcpSession(t testing.TB, address string) (*raw, proto.ConnectResponse) {
 
 func (r *raw) closeWrite() {
 	r.t.Helper()
-	if err := r.Conn.(patientConn).Conn.(*net.TCPConn).CloseWrite(); err != nil {
-		r.t.Fatal(err)
-	}
+	check.OK(r.t, r.Conn.(patientConn).Conn.(*net.TCPConn).CloseWrite())
 }
 
 func TestServeTCP(t *testing.T) {
 	s := Start(t)
 	address, ended := listen(t, s)
 	c, events, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogger(zkclient.Quiet{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for ev := range events {
 		if ev.State == zk.StateHasSession {
 			break
@@ -131,9 +124,7 @@ func TestServeTCP(t *testing.T) {
 	}
 	mustCreate(t, c, "/tcp", zk.FlagEphemeral)
 	_, _, gone, err := s.Connect(t).ExistsW("/tcp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	c.Close()
 	if ev := <-gone; ev.Type != zk.EventNodeDeleted {
 		t.Errorf("event %+v", ev)
@@ -146,16 +137,10 @@ func TestServeOfAClosedServerClosesTheListener(t *testing.T) {
 	s := Start(t)
 	mustDo(t, s.Close())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer func() { _ = l.Close() }()
-	if err := s.Serve(l); err != ErrStopped {
-		t.Errorf("Serve: %v", err)
-	}
-	if err := l.(*net.TCPListener).SetDeadline(time.Now()); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("the listener is open: %v", err)
-	}
+	check.Equal(t, s.Serve(l), ErrStopped, "Serve")
+	check.Is(t, l.(*net.TCPListener).SetDeadline(time.Now()), net.ErrClosed, "the listener is open")
 }
 
 func TestServeEndsWhenTheListenerIsBroken(t *testing.T) {
@@ -165,9 +150,7 @@ func TestServeEndsWhenTheListenerIsBroken(t *testing.T) {
 		&net.OpError{Op: "accept", Err: syscall.EMFILE},
 		&net.OpError{Op: "accept", Err: syscall.ECONNABORTED}, broken,
 	}}
-	if err := s.Serve(l); !errors.Is(err, broken) {
-		t.Errorf("Serve: %v", err)
-	}
+	check.Is(t, s.Serve(l), broken, "Serve")
 	if len(s.listeners) > 0 {
 		t.Error("the server still knows the listener")
 	}
@@ -350,14 +333,11 @@ func TestClientThatDisconnectsInMidFrameOnlyLosesItsConnection(t *testing.T) {
 		r = dialTCP(t, address)
 		again := r.handshake(proto.ConnectRequest{SessionID: session.SessionID,
 			Password: session.Password, TimeoutMs: 10_000})
-		if again.SessionID != session.SessionID {
-			t.Errorf("after %d bytes: the session cannot be taken up again", cut)
-		}
+		check.Equal(t, again.SessionID, session.SessionID,
+			"after %d bytes: the session cannot be taken up again", cut)
 		r.mustCall(ping)
 	}
-	if got := len(s.Tree()); got != 1 {
-		t.Errorf("%d nodes", got)
-	}
+	check.Equal(t, len(s.Tree()), 1, "nodes")
 }
 
 func TestConversationIsTheSameHoweverItIsCut(t *testing.T) {
@@ -406,7 +386,5 @@ func TestLargestRequestOverTCP(t *testing.T) {
 			t.Errorf("%d bytes: %v, want the end", test.size, err)
 		}
 	}
-	if got := s.Tree()[1].Version; got != 1 {
-		t.Errorf("version %d", got)
-	}
+	check.Equal(t, s.Tree()[1].Version, 1, "version")
 }

@@ -12,20 +12,17 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // serverTLS is a configuration with a certificate made up on the spot.
 func serverTLS(t *testing.T) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate},
 		PrivateKey: key}}}
 }
@@ -33,9 +30,7 @@ func serverTLS(t *testing.T) *tls.Config {
 func serveTLS(t *testing.T, s *Server) (address string) {
 	t.Helper()
 	l, err := tls.Listen("tcp", "127.0.0.1:0", serverTLS(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	go func() {
 		mustDo(t, s.Serve(l))
 	}()

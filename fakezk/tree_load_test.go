@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestLoadTellsConflictsFromBadNodes: an obstacle on the server is a conflict, an impossible node
@@ -49,27 +50,19 @@ func TestLoadOfDeepPaths(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%.100v; want %s", err, want)
 	}
-	if n := len(s.Tree()); n != 1001 {
-		t.Errorf("%d nodes", n)
-	}
+	check.Equal(t, len(s.Tree()), 1001, "nodes")
 }
 
 func TestLoadEndsWithTheServer(t *testing.T) {
 	s := New(Options{})
 	s.stopping.Add(1) // as a Stop does that waits for the lock
 	for i, nodes := range [][]view.NodeSpec{{{Path: "/a"}}, {{Path: "a"}}} {
-		if err := s.Load(nodes); !errors.Is(err, ErrStopped) {
-			t.Errorf("load %d: %v; want %v", i, err, ErrStopped)
-		}
+		check.Is(t, s.Load(nodes), ErrStopped, "load %d", i)
 	}
 	s.stopping.Add(-1)
-	if n := len(s.Tree()); n != 1 {
-		t.Errorf("%d nodes", n)
-	}
+	check.Equal(t, len(s.Tree()), 1, "nodes")
 	s.Stop()
 	mustDo(t, s.Load([]view.NodeSpec{{Path: "/a"}})) // a stopped server keeps and takes data
 	mustDo(t, s.Close())
-	if err := s.Load(nil); !errors.Is(err, ErrStopped) {
-		t.Errorf("after Close: %v; want %v", err, ErrStopped)
-	}
+	check.Is(t, s.Load(nil), ErrStopped, "after Close")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 	"pgregory.net/rapid"
 )
 
@@ -69,9 +70,7 @@ func TestLoadAndSnapshotAreInverse(t *testing.T) {
 		s := New(Options{})
 		shuffled := rapid.Permutation(specs).Draw(t, "order")
 		mustDo(t, s.Load(shuffled))
-		if diff := cmp.Diff(specs, s.Snapshot()); diff != "" {
-			t.Errorf("(-loaded +snapshot)\n%s", diff)
-		}
+		check.Diff(t, s.Snapshot(), specs)
 		for _, n := range s.Tree() {
 			i := slices.IndexFunc(specs, func(spec view.NodeSpec) bool {
 				return spec.Path == n.Path
@@ -95,9 +94,7 @@ func TestSequenceNumbersGoOnAfterLoad(t *testing.T) {
 			if err == nil {
 				err = c.Delete(path, -1)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 		}
 		mustCreate(t, c, "/queue/e", zk.FlagEphemeral)
 		mustDo(t, second.Load(first.Snapshot()))
@@ -120,9 +117,7 @@ func TestLoadedContainersAndTTLNodesGoInTheirTime(t *testing.T) {
 			{Path: "/short", Kind: view.TTLNode, TTL: time.Millisecond},
 			{Path: "/long", Kind: view.TTLNode, TTL: time.Hour},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		time.Sleep(3 * time.Minute)
 		synctest.Wait()
 		var left []string
@@ -157,9 +152,7 @@ func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
 				ACL: everybody,
 			},
 		}
-		if diff := cmp.Diff(want, s.Snapshot()); diff != "" {
-			t.Error(diff)
-		}
+		check.Diff(t, s.Snapshot(), want)
 		tree := s.Tree()
 		if e := tree[2]; e.Path != "/e" || e.Kind != view.EphemeralNode ||
 			e.Owner != c.SessionID() {
@@ -167,9 +160,7 @@ func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
 		}
 		other := Start(t)
 		mustDo(t, other.Load(s.Snapshot()))
-		if diff := cmp.Diff(want, other.Snapshot()); diff != "" {
-			t.Error(diff)
-		}
+		check.Diff(t, other.Snapshot(), want)
 	})
 }
 
@@ -262,12 +253,8 @@ func TestLoadedNumbersAndCversions(t *testing.T) {
 		{Path: "/some/a"}, {Path: "/some", Next: 7},
 		{Path: "/most", Next: math.MaxInt32}, {Path: "/half", Next: 1 << 30},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if moved := s.engine.Store().LastZxid() - zxid; moved != 1 {
-		t.Errorf("%d transactions", moved)
-	}
+	check.OK(t, err)
+	check.Equal(t, s.engine.Store().LastZxid()-zxid, 1, "transactions")
 	next := map[string]int32{}
 	for _, n := range s.Snapshot() {
 		next[n.Path] = n.Next
@@ -309,9 +296,7 @@ func TestLoadedNumbersNeedNoQuota(t *testing.T) {
 func TestLoadNotifiesWatches(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.watch(st.a, "/x")
-		if err := st.Load([]view.NodeSpec{{Path: "/x"}}); err != nil {
-			st.Fatal(err)
-		}
+		check.OK(st, st.Load([]view.NodeSpec{{Path: "/x"}}))
 		st.want(st.a, "event /x")
 	})
 }
@@ -325,24 +310,18 @@ func TestResetMakesAnEmptyServer(t *testing.T) {
 			{Path: "/c", Kind: view.ContainerNode},
 			{Path: "/zookeeper/quota/a/zookeeper_limits", Data: []byte("count=1,bytes=-1")},
 		})
-		if err != nil {
-			st.Fatal(err)
-		}
+		check.OK(st, err)
 		st.inject("restart 1h client=S2 request=1")
 		st.b.ask(rawCreate("/1", 0))
 		st.inject("late-reap 1h at=1ms")
 		time.Sleep(time.Second)
 		zxid := st.Server.engine.Store().LastZxid()
 		st.Reset()
-		if n := len(st.Sessions()) + len(st.Watches()) + len(st.Faults()); n != 0 {
-			st.Errorf("sessions %v, watches %v, faults %v", st.Sessions(), st.Watches(),
-				st.Faults())
-		}
+		check.Equal(st, len(st.Sessions())+len(st.Watches())+len(st.Faults()), 0,
+			"sessions %v, watches %v, faults %v", st.Sessions(), st.Watches(), st.Faults())
 		got := st.Snapshot()
 		got[0].Next = 0 // goes on
-		if diff := cmp.Diff(fresh, got); diff != "" {
-			st.Errorf("(-new +reset)\n%s", diff)
-		}
+		check.Diff(st, got, fresh)
 		if st.Server.engine.Store().LastZxid() <= zxid {
 			st.Error("zxids do not go on")
 		}
@@ -386,10 +365,6 @@ func BenchmarkLoad(b *testing.B) {
 
 func loadOnce(b *testing.B, specs []view.NodeSpec) {
 	s := New(Options{})
-	if err := s.Load(specs); err != nil {
-		b.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		b.Fatal(err)
-	}
+	check.OK(b, s.Load(specs))
+	check.OK(b, s.Close())
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -139,13 +140,9 @@ func TestDoubleBarrierIsDrawn(t *testing.T) {
 func wantDrawn(t *testing.T, r Report, texts ...string) {
 	t.Helper()
 	var page strings.Builder
-	if err := r.Draw(&page); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, r.Draw(&page))
 	for _, text := range texts {
-		if !strings.Contains(page.String(), text) {
-			t.Errorf("the picture has no %q", text)
-		}
+		check.Contains(t, page.String(), text, "the picture")
 	}
 }
 

@@ -154,13 +154,7 @@ func TestCorrectBarriersAreFoundCorrect(t *testing.T) {
 
 // TestCorrectBarriersWithoutLog: a change of unknown outcome may have happened or not.
 func TestCorrectBarriersWithoutLog(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := randomBarrier(t)
-		h.Server = nil
-		if r := judgeBarrierAtB(h); r.Status() == Violated {
-			t.Fatalf("%s\n%s", r, dump(h))
-		}
-	})
+	checkWithoutLog(t, randomBarrier, judgeBarrierAtB)
 }
 
 func TestBrokenBarriersAreFoundBroken(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/anishathalye/porcupine"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
@@ -69,9 +70,7 @@ func TestPorcupineDecides(t *testing.T) {
 			if tt.says != "" {
 				answer, status = porcupine.Illegal, Violated
 			}
-			if got := tt.answer(f.history()); got != answer {
-				t.Errorf("porcupine answers %s, want %s", got, answer)
-			}
+			check.Equal(t, tt.answer(f.history()), answer, "porcupine answers")
 			v, _ := Judge(f.history(), nil, tt.claims).Verdict(Linearizability)
 			if v.Status != status || !strings.Contains(v.Summary, tt.says) {
 				t.Errorf("got %s\nwant %s: %s", v, status, tt.says)

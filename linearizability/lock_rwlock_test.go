@@ -80,8 +80,7 @@ func TestRWLocks(t *testing.T) {
 		{name: "a reader overtakes a writer", opts: Lock{Fair: true}, bad: Order,
 			says:  "b overtook a",
 			build: func(f *fixture) { overtakes(f, ops.WriteMode) }},
-		{name: "a reader waits behind a writer",
-			build: func(f *fixture) { waitsBehind(f, b, c) }},
+		{name: "a reader waits behind a writer", build: func(f *fixture) { waitsBehind(f, b, c) }},
 		{name: "a reader waits for a reader", bad: Liveness,
 			says: "client c waits for /lock/a-0000000000", build: func(f *fixture) {
 				get(f, "a", 1, ops.ReadMode)

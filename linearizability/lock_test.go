@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -19,9 +20,7 @@ func lockAt(opts Lock) Claims {
 func checkReport(t *testing.T, r Report, bad, says string) {
 	t.Helper()
 	if bad == "" {
-		if r.Status() != OK {
-			t.Errorf("a good history was not found good:\n%s", r)
-		}
+		check.Equal(t, r.Status(), OK, "a good history was not found good:\n%s", r)
 		return
 	}
 	v, judged := r.Verdict(bad)

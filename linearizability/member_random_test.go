@@ -146,9 +146,8 @@ func (c *groupSimulator) evict(m, other *simulatedMember) {
 // last one shown, and not too long ago.
 func (c *groupSimulator) look(m *simulatedMember) {
 	op := c.call(m.name, ops.View, "")
-	truth := newMemberTable(
-		c.history().sorted(), Membership{Path: "/m", Services: c.services},
-	).truth
+	truth := newMemberTable(c.history().sorted(),
+		Membership{Path: "/m", Services: c.services}).truth
 	shown := ""
 	if c.services {
 		var entries []string

@@ -27,6 +27,18 @@ func checkValid(t *testing.T, random func(*rapid.T) History, judge func(History)
 	})
 }
 
+// checkWithoutLog: no valid history may be found bad when the log of the server is missing.
+func checkWithoutLog(t *testing.T, random func(*rapid.T) History, judge func(History) Report) {
+	t.Helper()
+	rapid.Check(t, func(t *rapid.T) {
+		h := random(t)
+		h.Server = nil
+		if r := judge(h); r.Status() == Violated {
+			t.Fatalf("%s\n%s", r, dump(h))
+		}
+	})
+}
+
 // checkMutations: each kind of bad history must be found bad, in its share of the cases.
 func checkMutations(
 	t *testing.T, random func(*rapid.T) History, judge func(History) Report, mutations []mutation,

@@ -194,8 +194,7 @@ func TestQueueWithoutServerLog(t *testing.T) {
 		f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: value})
 	}
 	checkHistories(t, queueAt(plainQueue), []queueTest{
-		{name: "good",
-			build: func(f *fixture) { put(f, "x"); get(f, "x"); f.left = &Leftovers{} }},
+		{name: "good", build: func(f *fixture) { put(f, "x"); get(f, "x"); f.left = &Leftovers{} }},
 		{name: "unknown take may have taken it", build: func(f *fixture) {
 			put(f, "x")
 			put(f, "y")

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -25,9 +26,7 @@ func TestDrawWritesAPage(t *testing.T) {
 	reports["offer(x)"] = Judge(q.history(), nil, Queue{Path: "/q"})
 	for want, r := range reports {
 		var page bytes.Buffer
-		if err := r.Draw(&page); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, r.Draw(&page))
 		if !strings.Contains(page.String(), want) || !strings.Contains(page.String(), "<html") {
 			t.Errorf("no %q in the page", want)
 		}
@@ -46,9 +45,7 @@ func TestDrawOfNothing(t *testing.T) {
 
 func TestSummariesRoundDurations(t *testing.T) {
 	v := violated(Liveness, nil, "after %v of %d", 1234567890*time.Nanosecond, 3)
-	if want := "after 1.235s of 3"; v.Summary != want {
-		t.Errorf("got %q; want %q", v.Summary, want)
-	}
+	check.Equal(t, v.Summary, "after 1.235s of 3")
 }
 
 func TestFirstIsTheWorst(t *testing.T) {

@@ -268,8 +268,7 @@ func TestTwoPhaseCommits(t *testing.T) {
 			}},
 		{name: "begun by another", bad: Delivery, says: "b's begin", build: func(f *fixture) {
 			f.begins("a", 0)
-			f.ret(f.call("b", ops.Begin, BeginInput("t1", []string{"a", "b"}, 0)),
-				OpOK, Result{})
+			f.ret(f.call("b", ops.Begin, BeginInput("t1", []string{"a", "b"}, 0)), OpOK, Result{})
 		}},
 		{name: "not forgotten", bad: Delivery, says: "a's forget", build: func(f *fixture) {
 			f.commits()

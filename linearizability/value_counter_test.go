@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -104,9 +105,7 @@ func randomCounter(t *rapid.T) History {
 			s.next()
 		} else {
 			delta, err := strconv.Atoi(input)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			value += delta
 			s.stores(client, "/n", strconv.Itoa(value))
 		}
@@ -123,13 +122,7 @@ func TestCorrectCountersAreFoundCorrect(t *testing.T) {
 
 // TestCorrectCountersWithoutLog: unknown adds may have happened or not.
 func TestCorrectCountersWithoutLog(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := randomCounter(t)
-		h.Server = nil
-		if r := judgeCounterAtN(h); r.Status() == Violated {
-			t.Fatalf("%s\n%s", r, dump(h))
-		}
-	})
+	checkWithoutLog(t, randomCounter, judgeCounterAtN)
 }
 
 func TestBrokenCountersAreFoundBroken(t *testing.T) {

@@ -161,9 +161,8 @@ func randomValue(t *rapid.T) History {
 			input = fmt.Sprintf("v%d", writes)
 		}
 		if kind == ops.CAS {
-			input = Versioned(
-				input, max(-1, state.Version-int32(rapid.IntRange(-1, 1).Draw(t, "behind"))),
-			)
+			input = Versioned(input,
+				max(-1, state.Version-int32(rapid.IntRange(-1, 1).Draw(t, "behind"))))
 		}
 		return kind, input
 	}
@@ -199,13 +198,7 @@ func TestCorrectValuesAreFoundCorrect(t *testing.T) {
 }
 
 func TestCorrectValuesWithoutLog(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := randomValue(t)
-		h.Server = nil
-		if r := judgeValueAtV(h); r.Status() == Violated {
-			t.Fatalf("%s\n%s", r, dump(h))
-		}
-	})
+	checkWithoutLog(t, randomValue, judgeValueAtV)
 }
 
 func TestBrokenValuesAreFoundBroken(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestEventCountsBeforeADoneContext: chance must not decide when the context of a waiter is done
@@ -44,7 +46,7 @@ func TestAWatchWakesAllWhoWaitForIt(t *testing.T) {
 				close(events)
 			}
 			for range cap(results) {
-				wantError(t, <-results, errRestart)
+				check.Is(t, <-results, errRestart)
 			}
 			if fired, err := w.await(t.Context(), 0); !fired || !errors.Is(err, errRestart) {
 				t.Errorf("later: %v, %v", fired, err)

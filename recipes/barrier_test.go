@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // wantWaiting checks that no result has come.
@@ -39,7 +41,7 @@ func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
 		mustDo(t, other.Remove(t.Context()))
 		wantAll(t, first, second)
 		mustClose(t, b, other)
-		wantError(t, b.Wait(t.Context()), ErrClosed)
+		check.Is(t, b.Wait(t.Context()), ErrClosed)
 		s.WantBelow(t, "/gates", 0)
 	})
 }
@@ -122,7 +124,7 @@ func TestAbandonedBarrierCalls(t *testing.T) {
 	barred(t, func(t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error) {
 		wantFailure(t, b.Wait(within(t, time.Second)), context.DeadlineExceeded, NotApplied)
 		c.Disconnect()
-		wantError(t, b.Remove(within(t, time.Second)), ErrAmbiguous)
+		check.Is(t, b.Remove(within(t, time.Second)), ErrAmbiguous)
 		c.Reconnect()
 		wantWaiting(t, passed)
 	})

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestNextEndsWithItsCacheConnOrReader: remaining events are read first.
@@ -53,9 +55,7 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 							t.Errorf("event %d of %d: %v", n, tc.news, err)
 						}
 					}
-					if !errors.Is(err, tc.want) {
-						t.Errorf("Next: %v, want %v", err, tc.want)
-					}
+					check.Is(t, err, tc.want, "Next")
 					letSettle()
 					if err := c.Close(t.Context()); err != nil && !errors.Is(err, ErrClosed) {
 						t.Error(err)
@@ -79,5 +79,5 @@ func TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache(t *testing.T) {
 	if len(changes.queue) > 4 || len(changes.pending) != 1 {
 		t.Errorf("%d events and %d nodes are kept", len(changes.queue), len(changes.pending))
 	}
-	wantShown(t, newsOf(changes), "added /stays")
+	check.Equal(t, newsOf(changes), "added /stays")
 }

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // readyCache starts a cache and waits until it is ready.
@@ -26,9 +27,7 @@ func readyCache[C interface {
 		time.Sleep(time.Second)
 		err = c.Ready(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return c
 }
 
@@ -107,8 +106,8 @@ func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 		s.Seed("/d", "other")
 		s.Seed("/d/b", "4")
 		letSettle()
-		wantShown(t, shownText(c.Nodes()), "/d/a=2 /d/b=4")
-		wantShown(t, newsOf(changes), "ready, added /d/b, added /d/a")
+		check.Equal(t, shownText(c.Nodes()), "/d/a=2 /d/b=4")
+		check.Equal(t, newsOf(changes), "ready, added /d/b, added /d/a")
 		if n, ok := c.Get("b"); !ok || n.Name() != "b" || n.Stat.Version != 1 {
 			t.Errorf("%+v %v", n, ok)
 		}
@@ -116,11 +115,11 @@ func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 		letSettle()
 		s.Delete("/d")
 		letSettle()
-		wantShown(t, newsOf(changes), "removed /d/a, removed /d/b")
+		check.Equal(t, newsOf(changes), "removed /d/a, removed /d/b")
 		s.Seed("/d", "")
 		s.Seed("/d/a", "5")
 		letSettle()
-		wantShown(t, newsOf(c.Changes()), "added /d/a, ready")
+		check.Equal(t, newsOf(c.Changes()), "added /d/a, ready")
 		mustClose(t, c)
 	})
 }
@@ -135,7 +134,7 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 		letSettle()
 		s.Seed("/t/a/b/c", "4")
 		letSettle()
-		wantShown(t, shownText(c.Nodes()), "/t= /t/a=1 /t/a/b=2 /t/a/b/c=4")
+		check.Equal(t, shownText(c.Nodes()), "/t= /t/a=1 /t/a/b=2 /t/a/b/c=4")
 		if n, ok := c.Get("/t/a/b"); !ok || string(n.Data) != "2" {
 			t.Errorf("%+v %v", n, ok)
 		}
@@ -144,7 +143,7 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 		s.Delete("/t/a")
 		s.Seed("/t/a", "5")
 		letSettle()
-		wantShown(t, shownText(c.Nodes()), "/t= /t/a=5")
+		check.Equal(t, shownText(c.Nodes()), "/t= /t/a=5")
 		mustClose(t, c)
 	})
 }
@@ -155,9 +154,9 @@ func TestCacheOfTheRoot(t *testing.T) {
 		s.Seed("/a/b", "2")
 		tree, children := readyCache(t, NewTreeCache(s.Connect(), "/")),
 			readyCache(t, NewChildrenCache(s.Connect(), "/"))
-		wantShown(t, shownText(tree.Nodes()),
+		check.Equal(t, shownText(tree.Nodes()),
 			"/= /a=1 /a/b=2 /zookeeper= /zookeeper/config= /zookeeper/quota=")
-		wantShown(t, shownText(children.Nodes()), "/a=1 /zookeeper=")
+		check.Equal(t, shownText(children.Nodes()), "/a=1 /zookeeper=")
 		mustDo(t, errors.Join(tree.Close(t.Context()), children.Close(t.Context())))
 	})
 }
@@ -189,7 +188,7 @@ func TestCacheReadsAgainInANewSession(t *testing.T) {
 		if got, want := shownText(c.Nodes()), "/t= /t/a=2 /t/b=1 /t/c=1"; got != want || c.Stale() {
 			t.Errorf("shown %s, want %s, stale %v", got, want, c.Stale())
 		}
-		wantShown(t, newsOf(changes), "updated /t/a, updated /t/b, added /t/c")
+		check.Equal(t, newsOf(changes), "updated /t/a, updated /t/b, added /t/c")
 		mustClose(t, c)
 	})
 }
@@ -225,8 +224,8 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		mustDo(t, c.Start())
 		mustDo(t, c.Start())
 		ctx := within(t, 500*time.Microsecond)
-		wantError(t, c.Ready(ctx), context.DeadlineExceeded)
-		wantError(t, c.Ready(t.Context()), zk.ErrNoAuth)
+		check.Is(t, c.Ready(ctx), context.DeadlineExceeded)
+		check.Is(t, c.Ready(t.Context()), zk.ErrNoAuth)
 		if err := c.Err(); !errors.Is(err, zk.ErrNoAuth) || !c.Stale() {
 			t.Error(err)
 		}
@@ -238,12 +237,12 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 			t.Error(err)
 		}
 		mustClose(t, c)
-		wantError(t, c.Start(), ErrClosed)
+		check.Is(t, c.Start(), ErrClosed)
 		changes := c.Changes()
 		if e, err := changes.Next(t.Context()); e.Kind != CacheReady || err != nil {
 			t.Error(e, err)
 		}
-		wantError(t, errOf(changes.Next(t.Context())), ErrClosed)
+		check.Is(t, errOf(changes.Next(t.Context())), ErrClosed)
 		mustClose(t, NewNodeCache(conn, "/n"))
 	})
 }
@@ -273,9 +272,7 @@ func TestChangesWakesItsReader(t *testing.T) {
 		for e := range got {
 			list = append(list, e)
 		}
-		if want := []string{"ready", "added1", "updated2"}; !slices.Equal(list, want) {
-			t.Errorf("got %v, want %v", list, want)
-		}
+		check.List(t, list, []string{"ready", "added1", "updated2"})
 		if len(c.readers) != 1 || newsOf(idle) != "" {
 			t.Error("a closed reader is kept")
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestGrantedWhileClosing: Close ends an operation's context a moment after it has marked the
@@ -66,9 +68,7 @@ func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
 		time.Sleep(time.Second)
 		select {
 		case err := <-ended:
-			if !errors.Is(err, ErrClosed) {
-				t.Errorf("error %v, want %v", err, ErrClosed)
-			}
+			check.Is(t, err, ErrClosed, "error")
 		default:
 			t.Error("Lock goes on")
 		}

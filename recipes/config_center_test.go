@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestConfigCenterReadsItsCopy(t *testing.T) {
@@ -13,9 +15,8 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 			NewConfigCenter(s.Connect(), "/config")
 		changes := c.Changes()
 		readyCache(t, c)
-		mustDo(t, errors.Join(
-			writer.Create(t.Context(), "b", []byte("1")), writer.Create(t.Context(), "a", nil),
-		))
+		mustDo(t, errors.Join(writer.Create(t.Context(), "b", []byte("1")),
+			writer.Create(t.Context(), "a", nil)))
 		letSettle()
 		newsOf(changes)
 		mustDo(t, writer.Update(t.Context(), "b", []byte("2"), 0))
@@ -34,12 +35,8 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 		if e, ok, err := writer.Fetch(t.Context(), "c"); ok || err != nil {
 			t.Errorf("Fetch: %+v %v", e, err)
 		}
-		if len(conn.Calls()) != before {
-			t.Error("it asked the server")
-		}
-		if got := newsOf(changes); got != "updated /config/keys/b" {
-			t.Error(got)
-		}
+		check.Equal(t, len(conn.Calls()), before, "requests")
+		check.Equal(t, newsOf(changes), "updated /config/keys/b")
 		mustClose(t, c)
 	})
 }

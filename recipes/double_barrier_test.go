@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // guests runs a test of n members, each with its own connection. In the end nothing is left.
@@ -47,7 +49,7 @@ func TestDoubleBarrierInAndOutTogether(t *testing.T) {
 		for range 3 {
 			in := enter(t, m[0], m[1])
 			wantWaiting(t, in...)
-			wantError(t, m[0].Enter(t.Context()), ErrInside)
+			check.Is(t, m[0].Enter(t.Context()), ErrInside)
 			wantAll(t, append(in, enter(t, m[2])...)...)
 			out := leave(t, m[0], m[1])
 			if wantWaiting(t, out...); closed(m[2].Lost()) || !closed(m[0].Lost()) {
@@ -56,7 +58,7 @@ func TestDoubleBarrierInAndOutTogether(t *testing.T) {
 			wantAll(t, append(out, leave(t, m[2])...)...)
 			s.WantBelow(t, "/d", 0)
 		}
-		wantError(t, m[0].Leave(t.Context()), ErrNotInside)
+		check.Is(t, m[0].Leave(t.Context()), ErrNotInside)
 	})
 }
 
@@ -99,7 +101,7 @@ func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
 		first := waiting(t, m[0].Enter)
 		c[1].On("multi", 1, rule{Before: func() { c[0].Expire() }})
 		second := waiting(t, m[1].Enter)
-		wantError(t, <-first, ErrMemberLost)
+		check.Is(t, <-first, ErrMemberLost)
 		wantWaiting(t, second)
 		wantAll(t, append(enter(t, m[2]), second)...)
 	})
@@ -120,7 +122,7 @@ func TestWhoLeavesRemovesDeadGroups(t *testing.T) {
 func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
 	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*DoubleBarrier, _ []*testConn) {
 		wantAll(t, enter(t, m...)...)
-		wantError(t, m[0].Leave(within(t, time.Second)), context.DeadlineExceeded)
+		check.Is(t, m[0].Leave(within(t, time.Second)), context.DeadlineExceeded)
 		s.WantBelow(t, "/d", 2) // the other and the group
 		mustClose(t, m[1])      // inside
 		s.WantBelow(t, "/d", 0)
@@ -132,13 +134,13 @@ func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
 func TestLeaveWithADoneContextLeaves(t *testing.T) {
 	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*DoubleBarrier, c []*testConn) {
 		wantAll(t, enter(t, m...)...)
-		wantError(t, m[0].Leave(done(t)), context.Canceled)
+		check.Is(t, m[0].Leave(done(t)), context.Canceled)
 		s.WantBelow(t, "/d", 2) // the other and the group
 		c[1].Disconnect()
 		wantFailure(t, m[1].Leave(done(t)), context.Canceled, Unknown)
 		c[1].Reconnect()
 		mustCloseAll(t, m)
-		wantError(t, m[1].Leave(t.Context()), ErrClosed)
+		check.Is(t, m[1].Leave(t.Context()), ErrClosed)
 	})
 }
 

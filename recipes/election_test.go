@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func started(t *testing.T, l *LeaderLatch) *LeaderLatch {
@@ -47,9 +48,7 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 				t.Errorf("candidate %d is %v; want %s in epoch %d", i, all[i], id, term.Epoch())
 			}
 			for j, other := range latches {
-				if other.HasLeadership() != (i == j) {
-					t.Errorf("%d leads, and %d says %v", i, j, other.HasLeadership())
-				}
+				check.Equal(t, other.HasLeadership(), i == j, "%d leads, says %d", i, j)
 			}
 			if leader, ok, err := latches[3].Leader(t.Context()); leader != all[i] || !ok ||
 				err != nil {
@@ -110,8 +109,8 @@ func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
 		started(t, l)
 		mustClose(t, l)
 		s.WantBelow(t, "/e", 0)
-		wantError(t, l.Start(), ErrClosed)
-		wantError(t, errOf(l.Await(t.Context())), ErrClosed)
+		check.Is(t, l.Start(), ErrClosed)
+		check.Is(t, errOf(l.Await(t.Context())), ErrClosed)
 	})
 }
 
@@ -145,7 +144,7 @@ func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		first := started(t, NewLeaderLatch(c, "/e", "a"))
 		second := started(t, NewLeaderLatch(s.Connect(), "/e", "b"))
-		wantError(t, errOf(second.Await(within(t, time.Second))), context.DeadlineExceeded)
+		check.Is(t, errOf(second.Await(within(t, time.Second))), context.DeadlineExceeded)
 		s.WantBelow(t, "/e", 2)
 		mustClose(t, first)
 		mustLead(t, second)

@@ -18,10 +18,8 @@ func ExampleCreateProtected() {
 	defer t.end()
 	conn := server.Connect(t)
 
-	node, err := recipes.CreateProtected(
-		ctx, conn, "/members", "member-", []byte("host"),
-		recipes.EphemeralSequential, recipes.Containers(),
-	)
+	node, err := recipes.CreateProtected(ctx, conn, "/members", "member-", []byte("host"),
+		recipes.EphemeralSequential, recipes.Containers())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -81,9 +79,8 @@ func ExampleRetry() {
 	policy := recipes.RetryExponential(100*time.Millisecond, 5*time.Second)
 	policy = recipes.RetryTries(policy, 20)
 	policy = recipes.RetryUntil(policy, time.Minute)
-	policy = recipes.RetryIf(
-		policy, func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) },
-	)
+	policy = recipes.RetryIf(policy,
+		func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) })
 
 	t := &exampleT{}
 	defer t.end()

@@ -70,9 +70,8 @@ func ExampleServiceRegistry() {
 	defer t.end()
 	provider := server.Connect(t)
 	for _, id := range []string{"10.0.0.1:80", "10.0.0.2:80"} {
-		web := recipes.NewRegistration(
-			provider, "/services", recipes.Instance{Service: "web", ID: id, Data: []byte("v1")},
-		)
+		web := recipes.NewRegistration(provider, "/services",
+			recipes.Instance{Service: "web", ID: id, Data: []byte("v1")})
 		if err := web.Register(ctx); err != nil {
 			fmt.Println(err)
 			return

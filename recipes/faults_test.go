@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
@@ -221,11 +222,8 @@ var scenes = map[string]scene{
 			d, err := c.Await(ctx)
 			return strings.TrimSpace(string(d.encode())), err
 		})
-		p.do(
-			func(ctx context.Context) error { return c.Done(ctx, "a") },
-			func(context.Context) error { return other.Done(p.Context(), "b") },
-			c.Forget,
-		)
+		p.do(func(ctx context.Context) error { return c.Done(ctx, "a") },
+			func(context.Context) error { return other.Done(p.Context(), "b") }, c.Forget)
 	}},
 	"Counter": {testconn.Stays, false, func(p *play) {
 		c := NewCounter(p.c, "/n/c")
@@ -348,9 +346,7 @@ func as[T any](call func(context.Context) (T, error)) func(context.Context) (str
 	return func(ctx context.Context) (string, error) { return text(call(ctx)) }
 }
 
-func as2(
-	call func(context.Context) ([]byte, bool, error),
-) func(context.Context) (string, error) {
+func as2(call func(context.Context) ([]byte, bool, error)) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) { return text2(call(ctx)) }
 }
 
@@ -419,7 +415,7 @@ func playConfig(p *play) {
 			e, ok, err := c.Fetch(ctx, "k")
 			if err == nil {
 				got := fmt.Sprintf("%s=%s@%d %v", e.Key, e.Value, e.Version, ok)
-				wantShown(p.T, got, "k=5@2 true")
+				check.Equal(p.T, got, "k=5@2 true")
 			}
 			return err
 		}},
@@ -479,9 +475,7 @@ func everyRequest(t *testing.T, test func(t *testing.T, name string, nth int, tr
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			requests, tree, err := playScene(t, scene.script, 1, noRules, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			for nth := 1; nth <= requests && !t.Failed(); nth++ {
 				if test(t, name, nth, tree); t.Failed() {
 					t.Logf("at request %d", nth)
@@ -499,10 +493,9 @@ func sample[T any](nth int, all ...T) []T {
 // TestNoLossLosesOrDoubles: one message is lost, or two in a row.
 func TestNoLossLosesOrDoubles(t *testing.T) {
 	everyRequest(t, func(t *testing.T, name string, nth int, tree string) {
-		for _, faults := range append(sample(nth,
-			[]rule{loseRequest}, []rule{netError}, []rule{noServer},
-			[]rule{loseReply, loseRequest}, []rule{{Err: zk.ErrSessionExpired}},
-		), []rule{loseReply}) {
+		for _, faults := range append(sample(nth, []rule{loseRequest}, []rule{netError},
+			[]rule{noServer}, []rule{loseReply, loseRequest},
+			[]rule{{Err: zk.ErrSessionExpired}}), []rule{loseReply}) {
 			lost := func(*play, context.CancelFunc) []rule { return faults }
 			_, left, err := playScene(t, scenes[name].script, nth, lost, nil)
 			if err != nil || left != tree {
@@ -523,9 +516,8 @@ func TestScenesGoOnInANewSession(t *testing.T) {
 			late bool
 			err  error
 		}
-		for _, end := range sample(
-			nth, end{false, nil}, end{true, nil}, end{true, zk.ErrSessionExpired},
-		) {
+		for _, end := range sample(nth, end{false, nil}, end{true, nil},
+			end{true, zk.ErrSessionExpired}) {
 			ends := func(p *play, _ context.CancelFunc) []rule {
 				if end.late {
 					return []rule{{After: func() { p.c.ExpireLate(stay) }, Err: end.err}}
@@ -548,7 +540,7 @@ func TestRefusalsAreReported(t *testing.T) {
 		}
 		refused := func(*play, context.CancelFunc) []rule { return []rule{refusal} }
 		if _, _, err := playScene(t, scenes[name].script, nth, refused, nil); err != nil {
-			wantError(t, err, zk.ErrNoAuth)
+			check.Is(t, err, zk.ErrNoAuth)
 		}
 	})
 }
@@ -585,7 +577,7 @@ func TestAbandonedCallsCreateNothing(t *testing.T) {
 				}
 			})
 			if err != nil {
-				wantError(t, err, context.Canceled)
+				check.Is(t, err, context.Canceled)
 			}
 		}
 	})
@@ -604,7 +596,7 @@ func TestClosedConnEndsScenes(t *testing.T) {
 			}
 		})
 		if err != nil && !errors.Is(err, ErrLost) {
-			wantError(t, err, ErrConnClosed)
+			check.Is(t, err, ErrConnClosed)
 		}
 	})
 }

@@ -1,6 +1,10 @@
 package recipes
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/zksim/zksim/internal/check"
+)
 
 // TestARepeatedDeletionSparesTheNextOwner: the request was lost, the session ended, and another
 // client has created the node.
@@ -55,9 +59,7 @@ func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
 		}})
 		mustClose(t, n)
 		s.WantBelow(t, "/dir", 0)
-		if sent := c.Called("delete"); sent != 2 {
-			t.Errorf("%d deletions were sent", sent)
-		}
+		check.Equal(t, c.Called("delete"), 2, "deletions")
 	})
 }
 

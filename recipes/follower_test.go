@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // aView has the common methods of all views of the server.
@@ -49,10 +51,8 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 	}
 	time.Sleep(10 * time.Second)
 	if closed(changed) || closed(changedAll) || newsOf(news) != "" {
-		t.Errorf(
-			"changed: group %v, registry %v, cache %v", closed(changed), closed(changedAll),
-			newsOf(news),
-		)
+		t.Errorf("changed: group %v, registry %v, cache %v", closed(changed), closed(changedAll),
+			newsOf(news))
 	}
 	mustClose(t, g, v, c)
 }
@@ -125,10 +125,10 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 			NewTreeCache(c, "/s", RecheckEvery(0))
 		wantServices(t, v, "web/b=1")
 		mustDo(t, tree.Start())
-		wantError(t, tree.Ready(t.Context()), zk.ErrNoAuth)
+		check.Is(t, tree.Ready(t.Context()), zk.ErrNoAuth)
 		s.Seed("/s/web/b", "2")
 		wantServices(t, v, "web/b=2")
-		wantShown(t, shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2")
+		check.Equal(t, shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2")
 		for _, view := range []aView{v, tree} {
 			if !view.Stale() || !errors.Is(view.Err(), zk.ErrNoAuth) {
 				t.Errorf("%T: stale %v, error %v", view, view.Stale(), view.Err())
@@ -145,14 +145,12 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 		allow()
 		time.Sleep(unreadableMax)
 		wantServices(t, v, "mail/x=1 web/a=1 web/b=2")
-		wantShown(t, shownText(tree.Nodes()),
+		check.Equal(t, shownText(tree.Nodes()),
 			"/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2")
 		if err := tree.Ready(t.Context()); err != nil || tree.Stale() || tree.Err() != nil ||
 			v.Stale() || v.Err() != nil {
-			t.Errorf(
-				"Ready: %v, stale %v %v, error %v %v", err, tree.Stale(), v.Stale(),
-				tree.Err(), v.Err(),
-			)
+			t.Errorf("Ready: %v, stale %v %v, error %v %v", err, tree.Stale(), v.Stale(),
+				tree.Err(), v.Err())
 		}
 		mustClose(t, v, tree)
 	})
@@ -171,8 +169,7 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 		s.Seed("/s/web/b", "2")
 		time.Sleep(2 * time.Minute)
 		wantServices(t, v, "web/a=1 web/b=2")
-		wantShown(t, shownText(tree.Nodes()),
-			"/s=1 /s/web=1 /s/web/a=1 /s/web/b=2")
+		check.Equal(t, shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/a=1 /s/web/b=2")
 		s.Delete("/s/web/a")
 		wantServices(t, v, "web/b=2")
 		time.Sleep(unreadableMax)
@@ -194,9 +191,7 @@ func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 		want := func(services, nodes string) {
 			t.Helper()
 			wantServices(t, v, services)
-			if got := shownText(tree.Nodes()); got != nodes {
-				t.Errorf("shown %s, want %s", got, nodes)
-			}
+			check.Equal(t, shownText(tree.Nodes()), nodes, "shown")
 		}
 		want("web/a=1 web/b=1", "/s=1 /s/web=1 /s/web/a=1 /s/web/b=1")
 		allow := s.Forbid("/s/web")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	znode "github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
@@ -47,14 +48,14 @@ func TestEphemeralOfAnotherSessionIsNotAdopted(t *testing.T) {
 		}
 		other := s.Connect()
 		other.Seed("/n", "")
-		wantError(t, errOf(create(Ephemeral)), zk.ErrNodeExists)
+		check.Is(t, errOf(create(Ephemeral)), zk.ErrNodeExists)
 		other.Expire()
 		c.On(
 			"create", 1, rule{After: func() { c.ExpireLate(testconn.Stays) }},
 		) // the node belongs to the session that has ended
-		wantError(t, errOf(create(Ephemeral)), zk.ErrNodeExists)
+		check.Is(t, errOf(create(Ephemeral)), zk.ErrNodeExists)
 		s.WantBelow(t, "/", 1) // and is not deleted: it goes with its session
-		wantError(t, errOf(create(NodeKind(9))), zk.ErrBadArguments)
+		check.Is(t, errOf(create(NodeKind(9))), zk.ErrBadArguments)
 	})
 }
 
@@ -63,9 +64,7 @@ func TestAbandonedGuaranteedDeleteGoesOn(t *testing.T) {
 		s.Seed("/n", "")
 		abandon(t, c, "delete", loseRequest, func(ctx context.Context) error {
 			err := GuaranteedDelete(ctx, c, "/n")
-			if !errors.Is(err, ErrAmbiguous) {
-				t.Errorf("abandoned: %v", err)
-			}
+			check.Is(t, err, ErrAmbiguous, "abandoned")
 			return err
 		})
 		s.WantBelow(t, "/", 0)
@@ -112,9 +111,7 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- wait(t.Context()) }()
 		time.Sleep(10 * time.Second)
-		if c.Called("existsW") != 2 {
-			t.Errorf("%d watches after a new session", c.Called("existsW"))
-		}
+		check.Equal(t, c.Called("existsW"), 2, "watches after a new session")
 		mustDo(t, GuaranteedDelete(t.Context(), c, "/gate"))
 		mustDo(t, <-done)
 	})
@@ -211,9 +208,8 @@ func TestExportedSequences(t *testing.T) {
 	names := []string{"b-0000000002", "foreign", "a--2147483648", "a-2147483647"}
 	if got, want := SortBySequence(names[1:], "-"),
 		[]string{"a-2147483647"}; !slices.Equal(got, want) {
-		t.Errorf(
-			"a marker that is a hyphen: %v", got,
-		) // it eats the sign, hence the markers of the recipes
+		t.Errorf("a marker that is a hyphen: %v",
+			got) // it eats the sign, hence the markers of the recipes
 	}
 	if n, ok := Sequence("/x/a-lock--2147483648", "lock-"); !ok || n != -1<<31 {
 		t.Errorf("Sequence: %d %v", n, ok)

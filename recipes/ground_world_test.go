@@ -143,9 +143,7 @@ func created(
 }
 
 func TestProtectedCreationsInManyWorlds(t *testing.T) {
-	protected := func(
-		ctx context.Context, conn *zk.Conn, kind recipes.NodeKind,
-	) (string, error) {
+	protected := func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error) {
 		// Long enough for most faults: a World cannot order the GUIDs that an abandoned call
 		// and the next one draw in the same moment.
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)

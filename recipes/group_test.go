@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // wantMembers looks at rest.
@@ -100,9 +102,7 @@ func TestGroupSetsOneWatchForManyLooks(t *testing.T) {
 		wantMembers(t, g)
 		time.Sleep(time.Hour)
 		wantMembers(t, g)
-		if n := c.Called("childrenW"); n != 1 {
-			t.Errorf("%d watches were set", n)
-		}
+		check.Equal(t, c.Called("childrenW"), 1, "watches")
 		mustClose(t, g)
 	})
 }
@@ -116,9 +116,9 @@ func TestGroupRefusals(t *testing.T) {
 		}
 		c.On("childrenW", 1, refusal)
 		g := NewGroup(c, "/g")
-		wantError(t, errOf(g.Names(t.Context())), zk.ErrNoAuth)
+		check.Is(t, errOf(g.Names(t.Context())), zk.ErrNoAuth)
 		mustClose(t, g)
-		wantError(t, errOf(g.Names(t.Context())), ErrClosed)
+		check.Is(t, errOf(g.Names(t.Context())), ErrClosed)
 	})
 }
 

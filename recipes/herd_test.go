@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/recipes"
 )
@@ -47,9 +48,7 @@ func notified(t *testing.T, waiters int, open func(c *sim.Client) locker) int {
 		w.Clients = append(w.Clients, sim.Actor{Name: fmt.Sprint("waiter-", i), Run: waits})
 	}
 	res, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, c := range res.Changes {
 		if c.Kind == trace.NodeDeleted && c.Time >= release && strings.HasPrefix(c.Path, "/l/") &&
 			!strings.HasPrefix(c.Path, "/l/node-") { // with the name of an attempt

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func wantIDs(t *testing.T, g *IDGenerator, want ...int64) {
@@ -52,9 +54,7 @@ func TestIDGeneratorServesManyAtOnce(t *testing.T) {
 			got = append(got, <-ids)
 		}
 		slices.Sort(got)
-		if !slices.Equal(got, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
-			t.Errorf("got %v", got)
-		}
+		check.List(t, got, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
 	})
 }
 
@@ -75,7 +75,7 @@ func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
 		time.Sleep(time.Second)
 		wantIDs(t, g, 5)
 		mustClose(t, g)
-		wantError(t, errOf(g.Next(t.Context())), ErrClosed)
+		check.Is(t, errOf(g.Next(t.Context())), ErrClosed)
 	})
 }
 
@@ -96,9 +96,9 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 			time.Sleep(time.Minute)
 			conn.Reconnect()
 		}()
-		wantError(t, g.Close(ctx), context.DeadlineExceeded)
+		check.Is(t, g.Close(ctx), context.DeadlineExceeded)
 		for range 2 {
-			wantError(t, <-failed, ErrClosed)
+			check.Is(t, <-failed, ErrClosed)
 		}
 		mustClose(t, g)
 	})

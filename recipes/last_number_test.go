@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestLastNumber(t *testing.T) {
@@ -72,16 +74,13 @@ func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 						dirs = []string{"/locks/a/lock", "/locks/a/leases"}
 					}
 					s.Number(math.MaxInt32-left, dirs...)
-					if got := ownAtOnce(t, s, own); got != int(left) {
-						t.Errorf("%d have owned, %d numbers were left", got, left)
-					}
+					check.Equal(t, ownAtOnce(t, s, own), int(left),
+						"owners, %d numbers were left", left)
 					for _, dir := range dirs {
 						s.WantBelow(t, dir, 0)
 						s.Delete(dir)
 					}
-					if got := ownAtOnce(t, s, own); got != 6 {
-						t.Errorf("%d have owned in the new directory", got)
-					}
+					check.Equal(t, ownAtOnce(t, s, own), 6, "owners in the new directory")
 				})
 			})
 		}
@@ -130,7 +129,7 @@ func TestNoReaderHasTheLastNumber(t *testing.T) {
 		mustLock(t, l)
 		mustDo(t, l.RLock(t.Context()))
 		mustUnlock(t, l)
-		wantError(t, late.RLock(t.Context()), ErrNumbersUsedUp)
+		check.Is(t, late.RLock(t.Context()), ErrNumbersUsedUp)
 		mustDo(t, l.RUnlock(t.Context()))
 		s.WantBelow(t, "/l", 0)
 	})
@@ -197,7 +196,7 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 		c.On("delete", 1, rule{Before: func() { d = mustDeliver(t, taker, "e") }})
 		mustDo(t, q.Offer(t.Context(), []byte("e")))
 		mustDo(t, d.Ack(t.Context()))
-		wantError(t, q.Offer(t.Context(), []byte("f")), ErrNumbersUsedUp)
+		check.Is(t, q.Offer(t.Context(), []byte("f")), ErrNumbersUsedUp)
 		s.WantBelow(t, "/q/items", 0)
 	})
 }

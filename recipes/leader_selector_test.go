@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // turnsOf makes a selector with a leader that leads until its context ends, and a channel of its
@@ -45,12 +47,12 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 			if !sel.HasLeadership() || !sel.Interrupt() {
 				t.Error("does not lead")
 			}
-			wantError(t, <-causes, ErrInterrupted)
+			check.Is(t, <-causes, ErrInterrupted)
 			time.Sleep(time.Minute)
 			s.WantBelow(t, "/e", 0)
 		}
 		mustClose(t, sel)
-		wantError(t, sel.Start(), ErrClosed)
+		check.Is(t, sel.Start(), ErrClosed)
 	})
 }
 
@@ -61,17 +63,17 @@ func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 		for range 2 {
 			<-turns
 			c.Expire()
-			wantError(t, <-causes, ErrLeadershipLost)
+			check.Is(t, <-causes, ErrLeadershipLost)
 			<-turns
 			sel.Interrupt()
 			sel.Interrupt() // twice: CURATOR-73
-			wantError(t, <-causes, ErrInterrupted)
+			check.Is(t, <-causes, ErrInterrupted)
 		}
 		if LeaderEpoch(<-turns) == 0 || LeaderEpoch(t.Context()) != 0 {
 			t.Error("epochs")
 		}
 		closing := waiting(t, sel.Close)
-		wantError(t, <-causes, ErrClosed)
+		check.Is(t, <-causes, ErrClosed)
 		wantAll(t, closing)
 		s.WantBelow(t, "/e", 0)
 	})
@@ -127,9 +129,7 @@ func TestStartAtTheEndOfATerm(t *testing.T) {
 		for _, want := range []int32{2, 4} {
 			begin(t, sel)
 			time.Sleep(time.Minute)
-			if got := terms.Load(); got != want {
-				t.Errorf("%d terms, want %d", got, want)
-			}
+			check.Equal(t, terms.Load(), want, "terms")
 			synctest.Wait()
 			c.On("delete", 1, rule{Before: func() { begin(t, sel) }})
 		}

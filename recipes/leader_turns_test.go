@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -150,9 +151,7 @@ func TestTenCandidatesAlternate(t *testing.T) {
 				s := &stage{}
 				w := sim.World{Seed: seed, Clients: scene(s)}
 				res, err := w.Run()
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				for _, problem := range []string{
 					s.problem(), herd(res), res.Leaked, res.Frozen,
 					strings.Join(leftovers(res, "/master"), " "),
@@ -180,9 +179,7 @@ func TestJudgesOfTurnsCanFail(t *testing.T) {
 		}
 	})}
 	res, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if s.problem() == "" || herd(res) == "" {
 		t.Errorf("of the order: %q, of the herd: %q", s.problem(), herd(res))
 	}

@@ -1,7 +1,5 @@
 package recipes
 
-import ()
-
 // Lock is a lock with one owner at a time: the lock recipe of the ZooKeeper guide, repaired where a
 // decade of bug reports has shown it to fail. Waiters own it in the order in which they came. Use
 // one Lock for each contender; several on one Conn, also for the same path, exclude each other.

@@ -37,9 +37,7 @@ func TestCuratorAndKazooNodesCount(t *testing.T) {
 		inBubble(t, func(t *testing.T, s *testServer) {
 			s.Seed("/l", "")
 			s.Connect().Seed("/l/"+name, "")
-			if ok, err := NewLock(s.Connect(), "/l").TryLock(t.Context()); ok || err != nil {
-				t.Errorf("TryLock behind %s: %v %v", name, ok, err)
-			}
+			wantTry(t, NewLock(s.Connect(), "/l"), false)
 		})
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // mustDeliver polls a delivery of an element.
@@ -84,7 +86,7 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 		c.Expire()
 		wantAll(t, taken)
 		<-first.Lost()
-		wantError(t, first.Ack(t.Context()), ErrDeliveryLost)
+		check.Is(t, first.Ack(t.Context()), ErrDeliveryLost)
 		mustDo(t, first.Release(t.Context()))
 		s.WantBelow(t, "/q/items", 2) // the element and the rival's lock
 		mustDo(t, second.Ack(t.Context()))
@@ -112,7 +114,7 @@ func TestCloseGivesBack(t *testing.T) {
 			t.Error("not lost")
 		}
 		s.WantBelow(t, "/q/items", 2)
-		wantError(t, d.Ack(t.Context()), ErrClosed)
+		check.Is(t, d.Ack(t.Context()), ErrClosed)
 	})
 }
 
@@ -185,7 +187,7 @@ func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
 			first := mustDeliver(t, q, "a")
 			c.Expire()
 			second := mustDeliver(t, rival, "a")
-			wantError(t, first.Ack(t.Context()), ErrDeliveryLost)
+			check.Is(t, first.Ack(t.Context()), ErrDeliveryLost)
 			mustDo(t, second.Ack(t.Context()))
 			mustClose(t, q, rival)
 			s.WantBelow(t, "/q/items", 0)

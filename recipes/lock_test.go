@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
@@ -192,7 +193,9 @@ func mustUnlock(t *testing.T, l locker) {
 	mustDo(t, l.Unlock(t.Context()))
 }
 
-func wantTry(t *testing.T, l handleLocker, want bool) {
+func wantTry(t *testing.T, l interface {
+	TryLock(ctx context.Context) (bool, error)
+}, want bool) {
 	t.Helper()
 	if held, err := l.TryLock(t.Context()); held != want || err != nil {
 		t.Fatalf("TryLock: %v %v, want %v", held, err, want)
@@ -250,7 +253,7 @@ func TestCancelledWaitLeavesNothing(t *testing.T) {
 	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		before := owned(s)
 		c.On("delete", 1, loseReply)
-		wantError(t, waiter.Lock(within(t, 3*time.Second)), context.DeadlineExceeded)
+		check.Is(t, waiter.Lock(within(t, 3*time.Second)), context.DeadlineExceeded)
 		wantOwned(t, s, before)
 		mustUnlock(t, holder)
 		mustLock(t, waiter)
@@ -266,14 +269,14 @@ func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
 			c.On(op, 1, rule{Fault: fault.DropReply, After: c.Disconnect})
 		}
 		began := time.Now()
-		wantError(t, l.Lock(within(t, time.Second)), context.DeadlineExceeded)
+		check.Is(t, l.Lock(within(t, time.Second)), context.DeadlineExceeded)
 		if took := time.Since(began); took > time.Second+2*grace {
 			t.Errorf("Lock returned after %v", took)
 		}
 		c.Reconnect()
 		mustClose(t, l)
 		wantOwned(t, s, 0)
-		wantError(t, l.Lock(t.Context()), ErrClosed)
+		check.Is(t, l.Lock(t.Context()), ErrClosed)
 	})
 }
 
@@ -366,7 +369,7 @@ func TestTryLock(t *testing.T) {
 		before := owned(s)
 		wantTry(t, l, false)
 		wantOwned(t, s, before)
-		wantError(t, holder.Lock(within(t, time.Second)), k.again)
+		check.Is(t, holder.Lock(within(t, time.Second)), k.again)
 		if k.again == nil {
 			mustUnlock(t, holder)
 		}
@@ -386,8 +389,8 @@ func TestSecondCallOfOneHandleIsRefused(t *testing.T) {
 		if k.name == "Semaphore" {
 			want = context.DeadlineExceeded // both wait
 		}
-		wantError(t, l.Lock(within(t, time.Second)), want)
-		wantError(t, <-waits, context.DeadlineExceeded)
+		check.Is(t, l.Lock(within(t, time.Second)), want)
+		check.Is(t, <-waits, context.DeadlineExceeded)
 		mustUnlock(t, holder)
 		wantOwned(t, s, 0)
 	})
@@ -397,8 +400,8 @@ func TestClosedConnEndsEverything(t *testing.T) {
 	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		failed := waiting(t, waiter.Lock)
 		c.Close()
-		wantError(t, <-failed, ErrConnClosed)
-		wantError(t, waiter.Lock(t.Context()), ErrConnClosed)
+		check.Is(t, <-failed, ErrConnClosed)
+		check.Is(t, waiter.Lock(t.Context()), ErrConnClosed)
 		if n := c.Called("create") + c.Called("multi"); n > 20 {
 			t.Errorf("%d requests on a closed connection", n)
 		}
@@ -420,7 +423,7 @@ func TestCloseOfTheConnWithoutAnEvent(t *testing.T) {
 		two.Close()
 		one.Close()
 		lost, began := holder.Lost(), time.Now()
-		wantError(t, <-failed, ErrConnClosed)
+		check.Is(t, <-failed, ErrConnClosed)
 		if took := time.Since(began); took > time.Minute+2*time.Second || !closed(lost) {
 			t.Errorf("took %v, lost %v", took, closed(lost))
 		}
@@ -431,7 +434,7 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		failed := waiting(t, waiter.Lock)
 		mustClose(t, waiter)
-		wantError(t, <-failed, ErrClosed)
+		check.Is(t, <-failed, ErrClosed)
 		mustUnlock(t, holder)
 		wantOwned(t, s, 0)
 	})
@@ -482,21 +485,21 @@ func TestUnlockWithoutAHold(t *testing.T) {
 			wantFailure(t, l.Unlock(t.Context()), ErrNotHeld, NotApplied)
 			mustLock(t, l)
 			mustUnlock(t, l)
-			wantError(t, l.Unlock(t.Context()), ErrNotHeld)
+			check.Is(t, l.Unlock(t.Context()), ErrNotHeld)
 			mustLock(t, l)
 			c.Disconnect()
-			wantError(t, l.Unlock(done(t)), context.Canceled)
+			check.Is(t, l.Unlock(done(t)), context.Canceled)
 			c.Reconnect()
 			mustUnlock(t, l)
-			wantError(t, l.Unlock(t.Context()), ErrNotHeld)
+			check.Is(t, l.Unlock(t.Context()), ErrNotHeld)
 		}
 		mustLock(t, l)
 		c.Expire()
 		mustUnlock(t, l) // of a hold that was lost
 		holder := k.excluding(s.Connect())
 		mustLock(t, holder)
-		wantError(t, l.Lock(within(t, time.Second)), context.DeadlineExceeded)
-		wantError(t, l.Unlock(t.Context()), ErrNotHeld)
+		check.Is(t, l.Lock(within(t, time.Second)), context.DeadlineExceeded)
+		check.Is(t, l.Unlock(t.Context()), ErrNotHeld)
 		mustUnlock(t, holder)
 		wantOwned(t, s, 0)
 	})
@@ -512,16 +515,16 @@ func refuse(c *testConn, before func()) {
 func TestRefusedCleanUpIsReportedByThoseWhoWait(t *testing.T) {
 	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		refuse(c, func() { time.Sleep(time.Second) })
-		wantError(t, l.Unlock(done(t)), context.Canceled)
-		wantError(t, l.Unlock(t.Context()), zk.ErrNoAuth)
-		wantError(t, l.Close(t.Context()), zk.ErrNoAuth)
+		check.Is(t, l.Unlock(done(t)), context.Canceled)
+		check.Is(t, l.Unlock(t.Context()), zk.ErrNoAuth)
+		check.Is(t, l.Close(t.Context()), zk.ErrNoAuth)
 	})
 }
 
 func TestCloseReportsItsOwnRefusedCleanUp(t *testing.T) {
 	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		refuse(c, nil)
-		wantError(t, l.Close(t.Context()), zk.ErrNoAuth)
+		check.Is(t, l.Close(t.Context()), zk.ErrNoAuth)
 	})
 }
 
@@ -538,8 +541,8 @@ func TestCloseReportsRefusedCleanUpOfAbandonedLock(t *testing.T) {
 			refuse(c, func() { time.Sleep(time.Second) })
 		}})
 		c.On("multi", 1, loseRequest) // makes a herd lock doubt whether its node is there
-		wantError(t, l.Lock(within(t, time.Second)), context.DeadlineExceeded)
-		wantError(t, l.Close(t.Context()), zk.ErrNoAuth)
+		check.Is(t, l.Lock(within(t, time.Second)), context.DeadlineExceeded)
+		check.Is(t, l.Close(t.Context()), zk.ErrNoAuth)
 		mustUnlock(t, holder)
 	})
 }
@@ -547,7 +550,7 @@ func TestCloseReportsRefusedCleanUpOfAbandonedLock(t *testing.T) {
 func TestCloseOfLockOnClosedConnIsClean(t *testing.T) {
 	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		c.Close()
-		wantError(t, l.Unlock(t.Context()), ErrConnClosed)
+		check.Is(t, l.Unlock(t.Context()), ErrConnClosed)
 		mustClose(t, l)
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 var threePaths = []string{"/m/c", "/m/a", "/m/b", "/m/a"}
@@ -37,9 +39,7 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 			t.Error("not lost by Unlock")
 		}
 		mustLock(t, b)
-		if held, err := m.TryLock(t.Context()); held || err != nil {
-			t.Errorf("TryLock: %v %v", held, err)
-		}
+		wantTry(t, m, false)
 		ctx := within(t, time.Second)
 		wantFailure(t, m.Lock(ctx), context.DeadlineExceeded, NotApplied)
 		wantNodes(t, s, 0, 1, 0)
@@ -47,7 +47,7 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 		mustLock(t, m)
 		mustClose(t, m)
 		wantNodes(t, s, 0, 0, 0)
-		wantError(t, m.Lock(t.Context()), ErrClosed)
+		check.Is(t, m.Lock(t.Context()), ErrClosed)
 	})
 }
 
@@ -95,7 +95,7 @@ func TestMultiLockNeedsAPath(t *testing.T) {
 			!closed(m.Lost()) {
 			t.Errorf("Lock: %v, TryLock: %v %v", err, held, tryErr)
 		}
-		wantError(t, m.Unlock(t.Context()), ErrNotHeld)
+		check.Is(t, m.Unlock(t.Context()), ErrNotHeld)
 		mustClose(t, m)
 	})
 }
@@ -135,7 +135,7 @@ func TestMultiLockGivesUpInTime(t *testing.T) {
 		ctx := within(t, time.Minute)
 		time.AfterFunc(59*time.Second, c.Disconnect)
 		began := time.Now()
-		wantError(t, m.Lock(ctx), context.DeadlineExceeded)
+		check.Is(t, m.Lock(ctx), context.DeadlineExceeded)
 		if took := time.Since(began); took > time.Minute+2*grace {
 			t.Errorf("took %v", took)
 		}

@@ -3,6 +3,8 @@ package recipes
 import (
 	"context"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestFurtherLevelsCostNoRequest(t *testing.T) {
@@ -42,7 +44,7 @@ func TestNoLevelOutlivesItsHold(t *testing.T) {
 		c.Expire()
 		wantFailure(t, l.Lock(t.Context()), ErrLost, NotApplied)
 		mustUnlock(t, l)
-		wantError(t, l.Lock(t.Context()), ErrLost)
+		check.Is(t, l.Lock(t.Context()), ErrLost)
 		mustUnlock(t, l)
 		mustLock(t, l)
 		if l.Token() <= first || closed(l.Lost()) {
@@ -58,7 +60,7 @@ func TestDoneContextGoesNoLevelDeeper(t *testing.T) {
 	everyNested(t, func(t *testing.T, s *testServer, k lockKind) {
 		l := k.open(s.Connect())
 		mustLock(t, l)
-		wantError(t, l.Lock(done(t)), context.Canceled)
+		check.Is(t, l.Lock(done(t)), context.Canceled)
 		mustUnlock(t, l)
 		wantOwned(t, s, 0)
 	})
@@ -72,7 +74,7 @@ func TestCloseGivesAllLevelsBack(t *testing.T) {
 		lost := l.Lost()
 		mustClose(t, l)
 		wantOwned(t, s, 0)
-		if wantError(t, l.Lock(t.Context()), ErrClosed); !closed(lost) {
+		if check.Is(t, l.Lock(t.Context()), ErrClosed); !closed(lost) {
 			t.Error("not lost")
 		}
 	})

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // list is the method Participants of a recipe.
@@ -66,7 +68,7 @@ func TestParticipantsOfLocks(t *testing.T) {
 			wantParticipants(t, last, "bc"[i:i+1], waiters)
 		}
 		mustClose(t, locks[2])
-		wantError(t, errOf(errOf2(last(t.Context()))), ErrClosed)
+		check.Is(t, errOf(errOf2(last(t.Context()))), ErrClosed)
 	})
 }
 
@@ -112,7 +114,7 @@ func TestParticipantsOfASemaphore(t *testing.T) {
 		one := waiting(t, func(context.Context) error { return errOf(c.Acquire(ctx)) })
 		wantParticipants(t, c.Participants, "aab", "bc")
 		cancel()
-		wantError(t, errors.Join(<-one, <-two), context.Canceled)
+		check.Is(t, errors.Join(<-one, <-two), context.Canceled)
 		wantParticipants(t, c.Participants, "aa", "")
 		mustRelease(t, leases...)
 	})
@@ -126,7 +128,7 @@ func TestParticipantsThatLeaveMeanwhile(t *testing.T) {
 		wantParticipants(t, other.Participants, "", "")
 		mustLock(t, l)
 		c.On("get", 1, refusal)
-		wantError(t, errOf(errOf2(other.Participants(t.Context()))), zk.ErrNoAuth)
+		check.Is(t, errOf(errOf2(other.Participants(t.Context()))), zk.ErrNoAuth)
 		mustUnlock(t, l)
 	})
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestOutcomeOf(t *testing.T) {
@@ -35,12 +37,8 @@ func TestOutcomeOf(t *testing.T) {
 		{errors.New("unknown error: -125"), NotApplied, false},
 		{errors.New("unknown error: -127"), NotApplied, true},
 	} {
-		if got := OutcomeOf(tc.err); got != tc.outcome {
-			t.Errorf("OutcomeOf(%v) = %v, want %v", tc.err, got, tc.outcome)
-		}
-		if got := transient(tc.err); got != tc.transient {
-			t.Errorf("transient(%v) = %v", tc.err, got)
-		}
+		check.Equal(t, OutcomeOf(tc.err), tc.outcome, "OutcomeOf(%v)", tc.err)
+		check.Equal(t, transient(tc.err), tc.transient, "transient(%v)", tc.err)
 	}
 }
 
@@ -74,9 +72,7 @@ func TestSortAcrossWrap(t *testing.T) {
 	for _, n := range sortNumbered(in, itemMarker) {
 		got = append(got, n.name)
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("sorted %v, want %v", got, want)
-	}
+	check.List(t, got, want, "sorted")
 }
 
 func TestFlappingConnectionIsNotTakenForClosed(t *testing.T) {

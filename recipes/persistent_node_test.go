@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func mustKeep(t *testing.T, n *PersistentNode) {
@@ -39,10 +41,8 @@ func TestPersistentNodeComesBack(t *testing.T) {
 			return err
 		},
 		"deletion of the directory": func(_ *testServer, _, other *testConn) error {
-			_, err := other.Multi(
-				&zk.DeleteRequest{Path: "/dir/n", Version: -1},
-				&zk.DeleteRequest{Path: "/dir", Version: -1},
-			)
+			_, err := other.Multi(&zk.DeleteRequest{Path: "/dir/n", Version: -1},
+				&zk.DeleteRequest{Path: "/dir", Version: -1})
 			return err
 		},
 	}
@@ -95,7 +95,7 @@ func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 		time.Sleep(10 * time.Second) // it is wanted all the same
 		mustKeep(t, n)
 		mustCloseNode(t, s, n)
-		wantError(t, n.Keep(t.Context()), ErrClosed)
+		check.Is(t, n.Keep(t.Context()), ErrClosed)
 	})
 }
 
@@ -135,7 +135,7 @@ func TestSetWaitsForItsOwnData(t *testing.T) {
 		n := NewPersistentNode(c, "/dir/n", []byte("1"))
 		mustKeep(t, n)
 		c.On("set", 1, refusal)
-		wantError(t, n.Set(t.Context(), []byte("2")), zk.ErrNoAuth)
+		check.Is(t, n.Set(t.Context(), []byte("2")), zk.ErrNoAuth)
 		mustDo(t, n.Set(t.Context(), []byte("3")))
 		s.WantNode(t, "/dir/n", "3", c.SessionID())
 		mustCloseNode(t, s, n)
@@ -148,7 +148,7 @@ func TestPersistentNodeDoesNotComeBackAfterClose(t *testing.T) {
 		mustKeep(t, n)
 		c.Disconnect()
 		ctx := within(t, time.Second)
-		wantError(t, n.Close(ctx), context.DeadlineExceeded)
+		check.Is(t, n.Close(ctx), context.DeadlineExceeded)
 		c.ExpireLate(time.Second)
 		c.Reconnect()
 		time.Sleep(time.Second)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // evenQueue is a priority queue with elements of one priority.
@@ -152,9 +154,7 @@ func TestTakeWaits(t *testing.T) {
 		for _, taker := range takers {
 			taken[<-taker] = true
 		}
-		if len(taken) != 3 {
-			t.Errorf("taken %v", taken)
-		}
+		check.Equal(t, len(taken), 3, "taken %v", taken)
 		wantPoll(t, q, "")
 	})
 }
@@ -201,7 +201,7 @@ func TestCancelledOfferTellsTheTruthWhenItCan(t *testing.T) {
 			tc.fault.After = cancel
 			c.On("multi", 1, tc.fault)
 			err := q.Offer(ctx, []byte("a"))
-			if wantError(t, err, tc.want); errors.Is(err, ErrAmbiguous) {
+			if check.Is(t, err, tc.want); errors.Is(err, ErrAmbiguous) {
 				t.Errorf("Offer: %v", err)
 			}
 			s.WantBelow(t, "/q/items", tc.items)
@@ -220,7 +220,7 @@ func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
 		c.Reconnect()
 		mustClose(t, q)
 		wantTidy(t, s)
-		wantError(t, q.Offer(t.Context(), nil), ErrClosed)
+		check.Is(t, q.Offer(t.Context(), nil), ErrClosed)
 	})
 }
 
@@ -230,14 +230,12 @@ func TestTakeIsCancelledAndKeepsOneWatch(t *testing.T) {
 			_, err := q.Take(within(t, time.Second))
 			wantFailure(t, err, context.DeadlineExceeded, NotApplied)
 		}
-		if n := len(s.Watches()); n != 1 {
-			t.Errorf("%d watches", n)
-		}
+		check.Equal(t, len(s.Watches()), 1, "watches")
 		taken := taking(t, q, 1)
 		c.Expire()
 		time.Sleep(time.Second)
 		mustOffer(t, rival, "a")
-		wantShown(t, <-taken, "a")
+		check.Equal(t, <-taken, "a")
 	})
 }
 
@@ -270,7 +268,7 @@ func TestOfferKeepsItsData(t *testing.T) {
 		mustOffer(t, q, "0")
 		data := []byte("1")
 		c.On("multi", 1, rule{Before: func() { time.Sleep(time.Second) }})
-		wantError(t, q.Offer(within(t, time.Millisecond), data), ErrAmbiguous)
+		check.Is(t, q.Offer(within(t, time.Millisecond), data), ErrAmbiguous)
 		data[0] = 'x'
 		time.Sleep(time.Minute)
 		wantInTurn(t, q, "0", "1")
@@ -284,7 +282,7 @@ func TestQueueCloseReportsRecordLeftByClosedConn(t *testing.T) {
 		mustOffer(t, q, "a")
 		c.On("delete", 1, rule{Before: c.Close})
 		mustOffer(t, q, "b")
-		wantError(t, q.Close(t.Context()), ErrConnClosed)
+		check.Is(t, q.Close(t.Context()), ErrConnClosed)
 		s.WantBelow(t, "/q/dedup", 1)
 	})
 }
@@ -361,9 +359,7 @@ func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
 		c := s.Connect()
 		c.On("multi", 1, refusal)
 		wantFailure(t, newQueue(c).Offer(t.Context(), nil), zk.ErrNoAuth, NotApplied)
-		if n := c.Called("multi"); n != 1 {
-			t.Errorf("%d requests", n)
-		}
+		check.Equal(t, c.Called("multi"), 1, "requests")
 	})
 }
 

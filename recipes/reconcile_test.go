@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // mirror keeps a copy of the data of two nodes.
@@ -63,7 +65,7 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 			t.Errorf("steps %+v, copy %v", m.steps, m.copy)
 		}
 		mustClose(t, m.l)
-		wantError(t, m.start(), ErrClosed)
+		check.Is(t, m.start(), ErrClosed)
 	})
 }
 
@@ -104,7 +106,7 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 		m := newMirror(c)
 		mustDo(t, m.start())
 		time.Sleep(10 * time.Second)
-		wantError(t, m.failure(), zk.ErrNoNode)
+		check.Is(t, m.failure(), zk.ErrNoNode)
 		s.Seed("/b", "1")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -113,7 +115,7 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 		}
 		c.Close()
 		time.Sleep(10 * time.Second)
-		wantError(t, m.failure(), ErrConnClosed)
+		check.Is(t, m.failure(), ErrConnClosed)
 		mustClose(t, m.l)
 	})
 }
@@ -131,7 +133,7 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 		time.Sleep(time.Second)
 		s.WantBelow(t, "/", 1)
 		c.On("delete", 1, refusal)
-		wantError(t, m.l.Close(t.Context()), zk.ErrNoAuth)
+		check.Is(t, m.l.Close(t.Context()), zk.ErrNoAuth)
 	})
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // pauses returns the pauses of a policy before it gives up, ten at most, in milliseconds.
@@ -46,17 +48,13 @@ func TestPausesOfPolicies(t *testing.T) {
 		"tries":            {RetryTries(RetryForever(), 4), "0 10 20"},
 		"tries of fewer":   {RetryTries(RetryFixed(time.Second, 2), 4), "1000"},
 		"until":            {RetryUntil(steady, 350*time.Millisecond), "100 100 100"},
-		"if": {
-			RetryIf(steady, func(err error) bool { return !closedConn(err) }), "",
-		},
+		"if":               {RetryIf(steady, func(err error) bool { return !closedConn(err) }), ""},
 		"without end": {
 			withoutEnd(RetryFixed(time.Millisecond, 2)),
 			"1 1000 1000 1000 1000 1000 1000 1000 1000 1000",
 		},
 	} {
-		if got := pauses(tc.policy); got != tc.want {
-			t.Errorf("%s: %s, want %s", name, got, tc.want)
-		}
+		check.Equal(t, pauses(tc.policy), tc.want, "%s", name)
 	}
 }
 
@@ -72,7 +70,7 @@ func TestExponentialPausesAreJitteredByHalfAtMost(t *testing.T) {
 	const want = "100 200 400 800 1000 1000 1000 1000 1000 1000"
 	policy := RetryExponential(first, longest)
 	swapReader(t, 0)
-	wantShown(t, pauses(policy), want)
+	check.Equal(t, pauses(policy), want)
 	swapReader(t, 0x5a)
 	jittered := false
 	for tries := 1; tries <= 10; tries++ {
@@ -86,7 +84,7 @@ func TestExponentialPausesAreJitteredByHalfAtMost(t *testing.T) {
 		t.Error("no jitter")
 	}
 	rand.Reader = strings.NewReader("") // no random numbers
-	wantShown(t, pauses(policy), want)
+	check.Equal(t, pauses(policy), want)
 }
 
 // down makes the next hundred requests of a kind fail.
@@ -147,7 +145,7 @@ func TestBackoffEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b backoff
 		err := b.wait(within(t, time.Second), RetryFixed(time.Hour, 0), zk.ErrNoServer)
-		wantError(t, err, context.DeadlineExceeded)
+		check.Is(t, err, context.DeadlineExceeded)
 	})
 }
 
@@ -183,8 +181,7 @@ func TestRowsComeBackApart(t *testing.T) {
 			times = append(times, <-back)
 		}
 		slices.Sort(times)
-		if len(slices.Compact(slices.Clone(times))) != len(rows) {
-			t.Errorf("rows come back at %v; want all apart", times)
-		}
+		check.Equal(t, len(slices.Compact(slices.Clone(times))), len(rows),
+			"rows come back at %v; want all apart", times)
 	})
 }

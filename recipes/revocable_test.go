@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func mustRevoke(t *testing.T, l *RevocableLock, want bool) {
@@ -54,7 +56,7 @@ func TestOwnerHearsThatItIsAsked(t *testing.T) {
 			t.Error("not heard")
 		}
 		mustClose(t, owner)
-		wantError(t, errOf(owner.Revoke(t.Context())), ErrClosed)
+		check.Is(t, errOf(owner.Revoke(t.Context())), ErrClosed)
 	})
 }
 
@@ -152,8 +154,8 @@ func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("get", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
 		c.On("delete", 1, refusal)
-		wantError(t, l.Lock(ctx), context.Canceled)
-		wantError(t, l.Close(within(t, time.Minute)), zk.ErrNoAuth)
+		check.Is(t, l.Lock(ctx), context.Canceled)
+		check.Is(t, l.Close(within(t, time.Minute)), zk.ErrNoAuth)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
@@ -92,7 +93,7 @@ func TestWriterWhoLeavesTheQueueLetsReadersPass(t *testing.T) {
 		l, locks := rwOwners(s, 3)
 		ctx := within(t, 5*time.Second)
 		locks["w1"] = func(context.Context) error {
-			wantError(t, l[1].Lock(ctx), context.DeadlineExceeded)
+			check.Is(t, l[1].Lock(ctx), context.DeadlineExceeded)
 			return nil
 		}
 		held := inOrder(t, locks, "r0", "w1", "r2")
@@ -115,10 +116,8 @@ func TestDowngradeLetsNoWriterIn(t *testing.T) {
 			l[0].read.conn.(*testConn).On("multi", 1, fault)
 			mustDo(t, l[0].RLock(t.Context()))
 			if l[0].RToken() != l[0].Token() || l[0].RPath() == l[0].Path() {
-				t.Errorf(
-					"tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(),
-					l[0].Path(),
-				)
+				t.Errorf("tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(),
+					l[0].RPath(), l[0].Path())
 			}
 			mustUnlock(t, l[0])
 			wantHeld(t, held, "")
@@ -143,14 +142,10 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 		"before": func(c *testConn) rule { return rule{Before: func() { c.Expire() }} },
 		"reaped": func(c *testConn) rule { return rule{After: func() { c.Expire() }} },
 		"late": func(c *testConn) rule {
-			return rule{
-				Before: func() { c.ExpireLate(testconn.Stays) },
-			}
+			return rule{Before: func() { c.ExpireLate(testconn.Stays) }}
 		},
 		"no reply": func(c *testConn) rule {
-			return rule{
-				Err: zk.ErrSessionExpired, After: func() { c.Expire() },
-			}
+			return rule{Err: zk.ErrSessionExpired, After: func() { c.Expire() }}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +153,7 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 				l := NewRWLock(c, "/rw")
 				mustLock(t, l)
 				c.On("multi", 1, fault(c))
-				wantError(t, l.RLock(t.Context()), ErrLost)
+				check.Is(t, l.RLock(t.Context()), ErrLost)
 				mustUnlock(t, l)
 				s.ClearFaults() // the late ones go
 				s.WantBelow(t, "/rw", 0)
@@ -181,7 +176,7 @@ func TestUpgradeIsRefused(t *testing.T) {
 		}
 		c.Expire()
 		synctest.Wait()
-		wantError(t, l.Lock(t.Context()), ErrLost)
+		check.Is(t, l.Lock(t.Context()), ErrLost)
 		mustRUnlock(t, l)
 		mustLock(t, l)
 		mustUnlock(t, l)

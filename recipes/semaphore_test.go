@@ -7,14 +7,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func mustAcquire(t *testing.T, s *Semaphore) *Lease {
 	t.Helper()
 	l, err := s.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return l
 }
 
@@ -116,9 +116,8 @@ func TestAnyReleaseServesTheOneWhoWaits(t *testing.T) {
 		mustRelease(t, two) // not the oldest
 		third := <-granted
 		synctest.Wait()
-		if woken := conns[1].Called("childrenW"); woken != 0 {
-			t.Error("the second one in the queue looked at the leases before its turn")
-		}
+		check.Equal(t, conns[1].Called("childrenW"), 0,
+			"the second one in the queue looked at the leases before its turn")
 		mustRelease(t, one)
 		mustRelease(t, third, <-granted)
 		wantFree(t, s)
@@ -134,7 +133,7 @@ func TestLeaseThatComesTooLateIsGivenBack(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}})
 		_, err := NewSemaphore(c, "/sem", 1).Acquire(ctx)
-		wantError(t, err, context.Canceled)
+		check.Is(t, err, context.Canceled)
 		wantFree(t, s)
 	})
 }
@@ -171,16 +170,14 @@ func TestSeveralLeasesOrNone(t *testing.T) {
 			wantFailure(t, err, ErrLeases, NotApplied)
 		}
 		leases, err := sem.AcquireN(within(t, time.Minute), 2)
-		if wantError(t, err, context.DeadlineExceeded); leases != nil {
+		if check.Is(t, err, context.DeadlineExceeded); leases != nil {
 			t.Errorf("leases %v", leases)
 		}
 		s.WantBelow(t, "/sem/leases", 1)
 		mustBoth := func() []*Lease {
 			t.Helper()
 			leases, err := sem.AcquireN(t.Context(), 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			for _, l := range leases {
 				if s.WantOwner(t, l.Path(), c.SessionID()); closed(l.Lost()) {
 					t.Error("lost")
@@ -249,7 +246,7 @@ func TestRetryPolicyBoundsTheNumberOfLeases(t *testing.T) {
 		down(c, "set")
 		sem := NewSemaphore(c, "/sem", 1, Retry(RetryFixed(time.Millisecond, 3)))
 		_, err := sem.Acquire(t.Context())
-		if wantError(t, err, ErrGaveUp); c.Called("set") != 3 {
+		if check.Is(t, err, ErrGaveUp); c.Called("set") != 3 {
 			t.Errorf("%d tries", c.Called("set"))
 		}
 	})

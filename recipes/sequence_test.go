@@ -15,9 +15,8 @@ func serverName(seq int32) string { return fmt.Sprintf("lock-%010d", seq) }
 // someNumbers draws numbers of a server, oldest first, over the wrap or not, and with gaps of
 // deleted nodes.
 func someNumbers(t *rapid.T) []int32 {
-	next := rapid.OneOf(
-		rapid.Int32(), rapid.Int32Range(math.MaxInt32-20, math.MaxInt32), rapid.Just(int32(0)),
-	).Draw(t, "first")
+	next := rapid.OneOf(rapid.Int32(), rapid.Int32Range(math.MaxInt32-20, math.MaxInt32),
+		rapid.Just(int32(0))).Draw(t, "first")
 	var list []int32
 	for range rapid.IntRange(0, 12).Draw(t, "children") {
 		list = append(list, next)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
@@ -52,27 +53,11 @@ func mustDo(t *testing.T, err error) {
 	}
 }
 
-// wantError reports an error that does not wrap want.
-func wantError(t *testing.T, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("got %v; want %v", err, want)
-	}
-}
-
 // wantFailure is wantError that also checks what is known of the outcome.
 func wantFailure(t *testing.T, err, want error, outcome Outcome) {
 	t.Helper()
 	if !errors.Is(err, want) || OutcomeOf(err) != outcome {
 		t.Errorf("got %v, %v; want %v, %v", err, OutcomeOf(err), want, outcome)
-	}
-}
-
-// wantShown compares texts.
-func wantShown(t *testing.T, got, want string) {
-	t.Helper()
-	if got != want {
-		t.Errorf("got %q; want %q", got, want)
 	}
 }
 
@@ -189,9 +174,7 @@ func errOf2[T, U any](_ T, second U, err error) (U, error) { return second, err 
 // wantOutcome checks what is known after an error.
 func wantOutcome(t *testing.T, err error, want Outcome) {
 	t.Helper()
-	if got := OutcomeOf(err); got != want {
-		t.Errorf("%v: %v; want %v", err, got, want)
-	}
+	check.Equal(t, OutcomeOf(err), want, "%v", err)
 }
 
 // seedOnes makes nodes with the data "1".

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // instancesOf makes instances called by the letters.
@@ -37,14 +39,10 @@ func TestStrategies(t *testing.T) {
 			var got []string
 			for _, ids := range strings.Fields(tt.given) {
 				chosen := tt.strategy.Choose(instancesOf(ids)).ID
-				if !strings.Contains(ids, chosen) {
-					t.Errorf("%s is none of %s", chosen, ids)
-				}
+				check.Contains(t, ids, chosen, "one of the ids")
 				got = append(got, chosen)
 			}
-			if strings.Join(got, " ") != tt.want {
-				t.Errorf("chosen %v; want %s", got, tt.want)
-			}
+			check.Equal(t, strings.Join(got, " "), tt.want, "chosen %v", got)
 		})
 	}
 }
@@ -53,7 +51,7 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		v := NewServiceRegistry(s.Connect(), "/s")
 		l := NewServiceLookup(v, "web", Sticky(RoundRobin()))
-		wantError(t, errOf(l.Next(t.Context())), ErrNoInstance)
+		check.Is(t, errOf(l.Next(t.Context())), ErrNoInstance)
 		a, b := register(t, c, "web", "a", "1"), register(t, c, "web", "b", "1")
 		next := func(want string) {
 			t.Helper()
@@ -68,7 +66,7 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 		mustClose(t, a)
 		next("b1")
 		mustClose(t, b, v)
-		wantError(t, errOf(l.Next(t.Context())), ErrClosed)
+		check.Is(t, errOf(l.Next(t.Context())), ErrClosed)
 	})
 }
 
@@ -109,9 +107,7 @@ func TestLookupPassesOverWhatCouldNotBeReached(t *testing.T) {
 		next("aaa") // it has come back
 		mustClose(t, b)
 		next("aaa")
-		if len(l.avoided) != 0 {
-			t.Errorf("%d are remembered that are gone", len(l.avoided))
-		}
+		check.Equal(t, len(l.avoided), 0, "remembered although they are gone")
 		mustClose(t, a, v)
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	znode "github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // shownServices are all instances as text: "mail/b=1 web/a=1".
@@ -32,9 +33,8 @@ func wantServices(t *testing.T, v *ServiceRegistry, want string) {
 
 func register(t *testing.T, c Conn, service, id, data string) *Registration {
 	t.Helper()
-	g := NewRegistration(
-		c, "/s", Instance{Service: service, ID: id, Data: []byte(data)}, RecheckEvery(0),
-	)
+	g := NewRegistration(c, "/s", Instance{Service: service, ID: id, Data: []byte(data)},
+		RecheckEvery(0))
 	if err := g.Register(t.Context()); err != nil || !g.Present() {
 		t.Fatalf("Register: %v, present %v", err, g.Present())
 	}
@@ -112,7 +112,7 @@ func TestRegistrySurvivesRefusalsAndRaces(t *testing.T) {
 				view.On(op, nth, refusal)
 				v := NewServiceRegistry(view, "/s", RecheckEvery(0))
 				if _, err := v.All(t.Context()); err != nil {
-					wantError(t, err, zk.ErrNoAuth)
+					check.Is(t, err, zk.ErrNoAuth)
 				}
 				wantServices(t, v, "mail/b=1 web/a=1")
 				mustClose(t, a, b, v)
@@ -153,6 +153,6 @@ func TestRegistrationRefusals(t *testing.T) {
 		}
 		v := NewServiceRegistry(s.Connect(), "/s")
 		mustClose(t, v)
-		wantError(t, errOf(v.Instances(t.Context(), "web")), ErrClosed)
+		check.Is(t, errOf(v.Instances(t.Context(), "web")), ErrClosed)
 	})
 }

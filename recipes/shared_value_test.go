@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func wantState(t *testing.T, got ValueState, err error, data string, version int32) {
@@ -55,7 +56,7 @@ func TestNextSeesEachChange(t *testing.T) {
 			for {
 				next, err := v.Next(t.Context(), last)
 				if err != nil {
-					wantError(t, err, ErrClosed)
+					check.Is(t, err, ErrClosed)
 					return
 				}
 				last = next
@@ -105,7 +106,7 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 			})
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				seen, v := behind(t, s, c), NewSharedValue(c, "/v", RecheckEvery(time.Second))
-				wantError(t, errOf(v.Next(within(t, time.Minute), seen)), context.DeadlineExceeded)
+				check.Is(t, errOf(v.Next(within(t, time.Minute), seen)), context.DeadlineExceeded)
 				mustClose(t, v)
 			})
 		}

@@ -2,9 +2,10 @@ package recipes
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // thresholds runs a test of n handles, each with its own connection. In the end only the barrier is
@@ -197,13 +198,11 @@ func TestBadThresholds(t *testing.T) {
 			_, err := m[0].IsOpen(t.Context())
 			for _, err := range []error{m[0].Wait(t.Context()), <-early, err} {
 				wantFailure(t, err, ErrThreshold, NotApplied)
-				if !strings.Contains(err.Error(), `/gates/t has "`+data+`"`) {
-					t.Errorf("got %v", err)
-				}
+				check.Contains(t, err.Error(), `/gates/t has "`+data+`"`)
 			}
 			err = m[0].Set(t.Context(), 0)
-			wantError(t, err, ErrThreshold)
-			wantShown(t, err.Error(), "set threshold barrier /gates/t: not a threshold: "+
+			check.Is(t, err, ErrThreshold)
+			check.Equal(t, err.Error(), "set threshold barrier /gates/t: not a threshold: "+
 				"0 members; expected at least 1")
 			mustSet(t, m[0], 1) // mends it
 			wantAll(t, waiting(t, m[1].Wait))

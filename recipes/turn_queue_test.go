@@ -3,6 +3,8 @@ package recipes
 import (
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // wantLine checks the members of the line.
@@ -13,9 +15,7 @@ func wantLine(t *testing.T, q *TurnQueue, want ...string) []Member {
 		t.Fatalf("Line: %v %v, want %v", line, err, want)
 	}
 	for i, m := range line {
-		if string(m.Data) != want[i] {
-			t.Errorf("member %d is %s, want %s", i, m.Data, want[i])
-		}
+		check.Equal(t, string(m.Data), want[i], "member %d is %s", i, m.Data)
 	}
 	return line
 }
@@ -39,9 +39,7 @@ func TestMembersTakeTurns(t *testing.T) {
 			}()
 			time.Sleep(time.Second)
 		}
-		if first := <-turns; first != "a" {
-			t.Errorf("first: %s", first)
-		}
+		check.Equal(t, <-turns, "a", "first")
 		line := wantLine(t, members["c"], "a", "b", "c")
 		if a := members["a"]; line[0].Path != a.Path() || line[0].Token != a.Token() ||
 			line[0].Session != conns["a"].SessionID() {
@@ -52,15 +50,13 @@ func TestMembersTakeTurns(t *testing.T) {
 		wantLine(t, members["a"], "a", "c", "b")
 		for i, name := range []string{"a", "c", "b"} {
 			if i > 0 {
-				if got := <-turns; got != name {
-					t.Errorf("turn of %s, want %s", got, name)
-				}
+				check.Equal(t, <-turns, name, "turn")
 			}
 			mustDo(t, members[name].Unlock(t.Context()))
 		}
 		for _, q := range members {
 			mustClose(t, q)
-			wantError(t, errOf(q.Line(t.Context())), ErrClosed)
+			check.Is(t, errOf(q.Line(t.Context())), ErrClosed)
 		}
 		s.WantBelow(t, "/turns", 0)
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
@@ -70,8 +71,8 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		}
 		a, b := awaits(t, p[0]), awaits(t, p[1])
 		vote(t, p, "a", true)
-		wantError(t, p[0].Done(t.Context(), "a"), ErrUndecided)
-		wantError(t, p[0].Forget(t.Context()), ErrUndecided)
+		check.Is(t, p[0].Done(t.Context(), "a"), ErrUndecided)
+		check.Is(t, p[0].Forget(t.Context()), ErrUndecided)
 		vote(t, p, "b", true)
 		wantDecision(t, "commit", a, b, awaits(t, p[0]))
 		vote(t, p, "a", true) // again
@@ -86,11 +87,8 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		mustDo(t, p[0].Forget(t.Context())) // there is none
 		mustDo(t, p[0].Done(t.Context(), "a"))
 		s.WantBelow(t, "/tx", 0)
-		if got := <-awaits(t, p[0]); !strings.Contains(
-			got, "await decision of transaction /tx/1: there is no such transaction",
-		) {
-			t.Error(got)
-		}
+		check.Contains(t, <-awaits(t, p[0]),
+			"await decision of transaction /tx/1: there is no such transaction")
 		wantFailure(t, p[0].Vote(t.Context(), "a", true), ErrNoTransaction, NotApplied)
 		mustCloseAll(t, p)
 	})
@@ -198,7 +196,7 @@ func TestAVoteThatIsTakenBackIsNotCounted(t *testing.T) {
 		vote(t, p, "ab", true)
 		c[0].On("multi", 1, rule{Before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
 		a := awaits(t, p[0])
-		wantShown(t, fmt.Sprint(len(a)), "0") // not decided without b
+		check.Equal(t, len(a), 0) // not decided without b
 		c[0].On("get", 1, rule{Before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
 		vote(t, p, "b", true)
 		time.Sleep(time.Second)
@@ -214,9 +212,7 @@ func TestForgottenWhileSomebodyWaits(t *testing.T) {
 			wantDecision(t, "abort b votes no", awaits(t, p[1]))
 			mustDo(t, p[1].Forget(t.Context()))
 		}})
-		if got := <-awaits(t, p[0]); !strings.Contains(got, ErrNoTransaction.Error()) {
-			t.Error(got)
-		}
+		check.Contains(t, <-awaits(t, p[0]), ErrNoTransaction.Error())
 	})
 }
 
@@ -305,7 +301,7 @@ func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 		leave("multi", func(ctx context.Context) error { return p[0].Done(ctx, "a") })
 		leave("multi", p[0].Forget)
 		mustClose(t, p[0])
-		wantError(t, p[0].Vote(t.Context(), "a", true), ErrClosed)
+		check.Is(t, p[0].Vote(t.Context(), "a", true), ErrClosed)
 		s.WantBelow(t, "/tx", 0)
 	})
 }
@@ -321,7 +317,7 @@ func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
 			go p[0].Close(t.Context())
 			time.Sleep(time.Second)
 		}})
-		wantError(t, p[0].Join(t.Context(), "a"), ErrClosed)
+		check.Is(t, p[0].Join(t.Context(), "a"), ErrClosed)
 		time.Sleep(time.Second)
 		s.WantBelow(t, "/tx/1", 0)
 	})

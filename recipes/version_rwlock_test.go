@@ -3,6 +3,8 @@ package recipes
 import (
 	"errors"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestEntranceNoticesWhoCameMeanwhile: the look and the entry are one step.
@@ -13,9 +15,7 @@ func TestEntranceNoticesWhoCameMeanwhile(t *testing.T) {
 		c.On("multi", 1, rule{Before: func() {
 			mustDo(t, other.RLock(t.Context()))
 		}})
-		if held, err := l.TryLock(t.Context()); held || err != nil {
-			t.Errorf("TryLock: %v %v", held, err)
-		}
+		wantTry(t, l, false)
 		if held, err := l.TryRLock(t.Context()); !held || err != nil {
 			t.Errorf("TryRLock: %v %v", held, err)
 		}
@@ -32,14 +32,12 @@ func TestVersionRWLockGoesOverToReading(t *testing.T) {
 			t.Fatalf("RLock: %v, tokens %d and %d", err, l.RToken(), l.Token())
 		}
 		mustUnlock(t, l)
-		if held, err := other.TryLock(t.Context()); held || err != nil {
-			t.Errorf("TryLock: %v %v", held, err)
-		}
-		wantError(t, l.Lock(t.Context()), ErrUpgrade)
+		wantTry(t, other, false)
+		check.Is(t, l.Lock(t.Context()), ErrUpgrade)
 		mustDo(t, l.RUnlock(t.Context()))
 		mustLock(t, l)
 		c.On("multi", 1, rule{Before: func() { c.Expire() }})
-		wantError(t, l.RLock(t.Context()), ErrLost)
+		check.Is(t, l.RLock(t.Context()), ErrLost)
 		mustUnlock(t, l)
 		s.WantBelow(t, "/v", 0)
 	})
@@ -56,9 +54,7 @@ func TestEntranceAtVersionMinusOne(t *testing.T) {
 			l := NewVersionRWLock(c, "/v")
 			c.On("set", 1, fault)
 			c.On("multi", 1, rule{Before: func() { mustLock(t, other) }})
-			if held, err := l.TryLock(t.Context()); held || err != nil {
-				t.Errorf("TryLock beside a writer: %v %v", held, err)
-			}
+			wantTry(t, l, false)
 			mustDo(t, errors.Join(l.Close(t.Context()), other.Close(t.Context())))
 			s.WantBelow(t, "/v", 0)
 		})

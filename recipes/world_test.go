@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // worlds is the number of worlds for each test of the parts that no workload of fuzz/object plays.
@@ -55,9 +56,7 @@ func inWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) st
 			w := sim.World{Seed: seed, Plan: randomPlan(seed)}
 			judge := run(&w)
 			res, err := w.Run()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			hashes[i] = res.Trace.Hash()
 			problem := judge(res) + res.Leaked + res.Frozen
 			if problem != "" || len(res.Panics)+len(res.Busy) > 0 {
@@ -65,9 +64,7 @@ func inWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) st
 					res.Busy, res.Panics, res.Trace)
 			}
 		}
-		if hashes[0] != hashes[1] {
-			t.Errorf("seed %d: two traces", seed)
-		}
+		check.Equal(t, hashes[0], hashes[1], "seed %d: two traces", seed)
 	}
 }
 
@@ -78,9 +75,7 @@ func wantBadWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Resul
 		w := sim.World{Seed: seed, Plan: randomPlan(seed)}
 		judge := run(&w)
 		res, err := w.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if judge(res) != "" {
 			return
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // diary is a listener that records its notifications.
@@ -40,7 +42,7 @@ func (d *fullDiary) LockRefused(err error) {
 func (d *diary) wantHeard(t *testing.T, want ...string) {
 	t.Helper()
 	letSettle()
-	wantShown(t, strings.Join(d.heard, " "), strings.Join(want, " "))
+	check.Equal(t, strings.Join(d.heard, " "), strings.Join(want, " "))
 }
 
 func wantLock(t *testing.T, l *WriteLock, want bool) {
@@ -91,7 +93,7 @@ func TestWriteLockDoesNotWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		second.wantHeard(t, "acquired", "released")
-		wantError(t, errOf(two.Lock(t.Context())), ErrClosed)
+		check.Is(t, errOf(two.Lock(t.Context())), ErrClosed)
 	})
 }
 
@@ -124,9 +126,7 @@ func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
 }
 
 func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
-	writeLocks(t, func(
-		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
-	) {
+	writeLocks(t, func(t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary) {
 		wantLock(t, l, true)
 		c.Expire()
 		d.wantHeard(t, "acquired", "released")
@@ -156,9 +156,7 @@ func TestListenerHearsOnlyOfWhatWasOwned(t *testing.T) {
 }
 
 func TestListenerMayUseTheLock(t *testing.T) {
-	writeLocks(t, func(
-		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
-	) {
+	writeLocks(t, func(t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary) {
 		l.SetListener(d)
 		d.within = func() { mustDo(t, l.Unlock(t.Context())) }
 		if _, err := l.Lock(t.Context()); err != nil || l.Listener() != d {
@@ -169,11 +167,9 @@ func TestListenerMayUseTheLock(t *testing.T) {
 }
 
 func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
-	writeLocks(t, func(
-		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
-	) {
+	writeLocks(t, func(t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary) {
 		c.Disconnect()
-		wantError(t, errOf(l.Lock(within(t, time.Second))), context.DeadlineExceeded)
+		check.Is(t, errOf(l.Lock(within(t, time.Second))), context.DeadlineExceeded)
 		c.Reconnect()
 		d.wantHeard(t)
 	})

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestTimesAreChecked(t *testing.T) {
@@ -46,9 +48,7 @@ func TestTimesAreChecked(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := newClock(start)
 			for _, s := range test.seen {
-				if got := c.check(s.zxid, s.ms); got != s.want {
-					t.Errorf("zxid %d at %d: %q, want %q", s.zxid, s.ms, got, s.want)
-				}
+				check.Equal(t, c.check(s.zxid, s.ms), s.want, "zxid %d at %d", s.zxid, s.ms)
 			}
 		})
 	}
@@ -57,9 +57,7 @@ func TestTimesAreChecked(t *testing.T) {
 // TestPasswordOf has the id and the password of a session of a real server.
 func TestPasswordOf(t *testing.T) {
 	const want = "eb2de6b09ce07b0a41965bc245a88b81"
-	if got := hex.EncodeToString(passwordOf(0x0100018a79470000)); got != want {
-		t.Errorf("got %s", got)
-	}
+	check.Equal(t, hex.EncodeToString(passwordOf(0x0100018a79470000)), want)
 }
 
 func TestPartOfTheEventsIsEnoughAtExpiry(t *testing.T) {
@@ -78,12 +76,10 @@ func TestPartOfTheEventsIsEnoughAtExpiry(t *testing.T) {
 	}
 	for _, test := range tests {
 		expiry, other := step{kind: stepExpire}, step{kind: stepSend}
-		if got := expiry.agree([2]outcome{test.a, test.b}); got != test.want {
-			t.Errorf("%q and %q: %t", test.a, test.b, got)
-		}
-		if got := expiry.agree([2]outcome{test.b, test.a}); got != test.want {
-			t.Errorf("%q and %q: %t", test.b, test.a, got)
-		}
+		check.Equal(t, expiry.agree([2]outcome{test.a, test.b}), test.want, "%q and %q", test.a,
+			test.b)
+		check.Equal(t, expiry.agree([2]outcome{test.b, test.a}), test.want, "%q and %q", test.b,
+			test.a)
 		if other.agree([2]outcome{test.a, test.b}) && len(test.a) != len(test.b) {
 			t.Errorf("%q and %q agree although the step is not an expiry", test.a, test.b)
 		}

@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk"
 	znode "github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 	"github.com/zksim/zksim/internal/testrun"
 )
@@ -163,9 +162,7 @@ func TestRandomAgainstZooKeeper(t *testing.T) {
 func put(t *testing.T, s *fakezk.Server, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
-		if err := s.Put(path, []byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, s.Put(path, []byte("x")))
 	}
 }
 
@@ -184,9 +181,7 @@ func TestServersThatAreNotFresh(t *testing.T) {
 		t.Errorf("the family fresh was played: %+v", f)
 	}
 	for i, s := range []*fakezk.Server{a, b} {
-		if diff := cmp.Diff(nodes(before[i]), nodes(s.Tree())); diff != "" {
-			t.Errorf("-before +after\n%s", diff)
-		}
+		check.Diff(t, nodes(s.Tree()), nodes(before[i]))
 	}
 	_, err := Compare(t.Context(), targetOf(a), targetOf(b), Options{Fresh: true})
 	if err == nil || !strings.Contains(err.Error(), "not a fresh server") {

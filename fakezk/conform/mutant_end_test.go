@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestWrongEndsAreFound plays one script for each fault. The difference is a missing frame,
@@ -54,9 +55,7 @@ func TestWrongEndsAreFound(t *testing.T) {
 				t.Fatal("no difference")
 			}
 			lines := slices.Concat(diff.B, diff.A)
-			if !strings.Contains(strings.Join(lines, "\n"), test.want) {
-				t.Errorf("got %+v, want %q", diff, test.want)
-			}
+			check.Contains(t, strings.Join(lines, "\n"), test.want, "got %+v", diff)
 		})
 	}
 }
@@ -65,18 +64,12 @@ func TestWrongEndsAreFound(t *testing.T) {
 func playOnce(t *testing.T, a, b Target, text string) played {
 	t.Helper()
 	scripts, err := parseFamily("test", "== test\n"+text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	a.patience, b.patience = 3*time.Second, 3*time.Second
 	p, err := newPair(t.Context(), a, b, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer p.close(t.Context())
 	seen, err := p.play(t.Context(), scripts[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return seen
 }

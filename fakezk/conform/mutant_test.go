@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // mutants are servers with faults, each with the family that must find it.
@@ -236,9 +237,7 @@ func TestWrongServersAreFound(t *testing.T) {
 			}
 			text := report.Explain(report.Differences[0])
 			t.Log(text)
-			if !strings.Contains(text, m.want) {
-				t.Errorf("the report lacks %q", m.want)
-			}
+			check.Contains(t, text, m.want, "the report")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -135,9 +136,7 @@ func TestRareDifferencesAreReported(t *testing.T) {
 		t.Fatalf("wrong once: %s", once.Table())
 	}
 	text := once.Explain(once.Unrepeated[0])
-	if !strings.Contains(text, "differs in 0 of 5 repetitions") {
-		t.Errorf("wrong once: %s", text)
-	}
+	check.Contains(t, text, "differs in 0 of 5 repetitions", "wrong once")
 	rarely := compare(func(n int) bool { return n%40 == 0 })
 	if len(rarely.Differences) == 0 {
 		t.Fatalf("wrong sometimes: %s", rarely.Table())

@@ -10,23 +10,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // fourLetters asks a server a word and returns its whole answer.
 func fourLetters(t *testing.T, address, word string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer conn.Close()
 	if _, err := io.WriteString(conn, word); err != nil {
 		t.Fatal(err)
 	}
 	answer, err := io.ReadAll(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return string(answer)
 }
 
@@ -45,19 +43,13 @@ func TestServerHasItsOptionsAndIsGoneAfterStop(t *testing.T) {
 		"tickTime=300\n", "minSessionTimeout=600\n", "maxSessionTimeout=60000\n",
 		"maxClientCnxns=7\n",
 	} {
-		if !strings.Contains(conf, want) {
-			t.Errorf("conf has no %q:\n%s", want, conf)
-		}
+		check.Contains(t, conf, want, "conf")
 	}
 	if env := fourLetters(t, s.Address(), "envi"); !strings.Contains(env, "3.8") {
 		t.Logf("not a 3.8: %s", env)
 	}
-	if log := s.Log(); !strings.Contains(log, "ContainerManager") {
-		t.Errorf("log: %q", log)
-	}
-	if err := errors.Join(s.Stop(), s.Stop()); err != nil {
-		t.Fatal(err)
-	}
+	check.Contains(t, s.Log(), "ContainerManager", "log")
+	check.OK(t, errors.Join(s.Stop(), s.Stop()))
 	if conn, err := net.Dial("tcp", s.Address()); err == nil {
 		t.Error("the server still listens", conn.Close())
 	}
@@ -72,19 +64,13 @@ func TestRestartedServerHasItsData(t *testing.T) {
 		t.Errorf("the data folder holds %v, %v", logs, err)
 	}
 	first := s.process
-	if err := s.Restart(t.Context(), time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, s.Restart(t.Context(), time.Millisecond))
 	conf := fourLetters(t, s.Address(), "conf")
 	if !strings.Contains(conf, s.DataDir()) || s.process == first {
 		t.Errorf("after the restart: %q", conf)
 	}
-	if err := errors.Join(s.Stop(), s.Stop()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Restart(t.Context(), 0); !errors.Is(err, errNotOurs) {
-		t.Errorf("a stopped server: %v, want %v", err, errNotOurs)
-	}
+	check.OK(t, errors.Join(s.Stop(), s.Stop()))
+	check.Is(t, s.Restart(t.Context(), 0), errNotOurs, "a stopped server")
 }
 
 func TestMissingPartsAreNamed(t *testing.T) {
@@ -116,9 +102,7 @@ func TestRunningServerIsUsedAndLeftAlone(t *testing.T) {
 	address := answering(t, "Mode: standalone\n")
 	t.Setenv(givenServer, address)
 	s, err := Launch(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if err := s.Stop(); err != nil || s.Address() != address || s.Log() != "" {
 		t.Errorf("%q, log %q, stop: %v", s.Address(), s.Log(), err)
 	}
@@ -129,9 +113,7 @@ func TestRunningServerIsUsedAndLeftAlone(t *testing.T) {
 func answering(t *testing.T, text string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	served := make(chan struct{})
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {
@@ -171,16 +153,12 @@ func stranger(t *testing.T) string {
 
 func TestStrangerOnThePortIsNotTaken(t *testing.T) {
 	address := stranger(t)
-	if err := checkOwn(t.Context(), address, "/mine"); !errors.Is(err, errPortTaken) {
-		t.Errorf("got %v, want %v", err, errPortTaken)
-	}
+	check.Is(t, checkOwn(t.Context(), address, "/mine"), errPortTaken)
 	if err := checkOwn(t.Context(), address, "/another"); err != nil {
 		t.Errorf("the own server: %v", err)
 	}
 	ended, err := begin(exec.Command("false"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	<-ended.done
 	err = waitUntilServing(t.Context(), address, ended)
 	if err == nil || !strings.Contains(err.Error(), "ended by itself") {
@@ -204,9 +182,7 @@ func TestGivenServerIsForTestsWithoutOptions(t *testing.T) {
 func TestWaitingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := waitUntilServing(ctx, "127.0.0.1:1", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
-	}
+	check.Is(t, waitUntilServing(ctx, "127.0.0.1:1", nil), context.Canceled)
 }
 
 func TestTailKeepsTheEnd(t *testing.T) {
@@ -234,19 +210,13 @@ func TestKilledParentTakesTheServerAlong(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledParentTakesTheServerAlong$")
 	cmd.Env = append(os.Environ(), "REALZK_TEST_PARENT=1")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, cmd.Start())
 	// The child holds the pipe's other end, too: the pipe ends when both have died.
 	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, cmd.Process.Kill())
 	if _, err := io.ReadAll(out); err != nil {
 		t.Error(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func opened(t *testing.T, sessions ...int64) *Store {
@@ -85,9 +87,7 @@ func TestCreateAnswersTheFirstErrorThatApplies(t *testing.T) {
 			if _, _, code := s.CreateACL(1, tt.path, nil, tt.mode, tt.acl); code != tt.want {
 				t.Errorf("got %v, want %v", code, tt.want)
 			}
-			if s.Zxid() != before+1 {
-				t.Errorf("used %d zxids, want 1", s.Zxid()-before)
-			}
+			check.Equal(t, s.Zxid(), before+1, "zxid")
 		})
 	}
 }
@@ -104,9 +104,7 @@ func TestSequenceNumbersCountCreatesOfAllNames(t *testing.T) {
 	}
 	stat, _ := s.Exists(1, "/q", false)
 	want := Stat{Czxid: 2, Mzxid: 2, Pzxid: 6, Cversion: 4, NumChildren: 2}
-	if stat != want {
-		t.Errorf("stat of parent: got %+v, want %+v", stat, want)
-	}
+	check.Equal(t, stat, want, "stat of parent")
 }
 
 func TestDeleteAnswersTheFirstErrorThatApplies(t *testing.T) {
@@ -126,9 +124,8 @@ func TestDeleteAnswersTheFirstErrorThatApplies(t *testing.T) {
 			OK}, {"/p", -1, OK},
 	}
 	for _, tt := range tests {
-		if code := s.Delete(1, tt.path, tt.version); code != tt.want {
-			t.Errorf("delete %q %d: got %v, want %v", tt.path, tt.version, code, tt.want)
-		}
+		check.Equal(t, s.Delete(1, tt.path, tt.version), tt.want, "delete %q %d", tt.path,
+			tt.version)
 	}
 }
 

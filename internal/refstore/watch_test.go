@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // events prints the events of a session, as "created /a, children /".
@@ -83,9 +85,7 @@ func TestWatchesFireOnceInTheServersOrder(t *testing.T) {
 			mustCreate(t, s, 1, "/w", Persistent)
 			mustCreate(t, s, 1, "/w/n", Persistent)
 			tt.do(s)
-			if got := events(s, 1); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
+			check.Equal(t, events(s, 1), tt.want)
 		})
 	}
 }
@@ -104,14 +104,10 @@ func TestSetWatchesReplaysWhatWasMissed(t *testing.T) {
 	s.SetWatches(1, relative, []string{"/same", "/set", "/gone", "/again"},
 		[]string{"/again", "/never"}, []string{"/kids", "/same"})
 	want := "changed /set, deleted /gone, changed /again, created /again, children /kids"
-	if got := events(s, 1); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	check.Equal(t, events(s, 1), want)
 	s.Set(2, "/same", nil, -1)
 	mustCreate(t, s, 2, "/never", Persistent)
-	if got := events(s, 1); got != "changed /same, created /never" {
-		t.Errorf("the others are not armed: %q", got)
-	}
+	check.Equal(t, events(s, 1), "changed /same, created /never", "events")
 }
 
 func TestACLHidesDigestsFromNonAdmins(t *testing.T) {

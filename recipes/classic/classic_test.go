@@ -11,23 +11,10 @@ import (
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
-
-func mustDo(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wantError(t *testing.T, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("got %v, want %v", err, want)
-	}
-}
 
 // alone runs a test in a bubble, with one connection and a queue and a lock on it.
 func alone(
@@ -43,7 +30,7 @@ func alone(
 func mustOffer(t *testing.T, q *ApacheQueue, elements ...string) {
 	t.Helper()
 	for _, e := range elements {
-		mustDo(t, q.Offer(t.Context(), []byte(e)))
+		check.OK(t, q.Offer(t.Context(), []byte(e)))
 	}
 }
 
@@ -117,7 +104,7 @@ func TestApacheTakeEndsWithItsContextSessionAndConn(t *testing.T) {
 			}()
 			time.Sleep(time.Second)
 			tc.end(c)
-			wantError(t, <-ended, tc.want)
+			check.Is(t, <-ended, tc.want)
 		})
 	}
 }
@@ -178,13 +165,13 @@ func TestApacheQueueLosesAndDoubles(t *testing.T) {
 		mustOffer(t, q, "a", "b")
 		c.On("delete", 1, testconn.LoseReply)
 		data, ok, err := q.Poll(t.Context())
-		if wantError(t, err, zk.ErrConnectionClosed); data != nil || ok ||
+		if check.Is(t, err, zk.ErrConnectionClosed); data != nil || ok ||
 			!errors.Is(err, recipes.ErrAmbiguous) {
 			t.Fatalf("Poll: %q %v %v", data, ok, err)
 		}
 		wants(t, q.Poll, "b") // a is lost
 		c.On("create", 1, testconn.LoseReply)
-		wantError(t, q.Offer(t.Context(), []byte("c")), recipes.ErrAmbiguous)
+		check.Is(t, q.Offer(t.Context(), []byte("c")), recipes.ErrAmbiguous)
 		mustOffer(t, q, "c")
 		wants(t, q.Poll, "c")
 		wants(t, q.Poll, "c") // doubled
@@ -207,7 +194,7 @@ func TestApacheElementAndRemove(t *testing.T) {
 		mustOffer(t, q, "c")
 		c.On("delete", 1, testconn.LoseReply)
 		_, err := q.Remove(t.Context())
-		wantError(t, err, recipes.ErrAmbiguous)
+		check.Is(t, err, recipes.ErrAmbiguous)
 		wants(t, q.Poll, "") // lost
 	})
 }
@@ -226,13 +213,13 @@ func withClientLock(
 func TestClientLockSharesItsPathWithLock(t *testing.T) {
 	withClientLock(t, func(t *testing.T, s *testconn.Server, c *zk.Conn, lock *ClientLock) {
 		ours := recipes.NewLock(c, "/l")
-		mustDo(t, lock.Lock(t.Context()))
+		check.OK(t, lock.Lock(t.Context()))
 		if ok, err := ours.TryLock(t.Context()); ok || err != nil {
 			t.Errorf("TryLock while the client's lock is held: %v %v", ok, err)
 		}
-		mustDo(t, lock.Unlock(t.Context()))
-		mustDo(t, ours.Lock(t.Context()))
-		mustDo(t, ours.Unlock(t.Context()))
+		check.OK(t, lock.Unlock(t.Context()))
+		check.OK(t, ours.Lock(t.Context()))
+		check.OK(t, ours.Unlock(t.Context()))
 	})
 }
 
@@ -240,20 +227,20 @@ func TestClientLockLooksAtItsContextOnce(t *testing.T) {
 	withClientLock(t, func(t *testing.T, _ *testconn.Server, _ *zk.Conn, lock *ClientLock) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		wantError(t, lock.Lock(ctx), context.Canceled)
-		mustDo(t, lock.Lock(t.Context()))
-		wantError(t, lock.Lock(t.Context()), zk.ErrDeadlock)
-		mustDo(t, lock.Unlock(ctx))
+		check.Is(t, lock.Lock(ctx), context.Canceled)
+		check.OK(t, lock.Lock(t.Context()))
+		check.Is(t, lock.Lock(t.Context()), zk.ErrDeadlock)
+		check.OK(t, lock.Unlock(ctx))
 	})
 }
 
 // TestClientLockIsUnusableAfterALostReply of its Unlock.
 func TestClientLockIsUnusableAfterALostReply(t *testing.T) {
 	withClientLock(t, func(t *testing.T, s *testconn.Server, _ *zk.Conn, lock *ClientLock) {
-		mustDo(t, lock.Lock(t.Context()))
-		mustDo(t, s.Inject(fault.Fault{Kind: fault.DropReply, Op: "delete", Request: 1}))
-		wantError(t, lock.Unlock(t.Context()), zk.ErrConnectionClosed)
-		wantError(t, lock.Unlock(t.Context()), zk.ErrNoNode)
-		wantError(t, lock.Lock(t.Context()), zk.ErrDeadlock)
+		check.OK(t, lock.Lock(t.Context()))
+		check.OK(t, s.Inject(fault.Fault{Kind: fault.DropReply, Op: "delete", Request: 1}))
+		check.Is(t, lock.Unlock(t.Context()), zk.ErrConnectionClosed)
+		check.Is(t, lock.Unlock(t.Context()), zk.ErrNoNode)
+		check.Is(t, lock.Lock(t.Context()), zk.ErrDeadlock)
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestRunOfAGoodBody(t *testing.T) {
@@ -81,9 +83,7 @@ func TestRunReportsHowABodyFailed(t *testing.T) {
 				t.Errorf("got %v", failure)
 			}
 			hasStack := strings.Contains(failure.Stack, "bubble_test.go")
-			if hasStack != (test.kind == "panic") {
-				t.Errorf("stack: %s", failure.Stack)
-			}
+			check.Equal(t, hasStack, test.kind == "panic", "stack: %s", failure.Stack)
 			if !strings.HasPrefix(failure.Error(), "bubble: "+test.kind+": ") {
 				t.Errorf("error text %q", failure.Error())
 			}
@@ -187,9 +187,7 @@ func TestParallelBubblesDoNotMix(t *testing.T) {
 }
 
 func TestName(t *testing.T) {
-	if got := Name(); got != "" {
-		t.Errorf("outside: %q", got)
-	}
+	check.Equal(t, Name(), "", "outside")
 	var inside string
 	Run(1, func() { inside = Name() })
 	if !strings.HasPrefix(inside, "synctest bubble ") || !strings.HasSuffix(inside, "]") {

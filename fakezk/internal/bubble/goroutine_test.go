@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // goroutineDraws returns the draws of several registered goroutines and of two goroutines that each
@@ -38,9 +40,7 @@ func goroutineDraws(t *testing.T, wait ...time.Duration) string {
 
 func TestDrawsOfAGoroutineDoNotDependOnOthers(t *testing.T) {
 	want := goroutineDraws(t, 1, 2)
-	if got := goroutineDraws(t, 2, 1); got != want {
-		t.Errorf("draws in another order %s, want %s", got, want)
-	}
+	check.Equal(t, goroutineDraws(t, 2, 1), want, "draws in another order")
 	seen := map[string]bool{}
 	for _, d := range strings.FieldsFunc(want, func(r rune) bool { return r == ' ' || r == ';' }) {
 		if seen[d] {
@@ -60,12 +60,8 @@ func TestRegisteredGoroutinesHaveNames(t *testing.T) {
 		}
 		release := Register("a", 7)
 		want := []string{"a", "a/", "a/1", "a/1/", "a/1/1", "a/1/1/", "a/1/1/1"}
-		if got := goroutineNames(3); !slices.Equal(got, want) {
-			t.Errorf("names %q, want %q", got, want)
-		}
-		if got := goroutineNames(1); !slices.Equal(got, []string{"a", "a/", "a/2"}) {
-			t.Errorf("names afterwards %q", got)
-		}
+		check.List(t, goroutineNames(3), want, "names")
+		check.List(t, goroutineNames(1), []string{"a", "a/", "a/2"}, "names afterwards")
 		if _, owner, _ := Registered(); owner != 7 {
 			t.Errorf("owner %v", owner)
 		}
@@ -82,9 +78,7 @@ func TestAGoroutineIsKnownByItsGrandchildren(t *testing.T) {
 		defer Register("a", nil)()
 		names := make(chan []string)
 		go func() { go func() { names <- goroutineNames(0) }() }()
-		if got := <-names; !slices.Equal(got, []string{"a/", "a/1"}) {
-			t.Errorf("names %q", got)
-		}
+		check.List(t, <-names, []string{"a/", "a/1"}, "names")
 	})
 }
 
@@ -130,13 +124,9 @@ func TestAGoroutineOutlivesItsParent(t *testing.T) {
 		return names, drawn
 	}
 	names, drawn := child(true)
-	if want := []string{"a/", "a/1"}; !slices.Equal(names, want) {
-		t.Errorf("names %q, want %q", names, want)
-	}
+	check.List(t, names, []string{"a/", "a/1"}, "names")
 	if later, again := child(false); !slices.Equal(later, names) || again != drawn {
 		t.Errorf("%q draws %s after the release, %q draws %s before", later, again, names, drawn)
 	}
-	if n := activeGoroutines.Load(); n != 0 {
-		t.Errorf("%d goroutines are left after the end of their bubbles", n)
-	}
+	check.Equal(t, activeGoroutines.Load(), 0, "goroutines after the end of their bubbles")
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // inState brings connection 1 into a state.
@@ -82,13 +84,10 @@ func TestHowConnectionsEnd(t *testing.T) {
 			n := newTestNetwork(t)
 			c := inState(n, test.state)
 			actions := e.end(c)
-			if got := (outcome{words(actions), c.State()}); got != e.want {
-				t.Errorf("state %d, %s: %+v, want %+v", test.state, e.name, got, e.want)
-			}
-			if known := len(n.Conns()) == 3; known != (c.State() != Over) {
-				t.Errorf("state %d, %s: the network knows the connection %t", test.state,
-					e.name, known)
-			}
+			check.Equal(t, (outcome{words(actions), c.State()}), e.want, "state %d, %s", test.state,
+				e.name)
+			check.Equal(t, len(n.Conns()) == 3, c.State() != Over,
+				"state %d, %s: the network knows the connection", test.state, e.name)
 		}
 	}
 }
@@ -129,9 +128,7 @@ func TestInABlackHoleEverythingVanishes(t *testing.T) {
 	n.a2.QueueUp(&Message{End: io.EOF})
 	n.a2.Up.hold(time.Hour)
 	n.a2.Empty()
-	if n.a2.State() != BlackholedGone {
-		t.Error("the end that was on hold is forgotten")
-	}
+	check.Equal(t, n.a2.State(), BlackholedGone, "state")
 	n.want("the end of faults", n.Release(), "reset 1 reset, reset 2 reset")
 }
 

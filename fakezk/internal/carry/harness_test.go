@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // testNetwork is a network with two clients: a has the connections 1 and 2, and b has 3.
@@ -40,9 +41,7 @@ func parse(t *testing.T, lines ...string) []fault.Fault {
 	var list []fault.Fault
 	for _, line := range lines {
 		f, err := fault.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		list = append(list, f)
 	}
 	return list

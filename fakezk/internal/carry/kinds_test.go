@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestEveryKindHasItsCase: a kind of package fault is in the table, with something
@@ -99,9 +100,8 @@ func TestWhatEachKindDoes(t *testing.T) {
 	for _, info := range fault.Kinds() {
 		for point, takes := range map[string]bool{"request": info.OnRequest, "event": info.OnEvent,
 			"time": info.OnTime} {
-			if takes != tested[string(info.Kind)+" "+point] {
-				t.Errorf("%s at a %s: tested %t, possible %t", info.Kind, point, !takes, takes)
-			}
+			check.Equal(t, takes, tested[string(info.Kind)+" "+point],
+				"%s at a %s: tested %t, possible", info.Kind, point, !takes)
 		}
 	}
 }

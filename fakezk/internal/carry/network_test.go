@@ -3,6 +3,8 @@ package carry
 import (
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestOutagesHitDials(t *testing.T) {
@@ -114,9 +116,7 @@ func TestWhenThereIsSomethingToDo(t *testing.T) {
 	ask(n.a1, second)
 	wantNext(3 * second)
 	notify(n.b, second)
-	if until := n.HeldUntil(); until != 8*second {
-		t.Errorf("held until %s", until)
-	}
+	check.Equal(t, n.HeldUntil(), 8*second, "held until")
 	n.want("nothing ends", n.Release(), "")
 	wantNext(0)
 	n.want("the request", n.a1.DeliverUp(second), "apply 1")

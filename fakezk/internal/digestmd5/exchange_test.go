@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // example is the exchange of RFC 2831, section 4, with the nonce as Java would send it.
@@ -68,10 +70,8 @@ func TestRefusalsSayWhy(t *testing.T) {
 			t.Errorf("%s instead of %s: user %q, error %v; want %q", test.new, test.old, user, err,
 				test.want)
 		}
-		if isNumber := strings.Contains(test.want, "malformed number"); isNumber !=
-			errors.Is(err, ErrNumber) {
-			t.Errorf("%v: ErrNumber is wrong", err)
-		}
+		check.Equal(t, strings.Contains(test.want, "malformed number"), errors.Is(err, ErrNumber),
+			"%v: ErrNumber is wrong", err)
 	}
 }
 
@@ -88,9 +88,7 @@ func FuzzAnswer(f *testing.F) {
 			t.Fatal(err)
 		}
 		_, user, err := x.Answer([]byte(token), chris)
-		if (user == "") != (err != nil) {
-			t.Errorf("user %q, error %v", user, err)
-		}
+		check.Equal(t, user == "", err != nil, "user %q, error %v", user, err)
 		if user != "" && !strings.Contains(token, "d388dad90d4bbd760a152321f2143af7") &&
 			!strings.Contains(token, `\`) {
 			t.Errorf("%q makes the client %q", token, user)

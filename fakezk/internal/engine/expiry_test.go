@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // The queue's earliest time equals that of a plain map after the same calls.
@@ -94,18 +95,16 @@ func TestRequestsThatRestartTheExpiryTimer(t *testing.T) {
 				}
 				b.ask(id, test.req)
 			}
-			if lives := len(b.e.Sessions()) == 1; lives != test.want {
-				t.Errorf("after 3.6 s of it a session with a timeout of 2 s lives: %v", lives)
-			}
+			check.Equal(t, len(b.e.Sessions()) == 1, test.want,
+				"after 3.6 s of it a session with a timeout of 2 s lives")
 		})
 	}
 	b := newBench(t, nil)
 	id := b.connect(2 * time.Second)
 	b.now = b.now.Add(1900 * time.Millisecond)
 	b.take(b.e.Handle(id, []byte{0, 0, 0, 1, 0, 0, 0, 3}, b.now))
-	if at := b.e.NextDeadline().Sub(start); at != 4*time.Second {
-		t.Errorf("after a request without a body the deadline is %s", at)
-	}
+	check.Equal(t, b.e.NextDeadline().Sub(start), 4*time.Second,
+		"after a request without a body the deadline is")
 }
 
 // A createSession moves the deadline until the next request, also into the past, which
@@ -132,9 +131,8 @@ func TestCreateSessionMovesTheDeadline(t *testing.T) {
 				test.timeoutMs, got, test.want, b.e.Store().LastZxid(), zxid)
 		}
 		b.must(id, ping)
-		if next := b.e.NextDeadline().Sub(start); next != 3*time.Second {
-			t.Errorf("%d ms: after a ping the deadline is %s", test.timeoutMs, next)
-		}
+		check.Equal(t, b.e.NextDeadline().Sub(start), 3*time.Second,
+			"%d ms: after a ping the deadline is", test.timeoutMs)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // parseRequest parses a request of a transcript: a word and its arguments. null is a
@@ -164,9 +165,7 @@ func number(t *testing.T, s string, missing int64) int64 {
 		return missing
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return n
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // realServer is a real ZooKeeper as a server of transcripts. It takes an output as
@@ -41,9 +42,7 @@ func (s *realServer) close() {
 
 func (s *realServer) connect(n, old int) []line {
 	c, err := net.Dial("tcp", s.addr)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	check.OK(s.t, err)
 	s.conns[n] = c
 	go s.read(n, c)
 	req := proto.ConnectRequest{

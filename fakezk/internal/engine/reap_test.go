@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // reaperBench returns a server that looks for containers every 3 s, and a connection.
@@ -72,7 +73,7 @@ func TestTTLNodeGoesWhenUnmodifiedForLongerThanItsTTL(t *testing.T) {
 
 func TestReaperHasADeadlineOnlyWithAContainer(t *testing.T) {
 	b, id := reaperBench(t)
-	check := func(want time.Duration) {
+	wantNext := func(want time.Duration) {
 		t.Helper()
 		got := b.e.reaper.nextCheck - start.UnixMilli()
 		isNext := b.e.nextReap() == b.e.reaper.nextCheck
@@ -80,19 +81,17 @@ func TestReaperHasADeadlineOnlyWithAContainer(t *testing.T) {
 			t.Errorf("next check at %d ms (a deadline: %v), want %s", got, isNext, want)
 		}
 	}
-	if at := b.e.nextReap(); at != never {
-		t.Errorf("an empty server has a deadline at %d", at)
-	}
+	check.Equal(t, b.e.nextReap(), never, "the deadline of an empty server")
 	b.now = start.Add(10 * time.Second) // three checks had nothing to do
 	b.must(id, container("/c"))
-	check(12 * time.Second)
+	wantNext(12 * time.Second)
 	b.now = start.Add(13 * time.Second) // the front is late: the check still happens
 	b.must(id, ping)
-	check(12 * time.Second)
+	wantNext(12 * time.Second)
 	b.take(b.e.Tick(b.now))
-	check(15 * time.Second)
+	wantNext(15 * time.Second)
 	b.take(b.e.Restart(b.now))
-	check(16 * time.Second)
+	wantNext(16 * time.Second)
 }
 
 func TestReaperCanBeOff(t *testing.T) {
@@ -100,9 +99,7 @@ func TestReaperCanBeOff(t *testing.T) {
 	id := b.connect(20 * time.Second)
 	b.used(id, "/c")
 	b.e.Restart(b.now)
-	if at := b.e.nextReap(); at != never {
-		t.Errorf("there is a deadline at %d", at)
-	}
+	check.Equal(t, b.e.nextReap(), never, "the deadline")
 }
 
 func TestReaperChecksEveryMinuteByDefault(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 var update = flag.Bool("update", false, "write the expected results of testdata anew")
@@ -38,18 +39,14 @@ func TestTranscripts(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			open := openEngine
 			if real != "" {
 				open = func(t *testing.T) server { return dialReal(t, real) }
 			}
 			got := play(t, name, string(text), open)
 			if *update && real == "" {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.WriteFile(file, []byte(got), 0o644))
 				return
 			}
 			if diff := cmp.Diff(

@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // The abbreviations are from a real server's cons after the same requests.
@@ -99,26 +98,18 @@ func TestConnsCountFramesAndShowTheLastReply(t *testing.T) {
 		},
 		{ID: 9, IP: "10.0.0.9", Timeout: 10 * time.Second, Opened: start, LastOp: "null"},
 	}
-	if diff := cmp.Diff(want, b.e.Conns()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if got := b.e.Stats(); got != (Stats{Received: 6, Sent: 7}) {
-		t.Errorf("stats %+v", got)
-	}
+	check.Diff(t, b.e.Conns(), want)
+	check.Equal(t, b.e.Stats(), Stats{Received: 6, Sent: 7}, "stats")
 	b.e.ResetStats()
 	b.e.ResetConnStats()
-	if got := b.e.Stats(); got != (Stats{}) {
-		t.Errorf("after the reset stats are %+v", got)
-	}
+	check.Equal(t, b.e.Stats(), Stats{}, "stats after the reset")
 	v := b.e.Conns()[1]
 	v.ID, v.Session, v.Timeout = 0, 0, 0
 	fresh := ConnView{
 		IP: "127.0.0.1", Opened: start, Queued: 1,
 		LastOp: "NA", LastCxid: -1, LastZxid: -1,
 	}
-	if diff := cmp.Diff(fresh, v); diff != "" {
-		t.Errorf("after the reset (-want +got)\n%s", diff)
-	}
+	check.Diff(t, v, fresh, "after the reset")
 }
 
 func TestConnsOfAReattachedSession(t *testing.T) {
@@ -135,9 +126,7 @@ func TestConnsOfAReattachedSession(t *testing.T) {
 		ID: 5, IP: "127.0.0.1", Session: s.ID, Timeout: 4 * time.Second, Opened: start,
 		Received: 1, Sent: 1, LastOp: "null",
 	}}
-	if diff := cmp.Diff(want, b.e.Conns()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	check.Diff(t, b.e.Conns(), want)
 	v := b.e.Sessions()[0]
 	if v.ExpiresAt.Sub(start) != 5*time.Second || v.Conn != 5 {
 		t.Errorf("session %+v", v)

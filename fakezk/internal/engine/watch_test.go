@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestConnectionsAreNotifiedInOrderOfTheirIDs(t *testing.T) {
@@ -28,12 +28,8 @@ func TestConnectionsAreNotifiedInOrderOfTheirIDs(t *testing.T) {
 	b.wantOutputs("1:NodeDeleted /a@0 2:NodeDeleted /a@0 3:NodeDeleted /a@0 4:NodeDeleted /a@0")
 	sessions := b.e.Sessions()
 	want := [][]int64{{sessions[0].ID, sessions[1].ID, sessions[2].ID, sessions[3].ID}, nil}
-	if diff := cmp.Diff(want, r.Applied[0].Notified); diff != "" {
-		t.Errorf("notified (-want +got)\n%s", diff)
-	}
-	if diff := cmp.Diff([]Watchers{{Data: 3, Child: 3}, {}}, r.Applied[0].Watchers); diff != "" {
-		t.Errorf("watchers (-want +got)\n%s", diff)
-	}
+	check.Diff(t, r.Applied[0].Notified, want, "notified")
+	check.Diff(t, r.Applied[0].Watchers, []Watchers{{Data: 3, Child: 3}, {}}, "watchers")
 }
 
 func TestWatchesShowTheirMode(t *testing.T) {
@@ -50,9 +46,7 @@ func TestWatchesShowTheirMode(t *testing.T) {
 		"1 / false persistent-recursive", "2 / false standard", "1 /no false persistent",
 		"1 / true persistent-recursive", "1 /no true persistent",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	check.Diff(t, got, want)
 	b.e.Drop(x)
 	b.e.Drop(y)
 	recursive := b.e.watches.recursive()

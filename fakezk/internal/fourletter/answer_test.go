@@ -13,15 +13,14 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestMetricsOfAFreshServer compares byte for byte with a real server's answer to the fourth word,
 // four seconds after its start. Only the time to load its database, 7 ms, is replaced by 0.
 func TestMetricsOfAFreshServer(t *testing.T) {
 	real, err := os.ReadFile("testdata/mntr_of_a_fresh_server.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	want := regexp.MustCompile(`(_dbinittime\t)7`).ReplaceAllString(string(real), "${1}0")
 	f := newFake(t)
 	f.now = f.now.Add(4044 * time.Millisecond)
@@ -43,9 +42,7 @@ func TestWordsOfAStoppedServer(t *testing.T) {
 		"cons": line + "\n", "dump": line + "\n", "wchs": line + "\n", "wchc": line + "\n",
 		"wchp": line + "\n", "dirs": line + "\n", "srst": line + "\n", "crst": line + "\n",
 	} {
-		if got := f.word(word); got != want {
-			t.Errorf("%s: got %q, want %q", word, got, want)
-		}
+		check.Equal(t, f.word(word), want, "%s", word)
 	}
 	if got := f.word("envi"); !strings.HasPrefix(got, "Environment:\nzookeeper.version=3.8.0-") {
 		t.Errorf("envi: got %q", got)
@@ -84,29 +81,21 @@ func TestKnown(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	for word, name := range map[string]string{"ruok": "ruok", "\xff\xf4\xff\xfd": "telnet close"} {
 		want := name + " is not executed because it is not in the whitelist.\n"
-		if got := fourletter.Refusal(word); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		check.Equal(t, fourletter.Refusal(word), want)
 	}
 }
 
 func TestTraceMask(t *testing.T) {
 	f := newFake(t)
 	argument := []byte{0, 0, 0, 0, 0, 0, 0, 77}
-	if got := fourletter.Answer("stmk", argument, f.Server); got != "77" {
-		t.Errorf("stmk 77: got %q", got)
-	}
+	check.Equal(t, fourletter.Answer("stmk", argument, f.Server), "77", "stmk 77")
 	all := bytes.Repeat([]byte{255}, 8)
-	if got := fourletter.Answer("stmk", all, f.Server); got != "-1" {
-		t.Errorf("stmk with all bits: got %q", got)
-	}
+	check.Equal(t, fourletter.Answer("stmk", all, f.Server), "-1", "stmk with all bits")
 	if got := fourletter.Answer("stmk", argument[:7], f.Server); got != "" {
 		t.Errorf("stmk with seven bytes: got %q, want nothing", got)
 	}
 	f.TraceMask, _ = fourletter.TraceMask(argument)
-	if got := f.word("gtmk"); got != "77" {
-		t.Errorf("gtmk after stmk 77: got %q", got)
-	}
+	check.Equal(t, f.word("gtmk"), "77", "gtmk after stmk 77")
 	if _, ok := fourletter.TraceMask(argument[:7]); ok {
 		t.Error("seven bytes are accepted as a mask")
 	}
@@ -136,9 +125,7 @@ func TestTheAskerIsListedOnce(t *testing.T) {
 		!strings.HasSuffix(got, last) {
 		t.Errorf("got %q", got)
 	}
-	if got := f.word("srvr"); !strings.Contains(got, "\nConnections: 2\n") {
-		t.Errorf("got %q, want 2 connections", got)
-	}
+	check.Contains(t, f.word("srvr"), "\nConnections: 2\n")
 }
 
 func TestAddressesAsJavaWritesThem(t *testing.T) {
@@ -204,16 +191,13 @@ func TestExpiryOfASession(t *testing.T) {
 	f.ask("bob", &proto.Exists{Path: "/e", Watch: true})
 	f.now = f.now.Add(10 * time.Second)
 	f.Engine.Tick(f.now)
-	if len(f.Traffic.EphemeralOwners) != 0 {
-		t.Errorf("owners %v, want none", f.Traffic.EphemeralOwners)
-	}
+	check.Equal(t, len(f.Traffic.EphemeralOwners), 0, "owners %v",
+		f.Traffic.EphemeralOwners)
 	mntr := f.word("mntr")
 	for _, want := range []string{
 		"zk_cnt_updatelatency\t4\n", "zk_watch_bytes\t30\n",
 		"zk_sum_node_deleted_watch_count\t1\n", "zk_cnt_e_write_per_namespace\t2\n",
 	} {
-		if !strings.Contains(mntr, want) {
-			t.Errorf("mntr lacks %q", want)
-		}
+		check.Contains(t, mntr, want, "mntr")
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
@@ -35,13 +36,9 @@ func newReal(t *testing.T) *real {
 func (r *real) dial() net.Conn {
 	r.t.Helper()
 	conn, err := net.Dial("tcp", r.address)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.OK(r.t, err)
 	r.t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		r.t.Fatal(err)
-	}
+	check.OK(r.t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 	return conn
 }
 
@@ -52,9 +49,7 @@ func (r *real) connect(name string, timeout time.Duration) {
 		TimeoutMs: int32(timeout.Milliseconds()), Password: make([]byte, 16), HasReadOnly: true,
 	}))
 	resp, err := wire.DecodeConnectResponse(r.read(conn))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.OK(r.t, err)
 	r.ids[name] = resp.SessionID
 }
 
@@ -66,9 +61,7 @@ func (r *real) ask(name string, req proto.Request) {
 	r.send(r.conns[name], wire.AppendRequest(nil, xid, req))
 	for {
 		h, _, err := wire.DecodeReplyHeader(r.read(r.conns[name]))
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		check.OK(r.t, err)
 		if h.Xid == xid {
 			return
 		}
@@ -79,9 +72,7 @@ func (r *real) word(word string) string {
 	conn := r.dial()
 	r.send(conn, []byte(word))
 	text, err := io.ReadAll(conn)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.OK(r.t, err)
 	return string(text)
 }
 

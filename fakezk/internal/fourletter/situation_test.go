@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -217,9 +218,7 @@ func TestAnswersLikeTheRecordedServer(t *testing.T) {
 	for _, situation := range situations {
 		t.Run(situation.name, func(t *testing.T) {
 			want, err := os.ReadFile(golden(situation.name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			got := transcript(newFake(t), situation.get)
 			if diff := cmp.Diff(
 				strings.Split(string(want), "\n"), strings.Split(got, "\n"),
@@ -256,9 +255,7 @@ func TestAnswersLikeARealServer(t *testing.T) {
 				t.Errorf("-real +fake:\n%s", diff)
 			}
 			if *update {
-				if err := os.WriteFile(golden(situation.name), []byte(want), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, os.WriteFile(golden(situation.name), []byte(want), 0o644))
 			}
 		})
 	}
@@ -270,9 +267,7 @@ func TestADifferenceShows(t *testing.T) {
 	isWatched := func(s situation) bool { return s.name == "watches" }
 	watched := situations[slices.IndexFunc(situations, isWatched)]
 	want, err := os.ReadFile(golden(watched.name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, more := range []struct {
 		name string
 		do   func(s side)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 var _ net.Conn = (*Conn)(nil)
@@ -43,9 +45,7 @@ func readAsync(c *Conn) <-chan error {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 func TestReadReturnsBytesInPiecesOfAnySize(t *testing.T) {
@@ -58,15 +58,11 @@ func TestReadReturnsBytesInPiecesOfAnySize(t *testing.T) {
 		n, err := c.Read(p)
 		got = append(got, p[:n]...)
 		if err != nil {
-			if err != io.EOF {
-				t.Error(err)
-			}
+			check.Equal(t, err, io.EOF)
 			break
 		}
 	}
-	if string(got) != "abcdefg" {
-		t.Errorf("read %q", got)
-	}
+	check.Equal(t, string(got), "abcdefg", "read")
 }
 
 func TestErrorComesAfterTheBufferedBytesAndStays(t *testing.T) {
@@ -105,9 +101,7 @@ func TestWriteAfterTheEnd(t *testing.T) {
 		if n, err := c.Write([]byte("too late")); n != 0 || !errors.Is(err, test.want) {
 			t.Errorf("write %d, %v; want %v", n, err, test.want)
 		}
-		if string(f.written) != "in time" {
-			t.Errorf("the far side got %q", f.written)
-		}
+		check.Equal(t, string(f.written), "in time", "the far side")
 	}
 }
 
@@ -157,9 +151,7 @@ func TestBlockedReaderWakes(t *testing.T) {
 						t.Fatalf("read returned early: %v", <-result)
 					}
 					test.wake(c)
-					if err := <-result; !errors.Is(err, test.want) {
-						t.Errorf("read: %v, want %v", err, test.want)
-					}
+					check.Is(t, <-result, test.want, "read")
 				})
 			})
 		}
@@ -309,7 +301,5 @@ func TestAddresses(t *testing.T) {
 	c, _ := newPair()
 	local, remote := c.LocalAddr(), c.RemoteAddr()
 	got := []string{local.Network(), local.String(), remote.String()}
-	if want := []string{"memory", "client", "fakezk"}; !slices.Equal(got, want) {
-		t.Errorf("addresses: %q", got)
-	}
+	check.List(t, got, []string{"memory", "client", "fakezk"}, "addresses")
 }

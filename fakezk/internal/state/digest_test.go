@@ -1,6 +1,10 @@
 package state
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/zksim/zksim/internal/check"
+)
 
 func TestDigestsAreOfTheLast1024Multiples(t *testing.T) {
 	s := New(Config{Digests: true})
@@ -12,9 +16,7 @@ func TestDigestsAreOfTheLast1024Multiples(t *testing.T) {
 	if len(got) != 1024 || got[0].Zxid != 3*128 || got[1023].Zxid != 1026*128 {
 		t.Errorf("%d digests, from %+v to %+v", len(got), got[0], got[len(got)-1])
 	}
-	if got[0].Value != got[1023].Value {
-		t.Error("refused writes change the digest")
-	}
+	check.Equal(t, got[0].Value, got[1023].Value, "digest after refused writes")
 	before := s.sum
 	s.SetCreated("/a", 7)
 	if s.sum == before {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestNullPaths(t *testing.T) {
@@ -35,9 +36,7 @@ func TestNullPaths(t *testing.T) {
 	_, _, acl := s.ACL(null, guest())
 	_, count := s.CountDescendants(null, guest())
 	for i, err := range []proto.ErrCode{exists, data, kids, acl, count} {
-		if err != proto.MarshallingError {
-			t.Errorf("read %d: %s", i, err)
-		}
+		check.Equal(t, err, proto.MarshallingError, "read %d", i)
 	}
 }
 
@@ -84,8 +83,6 @@ func TestMultiOfReadsIsRefused(t *testing.T) {
 		{create(proto.NullPath), &proto.SetACL{Path: "/", ACL: worldAll, Version: -1}},
 	} {
 		r := do(t, s, guest(), multi(ops...))
-		if diff := cmp.Diff(Result{Err: proto.MarshallingError}, r); diff != "" {
-			t.Error(diff)
-		}
+		check.Diff(t, r, Result{Err: proto.MarshallingError})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestSetACLChecksInTheServersOrder(t *testing.T) {
@@ -46,9 +47,7 @@ func TestSetACLChangesOnlyTheACLVersion(t *testing.T) {
 	want := stat(t, s, "/a")
 	want.Aversion = 1
 	r := do(t, s, guest(), &proto.SetACL{Path: "/a", ACL: world(proto.PermRead), Version: 0})
-	if diff := cmp.Diff(proto.Reply(proto.StatReply{Stat: want}), r.Reply); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, r.Reply, proto.Reply(proto.StatReply{Stat: want}))
 }
 
 func TestStoredACLs(t *testing.T) {
@@ -141,9 +140,7 @@ func TestNullIDs(t *testing.T) {
 	}
 	s := newStore(t)
 	r := do(t, s, guest(), multi(create("/a"), createACL("/b", tests[0].list)))
-	if diff := cmp.Diff(Result{Err: proto.MarshallingError}, r); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, r, Result{Err: proto.MarshallingError})
 }
 
 func TestWhoMayRead(t *testing.T) {
@@ -171,9 +168,7 @@ func TestWhoMayRead(t *testing.T) {
 		{"IPv6 address", ip("1.2.3.4/0"), from("::1"), false},
 	}
 	for _, test := range tests {
-		if got := CanRead(test.acl, test.by); got != test.want {
-			t.Errorf("%s: got %v", test.name, got)
-		}
+		check.Equal(t, CanRead(test.acl, test.by), test.want, "%s", test.name)
 	}
 }
 
@@ -238,9 +233,7 @@ func TestMaskingEndsWithTheLine(t *testing.T) {
 		"u:":               "u:x",
 	} {
 		got := masked([]proto.ACL{{Scheme: "digest", ID: id}})[0].ID
-		if got != want {
-			t.Errorf("%q: %q; want %q", id, got, want)
-		}
+		check.Equal(t, got, want, "%q", id)
 	}
 }
 

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func container(path string) *proto.Create {
@@ -124,7 +123,5 @@ func TestReapableIsInTheServersOrder(t *testing.T) {
 	for _, path := range s.Reapable(1 << 40) {
 		got = append(got, nameOf(path))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, got, want)
 }

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // createFixture has the nodes /a, /ro (without CREATE) and the ephemeral /e.
@@ -94,9 +93,7 @@ func TestSequentialNamesAreValidatedWithTheirNumber(t *testing.T) {
 		got = append(got, r.Reply.(proto.PathReply).Path)
 	}
 	want := []string{"/a/0000000000", "/a/.0000000001", "/a/..0000000002", "/a/n-0000000003"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, got, want)
 }
 
 func TestSequenceNumbersCountCreations(t *testing.T) {
@@ -145,31 +142,21 @@ func TestSequenceNumberStopsAtItsLargest(t *testing.T) {
 		}
 		return r.Reply.(proto.PathReply).Path
 	}
-	if got := next("/a/a"); got != "/a/a2147483646" {
-		t.Error(got)
-	}
+	check.Equal(t, next("/a/a"), "/a/a2147483646")
 	pzxid := s.LastZxid()
 	for _, path := range []string{"/a/a", "/a/b"} {
-		if got := next(path); got != path+"2147483647" {
-			t.Error(got)
-		}
+		check.Equal(t, next(path), path+"2147483647")
 	}
-	if got := next("/a/a"); got != "NodeExists" {
-		t.Error(got)
-	}
+	check.Equal(t, next("/a/a"), "NodeExists")
 	if st := stat(t, s, "/a"); st.Cversion != -5 || st.NumChildren != 3 || st.Pzxid != pzxid {
 		t.Errorf("%+v", st)
 	}
 	r := do(t, s, guest(), multi(createFlags("/a/e", 2), createFlags("/a/f", 2),
 		createFlags("/a/g", 2)))
 	for i, want := range []string{"/a/e2147483647", "/a/f-2147483648", "/a/g-2147483647"} {
-		if got := r.Reply.(proto.MultiReply).Results[i].Reply.(proto.PathReply).Path; got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
+		check.Equal(t, r.Reply.(proto.MultiReply).Results[i].Reply.(proto.PathReply).Path, want)
 	}
-	if got := next("/a/h"); got != "/a/h2147483647" {
-		t.Error(got)
-	}
+	check.Equal(t, next("/a/h"), "/a/h2147483647")
 }
 
 func TestCreateVariants(t *testing.T) {
@@ -217,16 +204,13 @@ func TestCreateVariants(t *testing.T) {
 			if test.withStat {
 				want = proto.PathStatReply{Path: test.path, Stat: st}
 			}
-			if diff := cmp.Diff(want, r.Reply); diff != "" {
-				t.Errorf("reply:\n%s", diff)
-			}
+			check.Diff(t, r.Reply, want, "reply")
 			n, _ := s.find(test.path)
 			if n.kind != test.kind || st.EphemeralOwner != test.owner || n.ttlMs != test.req.TTL {
 				t.Errorf("kind %d ttl %d stat %+v", n.kind, n.ttlMs, st)
 			}
-			if owned := slices.Contains(s.Ephemerals(s1), test.path); owned != (test.owner != 0) {
-				t.Errorf("ephemerals of the session: %q", s.Ephemerals(s1))
-			}
+			check.Equal(t, slices.Contains(s.Ephemerals(s1), test.path), test.owner != 0,
+				"ephemerals of the session: %q", s.Ephemerals(s1))
 		})
 	}
 }
@@ -244,10 +228,7 @@ func TestEphemeralNeedsASession(t *testing.T) {
 	for i, test := range tests {
 		path := "/x" + string(rune('a'+i))
 		r := do(t, s, Caller{Session: test.session}, createFlags(path, test.flags))
-		if r.Err != test.want {
-			t.Errorf("session %#x flags %d: got %s, want %s", test.session, test.flags,
-				r.Err, test.want)
-		}
+		check.Equal(t, r.Err, test.want, "session %#x flags %d", test.session, test.flags)
 	}
 }
 
@@ -258,10 +239,6 @@ func TestCreateFiresCreatedThenChildrenChanged(t *testing.T) {
 		{Type: proto.EventCreated, Path: "/a/x", ACL: aliceOnly},
 		{Type: proto.EventChildrenChanged, Path: "/a", ACL: worldAll},
 	}
-	if diff := cmp.Diff(want, r.Events); diff != "" {
-		t.Error(diff)
-	}
-	if got := events(do(t, s, guest(), create("/b"))); got != "Created /b, ChildrenChanged /" {
-		t.Error(got)
-	}
+	check.Diff(t, r.Events, want)
+	check.Equal(t, events(do(t, s, guest(), create("/b"))), "Created /b, ChildrenChanged /")
 }

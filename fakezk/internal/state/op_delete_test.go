@@ -3,9 +3,8 @@ package state
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestDeleteChecksInTheServersOrder(t *testing.T) {
@@ -41,9 +40,7 @@ func TestDeleteChecksInTheServersOrder(t *testing.T) {
 			must(t, s, asAlice(), create("/a"), createACL("/a/private", aliceOnly),
 				createACL("/ro", world(proto.PermRead)))
 			r := do(t, s, test.by, &proto.Delete{Path: test.path, Version: test.version})
-			if r.Err != test.want {
-				t.Errorf("got %s, want %s", r.Err, test.want)
-			}
+			check.Equal(t, r.Err, test.want)
 		})
 	}
 }
@@ -56,9 +53,7 @@ func TestDeleteFiresDeletedThenChildrenChanged(t *testing.T) {
 		{Type: proto.EventDeleted, Path: "/a/x", ACL: aliceOnly},
 		{Type: proto.EventChildrenChanged, Path: "/a", ACL: worldAll},
 	}}
-	if diff := cmp.Diff(want, r); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, r, want)
 }
 
 func TestOthersMayDeleteAnEphemeral(t *testing.T) {
@@ -82,7 +77,5 @@ func TestChildrenAreInJavasOrder(t *testing.T) {
 	if err != proto.OK || st.NumChildren != 5 {
 		t.Errorf("%s %+v", err, st)
 	}
-	if diff := cmp.Diff([]string{"c", "e", "BBAa", "BBBB", "AaBB"}, names); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, names, []string{"c", "e", "BBAa", "BBBB", "AaBB"})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestMultiAnswersEachOperation(t *testing.T) {
@@ -41,12 +42,8 @@ func TestMultiAnswersEachOperation(t *testing.T) {
 		{Op: proto.OpSetData, Reply: proto.StatReply{Stat: changed}},
 		{Op: proto.OpDelete},
 	}
-	if r.Err != proto.OK {
-		t.Error(r.Err)
-	}
-	if diff := cmp.Diff(proto.Reply(proto.MultiReply{Results: want}), r.Reply); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, r.Err, proto.OK)
+	check.Diff(t, r.Reply, proto.Reply(proto.MultiReply{Results: want}))
 	if st := stat(t, s, "/p"); st.Cversion != 7 || st.NumChildren != 5 || st.Pzxid != zxid {
 		t.Errorf("parent: %+v", st)
 	}
@@ -131,9 +128,7 @@ func TestMultiFailsAsAWhole(t *testing.T) {
 				}
 				got = append(got, res.Err)
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
-			}
+			check.Diff(t, got, test.want)
 			before.drawZxid()
 			wantSame(t, "after a failed multi", before, imageOf(s))
 		})
@@ -179,18 +174,14 @@ func TestMultiFiresInTheOrderOfItsOperations(t *testing.T) {
 	))
 	want := "Deleted /a, ChildrenChanged /, Created /a, ChildrenChanged /, DataChanged /a, " +
 		"Created /a/b, ChildrenChanged /a"
-	if got := events(r); got != want {
-		t.Errorf("\n got %s\nwant %s", got, want)
-	}
+	check.Equal(t, events(r), want)
 }
 
 func TestMultiOfADeadSession(t *testing.T) {
 	s := newStore(t)
 	r := do(t, s, Caller{Session: 0x99}, multi(create("/x"), create("/y")))
 	want := multiFailure([]proto.ErrCode{proto.SessionExpired, proto.RuntimeInconsistency})
-	if diff := cmp.Diff(proto.Reply(want), r.Reply); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, r.Reply, proto.Reply(want))
 }
 
 func TestLongMultiIsInterrupted(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestSessionsAreListedByID(t *testing.T) {
@@ -14,9 +15,7 @@ func TestSessionsAreListedByID(t *testing.T) {
 		{ID: s1, Password: [16]byte{1}, TimeoutMs: 4000},
 		{ID: s2, Password: [16]byte{2}, TimeoutMs: 8000},
 	}
-	if diff := cmp.Diff(want, s.Sessions()); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, s.Sessions(), want)
 	if got, ok := s.Session(s2); !ok || got != want[1] {
 		t.Errorf("%+v %v", got, ok)
 	}
@@ -56,9 +55,7 @@ func TestCloseDeletesEphemeralsInOneTransaction(t *testing.T) {
 	if _, ok := s.Session(s1); ok {
 		t.Error("the session is still there")
 	}
-	if diff := cmp.Diff([]string{"/other"}, s.Ephemerals(s2)); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, s.Ephemerals(s2), []string{"/other"})
 }
 
 func TestClosingAnUnknownSessionConsumesAZxid(t *testing.T) {

@@ -3,9 +3,8 @@ package state
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestSetDataAndCheckRequireTheSame(t *testing.T) {
@@ -50,9 +49,7 @@ func TestSetDataToTheSameBytesCounts(t *testing.T) {
 		if st.Version != version+1 || st.Mzxid != s.LastZxid() || events(r) != "DataChanged /a" {
 			t.Errorf("%+v fires %q", st, events(r))
 		}
-		if diff := cmp.Diff(proto.Reply(proto.StatReply{Stat: st}), r.Reply); diff != "" {
-			t.Error(diff)
-		}
+		check.Diff(t, r.Reply, proto.Reply(proto.StatReply{Stat: st}))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // A table is a set of a transcript, of one kind or the other.
@@ -65,9 +66,7 @@ func (t *table) orderOf(what string) []string {
 // TestOrdersAreJavas replays transcripts of Java.
 func TestOrdersAreJavas(t *testing.T) {
 	file, err := os.Open("testdata/orders.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer file.Close()
 	var now *table
 	shown := 0
@@ -102,9 +101,7 @@ func TestJavaHash(t *testing.T) {
 		"\U0001F600": 1772899, "n-0000000001": 3475609792,
 	}
 	for s, want := range tests {
-		if got := javaHash(s); got != want {
-			t.Errorf("%q: got %d, want %d", s, got, want)
-		}
+		check.Equal(t, javaHash(s), want, "%q", s)
 	}
 }
 
@@ -232,9 +229,7 @@ func TestEphemeralsUnderAPrefix(t *testing.T) {
 		got := s.EphemeralsUnder(s1, prefix)
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: got %q, want %q", prefix, got, want)
-		}
+		check.List(t, got, want, "%q", prefix)
 	}
 	if got := s.EphemeralsUnder(0x99, ""); got != nil {
 		t.Errorf("unknown session: %q", got)
@@ -246,9 +241,7 @@ func TestListIsKeptUntilTheSetChanges(t *testing.T) {
 	put := func(key string) { set.put(&element{key: key}) }
 	want := func(keys ...string) {
 		t.Helper()
-		if got := set.keys(); !slices.Equal(got, keys) {
-			t.Errorf("%q; want %q", got, keys)
-		}
+		check.List(t, set.keys(), keys)
 	}
 	want()
 	put("a")
@@ -258,9 +251,7 @@ func TestListIsKeptUntilTheSetChanges(t *testing.T) {
 	want("a", "b")
 	set.remove("a")
 	want("b")
-	if !slices.Equal(before, []string{"a"}) {
-		t.Errorf("the returned list became %q", before)
-	}
+	check.List(t, before, []string{"a"}, "the returned list")
 	if first := set.keys(); &first[0] != &set.keys()[0] {
 		t.Error("listed anew without a change")
 	}

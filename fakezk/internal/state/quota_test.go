@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 const (
@@ -80,9 +79,7 @@ func TestQuotaCounts(t *testing.T) {
 	}
 	after := stat(t, s, statsOfQ)
 	before.DataLength = after.DataLength
-	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("stat of the statistics:\n%s", diff)
-	}
+	check.Diff(t, after, before, "stat of the statistics")
 }
 
 func TestQuotaCountsTheEndOfASession(t *testing.T) {
@@ -90,13 +87,9 @@ func TestQuotaCountsTheEndOfASession(t *testing.T) {
 	ephemeral := createData("/q/e", "ee")
 	ephemeral.Flags = proto.FlagEphemeral
 	must(t, s, Caller{Session: s2}, ephemeral)
-	if got := dataOf(t, s, statsOfQ); got != "count=4,bytes=11" {
-		t.Error(got)
-	}
+	check.Equal(t, dataOf(t, s, statsOfQ), "count=4,bytes=11")
 	s.Apply(s.PrepareCloseSession(s2, 1))
-	if got := dataOf(t, s, statsOfQ); got != "count=3,bytes=9" {
-		t.Error(got)
-	}
+	check.Equal(t, dataOf(t, s, statsOfQ), "count=3,bytes=9")
 }
 
 func TestNearestQuotaCountsAlone(t *testing.T) {
@@ -127,24 +120,18 @@ func TestQuotaStatsOfOthers(t *testing.T) {
 	for _, test := range tests {
 		s := quotaFixture(t, false, "count=4,bytes=20")
 		must(t, s, guest(), set(statsOfQ, test.stats, -1), createData("/q/c", "1"))
-		if got := dataOf(t, s, statsOfQ); got != test.want {
-			t.Errorf("%q: got %q, want %q", test.stats, got, test.want)
-		}
+		check.Equal(t, dataOf(t, s, statsOfQ), test.want, "%q", test.stats)
 	}
 }
 
 func TestQuotaNeedsLimitsAndStats(t *testing.T) {
 	s := quotaFixture(t, true, "count=1,bytes=1=;byteHardLimit=1;countHardLimit=1")
 	must(t, s, guest(), remove(limitsOfQ), createData("/q/c", "12"))
-	if got := dataOf(t, s, statsOfQ); got != "count=3,bytes=9" {
-		t.Errorf("without limits: %s", got)
-	}
+	check.Equal(t, dataOf(t, s, statsOfQ), "count=3,bytes=9", "without limits")
 	must(t, s, guest(), createData(limitsOfQ, "count=1,bytes=1=;countHardLimit=1"),
 		remove(statsOfQ), createData("/q/d", "12"))
 	must(t, s, guest(), createData(statsOfQ, "anything"))
-	if got := dataOf(t, s, statsOfQ); got != "count=5,bytes=13" {
-		t.Errorf("stats made again: %s", got)
-	}
+	check.Equal(t, dataOf(t, s, statsOfQ), "count=5,bytes=13", "stats made again")
 }
 
 // TestHardLimits compares with a real server with zookeeper.enforceQuota.
@@ -199,18 +186,12 @@ func TestMultiAndHardLimits(t *testing.T) {
 	must(t, s, guest(), multi(create("/q/m1"), create("/q/m2"), create("/q/m3")))
 	r := do(t, s, guest(), multi(create("/other"), create("/q/m4"), create("/q/m5")))
 	want := multiFailure([]proto.ErrCode{proto.OK, proto.QuotaExceeded, proto.RuntimeInconsistency})
-	if diff := cmp.Diff(proto.Reply(want), r.Reply); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, r.Reply, proto.Reply(want))
 	must(t, s, guest(), multi(set("/q/b", "01234", -1), set("/q/b", "0123456789", -1)))
-	if got := dataOf(t, s, statsOfQ); got != "count=6,bytes=19" {
-		t.Error(got)
-	}
+	check.Equal(t, dataOf(t, s, statsOfQ), "count=6,bytes=19")
 	must(t, s, guest(), set(limitsOfQ, "hello", -1))
 	r = do(t, s, guest(), multi(create("/q/x")))
-	if diff := cmp.Diff(Result{Err: proto.MarshallingError}, r); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, r, Result{Err: proto.MarshallingError})
 }
 
 // TestReplyIsOlderThanTheStatistics shows that the stat in the reply is from before the
@@ -234,12 +215,8 @@ func TestOddQuotaNodes(t *testing.T) {
 		createData("/x", "12345"),
 		createData("/zookeeper/quota/zookeeper_stats", "x"))
 	// The tree as a whole is counted when its statistics are made, and never again.
-	if got := dataOf(t, s, "/zookeeper/quota/zookeeper_stats"); got != "count=7,bytes=13" {
-		t.Error(got)
-	}
+	check.Equal(t, dataOf(t, s, "/zookeeper/quota/zookeeper_stats"), "count=7,bytes=13")
 	must(t, s, guest(), create("/y"), remove("/zookeeper/quota/zookeeper_limits"),
 		create("/zookeeper/zookeeper_limits"), remove("/zookeeper/zookeeper_limits"))
-	if got := dataOf(t, s, "/zookeeper/quota/zookeeper_stats"); got != "count=7,bytes=13" {
-		t.Error(got)
-	}
+	check.Equal(t, dataOf(t, s, "/zookeeper/quota/zookeeper_stats"), "count=7,bytes=13")
 }

@@ -1,12 +1,10 @@
 package state
 
 import (
-	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestFreshServer(t *testing.T) {
@@ -29,9 +27,7 @@ func TestFreshServer(t *testing.T) {
 		}
 		got = append(got, line{path, n.Stat, n.ACL})
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, got, want)
 	if s.LastZxid() != 0 || s.NodeCount() != 4 || len(s.Sessions()) != 0 {
 		t.Errorf("zxid %d, %d nodes, sessions %v", s.LastZxid(), s.NodeCount(), s.Sessions())
 	}
@@ -63,9 +59,7 @@ func TestStatArithmetic(t *testing.T) {
 		if step.mzxid == 9 {
 			want.Version, want.DataLength = 1, 3
 		}
-		if diff := cmp.Diff(want, stat(t, s, "/p")); diff != "" {
-			t.Errorf("after %s:\n%s", describe(step.req), diff)
-		}
+		check.Diff(t, stat(t, s, "/p"), want, "after %s", describe(step.req))
 	}
 }
 
@@ -91,9 +85,7 @@ func TestReadsDoNotValidatePaths(t *testing.T) {
 		_, _, acl := s.ACL(test.path, guest())
 		got := []proto.ErrCode{exists, data, kids, acl}
 		want := []proto.ErrCode{test.exists, test.data, test.kids, test.acl}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: got %v, want %v", test.path, got, want)
-		}
+		check.List(t, got, want, "%q", test.path)
 	}
 }
 
@@ -123,9 +115,7 @@ func TestMalformedWriteConsumesAZxid(t *testing.T) {
 	s := newStore(t)
 	before := imageOf(s)
 	r := s.Apply(s.PrepareMalformed(proto.OpMulti, s1, 5))
-	if diff := cmp.Diff(Result{Err: proto.MarshallingError}, r); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, r, Result{Err: proto.MarshallingError})
 	before.drawZxid()
 	wantSame(t, "after a malformed write", before, imageOf(s))
 }
@@ -170,7 +160,5 @@ func TestRootLookalikesAreNotChildren(t *testing.T) {
 		t.Errorf("delete //x: %s", r.Err)
 	}
 	m := do(t, s, guest(), multi(remove("//x")))
-	if m.Reply.(proto.MultiReply).Results[0].Err != proto.NoNode {
-		t.Errorf("multi: %+v", m.Reply)
-	}
+	check.Equal(t, m.Reply.(proto.MultiReply).Results[0].Err, proto.NoNode, "multi: %+v", m.Reply)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestNodeShowsKindTTLAndCreations(t *testing.T) {
@@ -35,9 +36,7 @@ func TestNodeShowsKindTTLAndCreations(t *testing.T) {
 			t.Errorf("%s: Node shows something else: %s", path, diff)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, got, want)
 	if _, ok := s.Node("/none"); ok {
 		t.Error("Node returns a view of a missing node")
 	}
@@ -54,9 +53,7 @@ func TestSetCreatedIsLikeCreations(t *testing.T) {
 	}
 	zxid := s.LastZxid()
 	s.SetCreated("/set", 5)
-	if s.LastZxid() != zxid {
-		t.Error("a zxid is used up")
-	}
+	check.Equal(t, s.LastZxid(), zxid, "last zxid")
 	if used, set := stat(t, s, "/used"), stat(t, s, "/set"); used.Cversion != 9 ||
 		set.Cversion != 9 {
 		t.Errorf("cversion %d after SetCreated, %d after creations, want 9", set.Cversion,
@@ -65,9 +62,7 @@ func TestSetCreatedIsLikeCreations(t *testing.T) {
 	for _, parent := range []string{"/used", "/set"} {
 		want := proto.PathReply{Path: parent + "/n0000000005"}
 		r := do(t, s, guest(), createFlags(parent+"/n", proto.FlagPersistentSequential))
-		if r.Reply != want {
-			t.Errorf("%+v, want %+v", r.Reply, want)
-		}
+		check.Equal[proto.Reply](t, r.Reply, want)
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
@@ -23,16 +23,12 @@ import (
 func play(t *testing.T, address string) {
 	t.Helper()
 	conn, _, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer conn.Close()
 	open := zk.WorldACL(zk.PermAll)
 	must := func(_ any, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 	}
 	must(conn.Create("/p", []byte("data"), 0, open))
 	must(conn.Create("/p/n-", nil, zk.FlagEphemeral|zk.FlagSequence, open))
@@ -50,9 +46,7 @@ func play(t *testing.T, address string) {
 	if err == nil {
 		t.Fatal("a multi with a delete of a missing node succeeds")
 	}
-	if err := conn.Delete("/m", -1); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, conn.Delete("/m", -1))
 }
 
 // format returns a log as text. Of session, xid and time it only shows whether they are set.
@@ -100,23 +94,13 @@ func TestLogOfARealServerIsRead(t *testing.T) {
 	server := realzk.Start(t, realzk.Options{Config: []string{"maxClientCnxns=0"}})
 	play(t, server.Address())
 	entries, err := Read(server.DataDir(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(played, format(entries)); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-	if err := server.Restart(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.Diff(t, format(entries), played)
+	check.OK(t, server.Restart(t.Context(), 0))
 	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer conn.Close()
-	if err := conn.Delete("/t", -1); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, conn.Delete("/t", -1))
 	entries, err = Read(server.DataDir(), 11)
 	if err != nil || len(entries) != 3 || entries[0].Zxid != 12 ||
 		entries[2].Records[0].Path != "/t" {
@@ -148,12 +132,8 @@ func entry(zxid int64, path string) []byte {
 func write(t *testing.T, name string, data []byte) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, "version-2"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "version-2", name), data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(filepath.Join(folder, "version-2"), 0o777))
+	check.OK(t, os.WriteFile(filepath.Join(folder, "version-2", name), data, 0o666))
 	return folder
 }
 

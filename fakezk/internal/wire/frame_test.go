@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // However a stream is cut, the frames are the same.
@@ -72,9 +74,7 @@ func TestMemoryOfAFrameGrowsAsItsBytesCome(t *testing.T) {
 	frame := withLength(make([]byte, DefaultMaxFrame))
 	splitter := Splitter{Max: DefaultMaxFrame}
 	feed := func(p []byte) {
-		if err := splitter.Feed(p, func([]byte) {}); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, splitter.Feed(p, func([]byte) {}))
 	}
 	feed(frame[:4])
 	if got := cap(splitter.buf); got > 64 {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // FuzzDecode feeds the same bytes to every decoder. None may panic, and a request that
@@ -78,9 +79,7 @@ func checkRequest(t *testing.T, op proto.OpCode, body []byte) {
 		return
 	}
 	_, again, err := DecodeHeader(AppendRequest(nil, 0, req)[4:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	second, err := DecodeRequest(op, again)
 	if diff := cmp.Diff(req, second); diff != "" || err != nil {
 		t.Fatalf("%s: %v\n%s", op, err, diff)
@@ -93,9 +92,7 @@ func checkReply(t *testing.T, op proto.OpCode, body []byte) {
 		return
 	}
 	_, again, err := DecodeReplyHeader(AppendReply(nil, proto.ReplyHeader{}, reply)[4:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if _, err := DecodeReply(op, again); err != nil {
 		t.Fatalf("%s: %v", op, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // goldenStat has another number in each field; goldenStatHex is its encoding.
@@ -129,9 +130,7 @@ func TestGoldenFrames(t *testing.T) {
 	for _, test := range goldenFrames {
 		t.Run(test.name, func(t *testing.T) {
 			want := strings.ReplaceAll(test.want, " ", "")
-			if got := hex.EncodeToString(test.frame); got != want {
-				t.Errorf("\n got %s\nwant %s", got, want)
-			}
+			check.Equal(t, hex.EncodeToString(test.frame), want)
 		})
 	}
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func unhex(t *testing.T, s string) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return b
 }
 
@@ -77,9 +76,7 @@ func TestMalformedRequestsNameTheField(t *testing.T) {
 			if !errors.Is(err, ErrMalformed) || req != nil {
 				t.Fatalf("got %v, %v", req, err)
 			}
-			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %q does not say %q", err, test.want)
-			}
+			check.Contains(t, err.Error(), test.want, "error")
 		})
 	}
 }

@@ -159,10 +159,9 @@ func (r *reader) acls() []proto.ACL {
 	}
 	list := make([]proto.ACL, 0, n)
 	for range n {
-		perms := r.int32("acl.perms")
-		scheme := r.string("acl.scheme")
-		id := r.nullable("acl.id")
-		list = append(list, proto.ACL{Perms: perms, Scheme: scheme, ID: id})
+		list = append(list, proto.ACL{
+			Perms: r.int32("acl.perms"), Scheme: r.string("acl.scheme"), ID: r.nullable("acl.id"),
+		})
 	}
 	return list
 }

@@ -67,8 +67,7 @@ func decodePathReply(r *reader) proto.Reply {
 }
 
 func decodePathStatReply(r *reader) proto.Reply {
-	path := r.path()
-	return proto.PathStatReply{Path: path, Stat: r.stat()}
+	return proto.PathStatReply{Path: r.path(), Stat: r.stat()}
 }
 
 func decodeStatReply(r *reader) proto.Reply {
@@ -76,8 +75,7 @@ func decodeStatReply(r *reader) proto.Reply {
 }
 
 func decodeDataReply(r *reader) proto.Reply {
-	data := r.buffer("data")
-	return proto.DataReply{Data: data, Stat: r.stat()}
+	return proto.DataReply{Data: r.buffer("data"), Stat: r.stat()}
 }
 
 func decodeChildrenReply(r *reader) proto.Reply {
@@ -85,13 +83,11 @@ func decodeChildrenReply(r *reader) proto.Reply {
 }
 
 func decodeChildrenStatReply(r *reader) proto.Reply {
-	names := r.strings("children")
-	return proto.ChildrenStatReply{Names: names, Stat: r.stat()}
+	return proto.ChildrenStatReply{Names: r.strings("children"), Stat: r.stat()}
 }
 
 func decodeACLReply(r *reader) proto.Reply {
-	acl := r.acls()
-	return proto.ACLReply{ACL: acl, Stat: r.stat()}
+	return proto.ACLReply{ACL: r.acls(), Stat: r.stat()}
 }
 
 func decodeErrReply(r *reader) proto.Reply {
@@ -114,8 +110,9 @@ func decodeWhoAmIReply(r *reader) proto.Reply {
 	n, _ := r.count("clientInfo", 8)
 	ids := make([]proto.ID, 0, n)
 	for range n {
-		scheme := r.string("clientInfo.authScheme")
-		ids = append(ids, proto.ID{Scheme: scheme, ID: r.string("clientInfo.user")})
+		ids = append(ids, proto.ID{
+			Scheme: r.string("clientInfo.authScheme"), ID: r.string("clientInfo.user"),
+		})
 	}
 	return proto.WhoAmIReply{IDs: ids}
 }

@@ -21,7 +21,8 @@ func DecodeRequest(op proto.OpCode, body []byte) (proto.Request, error) {
 }
 
 // decodeRequest returns nil for an operation that the server does not implement. It is
-// a switch, not a table of functions, so that the reader stays on the stack.
+// a switch, not a table of functions, so that the reader stays on the stack. The fields of a
+// literal are read in the order in which they are written.
 func decodeRequest(r *reader, op proto.OpCode) proto.Request {
 	switch op {
 	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer:
@@ -29,35 +30,39 @@ func decodeRequest(r *reader, op proto.OpCode) proto.Request {
 	case proto.OpCreateTTL:
 		return decodeCreateTTL(r, op)
 	case proto.OpDelete:
-		return decodeDelete(r)
+		return &proto.Delete{Path: r.path(), Version: r.int32("version")}
 	case proto.OpExists:
-		return decodeExists(r)
+		return &proto.Exists{Path: r.path(), Watch: r.bool("watch")}
 	case proto.OpGetData:
-		return decodeGetData(r)
+		return &proto.GetData{Path: r.path(), Watch: r.bool("watch")}
 	case proto.OpGetChildren, proto.OpGetChildren2:
-		return decodeGetChildren(r, op)
+		return &proto.GetChildren{Code: op, Path: r.path(), Watch: r.bool("watch")}
 	case proto.OpSetData:
-		return decodeSetData(r)
+		return &proto.SetData{
+			Path: r.path(), Data: r.buffer("data"), Version: r.int32("version"),
+		}
 	case proto.OpGetACL:
-		return decodeGetACL(r)
+		return &proto.GetACL{Path: r.path()}
 	case proto.OpSetACL:
-		return decodeSetACL(r)
+		return &proto.SetACL{Path: r.path(), ACL: r.acls(), Version: r.int32("version")}
 	case proto.OpSync:
-		return decodeSync(r)
+		return &proto.Sync{Path: r.path()}
 	case proto.OpCheck:
-		return decodeCheck(r)
+		return &proto.Check{Path: r.path(), Version: r.int32("version")}
 	case proto.OpMulti:
 		return &proto.Multi{Ops: decodeOps(r)}
 	case proto.OpMultiRead:
 		return &proto.MultiRead{Ops: decodeOps(r)}
 	case proto.OpAuth:
-		return decodeAuth(r)
+		return &proto.Auth{
+			Type: r.int32("type"), Scheme: r.string("scheme"), Data: r.buffer("auth"),
+		}
 	case proto.OpSetWatches, proto.OpSetWatches2:
 		return decodeSetWatches(r, op)
 	case proto.OpAddWatch:
-		return decodeAddWatch(r)
+		return &proto.AddWatch{Path: r.path(), Mode: r.int32("mode")}
 	case proto.OpCheckWatches, proto.OpRemoveWatches:
-		return decodeWatches(r, op)
+		return &proto.Watches{Code: op, Path: r.path(), Type: r.int32("type")}
 	case proto.OpGetEphemerals:
 		return &proto.GetEphemerals{Prefix: r.string("prefixPath")}
 	case proto.OpGetAllChildrenNumber:
@@ -83,100 +88,16 @@ func decodeRequest(r *reader, op proto.OpCode) proto.Request {
 // ping is shared by all pings, to save the allocation: idle clients send nothing else.
 var ping = &proto.Simple{Code: proto.OpPing}
 
-func decodeCreate(r *reader, op proto.OpCode) proto.Request {
-	c := &proto.Create{Code: op}
-	c.Path = r.path()
-	c.Data = r.buffer("data")
-	c.ACL = r.acls()
-	c.Flags = r.int32("flags")
-	return c
+func decodeCreate(r *reader, op proto.OpCode) *proto.Create {
+	return &proto.Create{
+		Code: op, Path: r.path(), Data: r.buffer("data"), ACL: r.acls(), Flags: r.int32("flags"),
+	}
 }
 
 func decodeCreateTTL(r *reader, op proto.OpCode) proto.Request {
-	c := decodeCreate(r, op).(*proto.Create)
+	c := decodeCreate(r, op)
 	c.TTL = r.int64("ttl")
 	return c
-}
-
-func decodeDelete(r *reader) proto.Request {
-	d := &proto.Delete{}
-	d.Path = r.path()
-	d.Version = r.int32("version")
-	return d
-}
-
-func decodeExists(r *reader) proto.Request {
-	e := &proto.Exists{}
-	e.Path = r.path()
-	e.Watch = r.bool("watch")
-	return e
-}
-
-func decodeGetData(r *reader) proto.Request {
-	g := &proto.GetData{}
-	g.Path = r.path()
-	g.Watch = r.bool("watch")
-	return g
-}
-
-func decodeGetChildren(r *reader, op proto.OpCode) proto.Request {
-	g := &proto.GetChildren{Code: op}
-	g.Path = r.path()
-	g.Watch = r.bool("watch")
-	return g
-}
-
-func decodeSetData(r *reader) proto.Request {
-	s := &proto.SetData{}
-	s.Path = r.path()
-	s.Data = r.buffer("data")
-	s.Version = r.int32("version")
-	return s
-}
-
-func decodeGetACL(r *reader) proto.Request {
-	return &proto.GetACL{Path: r.path()}
-}
-
-func decodeSetACL(r *reader) proto.Request {
-	s := &proto.SetACL{}
-	s.Path = r.path()
-	s.ACL = r.acls()
-	s.Version = r.int32("version")
-	return s
-}
-
-func decodeSync(r *reader) proto.Request {
-	return &proto.Sync{Path: r.path()}
-}
-
-func decodeCheck(r *reader) proto.Request {
-	c := &proto.Check{}
-	c.Path = r.path()
-	c.Version = r.int32("version")
-	return c
-}
-
-func decodeAuth(r *reader) proto.Request {
-	a := &proto.Auth{}
-	a.Type = r.int32("type")
-	a.Scheme = r.string("scheme")
-	a.Data = r.buffer("auth")
-	return a
-}
-
-func decodeAddWatch(r *reader) proto.Request {
-	a := &proto.AddWatch{}
-	a.Path = r.path()
-	a.Mode = r.int32("mode")
-	return a
-}
-
-func decodeWatches(r *reader, op proto.OpCode) proto.Request {
-	w := &proto.Watches{Code: op}
-	w.Path = r.path()
-	w.Type = r.int32("type")
-	return w
 }
 
 func decodeSetWatches(r *reader, op proto.OpCode) proto.Request {
@@ -193,10 +114,10 @@ func decodeSetWatches(r *reader, op proto.OpCode) proto.Request {
 }
 
 func decodeReconfig(r *reader) proto.Request {
-	c := &proto.Reconfig{}
-	c.Joining = r.string("joiningServers")
-	c.Leaving = r.string("leavingServers")
-	c.NewMembers = r.string("newMembers")
-	c.CurConfigID = r.int64("curConfigId")
-	return c
+	return &proto.Reconfig{
+		Joining:     r.string("joiningServers"),
+		Leaving:     r.string("leavingServers"),
+		NewMembers:  r.string("newMembers"),
+		CurConfigID: r.int64("curConfigId"),
+	}
 }

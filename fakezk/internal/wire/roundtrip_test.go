@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // payload checks the length prefix of a frame and returns the bytes after it.
@@ -37,9 +38,7 @@ func TestRequestsSurviveTheRoundTrip(t *testing.T) {
 				t.Fatalf("header is %+v, %v", h, err)
 			}
 			got, err := DecodeRequest(h.Op, append(body, "trailing"...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if diff := cmp.Diff(req, got); diff != "" {
 				t.Fatalf("-sent +decoded:\n%s", diff)
 			}
@@ -61,9 +60,7 @@ func TestRepliesSurviveTheRoundTrip(t *testing.T) {
 				t.Fatalf("header is %+v, %v; want %+v", h, err, want)
 			}
 			got, err := DecodeReply(op, body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if diff := cmp.Diff(reply, got); diff != "" {
 				t.Fatalf("-sent +decoded:\n%s", diff)
 			}
@@ -122,15 +119,9 @@ func TestDecodedValuesShareNothingWithTheFrame(t *testing.T) {
 	}
 	frame := AppendRequest(nil, 1, req)
 	_, body, err := DecodeHeader(frame[4:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	got, err := DecodeRequest(proto.OpCreate, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	clear(frame)
-	if diff := cmp.Diff(req, got); diff != "" {
-		t.Errorf("changed with the frame:\n%s", diff)
-	}
+	check.Diff(t, got, req, "changed with the frame")
 }

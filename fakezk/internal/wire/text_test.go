@@ -1,6 +1,10 @@
 package wire
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/zksim/zksim/internal/check"
+)
 
 func TestMalformedText(t *testing.T) {
 	const x = "\ufffd"
@@ -23,9 +27,7 @@ func TestMalformedText(t *testing.T) {
 		"\xe2\x82\xe2\x82\xac":     x + "€",
 		"\xc3(":                    x + "(",
 	} {
-		if got := Text([]byte(in)); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
+		check.Equal(t, Text([]byte(in)), want, "%q", in)
 	}
 }
 
@@ -34,11 +36,7 @@ func TestServerWritesSurrogatePairs(t *testing.T) {
 		"/€":           "\x00\x00\x00\x04/€",
 		"/\U0001f600a": "\x00\x00\x00\x08/\xed\xa0\xbd\xed\xb8\x80a",
 	} {
-		if got := string(appendText(nil, in)); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-		if got := string(joinSurrogates([]byte(want[4:]))); got != in {
-			t.Errorf("%q: back as %q", in, got)
-		}
+		check.Equal(t, string(appendText(nil, in)), want, "%q", in)
+		check.Equal(t, string(joinSurrogates([]byte(want[4:]))), in, "joined again")
 	}
 }

@@ -26,7 +26,7 @@ type Conn struct {
 	mu     sync.Mutex
 	calls  []string
 	rules  []*Rule
-	wire   *wire
+	wire   net.Conn
 	gate   chan struct{} // dials wait for it; nil: they need not
 	closed bool
 	deaf   bool
@@ -87,24 +87,23 @@ func (c *Conn) dial(network, address string, timeout time.Duration) (net.Conn, e
 		if err != nil {
 			return nil, err
 		}
-		w := newWire(conn)
-		if c.connected(w) {
-			return w, nil
+		if c.connected(conn) {
+			return conn, nil
 		}
-		if err := w.Close(); err != nil {
+		if err := conn.Close(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// connected makes w the connection, unless the gate was closed meanwhile.
-func (c *Conn) connected(w *wire) bool {
+// connected makes wire the connection, unless the gate was closed meanwhile.
+func (c *Conn) connected(wire net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gate != nil {
 		return false
 	}
-	c.wire = w
+	c.wire = wire
 	return true
 }
 
@@ -198,9 +197,9 @@ func (c *Conn) Seed(path, data string) {
 func (c *Conn) Disconnect() {
 	c.mu.Lock()
 	c.gate = make(chan struct{})
-	w := c.wire
+	wire := c.wire
 	c.mu.Unlock()
-	if err := w.Close(); err != nil {
+	if err := wire.Close(); err != nil {
 		c.s.t.Errorf("disconnect: %v", err)
 	}
 	time.Sleep(time.Microsecond) // until the client knows
