@@ -21,6 +21,9 @@ type Result struct {
 	Events []EventPoint
 	// Changes are the changes of tree and sessions, in order.
 	Changes []Change
+	// Messages are the messages on all connections, in the order in which they were sent; nil in a
+	// real world.
+	Messages []Message
 	// Notices are the clients' notices of their sessions, in order.
 	Notices []Notice
 	// Nodes, Sessions and Watches are the server's state at rest, before the connections were
@@ -106,6 +109,28 @@ type EventPoint struct {
 	Number     int
 	Type, Path string
 	Step       int64
+}
+
+// Message is a message of a client to the server, or of the server to a client.
+type Message struct {
+	Client string
+	// Conn counts the client's connections from 1.
+	Conn int
+	// Up is to the server.
+	Up bool
+	// Op is the operation of a request, "connect" for a handshake, or the type of a notification.
+	// It is "" for a reply.
+	Op string
+	// Sent is the time at which it was sent. From is the line that caused it: of a reply, the line
+	// of the request, and of a notification that of its [EventPoint]. A request comes right before
+	// line From.
+	Sent time.Duration
+	From int64
+	// Step is the line at which it arrived, or at which a fault took it. It is 0 for a message that
+	// vanished without a line, or that was under way at the end.
+	Step int64
+	// Lost says that it never arrived.
+	Lost bool
 }
 
 // ChangeKind is the kind of a Change.
