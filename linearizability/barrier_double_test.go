@@ -1,7 +1,6 @@
 package linearizability
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -126,27 +125,6 @@ func TestDoubleBarriers(t *testing.T) {
 				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
 			}},
 	})
-}
-
-func TestDoubleBarrierIsDrawn(t *testing.T) {
-	f := &fixture{}
-	enterTogether(f)
-	f.departs("a")
-	wantDrawn(t, judgeDoubleAtD(f.history()), "enter(2)", "leave()", "2 inside", "1 inside")
-}
-
-// wantDrawn checks that the picture of a report contains the texts.
-func wantDrawn(t *testing.T, r Report, texts ...string) {
-	t.Helper()
-	var page strings.Builder
-	if err := r.Draw(&page); err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range texts {
-		if !strings.Contains(page.String(), text) {
-			t.Errorf("the picture has no %q", text)
-		}
-	}
 }
 
 // giveUpTogether lets two wait in vain.

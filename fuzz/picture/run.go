@@ -1,0 +1,426 @@
+package picture
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// run is the data of a page. Steps are lines of the trace, from 1, and times are microseconds of
+// virtual time. A step one behind the last line stands for the end.
+type run struct {
+	Title    string    `json:"title"`
+	Status   string    `json:"status"`
+	Headline string    `json:"headline"`
+	Summary  string    `json:"summary"`
+	Repeat   string    `json:"repeat"`
+	Scenario string    `json:"scenario"`
+	Plan     []planned `json:"plan"`
+	Verdicts []verdict `json:"verdicts"`
+	Measured []string  `json:"measured"`
+
+	Clients  []client  `json:"clients"`
+	Lines    []line    `json:"lines"`
+	Messages []message `json:"messages"`
+	Calls    []call    `json:"calls"`
+	Sessions []span    `json:"sessions"`
+	CutOff   []span    `json:"cutOff"`
+	Holds    []hold    `json:"holds"`
+	Zombies  []span    `json:"zombies"`
+	Strikes  []strike  `json:"strikes"`
+	Changes  []change  `json:"changes"`
+	Blamed   []string  `json:"blamed"`
+	Order    *order    `json:"order"`
+}
+
+// planned is a fault of the plan, and whether it found anything to act on.
+type planned struct {
+	Fault string `json:"fault"`
+	Step  int64  `json:"step"` // 0: it never acted
+}
+
+type verdict struct {
+	Property string  `json:"property"`
+	Status   string  `json:"status"`
+	Summary  string  `json:"summary"`
+	Steps    []int64 `json:"steps"`
+}
+
+// client is a lane.
+type client struct {
+	Name       string   `json:"name"`
+	Goroutines []string `json:"goroutines"`
+}
+
+// line is a line of the trace: time, actor, text and the kind by which it may be folded.
+type line struct {
+	Time  int64  `json:"t"`
+	Actor string `json:"a"`
+	Text  string `json:"x"`
+	Fold  string `json:"f,omitempty"`
+}
+
+// message is an arrow.
+type message struct {
+	Client string `json:"c"`
+	Conn   int    `json:"conn"`
+	Up     bool   `json:"up"`
+	Op     string `json:"op"`
+	Sent   int64  `json:"sent"`
+	From   int64  `json:"from"`
+	Step   int64  `json:"step"`
+	Lost   bool   `json:"lost,omitempty"`
+}
+
+// span is a bar in the lane of a client.
+type span struct {
+	Client string `json:"c"`
+	Text   string `json:"x"`
+	From   int64  `json:"from"`
+	To     int64  `json:"to"`
+}
+
+type call struct {
+	Client    string `json:"c"`
+	Goroutine string `json:"g"`
+	Kind      string `json:"kind"`
+	Text      string `json:"x"` // the call with its result
+	Outcome   string `json:"outcome"`
+	From      int64  `json:"from"`
+	To        int64  `json:"to"`
+	Took      int64  `json:"took"` // -1: it never returned
+	Deadline  int64  `json:"deadline"`
+	Err       string `json:"err"`
+}
+
+// hold is a bar of what a client holds: for the server until Held, for the client until Believed.
+type hold struct {
+	Client   string `json:"c"`
+	Session  string `json:"session"`
+	Path     string `json:"path"`
+	From     int64  `json:"from"`
+	Held     int64  `json:"held"`
+	Believed int64  `json:"believed"`
+}
+
+// strike is a fault that acts, up to the step at which it is over.
+type strike struct {
+	Fault  string `json:"fault"`
+	Client string `json:"c"` // "" for all
+	Target string `json:"target"`
+	Step   int64  `json:"step"`
+	Until  int64  `json:"until"`
+}
+
+type change struct {
+	Kind    string `json:"kind"`
+	Step    int64  `json:"step"`
+	Path    string `json:"path"`
+	Data    string `json:"data"`
+	Zxid    int64  `json:"zxid"`
+	Session string `json:"session"` // "" for the server itself
+	Client  string `json:"c"`
+	Owner   string `json:"owner"` // of an ephemeral
+}
+
+type order struct {
+	Taken []ordered `json:"taken"`
+	Left  []ordered `json:"left"`
+}
+
+type ordered struct {
+	Client string `json:"c"`
+	Text   string `json:"x"`
+	From   int64  `json:"from"`
+	To     int64  `json:"to"`
+	State  string `json:"state"`
+}
+
+// reader turns an outcome into the data of a page.
+type reader struct {
+	*scenario.Outcome
+	end int64 // one behind the last line
+}
+
+// runOf is the data of the page of an outcome.
+func runOf(o *scenario.Outcome) run {
+	r := reader{o, int64(o.Result.Trace.Len()) + 1}
+	s := o.Scenario
+	return run{
+		Title:  strings.TrimSpace(fmt.Sprintf("%s: %s %s", headline(o), s.Workload.Name, s.Workload.Impl)),
+		Status: o.Status().String(), Headline: headline(o), Summary: o.Summary(),
+		Scenario: s.String(), Plan: r.plan(), Verdicts: r.verdicts(),
+		Measured: append([]string{}, o.Measurements()...),
+		Clients:  r.clients(), Lines: r.lines(), Messages: r.messages(), Calls: r.calls(),
+		Sessions: r.sessions(), CutOff: r.cutOff(), Holds: r.holds(), Zombies: r.zombies(),
+		Strikes: r.strikes(), Changes: r.changes(), Blamed: r.blamed(), Order: r.order(),
+	}
+}
+
+// headline is the verdict in a few words.
+func headline(o *scenario.Outcome) string {
+	switch p := o.Property(); {
+	case p != "":
+		return p + " is violated"
+	case o.Status() == linearizability.OK:
+		return "nothing is violated"
+	}
+	return "the verdict is " + o.Status().String()
+}
+
+func micros(d time.Duration) int64 { return d.Microseconds() }
+
+// rename replaces the ids of sessions and GUIDs by their names in the trace.
+func (r reader) rename(text string) string { return r.Result.Trace.Rename(text) }
+
+// session is the name of a session in the trace, "" for 0.
+func (r reader) session(id int64) string {
+	if id == 0 {
+		return ""
+	}
+	return r.rename(fmt.Sprintf("0x%016x", uint64(id)))
+}
+
+func (r reader) plan() []planned {
+	plan := []planned{}
+	for _, f := range r.Scenario.Plan {
+		p := planned{Fault: f.String()}
+		for _, s := range r.Result.Strikes {
+			if s.Fault == f && p.Step == 0 {
+				p.Step = s.Step
+			}
+		}
+		plan = append(plan, p)
+	}
+	return plan
+}
+
+func (r reader) verdicts() []verdict {
+	list := []verdict{}
+	for _, v := range r.Verdicts() {
+		list = append(list, verdict{
+			v.Property, v.Status.String(), v.Summary, append([]int64{}, v.Steps...),
+		})
+	}
+	return list
+}
+
+// clients are the lanes, with the goroutines that have written a line.
+func (r reader) clients() []client {
+	var list []client
+	at := map[string]int{}
+	for i, name := range r.Scenario.Script.ClientNames() {
+		list = append(list, client{Name: name, Goroutines: []string{name}})
+		at[name] = i
+	}
+	for n := int64(1); n < r.end; n++ {
+		actor := r.Result.Trace.Entry(n).Actor
+		of, _, further := strings.Cut(actor, ".")
+		if i, known := at[of]; known && further && at[actor] == 0 {
+			list[i].Goroutines = append(list[i].Goroutines, actor)
+			at[actor] = -1
+		}
+	}
+	return list
+}
+
+// The kinds of lines that are folded.
+const (
+	foldPing    = "ping"
+	foldRefused = "refused dial"
+)
+
+func (r reader) lines() []line {
+	list := make([]line, 0, r.end)
+	for n := int64(1); n < r.end; n++ {
+		e := r.Result.Trace.Entry(n)
+		l := line{Time: micros(e.Time), Actor: e.Actor, Text: e.Text}
+		if strings.HasPrefix(e.Text, "dial ") && strings.HasSuffix(e.Text, " refused") {
+			l.Fold = foldRefused // no value of the result tells of it
+		}
+		list = append(list, l)
+	}
+	for _, step := range r.pings() {
+		list[step-1].Fold = foldPing
+	}
+	return list
+}
+
+// pings are the lines at which pings and the replies to them arrived.
+func (r reader) pings() []int64 {
+	var steps []int64
+	pings := map[int64]bool{}
+	for _, m := range r.Result.Messages {
+		if m.Lost || m.Step < 1 || m.Step >= r.end {
+			continue
+		}
+		if m.Up && m.Op == "ping" || !m.Up && m.Op == "" && pings[m.From] {
+			steps = append(steps, m.Step)
+			pings[m.Step] = true
+		}
+	}
+	return steps
+}
+
+func (r reader) messages() []message {
+	list := make([]message, 0, len(r.Result.Messages))
+	for _, m := range r.Result.Messages {
+		list = append(list, message{
+			m.Client, m.Conn, m.Up, m.Op, micros(m.Sent), m.From, m.Step, m.Lost,
+		})
+	}
+	return list
+}
+
+func (r reader) calls() []call {
+	list := []call{}
+	for _, op := range r.History.Ops {
+		c := call{
+			Client: op.Client, Goroutine: r.Result.Trace.Entry(op.Call).Actor, Kind: op.Kind,
+			Text: r.rename(callText(op)), Outcome: op.Outcome.String(), From: op.Call, To: op.Return,
+			Took: micros(op.ReturnTime - op.CallTime), Deadline: micros(op.Deadline),
+			Err: r.rename(op.Err),
+		}
+		if op.Outcome == linearizability.OpPending {
+			c.To, c.Took = r.end, -1
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// callText is a call with its result, without its outcome.
+func callText(op linearizability.Op) string {
+	text := op.Kind + "(" + op.Input + ")"
+	switch {
+	case op.Empty:
+		return text + " -> nothing there"
+	case op.Output != "":
+		return text + " -> " + op.Output
+	case op.Token != 0:
+		return fmt.Sprintf("%s -> token %d", text, op.Token)
+	}
+	return text
+}
+
+// sessions are bars from the start of each session to its end at the server.
+func (r reader) sessions() []span {
+	list := []span{}
+	at := map[int64]int{}
+	for _, c := range r.Result.Changes {
+		switch c.Kind {
+		case trace.SessionStarted:
+			at[c.Owner] = len(list)
+			list = append(list, span{
+				Client: cmp.Or(r.Result.SessionClient[c.Owner], c.Client), Text: r.session(c.Owner),
+				From: c.Step, To: r.end,
+			})
+		case trace.SessionEnded:
+			if i, known := at[c.Owner]; known {
+				list[i].To = c.Step
+			}
+		}
+	}
+	return list
+}
+
+// cutOff are bars from the notice of a loss to the next notice of a connection.
+func (r reader) cutOff() []span {
+	list := []span{}
+	open := map[string]int{} // index of the last bar, plus 1
+	for _, n := range r.Result.Notices {
+		last := open[n.Client]
+		if last > 0 {
+			list[last-1].To = n.Step
+		}
+		delete(open, n.Client)
+		if n.Kind != trace.Connected {
+			list = append(list, span{n.Client, string(n.Kind), n.Step, r.end})
+			open[n.Client] = len(list)
+		}
+	}
+	return list
+}
+
+func (r reader) holds() []hold {
+	list := []hold{}
+	for _, h := range r.Report.Holds {
+		list = append(list, hold{
+			h.Client, r.session(h.Session), r.rename(h.Path), h.From,
+			min(h.Held, r.end), min(h.Believed, r.end),
+		})
+	}
+	return list
+}
+
+func (r reader) zombies() []span {
+	list := []span{}
+	for _, z := range r.Report.ZombieWindows {
+		text := fmt.Sprintf("believes in session %s, which has ended, for %s", r.session(z.Session),
+			z.Duration.Round(time.Millisecond))
+		list = append(list, span{z.Client, text, z.From, min(z.To, r.end)})
+	}
+	return list
+}
+
+func (r reader) strikes() []strike {
+	list := []strike{}
+	for _, s := range r.Result.Strikes {
+		list = append(list, strike{
+			s.Fault.String(), s.Client, strings.TrimSpace(s.Op + " " + r.rename(s.Path)), s.Step,
+			r.after(s.Step, s.Fault.For),
+		})
+	}
+	return list
+}
+
+// after is the first step at which a time has passed since another step.
+func (r reader) after(step int64, d time.Duration) int64 {
+	begin := r.Result.Trace.Entry(step).Time
+	for step < r.end && r.Result.Trace.Entry(step).Time < begin+d {
+		step++
+	}
+	return step
+}
+
+func (r reader) changes() []change {
+	list := []change{}
+	for _, c := range r.Result.Changes {
+		data := string(c.Data)
+		if len(data) > mostData {
+			data = fmt.Sprintf("%s... (%d bytes)", data[:mostData], len(data))
+		}
+		list = append(list, change{
+			string(c.Kind), c.Step, r.rename(c.Path), r.rename(strings.ToValidUTF8(data, "\uFFFD")),
+			c.Zxid, r.session(c.Session), cmp.Or(c.Client, r.Result.SessionClient[c.Owner]),
+			r.session(c.Owner),
+		})
+	}
+	return list
+}
+
+// mostData is how much of the data of a znode is shown.
+const mostData = 200
+
+func (r reader) order() *order {
+	l, ok := r.Report.Linearization()
+	if !ok || len(l.Taken)+len(l.Left) == 0 {
+		return nil
+	}
+	return &order{r.ordered(l.Taken), r.ordered(l.Left)}
+}
+
+func (r reader) ordered(list []linearizability.Ordered) []ordered {
+	all := []ordered{}
+	for _, o := range list {
+		all = append(all, ordered{
+			o.Client, r.rename(o.Text), o.From, min(o.To, r.end), r.rename(o.State),
+		})
+	}
+	return all
+}
