@@ -83,10 +83,12 @@ function drawBars(root, from, to, seen) {
       rx: Math.min(3, wide / 2), style: `--c:${lane.colour}` }, root);
     r.addEventListener("click", () => select(a));
     tip(r, text);
-    const top = Math.max(y1, from + 44) + 4;
-    if (label && y2 - top > label.length * 6.5) {
-      svg("text", { transform: `translate(${x + wide / 2 + (lane.side < 0 ? -3.5 : -3.5)} ${top}) ` +
-        "rotate(90)", "pointer-events": "none" }, root).textContent = label;
+    const top = Math.max(y1, from + 130) + 4;
+    const room = Math.floor((y2 - top - 4) / 6.4);
+    if (label && room >= Math.min(label.length, 6)) {
+      const shown = label.length > room ? "\u2026" + label.slice(1 - room) : label;
+      svg("text", { transform: `translate(${x + wide / 2 - 3.5} ${top}) rotate(90)` },
+        root).textContent = shown;
     }
   };
   const sessions = new Map();
@@ -122,7 +124,8 @@ function drawBars(root, from, to, seen) {
     }
   }
   lifeOf(run.blamed.slice(0, 4)).forEach(({ path, from, to }, i) => {
-    bar(laneOf.get("server"), "blamed-bar", 8 + 9 * i, 7, from, to, `${path}, steps ${from} to ${to}`);
+    bar(laneOf.get("server"), "blamed-bar", 9 + 15 * i, 13, from, to,
+      `${path}, steps ${from} to ${to}`, path);
   });
 }
 

@@ -66,7 +66,6 @@ function refresh() {
 }
 
 function paint(from, to) {
-  byId("body").style.height = top_(rows.length) + 12 + "px";
   showRows(from, to);
   draw(from, to);
   paintMap();
@@ -81,6 +80,7 @@ function arrange() {
   root.style.setProperty("--gutter", gutter + "px");
   root.style.setProperty("--diagram", width + "px");
   root.style.setProperty("--wide", gutter + width + 260 + "px");
+  byId("body").style.height = top_(rows.length) + 12 + "px";
   chart.classList.toggle("small", view.height < 12);
   byId("lanes").replaceChildren(...lanes.map((lane) => element("div",
     { style: `left:${gutter + lane.x}px;color:${lane.colour}` }, lane.name,
@@ -94,7 +94,7 @@ function select(step, message) {
   view.message = message || null;
   const y = middle(view.cursor), head = byId("lanes").offsetHeight;
   if (y < chart.scrollTop + 20 || y > chart.scrollTop + chart.clientHeight - head - 20) {
-    chart.scrollTop = y - chart.clientHeight / 3;
+    chart.scrollTop = y - chart.clientHeight * .6;
   }
   try { history.replaceState(null, "", "#step-" + view.cursor); } catch { /* a page in a frame */ }
   showPanel();
@@ -126,7 +126,6 @@ function anchored(change) {
   const y = middle(view.cursor) - chart.scrollTop;
   change();
   arrange();
-  byId("body").style.height = top_(rows.length) + 12 + "px";
   chart.scrollTop = middle(view.cursor) - y;
 }
 
@@ -329,8 +328,8 @@ function start() {
   listen();
   const wanted = /^#step-(\d+)$/.exec(location.hash);
   const first = wanted ? +wanted[1] :
-    named?.steps[0] || run.strikes[0]?.step || 1;
-  if (last) select(first);
+    Math.max(0, ...(named?.steps || [])) || run.strikes[0]?.step || 1;
+  if (last) select(Math.min(first, last));
 }
 
 start();

@@ -3,6 +3,9 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -173,7 +176,7 @@ func headline(o *scenario.Outcome) string {
 	return "the verdict is " + o.Status().String()
 }
 
-func micros(d time.Duration) int64 { return d.Microseconds() }
+func micros(d time.Duration) int64 { return d.Round(time.Microsecond).Microseconds() }
 
 // rename replaces the ids of sessions and GUIDs by their names in the trace.
 func (r reader) rename(text string) string { return r.Result.Trace.Rename(text) }
@@ -204,10 +207,26 @@ func (r reader) verdicts() []verdict {
 	list := []verdict{}
 	for _, v := range r.Verdicts() {
 		list = append(list, verdict{
-			v.Property, v.Status.String(), v.Summary, append([]int64{}, v.Steps...),
+			v.Property, v.Status.String(), v.Summary, stepsOf(v),
 		})
 	}
 	return list
+}
+
+var stepNames = regexp.MustCompile(`\bsteps? (\d+)(?: (?:to|and) (\d+))?`)
+
+// stepsOf are the steps of a verdict, and others that its summary quotes from another verdict.
+func stepsOf(v linearizability.Verdict) []int64 {
+	steps := append([]int64{}, v.Steps...)
+	for _, match := range stepNames.FindAllStringSubmatch(v.Summary, -1) {
+		for _, number := range match[1:] {
+			step, err := strconv.ParseInt(number, 10, 64)
+			if err == nil && !slices.Contains(steps, step) {
+				steps = append(steps, step)
+			}
+		}
+	}
+	return steps
 }
 
 // clients are the lanes, with the goroutines that have written a line.
