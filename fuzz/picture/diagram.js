@@ -104,7 +104,9 @@ function drawBars(root, from, to, seen) {
   for (const c of run.calls) {
     const lane = laneOf.get(c.c);
     const at = 18 + 17 * Math.max(0, lane ? lane.goroutines.indexOf(c.g) : 0);
-    bar(lane, `call-bar ${c.outcome}`, at, 13, c.from, c.to, `${c.g}: ${c.x}, ${c.outcome}`, c.kind);
+    const wide = 13 - 4 * Math.min(c.depth, 2); // a call within another one
+    bar(lane, `call-bar ${c.outcome}`, at, wide, c.from, c.to, `${c.g}: ${c.x}, ${c.outcome}`,
+      c.depth ? "" : c.kind);
   }
   for (const h of run.holds) {
     const text = `${h.c} holds ${h.path || "it"} from step ${h.from}: for the server until ` +

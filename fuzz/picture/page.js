@@ -61,7 +61,8 @@ function refresh() {
   waiting = true;
   requestAnimationFrame(() => {
     waiting = false;
-    paint(chart.scrollTop - 100, chart.scrollTop + chart.clientHeight + 100);
+    if (view.printing) paint(0, Infinity);
+    else paint(chart.scrollTop - 100, chart.scrollTop + chart.clientHeight + 100);
   });
 }
 
@@ -150,6 +151,7 @@ function unfold(all) {
 }
 
 function toggleFold(row) {
+  if (!row) return;
   anchored(() => {
     if (!view.open.delete(row.from)) view.open.add(row.from);
     view.cursor = row.from;
@@ -197,7 +199,7 @@ const keys = {
   n: () => jumpHit(1), N: () => jumpHit(-1), "/": () => byId("search").focus(),
   "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), 0: fit,
   u: () => unfold(!view.unfolded), t: () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"),
-  Enter: () => rows[rowOf[view.cursor]].kind === "fold" && toggleFold(rows[rowOf[view.cursor]]),
+  Enter: () => toggleFold(rows.find((row) => row.kind === "fold" && at(row, view.cursor, row.to + 1))),
   "?": () => byId("legend").showModal(),
 };
 
@@ -247,12 +249,16 @@ function listen() {
   byId("copy")?.addEventListener("click", copy);
   addEventListener("resize", arrange);
   addEventListener("beforeprint", () => {
+    view.printing = true;
     root.dataset.theme = "light";
     byId("story").open = false;
     anchored(() => { view.height = 16; });
     paint(0, Infinity);
   });
-  addEventListener("afterprint", refresh);
+  addEventListener("afterprint", () => {
+    view.printing = false;
+    refresh();
+  });
 }
 
 function copy() {

@@ -104,7 +104,7 @@ function clientsAt(step) {
     const live = run.sessions.filter((s) => s.c === name && at(s, step)).map((s) => s.x);
     parts.push(live.length ? "session " + live.join(", ") : "no session");
     for (const c of run.cutOff) if (c.c === name && at(c, step)) parts.push(c.x);
-    for (const c of run.calls) if (c.c === name && at(c, step)) parts.push("in " + c.kind);
+    for (const c of run.calls) if (c.c === name && at(c, step)) parts.push("in " + c.name);
     for (const h of run.holds) {
       const held = at(h, step, h.held), believed = at(h, step, h.believed);
       if (h.c === name && (held || believed)) {

@@ -92,7 +92,9 @@ type call struct {
 	Client    string `json:"c"`
 	Goroutine string `json:"g"`
 	Kind      string `json:"kind"`
-	Text      string `json:"x"` // the call with its result
+	Name      string `json:"name"`  // the call without its result
+	Text      string `json:"x"`     // the call with its result
+	Depth     int    `json:"depth"` // how many calls of the goroutine were under way
 	Outcome   string `json:"outcome"`
 	From      int64  `json:"from"`
 	To        int64  `json:"to"`
@@ -248,12 +250,6 @@ func (r reader) clients() []client {
 	return list
 }
 
-// The kinds of lines that are folded.
-const (
-	foldPing    = "ping"
-	foldRefused = "refused dial"
-)
-
 func (r reader) lines() []line {
 	list := make([]line, 0, r.end)
 	for n := int64(1); n < r.end; n++ {
@@ -267,6 +263,16 @@ func (r reader) lines() []line {
 	for _, step := range r.pings() {
 		list[step-1].Fold = foldPing
 	}
+	own := map[int64]bool{}
+	for _, v := range r.verdicts() {
+		for _, step := range v.Steps {
+			own[step] = true
+		}
+	}
+	for _, s := range r.Result.Strikes {
+		own[s.Step] = true
+	}
+	foldRepetitions(list, own)
 	return list
 }
 
@@ -298,16 +304,21 @@ func (r reader) messages() []message {
 
 func (r reader) calls() []call {
 	list := []call{}
+	under := map[string][]int64{} // the ends of the calls of each goroutine
 	for _, op := range r.History.Ops {
 		c := call{
 			Client: op.Client, Goroutine: r.Result.Trace.Entry(op.Call).Actor, Kind: op.Kind,
-			Text: r.rename(callText(op)), Outcome: op.Outcome.String(), From: op.Call, To: op.Return,
+			Name: r.rename(op.Kind + "(" + op.Input + ")"), Text: r.rename(callText(op)),
+			Outcome: op.Outcome.String(), From: op.Call, To: op.Return,
 			Took: micros(op.ReturnTime - op.CallTime), Deadline: micros(op.Deadline),
 			Err: r.rename(op.Err),
 		}
 		if op.Outcome == linearizability.OpPending {
 			c.To, c.Took = r.end, -1
 		}
+		open := slices.DeleteFunc(under[c.Goroutine], func(end int64) bool { return end <= c.From })
+		c.Depth = len(open)
+		under[c.Goroutine] = append(open, c.To)
 		list = append(list, c)
 	}
 	return list

@@ -1,0 +1,137 @@
+package picture
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// TestPageShowsAFinding drives the page as a reader does.
+func TestPageShowsAFinding(t *testing.T) {
+	b := startBrowser(t, 1280, 800)
+	b.open(pageOf(t, exhibit(t, "vanished-predecessor")))
+	b.shoot("light")
+	b.want("liveness is violated", `document.querySelector("h1").textContent`)
+	b.want("true", `document.querySelectorAll(".arrow").length > 10`)
+	b.want("true", `document.querySelector(".row.cursor").classList.contains("verdict")`)
+	b.want("/lock/_c_G4-lock-0000000003", `document.querySelector("#summary .blamed").textContent`)
+	b.want("true", `document.querySelectorAll(".blamed-bar").length > 0`)
+	b.want("_c_G4-lock-0000000003", `document.querySelector(".tree .blamed").textContent`)
+
+	b.click(`[...document.querySelectorAll("#summary a")].find((a) => a.textContent === "533")`)
+	b.want("step 533, 158.069283 s, a", `document.querySelector("#panel h2").textContent`)
+
+	b.click(`(() => { const m = run.messages.find((m) => m.step === 550), a = arrowOf(m),
+		r = document.getElementById("diagram").getBoundingClientRect();
+		return { X: r.x + a.x1 + (a.x2 - a.x1) / 2, Y: r.y + a.y1 + (a.y2 - a.y1) / 2 } })()`)
+	b.want("550", `view.cursor`)
+	b.want("1", `document.querySelectorAll(".arrow.chosen").length`)
+	panel := b.eval(`document.getElementById("panel").textContent`)
+	for _, part := range []string{"create to the server, connection 1 of a", "took", "step 552",
+		"node created/lock/_c_G5-lock-0000000004"} {
+		if !strings.Contains(panel, part) {
+			t.Errorf("the panel has no %q:\n%s", part, panel)
+		}
+	}
+	b.quiet()
+}
+
+func TestPageFoldsAndUnfolds(t *testing.T) {
+	b := startBrowser(t, 1280, 800)
+	b.open(pageOf(t, exhibit(t, "vanished-predecessor")))
+	b.want("0", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
+	b.press("Home")
+	b.want("1", `view.cursor`)
+	fold := `[...document.querySelectorAll(".row.fold")].find((e) => e.textContent.includes("24 lines"))`
+	b.want("true", fold+`.textContent.includes("pings of a, b")`)
+	b.click(fold)
+	b.want("12", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
+	b.press("Enter")
+	b.want("0", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
+	b.quiet()
+}
+
+func TestPageObeysKeys(t *testing.T) {
+	b := startBrowser(t, 1280, 800)
+	b.open(pageOf(t, exhibit(t, "dying-node-adopted")))
+	b.press("Home")
+	b.press("j")
+	b.want("2", `view.cursor`)
+	b.press("f")
+	b.want("true", `strikeAt.has(view.cursor)`)
+	b.press("v")
+	b.want("36", `view.cursor`)
+	b.press("/")
+	for _, key := range "expires" {
+		b.press(string(key))
+	}
+	b.want("1 found", `document.getElementById("hits").textContent`)
+	b.press("Enter")
+	b.want("serverexpires session S1", `document.querySelector(".row.cursor .x").innerText`)
+	b.press("Escape")
+	b.press("+")
+	b.want("26", `view.height`)
+	b.press("0")
+	b.want("true", `document.getElementById("body").clientHeight <= chart.clientHeight`)
+	b.press("t")
+	b.want("dark", `document.documentElement.dataset.theme`)
+	b.shoot("dark")
+	b.press("?")
+	b.want("true", `document.getElementById("legend").open`)
+	b.shoot("legend")
+	b.quiet()
+}
+
+// TestPrintHasEveryLine: the screen has the visible lines only.
+func TestPrintHasEveryLine(t *testing.T) {
+	b := startBrowser(t, 1280, 800)
+	b.open(pageOf(t, exhibit(t, "vanished-predecessor")))
+	b.want("false", `document.querySelectorAll(".row").length === rows.length`)
+	b.eval(`dispatchEvent(new Event("beforeprint"))`)
+	b.want("true", `document.querySelectorAll(".row").length === rows.length`)
+	b.quiet()
+}
+
+// TestLongRunsDrawOnlyWhatIsVisible: thousands of lines must not make a page slow.
+func TestLongRunsDrawOnlyWhatIsVisible(t *testing.T) {
+	b := startBrowser(t, 1280, 800)
+	b.open(pageOf(t, longRun(t)))
+	b.want("true", `run.lines.length > 5000`)
+	for _, key := range []string{"Home", "End", "v"} {
+		b.press(key)
+		b.want("true", `document.querySelectorAll("*").length < 1500`)
+	}
+	b.shoot("long")
+	b.quiet()
+}
+
+// TestPageIsReadableOnASmallScreen: the page itself does not scroll to the side.
+func TestPageIsReadableOnASmallScreen(t *testing.T) {
+	b := startBrowser(t, 420, 900)
+	b.open(pageOf(t, exhibit(t, "dying-node-adopted")))
+	b.want("true", `document.documentElement.scrollWidth <= innerWidth`)
+	b.shoot("narrow")
+	b.quiet()
+}
+
+// TestHostileTextStaysText: names and data of the code under test are not markup.
+func TestHostileTextStaysText(t *testing.T) {
+	b := startBrowser(t, 1280, 800)
+	b.open(pageOf(t, hostileRun(t)))
+	b.want("undefined", `typeof evil`)
+	b.want("0", `document.querySelectorAll("img, b.evil").length`)
+	b.want("true", `document.body.innerText.includes("<b class=evil>")`)
+	b.press("End")
+	b.press("Home")
+	b.quiet()
+}
+
+// longRun is a run with more than 5000 lines.
+func longRun(t *testing.T) *scenario.Outcome {
+	return play(t, scenario.Scenario{
+		Workload: builtin(t, "semaphore", "recipes.Semaphore"), Seed: 3,
+		Script: scenario.Script{Clients: 4, Rounds: 12, Goroutines: 2},
+		Plan:   plan(t, "expire client=a at=3s", "drop-reply client=c op=create request=2"),
+	})
+}
