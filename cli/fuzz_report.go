@@ -242,7 +242,8 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 		a.printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs, about, f.Story())
 	}
 	var err error
-	if found.File, err = a.keepFinding(f.Outcome, f.unsteady, c.Save, c.JSON); err != nil {
+	found.File, err = a.keepFinding(f.Outcome, f.unsteady, c.Save, c.JSON)
+	if err != nil || f.unsteady != nil {
 		return found, err
 	}
 	found.Picture, err = a.drawFinding(f.Outcome, c.HTML, found.File, c.JSON)

@@ -215,7 +215,8 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 			found.Property, plural(found.Points, "point"), kindsOf(v.Faults), scenario,
 			indent(small.Story()))
 	}
-	if found.File, err = a.keepFinding(small, unsteady, c.Save, c.JSON); err != nil {
+	found.File, err = a.keepFinding(small, unsteady, c.Save, c.JSON)
+	if err != nil || unsteady != nil {
 		return found, err
 	}
 	found.Picture, err = a.drawFinding(small, c.HTML, found.File, c.JSON)

@@ -83,6 +83,7 @@ function arrange() {
   root.style.setProperty("--wide", gutter + width + 260 + "px");
   byId("body").style.height = top_(rows.length) + 12 + "px";
   chart.classList.toggle("small", view.height < 12);
+  chart.classList.toggle("dense", view.height < 16);
   byId("lanes").replaceChildren(...lanes.map((lane) => element("div",
     { style: `left:${gutter + lane.x}px;color:${lane.colour}` }, lane.name,
     element("small", {}, (lane.goroutines || []).slice(1).join(" ")))));
@@ -227,6 +228,11 @@ function listen() {
   addEventListener("click", (e) => {
     const link = e.target.closest("a.step");
     if (link && +link.dataset.step) select(+link.dataset.step);
+    const znode = e.target.closest("[data-path]");
+    if (znode) { // its lines are those with its path
+      byId("search").value = znode.dataset.path;
+      search(znode.dataset.path);
+    }
   });
   byId("rows").addEventListener("click", (e) => {
     const row = rows[e.target.closest(".row")?.dataset.row];

@@ -19,6 +19,8 @@ func TestPageShowsAFinding(t *testing.T) {
 	b.want("true", `document.querySelectorAll(".blamed-bar").length > 0`)
 	b.want("_c_G4-lock-0000000003", `document.querySelector(".tree .blamed").textContent`)
 
+	b.click(`document.querySelector(".tree .blamed")`)
+	b.want("true", `+document.getElementById("hits").textContent.split(" ")[0] > 3`)
 	b.click(`[...document.querySelectorAll("#summary a")].find((a) => a.textContent === "533")`)
 	b.want("step 533, 158.069283 s, a", `document.querySelector("#panel h2").textContent`)
 
@@ -98,6 +100,8 @@ func TestLongRunsDrawOnlyWhatIsVisible(t *testing.T) {
 	b := startBrowser(t, 1280, 800)
 	b.open(pageOf(t, longRun(t)))
 	b.want("true", `run.lines.length > 5000`)
+	t.Logf("%s lines are on the screen after %s ms", b.eval(`run.lines.length`),
+		b.eval(`Math.round(performance.getEntriesByType("navigation")[0].loadEventEnd)`))
 	for _, key := range []string{"Home", "End", "v"} {
 		b.press(key)
 		b.want("true", `document.querySelectorAll("*").length < 1500`)

@@ -137,7 +137,8 @@ function treeAt(step) {
     const shown = parent === "" ? path : path.slice(parent.length + 1);
     const cls = (run.blamed.includes(path) ? "blamed " : "") +
       (n.gone ? "gone" : n.fresh ? "fresh" : "");
-    const item = element("li", { title: path }, element("span", { class: cls }, shown));
+    const item = element("li", {},
+      element("span", { class: cls, title: path, "data-path": path }, shown));
     if (n.data) item.append(" ", element("span", { class: "data" }, JSON.stringify(n.data)));
     if (n.owner) {
       item.append(" ", element("span", { class: "owner" },
