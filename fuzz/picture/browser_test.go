@@ -1,9 +1,9 @@
 package picture
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -286,18 +286,19 @@ func (b *browser) quiet() {
 	}
 }
 
-// shoot writes a screenshot, if the environment names a directory for it.
+var shots = flag.String("shots", "", "directory for screenshots; docs/img has two of them")
+
+// shoot writes a screenshot, if there is a directory for it.
 func (b *browser) shoot(name string) {
 	b.t.Helper()
-	dir := os.Getenv("ZKSIM_SHOTS")
-	if dir == "" {
+	if *shots == "" {
 		return
 	}
 	var shot struct{ Data string }
 	b.into(&shot, "Page.captureScreenshot", nil)
 	data, err := base64.StdEncoding.DecodeString(shot.Data)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".png"), bytes.Clone(data), 0o666)
+		err = os.WriteFile(filepath.Join(*shots, name+".png"), data, 0o666)
 	}
 	if err != nil {
 		b.t.Fatal(err)

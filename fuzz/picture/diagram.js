@@ -111,11 +111,11 @@ function drawBars(root, from, to, seen) {
   for (const h of run.holds) {
     const text = `${h.c} holds ${h.path || "it"} from step ${h.from}: for the server until ` +
       `${h.held}, and believes so until ${h.believed}`;
-    bar(laneOf.get(h.c), "belief", 6, 8, h.from, h.believed, text);
-    if (h.held > h.from) bar(laneOf.get(h.c), "hold", 8, 4, h.from, h.held, text);
+    bar(laneOf.get(h.c), "belief", 5, 11, h.from, h.believed, text);
+    if (h.held > h.from) bar(laneOf.get(h.c), "hold", 7, 7, h.from, h.held, text, "holds");
   }
   for (const z of run.zombies) {
-    bar(laneOf.get(z.c), "zombie", 5, 10, z.from, z.to, `zombie window: ${z.c} ${z.x}`);
+    bar(laneOf.get(z.c), "zombie", 5, 11, z.from, z.to, `zombie window: ${z.c} ${z.x}`, "zombie");
   }
   for (const s of run.strikes) {
     if (s.until <= s.step + 1) continue;

@@ -75,7 +75,7 @@ function paint(from, to) {
 // arrange lays out everything anew.
 function arrange() {
   const narrow = innerWidth <= 860;
-  const gutter = narrow ? 40 : 128;
+  const gutter = narrow ? 44 : 128;
   placeLanes((chart.clientWidth - gutter) * .46);
   layOut();
   root.style.setProperty("--gutter", gutter + "px");
@@ -83,6 +83,7 @@ function arrange() {
   root.style.setProperty("--wide", gutter + width + 260 + "px");
   byId("body").style.height = top_(rows.length) + 12 + "px";
   chart.classList.toggle("small", view.height < 12);
+  chart.classList.toggle("narrow", narrow);
   chart.classList.toggle("dense", view.height < 16);
   byId("lanes").replaceChildren(...lanes.map((lane) => element("div",
     { style: `left:${gutter + lane.x}px;color:${lane.colour}` }, lane.name,
@@ -328,6 +329,13 @@ function fillLegend() {
   ]), element("form", { method: "dialog" }, element("button", {}, "close")));
 }
 
+// showAll scrolls to where some steps are on the screen together, if there is such a place.
+function showAll(steps) {
+  const ys = steps.filter((s) => s >= 1 && s <= last).map(middle);
+  const spare = chart.clientHeight - 90 - (Math.max(...ys) - Math.min(...ys));
+  if (ys.length && spare >= 0) chart.scrollTop = Math.min(...ys) - 30 - spare / 2;
+}
+
 function start() {
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   const summary = byId("summary"), named = run.verdicts.find((v) => v.summary === run.summary);
@@ -339,9 +347,13 @@ function start() {
   arrange();
   listen();
   const wanted = /^#step-(\d+)$/.exec(location.hash);
+  let steps = named ? named.steps.filter((s) => new RegExp(`\\b${s}\\b`).test(run.summary)) : [];
+  if (named && !steps.length) steps = named.steps;
   const first = wanted ? +wanted[1] :
-    Math.max(0, ...(named?.steps || [])) || run.strikes[0]?.step || 1;
-  if (last) select(Math.min(first, last));
+    Math.max(0, ...steps) || run.strikes[0]?.step || 1;
+  if (!last) return;
+  if (!wanted) showAll(steps);
+  select(Math.min(first, last));
 }
 
 start();
