@@ -93,6 +93,7 @@ function arrange() {
 
 // select moves the cursor to a line, and shows a message if one is given.
 function select(step, message) {
+  if (!last) return; // a run without lines
   view.cursor = Math.max(1, Math.min(last, step));
   view.message = message || null;
   const y = middle(view.cursor), head = byId("lanes").offsetHeight;
@@ -351,7 +352,6 @@ function start() {
   if (named && !steps.length) steps = named.steps;
   const first = wanted ? +wanted[1] :
     Math.max(0, ...steps) || run.strikes[0]?.step || 1;
-  if (!last) return;
   if (!wanted) showAll(steps);
   select(Math.min(first, last));
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -140,6 +141,16 @@ func TestHostileTextStaysText(t *testing.T) {
 	b.want("true", `document.body.innerText.includes("<b class=evil>")`)
 	b.press("End")
 	b.press("Home")
+	b.quiet()
+}
+
+// TestPageOfNothing: a run that was given up at once has no line.
+func TestPageOfNothing(t *testing.T) {
+	b := startBrowser(t, 1280, 800)
+	b.open(pageOf(t, &scenario.Outcome{Result: &trace.Result{Frozen: "a mutex is held"}}))
+	for _, key := range []string{"j", "End", "v", "f", "u", "0", "Enter"} {
+		b.press(key)
+	}
 	b.quiet()
 }
 

@@ -233,7 +233,7 @@ func stepsOf(v linearizability.Verdict) []int64 {
 
 // clients are the lanes, with the goroutines that have written a line.
 func (r reader) clients() []client {
-	var list []client
+	list := []client{}
 	at := map[string]int{}
 	for i, name := range r.Scenario.Script.ClientNames() {
 		list = append(list, client{Name: name, Goroutines: []string{name}})
