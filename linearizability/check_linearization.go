@@ -24,8 +24,8 @@ type Ordered struct {
 	State    string // of the object after it; "" in Left
 }
 
-// Linearization is an order of the operations by the sequential model of the object. It runs the check
-// once more. ok is false if the kind of object has no sequential model, or if porcupine does not
+// Linearization is an order of the operations by the sequential model of the object. It runs the
+// check once more. ok is false if the kind of object has no sequential model, or if porcupine does not
 // decide the history.
 func (r Report) Linearization() (l Linearization, ok bool) {
 	if r.order == nil {

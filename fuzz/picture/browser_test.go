@@ -39,7 +39,7 @@ type reply struct {
 }
 
 // startBrowser starts a Chromium with an empty page, or skips the test if there is none.
-func startBrowser(t *testing.T, wide, high int) *browser {
+func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -52,7 +52,7 @@ func startBrowser(t *testing.T, wide, high int) *browser {
 	}
 	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
 		"--disable-dev-shm-usage", "--user-data-dir="+t.TempDir(), "--remote-debugging-pipe",
-		fmt.Sprintf("--window-size=%d,%d", wide, high), "about:blank")
+		"about:blank")
 	toRead, to := pipe(t)
 	from, fromWrite := pipe(t)
 	cmd.ExtraFiles = []*os.File{toRead, fromWrite}
@@ -69,7 +69,17 @@ func startBrowser(t *testing.T, wide, high int) *browser {
 			t.Logf("chromium: %v", err)
 		}
 	})
-	b.attach(wide, high)
+	b.attach()
+	return b
+}
+
+// of is the browser for a part of the test, which has seen nothing yet.
+func (b *browser) of(t *testing.T) *browser {
+	whole := b.t
+	t.Cleanup(func() { b.t = whole })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.t, b.requests, b.problems = t, nil, nil
 	return b
 }
 
@@ -84,7 +94,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 }
 
 // attach takes the first page of the browser.
-func (b *browser) attach(wide, high int) {
+func (b *browser) attach() {
 	var targets struct {
 		TargetInfos []struct{ TargetID, Type string }
 	}
@@ -100,6 +110,11 @@ func (b *browser) attach(wide, high int) {
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		b.call(domain+".enable", nil)
 	}
+}
+
+// size sets the size of the screen.
+func (b *browser) size(wide, high int) {
+	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{
 		"width": wide, "height": high, "deviceScaleFactor": 1, "mobile": false})
 }

@@ -151,7 +151,7 @@ function arrowOf(m) {
   const client = laneOf.get(m.c), server = laneOf.get("server");
   if (!client) return null;
   const [a, b] = m.up ? [client, server] : [server, client];
-  const y1 = m.up ? top_(rowOf[Math.min(m.from, last + 1)]) : middle(m.from);
+  const y1 = m.up ? heightOf(rowOf[Math.min(m.from, last + 1)]) : middle(m.from);
   const y2 = m.step ? middle(m.step) : y1 + view.height * .8;
   const inset = Math.sign(b.x - a.x) * 3;
   const x1 = a.x + inset, full = b.x - inset;
@@ -179,7 +179,7 @@ function drawMessage(root, m, seen) {
     svg("path", { class: "head", d: "M0 0L-8 -3.4L-6.4 0L-8 3.4Z", style: `--c:${a.client.colour}`,
       transform: `translate(${a.x2} ${a.y2}) rotate(${t})` }, root);
   }
-  const hit = svg("line", { class: "hit", "data-message": run.messages.indexOf(m), ...ends }, root);
+  const hit = svg("line", { class: "hit", ...ends }, root);
   hit.addEventListener("click", () => select(m.step || Math.min(m.from, last), m));
   tip(hit, messageText(m));
 }
@@ -199,7 +199,8 @@ function drawChange(root, c, seen) {
   if (!seen(y, y) || rows[rowOf[c.step]].kind === "fold") return;
   const blamed = run.blamed.includes(c.path) ? " blamed" : "";
   const cls = `dot change ${c.kind.replace("node-", "")}${blamed}`;
-  const shape = c.kind === "data-changed" ? svg("circle", { class: cls, cx: x, cy: y, r: 4.5 }, root) :
+  const shape = c.kind === "data-changed" ?
+    svg("circle", { class: cls, cx: x, cy: y, r: 4.5 }, root) :
     svg("rect", { class: cls, x: x - 4.5, y: y - 4.5, width: 9, height: 9 }, root);
   shape.addEventListener("click", () => select(c.step));
   tip(shape, `${c.kind} ${c.path}`);

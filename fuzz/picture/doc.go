@@ -12,5 +12,6 @@
 // byte for byte. Text of the code under test cannot become part of the page's markup, and the page
 // forbids itself every request (Content-Security-Policy).
 //
-// page.html, page.css and the files *.js are the page; run.go has the data that they show.
+// page.html, page.css and the files *.js are the page. run.go has the data that they show, and
+// read.go takes it from an outcome.
 package picture

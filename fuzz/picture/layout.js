@@ -79,7 +79,7 @@ function effectsOf(step) {
   return to;
 }
 
-const top_ = (row) => row * view.height;
+const heightOf = (row) => row * view.height;
 const middle = (step) => (rowOf[Math.min(step, last + 1)] + .5) * view.height;
 
 // seconds is a time of the trace as text.

@@ -15,7 +15,7 @@ function showRows(from, to) {
 
 function rowElement(row, i) {
   const e = element("div", { class: rowClass(row, i), "data-row": i,
-    style: `top:${top_(i)}px;height:${view.height}px` });
+    style: `top:${heightOf(i)}px;height:${view.height}px` });
   const text = element("span", { class: "x" });
   if (row.kind === "gap") text.append(`${duration(row.gap)} later`);
   else if (row.kind === "fold") text.append(foldText(row));
@@ -81,7 +81,7 @@ function arrange() {
   root.style.setProperty("--gutter", gutter + "px");
   root.style.setProperty("--diagram", width + "px");
   root.style.setProperty("--wide", gutter + width + 260 + "px");
-  byId("body").style.height = top_(rows.length) + 12 + "px";
+  byId("body").style.height = heightOf(rows.length) + 12 + "px";
   chart.classList.toggle("small", view.height < 12);
   chart.classList.toggle("narrow", narrow);
   chart.classList.toggle("dense", view.height < 16);
@@ -185,7 +185,7 @@ function paintMap() {
     g.fillStyle = colour(name);
     g.fillRect(x, Math.min(y(step), height - 3), wide, 3);
   };
-  const total = top_(rows.length);
+  const total = heightOf(rows.length);
   g.fillStyle = colour("--hover");
   g.fillRect(0, chart.scrollTop / total * height, 16, chart.clientHeight / total * height);
   for (const s of run.strikes) mark(s.step, "--fault", 0, 10);
@@ -201,8 +201,9 @@ const keys = {
   v: () => jumpVerdict(1), V: () => jumpVerdict(-1), f: () => jumpFault(1), F: () => jumpFault(-1),
   n: () => jumpHit(1), N: () => jumpHit(-1), "/": () => byId("search").focus(),
   "+": () => zoom(1), "=": () => zoom(1), "-": () => zoom(-1), 0: fit,
-  u: () => unfold(!view.unfolded), t: () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"),
-  Enter: () => toggleFold(rows.find((row) => row.kind === "fold" && at(row, view.cursor, row.to + 1))),
+  u: () => unfold(!view.unfolded),
+  t: () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"),
+  Enter: () => toggleFold(rows.find((r) => r.kind === "fold" && at(r, view.cursor, r.to + 1))),
   "?": () => byId("legend").showModal(),
 };
 
@@ -247,7 +248,7 @@ function listen() {
     zoom(e.deltaY < 0 ? 1 : -1);
   }, { passive: false });
   byId("map").addEventListener("click", (e) => {
-    chart.scrollTop = e.offsetY / byId("map").clientHeight * top_(rows.length) -
+    chart.scrollTop = e.offsetY / byId("map").clientHeight * heightOf(rows.length) -
       chart.clientHeight / 2;
   });
   byId("search").addEventListener("input", (e) => search(e.target.value));
@@ -275,59 +276,6 @@ function copy() {
   getSelection().removeAllRanges();
   getSelection().addRange(range);
   if (document.execCommand("copy")) byId("copy").textContent = "copied"; // works from disk, too
-}
-
-function fillLegend() {
-  const table = (list) => element("table", {}, ...list.map(([a, b]) =>
-    element("tr", {}, element("td", {}, a), element("td", {}, b))));
-  const key = (...names) => {
-    const span = element("span", {});
-    names.forEach((n) => span.append(element("kbd", {}, n), " "));
-    return span;
-  };
-  const sign = (shapes) => {
-    const s = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    s.setAttribute("width", 60);
-    s.setAttribute("height", 18);
-    s.style.setProperty("--c", "var(--lane0)");
-    for (const [tag, attributes] of shapes) svg(tag, attributes, s);
-    return s;
-  };
-  const line = (cls) => ["line", { class: "arrow " + cls, x1: 2, x2: 50, y1: 9, y2: 9 }];
-  const head = ["path", { class: "head", d: "M0 0L-8 -3.4L-6.4 0L-8 3.4Z",
-    transform: "translate(54 9)" }];
-  const box = (cls, height) => ["rect", { class: cls, x: 4, y: 3, width: 48, height: height || 12 }];
-  byId("legend").replaceChildren(element("h2", {}, "signs"), table([
-    [sign([line("request"), head]), "a request, from its sending to its arrival"],
-    [sign([line("reply"), head]), "a reply"],
-    [sign([line("event"), head]), "a watch notification"],
-    [sign([["line", { class: "arrow lost", x1: 2, x2: 30, y1: 9, y2: 9 }],
-      ["line", { class: "lost-end", x1: 26, x2: 34, y1: 5, y2: 13 }],
-      ["line", { class: "lost-end", x1: 26, x2: 34, y1: 13, y2: 5 }]]),
-      "a message that never arrived"],
-    [sign([["path", { class: "bolt", d: "M2 -10L-6 2L-1 2L-3 10L6 -3L1 -3L4 -10Z",
-      transform: "translate(12 9) scale(.8)" }], ["rect",
-      { class: "outage", x: 28, y: 3, width: 24, height: 12 }]]),
-      "a fault, and how long it lasts"],
-    [sign([box("session", 6)]), "a session, on the line of its client"],
-    [sign([box("call-bar")]), "a call; dashed: it never returned; red: it failed"],
-    [sign([box("belief"), ["rect", { class: "hold", x: 4, y: 6, width: 30, height: 6 }]]),
-      "a hold: full for the server, framed as the client believes"],
-    [sign([box("zombie")]), "a zombie window: the client believes, the server has ended it"],
-    [sign([["rect", { class: "change created", x: 3, y: 5, width: 9, height: 9 }],
-      ["rect", { class: "change", x: 22, y: 5, width: 9, height: 9 }],
-      ["circle", { class: "change", cx: 46, cy: 9, r: 4.5 }]]),
-      "a znode is created, is deleted, gets new data"],
-    [sign([box("blamed-bar")]), "a znode to blame, for as long as it exists"],
-    [element("b", { style: "color:var(--bad)" }, "\u25c6 58"), "a step that the verdict names"],
-  ]), element("h2", {}, "keys"), table([
-    [key("j", "k", "\u2193", "\u2191"), "next line, line before"],
-    [key("v", "f"), "next step of the verdict, next fault; with shift the one before"],
-    [key("/", "n", "N"), "search, next, the one before"],
-    [key("+", "-", "0"), "zoom, and the whole run"],
-    [key("Enter", "u"), "unfold this, unfold all"],
-    [key("t", "?"), "light or dark, this list"],
-  ]), element("form", { method: "dialog" }, element("button", {}, "close")));
 }
 
 // showAll scrolls to where some steps are on the screen together, if there is such a place.

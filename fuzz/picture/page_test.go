@@ -8,9 +8,32 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// TestPageShowsAFinding drives the page as a reader does.
-func TestPageShowsAFinding(t *testing.T) {
-	b := startBrowser(t, 1280, 800)
+// TestPage opens pages in a browser, and uses them as a reader does. None of them may complain, or
+// ask the network for anything.
+func TestPage(t *testing.T) {
+	b := startBrowser(t)
+	for name, test := range map[string]func(*testing.T, *browser){
+		"it shows a finding":                  pageShowsAFinding,
+		"it begins with the verdict":          pageBeginsWithTheVerdict,
+		"it folds and unfolds":                pageFoldsAndUnfolds,
+		"it obeys keys":                       pageObeysKeys,
+		"print has every line":                pagePrintHasEveryLine,
+		"long runs draw only what is visible": pageLongRunsDrawOnlyWhatIsVisible,
+		"it is readable on a small screen":    pageIsReadableOnASmallScreen,
+		"hostile text stays text":             pageHostileTextStaysText,
+		"a run without lines has a page":      pageOfNothing,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := b.of(t)
+			test(t, b)
+			b.quiet()
+		})
+	}
+}
+
+// pageShowsAFinding drives the page as a reader does.
+func pageShowsAFinding(t *testing.T, b *browser) {
+	b.size(1280, 800)
 	b.open(pageOf(t, exhibit(t, "vanished-predecessor")))
 	b.want("liveness is violated", `document.querySelector("h1").textContent`)
 	b.want("true", `document.querySelectorAll("#diagram .arrow").length > 10`)
@@ -36,13 +59,12 @@ func TestPageShowsAFinding(t *testing.T) {
 			t.Errorf("the panel has no %q:\n%s", part, panel)
 		}
 	}
-	b.quiet()
 }
 
-// TestPageBeginsWithTheVerdict: the steps that the verdict names are on the screen, and the last of
+// pageBeginsWithTheVerdict: the steps that the verdict names are on the screen, and the last of
 // them is chosen.
-func TestPageBeginsWithTheVerdict(t *testing.T) {
-	b := startBrowser(t, 1200, 700)
+func pageBeginsWithTheVerdict(t *testing.T, b *browser) {
+	b.size(1200, 700)
 	b.open(pageOf(t, exhibit(t, "holder-not-told-of-expiry")))
 	b.want("28 45", `[...document.querySelectorAll(".row.verdict .n")].map((e) =>
 		e.textContent).join(" ")`)
@@ -53,26 +75,25 @@ func TestPageBeginsWithTheVerdict(t *testing.T) {
 	b.press("t")
 	b.click(`document.querySelector("#order summary")`)
 	b.shoot("picture-dark")
-	b.quiet()
 }
 
-func TestPageFoldsAndUnfolds(t *testing.T) {
-	b := startBrowser(t, 1280, 800)
+func pageFoldsAndUnfolds(t *testing.T, b *browser) {
+	b.size(1280, 800)
 	b.open(pageOf(t, exhibit(t, "vanished-predecessor")))
 	b.want("0", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
 	b.press("Home")
 	b.want("1", `view.cursor`)
-	fold := `[...document.querySelectorAll(".row.fold")].find((e) => e.textContent.includes("24 lines"))`
+	fold := `[...document.querySelectorAll(".row.fold")].find((e) =>
+		e.textContent.includes("24 lines"))`
 	b.want("true", fold+`.textContent.includes("pings of a, b")`)
 	b.click(fold)
 	b.want("12", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
 	b.press("Enter")
 	b.want("0", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
-	b.quiet()
 }
 
-func TestPageObeysKeys(t *testing.T) {
-	b := startBrowser(t, 1280, 800)
+func pageObeysKeys(t *testing.T, b *browser) {
+	b.size(1280, 800)
 	b.open(pageOf(t, exhibit(t, "dying-node-adopted")))
 	b.press("Home")
 	b.press("j")
@@ -97,22 +118,20 @@ func TestPageObeysKeys(t *testing.T) {
 	b.want("dark", `document.documentElement.dataset.theme`)
 	b.press("?")
 	b.want("true", `document.getElementById("legend").open`)
-	b.quiet()
 }
 
-// TestPrintHasEveryLine: the screen has the visible lines only.
-func TestPrintHasEveryLine(t *testing.T) {
-	b := startBrowser(t, 1280, 800)
+// pagePrintHasEveryLine: the screen has the visible lines only.
+func pagePrintHasEveryLine(t *testing.T, b *browser) {
+	b.size(1280, 800)
 	b.open(pageOf(t, exhibit(t, "vanished-predecessor")))
 	b.want("false", `document.querySelectorAll(".row").length === rows.length`)
 	b.eval(`dispatchEvent(new Event("beforeprint"))`)
 	b.want("true", `document.querySelectorAll(".row").length === rows.length`)
-	b.quiet()
 }
 
-// TestLongRunsDrawOnlyWhatIsVisible: thousands of lines must not make a page slow.
-func TestLongRunsDrawOnlyWhatIsVisible(t *testing.T) {
-	b := startBrowser(t, 1280, 800)
+// pageLongRunsDrawOnlyWhatIsVisible: thousands of lines must not make a page slow.
+func pageLongRunsDrawOnlyWhatIsVisible(t *testing.T, b *browser) {
+	b.size(1280, 800)
 	b.open(pageOf(t, longRun(t)))
 	b.want("true", `run.lines.length > 5000`)
 	t.Logf("%s lines are on the screen after %s ms", b.eval(`run.lines.length`),
@@ -121,37 +140,33 @@ func TestLongRunsDrawOnlyWhatIsVisible(t *testing.T) {
 		b.press(key)
 		b.want("true", `document.querySelectorAll("*").length < 1500`)
 	}
-	b.quiet()
 }
 
-// TestPageIsReadableOnASmallScreen: the page itself does not scroll to the side.
-func TestPageIsReadableOnASmallScreen(t *testing.T) {
-	b := startBrowser(t, 420, 900)
+// pageIsReadableOnASmallScreen: the page itself does not scroll to the side.
+func pageIsReadableOnASmallScreen(t *testing.T, b *browser) {
+	b.size(420, 900)
 	b.open(pageOf(t, exhibit(t, "dying-node-adopted")))
 	b.want("true", `document.documentElement.scrollWidth <= innerWidth`)
-	b.quiet()
 }
 
-// TestHostileTextStaysText: names and data of the code under test are not markup.
-func TestHostileTextStaysText(t *testing.T) {
-	b := startBrowser(t, 1280, 800)
+// pageHostileTextStaysText: names and data of the code under test are not markup.
+func pageHostileTextStaysText(t *testing.T, b *browser) {
+	b.size(1280, 800)
 	b.open(pageOf(t, hostileRun(t)))
 	b.want("undefined", `typeof evil`)
 	b.want("0", `document.querySelectorAll("img, b.evil").length`)
 	b.want("true", `document.body.innerText.includes("<b class=evil>")`)
 	b.press("End")
 	b.press("Home")
-	b.quiet()
 }
 
-// TestPageOfNothing: a run that was given up at once has no line.
-func TestPageOfNothing(t *testing.T) {
-	b := startBrowser(t, 1280, 800)
+// pageOfNothing: a run that was given up at once has no line.
+func pageOfNothing(t *testing.T, b *browser) {
+	b.size(1280, 800)
 	b.open(pageOf(t, &scenario.Outcome{Result: &trace.Result{Frozen: "a mutex is held"}}))
 	for _, key := range []string{"j", "End", "v", "f", "u", "0", "Enter"} {
 		b.press(key)
 	}
-	b.quiet()
 }
 
 // longRun is a run with more than 5000 lines.

@@ -22,6 +22,8 @@ var (
 	diagramJS string
 	//go:embed panel.js
 	panelJS string
+	//go:embed legend.js
+	legendJS string
 	//go:embed page.js
 	pageJS string
 )
@@ -49,7 +51,8 @@ func Write(w io.Writer, o *scenario.Outcome, repeat string) error {
 	var b bytes.Buffer
 	err = pageTemplate.Execute(&b, page{
 		run: r, Story: o.Story(), CSS: template.CSS(pageCSS),
-		Script: template.JS(layoutJS + diagramJS + panelJS + pageJS), Data: template.JS(data),
+		Script: template.JS(layoutJS + diagramJS + panelJS + legendJS + pageJS),
+		Data:   template.JS(data),
 	})
 	if err != nil {
 		return fmt.Errorf("picture: %w", err)
