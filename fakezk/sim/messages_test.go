@@ -11,7 +11,8 @@ import (
 
 // TestMessagesJoinTheirLines: each message that arrived names the lines at both of its ends.
 func TestMessagesJoinTheirLines(t *testing.T) {
-	r := mustRun(t, World{Seed: 3, Clients: contenders(3, 2), Settle: 10 * time.Second})
+	r := mustRun(t, World{Seed: 3, Clients: contenders(3, 2), Settle: 10 * time.Second,
+		Plan: []fault.Fault{{Kind: fault.Cut, Client: "a", Request: 2}}})
 	kinds := map[string]int{}
 	for _, m := range r.Messages {
 		if m.Lost {
