@@ -14,7 +14,7 @@ func TestMessagesJoinTheirLines(t *testing.T) {
 	r := mustRun(t, World{Seed: 3, Clients: contenders(3, 2), Settle: 10 * time.Second,
 		Plan: []fault.Fault{{Kind: fault.Cut, Client: "a", Request: 2}}})
 	kinds := map[string]int{}
-	for _, m := range r.Messages {
+	for _, m := range r.Messages() {
 		if m.Lost {
 			continue
 		}
@@ -67,7 +67,7 @@ func TestLostMessagesNameTheFault(t *testing.T) {
 			{Kind: kind, Client: "a", Request: 2, For: length}}})
 		strike := r.Strikes[0].Step
 		var taken, vanished int
-		for _, m := range r.Messages {
+		for _, m := range r.Messages() {
 			switch {
 			case m.Lost && m.Step == strike && m.Op == r.Strikes[0].Op:
 				taken++
@@ -84,7 +84,7 @@ func TestLostMessagesNameTheFault(t *testing.T) {
 // TestMessagesAreTheSameInEachRun: they are part of the record.
 func TestMessagesAreTheSameInEachRun(t *testing.T) {
 	run := func() []trace.Message {
-		return mustRun(t, World{Seed: 9, Clients: contenders(3, 2), Plan: anyPlan(9, 3)}).Messages
+		return mustRun(t, World{Seed: 9, Clients: contenders(3, 2), Plan: anyPlan(9, 3)}).Messages()
 	}
 	one, two := run(), run()
 	if len(one) != len(two) {

@@ -92,15 +92,7 @@ func (n *Notes) Into(r *Result) {
 		p.Step = step
 		r.Changes = append(r.Changes, p)
 	}
-	for _, m := range n.messages {
-		m.From = r.Step(m.from)
-		if m.arrived == 0 {
-			m.Lost = true
-		} else {
-			m.Step = r.Step(m.arrived)
-		}
-		r.Messages = append(r.Messages, m.Message)
-	}
+	r.messages = n.messages
 	for step, p := range numbered(r.Trace, n.strikes) {
 		if *p.fired {
 			p.Step = step

@@ -21,9 +21,6 @@ type Result struct {
 	Events []EventPoint
 	// Changes are the changes of tree and sessions, in order.
 	Changes []Change
-	// Messages are the messages on all connections, in the order in which they were sent; nil in a
-	// real world.
-	Messages []Message
 	// Notices are the clients' notices of their sessions, in order.
 	Notices []Notice
 	// Nodes, Sessions and Watches are the server's state at rest, before the connections were
@@ -65,6 +62,24 @@ type Result struct {
 	// late or a server took to answer. A run that was stalled for longer than something may take
 	// says nothing about it. Down is the longest time that the server was down for a Restart.
 	Stalled, Down time.Duration
+
+	messages []pendingMessage
+}
+
+// Messages are the messages on all connections, in the order in which they were sent; nil in a real
+// world. Most runs are never asked for them.
+func (r *Result) Messages() []Message {
+	list := make([]Message, 0, len(r.messages))
+	for _, m := range r.messages {
+		m.From = r.Step(m.from)
+		if m.arrived == 0 {
+			m.Lost = true
+		} else {
+			m.Step = r.Step(m.arrived)
+		}
+		list = append(list, m.Message)
+	}
+	return list
 }
 
 // A Runaway is code under test that works without end. One of its numbers is not 0.

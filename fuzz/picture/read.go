@@ -148,7 +148,7 @@ func (r reader) lines() []line {
 func (r reader) pings() []int64 {
 	var steps []int64
 	pings := map[int64]bool{}
-	for _, m := range r.Result.Messages {
+	for _, m := range r.Result.Messages() {
 		if m.Lost || m.Step < 1 || m.Step >= r.end {
 			continue
 		}
@@ -161,8 +161,8 @@ func (r reader) pings() []int64 {
 }
 
 func (r reader) messages() []message {
-	list := make([]message, 0, len(r.Result.Messages))
-	for _, m := range r.Result.Messages {
+	list := []message{}
+	for _, m := range r.Result.Messages() {
 		list = append(list, message{
 			m.Client, m.Conn, m.Up, m.Op, micros(m.Sent), m.From, m.Step, m.Lost,
 		})
