@@ -1,11 +1,13 @@
 package picture
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestPage opens pages in a browser, and uses them as a reader does. None of them may complain, or
@@ -22,6 +24,7 @@ func TestPage(t *testing.T) {
 		"it is readable on a small screen":    pageIsReadableOnASmallScreen,
 		"hostile text stays text":             pageHostileTextStaysText,
 		"a run without lines has a page":      pageOfNothing,
+		"every exhibit has a page":            pageOfEachExhibit,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := b.of(t)
@@ -158,6 +161,27 @@ func pageHostileTextStaysText(t *testing.T, b *browser) {
 	b.want("true", `document.body.innerText.includes("<b class=evil>")`)
 	b.press("End")
 	b.press("Home")
+}
+
+// pageOfEachExhibit opens the pages of the gallery, without -full a few of them.
+func pageOfEachExhibit(t *testing.T, b *browser) {
+	names, err := filepath.Glob("../gallery/testdata/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		if !testrun.Full() && i%20 != 0 {
+			continue
+		}
+		slug := strings.TrimSuffix(filepath.Base(name), ".yaml")
+		b := b.of(t)
+		b.open(pageOf(t, exhibit(t, slug)))
+		for _, key := range []string{"v", "f", "u", "Home", "End"} {
+			b.press(key)
+		}
+		b.want("violated", `document.body.className`)
+		b.quiet()
+	}
 }
 
 // pageOfNothing: a run that was given up at once has no line.
