@@ -45,6 +45,12 @@ func pageShowsAFinding(t *testing.T, b *browser) {
 	b.want("true", `document.querySelectorAll("#diagram .blamed-bar").length > 0`)
 	b.want("_c_G4-lock-0000000003", `document.querySelector(".tree .blamed").textContent`)
 
+	b.want("/a/b of 12|/a/b-c, /a/b/c", `(() => { run.blamed = ["/a/b"];
+		const e = element("p", {}, linked("/a/b of 12", [12]), "|", linked("/a/b-c, /a/b/c"));
+		const marked = [...e.querySelectorAll(".blamed, a")].map((m) => m.textContent).join(" ");
+		run.blamed = ["/lock/_c_G4-lock-0000000003"];
+		return marked === "/a/b 12" ? e.textContent : "marked: " + marked })()`)
+
 	b.click(`document.querySelector(".tree .blamed")`)
 	b.want("true", `+document.getElementById("hits").textContent.split(" ")[0] > 3`)
 	b.click(`[...document.querySelectorAll("#summary a")].find((a) => a.textContent === "533")`)

@@ -16,7 +16,8 @@ const stepLink = (step, text) => element("a", { class: "step", "data-step": step
 function linked(text, steps) {
   const parts = document.createDocumentFragment();
   const names = [...run.blamed].sort((a, b) => b.length - a.length);
-  const pattern = [...names.map(escaped), ...(steps || []).map((s) => `\\b${s}\\b`)].join("|");
+  const whole = names.map((n) => escaped(n) + "(?![\\w/-])"); // not the beginning of a longer path
+  const pattern = [...whole, ...(steps || []).map((s) => `\\b${s}\\b`)].join("|");
   if (!pattern) {
     parts.append(text);
     return parts;
