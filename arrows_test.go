@@ -87,7 +87,9 @@ var arrows = map[string]string{
 	"fuzz/hunt": `
 		fakezk/fault fakezk/sim fakezk/trace linearizability linearizability/ops
 		fuzz/internal/mix fuzz/saved fuzz/scenario`,
-	"fuzz": `linearizability fuzz/hunt fuzz/saved fuzz/scenario internal/inflight`,
+	"fuzz/picture": `fakezk/trace fuzz/scenario linearizability`,
+	"fuzz": `
+		linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario internal/inflight`,
 	"fuzz/gallery": `
 		fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
 		github.com/go-zookeeper/zk`,
@@ -95,8 +97,8 @@ var arrows = map[string]string{
 	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli": `
 		fakezk fakezk/conform fakezk/fault fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
-		fakezk/trace fuzz/object fuzz/saved fuzz/scenario internal/inflight linearizability
-		github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
+		fakezk/trace fuzz/object fuzz/picture fuzz/saved fuzz/scenario internal/inflight
+		linearizability github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
 }
 
 // allowedImports returns the import paths of an entry of arrows. A name without a dot in its first

@@ -78,8 +78,7 @@
 //
 // zksim replay reports differences between a run and the expectations of the file, for instance a
 // fault of its plan that matches nothing; with --step it does so before the walk and at its end.
-// --draw writes a picture if the judge of the workload has one, such as that of a lock; if not, the
-// output ends with "no picture", and the exit status is the same.
+// --html draws the run as one HTML page (see package picture).
 //
 // zksim diff takes scenario files (.yaml, .yml) and texts with a trace: a whole one, as
 // replay --trace prints it, or the first part, as --until prints it. A text with missing

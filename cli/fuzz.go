@@ -22,6 +22,7 @@ type fuzzCommand struct {
 	Known            []string       `help:"A saved finding. Violations that differ from it only in names and numbers do not count." placeholder:"FILE"`
 	Corpus           string         `help:"Directory of the scenarios that showed new behaviour. The hunt plays them first and adds new ones; the same seed then continues with other scenarios." placeholder:"DIR"`
 	Save             string         `help:"Directory to save the findings in." placeholder:"DIR"`
+	HTML             string         `name:"html" help:"Directory to draw the findings in, as HTML pages." placeholder:"DIR"`
 	CheckDeterminism bool           `help:"Run every scenario twice and compare the traces."`
 	Unsteady         bool           `help:"Keep findings of code that is not deterministic: do not make them small, and count how many of 20 more runs show them."`
 	JSON             bool           `help:"Print JSON."`
@@ -115,7 +116,8 @@ func (c *fuzzCommand) check() error {
 	if c.Findings < 1 {
 		return fmt.Errorf("--findings: %d; expected 1 or more", c.Findings)
 	}
-	return errors.Join(checkDir("--save", c.Save), checkDir("--corpus", c.Corpus))
+	return errors.Join(checkDir("--save", c.Save), checkDir("--html", c.HTML),
+		checkDir("--corpus", c.Corpus))
 }
 
 // playKnown plays the files of --known.

@@ -243,6 +243,10 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	}
 	var err error
 	found.File, err = a.keepFinding(f.Outcome, f.unsteady, c.Save, c.JSON)
+	if err != nil || f.unsteady != nil {
+		return found, err
+	}
+	found.Picture, err = a.drawFinding(f.Outcome, c.HTML, found.File, c.JSON)
 	return found, err
 }
 

@@ -16,6 +16,7 @@ type galleryCommand struct {
 	Seed     uint64   `help:"First seed of the hunts." default:"1"`
 	Runs     int      `help:"Give a hunt up after so many scenarios." default:"3000"`
 	Strategy []string `help:"Strategies to hunt with, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
+	HTML     string   `name:"html" help:"Directory to draw the smallest scenarios in, as HTML pages." placeholder:"DIR"`
 	Story    bool     `help:"Print each bug and the story of its smallest scenario."`
 	Absent   bool     `help:"List the bugs that cannot be shown, or those of them that are named, and why, instead of hunting."`
 	List     bool     `help:"List the exhibits, or those that are named, instead of hunting; without names the planted ones, too."`
@@ -86,6 +87,9 @@ func (c *galleryCommand) Run(a *app, line *kong.Context) error {
 	if err := hunt.CheckStrategies(c.Strategy); err != nil {
 		return err
 	}
+	if err := checkDir("--html", c.HTML); err != nil {
+		return err
+	}
 	return c.hunt(a, exhibits)
 }
 
@@ -151,6 +155,9 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 			if !c.JSON {
 				c.print(a, j, hunts)
 			}
+			if err := c.draw(a, hunts); err != nil {
+				return err
+			}
 		}
 		if ended != nil {
 			break
@@ -161,6 +168,16 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 		return err
 	}
 	return a.ending(missed > 0, ended)
+}
+
+// draw draws the most common minimal scenario of an exhibit.
+func (c *galleryCommand) draw(a *app, hunts []gallery.Hunted) error {
+	best, _ := commonest(hunts)
+	if !best.Found() {
+		return nil
+	}
+	_, err := a.drawFinding(best.Minimal, c.HTML, "", c.JSON)
+	return err
 }
 
 // end prints the lines after the last exhibit.

@@ -19,7 +19,7 @@ type absentJSON struct {
 
 // withoutHunts refuses the flags of hunts, even with their default values.
 func withoutHunts(line *kong.Context) error {
-	hunts := []string{"seeds", "seed", "runs", "strategy", "story", "list"}
+	hunts := []string{"seeds", "seed", "runs", "strategy", "html", "story", "list"}
 	for _, given := range line.Path {
 		if f := given.Flag; f != nil && slices.Contains(hunts, f.Name) {
 			return fmt.Errorf("--absent goes without --%s", f.Name)

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/zksim/zksim/fuzz/saved"
-	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 type replayCommand struct {
@@ -16,7 +13,7 @@ type replayCommand struct {
 	Trace bool   `help:"Print the whole trace."`
 	Step  bool   `help:"Walk through the trace: return shows the next line, ? lists the other keys."`
 	Until *int64 `help:"Print the trace up to line N and the world as it was then; with --step begin there." placeholder:"N"`
-	Draw  string `help:"Write a picture of the history, an HTML page, to a file." placeholder:"FILE"`
+	HTML  string `name:"html" help:"Write a picture of the run, an HTML page, to a file." placeholder:"OUT"`
 	JSON  bool   `help:"Print JSON."`
 }
 
@@ -35,16 +32,12 @@ func (c *replayCommand) Run(a *app) error {
 	if last := int64(r.Outcome.Result.Trace.Len()); c.until() > last {
 		return fmt.Errorf("--until: the trace has %d lines, there is no line %d", last, c.until())
 	}
-	var noPicture error
-	if c.Draw != "" {
-		if noPicture, err = draw(r.Outcome, c.Draw); err != nil {
-			return err
+	if c.HTML != "" {
+		if err := a.draw(r.Outcome, c.HTML, c.File); err != nil {
+			return fmt.Errorf("--html: %w", err)
 		}
 	}
 	err = c.show(a, r)
-	if noPicture != nil {
-		c.tellNoPicture(a, r, noPicture)
-	}
 	if len(r.Problems) > 0 && (err == nil || errors.Is(err, context.Canceled)) {
 		err = errViolated
 	}
@@ -80,15 +73,6 @@ func (c *replayCommand) step(a *app, r *saved.Replay) error {
 	return err
 }
 
-// tellNoPicture prints why there is no picture, on stderr if stdout is for programs.
-func (c *replayCommand) tellNoPicture(a *app, r *saved.Replay, why error) {
-	out := a.out
-	if c.JSON {
-		out = a.errors
-	}
-	fmt.Fprintf(out, "no picture: %v (workload %s)\n", why, r.Outcome.Scenario.Workload.Name)
-}
-
 // until is the line of --until, 0 without the flag.
 func (c *replayCommand) until() int64 {
 	if c.Until == nil {
@@ -108,18 +92,6 @@ func (c *replayCommand) check() error {
 		return fmt.Errorf("--trace goes without --step and --until")
 	}
 	return nil
-}
-
-// draw writes porcupine's picture of a history. noPicture is the reason if the history has none.
-func draw(o *scenario.Outcome, name string) (noPicture, err error) {
-	var page bytes.Buffer
-	if err := o.Report.Draw(&page); err != nil {
-		return err, nil
-	}
-	if err := os.WriteFile(name, page.Bytes(), 0o666); err != nil {
-		return nil, fmt.Errorf("--draw: %w", err)
-	}
-	return nil, nil
 }
 
 // tell prints the story or the trace of the run, and its verdicts.

@@ -73,6 +73,7 @@ type sweepCommand struct {
 	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them."`
 	target   `embed:""`
 	Save     string `help:"Directory in which to save the smallest scenario of each violated property." placeholder:"DIR"`
+	HTML     string `name:"html" help:"Directory in which to draw these scenarios, as HTML pages." placeholder:"DIR"`
 	JSON     bool   `help:"Print JSON."`
 }
 
@@ -100,13 +101,14 @@ type foundJSON struct {
 	// Unsteady says that not each run of Minimal violates Property.
 	Unsteady bool   `json:"unsteady,omitempty"`
 	File     string `json:"file,omitempty"`
+	Picture  string `json:"picture,omitempty"`
 }
 
 // Run sweeps and makes one violation of each property small.
 func (c *sweepCommand) Run(a *app) error {
 	s, err := c.scenario(a.workloads, c.Workload)
 	if err == nil {
-		err = checkDir("--save", c.Save)
+		err = errors.Join(checkDir("--save", c.Save), checkDir("--html", c.HTML))
 	}
 	if err != nil {
 		return err
@@ -214,6 +216,10 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 			indent(small.Story()))
 	}
 	found.File, err = a.keepFinding(small, unsteady, c.Save, c.JSON)
+	if err != nil || unsteady != nil {
+		return found, err
+	}
+	found.Picture, err = a.drawFinding(small, c.HTML, found.File, c.JSON)
 	return found, err
 }
 

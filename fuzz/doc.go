@@ -68,6 +68,7 @@
 //	-zksim.goroutines=N  goroutines of each client that share one object; see package scenario
 //	-zksim.careless     clients close objects in use and pass contexts that are done
 //	-zksim.unsteady     a finding is not made small; 20 more runs count how often it shows
+//	-zksim.html=DIR     a picture of each violation, an HTML page; with -zksim.replay of that run
 //	-zksim.replay=FILE  that scenario only, with its whole trace if it is violated
 //
 // With -short the script is smaller.

@@ -27,7 +27,7 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 	name := filepath.Join(savedDir(t), safeName(property)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
 	file := saved.Of(o)
 	file.Command = replayCommand(t, name)
-	again := "to see it again, with the whole trace: " + file.Command
+	again := "to see it again, with the whole trace: " + file.Command + drawn(t, o, file.Command)
 	err := file.Save(name)
 	if err == nil {
 		return again
@@ -67,8 +67,9 @@ func trySaved(t TB, w scenario.Workload) {
 		}
 		switch o := r.Outcome; {
 		case o.Status() == linearizability.Violated:
-			t.Fatalf("%s%s\nto see it again, with the whole trace: %s",
-				o.Story(), indented(r.Problems), replayCommand(t, name))
+			again := replayCommand(t, name)
+			t.Fatalf("%s%s\nto see it again, with the whole trace: %s%s",
+				o.Story(), indented(r.Problems), again, drawn(t, o, again))
 		case len(o.Result.Missed) > 0:
 			t.Logf("zksim: %s: %s: it tests nothing any more", name, strings.Join(r.Problems, "; "))
 		case o.Status() == linearizability.Unknown:
@@ -116,6 +117,9 @@ func replay(t TB, w scenario.Workload) {
 	r, err := playSaved(w, name)
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
+	}
+	if line := drawn(t, r.Outcome, replayCommand(t, name)); line != "" {
+		t.Logf("zksim: %s", strings.TrimSpace(line))
 	}
 	switch o, problems := r.Outcome, strings.Join(r.Problems, "; "); {
 	case o.Status() == linearizability.Violated:

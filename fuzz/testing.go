@@ -70,6 +70,8 @@ var (
 		"zksim: clients close objects in use, call with done contexts and try before they wait")
 	flagUnsteady = flag.Bool("zksim.unsteady", false,
 		"zksim: do not make a finding small, and count how many of 20 more runs show it")
+	flagHTML = flag.String("zksim.html", "",
+		"zksim: directory to draw violations in, as HTML pages")
 	flagReplay = flag.String("zksim.replay", "",
 		"zksim: scenario file to replay instead of searching")
 )

@@ -1,10 +1,12 @@
 package fuzz_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -85,6 +87,30 @@ func TestGoodLockPasses(t *testing.T) {
 	).FindStringSubmatch(got)
 	if tb.failed || n == nil || n[1] != n[2] {
 		t.Errorf("failed: %v; want all fault points survived\n%s", tb.failed, got)
+	}
+}
+
+// TestViolationsAreDrawn: a failure names its picture, and so does its replay.
+func TestViolationsAreDrawn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
+	setFlag(t, "zksim.html", "pictures")
+	first := strings.Join(result("TestMine", func(t fuzz.TB) { fuzz.Test(t, clientLock()) }).log, "\n")
+	file := saved(t, "TestMine")[0]
+	names, err := filepath.Glob("pictures/TestMine-liveness-*.html")
+	if err != nil || len(names) != 1 || !strings.Contains(first, "the picture: "+names[0]) {
+		t.Fatalf("the pictures are %q (%v), and the test says:\n%s", names, err, first)
+	}
+	page, err := os.ReadFile(names[0])
+	if err != nil || !strings.Contains(string(page), "-zksim.replay="+file) {
+		t.Errorf("the picture does not name the command (%v)", err)
+	}
+	setFlag(t, "zksim.html", "again")
+	setFlag(t, "zksim.replay", file)
+	result("TestMine", func(t fuzz.TB) { fuzz.Test(t, clientLock()) })
+	again, err := os.ReadFile(strings.Replace(names[0], "pictures", "again", 1))
+	if err != nil || !bytes.Equal(page, again) {
+		t.Errorf("the replay draws another picture (%v)", err)
 	}
 }
 

@@ -2,7 +2,6 @@ package linearizability
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -31,7 +30,7 @@ type DoubleBarrier struct {
 
 func (claims DoubleBarrier) judge(h History, left *Leftovers) Report {
 	t := newDoubleBarrierTable(h, claims)
-	r := Report{draw: drawInside(t.history)}
+	var r Report
 	r.add(t.judgeSafety())
 	r.add(t.judgeLiveness(left)...)
 	if left != nil {
@@ -40,21 +39,6 @@ func (claims DoubleBarrier) judge(h History, left *Leftovers) Report {
 		)
 	}
 	return r
-}
-
-// drawInside draws a double barrier: the number of members that have entered and not left.
-func drawInside(h History) func(io.Writer) error {
-	after := func(op Op, inside int) int {
-		switch {
-		case !op.ok():
-			return inside
-		case op.Kind == ops.Enter:
-			return inside + 1
-		}
-		return inside - 1
-	}
-	show := func(inside int) string { return strconv.Itoa(inside) + " inside" }
-	return picture(h, []string{ops.Enter, ops.Leave}, after, show)
 }
 
 // doubleBarrierTable is one history of a double barrier, and the stay of each client at it.

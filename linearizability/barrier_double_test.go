@@ -1,13 +1,11 @@
 package linearizability
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
-	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -127,23 +125,6 @@ func TestDoubleBarriers(t *testing.T) {
 				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
 			}},
 	})
-}
-
-func TestDoubleBarrierIsDrawn(t *testing.T) {
-	f := &fixture{}
-	enterTogether(f)
-	f.departs("a")
-	wantDrawn(t, judgeDoubleAtD(f.history()), "enter(2)", "leave()", "2 inside", "1 inside")
-}
-
-// wantDrawn checks that the picture of a report contains the texts.
-func wantDrawn(t *testing.T, r Report, texts ...string) {
-	t.Helper()
-	var page strings.Builder
-	check.OK(t, r.Draw(&page))
-	for _, text := range texts {
-		check.Contains(t, page.String(), text, "the picture")
-	}
 }
 
 // giveUpTogether lets two wait in vain.

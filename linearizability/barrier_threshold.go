@@ -2,8 +2,6 @@ package linearizability
 
 import (
 	"fmt"
-	"io"
-	"strconv"
 	"time"
 
 	"github.com/zksim/zksim/linearizability/ops"
@@ -32,7 +30,7 @@ type ThresholdBarrier struct {
 
 func (claims ThresholdBarrier) judge(h History, left *Leftovers) Report {
 	t := newThresholdTable(h, claims)
-	r := Report{draw: drawThreshold(t.history)}
+	var r Report
 	r.add(t.judgeSafety())
 	if t.log.known {
 		r.add(t.judgeDelivery())
@@ -43,23 +41,6 @@ func (claims ThresholdBarrier) judge(h History, left *Leftovers) Report {
 			leftBelow(left, claims.Path), t.history.waits))
 	}
 	return r
-}
-
-// drawThreshold draws a threshold barrier. The state shown is the set number of members.
-func drawThreshold(h History) func(io.Writer) error {
-	after := func(op Op, members int) int {
-		if n, err := strconv.Atoi(op.Input); err == nil && op.Kind == ops.Set {
-			return n
-		}
-		return members
-	}
-	show := func(members int) string {
-		if members == 0 {
-			return "not set"
-		}
-		return "for " + count(members, "member")
-	}
-	return picture(h, []string{ops.Set, ops.Wait}, after, show)
 }
 
 // thresholdTable is one history of a threshold barrier, with its stays, settings and possible

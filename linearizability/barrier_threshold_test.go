@@ -179,16 +179,6 @@ func TestThresholdBarriers(t *testing.T) {
 	})
 }
 
-func TestThresholdBarrierIsDrawn(t *testing.T) {
-	f := &fixture{}
-	waits := f.waits("b")
-	f.setsTo("a", "1")
-	f.pass(waits)
-	f.ret(f.waits("c"), OpUnknown, Result{})
-	wantDrawn(t, judgeThresholdAtT(f.history()), "wait()", "set(1)", "not set", "for 1 member",
-		"wait() (unknown)")
-}
-
 // giveUpAtT lets two clients wait in vain; the first gives up.
 func giveUpAtT(f *fixture) {
 	f.setsTo("a", "2")

@@ -20,8 +20,8 @@ type event[O any] struct {
 	step      int64 // at which the server applied it; 0 if that is not known
 	key       int64 // the moment at which it is likely to have taken effect: see at
 	lane      string
-	text      string // for the picture
-	note      string
+	text      string // for the verdict and the order
+	index     int    // among the events, for [orderer]
 }
 
 // at returns the key of a step; phase, from 0 to 3, orders the events of one step.
@@ -44,17 +44,22 @@ func inOrder[S comparable, O any](o sequential[S, O], events []event[O]) bool {
 		if e.key < at(e.call, 0) || e.key > at(e.ret, 3) {
 			return false
 		}
-		var next []S
-		for _, s := range states {
-			for _, t := range o.step(s, e.op) {
-				if !slices.Contains(next, t) {
-					next = append(next, t)
-				}
-			}
-		}
-		states = next
+		states = o.after(states, e.op)
 	}
 	return len(states) > 0
+}
+
+// after returns the states that the model may be in after an operation in one of some states.
+func (o sequential[S, O]) after(states []S, op O) []S {
+	var next []S
+	for _, s := range states {
+		for _, t := range o.step(s, op) {
+			if !slices.Contains(next, t) {
+				next = append(next, t)
+			}
+		}
+	}
+	return next
 }
 
 // decide says whether the history is linearizable. Porcupine searches for an order that agrees with
@@ -255,7 +260,7 @@ func toOperations[O any](events []event[O]) []porcupine.Operation {
 		}
 		busyUntil = e.ret
 		ops = append(ops, porcupine.Operation{
-			ClientId: lane, Input: e, Call: e.call, Return: e.ret, Metadata: e.note,
+			ClientId: lane, Input: e, Call: e.call, Return: e.ret,
 		})
 	}
 	return ops

@@ -51,15 +51,3 @@ func callText(op Op) string {
 	}
 	return text
 }
-
-// note is the note of an operation in the picture: its times and its error.
-func note(op Op) string {
-	text := fmt.Sprintf("from %v", op.CallTime)
-	if !op.pending() {
-		text += fmt.Sprintf(" to %v", op.ReturnTime)
-	}
-	if op.Err != "" {
-		text += ": " + op.Err
-	}
-	return text
-}

@@ -62,7 +62,8 @@ func judgeLock(t lockTable, left *Leftovers) Report {
 		ZombieWindows: zombieWindows(t),
 		Granted:       len(t.holds),
 		LongestWait:   longestWait(t.holds),
-		draw:          t.kind.model.draw(events),
+		Holds:         t.reported(),
+		order:         t.kind.model.order(events),
 	}
 	r.MaxHerd, r.MaxHerdStep = greatestHerd(t)
 	r.add(judgeLockSafety(t), judgeLockBelief(t))

@@ -1,8 +1,6 @@
 package linearizability
 
 import (
-	"io"
-
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
@@ -35,7 +33,7 @@ type lockKind struct {
 // lockModel is a sequential model of a kind of lock.
 type lockModel struct {
 	judge func(events []event[model.LockOp], object string) Verdict
-	draw  func(events []event[model.LockOp]) func(io.Writer) error
+	order func(events []event[model.LockOp]) func() (Linearization, bool)
 }
 
 func newLockModel[S comparable](m sequential[S, model.LockOp]) lockModel {
@@ -43,7 +41,9 @@ func newLockModel[S comparable](m sequential[S, model.LockOp]) lockModel {
 		judge: func(events []event[model.LockOp], noun string) Verdict {
 			return judgeLinearizability(m, events, noun)
 		},
-		draw: func(events []event[model.LockOp]) func(io.Writer) error { return drawer(m, events) },
+		order: func(events []event[model.LockOp]) func() (Linearization, bool) {
+			return orderer(m, events)
+		},
 	}
 }
 

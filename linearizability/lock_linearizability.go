@@ -63,7 +63,6 @@ func acquireEvent(kind lockKind, h *hold) event[model.LockOp] {
 		op: kind.op(model.Acquire, h), call: h.lock.Call, ret: h.lock.Return,
 		key:  at(h.lock.Return, phaseGrant),
 		lane: h.lock.Client, text: fmt.Sprintf("%s(%s) -> ok", h.lock.Kind, h.lock.Input),
-		note: note(h.lock),
 	}
 	if e.op.Token = h.lock.Token; e.op.Token != 0 {
 		e.text = fmt.Sprintf("%s(%s) -> token %d", h.lock.Kind, h.lock.Input, h.lock.Token)
@@ -95,7 +94,6 @@ func releaseEvent(t lockTable, h *hold) event[model.LockOp] {
 		op: t.kind.op(model.Release, h), call: h.unlock.Call, ret: h.unlock.end(),
 		key:  at(h.unlock.Call, phaseUnlock),
 		lane: h.lock.Client, text: fmt.Sprintf("%s(%s)", h.unlock.Kind, h.unlock.Input),
-		note: note(*h.unlock),
 	}
 	switch {
 	case h.node != nil: // its delete is the release
@@ -126,7 +124,6 @@ func unknownLocks(t lockTable) []event[model.LockOp] {
 			},
 			call: op.Call, ret: t.history.End + 1, key: at(t.history.End+1, phaseGrant),
 			lane: op.Client, text: fmt.Sprintf("%s(%s) -> unknown", op.Kind, op.Input),
-			note: note(op),
 		})
 	}
 	return list

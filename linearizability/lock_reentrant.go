@@ -143,7 +143,7 @@ func innerEvent(t lockTable, h *hold, op *Op, text string) event[model.LockOp] {
 	e := event[model.LockOp]{
 		op:   model.LockOp{Kind: model.Release, By: h.owner},
 		call: op.Call, ret: min(op.end(), t.history.End+1), key: at(op.Call, phaseUnlock),
-		lane: op.Client, text: text, note: note(*op),
+		lane: op.Client, text: text,
 	}
 	if !op.ok() {
 		e.op.Outcome = model.Maybe

@@ -66,3 +66,21 @@ func (t lockTable) holdsAtEnd(client string) bool {
 	}
 	return holds
 }
+
+// reported are the holds of a Report.
+func (t lockTable) reported() []Hold {
+	var list []Hold
+	for _, h := range t.holds {
+		if h.phantom != "" {
+			continue
+		}
+		after := t.history.End + 1
+		r := Hold{Client: h.lock.Client, Session: h.owner.Session, From: h.lock.Return,
+			Held: min(h.serverEnd, after), Believed: min(h.beliefEnd, after)}
+		if h.node != nil {
+			r.Path = h.node.path
+		}
+		list = append(list, r)
+	}
+	return list
+}

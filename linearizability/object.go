@@ -59,7 +59,7 @@ func (o Object[S, O]) judge(h History, left *Leftovers) Report {
 	if model.show == nil {
 		model.show = func(s S) string { return fmt.Sprintf("%v", s) }
 	}
-	r := Report{draw: drawer(model, events)}
+	r := Report{order: orderer(model, events)}
 	r.add(judgeLinearizability(model, events, o.Noun))
 	r.add(judgeReturns(h, left, o.MayWait)...)
 	if left != nil {
@@ -76,7 +76,7 @@ func (e Effect[O]) event(end int64) event[O] {
 		phase = 2
 	}
 	if e.By != nil {
-		ev.call, ev.ret, ev.lane, ev.note = e.By.Call, e.By.end(), e.By.Client, note(*e.By)
+		ev.call, ev.ret, ev.lane = e.By.Call, e.By.end(), e.By.Client
 		if ev.text == "" {
 			ev.text = callText(*e.By)
 		}

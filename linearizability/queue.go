@@ -71,7 +71,7 @@ func (claims Queue) judge(h History, left *Leftovers) Report {
 func judgeQueue[S comparable, O any](
 	t queueTable, left *Leftovers, model sequential[S, O], events []event[O], noun string,
 ) Report {
-	r := Report{draw: drawer(model, events)}
+	r := Report{order: orderer(model, events)}
 	if !t.claims.Unordered {
 		r.add(judgeQueueLinearizability(t, model, events, noun), judgeQueueOrder(t))
 	}

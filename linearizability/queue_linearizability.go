@@ -68,7 +68,7 @@ func queueEvents(t queueTable) []event[model.QueueOp] {
 func callEvent(t queueTable, op *Op, kind model.QueueKind, item string) event[model.QueueOp] {
 	e := event[model.QueueOp]{
 		op:   model.QueueOp{Kind: kind, Item: item, Empty: op.Empty && op.ok()},
-		call: op.Call, ret: op.end(), lane: op.Client, note: note(*op),
+		call: op.Call, ret: op.end(), lane: op.Client,
 		text: fmt.Sprintf("%s() -> %s", op.Kind, item),
 	}
 	switch {

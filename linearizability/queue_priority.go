@@ -57,7 +57,6 @@ func mapEvents[A, B any](events []event[A], op func(event[A]) B) []event[B] {
 	for i, e := range events {
 		list[i] = event[B]{
 			op: op(e), call: e.call, ret: e.ret, step: e.step, key: e.key, lane: e.lane, text: e.text,
-			note: e.note,
 		}
 	}
 	return list

@@ -1,9 +1,7 @@
 package linearizability
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -98,6 +96,17 @@ type ZombieWindow struct {
 	Duration time.Duration
 }
 
+// Hold is a lock that was granted, or whatever else clients hold for a while.
+type Hold struct {
+	Client  string
+	Session int64
+	Path    string // the znode of the holder, if known
+	// From is the step at which the call returned. Held is the step at which the hold ended at the
+	// server, and Believed that at which the client stopped believing in it. Both are after the
+	// last step if that did not happen.
+	From, Held, Believed int64
+}
+
 // Report is the judgement of one history.
 type Report struct {
 	Verdicts []Verdict // of the properties that were judged, in the order of [Properties]
@@ -110,7 +119,10 @@ type Report struct {
 	Lost          []string      // elements that were removed and never returned to a caller
 	Duplicated    []string      // elements that were stored or returned more than once
 
-	draw func(io.Writer) error
+	// Holds are the locks, leases and leaderships that were granted, in the order of the grants.
+	Holds []Hold
+
+	order func() (Linearization, bool)
 }
 
 // Status is the worst status of all verdicts.
@@ -167,17 +179,6 @@ func (r Report) String() string {
 			z.Duration, z.From)
 	}
 	return b.String()
-}
-
-// Draw writes an interactive picture of the judged history: one HTML page made by porcupine, with a
-// lane for each client and one for the server. It runs the check once more.
-// It returns an error if the judge of the kind draws no picture; most judges without porcupine draw
-// none.
-func (r Report) Draw(w io.Writer) error {
-	if r.draw == nil {
-		return errors.New("the judge of this history draws no picture")
-	}
-	return r.draw(w)
 }
 
 // Properties lists the properties in the order in which a [Report] has them.

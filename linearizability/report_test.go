@@ -1,45 +1,67 @@
 package linearizability
 
 import (
-	"bytes"
 	"errors"
-	"strings"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-func TestDrawWritesAPage(t *testing.T) {
+func TestLinearizationExplainsTheHistory(t *testing.T) {
 	f := &fixture{}
 	f.lock("a", 1, node("a", 0))
 	f.expires(1, node("a", 0))
 	f.lock("b", 2, node("b", 1))
-	reports := map[string]Report{
-		"lock() -\\u003e token 2": Judge(f.history(), nil, Lock{Path: "/lock"}),
+	order, ok := Judge(f.history(), nil, Lock{Path: "/lock"}).Linearization()
+	var got []string
+	for _, c := range order.Taken {
+		got = append(got, fmt.Sprintf("%s: %s [%s]", c.Client, c.Text, c.State))
 	}
-	q := &fixture{}
-	q.offer("a", "x")
-	q.take("b", "x")
-	reports["offer(x)"] = Judge(q.history(), nil, Queue{Path: "/q"})
-	for want, r := range reports {
-		var page bytes.Buffer
-		check.OK(t, r.Draw(&page))
-		if !strings.Contains(page.String(), want) || !strings.Contains(page.String(), "<html") {
-			t.Errorf("no %q in the page", want)
-		}
+	want := []string{
+		"a: lock() -> token 2 [held by a, token 2]", "server: takes the lock from a [free]",
+		"b: lock() -> token 6 [held by b, token 6]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || !ok || len(order.Left) > 0 {
+		t.Errorf("left %v, ok %v, order (-want +got):\n%s", order.Left, ok, diff)
 	}
 }
 
-func TestDrawOfNothing(t *testing.T) {
-	var page bytes.Buffer
-	if err := Judge(History{}, nil, Lock{}).Draw(&page); err != nil {
-		t.Errorf("an empty history cannot be drawn: %v", err)
+// TestLinearizationLeavesOutWhatHasNoPlace: a take of an element that nobody has offered has none.
+func TestLinearizationLeavesOutWhatHasNoPlace(t *testing.T) {
+	q := &fixture{}
+	q.offer("a", "x")
+	q.take("b", "y")
+	order, ok := Judge(q.history(), nil, Queue{Path: "/q"}).Linearization()
+	if !ok || len(order.Taken) == 0 || len(order.Left) == 0 || order.Left[0].Client != "b" {
+		t.Errorf("got %+v, %v", order, ok)
 	}
-	if err := (Report{}).Draw(&page); err == nil {
-		t.Error("a report that nobody made was drawn")
+}
+
+func TestLinearizationOfNothing(t *testing.T) {
+	if order, ok := Judge(History{}, nil, Lock{}).Linearization(); !ok || order.Taken != nil {
+		t.Errorf("an empty history has the order %v, %v", order, ok)
+	}
+	if _, ok := (Report{}).Linearization(); ok {
+		t.Error("a report that nobody made has an order")
+	}
+}
+
+func TestHoldsEndTwice(t *testing.T) {
+	f := &fixture{}
+	f.lock("a", 1, node("a", 0))
+	f.expires(1, node("a", 0))
+	f.lock("b", 2, node("b", 1))
+	h := f.history()
+	holds := Judge(h, nil, Lock{Path: "/lock"}).Holds
+	if len(holds) != 2 || holds[0].Client != "a" || holds[0].Held >= holds[1].From ||
+		holds[0].Believed != h.End+1 || holds[1].Held != h.End+1 {
+		t.Errorf("got %+v, end %d", holds, h.End)
 	}
 }
 

@@ -52,9 +52,11 @@ func runTwice(t *testing.T, w sim.World) bool {
 	}
 	if first.Trace.Hash() == second.Trace.Hash() {
 		// Not only the trace: all of the Result, but for the numbers of goroutines.
+		diff := cmp.Diff(first.Messages(), second.Messages())
 		first.Trace, second.Trace = trace.Trace{}, trace.Trace{}
 		first.BusyStacks, second.BusyStacks = nil, nil
-		if diff := cmp.Diff(first, second, cmpopts.IgnoreUnexported(trace.Trace{})); diff != "" {
+		diff += cmp.Diff(first, second, cmpopts.IgnoreUnexported(trace.Trace{}, trace.Result{}))
+		if diff != "" {
 			t.Errorf("seed %d plan %v: results differ:\n%s", w.Seed, w.Plan, diff)
 			return false
 		}

@@ -44,7 +44,7 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 		s.process(l, a.Message, a.Fault)
 	case carry.Deliver:
 		if about := labelOf(a.Message).about; about != nil {
-			s.log(l.client.name, "<- %s", about)
+			s.noteArrived(a.Message, s.log(l.client.name, "<- %s", about), false)
 		}
 		l.deliver(a.Message.Bytes)
 	case carry.Send:
@@ -96,6 +96,9 @@ func (s *simulation) logStrike(l *link, a carry.Action) {
 	text, strike := tracetext.Hit(a.Fault.Fault, l.client.name, a.Message)
 	at := s.log("fault", "%s", text)
 	s.notes.Strike(at, strike, &a.Fault.Fired)
+	if a.Taken {
+		s.noteArrived(a.Message, at, true)
+	}
 	if a.Taken && a.Message.Event == nil {
 		s.notes.Request(at, tracetext.Point(a.Message))
 	}

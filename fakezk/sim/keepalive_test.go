@@ -46,8 +46,11 @@ func TestPingsThatArePutOffChangeNothing(t *testing.T) {
 		if diff := cmp.Diff(prompt.Trace.String(), late.Trace.String()); diff != "" {
 			t.Fatalf("seed %d plan %v: traces differ:\n%s", seed, w.Plan, diff)
 		}
+		if diff := cmp.Diff(prompt.Messages(), late.Messages()); diff != "" {
+			t.Errorf("seed %d: messages differ:\n%s", seed, diff)
+		}
 		prompt.Trace, late.Trace = trace.Trace{}, trace.Trace{}
-		if diff := cmp.Diff(prompt, late, cmpopts.IgnoreUnexported(trace.Trace{}),
+		if diff := cmp.Diff(prompt, late, cmpopts.IgnoreUnexported(trace.Trace{}, trace.Result{}),
 			cmpopts.IgnoreFields(trace.Result{}, "BusyStacks")); diff != "" {
 			t.Fatalf("seed %d plan %v: results differ:\n%s", seed, w.Plan, diff)
 		}

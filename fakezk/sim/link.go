@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/memnet"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // link is one simulated network connection. Each message has a latency, and each
@@ -45,6 +46,8 @@ type label struct {
 	about fmt.Stringer // for the trace: the text of the client's input
 	sent  int64        // counts the World's messages
 	nth   int          // of its direction's messages, from 1
+	note  int          // its number among the notes
+	from  trace.Moment // of the line that caused it, 0 if it is not known
 }
 
 // newMessage is a message with its label.
@@ -214,6 +217,7 @@ func (l *link) send(up bool, m *carry.Message) {
 	l.sim.messages++
 	label := labelOf(m)
 	label.sent, label.nth = l.sim.messages, t.count
+	l.noteSent(up, m)
 	if up {
 		l.sim.bytes += int64(len(m.Bytes))
 		l.conn.QueueUp(m)
@@ -228,6 +232,42 @@ func (l *link) send(up bool, m *carry.Message) {
 		at = max(at, t.last+1, lane.OpenFrom())
 	}
 	t.last = l.sim.schedule(at, deliver)
+}
+
+// noteSent notes a message that is about to be queued. The end of a connection is none.
+func (l *link) noteSent(up bool, m *carry.Message) {
+	if m.End != nil || l.sim.closing.Load() {
+		return
+	}
+	label := labelOf(m)
+	if label.from == 0 {
+		label.from = l.sim.journal.moment()
+	}
+	label.note = l.sim.notes.Sent(label.from, trace.Message{Client: l.client.name,
+		Conn: l.conn.Number, Up: up, Op: l.opOf(up, m), Sent: l.sim.now()})
+}
+
+// opOf names a message, as far as its first bytes tell.
+func (l *link) opOf(up bool, m *carry.Message) string {
+	switch {
+	case m.Event != nil:
+		return m.Event.Type.String()
+	case !up:
+		return ""
+	case !l.conn.Greeted:
+		return "connect"
+	}
+	if h, _, err := wire.DecodeHeader(m.Bytes); err == nil {
+		return h.Op.String()
+	}
+	return ""
+}
+
+// noteArrived notes the line at which a message arrived, or at which a fault took it.
+func (s *simulation) noteArrived(m *carry.Message, at trace.Moment, lost bool) {
+	if label := labelOf(m); label.note != 0 && !s.closing.Load() {
+		s.notes.Arrived(label.note, at, lost)
+	}
 }
 
 // deliverUp lets the next message reach the server, deliverDown the client. If the

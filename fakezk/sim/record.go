@@ -91,11 +91,12 @@ func concerns(ev state.Event, c trace.Change) bool {
 	return ev.Path == c.Path
 }
 
-// countEvent notes a notification as a coordinate.
-func (s *simulation) countEvent(l *link, m *carry.Message) {
+// countEvent notes a notification as a coordinate, and returns its moment.
+func (s *simulation) countEvent(l *link, m *carry.Message) trace.Moment {
 	l.conn.CountEvent(m)
 	ev, name := m.Event, l.client.name
 	at := s.log("server", "notifies %s: %s %s (event %d)", name, ev.Type, ev.Path, m.Number)
 	s.notes.Event(at, trace.EventPoint{Client: name, Number: m.Number, Type: ev.Type.String(),
 		Path: ev.Path})
+	return at
 }

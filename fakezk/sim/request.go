@@ -20,7 +20,9 @@ func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 		frame = sortSetWatches(frame)
 	}
 	r := s.engine.Handle(l.id, frame, s.clock())
-	s.send(r, s.noteRequest(l, m, &r.Request), l.conn, f)
+	about, at := s.noteRequest(l, m, &r.Request)
+	s.noteArrived(m, at, false)
+	s.send(r, reply{about, at}, l.conn, f)
 	s.carryOut(l.conn.Applied(f))
 }
 
@@ -42,11 +44,17 @@ func sortSetWatches(frame []byte) []byte {
 }
 
 // react records a reaction of the engine and sends its output.
-func (s *simulation) react(r engine.Reaction) { s.send(r, nil, nil, nil) }
+func (s *simulation) react(r engine.Reaction) { s.send(r, reply{}, nil, nil) }
 
-// send is react for a message: reply is the trace's text for a frame that is no event, and the
-// fault damages the output on the connection.
-func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn, f *carry.Armed) {
+// reply is the trace's text for a frame that is no event, and the moment of its request.
+type reply struct {
+	about fmt.Stringer
+	from  trace.Moment
+}
+
+// send is react for a message: the reply is to it, and the fault damages the output on the
+// connection.
+func (s *simulation) send(r engine.Reaction, reply reply, on *carry.Conn, f *carry.Armed) {
 	s.recordChanges(r)
 	s.replies++
 	for _, out := range r.Out {
@@ -59,13 +67,14 @@ func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn,
 			damage = nil
 		}
 		if out.Frame != nil {
-			about := reply
+			about := reply.about
 			if out.Event != nil {
 				about = (*tracetext.Event)(out.Event)
 			}
 			m := newMessage(slices.Clone(out.Frame), about)
+			labelOf(m).from = reply.from
 			if m.Event = out.Event; m.Event != nil {
-				s.countEvent(l, m)
+				labelOf(m).from = s.countEvent(l, m)
 			}
 			s.carryOut(l.conn.FromServer(m, damage, s.now()))
 		}
@@ -92,11 +101,11 @@ func withoutLastWords(r engine.Reaction) engine.Reaction {
 	return r
 }
 
-// noteRequest notes a request, and returns what the trace calls the reply.
-func (s *simulation) noteRequest(l *link, m *carry.Message, r *engine.Request) fmt.Stringer {
+// noteRequest notes a request, and returns its moment and the trace's text for the reply.
+func (s *simulation) noteRequest(l *link, m *carry.Message, r *engine.Request) (
+	fmt.Stringer, trace.Moment) {
 	if r.Header.Op == proto.OpPing && m.Number == 0 && r.Err == proto.OK && r.Body != nil {
-		s.log(l.client.name, "-> ping")
-		return &pong
+		return &pong, s.log(l.client.name, "-> ping")
 	}
 	kept := *r
 	at := s.logRequest(l, m, &kept)
@@ -106,7 +115,7 @@ func (s *simulation) noteRequest(l *link, m *carry.Message, r *engine.Request) f
 	if m.Number > 0 {
 		s.notes.Request(at, tracetext.Point(m))
 	}
-	return (*tracetext.Reply)(&kept)
+	return (*tracetext.Reply)(&kept), at
 }
 
 // pong is the reply to a ping, the most frequent request.

@@ -14,6 +14,7 @@ type Notes struct {
 	events   []noted[EventPoint]
 	changes  []noted[Change]
 	strikes  []noted[pendingStrike]
+	messages []pendingMessage
 }
 
 type noted[T any] struct {
@@ -24,6 +25,12 @@ type noted[T any] struct {
 type pendingStrike struct {
 	Strike
 	fired *bool
+}
+
+// pendingMessage is a message with its moments. arrived is 0 until it arrives.
+type pendingMessage struct {
+	Message
+	from, arrived Moment
 }
 
 // Notice adds a notice of a client.
@@ -51,6 +58,19 @@ func (n *Notes) Strike(at Moment, what Strike, fired *bool) {
 	n.strikes = append(n.strikes, noted[pendingStrike]{at, pendingStrike{what, fired}})
 }
 
+// Sent adds a message that was sent, and returns its number for Arrived. from is the moment of the
+// line that caused it, or of the next line.
+func (n *Notes) Sent(from Moment, what Message) int {
+	n.messages = append(n.messages, pendingMessage{Message: what, from: from})
+	return len(n.messages)
+}
+
+// Arrived says that a message arrived, or that a fault took it if lost is set.
+func (n *Notes) Arrived(number int, at Moment, lost bool) {
+	m := &n.messages[number-1]
+	m.arrived, m.Lost = at, lost
+}
+
 // Into adds the notes to a Result with a complete Trace. Notes of AfterEnd are left out.
 func (n *Notes) Into(r *Result) {
 	slices.SortStableFunc(n.notices, func(a, b noted[Notice]) int {
@@ -72,6 +92,7 @@ func (n *Notes) Into(r *Result) {
 		p.Step = step
 		r.Changes = append(r.Changes, p)
 	}
+	r.messages = n.messages
 	for step, p := range numbered(r.Trace, n.strikes) {
 		if *p.fired {
 			p.Step = step

@@ -62,6 +62,24 @@ type Result struct {
 	// late or a server took to answer. A run that was stalled for longer than something may take
 	// says nothing about it. Down is the longest time that the server was down for a Restart.
 	Stalled, Down time.Duration
+
+	messages []pendingMessage
+}
+
+// Messages are the messages on all connections, in the order in which they were sent; nil in a real
+// world. Most runs are never asked for them.
+func (r *Result) Messages() []Message {
+	list := make([]Message, 0, len(r.messages))
+	for _, m := range r.messages {
+		m.From = r.Step(m.from)
+		if m.arrived == 0 {
+			m.Lost = true
+		} else {
+			m.Step = r.Step(m.arrived)
+		}
+		list = append(list, m.Message)
+	}
+	return list
 }
 
 // A Runaway is code under test that works without end. One of its numbers is not 0.
@@ -106,6 +124,28 @@ type EventPoint struct {
 	Number     int
 	Type, Path string
 	Step       int64
+}
+
+// Message is a message of a client to the server, or of the server to a client.
+type Message struct {
+	Client string
+	// Conn counts the client's connections from 1.
+	Conn int
+	// Up is to the server.
+	Up bool
+	// Op is the operation of a request, "connect" for a handshake, or the type of a notification.
+	// It is "" for a reply.
+	Op string
+	// Sent is the time at which it was sent. From is the line that caused it: of a reply, the line
+	// of the request, and of a notification that of its [EventPoint]. A request comes right before
+	// line From.
+	Sent time.Duration
+	From int64
+	// Step is the line at which it arrived, or at which a fault took it. It is 0 for a message that
+	// vanished without a line, or that was under way at the end.
+	Step int64
+	// Lost says that it never arrived.
+	Lost bool
 }
 
 // ChangeKind is the kind of a Change.

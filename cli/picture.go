@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz/picture"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// draw writes the picture of a run to a file. scenarioFile is the file that repeats the run, "" if
+// there is none.
+func (a *app) draw(o *scenario.Outcome, name, scenarioFile string) error {
+	repeat := ""
+	if scenarioFile != "" {
+		repeat = a.name + " replay " + scenarioFile
+	}
+	var page bytes.Buffer
+	if err := picture.Write(&page, o, repeat); err != nil {
+		return err
+	}
+	return os.WriteFile(name, page.Bytes(), 0o666)
+}
+
+// drawFinding writes the picture of a finding to the directory of --html, "" for none, and returns
+// the name of the file. scenarioFile is the saved finding; without one its scenario is written
+// beside the picture, so that the page can name the command that repeats it.
+func (a *app) drawFinding(
+	o *scenario.Outcome, dir, scenarioFile string, quiet bool,
+) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	base := filepath.Join(dir, scenarioName(o))
+	if scenarioFile == "" {
+		if err := a.fileOf(o).Save(base); err != nil {
+			return "", fmt.Errorf("--html: %w", err)
+		}
+		scenarioFile = base
+	}
+	name := strings.TrimSuffix(base, ".yaml") + ".html"
+	if err := a.draw(o, name, scenarioFile); err != nil {
+		return "", fmt.Errorf("--html: %w", err)
+	}
+	if !quiet {
+		a.printf("the picture: %s\n", name)
+	}
+	return name, nil
+}

@@ -1,0 +1,35 @@
+package fuzz
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/zksim/zksim/fuzz/picture"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// drawn writes the picture of a run of a test to the directory of -zksim.html, and returns a line
+// with the name of the file, or with the reason for which there is none. It is "" without the flag.
+// command is the one that plays the run again.
+func drawn(t TB, o *scenario.Outcome, command string) string {
+	if *flagHTML == "" {
+		return ""
+	}
+	name := filepath.Join(*flagHTML, fmt.Sprintf("%s-%s-%s.html", safeName(t.Name()),
+		safeName(cmp.Or(o.Property(), o.Status().String())), o.Result.Trace.Hash()[:8]))
+	var page bytes.Buffer
+	err := picture.Write(&page, o, command)
+	if err == nil {
+		err = os.MkdirAll(*flagHTML, 0o777)
+	}
+	if err == nil {
+		err = os.WriteFile(name, page.Bytes(), 0o666)
+	}
+	if err != nil {
+		return fmt.Sprintf("\nthere is no picture: %v", err)
+	}
+	return "\nthe picture: " + name
+}

@@ -1,0 +1,238 @@
+package picture
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+func TestMain(m *testing.M) { fuzztest.Main(m) }
+
+func play(t *testing.T, s scenario.Scenario) *scenario.Outcome {
+	t.Helper()
+	return fuzztest.Run(t, s)
+}
+
+func builtin(t *testing.T, name, impl string) scenario.Workload {
+	t.Helper()
+	return fuzztest.Builtin(t, name, impl)
+}
+
+func plan(t *testing.T, lines ...string) []fault.Fault {
+	t.Helper()
+	return fuzztest.Plan(t, lines...)
+}
+
+// exhibit plays the scenario of an exhibit of the gallery.
+func exhibit(t *testing.T, slug string) *scenario.Outcome {
+	t.Helper()
+	name := filepath.Join("..", "gallery", "testdata", slug+".yaml")
+	file, err := saved.Load(name, gallery.Catalogue().Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return play(t, file.Scenario)
+}
+
+// pageOf is the picture of a run.
+func pageOf(t *testing.T, o *scenario.Outcome) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, o, "zksim replay found.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestArrowsGoFromSendingToArrival: the create of dying-node-adopted is sent before line 8, a fault
+// takes its reply, and the second request is taken by a fault.
+func TestArrowsGoFromSendingToArrival(t *testing.T) {
+	r := runOf(exhibit(t, "dying-node-adopted"))
+	at := slices.IndexFunc(r.Messages, func(m message) bool { return m.Op == "create" })
+	create := r.Messages[at]
+	if line := r.Lines[create.Step-1]; !strings.HasPrefix(line.Text, "-> #1 create") ||
+		create.Sent >= line.Time || create.From > create.Step || create.Lost {
+		t.Errorf("the create is %+v, and arrives at %+v", create, line)
+	}
+	if slices.ContainsFunc(r.Messages, func(m message) bool {
+		return !m.Up && m.From == create.Step
+	}) {
+		t.Error("the reply is there, which the fault has dropped")
+	}
+	lost := slices.IndexFunc(r.Messages, func(m message) bool { return m.Lost && m.Step > 0 })
+	if lost < 0 || r.Messages[lost].Step != r.Strikes[1].Step {
+		t.Errorf("no message is lost at the second fault: %+v", r.Strikes)
+	}
+}
+
+func TestFaultsAreMarked(t *testing.T) {
+	r := runOf(exhibit(t, "dying-node-adopted"))
+	if len(r.Strikes) != 2 || len(r.Plan) != 2 {
+		t.Fatalf("%d faults of %d act", len(r.Strikes), len(r.Plan))
+	}
+	for i, s := range r.Strikes {
+		if line := r.Lines[s.Step-1]; line.Actor != "fault" || s.Step != r.Plan[i].Step ||
+			!strings.HasPrefix(line.Text, s.Fault) {
+			t.Errorf("fault %+v is at line %+v", s, line)
+		}
+	}
+	if late := r.Strikes[1]; r.Lines[late.Until-2].Time >= r.Lines[late.Step-1].Time+100_000 {
+		t.Errorf("%+v ends too late", late)
+	}
+}
+
+// TestHoldsOutliveTheirSession: b believes on after the server has ended its session.
+func TestHoldsOutliveTheirSession(t *testing.T) {
+	r := runOf(exhibit(t, "holder-not-told-of-expiry"))
+	i := slices.IndexFunc(r.Holds, func(h hold) bool { return h.Client == "b" })
+	if i < 0 || r.Holds[i].From != 28 || r.Holds[i].Held >= r.Holds[i].Believed {
+		t.Fatalf("the holds are %+v", r.Holds)
+	}
+	if len(r.Zombies) != 1 || r.Zombies[0].From != r.Holds[i].Held ||
+		r.Zombies[0].To != r.Holds[i].Believed {
+		t.Errorf("the zombie windows are %+v beside %+v", r.Zombies, r.Holds[i])
+	}
+	ended := slices.IndexFunc(r.Sessions, func(s span) bool {
+		return s.Client == "b" && s.To <= r.Zombies[0].From
+	})
+	if ended < 0 || len(r.CutOff) == 0 {
+		t.Errorf("sessions %+v, cut off %+v", r.Sessions, r.CutOff)
+	}
+}
+
+func TestZnodesAreBlamed(t *testing.T) {
+	r := runOf(exhibit(t, "vanished-predecessor"))
+	if want := []string{"/lock/_c_G4-lock-0000000003"}; !slices.Equal(r.Blamed, want) {
+		t.Errorf("blamed are %q; want %q", r.Blamed, want)
+	}
+	for text, want := range map[string]bool{
+		"waits for /a/b": true, "/a/b, which": true, "/a/bc": false, "/a/b/c": false, "": false,
+	} {
+		if names(text, "/a/b") != want {
+			t.Errorf("%q names /a/b: %v", text, !want)
+		}
+	}
+}
+
+func TestPingsAndRepetitionsAreFolded(t *testing.T) {
+	r := runOf(exhibit(t, "exactly-enough"))
+	folds := map[string]int{}
+	for i, l := range r.Lines {
+		folds[l.Fold]++
+		if strings.HasSuffix(l.Text, "ping") != (l.Fold == foldPing) &&
+			!strings.HasPrefix(l.Text, "<- ping") {
+			t.Errorf("line %d, %q, is folded as %q", i+1, l.Text, l.Fold)
+		}
+	}
+	if folds[foldPing] == 0 || folds[foldRepetition] < folds[""] {
+		t.Errorf("folds: %v", folds)
+	}
+	for _, v := range r.Verdicts {
+		for _, step := range v.Steps {
+			if r.Lines[step-1].Fold == foldRepetition {
+				t.Errorf("step %d, which a verdict names, is folded", step)
+			}
+		}
+	}
+}
+
+// TestLinearizationIsShown beside the calls, if the kind of object has a model.
+func TestLinearizationIsShown(t *testing.T) {
+	r := runOf(exhibit(t, "dying-node-adopted"))
+	if r.Order == nil || len(r.Order.Taken)+len(r.Order.Left) == 0 {
+		t.Errorf("no order of the calls of a lock: %+v", r.Order)
+	}
+	if r := runOf(exhibit(t, "all-watch-leaving")); r.Order != nil {
+		t.Errorf("a double barrier has no model, and an order: %+v", r.Order)
+	}
+}
+
+func TestSameScenarioSamePage(t *testing.T) {
+	for _, slug := range []string{"vanished-predecessor", "dying-node-adopted"} {
+		if !bytes.Equal(pageOf(t, exhibit(t, slug)), pageOf(t, exhibit(t, slug))) {
+			t.Errorf("two pages of %s differ", slug)
+		}
+	}
+	if !bytes.Equal(pageOf(t, hostileRun(t)), pageOf(t, hostileRun(t))) {
+		t.Error("two pages of the other run differ")
+	}
+}
+
+func TestPageNeedsNothingElse(t *testing.T) {
+	page := string(pageOf(t, exhibit(t, "dying-node-adopted")))
+	for _, part := range []string{"default-src 'none'", "zksim replay found.yaml", "<noscript>"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page has no %s", part)
+		}
+	}
+	for _, part := range []string{"http://", "https://", " src=", "@import", "url(http"} {
+		for rest := page; ; {
+			_, after, found := strings.Cut(rest, part)
+			if !found {
+				break
+			}
+			if rest = after; !strings.HasPrefix(after, "www.w3.org/2000/svg") {
+				t.Errorf("the page has %s%.40s", part, after)
+			}
+		}
+	}
+}
+
+const evil = `</script><script>evil=1</script><b class=evil>&<!--`
+
+// hostileRun is a run with markup in every text that the code under test decides.
+func hostileRun(t *testing.T) *scenario.Outcome {
+	t.Helper()
+	return play(t, scenario.Scenario{Seed: 1, Script: scenario.Script{Clients: 1, Rounds: 1},
+		Plan: plan(t, "cut client=a request=1"),
+		Workload: scenario.Workload{
+			Name: evil, Impl: evil, Nodes: map[string]string{"/" + strings.ReplaceAll(evil, "/", "|"): evil},
+			Play: func(p *scenario.Player, _ scenario.Script) {
+				_ = p.Do(evil, evil, func(context.Context) (linearizability.Result, error) {
+					_, _, err := p.Conn().Get("/" + strings.ReplaceAll(evil, "/", "|"))
+					return linearizability.Result{Output: evil}, err
+				})
+			},
+			Judge: func(scenario.Evidence) (r linearizability.Report, err error) {
+				r.Worsen(linearizability.Verdict{Property: evil, Summary: evil + " at step 2",
+					Status: linearizability.Violated, Steps: []int64{2}})
+				return r, nil
+			},
+		}})
+}
+
+// TestNoTextEndsTheScript: the page has its two scripts, and no markup of the code under test.
+func TestNoTextEndsTheScript(t *testing.T) {
+	page := string(pageOf(t, hostileRun(t)))
+	if n := strings.Count(page, "</script"); n != 2 {
+		t.Errorf("the page has %d ends of scripts; want 2", n)
+	}
+	for _, part := range []string{"<b ", "<script>evil", "&<!--"} {
+		if strings.Contains(page, part) {
+			t.Errorf("the page has %s", part)
+		}
+	}
+}
+
+func TestWriteReportsTheWriter(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	w.Close()
+	if err := Write(w, exhibit(t, "dying-node-adopted"), ""); err == nil {
+		t.Error("no error of a closed file")
+	}
+}
