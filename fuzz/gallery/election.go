@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -79,7 +80,88 @@ var publishedElection = []Exhibit{
 				return l.predecessor(queue)
 			}
 		})},
+	{Slug: "leader-deaf-to-expiry", Title: "the leader's watch tells of a deletion only",
+		Source: Code, Link: "https://github.com/Comcast/go-leaderelection/blob/1d7a4eade3f50080e91c243c4ba9057d14b38128/Election.go#L543-L554",
+		Bug: "A leader watches its own node, and is told of its deletion. When its session ends " +
+			"the watch ends with it, with another event, which the goroutine takes for the end " +
+			"of its work. The leader leads on, beside the next one.",
+		Property: belief, Wrong: watchedTerms(func(event zk.Event) bool {
+			return event.Type == zk.EventNodeDeleted // wrong: the watch is gone
+		}), Right: watchedTerms(func(zk.Event) bool { return true })},
+	{Slug: "follower-deaf-to-expiry", Title: "a follower waits for a deletion only",
+		Source: Code, Link: "https://github.com/Comcast/go-leaderelection/blob/1d7a4eade3f50080e91c243c4ba9057d14b38128/Election.go#L576-L595",
+		See: []string{"S0-19"},
+		Bug: "A follower watches the candidate before it, and its own node, and waits for one to " +
+			"be deleted. When its session ends the watches end, too, with other events. The " +
+			"follower has no node any more, and waits for ever.",
+		Property: liveness, Wrong: electionOf(func(l *plainLock) {
+			l.await = func(ctx context.Context, ahead string) bool {
+				_, _, gone, err := l.conn.GetW(l.path(ahead))
+				if err != nil {
+					return false
+				}
+				if event, err := await(ctx, gone); err == nil && event.Type != zk.EventNodeDeleted {
+					<-ctx.Done() // wrong: the watch is gone
+				}
+				return false
+			}
+		})},
+	{Slug: "numbers-of-16-bits", Title: "numbers above 32,767 are all the same",
+		Source: Code, Link: "https://github.com/mausimag/supervisor/blob/7882ca1d8b7d35da72655a35c127350429de68da/election.go#L37-L40",
+		Bug: "The number at the end of a name is parsed as one of 16 bits, and an error gives the " +
+			"greatest of them. After 32,767 candidates all are equal. Each candidate may find " +
+			"itself the first.",
+		Property: safety, Wrong: manyBefore(electionOf(func(l *plainLock) {
+			l.order = func(a, b string) int {
+				x, _ := sequence(a)
+				y, _ := sequence(b)
+				return int(min(x, math.MaxInt16) - min(y, math.MaxInt16)) // wrong: there are more
+			}
+		})), Right: manyBefore(electionOf())},
 }
+
+// manyBefore is a workload in a directory that has had some 32,000 children.
+func manyBefore(w scenario.Workload) scenario.Workload {
+	w.Next = map[string]int32{lockDir: math.MaxInt16 - 1}
+	return w
+}
+
+// watchedTerms is a workload of leaders that watch their node. lost reports whether an event of
+// that watch is told.
+func watchedTerms(lost func(zk.Event) bool) scenario.Workload {
+	return openElection(func(l *plainLock) object.Elector {
+		return &watchedTerm{candidate: candidate{l}, loses: lost}
+	})
+}
+
+type watchedTerm struct {
+	candidate
+	loses func(zk.Event) bool
+	lost  chan struct{}
+}
+
+func (t *watchedTerm) Lead(ctx context.Context) error {
+	if err := t.candidate.Lead(ctx); err != nil {
+		return err
+	}
+	there, _, change, err := t.conn.ExistsW(t.path(t.own))
+	if err == nil && !there {
+		err = errGone
+	}
+	if err != nil {
+		return err
+	}
+	lost := make(chan struct{})
+	t.lost = lost
+	go func() {
+		if t.loses(<-change) {
+			close(lost)
+		}
+	}()
+	return nil
+}
+
+func (t *watchedTerm) Lost() <-chan struct{} { return t.lost }
 
 // candidate is a plain lock as an election: its owner leads.
 type candidate struct{ *plainLock }

@@ -123,6 +123,18 @@ var publishedQueue = []Exhibit{
 		// wrong: all of them watch
 		Wrong: waitingTakers(func(q *plainQueue, _ *plainLock) object.Queuer { return q }),
 		Right: waitingTakers(func(q *plainQueue, l *plainLock) object.Queuer { return inTurn{q, l} })},
+	{Slug: "ephemeral-elements", Title: "the elements go with their producer",
+		Source: Code, Link: "https://github.com/control-center/serviced/blob/5c449491265136576015007033e701617a268969/coordinator/client/zookeeper/queue.go#L150",
+		Bug: "An element is an ephemeral node. When the session of its producer ends, by a fault " +
+			"or because the producer has done its work, the server deletes the element, and no " +
+			"consumer gets it.",
+		Property: delivery, Wrong: queueOf(func(q *plainQueue) {
+			q.add = func(data []byte) error {
+				const flags = zk.FlagSequence | zk.FlagEphemeral // wrong: the element must stay
+				_, err := q.conn.Create(queueDir+"/"+q.prefix, data, flags, acl)
+				return err
+			}
+		})},
 }
 
 // plainQueue is the queue of the ZooKeeper guide in steps: an element is read, deleted and handed

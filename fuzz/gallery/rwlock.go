@@ -72,6 +72,18 @@ var publishedRwlock = []Exhibit{
 			playUnlock(p, read, ops.Unlock, ops.ReadMode)
 			return newReadWrite(p.Conn(), ops.WriteMode)
 		})},
+	{Slug: "woken-without-node", Title: "a woken waiter whose node has gone",
+		Source: Code, Link: "https://github.com/control-center/serviced/blob/25e47af56adb1421754b4cf112fb7d299afa19a7/coordinator/client/zookeeper/rwlock.go#L112-L151",
+		Bug: "A waiter looks again after any event of its watch, the end of its session too. It " +
+			"searches the list for nodes that exclude its own and are before it, and not for its " +
+			"own, which has gone. A later one that has the lock by then is no obstacle.",
+		Property: safety, Wrong: readWriteOf(func(l *plainLock) {
+			l.ahead = func(queue []string) (string, error) {
+				return last(queue, func(name string) bool {
+					return l.isBefore(name) && (!reads(name) || !reads(l.own))
+				}), nil // wrong: the own node may be gone
+			}
+		})},
 }
 
 var plantedRwlock = []Exhibit{
