@@ -67,6 +67,7 @@ var publishedElection = []Exhibit{
 	{Slug: "peer-leaving-fails-election", Alias: "B52",
 		Title:  "any peer that leaves fails the election of another",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java#L310",
+		See: []string{"dcos/dcos-go"},
 		Bug: "LeaderElectionSupport reads the data of every offer in the list. An offer that is " +
 			"gone by then is an unexpected NoNode: the candidate fails, and its own offer stays " +
 			"in front of all later ones.",
@@ -83,25 +84,30 @@ var publishedElection = []Exhibit{
 	{Slug: "leader-deaf-to-expiry", Title: "the leader's watch tells of a deletion only",
 		Source: Code, Link: "https://github.com/Comcast/go-leaderelection/blob/1d7a4eade3f50080e91c243c4ba9057d14b38128/Election.go#L543-L554",
 		Bug: "A leader watches its own node, and is told of its deletion. When its session ends " +
-			"the watch ends with it, with another event, which the goroutine takes for the end " +
-			"of its work. The leader leads on, beside the next one.",
+			"the watch ends with another event, on which the goroutine returns. Unless another " +
+			"watch has told it first, the leader leads on, beside the next one.",
 		Property: belief, Wrong: watchedTerms(func(event zk.Event) bool {
 			return event.Type == zk.EventNodeDeleted // wrong: the watch is gone
 		}), Right: watchedTerms(func(zk.Event) bool { return true })},
-	{Slug: "follower-deaf-to-expiry", Title: "a follower waits for a deletion only",
-		Source: Code, Link: "https://github.com/Comcast/go-leaderelection/blob/1d7a4eade3f50080e91c243c4ba9057d14b38128/Election.go#L576-L595",
-		See: []string{"S0-19"},
-		Bug: "A follower watches the candidate before it, and its own node, and waits for one to " +
-			"be deleted. When its session ends the watches end, too, with other events. The " +
-			"follower has no node any more, and waits for ever.",
+	{Slug: "stands-once", Title: "a candidate stands once and for all",
+		Source: Code, Link: "https://github.com/mausimag/supervisor/blob/7882ca1d8b7d35da72655a35c127350429de68da/election.go#L70-L129",
+		Bug: "A candidate makes its node when it starts, and looks after each change whether its " +
+			"node is the first. Its node goes with its session, and it does not make another: " +
+			"it goes on looking, and is never elected.",
 		Property: liveness, Wrong: electionOf(func(l *plainLock) {
-			l.await = func(ctx context.Context, ahead string) bool {
-				_, _, gone, err := l.conn.GetW(l.path(ahead))
-				if err != nil {
-					return false
+			l.ahead = func(queue []string) (string, error) {
+				ahead, err := l.predecessor(queue)
+				if errors.Is(err, errGone) {
+					return l.own, nil // wrong: it does not come back
 				}
-				if event, err := await(ctx, gone); err == nil && event.Type != zk.EventNodeDeleted {
-					<-ctx.Done() // wrong: the watch is gone
+				return ahead, err
+			}
+			l.await = func(ctx context.Context, ahead string) bool {
+				if ahead != l.own {
+					return l.awaitDeletion(ctx, ahead)
+				}
+				if _, _, change, err := l.conn.ChildrenW(l.dir); err == nil {
+					await(ctx, change)
 				}
 				return false
 			}

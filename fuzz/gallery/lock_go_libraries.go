@@ -23,7 +23,7 @@ var publishedLockGo = []Exhibit{
 		}), Right: labelling(func(l *plainLock) error { return l.leave() })},
 	{Slug: "only-child-owns", Title: "one child in the directory means that it is the own one",
 		Source: Code, Link: "https://github.com/mausimag/supervisor/blob/7882ca1d8b7d35da72655a35c127350429de68da/mutex.go#L46-L49",
-		See: []string{"its RoleSelector"},
+		See: []string{"RoleSelector of the same library"},
 		Bug: "A waiter counts the children, and owns the lock if there is one. When the waiter's " +
 			"session ends its node goes. The one that is left is the owner's, and both own the " +
 			"lock.",
@@ -37,10 +37,11 @@ var publishedLockGo = []Exhibit{
 		})},
 	{Slug: "first-of-several-waits", Title: "the first of several waits for a change",
 		Source: Code, Link: "https://github.com/mausimag/supervisor/blob/7882ca1d8b7d35da72655a35c127350429de68da/mutex.go#L40-L75",
-		See: []string{"its RoleSelector"},
+		See: []string{"RoleSelector of the same library"},
 		Bug: "A contender that is not alone waits for the next change of the directory before it " +
 			"looks at the order. If the owner leaves before the first look, and others wait " +
-			"behind, the contender is the first and waits for a change, as all others do.",
+			"behind, the contender is the first and waits for a change, as all others do: a " +
+			"Mutex until its timeout, a RoleSelector for ever.",
 		Property: liveness, Wrong: lockOf(func(l *plainLock) {
 			changed := false
 			l.ahead = func(queue []string) (string, error) {
@@ -63,7 +64,7 @@ var publishedLockGo = []Exhibit{
 		Source: Code, Link: "https://github.com/nladuo/go-zk-lock/blob/f01e95e75d228432305a1a1b36a80f82d04e2d99/dlocker.go#L69-L128",
 		Bug: "A try makes a node and waits for the node before it to go. If the own node is not " +
 			"the first then, as the one before had only waited, the try has failed. Its node " +
-			"stays, and the next try waits behind it.",
+			"stays, until another client deletes it for its age, and the next try waits behind it.",
 		Property: liveness, Wrong: lockOf(func(l *plainLock) {
 			woken := false
 			l.ahead = func(queue []string) (string, error) {
@@ -80,8 +81,22 @@ var publishedLockGo = []Exhibit{
 				return l.awaitDeletion(ctx, ahead)
 			}
 		})},
+	{Slug: "empty-list-owns", Title: "an empty list, and the number 0",
+		Source: Code, Link: "https://github.com/DataDog/kafka-kit/blob/e8eb36fb0312c0314905797da296cf63ad37eafc/cluster/zookeeper/locking.go#L84-L102",
+		Bug: "The first number of an empty list is 0, with an error that Lock drops. The first " +
+			"node of a directory has that number. When its session ends before the list is read " +
+			"the list is empty, and the client owns the lock without a node.",
+		Property: safety, Wrong: lockOf(func(l *plainLock) {
+			l.ahead = func(queue []string) (string, error) {
+				if n, _ := sequence(l.own); n == 0 && len(queue) == 0 {
+					return "", nil // wrong: the own node is not in the list
+				}
+				return l.predecessor(queue)
+			}
+		})},
 	{Slug: "waiter-deletes-owner", Title: "a waiter deletes the owner's node after a timeout",
 		Source: Code, Link: "https://github.com/nladuo/go-zk-lock/blob/f01e95e75d228432305a1a1b36a80f82d04e2d99/dlocker.go#L129-L144",
+		See: []string{"DataDog/kafka-kit"},
 		Bug: "A waiter that has waited for its timeout deletes the nodes that are older than that. " +
 			"The owner's session lives, and the owner is not told: it works on while the waiter " +
 			"takes the lock.",

@@ -31,6 +31,7 @@ var publishedMembership = []Exhibit{
 	{Slug: "unregister-races-reconnect", Alias: "B78",
 		Title:  "registered again while it is taken back",
 		Source: Report, Link: "https://github.com/apache/curator/issues/685",
+		See: []string{"kitex-contrib/registry-zookeeper"},
 		Bug: "After a reconnect all services of a list are registered again. To take one back " +
 			"its node is deleted, and then it is taken off the list. If the connection breaks " +
 			"over the delete, the service is registered between the two, and its node is there " +
@@ -52,7 +53,7 @@ var publishedMembership = []Exhibit{
 	{Slug: "old-node-taken-for-own", Alias: "B79",
 		Title:  "the node of the session before is taken for the own one",
 		Source: Report, Link: "https://github.com/apache/dubbo/issues/5125",
-		See: []string{"S4-17", "KAFKA-1387", "CURATOR pull request 50"},
+		See: []string{"S4-17", "KAFKA-1387", "CURATOR pull request 50", "kratos pull request 2245"},
 		Bug: "In a new session the node is there already, so all is well. But it is of the " +
 			"session before: the server deletes it a moment later, and it is not registered " +
 			"again.",
@@ -81,6 +82,7 @@ var publishedMembership = []Exhibit{
 		})},
 	{Slug: "registered-once", Alias: "S4-16", Title: "registered once and for all",
 		Source: Report, Link: "https://github.com/pinterest/memq/pull/55",
+		See: []string{"hertz-contrib/registry", "wvanbergen/kazoo-go"},
 		Bug: "A provider registers when it starts. When its session ends the node goes. It has a " +
 			"new session soon and works as before, but no client finds it.",
 		Property: presence,
@@ -107,9 +109,9 @@ var publishedMembership = []Exhibit{
 		See: []string{"uber-go/go-helix"},
 		Bug: "Register makes the node, and NodeExists is an error. The node can be the provider's " +
 			"own: the reply to the first create was lost, or the process was started again " +
-			"before its earlier session has ended. It is not registered then, or soon.",
+			"before its earlier session has ended. It is not registered then, or will not be.",
 		Property: invariant,
-		Wrong:    reRegistering(func(m *member) error { return zk.ErrNodeExists }), // wrong: it is its own
+		Wrong:    reRegistering(func(*member) error { return zk.ErrNodeExists }), // wrong: its own
 		Right:    reRegistering((*member).again)},
 	{Slug: "departure-fails-lookup", Title: "an instance that goes fails the look-up of all",
 		Source: Code, Link: "https://github.com/go-kratos/kratos/blob/668db92c2c001e9552594ba5a8aede8456af6d7e/contrib/registry/zookeeper/register.go#L104-L130",
@@ -127,6 +129,14 @@ var publishedMembership = []Exhibit{
 		Property: liveness,
 		Wrong:    discovering(func(bool) bool { return true }), // wrong: it may be there by now
 		Right:    discovering(func(there bool) bool { return !there })},
+	{Slug: "instance-between-two-lists", Title: "an instance that comes between two lists",
+		Source: Report, Link: "https://github.com/micro/go-micro/issues/2101",
+		Bug: "A watcher lists and watches, and lists again after the event, and tells what the " +
+			"second list has more. Then it begins anew, and the next list with a watch is what " +
+			"it compares with. What has come between these two lists is never told.",
+		Property: liveness,
+		Wrong:    gathering(func(round int) bool { return round == 0 }), // wrong: each may have news
+		Right:    gathering(func(int) bool { return true })},
 }
 
 var plantedMembership = []Exhibit{
@@ -446,12 +456,6 @@ func lookups(skips func(error) bool) scenario.Workload {
 // for the service, by whether it is there.
 func discovering(waits func(there bool) bool) scenario.Workload {
 	const service = membersDir + "/web"
-	make := func(c *zk.Conn, path string) error {
-		return repeat(func() error {
-			_, err := c.Create(path, nil, 0, acl)
-			return ignore(err, zk.ErrNodeExists)
-		})
-	}
 	look := func(c *zk.Conn) (found bool, change <-chan zk.Event, err error) {
 		names, _, change, err := c.ChildrenW(service)
 		if errors.Is(err, zk.ErrNoNode) {
@@ -466,7 +470,7 @@ func discovering(waits func(there bool) bool) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		if p.Index() > 0 {
 			_ = do(p, ops.Join, p.Name(), func(context.Context) error {
-				return errors.Join(make(p.Conn(), service), make(p.Conn(), service+"/"+p.Name()))
+				return errors.Join(makeSurely(p.Conn(), service), makeSurely(p.Conn(), service+"/"+p.Name()))
 			})
 			return
 		}
@@ -484,4 +488,52 @@ func discovering(waits func(there bool) bool) scenario.Workload {
 		})
 	}
 	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
+}
+
+// gathering is a workload of one client that waits until it has seen all others, which make a node
+// each. looks says in which rounds it looks at the list that comes with the watch; it looks at the
+// list after the event in all.
+func gathering(looks func(round int) bool) scenario.Workload {
+	w := beside(memberOf(), membersDir)
+	w.Play = func(p *scenario.Player, s scenario.Script) {
+		if p.Index() > 0 {
+			_ = do(p, ops.Join, p.Name(), func(context.Context) error {
+				return makeSurely(p.Conn(), membersDir+"/"+p.Name())
+			})
+			return
+		}
+		_ = do(p, ops.View, "", func(ctx context.Context) error {
+			seen := map[string]bool{}
+			add := func(names []string) {
+				for _, name := range names {
+					seen[name] = true
+				}
+			}
+			for round := 0; ctx.Err() == nil && len(seen) < s.Clients-1; {
+				names, _, change, err := p.Conn().ChildrenW(membersDir)
+				if err != nil {
+					await(ctx, after(100*time.Millisecond))
+					continue
+				}
+				if looks(round) {
+					add(names)
+				}
+				if round++; len(seen) < s.Clients-1 {
+					await(ctx, change)
+					names, _, _ = p.Conn().Children(membersDir) // none, if it fails
+					add(names)
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
+}
+
+// makeSurely makes a node until it is known to be there.
+func makeSurely(conn *zk.Conn, path string) error {
+	return repeat(func() error {
+		_, err := conn.Create(path, nil, 0, acl)
+		return ignore(err, zk.ErrNodeExists)
+	})
 }

@@ -109,6 +109,7 @@ var publishedQueue = []Exhibit{
 		Property: delivery, Says: "was stored twice", Wrong: queueOf(offersAgain)},
 	{Slug: "directory-made-by-two", Alias: "S0-17", Title: "two make the directory",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-queue/src/main/java/org/apache/zookeeper/recipes/queue/DistributedQueue.java#L265-L269",
+		See: []string{"dcos/dcos-go"},
 		Bug: "A client that finds no directory makes it. If two do at once the second gets " +
 			"NodeExists, which is as good as success, and its caller gets an error instead.",
 		Property: invariant, Wrong: withoutDir(func(q *plainQueue) {
