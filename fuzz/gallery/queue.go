@@ -129,7 +129,7 @@ var publishedQueue = []Exhibit{
 		Bug: "An element is an ephemeral node. When the session of its producer ends, by a fault " +
 			"or because the producer has done its work, the server deletes the element, and no " +
 			"consumer gets it.",
-		Property: delivery, Wrong: queueOf(func(q *plainQueue) {
+		Property: delivery, Says: "session", Wrong: queueOf(func(q *plainQueue) {
 			q.add = func(data []byte) error {
 				const flags = zk.FlagSequence | zk.FlagEphemeral // wrong: the element must stay
 				_, err := q.conn.Create(queueDir+"/"+q.prefix, data, flags, acl)
