@@ -117,9 +117,6 @@ var publishedLockGo = []Exhibit{
 		})},
 }
 
-// atOnce is a part of the verdict on two owners.
-const atOnce = "own the lock at once"
-
 // labelled is a lock that writes a label into its directory.
 type labelled struct {
 	*plainLock
