@@ -64,7 +64,7 @@ var publishedCache = []Exhibit{
 	{Slug: "rewatched-without-rereading", Alias: "S4-7",
 		Title:  "the watch is set again, and nothing read",
 		Source: Report, Link: "https://github.com/naver/arcus-c-client/issues/53",
-		See: []string{"kazoo pull request 391"},
+		See: []string{"kazoo pull request 391", "kvtools/zookeeper", "docker/libkv", "go-kratos/kratos"},
 		Bug: "After the end of a session the watch is set again in the next one. A change " +
 			"between the two has no event, and the copy stays as it was.",
 		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
@@ -73,6 +73,7 @@ var publishedCache = []Exhibit{
 		}), Right: cacheOf()},
 	{Slug: "read-then-watched", Alias: "S4-9", Title: "read first, watched a moment later",
 		Source: Report, Link: "https://github.com/librato/watchconf/pull/5",
+		See: []string{"docker/libkv"},
 		Bug: "The node is read, and then watched by another request, with an answer that the " +
 			"cache drops. A change between the two is in neither.",
 		Property: liveness, Wrong: cacheOf(func(c *plainCache) {

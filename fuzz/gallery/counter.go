@@ -8,6 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 var publishedCounter = []Exhibit{
@@ -17,6 +19,14 @@ var publishedCounter = []Exhibit{
 			"error it does both again. If only the reply was lost, the second read has the sum " +
 			"already, and the same is added once more.",
 		Property: delivery, Wrong: counterOf(counter{addsAgain: true})},
+	{Slug: "gives-up-with-success", Title: "three tries that fail are a success",
+		Source: Code, Link: "https://github.com/mausimag/supervisor/blob/7882ca1d8b7d35da72655a35c127350429de68da/atomic.go#L89-L104",
+		Bug: "An add reads the counter and writes the sum if the version is the same, three times " +
+			"at most. When the third one fails, too, as others have been faster, it returns without " +
+			"an error, and nothing was added.",
+		Property: linearizable, Wrong: crowded(counter{silent: true}),
+		Right:  crowded(counter{}),
+		Script: scenario.Script{Clients: 5, Rounds: 3}},
 }
 
 var plantedCounters = []Exhibit{
@@ -42,10 +52,27 @@ type counter struct {
 	anyVersion bool // sets without a condition
 	addsAgain  bool // begins anew when a reply was lost
 	optimist   bool // takes an addition with a lost reply for done
+	silent     bool // takes the third try for done, even if it fails
 }
 
 func counterOf(bad counter, claims ...object.CounterClaims) scenario.Workload {
 	return object.Counter(func(env object.Env) object.Counterer { return bad.on(env.Conn) }, claims...)
+}
+
+// crowded is a workload of clients that add without a pause.
+func crowded(bad counter) scenario.Workload {
+	w := beside(counterOf(bad))
+	w.Nodes[counterPath] = "0"
+	return playing(w, func(p *scenario.Player, round int) {
+		delta := int64(1 + p.Index() + 26*round)
+		call := p.Begin(ops.Add, strconv.FormatInt(delta, 10))
+		sum, err := bad.on(p.Conn()).Add(p.Context(), delta)
+		if err != nil {
+			call.Unknown(linearizability.Result{}, err)
+			return
+		}
+		call.OK(linearizability.Result{Output: strconv.FormatInt(sum, 10)})
+	})
 }
 
 func (c counter) on(conn *zk.Conn) *counter {
@@ -54,10 +81,10 @@ func (c counter) on(conn *zk.Conn) *counter {
 }
 
 func (c *counter) Add(_ context.Context, delta int64) (sum int64, err error) {
-	for range attempts {
+	for try := range attempts {
 		sum, err = c.addOnce(delta)
 		switch {
-		case err == nil:
+		case err == nil, c.silent && try == 2:
 			return sum, nil
 		case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists):
 		case c.optimist && sum != 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -66,6 +67,7 @@ var publishedElection = []Exhibit{
 	{Slug: "peer-leaving-fails-election", Alias: "B52",
 		Title:  "any peer that leaves fails the election of another",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java#L310",
+		See: []string{"dcos/dcos-go"},
 		Bug: "LeaderElectionSupport reads the data of every offer in the list. An offer that is " +
 			"gone by then is an unexpected NoNode: the candidate fails, and its own offer stays " +
 			"in front of all later ones.",
@@ -79,7 +81,93 @@ var publishedElection = []Exhibit{
 				return l.predecessor(queue)
 			}
 		})},
+	{Slug: "leader-deaf-to-expiry", Title: "the leader's watch tells of a deletion only",
+		Source: Code, Link: "https://github.com/Comcast/go-leaderelection/blob/1d7a4eade3f50080e91c243c4ba9057d14b38128/Election.go#L543-L554",
+		Bug: "A leader watches its own node, and is told of its deletion. When its session ends " +
+			"the watch ends with another event, on which the goroutine returns. Unless another " +
+			"watch has told it first, the leader leads on, beside the next one.",
+		Property: belief, Wrong: watchedTerms(func(event zk.Event) bool {
+			return event.Type == zk.EventNodeDeleted // wrong: the watch is gone
+		}), Right: watchedTerms(func(zk.Event) bool { return true })},
+	{Slug: "stands-once", Title: "a candidate stands once and for all",
+		Source: Code, Link: "https://github.com/mausimag/supervisor/blob/7882ca1d8b7d35da72655a35c127350429de68da/election.go#L70-L129",
+		Bug: "A candidate makes its node when it starts, and looks after each change whether its " +
+			"node is the first. Its node goes with its session, and it does not make another: " +
+			"it goes on looking, and is never elected.",
+		Property: liveness, Wrong: electionOf(func(l *plainLock) {
+			l.ahead = func(queue []string) (string, error) {
+				ahead, err := l.predecessor(queue)
+				if errors.Is(err, errGone) {
+					return l.own, nil // wrong: it does not come back
+				}
+				return ahead, err
+			}
+			l.await = func(ctx context.Context, ahead string) bool {
+				if ahead != l.own {
+					return l.awaitDeletion(ctx, ahead)
+				}
+				if _, _, change, err := l.conn.ChildrenW(l.dir); err == nil {
+					await(ctx, change)
+				}
+				return false
+			}
+		})},
+	{Slug: "numbers-of-16-bits", Title: "numbers above 32,767 are all the same",
+		Source: Code, Link: "https://github.com/mausimag/supervisor/blob/7882ca1d8b7d35da72655a35c127350429de68da/election.go#L37-L40",
+		Bug: "The number at the end of a name is parsed as one of 16 bits, and an error gives the " +
+			"greatest of them. After 32,767 candidates all are equal. Each candidate may find " +
+			"itself the first.",
+		Property: safety, Wrong: manyBefore(electionOf(func(l *plainLock) {
+			l.order = func(a, b string) int {
+				x, _ := sequence(a)
+				y, _ := sequence(b)
+				return int(min(x, math.MaxInt16) - min(y, math.MaxInt16)) // wrong: there are more
+			}
+		})), Right: manyBefore(electionOf())},
 }
+
+// manyBefore is a workload in a directory that has had some 32,000 children.
+func manyBefore(w scenario.Workload) scenario.Workload {
+	w.Next = map[string]int32{lockDir: math.MaxInt16 - 1}
+	return w
+}
+
+// watchedTerms is a workload of leaders that watch their node. lost reports whether an event of
+// that watch is told.
+func watchedTerms(lost func(zk.Event) bool) scenario.Workload {
+	return openElection(func(l *plainLock) object.Elector {
+		return &watchedTerm{candidate: candidate{l}, loses: lost}
+	})
+}
+
+type watchedTerm struct {
+	candidate
+	loses func(zk.Event) bool
+	lost  chan struct{}
+}
+
+func (t *watchedTerm) Lead(ctx context.Context) error {
+	if err := t.candidate.Lead(ctx); err != nil {
+		return err
+	}
+	there, _, change, err := t.conn.ExistsW(t.path(t.own))
+	if err == nil && !there {
+		err = errGone
+	}
+	if err != nil {
+		return err
+	}
+	lost := make(chan struct{})
+	t.lost = lost
+	go func() {
+		if t.loses(<-change) {
+			close(lost)
+		}
+	}()
+	return nil
+}
+
+func (t *watchedTerm) Lost() <-chan struct{} { return t.lost }
 
 // candidate is a plain lock as an election: its owner leads.
 type candidate struct{ *plainLock }

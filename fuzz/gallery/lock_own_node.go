@@ -35,7 +35,8 @@ var publishedLockOwnNode = []Exhibit{
 		})},
 	{Slug: "error-leaks-node", Alias: "B13", Title: "an error after the create leaves the node",
 		Source: Report, Link: "https://github.com/apache/curator/commit/a4ee4b589b15a8567f054345b50ec991c82a1e3c",
-		See: []string{"G7", "S3-3", "zk-ruby issue 51"},
+		See: []string{"G7", "S3-3", "zk-ruby issue 51", "curator-go/curator",
+			"control-center/serviced", "Comcast/go-leaderelection"},
 		Bug: "The node is there when the list of children, or the watch, fails for good. The " +
 			"error goes to the caller and the node stays. All contenders wait for it, the " +
 			"caller's next try first of all.",

@@ -18,7 +18,7 @@ import (
 var publishedLockRelease = []Exhibit{
 	{Slug: "failed-release-forgotten", Alias: "B21", Title: "a release that fails is forgotten",
 		Source: Report, Link: "https://github.com/apache/curator/issues/1193",
-		See: []string{"S0-6"},
+		See: []string{"S0-6", "curator-go/curator"},
 		Bug: "Release drops the local ownership and then deletes the node. If that fails there " +
 			"is nothing left to release again, while the node stays as long as the session, and " +
 			"blocks the next acquire of its own client.",
@@ -42,7 +42,7 @@ var publishedLockRelease = []Exhibit{
 	{Slug: "holder-not-told-of-expiry", Alias: "B51",
 		Title:  "the holder is never told of the expiry",
 		Source: Report, Link: "https://github.com/docker-archive/classicswarm/issues/2654",
-		See: []string{"libkv PR 156", "B22 (CURATOR-206)", "G13"},
+		See: []string{"libkv PR 156", "B22 (CURATOR-206)", "G13", "docker-archive/leadership issue 9"},
 		Bug: "Lock returns a channel that is closed when the lock is lost. Nothing closes it " +
 			"when the session expires, so a primary that has been replaced works on, for as long " +
 			"as it likes.",
@@ -51,6 +51,7 @@ var publishedLockRelease = []Exhibit{
 	{Slug: "lost-unlock-kills-handle", Alias: "G8",
 		Title:  "an unlock with a lost reply kills the handle",
 		Source: Code, Link: "https://github.com/go-zookeeper/zk/blob/v1.0.4/lock.go#L150-L160",
+		See: []string{"control-center/serviced", "DataDog/kafka-kit"},
 		Bug: "The delete is applied and its reply lost. To unlock again fails with NoNode, for " +
 			"ever, and to lock fails because the handle is locked: the lock is free, and this " +
 			"client cannot have it.",

@@ -23,6 +23,7 @@ var publishedLockSingle = []Exhibit{
 		})},
 	{Slug: "own-name-of-old-session", Alias: "S1-6", Title: "the own node of an earlier session",
 		Source: Code, Link: "https://github.com/apache/kafka/blob/034fc6a7cf7a001f10c25dca44ad9c0c38a7351e/core/src/main/scala/kafka/server/ZookeeperLeaderElector.scala",
+		See: []string{"wvanbergen/kazoo-go"},
 		Bug: "NodeExists, and the data says that it is this client's node. It is that of its " +
 			"earlier session, which has ended, and the server is about to remove it: the client " +
 			"owns the lock by a node that is as good as gone.",

@@ -154,6 +154,7 @@ var publishedLockWait = []Exhibit{
 		})},
 	{Slug: "cleanup-tried-once", Alias: "B9", Title: "clean-up is tried once",
 		Source: Report, Link: "https://github.com/python-zk/kazoo/pull/760",
+		See: []string{"DataDog/kafka-kit"},
 		Bug: "An acquire that is given up deletes its node, once, and swallows the error. If the " +
 			"connection is lost just then and the session lives, the contender stays, and all " +
 			"others wait behind it.",

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 var publishedMembership = []Exhibit{
@@ -30,6 +31,7 @@ var publishedMembership = []Exhibit{
 	{Slug: "unregister-races-reconnect", Alias: "B78",
 		Title:  "registered again while it is taken back",
 		Source: Report, Link: "https://github.com/apache/curator/issues/685",
+		See: []string{"kitex-contrib/registry-zookeeper"},
 		Bug: "After a reconnect all services of a list are registered again. To take one back " +
 			"its node is deleted, and then it is taken off the list. If the connection breaks " +
 			"over the delete, the service is registered between the two, and its node is there " +
@@ -51,7 +53,7 @@ var publishedMembership = []Exhibit{
 	{Slug: "old-node-taken-for-own", Alias: "B79",
 		Title:  "the node of the session before is taken for the own one",
 		Source: Report, Link: "https://github.com/apache/dubbo/issues/5125",
-		See: []string{"S4-17", "KAFKA-1387", "CURATOR pull request 50"},
+		See: []string{"S4-17", "KAFKA-1387", "CURATOR pull request 50", "kratos pull request 2245"},
 		Bug: "In a new session the node is there already, so all is well. But it is of the " +
 			"session before: the server deletes it a moment later, and it is not registered " +
 			"again.",
@@ -80,10 +82,61 @@ var publishedMembership = []Exhibit{
 		})},
 	{Slug: "registered-once", Alias: "S4-16", Title: "registered once and for all",
 		Source: Report, Link: "https://github.com/pinterest/memq/pull/55",
+		See: []string{"hertz-contrib/registry", "wvanbergen/kazoo-go"},
 		Bug: "A provider registers when it starts. When its session ends the node goes. It has a " +
 			"new session soon and works as before, but no client finds it.",
 		Property: presence,
 		Wrong:    memberOf(func(m *member) { m.guarded = false })}, // wrong: each session needs a node
+	{Slug: "registers-until-first-error", Title: "the first error ends the registration",
+		Source: Code, Link: "https://github.com/go-kratos/kratos/blob/668db92c2c001e9552594ba5a8aede8456af6d7e/contrib/registry/zookeeper/register.go#L166-L181",
+		Bug: "A loop looks each second whether the session is another one, and then registers " +
+			"again. If that fails the loop ends, without a word. The provider works on, and no " +
+			"client finds it until it is started again.",
+		Property: presence, Wrong: memberOf(polling(func(error) bool { return false })),
+		Right:  memberOf(polling(func(error) bool { return true })),
+		Script: scenario.Script{Clients: 1, Rounds: 1}}, // a single client is not evicted
+	{Slug: "registered-again-after-leaving", Title: "a provider that has left is registered again",
+		Source: Code, Link: "https://github.com/go-kratos/kratos/blob/668db92c2c001e9552594ba5a8aede8456af6d7e/contrib/registry/zookeeper/register.go#L82-L101",
+		Bug: "The loop that registers in each new session is started by Register, and Deregister " +
+			"does not end it. When the session ends later the provider that was taken back is " +
+			"there again, for as long as the process lives.",
+		Property: presence, Wrong: memberOf(polling(func(error) bool { return true }),
+			func(m *member) { m.leave = m.remove }), // wrong: the loop goes on
+		Right:  memberOf(polling(func(error) bool { return true })),
+		Script: scenario.Script{Clients: 1, Rounds: 2}},
+	{Slug: "refused-by-own-node", Title: "a provider is refused by its own node",
+		Source: Code, Link: "https://github.com/hertz-contrib/registry/blob/8a220332e808c6ce929e82887c1caede3fe5a462/zookeeper/registry.go#L46-L59",
+		See: []string{"uber-go/go-helix"},
+		Bug: "Register makes the node, and NodeExists is an error. The node can be the provider's " +
+			"own: the reply to the first create was lost, or the process was started again " +
+			"before its earlier session has ended. It is not registered then, or will not be.",
+		Property: invariant,
+		Wrong:    reRegistering(func(*member) error { return zk.ErrNodeExists }), // wrong: its own
+		Right:    reRegistering((*member).again)},
+	{Slug: "departure-fails-lookup", Title: "an instance that goes fails the look-up of all",
+		Source: Code, Link: "https://github.com/go-kratos/kratos/blob/668db92c2c001e9552594ba5a8aede8456af6d7e/contrib/registry/zookeeper/register.go#L104-L130",
+		See: []string{"kitex-contrib/registry-zookeeper", "hertz-contrib/registry"},
+		Bug: "A look-up lists the instances, and reads the data of each. If one has gone between " +
+			"the two its NoNode is the result, and the caller gets none of the others.",
+		Property: invariant,
+		Wrong:    lookups(func(error) bool { return false }), // wrong: the others are there
+		Right:    lookups(func(err error) bool { return errors.Is(err, zk.ErrNoNode) })},
+	{Slug: "children-come-unseen", Title: "the watch that waits for a directory sees no children",
+		Source: Code, Link: "https://github.com/go-kratos/kratos/blob/668db92c2c001e9552594ba5a8aede8456af6d7e/contrib/registry/zookeeper/watcher.go#L38-L60",
+		Bug: "A watcher of a service that is not there asks whether it is, and watches for it. If " +
+			"the service has come between the two, that watch is for its data. The first " +
+			"instances come below it, and the watcher never hears of any.",
+		Property: liveness,
+		Wrong:    discovering(func(bool) bool { return true }), // wrong: it may be there by now
+		Right:    discovering(func(there bool) bool { return !there })},
+	{Slug: "instance-between-two-lists", Title: "an instance that comes between two lists",
+		Source: Report, Link: "https://github.com/micro/go-micro/issues/2101",
+		Bug: "A watcher lists and watches, and lists again after the event, and tells what the " +
+			"second list has more. Then it begins anew, and the next list with a watch is what " +
+			"it compares with. What has come between these two lists is never told.",
+		Property: liveness,
+		Wrong:    gathering(func(round int) bool { return round == 0 }), // wrong: each may have news
+		Right:    gathering(func(int) bool { return true })},
 }
 
 var plantedMembership = []Exhibit{
@@ -127,9 +180,11 @@ type member struct {
 	conn *zk.Conn
 	name string
 	data string
+	life context.Context // of the client
 	background
 
 	guarded bool                                                    // it has a guard
+	run     func(ctx context.Context)                               // the guard
 	theirs  func(stat *zk.Stat) bool                                // the node is another session's
 	await   func(ctx context.Context, change <-chan zk.Event) error // until the guard looks again
 	leave   func() error
@@ -173,11 +228,15 @@ func memberOf(steps ...func(*member)) scenario.Workload {
 // openMember is a workload of any member that is made of a plain one.
 func openMember(open func(*member) object.Roster, steps []func(*member)) scenario.Workload {
 	return beside(object.Membership(func(env object.Env) object.Roster {
-		m := &member{conn: env.Conn, name: env.Name, guarded: true}
-		m.theirs, m.await, m.leave = m.ofAnotherSession, untilEvent, m.stopAndDelete
-		m.view = func(context.Context) ([]string, error) { return m.list() }
-		return open(with(m, steps))
+		return open(with(newMember(env), steps))
 	}), membersDir)
+}
+
+func newMember(env object.Env) *member {
+	m := &member{conn: env.Conn, name: env.Name, life: env.Context, guarded: true}
+	m.run, m.theirs, m.await, m.leave = m.guard, m.ofAnotherSession, untilEvent, m.stopAndDelete
+	m.view = func(context.Context) ([]string, error) { return m.list() }
+	return m
 }
 
 func (m *member) path() string { return membersDir + "/" + m.name }
@@ -188,7 +247,7 @@ func (m *member) Join(ctx context.Context, data string) error {
 		return err
 	}
 	if m.guarded {
-		m.startGuard(ctx, m.guard)
+		m.startGuard(ctx, m.run)
 	}
 	return nil
 }
@@ -317,4 +376,164 @@ func (m *member) afterReconnect() (remove func() error) {
 		}
 		return err
 	}
+}
+
+// polling replaces the guard by one that looks each second whether the session is another one, and
+// then makes the node again. goesOn says whether it goes on after an error.
+func polling(goesOn func(error) bool) func(*member) {
+	return func(m *member) {
+		m.run = func(ctx context.Context) {
+			session := m.conn.SessionID()
+			for ctx.Err() == nil && m.life.Err() == nil {
+				await(ctx, after(time.Second))
+				now := m.conn.SessionID()
+				if now == 0 || now == session || ctx.Err() != nil {
+					continue
+				}
+				err := m.again()
+				if err == nil {
+					session = now
+				} else if !goesOn(err) {
+					return // wrong: for ever
+				}
+			}
+		}
+	}
+}
+
+// again makes the own node in place of that of an earlier session.
+func (m *member) again() error {
+	if err := m.remove(); err != nil {
+		return err
+	}
+	return m.appear()
+}
+
+// reRegistering is a workload of providers that register, and stay. taken is what they do about a
+// node that is there.
+func reRegistering(taken func(*member) error) scenario.Workload {
+	return judgedBy(playing(beside(memberOf(), membersDir), func(p *scenario.Player, round int) {
+		m := newMember(object.Env{Conn: p.Conn(), Name: p.Name()})
+		p.Attempt(attempts, func(int) error {
+			return do(p, ops.Join, m.name, func(context.Context) error {
+				_, err := m.conn.Create(m.path(), nil, zk.FlagEphemeral, acl)
+				if errors.Is(err, zk.ErrNodeExists) {
+					return taken(m)
+				}
+				return err
+			})
+		})
+		p.Hold(scenario.At("hold", round), nil)
+		_ = do(p, ops.Leave, m.name, func(context.Context) error { return m.remove() })
+	}), "a call fails only with its connection", noOtherErrors)
+}
+
+// lookups is a workload of providers that come and go, and look each other up. skips says whether
+// an error is about one instance that has gone.
+func lookups(skips func(error) bool) scenario.Workload {
+	lookUp := func(m *member) error {
+		names, err := m.list()
+		for _, name := range names {
+			_, _, err = m.conn.Get(membersDir + "/" + name)
+			if err != nil && !skips(err) {
+				return err
+			}
+			err = nil
+		}
+		return err
+	}
+	return judgedBy(playing(beside(memberOf(), membersDir), func(p *scenario.Player, round int) {
+		m := newMember(object.Env{Conn: p.Conn(), Name: p.Name()})
+		_ = do(p, ops.Join, m.name, func(context.Context) error { return m.again() })
+		_ = do(p, ops.View, "", func(context.Context) error { return lookUp(m) })
+		p.Hold(scenario.At("hold", round), nil)
+		_ = do(p, ops.Leave, m.name, func(context.Context) error { return m.remove() })
+	}), "a call fails only with its connection", noOtherErrors)
+}
+
+// discovering is a workload of one client that waits for the first instance of a service, and of
+// others that make the service and an instance each. waits says whether the first client waits
+// for the service, by whether it is there.
+func discovering(waits func(there bool) bool) scenario.Workload {
+	const service = membersDir + "/web"
+	look := func(c *zk.Conn) (found bool, change <-chan zk.Event, err error) {
+		names, _, change, err := c.ChildrenW(service)
+		if errors.Is(err, zk.ErrNoNode) {
+			there := false
+			if there, _, change, err = c.ExistsW(service); !waits(there) {
+				change = after(0)
+			}
+		}
+		return len(names) > 0, change, err
+	}
+	w := beside(memberOf(), membersDir)
+	w.Play = func(p *scenario.Player, s scenario.Script) {
+		if p.Index() > 0 {
+			_ = do(p, ops.Join, p.Name(), func(context.Context) error {
+				return errors.Join(makeSurely(p.Conn(), service), makeSurely(p.Conn(), service+"/"+p.Name()))
+			})
+			return
+		}
+		_ = do(p, ops.View, "", func(ctx context.Context) error {
+			for found := s.Clients == 1; ctx.Err() == nil && !found; {
+				now, change, err := look(p.Conn())
+				if err != nil {
+					change = after(100 * time.Millisecond)
+				}
+				if found = now; !found {
+					await(ctx, change)
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
+}
+
+// gathering is a workload of one client that waits until it has seen all others, which make a node
+// each. looks says in which rounds it looks at the list that comes with the watch; it looks at the
+// list after the event in all.
+func gathering(looks func(round int) bool) scenario.Workload {
+	w := beside(memberOf(), membersDir)
+	w.Play = func(p *scenario.Player, s scenario.Script) {
+		if p.Index() > 0 {
+			_ = do(p, ops.Join, p.Name(), func(context.Context) error {
+				return makeSurely(p.Conn(), membersDir+"/"+p.Name())
+			})
+			return
+		}
+		_ = do(p, ops.View, "", func(ctx context.Context) error {
+			seen := map[string]bool{}
+			add := func(names []string) {
+				for _, name := range names {
+					seen[name] = true
+				}
+			}
+			for round := 0; ctx.Err() == nil && len(seen) < s.Clients-1; {
+				names, _, change, err := p.Conn().ChildrenW(membersDir)
+				if err != nil {
+					await(ctx, after(100*time.Millisecond))
+					continue
+				}
+				if looks(round) {
+					add(names)
+				}
+				if round++; len(seen) < s.Clients-1 {
+					await(ctx, change)
+					names, _, _ = p.Conn().Children(membersDir) // none, if it fails
+					add(names)
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
+}
+
+// makeSurely makes a node until it is known to be there.
+func makeSurely(conn *zk.Conn, path string) error {
+	return repeat(func() error {
+		_, err := conn.Create(path, nil, 0, acl)
+		return ignore(err, zk.ErrNodeExists)
+	})
 }

@@ -109,6 +109,7 @@ var publishedQueue = []Exhibit{
 		Property: delivery, Says: "was stored twice", Wrong: queueOf(offersAgain)},
 	{Slug: "directory-made-by-two", Alias: "S0-17", Title: "two make the directory",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-queue/src/main/java/org/apache/zookeeper/recipes/queue/DistributedQueue.java#L265-L269",
+		See: []string{"dcos/dcos-go"},
 		Bug: "A client that finds no directory makes it. If two do at once the second gets " +
 			"NodeExists, which is as good as success, and its caller gets an error instead.",
 		Property: invariant, Wrong: withoutDir(func(q *plainQueue) {
@@ -123,6 +124,18 @@ var publishedQueue = []Exhibit{
 		// wrong: all of them watch
 		Wrong: waitingTakers(func(q *plainQueue, _ *plainLock) object.Queuer { return q }),
 		Right: waitingTakers(func(q *plainQueue, l *plainLock) object.Queuer { return inTurn{q, l} })},
+	{Slug: "ephemeral-elements", Title: "the elements go with their producer",
+		Source: Code, Link: "https://github.com/control-center/serviced/blob/5c449491265136576015007033e701617a268969/coordinator/client/zookeeper/queue.go#L150",
+		Bug: "An element is an ephemeral node. When the session of its producer ends, by a fault " +
+			"or because the producer has done its work, the server deletes the element, and no " +
+			"consumer gets it.",
+		Property: delivery, Says: "session", Wrong: queueOf(func(q *plainQueue) {
+			q.add = func(data []byte) error {
+				const flags = zk.FlagSequence | zk.FlagEphemeral // wrong: the element must stay
+				_, err := q.conn.Create(queueDir+"/"+q.prefix, data, flags, acl)
+				return err
+			}
+		})},
 }
 
 // plainQueue is the queue of the ZooKeeper guide in steps: an element is read, deleted and handed

@@ -11,7 +11,7 @@ var publishedReentrant = []Exhibit{
 	{Slug: "reentry-outlives-session", Alias: "S3-2",
 		Title:  "the count of a re-entrant lock outlives the session",
 		Source: Code, Link: "https://github.com/apache/curator/blob/apache-curator-5.9.0/curator-recipes/src/main/java/org/apache/curator/framework/recipes/locks/InterProcessMutex.java#L203-L210",
-		See: []string{"S2-6", "S4-43"},
+		See: []string{"S2-6", "S4-43", "curator-go/curator"},
 		Bug: "The owner acquires again, and a counter in its memory says yes. Its session has " +
 			"ended in between and its node is gone. Another client may own the lock that it gets.",
 		Property: safety,

@@ -72,6 +72,18 @@ var publishedRwlock = []Exhibit{
 			playUnlock(p, read, ops.Unlock, ops.ReadMode)
 			return newReadWrite(p.Conn(), ops.WriteMode)
 		})},
+	{Slug: "rwlock-without-node", Title: "a read-write lock is granted without a node",
+		Source: Code, Link: "https://github.com/control-center/serviced/blob/25e47af56adb1421754b4cf112fb7d299afa19a7/coordinator/client/zookeeper/rwlock.go#L112-L151",
+		Bug: "A contender searches the list for nodes that exclude its own and are before it, " +
+			"and does not look whether its own is there. When its session ends, in the create " +
+			"or while it waits, its node goes, and nothing older is left: the lock is granted.",
+		Property: safety, Wrong: readWriteOf(func(l *plainLock) {
+			l.ahead = func(queue []string) (string, error) {
+				return last(queue, func(name string) bool {
+					return l.isBefore(name) && (!reads(name) || !reads(l.own))
+				}), nil // wrong: the own node may be gone
+			}
+		})},
 }
 
 var plantedRwlock = []Exhibit{

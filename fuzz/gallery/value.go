@@ -17,6 +17,12 @@ var publishedValue = []Exhibit{
 			"one, which is 0 to begin with. A fresh node has version 0: its value is not seen " +
 			"until the next write.",
 		Property: linearizable, Wrong: valueOf(value{slow: true})}, // wrong: the first version is 0
+	{Slug: "create-error-dropped", Title: "the error of a create is dropped",
+		Source: Code, Link: "https://github.com/kvtools/zookeeper/blob/b1635d5ab12ed2fa8238570bb61dc4db6a327f97/zookeeper.go#L158-L163",
+		Bug: "Put makes the node if there is none, drops the error of that, and returns without " +
+			"one. If another client has made the node meanwhile, or the connection breaks, the " +
+			"caller's value is nowhere.",
+		Property: linearizable, Wrong: valueOf(value{blind: true})}, // wrong: it may have failed
 }
 
 var plantedValues = []Exhibit{
@@ -43,6 +49,7 @@ type value struct {
 	deafCAS    bool // takes the echo of its own write for a rival's
 	needsData  bool // takes an empty value for none
 	remembers  bool // returns the first state that it has seen
+	blind      bool // takes each create of a write for done
 }
 
 func valueOf(bad value) scenario.Workload {
@@ -78,6 +85,9 @@ func (v *value) Set(_ context.Context, data []byte) (now recipes.ValueState, err
 		now, err = v.setOnce(data, -1)
 		if errors.Is(err, zk.ErrNoNode) {
 			now, err = v.create(data)
+			if v.blind {
+				return now, nil
+			}
 		}
 		if err == nil || !errors.Is(err, zk.ErrNodeExists) && !v.setsAgain {
 			break
