@@ -45,6 +45,7 @@ func Run(seed uint64, body func()) *Failure {
 	outer := make(chan *Failure, 1)
 	go func() {
 		defer func() { outer <- classify(recover()) }()
+		defer end()
 		var t testing.T
 		synctest.Test(&t, func(*testing.T) {
 			done := make(chan struct{})
@@ -57,6 +58,7 @@ func Run(seed uint64, body func()) *Failure {
 					}
 				}()
 				defer seedRandom(seed)()
+				begin(seed)
 				body()
 			}()
 			<-done
