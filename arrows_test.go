@@ -69,6 +69,7 @@ var arrows = map[string]string{
 	"fakezk/conform": `
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
 	"internal/realzk":        ``,
+	"internal/overlay":       ``,
 	"internal/testrun":       ``,
 	"internal/inflight":      ``,
 	"examples/go":            `github.com/go-zookeeper/zk`,
@@ -94,7 +95,7 @@ var arrows = map[string]string{
 	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli": `
 		fakezk fakezk/conform fakezk/fault fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
-		fakezk/trace fuzz/object fuzz/saved fuzz/scenario internal/inflight linearizability
+		fakezk/trace fuzz/object fuzz/saved fuzz/scenario internal/inflight internal/overlay linearizability
 		github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
 }
 
