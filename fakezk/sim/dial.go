@@ -7,9 +7,17 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/memnet"
 )
+
+// Overlaid says that the program was built by zksim go: then clients may dial any address
+// themselves, by TCP, and reach the World's server.
+const Overlaid = bubble.Overlaid
+
+// Address is an address of the World's server, for code that dials by itself; see [Overlaid].
+const Address = serverAddress
 
 // dialing is a dial that waits for the World.
 type dialing struct {
