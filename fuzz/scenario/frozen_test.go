@@ -43,7 +43,8 @@ func TestMutexHeldWhileWaitingIsUndecided(t *testing.T) {
 	const want = "the run froze: at frozen_test.go:26 a goroutine waits for the mutex l.guard, " +
 		"and the holder waits at frozen_test.go:28, so that no virtual time can pass" +
 		"; zksim go test runs such code"
-	if o.Status() != linearizability.Unknown || o.Property() != "" || o.Summary() != want || o.Result.Spins {
+	if o.Status() != linearizability.Unknown || o.Property() != "" || o.Summary() != want ||
+		o.Result.Spins {
 		t.Errorf("%s, property %q, summary %q; want unknown, %q", o.Status(), o.Property(),
 			o.Summary(), want)
 	}

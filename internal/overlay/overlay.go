@@ -33,7 +33,7 @@ func Make(goroot, version, cache string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", version, err)
 	}
-	dir := filepath.Join(cache, version+"-"+hashOf(texts))
+	dir := filepath.Join(cache, fmt.Sprintf("go1.%d-%s", release, hashOf(texts)))
 	replace := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		to := filepath.Join(dir, filepath.FromSlash(name))
