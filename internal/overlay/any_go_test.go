@@ -21,9 +21,8 @@ func TestAnyGo(t *testing.T) {
 	output(t, "../..", nil, "go", "build", "-o", zksim, "./cmd/zksim")
 
 	output(t, dir, nil, zksim, "go", "test", "-run", "TimePasses", "-count=1", ".")
-	if text, err := run(dir, nil, "go", "test", "-run", "TimePasses", "-count=1", "."); err == nil ||
-		!strings.Contains(text, "frozen goroutine") {
-		t.Errorf("without the overlay it passes, or fails otherwise: %v\n%s", err, text)
+	if _, err := run(dir, nil, "go", "test", "-run", "TimePasses", "-count=1", "."); err == nil {
+		t.Error("it passes without the overlay")
 	}
 
 	want := map[string]string{}

@@ -96,14 +96,18 @@ var seen sync.Map
 // select, draw numbers and race for a mutex.
 func chaos(t *testing.T, seed uint64) string {
 	script := func(ctx context.Context, c *sim.Client) {
-		s := &store{conn: c.Conn()}
+		put := func(path string) error { // without the overlay, no mutex may be held
+			_, err := c.Conn().Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+			return err
+		}
 		if sim.Overlaid {
-			var err error
-			if s, err = open(); err != nil {
+			s, err := open()
+			if err != nil {
 				t.Error(err)
 				return
 			}
 			defer s.conn.Close()
+			put = s.put
 		}
 		var all sync.WaitGroup
 		var lines sync.Mutex
@@ -131,7 +135,7 @@ func chaos(t *testing.T, seed uint64) string {
 					}
 					seen.Store(order[0], picked)
 					time.Sleep(time.Duration(rand.Intn(1000)) * time.Microsecond)
-					err := s.put(fmt.Sprintf("/%s-%d-%d-%d", c.Name(), i, picked, rand.Intn(1e6)))
+					err := put(fmt.Sprintf("/%s-%d-%d-%d", c.Name(), i, picked, rand.Intn(1e6)))
 					lines.Lock()
 					written = append(written, fmt.Sprint(i, order, picked, err))
 					lines.Unlock()
