@@ -40,7 +40,11 @@ func (c *goCommand) Run(a *app) error {
 		return fmt.Errorf("go: %w", err)
 	}
 	cache = filepath.Join(cache, "zksim", "overlay")
-	file, err := overlayFile(env, user, cache)
+	root, err := visibleRoot(env, cache)
+	if err != nil {
+		return fmt.Errorf("go: %w", err)
+	}
+	file, err := overlayFile(root, env.GOVERSION, user, cache)
 	if err != nil {
 		return fmt.Errorf("go: no overlay of Go can be made: %w\n"+
 			"Plain go works for code that takes a connection or a dialer, such as that of an Env", err)
@@ -48,7 +52,7 @@ func (c *goCommand) Run(a *app) error {
 	if built := a.announce(file, user); built != nil {
 		defer built()
 	}
-	return goRun(user.with(file, overlay.Tag))
+	return goRun(root, user.with(file, overlay.Tag))
 }
 
 // announce says what the first build costs. It returns a function to call after a build, nil if
@@ -67,11 +71,12 @@ func (a *app) announce(file string, user goArgs) func() {
 }
 
 // goSettings are settings of the go command.
-type goSettings struct{ GOROOT, GOVERSION, GOFLAGS string }
+type goSettings struct{ GOROOT, GOVERSION, GOFLAGS, GOMODCACHE string }
 
 // goEnv asks the go command for its settings in a directory, "" for the current one.
 func goEnv(dir string) (goSettings, error) {
-	cmd := exec.Command("go", "env", "-json", "GOROOT", "GOVERSION", "GOFLAGS")
+	cmd := exec.Command("go", "env", "-json", "GOROOT", "GOVERSION", "GOFLAGS",
+		"GOMODCACHE")
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -83,9 +88,28 @@ func goEnv(dir string) (goSettings, error) {
 	return env, json.Unmarshal(text, &env)
 }
 
+// visibleRoot is the GOROOT of a Go. The go command refuses to replace files below GOMODCACHE, where
+// it puts the toolchains that it downloads: such a one gets a link below a cache directory.
+func visibleRoot(env goSettings, cache string) (string, error) {
+	if !strings.HasPrefix(env.GOROOT, filepath.Clean(env.GOMODCACHE)+string(filepath.Separator)) {
+		return env.GOROOT, nil
+	}
+	link := filepath.Join(cache, "goroot", filepath.Base(env.GOROOT))
+	if to, err := os.Readlink(link); err == nil && to == env.GOROOT {
+		return link, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(link), 0o777); err != nil {
+		return "", err
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	return link, os.Symlink(env.GOROOT, link)
+}
+
 // overlayFile makes the overlay for a Go, with the user's own.
-func overlayFile(env goSettings, user goArgs, cache string) (string, error) {
-	replace, err := overlay.Make(env.GOROOT, env.GOVERSION, cache)
+func overlayFile(root, version string, user goArgs, cache string) (string, error) {
+	replace, err := overlay.Make(root, version, cache)
 	if err != nil {
 		return "", err
 	}
@@ -102,9 +126,10 @@ type goStatus int
 
 func (s goStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// goRun runs the go command and passes signals on to it.
-func goRun(args []string) error {
-	cmd := exec.Command("go", args...)
+// goRun runs the go command of a GOROOT, and passes signals on to it.
+func goRun(root string, args []string) error {
+	cmd := exec.Command(filepath.Join(root, "bin", "go"), args...)
+	cmd.Env = append(os.Environ(), "GOROOT="+root, "GOTOOLCHAIN=local")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -27,5 +29,26 @@ func TestGoArgsKeepWhatTheyDoNotChange(t *testing.T) {
 	user := parseGoArgs(strings.Fields("test -race --overlay o -coverprofile=c -cover"))
 	if user.overlay != "o" || strings.Join(user.kinds, " ") != "race cover" {
 		t.Errorf("overlay %q, kinds %q", user.overlay, user.kinds)
+	}
+}
+
+// TestToolchainsOfTheModuleCacheGetALink, as the go command refuses to replace files there.
+func TestToolchainsOfTheModuleCacheGetALink(t *testing.T) {
+	cache, modules := t.TempDir(), t.TempDir()
+	root := filepath.Join(modules, "toolchain")
+	env := goSettings{GOROOT: root, GOMODCACHE: modules}
+	for range 2 {
+		link, err := visibleRoot(env, cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to, err := os.Readlink(link); err != nil || to != root ||
+			!strings.HasPrefix(link, cache) {
+			t.Errorf("%s leads to %s, %v; want %s", link, to, err, root)
+		}
+	}
+	env.GOMODCACHE = cache
+	if got, err := visibleRoot(env, cache); err != nil || got != root {
+		t.Errorf("outside of the module cache: %s, %v", got, err)
 	}
 }
