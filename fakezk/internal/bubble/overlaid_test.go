@@ -18,10 +18,10 @@ func TestTimePassesWhileAMutexOfTheBubbleIsHeld(t *testing.T) {
 		var wg sync.WaitGroup
 		mu.Lock()
 		rw.RLock()
-		wg.Go(func() { mu.Lock(); mu.Unlock() })
-		wg.Go(func() { rw.Lock(); rw.Unlock() })
+		wg.Go(func() { mu.Lock(); defer mu.Unlock() })
+		wg.Go(func() { rw.Lock(); defer rw.Unlock() })
 		time.Sleep(time.Hour)
-		wg.Go(func() { rw.RLock(); rw.RUnlock() }) // waits for the writer, which waits
+		wg.Go(func() { rw.RLock(); defer rw.RUnlock() }) // waits for the writer, which waits
 		time.Sleep(time.Hour)
 		rw.RUnlock()
 		mu.Unlock()
