@@ -71,7 +71,8 @@ func TestAnyGoWithOtherFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	output(t, dir, nil, "go", "work", "init", ".")
-	output(t, dir, []string{"GOFLAGS="}, zksim, "go", "test", "-race", "-run", "TimePasses|Hashes", ".")
+	output(t, dir, []string{"GOFLAGS="},
+		zksim, "go", "test", "-race", "-run", "TimePasses|Hashes", ".")
 	if text, err := run(dir, nil, zksim, "go", "test", "-run", "NONE", "./nothing"); err == nil {
 		t.Errorf("the exit status of go is lost:\n%s", text)
 	}

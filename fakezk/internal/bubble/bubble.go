@@ -7,8 +7,8 @@
 // crypto/rand depends on the seed only; outside it is unchanged. A goroutine that is registered
 // with [Register] has draws that do not depend on the order in which goroutines draw.
 //
-// In a program built by zksim go the runtime runs one goroutine of a bubble at a time, in an order of
-// its own, and each draws from a source of its own: see package internal/overlay.
+// In a program built by zksim go the runtime runs one goroutine of a bubble at a time, in an order
+// of its own, and each draws from a source of its own: see package internal/overlay.
 //
 // # Limits
 //
