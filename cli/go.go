@@ -88,8 +88,8 @@ func goEnv(dir string) (goSettings, error) {
 	return env, json.Unmarshal(text, &env)
 }
 
-// visibleRoot is the GOROOT of a Go. The go command refuses to replace files below GOMODCACHE, where
-// it puts the toolchains that it downloads: such a one gets a link below a cache directory.
+// visibleRoot is the GOROOT of a Go. The go command refuses to replace files below GOMODCACHE,
+// where it puts the toolchains that it downloads: such a one gets a link below a cache directory.
 func visibleRoot(env goSettings, cache string) (string, error) {
 	if !strings.HasPrefix(env.GOROOT, filepath.Clean(env.GOMODCACHE)+string(filepath.Separator)) {
 		return env.GOROOT, nil
