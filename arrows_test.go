@@ -69,6 +69,7 @@ var arrows = map[string]string{
 	"fakezk/conform": `
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
 	"internal/realzk":        ``,
+	"internal/overlay":       ``,
 	"internal/testrun":       ``,
 	"internal/check":         `github.com/google/go-cmp`,
 	"internal/inflight":      ``,
@@ -98,7 +99,8 @@ var arrows = map[string]string{
 	"cli": `
 		fakezk fakezk/conform fakezk/fault fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
 		fakezk/trace fuzz/object fuzz/picture fuzz/saved fuzz/scenario internal/inflight
-		linearizability github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
+		internal/overlay linearizability
+		github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
 }
 
 // allowedImports returns the import paths of an entry of arrows. A name without a dot in its first

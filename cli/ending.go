@@ -66,7 +66,10 @@ func (a *app) tell(err error) {
 
 // status prints the error that ended a command, and returns the exit status.
 func (a *app) status(err error) int {
+	var other goStatus
 	switch {
+	case errors.As(err, &other):
+		return int(other)
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errViolated):

@@ -25,6 +25,7 @@ type commands struct {
 	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
 	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make findings small."`
 	Gallery galleryCommand `cmd:"" help:"Find published bugs of coordination recipes again."`
+	Go      goCommand      `cmd:"" passthrough:"" help:"Run go test, run, build or vet so that any code runs in virtual time."`
 	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
 	Serve   serveCommand   `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
 

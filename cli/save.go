@@ -16,7 +16,8 @@ import (
 // ([hunt.Steady]).
 const unsteadyText = "\n%s is violated, but not each time, so it is not saved: " +
 	"two runs of one seed differ; " +
-	"does the code share state between runs, or use math/rand or map order?\n%s\n"
+	"does the code share state between runs, or use math/rand or map order, " +
+	"which zksim go run makes equal?\n%s\n"
 
 // keepFinding saves a finding and returns the name of the file. A finding that does not happen in
 // each run is not saved, as it could not be replayed. The traces of two of its runs are.

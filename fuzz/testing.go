@@ -119,7 +119,7 @@ func runHunt(t TB, s scenario.Scenario, sweep *hunt.Sweep) *hunt.Found {
 // diverged is the message about a scenario with two runs that differ. It saves their traces.
 func diverged(t TB, d hunt.Divergence) string {
 	text := "two runs of one seed differ; does the code share state between runs, " +
-		"or use math/rand or map order?\n" + d.String()
+		"or use math/rand or map order, which zksim go test makes equal?\n" + d.String()
 	names, err := d.SaveTraces(savedDir(t), "")
 	if err != nil {
 		return text + fmt.Sprintf("\nthe traces could not be saved: %v", err)

@@ -9,6 +9,7 @@
 //	zksim replay FILE          one scenario file, step by step
 //	zksim diff A B             where two traces part
 //	zksim conform              the same requests to it and to a running ZooKeeper
+//	zksim go SUBCOMMAND        go test, run, build or vet, for code that dials by itself
 //	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language
 //
 // zksim COMMAND --help lists the flags. The manual is the documentation of package

@@ -29,6 +29,7 @@ type Client struct {
 	done       bool                 // the script has ended
 	abandoned  bool                 // see abandonRunaway
 	sessions   map[int64]bool       // every session it ever had
+	disown     func()               // ends dialItself; the World's goroutine owns it
 	mu         sync.Mutex           // guards the fields below
 	connects   int                  // calls of Connect
 	conns      []*zk.Conn           // every one, for the end

@@ -1,14 +1,23 @@
 package sim
 
 import (
+	"context"
 	"net"
 	"os"
 	"syscall"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/memnet"
 )
+
+// Overlaid says that the program was built by zksim go: then clients may dial any address
+// themselves, by TCP, and reach the World's server.
+const Overlaid = bubble.Overlaid
+
+// Address is an address of the World's server, for code that dials by itself; see [Overlaid].
+const Address = serverAddress
 
 // dialing is a dial that waits for the World.
 type dialing struct {
@@ -16,6 +25,7 @@ type dialing struct {
 	connect int // of the client's calls of Connect
 	timeout time.Duration
 	result  chan dialResult
+	gone    bool // nobody waits for the result any more; guarded by simulation.mu
 }
 
 type dialResult struct {
@@ -25,13 +35,40 @@ type dialResult struct {
 
 // dial is the dialer of the client's n-th Connect. It blocks until the World decides.
 func (c *Client) dial(nth int, timeout time.Duration) (net.Conn, error) {
+	d := c.beginDial(nth, timeout)
+	r := <-d.result
+	return r.conn, r.err
+}
+
+func (c *Client) beginDial(nth int, timeout time.Duration) *dialing {
 	d := &dialing{client: c, connect: nth, timeout: timeout, result: make(chan dialResult, 1)}
 	c.sim.mu.Lock()
 	c.sim.dials = append(c.sim.dials, d)
 	c.sim.mu.Unlock()
 	c.sim.wakeUp()
-	r := <-d.result
-	return r.conn, r.err
+	return d
+}
+
+// usualPatience is how long a dial without a deadline waits for an answer: as long as Linux does.
+const usualPatience = 127 * time.Second
+
+// dialItself is a dial of the client's own code, under the overlay; see [bubble.Own]. It returns
+// when the World decides, or when ctx ends.
+func (c *Client) dialItself(ctx context.Context, deadline time.Time) (net.Conn, error) {
+	timeout := usualPatience
+	if !deadline.IsZero() {
+		timeout = max(0, time.Until(deadline))
+	}
+	d := c.beginDial(0, timeout)
+	select {
+	case r := <-d.result:
+		return r.conn, r.err
+	case <-ctx.Done():
+	}
+	c.sim.mu.Lock()
+	defer c.sim.mu.Unlock()
+	d.gone = true
+	return nil, ctx.Err()
 }
 
 // beginDial decides when and how a dial ends.
@@ -68,6 +105,12 @@ const theServer = 0
 
 func (d *dialing) timeOut() { d.end(dialResult{err: os.ErrDeadlineExceeded}) }
 
+func (s *simulation) isGone(d *dialing) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return d.gone
+}
+
 // end lets the dial return.
 func (d *dialing) end(r dialResult) {
 	d.client.wakes()
@@ -75,6 +118,9 @@ func (d *dialing) end(r dialResult) {
 }
 
 func (s *simulation) finishDial(d *dialing, number int) {
+	if s.isGone(d) {
+		return
+	}
 	c := d.client
 	switch s.answer(c) {
 	case carry.Hangs: // it began before the black hole

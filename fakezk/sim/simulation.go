@@ -118,6 +118,9 @@ func (s *simulation) run() {
 	s.loop(max(s.now(), s.net.HeldUntil())+s.world.Settle, func() bool { return false })
 	s.noteAtRest()
 	s.tearDown(cancel)
+	for _, c := range s.clients {
+		c.disown()
+	}
 }
 
 // over reports whether all scripts have ended.
@@ -179,7 +182,8 @@ func (s *simulation) setUp() {
 		s.engine.Store().SetCreated(path, next)
 	}
 	for i, actor := range s.world.Clients {
-		c := &Client{sim: s, name: actor.Name, index: i, sessions: map[int64]bool{}}
+		c := &Client{sim: s, name: actor.Name, index: i, sessions: map[int64]bool{},
+			disown: func() {}}
 		c.peer = carry.Client{ID: int64(i) + 1, Name: actor.Name}
 		s.clients = append(s.clients, c)
 		s.running++
@@ -198,7 +202,10 @@ func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
 	if s.closing.Load() {
 		return
 	}
-	c.Goroutine(0).play(func() { run(s.ctx, c) })
+	c.Goroutine(0).play(func() {
+		c.disown = bubble.Own(c.dialItself)
+		run(s.ctx, c)
+	})
 }
 
 // panicked notes that one of a client's goroutines has panicked.

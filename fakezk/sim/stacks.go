@@ -91,6 +91,16 @@ func lockedUp(stacks string) bool {
 	return locked && !spins(stacks)
 }
 
+// onNetwork reports whether a goroutine of some stacks uses the real network.
+func onNetwork(stacks string) bool {
+	for stack := range trace.Stacks(stacks) {
+		if trace.UsesNetwork(stack) {
+			return true
+		}
+	}
+	return false
+}
+
 // spins reports whether a goroutine of some stacks runs.
 func spins(stacks string) bool {
 	for stack := range trace.Stacks(stacks) {

@@ -13,8 +13,8 @@ import (
 const patrol = 20 * time.Millisecond
 
 // watch waits for the run to end. When no step is made for the time of World.Freeze, it gives up
-// and returns the stacks of the run. It waits for a quarter of that time only if all goroutines
-// wait and one of them waits for a mutex: then nothing in the run can go on.
+// and returns the stacks of the run. It waits for a quarter of that time only if nothing in the run
+// can go on: all goroutines wait, and one of them for a mutex, or one uses the real network.
 func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, string) {
 	every := min(s.world.Freeze/4, patrol)
 	patience := int(s.world.Freeze / every)
@@ -37,7 +37,8 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 		if idle != patience/4 && idle < patience {
 			continue
 		}
-		if stacks := s.bubbleStacks(); idle >= patience || lockedUp(stacks) {
+		stacks := s.bubbleStacks()
+		if idle >= patience || lockedUp(stacks) || onNetwork(stacks) {
 			return nil, stacks
 		}
 	}

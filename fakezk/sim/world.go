@@ -74,7 +74,8 @@ type World struct {
 	MaxSteps int64
 	// Freeze is how much real time may pass without a step before the run is given up; 0 means
 	// 20 s. It is for code that spins or holds a mutex while it waits: neither lets virtual time
-	// pass. If all goroutines wait, and one of them for a mutex, a quarter of that time is enough.
+	// pass. If all goroutines wait, and one of them for a mutex, or if one uses the real network, a
+	// quarter of that time is enough.
 	Freeze time.Duration
 
 	// StackOf is a request to find the senders of; see [trace.Result.Senders]. The zero value is

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -18,15 +19,53 @@ import (
 func frozenVerdict(r *trace.Result) linearizability.Verdict {
 	v := linearizability.Verdict{Property: frozenProperty, Status: linearizability.Violated,
 		Summary: "the run froze: code spins, so that no virtual time can pass"}
+	if summary := onNetwork(r.Frozen); summary != "" {
+		v.Status, v.Summary = linearizability.Unknown, summary
+		return v
+	}
 	if r.Spins {
 		return v
 	}
 	v.Status = linearizability.Unknown
-	if v.Summary = lockedUp(r.Frozen); v.Summary == "" {
+	if v.Summary = lockedUp(r.Frozen); v.Summary != "" {
+		v.Summary += remedy()
+	} else {
 		v.Summary = "the run froze: a goroutine waits for something outside of the run, " +
 			"so that no virtual time can pass"
 	}
 	return v
+}
+
+// remedy is the end of a verdict on code that needs the overlay.
+func remedy() string {
+	if sim.Overlaid {
+		return ""
+	}
+	return "; zksim go test runs such code"
+}
+
+// onNetwork says where code under test uses the real network, "" if it does not.
+func onNetwork(stacks string) string {
+	var told []string
+	for stack := range trace.Stacks(stacks) {
+		if !trace.UsesNetwork(stack) {
+			continue
+		}
+		what := "dials"
+		if trace.LooksUp(stack) {
+			what = "looks up a host"
+		}
+		where := ""
+		if at, ok := innermostUser(framesOf(stack)); ok {
+			where = "at " + at.source + " "
+		}
+		told = append(told, fmt.Sprintf("the run froze: %sa goroutine %s on the real network, "+
+			"for which no virtual time can pass%s", where, what, remedy()))
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return slices.Max(told) // one with a place, if there is one
 }
 
 // lockedUp says which mutex keeps virtual time from passing, "" if there is none: where a goroutine

@@ -2,6 +2,7 @@ package scenario_test
 
 import (
 	"context"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -32,20 +34,61 @@ func (l *guarded) Unlock(context.Context) error { return l.conn.Delete("/lock", 
 // TestMutexHeldWhileWaitingIsUndecided: in a real program time would pass. The headline names the
 // mutex and both places.
 func TestMutexHeldWhileWaitingIsUndecided(t *testing.T) {
+	if sim.Overlaid {
+		t.Skip("then time passes")
+	}
 	w := object.Lock(func(env object.Env) object.Locker { return &guarded{conn: env.Conn} })
 	w.Shared, w.Freeze = true, 200*time.Millisecond
 	o := run(t, scenario.Scenario{
 		Workload: w.Named("guarded"),
 		Script:   scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2}, Seed: 1,
 	})
-	const want = "the run froze: at frozen_test.go:24 a goroutine waits for the mutex l.guard, " +
-		"and the holder waits at frozen_test.go:26, so that no virtual time can pass"
-	if o.Status() != linearizability.Unknown || o.Property() != "" || o.Summary() != want || o.Result.Spins {
+	const want = "the run froze: at frozen_test.go:26 a goroutine waits for the mutex l.guard, " +
+		"and the holder waits at frozen_test.go:28, so that no virtual time can pass" +
+		"; zksim go test runs such code"
+	if o.Status() != linearizability.Unknown || o.Property() != "" || o.Summary() != want ||
+		o.Result.Spins {
 		t.Errorf("%s, property %q, summary %q; want unknown, %q", o.Status(), o.Property(),
 			o.Summary(), want)
 	}
 	if story := o.Story(); !strings.HasPrefix(story, "verdict: unknown: "+want+"\n") {
 		t.Errorf("the story begins otherwise:\n%s", story)
+	}
+}
+
+// resolving is a lock that looks up a host, with a name server that never answers.
+type resolving struct{ resolver net.Resolver }
+
+func (l *resolving) Lock(ctx context.Context) error {
+	_, err := l.resolver.LookupHost(ctx, "zk1.example.")
+	return err
+}
+
+func (*resolving) Unlock(context.Context) error { return nil }
+
+func TestRealNetworkInVirtualTimeIsUndecided(t *testing.T) {
+	if sim.Overlaid {
+		t.Skip("then it is not the real network")
+	}
+	over := make(chan bool)
+	t.Cleanup(func() { close(over) })
+	w := object.Lock(func(object.Env) object.Locker {
+		return &resolving{net.Resolver{
+			PreferGo: true,
+			Dial: func(context.Context, string, string) (net.Conn, error) {
+				<-over
+				return nil, net.ErrClosed
+			},
+		}}
+	})
+	w.Freeze = 200 * time.Millisecond
+	o := run(t, scenario.Scenario{
+		Workload: w.Named("resolving"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	})
+	const want = "the run froze: at frozen_test.go:79 a goroutine looks up a host on the real " +
+		"network, for which no virtual time can pass; zksim go test runs such code"
+	if o.Status() != linearizability.Unknown || o.Summary() != want {
+		t.Errorf("%s, %q; want unknown, %q", o.Status(), o.Summary(), want)
 	}
 }
 

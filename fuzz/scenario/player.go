@@ -102,6 +102,15 @@ func (p *Player) Index() int { return p.index }
 // Conn is the client's connection, made at the first call.
 func (p *Player) Conn() *zk.Conn { return p.client.Conn() }
 
+// Address is an address of the server, host:port, for code that connects by itself, in a program
+// built by zksim go; see [sim.Overlaid]. In a real world it is empty.
+func (p *Player) Address() string {
+	if _, ok := p.client.(worldClient); ok {
+		return sim.Address
+	}
+	return ""
+}
+
 // Context is done when the World ends.
 func (p *Player) Context() context.Context { return p.ctx }
 

@@ -127,7 +127,7 @@ func innermostUser(frames []frame) (f frame, ok bool) {
 	return frames[i], true
 }
 
-var machinery = regexp.MustCompile(`^((runtime|internal|sync|time|context|testing)[./]|` +
+var machinery = regexp.MustCompile(`^((runtime|internal|sync|time|context|testing|net|crypto)[./]|` +
 	`github\.com/(go-zookeeper/zk|zksim/zksim/(fakezk(/sim|/realworld)?|` +
 	`fuzz(/scenario|/object)?))\.)`)
 

@@ -7,6 +7,9 @@
 // crypto/rand depends on the seed only; outside it is unchanged. A goroutine that is registered
 // with [Register] has draws that do not depend on the order in which goroutines draw.
 //
+// In a program built by zksim go the runtime runs one goroutine of a bubble at a time, in an order
+// of its own, and each draws from a source of its own: see package internal/overlay.
+//
 // # Limits
 //
 // testing/synctest needs a *testing.T, and Run passes it a zero T. That works as long as
@@ -45,6 +48,7 @@ func Run(seed uint64, body func()) *Failure {
 	outer := make(chan *Failure, 1)
 	go func() {
 		defer func() { outer <- classify(recover()) }()
+		defer end()
 		var t testing.T
 		synctest.Test(&t, func(*testing.T) {
 			done := make(chan struct{})
@@ -57,6 +61,7 @@ func Run(seed uint64, body func()) *Failure {
 					}
 				}()
 				defer seedRandom(seed)()
+				begin(seed)
 				body()
 			}()
 			<-done

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/zksim/zksim/internal/overlay"
+)
+
+type goCommand struct {
+	Args []string `arg:"" passthrough:"" help:"test, run, build or vet, and its arguments."`
+}
+
+// goTakes are the subcommands of go for which an overlay means something.
+var goTakes = []string{"test", "run", "build", "vet"}
+
+// Run runs the go command with an overlay of the user's own Go, in which the code under test runs
+// unmodified in a World.
+func (c *goCommand) Run(a *app) error {
+	if len(c.Args) == 0 || !slices.Contains(goTakes, c.Args[0]) {
+		return fmt.Errorf("go: expected one of %s, and its arguments", strings.Join(goTakes, ", "))
+	}
+	user := parseGoArgs(c.Args)
+	env, err := goEnv(user.dir)
+	if err != nil {
+		return fmt.Errorf("go env: %w", err)
+	}
+	user.addDefaults(strings.Fields(env.GOFLAGS))
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return fmt.Errorf("go: %w", err)
+	}
+	cache = filepath.Join(cache, "zksim", "overlay")
+	root, err := visibleRoot(env, cache)
+	if err != nil {
+		return fmt.Errorf("go: %w", err)
+	}
+	file, err := overlayFile(root, env.GOVERSION, user, cache)
+	if err != nil {
+		return fmt.Errorf("go: no overlay of Go can be made: %w\n"+
+			"Plain go works for code that takes a connection or a dialer, such as that of an Env", err)
+	}
+	if built := a.announce(file, user); built != nil {
+		defer built()
+	}
+	return goRun(root, user.with(file, overlay.Tag))
+}
+
+// announce says what the first build costs. It returns a function to call after a build, nil if
+// there was one.
+func (a *app) announce(file string, user goArgs) func() {
+	mark := file + ".built" + strings.Join(user.kinds, "")
+	if _, err := os.Stat(mark); err == nil {
+		return nil
+	}
+	fmt.Fprintf(a.errors, "%s go: the first build compiles Go's standard library anew, once: "+
+		"about 20 s on two cores\n", a.name)
+	return func() {
+		// Without the mark the line is only printed again.
+		_ = os.WriteFile(mark, nil, 0o666)
+	}
+}
+
+// goSettings are settings of the go command.
+type goSettings struct{ GOROOT, GOVERSION, GOFLAGS, GOMODCACHE string }
+
+// goEnv asks the go command for its settings in a directory, "" for the current one.
+func goEnv(dir string) (goSettings, error) {
+	cmd := exec.Command("go", "env", "-json", "GOROOT", "GOVERSION", "GOFLAGS",
+		"GOMODCACHE")
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	text, err := cmd.Output()
+	if err != nil {
+		return goSettings{}, fmt.Errorf("%w\n%s", err, stderr.String())
+	}
+	var env goSettings
+	return env, json.Unmarshal(text, &env)
+}
+
+// visibleRoot is the GOROOT of a Go. The go command refuses to replace files below GOMODCACHE,
+// where it puts the toolchains that it downloads: such a one gets a link below a cache directory.
+func visibleRoot(env goSettings, cache string) (string, error) {
+	if !strings.HasPrefix(env.GOROOT, filepath.Clean(env.GOMODCACHE)+string(filepath.Separator)) {
+		return env.GOROOT, nil
+	}
+	link := filepath.Join(cache, "goroot", filepath.Base(env.GOROOT))
+	if to, err := os.Readlink(link); err == nil && to == env.GOROOT {
+		return link, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(link), 0o777); err != nil {
+		return "", err
+	}
+	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	return link, os.Symlink(env.GOROOT, link)
+}
+
+// overlayFile makes the overlay for a Go, with the user's own.
+func overlayFile(root, version string, user goArgs, cache string) (string, error) {
+	replace, err := overlay.Make(root, version, cache)
+	if err != nil {
+		return "", err
+	}
+	other := user.overlay
+	if other != "" && !filepath.IsAbs(other) {
+		other = filepath.Join(user.dir, other)
+	}
+	return overlay.Write(replace, other, cache)
+}
+
+// goStatus is the error of a command that ends with the status of another one, which has said
+// all.
+type goStatus int
+
+func (s goStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// goRun runs the go command of a GOROOT, and passes signals on to it.
+func goRun(root string, args []string) error {
+	cmd := exec.Command(filepath.Join(root, "bin", "go"), args...)
+	cmd.Env = append(os.Environ(), "GOROOT="+root, "GOTOOLCHAIN=local")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("go: %w", err)
+	}
+	ended := make(chan struct{})
+	var err error
+	go func() {
+		defer close(ended)
+		err = cmd.Wait()
+	}()
+	interrupted := passOn(signals, cmd.Process, ended)
+	<-ended
+	var exit *exec.ExitError
+	switch {
+	case interrupted:
+		return goStatus(exitInterrupted)
+	case errors.As(err, &exit):
+		return goStatus(exit.ExitCode())
+	}
+	return err
+}
