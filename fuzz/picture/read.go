@@ -3,9 +3,7 @@ package picture
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,12 +15,13 @@ import (
 // reader turns an outcome into the data of a page.
 type reader struct {
 	*scenario.Outcome
-	end int64 // one behind the last line
+	end  int64 // one behind the last line
+	sent []trace.Message
 }
 
 // runOf is the data of the page of an outcome.
 func runOf(o *scenario.Outcome) run {
-	r := reader{o, int64(o.Result.Trace.Len()) + 1}
+	r := reader{o, int64(o.Result.Trace.Len()) + 1, o.Result.Messages()}
 	s := o.Scenario
 	return run{
 		Title:  fmt.Sprintf("%s: %s %s", headline(o), s.Workload.Name, s.Workload.Impl),
@@ -83,17 +82,12 @@ func (r reader) verdicts() []verdict {
 	return list
 }
 
-var stepNames = regexp.MustCompile(`\bsteps? (\d+)(?: (?:to|and) (\d+))?`)
-
 // stepsOf are the steps of a verdict, and others that its summary quotes from another verdict.
 func stepsOf(v linearizability.Verdict) []int64 {
 	steps := append([]int64{}, v.Steps...)
-	for _, match := range stepNames.FindAllStringSubmatch(v.Summary, -1) {
-		for _, number := range match[1:] {
-			step, err := strconv.ParseInt(number, 10, 64)
-			if err == nil && !slices.Contains(steps, step) {
-				steps = append(steps, step)
-			}
+	for _, step := range scenario.NamedSteps(v.Summary) {
+		if !slices.Contains(steps, step) {
+			steps = append(steps, step)
 		}
 	}
 	return steps
@@ -132,8 +126,8 @@ func (r reader) lines() []line {
 		list[step-1].Fold = foldPing
 	}
 	own := map[int64]bool{}
-	for _, v := range r.verdicts() {
-		for _, step := range v.Steps {
+	for _, v := range r.Verdicts() {
+		for _, step := range stepsOf(v) {
 			own[step] = true
 		}
 	}
@@ -148,7 +142,7 @@ func (r reader) lines() []line {
 func (r reader) pings() []int64 {
 	var steps []int64
 	pings := map[int64]bool{}
-	for _, m := range r.Result.Messages() {
+	for _, m := range r.sent {
 		if m.Lost || m.Step < 1 || m.Step >= r.end {
 			continue
 		}
@@ -162,7 +156,7 @@ func (r reader) pings() []int64 {
 
 func (r reader) messages() []message {
 	list := []message{}
-	for _, m := range r.Result.Messages() {
+	for _, m := range r.sent {
 		list = append(list, message{
 			m.Client, m.Conn, m.Up, m.Op, micros(m.Sent), m.From, m.Step, m.Lost,
 		})

@@ -14,7 +14,10 @@ import (
 // server's events of a request. Lines that a client repeats again and again are folded, and a long
 // excerpt is cut in the middle. The steps that the summary names are always there.
 func (o *Outcome) excerpt() string {
-	named := namedSteps(o.Summary())
+	named := map[int64]bool{}
+	for _, step := range NamedSteps(o.Summary()) {
+		named[step] = true
+	}
 	var lines []excerptLine
 	texts := newDataTexts(o.Result)
 	for n := int64(1); n <= int64(o.Result.Trace.Len()); n++ {
@@ -48,13 +51,14 @@ var numbers = regexp.MustCompile(`#\d+|\bzxid -?\d+|G\d+|^dial \d+|^connection \
 
 var stepNames = regexp.MustCompile(`\bsteps? (\d+)(?: (?:to|and) (\d+))?`)
 
-// namedSteps are the steps that a summary names.
-func namedSteps(summary string) map[int64]bool {
-	steps := map[int64]bool{}
+// NamedSteps are the steps that the summary of a verdict names, in its order. A step may be there
+// several times.
+func NamedSteps(summary string) []int64 {
+	var steps []int64
 	for _, match := range stepNames.FindAllStringSubmatch(summary, -1) {
 		for _, number := range match[1:] {
 			if n, err := strconv.ParseInt(number, 10, 64); err == nil {
-				steps[n] = true
+				steps = append(steps, n)
 			}
 		}
 	}
