@@ -35,12 +35,13 @@ type dialResult struct {
 
 // dial is the dialer of the client's n-th Connect. It blocks until the World decides.
 func (c *Client) dial(nth int, timeout time.Duration) (net.Conn, error) {
-	d := c.beginDial(nth, timeout)
+	d := c.askToDial(nth, timeout)
 	r := <-d.result
 	return r.conn, r.err
 }
 
-func (c *Client) beginDial(nth int, timeout time.Duration) *dialing {
+// askToDial hands a dial to the World.
+func (c *Client) askToDial(nth int, timeout time.Duration) *dialing {
 	d := &dialing{client: c, connect: nth, timeout: timeout, result: make(chan dialResult, 1)}
 	c.sim.mu.Lock()
 	c.sim.dials = append(c.sim.dials, d)
@@ -59,7 +60,7 @@ func (c *Client) dialItself(ctx context.Context, deadline time.Time) (net.Conn, 
 	if !deadline.IsZero() {
 		timeout = max(0, time.Until(deadline))
 	}
-	d := c.beginDial(0, timeout)
+	d := c.askToDial(0, timeout)
 	select {
 	case r := <-d.result:
 		return r.conn, r.err

@@ -17,11 +17,11 @@ const Overlaid = true
 
 // These are added to Go's runtime by the overlay.
 
-//go:linkname runtimeBegin runtime.zksimBegin
-func runtimeBegin(seed uint64)
+//go:linkname begin runtime.zksimBegin
+func begin(seed uint64)
 
-//go:linkname runtimeEnd runtime.zksimEnd
-func runtimeEnd()
+//go:linkname end runtime.zksimEnd
+func end()
 
 //go:linkname runtimeSetOwner runtime.zksimSetOwner
 func runtimeSetOwner(owner uint64)
@@ -41,9 +41,6 @@ var netLookup func(host string) (address string, ok bool)
 func init() {
 	netDial, netLookup = dialHook, lookupHook
 }
-
-func begin(seed uint64) { runtimeBegin(seed) }
-func end()              { runtimeEnd() }
 
 // owners are the dialers of the goroutines.
 var (
