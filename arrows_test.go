@@ -75,10 +75,11 @@ var arrows = map[string]string{
 	"internal/inflight":      ``,
 	"examples/go":            `github.com/go-zookeeper/zk`,
 	"fuzz/internal/mix":      ``,
+	"fuzz/internal/fold":     ``,
 	"fuzz/internal/fuzztest": `fakezk/fault fuzz/object fuzz/scenario internal/testrun`,
 	"fuzz/scenario": `
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
-		linearizability/ops fuzz/internal/mix github.com/go-zookeeper/zk`,
+		linearizability/ops fuzz/internal/fold fuzz/internal/mix github.com/go-zookeeper/zk`,
 	"fuzz/saved": `
 		fakezk/fault fakezk/sim fuzz/scenario internal/inflight linearizability
 		github.com/goccy/go-yaml`,
@@ -88,7 +89,7 @@ var arrows = map[string]string{
 	"fuzz/hunt": `
 		fakezk/fault fakezk/sim fakezk/trace linearizability linearizability/ops
 		fuzz/internal/mix fuzz/saved fuzz/scenario`,
-	"fuzz/picture": `fakezk/trace fuzz/scenario linearizability`,
+	"fuzz/picture": `fakezk/trace fuzz/internal/fold fuzz/scenario linearizability`,
 	"fuzz": `
 		linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario internal/inflight`,
 	"fuzz/gallery": `

@@ -139,17 +139,6 @@ func (c *fuzzCommand) playKnown(a *app) error {
 	return nil
 }
 
-// knownOf are the known violations of one workload.
-func (c *fuzzCommand) knownOf(w scenario.Workload) []*scenario.Outcome {
-	var own []*scenario.Outcome
-	for _, o := range c.known {
-		if k := o.Scenario.Workload; k.Name == w.Name && k.Impl == w.Impl {
-			own = append(own, o)
-		}
-	}
-	return own
-}
-
 // bounds are the bounds of a hunt; 0 is no bound.
 type bounds struct {
 	runs int
@@ -172,7 +161,12 @@ func (c *fuzzCommand) hunt(
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed,
 		Runs: within.runs, For: within.time, Findings: c.Findings,
 		Strategies: c.Strategy, MaxFaults: c.MaxFaults, CheckDeterminism: c.CheckDeterminism,
-		Corpus: ofWorkload(corpus, s.Workload), Known: c.knownOf(s.Workload),
+		Corpus: ofWorkload(corpus, s.Workload, func(c scenario.Scenario) scenario.Workload {
+			return c.Workload
+		}),
+		Known: ofWorkload(c.known, s.Workload, func(o *scenario.Outcome) scenario.Workload {
+			return o.Scenario.Workload
+		}),
 		Properties: c.Property,
 	}
 	hunt.Progress = showHunt(a, about, len(hunt.Corpus))

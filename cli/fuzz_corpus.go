@@ -62,12 +62,14 @@ func (a *app) leftOut(bad []error) {
 	}
 }
 
-// ofWorkload are the scenarios of one workload.
-func ofWorkload(corpus []scenario.Scenario, w scenario.Workload) []scenario.Scenario {
-	var own []scenario.Scenario
-	for _, s := range corpus {
-		if s.Workload.Name == w.Name && s.Workload.Impl == w.Impl {
-			own = append(own, s)
+// ofWorkload are the elements of a list whose workload is w.
+func ofWorkload[T any](
+	list []T, w scenario.Workload, workload func(T) scenario.Workload,
+) []T {
+	var own []T
+	for _, e := range list {
+		if of := workload(e); of.Name == w.Name && of.Impl == w.Impl {
+			own = append(own, e)
 		}
 	}
 	return own

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,11 +16,7 @@ func (a *app) draw(o *scenario.Outcome, name, scenarioFile string) error {
 	if scenarioFile != "" {
 		repeat = a.name + " replay " + scenarioFile
 	}
-	var page bytes.Buffer
-	if err := picture.Write(&page, o, repeat); err != nil {
-		return err
-	}
-	return os.WriteFile(name, page.Bytes(), 0o666)
+	return picture.Save(name, o, repeat)
 }
 
 // drawFinding writes the picture of a finding to the directory of --html, "" for none, and returns

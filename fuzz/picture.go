@@ -1,10 +1,8 @@
 package fuzz
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/zksim/zksim/fuzz/picture"
@@ -20,15 +18,7 @@ func drawn(t TB, o *scenario.Outcome, command string) string {
 	}
 	name := filepath.Join(*flagHTML, fmt.Sprintf("%s-%s-%s.html", safeName(t.Name()),
 		safeName(cmp.Or(o.Property(), o.Status().String())), o.Result.Trace.Hash()[:8]))
-	var page bytes.Buffer
-	err := picture.Write(&page, o, command)
-	if err == nil {
-		err = os.MkdirAll(*flagHTML, 0o777)
-	}
-	if err == nil {
-		err = os.WriteFile(name, page.Bytes(), 0o666)
-	}
-	if err != nil {
+	if err := picture.Save(name, o, command); err != nil {
 		return fmt.Sprintf("\nthere is no picture: %v", err)
 	}
 	return "\nthe picture: " + name

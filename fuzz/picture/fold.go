@@ -1,6 +1,6 @@
 package picture
 
-import "regexp"
+import "github.com/zksim/zksim/fuzz/internal/fold"
 
 // The kinds of lines that are folded.
 const (
@@ -10,11 +10,7 @@ const (
 )
 
 // longestCycle bounds the lines that are compared with the next ones: those of one attempt.
-// fewestRepeats is how often they must come again to be folded.
-const longestCycle, fewestRepeats = 24, 3
-
-// numbers are the parts in which a line differs from its repetition.
-var numbers = regexp.MustCompile(`#\d+|\bzxid -?\d+|G\d+|^dial \d+|^connection \d+|connection \d+`)
+const longestCycle = 24
 
 // foldRepetitions marks the lines of each actor that only repeat the lines before them. Lines that
 // are folded already do not count, and lines with a meaning of their own are never folded.
@@ -24,36 +20,17 @@ func foldRepetitions(lines []line, own map[int64]bool) {
 	for i, l := range lines {
 		if l.Fold == "" {
 			byActor[l.Actor] = append(byActor[l.Actor], i)
-			shapes[i] = numbers.ReplaceAllString(l.Text, "")
+			shapes[i] = fold.Shape(l.Text)
 		}
 	}
 	for _, of := range byActor {
-		for from := 0; from < len(of); {
-			cycle, repeats := repetition(of[from:], shapes, own)
-			if repeats < fewestRepeats {
-				from++
-				continue
-			}
-			for _, i := range of[from+cycle : from+cycle*(repeats+1)] {
+		cycles := fold.Cycles(len(of), longestCycle, func(i, j int) bool {
+			return shapes[of[i]] == shapes[of[j]] && !own[int64(of[j])+1]
+		})
+		for _, c := range cycles {
+			for _, i := range of[c.From+c.Len : c.From+c.Len*(c.Repeats+1)] {
 				lines[i].Fold = foldRepetition
 			}
-			from += cycle * (repeats + 1)
 		}
 	}
-}
-
-// repetition is the shortest cycle at the beginning of an actor's lines that is repeated often, and
-// how often it is.
-func repetition(of []int, shapes []string, own map[int64]bool) (cycle, repeats int) {
-	for cycle = 1; cycle <= min(longestCycle, len(of)/(fewestRepeats+1)); cycle++ {
-		same := 0
-		for same+cycle < len(of) && shapes[of[same]] == shapes[of[same+cycle]] &&
-			!own[int64(of[same+cycle])+1] {
-			same++
-		}
-		if repeats = same / cycle; repeats >= fewestRepeats {
-			return cycle, repeats
-		}
-	}
-	return 0, 0
 }

@@ -1,7 +1,6 @@
 package picture
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -48,11 +47,11 @@ func exhibit(t *testing.T, slug string) *scenario.Outcome {
 // pageOf is the picture of a run.
 func pageOf(t *testing.T, o *scenario.Outcome) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	if err := Write(&b, o, "zksim replay found.yaml"); err != nil {
+	text, err := draw(o, "zksim replay found.yaml")
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.Bytes()
+	return text
 }
 
 // TestArrowsGoFromSendingToArrival: the create of dying-node-adopted is sent before line 8, a fault
@@ -160,11 +159,11 @@ func TestLinearizationIsShown(t *testing.T) {
 
 func TestSameScenarioSamePage(t *testing.T) {
 	for _, slug := range []string{"vanished-predecessor", "dying-node-adopted"} {
-		if !bytes.Equal(pageOf(t, exhibit(t, slug)), pageOf(t, exhibit(t, slug))) {
+		if !slices.Equal(pageOf(t, exhibit(t, slug)), pageOf(t, exhibit(t, slug))) {
 			t.Errorf("two pages of %s differ", slug)
 		}
 	}
-	if !bytes.Equal(pageOf(t, hostileRun(t)), pageOf(t, hostileRun(t))) {
+	if !slices.Equal(pageOf(t, hostileRun(t)), pageOf(t, hostileRun(t))) {
 		t.Error("two pages of the other run differ")
 	}
 }
@@ -225,14 +224,18 @@ func TestNoTextEndsTheScript(t *testing.T) {
 	}
 }
 
-func TestWriteReportsTheWriter(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
+// TestSave makes the directory, and an error names the file that cannot be written.
+func TestSave(t *testing.T) {
+	o := exhibit(t, "dying-node-adopted")
+	name := filepath.Join(t.TempDir(), "pages", "found.html")
+	if err := Save(name, o, ""); err != nil {
 		t.Fatal(err)
 	}
-	r.Close()
-	w.Close()
-	if err := Write(w, exhibit(t, "dying-node-adopted"), ""); err == nil {
-		t.Error("no error of a closed file")
+	if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), "<!DOCTYPE") {
+		t.Errorf("the file is %.40q: %v", text, err)
+	}
+	if err := Save(filepath.Join(name, "below.html"), o, ""); err == nil ||
+		!strings.Contains(err.Error(), name) {
+		t.Errorf("a page below a file: error %v, want one that names it", err)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -39,14 +40,26 @@ type page struct {
 	Data   template.JS
 }
 
-// Write writes the picture of a run. repeat is the command that plays it again, "" if there is
-// none.
-func Write(w io.Writer, o *scenario.Outcome, repeat string) error {
+// Save writes the picture of a run to a file, and makes its directory if there is none. repeat is
+// the command that plays the run again, "" if there is none.
+func Save(file string, o *scenario.Outcome, repeat string) error {
+	text, err := draw(o, repeat)
+	if err != nil {
+		return fmt.Errorf("picture: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o666)
+}
+
+// draw is the page of a run.
+func draw(o *scenario.Outcome, repeat string) ([]byte, error) {
 	r := runOf(o)
 	r.Repeat = repeat
 	data, err := json.Marshal(r) // escapes <, > and &, so that no text ends the script
 	if err != nil {
-		return fmt.Errorf("picture: %w", err)
+		return nil, err
 	}
 	var b bytes.Buffer
 	err = pageTemplate.Execute(&b, page{
@@ -54,11 +67,5 @@ func Write(w io.Writer, o *scenario.Outcome, repeat string) error {
 		Script: template.JS(layoutJS + diagramJS + panelJS + legendJS + pageJS),
 		Data:   template.JS(data),
 	})
-	if err != nil {
-		return fmt.Errorf("picture: %w", err)
-	}
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("picture: %w", err)
-	}
-	return nil
+	return b.Bytes(), err
 }

@@ -121,9 +121,9 @@ func tryName(kind, input string) string {
 	return "TryLock"
 }
 
-// TryFirst calls an operation that does not wait, for one label in six, in a careless script in
-// three, and records the result. It calls token after a success. It reports whether it has called
-// do.
+// TryFirst calls an operation that does not wait, and records the result. It does so for one label
+// in six, and for one in three in a careless script; tried reports it. It calls token after a
+// success.
 func (p *Player) TryFirst(label, kind, input string, do func(context.Context) (bool, error),
 	token func() int64) (tried bool, err error) {
 	oneIn := 6

@@ -69,8 +69,8 @@
 //     under way must end within a second, and the object must release its holds.
 //   - One in three of the calls with a short context has a context that is done from the start.
 //   - In one of three rounds a release is called only once, with a context that is done.
-//   - In one of three rounds, and not of six, a client calls TryLock, TryRLock or TryAcquire before
-//     it waits, if the object has that method.
+//   - A client calls TryLock, TryRLock or TryAcquire before it waits in one of three rounds, if the
+//     object has that method. Other scripts do so in one of six rounds.
 //
 // Every script closes its object at the end in half of the runs. The judge sees a close as a call.
 // An object without a method Close is not closed; nor are elections, double barriers, caches,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/internal/fold"
 )
 
 // excerpt is the trace without the lines that say little: handshakes, pings, replies, and the
@@ -22,7 +23,7 @@ func (o *Outcome) excerpt() string {
 	texts := newDataTexts(o.Result)
 	for n := int64(1); n <= int64(o.Result.Trace.Len()); n++ {
 		e := o.Result.Trace.Entry(n)
-		shape := numbers.ReplaceAllString(e.Text, "")
+		shape := fold.Shape(e.Text)
 		e.Text = texts.add(e)
 		if named[n] || telling(e) {
 			lines = append(lines, excerptLine{Entry: e, shape: shape, named: named[n]})
@@ -45,9 +46,6 @@ type excerptLine struct {
 	folded bool
 	behind string
 }
-
-// numbers are the parts in which a line differs from its repetition.
-var numbers = regexp.MustCompile(`#\d+|\bzxid -?\d+|G\d+|^dial \d+|^connection \d+`)
 
 var stepNames = regexp.MustCompile(`\bsteps? (\d+)(?: (?:to|and) (\d+))?`)
 
@@ -79,9 +77,9 @@ func telling(e trace.Entry) bool {
 	return !slices.ContainsFunc(dull, func(d string) bool { return strings.HasPrefix(e.Text, d) })
 }
 
-// longestFold bounds the lines that are compared with the next ones: the calls and requests of one
-// attempt. fewestRepeats is how often they must come again to be folded.
-const longestFold, fewestRepeats = 8, 3
+// longestCycle bounds the lines that are compared with the next ones: the calls and requests of one
+// attempt.
+const longestCycle = 8
 
 // foldRepeats marks the lines of each actor that only repeat the lines before them.
 func foldRepeats(lines []excerptLine) {
@@ -89,37 +87,20 @@ func foldRepeats(lines []excerptLine) {
 	for i, l := range lines {
 		byActor[l.Actor] = append(byActor[l.Actor], i)
 	}
-	for _, own := range byActor {
-		for from := 0; from < len(own); {
-			cycle, repeats := repetition(lines, own[from:])
-			if repeats < fewestRepeats {
-				from++
-				continue
-			}
-			last := own[from+cycle*(repeats+1)-1]
-			for _, i := range own[from+cycle : from+cycle*(repeats+1)] {
+	for _, of := range byActor {
+		cycles := fold.Cycles(len(of), longestCycle, func(i, j int) bool {
+			return lines[of[i]].shape == lines[of[j]].shape && !lines[of[j]].named
+		})
+		for _, c := range cycles {
+			cycle := of[c.From : c.From+c.Len]
+			again := of[c.From+c.Len : c.From+c.Len*(c.Repeats+1)]
+			for _, i := range again {
 				lines[i].folded = true
 			}
-			lines[own[from+cycle-1]].behind = repeatRemark(lines, own[from:from+cycle], repeats, last)
-			from += cycle * (repeats + 1)
+			lines[cycle[c.Len-1]].behind =
+				repeatRemark(lines, cycle, c.Repeats, again[len(again)-1])
 		}
 	}
-}
-
-// repetition is the shortest cycle of lines at the beginning of an actor's lines that is repeated
-// often, and how often it is.
-func repetition(lines []excerptLine, own []int) (cycle, repeats int) {
-	for cycle = 1; cycle <= min(longestFold, len(own)/(fewestRepeats+1)); cycle++ {
-		same := 0
-		for same+cycle < len(own) && lines[own[same]].shape == lines[own[same+cycle]].shape &&
-			!lines[own[same+cycle]].named {
-			same++
-		}
-		if repeats = same / cycle; repeats >= fewestRepeats {
-			return cycle, repeats
-		}
-	}
-	return 0, 0
 }
 
 // repeatRemark says that an actor repeats lines, up to the last one. A client that only reads, and
