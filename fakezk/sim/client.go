@@ -30,6 +30,7 @@ type Client struct {
 	abandoned  bool                 // see abandonRunaway
 	sessions   map[int64]bool       // every session it ever had
 	disown     func()               // ends dialItself; the World's goroutine owns it
+	dialed     atomic.Bool          // its own code has dialed
 	mu         sync.Mutex           // guards the fields below
 	connects   int                  // calls of Connect
 	conns      []*zk.Conn           // every one, for the end
@@ -47,6 +48,15 @@ func (c *Client) Name() string { return c.name }
 func (c *Client) Conn() *zk.Conn {
 	c.once.Do(func() { c.first, _ = c.Connect() })
 	return c.first
+}
+
+// Session is the session of Conn. It is 0 if the client's own code has dialed: then the client has
+// several sessions, and only the code knows which of them it uses.
+func (c *Client) Session() int64 {
+	if c.dialed.Load() {
+		return 0
+	}
+	return c.Conn().SessionID()
 }
 
 // Connect makes one more connection, with its own session, and returns it and its channel of

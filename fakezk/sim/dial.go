@@ -56,6 +56,7 @@ const usualPatience = 127 * time.Second
 // dialItself is a dial of the client's own code, under the overlay; see [bubble.Own]. It returns
 // when the World decides, or when ctx ends.
 func (c *Client) dialItself(ctx context.Context, deadline time.Time) (net.Conn, error) {
+	c.dialed.Store(true)
 	timeout := usualPatience
 	if !deadline.IsZero() {
 		timeout = max(0, time.Until(deadline))

@@ -49,6 +49,10 @@ type client interface {
 	Number() int
 	Of() string
 	Conn() *zk.Conn
+	// Session is the session of Conn, 0 if the client's own code has dialed.
+	Session() int64
+	// Address is an address for the client's own code to dial, "" if it cannot.
+	Address() string
 	Sleep(ctx context.Context, d time.Duration) error
 	Now() time.Duration
 	// At is the value of Now when the clock shows t, equal for all clients of a world.
@@ -66,6 +70,9 @@ type worldClient struct{ *sim.Goroutine }
 func (c worldClient) Of() string { return c.Client.Name() }
 func (worldClient) Pace() int    { return 1 }
 
+// Address is served by the overlay.
+func (worldClient) Address() string { return sim.Address }
+
 func (c worldClient) At(t time.Time) time.Duration { return c.Now() + time.Until(t) }
 
 // realClient is a client in a RealWorld.
@@ -73,6 +80,11 @@ type realClient struct{ *realworld.Client }
 
 func (c realClient) Of() string { return c.Name() }
 func (realClient) Number() int  { return 0 }
+
+// Address is empty: there is no proxy for code that connects by itself.
+func (realClient) Address() string { return "" }
+
+func (c realClient) Session() int64 { return c.Conn().SessionID() }
 
 func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
 	p := &Player{ctx: ctx, life: ctx, client: c, index: index, seed: seed}
@@ -102,14 +114,9 @@ func (p *Player) Index() int { return p.index }
 // Conn is the client's connection, made at the first call.
 func (p *Player) Conn() *zk.Conn { return p.client.Conn() }
 
-// Address is an address of the server, host:port, for code that connects by itself, in a program
+// Address is an address, host:port, for code that connects by itself. In a World it needs a program
 // built by zksim go; see [sim.Overlaid]. In a real world it is empty.
-func (p *Player) Address() string {
-	if _, ok := p.client.(worldClient); ok {
-		return sim.Address
-	}
-	return ""
-}
+func (p *Player) Address() string { return p.client.Address() }
 
 // Context is done when the World ends.
 func (p *Player) Context() context.Context { return p.ctx }
@@ -226,7 +233,7 @@ func (c Call) Failed(err error) {
 
 func (c Call) inSession(r linearizability.Result) linearizability.Result {
 	if r.Session == 0 {
-		r.Session = c.p.Conn().SessionID()
+		r.Session = c.p.client.Session()
 	}
 	return r
 }

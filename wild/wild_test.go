@@ -1,0 +1,64 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// TestScenariosStillShow the bugs of the libraries, with equal traces in two runs.
+func TestScenariosStillShow(t *testing.T) {
+	if !sim.Overlaid {
+		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
+	}
+	names, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".yaml"), func(t *testing.T) {
+			file, err := saved.Load(name, scenario.Catalogue(libraries()).Find)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var traces []string
+			for range 2 {
+				r, err := file.Check(false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range r.Problems {
+					t.Error(p)
+				}
+				traces = append(traces, r.Outcome.Result.Trace.Hash())
+			}
+			if traces[0] != traces[1] {
+				t.Error("two runs differ")
+			}
+		})
+	}
+}
+
+// TestRightWithoutFaults is the control: the locks do as they promise if nothing goes wrong.
+func TestRightWithoutFaults(t *testing.T) {
+	if !sim.Overlaid {
+		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
+	}
+	locks := slices.DeleteFunc(libraries(), func(w scenario.Workload) bool { return w.Name != "lock" })
+	for _, w := range locks {
+		t.Run(w.Impl, func(t *testing.T) {
+			o, err := saved.Play(scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if property := o.Property(); property != "" {
+				t.Errorf("%s is violated: %s", property, o.Summary())
+			}
+		})
+	}
+}
