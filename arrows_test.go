@@ -54,7 +54,8 @@ var arrows = map[string]string{
 	"fakezk": `
 		fakezk/fault fakezk/view fakezk/internal/carry fakezk/internal/engine
 		fakezk/internal/fourletter fakezk/internal/inspect fakezk/internal/memnet
-		fakezk/internal/proto fakezk/internal/state fakezk/internal/wire
+		fakezk/internal/proto fakezk/internal/state fakezk/internal/tracetext
+		fakezk/internal/wire fakezk/trace
 		github.com/go-zookeeper/zk`,
 	"fakezk/sim": `
 		fakezk/fault fakezk/view fakezk/trace fakezk/internal/bubble fakezk/internal/carry

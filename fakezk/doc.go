@@ -11,13 +11,16 @@
 //	}
 //
 // [Start] gives a [Server], [Server.Connect] a connected client, and both end with the test.
-// Outside of tests, or for your own connections, use [New] and [Server.Dialer]. [Server.Serve]
-// accepts TCP from clients in any language.
+// [Server.ConnectAs] has settings: a name, a timeout, options of the client, and a channel of
+// events. For code that makes its own connection use [Server.Dialer] and [HostProvider]. A client in
+// another process connects to the address of [Server.Listen]. Outside of tests, use [New] and
+// [Server.Serve].
 //
 // The code under test talks to the Server through its client. The test calls methods of the Server:
 //
 //   - [Server.Put] and [Server.Remove] change nodes as another client would.
-//   - [Server.Tree], [Server.Sessions] and [Server.Watches] return the present state.
+//   - [Server.Get], [Server.Tree], [Server.Sessions] and [Server.Watches] return the present state.
+//   - [Server.CheckGet] and [Server.CheckGone] compare it with what the test expects.
 //   - [Server.Inject] arms a fault.
 //   - [Server.ExpireSession] and [Server.DropConnections] end sessions and connections.
 //   - [Server.Stop] and [Server.Restart] make the server unreachable, and bring it back.
@@ -27,12 +30,16 @@
 // and a session's ten seconds pass in microseconds. No goroutine stays behind once the
 // test's cleanup is done.
 //
+// With [Options].Trace, a test that fails prints what happened at the server, line by line.
+//
 // # Faults
 //
 // [Server.Inject] arms a fault: it cuts a connection, loses a reply or ends a session
 // when a request of your choice comes.
 //
 //	server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1})
+//
+// A fault that never acts makes the test fail at its end, as it has tested nothing.
 //
 // Package fakezk/fault lists the kinds. To run code under many faults, each at the worst moment,
 // use package fakezk/sim, or package fuzz, which also judges the results.

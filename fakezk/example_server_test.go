@@ -37,6 +37,37 @@ func ExampleServer_Inject() {
 	// drop-reply op=create request=1: fired true
 }
 
+// Two clients with names: the fault hits the worker, and the checks look at the tree without a
+// client.
+func ExampleServer_ConnectAs() {
+	inBubble(func(t fakezk.TB) {
+		server := fakezk.Start(t)
+		boss := server.Connect(t)
+		worker, events := server.ConnectAs(t, fakezk.Client{
+			Name: "worker", Timeout: 30 * time.Second,
+		})
+		f := fault.Fault{Kind: fault.Cut, Client: "worker", Op: "create", Request: 1}
+		if err := server.Inject(f); err != nil {
+			t.Fatalf("inject: %v", err)
+		}
+		_, err := boss.Create("/boss", []byte("x"), 0, zk.WorldACL(zk.PermAll))
+		fmt.Println("boss:", err)
+		_, err = worker.Create("/worker", nil, 0, zk.WorldACL(zk.PermAll))
+		fmt.Println("worker:", err)
+		fmt.Println("worker:", (<-events).State)
+		server.CheckGet(t, "/boss", "x")
+		server.CheckGone(t, "/other")
+		fmt.Println(server)
+		fmt.Println(server.Faults()[0])
+	})
+	// Output:
+	// boss: <nil>
+	// worker: <nil>
+	// worker: StateDisconnected
+	// the server has 2 sessions and 2 nodes: /boss, /worker
+	// cut client=worker op=create request=1: fired
+}
+
 // A stall holds a connection for longer than the client waits for an answer: it
 // reconnects, and its session lives on.
 func ExampleServer_StallConnections() {
@@ -99,4 +130,6 @@ type exampleTB struct{ cleanups []func() }
 func (t *exampleTB) Helper()                           {}
 func (t *exampleTB) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
 func (t *exampleTB) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-func (t *exampleTB) Logf(format string, args ...any)   { fmt.Printf(format+"\n", args...) }
+func (t *exampleTB) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+func (t *exampleTB) Failed() bool                      { return false }
+func (t *exampleTB) Logf(string, ...any)               {} // the client's log

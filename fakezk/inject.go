@@ -18,6 +18,19 @@ type FaultStatus struct {
 	Fired bool
 }
 
+// String says what the fault has done, as in "drop-reply op=create request=1: fired".
+func (f FaultStatus) String() string {
+	switch {
+	case f.Fired:
+		return f.Fault.String() + ": fired"
+	case f.Fault.Request > 0:
+		return fmt.Sprintf("%s: not fired, %d requests matched", f.Fault, f.Matched)
+	case f.Fault.Event > 0:
+		return fmt.Sprintf("%s: not fired, %d notifications matched", f.Fault, f.Matched)
+	}
+	return f.Fault.String() + ": not fired"
+}
+
 // maxArmed bounds the faults that a server remembers.
 const maxArmed = 1000
 
@@ -28,8 +41,9 @@ const maxArmed = 1000
 //     time or in that of the bubble of the server.
 //   - Client selects a session: S1 is the first that was created on this server,
 //     S2 the second (Sessions tells the names); 0x and hexadecimal digits is the
-//     id of a live one. A session that is still to come may be named. Empty means
-//     any session for Request and Event, and all connections for At.
+//     id of a live one. Sessions of DialerAs have its name. A session that is still
+//     to come may be named. Empty means any session for Request and Event, and all
+//     connections for At.
 //   - Conn counts the connections of the session on which it was granted or taken up again, from 1.
 //   - A server learns from the handshake to which session a dial belongs. So where the dials of a
 //     session fail, a connection is reset at its handshake, and where they hang, it stays silent

@@ -136,6 +136,7 @@ func TestInjectRestart(t *testing.T) {
 		st.want(st.a, "reset")
 		check.Equal(st, len(st.Sessions()), 2, "sessions: %+v", st.Sessions())
 		st.wantFaults("restart 3s at=1s: 0 true", "expire at=2s: 0 false")
+		st.ClearFaults()
 	})
 }
 
@@ -148,6 +149,7 @@ func TestInjectedExpiryMissesAStoppedServer(t *testing.T) {
 		st.sleepTill(2 * time.Second)
 		check.Equal(st, len(st.Sessions()), 2, "sessions")
 		st.wantFaults("expire at=1s: 0 false", "late-reap 1s at=1s: 0 false")
+		st.ClearFaults()
 		st.Server.Restart()
 		st.wantSession(st.takeUp())
 	})

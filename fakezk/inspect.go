@@ -19,6 +19,58 @@ func (s *Server) Tree() []view.Node {
 	return inspect.Tree(s.engine)
 }
 
+// Get returns one node, whatever its ACL, and whether it exists.
+func (s *Server) Get(path string) (n view.Node, exists bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return inspect.Node(s.engine, path)
+}
+
+// Exists says whether there is a node.
+func (s *Server) Exists(path string) bool {
+	_, exists := s.Get(path)
+	return exists
+}
+
+// CheckGet makes the test fail unless there is a node with this data. Null data counts as empty.
+func (s *Server) CheckGet(t TB, path, data string) {
+	t.Helper()
+	switch n, exists := s.Get(path); {
+	case !exists:
+		t.Errorf("fakezk: no node %s; %s", path, s)
+	case string(n.Data) != data:
+		t.Errorf("fakezk: node %s has data %q; expected %q", path, n.Data, data)
+	}
+}
+
+// CheckGone makes the test fail if there is such a node.
+func (s *Server) CheckGone(t TB, path string) {
+	t.Helper()
+	if n, exists := s.Get(path); exists {
+		t.Errorf("fakezk: node %s; expected none", n)
+	}
+}
+
+// String is the server in one line: its sessions and its nodes, of which the first ten have their
+// names.
+func (s *Server) String() string {
+	const most = 10
+	var paths []string
+	for _, n := range s.Tree() {
+		if n.Path != "/" {
+			paths = append(paths, n.Path)
+		}
+	}
+	text := fmt.Sprintf("the server has %d sessions and %d nodes", len(s.Sessions()), len(paths))
+	if len(paths) > 0 {
+		text += ": " + strings.Join(paths[:min(most, len(paths))], ", ")
+	}
+	if len(paths) > most {
+		text += ", ..."
+	}
+	return text
+}
+
 // Sessions returns the live sessions in order of id.
 func (s *Server) Sessions() []view.Session {
 	s.mu.Lock()

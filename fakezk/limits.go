@@ -12,6 +12,8 @@ import (
 type peer struct {
 	ip   string // as the server shows it, in ACLs for example
 	port int    // 0 for a connection in memory
+
+	client string // the name given to DialerAs, else ""
 }
 
 // memory is the peer of every connection made in memory.

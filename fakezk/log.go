@@ -105,9 +105,20 @@ func (l *eventLog) gap() slog.Record {
 	return line
 }
 
+// wants says whether the log or the trace takes events of a level.
+func (s *Server) wants(level slog.Level) bool { return s.lines != nil || s.log.on(level) }
+
+// note adds an event to the log and the trace.
+func (s *Server) note(level slog.Level, message string, attrs ...slog.Attr) {
+	s.log.add(level, message, attrs...)
+	if s.lines != nil {
+		s.lines.addEvent(message, attrs)
+	}
+}
+
 // noteApplied notes the sessions that began and ended.
 func (s *Server) noteApplied(applied []engine.Applied) {
-	if len(applied) > 0 && s.log.on(slog.LevelInfo) {
+	if len(applied) > 0 && s.wants(slog.LevelInfo) {
 		for i := range applied {
 			s.logEnd(&applied[i])
 		}
@@ -124,7 +135,7 @@ func (s *Server) logEnd(a *engine.Applied) {
 	if a.ByServer {
 		why = "expired"
 	}
-	s.log.add(slog.LevelInfo, "session ends", slog.String("session", name), idAttr(a.Txn.Session),
+	s.note(slog.LevelInfo, "session ends", slog.String(sessionKey, name), idAttr(a.Txn.Session),
 		slog.String("why", why))
 }
 
@@ -134,11 +145,11 @@ func (s *Server) logHandshake(l *serverLink, frame []byte) {
 	case l.name == "":
 		s.logRefusal(l, frame)
 	case l.number > 1:
-		s.log.add(slog.LevelDebug, "session connected again", l.sessionAttrs()...)
-	case s.log.on(slog.LevelInfo):
+		s.note(slog.LevelDebug, "session connected again", l.sessionAttrs()...)
+	case s.wants(slog.LevelInfo):
 		info, _ := s.engine.Store().Session(l.session) // it has just begun
 		timeout := time.Duration(info.TimeoutMs) * time.Millisecond
-		s.log.add(slog.LevelInfo, "session begins",
+		s.note(slog.LevelInfo, "session begins",
 			append(l.sessionAttrs(), slog.Duration("timeout", timeout))...)
 	}
 }
@@ -146,7 +157,7 @@ func (s *Server) logHandshake(l *serverLink, frame []byte) {
 // logRefusal logs why a handshake was refused. A client that has seen a higher zxid
 // than the server's, after the restart of a server that keeps no data, tries for ever.
 func (s *Server) logRefusal(l *serverLink, frame []byte) {
-	if !s.log.on(slog.LevelInfo) {
+	if !s.wants(slog.LevelInfo) {
 		return
 	}
 	req, err := wire.DecodeConnectRequest(frame)
@@ -165,41 +176,41 @@ func (s *Server) logRefusal(l *serverLink, frame []byte) {
 		attrs = append(attrs, idAttr(req.SessionID),
 			slog.String("why", "wrong password, or the session is about to end"))
 	}
-	s.log.add(slog.LevelInfo, "handshake refused", attrs...)
+	s.note(slog.LevelInfo, "handshake refused", attrs...)
 }
 
 // logRefusedConn logs a connection beyond Options.MaxClientConns.
 func (s *Server) logRefusedConn(from peer, err error) {
 	addr := net.JoinHostPort(from.ip, strconv.Itoa(from.port))
-	s.log.add(slog.LevelInfo, "connection refused", slog.String("addr", addr),
+	s.note(slog.LevelInfo, "connection refused", slog.String("addr", addr),
 		slog.String("why", strings.TrimPrefix(err.Error(), "fakezk: ")))
 }
 
 // logLost logs that a live session has lost its connection.
 func (s *Server) logLost(l *serverLink) {
-	if l.name != "" && s.log.on(slog.LevelDebug) && s.roster.name(l.session) == l.name {
-		s.log.add(slog.LevelDebug, "session without connection", l.sessionAttrs()...)
+	if l.name != "" && s.wants(slog.LevelDebug) && s.roster.name(l.session) == l.name {
+		s.note(slog.LevelDebug, "session without connection", l.sessionAttrs()...)
 	}
 }
 
 // logGarbage logs bytes that are no frame.
 func (s *Server) logGarbage(l *serverLink, err error) {
-	if s.log.on(slog.LevelInfo) {
-		s.log.add(slog.LevelInfo, "malformed frame",
+	if s.wants(slog.LevelInfo) {
+		s.note(slog.LevelInfo, "malformed frame",
 			append(l.sessionAttrs(), slog.String("why", err.Error()))...)
 	}
 }
 
 // logMalformed logs a frame that is no request.
 func (s *Server) logMalformed(l *serverLink, r engine.Request) {
-	if r.Handshake || r.Body != nil || r.Session == 0 && !r.Silent || !s.log.on(slog.LevelInfo) {
+	if r.Handshake || r.Body != nil || r.Session == 0 && !r.Silent || !s.wants(slog.LevelInfo) {
 		return
 	}
 	why := "no request header"
 	if r.Session != 0 {
 		why = fmt.Sprintf("xid %d: %s that cannot be read", r.Header.Xid, r.Header.Op)
 	}
-	s.log.add(
+	s.note(
 		slog.LevelInfo, "malformed frame", append(l.sessionAttrs(), slog.String("why", why))...,
 	)
 }
@@ -207,22 +218,25 @@ func (s *Server) logMalformed(l *serverLink, r engine.Request) {
 // logTooLarge logs that a multiRead was refused.
 func (s *Server) logTooLarge(l *serverLink, r engine.Request) {
 	if r.TooLarge {
-		s.log.add(slog.LevelInfo, "multiRead refused", append(l.sessionAttrs(),
+		s.note(slog.LevelInfo, "multiRead refused", append(l.sessionAttrs(),
 			slog.String("why", "its reply would have more than 64 MiB"))...)
 	}
 }
 
 // logFault logs that a fault acts for the first time.
 func (s *Server) logFault(f *carry.Armed) {
-	s.log.add(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))
+	s.note(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))
 }
+
+// sessionKey is the key of an attribute that names a session.
+const sessionKey = "session"
 
 // sessionAttrs are a link's session, if it has one, and its address.
 func (l *serverLink) sessionAttrs() []slog.Attr {
 	if l.name == "" {
 		return []slog.Attr{l.addrAttr()}
 	}
-	return []slog.Attr{slog.String("session", l.name), idAttr(l.session), l.addrAttr()}
+	return []slog.Attr{slog.String(sessionKey, l.name), idAttr(l.session), l.addrAttr()}
 }
 
 func (l *serverLink) addrAttr() slog.Attr { return slog.String("addr", l.address()) }

@@ -60,6 +60,9 @@ type Options struct {
 	// dropped, and a line at level warn has their number. Close waits until the handler has all
 	// lines. The handler's Enabled is called at once and must not block.
 	Logger *slog.Logger
+	// Trace keeps the last 1,000 lines of what happens: requests with their results, notifications,
+	// faults, and the events of Logger, pings left out. Start prints them when the test fails.
+	Trace bool
 }
 
 // LongestTimeout is the longest time that the protocol, in which a timeout is 32

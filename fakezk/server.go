@@ -22,7 +22,8 @@ var ErrStopped = errors.New("fakezk: server is stopped")
 // time of the testing/synctest bubble in which it was made. Its methods may be
 // called from any goroutine. Use Start in tests and New elsewhere.
 type Server struct {
-	opts Options
+	opts   Options
+	bubble string // of the caller of New
 
 	mu        sync.Mutex
 	stopping  atomic.Int32 // calls of Stop and Close that wait for mu: long work ends early
@@ -34,10 +35,11 @@ type Server struct {
 	timer     *time.Timer
 	timerAt   time.Time
 	roster    roster
-	log       *eventLog // nil without Options.Logger
-	inject    *injector // nil from ClearFaults until something is injected again
-	stopped   bool      // refuses connections until Restart
-	closed    bool      // for good
+	log       *eventLog  // nil without Options.Logger
+	lines     *lastLines // nil without Options.Trace
+	inject    *injector  // nil from ClearFaults until something is injected again
+	stopped   bool       // refuses connections until Restart
+	closed    bool       // for good
 	closing   chan struct{}
 	listeners map[net.Listener]bool
 	serving   sync.WaitGroup
@@ -70,12 +72,14 @@ func New(opts Options) *Server {
 	now := time.Now()
 	s := &Server{
 		opts:      opts,
+		bubble:    callersBubble(),
 		words:     wordState{started: now, traceMask: fourletter.DefaultTraceMask},
 		links:     map[engine.ConnID]*serverLink{},
 		clients:   map[string]int{},
 		closing:   make(chan struct{}),
 		listeners: map[net.Listener]bool{},
 		log:       newEventLog(opts.Logger),
+		lines:     newLastLines(opts.Trace, now),
 	}
 	cfg := opts.engineConfig()
 	cfg.Observe = s.words.count
@@ -230,6 +234,7 @@ func (s *Server) handle(l *serverLink, frame []byte, now time.Time) {
 // connection. The lock is held.
 func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *carry.Armed) {
 	r := s.engine.Handle(l.id, frame, now)
+	s.traceRequest(l, r.Request)
 	s.logMalformed(l, r.Request)
 	s.logTooLarge(l, r.Request)
 	s.noteApplied(r.Applied)
@@ -245,7 +250,7 @@ func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *car
 	}
 	if r.Request.Handshake && r.Request.Session != 0 {
 		l.session = r.Request.Session
-		l.name, l.number = s.roster.connect(l.session, l.sink)
+		l.name, l.number = s.roster.connect(l.session, l.peer.client, l.sink)
 		l.belongs()
 	}
 	if r.Request.Handshake {
@@ -305,6 +310,7 @@ func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
 	if k, ok := l.sink.(*memorySink); ok && out.Event != nil {
 		k.events++
 	}
+	s.traceEvent(l, out)
 	if s.inject != nil && s.inject.takeOutput(l, out, damage) {
 		return
 	}

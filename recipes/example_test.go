@@ -12,9 +12,11 @@ import (
 type exampleT struct{ cleanups []func() }
 
 func (*exampleT) Helper()                   {}
+func (*exampleT) Failed() bool              { return false }
 func (*exampleT) Logf(string, ...any)       {}
 func (t *exampleT) Cleanup(f func())        { t.cleanups = append(t.cleanups, f) }
 func (*exampleT) Fatalf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }
+func (*exampleT) Errorf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }
 
 // begin starts a server for an example.
 func begin() (*exampleT, *fakezk.Server, context.Context) {

@@ -24,10 +24,36 @@ type Node struct {
 	NumChildren  int
 }
 
+// String is the node in one line, as in: /locks/a ephemeral of 0x1 version 0 "data". Data of more
+// than 60 bytes is cut.
+func (n Node) String() string {
+	text := fmt.Sprintf("%s %s", n.Path, n.Kind)
+	switch n.Kind {
+	case EphemeralNode:
+		text += fmt.Sprintf(" of 0x%x", uint64(n.Owner))
+	case TTLNode:
+		text += " " + n.TTL.String()
+	}
+	return fmt.Sprintf("%s version %d %s", text, n.Version, dataText(n.Data))
+}
+
+// dataText is data in quotes, cut if it is long, or null.
+func dataText(data []byte) string {
+	const longest = 60
+	switch {
+	case data == nil:
+		return "null"
+	case len(data) > longest:
+		return fmt.Sprintf("%q... (%d bytes)", data[:longest], len(data))
+	}
+	return fmt.Sprintf("%q", data)
+}
+
 // Session is a session as Sessions shows it.
 type Session struct {
 	ID int64
-	// Name is S1 for the first session that was created on the server, S2 for the second and so on.
+	// Name is S1 for the first session that was created on the server, S2 for the second and so on,
+	// or the name of DialerAs.
 	// It selects the session as the Client of a Fault. It is empty in the Result of a World, where
 	// faults select clients by their own names.
 	Name string
@@ -37,6 +63,22 @@ type Session struct {
 	Connected bool
 	// Ephemerals are the paths of the nodes that go when it ends, sorted.
 	Ephemerals []string
+}
+
+// String is the session in one line, as in: S1 0x1 timeout 10s connected, owns [/locks/a].
+func (s Session) String() string {
+	connected := "connected"
+	if !s.Connected {
+		connected = "not connected"
+	}
+	text := fmt.Sprintf("0x%x timeout %s %s", uint64(s.ID), s.Timeout, connected)
+	if s.Name != "" {
+		text = s.Name + " " + text
+	}
+	if len(s.Ephemerals) > 0 {
+		text += fmt.Sprintf(", owns %v", s.Ephemerals)
+	}
+	return text
 }
 
 // Watch is a registered watch as Watches shows it.
@@ -49,6 +91,15 @@ type Watch struct {
 	Mode WatchMode
 	// Session is the watcher's.
 	Session int64
+}
+
+// String is the watch in one line, as in: /locks children, standard, of 0x1.
+func (w Watch) String() string {
+	what := "node"
+	if w.Children {
+		what = "children"
+	}
+	return fmt.Sprintf("%s %s, %s, of 0x%x", w.Path, what, w.Mode, uint64(w.Session))
 }
 
 // WatchMode tells whether a watch stays after it fires.

@@ -18,18 +18,31 @@ func Tree(e *engine.Engine) []view.Node {
 		if path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/") {
 			continue
 		}
-		n := view.Node{
-			Path: path, Data: slices.Clone(v.Data), Owner: v.Stat.EphemeralOwner,
-			Czxid: v.Stat.Czxid, Mzxid: v.Stat.Mzxid,
-			Version: v.Stat.Version, NumChildren: int(v.Stat.NumChildren),
-		}
-		n.Kind, n.TTL = Kind(v)
-		if !slices.Equal(v.ACL, OpenACL) {
-			n.ACL = ACLs(v.ACL)
-		}
-		nodes = append(nodes, n)
+		nodes = append(nodes, nodeOf(path, v))
 	}
 	return nodes
+}
+
+// Node is one node, if it exists.
+func Node(e *engine.Engine, path string) (n view.Node, exists bool) {
+	v, exists := e.Store().Node(path)
+	if !exists {
+		return view.Node{}, false
+	}
+	return nodeOf(path, v), true
+}
+
+func nodeOf(path string, v state.NodeView) view.Node {
+	n := view.Node{
+		Path: path, Data: slices.Clone(v.Data), Owner: v.Stat.EphemeralOwner,
+		Czxid: v.Stat.Czxid, Mzxid: v.Stat.Mzxid,
+		Version: v.Stat.Version, NumChildren: int(v.Stat.NumChildren),
+	}
+	n.Kind, n.TTL = Kind(v)
+	if !slices.Equal(v.ACL, OpenACL) {
+		n.ACL = ACLs(v.ACL)
+	}
+	return n
 }
 
 func Sessions(e *engine.Engine) []view.Session {

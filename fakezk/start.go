@@ -1,0 +1,187 @@
+package fakezk
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// TB is the part of testing.TB that this package uses.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Failed() bool
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
+// Start returns a server that is closed when the test ends. Inside a testing/synctest bubble, call
+// it inside the bubble.
+//
+// A fault that never acts makes the test fail at its end: it tested nothing. Call ClearFaults
+// before the end if that is right. With Options.Trace the trace of a test that fails is printed.
+func Start(t TB, opts ...Options) *Server {
+	t.Helper()
+	var o Options
+	switch len(opts) {
+	case 0:
+	case 1:
+		o = opts[0]
+	default:
+		t.Fatalf("fakezk.Start: at most one Options, got %d", len(opts))
+	}
+	s := New(o)
+	t.Cleanup(func() {
+		for _, f := range s.Faults() {
+			if !f.Fired {
+				t.Errorf("fakezk: %s; ClearFaults before the end of the test permits that", f)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("fakezk: close: %v", err)
+		}
+		if text := s.traceText(); text != "" && t.Failed() {
+			t.Logf("fakezk: what happened (line, time, session):\n%s", text)
+		}
+	})
+	return s
+}
+
+// Listen accepts TCP connections on a free port of 127.0.0.1 until the test ends, and returns the
+// address. Time is real there: inside a testing/synctest bubble the test fails.
+func (s *Server) Listen(t TB) (address string) {
+	t.Helper()
+	if callersBubble() != "" {
+		t.Fatalf("fakezk: Listen in a testing/synctest bubble: time stands still while a bubble " +
+			"waits for TCP; use Connect or Dialer")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("fakezk: listen: %v", err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		_ = l.Close() // the server may have closed it
+		if err := <-served; err != nil && !errors.Is(err, ErrStopped) {
+			t.Errorf("%v", err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// DefaultSessionTimeout is the session timeout that Connect requests.
+const DefaultSessionTimeout = 10 * time.Second
+
+// Connect returns a genuine go-zookeeper connection to the server, in memory, that already has a
+// session and is closed when the test ends. If there is no session within a minute, the test fails.
+// The client's log goes to the log of the test.
+func (s *Server) Connect(t TB) *zk.Conn {
+	t.Helper()
+	conn, _ := s.ConnectAs(t, Client{})
+	return conn
+}
+
+// Client are the settings of a connection. The zero value has those of Connect.
+type Client struct {
+	// Name names the sessions, as DialerAs says.
+	Name string
+	// Timeout is the session timeout to request; 0 means DefaultSessionTimeout.
+	Timeout time.Duration
+	// Options are more options of zk.Connect, such as zk.WithEventCallback(f).
+	Options []func(*zk.Conn)
+}
+
+// ConnectAs is a Connect with settings. The channel has the session's events that follow the
+// first session: as zk.Connect says, it keeps six of them for a reader.
+func (s *Server) ConnectAs(t TB, c Client) (*zk.Conn, <-chan zk.Event) {
+	t.Helper()
+	if err := errors.Join(checkName(c.Name), s.checkBubble()); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultSessionTimeout
+	}
+	log := &testLog{t: t, prefix: c.Name}
+	t.Cleanup(log.end)
+	conn, events, err := zk.Connect([]string{Address}, c.Timeout, func(conn *zk.Conn) {
+		zk.WithDialer(s.DialerAs(c.Name))(conn)
+		zk.WithHostProvider(HostProvider())(conn)
+		zk.WithLogger(log)(conn)
+		for _, option := range c.Options {
+			option(conn)
+		}
+	})
+	if err != nil {
+		t.Fatalf("fakezk: connect: %v", err)
+	}
+	t.Cleanup(conn.Close)
+	timer := time.NewTimer(connectPatience)
+	defer timer.Stop()
+	for {
+		select {
+		case ev := <-events:
+			if ev.State == zk.StateHasSession {
+				return conn, events
+			}
+		case <-timer.C:
+			t.Fatalf("fakezk: no session after %s; is the server stopped?", connectPatience)
+		}
+	}
+}
+
+// connectPatience is long, for machines that are slow or busy.
+const connectPatience = time.Minute
+
+// testLog is a zk.Logger that writes to the log of a test until the test ends.
+type testLog struct {
+	t      TB
+	prefix string
+	mu     sync.Mutex
+	ended  bool
+}
+
+func (l *testLog) Printf(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.t.Logf("%s", strings.TrimSpace(l.prefix+" zk: "+fmt.Sprintf(format, args...)))
+	}
+}
+
+func (l *testLog) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+}
+
+// checkBubble reports a caller in another testing/synctest bubble than the server's.
+func (s *Server) checkBubble() error {
+	switch caller := callersBubble(); {
+	case caller == s.bubble:
+		return nil
+	case s.bubble == "":
+		return errors.New("fakezk: the server was made outside of this testing/synctest bubble: " +
+			"call Start or New inside")
+	case caller == "":
+		return errors.New("fakezk: the server was made inside a testing/synctest bubble: " +
+			"connect inside, too")
+	}
+	return errors.New("fakezk: the server was made in another testing/synctest bubble")
+}
+
+// callersBubble is the number of the caller's testing/synctest bubble, "" outside of any. The first line
+// of a goroutine's stack has it: "goroutine 7 [running, synctest bubble 3]:".
+func callersBubble() string {
+	var buf [128]byte
+	line, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), "\n")
+	_, number, _ := strings.Cut(line, "synctest bubble ")
+	return strings.TrimRight(number, "]:")
+}
