@@ -183,5 +183,6 @@ func callersBubble() string {
 	var buf [128]byte
 	line, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), "\n")
 	_, number, _ := strings.Cut(line, "synctest bubble ")
-	return strings.TrimRight(number, "]:")
+	number, _, _ = strings.Cut(number, "]")
+	return number
 }
