@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 // testRecord is a TB that notes what a test would say.
 type testRecord struct {
+	mu       sync.Mutex // of said: the client logs in its own goroutines
 	said     []string
 	failed   bool
 	cleanups []func()
@@ -27,6 +29,8 @@ func (r *testRecord) Failed() bool     { return r.failed }
 func (r *testRecord) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
 
 func (r *testRecord) Logf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.said = append(r.said, fmt.Sprintf(format, args...))
 }
 
@@ -104,6 +108,7 @@ func TestTheTraceOfAFailedTestIsPrinted(t *testing.T) {
 						break
 					}
 				}
+				synctest.Wait() // until setWatches is answered
 				if fails {
 					t.Errorf("wrong")
 				}
