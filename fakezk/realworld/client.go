@@ -26,6 +26,7 @@ type Client struct {
 	dials   int
 	session int64      // the newest; 0 if the server refused to go on with it
 	conns   []*zk.Conn // every one, for the end
+	door    *door      // for the client's own code, if it has asked for it
 	done    bool       // the script has ended
 }
 

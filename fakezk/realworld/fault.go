@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
@@ -101,14 +103,29 @@ func (r *run) strikeAt(f *carry.Armed) {
 	r.carryOut(r.net.Strike(f, client, r.now()))
 }
 
-// expireSessionsOf ends the newest session of a client, or of all clients if 0.
+// expireSessionsOf ends the sessions of a client, or of all clients if 0.
 func (r *run) expireSessionsOf(client int64, f *carry.Armed) {
 	for _, c := range r.clients {
-		if c.session != 0 && (client == 0 || client == c.peer.ID) {
-			r.expire(c, c.session)
+		if client != 0 && client != c.peer.ID {
+			continue
+		}
+		for _, session := range r.sessionsOf(c) {
+			r.expire(c, session)
 			r.carryOut(r.net.Fired(f))
 		}
 	}
+}
+
+// sessionsOf are the sessions of a client's connections, and the newest one.
+func (r *run) sessionsOf(c *Client) []int64 {
+	all := map[int64]bool{c.session: true}
+	for _, l := range r.links {
+		if l.client == c {
+			all[l.session] = true
+		}
+	}
+	delete(all, 0)
+	return slices.Sorted(maps.Keys(all))
 }
 
 // expire ends a session at the server, as only its owner can: by a second connection

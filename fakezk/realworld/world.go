@@ -239,6 +239,7 @@ func (r *run) tearDown() {
 		}
 	}
 	r.mu.Unlock()
+	r.closeDoors()
 	for _, conn := range conns {
 		r.background.Add(1)
 		go func() {

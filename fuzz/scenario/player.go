@@ -51,7 +51,7 @@ type client interface {
 	Conn() *zk.Conn
 	// Session is the session of Conn, 0 if the client's own code has dialed.
 	Session() int64
-	// Address is an address for the client's own code to dial, "" if it cannot.
+	// Address is an address for the client's own code to dial.
 	Address() string
 	Sleep(ctx context.Context, d time.Duration) error
 	Now() time.Duration
@@ -80,11 +80,6 @@ type realClient struct{ *realworld.Client }
 
 func (c realClient) Of() string { return c.Name() }
 func (realClient) Number() int  { return 0 }
-
-// Address is empty: there is no proxy for code that connects by itself.
-func (realClient) Address() string { return "" }
-
-func (c realClient) Session() int64 { return c.Conn().SessionID() }
 
 func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
 	p := &Player{ctx: ctx, life: ctx, client: c, index: index, seed: seed}
@@ -115,7 +110,7 @@ func (p *Player) Index() int { return p.index }
 func (p *Player) Conn() *zk.Conn { return p.client.Conn() }
 
 // Address is an address, host:port, for code that connects by itself. In a World it needs a program
-// built by zksim go; see [sim.Overlaid]. In a real world it is empty.
+// built by zksim go; see [sim.Overlaid]. In a real world it needs nothing.
 func (p *Player) Address() string { return p.client.Address() }
 
 // Context is done when the World ends.

@@ -1,0 +1,99 @@
+package realworld
+
+import (
+	"io"
+	"net"
+)
+
+// door is where the client's own code connects by TCP. What it dials is a connection of the client:
+// the faults act on it.
+type door struct {
+	listener net.Listener
+	used     bool // the client's own code has dialed; the run's mutex guards it
+}
+
+// Address is the address, host:port, for code of the client that connects by itself. It is opened at
+// the first call. A dial that a fault refuses, or lets hang, succeeds here, and is closed at once, or
+// after the time for which a dial would hang.
+func (c *Client) Address() string {
+	r := c.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.door == nil {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			r.failures = append(r.failures, err)
+			return proxyAddress
+		}
+		c.door = &door{listener: l}
+		go c.receive(l)
+		if r.closing {
+			closeQuietly(l)
+		}
+	}
+	return c.door.listener.Addr().String()
+}
+
+// Session is the session of Conn. It is 0 if the client's own code has dialed: then only the code
+// knows which of several sessions it uses.
+func (c *Client) Session() int64 {
+	c.run.mu.Lock()
+	dialed := c.door != nil && c.door.used
+	c.run.mu.Unlock()
+	if dialed {
+		return 0
+	}
+	return c.Conn().SessionID()
+}
+
+// receive takes the connections of the client's own code, until the listener is closed.
+func (c *Client) receive(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go c.connected(conn)
+	}
+}
+
+// connected connects the client's own code to the server, as dial decides.
+func (c *Client) connected(own net.Conn) {
+	c.run.mu.Lock()
+	c.door.used = true
+	c.run.mu.Unlock()
+	inner, err := c.dial(serverPatience)
+	if err != nil {
+		reset(own)
+		return
+	}
+	go func() {
+		// the client hangs up, or the connection is reset below
+		_, _ = io.Copy(inner, own)
+		closeQuietly(inner)
+	}()
+	_, err = io.Copy(own, inner)
+	if err != nil {
+		reset(own)
+	}
+	closeQuietly(own)
+}
+
+// reset closes a TCP connection so that the other end gets an error and not the end of the data.
+func reset(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // it is only the kind of the end
+	}
+	closeQuietly(conn)
+}
+
+// closeDoors lets no own code of clients connect any more.
+func (r *run) closeDoors() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.clients {
+		if c.door != nil {
+			closeQuietly(c.door.listener)
+		}
+	}
+}
