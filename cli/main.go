@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -101,10 +102,16 @@ func (p program) runTo(ctx context.Context, args []string, out *firstError, stde
 	}
 	exited := -1
 	c := new(commands)
-	parsed, err := p.parser(c, out, stderr, &exited).Parse(args)
+	helpTo := io.Writer(out)
+	if len(args) == 0 {
+		helpTo = stderr
+	}
+	parsed, err := p.parser(c, helpTo, stderr, &exited).Parse(withoutWords(args))
 	switch {
 	case out.err != nil:
 		return exitViolated
+	case exited >= 0 && len(args) == 0:
+		return exitInput
 	case exited >= 0: // --help or --version
 		return exited
 	case err != nil:
@@ -122,6 +129,20 @@ func (p program) runTo(ctx context.Context, args []string, out *firstError, stde
 		return exitViolated
 	}
 	return a.status(err)
+}
+
+// withoutWords are the arguments with flags in place of the words help and version. Without
+// arguments the command shows its help.
+func withoutWords(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case args[0] == "version" && len(args) == 1:
+		return []string{"--version"}
+	}
+	return args
 }
 
 // parser parses the command line into c. It sets exited to the exit status if the command ends
