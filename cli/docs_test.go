@@ -101,7 +101,7 @@ func parses(line string) error {
 		}
 		args = append(args, strings.Trim(word, `"`))
 	}
-	if len(args) == 1 { // the name of a command
+	if args = withoutWords(args); len(args) == 1 { // the name of a command
 		args = append(args, "--help")
 	}
 	_, err = parser.Parse(args)

@@ -231,7 +231,7 @@ func TestSave(t *testing.T) {
 	if err := Save(name, o, ""); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), "<!DOCTYPE") {
+	if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), "<!doctype") {
 		t.Errorf("the file is %.40q: %v", text, err)
 	}
 	if err := Save(filepath.Join(name, "below.html"), o, ""); err == nil ||
