@@ -23,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -157,6 +158,15 @@ func knowing(w scenario.Workload) program {
 // run is zksim with the built-in workloads only, in this process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return program{name: "zksim"}.run(ctx, args, stdout, stderr)
+}
+
+// TestWithoutArgumentsTheCommandsAreListed, as the help does, but as an error of the caller.
+func TestWithoutArgumentsTheCommandsAreListed(t *testing.T) {
+	var help, stdout, stderr strings.Builder
+	check.Equal(t, run(t.Context(), []string{"--help"}, &help, &stderr), 0)
+	check.Equal(t, run(t.Context(), nil, &stdout, &stderr), exitInput)
+	check.Equal(t, stdout.String(), "")
+	check.Equal(t, stderr.String(), help.String())
 }
 
 // TestScripts runs the transcripts of testdata/script.

@@ -177,8 +177,8 @@ func (s *Server) checkBubble() error {
 	return errors.New("fakezk: the server was made in another testing/synctest bubble")
 }
 
-// callersBubble is the number of the caller's testing/synctest bubble, "" outside of any. The first line
-// of a goroutine's stack has it: "goroutine 7 [running, synctest bubble 3]:".
+// callersBubble is the number of the caller's testing/synctest bubble, "" outside of any. The first
+// line of a goroutine's stack has it: "goroutine 7 [running, synctest bubble 3]:".
 func callersBubble() string {
 	var buf [128]byte
 	line, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), "\n")

@@ -22,8 +22,9 @@ type Fault struct {
 	Kind Kind
 	// For is how long, for kinds that last (see [Kinds]); else zero.
 	For time.Duration
-	// Client is the client concerned: in a World an actor, on a Server a session, as S1, the name of
-	// DialerAs, or 0x and its id in hexadecimal. Empty means any client for Request and Event, and all of them for At.
+	// Client is the client concerned: in a World an actor, on a Server a session, as S1, the name
+	// of DialerAs, or 0x and its id in hexadecimal. Empty means any client for Request and Event,
+	// and all of them for At.
 	Client string
 	// Conn counts the client's connections from 1; 0 means any.
 	Conn int

@@ -12,9 +12,9 @@ type door struct {
 	used     bool // the client's own code has dialed; the run's mutex guards it
 }
 
-// Address is the address, host:port, for code of the client that connects by itself. It is opened at
-// the first call. A dial that a fault refuses, or lets hang, succeeds here, and is closed at once, or
-// after the time for which a dial would hang.
+// Address is the address, host:port, for code of the client that connects by itself. It is opened
+// at the first call. A dial that a fault refuses, or lets hang, succeeds here, and is closed at
+// once, or after the time for which a dial would hang.
 func (c *Client) Address() string {
 	r := c.run
 	r.mu.Lock()

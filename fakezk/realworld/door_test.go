@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
-// TestFaultsActOnOwnConnections: code of a client that connects by TCP itself meets the faults of the
-// client, on each of its connections.
+// TestFaultsActOnOwnConnections: code of a client that connects by TCP itself meets the faults of
+// the client, on each of its connections.
 func TestFaultsActOnOwnConnections(t *testing.T) {
 	t.Parallel()
 	plan := []fault.Fault{
