@@ -22,10 +22,11 @@ var arrows = map[string]string{
 	"model": ``,
 	"linearizability": `
 		linearizability/ops model github.com/anishathalye/porcupine`,
-	"linearizability/ops": ``,
-	"internal/refstore":   ``,
-	"recipes":             `github.com/go-zookeeper/zk`,
-	"recipes/classic":     `recipes github.com/go-zookeeper/zk`,
+	"linearizability/ops":    ``,
+	"linearizability/record": `linearizability`,
+	"internal/refstore":      ``,
+	"recipes":                `github.com/go-zookeeper/zk`,
+	"recipes/classic":        `recipes github.com/go-zookeeper/zk`,
 	"recipes/internal/testconn": `
 		fakezk fakezk/fault fakezk/view github.com/go-zookeeper/zk`,
 	"fakezk/internal/proto":     ``,

@@ -1,8 +1,10 @@
 package zksim_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"testing"
 	"testing/synctest"
 
@@ -11,6 +13,9 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/record"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -102,4 +107,33 @@ func writeReport(ctx context.Context, conn *zk.Conn, write func(int64, <-chan st
 	defer lock.Unlock(ctx)
 	return write(lock.Token(), lock.Lost())
 	// end of snippet
+}
+
+// TestRecordALock: a recorded lock can be read and judged.
+func TestRecordALock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := fakezk.Start(t).Connect(t)
+		var file bytes.Buffer
+		if err := recordLock(t.Context(), conn, &file); err != nil {
+			t.Fatal(err)
+		}
+		read, err := record.Read(&file)
+		if err != nil || len(read.History.Ops) != 1 || read.History.Ops[0].Token == 0 {
+			t.Errorf("got %+v, %v; expected one call with a token", read.History.Ops, err)
+		}
+	})
+}
+
+func recordLock(ctx context.Context, conn *zk.Conn, file io.Writer) error {
+	lock := recipes.NewLock(conn, "/locks/report")
+	// snippet
+	recorder := record.New(file)
+	call := recorder.Call("worker-1", ops.Lock, "")
+	if err := lock.Lock(ctx); err != nil {
+		call.Unknown(linearizability.Result{}, err) // it may have had an effect
+	} else {
+		call.OK(linearizability.Result{Token: lock.Token(), Session: conn.SessionID()})
+	}
+	// end of snippet
+	return recorder.Close()
 }

@@ -14,3 +14,22 @@ type Claims interface {
 // Judge panics if a call breaks the rules of its kind: an input that should be a number and is not,
 // or two offers of one element.
 func Judge(h History, left *Leftovers, claims Claims) Report { return claims.judge(h, left) }
+
+// Unjudged returns the properties that the claims have and Judge leaves out for this history, each
+// as [Unknown] with the reason: the server's side is not known, or the state at rest.
+func Unjudged(h History, left *Leftovers, claims Claims) []Verdict {
+	report := Judge(h, left, claims)
+	withServer := Judge(History{Server: []ServerEvent{}}, nil, claims)
+	var list []Verdict
+	for _, all := range Judge(History{Server: []ServerEvent{}}, &Leftovers{}, claims).Verdicts {
+		if _, judged := report.Verdict(all.Property); judged {
+			continue
+		}
+		why := "the state at rest is not known"
+		if _, judged := withServer.Verdict(all.Property); judged && h.Server == nil {
+			why = "the server's side is not known"
+		}
+		list = append(list, unknown(all.Property, nil, "not judged: %s", why))
+	}
+	return list
+}
