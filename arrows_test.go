@@ -102,7 +102,7 @@ var arrows = map[string]string{
 	"cli": `
 		fakezk fakezk/conform fakezk/fault fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
 		fakezk/trace fuzz/object fuzz/picture fuzz/saved fuzz/scenario internal/inflight
-		internal/overlay linearizability
+		internal/overlay linearizability linearizability/ops linearizability/record
 		github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
 }
 

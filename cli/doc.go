@@ -10,6 +10,7 @@
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
 //	zksim diff A B             where two traces part
+//	zksim check KIND FILE      a history of a real system, judged
 //	zksim conform              the same requests to it and to a running ZooKeeper
 //	zksim go SUBCOMMAND        go test, run, build or vet, for code that dials by itself
 //	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language
@@ -84,6 +85,14 @@
 // zksim diff takes scenario files (.yaml, .yml) and texts with a trace: a whole one, as
 // replay --trace prints it, or the first part, as --until prints it. A text with missing
 // or damaged lines, such as a story, is refused with the place of the line.
+//
+// # A history of a real system
+//
+// zksim check KIND FILE judges the calls that a program has recorded around its real objects, by
+// package record; the manual of the file is docs/histories.md. It prints the verdicts, and a line
+// with the reason for each property that the history does not allow to judge. If one is violated it
+// prints the lines of the history, too. --html draws them. The exit status is 1 if a property is
+// violated or undecided. Calls that had not returned when the recording ended are neither.
 //
 // # The gallery
 //

@@ -23,6 +23,7 @@ type commands struct {
 	Run     runCommand     `cmd:"" help:"Run scenario files and compare the results with their expectations."`
 	Replay  replayCommand  `cmd:"" help:"Replay one scenario file and tell its story."`
 	Diff    diffCommand    `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
+	Check   checkCommand   `cmd:"" help:"Judge a history that was recorded elsewhere."`
 	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
 	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make findings small."`
 	Gallery galleryCommand `cmd:"" help:"Find published bugs of coordination recipes again."`

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // outcomeJSON is an outcome for programs.
@@ -37,7 +38,7 @@ func outcomeOf(o *scenario.Outcome) outcomeJSON {
 		Clients: s.Script.Clients, Rounds: s.Script.Rounds, Goroutines: max(1, s.Script.Goroutines),
 		Careless: s.Script.Careless, Seed: s.Seed,
 		Plan: []string{}, Status: o.Status().String(), Property: o.Property(), Summary: o.Summary(),
-		Verdicts: []verdictJSON{}, Trace: o.Result.Trace.Hash(),
+		Verdicts: verdictsOf(o.Verdicts()), Trace: o.Result.Trace.Hash(),
 	}
 	if s.Schedule.Kind != sim.Latencies {
 		j.Schedule = s.Schedule.String()
@@ -48,8 +49,13 @@ func outcomeOf(o *scenario.Outcome) outcomeJSON {
 	for _, f := range o.Result.Missed {
 		j.Missed = append(j.Missed, f.String())
 	}
-	for _, v := range o.Verdicts() {
-		j.Verdicts = append(j.Verdicts, verdictJSON{v.Property, v.Status.String(), v.Summary})
-	}
 	return j
+}
+
+func verdictsOf(verdicts []linearizability.Verdict) []verdictJSON {
+	list := []verdictJSON{}
+	for _, v := range verdicts {
+		list = append(list, verdictJSON{v.Property, v.Status.String(), v.Summary})
+	}
+	return list
 }

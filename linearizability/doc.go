@@ -12,7 +12,7 @@
 //
 // There are claims for each kind of object: [Lock], [ReentrantLock], [RWLock], [Semaphore],
 // [RevocableLock] and [Election]; [Queue], [PriorityQueue], [DelayQueue], [IDQueue] and
-// [LockQueue]; [Counter], [Value] and [IDGenerator]; [Barrier], [DoubleBarrier] and
+// [LockQueue]; [Counter], [Value], [Register] and [IDGenerator]; [Barrier], [DoubleBarrier] and
 // [ThresholdBarrier]; [TwoPhase]; [Membership]; [Cache]; [Object] for an object with your own
 // sequential model; and [Anything]. Package ops has the names of their calls.
 //

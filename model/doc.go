@@ -1,5 +1,5 @@
 // Package model specifies the objects that recipes build: [Lock], [ReentrantLock], [RWLock],
-// [Semaphore], [Queue], [PriorityQueue], [DelayQueue], [Counter], [Value], [Barrier] and
+// [Semaphore], [Queue], [PriorityQueue], [DelayQueue], [Counter], [Value], [Register], [Barrier] and
 // [Transaction], each as a sequential object, with one operation at a time.
 //
 // Each object is a small comparable value with a method Step. Step returns the possible states

@@ -21,6 +21,27 @@ func TestCounterStep(t *testing.T) {
 	})
 }
 
+func TestRegisterStep(t *testing.T) {
+	none, x, y := Register{}, Register{true, "x"}, Register{true, "y"}
+	checkSteps(t, Register.Step, []stepTest[Register, RegisterOp]{
+		{"read of nothing", none, RegisterOp{Kind: Read}, []Register{none}},
+		{"read", x, RegisterOp{Kind: Read, Data: x}, []Register{x}},
+		{"read of another value", x, RegisterOp{Kind: Read, Data: y}, nil},
+		{"read of nothing, though full", Register{true, ""}, RegisterOp{Kind: Read}, nil},
+		{"written", x, RegisterOp{Kind: Write, Data: y}, []Register{y}},
+		{"maybe written", x, RegisterOp{Kind: Write, Data: y, Outcome: Maybe}, []Register{x, y}},
+		{"cas", x, RegisterOp{Kind: CAS, Data: y, Expect: x}, []Register{y}},
+		{"cas of nothing", none, RegisterOp{Kind: CAS, Data: y}, []Register{y}},
+		{"cas of another value", x, RegisterOp{Kind: CAS, Data: x, Expect: y}, nil},
+		{"refused", x, RegisterOp{Kind: CAS, Data: x, Expect: y, Refused: true}, []Register{x}},
+		{"refused, though it fits", x, RegisterOp{Kind: CAS, Expect: x, Refused: true}, nil},
+		{"maybe cas", x, RegisterOp{Kind: CAS, Data: y, Expect: x, Outcome: Maybe},
+			[]Register{x, y}},
+		{"maybe cas of another value", x, RegisterOp{Kind: CAS, Expect: y, Outcome: Maybe},
+			[]Register{x}},
+	})
+}
+
 func TestValueStep(t *testing.T) {
 	none, x3 := Value{}, Value{true, "x", 3}
 	checkSteps(t, Value.Step, []stepTest[Value, ValueOp]{

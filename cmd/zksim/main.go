@@ -8,6 +8,7 @@
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
 //	zksim diff A B             where two traces part
+//	zksim check KIND FILE      a history of a real system, judged
 //	zksim conform              the same requests to it and to a running ZooKeeper
 //	zksim go SUBCOMMAND        go test, run, build or vet, for code that dials by itself
 //	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language

@@ -7,6 +7,7 @@ const (
 	foldPing       = "ping"
 	foldRefused    = "refused dial"
 	foldRepetition = "repetition"
+	foldNoEvent    = "other line"
 )
 
 // longestCycle bounds the lines that are compared with the next ones: those of one attempt.

@@ -97,7 +97,7 @@ func stepsOf(v linearizability.Verdict) []int64 {
 func (r reader) clients() []client {
 	list := []client{}
 	at := map[string]int{}
-	for i, name := range r.Scenario.Script.ClientNames() {
+	for i, name := range r.Outcome.Clients() {
 		list = append(list, client{Name: name, Goroutines: []string{name}})
 		at[name] = i
 	}
@@ -119,6 +119,9 @@ func (r reader) lines() []line {
 		l := line{Time: micros(e.Time), Actor: e.Actor, Text: e.Text}
 		if strings.HasPrefix(e.Text, "dial ") && strings.HasSuffix(e.Text, " refused") {
 			l.Fold = foldRefused // no value of the result tells of it
+		}
+		if e.Text == scenario.NoEvent {
+			l.Fold = foldNoEvent
 		}
 		list = append(list, l)
 	}

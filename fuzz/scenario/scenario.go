@@ -22,8 +22,9 @@ type Scenario struct {
 	// Schedule orders the messages; the zero value gives each a latency.
 	Schedule sim.Schedule
 
-	stackOf trace.RequestPoint                   // a request to find the senders of
-	drawn   func(p *Player, label string, n int) // for tests: is told of each draw
+	recorded []string                             // the clients, if it was recorded elsewhere
+	stackOf  trace.RequestPoint                   // a request to find the senders of
+	drawn    func(p *Player, label string, n int) // for tests: is told of each draw
 }
 
 // Outcome is the result of a run of a Scenario.
@@ -288,6 +289,9 @@ func (s Scenario) limit() time.Duration {
 
 // String is the scenario in one line.
 func (s Scenario) String() string {
+	if s.recorded != nil {
+		return fmt.Sprintf("%s, recorded in %s", s.Workload.Name, s.Workload.Impl)
+	}
 	text := fmt.Sprintf("%s %s, %s, seed: %d", s.Workload.Name, s.Workload.Impl, s.Script, s.Seed)
 	if s.Schedule.Kind != sim.Latencies {
 		text += ", schedule: " + s.Schedule.String()

@@ -24,13 +24,17 @@ func (o *Outcome) Story() string {
 		fmt.Fprintf(&b, "verdict: %s\n", o.Status())
 	}
 	fmt.Fprintf(&b, "\n  %s\n", o.Scenario)
-	if len(o.Scenario.Plan) == 0 {
+	if len(o.Scenario.Plan) == 0 && o.Scenario.recorded == nil {
 		b.WriteString("  no faults\n")
 	}
 	for _, f := range o.Scenario.Plan {
 		fmt.Fprintf(&b, "  fault: %s\n", f)
 	}
-	b.WriteString("\nwhat happened (step, virtual time, who):\n\n")
+	clock := "virtual time"
+	if o.Scenario.recorded != nil {
+		clock = "time"
+	}
+	fmt.Fprintf(&b, "\nwhat happened (step, %s, who):\n\n", clock)
 	b.WriteString(o.excerpt())
 	if at := brokeAt(o.Result); at != "" {
 		fmt.Fprintf(&b, "\nwhere it broke, the innermost call first:\n\n%s", at)

@@ -67,7 +67,7 @@ func NamedSteps(summary string) []int64 {
 // contains already, and the server's events of a request.
 var dull = []string{
 	"<- ", "-> ping", "-> connect", "connects ", "is told: connected", "created ", "changed ",
-	"session ", "notifies ",
+	"session ", "notifies ", NoEvent,
 }
 
 func telling(e trace.Entry) bool {

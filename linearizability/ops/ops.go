@@ -53,9 +53,10 @@ const (
 // Shared values. A value with a version is made by linearizability.Versioned; a version may be left
 // out where it is not known.
 const (
-	Read   = "read"   // Output is the value and its version, or Empty: it does not exist
-	Write  = "write"  // Input is the value to set, Output that with its new version
-	CAS    = "cas"    // Input is the value and the expected version, Output that with its new one
+	Read  = "read"  // Output is the value and its version, or Empty: it does not exist
+	Write = "write" // Input is the value to set, Output that with its new version
+	CAS   = "cas"   // Input is the value and the expected version, Output that with its new one;
+	// of a register without versions Input is made by linearizability.OldNew
 	Remove = "remove" // the value, or the barrier, ceases to exist
 
 	Refused = "refused" // Output of a CAS that found another version, and of a Remove of nothing

@@ -67,7 +67,9 @@ func (t text) MarshalJSON() ([]byte, error) {
 type session int64
 
 // MarshalJSON writes the id.
-func (s session) MarshalJSON() ([]byte, error) { return json.Marshal(fmt.Sprintf("0x%x", uint64(s))) }
+func (s session) MarshalJSON() ([]byte, error) {
+	return json.Marshal(fmt.Sprintf("0x%x", uint64(s)))
+}
 
 // parseSession is the inverse of MarshalJSON.
 func parseSession(text string) (session, error) {

@@ -62,7 +62,8 @@ func TestErrorsNameLineAndField(t *testing.T) {
 		{"a return twice", begin + aCalls + strings.Repeat(
 			`{"event":"return","at":5,"call":1,"outcome":"ok"}`+"\n", 2),
 			"line 4: call: 1 has returned before"},
-		{"an unknown outcome", begin + aCalls + `{"event":"return","at":5,"call":1,"outcome":"fine"}`,
+		{"an unknown outcome",
+			begin + aCalls + `{"event":"return","at":5,"call":1,"outcome":"fine"}`,
 			`line 3: outcome: "fine"; expected ok, failed, unknown`},
 		{"a session as a number",
 			begin + aCalls + `{"event":"return","at":5,"call":1,"outcome":"ok","session":17}`,

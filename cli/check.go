@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/picture"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/record"
+)
+
+type checkCommand struct {
+	Kind string `arg:"" help:"Kind of object: lock, queue, register, and most others of list."`
+	File string `arg:"" help:"History, as package record writes it."`
+
+	Path      string        `help:"Znode of the object, or directory of its znodes. Needed with the server's side." placeholder:"PATH"`
+	Leases    int           `help:"Leases of a semaphore." default:"1" placeholder:"N"`
+	Unordered bool          `help:"The queue need not be first in, first out."`
+	Within    time.Duration `help:"Judge how late a view, a cache or the news of a revocation may be." placeholder:"D"`
+	HTML      string        `name:"html" help:"Write a picture of the history, an HTML page, to a file." placeholder:"OUT"`
+	JSON      bool          `help:"Print JSON."`
+}
+
+// checked is a history with its verdicts.
+type checked struct {
+	*scenario.Outcome
+	unjudged []linearizability.Verdict
+	notes    []string
+}
+
+// Run judges a history that was recorded elsewhere.
+func (c *checkCommand) Run(a *app) error {
+	kind, err := findKind(c.Kind)
+	if err != nil {
+		return err
+	}
+	file, err := record.Load(c.File)
+	if err != nil {
+		return err
+	}
+	if err := c.fits(kind, file.History); err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	r, err := c.judge(kind, file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	if c.HTML != "" {
+		if err := picture.Save(c.HTML, r.Outcome, c.repeat(a)); err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+	}
+	if c.JSON {
+		if err := a.json(c.forPrograms(r)); err != nil {
+			return err
+		}
+	} else {
+		c.tell(a, r)
+	}
+	if r.verdict() != "ok" {
+		return errViolated
+	}
+	return nil
+}
+
+// repeat is the command that draws the picture again.
+func (c *checkCommand) repeat(a *app) string {
+	return fmt.Sprintf("%s check %s %s", a.name, c.Kind, c.File)
+}
+
+// fits returns an error if a history is not one of the kind, or lacks what the kind needs.
+func (c *checkCommand) fits(kind checkedKind, h linearizability.History) error {
+	for _, op := range h.Ops {
+		if !slices.Contains(kind.calls, op.Kind) {
+			return fmt.Errorf("line %d: op: %q; a %s has %s", op.Call, op.Kind, kind.name,
+				strings.Join(kind.calls, ", "))
+		}
+		if err := kind.checkSyntax(op); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(h.Ops) == 0:
+		return fmt.Errorf("there is no call to judge")
+	case h.Server == nil && kind.needsServer:
+		return fmt.Errorf("a %s can only be judged with the server's side", kind.name)
+	case h.Server != nil && c.Path == "":
+		return fmt.Errorf("the history has the server's side: "+
+			"name the znode of the %s, or the directory of its znodes, by --path", kind.name)
+	}
+	return nil
+}
+
+// judge judges a history. A call that breaks the rules of its kind makes the judge panic, with a
+// text that names its steps.
+func (c *checkCommand) judge(kind checkedKind, file record.File) (r checked, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s", strings.TrimPrefix(fmt.Sprint(p), "linearizability: "))
+		}
+	}()
+	claims := kind.claims(c)
+	report := linearizability.Judge(file.History, nil, claims)
+	r.Outcome = scenario.Recorded(kind.name, c.File, file.History, report)
+	r.unjudged = linearizability.Unjudged(file.History, nil, claims)
+	r.unjudged = append(r.unjudged, r.takeUndecidedEnd()...)
+	if _, judged := report.Verdict(linearizability.Fencing); !judged && kind.fences &&
+		len(report.Holds) > 0 {
+		r.unjudged = append(r.unjudged, linearizability.Verdict{
+			Property: linearizability.Fencing, Status: linearizability.Unknown,
+			Summary: "not judged: no grant has a token",
+		})
+	}
+	if file.History.Server == nil {
+		r.notes = append(r.notes, "The server's side is not known: "+
+			"the verdicts rest on the calls and notices of the clients alone.")
+	}
+	if !file.Complete {
+		r.notes = append(r.notes,
+			"The history has no end: the recording was not closed, or had an error.")
+	}
+	return r, nil
+}
+
+// takeUndecidedEnd takes the verdict on calls that had not returned out of the report, if it is
+// unknown: the recording ended, and nothing is wrong with that.
+func (r *checked) takeUndecidedEnd() (taken []linearizability.Verdict) {
+	kept := []linearizability.Verdict{}
+	for _, v := range r.Report.Verdicts {
+		if v.Property == linearizability.Liveness && v.Status == linearizability.Unknown {
+			taken = append(taken, v)
+		} else {
+			kept = append(kept, v)
+		}
+	}
+	r.Report.Verdicts = kept
+	return taken
+}
+
+// verdict is the verdict in a few words.
+func (r checked) verdict() string {
+	if p := r.Property(); p != "" {
+		return p + " is violated"
+	}
+	if r.Status() == linearizability.Unknown {
+		return "undecided"
+	}
+	return "ok"
+}
+
+// tell prints the verdicts. The lines of the history are shown if one is not ok.
+func (c *checkCommand) tell(a *app, r checked) {
+	if r.verdict() != "ok" {
+		a.printf("%s\n", r.Story())
+	}
+	a.printf("verdicts:\n")
+	for _, v := range r.Verdicts() {
+		a.printf("  %s\n", v)
+	}
+	for _, v := range r.unjudged {
+		a.printf("  %s\n", v)
+	}
+	for _, m := range r.Measurements() {
+		a.printf("  %s\n", m)
+	}
+	for _, n := range r.notes {
+		a.printf("%s\n", n)
+	}
+	a.printf("\n%s: %s\n", c.File, r.verdict())
+}
+
+// checkedJSON is a history with its verdicts, for programs.
+type checkedJSON struct {
+	File     string        `json:"file"`
+	Kind     string        `json:"kind"`
+	Clients  []string      `json:"clients"`
+	Calls    int           `json:"calls"`
+	Status   string        `json:"status"`
+	Property string        `json:"property,omitempty"`
+	Summary  string        `json:"summary,omitempty"`
+	Verdicts []verdictJSON `json:"verdicts"`
+	Unjudged []verdictJSON `json:"unjudged"`
+	Notes    []string      `json:"notes"`
+}
+
+func (c *checkCommand) forPrograms(r checked) checkedJSON {
+	return checkedJSON{
+		File: c.File, Kind: c.Kind, Clients: r.Clients(), Calls: len(r.History.Ops),
+		Status: r.Status().String(), Property: r.Property(), Summary: r.Summary(),
+		Verdicts: verdictsOf(r.Verdicts()), Unjudged: verdictsOf(r.unjudged),
+		Notes: append([]string{}, r.notes...),
+	}
+}
