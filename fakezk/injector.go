@@ -299,7 +299,7 @@ func (in *injector) carryOutOn(l *serverLink, a carry.Action) {
 	case carry.Hang:
 		s.engine.Drop(l.id) // so that it does not wait for the handshake
 	case carry.Admit:
-		s.engine.Open(l.id, l.peer.ip, time.Now())
+		s.engine.Open(l.id, theServer, l.peer.ip, time.Now())
 	case carry.End, carry.Reset:
 		in.forget(l, a.Err)
 	case carry.Forget:

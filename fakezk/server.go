@@ -180,7 +180,7 @@ func (s *Server) open(from peer, k sink) (*serverLink, error) {
 		id: s.nextConn, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame}, sink: k,
 	}
 	s.links[l.id] = l
-	s.engine.Open(l.id, from.ip, time.Now())
+	s.engine.Open(l.id, theServer, from.ip, time.Now())
 	if s.inject != nil {
 		s.inject.open(l)
 	}

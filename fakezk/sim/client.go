@@ -67,11 +67,12 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	c.connects++
 	nth := c.connects
 	c.mu.Unlock()
-	conn, events, err := zk.Connect([]string{serverAddress}, c.sim.world.SessionTimeout,
-		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) {
-			return c.dial(nth, timeout)
+	servers := addresses[:c.sim.world.servers()]
+	conn, events, err := zk.Connect(servers, c.sim.world.SessionTimeout,
+		zk.WithDialer(func(_, address string, timeout time.Duration) (net.Conn, error) {
+			return c.dial(nth, address, timeout)
 		}),
-		zk.WithHostProvider(&worldHosts{sim: c.sim}),
+		zk.WithHostProvider(c.sim.hosts(c.index, nth)),
 		zk.WithLogger(zkclient.Quiet{}),
 		zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(c.sim.world.ClientBuffer),
@@ -153,17 +154,27 @@ func (c *Client) notice(ev zk.Event) {
 	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.elapsed()})
 }
 
-// worldHosts offers the World's only server. While the World runs, the client
-// never pauses between dials, since whether a request is failed at a pause
+// worldHosts offers the World's servers in turn, from one drawn by the seed. While the World runs,
+// the client never pauses between dials, since whether a request is failed at a pause
 // would depend on the scheduler; at the end it does, as only then it can close.
-type worldHosts struct{ sim *simulation }
-
-func (h *worldHosts) Init([]string) error { return nil }
-func (h *worldHosts) Len() int            { return 1 }
-func (h *worldHosts) Connected()          {}
-func (h *worldHosts) Next() (server string, retryStart bool) {
-	return serverAddress, h.sim.closing.Load()
+type worldHosts struct {
+	sim  *simulation
+	next int
 }
 
-// serverAddress is the address that clients of a World dial.
-const serverAddress = "127.0.0.1:2181"
+func (s *simulation) hosts(client, connect int) *worldHosts {
+	draw := mix(s.world.Seed, uint64(client), uint64(connect), firstServer)
+	return &worldHosts{sim: s, next: int(draw % uint64(s.world.servers()))}
+}
+
+// firstServer is the label of a draw.
+const firstServer = 0x5e12e5
+
+func (h *worldHosts) Init([]string) error { return nil }
+func (h *worldHosts) Len() int            { return h.sim.world.servers() }
+func (h *worldHosts) Connected()          {}
+func (h *worldHosts) Next() (server string, retryStart bool) {
+	server = addresses[h.next]
+	h.next = (h.next + 1) % h.Len()
+	return server, h.sim.closing.Load()
+}

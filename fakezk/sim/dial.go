@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -16,13 +17,14 @@ import (
 // themselves, by TCP, and reach the World's server.
 const Overlaid = bubble.Overlaid
 
-// Address is an address of the World's server, for code that dials by itself; see [Overlaid].
-const Address = serverAddress
+// Address is an address of the World's server, or of the first one, for code that dials by itself; see [Overlaid].
+const Address = "127.0.0.1:2181"
 
 // dialing is a dial that waits for the World.
 type dialing struct {
 	client  *Client
 	connect int // of the client's calls of Connect
+	server  int
 	timeout time.Duration
 	result  chan dialResult
 	gone    bool // nobody waits for the result any more; guarded by simulation.mu
@@ -34,15 +36,16 @@ type dialResult struct {
 }
 
 // dial is the dialer of the client's n-th Connect. It blocks until the World decides.
-func (c *Client) dial(nth int, timeout time.Duration) (net.Conn, error) {
-	d := c.askToDial(nth, timeout)
+func (c *Client) dial(nth int, address string, timeout time.Duration) (net.Conn, error) {
+	d := c.askToDial(nth, slices.Index(addresses, address), timeout)
 	r := <-d.result
 	return r.conn, r.err
 }
 
 // askToDial hands a dial to the World.
-func (c *Client) askToDial(nth int, timeout time.Duration) *dialing {
-	d := &dialing{client: c, connect: nth, timeout: timeout, result: make(chan dialResult, 1)}
+func (c *Client) askToDial(nth, server int, timeout time.Duration) *dialing {
+	d := &dialing{client: c, connect: nth, server: server, timeout: timeout,
+		result: make(chan dialResult, 1)}
 	c.sim.mu.Lock()
 	c.sim.dials = append(c.sim.dials, d)
 	c.sim.mu.Unlock()
@@ -61,7 +64,7 @@ func (c *Client) dialItself(ctx context.Context, deadline time.Time) (net.Conn, 
 	if !deadline.IsZero() {
 		timeout = max(0, time.Until(deadline))
 	}
-	d := c.askToDial(0, timeout)
+	d := c.askToDial(0, 0, timeout)
 	select {
 	case r := <-d.result:
 		return r.conn, r.err
@@ -81,7 +84,7 @@ func (s *simulation) beginDial(d *dialing) {
 	number := c.dials
 	finish := func() { s.finishDial(d, number) }
 	if !s.closing.Load() {
-		switch s.answer(c) {
+		switch s.answer(d) {
 		case carry.Hangs:
 			finish = d.timeOut
 			wait = d.timeout
@@ -93,17 +96,14 @@ func (s *simulation) beginDial(d *dialing) {
 }
 
 // answer returns the result of a dial.
-func (s *simulation) answer(c *Client) carry.Answer {
+func (s *simulation) answer(d *dialing) carry.Answer {
 	if s.closing.Load() {
 		return carry.Refused
 	}
-	answer, _, actions := s.net.Dial(c.peer.ID, theServer, s.now())
+	answer, _, actions := s.net.Dial(d.client.peer.ID, d.server, s.now())
 	s.carryOut(actions)
 	return answer
 }
-
-// theServer is the number of the only server.
-const theServer = 0
 
 func (d *dialing) timeOut() { d.end(dialResult{err: os.ErrDeadlineExceeded}) }
 
@@ -124,7 +124,7 @@ func (s *simulation) finishDial(d *dialing, number int) {
 		return
 	}
 	c := d.client
-	switch s.answer(c) {
+	switch s.answer(d) {
 	case carry.Hangs: // it began before the black hole
 		s.schedule(s.now()+d.timeout, d.timeOut)
 		return
@@ -136,14 +136,14 @@ func (s *simulation) finishDial(d *dialing, number int) {
 		return
 	}
 	s.nextConn++
-	conn := &carry.Conn{ID: int64(s.nextConn), Client: &c.peer, Number: number, Server: theServer}
+	conn := &carry.Conn{ID: int64(s.nextConn), Client: &c.peer, Number: number, Server: d.server}
 	l := &link{sim: s, id: s.nextConn, client: c, conn: conn}
 	l.arriveUp, l.arriveDown = l.deliverUp, l.deliverDown
 	l.frames.Max = s.world.Server.maxFrame()
 	l.end = memnet.New(l.onWrite, l.onClose)
 	s.links[l.id] = l
 	s.net.Open(conn)
-	s.engine.Open(l.id, "127.0.0.1", s.clock())
-	s.log(c.name, "connects (connection %d)", number)
+	s.engine.Open(l.id, d.server, "127.0.0.1", s.clock())
+	s.log(c.name, "connects%s (connection %d)", s.toServer(d.server), number)
 	d.end(dialResult{conn: l.end})
 }

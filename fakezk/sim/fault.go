@@ -141,7 +141,7 @@ func (s *simulation) expire(session int64, late time.Duration) bool {
 	now := s.clock()
 	var r engine.Reaction
 	var ok bool
-	if s.net.IsDown(theServer, s.now()) {
+	if s.net.IsDown(s.engine.Leader(), s.now()) {
 		return false
 	}
 	if late > 0 {
@@ -159,6 +159,10 @@ func (s *simulation) expire(session int64, late time.Duration) bool {
 // restart lets the engine forget connections and watches, nothing else; while the
 // server is down no session ends.
 func (s *simulation) restart(a carry.Action) {
+	if s.world.servers() > 1 {
+		s.loses(a.Server, a.Fault.For)
+		return
+	}
 	s.log("server", "goes down for %s", a.Fault.For)
 	s.engine.Restart(s.start.Add(a.At)) // later actions sever its connections
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // latency is how long a message takes: a pure hash of the seed and the message's coordinates,
@@ -33,21 +35,23 @@ func mix(words ...uint64) uint64 {
 }
 
 // shuffleChildren puts names into an order that depends on the seed and the
-// zxid: a real server's order is arbitrary, and a recipe that forgets to sort
+// last zxid of the tree: a real server's order is arbitrary, and a recipe that forgets to sort
 // must fail. It starts from the order of creation and not from that of the
 // server, a hash order, so that the GUIDs in names have no part in it.
 //
 // Where messages are ordered by Choices it depends on the seed and on how often the
 // children have changed: with the zxid, which every change moves, no request would
 // commute with one that lists children.
-func (s *simulation) shuffleChildren(parent string, zxid int64, changes int32, names []string) {
-	salt := uint64(zxid)
+func (s *simulation) shuffleChildren(
+	tree *state.Store, parent string, changes int32, names []string,
+) {
+	salt := uint64(tree.LastZxid())
 	if s.world.Schedule.Kind == Choices {
 		salt = uint64(changes)
 	}
-	store, created := s.engine.Store(), make(map[string]int64, len(names))
+	created := make(map[string]int64, len(names))
 	for _, name := range names {
-		stat, _ := store.Exists(strings.TrimSuffix(parent, "/") + "/" + name)
+		stat, _ := tree.Exists(strings.TrimSuffix(parent, "/") + "/" + name)
 		created[name] = stat.Czxid
 	}
 	slices.SortFunc(names, func(a, b string) int {

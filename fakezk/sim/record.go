@@ -17,6 +17,7 @@ type origin struct{ czxid, owner int64 }
 // recordChanges notes every change that the engine made.
 func (s *simulation) recordChanges(r engine.Reaction) {
 	for _, a := range r.Applied {
+		s.replicate(a.Txn.Zxid)
 		changes := a.Txn.Changes
 		if n := len(changes); n > 0 && a.Txn.Op == proto.OpCloseSession {
 			// First the end of the session, then its ephemerals.

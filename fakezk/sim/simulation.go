@@ -34,6 +34,8 @@ type simulation struct {
 	net     *carry.Network // connections and faults
 	journal journal
 
+	followed []time.Duration // when each server has applied what it is to apply so far
+
 	events   eventHeap // no two are of the same instant
 	woken    bool      // an event may have made a goroutine runnable
 	sequence int64
@@ -92,6 +94,7 @@ func newSimulation(w World) *simulation {
 	if w.Schedule.Kind != Latencies {
 		s.order = &order{sim: s, ranks: map[stream]uint64{}}
 	}
+	s.followed = make([]time.Duration, w.servers())
 	s.out.SessionClient = map[int64]string{}
 	return s
 }
@@ -108,7 +111,7 @@ func (s *simulation) run() {
 	defer cancel()
 	s.ctx = ctx
 	cfg := s.world.Server.engineConfig()
-	cfg.OrderChildren = s.shuffleChildren
+	cfg.OrderChildren, cfg.Servers = s.shuffleChildren, s.world.servers()
 	s.engine = engine.New(cfg, s.start)
 	s.setUp()
 	s.loop(s.world.Limit, s.over)
@@ -179,8 +182,9 @@ func (s *simulation) setUp() {
 		}
 	}
 	for path, next := range s.world.Next {
-		s.engine.Store().SetCreated(path, next)
+		s.engine.SetCreated(path, next)
 	}
+	s.followAll()
 	for i, actor := range s.world.Clients {
 		c := &Client{sim: s, name: actor.Name, index: i, sessions: map[int64]bool{},
 			disown: func() {}}
@@ -402,6 +406,7 @@ func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
 func (s *simulation) heal() {
 	s.react(s.engine.ReapEnded(s.clock()))
 	s.net.Heal()
+	s.followAll()
 }
 
 // noteAtRest notes the server's state before the end.

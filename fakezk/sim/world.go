@@ -46,6 +46,10 @@ type World struct {
 	Clients []Actor
 	// Server are the server's settings.
 	Server Settings
+	// Servers is the number of servers of the ensemble, at most 7; 0 means 1. The first one is the
+	// leader. A follower applies a change some milliseconds after the leader, or up to half a
+	// second if the seed makes it slow. Clients dial the servers in turn.
+	Servers int
 	// Nodes exist from the beginning: path to data.
 	Nodes map[string]string
 	// Next are the numbers that the next sequential children of some of these nodes
@@ -105,6 +109,9 @@ func (w World) Validate() error {
 		w.MaxSteps < 0 || w.ClientBuffer < 0 {
 		return fmt.Errorf("SessionTimeout, Limit, Overtime, Settle, Freeze, MaxSteps and " +
 			"ClientBuffer must not be negative")
+	}
+	if w.Servers < 0 || w.Servers > len(addresses) {
+		return fmt.Errorf("%d servers; expected at most %d", w.Servers, len(addresses))
 	}
 	if err := w.Schedule.Validate(); err != nil {
 		return err

@@ -229,20 +229,15 @@ func expire(s *strike) {
 	s.add(Action{Do: Expire, Conn: s.conn, Client: s.client, Late: s.fault.For, Fault: s.fault})
 }
 
-// restart takes the server of the connection, or the only one, down for a while.
-// It forgets its connections. One that is down already may stay so for longer.
+// restart takes the server of the connection, or the first one, down for a while.
+// It forgets its connections.
 func restart(s *strike) {
 	s.hit = true
 	server := 0
 	if s.conn != nil {
 		server = s.conn.Server
 	}
-	back := max(s.net.backAt[server], s.until())
-	s.net.backAt[server] = back
-	s.add(Action{Do: Restart, Server: server, Fault: s.fault, At: back})
-	for _, c := range s.net.Conns() {
-		if c.Server == server && c.known() {
-			s.add(c.endSoon(errReset)...)
-		}
-	}
+	ends := s.net.TakeDown(server, s.until())
+	s.add(Action{Do: Restart, Server: server, Fault: s.fault, At: s.net.backAt[server]})
+	s.add(ends...)
 }

@@ -52,6 +52,27 @@ func (n *Network) Refuses(client int64, server int, now time.Duration) (bool, []
 // IsDown reports whether a server is down, and so ends no session.
 func (n *Network) IsDown(server int, now time.Duration) bool { return now < n.backAt[server] }
 
+// TakeDown takes a server down until a time: its connections end and dials fail. One that is down
+// already may stay so for longer.
+func (n *Network) TakeDown(server int, until time.Duration) []Action {
+	n.backAt[server] = max(n.backAt[server], until)
+	var ends []Action
+	for _, c := range n.Conns() {
+		if c.Server == server && c.known() {
+			ends = append(ends, c.endSoon(errReset)...)
+		}
+	}
+	return ends
+}
+
+// BackAt is when a server that is down is back; 0 if it is not down.
+func (n *Network) BackAt(server int, now time.Duration) time.Duration {
+	if !n.IsDown(server, now) {
+		return 0
+	}
+	return n.backAt[server]
+}
+
 // Revive brings a server back at once.
 func (n *Network) Revive(server int) { delete(n.backAt, server) }
 

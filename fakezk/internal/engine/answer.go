@@ -53,30 +53,38 @@ func (e *Engine) answer(c *conn, r *Request, now int64) {
 		case proto.OpWhoAmI:
 			r.Reply = proto.WhoAmIReply{IDs: publicIDs(c.ids.List())}
 		}
-		r.Zxid = e.store.LastZxid()
+		r.Zxid = c.at.store.LastZxid()
 	case *proto.MultiRead:
 		if r.Reply, r.Err, r.TooLarge = e.readMany(c, req); r.TooLarge {
 			r.Silent = true
 			e.hangUp(c)
 			return
 		}
-		r.Zxid = e.store.LastZxid()
+		r.Zxid = c.at.store.LastZxid()
 	default:
-		if state.IsWrite(r.Header.Op) {
-			e.write(c, r, now)
-		} else {
+		if !state.IsWrite(r.Header.Op) {
 			r.Reply, r.Err = e.read(c, req)
-			r.Zxid = e.store.LastZxid()
+			r.Zxid = c.at.store.LastZxid()
+		} else if !e.write(c, r, now) {
+			return
 		}
 	}
 	e.finish(c, r, now)
 }
 
-func (e *Engine) write(c *conn, r *Request, now int64) {
-	res := e.apply(e.store.Prepare(r.Body, e.caller(c), now))
-	r.Reply, r.Err, r.Zxid = res.Reply, res.Err, e.store.LastZxid()
+// write carries out a write. It reports false if it has ended the connection instead.
+func (e *Engine) write(c *conn, r *Request, now int64) bool {
+	if e.moved(c) {
+		r.Silent = true
+		e.hangUp(c)
+		return false
+	}
+	res := e.apply(e.leader.store.Prepare(r.Body, e.caller(c), now))
+	e.catchUp(c.at)
+	r.Reply, r.Err, r.Zxid = res.Reply, res.Err, c.at.store.LastZxid()
 	// The real server fails to serialise its reply to a check that succeeds, and sends none.
 	r.Silent = r.Header.Op == proto.OpCheck && r.Err == proto.OK
+	return true
 }
 
 // refuseFrame answers a request that cannot be decoded: it refuses an unknown
@@ -88,11 +96,12 @@ func (e *Engine) refuseFrame(c *conn, r *Request, err error, now int64) {
 		e.hangUp(c)
 		return
 	}
-	r.Err, r.Zxid = proto.MarshallingError, e.store.LastZxid()
+	r.Err = proto.MarshallingError
 	if drawsZxidFirst(r.Header.Op) {
-		e.apply(e.store.PrepareMalformed(r.Header.Op, r.Session, now))
-		r.Zxid = e.store.LastZxid()
+		e.apply(e.leader.store.PrepareMalformed(r.Header.Op, r.Session, now))
+		e.catchUp(c.at)
 	}
+	r.Zxid = c.at.store.LastZxid()
 	e.finish(c, r, now)
 }
 
@@ -139,12 +148,13 @@ func (e *Engine) caller(c *conn) state.Caller {
 	return state.Caller{Session: c.sessionID(), IDs: c.ids.List()}
 }
 
-// apply applies a transaction and notifies the watchers.
+// apply lets the leader apply a transaction and notify its watchers.
 func (e *Engine) apply(txn state.Txn) state.Result {
-	res := e.store.Apply(txn)
+	e.propose(txn)
+	res := e.leader.store.Apply(txn)
 	start := len(e.notified)
 	for i := range res.Events {
-		sessions, watchers := e.fire(&res.Events[i])
+		sessions, watchers := e.fire(e.leader, &res.Events[i])
 		e.notified, e.watchers = append(e.notified, sessions), append(e.watchers, watchers)
 	}
 	e.applied = append(e.applied, Applied{

@@ -86,7 +86,7 @@ func benchEngine(b *testing.B) (*Engine, time.Time) {
 
 func benchConnect(b *testing.B, e *Engine, id ConnID, now time.Time) {
 	b.Helper()
-	e.Open(id, "127.0.0.1", now)
+	e.Open(id, 0, "127.0.0.1", now)
 	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 10_000})[4:]
 	if e.Handle(id, hello, now).Request.Session == 0 {
 		b.Fatal("no session")

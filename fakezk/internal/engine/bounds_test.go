@@ -70,13 +70,13 @@ func BenchmarkDeepPath(b *testing.B) {
 		b.Run(fmt.Sprint(depth), func(b *testing.B) {
 			e := New(Config{TickTime: time.Second, MaxSessionTimeout: time.Hour}, start)
 			do := func(req proto.Request) {
-				if r := e.apply(e.store.Prepare(req, state.Caller{}, 0)); r.Err != proto.OK {
+				if r := e.apply(e.leader.store.Prepare(req, state.Caller{}, 0)); r.Err != proto.OK {
 					b.Fatalf("%s: %s", req.Op(), r.Err)
 				}
 			}
 			do(create("/zookeeper/quota/q", 0))
 			do(create("/zookeeper/quota/q/zookeeper_limits", 0))
-			e.watches.data.add(&conn{}, "/q", Recursive)
+			e.leader.watches.data.add(&conn{}, "/q", Recursive)
 			deep := strings.Repeat("/a", depth)
 			for at := 2; at <= len(deep); at += 2 {
 				do(create(deep[:at], 0))

@@ -1,14 +1,27 @@
-// Package engine is a standalone ZooKeeper 3.8 server without network and clock. Its
+// Package engine is a ZooKeeper 3.8 server, or an ensemble, without network and clock. Its
 // caller passes in frames and the time, and gets frames back.
 //
-//	e.Open(id, peer, now)               a transport connection was opened
+//	e.Open(id, server, peer, now)       a transport connection was opened
 //	e.Handle(id, frame, now) Reaction   a frame of the connection arrived
 //	e.Drop(id)                          the connection is gone
 //	e.Tick(now) Reaction                time passed; call it at e.NextDeadline()
+//	e.Follow(server, zxid, now)         a follower applies what the leader has
 //
 // The engine owns sessions, connections, watches and identities. It expires sessions and
 // deletes containers and TTL nodes. The rules of the znode tree are in package state, the
 // bytes in package wire.
+//
+// # Ensembles
+//
+// An Engine is the servers of an ensemble, by number from 0; one server is an ensemble of one. A
+// server has its own tree, connections and watches. The leader decides and applies every write, and
+// keeps the sessions. A follower answers reads from its own tree. It applies the leader's
+// transactions in order, when the caller of Follow says so; before it answers a write, a sync or a
+// first handshake it applies all of them. The client has then seen what it did, and everything
+// before.
+//
+// A real leader answers when a majority has stored a transaction, and the servers apply it a little
+// later. Clients cannot tell: the outcome of a request without a reply is open anyway.
 //
 // # Guarantees
 //
@@ -43,10 +56,12 @@ type Config struct {
 	// MinSessionTimeout and MaxSessionTimeout bound the negotiated session timeout;
 	// a real server's defaults are 2 and 20 ticks.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
+	// Servers is the number of servers of the ensemble; 0 means 1.
+	Servers int
 	// OrderChildren sorts the names that getChildren returns; nil leaves them in the
-	// store's order. zxid is the last applied one, changes the number of creations
+	// store's order. tree is that of the server that answers, changes the number of creations
 	// and deletions of children of parent.
-	OrderChildren func(parent string, zxid int64, changes int32, names []string)
+	OrderChildren func(tree *state.Store, parent string, changes int32, names []string)
 	// SuperDigest is the digest identity that passes every ACL check,
 	// "user:base64(sha1(user:password))", or empty for none. It is the property
 	// zookeeper.DigestAuthenticationProvider.superDigest.
@@ -77,12 +92,12 @@ type Config struct {
 // Engine is one server. Use New.
 type Engine struct {
 	cfg           Config
-	store         *state.Store
+	replicas      []*replica // by number
+	leader        *replica
 	conns         map[ConnID]*conn
 	sessionless   expiryQueue[ConnID] // the connections without a handshake
 	sessions      map[int64]*session
 	expiries      expiryQueue[int64] // of sessions
-	watches       watches
 	reaper        reaper
 	nextSessionID int64
 	stats         Stats
@@ -105,8 +120,10 @@ type effects struct {
 // A conn is an open transport connection.
 type conn struct {
 	id          ConnID
+	at          *replica // the server of the connection
 	ip          string
 	session     *session            // nil before the handshake
+	closes      bool                // the client closes the session
 	hasReadOnly bool                // the connect request had a readOnly byte
 	sasl        *digestmd5.Exchange // nil before the first token, and without users
 	ids         state.Identities    // the address included
@@ -132,17 +149,20 @@ const serverID = 1
 // New returns a server with an empty tree. The session ids derive from now, as a real
 // server's do (SessionTrackerImpl.initializeNextSessionId).
 func New(cfg Config, now time.Time) *Engine {
-	return &Engine{
+	e := &Engine{
 		cfg:           cfg,
-		store:         state.New(cfg.state()),
 		conns:         map[ConnID]*conn{},
 		sessionless:   newExpiryQueue[ConnID](),
 		sessions:      map[int64]*session{},
 		expiries:      newExpiryQueue[int64](),
-		watches:       newWatches(),
 		reaper:        newReaper(cfg.ContainerCheckInterval, now.UnixMilli()),
 		nextSessionID: serverID<<56 | int64(uint64(now.UnixMilli())<<24>>8),
 	}
+	for range max(1, cfg.Servers) {
+		e.replicas = append(e.replicas, newReplica(cfg))
+	}
+	e.leader = e.replicas[0]
+	return e
 }
 
 func (c Config) state() state.Config {
@@ -206,9 +226,9 @@ type Request struct {
 	TooLarge bool
 }
 
-// Open adds a connection from an address such as "127.0.0.1".
-func (e *Engine) Open(id ConnID, ip string, now time.Time) {
-	c := &conn{id: id, ip: ip, opened: now.UnixMilli()}
+// Open adds a connection to a server, by its number from 0, from an address such as "127.0.0.1".
+func (e *Engine) Open(id ConnID, server int, ip string, now time.Time) {
+	c := &conn{id: id, at: e.replicas[server], ip: ip, opened: now.UnixMilli()}
 	c.ids.Add(proto.ID{Scheme: "ip", ID: ip})
 	e.conns[id] = c
 	e.sessionless.add(id, sessionlessDeadline(c.opened))
@@ -230,7 +250,7 @@ func (e *Engine) drop(id ConnID) {
 	if c.session != nil {
 		c.session.watched = len(c.dataWatches)+len(c.childWatches) > 0
 	}
-	e.watches.drop(c)
+	c.at.watches.drop(c)
 	if c.session == nil {
 		e.sessionless.remove(id, sessionlessDeadline(c.opened))
 	} else if c.session.conn == c {

@@ -117,21 +117,22 @@ func (e *Engine) Tick(now time.Time) Reaction {
 }
 
 // endSession applies closeSession on behalf of the server and then closes the session's connection,
-// which is first notified of its own ephemerals. (The real server closes it from another thread
+// which is first notified of its own ephemerals. A follower does so when it applies the transaction. (The real server closes it from another thread
 // than it fires the watches, so any number of the last notifications may be lost.)
 //
 // Source: FinalRequestProcessor.processRequest, closeSession.
 func (e *Engine) endSession(s *session, now int64) {
 	e.forget(s)
 	e.byServer = true
-	e.apply(e.store.PrepareCloseSession(s.id, now))
+	e.apply(e.leader.store.PrepareCloseSession(s.id, now))
 	e.byServer = false
-	if s.conn != nil {
+	if s.conn != nil && s.conn.at == e.leader {
 		e.hangUp(s.conn)
 	}
 }
 
 func (e *Engine) forget(s *session) {
+	s.ended = true
 	e.expiries.remove(s.id, s.expiresAt)
 	delete(e.sessions, s.id)
 }
@@ -175,7 +176,7 @@ func (e *Engine) ReapEnded(now time.Time) Reaction {
 }
 
 // Restart closes every connection and restarts the expiry timer of every session, as a
-// server does that restarts with its data.
+// server does that restarts with its data, or an ensemble without a leader.
 func (e *Engine) Restart(now time.Time) Reaction {
 	ms := now.UnixMilli()
 	e.begin(ms)

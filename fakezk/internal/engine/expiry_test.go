@@ -139,7 +139,7 @@ func TestCreateSessionMovesTheDeadline(t *testing.T) {
 func TestCreateSessionIsAnsweredLikeAHandshake(t *testing.T) {
 	for _, hasReadOnly := range []bool{true, false} {
 		b := newBench(t, nil)
-		b.e.Open(1, "127.0.0.1", b.now)
+		b.e.Open(1, 0, "127.0.0.1", b.now)
 		hello := wire.AppendConnectRequest(nil,
 			proto.ConnectRequest{TimeoutMs: 5000, HasReadOnly: hasReadOnly})
 		first := slices.Clone(b.e.Handle(1, hello[4:], b.now).Out[0].Frame)
@@ -159,9 +159,9 @@ func TestCreateSessionIsAnsweredLikeAHandshake(t *testing.T) {
 
 func TestConnectionsWithoutAHandshakeAreClosedAfterTenToTwentySeconds(t *testing.T) {
 	b := newBench(t, nil)
-	b.e.Open(1, "127.0.0.1", b.now)
-	b.e.Open(2, "127.0.0.1", b.now.Add(9999*time.Millisecond))
-	b.e.Open(3, "127.0.0.1", b.now.Add(10*time.Second))
+	b.e.Open(1, 0, "127.0.0.1", b.now)
+	b.e.Open(2, 0, "127.0.0.1", b.now.Add(9999*time.Millisecond))
+	b.e.Open(3, 0, "127.0.0.1", b.now.Add(10*time.Second))
 	b.e.Drop(2)
 	b.wait(time.Minute)
 	b.wantOutputs("1:closed@20000 3:closed@30000")

@@ -106,7 +106,7 @@ func (c *conversation) conn(n byte) ConnID {
 	c.next += fuzzConns
 	id += c.next
 	c.open[id] = false
-	c.engine.Open(id, "127.0.0.1", c.now)
+	c.engine.Open(id, 0, "127.0.0.1", c.now)
 	return id
 }
 
@@ -209,7 +209,7 @@ func (c *conversation) checkTables() {
 			recursive++
 		}
 	}
-	tables := &c.engine.watches
+	tables := &c.engine.leader.watches
 	if len(watches) != modes || recursive != tables.recursive() {
 		c.t.Fatalf("%d watches, %d of them recursive; %d modes, %+v",
 			len(watches), recursive, modes, tables)

@@ -37,7 +37,7 @@ func newBench(t *testing.T, change func(*Config)) *bench {
 func (b *bench) connect(timeout time.Duration) ConnID {
 	b.t.Helper()
 	b.next++
-	b.e.Open(b.next, "127.0.0.1", b.now)
+	b.e.Open(b.next, 0, "127.0.0.1", b.now)
 	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{
 		TimeoutMs: int32(timeout.Milliseconds()), HasReadOnly: true,
 	})

@@ -18,10 +18,11 @@ func (e *Engine) read(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
 	case *proto.GetACL:
 		return e.readACL(c, req)
 	case *proto.Sync:
+		e.catchUp(c.at)
 		return proto.PathReply{Path: req.Path}, proto.OK
 	case *proto.GetEphemerals:
 		return proto.EphemeralsReply{
-			Paths: e.store.EphemeralsUnder(c.session.id, req.Prefix),
+			Paths: c.at.store.EphemeralsUnder(c.session.id, req.Prefix),
 		}, proto.OK
 	case *proto.GetAllChildrenNumber:
 		return e.countDescendants(c, req)
@@ -30,21 +31,21 @@ func (e *Engine) read(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
 }
 
 func (e *Engine) readData(c *conn, req *proto.GetData) (proto.Reply, proto.ErrCode) {
-	data, stat, code := e.store.GetData(req.Path, e.caller(c))
+	data, stat, code := c.at.store.GetData(req.Path, e.caller(c))
 	if code != proto.OK {
 		return nil, code
 	}
 	if req.Watch {
-		e.watches.data.add(c, req.Path, OneShot)
+		c.at.watches.data.add(c, req.Path, OneShot)
 	}
 	return proto.DataReply{Data: data, Stat: stat}, proto.OK
 }
 
 // readStat leaves its watch even if there is no node.
 func (e *Engine) readStat(c *conn, req *proto.Exists) (proto.Reply, proto.ErrCode) {
-	stat, code := e.store.Exists(req.Path)
+	stat, code := c.at.store.Exists(req.Path)
 	if req.Watch && (code == proto.OK || code == proto.NoNode) {
-		e.watches.data.add(c, req.Path, OneShot)
+		c.at.watches.data.add(c, req.Path, OneShot)
 	}
 	if code != proto.OK {
 		return nil, code
@@ -53,16 +54,16 @@ func (e *Engine) readStat(c *conn, req *proto.Exists) (proto.Reply, proto.ErrCod
 }
 
 func (e *Engine) readChildren(c *conn, req *proto.GetChildren) (proto.Reply, proto.ErrCode) {
-	names, stat, code := e.store.Children(req.Path, e.caller(c))
+	names, stat, code := c.at.store.Children(req.Path, e.caller(c))
 	if code != proto.OK {
 		return nil, code
 	}
 	if e.cfg.OrderChildren != nil {
 		names = slices.Clone(names)
-		e.cfg.OrderChildren(req.Path, e.store.LastZxid(), stat.Cversion, names)
+		e.cfg.OrderChildren(c.at.store, req.Path, stat.Cversion, names)
 	}
 	if req.Watch {
-		e.watches.child.add(c, req.Path, OneShot)
+		c.at.watches.child.add(c, req.Path, OneShot)
 	}
 	if req.Code == proto.OpGetChildren {
 		return proto.ChildrenReply{Names: names}, proto.OK
@@ -71,7 +72,7 @@ func (e *Engine) readChildren(c *conn, req *proto.GetChildren) (proto.Reply, pro
 }
 
 func (e *Engine) readACL(c *conn, req *proto.GetACL) (proto.Reply, proto.ErrCode) {
-	acl, stat, code := e.store.ACL(req.Path, e.caller(c))
+	acl, stat, code := c.at.store.ACL(req.Path, e.caller(c))
 	if code != proto.OK {
 		return nil, code
 	}
@@ -81,7 +82,7 @@ func (e *Engine) readACL(c *conn, req *proto.GetACL) (proto.Reply, proto.ErrCode
 func (e *Engine) countDescendants(
 	c *conn, req *proto.GetAllChildrenNumber,
 ) (proto.Reply, proto.ErrCode) {
-	n, code := e.store.CountDescendants(req.Path, e.caller(c))
+	n, code := c.at.store.CountDescendants(req.Path, e.caller(c))
 	if code != proto.OK {
 		return nil, code
 	}

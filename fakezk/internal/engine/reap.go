@@ -42,7 +42,7 @@ func (e *Engine) nextReap() int64 {
 	switch {
 	case len(e.reaper.queue) > 0:
 		return e.reaper.nextDelete
-	case e.store.HasReapable():
+	case e.leader.store.HasReapable():
 		return e.reaper.nextCheck
 	}
 	return never
@@ -65,12 +65,12 @@ func (r *reaper) skipTo(now int64) {
 func (e *Engine) reap(now int64) {
 	for e.nextReap() <= now {
 		if len(e.reaper.queue) == 0 {
-			e.reaper.queue, e.reaper.nextDelete = e.store.Reapable(now), now
+			e.reaper.queue, e.reaper.nextDelete = e.leader.store.Reapable(now), now
 			e.reaper.skipTo(now)
 			continue
 		}
 		e.apply(
-			e.store.Prepare(&proto.DeleteContainer{Path: e.reaper.queue[0]}, state.Caller{}, now),
+			e.leader.store.Prepare(&proto.DeleteContainer{Path: e.reaper.queue[0]}, state.Caller{}, now),
 		)
 		e.reaper.queue = e.reaper.queue[1:]
 		e.reaper.nextDelete += deleteEveryMs

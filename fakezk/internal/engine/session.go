@@ -21,20 +21,20 @@ type session struct {
 func (e *Engine) handshake(c *conn, frame []byte, now int64) Request {
 	r := Request{Handshake: true, Silent: true}
 	req, err := wire.DecodeConnectRequest(frame)
-	if err != nil || req.LastZxidSeen > e.store.LastZxid() {
+	if err != nil || req.LastZxidSeen > c.at.store.LastZxid() {
 		e.hangUp(c)
 		return r
 	}
 	timeout := e.negotiate(req.TimeoutMs)
 	c.hasReadOnly = req.HasReadOnly
 	if req.SessionID == 0 {
-		e.attach(c, e.newSession(timeout, now))
+		e.attach(c, e.newSession(c.at, timeout, now))
 		created := proto.RequestHeader{Op: proto.OpCreateSession}
-		c.answered(&Request{Header: created, Zxid: e.store.LastZxid()}, now)
-	} else if s := e.reattach(req, timeout); s != nil {
+		c.answered(&Request{Header: created, Zxid: c.at.store.LastZxid()}, now)
+	} else if s := e.reattach(c, req, timeout); s != nil {
 		e.attach(c, s)
 	}
-	r.Silent, r.Session, r.Zxid = false, c.sessionID(), e.store.LastZxid()
+	r.Silent, r.Session, r.Zxid = false, c.sessionID(), c.at.store.LastZxid()
 	if c.session != nil {
 		e.touch(c.session, now)
 	}
@@ -69,23 +69,25 @@ func (e *Engine) negotiate(requestedMs int32) int64 {
 	return min(max(int64(requestedMs), lo), hi)
 }
 
-func (e *Engine) newSession(timeoutMs, now int64) *session {
+func (e *Engine) newSession(at *replica, timeoutMs, now int64) *session {
 	id := e.nextSessionID
 	e.nextSessionID++
-	e.apply(e.store.PrepareCreateSession(id, passwordOf(id), int32(timeoutMs), now))
+	e.apply(e.leader.store.PrepareCreateSession(id, passwordOf(id), int32(timeoutMs), now))
+	e.catchUp(at)
 	s := &session{id: id, timeoutMs: timeoutMs}
 	e.sessions[id] = s
 	return s
 }
 
 // reattach returns the session that a client asks for, nil if it is refused. As the real server
-// does, it closes the session's present connection before it checks the password.
-func (e *Engine) reattach(req proto.ConnectRequest, timeoutMs int64) *session {
+// does, it closes the session's present connection before it checks the password. A connection to
+// another server stays; see [Engine.moved].
+func (e *Engine) reattach(c *conn, req proto.ConnectRequest, timeoutMs int64) *session {
 	s := e.sessions[req.SessionID]
 	if s == nil || s.ended {
 		return nil
 	}
-	if s.conn != nil {
+	if s.conn != nil && s.conn.at == c.at {
 		e.hangUp(s.conn)
 	}
 	if !samePassword(req.Password, passwordOf(s.id)) {
@@ -101,9 +103,10 @@ func (e *Engine) reattach(req proto.ConnectRequest, timeoutMs int64) *session {
 // which the real server never handles.
 func (e *Engine) createSessionAgain(c *conn, r *Request, req *proto.CreateSession, now int64) {
 	s := c.session
-	txn := e.store.PrepareCreateSession(s.id, passwordOf(s.id), req.TimeoutMs, now)
+	txn := e.leader.store.PrepareCreateSession(s.id, passwordOf(s.id), req.TimeoutMs, now)
 	txn.Changes = nil
 	e.apply(txn)
+	e.catchUp(c.at)
 	e.setExpiry(s, e.endOfTick(now+int64(req.TimeoutMs)))
 	if s.expiresAt < e.endOfTick(now) {
 		e.expiries.remove(s.id, s.expiresAt)
@@ -116,8 +119,10 @@ func (e *Engine) createSessionAgain(c *conn, r *Request, req *proto.CreateSessio
 // answerClose ends the session at its client's request.
 func (e *Engine) answerClose(c *conn, r *Request, now int64) {
 	e.forget(c.session)
-	txn := e.store.PrepareCloseSession(r.Session, now)
+	c.closes = true
+	txn := e.leader.store.PrepareCloseSession(r.Session, now)
 	e.apply(txn)
+	e.catchUp(c.at)
 	r.Zxid = txn.Zxid
 	e.reply(c, r)
 	e.hangUp(c)

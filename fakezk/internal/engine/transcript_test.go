@@ -250,7 +250,7 @@ func (s *engineServer) close() {}
 
 func (s *engineServer) connect(n, old int) []line {
 	s.conns[n] = ConnID(n*100 + len(s.conns) + 1)
-	s.e.Open(s.conns[n], "127.0.0.1", s.now)
+	s.e.Open(s.conns[n], 0, "127.0.0.1", s.now)
 	password := passwordOf(s.sessions[old])
 	req := proto.ConnectRequest{
 		TimeoutMs: 10_000, HasReadOnly: true,

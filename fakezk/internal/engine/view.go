@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
-// Store returns the tree, for reading. Write through Submit.
-func (e *Engine) Store() *state.Store { return e.store }
+// Store returns the leader's tree, for reading. Write through Submit.
+func (e *Engine) Store() *state.Store { return e.leader.store }
 
 // Submit applies a request on behalf of the server itself: no session, no ACL.
 func (e *Engine) Submit(req proto.Request, now time.Time) (state.Result, Reaction) {
@@ -19,7 +19,7 @@ func (e *Engine) Submit(req proto.Request, now time.Time) (state.Result, Reactio
 
 // Prepare decides the effect of a request on behalf of the server itself, and changes nothing.
 func (e *Engine) Prepare(req proto.Request, now time.Time) state.Txn {
-	return e.store.Prepare(req, state.Caller{Super: true}, now.UnixMilli())
+	return e.leader.store.Prepare(req, state.Caller{Super: true}, now.UnixMilli())
 }
 
 // SubmitTxn applies a transaction of Prepare, since which nothing was applied.
@@ -138,18 +138,24 @@ type WatchView struct {
 	Session int64
 }
 
-// Watches lists the registered watches, data before child, by path, then by
+// Watches lists the registered watches: by server, data before child, by path, then by
 // connection. A watch of addWatch is listed twice, as data and as child.
 func (e *Engine) Watches() []WatchView {
 	var views []WatchView
-	for _, t := range []*watchTable{&e.watches.data, &e.watches.child} {
-		for _, path := range slices.Sorted(maps.Keys(t.byPath)) {
-			for _, c := range t.byPath[path] {
-				views = append(views, WatchView{
-					Path: path, Child: t == &e.watches.child, Mode: (*t.modes(c))[path],
-					Conn: c.id, Session: c.sessionID(),
-				})
-			}
+	for _, r := range e.replicas {
+		views = r.watches.data.appendViews(views, false)
+		views = r.watches.child.appendViews(views, true)
+	}
+	return views
+}
+
+func (t *watchTable) appendViews(views []WatchView, child bool) []WatchView {
+	for _, path := range slices.Sorted(maps.Keys(t.byPath)) {
+		for _, c := range t.byPath[path] {
+			views = append(views, WatchView{
+				Path: path, Child: child, Mode: (*t.modes(c))[path],
+				Conn: c.id, Session: c.sessionID(),
+			})
 		}
 	}
 	return views

@@ -79,7 +79,7 @@ func TestConnsCountFramesAndShowTheLastReply(t *testing.T) {
 	b := newBench(t, nil)
 	id := b.connect(5 * time.Second)
 	other := b.connect(20 * time.Second)
-	b.e.Open(9, "10.0.0.9", b.now)
+	b.e.Open(9, 0, "10.0.0.9", b.now)
 	b.must(id, create("/a", 0), &proto.GetData{Path: "/a", Watch: true})
 	b.must(other, &proto.SetData{Path: "/a", Version: -1})
 	b.now = b.now.Add(time.Second)
@@ -117,7 +117,7 @@ func TestConnsOfAReattachedSession(t *testing.T) {
 	b.connect(10 * time.Second)
 	s := b.e.Sessions()[0]
 	password := passwordOf(s.ID)
-	b.e.Open(5, "127.0.0.1", b.now)
+	b.e.Open(5, 0, "127.0.0.1", b.now)
 	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{
 		SessionID: s.ID, Password: password[:], TimeoutMs: 4000,
 	})

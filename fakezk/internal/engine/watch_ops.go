@@ -8,12 +8,12 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// fire sends one event to its watchers, in order of connection, and returns the
+// fire sends one event to its watchers at a server, in order of connection, and returns the
 // notified sessions. A watcher that may not read the node loses its one-shot watch and
 // is not notified (CVE-2024-23944).
-func (e *Engine) fire(ev *state.Event) ([]int64, Watchers) {
+func (e *Engine) fire(at *replica, ev *state.Event) ([]int64, Watchers) {
 	var watchers Watchers
-	e.hit, watchers = e.watches.trigger(e.hit[:0], ev.Type, ev.Path)
+	e.hit, watchers = at.watches.trigger(e.hit[:0], ev.Type, ev.Path)
 	if len(e.hit) == 0 {
 		return nil, Watchers{}
 	}
@@ -52,7 +52,7 @@ func (e *Engine) watchRequest(c *conn, req proto.Request) (proto.Reply, proto.Er
 		if req.Code == proto.OpRemoveWatches {
 			return nil, e.removeWatches(c, req)
 		}
-		return nil, e.checkWatches(req)
+		return nil, c.at.watches.check(req)
 	case *proto.SetWatches:
 		return nil, e.setWatches(c, req)
 	}
@@ -80,8 +80,8 @@ func (e *Engine) watchBoth(c *conn, path string, mode WatchMode) proto.ErrCode {
 	if _, again := c.dataWatches[path]; again && path == proto.NullPath {
 		return proto.MarshallingError
 	}
-	e.watches.data.add(c, path, mode)
-	e.watches.child.add(c, path, mode)
+	c.at.watches.data.add(c, path, mode)
+	c.at.watches.child.add(c, path, mode)
 	return proto.OK
 }
 
@@ -91,10 +91,10 @@ func (e *Engine) removeWatches(c *conn, req *proto.Watches) proto.ErrCode {
 	null := req.Path == proto.NullPath
 	removed := false
 	if req.Type != proto.WatcherData {
-		removed = e.watches.child.remove(c, req.Path)
+		removed = c.at.watches.child.remove(c, req.Path)
 	}
 	if req.Type != proto.WatcherChildren && !(null && removed) {
-		removed = e.watches.data.remove(c, req.Path) || removed
+		removed = c.at.watches.data.remove(c, req.Path) || removed
 	}
 	switch {
 	case !removed:
@@ -105,11 +105,11 @@ func (e *Engine) removeWatches(c *conn, req *proto.Watches) proto.ErrCode {
 	return proto.OK
 }
 
-// checkWatches succeeds if any connection has a watch on this path. The real server also looks for
+// check succeeds if any connection has a watch on this path. The real server also looks for
 // the parent and throws an exception if the path has no slash; the empty path never has a watch.
 //
 // Source: WatchManager.containsWatcher, PathParentIterator.
-func (e *Engine) checkWatches(req *proto.Watches) proto.ErrCode {
+func (w *watches) check(req *proto.Watches) proto.ErrCode {
 	switch {
 	case req.Path == "":
 		return proto.NoWatcher
@@ -118,13 +118,13 @@ func (e *Engine) checkWatches(req *proto.Watches) proto.ErrCode {
 	}
 	code := proto.NoWatcher
 	if req.Type != proto.WatcherData {
-		code = e.watches.child.check(req.Path)
+		code = w.child.check(req.Path)
 	}
 	if req.Type == proto.WatcherChildren || code == proto.MarshallingError {
 		return code
 	}
 	// The real server always checks both tables, so the second may fail, too.
-	if inData := e.watches.data.check(req.Path); inData != proto.NoWatcher {
+	if inData := w.data.check(req.Path); inData != proto.NoWatcher {
 		return inData
 	}
 	return code
@@ -178,7 +178,7 @@ func (e *Engine) setWatches(c *conn, req *proto.SetWatches) proto.ErrCode {
 }
 
 func (e *Engine) setDataWatch(c *conn, path string, seen int64) proto.ErrCode {
-	n, ok := e.store.Node(path)
+	n, ok := c.at.store.Node(path)
 	switch {
 	case path == proto.NullPath:
 		return proto.MarshallingError
@@ -187,26 +187,26 @@ func (e *Engine) setDataWatch(c *conn, path string, seen int64) proto.ErrCode {
 	case n.Stat.Mzxid > seen:
 		e.notify(c, proto.EventDataChanged, path)
 	default:
-		e.watches.data.add(c, path, OneShot)
+		c.at.watches.data.add(c, path, OneShot)
 	}
 	return proto.OK
 }
 
 func (e *Engine) setExistWatch(c *conn, path string) proto.ErrCode {
-	_, ok := e.store.Node(path)
+	_, ok := c.at.store.Node(path)
 	switch {
 	case path == proto.NullPath:
 		return proto.MarshallingError
 	case ok:
 		e.notify(c, proto.EventCreated, path)
 	default:
-		e.watches.data.add(c, path, OneShot)
+		c.at.watches.data.add(c, path, OneShot)
 	}
 	return proto.OK
 }
 
 func (e *Engine) setChildWatch(c *conn, path string, seen int64) proto.ErrCode {
-	n, ok := e.store.Node(path)
+	n, ok := c.at.store.Node(path)
 	switch {
 	case path == proto.NullPath:
 		return proto.MarshallingError
@@ -215,7 +215,7 @@ func (e *Engine) setChildWatch(c *conn, path string, seen int64) proto.ErrCode {
 	case n.Stat.Pzxid > seen:
 		e.notify(c, proto.EventChildrenChanged, path)
 	default:
-		e.watches.child.add(c, path, OneShot)
+		c.at.watches.child.add(c, path, OneShot)
 	}
 	return proto.OK
 }

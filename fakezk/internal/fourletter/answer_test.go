@@ -116,7 +116,7 @@ func TestPackets(t *testing.T) {
 func TestTheAskerIsListedOnce(t *testing.T) {
 	f := newFake(t)
 	f.connect("alice", 10*time.Second)
-	f.Engine.Open(7, "127.0.0.1", f.now)
+	f.Engine.Open(7, 0, "127.0.0.1", f.now)
 	f.Asker = addrOf(7)
 	const first = " /127.0.0.1:40001[1](queued=0,recved=1,sent=1"
 	const last = " /127.0.0.1:40007[0](queued=0,recved=1,sent=0)\n\n"

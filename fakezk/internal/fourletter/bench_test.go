@@ -54,7 +54,7 @@ func benchReaction(
 		MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
 		Observe: func(frameBytes int, r engine.Reaction) { traffic.Count(frameBytes, &r) },
 	}, start)
-	e.Open(1, "127.0.0.1", start)
+	e.Open(1, 0, "127.0.0.1", start)
 	e.Handle(1, wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 10_000})[4:], start)
 	e.Handle(1, wire.AppendRequest(nil, 1, create("/bench", "", 0))[4:], start)
 	frame := wire.AppendRequest(nil, 1, req)[4:]

@@ -53,7 +53,7 @@ func addrOf(id engine.ConnID) string { return fmt.Sprintf("127.0.0.1:%d", 40000+
 func (f *fake) connect(name string, timeout time.Duration) {
 	id := engine.ConnID(len(f.conns) + 1)
 	f.conns[name] = id
-	f.Engine.Open(id, "127.0.0.1", f.now)
+	f.Engine.Open(id, 0, "127.0.0.1", f.now)
 	frame := wire.AppendConnectRequest(nil, proto.ConnectRequest{
 		TimeoutMs: int32(timeout.Milliseconds()), Password: make([]byte, 16), HasReadOnly: true,
 	})

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/state"
+)
+
+// A replica is one server of the ensemble: its tree, and the watches of its connections.
+type replica struct {
+	store   *state.Store
+	watches watches
+	behind  []state.Txn // applied by the leader and not yet here, in order
+}
+
+func newReplica(cfg Config) *replica {
+	return &replica{store: state.New(cfg.state()), watches: newWatches()}
+}
+
+// propose hands a transaction of the leader to the followers.
+func (e *Engine) propose(txn state.Txn) {
+	for _, r := range e.replicas {
+		if r != e.leader {
+			r.behind = append(r.behind, txn)
+		}
+	}
+}
+
+// Behind returns the zxids of the transactions that a server has not applied yet, in order.
+func (e *Engine) Behind(server int) []int64 {
+	var zxids []int64
+	for _, txn := range e.replicas[server].behind {
+		zxids = append(zxids, txn.Zxid)
+	}
+	return zxids
+}
+
+// Follow lets a server apply the transactions up to a zxid, and notify its watchers.
+func (e *Engine) Follow(server int, zxid int64, now time.Time) Reaction {
+	e.begin(now.UnixMilli())
+	r := e.replicas[server]
+	for len(r.behind) > 0 && r.behind[0].Zxid <= zxid {
+		e.follow(r)
+	}
+	return e.reaction()
+}
+
+// Leader is the number of the leader.
+func (e *Engine) Leader() int { return slices.Index(e.replicas, e.leader) }
+
+// Elect makes another server the leader, which has all transactions: a majority has stored each of
+// them. All connections are closed, the expiry timers of the sessions restart, and the zxids of the
+// next epoch begin. Every server applies what it lacks before it serves again.
+//
+// Source: Leader.startZkServer, LearnerHandler.
+func (e *Engine) Elect(server int, now time.Time) Reaction {
+	reaction := e.Restart(now)
+	epoch := (e.leader.store.LastZxid()>>32 + 1) << 32
+	e.leader = e.replicas[server]
+	for _, r := range e.replicas {
+		e.catchUp(r)
+		r.store.SkipTo(epoch)
+	}
+	return reaction
+}
+
+// SetCreated sets the number of the next sequential child of a node, at every server.
+func (e *Engine) SetCreated(path string, next int32) {
+	for _, r := range e.replicas {
+		e.catchUp(r)
+		r.store.SetCreated(path, next)
+	}
+}
+
+// catchUp lets a server apply all that the leader has applied.
+func (e *Engine) catchUp(r *replica) {
+	for len(r.behind) > 0 {
+		e.follow(r)
+	}
+}
+
+// follow lets a server apply its next transaction.
+func (e *Engine) follow(r *replica) {
+	txn := r.behind[0]
+	r.behind = r.behind[1:]
+	res := r.store.Apply(txn)
+	for i := range res.Events {
+		e.fire(r, &res.Events[i])
+	}
+	for _, change := range txn.Changes {
+		if closed, ok := change.(state.CloseSession); ok {
+			e.hangUpSession(r, closed.ID)
+		}
+	}
+}
+
+// hangUpSession closes the connections of a session that has ended, but for the one on which the
+// client has closed it.
+func (e *Engine) hangUpSession(r *replica, session int64) {
+	var ended []*conn
+	for _, c := range e.conns {
+		if c.at == r && c.sessionID() == session && !c.closes {
+			ended = append(ended, c)
+		}
+	}
+	slices.SortFunc(ended, func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
+	for _, c := range ended {
+		e.hangUp(c)
+	}
+}
+
+// moved reports whether the session of a connection has gone to another server. The leader then
+// refuses what comes through the old one, which closes the connection.
+//
+// Source: SessionTrackerImpl.checkSession; FinalRequestProcessor, SessionMovedException.
+func (e *Engine) moved(c *conn) bool {
+	return c.session.conn != nil && c.session.conn != c
+}

@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// addresses are those of the servers, by number.
+var addresses = []string{
+	Address, "127.0.0.1:2182", "127.0.0.1:2183", "127.0.0.1:2184", "127.0.0.1:2185",
+	"127.0.0.1:2186", "127.0.0.1:2187",
+}
+
+func (w World) servers() int { return max(1, w.Servers) }
+
+// serverName is how the trace calls a server: they have the numbers from 1, as in a zoo.cfg.
+func serverName(server int) string { return fmt.Sprintf("server %d", server+1) }
+
+// toServer is the part of a line that says which of several servers a client has reached.
+func (s *simulation) toServer(server int) string {
+	if s.world.servers() == 1 {
+		return ""
+	}
+	return " to " + serverName(server)
+}
+
+// replicate plans when each follower applies a transaction, after all before it.
+func (s *simulation) replicate(zxid int64) {
+	if s.world.servers() == 1 {
+		return
+	}
+	for server := range s.world.servers() {
+		if server == s.engine.Leader() {
+			continue
+		}
+		at := max(s.now()+s.lag(server, zxid), s.followed[server]+1)
+		s.followed[server] = s.schedule(at, func() { s.follow(server, zxid) })
+	}
+}
+
+// The labels of the draws for replication, where those of connections have a direction.
+const (
+	replication = 3 + iota
+	slowness
+	election
+)
+
+// lag is how long a follower takes to apply a transaction. By the seed one in three followers is
+// a hundred times as slow as a message.
+func (s *simulation) lag(server int, zxid int64) time.Duration {
+	lag := s.latency(server, 0, replication, int(zxid))
+	if mix(s.world.Seed, uint64(server), slowness)%3 == 0 {
+		lag *= 100
+	}
+	return lag
+}
+
+// follow lets a follower apply transactions, unless a client has made it do so before. One that is
+// down does so when it is back.
+func (s *simulation) follow(server int, zxid int64) {
+	if back := s.net.BackAt(server, s.now()); back > 0 {
+		s.schedule(back, func() { s.follow(server, zxid) })
+		return
+	}
+	behind := s.engine.Behind(server)
+	if len(behind) == 0 || behind[0] > zxid {
+		return
+	}
+	s.log("server", "%s applies zxid %d", serverName(server), zxid)
+	s.react(withoutLastWords(s.engine.Follow(server, zxid, s.clock())))
+}
+
+// followAll lets all followers apply everything.
+func (s *simulation) followAll() {
+	for server := range s.world.servers() {
+		s.follow(server, s.engine.Store().LastZxid())
+	}
+}
+
+// electionTime is how long an ensemble takes to elect a leader, in which no server serves.
+const electionTime = 500 * time.Millisecond
+
+// loses sees to a server that goes down: without its leader, or without a majority, an ensemble
+// elects a leader as soon as a majority is up.
+func (s *simulation) loses(server int, down time.Duration) {
+	s.log("server", "%s goes down for %s", serverName(server), down)
+	quorum := s.quorumAt()
+	if server != s.engine.Leader() && quorum <= s.now() {
+		return
+	}
+	var up []int
+	for i := range s.world.servers() {
+		if s.net.BackAt(i, s.now()) <= quorum {
+			up = append(up, i)
+		}
+	}
+	draw := mix(s.world.Seed, uint64(s.engine.Store().LastZxid()), election)
+	leader := up[draw%uint64(len(up))]
+	serves := quorum + electionTime
+	s.log("server", "%s is elected and leads from %.6fs on", serverName(leader), serves.Seconds())
+	s.engine.Elect(leader, s.start.Add(serves))
+	for i := range s.world.servers() {
+		s.carryOut(s.net.TakeDown(i, serves))
+	}
+}
+
+// quorumAt is when a majority of the servers is up.
+func (s *simulation) quorumAt() time.Duration {
+	var back []time.Duration
+	for i := range s.world.servers() {
+		back = append(back, max(s.now(), s.net.BackAt(i, s.now())))
+	}
+	slices.Sort(back)
+	return back[s.world.servers()/2]
+}
