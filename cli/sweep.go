@@ -17,6 +17,7 @@ type target struct {
 	Clients    int    `help:"Number of clients." default:"3"`
 	Rounds     int    `help:"Rounds that each client plays." default:"2"`
 	Goroutines int    `help:"Goroutines of each client that share one object." default:"1"`
+	Servers    int    `help:"Servers of the ensemble; followers answer reads a little late." default:"1"`
 	Careless   bool   `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
 	Seed       uint64 `help:"Seed of the schedule." default:"1"`
 }
@@ -60,11 +61,15 @@ func (t target) scenario(workloads scenario.Catalogue, name string) (scenario.Sc
 func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
 	s := scenario.Scenario{
 		Workload: w, Script: scenario.Script{
-			Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines, Careless: t.Careless,
+			Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines, Servers: t.Servers,
+			Careless: t.Careless,
 		}, Seed: t.Seed,
 	}
 	if t.Goroutines < 1 {
 		return s, fmt.Errorf("goroutines: %d; expected 1 or more", t.Goroutines)
+	}
+	if t.Servers < 1 {
+		return s, fmt.Errorf("servers: %d; expected 1 or more", t.Servers)
 	}
 	return s, s.Validate()
 }
@@ -171,6 +176,9 @@ func manner(s scenario.Script) string {
 	text := ""
 	if s.Goroutines > 1 {
 		text = fmt.Sprintf(" x %d goroutines", s.Goroutines)
+	}
+	if s.Servers > 1 {
+		text += fmt.Sprintf(", %d servers", s.Servers)
 	}
 	if s.Careless {
 		text += ", careless"

@@ -37,7 +37,7 @@ type dialResult struct {
 
 // dial is the dialer of the client's n-th Connect. It blocks until the World decides.
 func (c *Client) dial(nth int, address string, timeout time.Duration) (net.Conn, error) {
-	d := c.askToDial(nth, slices.Index(addresses, address), timeout)
+	d := c.askToDial(nth, slices.Index(addresses[:], address), timeout)
 	r := <-d.result
 	return r.conn, r.err
 }

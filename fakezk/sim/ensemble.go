@@ -7,10 +7,13 @@ import (
 )
 
 // addresses are those of the servers, by number.
-var addresses = []string{
+var addresses = [MaxServers]string{
 	Address, "127.0.0.1:2182", "127.0.0.1:2183", "127.0.0.1:2184", "127.0.0.1:2185",
 	"127.0.0.1:2186", "127.0.0.1:2187",
 }
+
+// MaxServers is the greatest number of servers of a World.
+const MaxServers = 7
 
 func (w World) servers() int { return max(1, w.Servers) }
 
@@ -46,12 +49,17 @@ const (
 	election
 )
 
-// lag is how long a follower takes to apply a transaction. By the seed one in three followers is
-// a hundred times as slow as a message.
+// MostLag is how long a follower takes at most to apply a transaction, without faults.
+const MostLag = slow * mostLatency
+
+// slow is how much slower than a message a slow follower is.
+const slow = 100
+
+// lag is how long a follower takes to apply a transaction. By the seed one in three is slow.
 func (s *simulation) lag(server int, zxid int64) time.Duration {
 	lag := s.latency(server, 0, replication, int(zxid))
 	if mix(s.world.Seed, uint64(server), slowness)%3 == 0 {
-		lag *= 100
+		lag *= slow
 	}
 	return lag
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
+// mostLatency is the greatest latency of a message.
+const mostLatency = 6400 * time.Microsecond
+
 // latency is how long a message takes: a pure hash of the seed and the message's coordinates,
 // spread evenly over the orders of magnitude from 0.2 ms to 6.4 ms. It is never drawn in order of
 // arrival. Under a Schedule of another kind everything takes the same time: scripts start together.
@@ -19,7 +22,7 @@ func (s *simulation) latency(client, conn, direction, number int) time.Duration 
 	}
 	h := mix(s.world.Seed, uint64(client), uint64(conn), uint64(direction), uint64(number))
 	spread := float64(h>>11) / (1 << 53)
-	return time.Duration(float64(200*time.Microsecond) * math.Exp2(5*spread))
+	return time.Duration(float64(mostLatency>>5) * math.Exp2(5*spread))
 }
 
 // mix hashes numbers (splitmix64 over each in turn).

@@ -46,7 +46,7 @@ type World struct {
 	Clients []Actor
 	// Server are the server's settings.
 	Server Settings
-	// Servers is the number of servers of the ensemble, at most 7; 0 means 1. The first one is the
+	// Servers is the number of servers of the ensemble, at most [MaxServers]; 0 means 1. The first one is the
 	// leader. A follower applies a change some milliseconds after the leader, or up to half a
 	// second if the seed makes it slow. Clients dial the servers in turn.
 	Servers int
@@ -110,8 +110,8 @@ func (w World) Validate() error {
 		return fmt.Errorf("SessionTimeout, Limit, Overtime, Settle, Freeze, MaxSteps and " +
 			"ClientBuffer must not be negative")
 	}
-	if w.Servers < 0 || w.Servers > len(addresses) {
-		return fmt.Errorf("%d servers; expected at most %d", w.Servers, len(addresses))
+	if w.Servers < 0 || w.Servers > MaxServers {
+		return fmt.Errorf("%d servers; expected at most %d", w.Servers, MaxServers)
 	}
 	if err := w.Schedule.Validate(); err != nil {
 		return err

@@ -232,6 +232,9 @@ func (m *minimizer) smallScripts() []scenario.Script {
 		}
 	}
 	add(scenario.Script{})
+	if given.Servers > 1 {
+		add(scenario.Script{Servers: given.Servers})
+	}
 	if given.Careless || given.Goroutines > 1 {
 		add(given)
 	}

@@ -31,10 +31,14 @@ func (m *minimizer) dropFaults() {
 }
 
 // shortenScript tries fewer clients, goroutines and rounds, the fewest first, and a script that is
-// not careless. Clients that the plan names get earlier names.
+// not careless, and one server. Clients that the plan names get earlier names.
 func (m *minimizer) shortenScript() {
 	if s := m.scenario(); s.Script.Careless {
 		s.Script.Careless = false
+		m.try(s)
+	}
+	if s := m.scenario(); s.Script.Servers > 1 {
+		s.Script.Servers = 1
 		m.try(s)
 	}
 	var fewer []scenario.Scenario

@@ -58,7 +58,7 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 				Patience: patience(e.Plan)}
 			switch {
 			case claims.AllPass && len(e.Plan) == 0:
-				b.AllPass = passingTime
+				b.AllPass = passingTime + e.Lag
 			case claims.AllPass:
 				b.AllPass = patience(e.Plan)
 			}

@@ -43,6 +43,7 @@ type fileForm struct {
 	Clients        int      `yaml:"clients" json:"clients"`
 	Rounds         int      `yaml:"rounds" json:"rounds"`
 	Goroutines     int      `yaml:"goroutines,omitempty" json:"goroutines,omitempty"`
+	Servers        int      `yaml:"servers,omitempty" json:"servers,omitempty"`
 	Careless       bool     `yaml:"careless,omitempty" json:"careless,omitempty"`
 	Seed           uint64   `yaml:"seed" json:"seed"`
 	Schedule       string   `yaml:"schedule,omitempty" json:"schedule,omitempty"`
@@ -74,6 +75,9 @@ func (f File) form() fileForm {
 	}
 	if n := f.Scenario.Script.Goroutines; n > 1 {
 		form.Goroutines = n
+	}
+	if n := f.Scenario.Script.Servers; n > 1 {
+		form.Servers = n
 	}
 	for _, fault := range f.Scenario.Plan {
 		form.Plan = append(form.Plan, fault.String())
@@ -242,11 +246,14 @@ func (p scenarioParser) file(
 	}
 	s.Script = scenario.Script{
 		Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines,
-		Careless: form.Careless,
+		Servers: form.Servers, Careless: form.Careless,
 	}
 	if p.node("$.goroutines") != nil && form.Goroutines == 0 {
 		return f, p.wrong("$.goroutines", "goroutines: 0; expected 1 to %d",
 			sim.MaxGoroutines-1) // one more closes the object
+	}
+	if p.node("$.servers") != nil && form.Servers == 0 {
+		return f, p.wrong("$.servers", "servers: 0; expected 1 to %d", sim.MaxServers)
 	}
 	if err := s.Validate(); err != nil {
 		key, _, _ := strings.Cut(err.Error(), ":")

@@ -151,7 +151,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	}
 	o.Optional = optional(players)
 	o.Report, err = s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
-		Signals: signals(players), Reached: o.Reached})
+		Lag: s.Script.lag(), Signals: signals(players), Reached: o.Reached})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
@@ -248,6 +248,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Plan:           s.Plan,
 		Schedule:       s.Schedule,
 		Server:         sim.Settings{TickTime: tickTime},
+		Servers:        s.Script.Servers,
 		SessionTimeout: SessionTimeout,
 		Limit:          s.limit(),
 		Overtime:       overtime * time.Duration(1+len(s.Plan)), // a fault can cost a look

@@ -96,6 +96,8 @@ type Evidence struct {
 	Rest *linearizability.Leftovers
 	// Plan holds the faults of the run.
 	Plan []fault.Fault
+	// Lag is how long a follower takes at most to apply a change without faults; 0 with one server.
+	Lag time.Duration
 	// Signals says that some hold had a signal of loss; see [Player.Heed].
 	Signals bool
 	// Reached are the goals that scripts have reached, sorted; see [Player.Sometimes].
@@ -116,6 +118,9 @@ type Script struct {
 	// Goroutines is how many goroutines of each client play the rounds at the same time, with one
 	// object, up to 8; 0 means 1. More than one need a workload with Shared set.
 	Goroutines int
+	// Servers is the number of servers, up to 7; 0 means 1. With several of them followers answer
+	// reads from a tree that is somewhat old.
+	Servers int
 	// Careless clients close the object while they use it and go on with a new one, call with
 	// contexts that are done already, releases too, and try before they wait, if the object has
 	// such methods.
@@ -142,6 +147,9 @@ func (s Script) validate() error {
 	if s.Goroutines < 0 || s.Goroutines > maxGoroutines {
 		return fmt.Errorf("goroutines: %d; expected 1 to %d", s.Goroutines, maxGoroutines)
 	}
+	if s.Servers < 0 || s.Servers > sim.MaxServers {
+		return fmt.Errorf("servers: %d; expected 1 to %d", s.Servers, sim.MaxServers)
+	}
 	return nil
 }
 
@@ -151,6 +159,9 @@ func (s Script) String() string {
 	if s.goroutines() > 1 {
 		text += fmt.Sprintf(", goroutines: %d", s.Goroutines)
 	}
+	if s.Servers > 1 {
+		text += fmt.Sprintf(", servers: %d", s.Servers)
+	}
 	if s.Careless {
 		text += ", careless: true"
 	}
@@ -159,6 +170,14 @@ func (s Script) String() string {
 
 // goroutines is the number of goroutines of each client, at least 1.
 func (s Script) goroutines() int { return max(s.Goroutines, 1) }
+
+// lag is how long a follower takes at most without faults.
+func (s Script) lag() time.Duration {
+	if s.Servers > 1 {
+		return sim.MostLag
+	}
+	return 0
+}
 
 // ClientNames are the names of a script's clients, in order.
 func (s Script) ClientNames() []string {

@@ -36,10 +36,18 @@ func newBench(t *testing.T, change func(*Config)) *bench {
 // connect opens a connection with a new session.
 func (b *bench) connect(timeout time.Duration) ConnID {
 	b.t.Helper()
+	return b.connectTo(0, 0, timeout)
+}
+
+// connectTo opens a connection to a server with a session, or with a new one if 0.
+func (b *bench) connectTo(server int, session int64, timeout time.Duration) ConnID {
+	b.t.Helper()
 	b.next++
-	b.e.Open(b.next, 0, "127.0.0.1", b.now)
+	b.e.Open(b.next, server, "127.0.0.1", b.now)
+	password := passwordOf(session)
 	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{
 		TimeoutMs: int32(timeout.Milliseconds()), HasReadOnly: true,
+		SessionID: session, Password: password[:],
 	})
 	if b.take(b.e.Handle(b.next, hello[4:], b.now)).Request.Session == 0 {
 		b.t.Fatal("the session is refused")

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+func newEnsemble(t *testing.T) *bench {
+	return newBench(t, func(cfg *Config) { cfg.Servers = 3 })
+}
+
+// followAll lets all servers apply everything.
+func (b *bench) followAll() {
+	for server := range b.e.replicas {
+		b.take(b.e.Follow(server, math.MaxInt64, b.now))
+	}
+}
+
+func exists(path string) proto.Request { return &proto.Exists{Path: path, Watch: true} }
+
+// TestAFollowerAnswersFromItsOwnTree until it applies what the leader has.
+func TestAFollowerAnswersFromItsOwnTree(t *testing.T) {
+	b := newEnsemble(t)
+	writer, reader := b.connectTo(1, 0, 5*time.Second), b.connectTo(2, 0, 5*time.Second)
+	b.must(writer, create("/n", 0), exists("/n"))
+	if r := b.ask(reader, exists("/n")); r.Err != proto.NoNode {
+		t.Errorf("a follower that has not applied the create says %s", r.Err)
+	}
+	behind := b.e.Behind(2)
+	if len(behind) != 1 || behind[0] != b.e.Store().LastZxid() {
+		t.Errorf("the follower lacks %v", behind)
+	}
+	b.take(b.e.Follow(2, behind[0]-1, b.now))
+	b.wantOutputs("")
+	b.take(b.e.Follow(2, behind[0], b.now))
+	b.wantOutputs("2:NodeCreated /n@0")
+	b.must(reader, exists("/n"))
+}
+
+// TestAWriteOrASyncCatchesUp: the client of a follower then sees all that was applied before.
+func TestAWriteOrASyncCatchesUp(t *testing.T) {
+	for _, req := range []proto.Request{
+		&proto.Sync{Path: "/"}, create("/own", 0), remove("/missing"),
+	} {
+		b := newEnsemble(t)
+		writer, reader := b.connectTo(0, 0, 5*time.Second), b.connectTo(2, 0, 5*time.Second)
+		b.must(writer, create("/n", 0))
+		b.ask(reader, req)
+		if r := b.ask(reader, exists("/n")); r.Err != proto.OK {
+			t.Errorf("after %s: %s", req.Op(), r.Err)
+		}
+	}
+}
+
+// TestAServerThatIsBehindRefusesAClient that has seen more.
+func TestAServerThatIsBehindRefusesAClient(t *testing.T) {
+	b := newEnsemble(t)
+	b.must(b.connect(5*time.Second), create("/n", 0))
+	b.next++
+	b.e.Open(b.next, 1, "127.0.0.1", b.now)
+	r := b.e.Handle(b.next, greeting(b.e.Store().LastZxid()), b.now)
+	if r.Request.Session != 0 || len(r.Out) != 1 || !r.Out[0].Close {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestFollowersCloseTheConnectionOfADeadSession when they apply its end; so long reads go on.
+func TestFollowersCloseTheConnectionOfADeadSession(t *testing.T) {
+	b := newEnsemble(t)
+	c := b.connectTo(1, 0, 5*time.Second)
+	b.must(c, create("/e", proto.FlagEphemeral), exists("/e"))
+	b.followAll()
+	b.take(must(b.e.Expire(b.e.SessionOf(c), b.now)))
+	b.wantOutputs("")
+	b.must(c, exists("/e"))
+	b.wait(time.Minute) // a request of a dead session does not revive it
+	if r := b.ask(c, remove("/missing")); r.Err != proto.SessionExpired {
+		t.Errorf("a write of a dead session: %s", r.Err)
+	}
+	b.wantOutputs("1:NodeDeleted /e@60000 1:closed@60000")
+}
+
+func must(r Reaction, ok bool) Reaction {
+	if !ok {
+		panic("no such session")
+	}
+	return r
+}
+
+// TestAMovedSessionWritesOnlyByItsNewConnection. Reads of the old one are answered.
+func TestAMovedSessionWritesOnlyByItsNewConnection(t *testing.T) {
+	b := newEnsemble(t)
+	old := b.connectTo(1, 0, 5*time.Second)
+	moved := b.connectTo(2, b.e.SessionOf(old), 5*time.Second)
+	b.must(old, exists("/"))
+	b.must(moved, create("/n", 0))
+	if r := b.ask(old, create("/m", 0)); !r.Silent {
+		t.Errorf("a write by the old connection is answered: %+v", r)
+	}
+	b.wantOutputs("1:closed@0")
+	b.must(moved, remove("/n"))
+	if _, code := b.e.Store().Exists("/m"); code != proto.NoNode {
+		t.Error("the write by the old connection was applied")
+	}
+}
+
+// TestAnElectionBeginsAnEpoch, ends all connections and keeps all sessions.
+func TestAnElectionBeginsAnEpoch(t *testing.T) {
+	b := newEnsemble(t)
+	c := b.connectTo(1, 0, 5*time.Second)
+	b.must(c, create("/e", proto.FlagEphemeral))
+	session := b.e.SessionOf(c)
+	b.wait(4 * time.Second)
+	b.take(b.e.Elect(2, b.now))
+	b.wantOutputs("1:closed@4000")
+	b.wait(4 * time.Second)
+	c = b.connectTo(1, session, 5*time.Second)
+	b.must(c, exists("/e"), create("/n", 0))
+	if zxid := b.e.Store().LastZxid(); b.e.Leader() != 2 || zxid != 1<<32|1 {
+		t.Errorf("leader %d, zxid %#x", b.e.Leader(), zxid)
+	}
+	b.followAll()
+	trees := make([][]state.NodeView, len(b.e.replicas))
+	for i, r := range b.e.replicas {
+		for _, n := range r.store.Nodes() {
+			trees[i] = append(trees[i], n)
+		}
+	}
+	for i := range trees {
+		if diff := cmp.Diff(trees[0], trees[i]); diff != "" || len(trees[i]) == 0 {
+			t.Errorf("server %d: %s", i, diff)
+		}
+	}
+}
+
+// greeting is the handshake of a client that has seen a zxid.
+func greeting(seen int64) []byte {
+	return wire.AppendConnectRequest(nil, proto.ConnectRequest{
+		TimeoutMs: 5000, LastZxidSeen: seen, Password: make([]byte, 16),
+	})[4:]
+}
