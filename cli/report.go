@@ -13,6 +13,7 @@ type outcomeJSON struct {
 	Clients        int           `json:"clients"`
 	Rounds         int           `json:"rounds"`
 	Goroutines     int           `json:"goroutines"`
+	Servers        int           `json:"servers"`
 	Careless       bool          `json:"careless"`
 	Seed           uint64        `json:"seed"`
 	Schedule       string        `json:"schedule,omitempty"`
@@ -36,6 +37,7 @@ func outcomeOf(o *scenario.Outcome) outcomeJSON {
 	j := outcomeJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Clients: s.Script.Clients, Rounds: s.Script.Rounds, Goroutines: max(1, s.Script.Goroutines),
+		Servers:  max(1, s.Script.Servers),
 		Careless: s.Script.Careless, Seed: s.Seed,
 		Plan: []string{}, Status: o.Status().String(), Property: o.Property(), Summary: o.Summary(),
 		Verdicts: verdictsOf(o.Verdicts()), Trace: o.Result.Trace.Hash(),

@@ -104,7 +104,7 @@
 //   - The code under test must be deterministic apart from its requests: no state shared between
 //     runs, no global math/rand source, no visible map order, no wall clock. A test whose two runs
 //     of one scenario differ says so.
-//   - Faults are those of one server and its network.
+//   - Faults are those of a network and of servers.
 //   - A search that finds nothing is no proof.
 //   - Importing this package registers the flags named above. It belongs in test files and
 //     commands.

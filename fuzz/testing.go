@@ -66,6 +66,8 @@ var (
 		"zksim: seed of the random scenarios")
 	flagGoroutines = flag.Int("zksim.goroutines", 1,
 		"zksim: goroutines of each client that share one object; more than 1 need Workload.Shared")
+	flagServers = flag.Int("zksim.servers", 1,
+		"zksim: servers of the ensemble")
 	flagCareless = flag.Bool("zksim.careless", false,
 		"zksim: clients close objects in use, call with done contexts and try before they wait")
 	flagUnsteady = flag.Bool("zksim.unsteady", false,
@@ -136,12 +138,14 @@ func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 	if testing.Short() {
 		s = scenario.Script{Clients: 2, Rounds: 1}
 	}
-	s.Goroutines, s.Careless = *flagGoroutines, *flagCareless
+	s.Goroutines, s.Servers, s.Careless = *flagGoroutines, *flagServers, *flagCareless
 	switch {
 	case *flagRuns < 1:
 		return s, fmt.Errorf("-zksim.runs=%d; expected 1 or more", *flagRuns)
 	case s.Goroutines < 1:
 		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1 or more", s.Goroutines)
+	case s.Servers < 1:
+		return s, fmt.Errorf("-zksim.servers=%d; expected 1 or more", s.Servers)
 	}
 	if err := (scenario.Scenario{Workload: w, Script: s}).Validate(); err != nil {
 		return s, fmt.Errorf("-zksim.%w", err) // the error begins with the name of the flag

@@ -310,11 +310,12 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 	}
 }
 
-// TestFlagsOfTheScript: several goroutines of careless clients play.
+// TestFlagsOfTheScript: several goroutines of careless clients play, with several servers.
 func TestFlagsOfTheScript(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "20")
 	setFlag(t, "zksim.goroutines", "2")
+	setFlag(t, "zksim.servers", "3")
 	setFlag(t, "zksim.careless", "true")
 	smallScript(t)
 	var scripts sync.Map
@@ -328,9 +329,9 @@ func TestFlagsOfTheScript(t *testing.T) {
 		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
 	}
 	if _, played := scripts.Load(scenario.Script{
-		Clients: 1, Rounds: 1, Goroutines: 2, Careless: true,
+		Clients: 1, Rounds: 1, Goroutines: 2, Servers: 3, Careless: true,
 	}); !played {
-		t.Error("no careless script of two goroutines was played")
+		t.Error("no careless script of two goroutines and three servers was played")
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package sim runs clients of ZooKeeper in virtual time, under a plan of faults.
 //
-// A [World] is a description: several clients, one server, and a plan of faults. [World.Run] runs
+// A [World] is a description: several clients, a server, and a plan of faults. [World.Run] runs
 // it and returns a [trace.Result]: the trace of the run, every change at the server, the state at
 // rest, and the clients that got stuck.
 //
@@ -29,6 +29,13 @@
 //
 // A fault acts on the n-th request or watch notification of a client, or at a time; package fault
 // lists the kinds. Result.Missed lists the faults of the plan that found nothing to act on.
+//
+// # Several servers
+//
+// World.Servers is the number of servers of an ensemble. The leader applies every write; each
+// follower applies it some time later, and answers reads from its own tree until then. A client
+// dials the servers in turn. If the leader goes down, or a majority, another leader is elected: all
+// connections end, no session does.
 //
 // # Virtual time
 //

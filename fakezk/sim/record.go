@@ -16,6 +16,9 @@ type origin struct{ czxid, owner int64 }
 
 // recordChanges notes every change that the engine made.
 func (s *simulation) recordChanges(r engine.Reaction) {
+	for _, a := range r.Followed {
+		s.notes.Notified(a.Txn.Zxid, func(c trace.Change) int { return notifiedOf(a, c) })
+	}
 	for _, a := range r.Applied {
 		s.replicate(a.Txn.Zxid)
 		changes := a.Txn.Changes

@@ -53,6 +53,16 @@ func (n *Notes) Change(at Moment, what Change) {
 	n.changes = append(n.changes, noted[Change]{at, what})
 }
 
+// Notified adds to the notifications of the changes of a transaction, when another server has sent
+// some.
+func (n *Notes) Notified(zxid int64, number func(Change) int) {
+	for i := len(n.changes) - 1; i >= 0 && n.changes[i].what.Zxid >= zxid; i-- {
+		if c := &n.changes[i].what; c.Zxid == zxid {
+			c.Notified += number(*c)
+		}
+	}
+}
+
 // Strike adds a fault that acts, if *fired is true when the run has ended.
 func (n *Notes) Strike(at Moment, what Strike, fired *bool) {
 	n.strikes = append(n.strikes, noted[pendingStrike]{at, pendingStrike{what, fired}})

@@ -212,8 +212,8 @@ func yamlError(name string, err error) error {
 }
 
 var scenarioKeys = []string{
-	"workload", "implementation", "clients", "rounds", "goroutines", "careless", "seed", "schedule",
-	"plan", "expect", "property", "trace",
+	"workload", "implementation", "clients", "rounds", "goroutines", "servers", "careless", "seed",
+	"schedule", "plan", "expect", "property", "trace",
 }
 
 type scenarioParser struct {

@@ -119,7 +119,7 @@ var badFiles = []struct{ about, old, new, want string }{
 	{
 		"unknown key", "seed: 1", "sede: 1",
 		`f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, ` +
-			`rounds, goroutines, careless, seed, schedule, plan, expect, property, trace`,
+			`rounds, goroutines, servers, careless, seed, schedule, plan, expect, property, trace`,
 	},
 	{
 		"key twice", "seed: 1", "seed: 1\nseed: 2",
@@ -172,6 +172,14 @@ var badFiles = []struct{ about, old, new, want string }{
 		"goroutines for a lock", "rounds: 1", "rounds: 1\ngoroutines: 2",
 		"f.yaml:5:13: goroutines: 2; expected 1: " +
 			"an object of lock zk.Lock is not used by several goroutines",
+	},
+	{
+		"no servers", "rounds: 1", "rounds: 1\nservers: 0",
+		"f.yaml:5:10: servers: 0; expected 1 to 7",
+	},
+	{
+		"too many servers", "rounds: 1", "rounds: 1\nservers: 8",
+		"f.yaml:5:10: servers: 8; expected 1 to 7",
 	},
 	{
 		"goroutines is text", "rounds: 1", "rounds: 1\ngoroutines: two",

@@ -24,7 +24,7 @@ func (p scenarioParser) checkKinds() error {
 
 func (p scenarioParser) checkKind(key string, value ast.Node) error {
 	switch key {
-	case "clients", "rounds", "goroutines", "seed":
+	case "clients", "rounds", "goroutines", "servers", "seed":
 		n, ok := value.(*ast.IntegerNode)
 		if !ok {
 			return p.wrongKind(value, key, "a whole number")

@@ -99,11 +99,19 @@
 //     names and saves the scenario, with the property "crash". A test leaves notes of the scenarios
 //     that were under way in testdata/zksim; the next test plays each of them first, alone, and
 //     keeps the one that ends the process. Such a scenario is not made small.
-//   - Faults are those of one server and its network. There are no followers that lag and no
-//     failover, the clocks of clients do not drift apart, and zk.ErrNoServer does not occur.
+//   - The clocks of clients do not drift apart, and zk.ErrNoServer does not occur.
 //   - Herd is judged only in runs in which no wait was given up.
 //   - A search that finds nothing is no proof. It says that these plans of faults, under these
 //     schedules, did no harm.
+//
+// # Several servers
+//
+// Script.Servers is the number of servers of the ensemble, 1 by default. With several of them a
+// client is connected to one, by the seed, and to the next one after a lost connection. Writes are
+// applied by the leader. Another server applies them some milliseconds later, or up to 0.64 s if
+// the seed makes it slow, and until then its reads, watches and ephemeral nodes are old. A server
+// that is behind what a client has seen refuses the client. When the leader restarts, or a majority
+// is down, all connections end and another leader is elected.
 //
 // # A real server
 //

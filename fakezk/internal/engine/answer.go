@@ -148,19 +148,24 @@ func (e *Engine) caller(c *conn) state.Caller {
 	return state.Caller{Session: c.sessionID(), IDs: c.ids.List()}
 }
 
-// apply lets the leader apply a transaction and notify its watchers.
+// apply lets the leader apply a transaction.
 func (e *Engine) apply(txn state.Txn) state.Result {
 	e.propose(txn)
-	res := e.leader.store.Apply(txn)
+	a := e.applyAt(e.leader, txn)
+	a.ByServer = e.byServer || txn.Session == 0
+	e.applied = append(e.applied, a)
+	return a.Result
+}
+
+// applyAt lets a server apply a transaction and notify its watchers.
+func (e *Engine) applyAt(r *replica, txn state.Txn) Applied {
+	a := Applied{Txn: txn, Result: r.store.Apply(txn)}
 	start := len(e.notified)
-	for i := range res.Events {
-		sessions, watchers := e.fire(e.leader, &res.Events[i])
+	for i := range a.Result.Events {
+		sessions, watchers := e.fire(r, &a.Result.Events[i])
 		e.notified, e.watchers = append(e.notified, sessions), append(e.watchers, watchers)
 	}
-	e.applied = append(e.applied, Applied{
-		Txn: txn, Result: res, ByServer: e.byServer || txn.Session == 0,
-		Notified: e.notified[start:len(e.notified):len(e.notified)],
-		Watchers: e.watchers[start:len(e.watchers):len(e.watchers)],
-	})
-	return res
+	a.Notified = e.notified[start:len(e.notified):len(e.notified)]
+	a.Watchers = e.watchers[start:len(e.watchers):len(e.watchers)]
+	return a
 }

@@ -112,6 +112,7 @@ type effects struct {
 	out         []Output
 	buf         []byte
 	applied     []Applied
+	followed    []Applied
 	notified    [][]int64  // for each event
 	watchers    []Watchers // for each event
 	notifiedIDs []int64    // backs notified
@@ -184,7 +185,7 @@ type Output struct {
 	Event *proto.WatcherEvent
 }
 
-// Applied is one transaction that the call applied.
+// Applied is one transaction that the call let a server apply.
 type Applied struct {
 	Txn    state.Txn
 	Result state.Result
@@ -200,7 +201,9 @@ type Applied struct {
 // Reaction is the effect of one call. Its slices are valid until the next call of the engine.
 type Reaction struct {
 	Out     []Output
-	Applied []Applied
+	Applied []Applied // by the leader
+	// Followed are transactions that followers have applied, in order.
+	Followed []Applied
 	// Request is the request that Handle answered.
 	Request Request
 }
@@ -289,6 +292,7 @@ func (e *Engine) begin(now int64) {
 		e.effects = effects{}
 	}
 	e.out, e.applied, e.buf = e.out[:0], e.applied[:0], e.buf[:0]
+	e.followed = e.followed[:0]
 	e.notified, e.watchers, e.notifiedIDs = e.notified[:0], e.watchers[:0], e.notifiedIDs[:0]
 	e.skipIdleChecks(now)
 }
@@ -297,7 +301,7 @@ func (e *Engine) begin(now int64) {
 func (e *Engine) reaction() Reaction { return e.react(0, Request{}) }
 
 func (e *Engine) react(frameBytes int, req Request) Reaction {
-	r := Reaction{Out: e.out, Applied: e.applied, Request: req}
+	r := Reaction{Out: e.out, Applied: e.applied, Followed: e.followed, Request: req}
 	if e.cfg.Observe != nil {
 		e.cfg.Observe(frameBytes, r)
 	}

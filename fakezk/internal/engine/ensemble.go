@@ -85,10 +85,7 @@ func (e *Engine) catchUp(r *replica) {
 func (e *Engine) follow(r *replica) {
 	txn := r.behind[0]
 	r.behind = r.behind[1:]
-	res := r.store.Apply(txn)
-	for i := range res.Events {
-		e.fire(r, &res.Events[i])
-	}
+	e.followed = append(e.followed, e.applyAt(r, txn))
 	for _, change := range txn.Changes {
 		if closed, ok := change.(state.CloseSession); ok {
 			e.hangUpSession(r, closed.ID)
