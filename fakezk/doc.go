@@ -30,7 +30,8 @@
 // and a session's ten seconds pass in microseconds. No goroutine stays behind once the
 // test's cleanup is done.
 //
-// With [Options].Trace, a test that fails prints what happened at the server, line by line.
+// With [Options].Trace, a test that fails prints what happened at the server, line by line, and
+// [Server.History] returns it.
 //
 // # Faults
 //

@@ -9,6 +9,8 @@ import (
 
 // FaultStatus is a fault that Inject armed, and how far it has come.
 type FaultStatus struct {
+	// Number counts the faults that Inject armed on the server, from 1.
+	Number int
 	// Fault is the one given to Inject, with the name of a session in place of its id.
 	Fault fault.Fault
 	// Matched is the number of requests or events that it has selected so far, including the one it
@@ -83,6 +85,7 @@ func (s *Server) Inject(f fault.Fault) error {
 			"fakezk: inject: fault %q: %d faults are on the list already; call ClearFaults",
 			f, maxArmed)
 	}
+	s.recordCall("inject", "", "%s", f)
 	in.net.Arm(f, in.now())
 	in.wakeInTime()
 	return nil
@@ -94,6 +97,7 @@ func (s *Server) Inject(f fault.Fault) error {
 func (s *Server) ClearFaults() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.recordCall("clear", "", "")
 	s.clearFaults(time.Now())
 	s.schedule()
 }
@@ -113,8 +117,10 @@ func (s *Server) Faults() []FaultStatus {
 		return nil
 	}
 	var list []FaultStatus
-	for _, f := range s.inject.net.Armed() {
-		list = append(list, FaultStatus{Fault: f.Fault, Matched: f.Seen, Fired: f.Fired})
+	for i, f := range s.inject.net.Armed() {
+		list = append(list, FaultStatus{
+			Number: s.cleared + i + 1, Fault: f.Fault, Matched: f.Seen, Fired: f.Fired,
+		})
 	}
 	return list
 }
@@ -125,6 +131,7 @@ func (s *Server) Faults() []FaultStatus {
 func (s *Server) StallConnections(d time.Duration, sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.recordCall("stall", "", "%s of %s", d, s.sessionsText(sessions))
 	in := s.injection()
 	until := in.now() + d
 	for _, l := range s.linksOf(sessions) {

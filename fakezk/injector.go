@@ -136,6 +136,7 @@ func (in *injector) end() {
 	for _, l := range in.links {
 		l.conn = nil
 	}
+	in.server.cleared += len(in.net.Armed())
 	in.server.inject = nil
 }
 

@@ -94,6 +94,7 @@ func (s *Server) Watches() []view.Watch {
 func (s *Server) Put(path string, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.recordCall("put", path, ", %d bytes", len(data))
 	err := inspect.Put(s.engine, path, slices.Clone(data), time.Now(), s.deliver)
 	s.schedule()
 	return err
@@ -107,6 +108,7 @@ func (s *Server) Remove(path string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.recordCall("remove", path, "")
 	nodes := inspect.Tree(s.engine)
 	for i := len(nodes) - 1; i >= 0; i-- { // children come after their parents
 		p := nodes[i].Path
@@ -127,6 +129,7 @@ func (s *Server) Remove(path string) error {
 func (s *Server) ExpireSession(id int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.recordCall("expire", "", "%s", s.sessionsText([]int64{id}))
 	reaction, ok := s.engine.Expire(id, time.Now())
 	if !ok {
 		return fmt.Errorf("fakezk: expire session 0x%x: no such session", id)
@@ -141,6 +144,7 @@ func (s *Server) ExpireSession(id int64) error {
 func (s *Server) DropConnections(sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.recordCall("drop", "", "%s", s.sessionsText(sessions))
 	for _, l := range s.linksOf(sessions) {
 		s.hangUp(l)
 	}

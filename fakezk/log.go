@@ -106,13 +106,13 @@ func (l *eventLog) gap() slog.Record {
 }
 
 // wants says whether the log or the trace takes events of a level.
-func (s *Server) wants(level slog.Level) bool { return s.lines != nil || s.log.on(level) }
+func (s *Server) wants(level slog.Level) bool { return s.history != nil || s.log.on(level) }
 
 // note adds an event to the log and the trace.
 func (s *Server) note(level slog.Level, message string, attrs ...slog.Attr) {
 	s.log.add(level, message, attrs...)
-	if s.lines != nil {
-		s.lines.addEvent(message, attrs)
+	if s.history != nil {
+		s.history.addEvent(message, attrs)
 	}
 }
 
@@ -223,9 +223,12 @@ func (s *Server) logTooLarge(l *serverLink, r engine.Request) {
 	}
 }
 
+// faultMessage is the message of a fault that acts.
+const faultMessage = "fault"
+
 // logFault logs that a fault acts for the first time.
 func (s *Server) logFault(f *carry.Armed) {
-	s.note(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))
+	s.note(slog.LevelInfo, faultMessage, slog.String("line", f.Fault.String()))
 }
 
 // sessionKey is the key of an attribute that names a session.

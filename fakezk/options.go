@@ -60,8 +60,9 @@ type Options struct {
 	// dropped, and a line at level warn has their number. Close waits until the handler has all
 	// lines. The handler's Enabled is called at once and must not block.
 	Logger *slog.Logger
-	// Trace keeps the last 1,000 lines of what happens: requests with their results, notifications,
-	// faults, and the events of Logger, pings left out. Start prints them when the test fails.
+	// Trace keeps the last 1,000 records of what happens: requests with their results,
+	// notifications, faults, the events of Logger, and calls that change the server, pings left
+	// out. History returns them, and Start prints them when the test fails.
 	Trace bool
 }
 

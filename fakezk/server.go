@@ -35,11 +35,12 @@ type Server struct {
 	timer     *time.Timer
 	timerAt   time.Time
 	roster    roster
-	log       *eventLog  // nil without Options.Logger
-	lines     *lastLines // nil without Options.Trace
-	inject    *injector  // nil from ClearFaults until something is injected again
-	stopped   bool       // refuses connections until Restart
-	closed    bool       // for good
+	log       *eventLog // nil without Options.Logger
+	history   *history  // nil without Options.Trace
+	inject    *injector // nil from ClearFaults until something is injected again
+	cleared   int       // the faults that were armed before the last ClearFaults
+	stopped   bool      // refuses connections until Restart
+	closed    bool      // for good
 	closing   chan struct{}
 	listeners map[net.Listener]bool
 	serving   sync.WaitGroup
@@ -79,7 +80,7 @@ func New(opts Options) *Server {
 		closing:   make(chan struct{}),
 		listeners: map[net.Listener]bool{},
 		log:       newEventLog(opts.Logger),
-		lines:     newLastLines(opts.Trace, now),
+		history:   newHistory(opts.Trace, now),
 	}
 	cfg := opts.engineConfig()
 	cfg.Observe = s.words.count
@@ -118,6 +119,7 @@ func (s *Server) Close() error {
 func (s *Server) Stop() {
 	s.lockSoon()
 	defer s.mu.Unlock()
+	s.recordCall("stop", "", "")
 	s.stopLocked()
 }
 
@@ -148,6 +150,7 @@ func (s *Server) Restart() {
 	if s.closed {
 		return
 	}
+	s.recordCall("restart", "", "")
 	s.stopLocked()
 	s.stopped = false
 	if s.inject != nil {
@@ -234,7 +237,7 @@ func (s *Server) handle(l *serverLink, frame []byte, now time.Time) {
 // connection. The lock is held.
 func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *carry.Armed) {
 	r := s.engine.Handle(l.id, frame, now)
-	s.traceRequest(l, r.Request)
+	s.recordRequest(l, r.Request)
 	s.logMalformed(l, r.Request)
 	s.logTooLarge(l, r.Request)
 	s.noteApplied(r.Applied)
@@ -310,7 +313,7 @@ func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
 	if k, ok := l.sink.(*memorySink); ok && out.Event != nil {
 		k.events++
 	}
-	s.traceEvent(l, out)
+	s.recordNotification(l, out)
 	if s.inject != nil && s.inject.takeOutput(l, out, damage) {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -132,14 +133,14 @@ func TestTheTraceOfAFailedTestIsPrinted(t *testing.T) {
 
 // TestTheTraceIsBounded: the last lines are kept, in order.
 func TestTheTraceIsBounded(t *testing.T) {
-	l := newLastLines(true, time.Now())
-	for i := range maxTraceLines + 5 {
-		l.add("a", fmt.Sprint("line ", i+1))
+	l := newHistory(true, time.Now())
+	for i := range maxHistory + 5 {
+		l.add(view.Record{Text: fmt.Sprint("line ", i+1)})
 	}
 	lines := strings.Split(strings.TrimSpace(l.String()), "\n")
-	check.Equal(t, len(lines), maxTraceLines)
+	check.Equal(t, len(lines), maxHistory)
 	check.Contains(t, lines[0], "line 6")
-	check.Contains(t, lines[maxTraceLines-1], "line 1005")
+	check.Contains(t, lines[maxHistory-1], "line 1005")
 }
 
 func TestNamesOfClients(t *testing.T) {

@@ -26,6 +26,8 @@ func TestStrings(t *testing.T) {
 		{Watch{Path: "/a", Session: 1}, "/a node, standard, of 0x1"},
 		{Watch{Path: "/a", Children: true, Mode: RecursiveWatch},
 			"/a children, persistent-recursive, of 0x0"},
+		{Record{Number: 7, Session: "S1", Text: "-> sync /"}, "7 S1 -> sync /"},
+		{Record{Number: 8, Text: "call: reset"}, "8 call: reset"},
 	} {
 		check.Equal(t, test.value.String(), test.want)
 	}

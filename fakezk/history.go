@@ -1,0 +1,200 @@
+package fakezk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/tracetext"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fakezk/view"
+)
+
+// maxHistory is how many records of Options.Trace are kept, and maxRecordText the length of the
+// text and of the path of one in bytes: a request may have a million paths.
+const (
+	maxHistory    = 1000
+	maxRecordText = 2000
+)
+
+// history keeps the last records of what happens at a server. The server's mutex guards it. A nil
+// history keeps none.
+type history struct {
+	began   time.Time
+	records []view.Record // a ring: record n is at index (n-1) % maxHistory
+	count   int64
+	more    chan struct{} // closed when there is a new record; nil if no caller waits for one
+}
+
+func newHistory(wanted bool, now time.Time) *history {
+	if !wanted {
+		return nil
+	}
+	return &history{began: now}
+}
+
+// add keeps a record, which gets its number and time.
+func (h *history) add(r view.Record) {
+	h.count++
+	r.Number, r.Time = h.count, time.Now()
+	r.Path, r.Text = cut(r.Path), cut(r.Text)
+	if len(h.records) < maxHistory {
+		h.records = append(h.records, r)
+	} else {
+		h.records[(h.count-1)%maxHistory] = r
+	}
+	if h.more != nil {
+		close(h.more)
+		h.more = nil
+	}
+}
+
+// cut is a text with at most maxRecordText bytes, and dots if that is not all of it.
+func cut(text string) string {
+	if len(text) <= maxRecordText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxRecordText], "") + "..."
+}
+
+// addEvent adds an event in the words of the log.
+func (h *history) addEvent(message string, attrs []slog.Attr) {
+	r := view.Record{Kind: view.EventRecord}
+	if message == faultMessage {
+		r.Kind = view.FaultRecord
+	}
+	for _, a := range attrs {
+		if a.Key == sessionKey {
+			r.Session = a.Value.String()
+			continue
+		}
+		message += " " + a.String()
+	}
+	r.Text = message
+	h.add(r)
+}
+
+// since lists the records with a number above after, oldest first.
+func (h *history) since(after int64) []view.Record {
+	var list []view.Record
+	for n := max(after, h.count-int64(len(h.records)), 0) + 1; n <= h.count; n++ {
+		list = append(list, h.records[(n-1)%maxHistory])
+	}
+	return list
+}
+
+// coming is closed when there is a new record.
+func (h *history) coming() <-chan struct{} {
+	if h.more == nil {
+		h.more = make(chan struct{})
+	}
+	return h.more
+}
+
+// String is the records as lines, oldest first.
+func (h *history) String() string {
+	var b strings.Builder
+	for _, r := range h.since(0) {
+		line := trace.Entry{
+			Step: r.Number, Time: r.Time.Sub(h.began), Actor: r.Session, Text: r.Text,
+		}
+		if line.Actor == "" {
+			line.Actor = "server"
+		}
+		b.WriteString(line.String() + "\n")
+	}
+	return b.String()
+}
+
+// traceText is the trace of Options.Trace, "" without it.
+func (s *Server) traceText() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.history == nil {
+		return ""
+	}
+	return s.history.String()
+}
+
+// History lists the records of Options.Trace with a number above after, oldest first: at most the
+// last 1,000. If the first of them has a number above after+1, those between are lost.
+func (s *Server) History(after int64) []view.Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.history == nil {
+		return nil
+	}
+	return s.history.since(after)
+}
+
+// AwaitHistory is a History that waits until there is a record. It returns the error of a context
+// that is done, and ErrStopped when the server is closed.
+func (s *Server) AwaitHistory(ctx context.Context, after int64) ([]view.Record, error) {
+	if s.history == nil {
+		return nil, errors.New("fakezk: await history: needs Options.Trace")
+	}
+	for {
+		s.mu.Lock()
+		records, more := s.history.since(after), s.history.coming()
+		s.mu.Unlock()
+		if len(records) > 0 {
+			return records, nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-s.closing:
+			return nil, ErrStopped
+		}
+	}
+}
+
+// recordRequest adds a request that the server has handled.
+func (s *Server) recordRequest(l *serverLink, r engine.Request) {
+	if s.history != nil && !r.Handshake && r.Body != nil && r.Header.Op != proto.OpPing {
+		s.history.add(view.Record{
+			Kind: view.RequestRecord, Session: l.name, Op: r.Header.Op.String(),
+			Path: proto.PathOf(r.Body), Text: "-> " + tracetext.Request(r).String(),
+		})
+	}
+}
+
+// recordNotification adds a notification on its way to a session.
+func (s *Server) recordNotification(l *serverLink, out engine.Output) {
+	if s.history != nil && out.Event != nil {
+		s.history.add(view.Record{
+			Kind: view.NotificationRecord, Session: l.name, Op: out.Event.Type.String(),
+			Path: out.Event.Path, Text: "<- " + tracetext.Event(*out.Event).String(),
+		})
+	}
+}
+
+// recordCall adds a call of a method of the server, such as "put". The lock is held.
+func (s *Server) recordCall(op, path, format string, args ...any) {
+	if s.history != nil {
+		s.history.add(view.Record{
+			Kind: view.CallRecord, Op: op, Path: path,
+			Text: strings.TrimSuffix("call: "+op+" "+path+fmt.Sprintf(format, args...), " "),
+		})
+	}
+}
+
+// sessionsText names the sessions of a call.
+func (s *Server) sessionsText(sessions []int64) string {
+	if len(sessions) == 0 {
+		return "all"
+	}
+	names := make([]string, len(sessions))
+	for i, id := range sessions {
+		if names[i] = s.roster.name(id); names[i] == "" {
+			names[i] = hexText(id)
+		}
+	}
+	return strings.Join(names, ", ")
+}
