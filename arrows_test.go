@@ -38,12 +38,14 @@ var arrows = map[string]string{
 		fakezk/internal/wire`,
 	"fakezk/internal/fourletter": `
 		fakezk/internal/engine fakezk/internal/proto`,
-	"fakezk/internal/memnet": ``,
-	"fakezk/internal/txnlog": `fakezk/internal/proto fakezk/internal/wire`,
-	"fakezk/internal/bubble": ``,
-	"fakezk/fault":           `fakezk/internal/proto`,
-	"fakezk/view":            ``,
-	"fakezk/trace":           `fakezk/fault fakezk/view`,
+	"fakezk/internal/memnet":   ``,
+	"fakezk/internal/txnlog":   `fakezk/internal/proto fakezk/internal/wire`,
+	"fakezk/internal/bubble":   ``,
+	"fakezk/internal/dialhook": ``,
+	"fakezk/internal/tlsend":   `fakezk/internal/memnet`,
+	"fakezk/fault":             `fakezk/internal/proto`,
+	"fakezk/view":              ``,
+	"fakezk/trace":             `fakezk/fault fakezk/view`,
 	"fakezk/internal/carry": `
 		fakezk/fault fakezk/internal/proto fakezk/internal/wire`,
 	"fakezk/internal/inspect": `
@@ -54,19 +56,21 @@ var arrows = map[string]string{
 	"fakezk/internal/zkclient": `fakezk/trace github.com/go-zookeeper/zk`,
 	"fakezk": `
 		fakezk/fault fakezk/view fakezk/internal/carry fakezk/internal/engine
-		fakezk/internal/fourletter fakezk/internal/inspect fakezk/internal/memnet
-		fakezk/internal/proto fakezk/internal/state fakezk/internal/tracetext
-		fakezk/internal/wire fakezk/trace
+		fakezk/internal/dialhook fakezk/internal/fourletter fakezk/internal/inspect
+		fakezk/internal/proto fakezk/internal/state fakezk/internal/tlsend
+		fakezk/internal/tracetext fakezk/internal/wire fakezk/trace
 		github.com/go-zookeeper/zk`,
 	"fakezk/sim": `
 		fakezk/fault fakezk/view fakezk/trace fakezk/internal/bubble fakezk/internal/carry
-		fakezk/internal/engine fakezk/internal/inspect fakezk/internal/memnet
-		fakezk/internal/proto fakezk/internal/state fakezk/internal/tracetext
-		fakezk/internal/wire fakezk/internal/zkclient github.com/go-zookeeper/zk`,
+		fakezk/internal/dialhook fakezk/internal/engine fakezk/internal/inspect
+		fakezk/internal/proto fakezk/internal/state fakezk/internal/tlsend
+		fakezk/internal/tracetext fakezk/internal/wire fakezk/internal/zkclient
+		github.com/go-zookeeper/zk`,
 	"fakezk/realworld": `
 		fakezk/fault fakezk/view fakezk/trace fakezk/sim fakezk/internal/bubble
 		fakezk/internal/carry fakezk/internal/engine fakezk/internal/memnet fakezk/internal/proto
-		fakezk/internal/tracetext fakezk/internal/txnlog fakezk/internal/wire
+		fakezk/internal/tlsend fakezk/internal/tracetext fakezk/internal/txnlog
+		fakezk/internal/wire
 		fakezk/internal/zkclient github.com/go-zookeeper/zk`,
 	"fakezk/conform": `
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/zksim/zksim/fakezk/internal/memnet"
+	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
 // Address is the server address to give to zk.Connect together with Dialer. It
@@ -25,7 +25,9 @@ const Address = "127.0.0.1:2181"
 // A server that was made outside of a testing/synctest bubble refuses connections from inside, and
 // the other way round.
 func (s *Server) Dialer() zk.Dialer {
-	return func(_, _ string, _ time.Duration) (net.Conn, error) { return s.dial() }
+	return func(_, address string, _ time.Duration) (net.Conn, error) {
+		return s.dialAs("", hostOf(address))
+	}
 }
 
 // DialerAs is a Dialer whose sessions have a name: the first one is called name, the second one
@@ -42,17 +44,26 @@ func (s *Server) DialerAs(name string) zk.Dialer {
 	s.mu.Lock()
 	s.roster.expect(name)
 	s.mu.Unlock()
-	return func(_, _ string, _ time.Duration) (net.Conn, error) { return s.dialAs(name) }
+	return func(_, address string, _ time.Duration) (net.Conn, error) {
+		return s.dialAs(name, hostOf(address))
+	}
 }
 
-func (s *Server) dial() (net.Conn, error) { return s.dialAs("") }
+// hostOf is the host of an address, which may have no port.
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
+}
 
-func (s *Server) dialAs(name string) (net.Conn, error) {
+// dialAs connects a client with a name, "" for none, which has dialed a host.
+func (s *Server) dialAs(name, host string) (net.Conn, error) {
 	if err := s.checkBubble(); err != nil {
 		return nil, err
 	}
 	var l *serverLink
-	conn := memnet.New(
+	conn := tlsend.New(host,
 		func(p []byte) { s.receive(l, p) },
 		func() { s.gone(l, false) },
 	)

@@ -139,3 +139,6 @@ func (r *raw) sendHandshake(req proto.ConnectRequest) {
 	r.t.Helper()
 	r.send(wire.AppendConnectRequest(nil, req))
 }
+
+// dial connects without a name.
+func (s *Server) dial() (net.Conn, error) { return s.dialAs("", Address) }

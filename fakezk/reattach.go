@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
-	"github.com/zksim/zksim/fakezk/internal/memnet"
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
 // A memorySink is a connection in memory, which takes whatever it is given.
@@ -20,7 +20,7 @@ import (
 // watches. If it holds none after all, the replies flow after watchPatience. Over TCP the server
 // does as a real one.
 type memorySink struct {
-	conn *memnet.Conn
+	conn *tlsend.Conn
 	mu   *sync.Mutex // of the server, which holds it during every call
 
 	events    int // frames that the engine sent

@@ -3,6 +3,8 @@ package realworld
 import (
 	"io"
 	"net"
+
+	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
 // door is where the client's own code connects by TCP. What it dials is a connection of the client:
@@ -57,14 +59,19 @@ func (c *Client) receive(l net.Listener) {
 	}
 }
 
-// connected connects the client's own code to the server, as dial decides.
-func (c *Client) connected(own net.Conn) {
+// connected connects the client's own code to the server, as dial decides. The code may speak TLS.
+func (c *Client) connected(socket net.Conn) {
 	c.run.mu.Lock()
 	c.door.used = true
 	c.run.mu.Unlock()
+	own, err := tlsend.Accept(socket, "127.0.0.1")
+	if err != nil {
+		closeQuietly(socket)
+		return
+	}
 	inner, err := c.dial(serverPatience)
 	if err != nil {
-		reset(own)
+		reset(socket)
 		return
 	}
 	go func() {
@@ -74,7 +81,7 @@ func (c *Client) connected(own net.Conn) {
 	}()
 	_, err = io.Copy(own, inner)
 	if err != nil {
-		reset(own)
+		reset(socket)
 	}
 	closeQuietly(own)
 }

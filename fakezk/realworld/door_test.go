@@ -2,6 +2,9 @@ package realworld_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
 	"testing"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -54,4 +58,31 @@ func TestFaultsActOnOwnConnections(t *testing.T) {
 			t.Error("the node has outlived its session")
 		}
 	}
+}
+
+// TestOwnConnectionsThroughTLS: the proxy answers TLS, and the real server gets plain requests.
+func TestOwnConnectionsThroughTLS(t *testing.T) {
+	t.Parallel()
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(sim.RootCA())
+	plan := []fault.Fault{{Kind: fault.DropReply, Client: "a", Op: "create", Path: "/own", Request: 1}}
+	var lost error
+	runReal(t, realWorld(startReal(t), plan, func(_ context.Context, c *realworld.Client) {
+		conn, _, err := zk.Connect([]string{c.Address()}, 4*time.Second,
+			zk.WithHostProvider(fakezk.HostProvider()),
+			zk.WithDialer(func(network, address string, timeout time.Duration) (net.Conn, error) {
+				return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address,
+					&tls.Config{RootCAs: pool})
+			}))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		if _, _, err := conn.Exists("/"); err != nil {
+			t.Error(err)
+		}
+		_, lost = conn.Create("/own", nil, 0, openACL)
+	}))
+	check.Is(t, lost, zk.ErrConnectionClosed, "the create whose reply is lost")
 }

@@ -8,23 +8,30 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/carry"
-	"github.com/zksim/zksim/fakezk/internal/memnet"
+	"github.com/zksim/zksim/fakezk/internal/dialhook"
+	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
 // Overlaid says that the program was built by zksim go: then clients may dial any address
 // themselves, by TCP, and reach the World's server.
-const Overlaid = bubble.Overlaid
+const Overlaid = dialhook.Overlaid
 
-// Address is an address of the World's server, or of the first one, for code that dials by itself; see [Overlaid].
+// Address is an address of the World's server, or of the first one, for code that dials by itself;
+// see [Overlaid].
 const Address = "127.0.0.1:2181"
+
+// RootCA is a certificate, as PEM, for code that dials by itself and through TLS. It is that of the
+// authority of the World's server, which has a certificate for any host, and answers with TLS if
+// the client begins with it. It asks for no certificate of the client.
+func RootCA() []byte { return tlsend.RootCA() }
 
 // dialing is a dial that waits for the World.
 type dialing struct {
 	client  *Client
-	connect int // of the client's calls of Connect
-	server  int
+	connect int    // of the client's calls of Connect
+	server  int    // its number
+	host    string // that the client's own code dials, "" for Connect
 	timeout time.Duration
 	result  chan dialResult
 	gone    bool // nobody waits for the result any more; guarded by simulation.mu
@@ -37,15 +44,16 @@ type dialResult struct {
 
 // dial is the dialer of the client's n-th Connect. It blocks until the World decides.
 func (c *Client) dial(nth int, address string, timeout time.Duration) (net.Conn, error) {
-	d := c.askToDial(nth, slices.Index(addresses[:], address), timeout)
+	d := c.askToDial(&dialing{
+		connect: nth, server: slices.Index(addresses[:], address), timeout: timeout,
+	})
 	r := <-d.result
 	return r.conn, r.err
 }
 
 // askToDial hands a dial to the World.
-func (c *Client) askToDial(nth, server int, timeout time.Duration) *dialing {
-	d := &dialing{client: c, connect: nth, server: server, timeout: timeout,
-		result: make(chan dialResult, 1)}
+func (c *Client) askToDial(d *dialing) *dialing {
+	d.client, d.result = c, make(chan dialResult, 1)
 	c.sim.mu.Lock()
 	c.sim.dials = append(c.sim.dials, d)
 	c.sim.mu.Unlock()
@@ -56,15 +64,38 @@ func (c *Client) askToDial(nth, server int, timeout time.Duration) *dialing {
 // usualPatience is how long a dial without a deadline waits for an answer: as long as Linux does.
 const usualPatience = 127 * time.Second
 
-// dialItself is a dial of the client's own code, under the overlay; see [bubble.Own]. It returns
-// when the World decides, or when ctx ends.
-func (c *Client) dialItself(ctx context.Context, deadline time.Time) (net.Conn, error) {
+// ownNet is the network of the client's own code, under the overlay. Every host has the same
+// address, and the address has no name.
+func (c *Client) ownNet() dialhook.Net {
+	return dialhook.Net{
+		Dial: func(ctx context.Context, address string, deadline time.Time) (net.Conn, error, bool) {
+			conn, err := c.dialItself(ctx, address, deadline)
+			return conn, err, true
+		},
+		Address: func(host string) (string, bool) {
+			if net.ParseIP(host) != nil {
+				return host, true
+			}
+			return "127.0.0.1", true
+		},
+		Name: func(string) (string, bool) { return "", true },
+	}
+}
+
+// dialItself is a dial of the client's own code. It returns when the World decides, or when ctx
+// ends.
+func (c *Client) dialItself(ctx context.Context, address string, deadline time.Time) (net.Conn,
+	error) {
 	c.dialed.Store(true)
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
 	timeout := usualPatience
 	if !deadline.IsZero() {
 		timeout = max(0, time.Until(deadline))
 	}
-	d := c.askToDial(0, 0, timeout)
+	d := c.askToDial(&dialing{host: host, timeout: timeout})
 	select {
 	case r := <-d.result:
 		return r.conn, r.err
@@ -140,7 +171,7 @@ func (s *simulation) finishDial(d *dialing, number int) {
 	l := &link{sim: s, id: s.nextConn, client: c, conn: conn}
 	l.arriveUp, l.arriveDown = l.deliverUp, l.deliverDown
 	l.frames.Max = s.world.Server.maxFrame()
-	l.end = memnet.New(l.onWrite, l.onClose)
+	l.end = tlsend.New(d.host, l.onWrite, l.onClose)
 	s.links[l.id] = l
 	s.net.Open(conn)
 	s.engine.Open(l.id, d.server, "127.0.0.1", s.clock())

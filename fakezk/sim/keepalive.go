@@ -36,7 +36,7 @@ type putOff struct {
 // holds mu. While the World sleeps, it does not change what is read here.
 func (l *link) putsOff(p []byte) bool {
 	s := l.sim
-	if s.wakeBy == awake || l.dirty || !bytes.Equal(p, pingFrame) {
+	if s.wakeBy == awake || l.dirty || !bytes.Equal(p, pingFrame) || l.end.Secure() {
 		return false
 	}
 	now := s.elapsed()

@@ -10,8 +10,8 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
-	"github.com/zksim/zksim/fakezk/internal/memnet"
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/tlsend"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/trace"
 )
@@ -23,7 +23,7 @@ type link struct {
 	id       engine.ConnID
 	client   *Client
 	conn     *carry.Conn
-	end      *memnet.Conn // the client's
+	end      *tlsend.Conn // the client's
 	frames   wire.Splitter
 	up, down traffic
 

@@ -4,6 +4,8 @@ package sim
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"math/rand"
 	"net"
@@ -174,4 +176,76 @@ func TestDialsOutsideOfAWorldReachTheNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn.Close()
+}
+
+// secured is the trace of a World whose client dials through TLS, as the libraries do that can: by
+// tls.DialWithDialer, and by tls.Client on a connection of net.DialTimeout.
+func secured(t *testing.T, plan ...fault.Fault) string {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(RootCA())
+	dialers := []zk.Dialer{
+		func(network, address string, timeout time.Duration) (net.Conn, error) {
+			return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address,
+				&tls.Config{RootCAs: pool})
+		},
+		func(network, address string, timeout time.Duration) (net.Conn, error) {
+			conn, err := net.DialTimeout(network, address, timeout)
+			if err != nil {
+				return nil, err
+			}
+			names, err := net.LookupAddr("127.0.0.1")
+			if err == nil {
+				return nil, fmt.Errorf("127.0.0.1 has the names %v", names)
+			}
+			secure := tls.Client(conn, &tls.Config{RootCAs: pool, ServerName: "zk1.prod.example"})
+			return secure, secure.Handshake()
+		},
+	}
+	w := World{Seed: 1, Plan: plan, Clients: []Actor{{Name: "a", Run: func(_ context.Context, c *Client) {
+		for i, dialer := range dialers {
+			conn, _, err := zk.Connect([]string{"zk1.prod.example:2281"}, 10*time.Second,
+				zk.WithDialer(dialer), zk.WithLogInfo(false))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for range 3 {
+				_, err := conn.Create(fmt.Sprintf("/%d-", i), nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+				c.Note("create: %v", err)
+			}
+			c.Sleep(context.Background(), time.Minute) // pings
+			conn.Close()
+		}
+	}}}}
+	r, err := w.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy)+len(r.Missed) > 0 {
+		t.Errorf("%s\npanics %v\nleaked %s\nfrozen %s\nmissed %v", r.Trace, r.Panics, r.Leaked, r.Frozen,
+			r.Missed)
+	}
+	if len(r.Nodes) < 6 || len(r.SessionClient) < 2 {
+		t.Errorf("nodes %v, sessions %v\n%s", r.Nodes, r.SessionClient, r.Trace)
+	}
+	return r.Trace.String()
+}
+
+func TestCodeThatDialsThroughTLS(t *testing.T) {
+	for _, plan := range [][]fault.Fault{
+		nil,
+		{{Kind: fault.DropReply, Client: "a", Op: "create", Request: 2}},
+		{{Kind: fault.CutMidFrame, Client: "a", Op: "create", Request: 2}},
+		{{Kind: fault.Stall, Client: "a", Op: "create", Request: 2, For: time.Second}},
+		{{Kind: fault.Refuse, Client: "a", Op: "create", Request: 2, For: time.Second}},
+		{{Kind: fault.Blackhole, Client: "a", Op: "create", Request: 2, For: time.Second}},
+		{{Kind: fault.Restart, At: 20 * time.Second, For: time.Second}},
+	} {
+		want := secured(t, plan...)
+		for range 5 {
+			if got := secured(t, plan...); got != want {
+				t.Errorf("%v: two runs differ: %s", plan, firstDifference(want, got))
+			}
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/dialhook"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -207,7 +208,7 @@ func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
 		return
 	}
 	c.Goroutine(0).play(func() {
-		c.disown = bubble.Own(c.dialItself)
+		c.disown = dialhook.Own(c.ownNet())
 		run(s.ctx, c)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
@@ -18,8 +19,10 @@ type Env struct {
 	Conn *zk.Conn
 	// Address is an address, host:port, for code that connects by itself. It needs a program built
 	// by zksim go, and then any other address is as good; see [sim.Overlaid]. In a real world it is
-	// empty.
+	// a port of the proxy.
 	Address string
+	// RootCA is a certificate, as PEM, for code that connects to Address through TLS; see [sim.RootCA].
+	RootCA []byte
 	// Name is a name for the owner of the object. No other client has it.
 	Name string
 	// Path is the place of the object. Judges look at this znode and below it.
@@ -36,7 +39,8 @@ func (e Env) InTurn() recipes.Conn { return inTurn{e.Conn} }
 
 // envOf is the Env of a client.
 func envOf(p *scenario.Player, path string) Env {
-	return Env{Context: p.Life(), Conn: p.Conn(), Address: p.Address(), Name: nameOf(p, p.Index()), Path: path}
+	return Env{Context: p.Life(), Conn: p.Conn(), Address: p.Address(), RootCA: sim.RootCA(),
+		Name: nameOf(p, p.Index()), Path: path}
 }
 
 // nameOf is the name of the n-th client's object: in one run of three each is a prefix of the next.

@@ -108,6 +108,8 @@ var edits = []edit{
 		with: "if addrs, ok := zksimLookupHost(host); ok { return addrs, nil };"},
 	{file: "net/lookup.go", in: "(*Resolver).lookupIPAddr", find: "{",
 		with: "if addrs, ok := zksimLookupIPAddr(host); ok { return addrs, nil };"},
+	{file: "net/lookup.go", in: "(*Resolver).LookupAddr", find: "{",
+		with: "if names, err, ok := zksimLookupAddr(addr); ok { return names, err };"},
 }
 
 // added are the files of std with code of our own, and their places below GOROOT/src.

@@ -1,0 +1,84 @@
+package fakezk
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/dialhook"
+	"github.com/zksim/zksim/fakezk/internal/tlsend"
+)
+
+// Host lets code that dials for itself reach the server: until the test ends, all dials by TCP to
+// the addresses, such as "zk1.prod.example:2181", and all look-ups of their hosts, by the calling
+// goroutine and by those that it starts from now on. Other dials use the network. A dial may go
+// through TLS; see [RootCA]. Tests that run in parallel may use the same addresses.
+//
+// The program must be built by zksim go, else the test fails: see docs/any-go.md. A goroutine of
+// time.AfterFunc, or one that was started before, uses the network.
+func (s *Server) Host(t TB, addresses ...string) {
+	t.Helper()
+	if !dialhook.Overlaid {
+		t.Fatalf("fakezk: Host needs a program built by zksim go: run the test by zksim go test, " +
+			"or give the code the Dialer of the server")
+	}
+	h := hosts{server: s, addresses: map[string]string{}, dialed: map[string]bool{}}
+	for _, address := range addresses {
+		if err := h.add(address); err != nil {
+			t.Fatalf("fakezk: Host: %v", err)
+		}
+	}
+	t.Cleanup(dialhook.Own(dialhook.Net{Dial: h.dial, Address: h.address, Name: h.name}))
+}
+
+// RootCA is a certificate, as PEM, for code that dials through TLS to an address of [Server.Host]
+// or by a Dialer. It is that of the authority of all Servers. A Server has a certificate for any
+// host, answers with TLS if the client begins with it, and asks for no certificate of the client.
+func RootCA() []byte { return tlsend.RootCA() }
+
+// hosts are the addresses by which a Server is known.
+type hosts struct {
+	server    *Server
+	addresses map[string]string // from the name of a host to its IP address
+	dialed    map[string]bool   // host:port, by name and by IP address
+}
+
+// add makes an address known. A name gets an IP address that no real host has (RFC 5737).
+func (h hosts) add(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" || port == "" {
+		return fmt.Errorf("address %q: expected host:port", address)
+	}
+	h.dialed[address] = true
+	if net.ParseIP(host) != nil {
+		return nil
+	}
+	if h.addresses[host] == "" {
+		h.addresses[host] = fmt.Sprintf("192.0.2.%d", len(h.addresses)+1)
+	}
+	h.dialed[net.JoinHostPort(h.addresses[host], port)] = true
+	return nil
+}
+
+func (h hosts) dial(_ context.Context, address string, _ time.Time) (net.Conn, error, bool) {
+	if !h.dialed[address] {
+		return nil, nil, false
+	}
+	conn, err := h.server.dialAs("", hostOf(address))
+	return conn, err, true
+}
+
+func (h hosts) address(host string) (string, bool) {
+	address, ok := h.addresses[host]
+	return address, ok
+}
+
+func (h hosts) name(address string) (string, bool) {
+	for host, of := range h.addresses { // at most one has it
+		if of == address {
+			return host, true
+		}
+	}
+	return "", false
+}

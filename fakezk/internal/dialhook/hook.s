@@ -1,0 +1,1 @@
+// It lets the package have functions without a body.
