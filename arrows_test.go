@@ -22,11 +22,12 @@ var arrows = map[string]string{
 	"model": ``,
 	"linearizability": `
 		linearizability/ops model github.com/anishathalye/porcupine`,
-	"linearizability/ops":    ``,
-	"linearizability/record": `linearizability`,
-	"internal/refstore":      ``,
-	"recipes":                `github.com/go-zookeeper/zk`,
-	"recipes/classic":        `recipes github.com/go-zookeeper/zk`,
+	"linearizability/foreign": `linearizability linearizability/ops`,
+	"linearizability/ops":     ``,
+	"linearizability/record":  `linearizability`,
+	"internal/refstore":       ``,
+	"recipes":                 `github.com/go-zookeeper/zk`,
+	"recipes/classic":         `recipes github.com/go-zookeeper/zk`,
 	"recipes/internal/testconn": `
 		fakezk fakezk/fault fakezk/view github.com/go-zookeeper/zk`,
 	"fakezk/internal/proto":     ``,
@@ -106,7 +107,8 @@ var arrows = map[string]string{
 	"cli": `
 		fakezk fakezk/conform fakezk/fault fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
 		fakezk/trace fuzz/object fuzz/picture fuzz/saved fuzz/scenario internal/inflight
-		internal/overlay linearizability linearizability/ops linearizability/record
+		internal/overlay linearizability linearizability/foreign linearizability/ops
+		linearizability/record
 		github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
 }
 

@@ -16,6 +16,8 @@ type checkCommand struct {
 	Kind string `arg:"" help:"Kind of object: lock, queue, register, and most others of list."`
 	File string `arg:"" help:"History, as package record writes it."`
 
+	Format    string        `help:"Format of the file: zksim, jepsen (EDN), porcupine (JSON), or auto." enum:"auto,zksim,jepsen,porcupine" default:"auto" placeholder:"NAME"`
+	Key       string        `help:"The object to judge, in a history of jepsen or porcupine with many keys." placeholder:"K"`
 	Path      string        `help:"Znode of the object, or directory of its znodes. Needed with the server's side." placeholder:"PATH"`
 	Leases    int           `help:"Leases of a semaphore." default:"1" placeholder:"N"`
 	Unordered bool          `help:"The queue need not be first in, first out."`
@@ -37,7 +39,7 @@ func (c *checkCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	file, err := record.Load(c.File)
+	file, err := c.load()
 	if err != nil {
 		return err
 	}
@@ -68,7 +70,25 @@ func (c *checkCommand) Run(a *app) error {
 
 // repeat is the command that draws the picture again.
 func (c *checkCommand) repeat(a *app) string {
-	return fmt.Sprintf("%s check %s %s", a.name, c.Kind, c.File)
+	words := []string{a.name, "check", c.Kind, c.File}
+	for _, f := range []struct {
+		name, value string
+		given       bool
+	}{
+		{"--format", c.Format, c.Format != formatAuto},
+		{"--key", c.Key, c.Key != ""},
+		{"--path", c.Path, c.Path != ""},
+		{"--leases", fmt.Sprint(c.Leases), c.Leases != 1},
+		{"--within", c.Within.String(), c.Within != 0},
+	} {
+		if f.given {
+			words = append(words, f.name, f.value)
+		}
+	}
+	if c.Unordered {
+		words = append(words, "--unordered")
+	}
+	return strings.Join(words, " ")
 }
 
 // fits returns an error if a history is not one of the kind, or lacks what the kind needs.

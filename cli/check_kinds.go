@@ -104,8 +104,7 @@ var checkedKinds = []checkedKind{
 		},
 	},
 	{
-		name: "register", calls: []string{ops.Read, ops.Write, ops.CAS},
-		claims: func(*checkCommand) linearizability.Claims { return linearizability.Register{} },
+		name: "register", calls: []string{ops.Read, ops.Write, ops.CAS}, claims: register,
 	},
 	{
 		name: "id-generator", calls: []string{ops.Next, ops.Close},

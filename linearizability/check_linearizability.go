@@ -32,7 +32,11 @@ type sequential[S comparable, O any] struct {
 	start S
 	step  func(S, O) []S
 	show  func(S) string
+	most  int // steps of one search, 0 for maxSteps
 }
+
+// bound is the limit of the steps of one search.
+func (o sequential[S, O]) bound() int { return cmp.Or(o.most, maxSteps) }
 
 // inOrder runs the model once along the keys. If that works, the history is linearizable, since
 // every key lies within the interval of its operation. If it does not, some other order may.
@@ -83,14 +87,14 @@ func decide[S comparable, O any](o sequential[S, O], events []event[O]) porcupin
 	return porcupine.Ok
 }
 
-// search asks porcupine whether the history is linearizable. The answer is Unknown after maxSteps.
+// search asks porcupine whether the history is linearizable. The answer is Unknown beyond its bound.
 func search[S comparable, O any](o sequential[S, O], events []event[O]) porcupine.CheckResult {
 	steps := 0
 	ok := porcupine.CheckOperations(toModel(o, &steps), toOperations(inGoodOrder(events)))
 	switch {
 	case ok:
 		return porcupine.Ok
-	case steps > maxSteps:
+	case steps > o.bound():
 		return porcupine.Unknown
 	}
 	return porcupine.Illegal
@@ -180,7 +184,7 @@ func linearizabilityVerdict[S comparable, O any](
 		return v
 	default:
 		return unknown(Linearizability, nil, "porcupine did not decide %s in %s of the model",
-			count(len(events), "operation"), count(maxSteps, "step"))
+			count(len(events), "operation"), count(o.bound(), "step"))
 	}
 }
 
@@ -220,13 +224,13 @@ func prefix[O any](byReturn []event[O], n int) []event[O] {
 }
 
 // toModel wraps the model for porcupine; a state there is a set of model states. It counts the
-// steps. After maxSteps nothing is possible any more, so that the search ends.
+// steps. Beyond its bound nothing is possible any more, so that the search ends.
 func toModel[S comparable, O any](o sequential[S, O], steps *int) porcupine.Model {
 	seed := maphash.MakeSeed()
 	nm := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{o.start} },
 		Step: func(state, input, _ any) []any {
-			if *steps++; *steps > maxSteps {
+			if *steps++; *steps > o.bound() {
 				return nil
 			}
 			var next []any

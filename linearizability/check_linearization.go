@@ -59,7 +59,7 @@ func longestOrder[S comparable, O any](o sequential[S, O], list []event[O]) ([]i
 	steps := 0
 	operations := toOperations(inGoodOrder(list))
 	_, info := porcupine.CheckOperationsVerbose(toModel(o, &steps), operations, 0)
-	if steps > maxSteps {
+	if steps > o.bound() {
 		return nil, false
 	}
 	var longest []int

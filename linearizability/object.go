@@ -21,6 +21,9 @@ type Object[S comparable, O any] struct {
 	Step func(S, O) []S
 	// Show prints a state for the picture; nil prints it with %v.
 	Show func(S) string
+	// MaxSteps limits the steps of the model in one search for an order, 0 means 20,000. A history
+	// that needs more is [Unknown], unless its likely order explains it.
+	MaxSteps int
 	// Effects returns the effects in a history with slices in step order. An operation without an
 	// effect is left out: one that has failed, or one that was never applied according to the
 	// server's log.
@@ -55,7 +58,7 @@ func (o Object[S, O]) judge(h History, left *Leftovers) Report {
 	for _, e := range o.Effects(h) {
 		events = append(events, e.event(h.End))
 	}
-	model := sequential[S, O]{start: o.Start, step: o.Step, show: o.Show}
+	model := sequential[S, O]{start: o.Start, step: o.Step, show: o.Show, most: o.MaxSteps}
 	if model.show == nil {
 		model.show = func(s S) string { return fmt.Sprintf("%v", s) }
 	}

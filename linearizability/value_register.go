@@ -11,7 +11,11 @@ import (
 // Register claims to be a register that holds one value and has no versions. Its calls are
 // [ops.Read], [ops.Write] and [ops.CAS]. The Input of a CAS is made by [OldNew]; it compares
 // values, not versions as that of a [Value]. At first the register holds nothing.
-type Register struct{}
+type Register struct {
+	// MaxSteps limits the search for an order of the calls; see [Object]. A register whose calls
+	// overlap for long needs more steps than most objects.
+	MaxSteps int
+}
 
 // OldNew returns the Input of a CAS of a [Register]: the value that it expects, nil for none, and
 // the value to set.
@@ -23,9 +27,10 @@ func OldNew(old *string, new string) string {
 	return string(text)
 }
 
-func (Register) judge(h History, left *Leftovers) Report {
+func (claims Register) judge(h History, left *Leftovers) Report {
 	return Judge(h, left, Object[model.Register, model.RegisterOp]{
 		Noun: "register", Step: model.Register.Step, Show: showRegister, Effects: registerEffects,
+		MaxSteps: claims.MaxSteps,
 	})
 }
 
