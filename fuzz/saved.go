@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/saved"
@@ -41,7 +40,7 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 
 // replayCommand is the command that shows a saved failure of a test again, as a shell reads it.
 func replayCommand(t TB, name string) string {
-	return fmt.Sprintf("go test -run %s -zksim.replay=%s", runPattern(t.Name()), shellWord(name))
+	return saved.TestOf(t.Name()).Command("-zksim.replay=" + name)
 }
 
 // trySaved plays the saved failures of the test. It fails if one is still a violation or cannot be
@@ -113,7 +112,7 @@ func playSaved(w scenario.Workload, name string) (*saved.Replay, error) {
 // that of the test.
 func replay(t TB, w scenario.Workload) {
 	t.Helper()
-	name := *flagReplay
+	name := located(*flagReplay)
 	r, err := playSaved(w, name)
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
@@ -136,6 +135,23 @@ func replay(t TB, w scenario.Workload) {
 	}
 }
 
+// located finds a file that is named by its path from the module's root or from a directory on the
+// way to it: go test runs a test in the directory of its package, wherever go test was typed.
+func located(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	for dir := "."; ; dir = filepath.Join("..", dir) {
+		if at := filepath.Join(dir, name); exists(at) {
+			return at
+		}
+		if abs, err := filepath.Abs(dir); err != nil || exists(filepath.Join(dir, "go.mod")) ||
+			filepath.Dir(abs) == abs {
+			return name
+		}
+	}
+}
+
 // indented is one line for each problem.
 func indented(problems []string) string {
 	var b strings.Builder
@@ -144,24 +160,6 @@ func indented(problems []string) string {
 	}
 	return b.String()
 }
-
-// runPattern is the argument of -run that selects one test, quoted for a shell.
-func runPattern(name string) string {
-	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
-	return quoted(pattern)
-}
-
-// shellWord is a file's name as a shell reads it.
-func shellWord(name string) string {
-	for i := range len(name) {
-		if !safeByte(name[i]) && name[i] != '/' && name[i] != '=' {
-			return quoted(name)
-		}
-	}
-	return name
-}
-
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // safeName makes a file name of a name, for instance of a test. Different names stay different: a
 // slash becomes two underscores, and other unsafe bytes become an equals sign and hexadecimal

@@ -183,7 +183,8 @@ func TestSavedFileNamesTheCommandThatShowsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# A zksim scenario. Replay it with: go test -run '^TestPrimary$' -zksim.replay=" +
+	want := "# A zksim scenario. Replay it with: go test github.com/zksim/zksim/fuzz " +
+		"-run '^TestPrimary$' -zksim.replay=" +
 		file + "\n"
 	if !strings.HasPrefix(string(data), want) {
 		t.Errorf("the file:\n%s\nwant %s", data, want)

@@ -134,7 +134,8 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 		"fault: drop-request client=a op=getChildren2 request=1",
 		"what happened (step, virtual time, who):",
 		"to see it again, with the whole trace: " +
-			"go test -run '^TestMine$/^on v1\\.0\\.4$' -zksim.replay=" + file,
+			"go test github.com/zksim/zksim/fuzz -run '^TestMine$/^on v1\\.0\\.4$' " +
+			"-zksim.replay=" + file,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
@@ -244,7 +245,7 @@ func TestPrintedPatternMatchesTheTestOnly(t *testing.T) {
 	}
 }
 
-var printedCommand = regexp.MustCompile(`go test -run '((?:[^']|'\\'')*)' -zksim\.replay=`)
+var printedCommand = regexp.MustCompile(`go test github.com/zksim/zksim/fuzz -run '((?:[^']|'\\'')*)' '?-zksim\.replay=`)
 
 // printedPattern is the argument of -run in a failure's text, as a shell reads it.
 func printedPattern(t *testing.T, text string) string {

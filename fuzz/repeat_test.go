@@ -1,0 +1,129 @@
+package fuzz_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/internal/testrun"
+)
+
+// lockTest is a test in a module of a user. Its lock is the one of the go-zookeeper client.
+const lockTest = `package mylock_test
+
+import (
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/recipes/classic"
+)
+
+func TestMyLock(t *testing.T) {
+	t.Run("it's $HOME", func(t *testing.T) {
+		fuzz.Test(t, object.Lock(func(env object.Env) object.Locker {
+			return classic.NewClientLock(env.Conn, env.Path, zk.WorldACL(zk.PermAll))
+		}))
+	})
+}
+`
+
+// userModule makes a module of a user with one package, and returns its root.
+func userModule(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "my module")
+	pkg := filepath.Join(dir, "deep", "mylock")
+	if err := os.MkdirAll(pkg, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, requirements, _ := strings.Cut(readFile(t, "../go.mod"), "\n")
+	for name, text := range map[string]string{
+		filepath.Join(dir, "go.mod"): "module example.org/user\n" + requirements +
+			"\nrequire github.com/zksim/zksim v0.0.0\n\nreplace github.com/zksim/zksim => " +
+			root + "\n",
+		filepath.Join(dir, "go.sum"):          readFile(t, "../go.sum"),
+		filepath.Join(pkg, "mylock_test.go"):  lockTest,
+		filepath.Join(dir, "other", "one.go"): "package other\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// shell is the output of a command line in a directory, and whether it succeeds.
+func shell(t *testing.T, dir, line string) (ok bool, text string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -vet=off", "GOWORK=off", "PWD="+dir)
+	out, err := cmd.CombinedOutput()
+	return err == nil, string(out)
+}
+
+// TestPrintedCommandRunsInTheModule: where go test ./... was typed, and in a directory beside the
+// package.
+func TestPrintedCommandRunsInTheModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	t.Parallel()
+	dir := userModule(t)
+	ok, text := shell(t, dir, "go test -short ./...")
+	_, line, found := strings.Cut(text, "to see it again, with the whole trace: ")
+	line, _, _ = strings.Cut(line, "\n")
+	if ok || !found {
+		t.Fatalf("passed: %v, and no command is printed:\n%s", ok, text)
+	}
+	for _, at := range testrun.Pick([]string{"."}, []string{".", "other", "deep/mylock"}) {
+		ok, text := shell(t, filepath.Join(dir, at), line)
+		if ok || !strings.Contains(text, "the whole trace:\n") {
+			t.Errorf("in %s: %s\npassed: %v\n%s", at, line, ok, text)
+		}
+	}
+}
+
+// TestReplayedFileIsFoundFromTheModulesRoot: a shell completes its name there.
+func TestReplayedFileIsFoundFromTheModulesRoot(t *testing.T) {
+	file, err := filepath.Abs(failing(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(file))))
+	if err := os.WriteFile(filepath.Join(root, "go.mod"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(root, "testdata", "zksim"))
+	name, err := filepath.Rel(root, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setFlag(t, "zksim.replay", name)
+	if failed, text := testPrimary(nil); !failed || !strings.Contains(text, "the whole trace:") {
+		t.Errorf("failed: %v\n%s", failed, text)
+	}
+	setFlag(t, "zksim.replay", filepath.Base(filepath.Dir(root))+"/"+name)
+	if failed, text := testPrimary(nil); !failed || !strings.Contains(text, "no such file") {
+		t.Errorf("outside of the module: failed: %v\n%s", failed, text)
+	}
+}
