@@ -51,7 +51,7 @@
 //	   25     0.115336s  a        calls lock
 //	    ...
 //
-//	to see it again, with the whole trace: go test example.org/mylock -run '^TestMyLock$'
+//	to see it again: go test example.org/mylock -run '^TestMyLock$'
 //	-zksim.replay=testdata/zksim/TestMyLock/liveness-1f2e3d4c.yaml
 //
 // # Saved failures

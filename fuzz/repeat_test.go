@@ -90,7 +90,7 @@ func TestPrintedCommandRunsInTheModule(t *testing.T) {
 	t.Parallel()
 	dir := userModule(t)
 	ok, text := shell(t, dir, "go test -short ./...")
-	_, line, found := strings.Cut(text, "to see it again, with the whole trace: ")
+	_, line, found := strings.Cut(text, "to see it again: ")
 	line, _, _ = strings.Cut(line, "\n")
 	if ok || !found {
 		t.Fatalf("passed: %v, and no command is printed:\n%s", ok, text)

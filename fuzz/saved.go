@@ -26,7 +26,7 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 	name := filepath.Join(savedDir(t), safeName(property)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
 	file := saved.Of(o)
 	file.Command = replayCommand(t, name)
-	again := "to see it again, with the whole trace: " + file.Command + drawn(t, o, file.Command)
+	again := "to see it again: " + file.Command + drawn(t, o, file.Command)
 	err := file.Save(name)
 	if err == nil {
 		return again
@@ -67,7 +67,7 @@ func trySaved(t TB, w scenario.Workload) {
 		switch o := r.Outcome; {
 		case o.Status() == linearizability.Violated:
 			again := replayCommand(t, name)
-			t.Fatalf("%s%s\nto see it again, with the whole trace: %s%s",
+			t.Fatalf("%s%s\nto see it again: %s%s",
 				o.Story(), indented(r.Problems), again, drawn(t, o, again))
 		case len(o.Result.Missed) > 0:
 			t.Logf("zksim: %s: %s: it tests nothing any more", name, strings.Join(r.Problems, "; "))

@@ -133,7 +133,7 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 		"liveness is violated: client a waits for /lock/", "clients: 1, rounds: 1",
 		"fault: drop-request client=a op=getChildren2 request=1",
 		"what happened (step, virtual time, who):",
-		"to see it again, with the whole trace: " +
+		"to see it again: " +
 			"go test github.com/zksim/zksim/fuzz -run '^TestMine$/^on v1\\.0\\.4$' " +
 			"-zksim.replay=" + file,
 	} {
