@@ -122,9 +122,10 @@
 //
 // # Limits
 //
-//   - A holder that is paused or cut off beyond the end of its session cannot know that. Between
-//     the expiry at the server and the closing of Lost two clients may believe that they own a
-//     lock. Pass Token to the resource and let it refuse smaller tokens.
+//   - A holder that is paused beyond the end of its session cannot know that. Between the expiry at
+//     the server and the closing of Lost two clients may believe that they own a lock. So may they
+//     if the server has granted a session timeout that is shorter than SessionTimeout. Pass Token
+//     to the resource and let it refuse smaller tokens.
 //   - A request larger than the server's jute.maxbuffer (1 MB unless set otherwise) makes the
 //     server drop the connection, which looks like any other loss: the operation is repeated until
 //     its context is done.
@@ -135,8 +136,7 @@
 //     the host provider has gone through all servers.
 //   - The client (v1.0.4) can hang in Close while requests of other goroutines are on their way: it
 //     answers one of them three times, into a channel that takes two. Then it ends no watch.
-//     Waiters learn that the Conn is closed when they look again, as RecheckEvery says; Lost is
-//     closed with SessionTimeout only.
+//     Waiters learn that the Conn is closed when they look again, as RecheckEvery says.
 //   - Parents are created as persistent nodes and never removed, or with Containers as container
 //     nodes, which the server removes when they are empty. Parents that exist are left as they are,
 //     and created again if they are removed.

@@ -36,10 +36,10 @@ var (
 //
 // When the connection is lost, calls wait for it. When the session ends, a member that has not
 // entered gets ErrMemberLost, as it may have been counted; the Lost of a member inside is closed,
-// and its Leave still waits for the others. With SessionTimeout Lost is closed when the session may
-// have ended. A done context ends a call: Enter gives up the place; Leave stops waiting, but
-// leaves. The error of an Enter wraps ErrAmbiguous if the group may have been formed with this
-// member.
+// and its Leave still waits for the others. When the connection stays down Lost is closed before
+// the session can be over, as SessionTimeout says. A done context ends a call: Enter gives up the
+// place; Leave stops waiting, but leaves. The error of an Enter wraps ErrAmbiguous if the group may
+// have been formed with this member.
 //
 // It cannot guarantee that a member learns at once that its group was formed if the connection is
 // lost twice in a row, as the client may miss the event; it finds out after RecheckEvery. That a

@@ -85,7 +85,7 @@ func TestLatchStandsAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
-				l := started(t, NewLeaderLatch(c, "/e", "a", SessionTimeout(9*time.Second)))
+				l := started(t, NewLeaderLatch(c, "/e", "a"))
 				first := mustLead(t, l)
 				lose(t, c, first.Lost())
 				<-first.Lost()

@@ -99,8 +99,8 @@ func (h *handle) letGo(ctx context.Context) error {
 
 // Lost returns a channel that is closed when the current hold has ended: because the own node is
 // gone or was changed by another client, because the session has expired or was replaced, because
-// the Conn was closed, with SessionTimeout because the connection has been down for too long, and
-// by Unlock and Close. Each hold has its own channel. Without a hold the channel is closed already.
+// the Conn was closed, because the connection has been down for too long, and by Unlock and Close.
+// Each hold has its own channel. Without a hold the channel is closed already.
 //
 // It is a hint, and can come late: see the limits in the package comment.
 func (h *handle) Lost() <-chan struct{} {

@@ -19,13 +19,12 @@ import "context"
 //     left behind: its nodes go with Close or with the session, even if replies are lost.
 //
 // When the connection is lost, a candidate goes on waiting and a leader stays leader, as its
-// session may live on; pass SessionTimeout to have Lost closed when it may not. When the session
-// ends, Lost is closed as soon as the client learns of it, and the candidate stands again in the
-// new session. A done context ends an Await, not the candidacy.
+// session may live on; Lost is closed before it can be over, as SessionTimeout says. When the
+// session ends, Lost is closed as soon as the client learns of it, and the candidate stands again
+// in the new session. A done context ends an Await, not the candidacy.
 //
-// It cannot guarantee that a leader which is paused or cut off beyond the end of its session knows
-// that. For that time two candidates believe that they lead. Let the resource refuse smaller
-// epochs.
+// It cannot guarantee that a leader which is paused beyond the end of its session knows that. For
+// that time two candidates believe that they lead. Let the resource refuse smaller epochs.
 //
 // Layout: <path>/_c_<guid>-latch-<sequence>, ephemeral, data = the candidate's id. These are the
 // nodes of Curator's LeaderLatch, which can stand in the same election. Other children are ignored.

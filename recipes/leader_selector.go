@@ -51,11 +51,11 @@ func LeaderEpoch(ctx context.Context) int64 {
 //   - With AutoRequeue only Close ends the turns: neither lost sessions nor interrupts nor refusals
 //     of the server do.
 //
-// When the connection is lost the leader goes on, as its session may live on; pass SessionTimeout
-// to have ctx cancelled when it may not. When the session ends, ctx is cancelled as soon as the
-// client learns of it, and the candidate stands again when TakeLeadership has returned. It cannot
-// guarantee that a leader which is cut off, or does not look at its context, stops in time. Use
-// LeaderEpoch.
+// When the connection is lost the leader goes on, as its session may live on; ctx is cancelled
+// before it can be over, as SessionTimeout says. When the session ends, ctx is cancelled as soon as
+// the client learns of it, and the candidate stands again when TakeLeadership has returned. It
+// cannot guarantee that a leader which is paused, or does not look at its context, stops in time.
+// Use LeaderEpoch.
 //
 // Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral, data = the candidate's id: the nodes of
 // Curator's LeaderSelector, which can stand in the same election, as can kazoo's Election. Other

@@ -16,8 +16,7 @@ type Lease struct {
 
 // Lost returns a channel that is closed when the lease has ended: because the own node is gone or
 // was changed by another client, because the session has expired or was replaced, because the Conn
-// was closed, with SessionTimeout because the connection has been down for too long, and by Release
-// and Close.
+// was closed, because the connection has been down for too long, and by Release and Close.
 //
 // It is a hint, and can come late: see the limits in the package comment. Release a lease that was
 // lost, too.

@@ -18,12 +18,13 @@ package recipes
 //     with the session, even if replies are lost.
 //
 // When the connection is lost, a waiter goes on waiting and an owner stays owner, as its session
-// may live on; pass SessionTimeout to have Lost closed when it may not. When the session ends, a
-// waiter begins again in the new one, and an owner's Lost is closed as soon as the client learns of
-// it. A done context ends the wait and takes the waiter out of the queue; it does not end a hold.
+// may live on; Lost is closed before it can be over, as SessionTimeout says. When the session ends,
+// a waiter begins again in the new one, and an owner's Lost is closed as soon as the client learns
+// of it. A done context ends the wait and takes the waiter out of the queue; it does not end a
+// hold.
 //
-// It cannot guarantee that an owner which is paused or cut off beyond the end of its session knows
-// that. Use Token.
+// It cannot guarantee that an owner which is paused beyond the end of its session knows that. Use
+// Token.
 //
 // Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral; path itself is persistent. The names are
 // those of Curator's InterProcessMutex and of zk.Lock, which can contend for the same path. Nodes

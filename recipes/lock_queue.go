@@ -31,10 +31,10 @@ import (
 //
 // When the connection is lost, calls wait for it. When the session ends, its elements can be handed
 // to other consumers at once: Lost of the Delivery is closed as soon as the client learns of that,
-// or with SessionTimeout when it may have happened. A done context ends a call; see the package
-// comment.
+// and when the connection stays down before it can happen, as SessionTimeout says. A done context
+// ends a call; see the package comment.
 //
-// It cannot guarantee exactly-once processing. A consumer that is cut off beyond the end of its
+// It cannot guarantee exactly-once processing. A consumer that is paused beyond the end of its
 // session works on beside the next one, and one that dies after its work but before Ack leaves the
 // element to be worked on again. Make the work idempotent, or pass Token to the resource and let it
 // refuse smaller tokens for the same element. Each Offer, Ack and Release wakes all waiting

@@ -326,6 +326,24 @@ func TestLostIsClosed(t *testing.T) {
 	}
 }
 
+// TestLostByDefault: before the shortest session that servers grant by default can be over.
+func TestLostByDefault(t *testing.T) {
+	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
+		for _, option := range [][]Option{nil, {SessionTimeout(0)}} {
+			c := s.Connect()
+			l := k.open(c, option...)
+			mustLock(t, l)
+			c.Disconnect()
+			time.Sleep(shortSessionTimeout / 3)
+			if got, want := closed(l.Lost()), option == nil; got != want {
+				t.Errorf("lost is %v; expected %v", got, want)
+			}
+			c.Reconnect()
+			mustUnlock(t, l)
+		}
+	})
+}
+
 func TestLostByLocalClock(t *testing.T) {
 	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
 		c := s.Connect()
@@ -411,13 +429,13 @@ func TestClosedConnEndsEverything(t *testing.T) {
 
 // TestCloseOfTheConnWithoutAnEvent: a Close of the client can hang before it ends its watches; see
 // the limits in the package comment. Waiters learn of it when they look again, and owners by
-// SessionTimeout.
+// the local clock.
 func TestCloseOfTheConnWithoutAnEvent(t *testing.T) {
 	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
 		one, two := s.Connect(), s.Connect()
 		one.Deafen()
 		two.Deafen()
-		holder := k.excluding(one, SessionTimeout(9*time.Second))
+		holder := k.excluding(one)
 		mustLock(t, holder)
 		failed := waiting(t, k.open(two, RecheckEvery(time.Minute)).Lock)
 		two.Close()

@@ -21,9 +21,15 @@ type options struct {
 	ephemeral      bool // elements of queues
 }
 
+// shortSessionTimeout is the shortest session timeout that a server grants by default: two ticks of
+// two seconds.
+const shortSessionTimeout = 4 * time.Second
+
 // newOptions applies opts over the defaults.
 func newOptions(opts []Option) options {
-	o := options{acl: zk.WorldACL(zk.PermAll), recheck: time.Minute}
+	o := options{
+		acl: zk.WorldACL(zk.PermAll), recheck: time.Minute, sessionTimeout: shortSessionTimeout,
+	}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -46,9 +52,17 @@ func Data(data []byte) Option {
 	return func(o *options) { o.data = data }
 }
 
-// SessionTimeout makes Lost watch the connection, too: Lost is closed when the connection has been
-// down so long that the session may have expired at the server. timeout is the session timeout that
-// the server granted, which the client does not tell; when in doubt give a smaller one.
+// SessionTimeout sets how long a hold outlives its connection: Lost is closed when the connection
+// has been down so long that the session may have expired at the server. timeout is the session
+// timeout that the server has granted. The client does not tell it, so the default is 4 s, the
+// shortest timeout that a server grants by default. Lost is then closed about 1 s after the client
+// has seen the connection go down.
+//
+// Give the granted timeout if it is longer, so that a hold outlives longer reconnections: of a
+// client that knows one server only each takes more than a second. Give it if the server is
+// configured to grant shorter ones: with the default Lost is closed too late there. When in doubt
+// give a smaller one. With zero or less Lost is not closed for this reason: a holder that is cut
+// off learns of the end of its session only when it reaches a server again.
 //
 // The client notices a silent connection after two thirds of the timeout, so no more than a third
 // of it is left from the moment the connection is seen to be down. This is measured on the
@@ -56,9 +70,6 @@ func Data(data []byte) Option {
 // assumes that the clocks of client and server run at the same rate and that a reply takes less
 // than a tenth of the timeout. A process that is paused at the wrong moment learns too late all the
 // same.
-//
-// Without it a holder that is cut off learns of the end of its session only when it reaches a
-// server again.
 func SessionTimeout(timeout time.Duration) Option {
 	return func(o *options) { o.sessionTimeout = timeout }
 }

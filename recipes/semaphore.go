@@ -30,12 +30,12 @@ var ErrLeases = errors.New("number of leases differs")
 //     or with the session, even if replies are lost.
 //
 // When the connection is lost, a waiter goes on waiting and a lease stays held, as its session may
-// live on; pass SessionTimeout to have Lost closed when it may not. When the session ends, a waiter
-// begins again in the new one, and Lost of each lease is closed as soon as the client learns of it.
-// A done context ends the wait; it does not end a lease.
+// live on; Lost is closed before it can be over, as SessionTimeout says. When the session ends, a
+// waiter begins again in the new one, and Lost of each lease is closed as soon as the client learns
+// of it. A done context ends the wait; it does not end a lease.
 //
-// It cannot guarantee that a holder which is paused or cut off beyond the end of its session knows
-// that. A Token does not help here as it does with Lock, as holders do not exclude each other.
+// It cannot guarantee that a holder which is paused beyond the end of its session knows that. A
+// Token does not help here as it does with Lock, as holders do not exclude each other.
 //
 // Layout: <path>, persistent, data = number of leases in decimal;
 // <path>/leases/_c_<guid>-lease-<sequence>, ephemeral; <path>/lock, a Lock for the waiters. To

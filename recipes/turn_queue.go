@@ -20,9 +20,9 @@ import "context"
 // loses its place with its session. If it was waiting it joins again at the end; if it had its
 // turn, its Lost is closed. No member waits for one that has died.
 //
-// It cannot guarantee that a member which is paused or cut off beyond the end of its session knows
-// that its turn is over. Use Token. Line reads the members one by one: a member that joins
-// meanwhile is not shown, one that leaves may be.
+// It cannot guarantee that a member which is paused beyond the end of its session knows that its
+// turn is over. Use Token. Line reads the members one by one: a member that joins meanwhile is not
+// shown, one that leaves may be.
 //
 // Layout: <path>/_c_<guid>-member-<sequence>, ephemeral, data as set by Data. Other children are
 // ignored.

@@ -160,8 +160,7 @@ type latchElector struct {
 
 func (l *latchElector) Lead(ctx context.Context) error {
 	if l.latch == nil {
-		l.latch = recipes.NewLeaderLatch(l.conn, l.path, l.name,
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		l.latch = recipes.NewLeaderLatch(l.conn, l.path, l.name)
 		if err := l.latch.Start(); err != nil {
 			return err
 		}

@@ -23,8 +23,7 @@ type turn struct {
 
 func newSelectorElector(env Env) *selectorElector {
 	e := &selectorElector{turns: make(chan turn)}
-	selector := recipes.NewLeaderSelector(env.Conn, env.Path, env.Name, e,
-		recipes.SessionTimeout(scenario.SessionTimeout))
+	selector := recipes.NewLeaderSelector(env.Conn, env.Path, env.Name, e)
 	e.LeaderSelector = selector.AutoRequeue()
 	return e
 }

@@ -171,8 +171,7 @@ func tokenOf(lock Locker) int64 {
 // fairLock is the recommended lock.
 func fairLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
-		return recipes.NewLock(env.InTurn(), env.Path,
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewLock(env.InTurn(), env.Path)
 	}, LockClaims{
 		About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.Lock")
@@ -180,8 +179,7 @@ func fairLock() scenario.Workload {
 
 func herdLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
-		return recipes.NewHerdLock(env.InTurn(), env.Path+"/herd",
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewHerdLock(env.InTurn(), env.Path+"/herd")
 	}, LockClaims{
 		About: "the simple lock that everybody watches",
 	}).Named("recipes.HerdLock")

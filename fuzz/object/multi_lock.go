@@ -42,8 +42,7 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 // orderedMultiLock is the recommended lock on several paths.
 func orderedMultiLock() scenario.Workload {
 	return MultiLock(func(env Env) Locker {
-		lock := recipes.NewMultiLock(env.Conn, env.Paths,
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		lock := recipes.NewMultiLock(env.Conn, env.Paths)
 		return multiLock{MultiLock: lock, last: env.Path + "/c"}
 	}, LockClaims{
 		About: "several locks at once, of package recipes", MaxHerd: 1,

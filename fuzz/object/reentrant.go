@@ -101,8 +101,7 @@ func (s side) deep(label string) {
 // reentrantLock is the recommended re-entrant lock.
 func reentrantLock() scenario.Workload {
 	return Reentrant(func(env Env) Locker {
-		return recipes.NewReentrantLock(env.InTurn(), env.Path,
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewReentrantLock(env.InTurn(), env.Path)
 	}, LockClaims{
 		About: "the re-entrant lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.ReentrantLock")

@@ -124,8 +124,7 @@ func (p revocablePlayer) await() {
 // revocableLock is the recommended revocable lock.
 func revocableLock() scenario.Workload {
 	return Revocable(func(env Env) RevocableLocker {
-		return recipes.NewRevocableLock(env.InTurn(), env.Path,
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewRevocableLock(env.InTurn(), env.Path)
 	}, LockClaims{
 		About: "the revocable lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.RevocableLock")

@@ -193,8 +193,7 @@ func downgrade(reads, writes side, round int) side {
 // fairRWLock is the recommended read-write lock.
 func fairRWLock() scenario.Workload {
 	return RWLock(func(env Env) RWLocker {
-		return recipes.NewRWLock(env.InTurn(), env.Path,
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewRWLock(env.InTurn(), env.Path)
 	}, LockClaims{
 		About: "the fair read-write lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.RWLock")
@@ -206,8 +205,7 @@ const rwLockPath = "/rwlock"
 // versionRWLock is the read-write lock on the version of one node.
 func versionRWLock() scenario.Workload {
 	return RWLock(func(env Env) RWLocker {
-		return recipes.NewVersionRWLock(env.InTurn(), env.Path,
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewVersionRWLock(env.InTurn(), env.Path)
 	}, LockClaims{
 		About: "the read-write lock around one node's version",
 	}).Named("recipes.VersionRWLock")

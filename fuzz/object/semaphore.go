@@ -221,8 +221,7 @@ func lostOf(lease Lease) <-chan struct{} {
 // leaseSemaphore is the recommended semaphore.
 func leaseSemaphore() scenario.Workload {
 	return Semaphore(func(env Env) Acquirer {
-		return semaphoreAdapter{recipes.NewSemaphore(env.InTurn(), env.Path, leases,
-			recipes.SessionTimeout(scenario.SessionTimeout))}
+		return semaphoreAdapter{recipes.NewSemaphore(env.InTurn(), env.Path, leases)}
 	}, SemaphoreClaims{
 		LockClaims: LockClaims{
 			About: "the semaphore of package recipes", Fair: true, MaxHerd: 2,

@@ -21,8 +21,7 @@ func TurnQueue(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 // turnQueue is the recommended line.
 func turnQueue() scenario.Workload {
 	return TurnQueue(func(env Env) Locker {
-		return recipes.NewTurnQueue(env.InTurn(), env.Path,
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewTurnQueue(env.InTurn(), env.Path)
 	}, LockClaims{
 		About: "the take-your-turn queue of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.TurnQueue")

@@ -11,8 +11,7 @@ import (
 func writeLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
 		l := &awaitedLock{news: make(chan struct{}, 1), closed: make(chan struct{})}
-		l.WriteLock = recipes.NewWriteLock(env.InTurn(), env.Path, l,
-			recipes.SessionTimeout(scenario.SessionTimeout))
+		l.WriteLock = recipes.NewWriteLock(env.InTurn(), env.Path, l)
 		return l
 	}, LockClaims{
 		About: "the lock with a listener of package recipes", Fair: true, MaxHerd: 1,
