@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,69 +15,29 @@ import (
 	"time"
 )
 
-// controlServer is the control endpoint of a server: HTTP with JSON. GET / lists the requests. It
-// has no authentication and so is for this machine: it refuses requests that a browser makes for
-// another site, and requests with a Host other than localhost or a loopback address.
+// controlServer is the control endpoint of a server and its namespaces: HTTP with JSON. GET / lists
+// the requests. It is for this machine: it refuses requests that a browser makes for another site,
+// and requests with a Host other than localhost or a loopback address.
 type controlServer struct {
 	*serving
+	main     *space
 	listener net.Listener
 	http     *http.Server
 	sites    *http.CrossOriginProtection
-	anywhere bool        // any Host is taken
-	closing  atomic.Bool // all requests are refused
-}
-
-// An endpoint is a kind of request.
-type endpoint struct {
-	Method string `json:"method"`
-	Path   string `json:"path"`
-	Takes  string `json:"takes,omitempty"`
-	Does   string `json:"does"`
-	handle func(*controlServer, *http.Request) (any, error)
-}
-
-// endpoints are all kinds of requests. One of them lists them, so init sets them.
-var endpoints []endpoint
-
-func init() {
-	endpoints = []endpoint{
-		{"GET", "/", "", "this list", (*controlServer).getIndex},
-		{"GET", "/tree", "", "the nodes", (*controlServer).getTree},
-		{"GET", "/sessions", "", "the sessions", (*controlServer).getSessions},
-		{"GET", "/watches", "", "the watches", (*controlServer).getWatches},
-		{"GET", "/faults", "", "the faults and whether they fired", (*controlServer).getFaults},
-		{
-			"GET", "/dump", "?format=yaml or json", "the tree as a tree file",
-			(*controlServer).getDump,
-		},
-		{
-			"POST", "/load", "a tree file, ?format=yaml or json", "load it",
-			(*controlServer).postLoad,
-		},
-		{"POST", "/expire", `{"session":"S1"}`, "end a session", (*controlServer).postExpire},
-		{
-			"POST", "/drop", `{"session":"S1"} or nothing for all`, "close connections",
-			(*controlServer).postDrop,
-		},
-		{
-			"POST", "/stall", `{"for":"2s","session":"S1"}, without session for all`,
-			"hold connections", (*controlServer).postStall,
-		},
-		{
-			"POST", "/fault", `{"line":"drop-reply op=create request=1"} or lines as in a plan`,
-			"arm faults", (*controlServer).postFault,
-		},
-		{
-			"POST", "/clear", "", "disarm all faults and end their effects",
-			(*controlServer).postClear,
-		},
-		{"POST", "/reset", "", "make the server as new", (*controlServer).postReset},
-	}
+	anywhere bool            // any Host is taken
+	token    string          // that requests must bear, "" for none
+	closing  atomic.Bool     // all requests are refused
+	ended    context.Context // done when requests that wait have to end
+	end      func()
+	working  chan struct{} // room for the requests under way
+	waiting  chan struct{} // room for those that wait, and for event streams
 }
 
 // Limits of the control endpoint.
 const (
 	maxControlBody  = 1 << 20
+	maxWorking      = 16  // requests under way; more wait
+	maxWaiting      = 100 // requests that wait for something, and event streams; more are refused
 	headerTimeout   = 5 * time.Second
 	requestTimeout  = time.Minute
 	shutdownTimeout = time.Second
@@ -84,18 +45,24 @@ const (
 
 // listenControl opens the port of the control endpoint. An address that other machines can
 // reach is an error unless anywhere is true.
-func listenControl(addr string, anywhere bool, s *serving) (*controlServer, error) {
+func listenControl(addr string, anywhere bool, token string, s *serving) (*controlServer, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
 	if !anywhere && !isLoopback(l.Addr()) {
-		err := fmt.Errorf("%s: other machines can reach it, and it asks for no password; "+
+		err := fmt.Errorf("%s: other machines can reach it; "+
 			"expected an address such as 127.0.0.1:0, or --control-anywhere as well", addr)
 		return nil, errors.Join(err, l.Close())
 	}
 	c := &controlServer{
 		serving: s, listener: l, sites: http.NewCrossOriginProtection(), anywhere: anywhere,
+		token: token, main: &space{Server: s.server},
+		working: make(chan struct{}, maxWorking), waiting: make(chan struct{}, maxWaiting),
+	}
+	c.ended, c.end = context.WithCancel(context.Background())
+	if s.listener != nil {
+		c.main.addr = s.listener.Addr().String()
 	}
 	c.http = &http.Server{
 		Handler:           http.HandlerFunc(c.answer),
@@ -123,6 +90,7 @@ func (c *controlServer) serve() error {
 // called twice.
 func (c *controlServer) close() error {
 	c.closing.Store(true)
+	c.end()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	if err := c.http.Shutdown(ctx); err != nil {
@@ -139,6 +107,8 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.message }
 
+var errStops = failure(http.StatusServiceUnavailable, "the server stops")
+
 func failure(status int, format string, args ...any) error {
 	return &statusError{status, fmt.Sprintf(format, args...)}
 }
@@ -152,14 +122,15 @@ type rawReply struct {
 // answer handles a request and writes the reply.
 func (c *controlServer) answer(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxTreeFile)
-	value, err := c.dispatch(w, r)
+	value, leave, err := c.dispatch(w, r)
+	defer leave()
 	status := http.StatusOK
 	if err != nil {
 		status = statusOf(err)
 		value = map[string]string{"error": err.Error()}
 	}
 	level := slog.LevelInfo
-	if r.Method == http.MethodGet {
+	if isGet(r.Method) {
 		level = slog.LevelDebug
 	}
 	c.log.Log(r.Context(), level, "control", "method", r.Method, "path", r.URL.Path,
@@ -169,10 +140,11 @@ func (c *controlServer) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit refuses requests while the server stops, and those of other sites.
-func (c *controlServer) admit(r *http.Request) error {
+// admit refuses requests while the server stops, those of other sites, and those without the token.
+// The page needs no token: it has no data, and a browser that opens it sends none.
+func (c *controlServer) admit(w http.ResponseWriter, r *http.Request) error {
 	if c.closing.Load() {
-		return failure(http.StatusServiceUnavailable, "the server stops")
+		return errStops
 	}
 	if !c.anywhere && !isThisMachine(r.Host) {
 		return failure(http.StatusForbidden, "host %q: expected localhost or an address "+
@@ -181,7 +153,19 @@ func (c *controlServer) admit(r *http.Request) error {
 	if err := c.sites.Check(r); err != nil {
 		return failure(http.StatusForbidden, "%v", err)
 	}
+	if c.token != "" && r.URL.Path != "/ui" && !bears(r, c.token) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		return failure(http.StatusUnauthorized,
+			"expected the header Authorization: Bearer and the token of --control-token")
+	}
 	return nil
+}
+
+// bears reports whether a request has the token.
+func bears(r *http.Request, token string) bool {
+	kind, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.EqualFold(kind, "Bearer") &&
+		subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
 }
 
 // isThisMachine reports whether a Host header is localhost or a loopback address. If the name of a
@@ -195,27 +179,27 @@ func isThisMachine(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// dispatch finds the endpoint of a request and calls it.
-func (c *controlServer) dispatch(w http.ResponseWriter, r *http.Request) (any, error) {
-	if err := c.admit(r); err != nil {
-		return nil, err
+// dispatch finds the endpoint of a request and calls it. leave is called after the reply.
+func (c *controlServer) dispatch(
+	w http.ResponseWriter, r *http.Request,
+) (value any, leave func(), err error) {
+	leave = func() {}
+	if err := c.admit(w, r); err != nil {
+		return nil, leave, err
 	}
-	var methods []string
-	for _, e := range endpoints {
-		if e.Path != r.URL.Path {
-			continue
-		}
-		if e.Method == r.Method || e.Method == http.MethodGet && r.Method == http.MethodHead {
-			return e.handle(c, r)
-		}
-		methods = append(methods, e.Method)
+	e, req, err := c.find(w, r)
+	if err != nil {
+		return nil, leave, err
 	}
-	if methods == nil {
-		return nil, failure(http.StatusNotFound, "no endpoint %s; GET / lists them", r.URL.Path)
+	left, err := req.enter(w, e)
+	if err != nil {
+		return nil, leave, err
 	}
-	w.Header().Set("Allow", strings.Join(methods, ", "))
-	return nil, failure(http.StatusMethodNotAllowed, "%s %s: expected %s",
-		r.Method, r.URL.Path, strings.Join(methods, " or "))
+	value, err = e.handle(req)
+	if _, streams := value.(*eventStream); !streams {
+		setDeadlines(w, time.Now().Add(requestTimeout))
+	}
+	return value, left, err
 }
 
 // statusOf is the HTTP status of an error.
@@ -231,16 +215,27 @@ func statusOf(err error) int {
 	return http.StatusBadRequest
 }
 
-// reply writes a reply: a value as JSON, or a rawReply.
+// reply writes a reply: a value as JSON, a rawReply, or a stream.
 func reply(w http.ResponseWriter, status int, value any) error {
-	raw, ok := value.(rawReply)
-	if !ok {
-		body, err := json.MarshalIndent(value, "", "  ")
-		if err != nil {
-			return fmt.Errorf("encode reply: %w", err)
-		}
-		raw = rawReply{"application/json", append(body, '\n')}
+	switch value := value.(type) {
+	case rawReply:
+		return write(w, status, value)
+	case *eventStream:
+		return value.write(w)
+	case created:
+		return reply(w, http.StatusCreated, value.any)
 	}
+	body, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode reply: %w", err)
+	}
+	return write(w, status, rawReply{"application/json", append(body, '\n')})
+}
+
+// created is the reply of a request that has made something new.
+type created struct{ any }
+
+func write(w http.ResponseWriter, status int, raw rawReply) error {
 	w.Header().Set("Content-Type", raw.contentType)
 	w.WriteHeader(status)
 	_, err := w.Write(raw.body)

@@ -13,6 +13,34 @@ import (
 
 // The requests of this file change the server.
 
+var actEndpoints = []endpoint{
+	{
+		Method: "POST", Path: "/load", Takes: "a tree file, ?format=yaml or json", Does: "load it",
+		handle: postLoad, query: []string{"format"},
+	},
+	{
+		Method: "POST", Path: "/expire", Takes: `{"session":"S1"}`, Does: "end a session",
+		handle: postExpire,
+	},
+	{
+		Method: "POST", Path: "/drop", Takes: `{"session":"S1"} or nothing for all`,
+		Does: "close connections", handle: postDrop,
+	},
+	{
+		Method: "POST", Path: "/stall", Takes: `{"for":"2s","session":"S1"}, without session for all`,
+		Does: "hold connections", handle: postStall,
+	},
+	{
+		Method: "POST", Path: "/stop", Does: "close all connections and refuse new ones",
+		handle: postStop,
+	},
+	{
+		Method: "POST", Path: "/restart",
+		Does: "close all connections and serve again, with nodes and sessions", handle: postRestart,
+	},
+	{Method: "POST", Path: "/reset", Does: "make the server as new", handle: postReset},
+}
+
 // sessionRequest is the body of a request that may name a session.
 type sessionRequest struct {
 	Session sessionName // "" for all
@@ -43,45 +71,45 @@ func (n *sessionName) UnmarshalJSON(data []byte) error {
 
 // sessionsOf reads a request that may name a session. No ids mean all sessions. lasts
 // says that the request takes a duration.
-func (c *controlServer) sessionsOf(
-	r *http.Request, lasts bool,
+func (r *controlRequest) sessionsOf(
+	lasts bool,
 ) (req sessionRequest, ids []int64, err error) {
-	err = decodeBody(r, jsonFields{"session": &req.Session, "for": &req.For})
+	err = decodeBody(r.Request, jsonFields{"session": &req.Session, "for": &req.For})
 	if err == nil && req.For != "" && !lasts {
 		err = errors.New("for goes with /stall only")
 	}
 	if err != nil || req.Session == "" {
 		return req, nil, err
 	}
-	id, err := findSession(c.server, string(req.Session))
+	id, err := findSession(r.Server, string(req.Session))
 	return req, []int64{id}, err
 }
 
-func (c *controlServer) postExpire(r *http.Request) (any, error) {
-	_, ids, err := c.sessionsOf(r, false)
+func postExpire(r *controlRequest) (any, error) {
+	_, ids, err := r.sessionsOf(false)
 	if err == nil && ids == nil {
 		err = errors.New(`session is missing; expected {"session":"S1"}`)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := c.server.ExpireSession(ids[0]); err != nil {
+	if err := r.ExpireSession(ids[0]); err != nil {
 		return nil, failure(http.StatusNotFound, "%v", err)
 	}
 	return map[string]string{"expired": sessionText(ids[0])}, nil
 }
 
-func (c *controlServer) postDrop(r *http.Request) (any, error) {
-	req, ids, err := c.sessionsOf(r, false)
+func postDrop(r *controlRequest) (any, error) {
+	req, ids, err := r.sessionsOf(false)
 	if err != nil {
 		return nil, err
 	}
-	c.server.DropConnections(ids...)
+	r.DropConnections(ids...)
 	return map[string]string{"dropped": nameOfAll(req.Session)}, nil
 }
 
-func (c *controlServer) postStall(r *http.Request) (any, error) {
-	req, ids, err := c.sessionsOf(r, true)
+func postStall(r *controlRequest) (any, error) {
+	req, ids, err := r.sessionsOf(true)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +117,7 @@ func (c *controlServer) postStall(r *http.Request) (any, error) {
 	if err != nil || d <= 0 {
 		return nil, fmt.Errorf("for: %q; expected a positive duration such as 2s", req.For)
 	}
-	c.server.StallConnections(d, ids...)
+	r.StallConnections(d, ids...)
 	return map[string]string{"stalled": nameOfAll(req.Session), "for": d.String()}, nil
 }
 
@@ -101,61 +129,49 @@ func nameOfAll(session sessionName) string {
 	return string(session)
 }
 
-// postFault arms one fault given as JSON, or the lines of a plan.
-func (c *controlServer) postFault(r *http.Request) (any, error) {
-	body, err := readBody(r, maxControlBody)
-	if err != nil {
-		return nil, err
-	}
-	text := string(body)
-	if looksLikeJSON(body) {
-		text = ""
-		if err := decodeObject(body, jsonFields{"line": &text}); err != nil {
-			return nil, err
-		}
-	}
-	plan, err := parsePlan("line", text)
-	if err != nil {
-		return nil, err
-	}
-	if len(plan) == 0 {
-		return nil, errors.New(
-			`no fault; expected {"line":"drop-reply op=create request=1"} or lines as in a plan`,
-		)
-	}
-	if err := armPlan(c.server, plan); err != nil {
-		return nil, failure(http.StatusConflict, "%v; the lines before it are armed", err)
-	}
-	armed := []string{}
-	for _, p := range plan {
-		armed = append(armed, p.fault.String())
-	}
-	return map[string]any{"armed": armed}, nil
+// isRunning is false between POST /stop and POST /restart.
+func (s *space) isRunning() bool {
+	s.running.Lock()
+	defer s.running.Unlock()
+	return !s.stopped
 }
 
-func (c *controlServer) postClear(r *http.Request) (any, error) {
-	if err := decodeBody(r, nil); err != nil {
+func postStop(r *controlRequest) (any, error) {
+	if err := decodeBody(r.Request, nil); err != nil {
 		return nil, err
 	}
-	n := len(c.server.Faults())
-	c.server.ClearFaults()
-	return map[string]int{"cleared": n}, nil
+	r.running.Lock()
+	defer r.running.Unlock()
+	r.stopped = true
+	r.Stop()
+	return map[string]bool{"running": false}, nil
 }
 
-func (c *controlServer) postReset(r *http.Request) (any, error) {
-	if err := decodeBody(r, nil); err != nil {
+func postRestart(r *controlRequest) (any, error) {
+	if err := decodeBody(r.Request, nil); err != nil {
 		return nil, err
 	}
-	c.server.Reset()
+	r.running.Lock()
+	defer r.running.Unlock()
+	r.stopped = false
+	r.Restart()
+	return map[string]bool{"running": true}, nil
+}
+
+func postReset(r *controlRequest) (any, error) {
+	if err := decodeBody(r.Request, nil); err != nil {
+		return nil, err
+	}
+	r.Reset()
 	return map[string]bool{"reset": true}, nil
 }
 
-func (c *controlServer) postLoad(r *http.Request) (any, error) {
-	format, err := requestedFormat(r)
+func postLoad(r *controlRequest) (any, error) {
+	format, err := requestedFormat(r.Request)
 	if err != nil {
 		return nil, err
 	}
-	body, err := readBody(r, maxTreeFile)
+	body, err := readBody(r.Request, maxTreeFile)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +185,7 @@ func (c *controlServer) postLoad(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = tree.load(c.server)
+	err = tree.load(r.Server)
 	if errors.Is(err, fakezk.ErrConflict) {
 		return nil, failure(http.StatusConflict, "%v", err)
 	}

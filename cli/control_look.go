@@ -12,9 +12,33 @@ import (
 
 // The requests of this file do not change the server.
 
-func (c *controlServer) getIndex(*http.Request) (any, error) {
-	return map[string]any{
-		"zksim": "control endpoint of an in-memory ZooKeeper", "endpoints": endpoints,
+var lookEndpoints = []endpoint{
+	{
+		Method: "GET", Path: "/server", Does: "the address, whether it runs, and counts",
+		handle: getServer,
+	},
+	{Method: "GET", Path: "/tree", Does: "the nodes", handle: getTree},
+	{Method: "GET", Path: "/sessions", Does: "the sessions", handle: getSessions},
+	{Method: "GET", Path: "/watches", Does: "the watches", handle: getWatches},
+	{
+		Method: "GET", Path: "/dump", Takes: "?format=yaml or json",
+		Does: "the tree as a tree file", handle: getDump, query: []string{"format"},
+	},
+}
+
+// serverEntry is a server. Last is the number of its last record.
+type serverEntry struct {
+	Namespace string `json:"namespace"`
+	Addr      string `json:"addr"`
+	Running   bool   `json:"running"`
+	Zxid      int64  `json:"zxid"`
+	Last      int64  `json:"last"`
+}
+
+func getServer(r *controlRequest) (any, error) {
+	return serverEntry{
+		Namespace: r.name, Addr: r.addr, Running: r.isRunning(), Zxid: r.LastZxid(),
+		Last: r.lastRecord(),
 	}, nil
 }
 
@@ -34,9 +58,9 @@ type treeEntry struct {
 	Children int      `json:"children"`
 }
 
-func (c *controlServer) getTree(*http.Request) (any, error) {
+func getTree(r *controlRequest) (any, error) {
 	tree := []treeEntry{}
-	for _, n := range c.server.Tree() {
+	for _, n := range r.Tree() {
 		tree = append(tree, treeEntryOf(n))
 	}
 	return tree, nil
@@ -72,9 +96,9 @@ type sessionEntry struct {
 	Ephemerals []string `json:"ephemerals"`
 }
 
-func (c *controlServer) getSessions(*http.Request) (any, error) {
+func getSessions(r *controlRequest) (any, error) {
 	sessions := []sessionEntry{}
-	for _, s := range c.server.Sessions() {
+	for _, s := range r.Sessions() {
 		sessions = append(sessions, sessionEntry{
 			Session: sessionText(s.ID), Name: s.Name, Timeout: s.Timeout.String(),
 			Connected:  s.Connected,
@@ -94,9 +118,9 @@ type watchEntry struct {
 	Session  string `json:"session"`
 }
 
-func (c *controlServer) getWatches(*http.Request) (any, error) {
+func getWatches(r *controlRequest) (any, error) {
 	watches := []watchEntry{}
-	for _, w := range c.server.Watches() {
+	for _, w := range r.Watches() {
 		watches = append(watches, watchEntry{
 			Path: w.Path, Children: w.Children, Mode: w.Mode.String(),
 			Session: sessionText(w.Session),
@@ -105,22 +129,8 @@ func (c *controlServer) getWatches(*http.Request) (any, error) {
 	return watches, nil
 }
 
-type faultEntry struct {
-	Line    string `json:"line"`
-	Matched int    `json:"matched"`
-	Fired   bool   `json:"fired"`
-}
-
-func (c *controlServer) getFaults(*http.Request) (any, error) {
-	faults := []faultEntry{}
-	for _, f := range c.server.Faults() {
-		faults = append(faults, faultEntry{f.Fault.String(), f.Matched, f.Fired})
-	}
-	return faults, nil
-}
-
-func (c *controlServer) getDump(r *http.Request) (any, error) {
-	format, err := requestedFormat(r)
+func getDump(r *controlRequest) (any, error) {
+	format, err := requestedFormat(r.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +141,7 @@ func (c *controlServer) getDump(r *http.Request) (any, error) {
 	if format != treeJSON {
 		format, contentType = treeYAML, "application/yaml"
 	}
-	return rawReply{contentType, formatTree(format, treeOf(c.server))}, nil
+	return rawReply{contentType, formatTree(format, treeOf(r.Server))}, nil
 }
 
 // requestedFormat is the format that ?format= asks for, "" for none.

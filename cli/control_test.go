@@ -76,7 +76,7 @@ func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
 func controlHere(t *testing.T, anywhere bool) *controlServer {
 	t.Helper()
 	s := &serving{server: fakezk.New(fakezk.Options{}), log: slog.New(slog.DiscardHandler)}
-	c, err := listenControl("127.0.0.1:0", anywhere, s)
+	c, err := listenControl("127.0.0.1:0", anywhere, "", s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestControlIsForThisMachineByName(t *testing.T) {
 		c := controlHere(t, test.anywhere)
 		for _, method := range []string{"GET", "POST"} {
 			r := httptest.NewRequest(
-				method, map[string]string{"GET": "/tree", "POST": "/clear"}[method], nil,
+				method, map[string]string{"GET": "/tree", "POST": "/reset"}[method], nil,
 			)
 			r.Host = test.host
 			r.Header.Set("Origin", "http://"+test.host)

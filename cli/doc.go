@@ -110,27 +110,40 @@
 // zksim serve keeps nothing when it stops, unless --dump names a file. It prints "listening on
 // HOST:PORT" on stdout once clients can connect, and logs on stderr. A SIGTERM or an interrupt ends
 // it with status 0 after the dump is written; a second signal kills it. Faults come from --plan,
-// --fault and the control endpoint. --control HOST:PORT opens that: HTTP with JSON, without a
-// password, and so for this machine only unless --control-anywhere is given. It takes requests with
-// the Host localhost or an address such as 127.0.0.1, so that no page in a browser can reach it by
-// another name.
+// --fault and the control endpoint. --control HOST:PORT opens that: HTTP with JSON, for this
+// machine only unless --control-anywhere is given. It takes requests with the Host localhost or an
+// address such as 127.0.0.1, so that no page in a browser can reach it by another name. With
+// --control-token, or the variable ZKSIM_CONTROL_TOKEN, a request must have the token.
 //
 //	GET  /                     lists the requests
-//	GET  /tree, /sessions, /watches, /faults
+//	GET  /server               the address, whether it runs, the zxid
+//	GET  /tree, /sessions, /watches
+//	GET, PUT, DELETE /nodes/PATH   one node; the body of a PUT is its data
 //	GET  /dump                 the tree as a tree file; ?format=yaml or json
 //	POST /load                 a tree file: makes its nodes
+//	GET, POST, DELETE /faults  lists, arms and clears faults; a POST takes
+//	                           {"line":"drop-reply op=create request=1"}, or lines
+//	GET  /faults/NUMBER        one fault; ?wait=10s waits until it has fired
 //	POST /expire               {"session":"S1"}: ends a session
 //	POST /drop                 {"session":"S1"}: closes its connection; nothing: all
 //	POST /stall                {"for":"2s","session":"S1"}: holds its bytes
-//	POST /fault                {"line":"drop-reply op=create request=1"}, or lines
-//	POST /clear                disarms all faults and ends their effects
+//	POST /stop, /restart       makes the server unreachable, and reachable again
 //	POST /reset                makes the server as new
+//	GET  /history              the last 1,000 requests, notifications, faults and events
+//	GET  /events               the same as server-sent events, as they come
+//	GET, POST /namespaces      lists and makes namespaces
+//	DELETE /namespaces/NAME    ends one with all it holds
+//
+// A namespace is a server of its own on a port of its own, for tests that run at the same time.
+// /namespaces/NAME/tree, and so on, are the requests above for that server. It has the settings of
+// the flags, but no faults or nodes of them.
 //
 // A session is S1, S2 and so on in the order of creation, or its id as 0x... or in
 // decimal; null and "" are errors. An error is {"error":"..."} with a status: 400 for a
-// wrong request, 403 for one of another site or to another Host, 404 for an unknown
-// session or path, 405 for a wrong method, 409 for a conflict with the server's state,
-// 413 for a body that is too long, 503 while the server stops.
+// wrong request, 401 for one without the token, 403 for one of another site or to another Host, 404
+// for an unknown session, path, fault or namespace, 405 for a wrong method, 409 for a conflict with
+// the server's state, 413 for a body that is too long, 503 while the server stops, and when 100
+// requests wait already.
 //
 // # Tree files
 //

@@ -13,7 +13,7 @@ import (
 )
 
 type serveCommand struct {
-	Addr string `help:"Address to listen on; port 0 takes a free one." default:"127.0.0.1:2181" placeholder:"HOST:PORT"`
+	Addr string `help:"Address to listen on, 127.0.0.1:2181 unless given; port 0 takes a free one." default:"127.0.0.1:2181" placeholder:"HOST:PORT"`
 
 	TLSCert     string `help:"Certificate chain, PEM; clients must use TLS then." name:"tls-cert" placeholder:"FILE"`
 	TLSKey      string `help:"Key of the certificate, PEM." name:"tls-key" placeholder:"FILE"`
@@ -26,7 +26,8 @@ type serveCommand struct {
 	Plan  string   `help:"File with one fault a line; # begins a comment." placeholder:"FILE"`
 	Fault []string `help:"A fault, in the form of a line of a plan; may be repeated." sep:"none" placeholder:"LINE"`
 
-	Control         string `help:"Address of the control endpoint, HTTP without authentication; off unless given." placeholder:"HOST:PORT"`
+	Control         string `help:"Address of the control endpoint, HTTP with a page at /ui; off unless given." placeholder:"HOST:PORT"`
+	ControlToken    string `help:"Token that requests to --control must have: Authorization: Bearer TOKEN. The variable keeps it off the list of processes." env:"ZKSIM_CONTROL_TOKEN" placeholder:"TOKEN"`
 	ControlAnywhere bool   `help:"Let --control be an address that other machines can reach."`
 
 	LogFormat string `help:"Form of the log on stderr: text or json." enum:"text,json" default:"text"`
@@ -55,6 +56,7 @@ type serving struct {
 	server   *fakezk.Server
 	listener net.Listener
 	control  *controlServer // nil without --control
+	spaces   spaces         // of the control endpoint
 	log      *slog.Logger
 	dump     string // file name, "" for none
 }
@@ -75,9 +77,16 @@ func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 	if c.ControlAnywhere && c.Control == "" {
 		return nil, errors.New("--control-anywhere goes with --control only")
 	}
+	if err := checkToken(c.ControlToken); err != nil {
+		return nil, err
+	}
 	opts.Logger = c.logger(a)
+	opts.Trace = c.Control != ""
 	server := fakezk.New(opts)
 	s := &serving{server: server, log: opts.Logger, dump: c.Dump}
+	s.spaces = spaces{opts: opts, tls: tlsConfig, failed: func(name string, err error) {
+		s.log.Error("namespace ends", "namespace", name, "error", err)
+	}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -141,6 +150,9 @@ func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
 	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
+	if s.spaces.host, _, err = net.SplitHostPort(s.listener.Addr().String()); err != nil {
+		return fmt.Errorf("--addr: %w", err)
+	}
 	if c.Control != "" {
 		if err := c.openControl(a, s); err != nil {
 			return fmt.Errorf("--control: %w", err)
@@ -162,7 +174,7 @@ func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
 
 // openControl opens the port of the control endpoint and prints its address.
 func (c *serveCommand) openControl(a *app, s *serving) (err error) {
-	if s.control, err = listenControl(c.Control, c.ControlAnywhere, s); err != nil {
+	if s.control, err = listenControl(c.Control, c.ControlAnywhere, c.ControlToken, s); err != nil {
 		return err
 	}
 	addr := s.control.addr()
@@ -227,7 +239,7 @@ func (s *serving) closeControl() error {
 
 // close ends everything that prepare and run began. It may be called twice.
 func (s *serving) close() error {
-	errs := []error{s.closeControl(), s.server.Close()}
+	errs := []error{s.closeControl(), s.spaces.close(), s.server.Close()}
 	if s.listener != nil {
 		if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)

@@ -173,7 +173,7 @@ func TestControlLosesAReply(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
 	conn, events := h.client(t, nil)
-	h.call(t, "POST", "/fault", "drop-reply op=create request=1", nil)
+	h.call(t, "POST", "/faults", "drop-reply op=create request=1", nil)
 	if _, err := conn.Create("/a", []byte("x"), 0, zk.WorldACL(zk.PermAll)); !errors.Is(err,
 		zk.ErrConnectionClosed) {
 		t.Errorf("create: %v; want %v", err, zk.ErrConnectionClosed)
@@ -282,7 +282,7 @@ func TestBrowsersOfOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
 	for site, want := range map[string]int{"cross-site": 403, "same-origin": 200} {
-		status, err := postFrom(h.control+"/clear", site)
+		status, err := postFrom(h.control+"/drop", site)
 		if err != nil {
 			t.Fatal(err)
 		}

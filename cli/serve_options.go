@@ -187,3 +187,15 @@ func checkDump(name string) error {
 	}
 	return checkWritable("--dump", filepath.Dir(name))
 }
+
+// checkToken checks the token of the control endpoint, which has to fit into a header. The token is
+// not part of an error.
+func checkToken(token string) error {
+	for i, r := range token {
+		if r <= ' ' || r > '~' {
+			return fmt.Errorf("--control-token: its byte %d is a space, a control character or no "+
+				"ASCII; expected letters, digits and signs", i+1)
+		}
+	}
+	return nil
+}

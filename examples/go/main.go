@@ -62,7 +62,7 @@ func run(out io.Writer, server, control string) error {
 // loseReply asks zksim serve to lose the reply of the next create under /orders.
 func loseReply(control string) error {
 	fault := "drop-reply op=create path=/orders/* request=1"
-	res, err := http.Post("http://"+control+"/fault", "text/plain", strings.NewReader(fault))
+	res, err := http.Post("http://"+control+"/faults", "text/plain", strings.NewReader(fault))
 	if err != nil {
 		return fmt.Errorf("inject: %w", err)
 	}

@@ -56,7 +56,7 @@ public class Leader {
 
     private void surviveLostReply(CuratorFramework client) throws Exception {
         client.createContainers(LOCK);
-        ask("/fault", "drop-reply path=" + LOCK + "/* request=1");
+        ask("/faults", "drop-reply path=" + LOCK + "/* request=1");
         InterProcessMutex mutex = new InterProcessMutex(client, LOCK);
         check(mutex.acquire(20, TimeUnit.SECONDS), "the mutex was not acquired");
         int nodes = client.getChildren().forPath(LOCK).size();

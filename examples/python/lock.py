@@ -39,7 +39,7 @@ def connect(server):
 
 def survive_lost_reply(client, endpoint):
     client.ensure_path(LOCK)
-    control(endpoint, "POST", "/fault", {"line": "drop-reply op=create path=%s/* request=1" % LOCK})
+    control(endpoint, "POST", "/faults", {"line": "drop-reply op=create path=%s/* request=1" % LOCK})
     lock = client.Lock(LOCK, "a")
     assert lock.acquire(timeout=20), "not acquired"
     nodes = client.get_children(LOCK)

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// The requests of this file take long: those with the parameter wait, and event streams.
+
+// longestWait is the longest value of wait.
+const longestWait = 10 * time.Minute
+
+// forever is the wait of an event stream.
+const forever time.Duration = math.MaxInt64
+
+// wait reads how long a request may wait, 0 for not at all.
+func (e endpoint) wait(r *controlRequest) (time.Duration, error) {
+	text := r.URL.Query().Get("wait")
+	switch {
+	case e.Path == "/events":
+		return forever, nil
+	case !slices.Contains(e.query, "wait") || !r.URL.Query().Has("wait"):
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 || d > longestWait {
+		return 0, fmt.Errorf("wait=%s: expected a duration such as 10s, at most %s", text,
+			longestWait)
+	}
+	return d, nil
+}
+
+// enter waits until there is room for a request, and gives it its context. leave makes the room
+// free again. There is less room for requests that do not wait: they may hold a whole tree.
+func (r *controlRequest) enter(w http.ResponseWriter, e endpoint) (leave func(), err error) {
+	wait, err := e.wait(r)
+	if err != nil {
+		return nil, err
+	}
+	room := r.control.working
+	if wait > 0 {
+		room = r.control.waiting
+	}
+	select {
+	case room <- struct{}{}:
+	default:
+		if wait > 0 {
+			return nil, failure(http.StatusServiceUnavailable,
+				"%d requests and event streams wait already", maxWaiting)
+		}
+		select {
+		case room <- struct{}{}:
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
+	r.ctx = ctx
+	ended := context.AfterFunc(r.control.ended, cancel)
+	if wait > 0 {
+		setDeadlines(w, time.Time{})
+	}
+	return func() {
+		ended()
+		cancel()
+		<-room
+	}, nil
+}
+
+// setDeadlines replaces those of the server for one request. The writers of tests have none.
+func setDeadlines(w http.ResponseWriter, at time.Time) {
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(time.Time{})
+	_ = c.SetWriteDeadline(at)
+}
+
+// ending is the error of a wait that has ended: none if its time is over.
+func (r *controlRequest) ending(err error) error {
+	switch {
+	case errors.Is(err, fakezk.ErrStopped) && r.name != "":
+		return noSpace(r.name)
+	case errors.Is(err, fakezk.ErrStopped), r.control.closing.Load():
+		return errStops
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return nil
+	}
+	return err
+}
+
+// eventStream is the reply that sends records as they come.
+type eventStream struct {
+	*controlRequest
+	filter recordFilter
+	after  int64
+}
+
+// getEvents prefers the header, which a browser sends when it connects again.
+func getEvents(r *controlRequest) (any, error) {
+	name, text := "after", r.URL.Query().Get("after")
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		name, text = "Last-Event-ID", last
+	}
+	after, err := r.after(name, text)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := r.filter()
+	return &eventStream{r, filter, after}, err
+}
+
+// Times of event streams.
+const (
+	heartbeat     = 15 * time.Second // between two signs of life
+	streamTimeout = 10 * time.Second // for one write
+)
+
+// write sends records until the client goes, or the server ends.
+func (s *eventStream) write(w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	chunk := []byte(": the history of zksim serve\n\n")
+	for {
+		setDeadlines(w, time.Now().Add(streamTimeout))
+		if _, err := w.Write(chunk); err != nil {
+			return err
+		}
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			return err
+		}
+		var err error
+		if chunk, err = s.next(); err != nil {
+			return nil // the client has gone, or there is nothing more to come
+		}
+	}
+}
+
+// next waits for records.
+func (s *eventStream) next() ([]byte, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, heartbeat)
+	defer cancel()
+	records, err := s.AwaitHistory(ctx, s.after)
+	if errors.Is(err, context.DeadlineExceeded) && s.ctx.Err() == nil {
+		return []byte(": still here\n\n"), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	part := s.filter.part(records, s.after)
+	s.after = part.Last
+	return part.events()
+}
+
+// events are the records as server-sent events. The last line sets the number from which a browser
+// resumes, also past records that were filtered out.
+func (part historyEntry) events() (chunk []byte, err error) {
+	if part.Lost > 0 {
+		chunk = fmt.Appendf(chunk, "event: lost\ndata: {\"lost\":%d}\n\n", part.Lost)
+	}
+	for _, r := range part.Records {
+		data, err := json.Marshal(r)
+		if err != nil {
+			return nil, fmt.Errorf("encode event: %w", err)
+		}
+		chunk = fmt.Appendf(chunk, "id: %d\ndata: %s\n\n", r.Number, data)
+	}
+	return fmt.Appendf(chunk, "id: %d\n\n", part.Last), nil
+}
