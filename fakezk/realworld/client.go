@@ -17,9 +17,10 @@ import (
 
 // Client is a World's client, for use by its script. Its methods may be called from any goroutine.
 type Client struct {
-	run  *run
-	name string
-	once sync.Once
+	run   *run
+	name  string
+	once  sync.Once
+	first *zk.Conn // the result of Conn
 
 	// Guarded by the run's mutex.
 	peer    carry.Client // as faults know it
@@ -39,15 +40,15 @@ func (c *Client) Pace() int { return c.run.world.Pace }
 // Conn is the client's connection, made at the first call. It may still be
 // connecting; requests wait for it.
 func (c *Client) Conn() *zk.Conn {
-	c.once.Do(func() { c.connect() })
-	c.run.mu.Lock()
-	defer c.run.mu.Unlock()
-	return c.conns[0]
+	c.once.Do(func() { c.first, _ = c.Connect() })
+	return c.first
 }
 
-func (c *Client) connect() {
+// Connect makes one more connection, with its own session, and returns it and its channel of
+// session events, as zk.Connect does. The World closes it at the end.
+func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	r := c.run
-	conn, _, err := zk.Connect([]string{proxyAddress}, r.real(r.world.SessionTimeout),
+	conn, events, err := zk.Connect([]string{proxyAddress}, r.real(r.world.SessionTimeout),
 		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) {
 			return c.dial(timeout)
 		}),
@@ -64,6 +65,7 @@ func (c *Client) connect() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.conns = append(c.conns, conn)
+	return conn, events
 }
 
 const buffer = 64 << 10

@@ -36,16 +36,17 @@ func (c *Client) Address() string {
 	return c.door.listener.Addr().String()
 }
 
-// Session is the session of Conn. It is 0 if the client's own code has dialed: then only the code
-// knows which of several sessions it uses.
+// Session is the session of Conn. It is 0 if the client has called Connect, or its own code has
+// dialed: then it has several sessions, and only the code knows which of them it uses.
 func (c *Client) Session() int64 {
+	conn := c.Conn()
 	c.run.mu.Lock()
-	dialed := c.door != nil && c.door.used
+	several := len(c.conns) > 1 || c.door != nil && c.door.used
 	c.run.mu.Unlock()
-	if dialed {
+	if several {
 		return 0
 	}
-	return c.Conn().SessionID()
+	return conn.SessionID()
 }
 
 // receive takes the connections of the client's own code, until the listener is closed.

@@ -31,6 +31,7 @@ type Client struct {
 	sessions   map[int64]bool       // every session it ever had
 	disown     func()               // ends dialItself; the World's goroutine owns it
 	dialed     atomic.Bool          // its own code has dialed
+	asked      atomic.Bool          // it has sent a request on a connection of Connect
 	mu         sync.Mutex           // guards the fields below
 	connects   int                  // calls of Connect
 	conns      []*zk.Conn           // every one, for the end
@@ -50,13 +51,19 @@ func (c *Client) Conn() *zk.Conn {
 	return c.first
 }
 
-// Session is the session of Conn. It is 0 if the client's own code has dialed: then the client has
-// several sessions, and only the code knows which of them it uses.
+// Session is the session of Conn. It is 0 if the client has called Connect, or its own code has
+// dialed: then it has several sessions, and only the code knows which of them it uses.
 func (c *Client) Session() int64 {
 	if c.dialed.Load() {
 		return 0
 	}
-	return c.Conn().SessionID()
+	conn := c.Conn()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.connects > 1 {
+		return 0
+	}
+	return conn.SessionID()
 }
 
 // Connect makes one more connection, with its own session, and returns it and its channel of
@@ -144,10 +151,11 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 	return m
 }
 
-// notice records a session event of the client's library.
+// notice records a session event of the client's library. Code that has dialed and does not use the
+// connections of Connect does not heed it.
 func (c *Client) notice(ev zk.Event) {
 	kind, ok := zkclient.NoticeOf(ev)
-	if !ok || c.sim.closing.Load() {
+	if !ok || c.sim.closing.Load() || c.dialed.Load() && !c.asked.Load() {
 		return
 	}
 	m := c.note(c.name, sourceLibrary, "is told: %s", kind)

@@ -72,11 +72,13 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 // deliver and fail are the only ways in which a connection wakes its client.
 func (l *link) deliver(bytes []byte) {
 	l.client.wakes()
+	l.toldBy(bytes)
 	l.end.HandOver(bytes, l.sim.back)
 }
 
 func (l *link) fail(err error) {
 	l.client.wakes()
+	l.lost()
 	l.end.Fail(err)
 }
 

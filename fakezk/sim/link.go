@@ -24,6 +24,7 @@ type link struct {
 	client   *Client
 	conn     *carry.Conn
 	end      *tlsend.Conn // the client's
+	own      own
 	frames   wire.Splitter
 	up, down traffic
 
@@ -172,11 +173,13 @@ func (l *link) takeWrites() {
 		if isRequest(f) {
 			l.sim.takesRequest(l.client)
 		}
+		l.sees(f)
 		l.send(true, newMessage(f, nil))
 	}
 	clear(frames)
 	if closing && !l.hungUp {
 		l.hungUp = true
+		l.lost()
 		l.send(true, &carry.Message{End: io.EOF})
 	}
 }

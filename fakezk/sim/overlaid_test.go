@@ -249,3 +249,37 @@ func TestCodeThatDialsThroughTLS(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnConnectionsAreKnown: the trace and the notices tell what happens to the session that a
+// client's own code has, as for a session of Connect. A Conn without requests tells nothing.
+func TestOwnConnectionsAreKnown(t *testing.T) {
+	w := World{
+		Plan: []fault.Fault{
+			{Kind: fault.DropReply, Client: "a", Op: "create", Request: 1},
+			{Kind: fault.Expire, Client: "a", At: 20 * time.Second},
+		},
+		Clients: []Actor{{Name: "a", Run: func(ctx context.Context, c *Client) {
+			c.Conn()
+			c.Sleep(ctx, time.Second)
+			s := openService(t)
+			c.Note("%v", s.put("/x"))
+			c.Sleep(ctx, time.Minute)
+			s.conn.Close()
+		}}},
+	}
+	r, err := w.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, n := range r.Notices {
+		told = append(told, string(n.Kind))
+	}
+	const want = "connected connected disconnected connected disconnected session-expired connected"
+	if got := strings.Join(told, " "); got != want {
+		t.Errorf("told %s, want %s\n%s", got, want, r.Trace)
+	}
+	if len(r.SessionClient) != 4 {
+		t.Errorf("sessions %v", r.SessionClient)
+	}
+}

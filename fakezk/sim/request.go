@@ -138,5 +138,8 @@ func (s *simulation) logRequest(l *link, m *carry.Message, r *engine.Request) tr
 	if m.Number == 0 {
 		return s.log(c.name, "-> %s", r.Header.Op)
 	}
+	if l.own.host == "" {
+		c.asked.Store(true)
+	}
 	return s.log(c.name, "-> #%d %s", m.Number, (*tracetext.Request)(r))
 }

@@ -17,6 +17,10 @@ type Env struct {
 	Context context.Context
 	// Conn is the client's connection. No other client uses it.
 	Conn *zk.Conn
+	// Connect makes one more connection, with its own session, and returns its session events, too.
+	// An object with several sessions may have a method Session() int64, which is called after each
+	// call that has succeeded. It returns the session in which the call took effect.
+	Connect func() (*zk.Conn, <-chan zk.Event)
 	// Address is an address, host:port, for code that connects by itself. It needs a program built
 	// by zksim go, and then any other address is as good; see [sim.Overlaid]. In a real world it is
 	// a port of the proxy.
@@ -39,8 +43,8 @@ func (e Env) InTurn() recipes.Conn { return inTurn{e.Conn} }
 
 // envOf is the Env of a client.
 func envOf(p *scenario.Player, path string) Env {
-	return Env{Context: p.Life(), Conn: p.Conn(), Address: p.Address(), RootCA: sim.RootCA(),
-		Name: nameOf(p, p.Index()), Path: path}
+	return Env{Context: p.Life(), Conn: p.Conn(), Connect: p.Connect, Address: p.Address(),
+		RootCA: sim.RootCA(), Name: nameOf(p, p.Index()), Path: path}
 }
 
 // nameOf is the name of the n-th client's object: in one run of three each is a prefix of the next.
@@ -54,7 +58,11 @@ func nameOf(p *scenario.Player, n int) string {
 // opener turns a function that makes an object from an Env into one that makes it from a player.
 func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
 	return func(p *scenario.Player) T {
-		return open(envOf(p, path))
+		object := open(envOf(p, path))
+		if s, ok := any(object).(interface{ Session() int64 }); ok {
+			p.NameSession(s.Session)
+		}
+		return object
 	}
 }
 

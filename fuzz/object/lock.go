@@ -16,7 +16,8 @@ import (
 // Locker is a lock under test. Lock returns nil when the caller owns the lock. Two methods are
 // optional and tested, too: Lost() <-chan struct{} is the signal to a holder that it does not own
 // the lock any more; Token() int64 is the fencing token of the present hold, the czxid of the
-// holder's znode. A lock that has a token for one hold must have one for every hold.
+// holder's znode. A lock that has a token for one hold must have one for every hold. A lock with
+// sessions of its own may name that of the present hold; see [Env].
 type Locker interface {
 	Lock(ctx context.Context) error
 	Unlock(ctx context.Context) error

@@ -18,6 +18,7 @@ func (p *Player) goroutines(number int, script func(p *Player)) {
 	for n := 1; n < number; n++ {
 		other := newPlayer(p.ctx, worldClient{world.Goroutine.Client.Goroutine(n)}, p.index, p.seed)
 		other.careless, other.faults, other.drawn = p.careless, p.faults, p.drawn
+		other.session = p.session
 		p.others = append(p.others, other)
 	}
 	world.Goroutines(number, func(h *sim.Goroutine) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -35,9 +36,10 @@ type Player struct {
 	calling  bool
 	deadline time.Duration // of the call that is under way or comes next; 0: it has none
 	reached  []string
-	optional map[string]bool // methods of the object: whether they were called
-	held     bool            // for minutes, once
-	open     bool            // the script has left an object that has a Close
+	optional map[string]bool               // methods of the object: whether they were called
+	held     bool                          // for minutes, once
+	open     bool                          // the script has left an object that has a Close
+	session  *atomic.Pointer[func() int64] // of NameSession, shared by the client's goroutines
 }
 
 // client is the part of a world that a player needs: a goroutine of a client of a [sim.World], or a
@@ -49,7 +51,9 @@ type client interface {
 	Number() int
 	Of() string
 	Conn() *zk.Conn
-	// Session is the session of Conn, 0 if the client's own code has dialed.
+	// Connect makes one more connection, and returns its session events, too.
+	Connect() (*zk.Conn, <-chan zk.Event)
+	// Session is the session of Conn, 0 if the client has called Connect or its own code has dialed.
 	Session() int64
 	// Address is an address for the client's own code to dial.
 	Address() string
@@ -82,7 +86,8 @@ func (c realClient) Of() string { return c.Name() }
 func (realClient) Number() int  { return 0 }
 
 func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
-	p := &Player{ctx: ctx, life: ctx, client: c, index: index, seed: seed}
+	p := &Player{ctx: ctx, life: ctx, client: c, index: index, seed: seed,
+		session: new(atomic.Pointer[func() int64])}
 	p.calls = linearizability.NewRecorder(func() int64 {
 		return int64(c.Note("%s", p.text))
 	}, c.Now)
@@ -108,6 +113,14 @@ func (p *Player) Index() int { return p.index }
 
 // Conn is the client's connection, made at the first call.
 func (p *Player) Conn() *zk.Conn { return p.client.Conn() }
+
+// Connect makes one more connection of the client, with its own session. The channel has the
+// session's events, as that of zk.Connect.
+func (p *Player) Connect() (*zk.Conn, <-chan zk.Event) { return p.client.Connect() }
+
+// NameSession lets session name the session of each result of the client from now on: for an object
+// with connections of its own. 0 is an unknown one.
+func (p *Player) NameSession(session func() int64) { p.session.Store(&session) }
 
 // Address is an address, host:port, for code that connects by itself. In a World it needs a program
 // built by zksim go; see [sim.Overlaid]. In a real world it needs nothing.
@@ -227,7 +240,12 @@ func (c Call) Failed(err error) {
 }
 
 func (c Call) inSession(r linearizability.Result) linearizability.Result {
-	if r.Session == 0 {
+	if r.Session != 0 {
+		return r
+	}
+	if named := c.p.session.Load(); named != nil {
+		r.Session = (*named)()
+	} else {
 		r.Session = c.p.client.Session()
 	}
 	return r

@@ -1,0 +1,56 @@
+package sim
+
+import (
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// own is what the World knows of a connection that the client's own code has dialed. The World has
+// no part in the code's client package, so it tells from the bytes what the package tells the code.
+type own struct {
+	host      string // dialed; "" for a connection of Connect
+	connected bool   // the client has been told of its session, and of no loss
+	leaving   bool   // the client has closed its session
+}
+
+// toldBy notes what a message to the client tells it: the first one accepts or refuses its session.
+func (l *link) toldBy(frame []byte) {
+	if l.own.host == "" || l.own.connected || l.own.leaving || len(frame) < 4 {
+		return
+	}
+	switch r, err := wire.DecodeConnectResponse(frame[4:]); {
+	case err != nil: // half of it
+	case r.SessionID == 0:
+		l.own.leaving = true
+		l.client.ownNotice(trace.SessionExpired)
+	default:
+		l.own.connected = true
+		l.client.ownNotice(trace.Connected)
+	}
+}
+
+// lost notes that the connection has ended.
+func (l *link) lost() {
+	if l.own.connected && !l.own.leaving {
+		l.client.ownNotice(trace.Disconnected)
+	}
+	l.own.connected = false
+}
+
+// sees notes a request of the client.
+func (l *link) sees(frame []byte) {
+	if h, _, err := wire.DecodeHeader(frame); err == nil && h.Op == proto.OpCloseSession {
+		l.own.leaving = true
+	}
+}
+
+// ownNotice records a notice of a client's own code.
+func (c *Client) ownNotice(kind trace.NoticeKind) {
+	s := c.sim
+	if s.closing.Load() {
+		return
+	}
+	at := s.log(c.name, "is told: %s", kind)
+	s.addNotice(at, trace.Notice{Client: c.name, Kind: kind, Time: s.now()})
+}
