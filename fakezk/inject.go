@@ -67,6 +67,9 @@ func (s *Server) Inject(f fault.Fault) error {
 	if err := f.Validate(); err != nil {
 		return fmt.Errorf("fakezk: inject: %w", err)
 	}
+	if f.Kind.NeedsEnsemble() {
+		return fmt.Errorf("fakezk: inject: fault %q: a Server is no ensemble", f)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

@@ -320,7 +320,7 @@ func (in *injector) apply(l *serverLink, a carry.Action) {
 		return
 	}
 	s.process(l, a.Message.Bytes, time.Now(), a.Fault)
-	in.carryOut(l.conn.Applied(a.Fault))
+	in.carryOut(l.conn.Applied(a.Fault, in.now()))
 }
 
 // forget ends a connection for its client.

@@ -162,7 +162,7 @@ func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 // step makes the node as it should be, and posts the result.
 func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 	want := n.content()
-	session, err := n.maintain(ctx, r, want.data)
+	session, err := n.maintain(ctx, r, want)
 	occupied := errors.Is(err, ErrOccupied)
 	if ctx.Err() == nil {
 		n.state.post(presence{session, want.change, err, n.own.doubtful && !occupied})
@@ -174,22 +174,30 @@ func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 }
 
 // maintain looks, and repairs, until the node is there, watched, and as wanted. It returns the
-// session that owns it.
-func (n *PersistentNode) maintain(ctx context.Context, r *requests, data []byte) (int64, error) {
+// session that owns it. A server that is behind may show a node that another client has deleted:
+// therefore a Set that finds its data there already asks for a sync before it says so.
+func (n *PersistentNode) maintain(ctx context.Context, r *requests, want content) (int64, error) {
+	data := want.data
+	before, _ := n.state.read()
+	certain := before.change == want.change
 	for ctx.Err() == nil {
 		stored, stat, err := n.read(ctx, r)
 		session := n.conn.SessionID()
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			n.unblock()
+			certain = true
 			err = ignore(n.own.create(ctx, r, data), zk.ErrNodeExists)
 		case err != nil:
 		case stat.EphemeralOwner != session:
 			return 0, fmt.Errorf("%w: %s is owned by 0x%x", ErrOccupied, n.path,
 				stat.EphemeralOwner)
-		case bytes.Equal(stored, data):
+		case bytes.Equal(stored, data) && certain:
 			return session, nil
+		case bytes.Equal(stored, data):
+			certain, err = true, r.sync(ctx, n.path)
 		default:
+			certain = true
 			err = n.rewrite(ctx, r, data, stat.Version)
 		}
 		if err != nil {

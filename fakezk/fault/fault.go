@@ -3,6 +3,7 @@ package fault
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,6 +83,16 @@ const (
 	// Restart restarts the server before the request is applied: every
 	// connection is reset, dials fail for a while, data and sessions stay.
 	Restart Kind = "restart"
+
+	// Lag: the server of the client applies no change for a while, and answers reads as before. If
+	// it is the leader, the other servers do not. A write or a sync through a server that lags is
+	// answered when it has caught up.
+	Lag Kind = "lag"
+	// FailoverLose: the leader goes down for a while before the request is applied, which is lost.
+	// Every connection is reset, and dials fail until another leader is elected.
+	FailoverLose Kind = "failover-lose"
+	// FailoverKeep is FailoverLose, but the request is applied before; its reply is lost.
+	FailoverKeep Kind = "failover-keep"
 )
 
 // KindInfo describes a Kind for people and programs.
@@ -122,11 +133,34 @@ var faultKinds = []KindInfo{
 		"the server restarts: all connections are reset, dials fail for D"},
 }
 
+// ensembleKinds act on an ensemble of several servers only.
+var ensembleKinds = []KindInfo{
+	{Lag, true, true, false, true,
+		"the client's server applies no change for D; if it leads, no other does"},
+	{FailoverLose, true, true, false, true,
+		"the leader goes down for D before the request is applied"},
+	{FailoverKeep, true, true, false, false,
+		"the leader goes down for D after the request is applied"},
+}
+
 // Kinds lists all kinds, in a fixed order.
-func Kinds() []KindInfo { return append([]KindInfo(nil), faultKinds...) }
+func Kinds() []KindInfo { return slices.Concat(faultKinds, ensembleKinds) }
+
+// KindsFor lists the kinds that act on an ensemble of so many servers, in a fixed order.
+func KindsFor(servers int) []KindInfo {
+	if servers > 1 {
+		return Kinds()
+	}
+	return slices.Clone(faultKinds)
+}
+
+// NeedsEnsemble reports whether the kind acts on an ensemble of several servers only.
+func (k Kind) NeedsEnsemble() bool {
+	return slices.ContainsFunc(ensembleKinds, func(i KindInfo) bool { return i.Kind == k })
+}
 
 func (k Kind) info() (KindInfo, bool) {
-	for _, info := range faultKinds {
+	for _, info := range Kinds() {
 		if info.Kind == k {
 			return info, true
 		}
@@ -302,8 +336,8 @@ func (i KindInfo) coordinates() string {
 }
 
 func kindNames() string {
-	names := make([]string, len(faultKinds))
-	for i, info := range faultKinds {
+	names := make([]string, len(Kinds()))
+	for i, info := range Kinds() {
 		names[i] = string(info.Kind)
 	}
 	return strings.Join(names, ", ")

@@ -34,7 +34,7 @@ func (l *link) received(packet []byte) {
 		damage = l.answered(h, body, m)
 	}
 	l.run.carryOut(l.conn.FromServer(m, damage, l.run.now()))
-	l.run.carryOut(l.conn.Applied(damage))
+	l.run.carryOut(l.conn.Applied(damage, l.run.now()))
 }
 
 // greetedBy notes the answer to a handshake.

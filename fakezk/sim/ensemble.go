@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
 )
 
 // addresses are those of the servers, by number.
@@ -65,10 +67,10 @@ func (s *simulation) lag(server int, zxid int64) time.Duration {
 }
 
 // follow lets a follower apply transactions, unless a client has made it do so before. One that is
-// down does so when it is back.
+// down, or that lags by a fault, does so later.
 func (s *simulation) follow(server int, zxid int64) {
-	if back := s.net.BackAt(server, s.now()); back > 0 {
-		s.schedule(back, func() { s.follow(server, zxid) })
+	if at := max(s.net.BackAt(server, s.now()), s.lagging[server]); at > s.now() {
+		s.schedule(at, func() { s.follow(server, zxid) })
 		return
 	}
 	behind := s.engine.Behind(server)
@@ -83,6 +85,16 @@ func (s *simulation) follow(server int, zxid int64) {
 func (s *simulation) followAll() {
 	for server := range s.world.servers() {
 		s.follow(server, s.engine.Store().LastZxid())
+	}
+}
+
+// lags keeps a server, or all followers if it leads, from applying changes.
+func (s *simulation) lags(a carry.Action) {
+	for server := range s.world.servers() {
+		if leader := s.engine.Leader(); server != leader && (server == a.Server || a.Server == leader) {
+			s.log("server", "%s lags for %s", serverName(server), a.Fault.For)
+			s.lagging[server] = max(s.lagging[server], a.At)
+		}
 	}
 }
 

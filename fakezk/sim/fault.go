@@ -33,6 +33,12 @@ func (s *simulation) carryOutForAll(a carry.Action) {
 		s.expireSessionsOf(a)
 	case carry.Restart:
 		s.restart(a)
+	case carry.Lag:
+		s.lags(a)
+	case carry.Failover:
+		leader := s.engine.Leader()
+		s.carryOut(s.net.TakeDown(leader, a.At))
+		s.loses(leader, a.Fault.For)
 	}
 }
 

@@ -22,8 +22,11 @@ func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	r := s.engine.Handle(l.id, frame, s.clock())
 	about, at := s.noteRequest(l, m, &r.Request)
 	s.noteArrived(m, at, false)
+	if until := s.lagging[l.conn.Server]; len(r.Followed) > 0 && s.now() < until {
+		l.conn.HoldReplies(until)
+	}
 	s.send(r, reply{about, at}, l.conn, f)
-	s.carryOut(l.conn.Applied(f))
+	s.carryOut(l.conn.Applied(f, s.now()))
 }
 
 // sortSetWatches rebuilds a SetWatches frame with sorted lists: the client builds them from a map.

@@ -36,6 +36,7 @@ type simulation struct {
 	journal journal
 
 	followed []time.Duration // when each server has applied what it is to apply so far
+	lagging  []time.Duration // until when each server applies nothing
 
 	events   eventHeap // no two are of the same instant
 	woken    bool      // an event may have made a goroutine runnable
@@ -96,6 +97,7 @@ func newSimulation(w World) *simulation {
 		s.order = &order{sim: s, ranks: map[stream]uint64{}}
 	}
 	s.followed = make([]time.Duration, w.servers())
+	s.lagging = make([]time.Duration, w.servers())
 	s.out.SessionClient = map[int64]string{}
 	return s
 }
@@ -407,6 +409,7 @@ func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
 func (s *simulation) heal() {
 	s.react(s.engine.ReapEnded(s.clock()))
 	s.net.Heal()
+	clear(s.lagging)
 	s.followAll()
 }
 

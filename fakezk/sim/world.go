@@ -151,6 +151,9 @@ func (w World) Validate() error {
 		if err := f.Validate(); err != nil {
 			return fmt.Errorf("fault %d: %w", i+1, err)
 		}
+		if f.Kind.NeedsEnsemble() && w.servers() == 1 {
+			return fmt.Errorf("fault %d: %q needs an ensemble of several servers", i+1, f)
+		}
 		if f.Client != "" && !seen[f.Client] {
 			return fmt.Errorf("fault %d: %q: no client is called %q", i+1, f, f.Client)
 		}

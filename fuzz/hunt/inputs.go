@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -50,7 +49,7 @@ func (i Inputs) Scenario(data []byte) scenario.Scenario {
 		s.Schedule.Numbers = p.changes(rand.New(rand.NewPCG(words[1], 0)).IntN)
 	}
 	for _, word := range words[2:min(len(words), 2+p.maxFaults)] {
-		s.Plan = append(s.Plan, p.fault(rand.New(rand.NewPCG(word, 0)).IntN, fault.Kinds()))
+		s.Plan = append(s.Plan, p.fault(rand.New(rand.NewPCG(word, 0)).IntN, p.kinds))
 	}
 	s.Plan = distinct(s.Plan)
 	return s

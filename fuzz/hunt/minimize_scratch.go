@@ -245,5 +245,5 @@ func (m *minimizer) smallScripts() []scenario.Script {
 var weakest = []fault.Kind{
 	fault.DropRequest, fault.DropReply, fault.Cut, fault.Delay, fault.Stall, fault.Expire,
 	fault.CutMidFrame, fault.Refuse, fault.StallMidFrame, fault.Blackhole, fault.LateReap,
-	fault.Restart,
+	fault.Restart, fault.Lag, fault.FailoverLose, fault.FailoverKeep,
 }

@@ -37,7 +37,7 @@ func (m *minimizer) shortenScript() {
 		s.Script.Careless = false
 		m.try(s)
 	}
-	if s := m.scenario(); s.Script.Servers > 1 {
+	if s := m.scenario(); s.Script.Servers > 1 && !slices.ContainsFunc(s.Plan, needsEnsemble) {
 		s.Script.Servers = 1
 		m.try(s)
 	}
@@ -185,6 +185,8 @@ func (m *minimizer) simplifyKind(i int) {
 	}
 	m.firstFault(i, faults)
 }
+
+func needsEnsemble(f fault.Fault) bool { return f.Kind.NeedsEnsemble() }
 
 func lasts(kind fault.Kind) bool {
 	for _, info := range fault.Kinds() {

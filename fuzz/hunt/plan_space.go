@@ -13,6 +13,7 @@ import (
 // them, since retries add requests.
 type planSpace struct {
 	clients          []string
+	kinds            []fault.KindInfo
 	requests, events map[string]int // by client
 	messages         int            // about the number of messages of a run
 	elapsed          time.Duration
@@ -26,6 +27,7 @@ func newPlanSpace(base *scenario.Outcome, maxFaults int) planSpace {
 	clients := base.Scenario.Script.ClientNames()
 	p := planSpace{
 		clients:  clients,
+		kinds:    fault.KindsFor(base.Scenario.Script.Servers),
 		requests: map[string]int{}, events: map[string]int{},
 		maxFaults: maxFaults,
 		messages:  2*(len(base.Result.Requests)+len(clients)) + len(base.Result.Events),
@@ -49,9 +51,11 @@ type draw func(n int) int
 // plan draws a plan. It first draws the kinds of faults (swarm testing: Groce et al., ISSTA 2012),
 // and their number: a plan of all kinds rarely has two of one.
 func (p planSpace) plan(draw draw) []fault.Fault {
-	kinds := slices.DeleteFunc(fault.Kinds(), func(fault.KindInfo) bool { return draw(3) > 0 })
+	kinds := slices.DeleteFunc(slices.Clone(p.kinds), func(fault.KindInfo) bool {
+		return draw(3) > 0
+	})
 	if len(kinds) == 0 {
-		kinds = fault.Kinds()
+		kinds = p.kinds
 	}
 	plan := make([]fault.Fault, 1+draw(p.maxFaults))
 	for i := range plan {

@@ -54,5 +54,5 @@ func (k keptRun) inPause(dice *rand.Rand) fault.Fault {
 	if dice.IntN(2) > 0 {
 		return f
 	}
-	return anyKind(f, dice, func(info fault.KindInfo) bool { return info.OnTime })
+	return k.anyKind(f, dice, func(info fault.KindInfo) bool { return info.OnTime })
 }

@@ -43,12 +43,14 @@ func (k keptRun) inWake(dice *rand.Rand) fault.Fault {
 		f.Kind = losses[n]
 		return f
 	}
-	return anyKind(f, dice, func(info fault.KindInfo) bool { return info.OnRequest })
+	return k.anyKind(f, dice, func(info fault.KindInfo) bool { return info.OnRequest })
 }
 
 // anyKind is a fault with one of some kinds, and a length if it lasts.
-func anyKind(f fault.Fault, dice *rand.Rand, among func(fault.KindInfo) bool) fault.Fault {
-	kinds := slices.DeleteFunc(fault.Kinds(), func(info fault.KindInfo) bool {
+func (k keptRun) anyKind(
+	f fault.Fault, dice *rand.Rand, among func(fault.KindInfo) bool,
+) fault.Fault {
+	kinds := slices.DeleteFunc(fault.KindsFor(k.Script.Servers), func(info fault.KindInfo) bool {
 		return !among(info)
 	})
 	info := kinds[dice.IntN(len(kinds))]

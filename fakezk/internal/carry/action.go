@@ -6,9 +6,9 @@ import "time"
 // carried out in their order.
 type Action struct {
 	Do      Do
-	Conn    *Conn    // nil for an Expire, Restart or Struck that no message caused
+	Conn    *Conn    // nil for a Lag or a Failover, and for an Expire, Restart or Struck that no message caused
 	Message *Message // of Struck, Apply, Deliver and Send
-	// Fault is the fault that acts: of Struck, Expire and Restart; of an Apply, the
+	// Fault is the fault that acts: of Struck, Expire, Restart, Lag and Failover; of an Apply, the
 	// one that damages the reply, or nil.
 	Fault *Armed
 	// Err is the client's error after an End or a Reset.
@@ -19,11 +19,11 @@ type Action struct {
 	Client int64
 	// Late is how long the ephemerals stay after an Expire.
 	Late time.Duration
-	// Server is the number of the server of a Restart.
+	// Server is the number of the server of a Restart or a Lag.
 	Server int
 	// Taken says of a Struck that the request goes no further.
 	Taken bool
-	// At is when a Later ends, and when the server of a Restart is back.
+	// At is when a Later or a Lag ends, and when the server of a Restart or Failover is back.
 	At time.Duration
 }
 
@@ -64,4 +64,8 @@ const (
 	Expire
 	// Restart: the server goes down and is back at At. It forgets its connections.
 	Restart
+	// Lag: the server applies no change until At.
+	Lag
+	// Failover: the leader goes down and is back at At.
+	Failover
 )

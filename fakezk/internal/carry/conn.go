@@ -218,9 +218,13 @@ func (c *Conn) FromServer(m *Message, f *Armed, now time.Duration) []Action {
 }
 
 // Applied says that the server has sent all output of an Apply with this fault.
-func (c *Conn) Applied(f *Armed) []Action {
-	if d := damageBy(f); f == nil || d.restLater {
+func (c *Conn) Applied(f *Armed, now time.Duration) []Action {
+	d := damageBy(f)
+	switch {
+	case f == nil || d.restLater:
 		return nil
+	case d.failover:
+		return append([]Action{{Do: Failover, Fault: f, At: now + f.For}}, c.endSoon(errReset)...)
 	}
 	return c.endSoon(errReset)
 }
@@ -295,6 +299,13 @@ func (c *Conn) Reset(err error) []Action {
 func (c *Conn) Hold(until time.Duration) {
 	if !c.vanishes() {
 		c.Up.hold(until)
+		c.Down.hold(until)
+	}
+}
+
+// HoldReplies holds the lane to the client.
+func (c *Conn) HoldReplies(until time.Duration) {
+	if !c.vanishes() {
 		c.Down.hold(until)
 	}
 }

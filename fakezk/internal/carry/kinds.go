@@ -39,6 +39,12 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 		r = rule{request: expire, time: expire}
 	case fault.Restart:
 		r = rule{request: restart, time: restart}
+	case fault.Lag:
+		r = rule{request: lag, time: lag}
+	case fault.FailoverLose:
+		r = rule{request: failover, time: failover}
+	case fault.FailoverKeep:
+		r = rule{reply: &damage{passes: nothing, failover: true}}
 	default:
 		return rule{}, false
 	}
@@ -51,6 +57,7 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 type damage struct {
 	passes    part
 	restLater bool
+	failover  bool // the leader goes down when it has applied the request
 }
 
 type part int
@@ -227,6 +234,28 @@ func refuse(s *strike) {
 // with the ephemerals left for a while.
 func expire(s *strike) {
 	s.add(Action{Do: Expire, Conn: s.conn, Client: s.client, Late: s.fault.For, Fault: s.fault})
+}
+
+// lag keeps the server of the connection, or the servers of the client, from applying changes. The
+// request goes on.
+func lag(s *strike) {
+	servers := map[int]bool{}
+	for _, c := range s.conns() {
+		if !servers[c.Server] {
+			s.hit, servers[c.Server] = true, true
+			s.add(Action{Do: Lag, Server: c.Server, Fault: s.fault, At: s.until()})
+		}
+	}
+	if s.message != nil {
+		s.putOff = true
+		s.add(s.net.deliver(s.conn, s.lane, s.message, s.now)...)
+	}
+}
+
+// failover takes the leader down, which the driver knows.
+func failover(s *strike) {
+	s.hit = true
+	s.add(Action{Do: Failover, Fault: s.fault, At: s.until()})
 }
 
 // restart takes the server of the connection, or the first one, down for a while.

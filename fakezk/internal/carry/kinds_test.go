@@ -71,6 +71,12 @@ var kindTests = []struct{ line, want string }{
 		"struck 1 taken, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset"},
 	{"restart 3s at=1s",
 		"restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
+	{"lag 3s request=1", "struck 1, lag at 4s, apply 1 / send 1 event, send 1 reply, sever 1, send 1 closed"},
+	{"lag 3s at=1s", "lag at 4s, struck"},
+	{"failover-lose 3s request=1", "struck 1 taken, failover at 4s"},
+	{"failover-lose 3s at=1s", "failover at 4s, struck"},
+	{"failover-keep 3s request=1",
+		"struck 1, apply 1 damaged / failover at 4s, sever 1, send 1 reset"},
 }
 
 func TestWhatEachKindDoes(t *testing.T) {
@@ -126,7 +132,7 @@ func requestWords(n testNetwork) string {
 	sent = append(sent, n.a1.FromServer(event(), last.Fault, second)...)
 	sent = append(sent, n.a1.FromServer(&Message{Bytes: []byte("reply")}, last.Fault, second)...)
 	sent = append(sent, n.a1.ServerClosed(last.Fault)...)
-	sent = append(sent, n.a1.Applied(last.Fault)...)
+	sent = append(sent, n.a1.Applied(last.Fault, second)...)
 	return strings.Join([]string{text, words(sent)}, " / ")
 }
 
