@@ -146,20 +146,30 @@ func TestScenariosOfPagesParse(t *testing.T) {
 	}
 }
 
-// TestReadmeListsTheFaults: the table of README.md has the kinds of faults with their
-// meanings, in their order.
+// TestReadmeListsTheFaults: the tables of README.md and docs/hunting.md have the kinds of faults
+// with their meanings, in their order.
 func TestReadmeListsTheFaults(t *testing.T) {
+	solo := fault.KindsFor(1)
+	for page, kinds := range map[string][]fault.KindInfo{
+		"README.md": solo, "docs/hunting.md": fault.Kinds()[len(solo):],
+	} {
+		want := tableOfKinds(kinds)
+		if got := table(t, page, "| kind | effect |"); got != want {
+			t.Error(page, cmp.Diff(want, got))
+		}
+	}
+}
+
+func tableOfKinds(kinds []fault.KindInfo) string {
 	var want strings.Builder
-	for _, kind := range fault.Kinds() {
+	for _, kind := range kinds {
 		name := string(kind.Kind)
 		if kind.Lasts {
 			name += " D"
 		}
 		fmt.Fprintf(&want, "| `%s` | %s |\n", name, kind.Meaning)
 	}
-	if got := table(t, "README.md", "| kind | effect |"); got != want.String() {
-		t.Error(cmp.Diff(want.String(), got))
-	}
+	return want.String()
 }
 
 // TestServerPageListsTheOperations: the table of docs/server.md has the operations that

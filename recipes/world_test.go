@@ -18,7 +18,7 @@ const worlds = 10
 
 // randomPlan draws up to three faults for clients a, b, c.
 func randomPlan(seed uint64) []fault.Fault {
-	rng, kinds := rand.New(rand.NewPCG(seed, 7)), fault.Kinds()
+	rng, kinds := rand.New(rand.NewPCG(seed, 7)), fault.KindsFor(1)
 	var plan []fault.Fault
 	for range rng.IntN(4) {
 		k := kinds[rng.IntN(len(kinds))]

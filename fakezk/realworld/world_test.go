@@ -121,7 +121,7 @@ func (n *teller) tell(format string, args ...any) {
 // at the notification of a solo.
 func soloFaults() []string {
 	list := []string{""}
-	for _, info := range fault.Kinds() {
+	for _, info := range fault.KindsFor(1) {
 		kind := string(info.Kind)
 		if info.Lasts {
 			kind += " 1s"

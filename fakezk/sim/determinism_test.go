@@ -14,8 +14,8 @@ import (
 )
 
 // randomPlan draws up to three faults for clients a, b, c.
-func randomPlan(rng *rand.Rand, clients int) []fault.Fault {
-	kinds := fault.Kinds()
+func randomPlan(rng *rand.Rand, servers, clients int) []fault.Fault {
+	kinds := fault.KindsFor(servers)
 	var plan []fault.Fault
 	for range rng.IntN(4) {
 		k := kinds[rng.IntN(len(kinds))]
@@ -76,7 +76,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 	for seed := range testrun.Pick(uint64(80), 1000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		w := sim.World{
-			Seed: seed, Plan: randomPlan(rng, 3), Clients: lockers(3, 3), Limit: time.Minute,
+			Seed: seed, Plan: randomPlan(rng, 1, 3), Clients: lockers(3, 3), Limit: time.Minute,
 		}
 		if !runTwice(t, w) {
 			return
@@ -88,7 +88,7 @@ func BenchmarkWorld(b *testing.B) {
 	steps := int64(0)
 	for i := range b.N {
 		rng := rand.New(rand.NewPCG(uint64(i), 1))
-		w := sim.World{Seed: uint64(i), Plan: randomPlan(rng, 4), Clients: lockers(4, 4),
+		w := sim.World{Seed: uint64(i), Plan: randomPlan(rng, 1, 4), Clients: lockers(4, 4),
 			Limit: time.Minute}
 		r, err := w.Run()
 		if err != nil {

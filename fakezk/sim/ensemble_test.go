@@ -153,7 +153,7 @@ func TestAnEnsembleKeepsTheGuarantees(t *testing.T) {
 			var l log
 			rng := rand.New(rand.NewPCG(seed, 3))
 			r, err := sim.World{
-				Seed: seed, Servers: servers, Plan: randomPlan(rng, 3), Limit: time.Minute,
+				Seed: seed, Servers: servers, Plan: randomPlan(rng, servers, 3), Limit: time.Minute,
 				Clients: readers(seed, 3, &l),
 			}.Run()
 			if err != nil || r.Frozen+r.Leaked != "" {
@@ -239,7 +239,7 @@ func TestAnEnsembleIsDeterministic(t *testing.T) {
 	for seed := range testrun.Pick(uint64(25), 1000) {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		if !runTwice(t, sim.World{
-			Seed: seed, Servers: 3, Plan: randomPlan(rng, 3), Clients: lockers(3, 3),
+			Seed: seed, Servers: 3, Plan: randomPlan(rng, 3, 3), Clients: lockers(3, 3),
 			Limit: time.Minute,
 		}) {
 			return

@@ -47,8 +47,12 @@ func (s *stage) create(path string, flags int32) {
 // perform runs clients a, b, ... under the plan. The run itself must go well.
 func perform(t *testing.T, plan string, scripts ...func(*stage)) *play {
 	t.Helper()
+	return performIn(t, World{Seed: 7, Limit: 10 * time.Minute}, plan, scripts...)
+}
+
+func performIn(t *testing.T, w World, plan string, scripts ...func(*stage)) *play {
+	t.Helper()
 	p := &play{}
-	w := World{Seed: 7, Limit: 10 * time.Minute}
 	for _, line := range strings.Split(plan, "\n") {
 		if line = strings.TrimSpace(line); line == "" {
 			continue

@@ -35,7 +35,7 @@ func TestPingsThatArePutOffChangeNothing(t *testing.T) {
 	for seed := range uint64(60) {
 		w := World{Seed: seed, Plan: anyPlan(seed, 3), Clients: idlers(3), Limit: time.Minute,
 			SessionTimeout: time.Duration(4+seed%3*3) * time.Second}
-		infos := fault.Kinds()
+		infos := fault.KindsFor(1)
 		if info := infos[seed%uint64(len(infos))]; info.OnTime && info.Lasts {
 			w.Plan = append(w.Plan, fault.Fault{Kind: info.Kind, At: 6 * time.Second,
 				For: time.Duration(1+seed) * 200 * time.Millisecond})

@@ -59,7 +59,7 @@ func anyPlan(seed uint64, clients int) []fault.Fault {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	var plan []fault.Fault
 	for range rng.IntN(4) {
-		k := fault.Kinds()[rng.IntN(len(fault.Kinds()))]
+		k := fault.KindsFor(1)[rng.IntN(len(fault.KindsFor(1)))]
 		f := fault.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(clients)))}
 		if k.Lasts {
 			f.For = time.Duration(1+rng.IntN(15000)) * time.Millisecond

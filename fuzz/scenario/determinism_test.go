@@ -27,7 +27,7 @@ func randomScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 }
 
 func randomFault(rng *rand.Rand, clients int) fault.Fault {
-	kinds := fault.Kinds()
+	kinds := fault.KindsFor(1)
 	k := kinds[rng.IntN(len(kinds))]
 	f := fault.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(clients)))}
 	if k.Lasts {

@@ -1,0 +1,104 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// ensemble lets clients a and b play on three servers under a plan, with a seed by which a is
+// connected to the leader and b to a follower.
+func ensemble(t *testing.T, plan string, a, b func(*stage)) *play {
+	t.Helper()
+	for seed := range uint64(100) {
+		p := performIn(t, World{Seed: seed, Servers: 3}, plan, a, b)
+		first, _, _ := strings.Cut(p.Trace.String(), "connects to server 1 ")
+		second, _, _ := strings.Cut(p.Trace.String(), "connects to server 2 ")
+		if lastActor(first) == "a" && lastActor(second) == "b" {
+			return p
+		}
+	}
+	t.Fatal("no seed connects a to server 1 and b to server 2")
+	return nil
+}
+
+// lastActor is the client of the line that a part of a trace ends with.
+func lastActor(text string) string {
+	words := strings.Fields(text[strings.LastIndexByte(text, '\n')+1:])
+	if len(words) != 3 {
+		return ""
+	}
+	return words[2]
+}
+
+// looker asks for a node every 100 ms.
+func looker(s *stage) {
+	for s.Now() < 8*time.Second {
+		if exists, _, err := s.Conn().Exists("/x"); err == nil {
+			s.tell("exists: %v", exists)
+		}
+		_ = s.Sleep(s.ctx, 100*time.Millisecond)
+	}
+}
+
+// TestALaggingServerAnswersOldReads until the fault is over, and writes as soon as it is.
+func TestALaggingServerAnswersOldReads(t *testing.T) {
+	p := ensemble(t, "lag 2s client=b at=500ms", maker, looker)
+	made := p.change(t, trace.NodeCreated, "/x")
+	between(t, "the node", p.when(t, "exists: true"), 2500*time.Millisecond, 3300*time.Millisecond)
+	if made > 1500*time.Millisecond {
+		t.Errorf("the node was made at %s", made)
+	}
+	p = ensemble(t, "lag 2s client=b at=500ms", maker, func(s *stage) {
+		s.Conn()
+		_ = s.Sleep(s.ctx, second)
+		s.create("/y", 0)
+	})
+	between(t, "the reply", p.when(t, "create /y: <nil>"), 2500*time.Millisecond, 3*time.Second)
+	between(t, "the create", p.change(t, trace.NodeCreated, "/y"), second, 1500*time.Millisecond)
+}
+
+// TestALaggingLeaderMeansItsFollowers.
+func TestALaggingLeaderMeansItsFollowers(t *testing.T) {
+	p := ensemble(t, "lag 2s client=a op=create request=1", maker, looker)
+	between(t, "the node", p.when(t, "exists: true"), 3*time.Second, 4*time.Second)
+}
+
+// TestFailovers lose the request or its reply; everybody is disconnected, and another server leads.
+func TestFailovers(t *testing.T) {
+	for kind, created := range map[string]int{"failover-lose": 0, "failover-keep": 1} {
+		p := ensemble(t, kind+" 3s client=b op=create request=1",
+			func(s *stage) { s.Conn(); _ = s.Sleep(s.ctx, 5*time.Second); s.create("/late", 0) },
+			func(s *stage) { s.create("/n", 0) })
+		if n := p.changes(trace.NodeCreated, "/n"); n != created {
+			t.Errorf("%s: the node was created %d times", kind, n)
+		}
+		for _, client := range []string{"a", "b"} {
+			if got := p.notices(client); !slices.Equal(got[max(0, len(got)-2):], reconnects[1:]) {
+				t.Errorf("%s: %s was told %v", kind, client, got)
+			}
+		}
+		for _, c := range p.Changes {
+			if c.Path == "/late" && c.Zxid>>32 != 1 {
+				t.Errorf("%s: zxid %#x after the election", kind, c.Zxid)
+			}
+		}
+		if !strings.Contains(p.Trace.String(), "is elected and leads from") {
+			t.Errorf("%s: no election\n%s", kind, p.Trace)
+		}
+	}
+}
+
+// TestEnsembleFaultsNeedAnEnsemble: one server refuses them.
+func TestEnsembleFaultsNeedAnEnsemble(t *testing.T) {
+	w := World{Plan: []fault.Fault{{Kind: fault.Lag, For: 2 * second, Client: "a", Request: 1}}, Clients: contenders(1, 1)}
+	err := w.Validate()
+	want := `fault 1: "lag 2s client=a request=1" needs an ensemble of several servers`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v; want %s", err, want)
+	}
+}
