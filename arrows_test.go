@@ -99,6 +99,9 @@ var arrows = map[string]string{
 	"fuzz/picture": `fakezk/trace fuzz/internal/fold fuzz/scenario linearizability`,
 	"fuzz": `
 		linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario internal/inflight`,
+	"fuzz/property": `
+		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario linearizability
+		github.com/go-zookeeper/zk pgregory.net/rapid`,
 	"fuzz/gallery": `
 		fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
 		github.com/go-zookeeper/zk`,

@@ -7,16 +7,19 @@ import (
 	"io"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/property"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/record"
 	"github.com/zksim/zksim/recipes"
+	"pgregory.net/rapid"
 )
 
 // The pages show the code between the markers letter by letter. TestPagesShowTestedCode
@@ -136,4 +139,43 @@ func recordLock(ctx context.Context, conn *zk.Conn, file io.Writer) error {
 	}
 	// end of snippet
 	return recorder.Close()
+}
+
+// snippet
+func TestSettings(t *testing.T) {
+	property.Check(t, func(rt *rapid.T, w *property.World) {
+		service, want := newSettings(w.Conn("a")), "" // your service here
+		rt.Repeat(map[string]func(*rapid.T){
+			"write": func(rt *rapid.T) {
+				want = rapid.String().Draw(rt, "value")
+				service.write(w.Context(), want)
+			},
+			"wait": func(*rapid.T) { w.Sleep(10 * time.Second) },
+			"": func(rt *rapid.T) { // after each action
+				if got := w.Tree("/")["/settings"]; got != want {
+					rt.Fatalf("the tree has %q; expected %q", got, want)
+				}
+			},
+		})
+	})
+}
+
+// end of snippet
+
+// settings is a service that keeps a text in a znode, and tries again until it is there.
+type settings struct{ conn *zk.Conn }
+
+func newSettings(conn *zk.Conn) settings { return settings{conn} }
+
+func (s settings) write(ctx context.Context, text string) {
+	for ctx.Err() == nil {
+		_, err := s.conn.Set("/settings", []byte(text), -1)
+		if errors.Is(err, zk.ErrNoNode) {
+			_, err = s.conn.Create("/settings", []byte(text), 0, zk.WorldACL(zk.PermAll))
+		}
+		if err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }

@@ -1,0 +1,213 @@
+package property_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/google/go-cmp/cmp"
+	"github.com/zksim/zksim/fuzz/property"
+	"github.com/zksim/zksim/internal/check"
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(1)
+	os.Exit(m.Run())
+}
+
+// spy is the test of a property that fails.
+type spy struct {
+	mu     sync.Mutex
+	name   string
+	out    strings.Builder
+	failed bool
+}
+
+func (s *spy) Helper()      {}
+func (s *spy) Name() string { return s.name }
+func (s *spy) Log(args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintln(&s.out, args...)
+}
+func (s *spy) Logf(format string, args ...any)   { s.Log(fmt.Sprintf(format, args...)) }
+func (s *spy) Skip(args ...any)                  { s.Log(args...); s.SkipNow() }
+func (s *spy) Skipf(format string, args ...any)  { s.Skip(fmt.Sprintf(format, args...)) }
+func (s *spy) SkipNow()                          { runtime.Goexit() }
+func (s *spy) Error(args ...any)                 { s.Log(args...); s.Fail() }
+func (s *spy) Errorf(format string, args ...any) { s.Error(fmt.Sprintf(format, args...)) }
+func (s *spy) Fatal(args ...any)                 { s.Error(args...); s.FailNow() }
+func (s *spy) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }
+func (s *spy) Fail()                             { s.failed = true }
+func (s *spy) FailNow()                          { s.Fail(); runtime.Goexit() }
+func (s *spy) Failed() bool                      { return s.failed }
+
+// failing checks a property that must fail, in an empty directory, and returns the output.
+func failing(t *testing.T, body func(*rapid.T, *property.World)) string {
+	t.Helper()
+	s := &spy{name: t.Name()}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		property.Check(s, body)
+	}()
+	<-done
+	if !s.failed {
+		t.Fatalf("the property holds:\n%s", s.out.String())
+	}
+	return s.out.String()
+}
+
+// quick sets rapid's flags for a short test in an empty directory.
+func quick(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	property.SetFlag(t, "rapid.seed", "1")
+	property.SetFlag(t, "rapid.checks", "60")
+	property.SetFlag(t, "rapid.steps", "5")
+	property.SetFlag(t, "rapid.shrinktime", "500ms")
+}
+
+func TestAGoodServicePasses(t *testing.T) {
+	quick(t)
+	property.Check(t, announces(false))
+}
+
+func TestABrokenServiceFailsWithItsStoryAndIsRepeated(t *testing.T) {
+	quick(t)
+	out := failing(t, announces(true))
+	for _, want := range []string{
+		`the tree has the address ""; expected "`,
+		"property is violated: the tree has the address",
+		"fault: ", "what happened (step, virtual time, who):",
+	} {
+		check.Contains(t, out, want)
+	}
+	files, err := filepath.Glob("testdata/rapid/*/*.fail")
+	check.OK(t, err)
+	check.Equal(t, len(files), 1)
+
+	property.SetFlag(t, "rapid.seed", "1")
+	property.SetFlag(t, "rapid.checks", "1")
+	again := failing(t, announces(true)) // by the fail file
+	if story(again) != story(out) {
+		t.Errorf("the fail file shows\n%s\nand the failure was\n%s", again, out)
+	}
+}
+
+// story is the part of an output from the verdict on.
+func story(out string) string {
+	_, s, _ := strings.Cut(out, "property is violated: ")
+	return s
+}
+
+// TestTheReasonOfAFailureIsTold: each body fails in its own way.
+func TestTheReasonOfAFailureIsTold(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		body       func(*rapid.T, *property.World)
+	}{
+		{"an error", "[rapid] failed after 0 tests: too few",
+			func(rt *rapid.T, w *property.World) { rt.Errorf("too few") }},
+		{"a panic", "panic: broken\n",
+			func(*rapid.T, *property.World) { panic("broken") }},
+		{"a client", "panic: broken client",
+			func(_ *rapid.T, w *property.World) {
+				w.Go("b", func() { panic("broken client") })()
+			}},
+		{"a client, not waited for", "panic: broken client",
+			func(_ *rapid.T, w *property.World) { w.Go("b", func() { panic("broken client") }) }},
+		{"no end", "the body has not ended after 6h",
+			func(_ *rapid.T, w *property.World) { <-w.Context().Done(); w.Sleep(1) }},
+		{"a client without end", "the body has not ended after 6h",
+			func(_ *rapid.T, w *property.World) { w.Go("c", func() { select {} }) }},
+		{"an unknown client", `property: client "d"; expected a, b or c`,
+			func(_ *rapid.T, w *property.World) { w.Conn("d") }},
+		{"the end of the goroutine", "panic: ",
+			func(*rapid.T, *property.World) { runtime.Goexit() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			quick(t)
+			property.SetFlag(t, "rapid.shrinktime", "1ms")
+			check.Contains(t, failing(t, c.body), c.want)
+		})
+	}
+}
+
+// TestRapidMakesOneFailureSmall, and does not slip to another one.
+func TestRapidMakesOneFailureSmall(t *testing.T) {
+	quick(t)
+	out := failing(t, func(rt *rapid.T, w *property.World) {
+		switch n := rapid.IntRange(0, 1000).Draw(rt, "n"); {
+		case n > 20:
+			rt.Fatalf("large")
+		case n > 2:
+			rt.Fatalf("small")
+		}
+	})
+	check.Contains(t, out, ": large")
+	check.Contains(t, out, "draw n: 21")
+}
+
+// TestChecksMayBeSkipped, as rapid's generators do.
+func TestChecksMayBeSkipped(t *testing.T) {
+	quick(t)
+	property.Check(t, func(rt *rapid.T, w *property.World) {
+		if rapid.Bool().Draw(rt, "skip") {
+			rt.Skip()
+		}
+	})
+}
+
+// TestClientsWorkAtTheSameTime, but each function of a client runs after the one before.
+func TestClientsWorkAtTheSameTime(t *testing.T) {
+	quick(t)
+	property.SetFlag(t, "rapid.checks", "5")
+	property.Check(t, func(rt *rapid.T, w *property.World) {
+		var order []string
+		begun := w.Now()
+		waits := []func(){
+			w.Go("a", func() { time.Sleep(time.Second); order = append(order, "a1") }),
+			w.Go("b", func() { time.Sleep(2 * time.Second) }),
+			w.Go("a", func() { time.Sleep(time.Second); order = append(order, "a2") }),
+		}
+		for _, wait := range waits {
+			wait()
+		}
+		check.List(rt, order, []string{"a1", "a2"})
+		if took := (w.Now() - begun).Round(time.Second); took != 2*time.Second {
+			rt.Errorf("took %v; want 2s", took)
+		}
+	})
+}
+
+// TestTheTreeIsRead without the nodes of ZooKeeper itself.
+func TestTheTreeIsRead(t *testing.T) {
+	quick(t)
+	property.SetFlag(t, "rapid.checks", "5")
+	property.Check(t, func(rt *rapid.T, w *property.World) {
+		conn, _ := w.Connect("c")
+		for _, path := range []string{"/x", "/x/y"} {
+			for {
+				_, err := conn.Create(path, []byte(path), 0, zk.WorldACL(zk.PermAll))
+				if err == nil || errors.Is(err, zk.ErrNodeExists) {
+					break
+				}
+				w.Sleep(time.Second)
+			}
+		}
+		if diff := cmp.Diff(map[string]string{"/": "", "/x": "/x", "/x/y": "/x/y"},
+			w.Tree("/")); diff != "" {
+			rt.Errorf("(-want +got):\n%s", diff)
+		}
+		check.Equal(rt, len(w.Tree("/none")), 0)
+	})
+}

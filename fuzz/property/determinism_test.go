@@ -1,0 +1,52 @@
+package property
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
+	"pgregory.net/rapid"
+)
+
+// traces are the hashes of the runs of a property with clients that write at the same time.
+func traces(t *testing.T) []string {
+	t.Helper()
+	var hashes []string
+	c := &checker{name: "p", body: func(rt *rapid.T, w *World) {
+		rt.Repeat(map[string]func(*rapid.T){
+			"write": func(rt *rapid.T) {
+				path := "/" + rapid.StringMatching("[a-c]").Draw(rt, "name")
+				for _, client := range Clients() {
+					w.Go(client, func() {
+						conn := w.Conn(client)
+						if _, err := conn.Set(path, []byte(client), -1); err == zk.ErrNoNode {
+							_, err = conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+							_ = err
+						}
+					})
+				}
+			},
+			"sleep": func(*rapid.T) { w.Sleep(3 * time.Second) },
+			"look":  func(*rapid.T) { w.Tree("/") },
+		})
+	}, seen: func(r *trace.Result) { hashes = append(hashes, r.Trace.Hash()) }}
+	rapid.Check(t, c.check)
+	return hashes
+}
+
+// TestSameSeedSameTrace: two runs of rapid with one seed have equal traces, and another seed has
+// others.
+func TestSameSeedSameTrace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setFlag(t, "rapid.checks", "20")
+	setFlag(t, "rapid.seed", "5")
+	first, second := traces(t), traces(t)
+	check.Equal(t, len(first), 20)
+	check.List(t, first, second)
+	setFlag(t, "rapid.seed", "6")
+	if other := traces(t); other[3] == first[3] {
+		t.Error("another seed has the same trace")
+	}
+}

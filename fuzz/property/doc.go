@@ -1,0 +1,47 @@
+// Package property checks properties of services that use ZooKeeper, with rapid
+// (pgregory.net/rapid). rapid draws what the clients do, their data, the faults and the order of
+// the messages together, and makes a failure small:
+//
+//	func TestRegistration(t *testing.T) {
+//		property.Check(t, func(rt *rapid.T, w *property.World) {
+//			service := registration.New(w.Conn("a"))
+//			rt.Repeat(map[string]func(*rapid.T){
+//				"announce": func(rt *rapid.T) {
+//					address := rapid.StringMatching(`[a-z]{1,4}`).Draw(rt, "address")
+//					service.Announce(w.Context(), address)
+//				},
+//				"wait": func(*rapid.T) { w.Sleep(10 * time.Second) },
+//				"": func(rt *rapid.T) {
+//					// what must be true after each action, by replies or by w.Tree("/")
+//				},
+//			})
+//		})
+//	}
+//
+// Use package fuzz for a lock, a queue or another object that it knows: it has the script and the
+// judge. Use this package for a service with promises of its own, which your assertions check.
+//
+// # A World
+//
+// The body runs in virtual time, in a World of package sim: with three clients, a, b and c, and
+// genuine connections to one server. rapid draws the plan of up to three faults before the body
+// begins, so the calls of the body fail as they do in production. The body runs in one goroutine.
+// [World.Go] runs a function at the same time, as one client.
+//
+// Only the body may draw. Goroutines of the code under test must be deterministic, as in a hunt:
+// two of them that one event wakes must not race for memory, and channels from outside of the body
+// stop the time.
+//
+// # A failure
+//
+// rapid makes the draws small, and with them the plan: faults that are not needed go, others become
+// plainer and earlier. It writes a fail file to testdata/rapid, and each later run of the test
+// begins with the fail files there. -rapid.failfile and -rapid.seed repeat a failure; the same seed
+// gives the same trace. The output has the draws, the faults, and the lines of the trace that
+// matter.
+//
+// A failure is no scenario file: what the clients do is code of the test and draws of rapid. The
+// fail file has both the draws and the story of the failure, so it replaces the scenario file.
+//
+// A body that does not end within six hours of virtual time fails, and so does one that panics.
+package property

@@ -1,0 +1,277 @@
+package property
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
+	"pgregory.net/rapid"
+)
+
+// Clients are the names of the clients of a World.
+func Clients() []string { return []string{"a", "b", "c"} }
+
+// observer is the name of one more client, which no fault selects: the body runs in its goroutine,
+// and it reads the tree.
+const observer = "observer"
+
+// mostJobs is the number of functions of a client that may wait to be run.
+const mostJobs = 1000
+
+// World is a World of package sim for the body of a property. Only the goroutine of the body may
+// call its methods; a function of [World.Go] may call Context, Conn and Connect.
+type World struct {
+	rt   *rapid.T
+	body func(*rapid.T, *World)
+	ctx  context.Context
+
+	mu      sync.Mutex // guards the fields below
+	clients map[string]*sim.Client
+	jobs    map[string]chan *job
+	ready   chan struct{} // closed when all clients are there
+	ended   chan struct{} // closed when the body has ended
+	under   []*job        // begun by Go
+	failure *failure
+	over    bool
+}
+
+// job is a function that a client runs.
+type job struct {
+	run     func()
+	done    chan struct{}
+	failure *failure
+}
+
+// worldEnded ends a body that goes on after the end of the World.
+type worldEnded struct{}
+
+func newWorld(rt *rapid.T, body func(*rapid.T, *World)) *World {
+	return &World{
+		rt: rt, body: body, clients: map[string]*sim.Client{}, jobs: map[string]chan *job{},
+	}
+}
+
+// actors are the scripts of the clients and of the body.
+func (w *World) actors() []sim.Actor {
+	var list []sim.Actor
+	for _, name := range Clients() {
+		list = append(list, sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
+			w.arrive(ctx, c)
+			w.serve(ctx, w.jobs[name])
+		}})
+	}
+	return append(list, sim.Actor{Name: observer, Run: func(ctx context.Context, c *sim.Client) {
+		w.arrive(ctx, c)
+		<-w.ready
+		w.drive()
+	}})
+}
+
+// arrive says that the script of a client has begun. The channels belong to the bubble, so they are
+// made here.
+func (w *World) arrive(ctx context.Context, c *sim.Client) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ready == nil {
+		w.ctx, w.ready, w.ended = ctx, make(chan struct{}), make(chan struct{})
+		for _, name := range Clients() {
+			w.jobs[name] = make(chan *job, mostJobs)
+		}
+	}
+	if w.clients[c.Name()] = c; len(w.clients) == len(Clients())+1 {
+		close(w.ready)
+	}
+}
+
+// serve runs the functions of a client until the body has ended.
+func (w *World) serve(ctx context.Context, jobs <-chan *job) {
+	<-w.ready
+	for {
+		select {
+		case j := <-jobs:
+			j.drive()
+		case <-w.ended:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (j *job) drive() {
+	defer close(j.done)
+	defer func() {
+		p := recover()
+		if _, ended := p.(worldEnded); p != nil && !ended {
+			j.failure = newFailure(p)
+		}
+	}()
+	j.run()
+}
+
+// drive runs the body, and waits for the functions that it has begun.
+func (w *World) drive() {
+	defer close(w.ended)
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ended := p.(worldEnded); !ended {
+				w.end(newFailure(p))
+			}
+		}
+	}()
+	w.body(w.rt, w)
+	for _, j := range w.under {
+		w.wait(j)
+	}
+	w.end(nil)
+}
+
+func (w *World) end(f *failure) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failure, w.over = f, true
+}
+
+// failed is the failure of the body, if any, when the World has ended.
+func (w *World) failed(result *trace.Result) *failure {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.failure != nil:
+		return w.failure
+	case len(result.Panics) > 0:
+		return &failure{value: "panic: " + firstLine(result.Panics[0])}
+	case result.Frozen != "":
+		return &failure{value: "virtual time cannot pass: code under test spins, " +
+			"or waits for something outside of the body"}
+	case !w.over:
+		return &failure{value: fmt.Sprintf("the body has not ended after %s of virtual time",
+			result.Elapsed.Round(time.Second))}
+	}
+	return nil
+}
+
+// Context is done when the World ends, after six hours of virtual time.
+func (w *World) Context() context.Context { return w.ctx }
+
+// Conn returns the connection of a client, a, b or c. It may be disconnected by faults, and its
+// session may expire: it then connects again in a new one.
+func (w *World) Conn(client string) *zk.Conn { return w.client(client).Conn() }
+
+// Connect makes one more connection of a client, with a session of its own, and returns it with the
+// channel of its session events, as zk.Connect does. The World closes it at the end.
+func (w *World) Connect(client string) (*zk.Conn, <-chan zk.Event) {
+	return w.client(client).Connect()
+}
+
+func (w *World) client(name string) *sim.Client {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.clients[name]
+	if c == nil || name == observer {
+		panic(fmt.Sprintf("property: client %q; expected a, b or c", name))
+	}
+	return c
+}
+
+// Go runs a function at the same time as the body, in the goroutine of a client. It returns a
+// function that waits for its end; the end of the body waits, too. Several functions of one client
+// run one after the other. The function must not draw.
+func (w *World) Go(client string, run func()) (wait func()) {
+	w.client(client)
+	j := &job{run: run, done: make(chan struct{})}
+	w.under = append(w.under, j)
+	select {
+	case w.jobs[client] <- j:
+	default:
+		panic(fmt.Sprintf("property: %d functions of client %s wait to be run", mostJobs, client))
+	}
+	return func() { w.wait(j) }
+}
+
+// wait waits for a function of Go, and fails as it has failed.
+func (w *World) wait(j *job) {
+	select {
+	case <-j.done:
+	case <-w.ctx.Done():
+		panic(worldEnded{})
+	}
+	if j.failure != nil {
+		w.end(j.failure)
+		panic(worldEnded{})
+	}
+}
+
+// Sleep lets virtual time pass. In a function of [World.Go] time.Sleep does the same.
+func (w *World) Sleep(d time.Duration) {
+	if w.clients[observer].Sleep(w.ctx, d) != nil {
+		panic(worldEnded{})
+	}
+}
+
+// Now is the virtual time since the World began.
+func (w *World) Now() time.Duration { return w.clients[observer].Now() }
+
+// Tree returns the data of the znodes at a path and below, by path: an empty map if there is none.
+// The znodes of ZooKeeper itself, below /zookeeper, are left out. A client that no fault selects
+// reads the tree, which takes some virtual time.
+func (w *World) Tree(path string) map[string]string {
+	conn := w.clients[observer].Conn()
+	for {
+		tree := map[string]string{}
+		err := readTree(conn, path, tree)
+		if err == nil {
+			return tree
+		}
+		w.Sleep(100 * time.Millisecond) // the server restarts
+	}
+}
+
+func readTree(conn *zk.Conn, path string, tree map[string]string) error {
+	data, _, err := conn.Get(path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tree[path] = string(data)
+	names, _, err := conn.Children(path)
+	if errors.Is(err, zk.ErrNoNode) {
+		delete(tree, path)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if join(path, name) == "/zookeeper" {
+			continue
+		}
+		if err := readTree(conn, join(path, name), tree); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func join(dir, name string) string {
+	if dir == "/" {
+		return dir + name
+	}
+	return dir + "/" + name
+}
+
+func firstLine(s string) string {
+	for i, r := range s {
+		if r == '\n' {
+			return s[:i]
+		}
+	}
+	return s
+}
