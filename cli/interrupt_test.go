@@ -32,17 +32,17 @@ func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, std
 // TestInterruptedShrinkingIsTold, and the violation counts.
 func TestInterruptedShrinkingIsTold(t *testing.T) {
 	for args, wants := range map[string][]string{
-		"fuzz own.Lock --clients 2 --strategy sweep": {
+		"fuzz own.Lock --clients 2 --rounds 2 --strategy sweep": {
 			", 1 finding; interrupted\n",
 			" (not made smaller: interrupted):\n\nliveness is violated",
 		},
-		"fuzz own.Lock --clients 2 --strategy sweep --json": {
+		"fuzz own.Lock --clients 2 --rounds 2 --strategy sweep --json": {
 			`"unfinished": true`, `"interrupted": true`,
 		},
-		"sweep own.Lock --clients 1": {
+		"sweep own.Lock --clients 1 --rounds 2": {
 			"; a scenario (not made smaller: interrupted):\n\n  liveness is violated",
 		},
-		"sweep own.Lock --clients 1 --json": {
+		"sweep own.Lock --clients 1 --rounds 2 --json": {
 			`"unfinished": true`, `"interrupted": true`,
 		},
 	} {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,9 +32,10 @@ import (
 )
 
 // TestMain gives the tests, and the commands of the scripts, one processor, on which a World takes
-// a fraction of the time.
+// a fraction of the time. Garbage may grow, as in the command.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(400)
 	testscript.Main(m, map[string]func(){
 		"zksim":   func() { Main() },
 		"myzksim": func() { Main(ownLock("own.Lock"), ownKind("parcel", "own/Parcel")) },

@@ -3,7 +3,7 @@ package fuzz_test
 import (
 	"testing"
 
-	"github.com/zksim/zksim/fuzz/internal/fuzztest"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
-func TestMain(m *testing.M) { fuzztest.Main(m) }
+func TestMain(m *testing.M) { testrun.Main(m) }

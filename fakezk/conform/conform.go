@@ -119,7 +119,7 @@ func (c *comparison) family(ctx context.Context, name string) error {
 	if name == randomFamily {
 		return c.random(ctx, row)
 	}
-	for _, s := range fixedScripts[name] {
+	for _, s := range fixedScripts()[name] {
 		lacks, err := c.pair.lacks(ctx, s.needs)
 		if err != nil {
 			return err

@@ -6,13 +6,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed families/*.txt
 var familyFiles embed.FS
 
-// fixedScripts are the scripts of families/*.txt by family, the name of the file.
-var fixedScripts = mustLoadFamilies()
+// fixedScripts returns the scripts of families/*.txt by family, the name of the file. They are read
+// when they are needed first: programs that compare no servers start without them.
+var fixedScripts = sync.OnceValue(mustLoadFamilies)
 
 func mustLoadFamilies() map[string][]script {
 	const folder = "families"
@@ -40,7 +42,7 @@ const freshFamily = "fresh"
 // Families returns the names of the families of fixed scripts, in the order in which they
 // are played.
 func Families() []string {
-	names := slices.Sorted(maps.Keys(fixedScripts))
+	names := slices.Sorted(maps.Keys(fixedScripts()))
 	names = slices.DeleteFunc(names, func(name string) bool { return name == freshFamily })
 	return append([]string{freshFamily}, names...)
 }

@@ -14,7 +14,7 @@ const Version = "3.8.0"
 // Operations returns the names of all operations that the families send, sorted.
 func Operations() []string {
 	found := map[string]bool{}
-	for _, scripts := range fixedScripts {
+	for _, scripts := range fixedScripts() {
 		for _, s := range scripts {
 			for _, step := range s.steps {
 				for _, r := range step.requests {

@@ -61,7 +61,7 @@ func TestQuotedValuesComeBack(t *testing.T) {
 
 func TestEveryNeedIsAnAbility(t *testing.T) {
 	for _, family := range Families() {
-		for _, s := range fixedScripts[family] {
+		for _, s := range fixedScripts()[family] {
 			for _, need := range s.needs {
 				if _, ok := abilities[need]; !ok {
 					t.Errorf("%s: %s: needs %s", family, s.name, need)

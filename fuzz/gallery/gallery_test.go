@@ -11,15 +11,15 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/gallery"
-	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
 var update = flag.Bool("update", false, "write what is in testdata anew, of the exhibits hunted")
 
-func TestMain(m *testing.M) { fuzztest.Main(m) }
+func TestMain(m *testing.M) { testrun.Main(m) }
 
 // stories are the exhibits that have one.
 func stories(t *testing.T) []gallery.Exhibit {

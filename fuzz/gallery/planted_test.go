@@ -12,13 +12,23 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// late are the planted exhibits that are found with -full only: hundreds of scenarios each.
+// late are the planted exhibits that are found with -full only: hundreds of scenarios each, or
+// long ones.
 var late = []string{
+	"barrier-closes-beside-its-calls",
+	"delay-queue-takes-a-rival-s-delete-for-its-own",
 	"election-never-says-that-it-is-lost",
+	"lock-makes-its-directory-once",
+	"lock-queue-acknowledges-what-was-redelivered",
+	"queue-wakes-one-of-several-waiters",
 	"rivals-deletes-again-without-a-reply",
 	"rivals-writes-into-whatever-is-there",
 	"rwlock-looks-and-then-enters",
+	"threshold-barrier-counts-the-node-of-its-dying-session",
+	"threshold-barrier-sets-again-whatever-was-lost",
+	"two-phase-commit-acknowledges-a-lost-vote",
 	"two-phase-commit-begins-again",
+	"two-phase-commit-presumes-that-it-has-decided",
 	"two-phase-commit-sets-the-decision",
 	"two-phase-commit-works-it-out-for-itself",
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,7 +18,7 @@ var (
 	plan    = fuzztest.Plan
 )
 
-func TestMain(m *testing.M) { fuzztest.Main(m) }
+func TestMain(m *testing.M) { testrun.Main(m) }
 
 // breaks reports whether a property is violated, be it with others.
 func breaks(o *scenario.Outcome, property string) bool {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 var (
@@ -12,4 +13,4 @@ var (
 	plan    = fuzztest.Plan
 )
 
-func TestMain(m *testing.M) { fuzztest.Main(m) }
+func TestMain(m *testing.M) { testrun.Main(m) }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 var update = flag.Bool("update", false, "write the expected results of testdata anew")
@@ -15,4 +16,4 @@ var (
 	plan    = fuzztest.Plan
 )
 
-func TestMain(m *testing.M) { fuzztest.Main(m) }
+func TestMain(m *testing.M) { testrun.Main(m) }

@@ -2,22 +2,12 @@
 package fuzztest
 
 import (
-	"runtime/debug"
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/internal/testrun"
 )
-
-// Main runs the tests of a package, on one processor unless -full is given. It lets garbage grow,
-// as the command does: each connection of the client takes megabytes, and collecting them is half
-// of a run.
-func Main(m *testing.M) {
-	debug.SetGCPercent(400)
-	testrun.Main(m)
-}
 
 // Builtin returns a built-in workload.
 func Builtin(t testing.TB, name, impl string) scenario.Workload {
