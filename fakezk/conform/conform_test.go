@@ -92,23 +92,24 @@ func TestFamiliesAgainstItself(t *testing.T) {
 	t.Parallel()
 	opts, _ := hastySettings()
 	for name, run := range map[string]struct {
-		a, b Target
-		opts Options
+		server fakezk.Options
+		opts   Options
 	}{
 		"not hasty": {
-			fake(t, settings), fake(t, settings),
-			Options{Fresh: true, Families: notHasty(), Ops: testrun.Pick(500, 2000)},
+			settings, Options{Fresh: true, Families: notHasty(), Ops: testrun.Pick(500, 2000)},
 		},
-		"hasty": {fake(t, opts), fake(t, opts), Options{Fresh: true, Families: hasty}},
+		"hasty": {opts, Options{Fresh: true, Families: hasty}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, f := range wantEqual(t, run.a, run.b, run.opts).Families {
-				if f.Skipped > 0 || f.Operations == 0 {
-					t.Errorf("%s: %d skipped (%s), %d operations",
-						f.Name, f.Skipped, f.SkippedFor, f.Operations)
+			virtually(t, func(t *testing.T) {
+				report := wantEqual(t, fake(t, run.server), fake(t, run.server), run.opts)
+				for _, f := range report.Families {
+					if f.Skipped > 0 || f.Operations == 0 {
+						t.Errorf("%s: %d skipped (%s), %d operations",
+							f.Name, f.Skipped, f.SkippedFor, f.Operations)
+					}
 				}
-			}
+			})
 		})
 	}
 }
@@ -147,7 +148,7 @@ func TestWaitingAgainstZooKeeper(t *testing.T) {
 //	go test ./fakezk/conform -run RandomAgainst -conform.seed=N
 func TestRandomAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
-	ops := testrun.Pick(1500, 20_000)
+	ops := testrun.Pick(700, 20_000)
 	seed := *randomSeed
 	for seed == 0 {
 		seed = rand.Uint64()
@@ -169,24 +170,25 @@ func put(t *testing.T, s *fakezk.Server, paths ...string) {
 // TestServersThatAreNotFresh compares servers that have had clients, and have data that
 // must not change.
 func TestServersThatAreNotFresh(t *testing.T) {
-	t.Parallel()
-	a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
-	a.Connect(t)
-	put(t, a, "/mine", "/mine/too", "/and")
-	put(t, b, "/others")
-	before := [][]znode.Node{a.Tree(), b.Tree()}
-	report := wantEqual(t, targetOf(a), targetOf(b),
-		Options{Families: notHasty(), Ops: testrun.Pick(300, 1000)})
-	if f := report.Families[0]; f.Skipped == 0 || f.Operations > 0 {
-		t.Errorf("the family fresh was played: %+v", f)
-	}
-	for i, s := range []*fakezk.Server{a, b} {
-		check.Diff(t, nodes(s.Tree()), nodes(before[i]))
-	}
-	_, err := Compare(t.Context(), targetOf(a), targetOf(b), Options{Fresh: true})
-	if err == nil || !strings.Contains(err.Error(), "not a fresh server") {
-		t.Errorf("with Options.Fresh: %v", err)
-	}
+	virtually(t, func(t *testing.T) {
+		a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
+		a.Connect(t)
+		put(t, a, "/mine", "/mine/too", "/and")
+		put(t, b, "/others")
+		before := [][]znode.Node{a.Tree(), b.Tree()}
+		report := wantEqual(t, targetOf(a), targetOf(b),
+			Options{Families: notHasty(), Ops: testrun.Pick(300, 1000)})
+		if f := report.Families[0]; f.Skipped == 0 || f.Operations > 0 {
+			t.Errorf("the family fresh was played: %+v", f)
+		}
+		for i, s := range []*fakezk.Server{a, b} {
+			check.Diff(t, nodes(s.Tree()), nodes(before[i]))
+		}
+		_, err := Compare(t.Context(), targetOf(a), targetOf(b), Options{Fresh: true})
+		if err == nil || !strings.Contains(err.Error(), "not a fresh server") {
+			t.Errorf("with Options.Fresh: %v", err)
+		}
+	})
 }
 
 // nodes returns the data of a tree by path.

@@ -49,13 +49,14 @@ func TestWrongEndsAreFound(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			diff := playOnce(t, fake(t, hasty), mutant(t, hasty, test.fault), test.script).diff
-			if diff == nil {
-				t.Fatal("no difference")
-			}
-			lines := slices.Concat(diff.B, diff.A)
-			check.Contains(t, strings.Join(lines, "\n"), test.want, "got %+v", diff)
+			virtually(t, func(t *testing.T) {
+				diff := playOnce(t, fake(t, hasty), mutant(t, hasty, test.fault), test.script).diff
+				if diff == nil {
+					t.Fatal("no difference")
+				}
+				lines := slices.Concat(diff.B, diff.A)
+				check.Contains(t, strings.Join(lines, "\n"), test.want, "got %+v", diff)
+			})
 		})
 	}
 }

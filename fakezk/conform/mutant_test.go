@@ -228,49 +228,52 @@ func TestWrongServersAreFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			report, err := Compare(t.Context(), fake(t, settings), mutant(t, settings, m.fault),
-				Options{Families: []string{m.family}})
-			if err != nil || report.Equal() {
-				t.Errorf("not found: %v\n%s", err, report.Table())
-				return
-			}
-			text := report.Explain(report.Differences[0])
-			t.Log(text)
-			check.Contains(t, text, m.want, "the report")
+			virtually(t, func(t *testing.T) {
+				report, err := Compare(t.Context(), fake(t, settings), mutant(t, settings, m.fault),
+					Options{Families: []string{m.family}})
+				if err != nil || report.Equal() {
+					t.Errorf("not found: %v\n%s", err, report.Table())
+					return
+				}
+				text := report.Explain(report.Differences[0])
+				t.Log(text)
+				check.Contains(t, text, m.want, "the report")
+			})
 		})
 	}
 }
 
 // TestAMutantWithoutAChangeIsEqual shows that mutantConn itself makes no difference.
 func TestAMutantWithoutAChangeIsEqual(t *testing.T) {
-	t.Parallel()
-	same := each(func(_ proto.OpCode, p []byte) [][]byte { return [][]byte{p} })
-	wantEqual(t, fake(t, settings), mutant(t, settings, same),
-		Options{Fresh: true, Families: []string{"watches", "stat", "framing", "auth"}})
+	virtually(t, func(t *testing.T) {
+		same := each(func(_ proto.OpCode, p []byte) [][]byte { return [][]byte{p} })
+		wantEqual(t, fake(t, settings), mutant(t, settings, same),
+			Options{Fresh: true, Families: []string{"watches", "stat", "framing", "auth"}})
+	})
 }
 
 // TestRandomFindsAndShrinks finds a lost event with random scripts. The shortest script is
 // a watch and a write.
 func TestRandomFindsAndShrinks(t *testing.T) {
-	t.Parallel()
-	lost := each(ofEvent(proto.EventChildrenChanged, func([]byte) [][]byte { return nil }))
-	report, err := Compare(t.Context(), fake(t, settings), mutant(t, settings, lost),
-		Options{Families: []string{randomFamily}, Ops: 20_000, Seed: 7})
-	if err != nil || report.Equal() {
-		t.Fatalf("not found: %v\n%s", err, report.Table())
-	}
-	d := report.Differences[0]
-	if len(d.Steps) > 3 {
-		t.Errorf("shrunk to %d steps; want a watch and a write\n%s", len(d.Steps),
-			report.Explain(d))
-	}
-	for _, s := range d.Steps {
-		if strings.HasPrefix(s, "# ") {
-			continue
+	virtually(t, func(t *testing.T) {
+		lost := each(ofEvent(proto.EventChildrenChanged, func([]byte) [][]byte { return nil }))
+		report, err := Compare(t.Context(), fake(t, settings), mutant(t, settings, lost),
+			Options{Families: []string{randomFamily}, Ops: 20_000, Seed: 7})
+		if err != nil || report.Equal() {
+			t.Fatalf("not found: %v\n%s", err, report.Table())
 		}
-		if _, err := parseStep(s); err != nil {
-			t.Errorf("%s: cannot be parsed: %v", s, err)
+		d := report.Differences[0]
+		if len(d.Steps) > 3 {
+			t.Errorf("shrunk to %d steps; want a watch and a write\n%s", len(d.Steps),
+				report.Explain(d))
 		}
-	}
+		for _, s := range d.Steps {
+			if strings.HasPrefix(s, "# ") {
+				continue
+			}
+			if _, err := parseStep(s); err != nil {
+				t.Errorf("%s: cannot be parsed: %v", s, err)
+			}
+		}
+	})
 }
