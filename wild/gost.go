@@ -43,11 +43,8 @@ func (g *gostRoster) View(context.Context) (string, error) {
 	}
 	var all []string
 	for _, name := range names {
-		data, _, err := g.client.GetContent(g.dir + "/" + name)
-		if err != nil {
-			return "", err
-		}
-		all = append(all, string(data))
+		data, _, e := g.client.GetContent(g.dir + "/" + name)
+		all, err = append(all, string(data)), errors.Join(err, e)
 	}
 	slices.Sort(all)
 	return strings.Join(all, ","), err

@@ -10,9 +10,35 @@
 package main
 
 import (
+	"strings"
+	"time"
+
 	"github.com/zksim/zksim/cli"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
+
+// check ends the script: a library refuses its settings, or the address.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// insist tries until it succeeds, or until the script has ended.
+func insist[T any](env object.Env, try func() (T, error)) (result T) {
+	for env.Context.Err() == nil {
+		var err error
+		if result, err = try(); err == nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return result
+}
+
+// dataOf reads the data of a znode, such as a=data, as that of an instance.
+func dataOf(_, znode string) (name, data string, ok bool) { return strings.Cut(znode, "=") }
 
 func main() { cli.Main(libraries()...) }
 
