@@ -13,24 +13,44 @@ import (
 // goKitRegistry is the registry of go-kit's sd/zk. A znode's data is that of the instance: a=data.
 func goKitRegistry() scenario.Workload {
 	return object.Discovery(func(env object.Env, show func(...string)) object.Registrar {
-		client, err := sdzk.NewClient([]string{env.Address}, log.NewNopLogger(),
-			sdzk.SessionTimeout(scenario.SessionTimeout))
-		check(err)
-		context.AfterFunc(env.Context, client.Stop)
-		instancer := insist(env, func() (*sdzk.Instancer, error) {
-			return sdzk.NewInstancer(client, env.Path+"/service", log.NewNopLogger())
-		})
-		events := make(chan sd.Event)
-		go instancer.Register(events)
-		go func() {
-			for e := range events {
-				if e.Err == nil {
-					show(e.Instances...)
-				}
-			}
-		}()
+		client := goKitClient(env, env.Path+"/service", show)
 		return &goKit{client, env.Name, sdzk.Service{Path: env.Path, Name: "service"}}
 	}, object.MembershipClaims{About: "sd/zk of go-kit", Instance: dataOf}).Named("go-kit")
+}
+
+// goKitInstancer is its discovery alone: the instances are registered by recipes.GroupMember.
+func goKitInstancer() scenario.Workload {
+	return object.Discovery(func(env object.Env, show func(...string)) object.Registrar {
+		goKitClient(env, env.Path, show)
+		return nil
+	}, object.MembershipClaims{About: "the Instancer of go-kit", Instance: dataOf,
+		Znode: znodeOf}).Named("go-kit-instancer")
+}
+
+// goKitClient shows the instances in a directory.
+func goKitClient(env object.Env, dir string, show func(...string)) sdzk.Client {
+	client, err := sdzk.NewClient([]string{env.Address}, log.NewNopLogger(),
+		sdzk.SessionTimeout(scenario.SessionTimeout))
+	check(err)
+	instancer := insist(env, func() (*sdzk.Instancer, error) {
+		return sdzk.NewInstancer(client, dir, log.NewNopLogger())
+	})
+	events := make(chan sd.Event)
+	go instancer.Register(events)
+	context.AfterFunc(env.Context, func() {
+		instancer.Deregister(events)
+		close(events)
+		instancer.Stop()
+		client.Stop()
+	})
+	go func() {
+		for e := range events {
+			if e.Err == nil {
+				show(e.Instances...)
+			}
+		}
+	}()
+	return client
 }
 
 type goKit struct {

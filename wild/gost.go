@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	gost "github.com/dubbogo/gost/database/kv/zk"
 	"github.com/zksim/zksim/fuzz/object"
@@ -13,13 +14,15 @@ import (
 
 // gostRegistry is the ZooKeeper client of gost, with which Dubbo registers providers.
 func gostRegistry() scenario.Workload {
-	return object.Membership(func(env object.Env) object.Roster {
+	w := object.Membership(func(env object.Env) object.Roster {
 		client, err := gost.NewZookeeperClient(env.Name, []string{env.Address}, false,
 			gost.WithZkTimeOut(scenario.SessionTimeout))
 		check(err)
 		context.AfterFunc(env.Context, client.Close)
 		return &gostRoster{client: client, dir: env.Path, name: env.Name}
 	}, object.MembershipClaims{About: "database/kv/zk of gost", Instance: dataOf}).Named("gost")
+	w.Freeze = 2 * time.Second
+	return w
 }
 
 type gostRoster struct {

@@ -44,13 +44,16 @@ func TestScenariosStillShow(t *testing.T) {
 	}
 }
 
-// TestRightWithoutFaults is the control: the locks do as they promise if nothing goes wrong.
+// TestRightWithoutFaults is the control: the libraries do as they promise if nothing goes wrong, but
+// for those whose bug shows without faults.
 func TestRightWithoutFaults(t *testing.T) {
 	if !sim.Overlaid {
 		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
 	}
-	locks := slices.DeleteFunc(libraries(), func(w scenario.Workload) bool { return w.Name != "lock" })
-	for _, w := range locks {
+	for _, w := range libraries() {
+		if slices.Contains([]string{"go-kit", "gost"}, w.Impl) {
+			continue
+		}
 		t.Run(w.Impl, func(t *testing.T) {
 			o, err := saved.Play(scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1})
 			if err != nil {

@@ -22,16 +22,19 @@ type Registrar interface {
 // they may be out of date for as long as faults and a new session take, and for Recheck.
 //
 // open returns the Registrar of the client's instance. For a library without one it returns nil:
-// then the instance is an ephemeral znode Path/name with the data, of [recipes.GroupMember].
+// then the instance is an ephemeral znode Path/name of [recipes.GroupMember], with the instance's
+// data or that of Znode.
 func Discovery(open func(env Env, show func(instances ...string)) Registrar,
 	given ...MembershipClaims) scenario.Workload {
+	claims := only(given)
 	return Membership(func(env Env) Roster {
 		d := &discovery{}
 		if d.Registrar = open(env, d.show); d.Registrar == nil {
-			d.Registrar = &group{conn: env.Conn, path: env.Path, name: env.Name}
+			d.Registrar = &group{conn: env.Conn, path: env.Path, name: env.Name,
+				znode: claims.Znode}
 		}
 		return d
-	}, given...)
+	}, claims)
 }
 
 // discovery is a Roster whose view is the last one that was shown.

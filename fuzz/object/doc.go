@@ -26,6 +26,8 @@
 //
 //	function          object              path           also tested
 //	Lock              Locker              /lock          TryLocker, Lost, Token, Close
+//	BlockingLock      BlockingLocker      /lock
+//	StoppableLock     StoppableLocker     /lock
 //	Reentrant         Locker              /reentrant     TryLocker, Lost, Token, Close
 //	Revocable         RevocableLocker     /revocable     Lost, Token, Close
 //	MultiLock         Locker              /multilock     TryLocker, Lost, Token, Close
@@ -49,6 +51,7 @@
 //	Cache             Cacher              /cache         Eventer
 //	Config            Configurer          /config/keys   Eventer
 //	Membership        Roster              /members       Updater, Picker
+//	Discovery         Registrar           /members
 //
 // The comment of each interface says what its errors promise. An error of a call that may have
 // taken effect is the usual case after a lost connection, and no violation.

@@ -55,6 +55,9 @@ type MembershipClaims struct {
 	// names of its own. Views then show data: "a=data,b=data". No client deletes the instance of
 	// another.
 	Instance func(path, znode string) (name, data string, ok bool)
+	// Znode returns the data of the znode of an instance, for a [Discovery] without a Registrar; nil
+	// means the instance's own data.
+	Znode func(name, data string) string
 	// Rivals says that all clients want one instance, "x" or "web/x", and one of them has it at a
 	// time. Then data is judged in a group, too, and there is another instance, "secret", that no
 	// client may read.
@@ -415,6 +418,7 @@ type group struct {
 	conn   *zk.Conn
 	path   string
 	name   string
+	znode  func(name, data string) string // nil: the data
 	view   *recipes.Group
 	member *recipes.GroupMember // nil: not joined
 }
@@ -431,6 +435,9 @@ func watchedGroup() scenario.Workload {
 }
 
 func (g *group) Join(ctx context.Context, data string) error {
+	if g.znode != nil {
+		data = g.znode(g.name, data)
+	}
 	if g.member == nil {
 		g.member = recipes.NewGroupMember(g.conn, g.path, g.name, []byte(data))
 	}
