@@ -3,11 +3,9 @@
 // sessions end.
 //
 //	lock := recipes.NewLock(conn, "/locks/report")
-//	if err := lock.Lock(ctx); err != nil {
-//		return err
-//	}
-//	defer lock.Unlock(ctx)
-//	return write(lock.Token(), lock.Lost())
+//	err := lock.Do(ctx, func(ctx context.Context, token int64) error {
+//		return write(ctx, token) // ctx ends with the hold
+//	})
 //
 // The comment of each type is its contract: the guarantees when a connection is lost or a session
 // ends, the limits, the layout of its nodes, and the sources. The recipes run on any *zk.Conn,
@@ -113,6 +111,8 @@
 //     the work that Start has begun; Keep, Join and Register start and wait.
 //   - Err returns the error of the latest attempt in the background, or nil. Stale reports whether
 //     a local view may be out of date.
+//   - Do runs a function while something is held. Its context ends with the hold. Lock and Unlock,
+//     or Acquire and Release, are for holds that outlive a function.
 //   - Try methods do not wait for other clients. They return the result, whether there is one, and
 //     an error.
 //   - Slices are copied when they are handed over, and returned slices belong to the caller.

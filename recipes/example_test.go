@@ -59,6 +59,32 @@ func ExampleLock() {
 	// <nil>
 }
 
+// The context of the work ends with the hold, here with the session of the owner.
+func ExampleLock_Do() {
+	t, server, ctx := begin()
+	defer t.end()
+	conn := server.Connect(t)
+	lock := recipes.NewLock(conn, "/locks/report")
+
+	fmt.Println(lock.Do(ctx, func(ctx context.Context, token int64) error {
+		fmt.Println("works with a token:", token == lock.Token())
+		return nil
+	}))
+	fmt.Println(lock.Do(ctx, func(ctx context.Context, _ int64) error {
+		if err := server.ExpireSession(conn.SessionID()); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}))
+	fmt.Println(lock.Close(ctx))
+	// Output:
+	// works with a token: true
+	// <nil>
+	// work under /locks/report: lock was lost while it was held
+	// <nil>
+}
+
 func ExampleQueue() {
 	t, server, ctx := begin()
 	defer t.end()

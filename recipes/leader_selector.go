@@ -112,13 +112,11 @@ func (s *LeaderSelector) lead(term *Term) bool {
 	if term.held.over() {
 		return false
 	}
-	ctx, cancel := context.WithCancelCause(
-		context.WithValue(context.Background(), leaderEpoch{}, term.Epoch()),
-	)
+	ctx := context.WithValue(context.Background(), leaderEpoch{}, term.Epoch())
+	ctx, cancel := s.whileHeld(ctx, term.held, ErrLeadershipLost)
 	defer cancel(nil)
 	s.mayInterrupt(cancel)
 	defer s.mayInterrupt(nil)
-	go s.cancelWhenOver(term, cancel)
 	s.leader.TakeLeadership(ctx)
 	return true
 }
@@ -127,15 +125,4 @@ func (s *LeaderSelector) mayInterrupt(cancel context.CancelCauseFunc) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.interrupt = cancel
-}
-
-// cancelWhenOver ends the leader's context with its term, which is over at the latest when
-// TakeLeadership has returned.
-func (s *LeaderSelector) cancelWhenOver(term *Term, cancel context.CancelCauseFunc) {
-	<-term.Lost()
-	if s.closed() {
-		cancel(ErrClosed)
-		return
-	}
-	cancel(ErrLeadershipLost)
 }

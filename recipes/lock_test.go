@@ -42,6 +42,12 @@ func (r readSide) Lost() <-chan struct{}                     { return r.RLost() 
 func (r readSide) Token() int64                              { return r.RToken() }
 func (r readSide) Path() string                              { return r.RPath() }
 
+func (r readSide) Do(
+	ctx context.Context, work func(ctx context.Context, token int64) error,
+) error {
+	return r.RDo(ctx, work)
+}
+
 // onePath is a MultiLock of one path.
 type onePath struct{ *MultiLock }
 
@@ -73,6 +79,15 @@ func (l *oneLease) TryLock(ctx context.Context) (bool, error) {
 }
 
 func (l *oneLease) Unlock(ctx context.Context) error { return l.Release(ctx) }
+
+func (l *oneLease) Do(
+	ctx context.Context, work func(ctx context.Context, token int64) error,
+) error {
+	return l.Semaphore.Do(ctx, func(ctx context.Context, token int64) error {
+		l.Lease = l.held[0]
+		return work(ctx, token)
+	})
+}
 
 func newRW(c Conn, o ...Option) handleLocker      { return NewRWLock(c, "/locks/a", o...) }
 func newVersion(c Conn, o ...Option) handleLocker { return NewVersionRWLock(c, "/locks/a", o...) }
