@@ -85,31 +85,34 @@ func FuzzMyLock(f *testing.F) {
 
 // end of snippet
 
-// TestWriteUnderALock: the work under a lock has a token and a signal of loss.
+// TestWriteUnderALock: the work under a lock has a token, and a context that ends with the hold.
 func TestWriteUnderALock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := fakezk.Start(t).Connect(t)
-		err := writeReport(t.Context(), conn, func(token int64, lost <-chan struct{}) error {
-			if token == 0 || lost == nil {
-				t.Errorf("got token %d and signal %v; expected both", token, lost)
+		err := writeReport(t.Context(), conn, func(ctx context.Context, token int64) error {
+			if token == 0 || ctx.Done() == nil {
+				t.Errorf("got token %d and context %v; expected both", token, ctx)
 			}
+			conn.Close()
+			<-ctx.Done()
 			return nil
 		})
-		if err != nil {
-			t.Error(err)
+		if !errors.Is(err, recipes.ErrLost) {
+			t.Errorf("got %v; expected ErrLost", err)
 		}
 	})
 }
 
-func writeReport(ctx context.Context, conn *zk.Conn, write func(int64, <-chan struct{}) error) error {
+func writeReport(
+	ctx context.Context, conn *zk.Conn, write func(ctx context.Context, token int64) error,
+) error {
 	// snippet
 	lock := recipes.NewLock(conn, "/locks/report")
-	if err := lock.Lock(ctx); err != nil {
-		return err
-	}
-	defer lock.Unlock(ctx)
-	return write(lock.Token(), lock.Lost())
+	err := lock.Do(ctx, func(ctx context.Context, token int64) error {
+		return write(ctx, token) // ctx ends with the hold
+	})
 	// end of snippet
+	return err
 }
 
 // TestRecordALock: a recorded lock can be read and judged.
