@@ -128,6 +128,8 @@ func (c *controlServer) answer(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		status = statusOf(err)
 		value = map[string]string{"error": err.Error()}
+	} else if made, ok := value.(created); ok {
+		status, value = http.StatusCreated, made.any
 	}
 	level := slog.LevelInfo
 	if isGet(r.Method) {
@@ -222,8 +224,6 @@ func reply(w http.ResponseWriter, status int, value any) error {
 		return write(w, status, value)
 	case *eventStream:
 		return value.write(w)
-	case created:
-		return reply(w, http.StatusCreated, value.any)
 	}
 	body, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {

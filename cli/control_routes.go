@@ -42,6 +42,13 @@ func init() {
 		historyEndpoints)
 	wholeEndpoints = append([]endpoint{
 		{Method: "GET", Path: "/", Does: "this list", handle: getIndex},
+		{
+			Method: "GET", Path: "/ui", Does: "a live page, for a browser", handle: getUI,
+		},
+		{
+			Method: "GET", Path: "/openapi.yaml", Does: "the requests for programs, OpenAPI 3",
+			handle: getOpenAPI,
+		},
 	}, spaceEndpoints...)
 }
 

@@ -108,7 +108,11 @@ func (s *spaces) start(name string) (*space, error) {
 	if err != nil {
 		return nil, failure(http.StatusInternalServerError, "namespace %q: %v", name, err)
 	}
-	made := &space{name: name, addr: l.Addr().String(), Server: fakezk.New(s.opts)}
+	opts := s.opts
+	if opts.Logger != nil {
+		opts.Logger = opts.Logger.With("namespace", name)
+	}
+	made := &space{name: name, addr: l.Addr().String(), Server: fakezk.New(opts)}
 	if s.tls != nil {
 		l = tls.NewListener(l, s.tls)
 	}

@@ -116,6 +116,8 @@
 // --control-token, or the variable ZKSIM_CONTROL_TOKEN, a request must have the token.
 //
 //	GET  /                     lists the requests
+//	GET  /openapi.yaml         the same for programs, OpenAPI 3
+//	GET  /ui                   a live page, for a browser
 //	GET  /server               the address, whether it runs, the zxid
 //	GET  /tree, /sessions, /watches
 //	GET, PUT, DELETE /nodes/PATH   one node; the body of a PUT is its data
