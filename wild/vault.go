@@ -1,6 +1,8 @@
 package main
 
 import (
+	"maps"
+
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/vault/physical/zookeeper"
 	"github.com/hashicorp/vault/sdk/physical"
@@ -10,10 +12,14 @@ import (
 
 // vaultLock is the lock by which one of several Vaults becomes active, used as Vault's core does:
 // one lock for each turn, which it tries again after an error. Vault never closes a backend.
-func vaultLock() scenario.Workload {
+func vaultLock() scenario.Workload { return vaultWith(nil) }
+
+// vaultWith is vaultLock with more settings.
+func vaultWith(settings map[string]string) scenario.Workload {
 	w := object.StoppableLock(func(env object.Env) func() object.StoppableLocker {
-		b, err := zookeeper.NewZooKeeperBackend(
-			map[string]string{"address": env.Address, "path": "/vault"}, hclog.NewNullLogger())
+		all := map[string]string{"address": env.Address, "path": "/vault"}
+		maps.Copy(all, settings)
+		b, err := zookeeper.NewZooKeeperBackend(all, hclog.NewNullLogger())
 		check(err)
 		return func() object.StoppableLocker {
 			l, err := b.(physical.HABackend).LockWith("core/lock", env.Name)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,30 @@ func TestScenariosStillShow(t *testing.T) {
 				t.Error("two runs differ")
 			}
 		})
+	}
+}
+
+// TestVaultThroughTLS: Vault dials through TLS, and verifies the certificate by a file.
+func TestVaultThroughTLS(t *testing.T) {
+	if !sim.Overlaid {
+		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, sim.RootCA(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := scenario.Scenario{Script: scenario.DefaultScript, Seed: 1,
+		Workload: vaultWith(map[string]string{"tls_enabled": "true", "tls_ca_file": file})}
+	o := play(t, s)
+	if o.Property() != "" {
+		t.Errorf("%s\n%s", o.Summary(), o.Story())
+	}
+	if play(t, s).Result.Trace.Hash() != o.Result.Trace.Hash() {
+		t.Error("two runs differ")
+	}
+	s.Workload = vaultWith(map[string]string{"tls_enabled": "true"})
+	if o := play(t, s); o.Property() == "" {
+		t.Error("Vault accepts a certificate of an authority that it does not know")
 	}
 }
 

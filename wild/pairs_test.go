@@ -1,0 +1,63 @@
+package main
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
+)
+
+// TestPairsOfRunsAreEqual plays scenarios of each library twice, with up to three faults at points of
+// a run without faults: 1,000 scenarios with -full, of go-kit 50, as its clients get no further and
+// play on for minutes. The traces must be equal.
+func TestPairsOfRunsAreEqual(t *testing.T) {
+	if !sim.Overlaid {
+		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
+	}
+	for _, w := range libraries() {
+		if w.Impl == "gost" {
+			continue // each run freezes, by its bug
+		}
+		t.Run(w.Impl, func(t *testing.T) {
+			t.Parallel()
+			pairs := testrun.Pick(5, 1000)
+			if w.Impl == "go-kit" {
+				pairs = testrun.Pick(1, 50)
+			}
+			s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
+			points := hunt.FaultPoints(play(t, s))
+			differing := 0
+			for seed := range uint64(pairs) {
+				s.Seed, s.Plan = seed, drawn(seed, points)
+				if a, b := play(t, s), play(t, s); a.Result.Trace.Hash() != b.Result.Trace.Hash() {
+					differing++
+					t.Errorf("two runs of seed %d with %v differ", seed, s.Plan)
+				}
+			}
+			t.Logf("%d pairs of runs, %d differ", pairs, differing)
+		})
+	}
+}
+
+// drawn is a plan of up to three of some faults.
+func drawn(seed uint64, points []fault.Fault) (plan []fault.Fault) {
+	draw := rand.New(rand.NewPCG(seed, 0))
+	for range draw.IntN(4) {
+		plan = append(plan, points[draw.IntN(len(points))])
+	}
+	return plan
+}
+
+func play(t *testing.T, s scenario.Scenario) *scenario.Outcome {
+	t.Helper()
+	o, err := saved.Play(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
