@@ -2,6 +2,7 @@ package linearizability
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/linearizability/ops"
@@ -101,6 +102,13 @@ func (t *memberTable) next(i int) (Op, bool) {
 	return Op{}, false
 }
 
+// toldOfExpiry reports whether a session of a client is known to it to have ended between two steps.
+func (t *memberTable) toldOfExpiry(client string, from, to int64) bool {
+	return slices.ContainsFunc(t.history.Notices, func(n Notice) bool {
+		return n.Kind == SessionExpired && n.Client == client && from < n.Step && n.Step <= to
+	})
+}
+
 // whyNotGone explains why the instance of the i-th operation, a leave, is wrong. The instance must
 // be gone, and must not come back before it joins again. A znode of an earlier session may be
 // deleted later: the client may learn of the expiry before the log shows it.
@@ -116,7 +124,8 @@ func (t *memberTable) whyNotGone(i int) (why string, steps []int64) {
 			continue
 		}
 		ended, _ := t.log.sessionEnd(z.owner)
-		own := op.Session == 0 || op.Session == z.owner
+		own := op.Session == z.owner ||
+			op.Session == 0 && !t.toldOfExpiry(op.Client, z.created, op.Return)
 		switch {
 		case z.existsAt(op.Return) && ended > op.Return && own:
 			return fmt.Sprintf("%s was acknowledged, but %s is still there", describe(op), z.path),

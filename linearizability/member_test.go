@@ -153,6 +153,18 @@ func TestGroups(t *testing.T) {
 			f.expires(97, "/m/a")
 			f.left = &Leftovers{}
 		}},
+		{name: "is still there, of an unknown session", bad: Presence, says: "is still there",
+			build: func(f *fixture) {
+				f.joins("a", "a=1")
+				f.ret(f.call("a", ops.Leave, "a"), OpOK, Result{})
+			}},
+		{name: "an unknown session was told to have expired", build: func(f *fixture) {
+			f.joins("a", "a=1")
+			f.told("a", SessionExpired)
+			f.ret(f.call("a", ops.Leave, "a"), OpOK, Result{})
+			f.expires(97, "/m/a")
+			f.left = &Leftovers{}
+		}},
 		{name: "comes back after it has left", bad: Presence,
 			says: "/m/a came back at step 7, though it had left (a's leave (steps 4 to 6))",
 			build: func(f *fixture) {
