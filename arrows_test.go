@@ -108,7 +108,7 @@ var arrows = map[string]string{
 	"cmd/zksim":           `cli`,
 	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli": `
-		fakezk fakezk/conform fakezk/fault fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
+		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
 		fakezk/trace fuzz/object fuzz/picture fuzz/saved fuzz/scenario internal/inflight
 		internal/overlay linearizability linearizability/foreign linearizability/ops
 		linearizability/record

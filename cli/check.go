@@ -22,6 +22,7 @@ type checkCommand struct {
 	Leases    int           `help:"Leases of a semaphore." default:"1" placeholder:"N"`
 	Unordered bool          `help:"The queue need not be first in, first out."`
 	Within    time.Duration `help:"Judge how late a view, a cache or the news of a revocation may be." placeholder:"D"`
+	ServerLog string        `name:"server-log" help:"Directory with the transaction log of the real server (dataLogDir, or dataDir)." placeholder:"DIR"`
 	HTML      string        `name:"html" help:"Write a picture of the history, an HTML page, to a file." placeholder:"OUT"`
 	JSON      bool          `help:"Print JSON."`
 }
@@ -46,10 +47,15 @@ func (c *checkCommand) Run(a *app) error {
 	if err := c.fits(kind, file.History); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
+	file, notes, err := c.withServer(file)
+	if err != nil {
+		return fmt.Errorf("--server-log: %w", err)
+	}
 	r, err := c.judge(kind, file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
+	r.notes = append(r.notes, notes...)
 	if c.HTML != "" {
 		if err := picture.Save(c.HTML, r.Outcome, c.repeat(a)); err != nil {
 			return fmt.Errorf("--html: %w", err)
@@ -80,6 +86,7 @@ func (c *checkCommand) repeat(a *app) string {
 		{"--path", c.Path, c.Path != ""},
 		{"--leases", fmt.Sprint(c.Leases), c.Leases != 1},
 		{"--within", c.Within.String(), c.Within != 0},
+		{"--server-log", c.ServerLog, c.ServerLog != ""},
 	} {
 		if f.given {
 			words = append(words, f.name, f.value)
@@ -105,10 +112,10 @@ func (c *checkCommand) fits(kind checkedKind, h linearizability.History) error {
 	switch {
 	case len(h.Ops) == 0:
 		return fmt.Errorf("there is no call to judge")
-	case h.Server == nil && kind.needsServer:
+	case h.Server == nil && kind.needsServer && c.ServerLog == "":
 		return fmt.Errorf("a %s can only be judged with the server's side", kind.name)
-	case h.Server != nil && c.Path == "":
-		return fmt.Errorf("the history has the server's side: "+
+	case (h.Server != nil || c.ServerLog != "") && c.Path == "":
+		return fmt.Errorf("the server's side is there: "+
 			"name the znode of the %s, or the directory of its znodes, by --path", kind.name)
 	}
 	return nil

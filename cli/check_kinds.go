@@ -54,7 +54,8 @@ var checkedKinds = []checkedKind{
 		},
 	},
 	{
-		name: "election", fences: true, calls: []string{ops.Lead, ops.Resign, ops.Leader, ops.Use, ops.Close},
+		name: "election", fences: true,
+		calls: []string{ops.Lead, ops.Resign, ops.Leader, ops.Use, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
 			return linearizability.Election(c.lock())
 		},

@@ -35,8 +35,9 @@ var syntaxes = map[string][]syntax{
 	},
 	"register": {{ops.CAS, false, regexp.MustCompile(`^\["|^\[null,`),
 		`an old and a new value, as "[\"1\",\"2\"]"`}},
-	"id-generator":      {{ops.Next, true, numberForm, `a number, as "1"`}},
-	"barrier":           {{ops.IsSet, true, regexp.MustCompile(`^(true|false)$`), `"true" or "false"`}},
+	"id-generator": {{ops.Next, true, numberForm, `a number, as "1"`}},
+	"barrier": {{ops.IsSet, true, regexp.MustCompile(`^(true|false)$`),
+		`"true" or "false"`}},
 	"double-barrier":    {{ops.Enter, false, membersForm, `the number of members, as "2"`}},
 	"threshold-barrier": {{ops.Set, false, membersForm, `the number of members, as "2"`}},
 	"two-phase-commit": {

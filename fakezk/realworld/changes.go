@@ -23,7 +23,7 @@ func (r *run) changesBehind(base int64) ([]placedChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	teller := teller{run: r, origins: map[string]nodeOrigin{}}
+	teller := newTeller(func(e proto.LogEntry) bool { return r.calls[callOf(e)] != nil })
 	var list []placedChange
 	for i, e := range entries {
 		if e.Session != 0 && r.out.SessionClient[e.Session] == "" {
@@ -33,6 +33,7 @@ func (r *run) changesBehind(base int64) ([]placedChange, error) {
 			break // done to end the run
 		}
 		for _, c := range teller.tell(e) {
+			c.Client = r.out.SessionClient[c.Session]
 			c.Time = r.timeOf(places[i], e.TimeMs)
 			list = append(list, placedChange{c, trace.MomentBehind(places[i], len(list))})
 		}
@@ -62,16 +63,19 @@ func (r *run) timeOf(place int, ms int64) time.Duration {
 
 // teller turns entries of the log, in order, into changes. It remembers the nodes that exist.
 type teller struct {
-	run     *run
+	asked   func(proto.LogEntry) bool // reports whether a client asked for the end of its session
 	origins map[string]nodeOrigin
+}
+
+func newTeller(asked func(proto.LogEntry) bool) *teller {
+	return &teller{asked, map[string]nodeOrigin{}}
 }
 
 func (t *teller) tell(e proto.LogEntry) []trace.Change {
 	base := trace.Change{Zxid: e.Zxid, Session: e.Session}
-	if e.Op == proto.OpCloseSession && t.run.calls[callOf(e)] == nil {
+	if e.Op == proto.OpCloseSession && !t.asked(e) {
 		base.Session = 0 // the server, or a fault, ended it
 	}
-	base.Client = t.run.out.SessionClient[base.Session]
 	var list []trace.Change
 	for _, record := range e.Records {
 		list = append(list, t.tellRecord(base, e.Session, record)...)

@@ -17,8 +17,8 @@
 //
 // Package ops has the calls of each kind of object, with their inputs and outputs. A call that
 // returned an error is Failed if it has certainly had no effect, and Unknown otherwise. One
-// Recorder records one object. All clients of the object have to be recorded, in one process: a file
-// has one clock.
+// Recorder records one object. All clients of the object have to be recorded, in one process: a
+// file has one clock.
 //
 // A history is read and judged by
 //
@@ -41,6 +41,11 @@
 // Recorder writes the buffer out, so no caller waits for the file. If the file has an error, or is
 // slower than the calls by 16 MiB, the Recorder stops, and Close returns the reason. The file then
 // has the events up to that moment, which can be judged.
+//
+// # The server's side
+//
+// With [File.WithServer] a history has the changes in the transaction log of a real server, too,
+// which realworld.LogChanges reads. So does zksim check --server-log.
 //
 // # A log instead of a file
 //

@@ -105,7 +105,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 	check.Is(t, err, os.ErrNotExist)
 }
 
-// TestThePageShowsTheFormat: docs/histories.md shows a file that can be read, and names every field.
+// TestThePageShowsTheFormat: docs/histories.md shows a file that can be read, and names each field.
 func TestThePageShowsTheFormat(t *testing.T) {
 	page, err := os.ReadFile("../../docs/histories.md")
 	check.OK(t, err)

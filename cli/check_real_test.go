@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/realzk"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/record"
+	"github.com/zksim/zksim/recipes"
+)
+
+// lock is a lock that a real program uses.
+type lock interface {
+	Lock(ctx context.Context) error
+	Unlock(ctx context.Context) error
+	Token() int64
+}
+
+// TestARealProgramIsRecordedAndJudged: four workers share a lock on a real ZooKeeper. The lock of
+// package recipes passes; one that looks for the lock and then takes it, although another worker
+// was faster, does not. The transaction log of the server is its side of the history.
+func TestARealProgramIsRecordedAndJudged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	server := realzk.Start(t, realzk.Options{})
+	t.Run("a good lock", func(t *testing.T) {
+		file := recordWorkers(t, server, func(conn *zk.Conn) lock {
+			return recipes.NewLock(conn, "/good")
+		}, func(int) {})
+		for _, flags := range [][]string{
+			nil, {"--path", "/good", "--server-log", server.DataDir()},
+		} {
+			out := checks(t, exitOK, append([]string{"check", "lock", file}, flags...)...)
+			check.Contains(t, out, "safety          ok        12 grants, never two owners at once")
+			check.Contains(t, out, "fencing         ok ")
+		}
+	})
+	t.Run("a broken lock", func(t *testing.T) {
+		var looked, held sync.WaitGroup
+		looked.Add(workers)
+		held.Add(workers)
+		file := recordWorkers(t, server, func(conn *zk.Conn) lock {
+			return &hastyLock{conn: conn, path: "/bad", looked: &looked}
+		}, func(round int) {
+			if round == 0 { // work until the others hold it, too
+				held.Done()
+				held.Wait()
+			}
+		})
+		page := filepath.Join(t.TempDir(), "page.html")
+		out := checks(t, exitViolated, "check", "lock", file, "--html", page)
+		check.Contains(t, out, "safety is violated: ")
+		out = checks(t, exitViolated, "check", "lock", file, "--path", "/bad",
+			"--server-log", server.DataDir())
+		check.Contains(t, out, "safety is violated: ")
+		check.Contains(t, out, "node-created /bad for worker-")
+		_, err := os.Stat(page)
+		check.OK(t, err)
+	})
+}
+
+// checks runs zksim and returns its output.
+func checks(t *testing.T, status int, args ...string) string {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	if got := run(t.Context(), args, &stdout, &stderr); got != status || stderr.Len() > 0 {
+		t.Fatalf("%q: status %d, want %d\n%s%s", args, got, status, stdout.String(), stderr.String())
+	}
+	return stdout.String()
+}
+
+const workers = 4
+
+// recordWorkers lets workers lock, hold and unlock three times each, and returns the recording.
+func recordWorkers(
+	t *testing.T, server *realzk.Server, open func(*zk.Conn) lock, hold func(round int),
+) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "history.jsonl"))
+	check.OK(t, err)
+	recorder := record.New(file)
+	var all sync.WaitGroup
+	for n := range workers {
+		name := fmt.Sprintf("worker-%d", n+1)
+		conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second,
+			zk.WithLogInfo(false))
+		check.OK(t, err)
+		t.Cleanup(conn.Close)
+		l := open(conn)
+		all.Go(func() {
+			for round := range 3 {
+				work(t.Context(), recorder, name, conn, l, func() { hold(round) })
+			}
+		})
+	}
+	all.Wait()
+	check.OK(t, recorder.Close())
+	check.OK(t, file.Close())
+	return file.Name()
+}
+
+// work locks, holds and unlocks once.
+func work(
+	ctx context.Context, r *record.Recorder, name string, conn *zk.Conn, l lock, hold func(),
+) {
+	call := r.Call(name, ops.Lock, "")
+	if err := l.Lock(ctx); err != nil {
+		call.Unknown(linearizability.Result{}, err)
+		return
+	}
+	call.OK(linearizability.Result{Token: l.Token(), Session: conn.SessionID()})
+	hold()
+	call = r.Call(name, ops.Unlock, "")
+	if err := l.Unlock(ctx); err != nil {
+		call.Unknown(linearizability.Result{}, err)
+		return
+	}
+	call.OK(linearizability.Result{Session: conn.SessionID()})
+}
+
+// hastyLock is broken: if no node is there it takes the lock, even if another client is faster in
+// making the node. All clients look for the first time before any of them goes on.
+type hastyLock struct {
+	conn   *zk.Conn
+	path   string
+	looked *sync.WaitGroup
+	again  bool
+}
+
+func (l *hastyLock) Lock(ctx context.Context) error {
+	for ctx.Err() == nil {
+		exists, _, err := l.conn.Exists(l.path)
+		if !l.again {
+			l.again = true
+			l.looked.Done()
+			l.looked.Wait()
+		}
+		if err != nil {
+			return err
+		}
+		if exists {
+			continue
+		}
+		_, err = l.conn.Create(l.path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+		return nil
+	}
+	return ctx.Err()
+}
+
+func (l *hastyLock) Unlock(context.Context) error {
+	if err := l.conn.Delete(l.path, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	return nil
+}
+
+func (l *hastyLock) Token() int64 { return 0 }

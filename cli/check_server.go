@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/record"
+)
+
+// changeKinds are the kinds of changes as the judges have them.
+var changeKinds = map[trace.ChangeKind]linearizability.ServerEventKind{
+	trace.NodeCreated:    linearizability.NodeCreated,
+	trace.NodeDeleted:    linearizability.NodeDeleted,
+	trace.DataChanged:    linearizability.DataChanged,
+	trace.SessionStarted: linearizability.SessionStarted,
+	trace.SessionEnded:   linearizability.SessionEnded,
+}
+
+// withServer adds the changes in the log of the server, and returns notes about them.
+func (c *checkCommand) withServer(file record.File) (record.File, []string, error) {
+	if c.ServerLog == "" {
+		return file, nil, nil
+	}
+	if file.Began.IsZero() {
+		return file, nil, fmt.Errorf("the history does not say when it began: " +
+			"only a history of zksim does")
+	}
+	log, err := realworld.LogChanges(c.ServerLog)
+	if err != nil {
+		return file, nil, err
+	}
+	if len(log) == 0 {
+		return file, nil, fmt.Errorf("%s has no transaction log (version-2/log.*)", c.ServerLog)
+	}
+	changes := c.ofObject(log, file.History)
+	file, offset, err := file.WithServer(changes)
+	if err != nil {
+		return file, nil, err
+	}
+	notes := []string{fmt.Sprintf("The server made %s of %s. A step counts the events and these "+
+		"changes: it is no line of the file.", plural(len(file.History.Server), "change"), c.Path)}
+	if offset != 0 {
+		notes = append(notes, fmt.Sprintf("The tokens show that the clocks differ: "+
+			"%s were added to the server's.", offset.Round(time.Millisecond)))
+	}
+	if len(sessionsOf(file.History)) == 0 {
+		notes = append(notes, "No call has a session: it is not known which client made a change.")
+	}
+	return file, notes, nil
+}
+
+// sessionsOf are the sessions of the calls.
+func sessionsOf(h linearizability.History) map[int64]bool {
+	sessions := map[int64]bool{}
+	for _, op := range h.Ops {
+		if op.Session != 0 {
+			sessions[op.Session] = true
+		}
+	}
+	return sessions
+}
+
+// ofObject are the changes of the object's znodes, and of the sessions of the clients.
+func (c *checkCommand) ofObject(
+	log []realworld.LogChange, h linearizability.History,
+) (list []record.Change) {
+	sessions := sessionsOf(h)
+	for _, l := range log {
+		aboutSession := l.Kind == trace.SessionStarted || l.Kind == trace.SessionEnded
+		if aboutSession && !sessions[l.Owner] || !aboutSession && !c.isBelow(l.Path) {
+			continue
+		}
+		list = append(list, record.Change{Clock: l.Clock, ServerEvent: linearizability.ServerEvent{
+			Kind: changeKinds[l.Kind], Path: l.Path, Data: string(l.Data), Zxid: l.Zxid,
+			Czxid: l.Czxid, Session: l.Session, Owner: l.Owner,
+		}})
+	}
+	return list
+}
+
+// isBelow reports whether a path is that of the object or below.
+func (c *checkCommand) isBelow(path string) bool {
+	return path == c.Path || strings.HasPrefix(path, strings.TrimSuffix(c.Path, "/")+"/")
+}

@@ -1,0 +1,112 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/internal/check"
+	lin "github.com/zksim/zksim/linearizability"
+)
+
+// twoGrants has a grant of session 1, its unlock, and one of session 2. Times are milliseconds and
+// fractions.
+func twoGrants(t *testing.T) File {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(begin)
+	for _, l := range []string{
+		`"call","at":10100000,"call":1,"client":"a","op":"lock"`,                   // step 2
+		`"return","at":12500000,"call":1,"outcome":"ok","token":7,"session":"0x1"`, // 3
+		`"call","at":12600000,"call":2,"client":"b","op":"lock"`,                   // 4
+		`"call","at":12700000,"call":3,"client":"a","op":"unlock"`,                 // 5
+		`"return","at":12800000,"call":3,"outcome":"ok"`,                           // 6
+		`"return","at":14000000,"call":2,"outcome":"ok","token":8,"session":"0x2"`, // 7
+		`"end","at":20000000`, // 8
+	} {
+		fmt.Fprintf(&b, "{\"event\":%s}\n", l)
+	}
+	file, err := Read(strings.NewReader(b.String()))
+	check.OK(t, err)
+	return file
+}
+
+// at is a change at some milliseconds of the server's clock after the beginning.
+func at(file File, ms int, e lin.ServerEvent) Change {
+	return Change{e, file.Began.Add(time.Duration(ms) * time.Millisecond)}
+}
+
+func created(zxid, session int64) lin.ServerEvent {
+	return lin.ServerEvent{Kind: lin.NodeCreated, Path: fmt.Sprintf("/l/n-%d", zxid), Zxid: zxid,
+		Czxid: zxid, Session: session, Owner: session}
+}
+
+func deleted(zxid, czxid, session int64) lin.ServerEvent {
+	return lin.ServerEvent{Kind: lin.NodeDeleted, Path: fmt.Sprintf("/l/n-%d", czxid), Zxid: zxid,
+		Czxid: czxid, Session: session, Owner: session}
+}
+
+// TestChangesLieWithinTheCallsThatMadeThem, although a millisecond of the server's clock has all of
+// the steps 3 to 6.
+func TestChangesLieWithinTheCallsThatMadeThem(t *testing.T) {
+	file := twoGrants(t)
+	with, offset, err := file.WithServer([]Change{
+		at(file, 1, created(2, 9)), // by an unknown session
+		at(file, 11, created(7, 1)), at(file, 12, created(8, 2)), at(file, 12, deleted(9, 7, 1)),
+		at(file, 30, lin.ServerEvent{Kind: lin.SessionEnded, Zxid: 10, Owner: 2}),
+	})
+	check.OK(t, err)
+	check.Equal(t, offset, 0)
+	var got []string
+	for _, e := range with.History.Server {
+		got = append(got, fmt.Sprintf("%d %d %s", e.Step, e.Zxid, e.Client))
+	}
+	// a's lock is at 3, its return at 5, b's call at 6, a's unlock at 8 to 10
+	check.List(t, got, []string{"2 2 ", "4 7 a", "7 8 b", "9 9 a", "13 10 b"})
+	check.Equal(t, with.History.Ops[0].Return, 5)
+	check.Equal(t, with.History.Ops[2].Call, 8)
+	check.Equal(t, with.History.End, 13)
+	check.Equal(t, lin.Judge(with.History, nil, lin.Lock{Path: "/l"}).Status(), lin.OK)
+	check.Equal(t, file.History.Ops[0].Return, 3) // unchanged
+}
+
+func TestClocksThatDifferAreFound(t *testing.T) {
+	file := twoGrants(t)
+	var ahead []Change
+	for _, c := range []Change{
+		at(file, 11, created(7, 1)), at(file, 12, created(8, 2)), at(file, 12, deleted(9, 7, 1)),
+	} {
+		c.Clock = c.Clock.Add(time.Hour)
+		ahead = append(ahead, c)
+	}
+	with, offset, err := file.WithServer(ahead)
+	check.OK(t, err)
+	check.Equal(t, offset.Round(time.Minute), -time.Hour)
+	check.Equal(t, lin.Judge(with.History, nil, lin.Lock{Path: "/l"}).Status(), lin.OK)
+}
+
+func TestAThiefIsFoundInTheLog(t *testing.T) {
+	file := twoGrants(t)
+	with, _, err := file.WithServer([]Change{
+		at(file, 11, created(7, 1)), at(file, 12, created(8, 2)), at(file, 13, deleted(9, 8, 1)),
+	})
+	check.OK(t, err)
+	v, _ := lin.Judge(with.History, nil, lin.Lock{Path: "/l"}).Verdict(lin.Safety)
+	check.Equal(t, v.Status, lin.Violated)
+}
+
+func TestALogOfAnotherRunIsRefused(t *testing.T) {
+	file := twoGrants(t)
+	_, _, err := file.WithServer([]Change{
+		at(file, 11, created(7, 1)), at(file, 5000, created(8, 2)),
+	})
+	if err == nil {
+		t.Fatal("got no error")
+	}
+	check.Contains(t, err.Error(), "the log belongs to another run")
+	with, _, err := file.WithServer(nil)
+	check.OK(t, err)
+	_, _, err = with.WithServer(nil)
+	check.Equal(t, err.Error(), "the history has the server's side already")
+}
