@@ -19,6 +19,7 @@ type checkCommand struct {
 	Format    string        `help:"Format of the file: zksim, jepsen (EDN), porcupine (JSON), or auto." enum:"auto,zksim,jepsen,porcupine" default:"auto" placeholder:"NAME"`
 	Key       string        `help:"The object to judge, in a history of jepsen or porcupine with many keys." placeholder:"K"`
 	Path      string        `help:"Znode of the object, or directory of its znodes. Needed with the server's side." placeholder:"PATH"`
+	Items     string        `help:"Directory of the elements of a queue, if it is not that of --path." placeholder:"PATH"`
 	Leases    int           `help:"Leases of a semaphore." default:"1" placeholder:"N"`
 	Unordered bool          `help:"The queue need not be first in, first out."`
 	Within    time.Duration `help:"Judge how late a view, a cache or the news of a revocation may be." placeholder:"D"`
@@ -84,6 +85,7 @@ func (c *checkCommand) repeat(a *app) string {
 		{"--format", c.Format, c.Format != formatAuto},
 		{"--key", c.Key, c.Key != ""},
 		{"--path", c.Path, c.Path != ""},
+		{"--items", c.Items, c.Items != ""},
 		{"--leases", fmt.Sprint(c.Leases), c.Leases != 1},
 		{"--within", c.Within.String(), c.Within != 0},
 		{"--server-log", c.ServerLog, c.ServerLog != ""},

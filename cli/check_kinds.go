@@ -185,5 +185,5 @@ func findKind(name string) (checkedKind, error) {
 func (c *checkCommand) lock() linearizability.Lock { return linearizability.Lock{Path: c.Path} }
 
 func (c *checkCommand) queue() linearizability.Queue {
-	return linearizability.Queue{Path: c.Path, Unordered: c.Unordered}
+	return linearizability.Queue{Path: c.Path, Items: c.Items, Unordered: c.Unordered}
 }

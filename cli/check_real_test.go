@@ -47,6 +47,38 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 			check.Contains(t, out, "fencing         ok ")
 		}
 	})
+	t.Run("a queue", func(t *testing.T) {
+		file := recordAll(t, server, func(name string, conn *zk.Conn, r *record.Recorder) {
+			queue := recipes.NewQueue(conn, "/queue")
+			for round := range 5 {
+				element := fmt.Sprintf("%s-%d", name, round)
+				do(r, conn, name, ops.Offer, element, func() (linearizability.Result, error) {
+					return linearizability.Result{}, queue.Offer(t.Context(), []byte(element))
+				})
+				do(r, conn, name, ops.Poll, "", func() (linearizability.Result, error) {
+					data, ok, err := queue.Poll(t.Context())
+					return linearizability.Result{Output: string(data), Empty: !ok}, err
+				})
+			}
+		})
+		out := checks(t, exitOK, "check", "queue", file, "--path", "/queue",
+			"--items", "/queue/items", "--server-log", server.DataDir())
+		check.Contains(t, out, "delivery        ok ")
+	})
+	t.Run("a counter", func(t *testing.T) {
+		file := recordAll(t, server, func(name string, conn *zk.Conn, r *record.Recorder) {
+			counter := recipes.NewCounter(conn, "/counter")
+			for range 5 {
+				do(r, conn, name, ops.Add, "1", func() (linearizability.Result, error) {
+					n, err := counter.Add(t.Context(), 1)
+					return linearizability.Result{Output: fmt.Sprint(n)}, err
+				})
+			}
+		})
+		out := checks(t, exitOK, "check", "counter", file, "--path", "/counter",
+			"--server-log", server.DataDir())
+		check.Contains(t, out, "delivery        ok ")
+	})
 	t.Run("a broken lock", func(t *testing.T) {
 		var looked, held sync.WaitGroup
 		looked.Add(workers)
@@ -87,23 +119,36 @@ const workers = 4
 func recordWorkers(
 	t *testing.T, server *realzk.Server, open func(*zk.Conn) lock, hold func(round int),
 ) string {
+	return recordAll(t, server, func(name string, conn *zk.Conn, r *record.Recorder) {
+		l := open(conn)
+		for round := range 3 {
+			do(r, conn, name, ops.Lock, "", func() (linearizability.Result, error) {
+				err := l.Lock(t.Context())
+				return linearizability.Result{Token: l.Token()}, err
+			})
+			hold(round)
+			do(r, conn, name, ops.Unlock, "", func() (linearizability.Result, error) {
+				return linearizability.Result{}, l.Unlock(t.Context())
+			})
+		}
+	})
+}
+
+// recordAll lets workers work at the same time, and returns the recording.
+func recordAll(
+	t *testing.T, server *realzk.Server, work func(string, *zk.Conn, *record.Recorder),
+) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "history.jsonl"))
 	check.OK(t, err)
 	recorder := record.New(file)
 	var all sync.WaitGroup
 	for n := range workers {
-		name := fmt.Sprintf("worker-%d", n+1)
 		conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second,
 			zk.WithLogInfo(false))
 		check.OK(t, err)
 		t.Cleanup(conn.Close)
-		l := open(conn)
-		all.Go(func() {
-			for round := range 3 {
-				work(t.Context(), recorder, name, conn, l, func() { hold(round) })
-			}
-		})
+		all.Go(func() { work(fmt.Sprintf("worker-%d", n+1), conn, recorder) })
 	}
 	all.Wait()
 	check.OK(t, recorder.Close())
@@ -111,23 +156,19 @@ func recordWorkers(
 	return file.Name()
 }
 
-// work locks, holds and unlocks once.
-func work(
-	ctx context.Context, r *record.Recorder, name string, conn *zk.Conn, l lock, hold func(),
+// do records one operation.
+func do(
+	r *record.Recorder, conn *zk.Conn, client, kind, input string,
+	operation func() (linearizability.Result, error),
 ) {
-	call := r.Call(name, ops.Lock, "")
-	if err := l.Lock(ctx); err != nil {
-		call.Unknown(linearizability.Result{}, err)
+	call := r.Call(client, kind, input)
+	result, err := operation()
+	result.Session = conn.SessionID()
+	if err != nil {
+		call.Unknown(result, err)
 		return
 	}
-	call.OK(linearizability.Result{Token: l.Token(), Session: conn.SessionID()})
-	hold()
-	call = r.Call(name, ops.Unlock, "")
-	if err := l.Unlock(ctx); err != nil {
-		call.Unknown(linearizability.Result{}, err)
-		return
-	}
-	call.OK(linearizability.Result{Session: conn.SessionID()})
+	call.OK(result)
 }
 
 // hastyLock is broken: if no node is there it takes the lock, even if another client is faster in
