@@ -115,6 +115,7 @@
 //     or Acquire and Release, are for holds that outlive a function.
 //   - Try methods do not wait for other clients. They return the result, whether there is one, and
 //     an error.
+//   - Observe gives waits, grants, releases, losses and retries to a function, for logs and counters.
 //   - Slices are copied when they are handed over, and returned slices belong to the caller.
 //   - Participants returns the holders and the waiters. A Token, which elections call an epoch, is
 //     a fencing token: later holders have greater ones.

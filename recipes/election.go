@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // ErrLeadershipLost is the cause of the end of a leader's context if the server has ended the term,
@@ -159,6 +160,7 @@ func (e *election) rests(over, served bool) bool {
 func (e *election) candidacy(
 	ctx context.Context, r *requests, lead func(*Term) bool,
 ) (led bool, err error) {
+	r.waiting = time.Time{}
 	held, err := e.queue.acquire(ctx, r, true)
 	if err != nil {
 		return false, err

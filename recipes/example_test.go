@@ -3,6 +3,7 @@ package recipes_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
@@ -83,6 +84,23 @@ func ExampleLock_Do() {
 	// <nil>
 	// work under /locks/report: lock was lost while it was held
 	// <nil>
+}
+
+// Counters of a lock; expvar.Publish("lock", &counts) shows them.
+func ExampleObserve() {
+	t, server, ctx := begin()
+	defer t.end()
+	var counts recipes.EventCounts
+	lock := recipes.NewLock(server.Connect(t), "/locks/report",
+		recipes.Observe(counts.Count), recipes.Observe(recipes.LogEvents(slog.Default())))
+
+	fmt.Println(lock.Lock(ctx))
+	fmt.Println(lock.Close(ctx))
+	fmt.Println(&counts)
+	// Output:
+	// <nil>
+	// <nil>
+	// {"wait": 0, "grant": 1, "release": 1, "loss": 0, "retry": 0, "answer": 0}
 }
 
 func ExampleQueue() {

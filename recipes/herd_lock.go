@@ -82,6 +82,7 @@ func (c *herd) compete(ctx context.Context, r *requests, own *flag, wait bool) (
 		case !wait:
 			return nil, nil
 		}
+		r.waits()
 		if _, err := awaitEvent(ctx, n.watch, c.opts.recheck); err != nil {
 			return nil, err
 		}

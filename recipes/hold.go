@@ -19,8 +19,11 @@ type hold struct {
 	watch   <-chan zk.Event
 	release func(r *requests) error // gives the lock back on the server
 
+	waited time.Duration // for other clients, if it is observed
+
 	once  sync.Once
 	ended chan struct{}
+	lost  bool // it was not given back; to be read once ended is closed
 }
 
 // confirm reads and watches the own node at path and returns a hold if it exists and belongs to the
@@ -52,12 +55,21 @@ func holdOf(r *requests, path string, own node, release func(r *requests) error)
 		token:   own.stat.Czxid,
 		watch:   own.watch,
 		release: release,
+		waited:  r.waited(),
 		ended:   make(chan struct{}),
 	}, nil
 }
 
 // end closes ended, once.
 func (h *hold) end() { h.once.Do(func() { close(h.ended) }) }
+
+// lose is end for a hold that was lost.
+func (h *hold) lose() {
+	h.once.Do(func() {
+		h.lost = true
+		close(h.ended)
+	})
+}
 
 // gone reports whether an event of the own node has come, of a hold that is not guarded yet.
 func (h *hold) gone() bool {
@@ -80,7 +92,7 @@ func (h *hold) over() bool {
 	if h.conn.SessionID() == h.session {
 		return false
 	}
-	h.end()
+	h.lose()
 	return true
 }
 
@@ -96,11 +108,11 @@ func (h *hold) guard(timeout time.Duration) {
 		case <-h.ended:
 			return
 		case <-h.watch:
-			h.end()
+			h.lose()
 			return
 		case <-look:
 			if seen.look(h.conn) == StateLost {
-				h.end()
+				h.lose()
 				return
 			}
 		}
@@ -120,7 +132,7 @@ func (l *lifecycle) watchOver(held *hold) {
 	l.beginCleanUp()
 	go func() {
 		defer l.end()
-		held.guard(l.opts.sessionTimeout)
+		l.observe(held, func() { held.guard(l.opts.sessionTimeout) })
 	}()
 }
 

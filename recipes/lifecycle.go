@@ -156,6 +156,7 @@ func (l *lifecycle) explain(what string, err error) error {
 // client never race for the same answer.
 func (l *lifecycle) requests() *requests {
 	r := newRequests(l.conn, l.opts)
+	r.path = l.path
 	r.backoff.apart = apart(l.kind, time.Now())
 	return r
 }

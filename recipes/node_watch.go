@@ -53,6 +53,7 @@ func (v *nodeWatch) until(
 		case done:
 			return nil
 		}
+		r.waits()
 		if err := w.wait(ctx, r.opts.recheck); err != nil {
 			return err
 		}

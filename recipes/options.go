@@ -19,6 +19,7 @@ type options struct {
 	retry          RetryPolicy // nil: RetryForever
 	containers     bool
 	ephemeral      bool // elements of queues
+	observers      []func(Event)
 }
 
 // shortSessionTimeout is the shortest session timeout that a server grants by default: two ticks of

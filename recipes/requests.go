@@ -31,7 +31,9 @@ type requests struct {
 	giveUp  context.CancelCauseFunc // ends the operation with the retry policy; may be nil
 	backoff backoff
 	series  series
-	trouble error // the first clean-up that was refused; see tidy
+	trouble error     // the first clean-up that was refused; see tidy
+	path    string    // of the recipe, for observers
+	waiting time.Time // since when it waits for other clients, if it is observed
 }
 
 // newRequests begins an operation of a recipe with these options.
@@ -45,6 +47,9 @@ func (r *requests) again(ctx context.Context, why error) error {
 		policy = nil
 	}
 	err := r.backoff.wait(ctx, policy, why)
+	if err == nil {
+		r.opts.tell(Event{Kind: EventRetry, Path: r.path, Err: why})
+	}
 	if r.giveUp != nil && errors.Is(err, ErrGaveUp) {
 		r.giveUp(err)
 	}
@@ -64,6 +69,7 @@ func (r *requests) do(request func() error) error {
 	session, idle, began := r.conn.SessionID(), r.disconnected(), time.Now()
 	err := request()
 	if !transient(err) {
+		r.answeredWith(err)
 		r.backoff.reset()
 	}
 	if errors.Is(err, zk.ErrClosing) {

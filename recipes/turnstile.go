@@ -110,6 +110,7 @@ func (q *turnstile) stand(
 			}
 			watched, watch = ahead, n.watch
 		}
+		r.waits()
 		fired, err := awaitEvent(ctx, watch, q.opts.recheck)
 		if err != nil {
 			return nil, err

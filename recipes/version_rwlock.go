@@ -234,6 +234,7 @@ func (e *entry) await(ctx context.Context, r *requests) error {
 	case err != nil || !e.isBarred(names):
 		return err
 	}
+	r.waits()
 	return watch.wait(ctx, e.c.opts.recheck)
 }
 

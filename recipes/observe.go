@@ -1,0 +1,146 @@
+package recipes
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+)
+
+// EventKind is a kind of Event.
+type EventKind int
+
+const (
+	// EventWait: an operation begins to wait for other clients, once.
+	EventWait EventKind = iota
+	// EventGrant: something is held from now on: a lock, a lease, leadership, an element of a
+	// LockQueue, a place in a DoubleBarrier. Took is the time of the wait, 0 without one.
+	EventGrant
+	// EventRelease: the holder has given it back. The node may still be there. Took is the time
+	// for which it was held.
+	EventRelease
+	// EventLoss: the holder has lost it, or may have: Lost is closed. Took is the time for which
+	// it was held.
+	EventLoss
+	// EventRetry: a request got no answer, for the reason Err, and is sent again, or its outcome
+	// is looked up.
+	EventRetry
+	// EventAnswer: after one or several retries there is an answer: Err, or nil for a success.
+	// Took is the time since the first failure. Now the operation knows, or finds out, what became
+	// of a request whose reply was lost.
+	EventAnswer
+
+	eventKinds = iota
+)
+
+// String returns the kind in a word: "wait", "grant", "release", "loss", "retry" or "answer".
+func (k EventKind) String() string {
+	if k < 0 || k >= eventKinds {
+		return "unknown"
+	}
+	return [eventKinds]string{"wait", "grant", "release", "loss", "retry", "answer"}[k]
+}
+
+// Event is something that operators want to know of a recipe.
+type Event struct {
+	Kind EventKind
+	Path string        // that the recipe was made with
+	Took time.Duration // see the kinds
+	Err  error         // see the kinds
+}
+
+// Observe gives events to a function: LogEvents, Count of EventCounts, or another. Several
+// goroutines call it, within the work of the recipe, so it must not block and not call the recipe.
+// The option may be given several times. Without it nothing is measured.
+func Observe(observer func(Event)) Option {
+	return func(o *options) { o.observers = append(o.observers, observer) }
+}
+
+// LogEvents returns an observer that logs events: losses and retries as warnings, the others for
+// debugging.
+func LogEvents(log *slog.Logger) func(Event) {
+	return func(e Event) {
+		level := slog.LevelDebug
+		if e.Kind == EventLoss || e.Kind == EventRetry {
+			level = slog.LevelWarn
+		}
+		attrs := []slog.Attr{slog.String("path", e.Path)}
+		if e.Took > 0 {
+			attrs = append(attrs, slog.Duration("took", e.Took))
+		}
+		if e.Err != nil {
+			attrs = append(attrs, slog.Any("err", e.Err))
+		}
+		log.LogAttrs(context.Background(), level, e.Kind.String(), attrs...)
+	}
+}
+
+// EventCounts counts events by kind. It is an expvar.Var. The zero value is ready.
+type EventCounts struct{ counts [eventKinds]atomic.Int64 }
+
+// Count counts an event. It is an observer.
+func (c *EventCounts) Count(e Event) { c.counts[e.Kind].Add(1) }
+
+// Of returns the number of events of a kind so far.
+func (c *EventCounts) Of(kind EventKind) int64 { return c.counts[kind].Load() }
+
+// String returns the counts as JSON.
+func (c *EventCounts) String() string {
+	text := "{"
+	for kind := range EventKind(eventKinds) {
+		if kind > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%q: %d", kind.String(), c.Of(kind))
+	}
+	return text + "}"
+}
+
+// tell gives an event to the observers.
+func (o *options) tell(e Event) {
+	for _, observer := range o.observers {
+		observer(e)
+	}
+}
+
+// waits notes that the operation waits for other clients.
+func (r *requests) waits() {
+	if len(r.opts.observers) == 0 || !r.waiting.IsZero() {
+		return
+	}
+	r.waiting = time.Now()
+	r.opts.tell(Event{Kind: EventWait, Path: r.path})
+}
+
+// waited returns how long the operation has waited for other clients.
+func (r *requests) waited() time.Duration {
+	if r.waiting.IsZero() {
+		return 0
+	}
+	return time.Since(r.waiting)
+}
+
+// answeredWith notes an answer after failures.
+func (r *requests) answeredWith(err error) {
+	if len(r.opts.observers) > 0 && r.backoff.repeats > 0 {
+		took := time.Since(r.backoff.began)
+		r.opts.tell(Event{Kind: EventAnswer, Path: r.path, Took: took, Err: err})
+	}
+}
+
+// observe tells of the beginning and the end of a hold, which it waits for by guard.
+func (l *lifecycle) observe(held *hold, guard func()) {
+	if len(l.opts.observers) == 0 {
+		guard()
+		return
+	}
+	l.opts.tell(Event{Kind: EventGrant, Path: l.path, Took: held.waited})
+	began := time.Now()
+	guard()
+	kind := EventRelease
+	if held.lost {
+		kind = EventLoss
+	}
+	l.opts.tell(Event{Kind: kind, Path: l.path, Took: time.Since(began)})
+}
