@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -126,6 +127,18 @@ func (h *handle) Path() string {
 		return held.path
 	}
 	return ""
+}
+
+// String returns the path and whether the lock is held, for logs: "lock /l, held with token 7".
+func (h *handle) String() string {
+	held := h.current()
+	switch {
+	case held == nil:
+		return "lock " + h.path + ", not held"
+	case held.over():
+		return "lock " + h.path + ", lost"
+	}
+	return fmt.Sprintf("lock %s, held with token %d", h.path, held.token)
 }
 
 // Close ends an acquisition under way, gives the lock back, and waits until nothing is left to

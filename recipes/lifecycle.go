@@ -139,6 +139,9 @@ func (l *lifecycle) cause(ctx context.Context) error {
 	return cmp.Or(context.Cause(ctx), context.Cause(l.life))
 }
 
+// String returns the kind of the recipe and its path, for logs.
+func (l *lifecycle) String() string { return strings.TrimSpace(l.kind + " " + l.path) }
+
 // closed reports whether Close was called.
 func (l *lifecycle) closed() bool { return l.life.Err() != nil }
 
@@ -147,7 +150,7 @@ func (l *lifecycle) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &operationError{what + " " + strings.TrimSpace(l.kind+" "+l.path), err}
+	return &operationError{what + " " + l.String(), err}
 }
 
 // requests begins a row of requests. Rows that fail together are not repeated together: each is

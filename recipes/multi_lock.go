@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -112,6 +113,15 @@ func (m *MultiLock) Token(path string) int64 {
 		}
 	}
 	return 0
+}
+
+// String returns the states of the locks, for logs.
+func (m *MultiLock) String() string {
+	var all []string
+	for _, l := range m.locks {
+		all = append(all, l.String())
+	}
+	return strings.Join(all, "; ")
 }
 
 // Close ends an acquisition under way, gives all locks back and waits as Close of the type Lock

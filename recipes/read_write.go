@@ -80,6 +80,11 @@ func (l *readWrite) Path() string { return l.write.Path() }
 // RPath returns the path of the node of the read lock, or "" if it is not held.
 func (l *readWrite) RPath() string { return l.read.Path() }
 
+// String returns the states of both locks, for logs.
+func (l *readWrite) String() string {
+	return "for writing: " + l.write.String() + "; for reading: " + l.read.String()
+}
+
 // Close ends an acquisition under way, gives both locks back with all their levels, and waits as
 // Close of the type Lock does. Later calls that would acquire something return ErrClosed. It leaves
 // the Conn open.

@@ -182,6 +182,9 @@ func (l *WriteLock) Lost() <-chan struct{} { return l.handle.Lost() }
 // Token returns the fencing token, as Token of the type Lock, or 0 if the lock is not owned.
 func (l *WriteLock) Token() int64 { return l.handle.Token() }
 
+// String returns the directory and whether the lock is held, for logs.
+func (l *WriteLock) String() string { return l.handle.String() }
+
 // Close gives the lock up and waits until nothing is left to clean up and the listener has
 // returned, or ctx is done, as Close of the type Lock does.
 func (l *WriteLock) Close(ctx context.Context) error { return l.handle.Close(ctx) }
