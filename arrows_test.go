@@ -77,6 +77,7 @@ var arrows = map[string]string{
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
 	"internal/realzk":        ``,
 	"internal/overlay":       ``,
+	"internal/browser":       ``,
 	"internal/testrun":       ``,
 	"internal/check":         `github.com/google/go-cmp`,
 	"internal/inflight":      ``,

@@ -7,14 +7,15 @@ import (
 
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/browser"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestPage opens pages in a browser, and uses them as a reader does. None of them may complain, or
 // ask the network for anything.
 func TestPage(t *testing.T) {
-	b := startBrowser(t)
-	for name, test := range map[string]func(*testing.T, *browser){
+	b := browser.Start(t)
+	for name, test := range map[string]func(*testing.T, *browser.Browser){
 		"it shows a finding":                  pageShowsAFinding,
 		"it begins with the verdict":          pageBeginsWithTheVerdict,
 		"it folds and unfolds":                pageFoldsAndUnfolds,
@@ -27,41 +28,43 @@ func TestPage(t *testing.T) {
 		"every exhibit has a page":            pageOfEachExhibit,
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := b.of(t)
+			b := b.Of(t)
 			test(t, b)
-			b.quiet()
+			if asked := b.Quiet("file://"); len(asked) != 1 {
+				t.Errorf("the page asks for %q; want itself only", asked)
+			}
 		})
 	}
 }
 
 // pageShowsAFinding drives the page as a reader does.
-func pageShowsAFinding(t *testing.T, b *browser) {
-	b.size(1280, 800)
-	b.open(pageOf(t, exhibit(t, "vanished-predecessor")))
-	b.want("liveness is violated", `document.querySelector("h1").textContent`)
-	b.want("true", `document.querySelectorAll("#diagram .arrow").length > 10`)
-	b.want("true", `document.querySelector(".row.cursor").classList.contains("verdict")`)
-	b.want("/lock/_c_G4-lock-0000000003", `document.querySelector("#summary .blamed").textContent`)
-	b.want("true", `document.querySelectorAll("#diagram .blamed-bar").length > 0`)
-	b.want("_c_G4-lock-0000000003", `document.querySelector(".tree .blamed").textContent`)
+func pageShowsAFinding(t *testing.T, b *browser.Browser) {
+	b.Size(1280, 800)
+	b.OpenFile(pageOf(t, exhibit(t, "vanished-predecessor")))
+	b.Want("liveness is violated", `document.querySelector("h1").textContent`)
+	b.Want("true", `document.querySelectorAll("#diagram .arrow").length > 10`)
+	b.Want("true", `document.querySelector(".row.cursor").classList.contains("verdict")`)
+	b.Want("/lock/_c_G4-lock-0000000003", `document.querySelector("#summary .blamed").textContent`)
+	b.Want("true", `document.querySelectorAll("#diagram .blamed-bar").length > 0`)
+	b.Want("_c_G4-lock-0000000003", `document.querySelector(".tree .blamed").textContent`)
 
-	b.want("/a/b of 12|/a/b-c, /a/b/c", `(() => { run.blamed = ["/a/b"];
+	b.Want("/a/b of 12|/a/b-c, /a/b/c", `(() => { run.blamed = ["/a/b"];
 		const e = element("p", {}, linked("/a/b of 12", [12]), "|", linked("/a/b-c, /a/b/c"));
 		const marked = [...e.querySelectorAll(".blamed, a")].map((m) => m.textContent).join(" ");
 		run.blamed = ["/lock/_c_G4-lock-0000000003"];
 		return marked === "/a/b 12" ? e.textContent : "marked: " + marked })()`)
 
-	b.click(`document.querySelector(".tree .blamed")`)
-	b.want("true", `+document.getElementById("hits").textContent.split(" ")[0] > 3`)
-	b.click(`[...document.querySelectorAll("#summary a")].find((a) => a.textContent === "533")`)
-	b.want("step 533, 158.069283 s, a", `document.querySelector("#panel h2").textContent`)
+	b.Click(`document.querySelector(".tree .blamed")`)
+	b.Want("true", `+document.getElementById("hits").textContent.split(" ")[0] > 3`)
+	b.Click(`[...document.querySelectorAll("#summary a")].find((a) => a.textContent === "533")`)
+	b.Want("step 533, 158.069283 s, a", `document.querySelector("#panel h2").textContent`)
 
-	b.click(`(() => { const m = run.messages.find((m) => m.step === 550), a = arrowOf(m),
+	b.Click(`(() => { const m = run.messages.find((m) => m.step === 550), a = arrowOf(m),
 		r = document.getElementById("diagram").getBoundingClientRect();
 		return { X: r.x + a.x1 + (a.x2 - a.x1) / 2, Y: r.y + a.y1 + (a.y2 - a.y1) / 2 } })()`)
-	b.want("550", `view.cursor`)
-	b.want("1", `document.querySelectorAll(".arrow.chosen").length`)
-	panel := b.eval(`document.getElementById("panel").textContent`)
+	b.Want("550", `view.cursor`)
+	b.Want("1", `document.querySelectorAll(".arrow.chosen").length`)
+	panel := b.Eval(`document.getElementById("panel").textContent`)
 	for _, part := range []string{"create to the server, connection 1 of a", "took", "step 552",
 		"node created/lock/_c_G5-lock-0000000004"} {
 		if !strings.Contains(panel, part) {
@@ -72,105 +75,105 @@ func pageShowsAFinding(t *testing.T, b *browser) {
 
 // pageBeginsWithTheVerdict: the steps that the verdict names are on the screen, and the last of
 // them is chosen.
-func pageBeginsWithTheVerdict(t *testing.T, b *browser) {
-	b.size(1200, 700)
-	b.open(pageOf(t, exhibit(t, "holder-not-told-of-expiry")))
-	b.want("28 45", `[...document.querySelectorAll(".row.verdict .n")].map((e) =>
+func pageBeginsWithTheVerdict(t *testing.T, b *browser.Browser) {
+	b.Size(1200, 700)
+	b.OpenFile(pageOf(t, exhibit(t, "holder-not-told-of-expiry")))
+	b.Want("28 45", `[...document.querySelectorAll(".row.verdict .n")].map((e) =>
 		e.textContent).join(" ")`)
-	b.want("45", `view.cursor`)
-	b.want("true", `document.querySelectorAll("#diagram .zombie").length === 1`)
-	b.want("true", `document.querySelectorAll("#diagram .hold, #diagram .belief").length > 2`)
-	b.shoot("picture")
-	b.press("t")
-	b.click(`document.querySelector("#order summary")`)
-	b.shoot("picture-dark")
+	b.Want("45", `view.cursor`)
+	b.Want("true", `document.querySelectorAll("#diagram .zombie").length === 1`)
+	b.Want("true", `document.querySelectorAll("#diagram .hold, #diagram .belief").length > 2`)
+	b.Shoot("picture")
+	b.Press("t")
+	b.Click(`document.querySelector("#order summary")`)
+	b.Shoot("picture-dark")
 }
 
-func pageFoldsAndUnfolds(t *testing.T, b *browser) {
-	b.size(1280, 800)
-	b.open(pageOf(t, exhibit(t, "vanished-predecessor")))
-	b.want("0", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
-	b.press("Home")
-	b.want("1", `view.cursor`)
+func pageFoldsAndUnfolds(t *testing.T, b *browser.Browser) {
+	b.Size(1280, 800)
+	b.OpenFile(pageOf(t, exhibit(t, "vanished-predecessor")))
+	b.Want("0", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
+	b.Press("Home")
+	b.Want("1", `view.cursor`)
 	fold := `[...document.querySelectorAll(".row.fold")].find((e) =>
 		e.textContent.includes("24 lines"))`
-	b.want("true", fold+`.textContent.includes("pings of a, b")`)
-	b.click(fold)
-	b.want("12", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
-	b.press("Enter")
-	b.want("0", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
+	b.Want("true", fold+`.textContent.includes("pings of a, b")`)
+	b.Click(fold)
+	b.Want("12", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
+	b.Press("Enter")
+	b.Want("0", `rows.filter((r) => r.kind === "line" && lineAt(r.from).x === "-> ping").length`)
 }
 
-func pageObeysKeys(t *testing.T, b *browser) {
-	b.size(1280, 800)
-	b.open(pageOf(t, exhibit(t, "dying-node-adopted")))
-	b.press("Home")
-	b.press("j")
-	b.want("2", `view.cursor`)
-	b.press("f")
-	b.want("true", `strikeAt.has(view.cursor)`)
-	b.press("v")
-	b.want("36", `view.cursor`)
-	b.press("/")
+func pageObeysKeys(t *testing.T, b *browser.Browser) {
+	b.Size(1280, 800)
+	b.OpenFile(pageOf(t, exhibit(t, "dying-node-adopted")))
+	b.Press("Home")
+	b.Press("j")
+	b.Want("2", `view.cursor`)
+	b.Press("f")
+	b.Want("true", `strikeAt.has(view.cursor)`)
+	b.Press("v")
+	b.Want("36", `view.cursor`)
+	b.Press("/")
 	for _, key := range "expires" {
-		b.press(string(key))
+		b.Press(string(key))
 	}
-	b.want("1 found", `document.getElementById("hits").textContent`)
-	b.press("Enter")
-	b.want("serverexpires session S1", `document.querySelector(".row.cursor .x").innerText`)
-	b.press("Escape")
-	b.press("+")
-	b.want("26", `view.height`)
-	b.press("0")
-	b.want("true", `document.getElementById("body").clientHeight <= chart.clientHeight`)
-	b.press("t")
-	b.want("dark", `document.documentElement.dataset.theme`)
-	b.press("?")
-	b.want("true", `document.getElementById("legend").open`)
+	b.Want("1 found", `document.getElementById("hits").textContent`)
+	b.Press("Enter")
+	b.Want("serverexpires session S1", `document.querySelector(".row.cursor .x").innerText`)
+	b.Press("Escape")
+	b.Press("+")
+	b.Want("26", `view.height`)
+	b.Press("0")
+	b.Want("true", `document.getElementById("body").clientHeight <= chart.clientHeight`)
+	b.Press("t")
+	b.Want("dark", `document.documentElement.dataset.theme`)
+	b.Press("?")
+	b.Want("true", `document.getElementById("legend").open`)
 }
 
 // pagePrintHasEveryLine: the screen has the visible lines only.
-func pagePrintHasEveryLine(t *testing.T, b *browser) {
-	b.size(1280, 800)
-	b.open(pageOf(t, exhibit(t, "vanished-predecessor")))
-	b.want("false", `document.querySelectorAll(".row").length === rows.length`)
-	b.eval(`dispatchEvent(new Event("beforeprint"))`)
-	b.want("true", `document.querySelectorAll(".row").length === rows.length`)
+func pagePrintHasEveryLine(t *testing.T, b *browser.Browser) {
+	b.Size(1280, 800)
+	b.OpenFile(pageOf(t, exhibit(t, "vanished-predecessor")))
+	b.Want("false", `document.querySelectorAll(".row").length === rows.length`)
+	b.Eval(`dispatchEvent(new Event("beforeprint"))`)
+	b.Want("true", `document.querySelectorAll(".row").length === rows.length`)
 }
 
 // pageLongRunsDrawOnlyWhatIsVisible: thousands of lines must not make a page slow.
-func pageLongRunsDrawOnlyWhatIsVisible(t *testing.T, b *browser) {
-	b.size(1280, 800)
-	b.open(pageOf(t, longRun(t)))
-	b.want("true", `run.lines.length > 5000`)
-	t.Logf("%s lines are on the screen after %s ms", b.eval(`run.lines.length`),
-		b.eval(`Math.round(performance.getEntriesByType("navigation")[0].loadEventEnd)`))
+func pageLongRunsDrawOnlyWhatIsVisible(t *testing.T, b *browser.Browser) {
+	b.Size(1280, 800)
+	b.OpenFile(pageOf(t, longRun(t)))
+	b.Want("true", `run.lines.length > 5000`)
+	t.Logf("%s lines are on the screen after %s ms", b.Eval(`run.lines.length`),
+		b.Eval(`Math.round(performance.getEntriesByType("navigation")[0].loadEventEnd)`))
 	for _, key := range []string{"Home", "End", "v"} {
-		b.press(key)
-		b.want("true", `document.querySelectorAll("*").length < 1500`)
+		b.Press(key)
+		b.Want("true", `document.querySelectorAll("*").length < 1500`)
 	}
 }
 
 // pageIsReadableOnASmallScreen: the page itself does not scroll to the side.
-func pageIsReadableOnASmallScreen(t *testing.T, b *browser) {
-	b.size(420, 900)
-	b.open(pageOf(t, exhibit(t, "dying-node-adopted")))
-	b.want("true", `document.documentElement.scrollWidth <= innerWidth`)
+func pageIsReadableOnASmallScreen(t *testing.T, b *browser.Browser) {
+	b.Size(420, 900)
+	b.OpenFile(pageOf(t, exhibit(t, "dying-node-adopted")))
+	b.Want("true", `document.documentElement.scrollWidth <= innerWidth`)
 }
 
 // pageHostileTextStaysText: names and data of the code under test are not markup.
-func pageHostileTextStaysText(t *testing.T, b *browser) {
-	b.size(1280, 800)
-	b.open(pageOf(t, hostileRun(t)))
-	b.want("undefined", `typeof evil`)
-	b.want("0", `document.querySelectorAll("img, b.evil").length`)
-	b.want("true", `document.body.innerText.includes("<b class=evil>")`)
-	b.press("End")
-	b.press("Home")
+func pageHostileTextStaysText(t *testing.T, b *browser.Browser) {
+	b.Size(1280, 800)
+	b.OpenFile(pageOf(t, hostileRun(t)))
+	b.Want("undefined", `typeof evil`)
+	b.Want("0", `document.querySelectorAll("img, b.evil").length`)
+	b.Want("true", `document.body.innerText.includes("<b class=evil>")`)
+	b.Press("End")
+	b.Press("Home")
 }
 
 // pageOfEachExhibit opens the pages of the gallery, without -full a few of them.
-func pageOfEachExhibit(t *testing.T, b *browser) {
+func pageOfEachExhibit(t *testing.T, b *browser.Browser) {
 	names, err := filepath.Glob("../gallery/testdata/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -180,22 +183,22 @@ func pageOfEachExhibit(t *testing.T, b *browser) {
 			continue
 		}
 		slug := strings.TrimSuffix(filepath.Base(name), ".yaml")
-		b := b.of(t)
-		b.open(pageOf(t, exhibit(t, slug)))
+		b := b.Of(t)
+		b.OpenFile(pageOf(t, exhibit(t, slug)))
 		for _, key := range []string{"v", "f", "u", "Home", "End"} {
-			b.press(key)
+			b.Press(key)
 		}
-		b.want("violated", `document.body.className`)
-		b.quiet()
+		b.Want("violated", `document.body.className`)
+		b.Quiet("file://")
 	}
 }
 
 // pageOfNothing: a run that was given up at once has no line.
-func pageOfNothing(t *testing.T, b *browser) {
-	b.size(1280, 800)
-	b.open(pageOf(t, &scenario.Outcome{Result: &trace.Result{Frozen: "a mutex is held"}}))
+func pageOfNothing(t *testing.T, b *browser.Browser) {
+	b.Size(1280, 800)
+	b.OpenFile(pageOf(t, &scenario.Outcome{Result: &trace.Result{Frozen: "a mutex is held"}}))
 	for _, key := range []string{"j", "End", "v", "f", "u", "0", "Enter"} {
-		b.press(key)
+		b.Press(key)
 	}
 }
 

@@ -1,4 +1,6 @@
-package picture
+// Package browser drives a headless Chromium, for the tests of pages. The test is skipped where there
+// is none. A page that complains on its console, or asks for what it should not, makes a test fail.
+package browser
 
 import (
 	"encoding/base64"
@@ -15,9 +17,9 @@ import (
 	"time"
 )
 
-// browser is a page in a headless Chromium, driven by the DevTools protocol over a pipe: messages
+// Browser is a page in a headless Chromium, driven by the DevTools protocol over a pipe: messages
 // are JSON, each with a zero byte behind it.
-type browser struct {
+type Browser struct {
 	t       *testing.T
 	to      io.Writer
 	session string
@@ -38,8 +40,8 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
-// startBrowser starts a Chromium with an empty page, or skips the test if there is none.
-func startBrowser(t *testing.T) *browser {
+// Start starts a Chromium with an empty page, or skips the test if there is none.
+func Start(t *testing.T) *Browser {
 	t.Helper()
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -61,7 +63,7 @@ func startBrowser(t *testing.T) *browser {
 	}
 	toRead.Close()
 	fromWrite.Close()
-	b := &browser{t: t, to: to, replies: map[int]chan reply{}, loaded: make(chan struct{}, 9)}
+	b := &Browser{t: t, to: to, replies: map[int]chan reply{}, loaded: make(chan struct{}, 9)}
 	go b.read(from)
 	t.Cleanup(func() {
 		b.call("Browser.close", nil)
@@ -73,8 +75,8 @@ func startBrowser(t *testing.T) *browser {
 	return b
 }
 
-// of is the browser for a part of the test, which has seen nothing yet.
-func (b *browser) of(t *testing.T) *browser {
+// Of is the browser for a part of the test, which has seen nothing yet.
+func (b *Browser) Of(t *testing.T) *Browser {
 	whole := b.t
 	t.Cleanup(func() { b.t = whole })
 	b.mu.Lock()
@@ -94,7 +96,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 }
 
 // attach takes the first page of the browser.
-func (b *browser) attach() {
+func (b *Browser) attach() {
 	var targets struct {
 		TargetInfos []struct{ TargetID, Type string }
 	}
@@ -112,15 +114,15 @@ func (b *browser) attach() {
 	}
 }
 
-// size sets the size of the screen.
-func (b *browser) size(wide, high int) {
+// Size sets the size of the screen.
+func (b *Browser) Size(wide, high int) {
 	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{
 		"width": wide, "height": high, "deviceScaleFactor": 1, "mobile": false})
 }
 
 // read takes replies and events until the browser ends.
-func (b *browser) read(from io.Reader) {
+func (b *Browser) read(from io.Reader) {
 	dec := json.NewDecoder(zeroless{from})
 	for {
 		var r reply
@@ -138,7 +140,7 @@ func (b *browser) read(from io.Reader) {
 }
 
 // note takes note of what the page does.
-func (b *browser) note(r reply) {
+func (b *Browser) note(r reply) {
 	var p struct {
 		Request struct{ URL string }
 		Type    string
@@ -171,7 +173,7 @@ func (z zeroless) Read(p []byte) (int, error) {
 }
 
 // call sends a command and waits for its result.
-func (b *browser) call(method string, params any) json.RawMessage {
+func (b *Browser) call(method string, params any) json.RawMessage {
 	b.t.Helper()
 	answer := make(chan reply, 1)
 	b.mu.Lock()
@@ -206,21 +208,27 @@ func (b *browser) call(method string, params any) json.RawMessage {
 }
 
 // into decodes the result of a command.
-func (b *browser) into(v any, method string, params any) {
+func (b *Browser) into(v any, method string, params any) {
 	b.t.Helper()
 	if err := json.Unmarshal(b.call(method, params), v); err != nil {
 		b.t.Fatalf("%s: %v", method, err)
 	}
 }
 
-// open writes a page to a file, and opens it.
-func (b *browser) open(page []byte) {
+// OpenFile writes a page to a file, and opens it.
+func (b *Browser) OpenFile(page []byte) {
 	b.t.Helper()
 	name := filepath.Join(b.t.TempDir(), "run.html")
 	if err := os.WriteFile(name, page, 0o666); err != nil {
 		b.t.Fatal(err)
 	}
-	b.call("Page.navigate", map[string]any{"url": "file://" + name})
+	b.Open("file://" + name)
+}
+
+// Open opens the page at an address.
+func (b *Browser) Open(address string) {
+	b.t.Helper()
+	b.call("Page.navigate", map[string]any{"url": address})
 	select {
 	case <-b.loaded:
 	case <-time.After(time.Minute):
@@ -230,13 +238,13 @@ func (b *browser) open(page []byte) {
 }
 
 // settle waits until the page has drawn itself.
-func (b *browser) settle() {
+func (b *Browser) settle() {
 	b.t.Helper()
-	b.eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`)
+	b.Eval(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`)
 }
 
-// eval is the value of an expression in the page, as text.
-func (b *browser) eval(expression string) string {
+// Eval is the value of an expression in the page, as text.
+func (b *Browser) Eval(expression string) string {
 	b.t.Helper()
 	var r struct {
 		Result           struct{ Value any }
@@ -250,16 +258,16 @@ func (b *browser) eval(expression string) string {
 	return fmt.Sprint(r.Result.Value)
 }
 
-// want fails the test unless an expression has a value.
-func (b *browser) want(want, expression string) {
+// Want fails the test unless an expression has a value.
+func (b *Browser) Want(want, expression string) {
 	b.t.Helper()
-	if got := b.eval(expression); got != want {
+	if got := b.Eval(expression); got != want {
 		b.t.Errorf("%s is %s; want %s", expression, got, want)
 	}
 }
 
-// press presses a key.
-func (b *browser) press(key string) {
+// Press presses a key.
+func (b *Browser) Press(key string) {
 	b.t.Helper()
 	down := map[string]any{"type": "keyDown", "key": key}
 	if len(key) == 1 {
@@ -270,11 +278,11 @@ func (b *browser) press(key string) {
 	b.settle()
 }
 
-// click clicks the middle of what an expression gives: an element, or a point {x, y}.
-func (b *browser) click(expression string) {
+// Click clicks the middle of what an expression gives: an element, or a point {x, y}.
+func (b *Browser) Click(expression string) {
 	b.t.Helper()
 	var at struct{ X, Y float64 }
-	text := b.eval(`(() => { const e = ` + expression + `;
+	text := b.Eval(`(() => { const e = ` + expression + `;
 		if (!e.getBoundingClientRect) return JSON.stringify(e);
 		const r = e.getBoundingClientRect();
 		return JSON.stringify({ X: r.x + r.width / 2, Y: r.y + r.height / 2 }) })()`)
@@ -288,23 +296,27 @@ func (b *browser) click(expression string) {
 	b.settle()
 }
 
-// quiet fails the test if the page has complained, or asked for anything but itself.
-func (b *browser) quiet() {
+// Quiet fails the test if the page has complained, or has asked for an address that does not begin
+// with own. It returns the addresses that the page has asked for.
+func (b *Browser) Quiet(own string) []string {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.problems {
 		b.t.Errorf("the page complains: %s", p)
 	}
-	if len(b.requests) != 1 || !strings.HasPrefix(b.requests[0], "file://") {
-		b.t.Errorf("the page asks for %q; want itself only", b.requests)
+	for _, address := range b.requests {
+		if !strings.HasPrefix(address, own) {
+			b.t.Errorf("the page asks for %q; want %s only", address, own)
+		}
 	}
+	return b.requests
 }
 
 var shots = flag.String("shots", "", "directory for screenshots; docs/img has two of them")
 
-// shoot writes a screenshot, if there is a directory for it.
-func (b *browser) shoot(name string) {
+// Shoot writes a screenshot, if there is a directory for it.
+func (b *Browser) Shoot(name string) {
 	b.t.Helper()
 	if *shots == "" {
 		return
