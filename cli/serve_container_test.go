@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/internal/check"
+)
+
+// TestContainerfileServes: no image is built here. The command takes the arguments that the image
+// has, it is built with the Go of go.mod, and the manual in the comments is right.
+func TestContainerfileServes(t *testing.T) {
+	file := readPage(t, "../Containerfile")
+	_, args, ok := strings.Cut(file, "\nCMD ")
+	check.Equal(t, ok, true)
+	var words []string
+	check.OK(t, json.Unmarshal([]byte(args), &words))
+	check.OK(t, parses(strings.Join(words, " ")))
+	for _, port := range []string{":2181", ":8080"} {
+		check.Contains(t, strings.Join(words, " "), port)
+		check.Contains(t, regexp.MustCompile("(?m)^EXPOSE.*$").FindString(file), port[1:])
+	}
+	run := regexp.MustCompile(`(?m)^#.* zksim (serve .*)$`).FindStringSubmatch(file)
+	check.OK(t, parses(run[1]))
+
+	version := regexp.MustCompile(`(?m)^go (1\.\d+)`).FindStringSubmatch(readPage(t, "../go.mod"))
+	check.Contains(t, file, "/golang:"+version[1]+" AS build\n")
+}

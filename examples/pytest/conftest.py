@@ -1,0 +1,73 @@
+"""A ZooKeeper for each test: the fixture zookeeper, over zksim serve.
+
+One zksim serve is started for all tests, or the one at ZKSIM_CONTROL is used. Each
+test has a namespace of it: a server of its own, so tests may run at the same time.
+"""
+
+import json
+import os
+import subprocess
+import urllib.request
+
+import pytest
+from kazoo.client import KazooClient
+from kazoo.retry import KazooRetry
+
+
+class ZooKeeper:
+    """The server of one test."""
+
+    def __init__(self, endpoint, addr):
+        self.endpoint, self.addr, self.clients = endpoint, addr, []
+
+    def call(self, method, path, body=None):
+        """Asks the control endpoint. The page docs/control.md has all requests."""
+        request = urllib.request.Request(self.endpoint + path, method=method)
+        data = None if body is None else json.dumps(body).encode()
+        with urllib.request.urlopen(request, data=data, timeout=60) as reply:
+            return json.load(reply)
+
+    def client(self):
+        """A connected client, which is closed at the end of the test."""
+        retry = KazooRetry(max_tries=10, delay=0.05, max_delay=0.5)
+        client = KazooClient(self.addr, connection_retry=retry, command_retry=retry)
+        self.clients.append(client)
+        client.start(timeout=20)
+        return client
+
+    def inject(self, line):
+        """Arms a fault, such as "drop-reply op=create request=1", and returns its number."""
+        return self.call("POST", "/faults", {"line": line})["armed"][0]["number"]
+
+    def await_fault(self, number):
+        """Waits until a fault has fired: one that never does tests nothing."""
+        fault = self.call("GET", "/faults/%d?wait=20s" % number)
+        assert fault["fired"], "not fired: %s" % fault["line"]
+
+    def expire(self, client):
+        """Ends the session of a client."""
+        self.call("POST", "/expire", {"session": "0x%x" % client.client_id[0]})
+
+
+@pytest.fixture(scope="session")
+def zksim():
+    """The address of the control endpoint."""
+    if "ZKSIM_CONTROL" in os.environ:
+        yield "http://" + os.environ["ZKSIM_CONTROL"]
+        return
+    command = [os.environ.get("ZKSIM", "zksim"), "serve", "--addr=127.0.0.1:0", "--control=127.0.0.1:0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        yield "http://" + server.stdout.readline().split()[-1]  # control on HOST:PORT
+        server.terminate()
+
+
+@pytest.fixture
+def zookeeper(zksim):
+    """A ZooKeeper that nobody else uses."""
+    namespace = ZooKeeper(zksim, None).call("POST", "/namespaces")
+    server = ZooKeeper("%s/namespaces/%s" % (zksim, namespace["name"]), namespace["addr"])
+    yield server
+    for client in server.clients:
+        client.stop()
+        client.close()
+    ZooKeeper(zksim, None).call("DELETE", "/namespaces/" + namespace["name"])
