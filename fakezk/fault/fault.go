@@ -146,6 +146,15 @@ var ensembleKinds = []KindInfo{
 // Kinds lists all kinds, in a fixed order.
 func Kinds() []KindInfo { return slices.Concat(faultKinds, ensembleKinds) }
 
+// Weakest lists the kinds from the plainest accident to the rarest: a plan is made plainer by kinds
+// that come earlier.
+func Weakest() []Kind {
+	return []Kind{
+		DropRequest, DropReply, Cut, Delay, Stall, Expire, CutMidFrame, Refuse, StallMidFrame,
+		Blackhole, LateReap, Restart, Lag, FailoverLose, FailoverKeep,
+	}
+}
+
 // KindsFor lists the kinds that act on an ensemble of so many servers, in a fixed order.
 func KindsFor(servers int) []KindInfo {
 	if servers > 1 {

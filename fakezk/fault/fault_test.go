@@ -136,6 +136,18 @@ func TestEveryFaultKindIsDescribed(t *testing.T) {
 	}
 }
 
+// TestWeakestHasEveryKind: without its place, minimizing never chooses a kind.
+func TestWeakestHasEveryKind(t *testing.T) {
+	for _, info := range Kinds() {
+		if !slices.Contains(Weakest(), info.Kind) {
+			t.Errorf("%s is missing", info.Kind)
+		}
+	}
+	if len(Weakest()) != len(Kinds()) {
+		t.Errorf("%d kinds; want %d", len(Weakest()), len(Kinds()))
+	}
+}
+
 func TestMatchPath(t *testing.T) {
 	tests := []struct {
 		glob, path string

@@ -188,6 +188,7 @@ func (m *minimizer) firstPair(scripts []scenario.Script, points pointsFunc) bool
 // plansOf are scenarios with one fault more than s, the weakest kinds first. Faults of clients that
 // s does not have are left out.
 func plansOf(s scenario.Scenario, faults []fault.Fault) []scenario.Scenario {
+	weakest := fault.Weakest()
 	slices.SortStableFunc(faults, func(a, b fault.Fault) int {
 		return slices.Index(weakest, a.Kind) - slices.Index(weakest, b.Kind)
 	})
@@ -239,11 +240,4 @@ func (m *minimizer) smallScripts() []scenario.Script {
 		add(given)
 	}
 	return scripts
-}
-
-// weakest lists the kinds of faults from the plainest accident to the rarest.
-var weakest = []fault.Kind{
-	fault.DropRequest, fault.DropReply, fault.Cut, fault.Delay, fault.Stall, fault.Expire,
-	fault.CutMidFrame, fault.Refuse, fault.StallMidFrame, fault.Blackhole, fault.LateReap,
-	fault.Restart, fault.Lag, fault.FailoverLose, fault.FailoverKeep,
 }

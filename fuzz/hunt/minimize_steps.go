@@ -173,7 +173,7 @@ func (m *minimizer) firstFault(i int, faults []fault.Fault) bool {
 
 func (m *minimizer) simplifyKind(i int) {
 	var faults []fault.Fault
-	for _, kind := range weakest {
+	for _, kind := range fault.Weakest() {
 		f := m.best.Scenario.Plan[i]
 		if f.Kind == kind {
 			break

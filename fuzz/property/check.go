@@ -24,50 +24,82 @@ const limit = 6 * time.Hour
 func Check(t rapid.TB, body func(rt *rapid.T, w *World)) {
 	t.Helper()
 	c := &checker{name: t.Name(), body: body}
+	var err error
+	if c.plainer, err = loadPlainer(c.name); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if t.Failed() { // rapid ends the goroutine
+			c.makePlainer(t)
+		}
+	}()
 	rapid.Check(t, c.check)
 }
 
 // checker is the state of a Check.
 type checker struct {
-	name string
-	body func(rt *rapid.T, w *World)
-	seen func(*trace.Result) // for tests: is told of each run, nil outside of them
+	name    string
+	body    func(rt *rapid.T, w *World)
+	seen    func(*trace.Result) // for tests: is told of each run, nil outside of them
+	plainer []plainerPlan       // of earlier failures
 	// place is where the first failure was. From then on rapid only makes that failure small.
 	place string
+	last  *played // the last run that has failed there
 }
 
-// check is one check of rapid.
-func (c *checker) check(rt *rapid.T) {
-	seed := rapid.Uint64().Draw(rt, "seed of the world")
-	plan := drawPlan(rt)
+// played is one run of a body.
+type played struct {
+	seed        uint64
+	drawn, plan []fault.Fault // the plan in place of the drawn one
+	result      *trace.Result
+	failure     *failure
+}
+
+// play draws a World and runs the body in it. choose returns the plan in place of the drawn one.
+func (c *checker) play(
+	rt *rapid.T, choose func(seed uint64, drawn []fault.Fault) []fault.Fault,
+) *played {
+	p := &played{seed: rapid.Uint64().Draw(rt, "seed of the world"), drawn: drawPlan(rt)}
+	p.plan = choose(p.seed, p.drawn)
 	w := newWorld(rt, c.body)
-	result, err := sim.World{
-		Seed: seed, Plan: plan, Clients: w.actors(),
+	var err error
+	p.result, err = sim.World{
+		Seed: p.seed, Plan: p.plan, Clients: w.actors(),
 		Server:         sim.Settings{TickTime: scenario.SessionTimeout / 2},
-		SessionTimeout: scenario.SessionTimeout, Limit: limit + length(plan),
+		SessionTimeout: scenario.SessionTimeout, Limit: limit + length(p.plan),
 	}.Run()
 	if err != nil {
 		rt.Fatalf("the drawn World cannot run: %v", err)
 	}
 	if c.seen != nil {
-		c.seen(result)
+		c.seen(p.result)
 	}
-	f := w.failed(result)
-	if f == nil && !rt.Failed() {
+	if p.failure = w.failed(p.result); p.failure == nil && rt.Failed() {
+		p.failure = &failure{reported: true}
+	}
+	return p
+}
+
+// check is one check of rapid.
+func (c *checker) check(rt *rapid.T) {
+	p := c.play(rt, c.chosen)
+	f := p.failure
+	if f == nil {
 		return
 	}
-	if f != nil && f.skips() {
+	if f.skips() {
 		panic(f.value)
 	}
-	c.tell(rt, f, seed, plan, result)
-	if f == nil {
-		return // rapid knows of the failure
-	}
-	if c.place == "" {
+	if c.last == nil {
 		c.place = f.place
 	}
+	if f.place != c.place && !f.reported {
+		return // another failure than the one that rapid makes small
+	}
+	c.last = p
+	rt.Logf("%s", c.story(p)) // rapid prints the log of the smallest failure only
 	switch {
-	case c.place != f.place: // another failure than the one that rapid makes small
+	case f.reported:
 	case ofRapid(f.value):
 		panic(f.value)
 	default:
@@ -75,32 +107,31 @@ func (c *checker) check(rt *rapid.T) {
 	}
 }
 
-// tell logs the story of a failure. rapid prints the log of the smallest failure only.
-func (c *checker) tell(
-	rt *rapid.T, f *failure, seed uint64, plan []fault.Fault, result *trace.Result,
-) {
-	summary := "see the errors above"
-	if f != nil {
-		summary = fmt.Sprint(f.value)
+// story is the story of a failure.
+func (c *checker) story(p *played) string {
+	summary := "see the errors of the test"
+	if !p.failure.reported {
+		summary = fmt.Sprint(p.failure.value)
 	}
 	o := scenario.Outcome{
 		Scenario: scenario.Scenario{
 			Workload: scenario.Workload{Name: "property", Impl: c.name},
 			Script:   scenario.Script{Clients: len(Clients()), Rounds: 1},
-			Seed:     seed, Plan: plan,
+			Seed:     p.seed, Plan: p.plan,
 		},
-		Result: result,
+		Result: p.result,
 		Report: linearizability.Report{Verdicts: []linearizability.Verdict{{
 			Property: "property", Status: linearizability.Violated, Summary: summary,
 		}}},
 	}
-	rt.Logf("%s", o.Story())
+	return o.Story()
 }
 
 // failure is the reason for which a body has not returned.
 type failure struct {
-	value any    // of its panic
-	place string // in the code
+	value    any    // of its panic
+	place    string // in the code
+	reported bool   // by rt.Errorf and the like: then it has neither
 }
 
 // rapidPackage has the types of the values with which the methods of rapid.T panic.
@@ -113,7 +144,7 @@ func ofRapid(value any) bool {
 
 // skips reports whether rapid is to leave the check out.
 func (f *failure) skips() bool {
-	return ofRapid(f.value) && reflect.TypeOf(f.value).Name() == "invalidData"
+	return !f.reported && ofRapid(f.value) && reflect.TypeOf(f.value).Name() == "invalidData"
 }
 
 // newFailure is the failure of a goroutine that panics with a value. Call it in a deferred
@@ -123,7 +154,7 @@ func newFailure(value any) *failure {
 	if !ofRapid(value) {
 		value = fmt.Sprintf("panic: %v\n%s", value, place)
 	}
-	return &failure{value, place}
+	return &failure{value: value, place: place}
 }
 
 // panicPlace lists the calls that led to a panic, the innermost first, without addresses: two runs

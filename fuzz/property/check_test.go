@@ -78,6 +78,7 @@ func quick(t *testing.T) {
 
 func TestAGoodServicePasses(t *testing.T) {
 	quick(t)
+	property.SetFlag(t, "rapid.checks", "25")
 	property.Check(t, announces(false))
 }
 
@@ -87,7 +88,7 @@ func TestABrokenServiceFailsWithItsStoryAndIsRepeated(t *testing.T) {
 	for _, want := range []string{
 		`the tree has the address ""; expected "`,
 		"property is violated: the tree has the address",
-		"fault: ", "what happened (step, virtual time, who):",
+		"  fault: ", "what happened (step, virtual time, who):",
 	} {
 		check.Contains(t, out, want)
 	}
@@ -103,10 +104,50 @@ func TestABrokenServiceFailsWithItsStoryAndIsRepeated(t *testing.T) {
 	}
 }
 
-// story is the part of an output from the verdict on.
+// story is the part of an output from its last verdict on.
 func story(out string) string {
-	_, s, _ := strings.Cut(out, "property is violated: ")
+	_, s, _ := strings.Cut(out[strings.LastIndex(out, "property is violated: "):], "clients: ")
 	return s
+}
+
+// TestFaultsAreMadePlainerWhenRapidHasNoTime: the plan is saved beside the fail file, and the next
+// run uses both.
+func TestFaultsAreMadePlainerWhenRapidHasNoTime(t *testing.T) {
+	for name, fail := range map[string]func(*rapid.T){
+		"fatal": func(rt *rapid.T) { rt.Fatal("a's session has ended") },
+		"error": func(rt *rapid.T) { rt.Error("a's session has ended") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			quick(t)
+			property.SetFlag(t, "rapid.shrinktime", "1ns")
+			body := func(rt *rapid.T, w *property.World) {
+				conn := w.Conn("a")
+				for conn.SessionID() == 0 {
+					w.Sleep(100 * time.Millisecond)
+				}
+				first := conn.SessionID()
+				if w.Sleep(2 * time.Minute); conn.SessionID() != first {
+					fail(rt)
+				}
+			}
+			out := failing(t, body)
+			check.Contains(t, out, "The same draws fail with a smaller plan.")
+			plans, err := filepath.Glob("testdata/rapid/*/*.plan")
+			check.OK(t, err)
+			check.Equal(t, len(plans), 1)
+			text, err := os.ReadFile(plans[0])
+			check.OK(t, err)
+			check.Equal(t, strings.Count(string(text), "fault: "), 1)
+
+			again := failing(t, body)
+			_, plan, _ := strings.Cut(string(text), "fault: ")
+			check.Contains(t, again, "  fault: "+plan)
+			check.Equal(t, strings.Count(again, "  fault: "), 1)
+
+			check.OK(t, os.WriteFile(plans[0], []byte("fault: nothing"), 0o666))
+			check.Contains(t, failing(t, body), plans[0]+": line 1: ")
+		})
+	}
 }
 
 // TestTheReasonOfAFailureIsTold: each body fails in its own way.
@@ -145,6 +186,7 @@ func TestTheReasonOfAFailureIsTold(t *testing.T) {
 // TestRapidMakesOneFailureSmall, and does not slip to another one.
 func TestRapidMakesOneFailureSmall(t *testing.T) {
 	quick(t)
+	property.SetFlag(t, "rapid.shrinktime", "30s")
 	out := failing(t, func(rt *rapid.T, w *property.World) {
 		switch n := rapid.IntRange(0, 1000).Draw(rt, "n"); {
 		case n > 20:

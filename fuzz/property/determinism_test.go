@@ -40,10 +40,10 @@ func traces(t *testing.T) []string {
 // others.
 func TestSameSeedSameTrace(t *testing.T) {
 	t.Chdir(t.TempDir())
-	setFlag(t, "rapid.checks", "20")
+	setFlag(t, "rapid.checks", "10")
 	setFlag(t, "rapid.seed", "5")
 	first, second := traces(t), traces(t)
-	check.Equal(t, len(first), 20)
+	check.Equal(t, len(first), 10)
 	check.List(t, first, second)
 	setFlag(t, "rapid.seed", "6")
 	if other := traces(t); other[3] == first[3] {

@@ -35,13 +35,17 @@
 // # A failure
 //
 // rapid makes the draws small, and with them the plan: faults that are not needed go, others become
-// plainer and earlier. It writes a fail file to testdata/rapid, and each later run of the test
-// begins with the fail files there. -rapid.failfile and -rapid.seed repeat a failure; the same seed
-// gives the same trace. The output has the draws, the faults, and the lines of the trace that
-// matter.
+// plainer and earlier. Then this package leaves out faults, and makes others plainer, for as long
+// as the same draws fail; rapid may have had no time for that. The output has the draws, the
+// faults, and the lines of the trace that matter.
+//
+// rapid writes a fail file to testdata/rapid, and this package the plan beside it, if it is not the
+// drawn one. Each later run of the test begins with the files there. -rapid.failfile and
+// -rapid.seed repeat a failure; the same seed gives the same trace.
 //
 // A failure is no scenario file: what the clients do is code of the test and draws of rapid. The
-// fail file has both the draws and the story of the failure, so it replaces the scenario file.
+// fail file has the draws and the story of the failure, and the plan has the faults, so the two
+// replace the scenario file.
 //
 // A body that does not end within six hours of virtual time fails, and so does one that panics.
 package property

@@ -1,6 +1,7 @@
 package property
 
 import (
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -34,7 +35,7 @@ func drawPlan(rt *rapid.T) []fault.Fault {
 
 // drawFault draws a fault of one of the clients.
 func drawFault(rt *rapid.T) string {
-	info := rapid.SampledFrom(fault.KindsFor(1)).Draw(rt, "kind")
+	info := rapid.SampledFrom(kinds()).Draw(rt, "kind")
 	f := fault.Fault{
 		Kind: info.Kind, Client: rapid.SampledFrom(Clients()).Draw(rt, "client"),
 	}
@@ -52,6 +53,15 @@ func drawFault(rt *rapid.T) string {
 		f.Request = rapid.IntRange(1, mostRequests).Draw(rt, "request")
 	}
 	return f.String()
+}
+
+// kinds are the kinds of faults of one server, the plainest first.
+func kinds() []fault.KindInfo {
+	weakest, list := fault.Weakest(), fault.KindsFor(1)
+	slices.SortStableFunc(list, func(a, b fault.KindInfo) int {
+		return slices.Index(weakest, a.Kind) - slices.Index(weakest, b.Kind)
+	})
+	return list
 }
 
 // length is how long the faults of a plan last.

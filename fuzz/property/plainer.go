@@ -1,0 +1,226 @@
+package property
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"pgregory.net/rapid"
+)
+
+// plainerPlan is a plan that shows a failure as well as the drawn one. Rapid's fail file has the
+// draws only, so the plan stands beside it in a file.
+type plainerPlan struct {
+	seed        uint64
+	drawn, plan []fault.Fault
+}
+
+// mostTries limits the runs that make a plan plainer.
+const mostTries = 300
+
+// chosen is the plan in place of a drawn one.
+func (c *checker) chosen(seed uint64, drawn []fault.Fault) []fault.Fault {
+	for _, p := range c.plainer {
+		if p.seed == seed && slices.Equal(p.drawn, drawn) {
+			return p.plan
+		}
+	}
+	return drawn
+}
+
+// makePlainer leaves faults out of the plan of the last failure, and makes others plainer, for as
+// long as the failure stays. rapid has done the same with its draws, but only for so long.
+func (c *checker) makePlainer(t rapid.TB) {
+	if c.last == nil || len(c.last.plan) == 0 {
+		return
+	}
+	name, bits, err := failFile(c.name)
+	if err != nil || name == "" {
+		return // rapid has written none
+	}
+	best := c.last
+	for tries := 0; tries < mostTries; {
+		smaller := c.firstThatFails(best, bits, &tries)
+		if smaller == nil {
+			break
+		}
+		best = smaller
+	}
+	if slices.Equal(best.plan, c.last.plan) {
+		return
+	}
+	name = strings.TrimSuffix(name, ".fail") + ".plan"
+	saved := plainerPlan{best.seed, best.drawn, best.plan}
+	if err := os.WriteFile(name, []byte(saved.text()), 0o666); err != nil {
+		t.Logf("the smaller plan cannot be saved: %v", err)
+		return
+	}
+	t.Logf("The same draws fail with a smaller plan. Later runs of the fail file use it, by %s:\n%s",
+		name, c.story(best))
+}
+
+// firstThatFails is the first run with a plainer plan that fails in the same way, nil if there is
+// none.
+func (c *checker) firstThatFails(best *played, bits []byte, tries *int) *played {
+	for _, plan := range plainerThan(best.plan) {
+		if *tries++; *tries > mostTries {
+			return nil
+		}
+		if p := c.again(bits, plan); p != nil && p.failure != nil &&
+			p.failure.place == c.last.failure.place &&
+			p.failure.reported == c.last.failure.reported {
+			return p
+		}
+	}
+	return nil
+}
+
+// again plays the draws of a fail file with another plan. It is nil if that cannot be done.
+func (c *checker) again(bits []byte, plan []fault.Fault) (p *played) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// After an error that was reported rapid ends the goroutine, or panics for want of a test.
+		defer func() { _ = recover() }()
+		rapid.MakeFuzz(func(rt *rapid.T) {
+			p = c.play(rt, func(uint64, []fault.Fault) []fault.Fault { return plan })
+		})(new(testing.T), bits)
+	}()
+	<-done
+	return p
+}
+
+// plainerThan lists plans with one fault less, and then those with a plainer kind of one fault.
+func plainerThan(plan []fault.Fault) (list [][]fault.Fault) {
+	for i := range plan {
+		list = append(list, slices.Delete(slices.Clone(plan), i, i+1))
+	}
+	for i, f := range plan {
+		for _, info := range kinds() {
+			if info.Kind == f.Kind {
+				break
+			}
+			other := f
+			if other.Kind = info.Kind; !info.Lasts {
+				other.For = 0
+			} else if f.For == 0 {
+				other.For = durations[len(durations)-1]
+			}
+			if other.Validate() == nil {
+				next := slices.Clone(plan)
+				next[i] = other
+				list = append(list, next)
+			}
+		}
+	}
+	return list
+}
+
+// failFile is the newest fail file of a test, or that of -rapid.failfile, and its draws as bytes.
+// The name is "" if there is none.
+func failFile(test string) (name string, bits []byte, err error) {
+	names, err := filepath.Glob(filepath.Join(failFolder(test), "*.fail"))
+	if err != nil || len(names) == 0 {
+		return "", nil, err
+	}
+	name = slices.Max(names)
+	f, err := os.Open(name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		if draw, is := strings.CutPrefix(lines.Text(), "0x"); is {
+			n, err := strconv.ParseUint(draw, 16, 64)
+			if err != nil {
+				return "", nil, fmt.Errorf("%s: %w", name, err)
+			}
+			bits = binary.LittleEndian.AppendUint64(bits, n)
+		}
+	}
+	return name, bits, lines.Err()
+}
+
+// failFolder is where rapid writes the fail files of a test.
+func failFolder(test string) string {
+	safe := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, test)
+	return filepath.Join("testdata", "rapid", safe)
+}
+
+// text is the plan as a file.
+func (p plainerPlan) text() string {
+	var b strings.Builder
+	b.WriteString("# In place of the drawn faults of the fail file beside these are played.\n")
+	fmt.Fprintf(&b, "seed: %d\n", p.seed)
+	for _, f := range p.drawn {
+		fmt.Fprintf(&b, "drawn: %s\n", f)
+	}
+	for _, f := range p.plan {
+		fmt.Fprintf(&b, "fault: %s\n", f)
+	}
+	return b.String()
+}
+
+// loadPlainer reads the plans of earlier failures of a test.
+func loadPlainer(test string) (list []plainerPlan, err error) {
+	names, err := filepath.Glob(filepath.Join(failFolder(test), "*.plan"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		p, err := parsePlainer(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+func parsePlainer(text string) (p plainerPlan, err error) {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		var f fault.Fault
+		switch {
+		case key == "" || strings.HasPrefix(line, "#"):
+			continue
+		case key == "seed":
+			p.seed, err = strconv.ParseUint(value, 10, 64)
+		case key == "drawn" || key == "fault":
+			f, err = fault.Parse(value)
+		default:
+			err = fmt.Errorf("%q; expected seed, drawn or fault", key)
+		}
+		if err != nil {
+			return p, fmt.Errorf("line %d: %w", number, err)
+		}
+		switch key {
+		case "drawn":
+			p.drawn = append(p.drawn, f)
+		case "fault":
+			p.plan = append(p.plan, f)
+		}
+	}
+	return p, nil
+}
