@@ -16,22 +16,32 @@ import (
 // their authors publish them, and connect by TCP to a proxy that injects the faults.
 var onRealServer = []string{
 	"vault-held-without-leader", "lock-left-behind-go-zookeeper", "lock-left-behind-samuel",
-	"lock-left-behind-dubbogo", "go-kit-never-deregisters",
+	"lock-left-behind-dubbogo", "go-kit-never-deregisters", "vault-left-behind",
+	"lock-lost-unlock-go-zookeeper", "lock-lost-unlock-samuel", "lock-lost-unlock-dubbogo",
+	"go-kit-instancer-stops-after-an-error",
 }
+
+// inRealTime are those whose library has times of its own: the clock and the World go equally fast.
+var inRealTime = []string{"prometheus-keeps-a-gone-target"}
 
 func TestScenariosShowOnARealServer(t *testing.T) {
 	if !testrun.Full() {
-		t.Skip("it takes two minutes; run it by: go test -C wild . -full")
+		t.Skip("it takes nine minutes; run it by: go test -C wild . -full -timeout 30m")
 	}
-	const pace = 8
+	showOnARealServer(t, 8, onRealServer)
+	showOnARealServer(t, 1, inRealTime)
+}
+
+// showOnARealServer plays scenarios at a pace: the number of virtual seconds in a second.
+func showOnARealServer(t *testing.T, pace int, names []string) {
 	server := realzk.Start(t, realzk.Options{
-		TickTime: 2 * time.Second / pace,
+		TickTime: 2 * time.Second / time.Duration(pace),
 		Properties: map[string]string{
 			"zookeeper.DigestAuthenticationProvider.superDigest": realworld.SuperDigest,
 		},
 		JVMFlags: []string{"-Xmx64m"},
 	})
-	for _, name := range onRealServer {
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			file, err := saved.Load(filepath.Join("testdata", name+".yaml"),
 				scenario.Catalogue(libraries()).Find)
