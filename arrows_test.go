@@ -98,8 +98,11 @@ var arrows = map[string]string{
 		fakezk/fault fakezk/sim fakezk/trace linearizability linearizability/ops
 		fuzz/internal/mix fuzz/saved fuzz/scenario`,
 	"fuzz/picture": `fakezk/trace fuzz/internal/fold fuzz/scenario linearizability`,
+	"fuzz/show": `
+		fakezk/sim fakezk/trace linearizability fuzz/picture fuzz/saved fuzz/scenario`,
 	"fuzz": `
-		linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario internal/inflight`,
+		linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario fuzz/show
+		internal/inflight`,
 	"fuzz/property": `
 		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario linearizability
 		github.com/go-zookeeper/zk pgregory.net/rapid`,
@@ -110,8 +113,8 @@ var arrows = map[string]string{
 	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli": `
 		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
-		fakezk/trace fuzz/object fuzz/picture fuzz/saved fuzz/scenario internal/inflight
-		internal/overlay linearizability linearizability/foreign linearizability/ops
+		fakezk/trace fuzz/object fuzz/picture fuzz/saved fuzz/scenario fuzz/show
+		internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops
 		linearizability/record
 		github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
 }

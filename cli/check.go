@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/picture"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/show"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/record"
 )
@@ -203,23 +204,23 @@ func (c *checkCommand) tell(a *app, r checked) {
 
 // checkedJSON is a history with its verdicts, for programs.
 type checkedJSON struct {
-	File     string        `json:"file"`
-	Kind     string        `json:"kind"`
-	Clients  []string      `json:"clients"`
-	Calls    int           `json:"calls"`
-	Status   string        `json:"status"`
-	Property string        `json:"property,omitempty"`
-	Summary  string        `json:"summary,omitempty"`
-	Verdicts []verdictJSON `json:"verdicts"`
-	Unjudged []verdictJSON `json:"unjudged"`
-	Notes    []string      `json:"notes"`
+	File     string         `json:"file"`
+	Kind     string         `json:"kind"`
+	Clients  []string       `json:"clients"`
+	Calls    int            `json:"calls"`
+	Status   string         `json:"status"`
+	Property string         `json:"property,omitempty"`
+	Summary  string         `json:"summary,omitempty"`
+	Verdicts []show.Verdict `json:"verdicts"`
+	Unjudged []show.Verdict `json:"unjudged"`
+	Notes    []string       `json:"notes"`
 }
 
 func (c *checkCommand) forPrograms(r checked) checkedJSON {
 	return checkedJSON{
 		File: c.File, Kind: c.Kind, Clients: r.Clients(), Calls: len(r.History.Ops),
 		Status: r.Status().String(), Property: r.Property(), Summary: r.Summary(),
-		Verdicts: verdictsOf(r.Verdicts()), Unjudged: verdictsOf(r.unjudged),
+		Verdicts: show.VerdictsOf(r.Verdicts()), Unjudged: show.VerdictsOf(r.unjudged),
 		Notes: append([]string{}, r.notes...),
 	}
 }

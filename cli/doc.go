@@ -82,6 +82,10 @@
 // fault of its plan that matches nothing; with --step it does so before the walk and at its end.
 // --html draws the run as one HTML page (see package picture).
 //
+// A scenario file that a test has saved names the test and its package. If the command does not
+// know the workload, run, replay and diff build the tests of that package with go, and let the test
+// play the file. If they cannot be built, the error has the go test line to run.
+//
 // zksim diff takes scenario files (.yaml, .yml) and texts with a trace: a whole one, as
 // replay --trace prints it, or the first part, as --until prints it. A text with missing
 // or damaged lines, such as a story, is refused with the place of the line.

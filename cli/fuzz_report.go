@@ -8,6 +8,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/show"
 )
 
 // fuzzJSON is the result of a hunt, for programs.
@@ -17,16 +18,16 @@ type fuzzJSON struct {
 	Runs           int    `json:"runs"`
 	// Replayed is the number of scenarios of the corpus that were played, and Kept the number of
 	// files added to the corpus.
-	Replayed    int           `json:"replayed"`
-	Kept        *int          `json:"kept,omitempty"`
-	Traces      int           `json:"traces"`
-	Behaviours  int           `json:"behaviours"`
-	Undecided   int           `json:"undecided"`
-	Exhausted   bool          `json:"exhausted"`
-	Interrupted bool          `json:"interrupted"`
-	Error       string        `json:"error,omitempty"` // that ended the hunt early
-	Divergences *int          `json:"divergences,omitempty"`
-	Diverging   []outcomeJSON `json:"diverging,omitempty"`
+	Replayed    int            `json:"replayed"`
+	Kept        *int           `json:"kept,omitempty"`
+	Traces      int            `json:"traces"`
+	Behaviours  int            `json:"behaviours"`
+	Undecided   int            `json:"undecided"`
+	Exhausted   bool           `json:"exhausted"`
+	Interrupted bool           `json:"interrupted"`
+	Error       string         `json:"error,omitempty"` // that ended the hunt early
+	Divergences *int           `json:"divergences,omitempty"`
+	Diverging   []show.Outcome `json:"diverging,omitempty"`
 	// Goals are the goals of the workload.
 	Goals []goalJSON `json:"goals,omitempty"`
 	// NeverCalled are the optional methods of the object that no scenario has called.
@@ -230,7 +231,7 @@ func summary(j fuzzJSON, findings int) string {
 // show prints a finding unless JSON is asked for, and saves it.
 func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	found := findingJSON{Strategy: f.Strategy, Runs: f.Runs, foundJSON: foundJSON{
-		Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome),
+		Property: f.Property(), Points: 1, Minimal: show.OutcomeOf(f.Outcome),
 		Unfinished: f.unfinished, Unsteady: f.unsteady != nil,
 	}}
 	about := whyLarge(f.unfinished)
@@ -283,7 +284,7 @@ func (j *fuzzJSON) addDiverging(divergences []hunt.Divergence) error {
 				return err
 			}
 		}
-		j.Diverging = append(j.Diverging, outcomeOf(o))
+		j.Diverging = append(j.Diverging, show.OutcomeOf(o))
 	}
 	return nil
 }

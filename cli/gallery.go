@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/show"
 )
 
 type galleryCommand struct {
@@ -39,25 +40,25 @@ type galleryJSON struct {
 // mean, and of two counts the larger. Minimal is the most common minimal scenario, the first of
 // several, and Same the number of hunts that found it.
 type exhibitJSON struct {
-	Slug     string       `json:"slug"`
-	Alias    string       `json:"alias,omitempty"`
-	Kind     string       `json:"kind"`
-	Title    string       `json:"title"`
-	Source   string       `json:"source"`
-	Link     string       `json:"link,omitempty"`
-	Remark   string       `json:"remark,omitempty"`
-	See      []string     `json:"see,omitempty"`
-	Bug      string       `json:"bug,omitempty"`
-	Property string       `json:"property"`
-	Hunts    int          `json:"hunts"`
-	Found    int          `json:"found"`
-	Seconds  float64      `json:"seconds"`
-	Worst    float64      `json:"worst_seconds"`
-	Runs     int          `json:"runs"`
-	Faults   int          `json:"faults"`
-	Clients  int          `json:"clients"`
-	Same     int          `json:"same"`
-	Minimal  *outcomeJSON `json:"minimal,omitempty"`
+	Slug     string        `json:"slug"`
+	Alias    string        `json:"alias,omitempty"`
+	Kind     string        `json:"kind"`
+	Title    string        `json:"title"`
+	Source   string        `json:"source"`
+	Link     string        `json:"link,omitempty"`
+	Remark   string        `json:"remark,omitempty"`
+	See      []string      `json:"see,omitempty"`
+	Bug      string        `json:"bug,omitempty"`
+	Property string        `json:"property"`
+	Hunts    int           `json:"hunts"`
+	Found    int           `json:"found"`
+	Seconds  float64       `json:"seconds"`
+	Worst    float64       `json:"worst_seconds"`
+	Runs     int           `json:"runs"`
+	Faults   int           `json:"faults"`
+	Clients  int           `json:"clients"`
+	Same     int           `json:"same"`
+	Minimal  *show.Outcome `json:"minimal,omitempty"`
 }
 
 func (c *galleryCommand) Run(a *app, line *kong.Context) error {
@@ -269,7 +270,7 @@ func entryOf(e gallery.Exhibit, hunts []gallery.Hunted) exhibitJSON {
 	j.Seconds, j.Runs = middle(times), runs[len(runs)/2]
 	j.Worst = times[len(times)-1]
 	best, same := commonest(hunts)
-	minimal := outcomeOf(best.Minimal)
+	minimal := show.OutcomeOf(best.Minimal)
 	j.Faults, j.Clients, j.Same, j.Minimal = len(minimal.Plan), minimal.Clients, same, &minimal
 	return j
 }

@@ -44,6 +44,7 @@ type app struct {
 	out       io.Writer
 	errors    io.Writer
 	progress  *progress
+	tests     testPrograms
 }
 
 // Main runs the command with the arguments of the process, and ends the process with the exit
@@ -168,6 +169,7 @@ func (p program) app(ctx context.Context, out, stderr io.Writer) (*app, error) {
 	a := &app{
 		name: p.name, ctx: ctx,
 		in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr),
+		tests: testPrograms{},
 	}
 	return a, a.loadWorkloads(p.own)
 }

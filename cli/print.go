@@ -1,21 +1,17 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/zksim/zksim/fuzz/show"
 )
 
 // json prints a value for programs.
 func (a *app) json(v any) error {
 	a.progress.clear()
-	enc := json.NewEncoder(a.out)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("write json: %w", err)
-	}
-	return nil
+	return show.WriteJSON(a.out, v)
 }
 
 // printf prints text for people.

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
-	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/show"
 )
 
 type replayCommand struct {
@@ -18,59 +16,14 @@ type replayCommand struct {
 }
 
 func (c *replayCommand) Run(a *app) error {
-	file, err := saved.Load(c.File, a.files.Find)
-	if err != nil {
-		return err
-	}
 	if err := c.check(); err != nil {
 		return err
 	}
-	r, err := a.check(file)
-	if err != nil {
-		return err
-	}
-	if last := int64(r.Outcome.Result.Trace.Len()); c.until() > last {
-		return fmt.Errorf("--until: the trace has %d lines, there is no line %d", last, c.until())
-	}
-	if c.HTML != "" {
-		if err := a.draw(r.Outcome, c.HTML, c.File); err != nil {
-			return fmt.Errorf("--html: %w", err)
-		}
-	}
-	err = c.show(a, r)
-	if len(r.Problems) > 0 && (err == nil || errors.Is(err, context.Canceled)) {
-		err = errViolated
-	}
-	return err
-}
-
-// show prints the run in the form that the flags ask for.
-func (c *replayCommand) show(a *app, r *saved.Replay) error {
-	switch {
-	case c.Step:
-		return c.step(a, r)
-	case c.JSON:
-		return a.json(replayedOf(c.File, r))
-	case c.Until != nil:
-		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.until()),
-			snapshotOf(r.Outcome, c.until()))
-		a.printReplay(c.File, r)
-	default:
-		c.tell(a, r)
-	}
-	return nil
-}
-
-// step walks through the run. It prints the differences from the file's expectations before the
-// walk and at its end.
-func (c *replayCommand) step(a *app, r *saved.Replay) error {
-	if len(r.Problems) > 0 {
-		a.printReplay(c.File, r)
-		a.printf("\n")
-	}
-	err := walk(a.ctx, r.Outcome, max(c.until(), 1), a.in, a.out)
-	a.printReplay(c.File, r)
-	return err
+	defer a.tests.close()
+	view := a.view(c.File)
+	view.Trace, view.Step, view.Until = c.Trace, c.Step, c.until()
+	view.HTML, view.JSON = c.HTML, c.JSON
+	return a.show(view, a.out)
 }
 
 // until is the line of --until, 0 without the flag.
@@ -94,21 +47,7 @@ func (c *replayCommand) check() error {
 	return nil
 }
 
-// tell prints the story or the trace of the run, and its verdicts.
-func (c *replayCommand) tell(a *app, r *saved.Replay) {
-	if c.Trace {
-		a.printf("%s\n", r.Outcome.Result.Trace)
-		a.printf("%s\n", r.Outcome.Status())
-	} else {
-		a.printf("%s", r.Outcome.Story())
-	}
-	a.printf("\nverdicts:\n")
-	for _, v := range r.Outcome.Verdicts() {
-		a.printf("  %s\n", v)
-	}
-	for _, m := range r.Outcome.Measurements() {
-		a.printf("  %s\n", m)
-	}
-	a.printf("\n")
-	a.printReplay(c.File, r)
+// view is a view of the run of a scenario file.
+func (a *app) view(name string) show.View {
+	return show.View{File: name, Repeat: a.name + " replay " + name}
 }

@@ -1,7 +1,11 @@
 package cli
 
 import (
-	"github.com/zksim/zksim/fuzz/saved"
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"github.com/zksim/zksim/fuzz/show"
 )
 
 type runCommand struct {
@@ -9,99 +13,50 @@ type runCommand struct {
 	JSON  bool     `help:"Print JSON."`
 }
 
-// replayedJSON is the run of a scenario file, for programs.
-type replayedJSON struct {
-	File     string      `json:"file"`
-	AsExpect bool        `json:"as_expected"`
-	Problems []string    `json:"problems"`
-	Outcome  outcomeJSON `json:"outcome"`
-}
-
-// replayedOf is a run for programs.
-func replayedOf(name string, r *saved.Replay) replayedJSON {
-	return replayedJSON{
-		name, len(r.Problems) == 0, append([]string{}, r.Problems...), outcomeOf(r.Outcome),
-	}
-}
-
-// Run reads all files before it runs the first one.
+// Run plays scenario files and compares the runs with their expectations. A file that cannot be
+// played does not keep it from the next ones.
 func (c *runCommand) Run(a *app) error {
-	files := make([]saved.File, len(c.Files))
+	defer a.tests.close()
+	var status error
+	all := []json.RawMessage{}
 	for i, name := range c.Files {
-		var err error
-		if files[i], err = saved.Load(name, a.files.Find); err != nil {
-			return err
-		}
-	}
-	return c.run(a, files)
-}
-
-// run runs scenario files and compares them with their expectations.
-func (c *runCommand) run(a *app, files []saved.File) error {
-	bad := false
-	all := []replayedJSON{}
-	var interrupted error
-	for i, file := range files {
-		r, err := a.check(file)
+		view := a.view(name)
+		view.Line, view.JSON = true, c.JSON
+		var text bytes.Buffer
+		err := a.show(view, &text)
 		if a.interrupted(err) {
-			interrupted = err
+			status = worse(status, err)
 			break
 		}
-		if err != nil {
-			return err
+		if err != nil && !errors.Is(err, errViolated) {
+			a.tell(err)
+			text.Reset()
+			if err := show.WriteJSON(&text, show.Replayed{File: name, Problems: []string{}, Error: err.Error()}); err != nil {
+				return err
+			}
+			err = goStatus(exitInput)
 		}
-		bad = bad || len(r.Problems) > 0
 		if c.JSON {
-			all = append(all, replayedOf(c.Files[i], r))
-		} else {
-			a.printReplay(c.Files[i], r)
+			all = append(all, text.Bytes())
+		} else if !errors.As(err, new(goStatus)) {
+			a.printf("%s", &text)
 		}
-		a.progress.show("%d of %d files", i+1, len(files))
+		status = worse(status, err)
+		a.progress.show("%d of %d files", i+1, len(c.Files))
 	}
 	if c.JSON {
 		if err := a.json(all); err != nil {
 			return err
 		}
 	}
-	if bad {
-		return errViolated
-	}
-	return interrupted
+	return status
 }
 
-// check plays a scenario file. An interrupt ends it at once, even if the run hangs.
-func (a *app) check(f saved.File) (*saved.Replay, error) {
-	if err := a.ctx.Err(); err != nil {
-		return nil, err
+// worse is the error that decides the exit status: a run that is not as expected, or else the first
+// one.
+func worse(a, b error) error {
+	if a == nil || errors.Is(b, errViolated) {
+		return b
 	}
-	type result struct {
-		replay *saved.Replay
-		err    error
-	}
-	played := make(chan result, 1)
-	go func() {
-		r, err := f.Check(true)
-		played <- result{r, err}
-	}()
-	select {
-	case r := <-played:
-		return r.replay, r.err
-	case <-a.ctx.Done():
-		return nil, a.ctx.Err()
-	}
-}
-
-// printReplay prints a line about the run of a scenario file, or one for each problem.
-func (a *app) printReplay(name string, r *saved.Replay) {
-	if len(r.Problems) == 0 {
-		text := "ok"
-		if p := r.Outcome.Property(); p != "" {
-			text = p + " is violated, as expected"
-		}
-		a.printf("%s: %s\n", name, text)
-		return
-	}
-	for _, p := range r.Problems {
-		a.printf("%s: NOT AS EXPECTED: %s\n", name, p)
-	}
+	return a
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/show"
 )
 
 // target are the flags that select the workload and its script.
@@ -98,9 +99,9 @@ type sweepJSON struct {
 
 // foundJSON is a violation for programs.
 type foundJSON struct {
-	Property string      `json:"property"`
-	Points   int         `json:"points"` // number of fault points that violate it
-	Minimal  outcomeJSON `json:"minimal"`
+	Property string       `json:"property"`
+	Points   int          `json:"points"` // number of fault points that violate it
+	Minimal  show.Outcome `json:"minimal"`
 	// Unfinished says that an interrupt came before Minimal was as small as possible.
 	Unfinished bool `json:"unfinished,omitempty"`
 	// Unsteady says that not each run of Minimal violates Property.
@@ -209,7 +210,7 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 		return foundJSON{}, err
 	}
 	found := foundJSON{
-		Property: small.Property(), Points: len(v.Faults), Minimal: outcomeOf(small),
+		Property: small.Property(), Points: len(v.Faults), Minimal: show.OutcomeOf(small),
 		Unfinished: a.ctx.Err() != nil,
 	}
 	unsteady := unsteadiness(small)

@@ -71,7 +71,7 @@ func saveNoted(t TB, f saved.File, hash string) error {
 	if exists(left) {
 		name = crash
 	}
-	f.Command = replayCommand(t, name)
+	f.Test, f.Command = saved.TestOf(t.Name()), replayCommand(t, name)
 	if err := f.Save(name); err != nil {
 		return err
 	}

@@ -30,6 +30,9 @@ import (
 func Fuzz(f *testing.F, w scenario.Workload) {
 	f.Helper()
 	w.Impl = cmp.Or(w.Impl, f.Name())
+	if doTask(f, w) {
+		f.Skip()
+	}
 	script, err := flaggedScript(w)
 	if err != nil {
 		f.Fatalf("zksim: %v", err)

@@ -81,11 +81,10 @@ func shell(t *testing.T, dir, line string) (ok bool, text string) {
 	return err == nil, string(out)
 }
 
-// TestPrintedCommandRunsInTheModule: where go test ./... was typed, and in a directory beside the
-// package.
-func TestPrintedCommandRunsInTheModule(t *testing.T) {
+// TestFailureIsRepeatedInTheModule by the printed command, and by zksim.
+func TestFailureIsRepeatedInTheModule(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program")
+		t.Skip("builds programs")
 	}
 	t.Parallel()
 	dir := userModule(t)
@@ -100,6 +99,25 @@ func TestPrintedCommandRunsInTheModule(t *testing.T) {
 		if ok || !strings.Contains(text, "the whole trace:\n") {
 			t.Errorf("in %s: %s\npassed: %v\n%s", at, line, ok, text)
 		}
+	}
+	zksim := filepath.Join(t.TempDir(), "zksim")
+	if ok, text := shell(t, "..", "go build -o "+zksim+" ./cmd/zksim"); !ok {
+		t.Fatal(text)
+	}
+	const saved = "deep/mylock/testdata/zksim/*/*.yaml"
+	for _, c := range []struct{ command, want string }{
+		{"zksim run --json " + saved + " " + saved, `"summary": "client a waits for /lock`},
+		{"zksim replay --until 3 --html page.html " + saved, "\n  a is in lock\n"},
+		{"zksim diff " + saved + " " + saved, "the traces are equal: "},
+		{"printf '4\\nq\\n' | zksim replay --step " + saved, "\n>     4  "},
+	} {
+		ok, text := shell(t, dir, "zksim() { "+zksim+` "$@"; }; `+c.command)
+		if !ok || !strings.Contains(text, c.want) || strings.Contains(text, "PASS") {
+			t.Errorf("%s: succeeds: %v\n%s\nwant %q", c.command, ok, text, c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "page.html")); err != nil {
+		t.Error(err)
 	}
 }
 

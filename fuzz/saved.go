@@ -25,6 +25,7 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 	property := cmp.Or(o.Property(), "violation")
 	name := filepath.Join(savedDir(t), safeName(property)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
 	file := saved.Of(o)
+	file.Test = saved.TestOf(t.Name())
 	file.Command = replayCommand(t, name)
 	again := "to see it again: " + file.Command + drawn(t, o, file.Command)
 	err := file.Save(name)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/show"
 )
 
 // TB is the part of testing.TB that this package uses.
@@ -32,6 +33,9 @@ type TB interface {
 func Test(t TB, w scenario.Workload) {
 	t.Helper()
 	w.Impl = cmp.Or(w.Impl, t.Name())
+	if doTask(t, w) {
+		return
+	}
 	script, err := flaggedScript(w)
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
@@ -56,6 +60,17 @@ func Test(t TB, w scenario.Workload) {
 	}
 	t.Logf("zksim: survived %d of %d fault points and %d other scenarios (%d undecided)",
 		sweep.Survived, sweep.Points, found.Runs, undecided)
+}
+
+// doTask does what the command zksim asks of this program, and reports whether it asks for
+// something.
+func doTask(t TB, w scenario.Workload) bool {
+	t.Helper()
+	done, err := show.DoTask(w)
+	if err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
+	return done
 }
 
 // Flags of a test binary that uses this package. Give them to go test.

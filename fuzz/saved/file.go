@@ -31,6 +31,8 @@ type File struct {
 	// Trace is the SHA-256 of the expected trace in hexadecimal, "" if the file
 	// has none.
 	Trace string
+	// Test is the test that has saved the file; its Name is "" if the file is not from a test.
+	Test Test
 	// Command repeats the scenario: the file names it in a comment, which is not read back. ""
 	// means zksim replay FILE.
 	Command string
@@ -51,6 +53,9 @@ type fileForm struct {
 	Expect         string   `yaml:"expect" json:"expect"`
 	Property       string   `yaml:"property,omitempty" json:"property,omitempty"`
 	Trace          string   `yaml:"trace,omitempty" json:"trace,omitempty"`
+	Test           string   `yaml:"test,omitempty" json:"test,omitempty"`
+	Package        string   `yaml:"package,omitempty" json:"package,omitempty"`
+	Tags           string   `yaml:"tags,omitempty" json:"tags,omitempty"`
 }
 
 // Of makes a file that expects exactly the given outcome.
@@ -69,6 +74,7 @@ func (f File) form() fileForm {
 		Clients: f.Scenario.Script.Clients, Rounds: f.Scenario.Script.Rounds,
 		Careless: f.Scenario.Script.Careless, Seed: f.Scenario.Seed,
 		Plan: []string{}, Expect: f.Expect.String(), Property: f.Property, Trace: f.Trace,
+		Test: f.Test.Name, Package: f.Test.Package, Tags: f.Test.Tags,
 	}
 	if f.Scenario.Schedule.Kind != sim.Latencies {
 		form.Schedule = f.Scenario.Schedule.String()
@@ -213,7 +219,7 @@ func yamlError(name string, err error) error {
 
 var scenarioKeys = []string{
 	"workload", "implementation", "clients", "rounds", "goroutines", "servers", "careless", "seed",
-	"schedule", "plan", "expect", "property", "trace",
+	"schedule", "plan", "expect", "property", "trace", "test", "package", "tags",
 }
 
 type scenarioParser struct {
@@ -232,14 +238,21 @@ func (p scenarioParser) file(
 			return f, fmt.Errorf("%s: %s is missing", p.name, key)
 		}
 	}
-	s := &f.Scenario
 	var err error
+	if f.Test, err = p.test(form); err != nil {
+		return f, err
+	}
+	s := &f.Scenario
 	if s.Workload, err = find(form.Workload, form.Implementation); err != nil {
 		key := "$.implementation"
 		if p.node(key) == nil || strings.HasPrefix(err.Error(), "unknown workload") {
 			key = "$.workload"
 		}
-		return f, p.wrong(key, "%v", err)
+		err = p.wrong(key, "%v", err)
+		if f.Test.Name != "" {
+			err = &ElsewhereError{f.Test, err}
+		}
+		return f, err
 	}
 	if s.Seed = form.Seed; p.node("$.seed") == nil {
 		s.Seed = 1 // as on the command line

@@ -67,6 +67,13 @@ func drawFile(t *rapid.T) saved.File {
 			[]string{"", "liveness", "orphans", "panic"},
 		).Draw(t, "property")
 	}
+	if rapid.Bool().Draw(t, "of a test") {
+		f.Test = saved.Test{
+			Name:    rapid.StringMatching(`Test[A-Za-z0-9_/#'":{} \pL]*[a-z]`).Draw(t, "test"),
+			Package: rapid.SampledFrom([]string{"", "a.org/b-c/d_test", "main", "1/2.v3"}).Draw(t, "package"),
+			Tags:    rapid.SampledFrom([]string{"", "x", "x,go1.26"}).Draw(t, "tags"),
+		}
+	}
 	f.Trace = rapid.StringMatching(`([0-9a-f]{64}|[0-9]{64}|[0-9]{40}e[0-9]{23}|)`).Draw(t, "trace")
 	return f
 }
@@ -93,8 +100,8 @@ func drawFault(t *rapid.T, clients int) fault.Fault {
 
 func fileText(f saved.File) string {
 	s := f.Scenario
-	return fmt.Sprintf("%q %q %v %d %v %v %q %q", s.Workload.Name, s.Workload.Impl, s.Script,
-		s.Seed, s.Plan, f.Expect, f.Property, f.Trace)
+	return fmt.Sprintf("%q %q %v %d %v %v %q %q %q", s.Workload.Name, s.Workload.Impl, s.Script,
+		s.Seed, s.Plan, f.Expect, f.Property, f.Trace, f.Test)
 }
 
 // good is a scenario file; the bad files are changes of it.
@@ -119,7 +126,8 @@ var badFiles = []struct{ about, old, new, want string }{
 	{
 		"unknown key", "seed: 1", "sede: 1",
 		`f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, ` +
-			`rounds, goroutines, servers, careless, seed, schedule, plan, expect, property, trace`,
+			`rounds, goroutines, servers, careless, seed, schedule, plan, expect, property, trace, ` +
+			`test, package, tags`,
 	},
 	{
 		"key twice", "seed: 1", "seed: 1\nseed: 2",
@@ -271,6 +279,22 @@ var badFiles = []struct{ about, old, new, want string }{
 	{
 		"bad trace", "property: liveness", "trace: abc",
 		`f.yaml:9:8: trace: "abc"; expected a SHA-256 of 64 hexadecimal digits`,
+	},
+	{
+		"flag for a package", "property: liveness", "test: TestA\npackage: -exec=rm",
+		`f.yaml:10:10: package: "-exec=rm"; expected an import path`,
+	},
+	{
+		"package pattern", "property: liveness", "test: TestA\npackage: ./...",
+		`f.yaml:10:10: package: "./..."; expected an import path`,
+	},
+	{
+		"bad tags", "property: liveness", "test: TestA\ntags: a b",
+		`f.yaml:10:7: tags: "a b"; expected build tags with commas between`,
+	},
+	{
+		"package without a test", "property: liveness", "package: a.org/b",
+		`f.yaml: test is missing: package and tags go with it`,
 	},
 	{"huge", good, strings.Repeat("#", 1<<20), "f.yaml: 1048576 bytes; expected at most 16384"},
 }

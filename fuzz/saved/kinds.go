@@ -37,7 +37,8 @@ func (p scenarioParser) checkKind(key string, value ast.Node) error {
 		if v, ok := n.Value.(int64); ok && v < 0 && key == "seed" {
 			return p.wrongKind(value, key, "a whole number that is not negative")
 		}
-	case "workload", "implementation", "schedule", "expect", "property", "trace":
+	case "workload", "implementation", "schedule", "expect", "property", "trace",
+		"test", "package", "tags":
 		if value.Type() != ast.StringType {
 			return p.wrongKind(value, key, "text")
 		}

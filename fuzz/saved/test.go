@@ -1,6 +1,7 @@
 package saved
 
 import (
+	"fmt"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -81,4 +82,34 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./=+:,@%-]+$`)
 
 func quoted(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// ElsewhereError is the error of Load for a file with a workload that find does not know, but a
+// test does.
+type ElsewhereError struct {
+	Test Test
+	Err  error // of find, with the place in the file
+}
+
+func (e *ElsewhereError) Error() string { return e.Err.Error() }
+
+func (e *ElsewhereError) Unwrap() error { return e.Err }
+
+var (
+	importPath = regexp.MustCompile(`^[A-Za-z0-9_~+-][A-Za-z0-9_~+.-]*(/[A-Za-z0-9_~+-][A-Za-z0-9_~+.-]*)*$`)
+	tagList    = regexp.MustCompile(`^[\pL\pN_.]+(,[\pL\pN_.]+)*$`)
+)
+
+// test is the test that the file names. The command passes it to go.
+func (p scenarioParser) test(form fileForm) (Test, error) {
+	t := Test{Name: form.Test, Package: form.Package, Tags: form.Tags}
+	switch {
+	case t.Package != "" && (!importPath.MatchString(t.Package) || t.Package[0] == '-'):
+		return t, p.wrong("$.package", "package: %q; expected an import path", t.Package)
+	case t.Tags != "" && !tagList.MatchString(t.Tags):
+		return t, p.wrong("$.tags", "tags: %q; expected build tags with commas between", t.Tags)
+	case t.Name == "" && t.Package+t.Tags != "":
+		return t, fmt.Errorf("%s: test is missing: package and tags go with it", p.name)
+	}
+	return t, nil
 }

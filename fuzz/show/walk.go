@@ -1,4 +1,4 @@
-package cli
+package show
 
 import (
 	"bufio"
@@ -75,7 +75,7 @@ func (s *stepper) obey(command string) bool {
 	case command == "b":
 		s.move(-1)
 	case command == "s":
-		fmt.Fprint(s.out, snapshotOf(s.outcome, s.at))
+		fmt.Fprint(s.out, worldAt(s.outcome, s.at))
 	case command == "c":
 		s.next()
 	case command == "v":

@@ -1,4 +1,4 @@
-package cli
+package show
 
 import (
 	"fmt"
@@ -10,18 +10,18 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// snapshot is the world of a run after a line of its trace.
-type snapshot struct {
+// world is the world of a run after a line of its trace.
+type world struct {
 	nodes    []trace.Change // by path
 	sessions []string       // in the order of their beginnings, named as in the trace
 	calls    []linearizability.Op
 	rename   func(string) string
 }
 
-// snapshotOf is the world after line number step of the trace: the live sessions, the calls under
+// worldAt is the world after line number step of the trace: the live sessions, the calls under
 // way, and the znodes that the run has made.
-func snapshotOf(o *scenario.Outcome, step int64) snapshot {
-	s := snapshot{rename: o.Result.Trace.Rename}
+func worldAt(o *scenario.Outcome, step int64) world {
+	s := world{rename: o.Result.Trace.Rename}
 	nodes := map[string]trace.Change{}
 	for _, c := range o.Result.Changes {
 		if c.Step > step {
@@ -55,7 +55,7 @@ func snapshotOf(o *scenario.Outcome, step int64) snapshot {
 	return s
 }
 
-func (s snapshot) String() string {
+func (s world) String() string {
 	var b strings.Builder
 	b.WriteString("  sessions: " + strings.Join(s.sessions, " ") + "\n")
 	for _, op := range s.calls {

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/show"
+)
+
+// show plays the scenario file of a view and shows the run. The error is errViolated if the run is
+// not as the file expects.
+func (a *app) show(v show.View, out io.Writer) error {
+	file, err := saved.Load(v.File, a.files.Find)
+	if elsewhere, ok := errors.AsType[*saved.ElsewhereError](err); ok {
+		return a.showByTest(elsewhere.Test, v, out)
+	}
+	if err != nil {
+		return err
+	}
+	r, err := a.check(file)
+	if err != nil {
+		return err
+	}
+	a.progress.clear()
+	err = v.Show(a.ctx, r, a.in, out)
+	if len(r.Problems) > 0 && (err == nil || errors.Is(err, context.Canceled)) {
+		err = errViolated
+	}
+	return err
+}
+
+// check plays a scenario file. An interrupt ends it at once, even if the run hangs.
+func (a *app) check(f saved.File) (*saved.Replay, error) {
+	if err := a.ctx.Err(); err != nil {
+		return nil, err
+	}
+	type result struct {
+		replay *saved.Replay
+		err    error
+	}
+	played := make(chan result, 1)
+	go func() {
+		r, err := f.Check(true)
+		played <- result{r, err}
+	}()
+	select {
+	case r := <-played:
+		return r.replay, r.err
+	case <-a.ctx.Done():
+		return nil, a.ctx.Err()
+	}
+}
