@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/show"
 )
 
@@ -39,7 +40,7 @@ func (c *diffCommand) Run(a *app) error {
 
 // traceOf is the trace of a scenario file, which is run, or of a text with a trace.
 func (a *app) traceOf(name string) ([]string, error) {
-	if isScenario(name) {
+	if saved.IsScenario(name) {
 		view := a.view(name)
 		view.Trace = true
 		var text bytes.Buffer

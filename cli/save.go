@@ -96,12 +96,6 @@ func scenarioName(o *scenario.Outcome) string {
 	return fileName(s.Name, s.Impl, o.Property(), o.Result.Trace.Hash()[:8])
 }
 
-// isScenario reports whether a file has the name of a scenario file.
-func isScenario(name string) bool {
-	ext := filepath.Ext(name)
-	return ext == ".yaml" || ext == ".yml"
-}
-
 // fileName is the name of a scenario file.
 func fileName(parts ...string) string { return baseName(parts...) + ".yaml" }
 

@@ -70,6 +70,13 @@
 //	-zksim.unsteady     a finding is not made small; 20 more runs count how often it shows
 //	-zksim.html=DIR     a picture of each violation, an HTML page; with -zksim.replay of that run
 //	-zksim.replay=FILE  that scenario only, with its whole trace if it is violated
+//	-zksim.until=N      that scenario up to line N, and the world as it was then
+//	-zksim.step         that scenario line by line, on the terminal
+//	-zksim.diff=FILE    where that scenario differs from another one, or from a trace
+//
+// Each flag has a variable of the environment that is its default: ZKSIM_RUNS, ZKSIM_SEED and so on,
+// for go test ./... with packages that do not import this one. ZKSIM_REPLAY is for the test that the
+// file names; other tests leave it out.
 //
 // With -short the script is smaller.
 //

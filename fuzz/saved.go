@@ -109,50 +109,6 @@ func playSaved(w scenario.Workload, name string) (*saved.Replay, error) {
 	return r, nil
 }
 
-// replay runs the scenario file of the flag instead of searching. The workload of the file must be
-// that of the test.
-func replay(t TB, w scenario.Workload) {
-	t.Helper()
-	name := located(*flagReplay)
-	r, err := playSaved(w, name)
-	if err != nil {
-		t.Fatalf("zksim: %v", err)
-	}
-	if line := drawn(t, r.Outcome, replayCommand(t, name)); line != "" {
-		t.Logf("zksim: %s", strings.TrimSpace(line))
-	}
-	switch o, problems := r.Outcome, strings.Join(r.Problems, "; "); {
-	case o.Status() == linearizability.Violated:
-		t.Fatalf("%s%s\nthe whole trace:\n\n%s", o.Story(), indented(r.Problems), o.Result.Trace)
-	case o.Status() == linearizability.Unknown:
-		t.Fatalf("zksim: %s: the verdict is unknown: %s", name, o.Summary())
-	case len(o.Result.Missed) > 0:
-		t.Fatalf("zksim: %s: %s: it tests nothing any more", name, problems)
-	case r.File.Expect == linearizability.Violated:
-		t.Logf("zksim: %s: nothing is violated any more; "+
-			"the file may stay, as a regression test", name)
-	default:
-		t.Logf("zksim: %s: ok", name)
-	}
-}
-
-// located finds a file that is named by its path from the module's root or from a directory on the
-// way to it: go test runs a test in the directory of its package, wherever go test was typed.
-func located(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	for dir := "."; ; dir = filepath.Join("..", dir) {
-		if at := filepath.Join(dir, name); exists(at) {
-			return at
-		}
-		if abs, err := filepath.Abs(dir); err != nil || exists(filepath.Join(dir, "go.mod")) ||
-			filepath.Dir(abs) == abs {
-			return name
-		}
-	}
-}
-
 // indented is one line for each problem.
 func indented(problems []string) string {
 	var b strings.Builder

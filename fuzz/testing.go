@@ -3,11 +3,9 @@ package fuzz
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -73,26 +71,6 @@ func doTask(t TB, w scenario.Workload) bool {
 	return done
 }
 
-// Flags of a test binary that uses this package. Give them to go test.
-var (
-	flagRuns = flag.Int("zksim.runs", 300,
-		"zksim: number of random scenarios to try in each test, 1 at least")
-	flagSeed = flag.Uint64("zksim.seed", 1,
-		"zksim: seed of the random scenarios")
-	flagGoroutines = flag.Int("zksim.goroutines", 1,
-		"zksim: goroutines of each client that share one object; more than 1 need Workload.Shared")
-	flagServers = flag.Int("zksim.servers", 1,
-		"zksim: servers of the ensemble")
-	flagCareless = flag.Bool("zksim.careless", false,
-		"zksim: clients close objects in use, call with done contexts and try before they wait")
-	flagUnsteady = flag.Bool("zksim.unsteady", false,
-		"zksim: do not make a finding small, and count how many of 20 more runs show it")
-	flagHTML = flag.String("zksim.html", "",
-		"zksim: directory to draw violations in, as HTML pages")
-	flagReplay = flag.String("zksim.replay", "",
-		"zksim: scenario file to replay instead of searching")
-)
-
 // runSweep tries every single fault. It fails with the first violation unless that is minor.
 func runSweep(t TB, s scenario.Scenario) *hunt.Sweep {
 	t.Helper()
@@ -145,27 +123,6 @@ func diverged(t TB, d hunt.Divergence) string {
 		text += fmt.Sprintf("\nthe trace of run %d: %s", i+1, name)
 	}
 	return text
-}
-
-// flaggedScript is the script of a test by its flags. The error names a wrong flag.
-func flaggedScript(w scenario.Workload) (scenario.Script, error) {
-	s := scenario.DefaultScript
-	if testing.Short() {
-		s = scenario.Script{Clients: 2, Rounds: 1}
-	}
-	s.Goroutines, s.Servers, s.Careless = *flagGoroutines, *flagServers, *flagCareless
-	switch {
-	case *flagRuns < 1:
-		return s, fmt.Errorf("-zksim.runs=%d; expected 1 or more", *flagRuns)
-	case s.Goroutines < 1:
-		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1 or more", s.Goroutines)
-	case s.Servers < 1:
-		return s, fmt.Errorf("-zksim.servers=%d; expected 1 or more", s.Servers)
-	}
-	if err := (scenario.Scenario{Workload: w, Script: s}).Validate(); err != nil {
-		return s, fmt.Errorf("-zksim.%w", err) // the error begins with the name of the flag
-	}
-	return s, nil
 }
 
 // checkGoals fails for goals that no run has reached: such a test does not try the case that it is

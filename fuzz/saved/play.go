@@ -2,6 +2,7 @@ package saved
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -37,6 +38,12 @@ func judged(w scenario.Workload) []string {
 		return nil
 	}
 	return append(append(slices.Clone(w.Properties), scenario.OwnProperties()...), Crash)
+}
+
+// IsScenario reports whether a file has the name of a scenario file.
+func IsScenario(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".yaml" || ext == ".yml"
 }
 
 // Load reads a scenario file. find looks up workloads.

@@ -26,11 +26,11 @@ type View struct {
 // Show writes what a view wants of a run to out. A walk reads its commands from in.
 func (v View) Show(ctx context.Context, r *saved.Replay, in io.Reader, out io.Writer) error {
 	if last := int64(r.Outcome.Result.Trace.Len()); v.Until > last {
-		return fmt.Errorf("--until: the trace has %d lines, there is no line %d", last, v.Until)
+		return fmt.Errorf("the trace has %d lines, there is no line %d", last, v.Until)
 	}
 	if v.HTML != "" {
 		if err := picture.Save(v.HTML, r.Outcome, v.Repeat); err != nil {
-			return fmt.Errorf("--html: %w", err)
+			return fmt.Errorf("draw the run: %w", err)
 		}
 	}
 	switch {

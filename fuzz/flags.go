@@ -1,0 +1,131 @@
+package fuzz
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// Flags of a test binary that uses this package. Give them to go test, or to several packages at
+// once by variables of the environment: ZKSIM_RUNS is the default of -zksim.runs.
+var (
+	flagRuns = flag.Int("zksim.runs", 300,
+		"zksim: number of random scenarios to try in each test, 1 at least")
+	flagSeed = flag.Uint64("zksim.seed", 1,
+		"zksim: seed of the random scenarios")
+	flagGoroutines = flag.Int("zksim.goroutines", 1,
+		"zksim: goroutines of each client that share one object; more than 1 need Workload.Shared")
+	flagServers = flag.Int("zksim.servers", 1,
+		"zksim: servers of the ensemble")
+	flagCareless = flag.Bool("zksim.careless", false,
+		"zksim: clients close objects in use, call with done contexts and try before they wait")
+	flagUnsteady = flag.Bool("zksim.unsteady", false,
+		"zksim: do not make a finding small, and count how many of 20 more runs show it")
+	flagHTML = flag.String("zksim.html", "",
+		"zksim: directory to draw violations in, as HTML pages")
+	flagReplay = flag.String("zksim.replay", "",
+		"zksim: scenario file to replay instead of searching")
+	flagStep = flag.Bool("zksim.step", false,
+		"zksim: walk through the replayed run on the terminal")
+	flagUntil = flag.Int64("zksim.until", 0,
+		"zksim: show the replayed run up to this line, and the world as it was then")
+	flagDiff = flag.String("zksim.diff", "",
+		"zksim: scenario file, or trace, to compare the replayed run with")
+)
+
+const flagPrefix = "zksim."
+
+// fromEnvironment has the flags whose values are those of variables.
+var fromEnvironment = map[string]bool{}
+
+// takeEnvironment sets flags that the command line does not have to the values of their variables.
+// It reads them in a test, where go test sees it: a cached result belongs to their values.
+var takeEnvironment = sync.OnceValue(func() (wrong error) {
+	given := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	flag.VisitAll(func(f *flag.Flag) {
+		name, ours := strings.CutPrefix(f.Name, flagPrefix)
+		value := os.Getenv(variable(name))
+		if !ours || given[f.Name] || value == "" {
+			return
+		}
+		fromEnvironment[name] = true
+		if err := f.Value.Set(value); err != nil {
+			wrong = errors.Join(wrong, fmt.Errorf("%s=%s; expected %s", variable(name), value,
+				kindOf(f.Value)))
+		}
+	})
+	return wrong
+})
+
+// variable is the variable of the environment for a flag, without the prefix.
+func variable(name string) string { return "ZKSIM_" + strings.ToUpper(name) }
+
+// setting is what the user has given for a flag: the flag or its variable.
+func setting(name string) string {
+	if fromEnvironment[name] {
+		return variable(name)
+	}
+	return "-" + flagPrefix + name
+}
+
+// kindOf describes the values that a flag takes.
+func kindOf(v flag.Value) string {
+	if b, ok := v.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
+		return "true or false"
+	}
+	return "a whole number" // text is never wrong
+}
+
+// flaggedScript is the script of a test by its flags. The error names a wrong one.
+func flaggedScript(w scenario.Workload) (scenario.Script, error) {
+	s := scenario.DefaultScript
+	if testing.Short() {
+		s = scenario.Script{Clients: 2, Rounds: 1}
+	}
+	if err := takeEnvironment(); err != nil {
+		return s, err
+	}
+	if err := checkFlags(); err != nil {
+		return s, err
+	}
+	s.Goroutines, s.Servers, s.Careless = *flagGoroutines, *flagServers, *flagCareless
+	if err := (scenario.Scenario{Workload: w, Script: s}).Validate(); err != nil {
+		name, rest, _ := strings.Cut(err.Error(), ":") // the name of the flag
+		return s, fmt.Errorf("%s:%s", setting(name), rest)
+	}
+	return s, nil
+}
+
+// checkFlags checks the flags that do not depend on the workload.
+func checkFlags() error {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"runs", *flagRuns}, {"goroutines", *flagGoroutines}, {"servers", *flagServers}} {
+		if f.value < 1 {
+			return fmt.Errorf("%s=%d; expected 1 or more", setting(f.name), f.value)
+		}
+	}
+	switch {
+	case *flagUntil < 0:
+		return fmt.Errorf("%s=%d; expected 1 or more", setting("until"), *flagUntil)
+	case *flagDiff != "" && (*flagStep || *flagUntil > 0):
+		return fmt.Errorf("%s goes without step and until", setting("diff"))
+	}
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{{"step", *flagStep}, {"until", *flagUntil > 0}, {"diff", *flagDiff != ""}} {
+		if f.given && *flagReplay == "" {
+			return fmt.Errorf("%s goes with -zksim.replay", setting(f.name))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package fuzz_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/internal/check"
+)
+
+// flaggedChild is the environment variable that makes this test binary run TestFlagged. A process
+// reads the variables of the flags once.
+const flaggedChild = "ZKSIM_FLAGGED_CHILD"
+
+func TestFlagged(t *testing.T) {
+	if os.Getenv(flaggedChild) == "" {
+		t.Skip("for TestVariablesAreDefaultsOfTheFlags")
+	}
+	fuzz.Test(t, object.Lock(goodLock))
+}
+
+// TestVariablesAreDefaultsOfTheFlags: go test ./... takes them, and errors name them.
+func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
+	t.Parallel()
+	binary, err := os.Executable()
+	check.OK(t, err)
+	dir := t.TempDir()
+	elsewhere := filepath.Join(dir, "f.yaml")
+	check.OK(t, os.WriteFile(elsewhere, []byte("workload: queue\nclients: 1\nrounds: 1\n"+
+		"expect: ok\ntest: TestQueue\npackage: a.org/queue\n"), 0o666))
+	for _, c := range []struct{ variable, flag, want string }{
+		{"ZKSIM_RUNS=2", "-zksim.seed=5", " and 2 other scenarios"},
+		{"ZKSIM_RUNS=2", "-zksim.runs=1", " and 1 other scenarios"},
+		{"ZKSIM_RUNS=many", "-zksim.seed=5", "zksim: ZKSIM_RUNS=many; expected a whole number\n"},
+		{"ZKSIM_RUNS=0", "-zksim.seed=5", "zksim: ZKSIM_RUNS=0; expected 1 or more\n"},
+		{"ZKSIM_CARELESS=ja", "-zksim.seed=5", "ZKSIM_CARELESS=ja; expected true or false\n"},
+		{"ZKSIM_GOROUTINES=2", "-zksim.seed=5", "zksim: ZKSIM_GOROUTINES: 2; expected 1: an object"},
+		{"ZKSIM_UNTIL=3", "-zksim.seed=5", "zksim: ZKSIM_UNTIL goes with -zksim.replay\n"},
+		{"ZKSIM_DIFF=a", "-zksim.step", "zksim: ZKSIM_DIFF goes without step and until\n"},
+		{"ZKSIM_REPLAY=" + elsewhere, "-zksim.seed=5", "f.yaml is left to TestQueue of a.org/queue\n"},
+		{"ZKSIM_X=", "-zksim.replay=" + elsewhere, `f.yaml:1:11: unknown workload "queue"`},
+	} {
+		cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestFlagged$", "-test.v",
+			"-test.short", c.flag)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), flaggedChild+"=1", c.variable)
+		if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), c.want) {
+			t.Errorf("%s, %s: %s\nwant %s", c.variable, c.flag, out, c.want)
+		}
+	}
+}
+
+// TestReplaysAreShownInParts: up to a line, and where two of them differ.
+func TestReplaysAreShownInParts(t *testing.T) {
+	file := failing(t)
+	text := func() string {
+		_, text := testPrimary(nil)
+		return text
+	}
+	setFlag(t, "zksim.replay", file)
+	setFlag(t, "zksim.until", "3")
+	check.Contains(t, text(), "\n    3     ")
+	check.Contains(t, text(), "\n  sessions: ")
+	check.Equal(t, strings.Contains(text(), "\n    4     "), false)
+	setFlag(t, "zksim.until", "100000")
+	check.Contains(t, text(), " lines, there is no line 100000")
+	setFlag(t, "zksim.until", "0")
+
+	setFlag(t, "zksim.diff", file)
+	check.Contains(t, text(), "zksim: the traces are equal: ")
+	other := filepath.Join("testdata", "zksim", "other.yaml")
+	check.OK(t, os.WriteFile(other, []byte(readFile(t, file)), 0o666))
+	edit(t, other, `seed: \d+`, "seed: 77")
+	setFlag(t, "zksim.diff", other)
+	check.Contains(t, text(), "; then they differ:\n")
+	setFlag(t, "zksim.diff", "nothing.trace")
+	check.Contains(t, text(), "zksim: -zksim.diff: open nothing.trace: no such file")
+}
+
+// TestWalkIsOnTheTerminal, as go test gives a test no input.
+func TestWalkIsOnTheTerminal(t *testing.T) {
+	file, err := filepath.Abs(failing(t))
+	check.OK(t, err)
+	binary, err := os.Executable()
+	check.OK(t, err)
+	script := "env " + walkedChild + "=1\n" +
+		"ttyin keys.txt\n! exec " + binary + " -test.run=^TestWalked$ -zksim.step -zksim.replay=" + file + "\n" +
+		"ttyout '> +2 '\nttyout 'sessions: '\n! stdout 'sessions'\nstdout 'invariant is violated'\n" +
+		"-- keys.txt --\n\ns\nq\n"
+	check.OK(t, os.WriteFile("walk.txtar", []byte(script), 0o666))
+	testscript.Run(t, testscript.Params{Files: []string{"walk.txtar"}})
+}
+
+const walkedChild = "ZKSIM_WALKED_CHILD"
+
+func TestWalked(t *testing.T) {
+	if os.Getenv(walkedChild) == "" {
+		t.Skip("for TestWalkIsOnTheTerminal")
+	}
+	fuzz.Test(t, primaries(true))
+}

@@ -1,0 +1,140 @@
+package fuzz
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/show"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// replay runs the scenario file of the flag instead of searching. The workload of the file must be
+// that of the test. If a variable names the file, for all tests, other tests leave it out.
+func replay(t TB, w scenario.Workload) {
+	t.Helper()
+	name := located(*flagReplay)
+	r, err := playSaved(w, name)
+	if e, ok := errors.AsType[*saved.ElsewhereError](err); ok && fromEnvironment["replay"] {
+		t.Logf("zksim: %s is left to %s of %s", name, e.Test.Name, e.Test.Package)
+		return
+	}
+	if err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
+	if line := drawn(t, r.Outcome, replayCommand(t, name)); line != "" {
+		t.Logf("zksim: %s", strings.TrimSpace(line))
+	}
+	if *flagDiff != "" {
+		compare(t, w, r.Outcome)
+		return
+	}
+	text, err := replayed(name, r)
+	if err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
+	tellReplay(t, name, r, text)
+}
+
+// replayed is the text about a run that the flags ask for. A walk is on the terminal.
+func replayed(name string, r *saved.Replay) (string, error) {
+	view := show.View{File: name, Step: *flagStep, Until: *flagUntil}
+	switch {
+	case view.Step:
+		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		if err != nil {
+			return "", fmt.Errorf("%s: there is no terminal: %w", setting("step"), err)
+		}
+		defer tty.Close()
+		return "", view.Show(context.Background(), r, tty, tty)
+	case view.Until > 0:
+		var b strings.Builder
+		err := view.Show(context.Background(), r, strings.NewReader(""), &b)
+		return b.String(), err
+	}
+	return fmt.Sprintf("%s%s\nthe whole trace:\n\n%s", r.Outcome.Story(), indented(r.Problems),
+		r.Outcome.Result.Trace), nil
+}
+
+// tellReplay ends the test as the run of a file wants it. text is about the run.
+func tellReplay(t TB, name string, r *saved.Replay, text string) {
+	t.Helper()
+	if o := r.Outcome; o.Status() == linearizability.Violated {
+		t.Fatalf("%s", cmp.Or(text, o.Property()+" is violated: "+o.Summary()))
+	}
+	if *flagUntil > 0 {
+		t.Logf("%s", text)
+	}
+	switch {
+	case r.Outcome.Status() == linearizability.Unknown:
+		t.Fatalf("zksim: %s: the verdict is unknown: %s", name, r.Outcome.Summary())
+	case len(r.Outcome.Result.Missed) > 0:
+		t.Fatalf("zksim: %s: %s: it tests nothing any more", name, strings.Join(r.Problems, "; "))
+	case r.File.Expect == linearizability.Violated:
+		t.Logf("zksim: %s: nothing is violated any more; "+
+			"the file may stay, as a regression test", name)
+	default:
+		t.Logf("zksim: %s: ok", name)
+	}
+}
+
+// differing is the number of lines around the first difference of two traces.
+const differing = 5
+
+// compare fails if the trace of a run is not that of the file of the flag.
+func compare(t TB, w scenario.Workload, o *scenario.Outcome) {
+	t.Helper()
+	name := located(*flagDiff)
+	other, err := traceOf(w, name)
+	if err != nil {
+		t.Fatalf("zksim: %s: %v", setting("diff"), err)
+	}
+	mine, err := show.PrintedTrace(*flagReplay, o.Result.Trace.String())
+	if err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
+	text, equal := show.Diff(mine, other, differing)
+	if !equal {
+		t.Fatalf("%s", text)
+	}
+	t.Logf("zksim: %s", text)
+}
+
+// traceOf is the trace of a scenario file, which is played, or of a text.
+func traceOf(w scenario.Workload, name string) ([]string, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if saved.IsScenario(name) {
+		r, err := playSaved(w, name)
+		if err != nil {
+			return nil, err
+		}
+		text = []byte(r.Outcome.Result.Trace.String())
+	}
+	return show.PrintedTrace(name, string(text))
+}
+
+// located finds a file that is named by its path from the module's root or from a directory on the
+// way to it: go test runs a test in the directory of its package, wherever go test was typed.
+func located(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	for dir := "."; ; dir = filepath.Join("..", dir) {
+		if at := filepath.Join(dir, name); exists(at) {
+			return at
+		}
+		if abs, err := filepath.Abs(dir); err != nil || exists(filepath.Join(dir, "go.mod")) ||
+			filepath.Dir(abs) == abs {
+			return name
+		}
+	}
+}
