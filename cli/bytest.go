@@ -158,7 +158,7 @@ func (a *app) do(p testProgram, t saved.Test, task show.Task, out io.Writer) (sh
 	var noise bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, &noise, &noise
 	if task.View.Step {
-		cmd.Stdout = out
+		cmd.Stdout = a.raw // which keeps no prompt back
 	}
 	a.progress.clear()
 	ended := cmd.Run()

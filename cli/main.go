@@ -14,22 +14,24 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/fuzz/show"
 )
 
 // commands are the commands with their flags, as kong parses them.
 type commands struct {
-	Demo    demoCommand    `cmd:"" help:"Find, shrink and explain a real deadlock, then show a lock that survives."`
-	List    listCommand    `cmd:"" help:"List workloads, their implementations, strategies, and fault kinds."`
-	Run     runCommand     `cmd:"" help:"Run scenario files and compare the results with their expectations."`
-	Replay  replayCommand  `cmd:"" help:"Replay one scenario file and tell its story."`
-	Diff    diffCommand    `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
-	Check   checkCommand   `cmd:"" help:"Judge a history that was recorded elsewhere."`
-	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
-	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make findings small."`
-	Gallery galleryCommand `cmd:"" help:"Find published bugs of coordination recipes again."`
-	Go      goCommand      `cmd:"" passthrough:"" help:"Run go test, run, build or vet so that any code runs in virtual time."`
-	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
-	Serve   serveCommand   `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
+	Demo       demoCommand       `cmd:"" help:"Find, shrink and explain a real deadlock, then show a lock that survives."`
+	List       listCommand       `cmd:"" help:"List workloads, their implementations, strategies, and fault kinds."`
+	Run        runCommand        `cmd:"" help:"Run scenario files and compare the results with their expectations."`
+	Replay     replayCommand     `cmd:"" help:"Replay one scenario file and tell its story."`
+	Diff       diffCommand       `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
+	Check      checkCommand      `cmd:"" help:"Judge a history that was recorded elsewhere."`
+	Sweep      sweepCommand      `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
+	Fuzz       fuzzCommand       `cmd:"" help:"Hunt with several strategies; make findings small."`
+	Gallery    galleryCommand    `cmd:"" help:"Find published bugs of coordination recipes again."`
+	Go         goCommand         `cmd:"" passthrough:"" help:"Run go test, run, build or vet so that any code runs in virtual time."`
+	Conform    conformCommand    `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
+	Serve      serveCommand      `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
+	Completion completionCommand `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
@@ -41,7 +43,8 @@ type app struct {
 	workloads scenario.Catalogue // known to the command line
 	files     scenario.Catalogue // known to scenario files: the same and those of the gallery
 	in        io.Reader
-	out       io.Writer
+	out       io.Writer // for people
+	raw       io.Writer // the same, for programs
 	errors    io.Writer
 	progress  *progress
 	tests     testPrograms
@@ -127,6 +130,7 @@ func (p program) runTo(ctx context.Context, args []string, out *firstError, stde
 	}
 	err = parsed.Run(a)
 	a.progress.clear()
+	show.Flush(a.out)
 	if out.err != nil {
 		return exitViolated
 	}
@@ -165,10 +169,10 @@ func (p program) parser(c *commands, out, stderr io.Writer, exited *int) *kong.K
 }
 
 // app is the environment of the command, with its workloads.
-func (p program) app(ctx context.Context, out, stderr io.Writer) (*app, error) {
+func (p program) app(ctx context.Context, out *firstError, stderr io.Writer) (*app, error) {
 	a := &app{
-		name: p.name, ctx: ctx,
-		in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr),
+		name: p.name, ctx: ctx, in: os.Stdin,
+		out: style(out, out.to), raw: out, errors: stderr, progress: newProgress(stderr),
 		tests: testPrograms{},
 	}
 	return a, a.loadWorkloads(p.own)

@@ -11,7 +11,7 @@ import (
 // json prints a value for programs.
 func (a *app) json(v any) error {
 	a.progress.clear()
-	return show.WriteJSON(a.out, v)
+	return show.WriteJSON(a.raw, v)
 }
 
 // printf prints text for people.

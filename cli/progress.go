@@ -25,13 +25,7 @@ func newProgress(stderr io.Writer) *progress {
 	p := &progress{start: time.Now()}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.out = f
-		p.columns = func() int {
-			columns, _, err := term.GetSize(int(f.Fd()))
-			if err != nil {
-				return 0
-			}
-			return columns
-		}
+		p.columns = func() int { return columnsOf(f) }
 	}
 	return p
 }

@@ -23,6 +23,9 @@ func (c *replayCommand) Run(a *app) error {
 	view := a.view(c.File)
 	view.Trace, view.Step, view.Until = c.Trace, c.Step, c.until()
 	view.HTML, view.JSON = c.HTML, c.JSON
+	if c.JSON {
+		return a.show(view, a.raw)
+	}
 	return a.show(view, a.out)
 }
 

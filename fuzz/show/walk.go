@@ -45,6 +45,7 @@ func walk(ctx context.Context, o *scenario.Outcome, from int64, in io.Reader, ou
 	s.move(1)
 	for {
 		fmt.Fprint(out, "> ")
+		Flush(out)
 		select {
 		case <-ctx.Done():
 			fmt.Fprintln(out)
@@ -58,6 +59,13 @@ func walk(ctx context.Context, o *scenario.Outcome, from int64, in io.Reader, ou
 				return nil
 			}
 		}
+	}
+}
+
+// Flush writes what a writer keeps until a line has ended.
+func Flush(out io.Writer) {
+	if f, ok := out.(interface{ Flush() error }); ok {
+		f.Flush() // the next write has the same error
 	}
 }
 
