@@ -64,7 +64,7 @@ func (c *checkCommand) Run(a *app) error {
 		}
 	}
 	if c.JSON {
-		if err := a.json(c.forPrograms(r)); err != nil {
+		if err := a.json(c.forPrograms(a, r)); err != nil {
 			return err
 		}
 	} else {
@@ -214,13 +214,15 @@ type checkedJSON struct {
 	Verdicts []show.Verdict `json:"verdicts"`
 	Unjudged []show.Verdict `json:"unjudged"`
 	Notes    []string       `json:"notes"`
+	Story    string         `json:"story"`
+	Repeat   string         `json:"repeat"`
 }
 
-func (c *checkCommand) forPrograms(r checked) checkedJSON {
+func (c *checkCommand) forPrograms(a *app, r checked) checkedJSON {
 	return checkedJSON{
 		File: c.File, Kind: c.Kind, Clients: r.Clients(), Calls: len(r.History.Ops),
 		Status: r.Status().String(), Property: r.Property(), Summary: r.Summary(),
 		Verdicts: show.VerdictsOf(r.Verdicts()), Unjudged: show.VerdictsOf(r.unjudged),
-		Notes: append([]string{}, r.notes...),
+		Notes: append([]string{}, r.notes...), Story: r.Story(), Repeat: c.repeat(a),
 	}
 }

@@ -82,7 +82,7 @@ func commandLines(page string) []string {
 
 // placeholders are words of synopses, with a value for each.
 var placeholders = strings.NewReplacer("[", "", "]", "", "...", "", "HOST:PORT", "127.0.0.1:0",
-	"COMMAND", "list")
+	"COMMAND", "list", "SHELL", "bash")
 
 // parses returns an error if the command does not take a line of arguments.
 func parses(line string) error {

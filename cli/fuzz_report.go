@@ -242,13 +242,8 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	if !c.JSON {
 		a.printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs, about, f.Story())
 	}
-	var err error
-	found.File, err = a.keepFinding(f.Outcome, f.unsteady, c.Save, c.JSON)
-	if err != nil || f.unsteady != nil {
-		return found, err
-	}
-	found.Picture, err = a.drawFinding(f.Outcome, c.HTML, found.File, c.JSON)
-	return found, err
+	return found, a.keepFinding(&found.foundJSON, f.Outcome, f.unsteady,
+		kept{c.Save, c.HTML, c.JSON})
 }
 
 // reportDivergences prints the first scenarios with two different runs, or puts all of them into

@@ -52,7 +52,7 @@ func TestManyDivergencesAreCounted(t *testing.T) {
 		var j fuzzJSON
 		c := fuzzCommand{CheckDeterminism: true}
 		if err := c.reportDivergences(
-			&app{out: &out, progress: &progress{}}, found, &j,
+			&app{out: &out, raw: &out, progress: &progress{}}, found, &j,
 		); err != nil {
 			t.Fatal(err)
 		}

@@ -59,6 +59,7 @@ type exhibitJSON struct {
 	Clients  int           `json:"clients"`
 	Same     int           `json:"same"`
 	Minimal  *show.Outcome `json:"minimal,omitempty"`
+	Repeat   string        `json:"repeat,omitempty"`
 }
 
 func (c *galleryCommand) Run(a *app, line *kong.Context) error {
@@ -149,6 +150,7 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 		hunts, ended = c.huntOne(a, e, about)
 		if len(hunts) > 0 {
 			j := entryOf(e, hunts)
+			j.Repeat = a.name + " gallery " + e.Slug
 			report.Exhibits = append(report.Exhibits, j)
 			if j.Found < j.Hunts {
 				missed++

@@ -32,7 +32,7 @@ func TestMedians(t *testing.T) {
 	}
 	var out strings.Builder
 	c := galleryCommand{counts: []int{9, 2, 4, 1}, times: []float64{1, 2, 3, 4}}
-	a := &app{out: &out, progress: &progress{}}
+	a := &app{out: &out, raw: &out, progress: &progress{}}
 	if err := c.end(a, galleryJSON{Exhibits: []exhibitJSON{j}}, 1, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestInterruptKeepsHunts(t *testing.T) {
 		}
 		var out strings.Builder
 		progress := &progress{out: &shown, columns: func() int { return 0 }}
-		a := &app{name: "zksim", ctx: ctx, out: &out, progress: progress}
+		a := &app{name: "zksim", ctx: ctx, out: &out, raw: &out, progress: progress}
 		exhibits, err := gallery.Named("S0-10")
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +90,7 @@ func TestErrorKeepsExhibits(t *testing.T) {
 	broken.Slug, broken.Wrong = "F", failingJudge("", errors.New("the judge has gone home"))
 	for _, json := range []bool{false, true} {
 		var out, errs strings.Builder
-		a := &app{name: "zksim", ctx: t.Context(), out: &out, errors: &errs, progress: &progress{}}
+		a := &app{name: "zksim", ctx: t.Context(), out: &out, raw: &out, errors: &errs, progress: &progress{}}
 		c := galleryCommand{Seeds: 1, Seed: 1, Runs: 20, JSON: json}
 		err := c.hunt(a, []gallery.Exhibit{shown[0], missed, broken})
 		if !errors.Is(err, errViolated) ||

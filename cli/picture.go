@@ -9,16 +9,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// draw writes the picture of a run to a file. scenarioFile is the file that repeats the run, "" if
-// there is none.
-func (a *app) draw(o *scenario.Outcome, name, scenarioFile string) error {
-	repeat := ""
-	if scenarioFile != "" {
-		repeat = a.name + " replay " + scenarioFile
-	}
-	return picture.Save(name, o, repeat)
-}
-
 // drawFinding writes the picture of a finding to the directory of --html, "" for none, and returns
 // the name of the file. scenarioFile is the saved finding; without one its scenario is written
 // beside the picture, so that the page can name the command that repeats it.
@@ -36,7 +26,7 @@ func (a *app) drawFinding(
 		scenarioFile = base
 	}
 	name := strings.TrimSuffix(base, ".yaml") + ".html"
-	if err := a.draw(o, name, scenarioFile); err != nil {
+	if err := picture.Save(name, o, a.repeat(scenarioFile)); err != nil {
 		return "", fmt.Errorf("--html: %w", err)
 	}
 	if !quiet {

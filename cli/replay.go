@@ -52,5 +52,5 @@ func (c *replayCommand) check() error {
 
 // view is a view of the run of a scenario file.
 func (a *app) view(name string) show.View {
-	return show.View{File: name, Repeat: a.name + " replay " + name}
+	return show.View{File: name, Repeat: a.repeat(name)}
 }

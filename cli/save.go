@@ -19,20 +19,41 @@ const unsteadyText = "\n%s is violated, but not each time, so it is not saved: "
 	"does the code share state between runs, or use math/rand or map order, " +
 	"which zksim go run makes equal?\n%s\n"
 
-// keepFinding saves a finding and returns the name of the file. A finding that does not happen in
-// each run is not saved, as it could not be replayed. The traces of two of its runs are.
-func (a *app) keepFinding(
-	o *scenario.Outcome, unsteady *hunt.Divergence, dir string, quiet bool,
-) (string, error) {
-	if unsteady == nil {
-		return a.save(o, dir, quiet)
-	}
-	if quiet {
-		return "", nil
-	}
-	a.printf(unsteadyText, o.Property(), unsteady)
-	return "", a.saveBoth(*unsteady, dir)
+// kept says where findings are kept, and whether nothing is printed about it.
+type kept struct {
+	save, html string // directories, "" for none
+	quiet      bool
 }
+
+// keepFinding saves and draws a finding, and notes the files in found. A finding that does not
+// happen in each run is not saved, as it could not be replayed. The traces of two of its runs are.
+func (a *app) keepFinding(
+	found *foundJSON, o *scenario.Outcome, unsteady *hunt.Divergence, k kept,
+) (err error) {
+	switch {
+	case unsteady != nil && k.quiet:
+		return nil
+	case unsteady != nil:
+		a.printf(unsteadyText, o.Property(), unsteady)
+		return a.saveBoth(*unsteady, k.save)
+	}
+	if found.File, err = a.save(o, k.save, k.quiet); err != nil {
+		return err
+	}
+	if found.Picture, err = a.drawFinding(o, k.html, found.File, k.quiet); err != nil {
+		return err
+	}
+	if found.File == "" && found.Picture != "" { // the scenario is beside the picture
+		found.File = strings.TrimSuffix(found.Picture, ".html") + ".yaml"
+	}
+	if found.File != "" {
+		found.Repeat = a.repeat(found.File)
+	}
+	return nil
+}
+
+// repeat is the command that plays a scenario file again, for a shell.
+func (a *app) repeat(file string) string { return a.name + " replay " + saved.ShellWord(file) }
 
 // saveBoth writes the traces of the two runs of a divergence to a directory, if there is one, and
 // prints the command that compares them.
@@ -45,7 +66,8 @@ func (a *app) saveBoth(d hunt.Divergence, dir string) error {
 	if err != nil || names == nil {
 		return err
 	}
-	a.printf("to compare the traces: %s diff %s %s\n", a.name, names[0], names[1])
+	a.printf("to compare the traces: %s diff %s %s\n", a.name,
+		saved.ShellWord(names[0]), saved.ShellWord(names[1]))
 	return nil
 }
 
@@ -65,7 +87,7 @@ func (a *app) saveFile(f saved.File, name, dir string, quiet bool) (string, erro
 		err := f.Save(name)
 		if err == nil {
 			if !quiet {
-				a.printf("\nto see it again: %s replay %s\n", a.name, name)
+				a.printf("\nto see it again: %s\n", a.repeat(name))
 			}
 			return name, nil
 		}

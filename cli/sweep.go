@@ -108,6 +108,8 @@ type foundJSON struct {
 	Unsteady bool   `json:"unsteady,omitempty"`
 	File     string `json:"file,omitempty"`
 	Picture  string `json:"picture,omitempty"`
+	// Repeat is the command that plays File.
+	Repeat string `json:"repeat,omitempty"`
 }
 
 // Run sweeps and makes one violation of each property small.
@@ -224,12 +226,7 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 			found.Property, plural(found.Points, "point"), kindsOf(v.Faults), scenario,
 			indent(small.Story()))
 	}
-	found.File, err = a.keepFinding(small, unsteady, c.Save, c.JSON)
-	if err != nil || unsteady != nil {
-		return found, err
-	}
-	found.Picture, err = a.drawFinding(small, c.HTML, found.File, c.JSON)
-	return found, err
+	return found, a.keepFinding(&found, small, unsteady, kept{c.Save, c.HTML, c.JSON})
 }
 
 // whyLarge is a text about a scenario that may not be as small as possible.

@@ -53,14 +53,14 @@ func (t Test) Command(flags ...string) string {
 	}
 	words := []string{goTest}
 	if len(tags) > 0 {
-		words = append(words, "-tags="+shellWord(strings.Join(tags, ",")))
+		words = append(words, "-tags="+ShellWord(strings.Join(tags, ",")))
 	}
 	if t.Package != "" {
-		words = append(words, shellWord(t.Package))
+		words = append(words, ShellWord(t.Package))
 	}
 	words = append(words, "-run "+quoted(t.Pattern()))
 	for _, flag := range flags {
-		words = append(words, shellWord(flag))
+		words = append(words, ShellWord(flag))
 	}
 	return strings.Join(words, " ")
 }
@@ -70,8 +70,8 @@ func (t Test) Pattern() string {
 	return "^" + strings.ReplaceAll(regexp.QuoteMeta(t.Name), "/", "$/^") + "$"
 }
 
-// shellWord is a text as a shell reads it, in quotes if need be.
-func shellWord(text string) string {
+// ShellWord is a text as a shell reads it, in quotes if need be.
+func ShellWord(text string) string {
 	if plainWord.MatchString(text) {
 		return text
 	}

@@ -24,6 +24,7 @@ type Outcome struct {
 	Summary        string    `json:"summary,omitempty"`
 	Verdicts       []Verdict `json:"verdicts"`
 	Missed         []string  `json:"missed,omitempty"`
+	Story          string    `json:"story"`
 	Trace          string    `json:"trace"`
 }
 
@@ -44,6 +45,7 @@ func OutcomeOf(o *scenario.Outcome) Outcome {
 		Careless: s.Script.Careless, Seed: s.Seed,
 		Plan: []string{}, Status: o.Status().String(), Property: o.Property(), Summary: o.Summary(),
 		Verdicts: VerdictsOf(o.Verdicts()), Trace: o.Result.Trace.Hash(),
+		Story: o.Story(),
 	}
 	if s.Schedule.Kind != sim.Latencies {
 		j.Schedule = s.Schedule.String()
@@ -72,13 +74,14 @@ type Replayed struct {
 	AsExpect bool     `json:"as_expected"`
 	Problems []string `json:"problems"`
 	Error    string   `json:"error,omitempty"` // for which the file cannot be played
+	Repeat   string   `json:"repeat,omitempty"`
 	Outcome  *Outcome `json:"outcome,omitempty"`
 }
 
-func replayedOf(name string, r *saved.Replay) Replayed {
+func (v View) replayed(r *saved.Replay) Replayed {
 	outcome := OutcomeOf(r.Outcome)
 	return Replayed{
-		File: name, AsExpect: len(r.Problems) == 0, Problems: append([]string{}, r.Problems...),
-		Outcome: &outcome,
+		File: v.File, AsExpect: len(r.Problems) == 0, Problems: append([]string{}, r.Problems...),
+		Repeat: v.Repeat, Outcome: &outcome,
 	}
 }

@@ -14,7 +14,7 @@ import (
 // View says what to show of a run, the story and the verdicts by default.
 type View struct {
 	File   string // the name of the scenario file
-	Repeat string // the command that repeats the run, for a picture
+	Repeat string // the command that repeats the run, for a picture and JSON
 	Line   bool   // only whether the run is as expected
 	Trace  bool   // the whole trace, and the verdicts
 	Until  int64  // the trace up to a line and the world as it was then; 0 for none
@@ -37,7 +37,7 @@ func (v View) Show(ctx context.Context, r *saved.Replay, in io.Reader, out io.Wr
 	case v.Step:
 		return v.walk(ctx, r, in, out)
 	case v.JSON:
-		return WriteJSON(out, replayedOf(v.File, r))
+		return WriteJSON(out, v.replayed(r))
 	default:
 		_, err := io.WriteString(out, v.text(r))
 		return err
