@@ -77,14 +77,17 @@ func (a *app) testProgram(t saved.Test, beside string) (testProgram, error) {
 		return testProgram{}, err
 	}
 	p := testProgram{filepath.Join(to, "test"), dir}
-	a.tests[key] = p
 	a.progress.phase("building the tests of %s", t.Package)
 	build, err := a.goTest(t, "-c", "-o", p.binary, ".")
 	if err == nil {
 		build.Dir = dir
 		_, err = outputOf(build)
 	}
-	return p, err
+	if err != nil {
+		return testProgram{}, errors.Join(err, os.RemoveAll(to))
+	}
+	a.tests[key] = p
+	return p, nil
 }
 
 // packageDir is the directory of the package of a test.

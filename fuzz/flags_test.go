@@ -89,7 +89,7 @@ func TestWalkIsOnTheTerminal(t *testing.T) {
 	check.OK(t, err)
 	script := "env " + walkedChild + "=1\n" +
 		"ttyin keys.txt\n! exec " + binary + " -test.run=^TestWalked$ -zksim.step -zksim.replay=" + file + "\n" +
-		"ttyout '> +2 '\nttyout 'sessions: '\n! stdout 'sessions'\nstdout 'invariant is violated'\n" +
+		"ttyout ' 2 +\\d+\\.\\d{6}s'\nttyout 'sessions: '\n! stdout 'sessions'\nstdout 'invariant is violated'\n" +
 		"-- keys.txt --\n\ns\nq\n"
 	check.OK(t, os.WriteFile("walk.txtar", []byte(script), 0o666))
 	testscript.Run(t, testscript.Params{Files: []string{"walk.txtar"}})
