@@ -54,6 +54,7 @@ var arrows = map[string]string{
 	"fakezk/internal/tracetext": `
 		fakezk/fault fakezk/internal/carry fakezk/internal/engine fakezk/internal/proto
 		fakezk/trace`,
+	"fakezk/internal/logs":     `fakezk/internal/bubble github.com/go-zookeeper/zk`,
 	"fakezk/internal/zkclient": `fakezk/trace github.com/go-zookeeper/zk`,
 	"fakezk": `
 		fakezk/fault fakezk/view fakezk/internal/carry fakezk/internal/engine
@@ -64,7 +65,7 @@ var arrows = map[string]string{
 	"fakezk/sim": `
 		fakezk/fault fakezk/view fakezk/trace fakezk/internal/bubble fakezk/internal/carry
 		fakezk/internal/dialhook fakezk/internal/engine fakezk/internal/inspect
-		fakezk/internal/proto fakezk/internal/state fakezk/internal/tlsend
+		fakezk/internal/logs fakezk/internal/proto fakezk/internal/state fakezk/internal/tlsend
 		fakezk/internal/tracetext fakezk/internal/wire fakezk/internal/zkclient
 		github.com/go-zookeeper/zk`,
 	"fakezk/realworld": `

@@ -80,7 +80,7 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 			return c.dial(nth, address, timeout)
 		}),
 		zk.WithHostProvider(c.sim.hosts(c.index, nth)),
-		zk.WithLogger(zkclient.Quiet{}),
+		zk.WithLogger(zkclient.Quiet{}), // the trace has all that it would say
 		zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(c.sim.world.ClientBuffer),
 		zk.WithMaxConnBufferSize(c.sim.world.ClientBuffer),

@@ -18,6 +18,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/dialhook"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/inspect"
+	"github.com/zksim/zksim/fakezk/internal/logs"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
@@ -76,6 +77,7 @@ type simulation struct {
 	putOffs  []putOff      // pings that were put off in this sleep
 	bubble   string        // how stack traces name the run's bubble
 	panics   []string
+	logs     []logged
 	out      trace.Result
 	notes    trace.Notes
 
@@ -107,6 +109,7 @@ func (s *simulation) run() {
 	s.start = time.Now()
 	s.began.Store(s.start.UnixNano())
 	s.setBubble(bubble.Name())
+	defer logs.Take(s.keepLog)()
 	s.wake = make(chan struct{}, 1)
 	s.timer = time.NewTimer(0)
 	defer s.timer.Stop()
@@ -419,6 +422,7 @@ func (s *simulation) noteAtRest() {
 	s.out.Sessions = inspect.Sessions(s.engine)
 	s.out.Watches = inspect.Watches(s.engine)
 	s.out.Elapsed, s.out.Steps = s.now(), s.steps.Load()
+	s.out.Logs = s.allLogs()
 	s.journal.end()
 	s.keepAtRest()
 }

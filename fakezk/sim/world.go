@@ -82,6 +82,8 @@ type World struct {
 	// quarter of that time is enough.
 	Freeze time.Duration
 
+	// Logs keeps what the code under test logs in [trace.Result.Logs]. Otherwise it is dropped.
+	Logs bool
 	// StackOf is a request to find the senders of; see [trace.Result.Senders]. The zero value is
 	// none.
 	StackOf struct {

@@ -10,8 +10,17 @@ import (
 // Step is the trace line number of a Moment; for AfterEnd it is one more than the trace has lines.
 func (r *Result) Step(m Moment) int64 { return r.Trace.find(m) }
 
+// LogLine is a line that the code under test has logged.
+type LogLine struct {
+	Time time.Duration // virtual, since the World began
+	Text string
+}
+
 // Result is the result of a run.
 type Result struct {
+	// Logs has what the code under test has logged, if the World keeps it. It is no part of the
+	// trace: texts such as addresses of memory may differ in two runs.
+	Logs []LogLine
 	// Trace is the canonical record.
 	Trace Trace
 	// Requests are the requests that reached the server, or that a fault kept from it, in order;

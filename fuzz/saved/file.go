@@ -372,7 +372,9 @@ type Replay struct {
 // nothing is a problem too: such a run shows nothing. With withTrace the trace must be the recorded
 // one.
 func (f File) Check(withTrace bool) (*Replay, error) {
-	o, err := Play(f.Scenario)
+	s := f.Scenario
+	s.Logs = true
+	o, err := Play(s)
 	if err != nil {
 		return nil, err
 	}

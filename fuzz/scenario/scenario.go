@@ -21,6 +21,9 @@ type Scenario struct {
 	Plan     []fault.Fault
 	// Schedule orders the messages; the zero value gives each a latency.
 	Schedule sim.Schedule
+	// Logs puts into the story what the code logs by package log, by log/slog and by the
+	// go-zookeeper client. Otherwise it is dropped. It changes no run.
+	Logs bool
 
 	recorded []string                             // the clients, if it was recorded elsewhere
 	stackOf  trace.RequestPoint                   // a request to find the senders of
@@ -254,6 +257,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Overtime:       overtime * time.Duration(1+len(s.Plan)), // a fault can cost a look
 		Settle:         s.settle(),
 		Freeze:         s.Workload.Freeze,
+		Logs:           s.Logs,
 	}
 	w.StackOf.Client, w.StackOf.Number = s.stackOf.Client, s.stackOf.Number
 	for i, name := range s.Script.ClientNames() {

@@ -29,9 +29,28 @@ func (o *Outcome) excerpt() string {
 			lines = append(lines, excerptLine{Entry: e, shape: shape, named: named[n]})
 		}
 	}
+	lines = withLogs(lines, o.Result.Logs)
 	foldRepeats(lines)
 	lines = slices.DeleteFunc(lines, func(l excerptLine) bool { return l.folded })
 	return cutMiddle(lines)
+}
+
+// withLogs are the lines with those of a log, each behind the others of its instant.
+func withLogs(lines []excerptLine, logs []trace.LogLine) []excerptLine {
+	var all []excerptLine
+	for _, log := range logs {
+		n := 0
+		for n < len(lines) && lines[n].Time <= log.Time {
+			n++
+		}
+		all, lines = append(all, lines[:n]...), lines[n:]
+		entry := trace.Entry{Time: log.Time, Actor: "log", Text: log.Text}
+		if len(all) > 0 {
+			entry.Step = all[len(all)-1].Step
+		}
+		all = append(all, excerptLine{Entry: entry, shape: fold.Shape(entry.Text)})
+	}
+	return append(all, lines...)
 }
 
 // An excerptLine is a line of an excerpt.
