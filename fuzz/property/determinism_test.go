@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/internal/check"
 	"pgregory.net/rapid"
@@ -49,4 +50,22 @@ func TestSameSeedSameTrace(t *testing.T) {
 	if other := traces(t); other[3] == first[3] {
 		t.Error("another seed has the same trace")
 	}
+}
+
+// TestFailureWithFunctionsThatWaitHasOneTrace: the body fails while a client has a second function
+// to run.
+func TestFailureWithFunctionsThatWaitHasOneTrace(t *testing.T) {
+	hashes := map[string]bool{}
+	for range 20 {
+		w := newWorld(nil, func(_ *rapid.T, w *World) {
+			for _, path := range []string{"/1", "/2"} {
+				w.Go("a", func() { _, _ = w.Conn("a").Create(path, nil, 0, zk.WorldACL(zk.PermAll)) })
+			}
+			panic("the body fails")
+		})
+		result, err := sim.World{Seed: 1, Clients: w.actors()}.Run()
+		check.OK(t, err)
+		hashes[result.Trace.Hash()] = true
+	}
+	check.Equal(t, len(hashes), 1)
 }

@@ -88,10 +88,16 @@ func (w *World) arrive(ctx context.Context, c *sim.Client) {
 	}
 }
 
-// serve runs the functions of a client until the body has ended.
+// serve runs the functions of a client until the body has ended. Functions that have not begun then
+// are left out: a select of both would leave them out at random.
 func (w *World) serve(ctx context.Context, jobs <-chan *job) {
 	<-w.ready
 	for {
+		select {
+		case <-w.ended:
+			return
+		default:
+		}
 		select {
 		case j := <-jobs:
 			j.drive()
@@ -197,9 +203,13 @@ func (w *World) Go(client string, run func()) (wait func()) {
 // wait waits for a function of Go, and fails as it has failed.
 func (w *World) wait(j *job) {
 	select {
-	case <-j.done:
-	case <-w.ctx.Done():
-		panic(worldEnded{})
+	case <-j.done: // also if the World ends at the same moment
+	default:
+		select {
+		case <-j.done:
+		case <-w.ctx.Done():
+			panic(worldEnded{})
+		}
 	}
 	if j.failure != nil {
 		w.end(j.failure)
