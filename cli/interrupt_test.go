@@ -11,7 +11,7 @@ import (
 )
 
 // interruptedShrinking runs zksim with a lock that has a bug. It interrupts zksim at the first
-// script with fewer than two rounds, which is while a violation is made small.
+// script with fewer than two clients, which is while a violation is made small.
 func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -19,7 +19,7 @@ func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, std
 	w := ownLock("own.Lock")
 	play := w.Play
 	w.Play = func(p *scenario.Player, s scenario.Script) {
-		if s.Rounds < 2 {
+		if s.Clients < 2 {
 			cancel()
 		}
 		play(p, s)
@@ -32,17 +32,17 @@ func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, std
 // TestInterruptedShrinkingIsTold, and the violation counts.
 func TestInterruptedShrinkingIsTold(t *testing.T) {
 	for args, wants := range map[string][]string{
-		"fuzz own.Lock --clients 2 --rounds 2 --strategy sweep": {
+		"fuzz own.Lock --clients 2 --rounds 1 --strategy sweep": {
 			", 1 finding; interrupted\n",
 			" (not made smaller: interrupted):\n\nliveness is violated",
 		},
-		"fuzz own.Lock --clients 2 --rounds 2 --strategy sweep --json": {
+		"fuzz own.Lock --clients 2 --rounds 1 --strategy sweep --json": {
 			`"unfinished": true`, `"interrupted": true`,
 		},
-		"sweep own.Lock --clients 1 --rounds 2": {
+		"sweep own.Lock --clients 2 --rounds 1": {
 			"; a scenario (not made smaller: interrupted):\n\n  liveness is violated",
 		},
-		"sweep own.Lock --clients 1 --rounds 2 --json": {
+		"sweep own.Lock --clients 2 --rounds 1 --json": {
 			`"unfinished": true`, `"interrupted": true`,
 		},
 	} {
