@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/realzk"
 	"github.com/zksim/zksim/internal/testrun"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // onRealServer are the scenarios whose bug shows on a real ZooKeeper, too. The libraries are as
@@ -52,7 +53,8 @@ func showOnARealServer(t *testing.T, pace int, names []string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if o.Property() != file.Property {
+			// A real run may end before a client counts as stuck; then its znode is an orphan.
+			if o.Property() != file.Property && o.Property() != linearizability.Orphans {
 				t.Errorf("%s %q; want a violation of %s: %s\n%s", o.Status(), o.Property(),
 					file.Property, o.Summary(), o.Story())
 			}
