@@ -106,7 +106,7 @@ func TestPagesShowTestedCode(t *testing.T) {
 		for _, code := range blocks(readPage(t, name), "go") {
 			if _, known := tested[code]; !known {
 				t.Errorf(
-					"%s shows code that is not in snippets_test.go nor the example:\n%s", name,
+					"%s shows code that is not in the snippets nor the example:\n%s", name,
 					code,
 				)
 			}
@@ -120,14 +120,15 @@ func TestPagesShowTestedCode(t *testing.T) {
 	}
 }
 
-// snippets returns the code between the markers of snippets_test.go, and the program of
-// the example.
+// snippets returns the code between the markers of snippets_test.go and tutorial_test.go, and the
+// program of the example.
 func snippets(t *testing.T) []string {
 	marked := regexp.MustCompile(`(?ms)^(\t*)// snippet\n(.*?)\n\s*// end of snippet$`)
+	code := readPage(t, "snippets_test.go") + readPage(t, "tutorial_test.go")
 	var list []string
-	for _, match := range marked.FindAllStringSubmatch(readPage(t, "snippets_test.go"), -1) {
-		code := strings.ReplaceAll("\n"+match[2], "\n"+match[1], "\n")
-		list = append(list, strings.TrimSpace(code)+"\n")
+	for _, match := range marked.FindAllStringSubmatch(code, -1) {
+		snippet := strings.ReplaceAll("\n"+match[2], "\n"+match[1], "\n")
+		list = append(list, strings.TrimSpace(snippet)+"\n")
 	}
 	program := readPage(t, "examples/go/myzksim/main.go")
 	return append(list, program[strings.Index(program, "package main\n"):])
@@ -157,6 +158,20 @@ func TestReadmeListsTheFaults(t *testing.T) {
 		if got := table(t, page, "| kind | effect |"); got != want {
 			t.Error(page, cmp.Diff(want, got))
 		}
+	}
+}
+
+// TestHuntingPageSaysWhatFaultsAre: its table has each kind for one server, in their order.
+func TestHuntingPageSaysWhatFaultsAre(t *testing.T) {
+	var want, got []string
+	for _, kind := range fault.KindsFor(1) {
+		want = append(want, "`"+string(kind.Kind)+"`")
+	}
+	for row := range strings.Lines(table(t, "docs/hunting.md", "| kind | in real life |")) {
+		got = append(got, strings.TrimSpace(strings.Split(row, "|")[1]))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-known +listed in docs/hunting.md\n%s", diff)
 	}
 }
 
