@@ -67,6 +67,9 @@ func (s *Server) Inject(f fault.Fault) error {
 	if err := f.Validate(); err != nil {
 		return fmt.Errorf("fakezk: inject: %w", err)
 	}
+	if f.Kind.EndsProcess() {
+		return fmt.Errorf("fakezk: inject: fault %q: a Server cannot end a process", f)
+	}
 	if f.Kind.NeedsEnsemble() {
 		return fmt.Errorf("fakezk: inject: fault %q: a Server is no ensemble", f)
 	}

@@ -148,6 +148,9 @@ const (
 	SessionExpired
 	LockLost  // the recipe's own signal
 	Connected // with a session, the old one or a new one
+	// Died: the process of the client has ended, so that it holds and wants nothing any more. It
+	// counts as a SessionExpired, too.
+	Died
 )
 
 // String returns the content of the notice in words.
@@ -161,6 +164,8 @@ func (k NoticeKind) String() string {
 		return "lock lost"
 	case Connected:
 		return "connected"
+	case Died:
+		return "died"
 	}
 	return fmt.Sprintf("NoticeKind(%d)", int(k))
 }

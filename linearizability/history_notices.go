@@ -8,14 +8,19 @@ import (
 // notice returns the first notice of a client at or after a step.
 func (h History) notice(client string, from int64, kinds ...NoticeKind) (Notice, bool) {
 	for _, n := range h.Notices {
-		if n.Client == client && n.Step >= from && slices.Contains(kinds, n.Kind) {
+		if n.Client == client && n.Step >= from && n.Kind.among(kinds) {
 			return n, true
 		}
 	}
 	return Notice{}, false
 }
 
-// cutOff reports whether the client's last notice before a time was of a disconnect or an expiry.
+// among reports whether a notice is of one of these kinds. A client that has died needs no session.
+func (k NoticeKind) among(kinds []NoticeKind) bool {
+	return slices.Contains(kinds, k) || k == Died && slices.Contains(kinds, SessionExpired)
+}
+
+// cutOff reports whether the client's last notice before a time was of a disconnect, an expiry or its death.
 // In a history without a Connected for the client the answer is no.
 func (h History) cutOff(client string, at time.Duration) (cut bool) {
 	known := false
@@ -23,7 +28,7 @@ func (h History) cutOff(client string, at time.Duration) (cut bool) {
 		if n.Client != client {
 			continue
 		}
-		known = known || n.Kind == Connected
+		known = known || n.Kind == Connected || n.Kind == Died
 		if n.Time < at && n.Kind != LockLost {
 			cut = n.Kind != Connected
 		}

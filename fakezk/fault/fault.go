@@ -83,6 +83,11 @@ const (
 	// Restart restarts the server before the request is applied: every
 	// connection is reset, dials fail for a while, data and sessions stay.
 	Restart Kind = "restart"
+	// Crash ends the process of the client before the request is applied, and its memory is gone.
+	// The server finds its connections closed; its sessions live until they expire.
+	Crash Kind = "crash"
+	// Respawn is Crash, and a new process of the client begins after a while.
+	Respawn Kind = "respawn"
 
 	// Lag: the server of the client applies no change for a while, and answers reads as before. If
 	// it is the leader, the other servers do not. A write or a sync through a server that lags is
@@ -131,6 +136,10 @@ var faultKinds = []KindInfo{
 		"the session expires; its ephemeral nodes stay visible for D"},
 	{Restart, true, true, false, true,
 		"the server restarts: all connections are reset, dials fail for D"},
+	{Crash, false, true, false, true,
+		"the client's process dies, and its session is left to expire"},
+	{Respawn, true, true, false, true,
+		"the client's process dies, and a new one begins D later"},
 }
 
 // ensembleKinds act on an ensemble of several servers only.
@@ -162,6 +171,9 @@ func KindsFor(servers int) []KindInfo {
 	}
 	return slices.Clone(faultKinds)
 }
+
+// EndsProcess reports whether the kind ends the process of a client, which only a World can do.
+func (k Kind) EndsProcess() bool { return k == Crash || k == Respawn }
 
 // NeedsEnsemble reports whether the kind acts on an ensemble of several servers only.
 func (k Kind) NeedsEnsemble() bool {

@@ -18,8 +18,9 @@ import (
 // of the client.
 type Client struct {
 	sim   *simulation
+	actor Actor
 	name  string
-	index int // in World.Clients
+	index int // among the World's clients
 	dials int // connections begun; the World's goroutine owns it
 
 	peer       carry.Client // as faults know it
@@ -28,6 +29,7 @@ type Client struct {
 	linesAfter atomic.Int64         // the same after the end
 	done       bool                 // the script has ended
 	abandoned  bool                 // see abandonRunaway
+	dead       atomic.Bool          // its process has died
 	sessions   map[int64]bool       // every session it ever had
 	disown     func()               // ends dialItself; the World's goroutine owns it
 	dialed     atomic.Bool          // its own code has dialed
@@ -104,6 +106,7 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 // sleep is Sleep for a goroutine with a name. Those of the same name that sleep to the
 // same instant wake together.
 func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
+	c.rests()
 	woken := make(chan struct{})
 	c.sim.putAside(sleeper{c, name, c.sim.elapsed() + max(d, 0), woken})
 	select {
@@ -140,6 +143,9 @@ const (
 )
 
 func (c *Client) note(actor string, source int, format string, args ...any) trace.Moment {
+	if c.rests(); c.dead.Load() {
+		return trace.AfterEnd
+	}
 	m := c.sim.journal.add(1+c.index*sources+source, c.sim.elapsed(), actor, "%s",
 		fmt.Sprintf(format, args...))
 	if source != sourceLibrary {
@@ -155,7 +161,7 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 // connections of Connect does not heed it.
 func (c *Client) notice(ev zk.Event) {
 	kind, ok := zkclient.NoticeOf(ev)
-	if !ok || c.sim.closing.Load() || c.dialed.Load() && !c.asked.Load() {
+	if !ok || c.sim.closing.Load() || c.dead.Load() || c.dialed.Load() && !c.asked.Load() {
 		return
 	}
 	m := c.note(c.name, sourceLibrary, "is told: %s", kind)

@@ -114,6 +114,10 @@ func (s *simulation) beginDial(d *dialing) {
 	wait := s.latency(c.index, c.dials, 2, 0)
 	number := c.dials
 	finish := func() { s.finishDial(d, number) }
+	if c.dead.Load() && !s.closing.Load() {
+		s.graves = append(s.graves, d)
+		return
+	}
 	if !s.closing.Load() {
 		switch s.answer(d) {
 		case carry.Hangs:
@@ -155,6 +159,10 @@ func (s *simulation) finishDial(d *dialing, number int) {
 		return
 	}
 	c := d.client
+	if c.dead.Load() && !s.closing.Load() {
+		s.graves = append(s.graves, d)
+		return
+	}
 	switch s.answer(d) {
 	case carry.Hangs: // it began before the black hole
 		s.schedule(s.now()+d.timeout, d.timeOut)

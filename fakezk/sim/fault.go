@@ -33,6 +33,8 @@ func (s *simulation) carryOutForAll(a carry.Action) {
 		s.expireSessionsOf(a)
 	case carry.Restart:
 		s.restart(a)
+	case carry.Crash:
+		s.crash(a)
 	case carry.Lag:
 		s.lags(a)
 	case carry.Failover:

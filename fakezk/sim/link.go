@@ -101,8 +101,7 @@ func (s *simulation) collect() bool {
 	}
 	s.putToSleep(sleepers)
 	for _, c := range ended {
-		c.done = true
-		s.running--
+		s.scriptIsOver(c)
 	}
 	return true
 }

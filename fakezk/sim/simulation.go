@@ -50,6 +50,7 @@ type simulation struct {
 	timer   *time.Timer       // ends a sleep of the World
 	wake    chan struct{}     // capacity 1: a client did something
 	frames  [][]byte          // scratch of takeWrites
+	graves  []*dialing        // the dials of dead processes
 	spare   []*link           // the next list for written
 	back    time.Duration     // by which the World's clock is set back; see catchUp
 	origins map[string]origin // of the nodes that exist
@@ -192,12 +193,9 @@ func (s *simulation) setUp() {
 	}
 	s.followAll()
 	for i, actor := range s.world.Clients {
-		c := &Client{sim: s, name: actor.Name, index: i, sessions: map[int64]bool{},
-			disown: func() {}}
-		c.peer = carry.Client{ID: int64(i) + 1, Name: actor.Name}
-		s.clients = append(s.clients, c)
+		c := s.newClient(actor)
 		s.running++
-		s.schedule(s.latency(i, 0, 0, 0), func() { go s.script(c, actor.Run) })
+		s.schedule(s.latency(i, 0, 0, 0), func() { go s.script(c) })
 	}
 	for _, f := range s.net.Armed() {
 		if f.At != 0 {
@@ -206,15 +204,23 @@ func (s *simulation) setUp() {
 	}
 }
 
+func (s *simulation) newClient(actor Actor) *Client {
+	c := &Client{sim: s, actor: actor, name: actor.Name, index: len(s.clients),
+		sessions: map[int64]bool{}, disown: func() {}}
+	c.peer = carry.Client{ID: int64(c.index) + 1, Name: actor.Name}
+	s.clients = append(s.clients, c)
+	return c
+}
+
 // script runs a client's script to its end.
-func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
+func (s *simulation) script(c *Client) {
 	defer s.scriptEnded(c)
 	if s.closing.Load() {
 		return
 	}
 	c.Goroutine(0).play(func() {
 		c.disown = dialhook.Own(c.ownNet())
-		run(s.ctx, c)
+		c.actor.Run(s.ctx, c)
 	})
 }
 
@@ -364,6 +370,14 @@ func (s *simulation) scriptEnded(c *Client) {
 	s.wakeUp()
 }
 
+// scriptIsOver counts a script that has ended, or whose process has.
+func (s *simulation) scriptIsOver(c *Client) {
+	if !c.done {
+		c.done = true
+		s.running--
+	}
+}
+
 // putToSleep schedules the wake-ups of one step's sleepers in an order that does not depend on
 // their arrival. Sleepers of one client with the same name and time wake together.
 func (s *simulation) putToSleep(sleepers []sleeper) {
@@ -431,6 +445,7 @@ func (s *simulation) noteAtRest() {
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()
+	s.bury()
 	s.abandonRunaways()
 	for _, c := range s.net.Conns() {
 		s.carryOut(c.Reset(syscall.ECONNRESET))

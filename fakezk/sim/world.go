@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -156,7 +157,7 @@ func (w World) Validate() error {
 		if f.Kind.NeedsEnsemble() && w.servers() == 1 {
 			return fmt.Errorf("fault %d: %q needs an ensemble of several servers", i+1, f)
 		}
-		if f.Client != "" && !seen[f.Client] {
+		if f.Client != "" && !seen[strings.TrimRight(f.Client, "'")] {
 			return fmt.Errorf("fault %d: %q: no client is called %q", i+1, f, f.Client)
 		}
 	}

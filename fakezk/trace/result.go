@@ -198,6 +198,8 @@ const (
 	Disconnected   NoticeKind = "disconnected"
 	Connected      NoticeKind = "connected"
 	SessionExpired NoticeKind = "session-expired"
+	// Died says that the process of the client has ended.
+	Died NoticeKind = "died"
 )
 
 // Notice is something that a client's library told it about its session.

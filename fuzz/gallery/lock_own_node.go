@@ -254,7 +254,7 @@ func idle(step func(*inContainer)) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		l := &inContainer{plainLock: newLock(p.Conn(), lockDir)}
 		step(l)
-		for round := range s.Rounds {
+		for round := range p.Rounds(s.Rounds) {
 			playRound(p, l, "", round)
 			p.Pause(pause)
 		}

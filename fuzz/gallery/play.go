@@ -12,7 +12,7 @@ import (
 // playing is a workload with another script: each client calls play once for each round.
 func playing(w scenario.Workload, play func(p *scenario.Player, round int)) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
-		for round := range s.Rounds {
+		for round := range p.Rounds(s.Rounds) {
 			play(p, round)
 		}
 	}

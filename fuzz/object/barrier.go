@@ -45,7 +45,7 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Barrierer]) {
 				bp := barrierPlayer{p, h.Now}
-				for round := range 2 * s.Rounds {
+				for round := range p.Rounds(2 * s.Rounds) {
 					bp.turn(round)
 				}
 			}),

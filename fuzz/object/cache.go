@@ -63,7 +63,7 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 				c.fill()
 			}
 			c.begin()
-			for turn := range 2 * s.Rounds {
+			for turn := range p.Rounds(2 * s.Rounds) {
 				if turn == s.Rounds && p.Choose("again", 3) == 0 {
 					c.close()
 					c.begin()

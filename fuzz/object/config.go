@@ -55,7 +55,7 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 			c := configPlayer{cachePlayer: &cachePlayer{Player: p, cache: config}, config: config,
 				doubted: map[string]bool{}}
 			c.ready()
-			for turn := range 2 * s.Rounds {
+			for turn := range p.Rounds(2 * s.Rounds) {
 				c.write(turn)
 				c.look(turn)
 			}

@@ -53,7 +53,7 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Counterer]) {
 				c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
-				for turn := range 2 * s.Rounds {
+				for turn := range p.Rounds(2 * s.Rounds) {
 					p.Rest(turn)
 					c.add(turn)
 					c.get(turn)

@@ -33,7 +33,7 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 			env := envOf(p, claims.Path)
 			env.Size = size
 			dp := doubleBarrierPlayer{p, open(env), strconv.Itoa(size), s.Careless}
-			for round := range s.Rounds {
+			for round := range p.Rounds(s.Rounds) {
 				dp.turn(round)
 			}
 		},

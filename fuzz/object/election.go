@@ -43,7 +43,7 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 				ep.watch(s.Rounds)
 				return
 			}
-			for round := range s.Rounds {
+			for round := range p.Rounds(s.Rounds) {
 				p.Rest(round)
 				ep.turn(round, round == s.Rounds-1)
 			}

@@ -42,7 +42,7 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 		About: claims.About,
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDSource]) {
-				for turn := range 3 * s.Rounds {
+				for turn := range p.Rounds(3 * s.Rounds) {
 					takeID(p, h.Now(), turn)
 				}
 			}),

@@ -105,7 +105,7 @@ type lockPlayer struct {
 // playLock is the script of a client of a lock.
 func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
 	lp := lockPlayer{p, h.Now}
-	for round := range s.Rounds {
+	for round := range p.Rounds(s.Rounds) {
 		p.Rest(round)
 		lp.turn(round)
 	}

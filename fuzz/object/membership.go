@@ -94,7 +94,7 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 			env.Name = mp.instance(p.Index())
 			mp.own = open(env)
 			mp.hide()
-			for round := range s.Rounds {
+			for round := range p.Rounds(s.Rounds) {
 				mp.turn(round)
 			}
 			mp.finish(s.Rounds)

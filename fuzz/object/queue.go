@@ -182,7 +182,7 @@ type queuePlayer struct {
 
 // play is the script of one client.
 func (p queuePlayer) play(s scenario.Script) {
-	for turn := range 2 * s.Rounds {
+	for turn := range p.Rounds(2 * s.Rounds) {
 		p.Rest(turn)
 		offers, takes := turn%2 == 0, turn%2 == 1
 		if s.Clients > 1 && p.Index() < 2 {

@@ -22,7 +22,7 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
 				l := onlySide(p, h)
-				for round := range s.Rounds {
+				for round := range p.Rounds(s.Rounds) {
 					p.Rest(round)
 					playReentrant(l, round)
 				}

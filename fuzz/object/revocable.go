@@ -32,7 +32,7 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
 				rp := revocablePlayer{onlySide(p, h), h.Now}
-				for round := range s.Rounds {
+				for round := range p.Rounds(s.Rounds) {
 					p.Rest(round)
 					rp.turn(round)
 				}

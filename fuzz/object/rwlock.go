@@ -33,7 +33,7 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
 				reads, writes := readSide(p, h), writeSide(p, h)
-				for round := range s.Rounds {
+				for round := range p.Rounds(s.Rounds) {
 					p.Rest(round)
 					playRWLock(reads, writes, round)
 				}

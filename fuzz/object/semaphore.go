@@ -58,7 +58,7 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Acquirer]) {
 				sp := semaphorePlayer{p, h.Now, claims.Leases}
-				for round := range s.Rounds {
+				for round := range p.Rounds(s.Rounds) {
 					p.Rest(round)
 					sp.turn(round)
 				}

@@ -33,7 +33,7 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 			env := envOf(p, claims.Path)
 			env.Size = s.Clients
 			tp := thresholdPlayer{p, open(env), s.Clients}
-			for round := range 2 * s.Rounds {
+			for round := range p.Rounds(2 * s.Rounds) {
 				tp.turn(round)
 			}
 		},

@@ -69,10 +69,10 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 		Play: func(p *scenario.Player, s scenario.Script) {
 			tp := &twoPhasePlayer{Player: p, claims: claims, open: open, sites: s.ClientNames()}
 			died := make([]bool, s.Rounds)
-			for round := range s.Rounds {
+			for round := range p.Rounds(s.Rounds) {
 				died[round] = tp.turn(round)
 			}
-			for round := range s.Rounds {
+			for round := range p.Rounds(s.Rounds) {
 				if !died[round] {
 					tp.finish(round)
 				}

@@ -56,7 +56,7 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Valuer]) {
 				v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
-				for turn := range 2 * s.Rounds {
+				for turn := range p.Rounds(2 * s.Rounds) {
 					p.Rest(turn)
 					v.read(turn)
 					v.write(turn)

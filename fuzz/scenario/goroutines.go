@@ -19,6 +19,9 @@ func (p *Player) goroutines(number int, script func(p *Player)) {
 		other := newPlayer(p.ctx, worldClient{world.Goroutine.Client.Goroutine(n)}, p.index, p.seed)
 		other.careless, other.faults, other.drawn = p.careless, p.faults, p.drawn
 		other.session = p.session
+		if p.before != nil && n <= len(p.before.others) {
+			other.before = p.before.others[n-1]
+		}
 		p.others = append(p.others, other)
 	}
 	world.Goroutines(number, func(h *sim.Goroutine) {

@@ -32,11 +32,28 @@ func history(r *trace.Result, players []*Player) linearizability.History {
 	return h
 }
 
-// ops are the player's calls, in its own order.
+// died is the end of a client's process.
+func died(r *trace.Result, client string) (n trace.Notice, ok bool) {
+	i := slices.IndexFunc(r.Notices, func(n trace.Notice) bool {
+		return n.Client == client && n.Kind == trace.Died
+	})
+	if i < 0 {
+		return n, false
+	}
+	return r.Notices[i], true
+}
+
+// ops are the player's calls, in its own order. The outcome of a call during which the process has
+// died is unknown.
 func (p *Player) ops(r *trace.Result) []linearizability.Op {
 	var ops []linearizability.Op
+	death, dead := died(r, p.client.Of())
 	for _, op := range p.calls.History(nil).Ops {
 		if op, begun := numbered(r, op); begun {
+			if dead && op.Outcome == linearizability.OpPending {
+				op.Outcome, op.Err = linearizability.OpUnknown, "the process died"
+				op.Return, op.ReturnTime = death.Step, death.Time
+			}
 			ops = append(ops, op)
 		}
 	}
@@ -67,6 +84,7 @@ var noticeKinds = map[trace.NoticeKind]linearizability.NoticeKind{
 	trace.Disconnected:   linearizability.Disconnected,
 	trace.Connected:      linearizability.Connected,
 	trace.SessionExpired: linearizability.SessionExpired,
+	trace.Died:           linearizability.Died,
 }
 
 // numbered turns the moments of an operation into lines of the trace. A call that returned only
@@ -241,7 +259,7 @@ func gaveUp(h linearizability.History) map[string]bool {
 		}
 	}
 	for _, n := range h.Notices {
-		if n.Kind == linearizability.SessionExpired {
+		if n.Kind == linearizability.SessionExpired || n.Kind == linearizability.Died {
 			clients[n.Client] = true
 		}
 	}

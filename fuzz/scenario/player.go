@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,8 @@ type Player struct {
 	life     context.Context
 	client   client
 	others   []*Player // those of the client's further goroutines
+	before   *Player   // in the process of the client that has died; nil in the first one
+	loops    []int     // the present round of each loop over rounds
 	index    int
 	text     string // of the next line in the trace
 	calls    *linearizability.Recorder
@@ -132,6 +135,20 @@ func (p *Player) Context() context.Context { return p.ctx }
 // Life is a context that is done when the client's script has ended, for an object that works until
 // its owner ends.
 func (p *Player) Life() context.Context { return p.life }
+
+// Rounds yields the numbers of n rounds. A client whose process has died, and which begins anew,
+// goes on with the round that was interrupted.
+func (p *Player) Rounds(n int) iter.Seq[int] {
+	loop := len(p.loops)
+	p.loops = append(p.loops, 0)
+	if p.before != nil && loop < len(p.before.loops) {
+		p.loops[loop] = p.before.loops[loop]
+	}
+	return func(yield func(int) bool) {
+		for ; p.loops[loop] < n && yield(p.loops[loop]); p.loops[loop]++ {
+		}
+	}
+}
 
 // Pause sleeps in virtual time and reports whether the World still runs.
 func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) == nil }

@@ -178,7 +178,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 func everyGoroutine(clients []*Player) []*Player {
 	var all []*Player
 	for _, p := range clients {
-		if p != nil {
+		for ; p != nil; p = p.before {
 			all = append(all, p.all()...)
 		}
 	}
@@ -265,6 +265,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
 				p := newPlayer(ctx, worldClient{c.Goroutine(0)}, i, s.Seed)
 				p.careless, p.faults, p.drawn = s.Script.Careless, len(s.Plan), s.drawn
+				p.before = players[i]
 				players[i] = p
 				p.play(s)
 			}})

@@ -98,6 +98,7 @@ var notices = []word[linearizability.NoticeKind]{
 	{"connected", linearizability.Connected},
 	{"session-expired", linearizability.SessionExpired},
 	{"lock-lost", linearizability.LockLost},
+	{"died", linearizability.Died},
 }
 
 var changes = []word[linearizability.ServerEventKind]{

@@ -6,9 +6,9 @@ import "time"
 // carried out in their order.
 type Action struct {
 	Do      Do
-	Conn    *Conn    // nil for a Lag or a Failover, and for an Expire, Restart or Struck that no message caused
+	Conn    *Conn    // nil for a Crash, a Lag or a Failover, and for an Expire, Restart or Struck that no message caused
 	Message *Message // of Struck, Apply, Deliver and Send
-	// Fault is the fault that acts: of Struck, Expire, Restart, Lag and Failover; of an Apply, the
+	// Fault is the fault that acts: of Struck, Expire, Restart, Crash, Lag and Failover; of an Apply, the
 	// one that damages the reply, or nil.
 	Fault *Armed
 	// Err is the client's error after an End or a Reset.
@@ -64,6 +64,8 @@ const (
 	Expire
 	// Restart: the server goes down and is back at At. It forgets its connections.
 	Restart
+	// Crash: the process of Client dies, or those of all clients if 0. A Respawn begins anew at At.
+	Crash
 	// Lag: the server applies no change until At.
 	Lag
 	// Failover: the leader goes down and is back at At.

@@ -89,7 +89,7 @@ var doNames = map[Do]string{
 	Sever: "sever", Hang: "hang",
 	Admit: "admit", End: "end", Reset: "reset", Forget: "forget", Unheard: "unheard",
 	Vanish: "vanish",
-	Expire: "expire", Restart: "restart", Lag: "lag", Failover: "failover",
+	Expire: "expire", Restart: "restart", Crash: "crash", Lag: "lag", Failover: "failover",
 }
 
 // words prints actions in one line: the action, its connection, and its argument.
@@ -135,7 +135,7 @@ func details(a Action) (text string) {
 	if a.Late > 0 {
 		text += fmt.Sprint(" late ", a.Late)
 	}
-	if a.Do == Later || a.Do == Restart || a.Do == Lag || a.Do == Failover {
+	if a.Do == Later || a.Do == Restart || a.Do == Crash || a.Do == Lag || a.Do == Failover {
 		text += fmt.Sprint(" at ", a.At)
 	}
 	return text

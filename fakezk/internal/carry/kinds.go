@@ -39,6 +39,8 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 		r = rule{request: expire, time: expire}
 	case fault.Restart:
 		r = rule{request: restart, time: restart}
+	case fault.Crash, fault.Respawn:
+		r = rule{request: crash, time: crash}
 	case fault.Lag:
 		r = rule{request: lag, time: lag}
 	case fault.FailoverLose:
@@ -234,6 +236,21 @@ func refuse(s *strike) {
 // with the ephemerals left for a while.
 func expire(s *strike) {
 	s.add(Action{Do: Expire, Conn: s.conn, Client: s.client, Late: s.fault.For, Fault: s.fault})
+}
+
+// crash ends the processes of clients: the server finds their connections closed, and they hear of
+// nothing any more.
+func crash(s *strike) {
+	for _, c := range s.net.Conns() {
+		if s.client != 0 && c.clientID() != s.client {
+			continue
+		}
+		if c.known() {
+			s.add(Action{Do: Sever, Conn: c})
+		}
+		c.state = Lost
+	}
+	s.add(Action{Do: Crash, Client: s.client, Fault: s.fault, At: s.until()})
 }
 
 // lag keeps the server of the connection, or the servers of the client, from applying changes. The

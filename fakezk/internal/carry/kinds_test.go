@@ -71,6 +71,10 @@ var kindTests = []struct{ line, want string }{
 		"struck 1 taken, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset"},
 	{"restart 3s at=1s",
 		"restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
+	{"crash request=1", "struck 1 taken, sever 1, sever 2, crash at 1s"},
+	{"crash at=1s", "sever 1, sever 2, sever 3, crash at 1s"},
+	{"respawn 3s request=1", "struck 1 taken, sever 1, sever 2, crash at 4s"},
+	{"respawn 3s at=1s", "sever 1, sever 2, sever 3, crash at 4s"},
 	{"lag 3s request=1", "struck 1, lag at 4s, apply 1 / send 1 event, send 1 reply, sever 1, send 1 closed"},
 	{"lag 3s at=1s", "lag at 4s, struck"},
 	{"failover-lose 3s request=1", "struck 1 taken, failover at 4s"},
@@ -97,8 +101,8 @@ func TestWhatEachKindDoes(t *testing.T) {
 				t.Errorf("%s:\n got %q\nwant %q", test.line, got, test.want)
 			}
 		}
-		if fired := f.Kind != fault.Expire && f.Kind != fault.LateReap ||
-			f.At == 0; f.Fired != fired {
+		driver := f.Kind == fault.Expire || f.Kind == fault.LateReap || f.Kind.EndsProcess()
+		if fired := !driver || f.At == 0; f.Fired != fired {
 			t.Errorf("%s: fired %t", test.line, f.Fired)
 		}
 		tested[string(f.Kind)+" "+point] = true

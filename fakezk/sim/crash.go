@@ -1,0 +1,59 @@
+package sim
+
+import (
+	"syscall"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// The process of a client dies while its goroutines cannot be ended. What they do from then on has
+// no effect: their connections are silent, their dials hang, they write no line, and they stop
+// where they sleep or write one. A new process of the client is another Client with its own memory.
+// Its name is that of the dead one and an apostrophe.
+
+// crash ends the processes of a client, or of all clients.
+func (s *simulation) crash(a carry.Action) {
+	for _, c := range s.clients {
+		if a.Client != 0 && a.Client != c.peer.ID || c.dead.Load() {
+			continue
+		}
+		s.carryOut(s.net.Fired(a.Fault))
+		c.dead.Store(true)
+		at := s.log(c.name, "dies")
+		s.addNotice(at, trace.Notice{Client: c.name, Kind: trace.Died, Time: s.now()})
+		if c.done {
+			continue
+		}
+		s.scriptIsOver(c)
+		if a.Fault.Kind == fault.Respawn {
+			s.running++
+			s.schedule(a.At, func() { s.respawn(c) })
+		}
+	}
+}
+
+// respawn begins a new process of a client.
+func (s *simulation) respawn(old *Client) {
+	c := s.newClient(old.actor)
+	c.name = old.name + "'"
+	c.peer.Name = c.name
+	s.log(c.name, "begins")
+	go s.script(c)
+}
+
+// rests stops a goroutine of a process that has died, until the World ends.
+func (c *Client) rests() {
+	if c.dead.Load() && !c.sim.closing.Load() {
+		<-c.sim.ctx.Done()
+	}
+}
+
+// bury ends the dials of dead processes, so that their connections can be closed.
+func (s *simulation) bury() {
+	for _, d := range s.graves {
+		d.end(dialResult{err: syscall.ECONNREFUSED})
+	}
+	s.graves = nil
+}
