@@ -19,7 +19,7 @@ func judgeOrphans(
 ) Verdict {
 	var found []string
 	for _, o := range nodes {
-		if !matches(allowed, o.node.Path) {
+		if !o.node.OfDead && !matches(allowed, o.node.Path) {
 			found = append(found, fmt.Sprintf("%s%s %s%s", o.node.Path, ownedBy(o.node), o.why,
 				lostDelete(o.node)))
 		}

@@ -24,6 +24,7 @@ type NodeAtRest struct {
 	Owner       int64  // ephemeral owner
 	OwnerClient string // the client of that session, if known
 	Czxid       int64
+	OfDead      bool // persistent, and its maker has died
 	// LostDelete is the step at which a fault kept a delete of it from the server, 0 without.
 	LostDelete int64
 }

@@ -20,6 +20,12 @@ func (k NoticeKind) among(kinds []NoticeKind) bool {
 	return slices.Contains(kinds, k) || k == Died && slices.Contains(kinds, SessionExpired)
 }
 
+// diedIn reports whether the process of the client died during a call, or right after it.
+func (h History) diedIn(op Op) bool {
+	died, ok := h.notice(op.Client, op.Call, Died)
+	return ok && op.Outcome == OpUnknown && died.Step <= op.Return
+}
+
 // cutOff reports whether the client's last notice before a time was of a disconnect, an expiry or its death.
 // In a history without a Connected for the client the answer is no.
 func (h History) cutOff(client string, at time.Duration) (cut bool) {

@@ -82,6 +82,8 @@ func lostByLog(t queueTable, e *element, _ *Leftovers) (m misdelivery, lost bool
 	text := fmt.Sprintf("element %s, offered by %s, is lost: ", e.value, e.offer.Client)
 	r, _ := t.removalOf(last)
 	switch {
+	case r.by != nil && t.history.diedIn(*r.by): // the element died with the process
+		return misdelivery{}, false
 	case r.by != nil && r.by.Outcome == OpUnknown:
 		text += fmt.Sprintf("%s removed %s at step %d, but its reply was lost, "+
 			"and nobody ever got the element", describe(*r.by), last.path, last.deleted)
@@ -112,7 +114,11 @@ func lostByClients(t queueTable, e *element, left *Leftovers) (m misdelivery, lo
 	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any "+
 		"more, and no take returned it", e.value, describe(*e.offer))
 	for i := range t.history.Ops {
-		if op := &t.history.Ops[i]; isTake(op) && op.Outcome == OpUnknown {
+		op := &t.history.Ops[i]
+		if isTake(op) && t.history.diedIn(*op) {
+			return misdelivery{}, false
+		}
+		if isTake(op) && op.Outcome == OpUnknown {
 			text += "; perhaps " + describe(*op) + " took it"
 			return misdelivery{e.value, text, []int64{e.offer.Call, op.Call, op.Return}}, true
 		}

@@ -83,7 +83,7 @@ func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error)
 	}
 	if e.Rest != nil && c.Records != "" {
 		for _, n := range e.Rest.Nodes {
-			if strings.HasPrefix(n.Path, c.Records+"/") {
+			if strings.HasPrefix(n.Path, c.Records+"/") && !n.OfDead {
 				r.Worsen(linearizability.Verdict{
 					Property: linearizability.Orphans, Status: linearizability.Violated,
 					Summary: "left at rest: " + n.Path,

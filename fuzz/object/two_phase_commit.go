@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -70,7 +71,7 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 			tp := &twoPhasePlayer{Player: p, claims: claims, open: open, sites: s.ClientNames()}
 			died := make([]bool, s.Rounds)
 			for round := range p.Rounds(s.Rounds) {
-				died[round] = tp.turn(round)
+				died[round] = p.Interrupted() || tp.turn(round)
 			}
 			for round := range p.Rounds(s.Rounds) {
 				if !died[round] {
@@ -85,8 +86,15 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 	}
 }
 
-func (c TwoPhaseClaims) judged(scenario.Evidence) linearizability.Claims {
-	return linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
+// judged are the claims of a run. A transaction whose coordinator has died is left.
+func (c TwoPhaseClaims) judged(e scenario.Evidence) linearizability.Claims {
+	claims := linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
+	for _, n := range e.History.Notices {
+		if n.Kind == linearizability.Died {
+			claims.AllowedAtRest = append(slices.Clone(c.LeavesAtRest), c.Path+"/*", c.Path+"/*/*")
+		}
+	}
+	return claims
 }
 
 const (
@@ -120,7 +128,7 @@ func (p *twoPhasePlayer) deal(round int) *deal {
 
 // env is the Env of a transaction. The names of sites are those of clients.
 func (p *twoPhasePlayer) env(path string) Env {
-	return Env{Context: p.Life(), Conn: p.Conn(), Name: p.Name(), Path: path}
+	return Env{Context: p.Life(), Conn: p.Conn(), Name: p.Owner(), Path: path}
 }
 
 // turn is one transaction. It reports whether the client has died in it: then it does nothing more
@@ -242,9 +250,9 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 	if !ok || p.Choose(scenario.At("join", round), 2) > 0 {
 		return
 	}
-	p.persist(d, ops.Join, d.name+" "+p.Name(), scenario.At("joining", round),
+	p.persist(d, ops.Join, d.name+" "+p.Owner(), scenario.At("joining", round),
 		func(ctx context.Context) error {
-			return joiner.Join(ctx, p.Name())
+			return joiner.Join(ctx, p.Owner())
 		})
 	if p.Choose(scenario.At("go", round), 6) > 0 {
 		return
@@ -263,9 +271,9 @@ func (p *twoPhasePlayer) vote(d *deal, round int) {
 	if yes {
 		word = "yes"
 	}
-	p.persist(d, ops.Vote, d.name+" "+p.Name()+" "+word, scenario.At("voting", round),
+	p.persist(d, ops.Vote, d.name+" "+p.Owner()+" "+word, scenario.At("voting", round),
 		func(ctx context.Context) error {
-			return d.Vote(ctx, p.Name(), yes)
+			return d.Vote(ctx, p.Owner(), yes)
 		})
 }
 
@@ -293,8 +301,8 @@ func (p *twoPhasePlayer) done(d *deal, label string) {
 	if !ok || d.over || !d.decided {
 		return
 	}
-	p.persist(d, ops.Done, d.name+" "+p.Name(), label, func(ctx context.Context) error {
-		return finisher.Done(ctx, p.Name())
+	p.persist(d, ops.Done, d.name+" "+p.Owner(), label, func(ctx context.Context) error {
+		return finisher.Done(ctx, p.Owner())
 	})
 }
 

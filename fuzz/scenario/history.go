@@ -144,7 +144,7 @@ func rest(r *trace.Result, h linearizability.History,
 		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
 			Path: n.Path, Data: string(n.Data), Owner: n.Owner,
 			OwnerClient: r.SessionClient[n.Owner], Czxid: n.Czxid,
-			LostDelete: lostDelete(r, n),
+			LostDelete: lostDelete(r, n), OfDead: ofDead(r, n),
 		})
 	}
 	for _, s := range r.Sessions {
@@ -182,6 +182,14 @@ func lostDelete(r *trace.Result, n view.Node) int64 {
 		}
 	}
 	return lost
+}
+
+// ofDead reports whether a process that has died made a persistent node, which nobody else may know.
+func ofDead(r *trace.Result, n view.Node) bool {
+	return n.Owner == 0 && slices.ContainsFunc(r.Changes, func(c trace.Change) bool {
+		_, dead := died(r, c.Client)
+		return dead && c.Kind == trace.NodeCreated && c.Czxid == n.Czxid && c.Path == n.Path
+	})
 }
 
 // createdAt is the step at which a node was created.

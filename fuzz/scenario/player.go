@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -108,8 +109,12 @@ func (p *Player) play(s Scenario) {
 	s.Workload.Play(p, s.Script)
 }
 
-// Name is the client's name: a, b, c, ... Its further goroutines are called a.2, a.3, ...
+// Name is the client's name: a, b, c, ... Its further goroutines are called a.2, a.3, ... When a
+// client's process has died, the next one is called a'.
 func (p *Player) Name() string { return p.client.Name() }
+
+// Owner is the name of the client, the same for each of its processes.
+func (p *Player) Owner() string { return strings.TrimRight(p.Name(), "'") }
 
 // Index is the client's place among the others, from 0.
 func (p *Player) Index() int { return p.index }
@@ -148,6 +153,12 @@ func (p *Player) Rounds(n int) iter.Seq[int] {
 		for ; p.loops[loop] < n && yield(p.loops[loop]); p.loops[loop]++ {
 		}
 	}
+}
+
+// Interrupted reports whether the present round of the first loop over [Player.Rounds] was begun by
+// a process that has died.
+func (p *Player) Interrupted() bool {
+	return p.before != nil && len(p.before.loops) > 0 && p.loops[0] == p.before.loops[0]
 }
 
 // Pause sleeps in virtual time and reports whether the World still runs.
