@@ -160,7 +160,8 @@ func Kinds() []KindInfo { return slices.Concat(faultKinds, ensembleKinds) }
 func Weakest() []Kind {
 	return []Kind{
 		DropRequest, DropReply, Cut, Delay, Stall, Expire, CutMidFrame, Refuse, StallMidFrame,
-		Blackhole, LateReap, Restart, Lag, FailoverLose, FailoverKeep,
+		Blackhole, LateReap, Restart, Crash, Respawn, Lag, FailoverLose,
+		FailoverKeep,
 	}
 }
 
