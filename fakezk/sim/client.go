@@ -27,7 +27,8 @@ type Client struct {
 	tempo      tempo
 	lines      atomic.Int64         // of its scripts
 	linesAfter atomic.Int64         // the same after the end
-	done       bool                 // the script has ended
+	done       bool                 // the script has ended, or its process has
+	ended      bool                 // the script has ended
 	abandoned  bool                 // see abandonRunaway
 	dead       atomic.Bool          // its process has died
 	sessions   map[int64]bool       // every session it ever had

@@ -1,7 +1,8 @@
 package sim
 
 import (
-	"syscall"
+	"slices"
+	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/carry"
@@ -10,7 +11,8 @@ import (
 
 // The process of a client dies while its goroutines cannot be ended. What they do from then on has
 // no effect: their connections are silent, their dials hang, they write no line, and they stop
-// where they sleep or write one. A new process of the client is another Client with its own memory.
+// where they sleep or write one. At the end of the World, when nothing is recorded any more, they
+// reach the server again, so that their calls return and they end. A new process of the client is another Client with its own memory.
 // Its name is that of the dead one and an apostrophe.
 
 // crash ends the processes of a client, or of all clients.
@@ -50,10 +52,21 @@ func (c *Client) rests() {
 	}
 }
 
-// bury ends the dials of dead processes, so that their connections can be closed.
+// buried reports whether all scripts of dead processes have ended.
+func (s *simulation) buried() bool {
+	return !slices.ContainsFunc(s.clients, func(c *Client) bool {
+		return c.dead.Load() && !c.ended
+	})
+}
+
+// bury lets the scripts of dead processes end, which has no effect on the result. It gives them a
+// minute.
 func (s *simulation) bury() {
+	s.burying = true
 	for _, d := range s.graves {
-		d.end(dialResult{err: syscall.ECONNREFUSED})
+		s.beginDial(d)
 	}
 	s.graves = nil
+	s.loop(s.now()+time.Minute, s.buried)
+	s.burying = false
 }

@@ -132,6 +132,9 @@ func (s *simulation) beginDial(d *dialing) {
 
 // answer returns the result of a dial.
 func (s *simulation) answer(d *dialing) carry.Answer {
+	if s.burying && d.client.dead.Load() {
+		return carry.Accepted
+	}
 	if s.closing.Load() {
 		return carry.Refused
 	}

@@ -101,6 +101,7 @@ func (s *simulation) collect() bool {
 	}
 	s.putToSleep(sleepers)
 	for _, c := range ended {
+		c.ended = true
 		s.scriptIsOver(c)
 	}
 	return true

@@ -51,6 +51,7 @@ type simulation struct {
 	wake    chan struct{}     // capacity 1: a client did something
 	frames  [][]byte          // scratch of takeWrites
 	graves  []*dialing        // the dials of dead processes
+	burying bool              // they succeed
 	spare   []*link           // the next list for written
 	back    time.Duration     // by which the World's clock is set back; see catchUp
 	origins map[string]origin // of the nodes that exist
@@ -445,10 +446,12 @@ func (s *simulation) noteAtRest() {
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()
-	s.bury()
 	s.abandonRunaways()
 	for _, c := range s.net.Conns() {
 		s.carryOut(c.Reset(syscall.ECONNRESET))
+	}
+	if !s.buried() {
+		s.bury()
 	}
 	closed := make(chan struct{})
 	go s.closeClients(closed)
