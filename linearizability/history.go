@@ -65,6 +65,9 @@ type Op struct {
 	Err        string
 }
 
+// ProcessDied is the Err of a call during which the process of its client died.
+const ProcessDied = "the process died"
+
 func (o Op) pending() bool { return o.Return < 0 || o.Outcome == OpPending }
 func (o Op) ok() bool      { return o.Outcome == OpOK && o.Return >= 0 }
 

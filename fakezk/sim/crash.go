@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -63,10 +64,19 @@ func (s *simulation) buried() bool {
 // minute.
 func (s *simulation) bury() {
 	s.burying = true
-	for _, d := range s.graves {
+	graves := s.graves
+	s.graves = nil
+	for _, d := range graves {
 		s.beginDial(d)
 	}
-	s.graves = nil
 	s.loop(s.now()+time.Minute, s.buried)
 	s.burying = false
+}
+
+// closeGraves ends the dials of dead processes, so that their connections can be closed.
+func (s *simulation) closeGraves() {
+	for _, d := range s.graves {
+		d.end(dialResult{err: syscall.ECONNREFUSED})
+	}
+	s.graves = nil
 }

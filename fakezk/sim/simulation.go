@@ -453,6 +453,7 @@ func (s *simulation) tearDown(cancel func()) {
 	if !s.buried() {
 		s.bury()
 	}
+	s.closeGraves()
 	closed := make(chan struct{})
 	go s.closeClients(closed)
 	s.loop(s.now()+tearDownLimit, func() bool {

@@ -27,7 +27,8 @@ var expectedErrors = []error{
 func noOtherErrors(e scenario.Evidence) error {
 	for _, op := range e.History.Ops {
 		expected := func(err error) bool { return strings.Contains(op.Err, err.Error()) }
-		if op.Err != "" && !strings.Contains(op.Err, "context ") &&
+		died := op.Err == linearizability.ProcessDied
+		if op.Err != "" && !died && !strings.Contains(op.Err, "context ") &&
 			!slices.ContainsFunc(expectedErrors, expected) {
 			return fmt.Errorf("%s's %s at step %d: %s", op.Client, op.Kind, op.Return, op.Err)
 		}

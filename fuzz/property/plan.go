@@ -55,9 +55,11 @@ func drawFault(rt *rapid.T) string {
 	return f.String()
 }
 
-// kinds are the kinds of faults of one server, the plainest first.
+// kinds are the kinds of faults of one server, the plainest first. The clients of a property share
+// one process.
 func kinds() []fault.KindInfo {
-	weakest, list := fault.Weakest(), fault.KindsFor(1)
+	weakest, list := fault.Weakest(), slices.DeleteFunc(fault.KindsFor(1),
+		func(info fault.KindInfo) bool { return info.Kind.EndsProcess() })
 	slices.SortStableFunc(list, func(a, b fault.KindInfo) int {
 		return slices.Index(weakest, a.Kind) - slices.Index(weakest, b.Kind)
 	})

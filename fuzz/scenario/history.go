@@ -32,10 +32,12 @@ func history(r *trace.Result, players []*Player) linearizability.History {
 	return h
 }
 
+func isDeath(n trace.Notice) bool { return n.Kind == trace.Died }
+
 // died is the end of a client's process.
 func died(r *trace.Result, client string) (n trace.Notice, ok bool) {
 	i := slices.IndexFunc(r.Notices, func(n trace.Notice) bool {
-		return n.Client == client && n.Kind == trace.Died
+		return n.Client == client && isDeath(n)
 	})
 	if i < 0 {
 		return n, false
@@ -51,7 +53,7 @@ func (p *Player) ops(r *trace.Result) []linearizability.Op {
 	for _, op := range p.calls.History(nil).Ops {
 		if op, begun := numbered(r, op); begun {
 			if dead && op.Outcome == linearizability.OpPending {
-				op.Outcome, op.Err = linearizability.OpUnknown, "the process died"
+				op.Outcome, op.Err = linearizability.OpUnknown, linearizability.ProcessDied
 				op.Return, op.ReturnTime = death.Step, death.Time
 			}
 			ops = append(ops, op)
@@ -138,7 +140,9 @@ func rest(r *trace.Result, h linearizability.History,
 		Sessions: []linearizability.SessionAtRest{},
 		Watches:  []linearizability.WatchAtRest{},
 		Waiting:  waits(r, h),
-		Leaked:   leaks(r.Leaked),
+	}
+	if !slices.ContainsFunc(r.Notices, isDeath) {
+		out.Leaked = leaks(r.Leaked) // a dead process cannot end its goroutines
 	}
 	for _, n := range r.Nodes {
 		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
