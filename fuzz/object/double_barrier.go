@@ -42,7 +42,8 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 		},
 		Judge: placed(claims.Path, ops.Enter, func(e scenario.Evidence) linearizability.Claims {
 			return linearizability.DoubleBarrier{
-				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
+				Path: claims.Path, Patience: enterPatience / 2,
+				AllowedAtRest: leftBy(e, claims.LeavesAtRest, claims.Path+"/*"),
 			}
 		}),
 	}

@@ -3,11 +3,13 @@ package object
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -64,6 +66,17 @@ func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
 		}
 		return object
 	}
+}
+
+// leftBy are patterns of znodes that may stay: those allowed and, if a process has died, those that
+// it has left for nobody to remove.
+func leftBy(e scenario.Evidence, allowed []string, dead ...string) []string {
+	if !slices.ContainsFunc(e.History.Notices, func(n linearizability.Notice) bool {
+		return n.Kind == linearizability.Died
+	}) {
+		return allowed
+	}
+	return append(slices.Clone(allowed), dead...)
 }
 
 // only returns the one optional argument, or the zero value.

@@ -42,7 +42,8 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 		},
 		Judge: placed(claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
 			return linearizability.ThresholdBarrier{
-				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
+				Path: claims.Path, Patience: enterPatience / 2,
+				AllowedAtRest: leftBy(e, claims.LeavesAtRest, claims.Path+"/*"),
 			}
 		}),
 	}

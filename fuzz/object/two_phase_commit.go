@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -88,13 +87,8 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 
 // judged are the claims of a run. A transaction whose coordinator has died is left.
 func (c TwoPhaseClaims) judged(e scenario.Evidence) linearizability.Claims {
-	claims := linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
-	for _, n := range e.History.Notices {
-		if n.Kind == linearizability.Died {
-			claims.AllowedAtRest = append(slices.Clone(c.LeavesAtRest), c.Path+"/*", c.Path+"/*/*")
-		}
-	}
-	return claims
+	return linearizability.TwoPhase{Path: c.Path, Read: c.Read,
+		AllowedAtRest: leftBy(e, c.LeavesAtRest, c.Path+"/*", c.Path+"/*/*")}
 }
 
 const (
