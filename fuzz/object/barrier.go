@@ -114,6 +114,7 @@ func (p barrierPlayer) look() {
 	if !ok || p.Context().Err() != nil {
 		return
 	}
+	p.Optional("IsSet", true)
 	call := p.Begin(ops.IsSet, "")
 	up, err := looker.IsSet(p.Context())
 	if err != nil {

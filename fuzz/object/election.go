@@ -119,6 +119,7 @@ func (p electionPlayer) ask() (asked bool) {
 	if !ok || p.Context().Err() != nil {
 		return false
 	}
+	p.Optional("Leader", true)
 	call := p.Begin(ops.Leader, "")
 	name, epoch, err := teller.Leader(p.Context())
 	if err != nil {

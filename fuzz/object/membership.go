@@ -341,6 +341,7 @@ func (p *memberPlayer) look() {
 func (p *memberPlayer) pick(round int) {
 	picker, ok := p.own.(Picker)
 	for n := 0; n < 3 && ok; n++ {
+		p.Optional("Pick", true)
 		service := p.service(p.Choose(scenario.At("pick", round, n), 2))
 		p.Persist(func(int) error {
 			return p.Do(ops.Pick, service,

@@ -241,7 +241,7 @@ func (p *twoPhasePlayer) hears(d *deal) bool {
 // another process would.
 func (p *twoPhasePlayer) join(d *deal, round int) {
 	joiner, ok := d.TwoPhaser.(TwoPhaseJoiner)
-	if !ok || p.Choose(scenario.At("join", round), 2) > 0 {
+	if !ok || !sometimes(p.Player, "Join", scenario.At("join", round), 2) {
 		return
 	}
 	p.persist(d, ops.Join, d.name+" "+p.Owner(), scenario.At("joining", round),
@@ -292,6 +292,9 @@ func (p *twoPhasePlayer) await(d *deal, label string) {
 // done says that the site has carried out the decision, if the object has Done.
 func (p *twoPhasePlayer) done(d *deal, label string) {
 	finisher, ok := d.TwoPhaser.(TwoPhaseFinisher)
+	if ok {
+		p.Optional("Done", d.decided && !d.over)
+	}
 	if !ok || d.over || !d.decided {
 		return
 	}
