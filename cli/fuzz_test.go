@@ -56,7 +56,8 @@ func TestManyDivergencesAreCounted(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		if lines := strings.Count(out.String(), "two runs differ"); lines != want || *j.Divergences != n {
+		if lines := strings.Count(out.String(), "two runs differ"); lines != want ||
+			*j.Divergences != n {
 			t.Errorf("%d divergences: counted %d, named in %d lines; want %d lines", n,
 				*j.Divergences, lines, want)
 		}

@@ -47,7 +47,8 @@ func (c *goCommand) Run(a *app) error {
 	file, err := overlayFile(root, env.GOVERSION, user, cache)
 	if err != nil {
 		return fmt.Errorf("go: no overlay of Go can be made: %w\n"+
-			"Plain go works for code that takes a connection or a dialer, such as that of an Env", err)
+			"Plain go works for code that takes a connection or a dialer, such as that of an Env",
+			err)
 	}
 	if built := a.announce(file, user); built != nil {
 		defer built()

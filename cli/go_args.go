@@ -30,7 +30,8 @@ func parseGoArgs(args []string) goArgs {
 	args = args[1:]
 	for len(args) > 0 {
 		arg := args[0]
-		name, value, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"),
+			"=")
 		flag := strings.HasPrefix(arg, "-") && arg != "-" && arg != "--"
 		if name == "args" && flag || arg == "--" || !flag && user.sub == "run" {
 			break

@@ -36,8 +36,9 @@ var brokenRules = map[string]mutant{
 			got.Data = []byte{}
 		}
 	},
-	"versions are not compared":          replaceCode(refstore.BadVersion, refstore.OK),
-	"ephemerals may have children":       replaceCode(refstore.NoChildrenForEphemerals, refstore.OK),
+	"versions are not compared": replaceCode(refstore.BadVersion, refstore.OK),
+	"ephemerals may have children": replaceCode(refstore.NoChildrenForEphemerals,
+		refstore.OK),
 	"nodes with children may be deleted": replaceCode(refstore.NotEmpty, refstore.OK),
 	"emoji are fine in a path":           replaceCode(refstore.BadArguments, refstore.OK),
 	"an invalid ACL is taken":            replaceCode(refstore.InvalidACL, refstore.OK),

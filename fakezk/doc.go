@@ -13,9 +13,9 @@
 // [Start] gives a [Server], [Server.Connect] a connected client, and both end with the test.
 // [Server.ConnectAs] has settings: a name, a timeout, options of the client, and a channel of
 // events. For code that makes its own connection use [Server.Dialer] and [HostProvider]. Code that
-// also dials by itself reaches the server of [Server.Host], in a program built by zksim go. A client
-// in another process connects to the address of [Server.Listen]. Outside of tests, use [New] and
-// [Server.Serve].
+// also dials by itself reaches the server of [Server.Host], in a program built by zksim go. A
+// client in another process connects to the address of [Server.Listen]. Outside of tests, use [New]
+// and [Server.Serve].
 //
 // The code under test talks to the Server through its client. The test calls methods of the Server:
 //

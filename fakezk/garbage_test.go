@@ -113,7 +113,8 @@ var garbageAfterHandshake = []struct {
 	{"check that succeeds", body(proto.OpCheck, "00000001 2f ffffffff"), ignored},
 	{"check that fails", body(proto.OpCheck, "00000002 2f61 ffffffff"),
 		answers(nextZxid, proto.NoNode)},
-	{"ping with a body", body(proto.OpPing, "dead beef"), ending{reply: &proto.ReplyHeader{Xid: -2}}},
+	{"ping with a body", body(proto.OpPing, "dead beef"),
+		ending{reply: &proto.ReplyHeader{Xid: -2}}},
 }
 
 var garbageBeforeHandshake = []struct {

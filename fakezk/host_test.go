@@ -61,7 +61,8 @@ func TestEachTestHasItsOwnHosts(t *testing.T) {
 func TestHostsInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := host(t)
-		check.OK(t, s.Inject(fault.Fault{Kind: fault.Delay, Op: "create", Request: 1, For: 2 * time.Second}))
+		check.OK(t, s.Inject(fault.Fault{Kind: fault.Delay, Op: "create", Request: 1,
+			For: 2 * time.Second}))
 		began := time.Now()
 		check.OK(t, announce("/late", net.DialTimeout))
 		if waited := time.Since(began); waited < 2*time.Second {

@@ -72,7 +72,8 @@ func TestLargeWorkGivesItsMemoryBack(t *testing.T) {
 			r.mustCall(&proto.Simple{Code: proto.OpCloseSession})
 		}},
 		{"a bad frame", func(_ *testing.T, _ *Server, r *raw) {
-			r.send(wire.AppendRequest(nil, 1, &proto.SetData{Data: make([]byte, 1<<20-100)})[:1<<19])
+			r.send(wire.AppendRequest(nil, 1,
+				&proto.SetData{Data: make([]byte, 1<<20-100)})[:1<<19])
 		}},
 		{"a load", func(t *testing.T, s *Server, _ *raw) {
 			var nodes []view.NodeSpec

@@ -155,9 +155,10 @@ func sessionNumber(name string) (n int, ok bool) {
 // checkName reports a name that DialerAs does not take.
 func checkName(name string) error {
 	_, numbered := sessionNumber(name)
-	if !numbered && !strings.HasPrefix(name, "0x") && !strings.ContainsFunc(name, func(r rune) bool {
-		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
+	if !numbered && !strings.HasPrefix(name, "0x") &&
+		!strings.ContainsFunc(name, func(r rune) bool {
+			return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) {
 		return nil
 	}
 	return fmt.Errorf("fakezk: name %q of a client: expected letters, digits, _ and -, "+

@@ -67,7 +67,8 @@ func TestAFaultThatNeverActsFailsTheTest(t *testing.T) {
 		clear               bool
 	}{
 		{"it acts", "/a", "", false},
-		{"it does not", "/b", "drop-reply op=create path=/a request=1: not fired, 0 requests", false},
+		{"it does not", "/b", "drop-reply op=create path=/a request=1: not fired, 0 requests",
+			false},
 		{"it need not", "/b", "", true},
 	} {
 		synctest.Test(t, func(t *testing.T) {

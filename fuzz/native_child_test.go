@@ -59,7 +59,8 @@ func TestFuzzTargets(t *testing.T) {
 		lines := headline.FindAllString(text, -1)
 		slices.Sort(lines)
 		if passed || len(lines) == 0 || len(slices.Compact(lines)) < len(lines) {
-			t.Errorf("%s: passed: %v; want violations of liveness, each once\n%s", about, passed, text)
+			t.Errorf("%s: passed: %v; want violations of liveness, each once\n%s", about, passed,
+				text)
 		}
 		return text
 	}

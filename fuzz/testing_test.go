@@ -95,7 +95,9 @@ func TestViolationsAreDrawn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
 	setFlag(t, "zksim.html", "pictures")
-	first := strings.Join(result("TestMine", func(t fuzz.TB) { fuzz.Test(t, clientLock()) }).log, "\n")
+	first := strings.Join(result("TestMine", func(t fuzz.TB) {
+		fuzz.Test(t, clientLock())
+	}).log, "\n")
 	file := saved(t, "TestMine")[0]
 	names, err := filepath.Glob("pictures/TestMine-liveness-*.html")
 	if err != nil || len(names) != 1 || !strings.Contains(first, "the picture: "+names[0]) {

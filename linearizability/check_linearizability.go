@@ -87,7 +87,8 @@ func decide[S comparable, O any](o sequential[S, O], events []event[O]) porcupin
 	return porcupine.Ok
 }
 
-// search asks porcupine whether the history is linearizable. The answer is Unknown beyond its bound.
+// search asks porcupine whether the history is linearizable. The answer is Unknown beyond its
+// bound.
 func search[S comparable, O any](o sequential[S, O], events []event[O]) porcupine.CheckResult {
 	steps := 0
 	ok := porcupine.CheckOperations(toModel(o, &steps), toOperations(inGoodOrder(events)))

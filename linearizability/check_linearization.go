@@ -25,8 +25,8 @@ type Ordered struct {
 }
 
 // Linearization is an order of the operations by the sequential model of the object. It runs the
-// check once more. ok is false if the kind of object has no sequential model, or if porcupine does not
-// decide the history.
+// check once more. ok is false if the kind of object has no sequential model, or if porcupine does
+// not decide the history.
 func (r Report) Linearization() (l Linearization, ok bool) {
 	if r.order == nil {
 		return Linearization{}, false

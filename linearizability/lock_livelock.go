@@ -19,9 +19,10 @@ func livelock(t lockTable) (v Verdict, bad bool) {
 		if z.owner == 0 || !within(t.nodes.holdDir, z.path) {
 			continue
 		}
-		if isHeldAt(t, z.created) || len(row) > 0 && slices.ContainsFunc(stops, func(step int64) bool {
-			return row[0].created <= step && step <= z.created
-		}) {
+		if isHeldAt(t, z.created) || len(row) > 0 &&
+			slices.ContainsFunc(stops, func(step int64) bool {
+				return row[0].created <= step && step <= z.created
+			}) {
 			row = nil
 			continue
 		}

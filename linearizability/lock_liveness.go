@@ -21,7 +21,8 @@ func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 		return []Verdict{kept}
 	}
 	wrong := slices.DeleteFunc(slices.Clone(stuck), func(op Op) bool {
-		return op.Kind == t.kind.acquire && holderAtRest(t, op) != nil && waitsForLiving(t, op, left)
+		return op.Kind == t.kind.acquire && holderAtRest(t, op) != nil &&
+			waitsForLiving(t, op, left)
 	})
 	if len(wrong) > 0 {
 		op := firstCause(t, wrong, left)

@@ -384,7 +384,8 @@ func TestZombieWindowIsMeasured(t *testing.T) {
 		t.Errorf("got %+v, want %+v", r.ZombieWindows, want)
 	}
 	if r.Granted != 2 || r.LongestWait != 2e6 || r.MaxHerd != 1 {
-		t.Errorf("got %d granted, the longest wait %s, herd %d", r.Granted, r.LongestWait, r.MaxHerd)
+		t.Errorf("got %d granted, the longest wait %s, herd %d", r.Granted, r.LongestWait,
+			r.MaxHerd)
 	}
 }
 

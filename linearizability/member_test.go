@@ -245,7 +245,8 @@ func TestInstancesWithNamesOfTheirOwn(t *testing.T) {
 			f.views("c", "a=1")
 		}},
 		{name: "gone with its last znode", bad: Answers,
-			says: "c's view (steps 2005 to 2006) shows a=1, as it was until step 4", build: func(f *fixture) {
+			says: "c's view (steps 2005 to 2006) shows a=1, as it was until step 4",
+			build: func(f *fixture) {
 				registers(f, "a", "n-1")
 				f.gone("a", "s/n-1")
 				f.passes(2 * time.Second)

@@ -56,7 +56,8 @@ func mapEvents[A, B any](events []event[A], op func(event[A]) B) []event[B] {
 	list := make([]event[B], len(events))
 	for i, e := range events {
 		list[i] = event[B]{
-			op: op(e), call: e.call, ret: e.ret, step: e.step, key: e.key, lane: e.lane, text: e.text,
+			op: op(e), call: e.call, ret: e.ret, step: e.step, key: e.key, lane: e.lane,
+			text: e.text,
 		}
 	}
 	return list

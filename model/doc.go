@@ -1,6 +1,6 @@
 // Package model specifies the objects that recipes build: [Lock], [ReentrantLock], [RWLock],
-// [Semaphore], [Queue], [PriorityQueue], [DelayQueue], [Counter], [Value], [Register], [Barrier] and
-// [Transaction], each as a sequential object, with one operation at a time.
+// [Semaphore], [Queue], [PriorityQueue], [DelayQueue], [Counter], [Value], [Register], [Barrier]
+// and [Transaction], each as a sequential object, with one operation at a time.
 //
 // Each object is a small comparable value with a method Step. Step returns the possible states
 // after an operation: none if the operation is impossible, and perhaps two if its outcome is

@@ -79,7 +79,8 @@ func hunts(l *lab) (string, error) {
 	}
 	took := time.Since(began)
 	return paragraph("All strategies in turns, %d implementations without a known bug, 2 clients, "+
-		"1 round: %s scenarios in %s s (%.0f per second), %d findings, %d undecided.", len(h.Hunts), thousands(h.Runs), seconds(took),
+		"1 round: %s scenarios in %s s (%.0f per second), %d findings, %d undecided.", len(h.Hunts),
+		thousands(h.Runs), seconds(took),
 		float64(h.Runs)/took.Seconds(), h.Findings, h.Undecided) +
 		shell("zksim "+quoted(args...)), nil
 }
@@ -202,7 +203,8 @@ func strategies(l *lab) (string, error) {
 	}
 	return paragraph("The number of exhibits that each strategy finds alone, within 1,000 "+
 		"scenarios each, with seed 1.") + shell("zksim gallery --runs 1000 --strategy NAME") +
-		table([]string{"strategy", "found", "scenarios until then: median / 90th percentile / maximum"},
+		table([]string{"strategy", "found",
+			"scenarios until then: median / 90th percentile / maximum"},
 			rows), nil
 }
 

@@ -86,10 +86,12 @@ func TestRandomRequestsAreMostlyGranted(t *testing.T) {
 		report := wantEqual(t, fake(t, settings), mutant(t, settings, n.fault()),
 			Options{Fresh: true, Families: []string{randomFamily}, Ops: 3000, Seed: 3})
 		row := report.Families[0]
-		t.Logf("%d operations, %d void; %d granted, %d refused, %d events", row.Operations, row.Void,
+		t.Logf("%d operations, %d void; %d granted, %d refused, %d events", row.Operations,
+			row.Void,
 			n.ok, n.refused, n.events)
 		if row.Void*100 >= row.Operations {
-			t.Errorf("%d of %d steps had no connection, want less than 1%%", row.Void, row.Operations)
+			t.Errorf("%d of %d steps had no connection, want less than 1%%", row.Void,
+				row.Operations)
 		}
 		if n.ok < 2*n.refused {
 			t.Errorf("%d granted and %d refused, want two thirds granted", n.ok, n.refused)

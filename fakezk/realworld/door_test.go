@@ -52,7 +52,8 @@ func TestFaultsActOnOwnConnections(t *testing.T) {
 	check.Is(t, lost, zk.ErrConnectionClosed, "the create whose reply is lost")
 	check.OK(t, again)
 	check.Equal(t, exists, true, "the node exists")
-	check.Equal(t, before != 0 && after == 0, true, "the session is unknown after the first own dial")
+	check.Equal(t, before != 0 && after == 0, true,
+		"the session is unknown after the first own dial")
 	for _, n := range result.Nodes {
 		if n.Path == "/own" {
 			t.Error("the node has outlived its session")
@@ -65,7 +66,8 @@ func TestOwnConnectionsThroughTLS(t *testing.T) {
 	t.Parallel()
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(sim.RootCA())
-	plan := []fault.Fault{{Kind: fault.DropReply, Client: "a", Op: "create", Path: "/own", Request: 1}}
+	plan := []fault.Fault{{Kind: fault.DropReply, Client: "a", Op: "create", Path: "/own",
+		Request: 1}}
 	var lost error
 	runReal(t, realWorld(startReal(t), plan, func(_ context.Context, c *realworld.Client) {
 		conn, _, err := zk.Connect([]string{c.Address()}, 4*time.Second,

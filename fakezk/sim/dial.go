@@ -68,7 +68,8 @@ const usualPatience = 127 * time.Second
 // address, and the address has no name.
 func (c *Client) ownNet() dialhook.Net {
 	return dialhook.Net{
-		Dial: func(ctx context.Context, address string, deadline time.Time) (net.Conn, error, bool) {
+		Dial: func(ctx context.Context, address string, deadline time.Time) (net.Conn, error,
+			bool) {
 			conn, err := c.dialItself(ctx, address, deadline)
 			return conn, err, true
 		},

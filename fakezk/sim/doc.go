@@ -42,9 +42,9 @@
 // A run is a testing/synctest bubble. Its time advances when every goroutine of the bubble is
 // blocked on a channel, a timer or a condition that was made in the bubble. A goroutine that waits
 // for a mutex, for the network or for a channel from outside, or that spins, stops the time;
-// Result.Frozen reports it. In a program built by zksim go ([Overlaid]) time passes for mutexes, the
-// network is the World's, and goroutines, maps and numbers are equal in each run. The clock of a
-// bubble begins at midnight UTC of 2000-01-01.
+// Result.Frozen reports it. In a program built by zksim go ([Overlaid]) time passes for mutexes,
+// the network is the World's, and goroutines, maps and numbers are equal in each run. The clock of
+// a bubble begins at midnight UTC of 2000-01-01.
 //
 // # Code without end
 //

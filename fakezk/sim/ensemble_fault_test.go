@@ -95,7 +95,8 @@ func TestFailovers(t *testing.T) {
 
 // TestEnsembleFaultsNeedAnEnsemble: one server refuses them.
 func TestEnsembleFaultsNeedAnEnsemble(t *testing.T) {
-	w := World{Plan: []fault.Fault{{Kind: fault.Lag, For: 2 * second, Client: "a", Request: 1}}, Clients: contenders(1, 1)}
+	w := World{Plan: []fault.Fault{{Kind: fault.Lag, For: 2 * second, Client: "a", Request: 1}},
+		Clients: contenders(1, 1)}
 	err := w.Validate()
 	want := `fault 1: "lag 2s client=a request=1" needs an ensemble of several servers`
 	if err == nil || err.Error() != want {

@@ -38,7 +38,8 @@ var waits = []string{"sync.", "semacquire", "chan ", "select", "IO wait"}
 // Stacks are the stacks of single goroutines in a text of Result.
 func Stacks(text string) iter.Seq[string] { return strings.SplitSeq(text, "\n\n") }
 
-// UsesNetwork reports whether the goroutine of a stack looks up or dials a host on the real network.
+// UsesNetwork reports whether the goroutine of a stack looks up or dials a host on the real
+// network.
 func UsesNetwork(stack string) bool {
 	return LooksUp(stack) || strings.Contains(stack, "\nnet.(*Dialer).Dial")
 }

@@ -64,7 +64,8 @@ var publishedCache = []Exhibit{
 	{Slug: "rewatched-without-rereading", Alias: "S4-7",
 		Title:  "the watch is set again, and nothing read",
 		Source: Report, Link: "https://github.com/naver/arcus-c-client/issues/53",
-		See: []string{"kazoo pull request 391", "kvtools/zookeeper", "docker/libkv", "go-kratos/kratos"},
+		See: []string{"kazoo pull request 391", "kvtools/zookeeper", "docker/libkv",
+			"go-kratos/kratos"},
 		Bug: "After the end of a session the watch is set again in the next one. A change " +
 			"between the two has no event, and the copy stays as it was.",
 		Property: liveness, Wrong: cacheOf(func(c *plainCache) {

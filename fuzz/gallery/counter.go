@@ -56,7 +56,9 @@ type counter struct {
 }
 
 func counterOf(bad counter, claims ...object.CounterClaims) scenario.Workload {
-	return object.Counter(func(env object.Env) object.Counterer { return bad.on(env.Conn) }, claims...)
+	return object.Counter(func(env object.Env) object.Counterer {
+		return bad.on(env.Conn)
+	}, claims...)
 }
 
 // crowded is a workload of clients that add without a pause.

@@ -314,7 +314,8 @@ func leaving(open func(*plainDouble) object.DoubleBarrierer) scenario.Workload {
 	w := object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
 		return open(newDouble(env.Conn, env.Size, func(b *plainDouble) { b.watches = false }))
 	})
-	return judgedBy(beside(w, doubleDir), "who leaves wakes one, but for the last", leaverWakesSeveral)
+	return judgedBy(beside(w, doubleDir), "who leaves wakes one, but for the last",
+		leaverWakesSeveral)
 }
 
 // orderly is a member that leaves as the guide says: the first waits for the last, and the others,

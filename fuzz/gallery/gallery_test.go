@@ -46,7 +46,8 @@ func TestExhibitsAreDescribed(t *testing.T) {
 		case e.HasStory() && (e.Published() != (e.Remark == "") || !sentence.MatchString(e.Bug)):
 			t.Errorf("%s: source %q, remark %q, bug %q", e.Slug, e.Source, e.Remark, e.Bug)
 		case e.Title == "" || !slices.Contains(known, e.Property):
-			t.Errorf("%s: title %q, property %q: expected one of %q", e.Slug, e.Title, e.Property, known)
+			t.Errorf("%s: title %q, property %q: expected one of %q", e.Slug, e.Title, e.Property,
+				known)
 		}
 		seen[e.Slug], seen[e.Alias] = true, true
 	}
@@ -80,7 +81,8 @@ func TestScenariosStillShow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if file.Scenario.Workload.Impl != e.Slug || file.Property != e.Property || file.Trace == "" {
+			if file.Scenario.Workload.Impl != e.Slug || file.Property != e.Property ||
+				file.Trace == "" {
 				t.Errorf("the scenario is one of %s for %q; want %s for %q, with its trace",
 					file.Scenario.Workload.Impl, file.Property, e.Slug, e.Property)
 			}

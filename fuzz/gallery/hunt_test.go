@@ -28,7 +28,8 @@ const (
 
 // TestHunt finds exhibits from nothing but their recipes, makes their scenarios small, and lets
 // the right recipes survive the same hunts. All of it but the times is decided by the seed, which
-// is 1. Without -full it takes a sample of each kind, and makes nothing small: the tests of hunt do.
+// is 1. Without -full it takes a sample of each kind, and makes nothing small: the tests of hunt
+// do.
 func TestHunt(t *testing.T) {
 	took := readHunts(t)
 	chosen := sample(stories(t), took)
@@ -93,8 +94,10 @@ func hunted(t *testing.T, e gallery.Exhibit) gallery.Hunted {
 		t.Fatalf("not found in %d scenarios, in %v", h.Runs, h.Took)
 	}
 	s := h.Minimal.Scenario
-	t.Logf("%d scenarios, %v, shrunk in %v to %d clients, %d rounds, %v: %s", h.Runs, h.Took.Round(time.Millisecond),
-		h.Shrinking.Round(time.Millisecond), s.Script.Clients, s.Script.Rounds, s.Plan, h.Minimal.Summary())
+	t.Logf("%d scenarios, %v, shrunk in %v to %d clients, %d rounds, %v: %s", h.Runs,
+		h.Took.Round(time.Millisecond),
+		h.Shrinking.Round(time.Millisecond), s.Script.Clients, s.Script.Rounds, s.Plan,
+		h.Minimal.Summary())
 	return h
 }
 

@@ -55,7 +55,8 @@ func together(h linearizability.History, begins, ends func(linearizability.Op) b
 	for _, first := range granted {
 		end := endOf(h, first, ends)
 		for _, second := range granted {
-			if second.Client != first.Client && second.Return > first.Return && second.Return < end {
+			if second.Client != first.Client && second.Return > first.Return &&
+				second.Return < end {
 				return fmt.Errorf("%s has it since step %d, and %s since step %d",
 					first.Client, first.Return, second.Client, second.Return)
 			}

@@ -9,7 +9,8 @@ import (
 // kinds are the kinds of objects, each with its right base and its exhibits.
 var kinds = []kind{
 	{"lock", lockOf(), slices.Concat(publishedLockOrder, publishedLockOwnNode, publishedLockWait,
-		publishedLockRelease, publishedLockGo), slices.Concat(plantedLocks, carelessLocks, rareLocks)},
+		publishedLockRelease, publishedLockGo),
+		slices.Concat(plantedLocks, carelessLocks, rareLocks)},
 	{"single-node-lock", singleOf(), publishedLockSingle, nil},
 	{"reentrant", reentrantOf(), publishedReentrant, plantedReentrant},
 	{"revocable", builtIn("revocable", "recipes.RevocableLock"), nil, plantedRevocableLocks},

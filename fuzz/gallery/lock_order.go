@@ -47,7 +47,9 @@ var publishedLockOrder = []Exhibit{
 			"directory have wrapped they are negative. Without their sign the order is reversed: " +
 			"the latest node is first.",
 		Property: safety, Wrong: wrapped(lockOf(func(l *plainLock) {
-			l.order = func(a, b string) int { return cmp.Compare(afterLastMinus(a), afterLastMinus(b)) }
+			l.order = func(a, b string) int {
+				return cmp.Compare(afterLastMinus(a), afterLastMinus(b))
+			}
 		})), Right: wrapped(lockOf())},
 	{Slug: "numbers-compared-as-text", Alias: "B4",
 		Title:  "sequence numbers are compared as text",
@@ -65,7 +67,9 @@ var publishedLockOrder = []Exhibit{
 			"a GUID, and a newcomer may sort before the owner.",
 		Property: safety, Wrong: stuck(lockOf(func(l *plainLock) {
 			// wrong: names do not tell the age
-			l.order = func(a, b string) int { return cmp.Or(bySequence(a, b), strings.Compare(a, b)) }
+			l.order = func(a, b string) int {
+				return cmp.Or(bySequence(a, b), strings.Compare(a, b))
+			}
 		})), Right: stuck(lockOf(func(l *plainLock) { l.ahead = l.elder }))},
 	{Slug: "negative-numbers-skipped", Alias: "G9",
 		Title:  "the Go client's lock among negative numbers",

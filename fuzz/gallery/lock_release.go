@@ -42,7 +42,8 @@ var publishedLockRelease = []Exhibit{
 	{Slug: "holder-not-told-of-expiry", Alias: "B51",
 		Title:  "the holder is never told of the expiry",
 		Source: Report, Link: "https://github.com/docker-archive/classicswarm/issues/2654",
-		See: []string{"libkv PR 156", "B22 (CURATOR-206)", "G13", "docker-archive/leadership issue 9"},
+		See: []string{"libkv PR 156", "B22 (CURATOR-206)", "G13",
+			"docker-archive/leadership issue 9"},
 		Bug: "Lock returns a channel that is closed when the lock is lost. Nothing closes it " +
 			"when the session expires, so a primary that has been replaced works on, for as long " +
 			"as it likes.",

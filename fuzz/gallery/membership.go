@@ -135,8 +135,10 @@ var publishedMembership = []Exhibit{
 			"second list has more. Then it begins anew, and the next list with a watch is what " +
 			"it compares with. What has come between these two lists is never told.",
 		Property: liveness,
-		Wrong:    gathering(func(round int) bool { return round == 0 }), // wrong: each may have news
-		Right:    gathering(func(int) bool { return true })},
+		Wrong: gathering(func(round int) bool {
+			return round == 0
+		}), // wrong: each may have news
+		Right: gathering(func(int) bool { return true })},
 }
 
 var plantedMembership = []Exhibit{
@@ -159,7 +161,8 @@ var plantedMembership = []Exhibit{
 			names, err := m.list()
 			for _, name := range names {
 				if name != m.name {
-					err = errors.Join(err, ignore(m.conn.Delete(membersDir+"/"+name, -1), zk.ErrNoNode))
+					err = errors.Join(err,
+						ignore(m.conn.Delete(membersDir+"/"+name, -1), zk.ErrNoNode))
 				}
 			}
 			return names, err
@@ -470,7 +473,8 @@ func discovering(waits func(there bool) bool) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		if p.Index() > 0 {
 			_ = do(p, ops.Join, p.Name(), func(context.Context) error {
-				return errors.Join(makeSurely(p.Conn(), service), makeSurely(p.Conn(), service+"/"+p.Name()))
+				return errors.Join(makeSurely(p.Conn(), service),
+					makeSurely(p.Conn(), service+"/"+p.Name()))
 			})
 			return
 		}

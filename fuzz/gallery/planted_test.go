@@ -104,7 +104,8 @@ func isFoundByItsScriptOnly(t *testing.T, e gallery.Exhibit) {
 }
 
 // search returns the first violation of some seeds without faults, or nil.
-func search(t *testing.T, w scenario.Workload, script scenario.Script, seeds uint64) *scenario.Outcome {
+func search(t *testing.T, w scenario.Workload, script scenario.Script,
+	seeds uint64) *scenario.Outcome {
 	t.Helper()
 	for seed := range seeds {
 		o := run(t, scenario.Scenario{Workload: w, Script: script, Seed: seed})
@@ -135,7 +136,8 @@ func TestBasesSurvive(t *testing.T) {
 				survivesSweep(t, scenario.Scenario{Workload: base, Script: script, Seed: 1})
 				return
 			}
-			found, err := hunt.Hunt{Workload: base, Script: script, Seed: 1, Runs: few}.Run(t.Context())
+			found, err := hunt.Hunt{Workload: base, Script: script, Seed: 1,
+				Runs: few}.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +175,8 @@ func TestServicesMayStayOnlyIfEmptiedLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := run(t, scenario.Scenario{
-		Workload: named[0].Wrong, Script: scenario.DefaultScript, Seed: 1, Plan: []fault.Fault{reap},
+		Workload: named[0].Wrong, Script: scenario.DefaultScript, Seed: 1,
+		Plan: []fault.Fault{reap},
 	})
 	v, judged := o.Report.Verdict(linearizability.Orphans)
 	if len(o.Result.Missed) > 0 || !judged || v.Status != linearizability.Violated {

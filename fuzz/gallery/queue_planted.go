@@ -10,7 +10,9 @@ import (
 
 var plantedQueues = []Exhibit{
 	{Title: "never wakes a take", Property: liveness, Wrong: queueOf(func(q *plainQueue) {
-		q.await = func(ctx context.Context, _ <-chan zk.Event) error { return awaitChange(ctx, nil) }
+		q.await = func(ctx context.Context, _ <-chan zk.Event) error {
+			return awaitChange(ctx, nil)
+		}
 	})},
 	{Title: "loses what it took when cancelled", Property: delivery,
 		Wrong: openQueue(func(q *plainQueue) object.Queuer { return cancelledQueue{q} })},

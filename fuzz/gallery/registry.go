@@ -48,7 +48,9 @@ var publishedRegistry = []Exhibit{
 			var shown []recipes.Instance // wrong: nothing is ever removed
 			r.show = func(all []recipes.Instance) []recipes.Instance {
 				for _, i := range all {
-					same := func(s recipes.Instance) bool { return s.Service == i.Service && s.ID == i.ID }
+					same := func(s recipes.Instance) bool {
+						return s.Service == i.Service && s.ID == i.ID
+					}
 					if at := slices.IndexFunc(shown, same); at >= 0 {
 						shown[at] = i
 					} else {

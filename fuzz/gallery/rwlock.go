@@ -55,7 +55,8 @@ var publishedRwlock = []Exhibit{
 		Property: safety, Wrong: readWriteOf(func(l *plainLock) {
 			waited := ""
 			l.ahead = func(queue []string) (ahead string, err error) {
-				if waited != "" && !slices.Contains(queue, waited) && slices.Contains(queue, l.own) {
+				if waited != "" && !slices.Contains(queue, waited) &&
+					slices.Contains(queue, l.own) {
 					return "", l.confirm() // wrong: there may be others
 				}
 				waited, err = l.conflicting(queue)
@@ -97,7 +98,9 @@ var plantedRwlock = []Exhibit{
 	})},
 	{Title: "writers wait for writers only", Property: safety,
 		Wrong: readWriteOf(func(l *plainLock) {
-			l.contender = func(name string) bool { return !reads(name) || name == l.own || reads(l.own) }
+			l.contender = func(name string) bool {
+				return !reads(name) || name == l.own || reads(l.own)
+			}
 		})},
 	{Title: "every waiter that is woken owns the lock", Property: safety,
 		Wrong: readWriteOf(ownsWhenWoken)},

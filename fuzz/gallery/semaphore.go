@@ -33,7 +33,8 @@ var publishedSemaphore = []Exhibit{
 			"The release throws, and the reason of the failure is lost.",
 		Property: "panic", Wrong: beside(object.Semaphore(func(env object.Env) object.Acquirer {
 			return guarded{leases{conn: env.Conn, dir: leasesDir}}
-		}, object.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir}), mutexDir, leasesDir)},
+		}, object.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir}), mutexDir,
+			leasesDir)},
 }
 
 // leases is a plain lock with two places as a semaphore; each lease has a node.

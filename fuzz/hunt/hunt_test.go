@@ -36,7 +36,8 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 					t.Fatal(err)
 				}
 				if found.First() == nil || found.First().Property() != c.property {
-					t.Errorf("seed %d: no violation of %s in %d runs", 1+seed, c.property, found.Runs)
+					t.Errorf("seed %d: no violation of %s in %d runs", 1+seed, c.property,
+						found.Runs)
 				}
 			}
 		})
@@ -169,7 +170,8 @@ func TestMethodsThatWereNeverCalledAreListed(t *testing.T) {
 	t.Parallel()
 	for runs, never := range map[int][]string{1: {"Poll"}, 200: nil} {
 		found, err := hunt.Hunt{
-			Workload: builtin(t, "queue", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+			Workload: builtin(t, "queue", ""), Script: scenario.Script{Clients: 1, Rounds: 1},
+			Seed: 1,
 			Runs: runs,
 		}.Run(t.Context())
 		if err != nil {

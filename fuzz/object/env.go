@@ -27,7 +27,8 @@ type Env struct {
 	// by zksim go, and then any other address is as good; see [sim.Overlaid]. In a real world it is
 	// a port of the proxy.
 	Address string
-	// RootCA is a certificate, as PEM, for code that connects to Address through TLS; see [sim.RootCA].
+	// RootCA is a certificate, as PEM, for code that connects to Address through TLS; see
+	// [sim.RootCA].
 	RootCA []byte
 	// Name is a name for the owner of the object. No other client has it.
 	Name string

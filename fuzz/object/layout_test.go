@@ -106,7 +106,8 @@ func TestLayoutsAreJudgedAlike(t *testing.T) {
 					}, seed)
 					for _, v := range report.Verdicts {
 						key, got := v.Property, v.Status.String()
-						if key == linearizability.Fencing || key == linearizability.Linearizability {
+						if key == linearizability.Fencing ||
+							key == linearizability.Linearizability {
 							key += fmt.Sprint(", token ", withToken)
 						}
 						if want, known := verdicts[key]; known && got != want {

@@ -123,7 +123,8 @@ func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
 	return linearizability.Membership{
 		Path: c.Path, Services: c.Services, Instance: c.Instance,
 		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
-		Data: c.Rivals || c.Instance != nil, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
+		Data: c.Rivals || c.Instance != nil, Rivals: c.Rivals, Late: late(e.Plan),
+		Hidden: []string{secret},
 	}
 }
 

@@ -146,13 +146,15 @@ func unusual(n uint64) map[string]scenario.Workload {
 			Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"},
 		}}),
 		"revocable without loss": object.Revocable(func(env object.Env) object.RevocableLocker {
-			return struct{ object.RevocableLocker }{recipes.NewRevocableLock(conn(env), env.Path, timeout)}
+			return struct{ object.RevocableLocker }{recipes.NewRevocableLock(conn(env), env.Path,
+				timeout)}
 		}),
 		"semaphore without tokens": object.Semaphore(func(env object.Env) object.Acquirer {
 			return numberless{recipes.NewSemaphore(conn(env), env.Path, 2, timeout)}
 		}, object.SemaphoreClaims{
-			LockClaims: object.LockClaims{LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"}},
-			Nodes:      "/semaphore/leases",
+			LockClaims: object.LockClaims{LeavesAtRest: []string{"/semaphore/leases",
+				"/semaphore/lock"}},
+			Nodes: "/semaphore/leases",
 		}),
 		"polling rwlock": object.RWLock(func(env object.Env) object.RWLocker {
 			return &pollingRWLock{seats: polling(env, period)}
@@ -235,7 +237,9 @@ func (l *pollingRWLock) Lock(ctx context.Context) error {
 }
 
 func (l *pollingRWLock) RLock(ctx context.Context) error {
-	err := l.lock(ctx, "read", func(before []string) bool { return !slices.Contains(before, "write") })
+	err := l.lock(ctx, "read", func(before []string) bool {
+		return !slices.Contains(before, "write")
+	})
 	if err == nil {
 		l.reading++
 	}

@@ -92,7 +92,8 @@ func (p *valuePlayer) read(turn int) {
 		nextPatience+time.Duration(p.Choose(scenario.At("read", turn), 1000))*time.Microsecond)
 	defer cancel()
 	look := p.value().Get
-	if a, ok := p.value().(Awaiter); ok && sometimes(p.Player, "Next", scenario.At("next", turn), 3) {
+	if a, ok := p.value().(Awaiter); ok &&
+		sometimes(p.Player, "Next", scenario.At("next", turn), 3) {
 		look = func(ctx context.Context) (recipes.ValueState, error) { return a.Next(ctx, p.seen) }
 	}
 	c := p.Begin(ops.Read, "")

@@ -21,7 +21,8 @@ func (r reader) blamed() []string {
 			continue
 		}
 		for _, c := range r.Result.Changes {
-			if path := r.rename(c.Path); slices.Contains(v.Steps, c.Step) || names(v.Summary, path) {
+			if path := r.rename(c.Path); slices.Contains(v.Steps, c.Step) ||
+				names(v.Summary, path) {
 				add(path)
 			}
 		}

@@ -197,7 +197,8 @@ func hostileRun(t *testing.T) *scenario.Outcome {
 	return play(t, scenario.Scenario{Seed: 1, Script: scenario.Script{Clients: 1, Rounds: 1},
 		Plan: plan(t, "cut client=a request=1"),
 		Workload: scenario.Workload{
-			Name: evil, Impl: evil, Nodes: map[string]string{"/" + strings.ReplaceAll(evil, "/", "|"): evil},
+			Name: evil, Impl: evil,
+			Nodes: map[string]string{"/" + strings.ReplaceAll(evil, "/", "|"): evil},
 			Play: func(p *scenario.Player, _ scenario.Script) {
 				_ = p.Do(evil, evil, func(context.Context) (linearizability.Result, error) {
 					_, _, err := p.Conn().Get("/" + strings.ReplaceAll(evil, "/", "|"))

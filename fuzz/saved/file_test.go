@@ -494,7 +494,8 @@ func TestSaveReplacesTheWholeFile(t *testing.T) {
 	if text, err := io.ReadAll(old); err != nil || !strings.Contains(string(text), "\nseed: 1\n") {
 		t.Errorf("the old file, %v:\n%s\nwant seed: 1", err, text)
 	}
-	if loaded, err := saved.Load(name, object.Workloads().Find); err != nil || loaded.Scenario.Seed != 2 {
+	if loaded, err := saved.Load(name, object.Workloads().Find); err != nil ||
+		loaded.Scenario.Seed != 2 {
 		t.Errorf("%v, seed %d; want 2", err, loaded.Scenario.Seed)
 	}
 	onlyFile(t, filepath.Dir(name), "f.yaml")

@@ -70,6 +70,7 @@ func reportText(o *Outcome) string {
 		fmt.Fprintf(&b, "%+v\n", v)
 	}
 	fmt.Fprintf(&b, "%s\nlost %q, doubled %q\nreached %q\nhangs %s\n",
-		strings.Join(o.Measurements(), "\n"), o.Report.Lost, o.Report.Duplicated, o.Reached, o.Hangs)
+		strings.Join(o.Measurements(), "\n"), o.Report.Lost, o.Report.Duplicated, o.Reached,
+		o.Hangs)
 	return b.String()
 }

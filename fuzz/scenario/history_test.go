@@ -51,7 +51,8 @@ func TestSummaryNamesAPollAndALostDelete(t *testing.T) {
 		Plan: plan(t, "drop-request client=a op=delete request=1"),
 	})
 	v, _ := o.Report.Verdict(linearizability.Liveness)
-	if v.Status != linearizability.Violated || !strings.HasPrefix(v.Summary, "client a polls /lock, ") ||
+	if v.Status != linearizability.Violated ||
+		!strings.HasPrefix(v.Summary, "client a polls /lock, ") ||
 		!strings.Contains(v.Summary, "a delete of it was lost at step ") {
 		t.Errorf("liveness: %s", v)
 	}

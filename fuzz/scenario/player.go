@@ -57,7 +57,8 @@ type client interface {
 	Conn() *zk.Conn
 	// Connect makes one more connection, and returns its session events, too.
 	Connect() (*zk.Conn, <-chan zk.Event)
-	// Session is the session of Conn, 0 if the client has called Connect or its own code has dialed.
+	// Session is the session of Conn, 0 if the client has called Connect or its own code has
+	// dialed.
 	Session() int64
 	// Address is an address for the client's own code to dial.
 	Address() string

@@ -20,7 +20,8 @@ func TestStories(t *testing.T) {
 	for _, name := range []string{"zk-lock-waits-for-itself", "apache-queue-loses-an-element"} {
 		t.Run(name, func(t *testing.T) {
 			file, err := saved.Load(
-				filepath.Join("..", "object", "testdata", "scenarios", name+".yaml"), object.Workloads().Find,
+				filepath.Join("..", "object", "testdata", "scenarios", name+".yaml"),
+				object.Workloads().Find,
 			)
 			if err != nil {
 				t.Fatal(err)

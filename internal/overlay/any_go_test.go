@@ -39,7 +39,8 @@ func TestAnyGo(t *testing.T) {
 	if len(want) != 2 || want["1"] == want["2"] {
 		t.Errorf("hashes by seed: %v", want)
 	}
-	plain := hashes(t, output(t, dir, nil, "go", "test", "-run", "TestHashes$", "-count=1", "-v", "."))
+	plain := hashes(t, output(t, dir, nil, "go", "test", "-run", "TestHashes$", "-count=1", "-v",
+		"."))
 	if len(plain["1"]) < 2 {
 		t.Errorf("without the overlay seed 1 gives %s only", plain["1"])
 	}

@@ -4,8 +4,8 @@ package overlay
 // the numbers of lines stay.
 type edit struct {
 	file string // below GOROOT/src
-	// in is the function or type with the place, such as "lockSlow", "(*Mutex).lockSlow" or "type g".
-	// Without it, the place is anywhere in the file.
+	// in is the function or type with the place, such as "lockSlow", "(*Mutex).lockSlow" or "type
+	// g". Without it, the place is anywhere in the file.
 	in string
 	// find is the text to replace, which must be there the given number of times, 0 means once. "{"
 	// is the beginning of the body, and "}" its end: there, text is inserted.
@@ -66,7 +66,8 @@ var edits = []edit{
 	{file: "runtime/synctest.go", in: "(*synctestBubble).maybeWakeLocked",
 		find: "bubble.active > 0", with: "bubble.active > 0 || zksimAwaitsOutside(bubble)"},
 	{file: "runtime/synctest.go", in: "synctestidle_c",
-		find: "gp.bubble.active == 1", with: "gp.bubble.active == 1 && !zksimAwaitsOutside(gp.bubble)"},
+		find: "gp.bubble.active == 1",
+		with: "gp.bubble.active == 1 && !zksimAwaitsOutside(gp.bubble)"},
 	{file: "runtime/sema.go", in: "internal_sync_runtime_SemacquireMutex", find: "{",
 		with: "getg().zksim.sema = uintptr(unsafe.Pointer(addr));"},
 	{file: "runtime/sema.go", in: "sync_runtime_SemacquireRWMutexR", find: "{",
@@ -88,10 +89,12 @@ var edits = []edit{
 	{file: "sync/rwmutex.go", in: "(*RWMutex).RLock", find: "if rw.readerCount.Add(1) < 0",
 		with: "if readers := rw.readerCount.Add(1); readers < 0 || zksimOn != 0"},
 	{file: "sync/rwmutex.go", in: "(*RWMutex).RLock",
-		find: "runtime_SemacquireRWMutexR(&rw.readerSem, false, 0)", with: "zksimRLock(rw, readers)"},
+		find: "runtime_SemacquireRWMutexR(&rw.readerSem, false, 0)",
+		with: "zksimRLock(rw, readers)"},
 	{file: "sync/rwmutex.go", in: "(*RWMutex).TryRLock", find: "return true",
 		with: "if zksimOn != 0 { zksimHold(&rw.writerSem) }; return true"},
-	{file: "sync/rwmutex.go", in: "(*RWMutex).RUnlock", find: "r < 0", with: "r < 0 || zksimOn != 0"},
+	{file: "sync/rwmutex.go", in: "(*RWMutex).RUnlock", find: "r < 0",
+		with: "r < 0 || zksimOn != 0"},
 	{file: "sync/rwmutex.go", in: "(*RWMutex).rUnlockSlow", find: "{",
 		with: "if zksimOn != 0 { zksimDrop(&rw.writerSem); if r >= 0 { return } };"},
 	{file: "sync/rwmutex.go", in: "(*RWMutex).Lock", find: "rw.w.Lock()",

@@ -29,7 +29,8 @@ func TestEveryPlaceIsInThisGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Make(root, runtime.Version(), cache); err != nil || !maps.Equal(again, replace) {
+	if again, err := Make(root, runtime.Version(), cache); err != nil ||
+		!maps.Equal(again, replace) {
 		t.Errorf("a second call: %v, %v", again, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(replace)) {

@@ -11,9 +11,9 @@ import (
 )
 
 // Jepsen reads a history of Jepsen, as in history.edn: maps with :process, :type, :f, :value and
-// perhaps :time and :error, one behind the other or in a vector. kind is one of [Kinds]. key chooses
-// the object if there are many, each with a key, as jepsen.independent writes them; "" if there is
-// one.
+// perhaps :time and :error, one behind the other or in a vector. kind is one of [Kinds]. key
+// chooses the object if there are many, each with a key, as jepsen.independent writes them; "" if
+// there is one.
 func Jepsen(r io.Reader, kind, key string) (linearizability.History, error) {
 	b, err := newBuilder(kind, key)
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 //	{"ClientId":0,"Input":{"op":"write","value":1},"Call":100,"Output":null,"Return":250}
 //
 // The input has op and value, the value of a cas is [old, new]. The output is the value that was
-// read or taken, or null. An output {"unknown":true} says that the operation may have had an effect,
-// and {"failed":true} that it had none. Call and Return are nanoseconds. kind and key are those of
-// [Jepsen]; with a key, the input has key.
+// read or taken, or null. An output {"unknown":true} says that the operation may have had an
+// effect, and {"failed":true} that it had none. Call and Return are nanoseconds. kind and key are
+// those of [Jepsen]; with a key, the input has key.
 func Porcupine(r io.Reader, kind, key string) (linearizability.History, error) {
 	b, err := newBuilder(kind, key)
 	if err != nil {

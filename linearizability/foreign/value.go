@@ -91,7 +91,8 @@ func (v value) noPair() error {
 // oldNew is the input of a CAS of a register.
 func (v value) oldNew() (string, error) {
 	if len(v.list) != 2 || v.list[1].isNil() {
-		return "", fmt.Errorf("value of cas: %s; expected a list of an old and a new value", v.text())
+		return "", fmt.Errorf("value of cas: %s; expected a list of an old and a new value",
+			v.text())
 	}
 	if v.list[0].isNil() {
 		return linearizability.OldNew(nil, v.list[1].text()), nil

@@ -117,8 +117,9 @@ func (e *Engine) Tick(now time.Time) Reaction {
 }
 
 // endSession applies closeSession on behalf of the server and then closes the session's connection,
-// which is first notified of its own ephemerals. A follower does so when it applies the transaction. (The real server closes it from another thread
-// than it fires the watches, so any number of the last notifications may be lost.)
+// which is first notified of its own ephemerals. A follower does so when it applies the
+// transaction. (The real server closes it from another thread than it fires the watches, so any
+// number of the last notifications may be lost.)
 //
 // Source: FinalRequestProcessor.processRequest, closeSession.
 func (e *Engine) endSession(s *session, now int64) {

@@ -33,7 +33,8 @@ func newConversation(t *testing.T) *conversation {
 			TickTime: time.Second, MinSessionTimeout: 2 * time.Second,
 			MaxSessionTimeout:      20 * time.Second,
 			ContainerCheckInterval: 3 * time.Second, SuperDigest: superDigest, EnforceQuota: true,
-			SASLUsers: map[string]string{"u": "p"}, Nonce: func() string { return "n" }, Digests: true,
+			SASLUsers: map[string]string{"u": "p"}, Digests: true,
+			Nonce: func() string { return "n" },
 		}, now),
 	}
 }

@@ -70,7 +70,8 @@ func (e *Engine) reap(now int64) {
 			continue
 		}
 		e.apply(
-			e.leader.store.Prepare(&proto.DeleteContainer{Path: e.reaper.queue[0]}, state.Caller{}, now),
+			e.leader.store.Prepare(&proto.DeleteContainer{Path: e.reaper.queue[0]}, state.Caller{},
+				now),
 		)
 		e.reaper.queue = e.reaper.queue[1:]
 		e.reaper.nextDelete += deleteEveryMs

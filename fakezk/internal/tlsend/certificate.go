@@ -38,7 +38,8 @@ var authority = sync.OnceValue(func() *x509.Certificate {
 func sign(template, parent *x509.Certificate) []byte {
 	template.NotBefore = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 	template.NotAfter = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, authorityKey.Public(), authorityKey)
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, authorityKey.Public(),
+		authorityKey)
 	if err != nil {
 		panic(fmt.Sprintf("tlsend: %v", err)) // only a wrong template of ours can do it
 	}
