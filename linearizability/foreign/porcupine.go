@@ -138,22 +138,22 @@ func startsArray(in *bufio.Reader) bool {
 func (o *operation) about(key string) (bool, error) {
 	own, err := jsonValue(o.Input.Key)
 	if err != nil {
-		return false, fmt.Errorf("Input.key: %w", err)
+		return false, fmt.Errorf("field Input.key: %w", err)
 	}
 	switch {
 	case o.ClientID == nil:
-		return false, errors.New("ClientId: the field is missing")
+		return false, errors.New("field ClientId is missing")
 	case o.Return < o.Call:
-		return false, fmt.Errorf("Return: %d, before Call: %d", o.Return, o.Call)
+		return false, fmt.Errorf("field Return: %d, before Call: %d", o.Return, o.Call)
 	case key == "" && !own.isNil():
-		return false, fmt.Errorf("Input.key: %s; choose one key, by --key: each key is an object",
+		return false, fmt.Errorf("field Input.key: %s; choose one key, by --key: each key is an object",
 			own.text())
 	}
 	if o.value, err = jsonValue(o.Input.Value); err != nil {
-		return false, fmt.Errorf("Input.value: %w", err)
+		return false, fmt.Errorf("field Input.value: %w", err)
 	}
 	if o.output, err = jsonValue(o.Output); err != nil {
-		return false, fmt.Errorf("Output: %w", err)
+		return false, fmt.Errorf("field Output: %w", err)
 	}
 	return key == own.text(), nil
 }
