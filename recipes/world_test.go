@@ -3,6 +3,7 @@ package recipes_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +17,11 @@ import (
 // worlds is the number of worlds for each test of the parts that no workload of fuzz/object plays.
 const worlds = 10
 
-// randomPlan draws up to three faults for clients a, b, c.
+// randomPlan draws up to three faults for clients a, b, c. A process that dies would leave its nodes.
 func randomPlan(seed uint64) []fault.Fault {
-	rng, kinds := rand.New(rand.NewPCG(seed, 7)), fault.KindsFor(1)
+	rng := rand.New(rand.NewPCG(seed, 7))
+	kinds := slices.DeleteFunc(fault.KindsFor(1),
+		func(info fault.KindInfo) bool { return info.Kind.EndsProcess() })
 	var plan []fault.Fault
 	for range rng.IntN(4) {
 		k := kinds[rng.IntN(len(kinds))]
