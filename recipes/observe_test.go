@@ -27,6 +27,14 @@ func (o *observed) add(e Event) {
 	o.events = append(o.events, e)
 }
 
+// event is the n-th event so far, from 0.
+func (o *observed) event(n int) Event {
+	time.Sleep(time.Millisecond) // see kinds
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.events[n]
+}
+
 // kinds returns the kinds so far, and forgets the events.
 func (o *observed) kinds() string {
 	time.Sleep(time.Millisecond) // the end of a hold is told in the background
@@ -50,7 +58,7 @@ func TestObserversHearOfWaitsAndHolds(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		mustUnlock(t, holder)
 		check.OK(t, <-got)
-		if took := seen.events[1].Took; took < 3*time.Second || took > 5*time.Second {
+		if took := seen.event(1).Took; took < 3*time.Second || took > 5*time.Second {
 			t.Errorf("the grant came after %v; expected 3s and the start", took)
 		}
 		check.Equal(t, seen.kinds(), "wait grant")
@@ -60,7 +68,7 @@ func TestObserversHearOfWaitsAndHolds(t *testing.T) {
 		check.Equal(t, seen.kinds(), "grant")
 		time.Sleep(time.Second)
 		c.Expire()
-		if took := seen.events[0].Took; took < time.Second || took > 2*time.Second {
+		if took := seen.event(0).Took; took < time.Second || took > 2*time.Second {
 			t.Errorf("held for %v; expected 1s", took)
 		}
 		check.Equal(t, seen.kinds(), "loss")
@@ -77,8 +85,8 @@ func TestObserversHearOfLostReplies(t *testing.T) {
 		l := NewLock(c, "/l", Observe(seen.add), Observe(counts.Count))
 		c.On("create", 1, rule{Fault: fault.DropReply})
 		mustLock(t, l)
-		check.Is(t, seen.events[0].Err, zk.ErrConnectionClosed)
-		check.Equal(t, seen.events[1].Path, "/l")
+		check.Is(t, seen.event(0).Err, zk.ErrConnectionClosed)
+		check.Equal(t, seen.event(1).Path, "/l")
 		check.Equal(t, seen.kinds(), "retry answer grant")
 		mustClose(t, l)
 		check.Equal(t, fmt.Sprint(&counts),
