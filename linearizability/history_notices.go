@@ -20,7 +20,7 @@ func (k NoticeKind) among(kinds []NoticeKind) bool {
 	return slices.Contains(kinds, k) || k == Died && slices.Contains(kinds, SessionExpired)
 }
 
-// diedIn reports whether the process of the client died during a call, or right after it.
+// diedIn reports whether the process of the client died during a call.
 func (h History) diedIn(op Op) bool {
 	died, ok := h.notice(op.Client, op.Call, Died)
 	return ok && op.Outcome == OpUnknown && died.Step <= op.Return

@@ -3,6 +3,7 @@ package linearizability
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // misdelivery is an element that was lost or duplicated.
@@ -113,11 +114,13 @@ func lostByClients(t queueTable, e *element, left *Leftovers) (m misdelivery, lo
 	}
 	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any "+
 		"more, and no take returned it", e.value, describe(*e.offer))
+	if slices.ContainsFunc(t.history.Ops, func(op Op) bool {
+		return isTake(&op) && t.history.diedIn(op) && op.Return > e.offer.Call
+	}) {
+		return misdelivery{}, false // the element may have died with the process
+	}
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		if isTake(op) && t.history.diedIn(*op) {
-			return misdelivery{}, false
-		}
 		if isTake(op) && op.Outcome == OpUnknown {
 			text += "; perhaps " + describe(*op) + " took it"
 			return misdelivery{e.value, text, []int64{e.offer.Call, op.Call, op.Return}}, true

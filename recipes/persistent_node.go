@@ -179,7 +179,7 @@ func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 func (n *PersistentNode) maintain(ctx context.Context, r *requests, want content) (int64, error) {
 	data := want.data
 	before, _ := n.state.read()
-	certain := before.change == want.change
+	certain := before.change == want.change && before.err == nil
 	for ctx.Err() == nil {
 		stored, stat, err := n.read(ctx, r)
 		session := n.conn.SessionID()

@@ -112,6 +112,7 @@ func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error 
 	c.sim.putAside(sleeper{c, name, c.sim.elapsed() + max(d, 0), woken})
 	select {
 	case <-woken:
+		c.rests()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -39,6 +39,10 @@ func (s *simulation) crash(a carry.Action) {
 
 // respawn begins a new process of a client.
 func (s *simulation) respawn(old *Client) {
+	if s.net.Healed() { // the scripts have had their time
+		s.running--
+		return
+	}
 	c := s.newClient(old.actor)
 	c.name = old.name + "'"
 	c.peer.Name = c.name

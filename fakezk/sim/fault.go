@@ -74,6 +74,9 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 		delete(s.links, l.id)
 	case carry.Expire:
 		s.expire(s.engine.SessionOf(l.id), a.Late)
+		if s.world.servers() > 1 && l.conn.State() == carry.Open {
+			s.carryOut(l.conn.ServerClosed(nil)) // a follower hears of the end later
+		}
 	}
 }
 
@@ -127,6 +130,9 @@ func (s *simulation) strikeAt(f *carry.Armed) {
 		if c.name == f.Client {
 			client = c.peer.ID
 		}
+	}
+	if f.Client != "" && client == 0 {
+		return // there is no such process, or not yet
 	}
 	s.carryOut(s.net.Strike(f, client, s.now()))
 }

@@ -239,7 +239,7 @@ func (l *link) send(up bool, m *carry.Message) {
 
 // noteSent notes a message that is about to be queued. The end of a connection is none.
 func (l *link) noteSent(up bool, m *carry.Message) {
-	if m.End != nil || l.sim.closing.Load() {
+	if m.End != nil || l.sim.closing.Load() || l.client.dead.Load() {
 		return
 	}
 	label := labelOf(m)

@@ -48,7 +48,7 @@ func (l *link) sees(frame []byte) {
 // ownNotice records a notice of a client's own code.
 func (c *Client) ownNotice(kind trace.NoticeKind) {
 	s := c.sim
-	if s.closing.Load() {
+	if s.closing.Load() || c.dead.Load() {
 		return
 	}
 	at := s.log(c.name, "is told: %s", kind)

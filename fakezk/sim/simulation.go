@@ -216,7 +216,7 @@ func (s *simulation) newClient(actor Actor) *Client {
 // script runs a client's script to its end.
 func (s *simulation) script(c *Client) {
 	defer s.scriptEnded(c)
-	if s.closing.Load() {
+	if s.closing.Load() || c.dead.Load() {
 		return
 	}
 	c.Goroutine(0).play(func() {
@@ -227,6 +227,9 @@ func (s *simulation) script(c *Client) {
 
 // panicked notes that one of a client's goroutines has panicked.
 func (s *simulation) panicked(g *Goroutine, why any) {
+	if g.dead.Load() {
+		return
+	}
 	g.Note("panics: %v", why)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,7 +49,7 @@ type World struct {
 	Server Settings
 	// Servers is the number of servers of the ensemble, at most [MaxServers]; 0 means 1. The first
 	// one is the leader. A follower applies a change some milliseconds after the leader, or up to
-	// half a second if the seed makes it slow. Clients dial the servers in turn.
+	// 0.64 s if the seed makes it slow. Clients dial the servers in turn.
 	Servers int
 	// Nodes exist from the beginning: path to data.
 	Nodes map[string]string

@@ -20,7 +20,7 @@ func (p *Player) goroutines(number int, script func(p *Player)) {
 		other.careless, other.faults, other.drawn = p.careless, p.faults, p.drawn
 		other.session = p.session
 		if p.before != nil && n <= len(p.before.others) {
-			other.before = p.before.others[n-1]
+			other.succeed(p.before.others[n-1])
 		}
 		p.others = append(p.others, other)
 	}

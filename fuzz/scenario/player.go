@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,7 @@ type Player struct {
 	client   client
 	others   []*Player // those of the client's further goroutines
 	before   *Player   // in the process of the client that has died; nil in the first one
+	resume   []int     // the rounds in which its loops over rounds were interrupted
 	loops    []int     // the present round of each loop over rounds
 	index    int
 	text     string // of the next line in the trace
@@ -147,8 +149,8 @@ func (p *Player) Life() context.Context { return p.life }
 func (p *Player) Rounds(n int) iter.Seq[int] {
 	loop := len(p.loops)
 	p.loops = append(p.loops, 0)
-	if p.before != nil && loop < len(p.before.loops) {
-		p.loops[loop] = p.before.loops[loop]
+	if loop < len(p.resume) {
+		p.loops[loop] = p.resume[loop]
 	}
 	return func(yield func(int) bool) {
 		for ; p.loops[loop] < n && yield(p.loops[loop]); p.loops[loop]++ {
@@ -159,7 +161,16 @@ func (p *Player) Rounds(n int) iter.Seq[int] {
 // Interrupted reports whether the present round of the first loop over [Player.Rounds] was begun by
 // a process that has died.
 func (p *Player) Interrupted() bool {
-	return p.before != nil && len(p.before.loops) > 0 && p.loops[0] == p.before.loops[0]
+	return len(p.resume) > 0 && len(p.loops) > 0 && p.loops[0] == p.resume[0]
+}
+
+// succeed makes p the player of the next process.
+func (p *Player) succeed(before *Player) {
+	p.before, p.held = before, before.held
+	p.resume = slices.Clone(before.loops)
+	if n := len(before.loops); n < len(before.resume) { // it died before it began all loops
+		p.resume = append(p.resume, before.resume[n:]...)
+	}
 }
 
 // Pause sleeps in virtual time and reports whether the World still runs.

@@ -265,8 +265,8 @@ func (s Scenario) world() (sim.World, []*Player) {
 			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
 				p := newPlayer(ctx, worldClient{c.Goroutine(0)}, i, s.Seed)
 				p.careless, p.faults, p.drawn = s.Script.Careless, len(s.Plan), s.drawn
-				if p.before = players[i]; p.before != nil {
-					p.held = p.before.held
+				if players[i] != nil {
+					p.succeed(players[i])
 				}
 				players[i] = p
 				p.play(s)
