@@ -113,5 +113,5 @@ func (e *Engine) hangUpSession(r *replica, session int64) {
 //
 // Source: SessionTrackerImpl.checkSession; FinalRequestProcessor, SessionMovedException.
 func (e *Engine) moved(c *conn) bool {
-	return c.session.owner != c
+	return c.session.owner != c.id
 }

@@ -11,11 +11,11 @@ import (
 type session struct {
 	id        int64
 	timeoutMs int64
-	expiresAt int64 // ms, the end of a tick bucket
-	conn      *conn // nil when not connected
-	owner     *conn // the last one
-	ended     bool  // refused already; its ephemerals are still there
-	watched   bool  // its last connection had a watch at its end
+	expiresAt int64  // ms, the end of a tick bucket
+	conn      *conn  // nil when not connected
+	owner     ConnID // of the last connection
+	ended     bool   // refused already; its ephemerals are still there
+	watched   bool   // its last connection had a watch at its end
 }
 
 // handshake answers the first frame of a connection.
@@ -48,7 +48,7 @@ func (e *Engine) handshake(c *conn, frame []byte, now int64) Request {
 
 func (e *Engine) attach(c *conn, s *session) {
 	e.sessionless.remove(c.id, sessionlessDeadline(c.opened))
-	s.conn, s.owner, c.session = c, c, s
+	s.conn, s.owner, c.session = c, c.id, s
 }
 
 // sendConnectResponse sends a ConnectResponse, all zeros to a connection without a session.
