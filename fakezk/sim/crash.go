@@ -57,6 +57,15 @@ func (c *Client) rests() {
 	}
 }
 
+// inGrave lets the dial of a dead process hang until the end of the World.
+func (s *simulation) inGrave(d *dialing) bool {
+	hangs := d.client.dead.Load() && !s.closing.Load()
+	if hangs {
+		s.graves = append(s.graves, d)
+	}
+	return hangs
+}
+
 // buried reports whether all scripts of dead processes have ended.
 func (s *simulation) buried() bool {
 	return !slices.ContainsFunc(s.clients, func(c *Client) bool {
@@ -83,4 +92,13 @@ func (s *simulation) closeGraves() {
 		d.end(dialResult{err: syscall.ECONNREFUSED})
 	}
 	s.graves = nil
+}
+
+// lastWords is how long code goes on after its connection was closed. That of a process that has
+// died may be in the middle of a long pause.
+func (s *simulation) lastWords() time.Duration {
+	if slices.ContainsFunc(s.clients, func(c *Client) bool { return c.dead.Load() }) {
+		return 10 * time.Minute
+	}
+	return 2 * time.Second
 }

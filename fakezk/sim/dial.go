@@ -115,8 +115,7 @@ func (s *simulation) beginDial(d *dialing) {
 	wait := s.latency(c.index, c.dials, 2, 0)
 	number := c.dials
 	finish := func() { s.finishDial(d, number) }
-	if c.dead.Load() && !s.closing.Load() {
-		s.graves = append(s.graves, d)
+	if s.inGrave(d) {
 		return
 	}
 	if !s.closing.Load() {
@@ -163,8 +162,7 @@ func (s *simulation) finishDial(d *dialing, number int) {
 		return
 	}
 	c := d.client
-	if c.dead.Load() && !s.closing.Load() {
-		s.graves = append(s.graves, d)
+	if s.inGrave(d) {
 		return
 	}
 	switch s.answer(d) {

@@ -73,8 +73,7 @@ func (s *simulation) follow(server int, zxid int64) {
 		s.schedule(at, func() { s.follow(server, zxid) })
 		return
 	}
-	behind := s.engine.Behind(server)
-	if len(behind) == 0 || behind[0] > zxid {
+	if next, behind := s.engine.Next(server); !behind || next > zxid {
 		return
 	}
 	s.log("server", "%s applies zxid %d", serverName(server), zxid)

@@ -470,15 +470,6 @@ func (s *simulation) tearDown(cancel func()) {
 	s.loop(s.now()+s.lastWords(), func() bool { return false })
 }
 
-// lastWords is how long code goes on after its connection was closed. That of a process that has
-// died may be in the middle of a long pause.
-func (s *simulation) lastWords() time.Duration {
-	if slices.ContainsFunc(s.clients, func(c *Client) bool { return c.dead.Load() }) {
-		return 10 * time.Minute
-	}
-	return 2 * time.Second
-}
-
 // tearDownLimit is how much virtual time the clients get to close. The
 // go-zookeeper client needs up to three seconds for each connection.
 const tearDownLimit = time.Minute

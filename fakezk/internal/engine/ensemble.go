@@ -28,13 +28,13 @@ func (e *Engine) propose(txn state.Txn) {
 	}
 }
 
-// Behind returns the zxids of the transactions that a server has not applied yet, in order.
-func (e *Engine) Behind(server int) []int64 {
-	var zxids []int64
-	for _, txn := range e.replicas[server].behind {
-		zxids = append(zxids, txn.Zxid)
+// Next is the zxid of the next transaction that a server has to apply, if there is one.
+func (e *Engine) Next(server int) (zxid int64, ok bool) {
+	behind := e.replicas[server].behind
+	if len(behind) == 0 {
+		return 0, false
 	}
-	return zxids
+	return behind[0].Zxid, true
 }
 
 // Follow lets a server apply the transactions up to a zxid, and notify its watchers.

@@ -33,13 +33,13 @@ func TestAFollowerAnswersFromItsOwnTree(t *testing.T) {
 	if r := b.ask(reader, exists("/n")); r.Err != proto.NoNode {
 		t.Errorf("a follower that has not applied the create says %s", r.Err)
 	}
-	behind := b.e.Behind(2)
-	if len(behind) != 1 || behind[0] != b.e.Store().LastZxid() {
-		t.Errorf("the follower lacks %v", behind)
+	next, _ := b.e.Next(2)
+	if len(b.e.replicas[2].behind) != 1 || next != b.e.Store().LastZxid() {
+		t.Errorf("the follower lacks %v", b.e.replicas[2].behind)
 	}
-	b.take(b.e.Follow(2, behind[0]-1, b.now))
+	b.take(b.e.Follow(2, next-1, b.now))
 	b.wantOutputs("")
-	b.take(b.e.Follow(2, behind[0], b.now))
+	b.take(b.e.Follow(2, next, b.now))
 	b.wantOutputs("2:NodeCreated /n@0")
 	b.must(reader, exists("/n"))
 }
