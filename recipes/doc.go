@@ -68,6 +68,7 @@
 //   - CreateProtected: creates a node exactly once, even if the reply is lost.
 //   - GuaranteedDelete: deletes a node and repeats until that is confirmed.
 //   - EnsurePath: creates a directory, with Containers one that goes when it is empty.
+//   - Chroot: a Conn whose root is a path, so that applications share an ensemble.
 //   - ConnMonitor: tells whether a session is connected, suspended or lost, without a request.
 //   - Sequence, SortBySequence: read and sort the numbers of sequential nodes.
 //   - OutcomeOf: tells from an error whether a request was applied.

@@ -55,6 +55,26 @@ func ExampleEnsurePath() {
 	// true <nil>
 }
 
+// Two applications use the same paths.
+func ExampleChroot() {
+	t, server, ctx := begin()
+	defer t.end()
+	conn := server.Connect(t)
+	billing := recipes.NewLock(recipes.Chroot(conn, "/apps/billing"), "/locks/report")
+	mail := recipes.NewLock(recipes.Chroot(conn, "/apps/mail"), "/locks/report")
+
+	fmt.Println(billing.Lock(ctx), mail.Lock(ctx))
+	fmt.Println(path.Dir(mail.Path()))
+	names, _, err := conn.Children("/apps/mail/locks/report")
+	fmt.Println(len(names), err)
+	fmt.Println(billing.Close(ctx), mail.Close(ctx))
+	// Output:
+	// <nil> <nil>
+	// /locks/report
+	// 1 <nil>
+	// <nil> <nil>
+}
+
 func ExampleNewConnMonitor() {
 	t, server, ctx := begin()
 	defer t.end()

@@ -30,6 +30,19 @@ func parent(path string) string {
 // existing node is left as it is. It returns zk.ErrNoNode if a level is deleted while the next one
 // is created.
 func (r *requests) ensure(ctx context.Context, path string) error {
+	err := r.ensureLevels(ctx, r.conn, path)
+	c, ok := r.conn.(*chroot)
+	if !ok || path != "/" && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	if err := r.ensureLevels(ctx, c.conn, c.base); err != nil {
+		return err
+	}
+	return r.ensureLevels(ctx, r.conn, path)
+}
+
+// ensureLevels is ensure for paths of conn.
+func (r *requests) ensureLevels(ctx context.Context, conn Conn, path string) error {
 	if path == "/" {
 		return nil
 	}
@@ -37,7 +50,7 @@ func (r *requests) ensure(ctx context.Context, path string) error {
 		if at < len(path) && path[at] != '/' {
 			continue
 		}
-		if err := r.ensureOne(ctx, path[:at]); err != nil {
+		if err := r.ensureOne(ctx, conn, path[:at]); err != nil {
 			return fmt.Errorf("create parent %s: %w", path[:at], err)
 		}
 	}
@@ -55,13 +68,13 @@ func (r *requests) ensureDir(ctx context.Context, path string) error {
 }
 
 // ensureOne creates one level. Creating a fixed name is safe to repeat.
-func (r *requests) ensureOne(ctx context.Context, path string) error {
+func (r *requests) ensureOne(ctx context.Context, conn Conn, path string) error {
 	err := r.repeat(ctx, func() error {
 		if r.opts.containers {
-			_, err := r.conn.CreateContainer(path, nil, zk.FlagContainer, r.opts.acl)
+			_, err := conn.CreateContainer(path, nil, zk.FlagContainer, r.opts.acl)
 			return err
 		}
-		_, err := r.conn.Create(path, nil, 0, r.opts.acl)
+		_, err := conn.Create(path, nil, 0, r.opts.acl)
 		return err
 	})
 	switch {
@@ -69,7 +82,7 @@ func (r *requests) ensureOne(ctx context.Context, path string) error {
 		return nil
 	case r.opts.containers && err != nil && serverCode(err) == codeUnimplemented:
 		r.opts.containers = false // the server has none
-		return r.ensureOne(ctx, path)
+		return r.ensureOne(ctx, conn, path)
 	}
 	return err
 }
