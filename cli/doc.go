@@ -74,8 +74,9 @@
 // zksim fuzz without a WORKLOAD, or with all, hunts in every workload without a known bug (see
 // zksim list), one after the other, and adds a total. Each workload gets an equal share of --runs
 // and --for; unused runs and time pass to the next ones. Your own workloads are among them, unless
-// their field Flawed is set. With --goroutines, workloads with objects for a single goroutine are
-// left out.
+// their field Flawed is set. With --goroutines above 1, workloads with objects for a single
+// goroutine are left out. Without it one goroutine of a client uses an object or, in one scenario
+// of four of some strategies, two or three, if the object is made for that (Env.InTurn).
 //
 // # A replay
 //

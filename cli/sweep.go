@@ -17,7 +17,7 @@ type target struct {
 	Impl       string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
 	Clients    int    `help:"Number of clients." default:"3"`
 	Rounds     int    `help:"Rounds that each client plays." default:"2"`
-	Goroutines int    `help:"Goroutines of each client that share one object." default:"1"`
+	Goroutines int    `help:"Goroutines of each client that share one object; 0: one, or up to three in some scenarios of a hunt." default:"0"`
 	Servers    int    `help:"Servers of the ensemble; followers answer reads a little late." default:"1"`
 	Careless   bool   `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
 	Seed       uint64 `help:"Seed of the schedule." default:"1"`
@@ -65,9 +65,6 @@ func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
 			Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines, Servers: t.Servers,
 			Careless: t.Careless,
 		}, Seed: t.Seed,
-	}
-	if t.Goroutines < 1 {
-		return s, fmt.Errorf("goroutines: %d; expected 1 or more", t.Goroutines)
 	}
 	if t.Servers < 1 {
 		return s, fmt.Errorf("servers: %d; expected 1 or more", t.Servers)

@@ -65,7 +65,8 @@
 //
 //	-zksim.runs=N       scenarios of the hunt, 300 unless given
 //	-zksim.seed=N       its seed, 1 unless given
-//	-zksim.goroutines=N  goroutines of each client that share one object; see package scenario
+//	-zksim.goroutines=N  goroutines of each client that share one object; see package scenario.
+//	                     0, the default: one or, in some scenarios, two or three
 //	-zksim.careless     clients close objects in use and pass contexts that are done
 //	-zksim.unsteady     a finding is not made small; 20 more runs count how often it shows
 //	-zksim.html=DIR     a picture of each violation, an HTML page; with -zksim.replay of that run

@@ -19,8 +19,9 @@ var (
 		"zksim: number of random scenarios to try in each test, 1 at least")
 	flagSeed = flag.Uint64("zksim.seed", 1,
 		"zksim: seed of the random scenarios")
-	flagGoroutines = flag.Int("zksim.goroutines", 1,
-		"zksim: goroutines of each client that share one object; more than 1 need Workload.Shared")
+	flagGoroutines = flag.Int("zksim.goroutines", 0,
+		"zksim: goroutines of each client that share one object; more than 1 need "+
+			"Workload.Shared; 0: one, in some scenarios two or three")
 	flagServers = flag.Int("zksim.servers", 1,
 		"zksim: servers of the ensemble")
 	flagCareless = flag.Bool("zksim.careless", false,
@@ -108,7 +109,7 @@ func checkFlags() error {
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"runs", *flagRuns}, {"goroutines", *flagGoroutines}, {"servers", *flagServers}} {
+	}{{"runs", *flagRuns}, {"servers", *flagServers}} {
 		if f.value < 1 {
 			return fmt.Errorf("%s=%d; expected 1 or more", setting(f.name), f.value)
 		}

@@ -284,7 +284,7 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 	for _, c := range []struct{ flag, value, want string }{
 		{"zksim.runs", "0", "zksim: -zksim.runs=0; expected 1 or more"},
 		{"zksim.runs", "-5", "zksim: -zksim.runs=-5; expected 1 or more"},
-		{"zksim.goroutines", "0", "zksim: -zksim.goroutines=0; expected 1 or more"},
+		{"zksim.goroutines", "-1", "zksim: -zksim.goroutines: -1; expected 1 to 8"},
 		{
 			"zksim.goroutines", "2",
 			"zksim: -zksim.goroutines: 2; expected 1: " +

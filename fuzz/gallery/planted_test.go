@@ -103,6 +103,30 @@ func isFoundByItsScriptOnly(t *testing.T, e gallery.Exhibit) {
 	}
 }
 
+// TestHuntsShareObjects: a hunt finds what only several goroutines of a client show, unless it must
+// have one.
+func TestHuntsShareObjects(t *testing.T) {
+	t.Parallel()
+	named, err := gallery.Named("queue-wakes-one-of-several-waiters",
+		"counter-keeps-the-state-of-a-call-in-the-handle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const runs = 200
+	for _, e := range named {
+		for seed := range uint64(3) {
+			e.Script = scenario.DefaultScript
+			if h, err := e.Find(t.Context(), 1+seed, runs); err != nil || !h.Found() {
+				t.Errorf("%s: seed %d: not found in %d runs: %v", e.Slug, 1+seed, runs, err)
+			}
+		}
+		e.Script.Goroutines = 1
+		if h, err := e.Find(t.Context(), 1, runs); err != nil || h.Found() {
+			t.Errorf("%s: one goroutine: found: %v, %v", e.Slug, h.Found(), err)
+		}
+	}
+}
+
 // search returns the first violation of some seeds without faults, or nil.
 func search(t *testing.T, w scenario.Workload, script scenario.Script,
 	seeds uint64) *scenario.Outcome {

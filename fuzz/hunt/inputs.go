@@ -11,7 +11,7 @@ import (
 
 // Inputs turn the bytes of Go's fuzzing engine into scenarios.
 type Inputs struct {
-	base  scenario.Scenario
+	base  *scenario.Outcome
 	space planSpace
 }
 
@@ -21,7 +21,7 @@ func NewInputs(base *scenario.Outcome) (Inputs, error) {
 	if err := checkJudged(judged(base), base.Scenario.Workload, 1); err != nil {
 		return Inputs{}, err
 	}
-	return Inputs{base.Scenario, newPlanSpace(base, 0)}, nil
+	return Inputs{base, newPlanSpace(base, 0)}, nil
 }
 
 // Seeds are inputs to begin with, which have different numbers of faults.
@@ -42,8 +42,10 @@ func (i Inputs) Seeds() [][]byte {
 // of some bytes changes one fault. Missing bytes are zero, and bytes beyond the longest plan are
 // not read: every input is a scenario.
 func (i Inputs) Scenario(data []byte) scenario.Scenario {
-	words, s, p := wordsOf(data), i.base, i.space
+	words, s := wordsOf(data), i.base.Scenario
 	s.Seed, s.Plan, s.Schedule = words[0], nil, sim.Schedule{}
+	s.Script = sharedScript(i.base, s.Seed)
+	p := i.space.times(s.Script.Goroutines)
 	if words[1]%2 == 1 {
 		s.Schedule.Kind = sim.Priorities
 		s.Schedule.Numbers = p.changes(rand.New(rand.NewPCG(words[1], 0)).IntN)

@@ -32,6 +32,7 @@ func (p *priorities) propose() (scenario.Scenario, bool) {
 	}
 	s := p.terrain.plain(plan...)
 	s.Seed = p.dice.Uint64()
+	s.Script = sharedScript(p.terrain.base, s.Seed)
 	s.Schedule.Kind = sim.Priorities
 	s.Schedule.Numbers = p.space.changes(p.dice.IntN)
 	return s, true

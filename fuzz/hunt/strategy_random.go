@@ -22,7 +22,9 @@ func newRandomPlans(t terrain) strategy {
 func (r *randomPlans) propose() (scenario.Scenario, bool) {
 	r.n++
 	seed := mix.Hash(r.terrain.seed, r.n)
-	s := r.terrain.plain(r.space.plan(rand.New(rand.NewPCG(seed, 0)).IntN)...)
-	s.Seed = seed
+	script := sharedScript(r.terrain.base, seed)
+	space := r.space.times(script.Goroutines)
+	s := r.terrain.plain(space.plan(rand.New(rand.NewPCG(seed, 0)).IntN)...)
+	s.Seed, s.Script = seed, script
 	return s, true
 }

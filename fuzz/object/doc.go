@@ -15,9 +15,10 @@
 //	}
 //
 // [Env] holds the client's connection, the path of the object, and a name that no other client has.
-// Make the object at the path of Env: the judge looks there. With several goroutines in a client
-// ([scenario.Script]) the object must send its requests through [Env.InTurn] and not through
-// Env.Conn; otherwise two runs of a scenario can differ.
+// Make the object at the path of Env: the judge looks there. An object that several goroutines of a
+// client may share must send its requests through [Env.InTurn] and not through Env.Conn; otherwise
+// two runs of a scenario can differ. Then a hunt has such goroutines in some scenarios, if the kind
+// is a queue, semaphore, barrier, counter, value or generator of ids.
 //
 // # The kinds
 //

@@ -38,16 +38,24 @@ type Env struct {
 	Paths []string
 	// Size is the number of members of a group.
 	Size int
+
+	shared func() // notes that the object is for several goroutines; nil: no need to
 }
 
-// InTurn is Conn for an object that several goroutines of the client share. Each request waits for
-// the turn of its goroutine, so that two runs of a seed are equal.
-func (e Env) InTurn() recipes.Conn { return inTurn{e.Conn} }
+// InTurn is Conn for an object that several goroutines of the client share: a hunt has them in some
+// scenarios, if the kind of object allows that. Each request waits for the turn of its goroutine,
+// so that two runs of a seed are equal.
+func (e Env) InTurn() recipes.Conn {
+	if e.shared != nil {
+		e.shared()
+	}
+	return inTurn{e.Conn}
+}
 
 // envOf is the Env of a client.
 func envOf(p *scenario.Player, path string) Env {
 	return Env{Context: p.Life(), Conn: p.Conn(), Connect: p.Connect, Address: p.Address(),
-		RootCA: sim.RootCA(), Name: nameOf(p, p.Index()), Path: path}
+		RootCA: sim.RootCA(), Name: nameOf(p, p.Index()), Path: path, shared: p.Shared}
 }
 
 // nameOf is the name of the n-th client's object: in one run of three each is a prefix of the next.

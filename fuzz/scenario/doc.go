@@ -48,7 +48,8 @@
 // # Several goroutines
 //
 // Script.Goroutines is the number of goroutines of each client that share one object. It needs a
-// workload with Shared set, whose Play is made by [Shared].
+// workload with Shared set, whose Play is made by [Shared]. If it is 0, a hunt sets it to 2 or 3 in
+// some scenarios with objects that are made for that; see [Player.Shared].
 //
 // Each goroutine is a Player with a name (a, a.2, a.3), draws and a record, on the client's one
 // connection. The judge treats their calls as overlapping calls of one client.

@@ -43,6 +43,7 @@ type Player struct {
 	deadline time.Duration // of the call that is under way or comes next; 0: it has none
 	reached  []string
 	optional map[string]bool               // methods of the object: whether they were called
+	shared   atomic.Bool                   // the object is made for several goroutines
 	held     bool                          // for minutes, once
 	open     bool                          // the script has left an object that has a Close
 	session  *atomic.Pointer[func() int64] // of NameSession, shared by the client's goroutines
@@ -226,6 +227,9 @@ func (p *Player) Optional(method string, called bool) {
 	}
 	p.optional[method] = p.optional[method] || called
 }
+
+// Shared notes that the object is made for several goroutines of the client; see [Outcome.Shared].
+func (p *Player) Shared() { p.shared.Store(true) }
 
 // Call is an operation under way; it ends with the first of OK, Unknown and
 // Failed.

@@ -52,6 +52,9 @@ type Outcome struct {
 	// Optional has the optional methods of the object and whether they were called; see
 	// [Player.Optional].
 	Optional map[string]bool
+	// Shared says that an object is made for several goroutines of a client, as [Player.Shared]
+	// notes, and that the workload can have them. A hunt then has some scenarios with two or three.
+	Shared bool
 	// Hangs is the place of each script that hangs outside of every call, one line for each
 	// function; "" if there is none.
 	Hangs string
@@ -153,6 +156,8 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 		return nil, err
 	}
 	o.Optional = optional(players)
+	o.Shared = s.Workload.Shared && slices.ContainsFunc(players,
+		func(p *Player) bool { return p.shared.Load() })
 	o.Report, err = s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
 		Lag: s.Script.lag(), Signals: signals(players), Reached: o.Reached})
 	if err != nil {

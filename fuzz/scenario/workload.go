@@ -116,7 +116,8 @@ type Script struct {
 	// Rounds is the number of turns of each client, up to 1000: lock and unlock, or offer and take.
 	Rounds int
 	// Goroutines is how many goroutines of each client play the rounds at the same time, with one
-	// object, up to 8; 0 means 1. More than one need a workload with Shared set.
+	// object, up to 8. More than one need a workload with Shared set. 0 means 1, and leaves a hunt
+	// free to have more in some scenarios; see [Outcome.Shared].
 	Goroutines int
 	// Servers is the number of servers, up to 7; 0 means 1. With several of them followers answer
 	// reads from a tree that is somewhat old.
