@@ -19,7 +19,7 @@ type fuzzCommand struct {
 	MaxFaults        int            `help:"Greatest number of faults in a plan." default:"4"`
 	Findings         int            `help:"Number of different violations to stop after, those of the corpus included. Orphans and herds count only with --property." default:"1"`
 	Property         []string       `help:"Violations of these properties count; all unless given." placeholder:"NAME"`
-	Known            []string       `help:"A saved finding. Violations that differ from it only in names and numbers do not count." placeholder:"FILE"`
+	Known            []string       `help:"A saved finding. Violations that differ from it only in names and numbers, and blame no znode made elsewhere in the code, do not count." placeholder:"FILE"`
 	Corpus           string         `help:"Directory of the scenarios that showed new behaviour. The hunt plays them first and adds new ones; the same seed then continues with other scenarios." placeholder:"DIR"`
 	Save             string         `help:"Directory to save the findings in." placeholder:"DIR"`
 	HTML             string         `name:"html" help:"Directory to draw the findings in, as HTML pages." placeholder:"DIR"`

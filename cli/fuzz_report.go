@@ -232,7 +232,7 @@ func summary(j fuzzJSON, findings int) string {
 func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	found := findingJSON{Strategy: f.Strategy, Runs: f.Runs, foundJSON: foundJSON{
 		Property: f.Property(), Points: 1, Minimal: show.OutcomeOf(f.Outcome),
-		Unfinished: f.unfinished, Unsteady: f.unsteady != nil,
+		Maker: f.Maker(), Unfinished: f.unfinished, Unsteady: f.unsteady != nil,
 	}}
 	about := whyLarge(f.unfinished)
 	if c.Unsteady {
@@ -240,7 +240,8 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 		about = fmt.Sprintf(", not made small, shown by %d of %d more runs", f.shown, f.runs)
 	}
 	if !c.JSON {
-		a.printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs, about, f.Story())
+		a.printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs, about,
+			show.Story(f.Outcome))
 	}
 	return found, a.keepFinding(&found.foundJSON, f.Outcome, f.unsteady,
 		kept{c.Save, c.HTML, c.JSON})

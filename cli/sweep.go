@@ -99,6 +99,8 @@ type foundJSON struct {
 	Property string       `json:"property"`
 	Points   int          `json:"points"` // number of fault points that violate it
 	Minimal  show.Outcome `json:"minimal"`
+	// Maker is the place in the code that made the znode to blame.
+	Maker string `json:"maker,omitempty"`
 	// Unfinished says that an interrupt came before Minimal was as small as possible.
 	Unfinished bool `json:"unfinished,omitempty"`
 	// Unsteady says that not each run of Minimal violates Property.
@@ -210,7 +212,7 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 	}
 	found := foundJSON{
 		Property: small.Property(), Points: len(v.Faults), Minimal: show.OutcomeOf(small),
-		Unfinished: a.ctx.Err() != nil,
+		Maker: small.Maker(), Unfinished: a.ctx.Err() != nil,
 	}
 	unsteady := unsteadiness(small)
 	found.Unsteady = unsteady != nil
@@ -221,7 +223,7 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 		}
 		a.printf("\n%s is violated at %s (%s); %s:\n\n%s",
 			found.Property, plural(found.Points, "point"), kindsOf(v.Faults), scenario,
-			indent(small.Story()))
+			indent(show.Story(small)))
 	}
 	return found, a.keepFinding(&found, small, unsteady, kept{c.Save, c.HTML, c.JSON})
 }

@@ -153,13 +153,13 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 	t.Helper()
 	if *flagUnsteady {
 		shown, runs := hunt.Shows(o)
-		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it", o.Story(), shown, runs)
+		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it", show.Story(o), shown, runs)
 	}
 	small, err := hunt.Minimize(ctx, o)
 	if err != nil {
 		t.Fatalf("zksim: %v\n\n%s", err, o.Story())
 	}
-	story := small.Story()
+	story := show.Story(small)
 	if small.Result.Frozen != "" {
 		story += "\nthe goroutines when it was given up:\n\n" +
 			busyStacks(small.Result.Frozen) + "\n"

@@ -1,6 +1,7 @@
 package linearizability
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -18,8 +19,10 @@ func judgeOrphans(
 	left *Leftovers, allowed []string, nodes []orphan, mayWatch func(client string) bool,
 ) Verdict {
 	var found []string
+	znode := ""
 	for _, o := range nodes {
 		if !o.node.OfDead && !matches(allowed, o.node.Path) {
+			znode = cmp.Or(znode, o.node.Path)
 			found = append(found, fmt.Sprintf("%s%s %s%s", o.node.Path, ownedBy(o.node), o.why,
 				lostDelete(o.node)))
 		}
@@ -44,7 +47,9 @@ func judgeOrphans(
 	if len(found) > 1 {
 		found[0] += fmt.Sprintf(" (and %d more: %s)", len(found)-1, strings.Join(found[1:], "; "))
 	}
-	return violated(Orphans, nil, "left at rest: %s", found[0])
+	v := violated(Orphans, nil, "left at rest: %s", found[0])
+	v.Znode = znode
+	return v
 }
 
 // anyWatch lets every client leave watches.

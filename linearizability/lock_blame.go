@@ -5,6 +5,17 @@ import (
 	"fmt"
 )
 
+// stuckVerdict is the verdict on a stuck call. A directory is not to blame.
+func stuckVerdict(t lockTable, op Op, left *Leftovers) Verdict {
+	v := violated(Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left))
+	w, _ := left.wait(op.Client)
+	n, exists := left.node(w.Path)
+	if exists && (n.Owner != 0 || n.Path != t.claims.Path && !left.hasChild(n.Path)) {
+		v.Znode = n.Path
+	}
+	return v
+}
+
 // whyStuck describes a stuck call: its client, the watched znode, and the owner of that znode.
 func whyStuck(t lockTable, op Op, left *Leftovers) string {
 	w, known := left.wait(op.Client)

@@ -29,7 +29,7 @@ func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 		if tellsLess(op, left) {
 			return []Verdict{wedged(left)}
 		}
-		return []Verdict{violated(Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left))}
+		return []Verdict{stuckVerdict(t, op, left)}
 	}
 	if len(left.Wedged) > 0 {
 		return []Verdict{wedged(left)}

@@ -52,6 +52,7 @@ type Verdict struct {
 	Status   Status
 	Summary  string  // one line, in the words of the recipe
 	Steps    []int64 // the steps that the summary names, in its order
+	Znode    string  // the path of the znode to blame, which is there at rest; "" without one
 }
 
 // String returns the verdict as one line.
@@ -60,15 +61,15 @@ func (v Verdict) String() string {
 }
 
 func violated(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{property, Violated, inWords(format, args), steps}
+	return Verdict{property, Violated, inWords(format, args), steps, ""}
 }
 
 func unknown(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{property, Unknown, inWords(format, args), steps}
+	return Verdict{property, Unknown, inWords(format, args), steps, ""}
 }
 
 func fine(property, format string, args ...any) Verdict {
-	return Verdict{property, OK, inWords(format, args), nil}
+	return Verdict{Property: property, Status: OK, Summary: inWords(format, args)}
 }
 
 // inWords is a summary. Durations are rounded to milliseconds.

@@ -10,9 +10,59 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Alike reports whether two violations look like the same bug: the same property is violated, and
-// the summaries differ only in names, numbers, times and details in parentheses.
-func Alike(a, b *scenario.Outcome) bool { return shape(a) == shape(b) }
+// Alike reports whether two violations look like the same bug: the same property is violated, the
+// summaries differ only in names, numbers, times and details in parentheses, and if they blame a
+// znode, one place in the code has made both. To find the place, it runs each scenario once more.
+func Alike(a, b *scenario.Outcome) bool { return shape(a) == shape(b) && sameMaker(a, b) }
+
+// sameMaker reports whether the znodes that two violations blame were made at the same place in the
+// code, as far as it is known.
+func sameMaker(a, b *scenario.Outcome) bool {
+	one := a.Maker()
+	if one == "" {
+		return true
+	}
+	other := b.Maker()
+	return other == "" || one == other
+}
+
+// bugOf is equal for violations that are alike.
+func bugOf(o *scenario.Outcome) string { return shape(o) + "\n" + o.Maker() }
+
+// bugs are the violations that a hunt has met, by shape.
+type bugs map[string]*lookalikes
+
+// lookalikes are violations of one shape, one for each place that has made a znode to blame.
+type lookalikes struct {
+	places []*scenario.Outcome
+	alike  int // violations since then that are alike
+}
+
+// enoughAlike is the number of violations in a row that are alike, after which others of their
+// shape are not looked at: each look costs a run.
+const enoughAlike = 50
+
+// has reports whether a violation is like one of the bugs.
+func (b bugs) has(o *scenario.Outcome) bool {
+	l := b[shape(o)]
+	if l == nil {
+		return false
+	}
+	same := l.alike >= enoughAlike ||
+		slices.ContainsFunc(l.places, func(p *scenario.Outcome) bool { return sameMaker(p, o) })
+	if l.alike++; !same {
+		l.alike = 0
+	}
+	return same
+}
+
+func (b bugs) add(o *scenario.Outcome) {
+	found := shape(o)
+	if b[found] == nil {
+		b[found] = &lookalikes{}
+	}
+	b[found].places = append(b[found].places, o)
+}
 
 // Minor reports whether a violation does less harm than others: something is left over, or too
 // many clients wake up. Such a violation does not end a hunt, and others are shown before it.

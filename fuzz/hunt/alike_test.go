@@ -2,7 +2,9 @@ package hunt_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -149,4 +151,115 @@ func TestMinimizeKeepsTheBug(t *testing.T) {
 			t.Errorf("made another bug of\n%s\n%s", f.Summary(), small.Summary())
 		}
 	}
+}
+
+// twoLeaks leaves a znode at each Lock, at one of two places in its code.
+type twoLeaks struct {
+	object.Locker
+	env object.Env
+}
+
+func (l twoLeaks) Lock(ctx context.Context) error {
+	if err := l.Locker.Lock(ctx); err != nil {
+		return err
+	}
+	if rand.Text() < "M" { // as the seed wants it
+		return l.leaveHere()
+	}
+	return l.leaveThere()
+}
+
+func (l twoLeaks) leaveHere() error {
+	_, err := l.env.Conn.Create(l.env.Path+"/left-", nil, zk.FlagEphemeralSequential,
+		zk.WorldACL(zk.PermAll))
+	return err
+}
+
+func (l twoLeaks) leaveThere() error {
+	_, err := l.env.Conn.Create(l.env.Path+"/left-", nil, zk.FlagEphemeralSequential,
+		zk.WorldACL(zk.PermAll))
+	return err
+}
+
+func twoLeakyPlaces() hunt.Hunt {
+	return hunt.Hunt{
+		Workload: object.Lock(func(env object.Env) object.Locker {
+			return twoLeaks{recipes.NewLock(env.Conn, env.Path), env}
+		}).Named("two leaks"),
+		Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 100,
+		Properties: []string{linearizability.Orphans}, Findings: 2,
+	}
+}
+
+// TestOrphansOfTwoPlacesAreTwoFindings whose summaries are alike.
+func TestOrphansOfTwoPlacesAreTwoFindings(t *testing.T) {
+	search := twoLeakyPlaces()
+	found, err := search.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Findings) != 2 {
+		t.Fatalf("%d findings; want one for each place", len(found.Findings))
+	}
+	one, two := found.Findings[0].Outcome, found.Findings[1].Outcome
+	if hunt.Alike(one, two) || !strings.Contains(one.Maker()+two.Maker(), ".leaveHere") ||
+		!strings.Contains(one.Maker()+two.Maker(), ".leaveThere") {
+		t.Errorf("made at %q and %q", one.Maker(), two.Maker())
+	}
+
+	search.Known = []*scenario.Outcome{one}
+	if found, err = search.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Findings) != 1 || !hunt.Alike(found.First(), two) {
+		t.Errorf("%d findings; want the other place alone", len(found.Findings))
+	}
+
+	for _, o := range []*scenario.Outcome{one, two} {
+		small, err := hunt.Minimize(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if small.Maker() != o.Maker() {
+			t.Errorf("made %q of %q", small.Maker(), o.Maker())
+		}
+	}
+}
+
+// TestASweepTellsPlacesApart in its violations.
+func TestASweepTellsPlacesApart(t *testing.T) {
+	w := object.Lock(func(env object.Env) object.Locker {
+		return &retriesElsewhere{twoLeaks{recipes.NewLock(env.Conn, env.Path), env}}
+	}).Named("retries elsewhere")
+	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := map[string]bool{}
+	for _, v := range sweep.Violations {
+		if v.Property == linearizability.Orphans {
+			places[v.First.Maker()] = true
+		}
+	}
+	if len(places) != 2 {
+		t.Errorf("orphans of %d places; want 2: %v", len(places), places)
+	}
+}
+
+// retriesElsewhere leaves a znode if its first look after a grant fails, at another place if the
+// second one does.
+type retriesElsewhere struct{ twoLeaks }
+
+func (l *retriesElsewhere) Lock(ctx context.Context) error {
+	if err := l.Locker.Lock(ctx); err != nil {
+		return err
+	}
+	if _, _, err := l.env.Conn.Exists(l.env.Path); err != nil {
+		return l.leaveHere()
+	}
+	if _, _, err := l.env.Conn.Exists(l.env.Path); err != nil {
+		return l.leaveThere()
+	}
+	return nil
 }

@@ -21,7 +21,7 @@ import (
 // A run with code that spins without end, or with goroutines without number, stays as it is, and
 // the first try with such code is the last: each further try would leave more of it.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
-	m := &minimizer{ctx: ctx, best: o, shape: shape(o)}
+	m := &minimizer{ctx: ctx, best: o, bug: o}
 	if o.Property() == "" {
 		return nil, fmt.Errorf("minimize: nothing is violated")
 	}
@@ -44,9 +44,9 @@ func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, erro
 type minimizer struct {
 	ctx    context.Context
 	best   *scenario.Outcome
-	shape  string // of the violation
-	kept   int    // steps that were an improvement
-	frozen bool   // a try froze
+	bug    *scenario.Outcome // as it was found
+	kept   int               // steps that were an improvement
+	frozen bool              // a try froze
 }
 
 // done reports whether the search is over.
@@ -97,7 +97,7 @@ func froze(o *scenario.Outcome) bool {
 }
 
 func (m *minimizer) shows(o *scenario.Outcome) bool {
-	return o != nil && o.Property() != "" && shape(o) == m.shape
+	return o != nil && o.Property() != "" && Alike(m.bug, o)
 }
 
 // scenario is a copy of the best scenario so far. The caller may change it.

@@ -25,8 +25,8 @@ type pursuit struct {
 	next      int        // in the wheel
 	traces    map[uint64]bool
 	shown     map[uint64]bool // behaviours
-	shapes    map[string]bool // of findings
-	known     map[string]bool // shapes of violations that do not count
+	met       bugs            // the findings
+	known     bugs            // violations that do not count
 }
 
 // searcher is a strategy in a hunt.
@@ -50,11 +50,10 @@ type trial struct {
 func newPursuit(h Hunt, chosen []Strategy, base *scenario.Outcome) *pursuit {
 	p := &pursuit{
 		Hunt: h, found: newFound(h.Workload), enough: max(1, h.Findings),
-		traces: map[uint64]bool{}, shown: map[uint64]bool{}, shapes: map[string]bool{},
-		known: map[string]bool{},
+		traces: map[uint64]bool{}, shown: map[uint64]bool{}, met: bugs{}, known: bugs{},
 	}
 	for _, o := range h.Known {
-		p.known[shape(o)] = true
+		p.known.add(o)
 	}
 	t := terrain{base: base, seed: h.Seed, maxFaults: h.MaxFaults}
 	if t.maxFaults == 0 {
@@ -140,7 +139,7 @@ func (p *pursuit) play(ctx context.Context, trials []trial) error {
 	parallel(ctx, len(trials), p.Workers, func(i int) (goOn bool) {
 		r := playOne(trials[i].scenario, p.CheckDeterminism)
 		results[i] = r
-		return r.err == nil && (p.enough > 1 || !p.violates(r.outcome) || !p.ends(r.outcome))
+		return r.err == nil && (p.enough > 1 || !p.surely(r.outcome) || !p.ends(r.outcome))
 	})
 	for i, r := range results {
 		switch {
@@ -164,9 +163,9 @@ func (p *pursuit) take(t trial, r played) error {
 	for _, s := range p.searchers {
 		s.learn(o, s.name == t.by, fresh)
 	}
-	if p.violates(o) {
-		if found := shape(o); !p.shapes[found] {
-			p.shapes[found] = true
+	if p.violates(o) && (froze(o) || !p.known.has(o)) {
+		if !p.met.has(o) {
+			p.met.add(o)
 			f.Findings = append(f.Findings, Finding{o, t.by, runs})
 			if p.ends(o) {
 				p.ending++
@@ -219,7 +218,7 @@ func (p *pursuit) count(t trial, r played) int {
 // mostKept is the number of divergences of a hunt that have their outcomes.
 const mostKept = 5
 
-// violates reports whether an outcome is a violation that counts.
+// violates reports whether an outcome is a violation that counts, unless it is known.
 func (p *pursuit) violates(o *scenario.Outcome) bool {
 	switch {
 	case o.Status() != linearizability.Violated:
@@ -227,8 +226,14 @@ func (p *pursuit) violates(o *scenario.Outcome) bool {
 	case froze(o):
 		return true
 	}
-	return !p.known[shape(o)] && (p.Counts == nil || p.Counts(o)) &&
+	return (p.Counts == nil || p.Counts(o)) &&
 		(len(p.Properties) == 0 || slices.Contains(p.Properties, o.Property()))
+}
+
+// surely reports whether an outcome is a violation that counts, without a look at the places in the
+// code: some goroutines ask at the same time.
+func (p *pursuit) surely(o *scenario.Outcome) bool {
+	return p.violates(o) && (froze(o) || p.known[shape(o)] == nil)
 }
 
 // ends reports whether a violation may end the hunt: all do if the caller chooses what counts.

@@ -45,7 +45,7 @@ type Violation struct {
 	// First is the outcome of the first of them.
 	First *scenario.Outcome
 
-	shape string
+	bug string
 }
 
 // RunSweep runs the scenario without faults and then once with each single fault at each of its
@@ -62,7 +62,7 @@ func RunSweep(
 	}
 	sweep := &Sweep{Base: base, Reached: map[string]int{}, judged: judged(base)}
 	if base.Status() == linearizability.Violated {
-		sweep.blame(fault.Fault{}, shape(base), base)
+		sweep.blame(fault.Fault{}, bugOf(base), base)
 		return sweep, nil
 	}
 	if progress == nil {
@@ -105,7 +105,7 @@ func (s *Sweep) run(
 type pointResult struct {
 	played, froze, missed, judged bool
 	status                        linearizability.Status
-	shape                         string // "" if nothing is violated
+	bug                           string // "" if nothing is violated; see bugOf
 	// outcome is nil if the point is ok, or if an earlier point has a violation that is alike or is
 	// undecided, too.
 	outcome *scenario.Outcome
@@ -118,7 +118,7 @@ type sweepPoints struct {
 	mu      sync.Mutex
 	results []pointResult
 	done    int
-	// first is the first point so far of each shape, or, for "", the first undecided one.
+	// first is the first point so far of each bug, or, for "", the first undecided one.
 	first    map[string]int
 	progress func(done, total int)
 }
@@ -136,14 +136,14 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 		status: o.Status(), reached: o.Reached,
 	}
 	if kept.status == linearizability.Violated {
-		kept.shape = shape(o)
+		kept.bug = bugOf(o)
 	}
-	first, known := p.first[kept.shape]
+	first, known := p.first[kept.bug]
 	if kept.status != linearizability.OK && (!known || i < first) {
 		if known {
 			p.results[first].outcome = nil
 		}
-		p.first[kept.shape] = i
+		p.first[kept.bug] = i
 		kept.outcome = o
 	}
 	p.results[i] = kept
@@ -165,7 +165,7 @@ func (s *Sweep) add(f fault.Fault, r pointResult) {
 	switch r.status {
 	case linearizability.Violated:
 		s.Violated++
-		s.blame(f, r.shape, r.outcome)
+		s.blame(f, r.bug, r.outcome)
 	case linearizability.Unknown:
 		if s.Undecided++; s.FirstUndecided == nil {
 			s.FirstUndecided = r.outcome
@@ -175,13 +175,13 @@ func (s *Sweep) add(f fault.Fault, r pointResult) {
 	}
 }
 
-// blame notes a violation, and its outcome if it is the first of its shape.
-func (s *Sweep) blame(f fault.Fault, shape string, first *scenario.Outcome) {
-	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.shape == shape })
+// blame notes a violation, and its outcome if it is the first of its bug.
+func (s *Sweep) blame(f fault.Fault, bug string, first *scenario.Outcome) {
+	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.bug == bug })
 	if i < 0 {
 		i = len(s.Violations)
 		s.Violations = append(s.Violations,
-			Violation{Property: first.Property(), First: first, shape: shape})
+			Violation{Property: first.Property(), First: first, bug: bug})
 	}
 	s.Violations[i].Faults = append(s.Violations[i].Faults, f)
 }

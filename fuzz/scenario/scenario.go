@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -58,6 +59,8 @@ type Outcome struct {
 	// Hangs is the place of each script that hangs outside of every call, one line for each
 	// function; "" if there is none.
 	Hangs string
+
+	maker func() string // see Maker; nil if the scenario was not played in a World
 }
 
 // Status is the worst status of the verdicts. A run that panicked is violated in any case, and one
@@ -128,7 +131,11 @@ func (s Scenario) Run() (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.judge(result, players)
+	o, err := s.judge(result, players)
+	if err == nil {
+		o.maker = sync.OnceValue(o.findMaker)
+	}
+	return o, err
 }
 
 // playable is Validate for a scenario that is about to run.

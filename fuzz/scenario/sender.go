@@ -16,26 +16,34 @@ func (o *Outcome) Sender(other *Outcome) string {
 	if !ok {
 		return ""
 	}
-	s := o.Scenario
-	s.stackOf = request
-	again, err := s.Run()
-	if err != nil {
-		return ""
-	}
-	var places []string
-	for _, stack := range again.Result.Senders {
-		if at, ok := innermostUser(framesOf(stack)); ok {
-			places = append(places, at.source+" in "+nameOf(at.function))
-		}
-	}
+	places := o.Scenario.sendersOf(request, anyCall)
 	if len(places) == 0 {
 		return ""
 	}
-	slices.Sort(places) // the runtime lists them in no order
 	return fmt.Sprintf("request #%d of client %s (%s %s) is sent at %s", request.Number,
 		request.Client, request.Op, o.Result.Trace.Rename(request.Path),
-		strings.Join(slices.Compact(places), " or at "))
+		strings.Join(places, " or at "))
 }
+
+// sendersOf runs the scenario once more, and lists the places in the code under test that may have
+// sent a request: those of the goroutines that wait for a reply in a call of the client that counts.
+func (s Scenario) sendersOf(request trace.RequestPoint, counts func(stack string) bool) []string {
+	s.stackOf = request
+	again, err := s.Run()
+	if err != nil {
+		return nil
+	}
+	var places []string
+	for _, stack := range again.Result.Senders {
+		if at, ok := innermostUser(framesOf(stack)); ok && counts(stack) {
+			places = append(places, at.source+" in "+nameOf(at.function))
+		}
+	}
+	slices.Sort(places) // the runtime lists them in no order
+	return slices.Compact(places)
+}
+
+func anyCall(string) bool { return true }
 
 // firstToDiffer is the first request that one of two runs has and the other has not, or else the
 // first one at the line in which their traces differ, or behind it.
