@@ -120,8 +120,8 @@ func pythonWithKazoo() string {
 	return ""
 }
 
-// TestChrootKeepsTransactionsInside: a sequential node of the root is a child of the path, also in a
-// transaction, in which kazoo 2.8 makes it beside the path. A path without a slash is refused.
+// TestChrootKeepsTransactionsInside: a sequential node of the root is a child of the path, also in
+// a transaction, in which kazoo 2.8 makes it beside the path. A path without a slash is refused.
 func TestChrootKeepsTransactionsInside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := chrootServer(t)

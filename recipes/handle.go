@@ -79,6 +79,13 @@ func (h *handle) Unlock(ctx context.Context) error {
 	return err
 }
 
+// owe makes the next Unlock wait for clean-up, also without a hold.
+func (h *handle) owe() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.owed = true
+}
+
 // letGo gives a hold back, or waits for the clean-up after the last one.
 func (h *handle) letGo(ctx context.Context) error {
 	h.mu.Lock()

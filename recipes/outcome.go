@@ -23,7 +23,8 @@ var (
 	// acquiring it. Handles are not re-entrant.
 	ErrHeld = errors.New("lock is already held or being acquired through this handle")
 	// ErrNotHeld is returned by Unlock of a handle that has nothing to give back: its lock is not
-	// held, or was unlocked before. A hold that was lost is given back like any other.
+	// held, or was unlocked before. A hold that was lost is given back like any other. Release of a
+	// Lease or a Delivery never returns it: called again, it waits for the same release.
 	ErrNotHeld = errors.New("lock is not held through this handle")
 )
 

@@ -117,17 +117,27 @@ func (l *WriteLock) giveUp(ctx context.Context, w *lockCall, begun bool) (owned 
 	return false, l.handle.explain("lock", context.Cause(ctx))
 }
 
-// Unlock gives the lock up, whether it is owned, waited for or neither; otherwise as Unlock of the
-// type Lock does. The listener is notified if it was notified of the ownership.
+// Unlock gives the lock up, whether it is owned or waited for; otherwise, also with ErrNotHeld, as
+// Unlock of the type Lock does. The listener is notified if it was notified of the ownership.
 func (l *WriteLock) Unlock(ctx context.Context) error {
 	l.mu.Lock()
 	w := l.lockCall
 	l.mu.Unlock()
 	if w != nil {
-		w.cancel()
-		<-w.tried // at once, or after a moment of clean-up
+		l.endWait(w)
 	}
-	return l.handle.letGo(ctx)
+	return l.handle.Unlock(ctx)
+}
+
+// endWait ends the wait of a call, if it still waits, so that there is something to give back.
+func (l *WriteLock) endWait(w *lockCall) {
+	select {
+	case <-w.tried:
+	default:
+		w.cancel()
+		<-w.tried // after a moment of clean-up
+		l.handle.owe()
+	}
 }
 
 // Err returns the reason why the latest Lock will not lead to ownership: the server has refused a

@@ -155,6 +155,38 @@ func TestListenerHearsOnlyOfWhatWasOwned(t *testing.T) {
 	})
 }
 
+// TestUnlockOfAWriteLockWithoutAHold is an error, unless it waits: then the wait ends.
+func TestUnlockOfAWriteLockWithoutAHold(t *testing.T) {
+	writeLocks(t, func(
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, _ *fullDiary,
+	) {
+		wantNotHeld := func() {
+			t.Helper()
+			wantFailure(t, two.Unlock(t.Context()), ErrNotHeld, NotApplied)
+		}
+		wantNotHeld()
+		wantLock(t, two, true)
+		mustDo(t, two.Unlock(t.Context()))
+		wantNotHeld()
+		wantLock(t, one, true)
+		wantLock(t, two, false)
+		c.Disconnect()
+		wantFailure(t, two.Unlock(done(t)), context.Canceled, Unknown)
+		c.Reconnect()
+		mustDo(t, two.Unlock(t.Context()))
+		s.WantBelow(t, "/wl", 1)
+		wantNotHeld()
+		c.On("create", 1, refusal)
+		check.Is(t, errOf(two.Lock(t.Context())), zk.ErrNoAuth)
+		wantNotHeld()
+		mustDo(t, one.Unlock(t.Context()))
+		wantLock(t, two, true)
+		c.Expire()
+		mustDo(t, two.Unlock(t.Context())) // of a hold that was lost
+		wantNotHeld()
+	})
+}
+
 func TestListenerMayUseTheLock(t *testing.T) {
 	writeLocks(t, func(t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary) {
 		l.SetListener(d)

@@ -11,8 +11,8 @@ import (
 // below is the connection of a client below a path, at the root of which recipes stand.
 func below(env object.Env) recipes.Conn { return recipes.Chroot(env.InTurn(), env.Path) }
 
-// TestRecipesSurviveBelowAChroot: recipes keep their promises on a Chroot under random plans, and two
-// runs are equal. The lock survives every single fault, too, with -full the others as well.
+// TestRecipesSurviveBelowAChroot: recipes keep their promises on a Chroot under random plans, and
+// two runs are equal. The lock survives every single fault, too, with -full the others as well.
 func TestRecipesSurviveBelowAChroot(t *testing.T) {
 	for name, w := range map[string]scenario.Workload{
 		"lock": object.Lock(func(env object.Env) object.Locker {
