@@ -34,7 +34,7 @@ var kinds = []kind{
 	{"lock-queue", builtIn("lock-queue", "recipes.LockQueue"), publishedLockQueue,
 		plantedLockQueues},
 	{"counter", counterOf(counter{}), publishedCounter, append(plantedCounters, sharedCounter)},
-	{"ids", idsOf(ids{}, counted), nil, plantedIDs},
+	{"ids", idsOf(ids{}, counted), nil, append(plantedIDs, rareIDs)},
 	{"value", valueOf(value{}), publishedValue, plantedValues},
 	{"cache", tellingOf(), publishedCache, plantedCaches},
 	{"config", configOf(), publishedConfig, plantedConfigs},

@@ -3,6 +3,7 @@ package gallery
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,17 @@ func dirOnce() scenario.Workload {
 	}, object.LockClaims{LeavesAtRest: []string{dir}})
 	w.Nodes = map[string]string{lockDir: ""}
 	return w
+}
+
+var rareIDs = Exhibit{
+	Title: "counts in a container", Property: safety, Right: numberedIn(func(c *zk.Conn) error {
+		_, err := c.Create(idsDir, nil, 0, acl)
+		return err
+	}),
+	Wrong: numberedIn(func(c *zk.Conn) error { // wrong: the server removes an empty one
+		_, err := c.CreateContainer(idsDir, nil, zk.FlagContainer, acl)
+		return err
+	}),
 }
 
 var rareElection = Exhibit{
@@ -121,4 +133,33 @@ func (c *shortMemory) Leader(ctx context.Context) (string, int64, error) {
 		c.leader, c.asked = "", time.Now()
 	}
 	return c.oldAnswer.Leader(ctx)
+}
+
+const idsDir = "/ids"
+
+// numberedIn is a workload of a generator that takes the numbers of sequential nodes.
+func numberedIn(makeDir func(*zk.Conn) error) scenario.Workload {
+	return object.IDGenerator(func(env object.Env) object.IDSource {
+		return nodeNumbers{conn: env.Conn, makeDir: makeDir}
+	}, uncounted)
+}
+
+type nodeNumbers struct {
+	conn    *zk.Conn
+	makeDir func(*zk.Conn) error
+}
+
+func (g nodeNumbers) Next(context.Context) (int64, error) {
+	if err := ignore(g.makeDir(g.conn), zk.ErrNodeExists); err != nil {
+		return 0, err
+	}
+	node, err := g.conn.Create(idsDir+"/n-", nil, zk.FlagEphemeralSequential, acl)
+	if err != nil {
+		return 0, err
+	}
+	if err := remove(g.conn, node); err != nil {
+		return 0, err
+	}
+	number, err := strconv.ParseInt(strings.TrimPrefix(node, idsDir+"/n-"), 10, 64)
+	return 1 + number, err
 }

@@ -46,6 +46,7 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Barrierer]) {
 				bp := barrierPlayer{p, h.Now}
 				for round := range p.Rounds(2 * s.Rounds) {
+					p.Rest(round)
 					bp.turn(round)
 				}
 			}),

@@ -68,6 +68,7 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 					c.close()
 					c.begin()
 				}
+				p.Rest(turn)
 				c.change(turn)
 				c.look(turn)
 			}

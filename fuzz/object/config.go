@@ -56,6 +56,7 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 				doubted: map[string]bool{}}
 			c.ready()
 			for turn := range p.Rounds(2 * s.Rounds) {
+				p.Rest(turn)
 				c.write(turn)
 				c.look(turn)
 			}

@@ -34,6 +34,7 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 			env.Size = size
 			dp := doubleBarrierPlayer{p, open(env), strconv.Itoa(size), s.Careless}
 			for round := range p.Rounds(s.Rounds) {
+				p.Rest(round)
 				dp.turn(round)
 			}
 		},

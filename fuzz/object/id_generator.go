@@ -43,6 +43,7 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDSource]) {
 				for turn := range p.Rounds(3 * s.Rounds) {
+					p.Rest(turn)
 					takeID(p, h.Now(), turn)
 				}
 			}),

@@ -95,6 +95,7 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 			mp.own = open(env)
 			mp.hide()
 			for round := range p.Rounds(s.Rounds) {
+				p.Rest(round)
 				mp.turn(round)
 			}
 			mp.finish(s.Rounds)

@@ -34,6 +34,7 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 			env.Size = s.Clients
 			tp := thresholdPlayer{p, open(env), s.Clients}
 			for round := range p.Rounds(2 * s.Rounds) {
+				p.Rest(round)
 				tp.turn(round)
 			}
 		},

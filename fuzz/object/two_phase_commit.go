@@ -70,6 +70,7 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 			tp := &twoPhasePlayer{Player: p, claims: claims, open: open, sites: s.ClientNames()}
 			died := make([]bool, s.Rounds)
 			for round := range p.Rounds(s.Rounds) {
+				p.Rest(round)
 				died[round] = p.Interrupted() || tp.turn(round)
 			}
 			for round := range p.Rounds(s.Rounds) {
