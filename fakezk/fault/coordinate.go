@@ -10,13 +10,15 @@ type Coordinate struct {
 	Event    bool // a notification
 	Client   string
 	Conn     int    // of the client's connections, from 1
+	Server   int    // of the connection, from 1
 	Op, Path string // see Fault; a notification has no Op
 }
 
 // Selects reports whether a coordinate counts for the fault.
 func (f Fault) Selects(c Coordinate) bool {
 	return (f.Event != 0) == c.Event && (f.Client == "" || f.Client == c.Client) &&
-		(f.Conn == 0 || f.Conn == c.Conn) && (f.Op == "" || f.Op == c.Op) &&
+		(f.Conn == 0 || f.Conn == c.Conn) && (f.Server == 0 || f.Server == c.Server) &&
+		(f.Op == "" || f.Op == c.Op) &&
 		matchPath(f.Path, c.Path)
 }
 

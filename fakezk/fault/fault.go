@@ -29,6 +29,9 @@ type Fault struct {
 	Client string
 	// Conn counts the client's connections from 1; 0 means any.
 	Conn int
+	// Server is the number, from 1, of the server of the connection, in an ensemble of several; 0
+	// means any. With At it is the server concerned.
+	Server int
 	// Request is the n-th request (from 1) that the other selectors match.
 	Request int
 	// Event is the n-th watch notification (from 1) that the other selectors match.
@@ -181,6 +184,11 @@ func (k Kind) NeedsEnsemble() bool {
 	return slices.ContainsFunc(ensembleKinds, func(i KindInfo) bool { return i.Kind == k })
 }
 
+// strikesServer reports whether the kind acts on one server, or on its connections, at a time.
+func (k Kind) strikesServer() bool {
+	return slices.Contains([]Kind{Cut, Stall, Blackhole, Refuse, Restart, Lag}, k)
+}
+
 func (k Kind) info() (KindInfo, bool) {
 	for _, info := range Kinds() {
 		if info.Kind == k {
@@ -209,6 +217,7 @@ func (f Fault) String() string {
 	}
 	text("client", f.Client)
 	number("conn", f.Conn)
+	number("server", f.Server)
 	text("op", f.Op)
 	text("path", f.Path)
 	number("request", f.Request)
@@ -265,6 +274,8 @@ func (f *Fault) set(key, value string) (err error) {
 		f.Path = value
 	case "conn":
 		f.Conn, err = parseOrdinal(key, value)
+	case "server":
+		f.Server, err = parseOrdinal(key, value)
 	case "request":
 		f.Request, err = parseOrdinal(key, value)
 	case "event":
@@ -273,7 +284,7 @@ func (f *Fault) set(key, value string) (err error) {
 		f.At, err = parseDuration(key, value)
 	default:
 		return fmt.Errorf(
-			"unknown selector %q; expected client, conn, op, path, request, event or at",
+			"unknown selector %q; expected client, conn, server, op, path, request, event or at",
 			key)
 	}
 	return err
@@ -326,6 +337,8 @@ func (f Fault) Validate() error {
 		return wrong("%s takes no duration", f.Kind)
 	case f.At != 0 && (f.Op != "" || f.Path != "" || f.Conn != 0):
 		return wrong("op, path and conn do not go with at=")
+	case f.At != 0 && f.Server != 0 && !f.Kind.strikesServer():
+		return wrong("server and at do not go together with %s", f.Kind)
 	case f.Event != 0 && f.Op != "":
 		return wrong("op does not go with event=")
 	case strings.ContainsFunc(f.Client+f.Op+f.Path, unicode.IsSpace):
@@ -335,7 +348,7 @@ func (f Fault) Validate() error {
 	case f.Op != "" && !proto.IsOp(f.Op):
 		return wrong("no operation is called %q; create, delete, exists, getData, setData, "+
 			"getChildren2 and multi are some", f.Op)
-	case f.Request < 0 || f.Event < 0 || f.Conn < 0 || f.At < 0:
+	case f.Request < 0 || f.Event < 0 || f.Conn < 0 || f.Server < 0 || f.At < 0:
 		return wrong("coordinates count from 1")
 	}
 	if _, err := path.Match(f.Path, "/"); err != nil {

@@ -34,6 +34,9 @@ var anyFault = rapid.Custom(func(t *rapid.T) Fault {
 	switch rapid.SampledFrom(points).Draw(t, "point") {
 	case "at":
 		f.At = duration.Draw(t, "at")
+		if f.Kind.strikesServer() {
+			f.Server = rapid.IntRange(0, 9).Draw(t, "server")
+		}
 		return f
 	case "event":
 		f.Event = rapid.IntRange(1, 1_000_000_000).Draw(t, "event")
@@ -44,6 +47,7 @@ var anyFault = rapid.Custom(func(t *rapid.T) Fault {
 		}
 	}
 	f.Conn = rapid.IntRange(0, 9).Draw(t, "conn")
+	f.Server = rapid.IntRange(0, 9).Draw(t, "server")
 	f.Path = rapid.SampledFrom([]string{"", "/", "/a", "/a/*", "/lock/**", "/[a-c]/x?", "/é",
 		"/a=b"}).Draw(t, "path")
 	return f
@@ -100,7 +104,7 @@ func TestParseFaultSaysWhatIsWrong(t *testing.T) {
 		{"cut request=1 client=", `word "client=" is not key=value`},
 		{
 			"cut request=1 colour=red",
-			`unknown selector "colour"; expected client, conn, op, path, request, event or at`,
+			`unknown selector "colour"; expected client, conn, server, op, path, request, event or at`,
 		},
 		{"cut request=1 request=2", `request is given twice`},
 		{"drop-reply event=1", `drop-reply takes request=`},
@@ -110,6 +114,8 @@ func TestParseFaultSaysWhatIsWrong(t *testing.T) {
 		{"cut at=1s op=create", `op, path and conn do not go with at=`},
 		{"cut at=1s path=/a", `op, path and conn do not go with at=`},
 		{"cut at=1s conn=1", `op, path and conn do not go with at=`},
+		{"cut request=1 server=0", `server=0: expected a whole number from 1`},
+		{"expire at=1s server=2", `server and at do not go together with expire`},
 		{"cut event=1 op=create", `op does not go with event=`},
 		{"cut at=0s", `at "0s": expected a positive duration`},
 		{"cut request=1 path=/[", `path is not a glob`},

@@ -157,6 +157,9 @@ func (w World) Validate() error {
 		if f.Kind.NeedsEnsemble() && w.servers() == 1 {
 			return fmt.Errorf("fault %d: %q needs an ensemble of several servers", i+1, f)
 		}
+		if f.Server > w.servers() {
+			return fmt.Errorf("fault %d: %q: there is no server %d", i+1, f, f.Server)
+		}
 		if f.Client != "" && !seen[strings.TrimRight(f.Client, "'")] {
 			return fmt.Errorf("fault %d: %q: no client is called %q", i+1, f, f.Client)
 		}

@@ -167,7 +167,7 @@ func (c *Conn) judge(m *Message) {
 	if c.Client == nil {
 		return
 	}
-	point, ok := requestCoordinate(c.Client.Name, c.Number, m.Bytes)
+	point, ok := c.requestCoordinate(m.Bytes)
 	if !ok {
 		return
 	}

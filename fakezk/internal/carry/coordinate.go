@@ -8,13 +8,19 @@ import (
 
 // requestCoordinate returns the coordinate of a frame after the handshake. Pings, and frames too
 // short for a request, have none.
-func requestCoordinate(client string, conn int, frame []byte) (fault.Coordinate, bool) {
+func (c *Conn) requestCoordinate(frame []byte) (fault.Coordinate, bool) {
 	h, body, err := wire.DecodeHeader(frame)
 	if err != nil || h.Op == proto.OpPing {
 		return fault.Coordinate{}, false
 	}
-	return fault.Coordinate{Client: client, Conn: conn, Op: h.Op.String(),
-		Path: requestPath(h.Op, body)}, true
+	point := c.coordinate()
+	point.Op, point.Path = h.Op.String(), requestPath(h.Op, body)
+	return point, true
+}
+
+// coordinate is the part of a coordinate that the connection determines.
+func (c *Conn) coordinate() fault.Coordinate {
+	return fault.Coordinate{Client: c.Client.Name, Conn: c.Number, Server: c.Server + 1}
 }
 
 func requestPath(op proto.OpCode, body []byte) string {

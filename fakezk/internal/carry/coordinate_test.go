@@ -41,14 +41,16 @@ func TestRequestsAsCoordinates(t *testing.T) {
 		},
 		{&proto.Simple{Code: proto.OpCloseSession}, "closeSession", ""},
 	}
+	conn := &Conn{Client: &Client{Name: "S1"}, Number: 2, Server: 2}
 	for _, test := range tests {
-		c, ok := requestCoordinate("S1", 2, wire.AppendRequest(nil, 1, test.req)[4:])
-		if want := (fault.Coordinate{Client: "S1", Conn: 2, Op: test.op, Path: test.path}); !ok ||
-			c != want {
+		c, ok := conn.requestCoordinate(wire.AppendRequest(nil, 1, test.req)[4:])
+		if want := (fault.Coordinate{
+			Client: "S1", Conn: 2, Server: 3, Op: test.op, Path: test.path,
+		}); !ok || c != want {
 			t.Errorf("%s: %+v, %v; want %+v", test.op, c, ok, want)
 		}
 	}
-	if c, ok := requestCoordinate("S1", 1, []byte{0, 0, 0, 1, 0, 0, 0, 4, 9}); !ok ||
+	if c, ok := conn.requestCoordinate([]byte{0, 0, 0, 1, 0, 0, 0, 4, 9}); !ok ||
 		c.Op != "getData" || c.Path != "" {
 		t.Errorf("a malformed request: %+v, %v", c, ok)
 	}
@@ -56,7 +58,7 @@ func TestRequestsAsCoordinates(t *testing.T) {
 		nil, -2, &proto.Simple{Code: proto.OpPing},
 	)[4:],
 		{0, 0, 0, 1}} {
-		if c, ok := requestCoordinate("S1", 1, none); ok {
+		if c, ok := conn.requestCoordinate(none); ok {
 			t.Errorf("% x counts as %+v", none, c)
 		}
 	}

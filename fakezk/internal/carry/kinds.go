@@ -155,7 +155,7 @@ func (s *strike) conns() []*Conn {
 	if s.message != nil {
 		return []*Conn{s.conn}
 	}
-	return s.net.reachable(s.client)
+	return s.reachable()
 }
 
 // putBack makes the message wait where it was.
@@ -216,7 +216,7 @@ func delay(s *strike) {
 // connections, for ever, and its dials hang for a while.
 func blackhole(s *strike) {
 	s.hit = s.net.addOutage(s.fault, s.client, s.now)
-	for _, c := range s.net.reachable(s.client) {
+	for _, c := range s.reachable() {
 		s.hit = true
 		c.state = Blackholed
 		s.add(Action{Do: Vanish, Conn: c})
@@ -226,7 +226,7 @@ func blackhole(s *strike) {
 // refuse resets the client's connections, and its dials fail for a while.
 func refuse(s *strike) {
 	s.hit = s.net.addOutage(s.fault, s.client, s.now)
-	for _, c := range s.net.reachable(s.client) {
+	for _, c := range s.reachable() {
 		s.hit = true
 		s.add(c.endSoon(errReset)...)
 	}
@@ -257,10 +257,14 @@ func crash(s *strike) {
 // request goes on.
 func lag(s *strike) {
 	servers := map[int]bool{}
+	if s.conn == nil && s.fault.Server > 0 {
+		s.lag(s.fault.Server - 1)
+		return
+	}
 	for _, c := range s.conns() {
 		if !servers[c.Server] {
-			s.hit, servers[c.Server] = true, true
-			s.add(Action{Do: Lag, Server: c.Server, Fault: s.fault, At: s.until()})
+			servers[c.Server] = true
+			s.lag(c.Server)
 		}
 	}
 	if s.message != nil {
@@ -269,19 +273,24 @@ func lag(s *strike) {
 	}
 }
 
+func (s *strike) lag(server int) {
+	s.hit = true
+	s.add(Action{Do: Lag, Server: server, Fault: s.fault, At: s.until()})
+}
+
 // failover takes the leader down, which the driver knows.
 func failover(s *strike) {
 	s.hit = true
 	s.add(Action{Do: Failover, Fault: s.fault, At: s.until()})
 }
 
-// restart takes the server of the connection, or the first one, down for a while.
-// It forgets its connections.
+// restart takes a server down for a while: that of the fault, of the connection or of the client,
+// or the first one. It forgets its connections.
 func restart(s *strike) {
 	s.hit = true
-	server := 0
-	if s.conn != nil {
-		server = s.conn.Server
+	server := max(0, s.fault.Server-1)
+	if conns := s.conns(); len(conns) > 0 && (s.conn != nil || s.client != 0) {
+		server = conns[0].Server
 	}
 	ends := s.net.TakeDown(server, s.until())
 	s.add(Action{Do: Restart, Server: server, Fault: s.fault, At: s.net.backAt[server]})

@@ -116,6 +116,36 @@ func TestWhatEachKindDoes(t *testing.T) {
 	}
 }
 
+// TestAFaultOfOneServer leaves the connections to the others alone: here those of a1 and b.
+func TestAFaultOfOneServer(t *testing.T) {
+	for line, want := range map[string]string{
+		"cut server=2 at=1s":          "sever 2, send 2 reset, struck",
+		"refuse 3s server=2 at=1s":    "sever 2, send 2 reset, struck",
+		"blackhole 3s server=2 at=1s": "vanish 2, struck",
+		"stall 3s server=2 at=1s":     "struck",
+		"lag 3s server=2 at=1s":       "lag at 4s, struck",
+		"restart 3s server=2 at=1s":   "restart at 4s, sever 2, send 2 reset, struck",
+	} {
+		n := newTestNetwork(t, line)
+		n.a2.Server = 1
+		n.want(line, n.strikeDue(), want)
+		answers := map[int]Answer{}
+		for server := range 2 {
+			answers[server], _, _ = n.Dial(0, server, 2*second)
+		}
+		refused := map[fault.Kind]Answer{
+			fault.Refuse: Refused, fault.Blackhole: Hangs, fault.Restart: Refused,
+		}[n.Armed()[0].Kind]
+		if answers[0] != Accepted || answers[1] != refused {
+			t.Errorf("%s: the dials of the servers end with %v", line, answers)
+		}
+	}
+	n := newTestNetwork(t, "drop-request server=2 request=1")
+	n.a2.Server = 1
+	n.want("server 1", ask(n.a1, second), "apply 1")
+	n.want("server 2", ask(n.a2, second), "struck 2 taken, sever 2, send 2 reset")
+}
+
 // strikeDue lets the faults that are due at second 1 strike, on all clients.
 func (n testNetwork) strikeDue() (actions []Action) {
 	for _, f := range n.Due(second) {

@@ -86,11 +86,12 @@ func (n *Network) Conns() []*Conn {
 	})
 }
 
-// reachable lists the connections of a client, or of all clients if 0, that a fault can cut or
-// hold: by client, then in the order in which the client made them.
-func (n *Network) reachable(client int64) []*Conn {
-	list := slices.DeleteFunc(n.Conns(), func(c *Conn) bool {
-		return c.state != Open || client != 0 && c.clientID() != client
+// reachable lists the connections of the client, and to the server, that a fault can cut or hold:
+// by client, then in the order in which the client made them.
+func (s *strike) reachable() []*Conn {
+	list := slices.DeleteFunc(s.net.Conns(), func(c *Conn) bool {
+		return c.state != Open || s.client != 0 && c.clientID() != s.client ||
+			!s.fault.concerns(c.Server)
 	})
 	slices.SortStableFunc(list, func(a, b *Conn) int {
 		return cmp.Or(cmp.Compare(a.clientID(), b.clientID()), cmp.Compare(a.Number, b.Number))
@@ -112,9 +113,8 @@ func (c *Conn) CountEvent(m *Message) {
 	}
 	c.Client.events++
 	m.Number = c.Client.events
-	m.Point = fault.Coordinate{
-		Event: true, Client: c.Client.Name, Conn: c.Number, Path: m.Event.Path,
-	}
+	m.Point = c.coordinate()
+	m.Point.Event, m.Point.Path = true, m.Event.Path
 	m.faults = c.net.due(m.Point)
 }
 

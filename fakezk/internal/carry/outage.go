@@ -33,7 +33,7 @@ const (
 func (n *Network) Dial(
 	client int64, server int, now time.Duration,
 ) (answer Answer, until time.Duration, struck []Action) {
-	if until, struck = n.hit(fault.Blackhole, client, now); until > 0 {
+	if until, struck = n.hit(fault.Blackhole, client, server, now); until > 0 {
 		return Hangs, until, struck
 	}
 	refused, struck := n.Refuses(client, server, now)
@@ -45,7 +45,7 @@ func (n *Network) Dial(
 
 // Refuses reports whether a dial fails at once.
 func (n *Network) Refuses(client int64, server int, now time.Duration) (bool, []Action) {
-	until, actions := n.hit(fault.Refuse, client, now)
+	until, actions := n.hit(fault.Refuse, client, server, now)
 	return until > 0 || n.IsDown(server, now), actions
 }
 
@@ -78,10 +78,11 @@ func (n *Network) Revive(server int) { delete(n.backAt, server) }
 
 // hit lets the outages of a kind act on a dial. They last until a time, 0 if there are none.
 func (n *Network) hit(
-	kind fault.Kind, client int64, now time.Duration,
+	kind fault.Kind, client int64, server int, now time.Duration,
 ) (until time.Duration, struck []Action) {
 	for _, o := range n.outages {
-		if o.fault.Kind == kind && now < o.until && (o.client == 0 || o.client == client) {
+		if o.fault.Kind == kind && now < o.until && (o.client == 0 || o.client == client) &&
+			o.fault.concerns(server) {
 			until = max(until, o.until)
 			struck = n.fire(struck, Action{Fault: o.fault})
 		}
@@ -89,11 +90,15 @@ func (n *Network) hit(
 	return until, struck
 }
 
+// concerns reports whether the fault is one of a server, or of all.
+func (f *Armed) concerns(server int) bool { return f.Server == 0 || f.Server == server+1 }
+
 // addOutage begins an outage, and reports whether one of its kind was on already.
 func (n *Network) addOutage(f *Armed, client int64, now time.Duration) (already bool) {
 	n.outages = slices.DeleteFunc(n.outages, func(o outage) bool { return o.until <= now })
 	already = slices.ContainsFunc(n.outages, func(o outage) bool {
-		return o.fault.Kind == f.Kind && (o.client == 0 || client == 0 || o.client == client)
+		return o.fault.Kind == f.Kind && (o.client == 0 || client == 0 || o.client == client) &&
+			(f.Server == 0 || o.fault.concerns(f.Server-1))
 	})
 	n.outages = append(n.outages, outage{f, client, now + f.For})
 	return already
