@@ -2,8 +2,10 @@ package fakezk
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,17 +18,17 @@ import (
 // is a literal, so that no name is ever looked up.
 const Address = "127.0.0.1:2181"
 
-// Dialer connects to the server in memory, whatever the address:
+// Dialer connects to the server in memory, whatever the address, and in an ensemble to the server
+// that has the address by Addresses:
 //
-//	servers := []string{fakezk.Address}
-//	conn, events, err := zk.Connect(servers, 10*time.Second,
+//	conn, events, err := zk.Connect(server.Addresses(), 10*time.Second,
 //		zk.WithDialer(server.Dialer()), zk.WithHostProvider(fakezk.HostProvider()))
 //
 // A server that was made outside of a testing/synctest bubble refuses connections from inside, and
 // the other way round.
 func (s *Server) Dialer() zk.Dialer {
 	return func(_, address string, _ time.Duration) (net.Conn, error) {
-		return s.dialAs("", hostOf(address))
+		return s.dialTo("", address)
 	}
 }
 
@@ -45,8 +47,21 @@ func (s *Server) DialerAs(name string) zk.Dialer {
 	s.roster.expect(name)
 	s.mu.Unlock()
 	return func(_, address string, _ time.Duration) (net.Conn, error) {
-		return s.dialAs(name, hostOf(address))
+		return s.dialTo(name, address)
 	}
+}
+
+// dialTo connects a client with a name, "" for none, to the server with an address.
+func (s *Server) dialTo(name, address string) (net.Conn, error) {
+	server := slices.Index(s.Addresses(), address)
+	if s.opts.Servers == 1 {
+		server = 0
+	}
+	if server < 0 {
+		return nil, fmt.Errorf("fakezk: dial %s: the ensemble has no server there, but %s", address,
+			strings.Join(s.Addresses(), ", "))
+	}
+	return s.dialAs(name, hostOf(address), server)
 }
 
 // hostOf is the host of an address, which may have no port.
@@ -57,8 +72,8 @@ func hostOf(address string) string {
 	return address
 }
 
-// dialAs connects a client with a name, "" for none, which has dialed a host.
-func (s *Server) dialAs(name, host string) (net.Conn, error) {
+// dialAs connects a client with a name, "" for none, which has dialed a host, to a server.
+func (s *Server) dialAs(name, host string, server int) (net.Conn, error) {
 	if err := s.checkBubble(); err != nil {
 		return nil, err
 	}
@@ -70,14 +85,14 @@ func (s *Server) dialAs(name, host string) (net.Conn, error) {
 	var err error
 	from := memory
 	from.client = name
-	if l, err = s.open(from, &memorySink{conn: conn, mu: &s.mu}); err != nil {
+	if l, err = s.open(server, from, &memorySink{conn: conn, mu: &s.mu}); err != nil {
 		return nil, err
 	}
 	return conn, nil
 }
 
-// HostProvider is a zk.HostProvider that looks no name up. It offers the addresses of the list in
-// turns. The client reconnects at once when a connection is lost. It waits one second, and fails
+// HostProvider is a zk.HostProvider that looks no name up. It offers the addresses of the list,
+// which zk.Connect shuffles, in turns and in alphabetical order. The client reconnects at once when a connection is lost. It waits one second, and fails
 // the requests that it has not sent, only after dials to all addresses have failed. The client's
 // own provider lets it wait before each reconnect to the only server of its list.
 func HostProvider() zk.HostProvider { return &hostProvider{} }
@@ -93,7 +108,7 @@ func (h *hostProvider) Init(servers []string) error {
 	if len(servers) == 0 {
 		return errors.New("fakezk: HostProvider needs an address")
 	}
-	h.servers = slices.Clone(servers)
+	h.servers = slices.Sorted(slices.Values(servers))
 	return nil
 }
 

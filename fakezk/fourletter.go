@@ -16,7 +16,7 @@ type wordState struct {
 	packets   engine.Stats // of words; the engine counts frames
 	traffic   fourletter.Traffic
 	traceMask int64
-	port      int // that the first listener listens on
+	ports     [MaxServers]int // that the servers listen on first
 }
 
 // count is called with every reaction of the engine.
@@ -91,6 +91,7 @@ func (s *Server) afterWord(word string, argument []byte) {
 func (s *Server) wordServer(l *serverLink) fourletter.Server {
 	return fourletter.Server{
 		Engine:    s.engine,
+		Number:    l.server,
 		Now:       time.Now(),
 		Started:   s.words.started,
 		Addr:      s.addressOf,
@@ -99,7 +100,7 @@ func (s *Server) wordServer(l *serverLink) fourletter.Server {
 		Traffic:   s.words.traffic,
 		TraceMask: s.words.traceMask,
 		Settings: fourletter.Settings{
-			ClientPort:        s.words.port,
+			ClientPort:        s.words.ports[l.server],
 			DataDir:           "/var/lib/zookeeper",
 			TickTime:          s.opts.TickTime,
 			MinSessionTimeout: s.opts.MinSessionTimeout,
@@ -129,8 +130,8 @@ func (l *serverLink) address() string {
 }
 
 // notePort remembers the port of a listener for conf.
-func (s *Server) notePort(l net.Listener) {
-	if at, ok := l.Addr().(*net.TCPAddr); ok && s.words.port == 0 {
-		s.words.port = at.Port
+func (s *Server) notePort(server int, l net.Listener) {
+	if at, ok := l.Addr().(*net.TCPAddr); ok && s.words.ports[server] == 0 {
+		s.words.ports[server] = at.Port
 	}
 }

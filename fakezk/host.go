@@ -13,7 +13,7 @@ import (
 // Host lets code that dials for itself reach the server: until the test ends, all dials by TCP to
 // the addresses, such as "zk1.prod.example:2181", and all look-ups of their hosts, by the calling
 // goroutine and by those that it starts from now on. Other dials use the network. A dial may go
-// through TLS; see [RootCA]. Tests that run in parallel may use the same addresses.
+// through TLS; see [RootCA]. In an ensemble the addresses are those of its servers, in order. Tests that run in parallel may use the same addresses.
 //
 // The program must be built by zksim go, else the test fails: see docs/any-go.md. A goroutine of
 // time.AfterFunc, or one that was started before, uses the network.
@@ -23,9 +23,9 @@ func (s *Server) Host(t TB, addresses ...string) {
 		t.Fatalf("fakezk: Host needs a program built by zksim go: run the test by zksim go test, " +
 			"or give the code the Dialer of the server")
 	}
-	h := hosts{server: s, addresses: map[string]string{}, dialed: map[string]bool{}}
-	for _, address := range addresses {
-		if err := h.add(address); err != nil {
+	h := hosts{server: s, addresses: map[string]string{}, dialed: map[string]int{}}
+	for i, address := range addresses {
+		if err := h.add(address, i%s.opts.Servers); err != nil {
 			t.Fatalf("fakezk: Host: %v", err)
 		}
 	}
@@ -41,31 +41,32 @@ func RootCA() []byte { return tlsend.RootCA() }
 type hosts struct {
 	server    *Server
 	addresses map[string]string // from the name of a host to its IP address
-	dialed    map[string]bool   // host:port, by name and by IP address
+	dialed    map[string]int    // the server by host:port, with the name and with the IP address
 }
 
-// add makes an address known. A name gets an IP address that no real host has (RFC 5737).
-func (h hosts) add(address string) error {
+// add makes an address of a server known. A name gets an IP address that no real host has (RFC 5737).
+func (h hosts) add(address string, server int) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" || port == "" {
 		return fmt.Errorf("address %q: expected host:port", address)
 	}
-	h.dialed[address] = true
+	h.dialed[address] = server
 	if net.ParseIP(host) != nil {
 		return nil
 	}
 	if h.addresses[host] == "" {
 		h.addresses[host] = fmt.Sprintf("192.0.2.%d", len(h.addresses)+1)
 	}
-	h.dialed[net.JoinHostPort(h.addresses[host], port)] = true
+	h.dialed[net.JoinHostPort(h.addresses[host], port)] = server
 	return nil
 }
 
 func (h hosts) dial(_ context.Context, address string, _ time.Time) (net.Conn, error, bool) {
-	if !h.dialed[address] {
+	server, known := h.dialed[address]
+	if !known {
 		return nil, nil, false
 	}
-	conn, err := h.server.dialAs("", hostOf(address))
+	conn, err := h.server.dialAs("", hostOf(address), server)
 	return conn, err, true
 }
 

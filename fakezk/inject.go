@@ -70,8 +70,11 @@ func (s *Server) Inject(f fault.Fault) error {
 	if f.Kind.EndsProcess() {
 		return fmt.Errorf("fakezk: inject: fault %q: a Server cannot end a process", f)
 	}
-	if f.Kind.NeedsEnsemble() {
-		return fmt.Errorf("fakezk: inject: fault %q: a Server is no ensemble", f)
+	if f.Kind.NeedsEnsemble() && s.opts.Servers == 1 {
+		return fmt.Errorf("fakezk: inject: fault %q: needs an ensemble; see Options.Servers", f)
+	}
+	if f.Server > s.opts.Servers {
+		return fmt.Errorf("fakezk: inject: fault %q: there is no server %d", f, f.Server)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,16 +28,16 @@ type injector struct {
 	links   map[engine.ConnID]*serverLink
 	timer   *time.Timer
 	timerAt time.Duration // 0 if it is not set
-}
 
-// theServer is the number of the server in its network.
-const theServer = 0
+	lagging map[int]time.Duration // until when a server applies no change
+}
 
 // injection is the server's injector, made when it is first needed.
 func (s *Server) injection() *injector {
 	if s.inject == nil {
 		s.inject = &injector{
 			server: s, net: carry.New(), began: time.Now(), links: map[engine.ConnID]*serverLink{},
+			lagging: map[int]time.Duration{},
 		}
 		for _, l := range s.links {
 			s.inject.open(l)
@@ -48,7 +48,7 @@ func (s *Server) injection() *injector {
 
 // open adds a connection to the network.
 func (in *injector) open(l *serverLink) {
-	l.conn = &carry.Conn{ID: int64(l.id), Server: theServer, Greeted: l.session != 0}
+	l.conn = &carry.Conn{ID: int64(l.id), Server: l.server, Greeted: l.session != 0}
 	l.belongs()
 	in.links[l.id] = l
 	in.net.Open(l.conn)
@@ -68,6 +68,11 @@ func (in *injector) now() time.Duration { return time.Since(in.began) }
 func (in *injector) wakeInTime() {
 	if at, ok := in.net.Next(); ok {
 		in.wakeAt(at)
+	}
+	for _, at := range in.lagging {
+		if at > in.now() {
+			in.wakeAt(at)
+		}
 	}
 }
 
@@ -98,6 +103,7 @@ func (in *injector) wake() {
 		in.strike(f)
 	}
 	in.moveAll()
+	s.follow()
 	in.wakeInTime()
 	s.schedule()
 }
@@ -280,7 +286,13 @@ func (in *injector) carryOutForAll(a carry.Action) {
 			}
 		}
 	case carry.Restart:
-		s.engine.Restart(in.began.Add(a.At)) // later actions sever its connections
+		s.settle() // later actions sever its connections
+	case carry.Failover:
+		in.carryOut(in.net.TakeDown(s.engine.Leader(), a.At))
+		s.settle()
+	case carry.Lag:
+		s.lags(a.Server, a.At)
+		in.wakeAt(a.At)
 	}
 }
 
@@ -300,7 +312,7 @@ func (in *injector) carryOutOn(l *serverLink, a carry.Action) {
 	case carry.Hang:
 		s.engine.Drop(l.id) // so that it does not wait for the handshake
 	case carry.Admit:
-		s.engine.Open(l.id, theServer, l.peer.ip, time.Now())
+		s.engine.Open(l.id, l.server, l.peer.ip, time.Now())
 	case carry.End, carry.Reset:
 		in.forget(l, a.Err)
 	case carry.Forget:
@@ -309,6 +321,9 @@ func (in *injector) carryOutOn(l *serverLink, a carry.Action) {
 		l.conn.Empty()
 	case carry.Expire:
 		in.expire(l.session, a.Late)
+		if s.opts.Servers > 1 && l.conn.State() == carry.Open {
+			in.carryOut(l.conn.ServerClosed(nil)) // a follower that lags hears of the end later
+		}
 	}
 }
 
@@ -334,7 +349,7 @@ func (in *injector) forget(l *serverLink, err error) {
 // reports whether it was alive. A server that is down ends none.
 func (in *injector) expire(session int64, late time.Duration) bool {
 	s, now := in.server, time.Now()
-	if s.stopped || in.net.IsDown(theServer, in.now()) {
+	if s.ensemble.halted() || in.net.IsDown(s.engine.Leader(), in.now()) {
 		return false
 	}
 	var r engine.Reaction

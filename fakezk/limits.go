@@ -16,6 +16,12 @@ type peer struct {
 	client string // the name given to DialerAs, else ""
 }
 
+// An origin is an IP address, as maxClientCnxns counts its connections to a server.
+type origin struct {
+	server int
+	ip     string
+}
+
 // memory is the peer of every connection made in memory.
 var memory = peer{ip: "127.0.0.1"}
 
@@ -54,24 +60,24 @@ func javaAddress(a netip.Addr) string {
 // until the server lets go of it, also one that asks a four-letter word.
 //
 // Source: NIOServerCnxnFactory, AcceptThread.doAccept.
-func (s *Server) admit(from peer) error {
+func (s *Server) admit(at origin, from peer) error {
 	if from.inMemory() {
 		return nil
 	}
-	if limit := s.opts.MaxClientConns; limit > 0 && s.clients[from.ip] >= limit {
+	if limit := s.opts.MaxClientConns; limit > 0 && s.clients[at] >= limit {
 		return fmt.Errorf("fakezk: %s has %d connections already, which is the limit",
 			from.ip, limit)
 	}
-	s.clients[from.ip]++
+	s.clients[at]++
 	return nil
 }
 
 // dismiss is the opposite of admit.
-func (s *Server) dismiss(from peer) {
+func (s *Server) dismiss(at origin, from peer) {
 	if from.inMemory() {
 		return
 	}
-	if s.clients[from.ip]--; s.clients[from.ip] == 0 {
-		delete(s.clients, from.ip)
+	if s.clients[at]--; s.clients[at] == 0 {
+		delete(s.clients, at)
 	}
 }

@@ -39,7 +39,7 @@ func awaitConnections(t *testing.T, s *Server, n int) {
 	await(t, "connections to be accepted", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.clients["127.0.0.1"] == n
+		return s.clients[origin{0, "127.0.0.1"}] == n
 	})
 }
 

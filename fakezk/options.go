@@ -14,6 +14,9 @@ import (
 // Options are the settings of a Server. The zero value is a server with a tick
 // of two seconds, as ZooKeeper's sample configuration has it.
 type Options struct {
+	// Servers is the number of servers, at most [MaxServers]; 0 means 1. Several are an ensemble; see
+	// the package comment.
+	Servers int
 	// TickTime is the unit of time of session expiry, at least a millisecond; 0
 	// means 2 s, and more than LongestTimeout counts as LongestTimeout. Sessions
 	// end at the end of a tick, so up to one tick late and never early.
@@ -66,6 +69,9 @@ type Options struct {
 	Trace bool
 }
 
+// MaxServers is the greatest number of servers; Options with more mean as many.
+const MaxServers = 7
+
 // LongestTimeout is the longest time that the protocol, in which a timeout is 32
 // bits of milliseconds, has for a session.
 const LongestTimeout = engine.LongestTimeout
@@ -78,6 +84,7 @@ func (o Options) withDefaults() Options {
 	times := o.engineConfig()
 	o.TickTime, o.MinSessionTimeout, o.MaxSessionTimeout = times.TickTime, times.MinSessionTimeout,
 		times.MaxSessionTimeout
+	o.Servers = min(max(o.Servers, 1), MaxServers)
 	if o.MaxFrame <= 0 {
 		o.MaxFrame = wire.DefaultMaxFrame
 	}
@@ -96,6 +103,7 @@ func (o Options) withDefaults() Options {
 
 func (o Options) engineConfig() engine.Config {
 	return engine.Config{
+		Servers:                o.Servers,
 		TickTime:               o.TickTime,
 		MinSessionTimeout:      o.MinSessionTimeout,
 		MaxSessionTimeout:      o.MaxSessionTimeout,

@@ -141,4 +141,4 @@ func (r *raw) sendHandshake(req proto.ConnectRequest) {
 }
 
 // dial connects without a name.
-func (s *Server) dial() (net.Conn, error) { return s.dialAs("", Address) }
+func (s *Server) dial() (net.Conn, error) { return s.dialAs("", Address, 0) }

@@ -18,7 +18,7 @@ import (
 // ErrStopped is the error of dialing a stopped Server.
 var ErrStopped = errors.New("fakezk: server is stopped")
 
-// Server is an in-memory ZooKeeper that runs in real time, or in the virtual
+// Server is an in-memory ZooKeeper, or an ensemble of several servers, that runs in real time, or in the virtual
 // time of the testing/synctest bubble in which it was made. Its methods may be
 // called from any goroutine. Use Start in tests and New elsewhere.
 type Server struct {
@@ -29,7 +29,7 @@ type Server struct {
 	stopping  atomic.Int32 // calls of Stop and Close that wait for mu: long work ends early
 	engine    *engine.Engine
 	links     map[engine.ConnID]*serverLink
-	clients   map[string]int // open TCP connections by IP address
+	clients   map[origin]int // open TCP connections
 	words     wordState
 	nextConn  engine.ConnID
 	timer     *time.Timer
@@ -39,8 +39,8 @@ type Server struct {
 	history   *history  // nil without Options.Trace
 	inject    *injector // nil from ClearFaults until something is injected again
 	cleared   int       // the faults that were armed before the last ClearFaults
-	stopped   bool      // refuses connections until Restart
-	closed    bool      // for good
+	ensemble  ensemble
+	closed    bool // for good
 	closing   chan struct{}
 	listeners map[net.Listener]bool
 	serving   sync.WaitGroup
@@ -49,6 +49,7 @@ type Server struct {
 // serverLink is the server's end of one connection.
 type serverLink struct {
 	id      engine.ConnID
+	server  int // from 0
 	peer    peer
 	frames  wire.Splitter
 	greeted bool // its first bytes are known to be no four-letter word
@@ -76,7 +77,8 @@ func New(opts Options) *Server {
 		bubble:    callersBubble(),
 		words:     wordState{started: now, traceMask: fourletter.DefaultTraceMask},
 		links:     map[engine.ConnID]*serverLink{},
-		clients:   map[string]int{},
+		clients:   map[origin]int{},
+		ensemble:  ensemble{stopped: make([]bool, opts.Servers)},
 		closing:   make(chan struct{}),
 		listeners: map[net.Listener]bool{},
 		log:       newEventLog(opts.Logger),
@@ -86,6 +88,9 @@ func New(opts Options) *Server {
 	cfg.Observe = s.words.count
 	cfg.Interrupted = s.interrupted
 	s.engine = engine.New(cfg, now)
+	if opts.Servers > 1 {
+		s.elect(0)
+	}
 	return s
 }
 
@@ -101,7 +106,7 @@ func (s *Server) Close() error {
 		s.closed = true
 		close(s.closing)
 	}
-	s.stopLocked()
+	s.stop(s.all())
 	if s.inject != nil {
 		s.inject.end()
 	}
@@ -114,15 +119,6 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Stop makes the server unreachable: every connection is closed, dials are
-// refused. Data and sessions stay, and sessions do not expire meanwhile.
-func (s *Server) Stop() {
-	s.lockSoon()
-	defer s.mu.Unlock()
-	s.recordCall("stop", "", "")
-	s.stopLocked()
-}
-
 // lockSoon locks the server. A Load under way ends early.
 func (s *Server) lockSoon() {
 	s.stopping.Add(1)
@@ -133,57 +129,30 @@ func (s *Server) lockSoon() {
 // interrupted reports whether a call of Stop or Close waits for the lock.
 func (s *Server) interrupted() bool { return s.stopping.Load() > 0 }
 
-func (s *Server) stopLocked() {
-	s.stopped = true
-	if s.inject != nil {
-		s.inject.cut(io.EOF)
-	}
-	s.deliver(s.engine.Restart(time.Now()))
-	s.unschedule()
-}
-
-// Restart makes a stopped server reachable again, with its data. Every session
-// gets its full timeout from now. A running server is stopped first.
-func (s *Server) Restart() {
+// open adds a connection to a server.
+func (s *Server) open(server int, from peer, k sink) (*serverLink, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return
-	}
-	s.recordCall("restart", "", "")
-	s.stopLocked()
-	s.stopped = false
-	if s.inject != nil {
-		s.inject.net.Revive(theServer)
-	}
-	s.deliver(s.engine.Restart(time.Now()))
-	s.schedule()
-}
-
-// open adds a connection.
-func (s *Server) open(from peer, k sink) (*serverLink, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped || s.closed {
+	if s.ensemble.stopped[server] || s.ensemble.halted() || s.closed {
 		return nil, ErrStopped
 	}
 	if s.inject != nil {
-		refused, actions := s.inject.net.Refuses(0, theServer, s.inject.now())
+		refused, actions := s.inject.net.Refuses(0, server, s.inject.now())
 		s.inject.carryOut(actions)
 		if refused {
 			return nil, syscall.ECONNREFUSED
 		}
 	}
-	if err := s.admit(from); err != nil {
+	if err := s.admit(origin{server, from.ip}, from); err != nil {
 		s.logRefusedConn(from, err)
 		return nil, err
 	}
 	s.nextConn++
 	l := &serverLink{
-		id: s.nextConn, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame}, sink: k,
+		id: s.nextConn, server: server, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame}, sink: k,
 	}
 	s.links[l.id] = l
-	s.engine.Open(l.id, theServer, from.ip, time.Now())
+	s.engine.Open(l.id, server, from.ip, time.Now())
 	if s.inject != nil {
 		s.inject.open(l)
 	}
@@ -259,6 +228,7 @@ func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *car
 	if r.Request.Handshake {
 		s.logHandshake(l, frame)
 	}
+	s.follow()
 }
 
 // gone notes that a client's end closed, which may still read if it is half
@@ -293,7 +263,7 @@ func (s *Server) drop(l *serverLink) {
 func (s *Server) unlink(l *serverLink) {
 	if s.links[l.id] != nil {
 		delete(s.links, l.id)
-		s.dismiss(l.peer)
+		s.dismiss(origin{l.server, l.peer.ip}, l.peer)
 		s.logLost(l)
 	}
 }
@@ -306,6 +276,7 @@ func (s *Server) deliver(r engine.Reaction) {
 			s.emit(l, out, nil)
 		}
 	}
+	s.follow()
 }
 
 // emit sends one output on its link, with the damage that a fault does to it. The lock is held.
@@ -331,7 +302,7 @@ func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
 // fires early, finds nothing to do and is set again.
 func (s *Server) schedule() {
 	next := s.engine.NextDeadline()
-	if s.stopped || next.IsZero() || !s.timerAt.IsZero() && !next.Before(s.timerAt) {
+	if s.ensemble.halted() || next.IsZero() || !s.timerAt.IsZero() && !next.Before(s.timerAt) {
 		return
 	}
 	s.timerAt = next
@@ -353,7 +324,7 @@ func (s *Server) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.timerAt = time.Time{}
-	if s.stopped {
+	if s.ensemble.halted() {
 		return
 	}
 	s.deliver(s.engine.Tick(time.Now()))

@@ -55,26 +55,32 @@ func Start(t TB, opts ...Options) *Server {
 }
 
 // Listen accepts TCP connections on a free port of 127.0.0.1 until the test ends, and returns the
-// address. Time is real there: inside a testing/synctest bubble the test fails.
+// address. An ensemble has an address for each server, with commas between. Time is real there: inside a testing/synctest bubble the test fails.
 func (s *Server) Listen(t TB) (address string) {
 	t.Helper()
 	if callersBubble() != "" {
 		t.Fatalf("fakezk: Listen in a testing/synctest bubble: time stands still while a bubble " +
 			"waits for TCP; use Connect or Dialer")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("fakezk: listen: %v", err)
+	var listeners []net.Listener
+	var addresses []string
+	for range s.opts.Servers {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			closeAll(listeners)
+			t.Fatalf("fakezk: listen: %v", err)
+		}
+		listeners, addresses = append(listeners, l), append(addresses, l.Addr().String())
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+	go func() { served <- s.Serve(listeners...) }()
 	t.Cleanup(func() {
-		_ = l.Close() // the server may have closed it
+		closeAll(listeners) // the server may have closed them
 		if err := <-served; err != nil && !errors.Is(err, ErrStopped) {
 			t.Errorf("%v", err)
 		}
 	})
-	return l.Addr().String()
+	return strings.Join(addresses, ",")
 }
 
 // DefaultSessionTimeout is the session timeout that Connect requests.
@@ -93,6 +99,9 @@ func (s *Server) Connect(t TB) *zk.Conn {
 type Client struct {
 	// Name names the sessions, as DialerAs says.
 	Name string
+	// Server is the number, from 1, of the only server of an ensemble to connect to; 0 means any, the
+	// first one first.
+	Server int
 	// Timeout is the session timeout to request; 0 means DefaultSessionTimeout.
 	Timeout time.Duration
 	// Options are more options of zk.Connect, such as zk.WithEventCallback(f).
@@ -103,7 +112,8 @@ type Client struct {
 // first session: as zk.Connect says, it keeps six of them for a reader.
 func (s *Server) ConnectAs(t TB, c Client) (*zk.Conn, <-chan zk.Event) {
 	t.Helper()
-	if err := errors.Join(checkName(c.Name), s.checkBubble()); err != nil {
+	addresses, err := s.addressesOf(c.Server)
+	if err := errors.Join(err, checkName(c.Name), s.checkBubble()); err != nil {
 		t.Fatalf("%v", err)
 	}
 	if c.Timeout == 0 {
@@ -111,7 +121,7 @@ func (s *Server) ConnectAs(t TB, c Client) (*zk.Conn, <-chan zk.Event) {
 	}
 	log := &testLog{t: t, prefix: c.Name}
 	t.Cleanup(log.end)
-	conn, events, err := zk.Connect([]string{Address}, c.Timeout, func(conn *zk.Conn) {
+	conn, events, err := zk.Connect(addresses, c.Timeout, func(conn *zk.Conn) {
 		zk.WithDialer(s.DialerAs(c.Name))(conn)
 		zk.WithHostProvider(HostProvider())(conn)
 		zk.WithLogger(log)(conn)
@@ -134,6 +144,18 @@ func (s *Server) ConnectAs(t TB, c Client) (*zk.Conn, <-chan zk.Event) {
 		case <-timer.C:
 			t.Fatalf("fakezk: no session after %s; is the server stopped?", connectPatience)
 		}
+	}
+}
+
+// addressesOf are the addresses of a server by its number, or of all servers if 0.
+func (s *Server) addressesOf(number int) ([]string, error) {
+	switch all := s.Addresses(); {
+	case number == 0:
+		return all, nil
+	case number < 1 || number > len(all):
+		return nil, fmt.Errorf("fakezk: there is no server %d; expected 1 to %d", number, len(all))
+	default:
+		return all[number-1 : number], nil
 	}
 }
 

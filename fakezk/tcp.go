@@ -9,13 +9,40 @@ import (
 	"time"
 )
 
-// Serve accepts TCP connections from l until the listener or the server is closed. The server
-// closes l when it is closed itself. Any ZooKeeper client, in any language, can connect; l may also
-// be a TLS listener. A server that is closed already closes l and returns ErrStopped.
+// Serve accepts TCP connections until the listener or the server is closed. The server closes the
+// listener when it is closed itself. Any ZooKeeper client, in any language, can connect; l may also
+// be a TLS listener. A server that is closed already closes l and returns ErrStopped. The servers
+// of an ensemble have a listener each, in the order of their numbers: Serve returns when all are
+// closed, and closes the others when one fails.
 //
 // That the process has no file descriptor left is no reason to end: as a real
 // server, it pauses 10 ms and accepts again.
-func (s *Server) Serve(l net.Listener) error {
+func (s *Server) Serve(l ...net.Listener) error {
+	if len(l) != s.opts.Servers {
+		return fmt.Errorf("fakezk: serve: %d listeners for %d servers", len(l), s.opts.Servers)
+	}
+	ends := make(chan error, len(l))
+	for server, each := range l {
+		go func() { ends <- s.serve(server, each) }()
+	}
+	var first error
+	for range l {
+		if err := <-ends; err != nil && first == nil {
+			first = err
+			closeAll(l)
+		}
+	}
+	return first
+}
+
+func closeAll(list []net.Listener) {
+	for _, l := range list {
+		_ = l.Close() // an error changes nothing: it is not accepted from
+	}
+}
+
+// serve accepts connections to one server.
+func (s *Server) serve(server int, l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -23,7 +50,7 @@ func (s *Server) Serve(l net.Listener) error {
 		return ErrStopped
 	}
 	s.listeners[l] = true
-	s.notePort(l)
+	s.notePort(server, l)
 	s.serving.Add(1)
 	s.mu.Unlock()
 	defer s.serving.Done()
@@ -33,7 +60,7 @@ func (s *Server) Serve(l net.Listener) error {
 		switch {
 		case err == nil:
 			s.serving.Add(1)
-			go s.serveTCP(conn)
+			go s.serveTCP(server, conn)
 		case errors.Is(err, net.ErrClosed):
 			return nil
 		case !passes(err):
@@ -79,12 +106,12 @@ func (s *Server) pause(d time.Duration) bool {
 }
 
 // serveTCP serves one connection until it ends.
-func (s *Server) serveTCP(conn net.Conn) {
+func (s *Server) serveTCP(server int, conn net.Conn) {
 	defer s.serving.Done()
 	socket := newSocket(conn)
 	out := newOutbox(socket, s.opts.MaxQueued)
 	defer out.finish()
-	link, err := s.open(peerOf(conn), out)
+	link, err := s.open(server, peerOf(conn), out)
 	if err != nil {
 		return // a refused client sees only that its connection is closed
 	}

@@ -250,7 +250,7 @@ func (l *loading) make(txn state.Txn, nodes []view.NodeSpec) {
 	store := l.server.engine.Store()
 	for i := range nodes {
 		if n, _ := store.Node(nodes[i].Path); n.Created < nodes[i].Next {
-			store.SetCreated(nodes[i].Path, nodes[i].Next)
+			l.server.engine.SetCreated(nodes[i].Path, nodes[i].Next)
 		}
 	}
 }

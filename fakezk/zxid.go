@@ -26,6 +26,6 @@ func (s *Server) AdvanceZxid(zxid int64) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.engine.Store().SkipTo(zxid)
+	s.engine.SkipTo(zxid)
 	return nil
 }

@@ -59,8 +59,9 @@ type Session struct {
 	Name string
 	// Timeout is the negotiated session timeout.
 	Timeout time.Duration
-	// Connected says that it has a connection now.
+	// Connected says that it has a connection now, to Server, which counts from 1.
 	Connected bool
+	Server    int
 	// Ephemerals are the paths of the nodes that go when it ends, sorted.
 	Ephemerals []string
 }

@@ -39,6 +39,8 @@
 package engine
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/digestmd5"
@@ -169,8 +171,20 @@ func New(cfg Config, now time.Time) *Engine {
 func (c Config) state() state.Config {
 	return state.Config{
 		EnforceQuota: c.EnforceQuota, SASL: len(c.SASLUsers) > 0, Digests: c.Digests,
-		Interrupted: c.Interrupted,
+		Interrupted: c.Interrupted, Members: c.members(),
 	}
+}
+
+// members is what /zookeeper/config holds in an ensemble, on one host and with the usual ports.
+func (c Config) members() string {
+	if c.Servers <= 1 {
+		return ""
+	}
+	var b strings.Builder
+	for i := range c.Servers {
+		fmt.Fprintf(&b, "server.%d=127.0.0.1:%d:%d:participant\n", i+1, 2888+i, 3888+i)
+	}
+	return b.String() + "version=0"
 }
 
 // Output is one action on a connection. The front carries them out in order. A frame's

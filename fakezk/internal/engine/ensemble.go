@@ -47,6 +47,9 @@ func (e *Engine) Follow(server int, zxid int64, now time.Time) Reaction {
 	return e.reaction()
 }
 
+// Servers is the number of servers.
+func (e *Engine) Servers() int { return len(e.replicas) }
+
 // Leader is the number of the leader.
 func (e *Engine) Leader() int { return slices.Index(e.replicas, e.leader) }
 
@@ -71,6 +74,14 @@ func (e *Engine) SetCreated(path string, next int32) {
 	for _, r := range e.replicas {
 		e.catchUp(r)
 		r.store.SetCreated(path, next)
+	}
+}
+
+// SkipTo makes the next transaction's zxid greater than a given one, unless it would be anyway.
+func (e *Engine) SkipTo(zxid int64) {
+	for _, r := range e.replicas {
+		e.catchUp(r)
+		r.store.SkipTo(zxid)
 	}
 }
 

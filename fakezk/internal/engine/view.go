@@ -12,6 +12,9 @@ import (
 // Store returns the leader's tree, for reading. Write through Submit.
 func (e *Engine) Store() *state.Store { return e.leader.store }
 
+// StoreOf returns the tree of a server, for reading.
+func (e *Engine) StoreOf(server int) *state.Store { return e.replicas[server].store }
+
 // Submit applies a request on behalf of the server itself: no session, no ACL.
 func (e *Engine) Submit(req proto.Request, now time.Time) (state.Result, Reaction) {
 	return e.SubmitTxn(e.Prepare(req, now), now)
@@ -59,6 +62,8 @@ func msDuration(ms int64) time.Duration { return time.Duration(ms) * time.Millis
 // ConnView describes an open connection.
 type ConnView struct {
 	ID ConnID
+	// Server is the number of its server.
+	Server int
 	// IP is its address, as given to Open.
 	IP string
 	// Session is 0 before the handshake. Timeout is then the time for the handshake.
@@ -96,7 +101,7 @@ func (e *Engine) Conns() []ConnView {
 
 func (e *Engine) viewConn(c *conn) ConnView {
 	v := ConnView{
-		ID: c.id, IP: c.ip, Timeout: msDuration(sessionlessMs), Opened: time.UnixMilli(c.opened),
+		ID: c.id, Server: slices.Index(e.replicas, c.at), IP: c.ip, Timeout: msDuration(sessionlessMs), Opened: time.UnixMilli(c.opened),
 		Received: c.stats.Received, Sent: c.stats.Sent, Queued: c.queued,
 		EverWatched: c.dataWatches != nil, LastOp: c.stats.last.abbreviation(),
 		LastCxid: c.stats.lastCxid, LastZxid: c.stats.lastZxid,

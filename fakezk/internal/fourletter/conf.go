@@ -25,11 +25,27 @@ maxClientCnxns=%d
 minSessionTimeout=%d
 maxSessionTimeout=%d
 clientPortListenBacklog=%d
-serverId=0
-`, orUnset(s.ClientPort), orUnset(s.SecureClientPort), s.DataDir, size, logDir, size,
+%s`, orUnset(s.ClientPort), orUnset(s.SecureClientPort), s.DataDir, size, logDir, size,
 		s.TickTime.Milliseconds(), s.MaxClientConns,
 		s.MinSessionTimeout.Milliseconds(), s.MaxSessionTimeout.Milliseconds(),
-		orUnset(s.ListenBacklog))
+		orUnset(s.ListenBacklog), s.peerConf())
+}
+
+// peerConf is the part of conf on the ensemble.
+func (s *Server) peerConf() string {
+	if s.Engine.Servers() == 1 {
+		return "serverId=0\n"
+	}
+	members, _ := s.store().Node("/zookeeper/config")
+	return fmt.Sprintf(`serverId=%d
+initLimit=10
+syncLimit=5
+electionAlg=3
+electionPort=%d
+quorumPort=%d
+peerType=0
+membership: 
+%s`, s.Number+1, 3888+s.Number, 2888+s.Number, members.Data)
 }
 
 // orUnset returns -1 for 0: the real server shows an unset value so.
@@ -58,7 +74,7 @@ func (s *Server) dataSize() int64 {
 	switch {
 	case s.DataSize != 0:
 		return s.DataSize
-	case s.Engine.Store().LastZxid() == 0:
+	case s.store().LastZxid() == 0:
 		return firstSnapshotBytes
 	}
 	return firstSnapshotBytes + firstLogBytes
@@ -69,7 +85,7 @@ func (s *Server) dataSize() int64 {
 // Source: DigestCommand.
 func hash(s Server) string {
 	var b strings.Builder
-	for _, d := range s.Engine.Store().Digests() {
+	for _, d := range s.store().Digests() {
 		fmt.Fprintf(&b, "%x: %d\n", uint64(d.Zxid), d.Value)
 	}
 	return b.String()

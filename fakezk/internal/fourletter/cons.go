@@ -19,7 +19,7 @@ type line struct {
 // lines returns the open connections, the asking one last.
 func (s *Server) lines() []line {
 	var lines []line
-	for _, c := range s.Engine.Conns() {
+	for _, c := range s.conns() {
 		addr := c.IP
 		if s.Addr != nil {
 			addr = s.Addr(c.ID)

@@ -15,10 +15,13 @@ import (
 func mntr(s Server) string {
 	r := report{}
 	r.text("version", Version)
-	r.text("server_state", "standalone")
+	r.text("server_state", s.mode())
+	s.reportPeer(&r)
 	known := s.gauges()
 	for _, key := range gauges {
-		r.text(key, known[key])
+		if value, ok := known[key]; ok {
+			r.text(key, value)
+		}
 	}
 	s.reportQuotas(&r)
 	r.counters(counters, s.counters())
@@ -45,27 +48,27 @@ const (
 // standalone server without TLS if requests take no time.
 func (s *Server) gauges() map[string]string {
 	conns, ephemerals := len(s.lines()), 0
-	for _, ses := range s.Engine.Store().Sessions() {
-		ephemerals += len(s.Engine.Store().Ephemerals(ses.ID))
+	for _, ses := range s.store().Sessions() {
+		ephemerals += len(s.store().Ephemerals(ses.ID))
 	}
 	packets, sizes := s.packets(), s.Traffic.Responses
 	if sizes == (Sizes{}) {
 		sizes = Sizes{Last: -1, Min: -1, Max: -1}
 	}
-	return map[string]string{
+	known := map[string]string{
 		"ephemerals_count":            strconv.Itoa(ephemerals),
 		"num_alive_connections":       strconv.Itoa(conns),
 		"avg_latency":                 "0.0",
 		"outstanding_requests":        "0",
 		"znode_count":                 strconv.Itoa(s.nodeCount()),
-		"global_sessions":             strconv.Itoa(len(s.Engine.Store().Sessions())),
+		"global_sessions":             strconv.Itoa(len(s.store().Sessions())),
 		"non_mtls_remote_conn_count":  "0",
 		"last_client_response_size":   decimal(sizes.Last),
 		"packets_sent":                decimal(packets.Sent),
 		"packets_received":            decimal(packets.Received),
 		"max_client_response_size":    decimal(sizes.Max),
 		"connection_drop_probability": "0.0",
-		"watch_count":                 strconv.Itoa(len(s.Engine.Watches())),
+		"watch_count":                 strconv.Itoa(len(s.watches())),
 		"auth_failed_count":           "0",
 		"min_latency":                 "0",
 		"max_file_descriptor_count":   strconv.Itoa(maxFiles),
@@ -78,6 +81,39 @@ func (s *Server) gauges() map[string]string {
 		"min_client_response_size":    decimal(sizes.Min),
 		"non_mtls_local_conn_count":   "0",
 	}
+	s.addPeerGauges(known)
+	return known
+}
+
+// reportPeer adds the state of a server of an ensemble.
+func (s *Server) reportPeer(r *report) {
+	switch s.mode() {
+	case "leader":
+		r.text("peer_state", "leading - broadcast")
+	case "follower":
+		r.text("peer_state", "following - broadcast")
+	}
+}
+
+// addPeerGauges adds the gauges of a server of an ensemble, of which most are the leader's.
+func (s *Server) addPeerGauges(known map[string]string) {
+	servers := s.Engine.Servers()
+	if servers == 1 {
+		return
+	}
+	known["quorum_size"] = strconv.Itoa(servers)
+	if s.mode() == "follower" {
+		return
+	}
+	followers := strconv.Itoa(servers - 1)
+	known["learners"], known["synced_followers"] = followers, followers
+	known["leader_uptime"] = known["uptime"]
+	for _, key := range []string{"min", "max", "last"} {
+		known[key+"_proposal_size"] = "-1"
+	}
+	for _, key := range []string{"synced_non_voting_followers", "synced_observers", "pending_syncs"} {
+		known[key] = "0"
+	}
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
@@ -87,7 +123,7 @@ func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 // Source: DataTree.approximateDataSize.
 func (s *Server) dataBytes() int {
 	total := 0
-	for path, n := range s.Engine.Store().Nodes() {
+	for path, n := range s.store().Nodes() {
 		total += javaLength(path) + len(n.Data)
 	}
 	return total

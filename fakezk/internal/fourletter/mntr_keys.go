@@ -5,11 +5,12 @@ package fourletter
 //
 // Source: ZooKeeperServer.registerMetrics, ServerMetrics, DefaultMetricsProvider.dump.
 
-// gauges are the metrics with a present value.
+// gauges are the metrics with a present value. Some are those of an ensemble only.
 var gauges = []string{
 	"ephemerals_count",
 	"num_alive_connections",
 	"avg_latency",
+	"min_proposal_size",
 	"outstanding_requests",
 	"znode_count",
 	"global_sessions",
@@ -17,20 +18,29 @@ var gauges = []string{
 	"last_client_response_size",
 	"packets_sent",
 	"packets_received",
+	"max_proposal_size",
 	"max_client_response_size",
+	"synced_followers",
 	"connection_drop_probability",
 	"watch_count",
+	"synced_non_voting_followers",
+	"synced_observers",
 	"auth_failed_count",
 	"min_latency",
 	"max_file_descriptor_count",
 	"approximate_data_size",
 	"open_file_descriptor_count",
+	"last_proposal_size",
+	"pending_syncs",
+	"leader_uptime",
 	"local_sessions",
 	"uptime",
 	"max_latency",
 	"outstanding_tls_handshake",
+	"learners",
 	"min_client_response_size",
 	"non_mtls_local_conn_count",
+	"quorum_size",
 }
 
 // counters are the metrics that only grow, until srst.

@@ -1,15 +1,19 @@
 package fourletter
 
 import (
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // Server holds everything that an answer can show.
 type Server struct {
 	// Engine holds the tree, the sessions, the watches and the connections.
 	Engine *engine.Engine
+	// Number is that of the answering server in its ensemble, from 0.
+	Number int
 	// Now is the present time; its location is the server's time zone. Started is
 	// the time of the server's start.
 	Now, Started time.Time
@@ -61,5 +65,37 @@ func (s *Server) packets() engine.Stats {
 	return frames
 }
 
+// store is the tree of the answering server.
+func (s *Server) store() *state.Store { return s.Engine.StoreOf(s.Number) }
+
+// mode is what the server is: standalone, leader or follower.
+func (s *Server) mode() string {
+	switch {
+	case s.Engine.Servers() == 1:
+		return "standalone"
+	case s.Engine.Leader() == s.Number:
+		return "leader"
+	}
+	return "follower"
+}
+
 // nodeCount counts the root twice, as the real server does: it stores the root as "" and as "/".
-func (s *Server) nodeCount() int { return s.Engine.Store().NodeCount() + 1 }
+func (s *Server) nodeCount() int { return s.store().NodeCount() + 1 }
+
+// watches are those of the connections to the server.
+func (s *Server) watches() []engine.WatchView {
+	at := map[engine.ConnID]int{}
+	for _, c := range s.Engine.Conns() {
+		at[c.ID] = c.Server
+	}
+	return slices.DeleteFunc(s.Engine.Watches(), func(w engine.WatchView) bool {
+		return at[w.Conn] != s.Number
+	})
+}
+
+// conns are the connections to the server.
+func (s *Server) conns() []engine.ConnView {
+	return slices.DeleteFunc(s.Engine.Conns(), func(c engine.ConnView) bool {
+		return c.Server != s.Number
+	})
+}

@@ -28,14 +28,18 @@ func stat(s Server) string {
 func versionLine() string { return "Zookeeper version: " + Version + "\n" }
 
 func status(s Server) string {
-	packets := s.packets()
+	packets, proposals := s.packets(), ""
+	if s.mode() == "leader" {
+		proposals = "Proposal sizes last/min/max: -1/-1/-1\n" // unlike a real one's, never counted
+	}
 	return fmt.Sprintf(`Latency min/avg/max: 0/0.0/0
 Received: %d
 Sent: %d
 Connections: %d
 Outstanding: 0
 Zxid: 0x%x
-Mode: standalone
+Mode: %s
 Node count: %d
-`, packets.Received, packets.Sent, len(s.lines()), s.Engine.Store().LastZxid(), s.nodeCount())
+`, packets.Received, packets.Sent, len(s.lines()), s.store().LastZxid(), s.mode(),
+		s.nodeCount()) + proposals
 }

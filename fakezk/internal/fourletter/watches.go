@@ -20,13 +20,13 @@ type watcher struct {
 // Source: DataTree.dumpWatches, WatchManager.
 func (s *Server) watchers() []watcher {
 	byConn := map[engine.ConnID][]string{}
-	for _, w := range s.Engine.Watches() {
+	for _, w := range s.watches() {
 		if !w.Child {
 			byConn[w.Conn] = append(byConn[w.Conn], w.Path)
 		}
 	}
 	var all []watcher
-	for _, c := range s.Engine.Conns() {
+	for _, c := range s.conns() {
 		if c.EverWatched {
 			all = append(all, watcher{session: c.Session, paths: byConn[c.ID]})
 		}

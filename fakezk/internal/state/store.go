@@ -21,6 +21,8 @@ type Config struct {
 	// Interrupted, unless nil, is asked in the course of a long multi, which fails with SystemError
 	// when it returns true.
 	Interrupted func() bool
+	// Members is the data of /zookeeper/config, which an ensemble has.
+	Members string
 }
 
 // A Store is one replica's data: the znodes, the sessions and the zxid of the
@@ -63,7 +65,12 @@ func New(cfg Config) *Store {
 	}
 	s.addSystemNode(systemRoot, openACL)
 	s.addSystemNode(quotaRoot, openACL)
-	s.addSystemNode(systemRoot+"/config", configACL).aversion = -1
+	config := s.addSystemNode(systemRoot+"/config", configACL)
+	config.aversion = -1
+	if cfg.Members != "" {
+		config.data, config.version = []byte(cfg.Members), -1
+		s.weigh(systemRoot+"/config", 0, len(cfg.Members))
+	}
 	s.changed("/", s.root)
 	return s
 }

@@ -1,0 +1,204 @@
+package fakezk
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+)
+
+// ensemble is the state of the servers of a Server, by number from 0.
+type ensemble struct {
+	stopped []bool // by Stop
+	led     bool   // there is a leader
+}
+
+// halted reports whether calls of Stop have left no majority, so that no server serves.
+func (e *ensemble) halted() bool {
+	up := 0
+	for _, stopped := range e.stopped {
+		if !stopped {
+			up++
+		}
+	}
+	return up <= len(e.stopped)/2
+}
+
+// Addresses are the addresses of the servers, by number, for zk.Connect together with Dialer.
+func (s *Server) Addresses() []string {
+	addresses := []string{Address}
+	for i := 1; i < s.opts.Servers; i++ {
+		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", 2181+i))
+	}
+	return addresses
+}
+
+// Stop makes servers, given by their numbers from 1, unreachable: their connections are closed, and
+// dials are refused. Without a number it means all. Data and sessions stay. If the leader stops,
+// another server leads at once, and all connections are closed. While less than a majority is left,
+// no server serves, and no session expires. A number without a server is a panic.
+func (s *Server) Stop(servers ...int) {
+	list := s.byNumber(servers)
+	s.lockSoon()
+	defer s.mu.Unlock()
+	s.recordCall("stop", "", "%s", numbersText(servers))
+	s.stop(list)
+}
+
+// Restart makes servers that are stopped reachable again, with their data; those that run are
+// stopped first. The arguments are those of Stop. When a single server restarts, or a majority is
+// back, every session gets its full timeout from now.
+func (s *Server) Restart(servers ...int) {
+	list := s.byNumber(servers)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.recordCall("restart", "", "%s", numbersText(servers))
+	s.stop(list)
+	for _, server := range list {
+		s.ensemble.stopped[server] = false
+		if s.inject != nil {
+			s.inject.net.Revive(server)
+			delete(s.inject.lagging, server)
+		}
+	}
+	s.settle()
+	s.follow()
+	s.schedule()
+}
+
+// numbersText is the end of a line of the trace.
+func numbersText(servers []int) string {
+	return strings.Trim(fmt.Sprint(servers), "[]")
+}
+
+// byNumber turns numbers from 1 into numbers from 0. None means all.
+func (s *Server) byNumber(servers []int) []int {
+	if len(servers) == 0 {
+		return s.all()
+	}
+	var list []int
+	for _, number := range servers {
+		if number < 1 || number > s.opts.Servers {
+			panic(fmt.Sprintf("fakezk: there is no server %d; expected 1 to %d", number,
+				s.opts.Servers))
+		}
+		list = append(list, number-1)
+	}
+	return list
+}
+
+// all are the numbers of all servers.
+func (s *Server) all() (servers []int) {
+	for i := range s.opts.Servers {
+		servers = append(servers, i)
+	}
+	return servers
+}
+
+// stop stops servers. The lock is held.
+func (s *Server) stop(servers []int) {
+	for _, server := range servers {
+		s.ensemble.stopped[server] = true
+	}
+	for _, l := range s.linksOf(nil) {
+		if s.ensemble.stopped[l.server] {
+			s.hangUp(l)
+		}
+	}
+	s.settle()
+}
+
+// settle sees to a leader after servers have gone down or come back.
+func (s *Server) settle() {
+	if s.ensemble.halted() {
+		s.ensemble.led = false
+		s.unschedule()
+		s.endAll(s.engine.Restart(time.Now()), 0)
+		return
+	}
+	wait := s.untilQuorum()
+	leads := s.ensemble.led && s.opts.Servers > 1 && s.untilBack(s.engine.Leader()) == 0 &&
+		!s.ensemble.stopped[s.engine.Leader()]
+	if wait > 0 || !leads {
+		s.elect(wait)
+	}
+}
+
+// elect makes the last of the servers that are up the leader, after a while in which no server
+// serves. A single server only starts again.
+func (s *Server) elect(wait time.Duration) {
+	s.ensemble.led = true
+	at := time.Now().Add(wait)
+	if s.opts.Servers == 1 {
+		s.endAll(s.engine.Restart(at), wait)
+		return
+	}
+	leader := 0
+	for server, stopped := range s.ensemble.stopped {
+		if !stopped && s.untilBack(server) <= wait {
+			leader = server
+		}
+	}
+	s.endAll(s.engine.Elect(leader, at), wait)
+	s.note(slog.LevelInfo, "leader elected", slog.Int("server", leader+1))
+}
+
+// endAll ends all connections, as the engine has done by a reaction. No server serves for a while.
+func (s *Server) endAll(r engine.Reaction, wait time.Duration) {
+	if s.inject == nil {
+		s.deliver(r)
+		return
+	}
+	for server := range s.opts.Servers {
+		s.inject.carryOut(s.inject.net.TakeDown(server, s.inject.now()+wait))
+	}
+}
+
+// untilBack is the time until the end of the faults that keep a server down.
+func (s *Server) untilBack(server int) time.Duration {
+	if s.inject == nil {
+		return 0
+	}
+	now := s.inject.now()
+	return max(0, s.inject.net.BackAt(server, now)-now)
+}
+
+// untilQuorum is the time until a majority is up. The ensemble is not halted.
+func (s *Server) untilQuorum() time.Duration {
+	var back []time.Duration
+	for server, stopped := range s.ensemble.stopped {
+		if !stopped {
+			back = append(back, s.untilBack(server))
+		}
+	}
+	slices.Sort(back)
+	return back[min(len(back)-1, s.opts.Servers/2)]
+}
+
+// lags keeps a server, or all followers if it leads, from applying changes.
+func (s *Server) lags(server int, until time.Duration) {
+	leader := s.engine.Leader()
+	for follower := range s.opts.Servers {
+		if follower != leader && (follower == server || server == leader) {
+			s.inject.lagging[follower] = max(s.inject.lagging[follower], until)
+		}
+	}
+}
+
+// follow lets the followers apply what the leader has, but for those that lag by a fault.
+func (s *Server) follow() {
+	for server := range s.opts.Servers {
+		if s.inject != nil && s.inject.lagging[server] > s.inject.now() {
+			continue
+		}
+		if _, behind := s.engine.Next(server); behind {
+			s.deliver(s.engine.Follow(server, s.engine.Store().LastZxid(), time.Now()))
+		}
+	}
+}
