@@ -61,8 +61,8 @@ func listenControl(addr string, anywhere bool, token string, s *serving) (*contr
 		working: make(chan struct{}, maxWorking), waiting: make(chan struct{}, maxWaiting),
 	}
 	c.ended, c.end = context.WithCancel(context.Background())
-	if s.listener != nil {
-		c.main.addr = s.listener.Addr().String()
+	if s.listeners != nil {
+		c.main.addrs = addressesOf(s.listeners)
 	}
 	c.http = &http.Server{
 		Handler:           http.HandlerFunc(c.answer),

@@ -31,12 +31,12 @@ var actEndpoints = []endpoint{
 		Does: "hold connections", handle: postStall,
 	},
 	{
-		Method: "POST", Path: "/stop", Does: "close all connections and refuse new ones",
-		handle: postStop,
+		Method: "POST", Path: "/stop", Takes: `{"server":1} or nothing for all`,
+		Does: "close the connections and refuse new ones", handle: postStop,
 	},
 	{
-		Method: "POST", Path: "/restart",
-		Does: "close all connections and serve again, with nodes and sessions", handle: postRestart,
+		Method: "POST", Path: "/restart", Takes: `{"server":1} or nothing for all`,
+		Does: "close the connections and serve again, with nodes and sessions", handle: postRestart,
 	},
 	{Method: "POST", Path: "/reset", Does: "make the server as new", handle: postReset},
 }
@@ -129,33 +129,45 @@ func nameOfAll(session sessionName) string {
 	return string(session)
 }
 
-// isRunning is false between POST /stop and POST /restart.
-func (s *space) isRunning() bool {
-	s.running.Lock()
-	defer s.running.Unlock()
-	return !s.stopped
+// serverNumber is the number of a server, from 1.
+type serverNumber int
+
+// UnmarshalJSON refuses what is no whole number.
+func (n *serverNumber) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, (*int)(n)); err != nil {
+		return fmt.Errorf("found %s; expected the number of a server", data)
+	}
+	return nil
+}
+
+// serversOf reads a request that may name a server. No number means all.
+func (r *controlRequest) serversOf() ([]int, error) {
+	var server *serverNumber
+	if err := decodeBody(r.Request, jsonFields{"server": &server}); err != nil || server == nil {
+		return nil, err
+	}
+	if most := len(r.Addresses()); *server < 1 || int(*server) > most {
+		return nil, fmt.Errorf("server: %d; expected 1 to %d", *server, most)
+	}
+	return []int{int(*server)}, nil
 }
 
 func postStop(r *controlRequest) (any, error) {
-	if err := decodeBody(r.Request, nil); err != nil {
+	servers, err := r.serversOf()
+	if err != nil {
 		return nil, err
 	}
-	r.running.Lock()
-	defer r.running.Unlock()
-	r.stopped = true
-	r.Stop()
-	return map[string]bool{"running": false}, nil
+	r.Stop(servers...)
+	return getServer(r)
 }
 
 func postRestart(r *controlRequest) (any, error) {
-	if err := decodeBody(r.Request, nil); err != nil {
+	servers, err := r.serversOf()
+	if err != nil {
 		return nil, err
 	}
-	r.running.Lock()
-	defer r.running.Unlock()
-	r.stopped = false
-	r.Restart()
-	return map[string]bool{"running": true}, nil
+	r.Restart(servers...)
+	return getServer(r)
 }
 
 func postReset(r *controlRequest) (any, error) {

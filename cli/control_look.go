@@ -26,20 +26,36 @@ var lookEndpoints = []endpoint{
 	},
 }
 
-// serverEntry is a server. Last is the number of its last record.
+// serverEntry is a server, or an ensemble. Last is the number of its last record.
 type serverEntry struct {
 	Namespace string `json:"namespace"`
 	Addr      string `json:"addr"`
 	Running   bool   `json:"running"`
 	Zxid      int64  `json:"zxid"`
 	Last      int64  `json:"last"`
+
+	Servers []memberEntry `json:"servers"`
+}
+
+// memberEntry is one of several servers.
+type memberEntry struct {
+	Server  int    `json:"server"`
+	Addr    string `json:"addr"`
+	Running bool   `json:"running"`
+	Leader  bool   `json:"leader"`
 }
 
 func getServer(r *controlRequest) (any, error) {
-	return serverEntry{
-		Namespace: r.name, Addr: r.addr, Running: r.isRunning(), Zxid: r.LastZxid(),
-		Last: r.lastRecord(),
-	}, nil
+	e := serverEntry{
+		Namespace: r.name, Addr: connectString(r.addrs), Zxid: r.LastZxid(), Last: r.lastRecord(),
+		Servers: []memberEntry{},
+	}
+	for i, addr := range r.addrs {
+		running := r.Serves(i + 1)
+		e.Running = e.Running || running
+		e.Servers = append(e.Servers, memberEntry{i + 1, addr, running, r.Leader() == i+1})
+	}
+	return e, nil
 }
 
 // treeEntry is a node. Data is nil for null data, and for data that is not text, which is
@@ -93,6 +109,7 @@ type sessionEntry struct {
 	Name       string   `json:"name"`
 	Timeout    string   `json:"timeout"`
 	Connected  bool     `json:"connected"`
+	Server     int      `json:"server"`
 	Ephemerals []string `json:"ephemerals"`
 }
 
@@ -101,7 +118,7 @@ func getSessions(r *controlRequest) (any, error) {
 	for _, s := range r.Sessions() {
 		sessions = append(sessions, sessionEntry{
 			Session: sessionText(s.ID), Name: s.Name, Timeout: s.Timeout.String(),
-			Connected:  s.Connected,
+			Connected: s.Connected, Server: s.Server,
 			Ephemerals: append([]string{}, s.Ephemerals...),
 		})
 	}

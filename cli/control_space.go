@@ -18,12 +18,11 @@ import (
 // has a server of its own on a port of its own, so tests in different namespaces share nothing, not
 // even the names of sessions or a restart.
 type space struct {
-	name, addr string
+	name  string
+	addrs []string // of the servers
 	*fakezk.Server
 
-	arming  sync.Mutex // held while faults are armed and listed, or disarmed
-	running sync.Mutex // guards stopped
-	stopped bool       // by POST /stop
+	arming sync.Mutex // held while faults are armed and listed, or disarmed
 }
 
 // maxSpaces bounds the namespaces of an endpoint.
@@ -104,7 +103,7 @@ func (s *spaces) add(name string) (*space, error) {
 
 // start opens a port for a namespace. The lock is held.
 func (s *spaces) start(name string) (*space, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(s.host, "0"))
+	listeners, err := listenAll(net.JoinHostPort(s.host, "0"), max(1, s.opts.Servers))
 	if err != nil {
 		return nil, failure(http.StatusInternalServerError, "namespace %q: %v", name, err)
 	}
@@ -112,16 +111,13 @@ func (s *spaces) start(name string) (*space, error) {
 	if opts.Logger != nil {
 		opts.Logger = opts.Logger.With("namespace", name)
 	}
-	made := &space{name: name, addr: l.Addr().String(), Server: fakezk.New(opts)}
-	if s.tls != nil {
-		l = tls.NewListener(l, s.tls)
-	}
+	made := &space{name: name, addrs: addressesOf(listeners), Server: fakezk.New(opts)}
 	if s.all == nil {
 		s.all = map[string]*space{}
 	}
 	s.all[name] = made
 	s.served.Go(func() {
-		if err := made.Serve(l); err != nil && !errors.Is(err, fakezk.ErrStopped) {
+		if err := made.Serve(withTLS(listeners, s.tls)...); err != nil && !errors.Is(err, fakezk.ErrStopped) {
 			s.failed(name, err)
 		}
 	})
@@ -166,7 +162,7 @@ type spaceEntry struct {
 func getSpaces(r *controlRequest) (any, error) {
 	entries := []spaceEntry{}
 	for _, s := range r.control.spaces.list() {
-		entries = append(entries, spaceEntry{s.name, s.addr})
+		entries = append(entries, spaceEntry{s.name, connectString(s.addrs)})
 	}
 	return entries, nil
 }
@@ -185,7 +181,7 @@ func postSpace(r *controlRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return created{spaceEntry{made.name, made.addr}}, nil
+	return created{spaceEntry{made.name, connectString(made.addrs)}}, nil
 }
 
 func deleteSpace(r *controlRequest) (any, error) {

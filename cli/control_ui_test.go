@@ -20,6 +20,7 @@ func TestUI(t *testing.T) {
 	t.Parallel()
 	b := browser.Start(t)
 	t.Run("it shows and changes a server", func(t *testing.T) { uiShowsAServer(t, b.Of(t)) })
+	t.Run("it shows an ensemble", func(t *testing.T) { uiShowsAnEnsemble(t, b.Of(t)) })
 	t.Run("it asks for the token", func(t *testing.T) { uiAsksForTheToken(t, b.Of(t)) })
 }
 
@@ -111,6 +112,17 @@ func uiShowsAServer(t *testing.T, b *browser.Browser) {
 	if asked := b.Quiet(strings.TrimSuffix(h.control, "/")); len(asked) < 10 {
 		t.Errorf("the page has asked for %q only", asked)
 	}
+}
+
+// uiShowsAnEnsemble stops the leader and starts it again.
+func uiShowsAnEnsemble(t *testing.T, b *browser.Browser) {
+	h := serveHere(t, "--log-level", "error", "--servers", "3")
+	b.Open(h.control + "/ui")
+	b.Want("true", until(shows("servers", "1: stop2: stopleader 3: stop")))
+	b.Click(`document.querySelector('[data-key="stop 3"]')`)
+	b.Want("true", until(shows("servers", "1: stopleader 2: stop3: restart")))
+	b.Click(`document.querySelector('[data-key="restart 3"]')`)
+	b.Want("true", until(shows("servers", "1: stopleader 2: stop3: stop")))
 }
 
 // uiAsksForTheToken: the page opens without it, and works with it. It shows the errors of the

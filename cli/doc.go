@@ -137,7 +137,8 @@
 //	POST /expire               {"session":"S1"}: ends a session
 //	POST /drop                 {"session":"S1"}: closes its connection; nothing: all
 //	POST /stall                {"for":"2s","session":"S1"}: holds its bytes
-//	POST /stop, /restart       makes the server unreachable, and reachable again
+//	POST /stop, /restart       makes the server unreachable, and reachable again;
+//	                           {"server":2}: one server of an ensemble
 //	POST /reset                makes the server as new
 //	GET  /history              the last 1,000 requests, notifications, faults and events
 //	GET  /events               the same as server-sent events, as they come

@@ -13,7 +13,8 @@ import (
 )
 
 type serveCommand struct {
-	Addr string `help:"Address to listen on, 127.0.0.1:2181 unless given; port 0 takes a free one." default:"127.0.0.1:2181" placeholder:"HOST:PORT"`
+	Addr    string `help:"Address to listen on, 127.0.0.1:2181 unless given; port 0 takes a free one." default:"127.0.0.1:2181" placeholder:"HOST:PORT"`
+	Servers int    `help:"Servers of an ensemble, 1 to 7; they have ports that follow one another." default:"1"`
 
 	TLSCert     string `help:"Certificate chain, PEM; clients must use TLS then." name:"tls-cert" placeholder:"FILE"`
 	TLSKey      string `help:"Key of the certificate, PEM." name:"tls-key" placeholder:"FILE"`
@@ -53,12 +54,12 @@ func (c *serveCommand) Run(a *app) error {
 
 // serving is a server with its listeners, log and dump.
 type serving struct {
-	server   *fakezk.Server
-	listener net.Listener
-	control  *controlServer // nil without --control
-	spaces   spaces         // of the control endpoint
-	log      *slog.Logger
-	dump     string // file name, "" for none
+	server    *fakezk.Server
+	listeners []net.Listener // by number of the server
+	control   *controlServer // nil without --control
+	spaces    spaces         // of the control endpoint
+	log       *slog.Logger
+	dump      string // file name, "" for none
 }
 
 // prepare checks all input and then opens the ports.
@@ -71,6 +72,10 @@ func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Servers < 1 || c.Servers > fakezk.MaxServers {
+		return nil, fmt.Errorf("--servers: %d; expected 1 to %d", c.Servers, fakezk.MaxServers)
+	}
+	opts.Servers = c.Servers
 	if err := checkDump(c.Dump); err != nil {
 		return nil, err
 	}
@@ -147,10 +152,11 @@ func treeOf(server *fakezk.Server) treeFile {
 // the last line is printed.
 func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
 	var err error
-	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
+	if s.listeners, err = listenAll(c.Addr, c.Servers); err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
-	if s.spaces.host, _, err = net.SplitHostPort(s.listener.Addr().String()); err != nil {
+	addresses := addressesOf(s.listeners)
+	if s.spaces.host, _, err = net.SplitHostPort(addresses[0]); err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	if c.Control != "" {
@@ -158,16 +164,14 @@ func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
 			return fmt.Errorf("--control: %w", err)
 		}
 	}
-	addr := s.listener.Addr()
+	addr := connectString(addresses)
 	a.printf("listening on %s\n", addr)
-	if !isLoopback(addr) {
+	if !isLoopback(s.listeners[0].Addr()) {
 		s.log.Warn("other machines can reach this server, which is for tests and trusts everybody",
-			"addr", addr.String())
+			"addr", addr)
 	}
-	if tlsConfig != nil {
-		s.listener = tls.NewListener(s.listener, tlsConfig)
-	}
-	s.log.Info("start", "addr", addr.String(), "tls", tlsConfig != nil,
+	s.listeners = withTLS(s.listeners, tlsConfig)
+	s.log.Info("start", "addr", addr, "tls", tlsConfig != nil,
 		"nodes", len(s.server.Tree()), "faults", len(s.server.Faults()))
 	return nil
 }
@@ -191,7 +195,7 @@ func (s *serving) run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	var running sync.WaitGroup
 	defer running.Wait()
-	running.Go(func() { failed <- s.server.Serve(s.listener) })
+	running.Go(func() { failed <- s.server.Serve(s.listeners...) })
 	if s.control != nil {
 		running.Go(func() { failed <- s.control.serve() })
 	}
@@ -239,13 +243,7 @@ func (s *serving) closeControl() error {
 
 // close ends everything that prepare and run began. It may be called twice.
 func (s *serving) close() error {
-	errs := []error{s.closeControl(), s.spaces.close(), s.server.Close()}
-	if s.listener != nil {
-		if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(s.closeControl(), s.spaces.close(), s.server.Close(), closeAll(s.listeners))
 }
 
 // isLoopback reports whether only this machine can reach an address.

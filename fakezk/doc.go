@@ -46,6 +46,22 @@
 // Package fakezk/fault lists the kinds. To run code under many faults, each at the worst moment,
 // use package fakezk/sim, or package fuzz, which also judges the results.
 //
+// # Ensembles
+//
+// [Options].Servers makes it an ensemble of several servers. A client connects to any of them by
+// [Server.Addresses], or to one of them with [Client].Server. All servers have a write at once,
+// unless a fault keeps one behind. So a test chooses what a real ensemble shows now and then:
+//
+//	server := fakezk.Start(t, fakezk.Options{Servers: 3})
+//	conn, _ := server.ConnectAs(t, fakezk.Client{Server: 2})
+//	server.Inject(fault.Fault{Kind: fault.Lag, Server: 2, For: time.Minute, At: time.Millisecond})
+//
+// From then on the client reads old data and sees nodes of sessions that have ended, until it
+// writes or calls Sync. A server that is behind refuses a client that has seen more.
+// [Server.Stop] and [Server.Restart] take numbers of servers. When the leader ([Server.Leader])
+// goes, another server leads at once, and all connections are closed. Without a majority no server
+// serves.
+//
 // # The race detector
 //
 // The go-zookeeper client has a data race at every reconnect: while it collects its watches for
@@ -56,7 +72,7 @@
 //
 // # Fidelity
 //
-// The server behaves as one standalone ZooKeeper 3.8: error codes and their order, all fields of
+// The server behaves as a standalone ZooKeeper 3.8: error codes and their order, all fields of
 // Stat, the requests that consume a zxid, the order of events and replies, expiry at the end of a
 // tick, the events after a reconnect with setWatches, and the treatment of malformed frames. A
 // state machine test compares it with a plain reference store, over the wire, in thousands of
@@ -72,8 +88,8 @@
 //	quotas, containers, TTL nodes          yes
 //	four-letter words                      over TCP; envi and dirs show an invented host
 //	admin server, JMX                      no
-//	more than one server                   no: no lagging follower, no election, no
-//	                                       read-only mode
+//	several servers                        Options.Servers: lag, elections, epochs; no
+//	                                       observers, no read-only mode, no reconfig
 //	data on disk                           no: Stop and Restart keep it in memory,
 //	                                       Snapshot and Load save and load a tree
 package fakezk

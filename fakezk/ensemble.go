@@ -72,6 +72,31 @@ func (s *Server) Restart(servers ...int) {
 	s.schedule()
 }
 
+// Leader is the number of the leader, 0 while there is none, as without a majority. A single server
+// leads itself.
+func (s *Server) Leader() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if leader := s.engine.Leader(); s.serves(leader) {
+		return leader + 1
+	}
+	return 0
+}
+
+// Serves reports whether a server, by its number from 1, accepts connections: it is neither stopped
+// nor taken down by a fault, and there is a leader.
+func (s *Server) Serves(server int) bool {
+	list := s.byNumber([]int{server})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.serves(list[0])
+}
+
+func (s *Server) serves(server int) bool {
+	return !s.closed && !s.ensemble.halted() && !s.ensemble.stopped[server] &&
+		s.untilBack(server) == 0
+}
+
 // numbersText is the end of a line of the trace.
 func numbersText(servers []int) string {
 	return strings.Trim(fmt.Sprint(servers), "[]")

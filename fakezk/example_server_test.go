@@ -37,6 +37,34 @@ func ExampleServer_Inject() {
 	// drop-reply op=create request=1: fired true
 }
 
+// A server of an ensemble lags. The client that is connected to it reads old data, until it calls
+// Sync.
+func ExampleOptions_ensemble() {
+	inBubble(func(t fakezk.TB) {
+		server := fakezk.Start(t, fakezk.Options{Servers: 3})
+		writer, _ := server.ConnectAs(t, fakezk.Client{Server: 1})
+		reader, _ := server.ConnectAs(t, fakezk.Client{Server: 2})
+		lag := fault.Fault{Kind: fault.Lag, Server: 2, For: time.Minute, At: time.Millisecond}
+		if err := server.Inject(lag); err != nil {
+			t.Fatalf("inject: %v", err)
+		}
+		time.Sleep(time.Second) // virtual
+		if _, err := writer.Create("/job", nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatalf("create: %v", err)
+		}
+		exists, _, err := reader.Exists("/job")
+		fmt.Println("at server 2:", exists, err)
+		if _, err := reader.Sync("/job"); err != nil {
+			t.Fatalf("sync: %v", err)
+		}
+		exists, _, err = reader.Exists("/job")
+		fmt.Println("after a sync:", exists, err)
+	})
+	// Output:
+	// at server 2: false <nil>
+	// after a sync: true <nil>
+}
+
 // Two clients with names: the fault hits the worker, and the checks look at the tree without a
 // client.
 func ExampleServer_ConnectAs() {

@@ -133,7 +133,7 @@ func (s *Server) interrupted() bool { return s.stopping.Load() > 0 }
 func (s *Server) open(server int, from peer, k sink) (*serverLink, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ensemble.stopped[server] || s.ensemble.halted() || s.closed {
+	if s.closed || s.ensemble.halted() || s.ensemble.stopped[server] {
 		return nil, ErrStopped
 	}
 	if s.inject != nil {
