@@ -35,12 +35,11 @@ func inEnsemble(t *testing.T, test func(e *ensembleTest, t *testing.T)) {
 
 func (e *ensembleTest) set(number int, path, data string) {
 	e.Helper()
-	if _, err := e.conns[number].Create(path, []byte(data), 0, zk.WorldACL(zk.PermAll)); err == zk.ErrNodeExists {
+	_, err := e.conns[number].Create(path, []byte(data), 0, zk.WorldACL(zk.PermAll))
+	if err == zk.ErrNodeExists {
 		_, err = e.conns[number].Set(path, []byte(data), -1)
-		check.OK(e.T, err)
-	} else {
-		check.OK(e.T, err)
 	}
+	check.OK(e.T, err)
 }
 
 // reads checks the data of a node at a server; "" means that there is no node.

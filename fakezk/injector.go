@@ -127,13 +127,6 @@ func (in *injector) clear() {
 	in.end()
 }
 
-// cut ends all connections, whatever is on hold.
-func (in *injector) cut(err error) {
-	for _, c := range in.net.Conns() {
-		in.carryOut(c.Reset(err))
-	}
-}
-
 // end stops the timer and takes the injector off the server.
 func (in *injector) end() {
 	if in.timer != nil {

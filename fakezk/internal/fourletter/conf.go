@@ -36,7 +36,7 @@ func (s *Server) peerConf() string {
 	if s.Engine.Servers() == 1 {
 		return "serverId=0\n"
 	}
-	members, _ := s.store().Node("/zookeeper/config")
+	members, _ := s.Engine.StoreOf(s.Number).Node("/zookeeper/config")
 	return fmt.Sprintf(`serverId=%d
 initLimit=10
 syncLimit=5
@@ -74,7 +74,7 @@ func (s *Server) dataSize() int64 {
 	switch {
 	case s.DataSize != 0:
 		return s.DataSize
-	case s.store().LastZxid() == 0:
+	case s.Engine.StoreOf(s.Number).LastZxid() == 0:
 		return firstSnapshotBytes
 	}
 	return firstSnapshotBytes + firstLogBytes
@@ -85,7 +85,7 @@ func (s *Server) dataSize() int64 {
 // Source: DigestCommand.
 func hash(s Server) string {
 	var b strings.Builder
-	for _, d := range s.store().Digests() {
+	for _, d := range s.Engine.StoreOf(s.Number).Digests() {
 		fmt.Fprintf(&b, "%x: %d\n", uint64(d.Zxid), d.Value)
 	}
 	return b.String()

@@ -97,14 +97,14 @@ func (s *Server) dumpQueue(b *strings.Builder, q expiryQueue) {
 func (s *Server) dumpEphemerals(b *strings.Builder, sessions []engine.SessionView) {
 	var owners []int64
 	for _, ses := range sessions {
-		if len(s.store().Ephemerals(ses.ID)) > 0 || s.Traffic.EphemeralOwners[ses.ID] {
+		if len(s.Engine.StoreOf(s.Number).Ephemerals(ses.ID)) > 0 || s.Traffic.EphemeralOwners[ses.ID] {
 			owners = append(owners, ses.ID)
 		}
 	}
 	fmt.Fprintf(b, "Sessions with Ephemerals (%d):\n", len(owners))
 	for _, id := range concurrentOrder(owners, longHash) {
 		fmt.Fprintf(b, "0x%x:\n", uint64(id))
-		for _, path := range s.store().Ephemerals(id) {
+		for _, path := range s.Engine.StoreOf(s.Number).Ephemerals(id) {
 			fmt.Fprintf(b, "\t%s\n", path)
 		}
 	}

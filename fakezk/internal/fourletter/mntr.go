@@ -48,8 +48,8 @@ const (
 // standalone server without TLS if requests take no time.
 func (s *Server) gauges() map[string]string {
 	conns, ephemerals := len(s.lines()), 0
-	for _, ses := range s.store().Sessions() {
-		ephemerals += len(s.store().Ephemerals(ses.ID))
+	for _, ses := range s.Engine.StoreOf(s.Number).Sessions() {
+		ephemerals += len(s.Engine.StoreOf(s.Number).Ephemerals(ses.ID))
 	}
 	packets, sizes := s.packets(), s.Traffic.Responses
 	if sizes == (Sizes{}) {
@@ -61,7 +61,7 @@ func (s *Server) gauges() map[string]string {
 		"avg_latency":                 "0.0",
 		"outstanding_requests":        "0",
 		"znode_count":                 strconv.Itoa(s.nodeCount()),
-		"global_sessions":             strconv.Itoa(len(s.store().Sessions())),
+		"global_sessions":             strconv.Itoa(len(s.Engine.StoreOf(s.Number).Sessions())),
 		"non_mtls_remote_conn_count":  "0",
 		"last_client_response_size":   decimal(sizes.Last),
 		"packets_sent":                decimal(packets.Sent),
@@ -123,7 +123,7 @@ func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 // Source: DataTree.approximateDataSize.
 func (s *Server) dataBytes() int {
 	total := 0
-	for path, n := range s.store().Nodes() {
+	for path, n := range s.Engine.StoreOf(s.Number).Nodes() {
 		total += javaLength(path) + len(n.Data)
 	}
 	return total

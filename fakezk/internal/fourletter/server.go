@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
-	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // Server holds everything that an answer can show.
@@ -65,9 +64,6 @@ func (s *Server) packets() engine.Stats {
 	return frames
 }
 
-// store is the tree of the answering server.
-func (s *Server) store() *state.Store { return s.Engine.StoreOf(s.Number) }
-
 // mode is what the server is: standalone, leader or follower.
 func (s *Server) mode() string {
 	switch {
@@ -80,7 +76,7 @@ func (s *Server) mode() string {
 }
 
 // nodeCount counts the root twice, as the real server does: it stores the root as "" and as "/".
-func (s *Server) nodeCount() int { return s.store().NodeCount() + 1 }
+func (s *Server) nodeCount() int { return s.Engine.StoreOf(s.Number).NodeCount() + 1 }
 
 // watches are those of the connections to the server.
 func (s *Server) watches() []engine.WatchView {

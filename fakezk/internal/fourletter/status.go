@@ -40,6 +40,6 @@ Outstanding: 0
 Zxid: 0x%x
 Mode: %s
 Node count: %d
-`, packets.Received, packets.Sent, len(s.lines()), s.store().LastZxid(), s.mode(),
+`, packets.Received, packets.Sent, len(s.lines()), s.Engine.StoreOf(s.Number).LastZxid(), s.mode(),
 		s.nodeCount()) + proposals
 }
