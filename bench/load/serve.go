@@ -35,7 +35,8 @@ func (c *serveCommand) Run(a *app) (err error) {
 		defer func() { err = firstOf(err, stop()) }()
 	}
 	s := fakezk.New(fakezk.Options{MaxClientConns: -1}) // as maxClientCnxns=0 of the real one
-	return c.serve(a, s.Serve, s.Close)
+	serving := func(l net.Listener) error { return s.Serve(l) }
+	return c.serve(a, serving, s.Close)
 }
 
 // serve listens, prints the address, and runs serving until the context ends or,
