@@ -62,6 +62,9 @@ func TestFormerFindings(t *testing.T) {
 		{"a service is empty so late that the server looks for empty containers after the end",
 			"registry", "recipes.ServiceRegistry", scenario.Script{Clients: 3, Rounds: 1}, 185,
 			[]string{"late-reap 67s client=b at=54.772s"}},
+		{"a process rests again although the one before, which has died, has rested",
+			"counter", "recipes.Counter", scenario.Script{Clients: 2, Rounds: 2, Goroutines: 2}, 7,
+			[]string{"respawn 10ms client=b op=delete request=3"}},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			o := run(t, scenario.Scenario{

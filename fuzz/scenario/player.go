@@ -45,6 +45,7 @@ type Player struct {
 	optional map[string]bool               // methods of the object: whether they were called
 	shared   atomic.Bool                   // the object is made for several goroutines
 	held     bool                          // for minutes, once
+	rested   bool                          // the same
 	open     bool                          // the script has left an object that has a Close
 	session  *atomic.Pointer[func() int64] // of NameSession, shared by the client's goroutines
 }
@@ -167,7 +168,7 @@ func (p *Player) Interrupted() bool {
 
 // succeed makes p the player of the next process.
 func (p *Player) succeed(before *Player) {
-	p.before, p.held = before, before.held
+	p.before, p.held, p.rested = before, before.held, before.rested
 	p.resume = slices.Clone(before.loops)
 	if n := len(before.loops); n < len(before.resume) { // it died before it began all loops
 		p.resume = append(p.resume, before.resume[n:]...)

@@ -84,8 +84,10 @@ const LongHold = 2 * SessionTimeout
 const minutes = 150 * time.Second
 
 // Rest waits some minutes before the second round, in one run of eight and with all other clients.
+// A process that comes after one that has died does not rest again.
 func (p *Player) Rest(round int) {
-	if round == 1 && p.OfRun(idleMinutes, 8) == 0 {
+	if round == 1 && !p.rested && p.OfRun(idleMinutes, 8) == 0 {
+		p.rested = true
 		p.Pause(minutes)
 	}
 }
