@@ -41,7 +41,7 @@ var arrows = map[string]string{
 		fakezk/internal/engine fakezk/internal/proto`,
 	"fakezk/internal/memnet":   ``,
 	"fakezk/internal/txnlog":   `fakezk/internal/proto fakezk/internal/wire`,
-	"fakezk/internal/bubble":   ``,
+	"fakezk/internal/bubble":   `github.com/petermattis/goid`,
 	"fakezk/internal/dialhook": ``,
 	"fakezk/internal/tlsend":   `fakezk/internal/memnet`,
 	"fakezk/fault":             `fakezk/internal/proto`,
