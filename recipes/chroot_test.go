@@ -93,7 +93,7 @@ func TestChrootAnswers(t *testing.T) {
 // TestChrootIsThatOfKazoo: kazoo gives the same answers, and leaves the same nodes.
 func TestChrootIsThatOfKazoo(t *testing.T) {
 	t.Parallel()
-	python := pythonWithKazoo()
+	python := pythonWith("kazoo.client")
 	if python == "" {
 		t.Skip("the test needs a Python with kazoo")
 	}
@@ -110,10 +110,10 @@ func TestChrootIsThatOfKazoo(t *testing.T) {
 	wantNodes(t, s)
 }
 
-// pythonWithKazoo finds a Python that has kazoo, Debian's first.
-func pythonWithKazoo() string {
+// pythonWith finds a Python that has these modules, Debian's first.
+func pythonWith(modules ...string) string {
 	for _, python := range []string{"/usr/bin/python3", "python3"} {
-		if exec.Command(python, "-c", "import kazoo.client").Run() == nil {
+		if exec.Command(python, "-c", "import "+strings.Join(modules, ", ")).Run() == nil {
 			return python
 		}
 	}

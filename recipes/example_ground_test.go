@@ -75,6 +75,33 @@ func ExampleChroot() {
 	// <nil> <nil>
 }
 
+// Two users share a lock: ann by the password of AddAuth, bob by SASL, which clients in Java and
+// Python have. Other clients are refused.
+func ExampleACL() {
+	t := &exampleT{}
+	defer t.end()
+	ctx := context.Background()
+	server := fakezk.Start(t, fakezk.Options{SASLUsers: map[string]string{"bob": "secret"}})
+	users := append(zk.DigestACL(zk.PermAll, "ann", "password"),
+		zk.ACL{Perms: zk.PermAll, Scheme: "sasl", ID: "bob"})
+
+	ann := server.Connect(t)
+	if err := ann.AddAuth("digest", []byte("ann:password")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	lock := recipes.NewLock(ann, "/locks/report", recipes.ACL(users...))
+	fmt.Println(lock.Lock(ctx))
+	stranger := recipes.NewLock(server.Connect(t), "/locks/report")
+	_, err := stranger.TryLock(ctx)
+	fmt.Println(errors.Is(err, zk.ErrNoAuth))
+	fmt.Println(lock.Close(ctx))
+	// Output:
+	// <nil>
+	// true
+	// <nil>
+}
+
 func ExampleNewConnMonitor() {
 	t, server, ctx := begin()
 	defer t.end()

@@ -1,8 +1,10 @@
 package recipes_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/zksim/zksim/recipes"
 )
@@ -27,6 +29,28 @@ func ExampleReentrantLock() {
 	// other: false <nil>
 	// <nil>
 	// other: true <nil>
+	// <nil>
+}
+
+// The lock is its node: nothing is left behind for each of many names.
+func ExampleHerdLock() {
+	t, server, ctx := begin()
+	defer t.end()
+	conn := server.Connect(t)
+	lock := recipes.NewHerdLock(conn, "/orders/4711")
+
+	fmt.Println(lock.Do(ctx, func(ctx context.Context, token int64) error {
+		names, _, err := conn.Children("/orders")
+		fmt.Println(slices.Contains(names, "4711"), token > 0)
+		return err
+	}))
+	names, _, err := conn.Children("/orders")
+	fmt.Println(len(names), err)
+	fmt.Println(lock.Close(ctx))
+	// Output:
+	// true true
+	// <nil>
+	// 0 <nil>
 	// <nil>
 }
 

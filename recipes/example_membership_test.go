@@ -65,6 +65,47 @@ func ExampleGroup() {
 	// <nil>
 }
 
+// A member waits for its name while another session has it.
+func ExampleGroupMember() {
+	t, server, ctx := begin()
+	defer t.end()
+	first := recipes.NewGroupMember(server.Connect(t), "/group", "host-1", []byte("10.0.0.1:80"))
+	second := recipes.NewGroupMember(server.Connect(t), "/group", "host-1", []byte("10.0.0.2:80"))
+
+	fmt.Println(first.Join(ctx), first.Present())
+	joined := make(chan error)
+	go func() { joined <- second.Join(ctx) }()
+	fmt.Println(first.Close(ctx))
+	fmt.Println(<-joined, second.Present())
+	fmt.Println(second.Close(ctx))
+	// Output:
+	// <nil> true
+	// <nil>
+	// <nil> true
+	// <nil>
+}
+
+func ExampleRegistration() {
+	t, server, ctx := begin()
+	defer t.end()
+	web := recipes.NewRegistration(server.Connect(t), "/services",
+		recipes.Instance{Service: "web", ID: "10.0.0.1:80", Data: []byte("v1")})
+	fmt.Println(web.Register(ctx))
+	fmt.Println(web.Update(ctx, []byte("v2")))
+
+	registry := recipes.NewServiceRegistry(server.Connect(t), "/services")
+	instances, err := registry.Instances(ctx, "web")
+	for _, i := range instances {
+		fmt.Println(i.ID, string(i.Data), err)
+	}
+	fmt.Println(web.Close(ctx), registry.Close(ctx))
+	// Output:
+	// <nil>
+	// <nil>
+	// 10.0.0.1:80 v2 <nil>
+	// <nil> <nil>
+}
+
 func ExampleServiceRegistry() {
 	t, server, ctx := begin()
 	defer t.end()

@@ -27,8 +27,9 @@ func NewGroupMember(conn Conn, group, name string, data []byte, opts ...Option) 
 	}
 }
 
-// Join joins the group and waits until the server knows it. After an error the member joins all the
-// same as soon as it can, until Close; one that wraps ErrOccupied says that the name is taken.
+// Join joins the group and waits until the server knows it, also while another session has the
+// name: if ctx is done meanwhile, the error wraps ErrOccupied. After an error the member joins all
+// the same as soon as it can, until Close.
 func (m *GroupMember) Join(ctx context.Context) error { return m.keep(ctx, "join") }
 
 // named is the node of a recipe under a name that the user chooses.
