@@ -1,6 +1,7 @@
 package gallery
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strconv"
@@ -49,6 +50,22 @@ func dirOnce() scenario.Workload {
 	}, object.LockClaims{LeavesAtRest: []string{dir}})
 	w.Nodes = map[string]string{lockDir: ""}
 	return w
+}
+
+var rareQueue = Exhibit{
+	Title: "takes one beginning for one element", Property: delivery,
+	Wrong: object.Queue(func(env object.Env) object.Queuer {
+		return &firstBytes{Queue: recipes.NewQueue(env.Conn, queueDir)}
+	}, object.QueueClaims{
+		Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
+	}),
+}
+
+var rareValue = Exhibit{
+	Title: "has a byte for the length", Property: linearizable,
+	Wrong: object.Value(func(env object.Env) object.Valuer {
+		return byteLong{recipes.NewSharedValue(env.Conn, valuePath)}
+	}), Right: builtIn("value", "recipes.SharedValue"),
 }
 
 var rareIDs = Exhibit{
@@ -162,4 +179,30 @@ func (g nodeNumbers) Next(context.Context) (int64, error) {
 	}
 	number, err := strconv.ParseInt(strings.TrimPrefix(node, idsDir+"/n-"), 10, 64)
 	return 1 + number, err
+}
+
+// firstBytes drops elements that begin as the last one, as if that had been delivered twice.
+type firstBytes struct {
+	*recipes.Queue
+	last []byte
+}
+
+func (q *firstBytes) Take(ctx context.Context) ([]byte, error) {
+	for {
+		data, err := q.Queue.Take(ctx)
+		first := data[:min(100, len(data))]
+		if err != nil || !bytes.Equal(first, q.last) {
+			q.last = first
+			return data, err
+		}
+	}
+}
+
+// byteLong shows as many bytes of a value as a length of one byte can say.
+type byteLong struct{ *recipes.SharedValue }
+
+func (v byteLong) Get(ctx context.Context) (recipes.ValueState, error) {
+	state, err := v.SharedValue.Get(ctx)
+	state.Data = state.Data[:len(state.Data)%256]
+	return state, err
 }

@@ -83,7 +83,7 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	opts := linearizability.Cache{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless,
 		Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
-	return linearizability.Judge(e.History, e.Rest, opts), nil
+	return linearizability.Judge(withNames(e.History), e.Rest, opts), nil
 }
 
 // cacheRest is how long a client waits before its last look: longer than a few short faults, the
@@ -124,8 +124,8 @@ type cachePlayer struct {
 // fill makes a tree before the cache is opened.
 func (p *cachePlayer) fill() {
 	for i, node := range []string{"", p.node("/a"), p.node("/b"), p.node("/a/x")} {
-		_, err := p.Conn().Create(p.path+node, fmt.Appendf(nil, "%s-%d", p.Name(), i), 0,
-			zk.WorldACL(zk.PermAll))
+		data := payloadOf(named(p.Player, fmt.Sprintf("%s-%d", p.Name(), i)))
+		_, err := p.Conn().Create(p.path+node, data, 0, zk.WorldACL(zk.PermAll))
 		if err != nil {
 			p.Pause(retryPause)
 		}
@@ -165,7 +165,7 @@ func (p *cachePlayer) ready() {
 func (p *cachePlayer) change(turn int) {
 	nodes := []string{"", "/a", "/b", "/a/x", "/a", "/b"}
 	path := p.path + p.node(nodes[p.Choose(scenario.At("node", turn), len(nodes))])
-	data := fmt.Appendf(nil, "%s%d", p.Name(), turn)
+	data := payloadOf(named(p.Player, fmt.Sprintf("%s%d", p.Name(), turn)))
 	conn := p.Conn()
 	_, err := conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
 	if err == nil {
@@ -254,7 +254,8 @@ func (p *cachePlayer) hear() bool {
 }
 
 func asSeen(n recipes.CachedNode) linearizability.CacheNode {
-	return linearizability.CacheNode{Path: n.Path, Data: string(n.Data), Zxid: n.Stat.Mzxid}
+	return linearizability.CacheNode{Path: n.Path, Data: payloadName(string(n.Data)),
+		Zxid: n.Stat.Mzxid}
 }
 
 // record ends a look, with all events since the one before.

@@ -70,6 +70,7 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 
 // judge judges the copies, and each setting as a shared value.
 func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	e.History = withNames(e.History)
 	r := linearizability.Judge(e.History, e.Rest, linearizability.Cache{
 		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent,
 		Patience: quiet(e.Plan, c.Recheck),
@@ -132,7 +133,7 @@ type configPlayer struct {
 // it took effect.
 func (p configPlayer) write(turn int) {
 	key := p.key(turn)
-	value := payload(p.Player, turn)
+	value := newPayload(p.Player, turn)
 	entry, there := p.config.Get(key)
 	if p.Choose(scenario.At("fetch", turn), 5) == 0 {
 		p.fetch(key)
@@ -143,12 +144,12 @@ func (p configPlayer) write(turn int) {
 	defer cancel()
 	switch {
 	case !there:
-		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, []byte(value)) })
+		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, payloadOf(value)) })
 	case p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubted[key]:
 		p.remove(ctx, key)
 	default:
 		p.swap(key, value, entry.Version, func() error {
-			return p.config.Update(ctx, key, []byte(value), entry.Version)
+			return p.config.Update(ctx, key, payloadOf(value), entry.Version)
 		})
 	}
 }
@@ -195,7 +196,7 @@ func (p configPlayer) fetch(key string) {
 	case !there:
 		c.OK(linearizability.Result{Empty: true})
 	default:
-		output := linearizability.Versioned(string(entry.Value), entry.Version)
+		output := linearizability.Versioned(payloadName(string(entry.Value)), entry.Version)
 		c.OK(linearizability.Result{Output: output})
 	}
 }

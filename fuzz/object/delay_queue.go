@@ -33,7 +33,7 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 					due := p.Clock(delay).Truncate(time.Millisecond)
 					return linearizability.Due(element, p.VirtualTime(due)),
 						func(ctx context.Context) error {
-							return h.Now().Offer(ctx, []byte(element), due)
+							return h.Now().Offer(ctx, payloadOf(element), due)
 						}
 				}
 				queuePlayer{Player: p, queue: queue, put: put}.play(s)

@@ -34,7 +34,7 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 				put := func(round int, element string) (string, offer) {
 					id := fmt.Sprint(p.Choose(scenario.At("id", round), 2*max(1, s.Goroutines)))
 					offer := func(ctx context.Context) error {
-						return h.Now().Offer(ctx, id, []byte(element))
+						return h.Now().Offer(ctx, id, payloadOf(element))
 					}
 					return linearizability.Identified(element, id), offer
 				}

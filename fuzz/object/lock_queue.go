@@ -63,7 +63,7 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 			lp := &lockQueuePlayer{Player: p, queue: h.Now}
 			put := func(_ int, element string) (string, offer) {
 				return element, func(ctx context.Context) error {
-					return h.Now().Offer(ctx, []byte(element))
+					return h.Now().Offer(ctx, payloadOf(element))
 				}
 			}
 			queue := func() taker {
@@ -112,7 +112,7 @@ func (p pollingLockQueue) Poll(ctx context.Context) (data []byte, ok bool, err e
 func (p *lockQueuePlayer) finish(round int) {
 	d := p.last
 	p.Hold(scenario.At("hold", round), nil)
-	element := string(d.Data())
+	element := payloadName(string(d.Data()))
 	if p.Choose(scenario.At("acknowledge", round), 5) > 0 && p.acknowledge(round, d, element) {
 		return
 	}

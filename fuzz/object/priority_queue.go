@@ -29,7 +29,7 @@ func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario
 					priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
 					return linearizability.Prioritized(element, int64(priority)),
 						func(ctx context.Context) error {
-							return h.Now().Offer(ctx, []byte(element), priority)
+							return h.Now().Offer(ctx, payloadOf(element), priority)
 						}
 				}
 				queuePlayer{Player: p, queue: queue, put: put}.play(s)

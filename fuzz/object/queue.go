@@ -74,7 +74,7 @@ func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
 				queue := func() taker { return h.Now() }
 				put := func(_ int, element string) (string, offer) {
 					return element, func(ctx context.Context) error {
-						return h.Now().Offer(ctx, []byte(element))
+						return h.Now().Offer(ctx, payloadOf(element))
 					}
 				}
 				queuePlayer{Player: p, queue: queue, put: put}.play(s)
@@ -97,6 +97,7 @@ func queueClaims(given []QueueClaims) QueueClaims {
 func (c QueueClaims) workload(
 	name string, kind queueKind, play func(*scenario.Player, scenario.Script),
 ) scenario.Workload {
+	c.Element = nameIn(c.Element)
 	return scenario.Workload{
 		Name:   name,
 		About:  c.About,
@@ -133,12 +134,9 @@ func (c QueueClaims) sees(e scenario.Evidence) error {
 	}
 	dir, other := path.Clean(cmp.Or(c.Items, c.Path)), ""
 	for _, ev := range e.History.Server {
-		element, ok := ev.Data, stores(ev)
-		if ok && c.Element != nil {
-			element, ok = c.Element(ev.Data)
-		}
+		element, ok := c.Element(ev.Data)
 		switch {
-		case !ok || !offered[element]:
+		case !ok || !stores(ev) || !offered[element]:
 		case path.Dir(ev.Path) == dir:
 			return nil
 		default:
@@ -203,7 +201,7 @@ func (p queuePlayer) play(s scenario.Script) {
 // offer appends one element that no other call offers. A failed offer is not repeated: the judge
 // finds out whether it took effect.
 func (p queuePlayer) offer(round int) {
-	input, do := p.put(round, fmt.Sprintf("%s%d", p.Name(), round+1))
+	input, do := p.put(round, named(p.Player, fmt.Sprintf("%s%d", p.Name(), round+1)))
 	c := p.Begin(ops.Offer, input)
 	if err := do(p.Context()); err != nil {
 		c.Unknown(linearizability.Result{}, err)
@@ -260,7 +258,7 @@ func (p queuePlayer) peek(round int) {
 		p.Pause(retryPause)
 		return
 	}
-	c.OK(linearizability.Result{Output: string(data), Empty: !ok})
+	c.OK(linearizability.Result{Output: payloadName(string(data)), Empty: !ok})
 }
 
 // poll takes an element without waiting, in some rounds, if the queue has Poll. It reports whether
@@ -272,7 +270,7 @@ func (p queuePlayer) poll(round int) bool {
 	}
 	c := p.Begin(ops.Poll, "")
 	data, ok, err := q.Poll(p.Context())
-	result := linearizability.Result{Output: string(data), Empty: err == nil && !ok}
+	result := linearizability.Result{Output: payloadName(string(data)), Empty: err == nil && !ok}
 	if err != nil {
 		c.Unknown(result, err)
 		p.Pause(retryPause)
@@ -305,12 +303,12 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 	data, err := p.queue().Take(ctx)
 	switch {
 	case err == nil:
-		c.OK(linearizability.Result{Output: string(data)})
+		c.OK(linearizability.Result{Output: payloadName(string(data))})
 		return true
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, recipes.ErrAmbiguous):
 		c.Failed(err)
 	default:
-		c.Unknown(linearizability.Result{Output: string(data)}, err)
+		c.Unknown(linearizability.Result{Output: payloadName(string(data))}, err)
 		p.Pause(retryPause)
 	}
 	return false

@@ -72,7 +72,7 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 
 func (c ValueClaims) judged(scenario.Evidence) linearizability.Claims {
 	return linearizability.Value{
-		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
+		Path: c.Path, Value: nameIn(c.Value), AllowedAtRest: c.LeavesAtRest,
 	}
 }
 
@@ -111,14 +111,14 @@ func stateResult(state recipes.ValueState) linearizability.Result {
 	if !state.Exists {
 		return linearizability.Result{Empty: true}
 	}
-	return linearizability.Result{Output: linearizability.Versioned(string(state.Data),
-		state.Version)}
+	return linearizability.Result{Output: linearizability.Versioned(
+		payloadName(string(state.Data)), state.Version)}
 }
 
 // write writes data that no other call writes. A failed write is not repeated: the judge finds out
 // whether it took effect.
 func (p *valuePlayer) write(turn int) {
-	data := payload(p.Player, turn)
+	data := newPayload(p.Player, turn)
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
@@ -129,17 +129,18 @@ func (p *valuePlayer) write(turn int) {
 	}
 }
 
-// payload is a value that no other call writes. In half of the runs one of them is empty.
-func payload(p *scenario.Player, turn int) string {
+// newPayload is the name of a value that no other call writes. In half of the runs one of them is
+// empty.
+func newPayload(p *scenario.Player, turn int) string {
 	if p.Goroutine() == 0 && turn == 0 && p.Index() == p.OfRun("empty", 6) {
 		return ""
 	}
-	return fmt.Sprintf("%s%d", p.Name(), turn+1)
+	return named(p, fmt.Sprintf("%s%d", p.Name(), turn+1))
 }
 
 func (p *valuePlayer) set(ctx context.Context, data string) {
 	c := p.Begin(ops.Write, data)
-	state, err := p.value().Set(ctx, []byte(data))
+	state, err := p.value().Set(ctx, payloadOf(data))
 	if err != nil {
 		fails(c, p.definite, err)
 		p.Pause(retryPause)
@@ -155,7 +156,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 		expected = p.seen.Version
 	}
 	c := p.Begin(ops.CAS, linearizability.Versioned(data, expected))
-	state, done, err := p.value().CompareAndSet(ctx, p.seen, []byte(data))
+	state, done, err := p.value().CompareAndSet(ctx, p.seen, payloadOf(data))
 	switch {
 	case err != nil:
 		fails(c, p.definite, err)
