@@ -1,10 +1,10 @@
-// Package realzk starts and stops a real ZooKeeper, a standalone server on the
+// Package realzk starts and stops a real ZooKeeper, a standalone server or an ensemble on the
 // loopback interface, for tests and measurements that compare with it.
 //
 //	server := realzk.Start(t, realzk.Options{}) // gone when the test ends
 //	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second)
 //
-// A program uses [Launch] and [Server.Stop] instead. A server answers half a
+// [StartEnsemble] starts several servers. A program uses [Launch] and [Server.Stop] instead. A server answers half a
 // second after it was started.
 //
 // # Requirements

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +46,12 @@ func Start(t testing.TB, opts Options) *Server {
 	case err != nil:
 		t.Fatal(err)
 	}
+	s.endWith(t)
+	return s
+}
+
+// endWith stops the server when the test ends.
+func (s *Server) endWith(t testing.TB) {
 	t.Cleanup(func() {
 		if t.Failed() {
 			log := s.Log()
@@ -56,7 +61,6 @@ func Start(t testing.TB, opts Options) *Server {
 			t.Error(err)
 		}
 	})
-	return s
 }
 
 // Launch starts a server and returns when it answers. The error wraps ErrMissing if
@@ -69,12 +73,8 @@ func Launch(ctx context.Context, opts Options) (*Server, error) {
 		}
 		return &Server{address: address}, nil
 	}
-	java, classpath, err := find()
-	if err != nil {
-		return nil, err
-	}
 	for try := 1; ; try++ {
-		s, err := launch(ctx, java, classpath, opts)
+		s, err := launch(ctx, opts)
 		if err == nil || try == maxTries || !errors.Is(err, errPortTaken) {
 			return s, err
 		}
@@ -150,17 +150,26 @@ var (
 )
 
 // launch makes one attempt on one free port.
-func launch(ctx context.Context, java, classpath string, opts Options) (*Server, error) {
-	port, err := freePort()
+func launch(ctx context.Context, opts Options) (*Server, error) {
+	ports, err := freePorts(1)
 	if err != nil {
 		return nil, fmt.Errorf("start ZooKeeper: %w", err)
+	}
+	return launchAt(ctx, ports[0], 0, opts)
+}
+
+// launchAt starts a server on a port. Its id is its number in an ensemble, 0 for a single server.
+func launchAt(ctx context.Context, port, id int, opts Options) (*Server, error) {
+	java, classpath, err := find()
+	if err != nil {
+		return nil, err
 	}
 	folder, err := os.MkdirTemp(opts.parentFolder(), "zksim-zookeeper-*")
 	if err != nil {
 		return nil, fmt.Errorf("start ZooKeeper: %w", err)
 	}
 	s := &Server{address: fmt.Sprintf("127.0.0.1:%d", port), folder: folder}
-	if err := s.run(ctx, java, classpath, port, opts); err != nil {
+	if err := s.run(ctx, java, classpath, port, id, opts); err != nil {
 		if s.process != nil && strings.Contains(s.Log(), "BindException") {
 			err = errPortTaken
 		}
@@ -171,12 +180,21 @@ func launch(ctx context.Context, java, classpath string, opts Options) (*Server,
 }
 
 // run writes the configuration and starts the server.
-func (s *Server) run(ctx context.Context, java, classpath string, port int, opts Options) error {
+func (s *Server) run(
+	ctx context.Context, java, classpath string, port, id int, opts Options,
+) error {
+	main := mainClass
+	if id > 0 {
+		main = ensembleClass
+		if err := writeID(s.folder, id); err != nil {
+			return err
+		}
+	}
 	name := filepath.Join(s.folder, "zoo.cfg")
 	if err := os.WriteFile(name, opts.config(s.folder, port), 0o666); err != nil {
 		return err
 	}
-	s.command = append(append([]string{java}, opts.flags()...), "-cp", classpath, mainClass, name)
+	s.command = append(append([]string{java}, opts.flags()...), "-cp", classpath, main, name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.start(ctx)
@@ -197,14 +215,7 @@ func (s *Server) start(ctx context.Context) error {
 }
 
 const (
-	mainClass    = "org.apache.zookeeper.server.ZooKeeperServerMain"
-	startTimeout = 90 * time.Second // on a busy machine
+	mainClass     = "org.apache.zookeeper.server.ZooKeeperServerMain"
+	ensembleClass = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+	startTimeout  = 90 * time.Second // on a busy machine
 )
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
-}
