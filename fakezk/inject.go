@@ -67,8 +67,8 @@ func (s *Server) Inject(f fault.Fault) error {
 	if err := f.Validate(); err != nil {
 		return fmt.Errorf("fakezk: inject: %w", err)
 	}
-	if f.Kind.EndsProcess() {
-		return fmt.Errorf("fakezk: inject: fault %q: a Server cannot end a process", f)
+	if f.Kind.NeedsWorld() {
+		return fmt.Errorf("fakezk: inject: fault %q: a Server cannot act in a client's process", f)
 	}
 	if f.Kind.NeedsEnsemble() && s.opts.Servers == 1 {
 		return fmt.Errorf("fakezk: inject: fault %q: needs an ensemble; see Options.Servers", f)

@@ -151,6 +151,10 @@ const (
 	SessionExpired
 	LockLost  // the recipe's own signal
 	Connected // with a session, the old one or a new one
+	// From Paused to Resumed a call does not go on although the client has its reply. Neither is a
+	// loss, and the client is cut off all the same.
+	Paused
+	Resumed
 	// Died: the process of the client has ended, so that it holds and wants nothing any more. It
 	// counts as a SessionExpired, too.
 	Died
@@ -167,6 +171,10 @@ func (k NoticeKind) String() string {
 		return "lock lost"
 	case Connected:
 		return "connected"
+	case Paused:
+		return "paused"
+	case Resumed:
+		return "resumed"
 	case Died:
 		return "died"
 	}

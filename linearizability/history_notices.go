@@ -26,24 +26,44 @@ func (h History) diedIn(op Op) bool {
 	return ok && op.Outcome == OpUnknown && died.Step <= op.Return
 }
 
-// cutOff reports whether the client's last notice before a time was of a disconnect, an expiry or its death.
-// In a history without a Connected for the client the answer is no.
-func (h History) cutOff(client string, at time.Duration) (cut bool) {
-	known := false
+// cutOff reports whether a client was without a session at a time, as far as it knew, or dead, or
+// one of its calls was paused. In a history without a Connected for the client no loss counts.
+func (h History) cutOff(client string, at time.Duration) bool {
+	known, cut := false, false
 	for _, n := range h.Notices {
 		if n.Client != client {
 			continue
 		}
 		known = known || n.Kind == Connected || n.Kind == Died
-		if n.Time < at && n.Kind != LockLost {
-			cut = n.Kind != Connected
+		if n.Time < at {
+			switch n.Kind {
+			case Connected:
+				cut = false
+			case Disconnected, SessionExpired, Died:
+				cut = true
+			}
 		}
 	}
-	return known && cut
+	return known && cut || h.pausedAt(client, at)
+}
+
+// pausedAt reports whether a call of a client was paused at a time; that of any client if "".
+func (h History) pausedAt(client string, at time.Duration) bool {
+	pauses := 0
+	for _, n := range h.Notices {
+		switch {
+		case client != "" && n.Client != client || n.Time >= at:
+		case n.Kind == Paused:
+			pauses++
+		case n.Kind == Resumed:
+			pauses--
+		}
+	}
+	return pauses > 0
 }
 
 // undisturbed returns the time from which on the client of a returned call was connected in one
-// session, as far as it knew. At the earliest it is the time of the call, and the time of the
+// session, as far as it knew, and not paused. At the earliest it is the time of the call, and the time of the
 // return if the client was disconnected then.
 func (h History) undisturbed(op Op, log serverLog) time.Duration {
 	if h.cutOff(op.Client, op.ReturnTime) {

@@ -10,8 +10,8 @@ import (
 // free, without a grant and without a loss of a connection or session.
 const fruitless = 100
 
-// livelock looks for clients that make znodes again and again while the lock is free and none of
-// them gets it.
+// livelock looks for clients that make znodes again and again while the lock is free, none of them
+// gets it, and none is paused.
 func livelock(t lockTable) (v Verdict, bad bool) {
 	stops := turningPoints(t)
 	var row []*znode
@@ -19,7 +19,7 @@ func livelock(t lockTable) (v Verdict, bad bool) {
 		if z.owner == 0 || !within(t.nodes.holdDir, z.path) {
 			continue
 		}
-		if isHeldAt(t, z.created) || len(row) > 0 &&
+		if isHeldAt(t, z.created) || t.history.pausedAt("", z.createdTime) || len(row) > 0 &&
 			slices.ContainsFunc(stops, func(step int64) bool {
 				return row[0].created <= step && step <= z.created
 			}) {

@@ -70,6 +70,10 @@ const (
 	// Delay holds the request, or the event, and all later messages in the same direction, for a
 	// while. Replies already under way are not held.
 	Delay Kind = "delay"
+	// Pause: a goroutine that waits for the reply to the request gets it a while after the request
+	// was applied, although the client has the reply. All else in the client goes on: its other
+	// goroutines, its watches and its pings, so that the session lives.
+	Pause Kind = "pause"
 	// Blackhole discards, without any sign, every byte of the client's connections from the request
 	// on, for ever; dials hang for a while. On a Server, a dial that hangs is served when that
 	// while is over, unless the client gave it up.
@@ -129,6 +133,8 @@ var faultKinds = []KindInfo{
 		"half of the reply or event arrives, the rest D later"},
 	{Delay, true, true, true, false,
 		"the request or event arrives D later"},
+	{Pause, true, true, false, false,
+		"the caller gets its reply D later; its client goes on"},
 	{Blackhole, true, true, false, true,
 		"all bytes are lost without a reset, and dials hang, for D"},
 	{Refuse, true, true, false, true,
@@ -163,7 +169,7 @@ func Kinds() []KindInfo { return slices.Concat(faultKinds, ensembleKinds) }
 func Weakest() []Kind {
 	return []Kind{
 		DropRequest, DropReply, Cut, Delay, Stall, Expire, CutMidFrame, Refuse, StallMidFrame,
-		Blackhole, LateReap, Restart, Crash, Respawn, Lag, FailoverLose,
+		Blackhole, Pause, LateReap, Restart, Crash, Respawn, Lag, FailoverLose,
 		FailoverKeep,
 	}
 }
@@ -176,7 +182,10 @@ func KindsFor(servers int) []KindInfo {
 	return slices.Clone(faultKinds)
 }
 
-// EndsProcess reports whether the kind ends the process of a client, which only a World can do.
+// NeedsWorld reports whether the kind acts within the process of a client, as only a World can.
+func (k Kind) NeedsWorld() bool { return k.EndsProcess() || k == Pause }
+
+// EndsProcess reports whether the kind ends the process of a client.
 func (k Kind) EndsProcess() bool { return k == Crash || k == Respawn }
 
 // NeedsEnsemble reports whether the kind acts on an ensemble of several servers only.

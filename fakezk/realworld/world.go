@@ -43,7 +43,7 @@ type Server interface {
 // Its limits:
 //
 //   - Two runs differ: the machine decides the schedule.
-//   - LateReap, Crash and Respawn, which no proxy can cause, are refused.
+//   - LateReap, Pause, Crash and Respawn, which no proxy can cause, are refused.
 //   - An event that a request causes to its own client is not lost with the reply
 //     (DropReply, Cut): it has passed when the reply comes.
 //   - Restart takes at least as long as the server takes to start.
@@ -108,8 +108,8 @@ func (w World) Validate() error {
 		if f.Kind == fault.LateReap {
 			return fmt.Errorf("fault %d: %q: no proxy can make a real server late to reap", i+1, f)
 		}
-		if f.Kind.EndsProcess() {
-			return fmt.Errorf("fault %d: %q: no proxy can end a process", i+1, f)
+		if f.Kind.NeedsWorld() {
+			return fmt.Errorf("fault %d: %q: no proxy can act in a client's process", i+1, f)
 		}
 	}
 	return nil

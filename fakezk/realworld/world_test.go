@@ -126,7 +126,7 @@ func soloFaults() []string {
 		if info.Lasts {
 			kind += " 1s"
 		}
-		if info.Kind == fault.LateReap || info.Kind == fault.Cut || info.Kind.EndsProcess() {
+		if info.Kind == fault.LateReap || info.Kind == fault.Cut || info.Kind.NeedsWorld() {
 			continue // in a World the reset takes a while, and the client's next request is lost
 		}
 		for _, op := range []string{"create path=/p", "setData", "multi"} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,7 +38,7 @@ type Client struct {
 	asked      atomic.Bool          // it has sent a request on a connection of Connect
 	mu         sync.Mutex           // guards the fields below
 	connects   int                  // calls of Connect
-	conns      []*zk.Conn           // every one, for the end
+	conns      []connection         // every one
 	scripts    [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
 
 	once  sync.Once
@@ -94,8 +95,25 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.conns = append(c.conns, conn)
+	c.conns = append(c.conns, connection{nth, conn})
 	return conn, events
+}
+
+// connection is the result of the client's nth Connect.
+type connection struct {
+	nth int
+	*zk.Conn
+}
+
+// conn is the result of the nth Connect, nil if there is none.
+func (c *Client) conn(nth int) *zk.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(c.conns, func(conn connection) bool { return conn.nth == nth })
+	if i < 0 {
+		return nil
+	}
+	return c.conns[i].Conn
 }
 
 // Sleep waits in virtual time, to an instant that nothing else in the World shares (goroutines of

@@ -178,7 +178,8 @@ func (s *simulation) finishDial(d *dialing, number int) {
 	}
 	s.nextConn++
 	conn := &carry.Conn{ID: int64(s.nextConn), Client: &c.peer, Number: number, Server: d.server}
-	l := &link{sim: s, id: s.nextConn, client: c, conn: conn, own: own{host: d.host}}
+	l := &link{sim: s, id: s.nextConn, client: c, conn: conn, connect: d.connect,
+		own: own{host: d.host}}
 	l.arriveUp, l.arriveDown = l.deliverUp, l.deliverDown
 	l.frames.Max = s.world.Server.maxFrame()
 	l.end = tlsend.New(d.host, l.onWrite, l.onClose)

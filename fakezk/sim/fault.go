@@ -48,6 +48,8 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 	switch a.Do {
 	case carry.Struck:
 		s.logStrike(l, a)
+	case carry.Pause:
+		s.pause(l, a)
 	case carry.Apply:
 		s.process(l, a.Message, a.Fault)
 	case carry.Deliver:

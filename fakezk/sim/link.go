@@ -22,6 +22,7 @@ type link struct {
 	sim      *simulation
 	id       engine.ConnID
 	client   *Client
+	connect  int // of the calls of Connect of the client; 0: its own code has dialed
 	conn     *carry.Conn
 	end      *tlsend.Conn // the client's
 	own      own

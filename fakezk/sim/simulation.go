@@ -39,6 +39,9 @@ type simulation struct {
 	followed []time.Duration // when each server has applied what it is to apply so far
 	lagging  []time.Duration // until when each server applies nothing
 
+	paused      []*pausedCaller
+	pausedUntil time.Duration // when all of them have gone on
+
 	events   eventHeap // no two are of the same instant
 	woken    bool      // an event may have made a goroutine runnable
 	sequence int64
@@ -126,7 +129,7 @@ func (s *simulation) run() {
 	s.playOvertime()
 	s.noteBusy()
 	s.heal()
-	s.loop(max(s.now(), s.net.HeldUntil())+s.world.Settle, func() bool { return false })
+	s.loop(max(s.now(), s.heldUntil())+s.world.Settle, func() bool { return false })
 	s.noteAtRest()
 	s.tearDown(cancel)
 	for _, c := range s.clients {
@@ -450,6 +453,7 @@ func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()
 	s.abandonRunaways()
+	s.resumeAll()
 	for _, c := range s.net.Conns() {
 		s.carryOut(c.Reset(syscall.ECONNRESET))
 	}

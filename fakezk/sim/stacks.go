@@ -60,7 +60,7 @@ func (c *Client) senders() []string {
 	var senders []string
 	for stack := range trace.Stacks(bubble.Stacks()) {
 		for _, conn := range c.conns {
-			if strings.Contains(stack, fmt.Sprintf("zk.(*Conn).request(%p,", conn)) {
+			if strings.Contains(stack, fmt.Sprintf("zk.(*Conn).request(%p,", conn.Conn)) {
 				senders = append(senders, strings.Clone(stack))
 			}
 		}

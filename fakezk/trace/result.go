@@ -198,6 +198,9 @@ const (
 	Disconnected   NoticeKind = "disconnected"
 	Connected      NoticeKind = "connected"
 	SessionExpired NoticeKind = "session-expired"
+	// Paused says that a goroutine of the client is kept from its reply, and Resumed that it goes on.
+	Paused  NoticeKind = "paused"
+	Resumed NoticeKind = "resumed"
 	// Died says that the process of the client has ended.
 	Died NoticeKind = "died"
 )

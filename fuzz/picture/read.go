@@ -229,6 +229,9 @@ func (r reader) cutOff() []span {
 	list := []span{}
 	open := map[string]int{} // index of the last bar, plus 1
 	for _, n := range r.Result.Notices {
+		if n.Kind == trace.Paused || n.Kind == trace.Resumed {
+			continue // the bar of the fault shows it
+		}
 		last := open[n.Client]
 		if last > 0 {
 			list[last-1].To = n.Step

@@ -138,7 +138,7 @@ func somePlans(base *scenario.Outcome) [][]fault.Fault {
 		share = 3
 	}
 	all := slices.DeleteFunc(hunt.FaultPoints(base), func(f fault.Fault) bool {
-		return f.Kind == fault.LateReap || f.Kind.EndsProcess() // no proxy can make it
+		return f.Kind == fault.LateReap || f.Kind.NeedsWorld() // no proxy can make it
 	})
 	chosen := slices.Clone(all)
 	dice.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })

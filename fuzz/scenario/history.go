@@ -86,6 +86,8 @@ var noticeKinds = map[trace.NoticeKind]linearizability.NoticeKind{
 	trace.Disconnected:   linearizability.Disconnected,
 	trace.Connected:      linearizability.Connected,
 	trace.SessionExpired: linearizability.SessionExpired,
+	trace.Paused:         linearizability.Paused,
+	trace.Resumed:        linearizability.Resumed,
 	trace.Died:           linearizability.Died,
 }
 

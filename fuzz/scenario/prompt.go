@@ -41,8 +41,12 @@ func lateness(h linearizability.History, op linearizability.Op) time.Duration {
 	for _, n := range h.Notices {
 		if n.Client == op.Client && n.Step <= op.Return {
 			from = max(from, n.Time)
-			connected = n.Kind == linearizability.Connected ||
-				connected && n.Kind == linearizability.LockLost
+			switch n.Kind {
+			case linearizability.Connected:
+				connected = true
+			case linearizability.Disconnected, linearizability.SessionExpired, linearizability.Died:
+				connected = false
+			}
 		}
 	}
 	if !connected {

@@ -98,6 +98,8 @@ var notices = []word[linearizability.NoticeKind]{
 	{"connected", linearizability.Connected},
 	{"session-expired", linearizability.SessionExpired},
 	{"lock-lost", linearizability.LockLost},
+	{"paused", linearizability.Paused},
+	{"resumed", linearizability.Resumed},
 	{"died", linearizability.Died},
 }
 

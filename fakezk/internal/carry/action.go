@@ -7,8 +7,8 @@ import "time"
 type Action struct {
 	Do      Do
 	Conn    *Conn    // nil for a Crash, a Lag or a Failover, and for an Expire, Restart or Struck that no message caused
-	Message *Message // of Struck, Apply, Deliver and Send
-	// Fault is the fault that acts: of Struck, Expire, Restart, Crash, Lag and Failover; of an Apply, the
+	Message *Message // of Struck, Pause, Apply, Deliver and Send
+	// Fault is the fault that acts: of Struck, Pause, Expire, Restart, Crash, Lag and Failover; of an Apply, the
 	// one that damages the reply, or nil.
 	Fault *Armed
 	// Err is the client's error after an End or a Reset.
@@ -23,7 +23,7 @@ type Action struct {
 	Server int
 	// Taken says of a Struck that the request goes no further.
 	Taken bool
-	// At is when a Later or a Lag ends, and when the server of a Restart or Failover is back.
+	// At is when a Later, a Pause or a Lag ends, and when the server of a Restart or Failover is back.
 	At time.Duration
 }
 
@@ -38,6 +38,8 @@ const (
 	// Apply: the server handles the message. The server's output on the same connection goes
 	// through FromServer with the Fault, and Applied follows.
 	Apply
+	// Pause: the caller who waits for the reply to the request gets it at At.
+	Pause
 	// Deliver: the client gets the message.
 	Deliver
 	// Send: the message begins its way to the client; QueueDown takes it.

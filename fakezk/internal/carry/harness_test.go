@@ -85,7 +85,7 @@ func send(actions []Action) (rest []Action) {
 }
 
 var doNames = map[Do]string{
-	Struck: "struck", Apply: "apply", Deliver: "deliver", Send: "send", Later: "later",
+	Struck: "struck", Apply: "apply", Pause: "pause", Deliver: "deliver", Send: "send", Later: "later",
 	Sever: "sever", Hang: "hang",
 	Admit: "admit", End: "end", Reset: "reset", Forget: "forget", Unheard: "unheard",
 	Vanish: "vanish",
@@ -135,7 +135,7 @@ func details(a Action) (text string) {
 	if a.Late > 0 {
 		text += fmt.Sprint(" late ", a.Late)
 	}
-	if a.Do == Later || a.Do == Restart || a.Do == Crash || a.Do == Lag || a.Do == Failover {
+	if a.Do == Later || a.Do == Pause || a.Do == Restart || a.Do == Crash || a.Do == Lag || a.Do == Failover {
 		text += fmt.Sprint(" at ", a.At)
 	}
 	return text

@@ -31,6 +31,8 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 		r = rule{reply: &damage{passes: half, restLater: true}, event: halfAndRest}
 	case fault.Delay:
 		r = rule{request: delay, event: delay}
+	case fault.Pause:
+		r = rule{request: pause}
 	case fault.Blackhole:
 		r = rule{request: blackhole, time: blackhole}
 	case fault.Refuse:
@@ -212,6 +214,18 @@ func delay(s *strike) {
 	s.putBack()
 }
 
+// pause keeps the caller from the reply. The request goes on.
+func pause(s *strike) {
+	s.add(Action{Do: Pause, Conn: s.conn, Message: s.message, Fault: s.fault, At: s.until()})
+	s.goOn()
+}
+
+// goOn hands the message on, or lets the next of its faults act.
+func (s *strike) goOn() {
+	s.putOff = true
+	s.add(s.net.deliver(s.conn, s.lane, s.message, s.now)...)
+}
+
 // blackhole lets everything vanish that the client sends and gets on its
 // connections, for ever, and its dials hang for a while.
 func blackhole(s *strike) {
@@ -268,8 +282,7 @@ func lag(s *strike) {
 		}
 	}
 	if s.message != nil {
-		s.putOff = true
-		s.add(s.net.deliver(s.conn, s.lane, s.message, s.now)...)
+		s.goOn()
 	}
 }
 

@@ -56,6 +56,8 @@ var kindTests = []struct{ line, want string }{
 	{"stall-mid-frame 3s event=1", "struck 1, deliver 1 ev, later 1 at 4s"},
 	{"delay 3s request=1", "struck 1, later 1 at 4s"},
 	{"delay 3s event=1", "struck 1, later 1 at 4s"},
+	{"pause 3s request=1",
+		"struck 1, pause 1 at 4s, apply 1 / send 1 event, send 1 reply, sever 1, send 1 closed"},
 	{"blackhole 3s request=1", "struck 1 taken, vanish 1, vanish 2"},
 	{"blackhole 3s at=1s", "vanish 1, vanish 2, vanish 3, struck"},
 	{"refuse 3s request=1", "struck 1 taken, sever 1, send 1 reset, sever 2, send 2 reset"},

@@ -1,0 +1,70 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// A paused caller is a goroutine that waits for a reply although its client has it, as if the
+// scheduler had put the goroutine aside before its next statement.
+type pausedCaller struct {
+	client  *Client
+	request int // its number
+	kept    *zkclient.Kept
+}
+
+// pause keeps the caller of a request from its reply. The fault misses if there is no such caller:
+// the client has given the request up already, or its own code has dialed.
+func (s *simulation) pause(l *link, a carry.Action) {
+	kept, ok := l.keepReply(a.Message)
+	if !ok {
+		a.Fault.Fired = false
+		return
+	}
+	c := &pausedCaller{l.client, a.Message.Number, kept}
+	s.paused = append(s.paused, c)
+	s.pausedUntil = max(s.pausedUntil, a.At)
+	s.notePause(c, trace.Paused, "is paused at #%d")
+	s.schedule(a.At, func() { s.resume(c) })
+}
+
+func (l *link) keepReply(m *carry.Message) (k *zkclient.Kept, ok bool) {
+	h, _, err := wire.DecodeHeader(m.Bytes)
+	if conn := l.client.conn(l.connect); err == nil && conn != nil {
+		return zkclient.Keep(conn, h.Xid)
+	}
+	return nil, false
+}
+
+// resume lets a paused caller have its reply.
+func (s *simulation) resume(c *pausedCaller) {
+	if c.kept == nil {
+		return
+	}
+	s.notePause(c, trace.Resumed, "goes on after #%d")
+	c.client.wakes()
+	c.kept.Release()
+	c.kept = nil
+}
+
+// resumeAll ends all pauses.
+func (s *simulation) resumeAll() {
+	for _, c := range s.paused {
+		s.resume(c)
+	}
+}
+
+func (s *simulation) notePause(c *pausedCaller, kind trace.NoticeKind, format string) {
+	if s.closing.Load() || c.client.dead.Load() {
+		return
+	}
+	at := s.log(c.client.name, format, c.request)
+	s.addNotice(at, trace.Notice{Client: c.client.name, Kind: kind, Time: s.now()})
+}
+
+// heldUntil is when faults hold nothing and nobody any more.
+func (s *simulation) heldUntil() time.Duration { return max(s.net.HeldUntil(), s.pausedUntil) }

@@ -1,0 +1,80 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+var pauses = []trace.NoticeKind{trace.Connected, trace.Paused, trace.Resumed}
+
+// TestAPauseKeepsOneCallerFromItsReply for longer than a session lives without pings; the request
+// is applied, a watch fires, and another goroutine goes on.
+func TestAPauseKeepsOneCallerFromItsReply(t *testing.T) {
+	p := perform(t, "pause 30s client=a op=exists request=1",
+		func(s *stage) {
+			s.create("/e", zk.FlagEphemeral)
+			s.Goroutines(2, func(g *Goroutine) {
+				if g.Number() == 1 {
+					_ = g.Sleep(s.ctx, 3*second)
+					s.create("/other", 0)
+					return
+				}
+				exists, _, ch, err := s.Conn().ExistsW("/x")
+				s.tell("goes on: %t %v", exists, err)
+				s.tell("event %s", (<-ch).Type)
+			})
+		}, maker)
+	p.wantTold(t, "a", createdE, "create /other: <nil>", "goes on: false <nil>",
+		"event EventNodeCreated")
+	between(t, "the other goroutine", p.when(t, "/other"), 3*second, 3*second+soon)
+	between(t, "the paused one", p.when(t, "goes on"), 30*second, 30*second+soon)
+	wantNotices(t, p, "a", pauses)
+	between(t, "the change that it was not told of", p.change(t, trace.NodeCreated, "/x"), second,
+		second+soon)
+	if p.changes(trace.SessionEnded, "") != 0 {
+		t.Error("the session has ended")
+	}
+}
+
+// TestAPausedCallerIsToldOfALossLater, as of a reply.
+func TestAPausedCallerIsToldOfALossLater(t *testing.T) {
+	p := perform(t, "pause 3s op=create path=/x request=1\ndrop-reply op=create path=/x request=1",
+		twice)
+	p.wantTold(t, "a", createdE, lostReply, already)
+	between(t, "the loss", p.when(t, lostReply), 3*second, 3*second+soon)
+	wantNotices(t, p, "a", []trace.NoticeKind{trace.Connected, trace.Paused, trace.Disconnected,
+		trace.Connected, trace.Resumed})
+}
+
+// TestAPauseIsShorterThanALateReply.
+func TestAPauseIsNoLongerThanAReplyTakes(t *testing.T) {
+	p := perform(t, "pause 1s op=create path=/x request=1\nstall 3s op=create path=/x request=1",
+		twice)
+	p.wantTold(t, "a", createdE, created, already)
+	between(t, "the reply", p.when(t, created), 3*second, 3*second+soon)
+}
+
+// TestAPauseEndsBeforeTheWorldIsAtRest, although the script has ended long before.
+func TestAPauseEndsBeforeTheWorldIsAtRest(t *testing.T) {
+	p := perform(t, "pause 1h path=/x request=1", func(s *stage) {
+		s.create("/e", zk.FlagEphemeral)
+		go func() { s.create("/x", 0); s.create("/y", 0) }()
+		_ = s.Sleep(s.ctx, second)
+	})
+	between(t, "what follows the pause", p.change(t, trace.NodeCreated, "/y"), time.Hour,
+		time.Hour+soon)
+}
+
+// TestTwoConnectionsHaveTheirOwnCallers, with the same numbers of requests.
+func TestTwoConnectionsHaveTheirOwnCallers(t *testing.T) {
+	p := perform(t, "pause 3s conn=2 request=1", func(s *stage) {
+		s.create("/x", 0)
+		other, _ := s.Connect()
+		_, _, err := other.Exists("/x")
+		s.tell("exists: %v", err)
+	})
+	between(t, "the paused caller", p.when(t, "exists"), 3*second, 3*second+soon)
+}
