@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
@@ -14,22 +15,42 @@ import (
 type pausedCaller struct {
 	client  *Client
 	request int // its number
+	until   time.Duration
 	kept    *zkclient.Kept
 }
 
 // pause keeps the caller of a request from its reply. The fault misses if there is no such caller:
 // the client has given the request up already, or its own code has dialed.
 func (s *simulation) pause(l *link, a carry.Action) {
-	kept, ok := l.keepReply(a.Message)
-	if !ok {
-		a.Fault.Fired = false
-		return
+	c := s.pausedAt(l.client, a.Message.Number)
+	if c == nil {
+		kept, ok := l.keepReply(a.Message)
+		if !ok {
+			a.Fault.Fired = false
+			return
+		}
+		c = &pausedCaller{client: l.client, request: a.Message.Number, kept: kept}
+		s.paused = append(s.paused, c)
+		s.notePause(c, trace.Paused, "is paused at #%d")
 	}
-	c := &pausedCaller{l.client, a.Message.Number, kept}
-	s.paused = append(s.paused, c)
+	c.until = max(c.until, a.At)
 	s.pausedUntil = max(s.pausedUntil, a.At)
-	s.notePause(c, trace.Paused, "is paused at #%d")
-	s.schedule(a.At, func() { s.resume(c) })
+	s.schedule(a.At, func() {
+		if s.now() >= c.until {
+			s.resume(c)
+		}
+	})
+}
+
+// pausedAt is the caller of a request that is paused already, nil if there is none.
+func (s *simulation) pausedAt(client *Client, request int) *pausedCaller {
+	i := slices.IndexFunc(s.paused, func(c *pausedCaller) bool {
+		return c.client == client && c.request == request
+	})
+	if i < 0 {
+		return nil
+	}
+	return s.paused[i]
 }
 
 func (l *link) keepReply(m *carry.Message) (k *zkclient.Kept, ok bool) {
@@ -42,19 +63,18 @@ func (l *link) keepReply(m *carry.Message) (k *zkclient.Kept, ok bool) {
 
 // resume lets a paused caller have its reply.
 func (s *simulation) resume(c *pausedCaller) {
-	if c.kept == nil {
-		return
+	if i := slices.Index(s.paused, c); i >= 0 {
+		s.paused = slices.Delete(s.paused, i, i+1)
+		s.notePause(c, trace.Resumed, "goes on after #%d")
+		c.client.wakes()
+		c.kept.Release()
 	}
-	s.notePause(c, trace.Resumed, "goes on after #%d")
-	c.client.wakes()
-	c.kept.Release()
-	c.kept = nil
 }
 
 // resumeAll ends all pauses.
 func (s *simulation) resumeAll() {
-	for _, c := range s.paused {
-		s.resume(c)
+	for len(s.paused) > 0 {
+		s.resume(s.paused[0])
 	}
 }
 

@@ -49,7 +49,18 @@ func TestAPausedCallerIsToldOfALossLater(t *testing.T) {
 		trace.Connected, trace.Resumed})
 }
 
-// TestAPauseIsShorterThanALateReply.
+// TestTheLongestOfSeveralPausesCounts, in whatever order they are armed.
+func TestTheLongestOfSeveralPausesCounts(t *testing.T) {
+	for _, plan := range []string{"pause 1s request=2\npause 3s request=2",
+		"pause 3s request=2\npause 1s request=2"} {
+		p := perform(t, plan, twice)
+		p.wantTold(t, "a", createdE, created, already)
+		between(t, "the reply", p.when(t, created), 3*second, 3*second+soon)
+		wantNotices(t, p, "a", pauses)
+	}
+}
+
+// TestAPauseIsNoLongerThanAReplyTakes: the time counts from the request.
 func TestAPauseIsNoLongerThanAReplyTakes(t *testing.T) {
 	p := perform(t, "pause 1s op=create path=/x request=1\nstall 3s op=create path=/x request=1",
 		twice)

@@ -129,6 +129,12 @@ var plantedCaches = []Exhibit{
 			return c.copied()
 		}
 	})},
+	{Title: "reads again whenever it is asked", Property: view, Wrong: cacheOf(func(c *plainCache) {
+		c.shown = func() []recipes.CachedNode {
+			go c.refresh()
+			return c.copied()
+		}
+	})},
 	{Title: "shows what nobody has written", Property: view, Wrong: cacheOf(func(c *plainCache) {
 		c.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
 			node, change, err := c.readAndWatch()
@@ -218,6 +224,19 @@ func (c *plainCache) look() (<-chan zk.Event, error) {
 	}
 	c.of = session
 	return change, nil
+}
+
+// refresh reads the node once more. Replies come in the order of the requests, so it has nothing
+// older than the copy, unless it is paused between the reply and the next line.
+func (c *plainCache) refresh() {
+	data, stat, err := c.conn.Get(cachePath)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// wrong: the copy may be newer by now
+	c.now = recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}
 }
 
 // errMoved says that a state may be of two sessions.

@@ -12,6 +12,18 @@ import (
 // end of the session. No session survives the third.
 var sweepDurations = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second}
 
+// sweepPauses are the lengths of pauses, which leave the session alone: the others take a step
+// meanwhile, a round, or all that they have to do.
+var sweepPauses = []time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second}
+
+// durationsOf are the lengths of faults of a kind that lasts.
+func durationsOf(kind fault.Kind) []time.Duration {
+	if kind == fault.Pause {
+		return sweepPauses
+	}
+	return sweepDurations
+}
+
 // FaultPoints lists every single fault that has a place in a run: each kind, at each request and
 // each notification of the run.
 func FaultPoints(base *scenario.Outcome) []fault.Fault {
@@ -22,7 +34,7 @@ func FaultPoints(base *scenario.Outcome) []fault.Fault {
 			faults = append(faults, f)
 			return
 		}
-		for _, f.For = range sweepDurations {
+		for _, f.For = range durationsOf(f.Kind) {
 			faults = append(faults, f)
 		}
 	}

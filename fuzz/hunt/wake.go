@@ -56,7 +56,8 @@ func (k keptRun) anyKind(
 	info := kinds[dice.IntN(len(kinds))]
 	f.Kind = info.Kind
 	if info.Lasts {
-		f.For = sweepDurations[dice.IntN(len(sweepDurations))]
+		durations := durationsOf(f.Kind)
+		f.For = durations[dice.IntN(len(durations))]
 	}
 	return f
 }
