@@ -90,7 +90,7 @@ func TestMinimizeMakesPlain(t *testing.T) {
 		},
 		{"a duration", func(e scenario.Evidence) (bool, error) {
 			return slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
-				return f.For > 0 && f.For < time.Second
+				return f.Kind == fault.Delay && f.For < time.Second
 			}), nil
 		}, []string{"delay 730ms client=b request=2"},
 			"clients: 1, rounds: 1, plan [delay 10ms client=a op=exists request=1]"},

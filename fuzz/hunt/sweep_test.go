@@ -85,8 +85,8 @@ func TestFaultPointsCoverEveryKindAtEveryStep(t *testing.T) {
 		}
 	}
 	requests := len(base.Result.Requests)
-	if len(perRequest) != 14 {
-		t.Errorf("kinds at requests: %v; want all 14", perRequest)
+	if len(perRequest) != 15 {
+		t.Errorf("kinds at requests: %v; want all 15", perRequest)
 	}
 	for kind, n := range perRequest {
 		if n != requests && n != 3*requests {
