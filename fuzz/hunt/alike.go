@@ -78,6 +78,7 @@ func shape(o *scenario.Outcome) string {
 		was, text = text, inParentheses.ReplaceAllString(text, "")
 	}
 	text = evidence.ReplaceAllString(text, "")
+	text = apostrophes.ReplaceAllString(text, "")
 	text = strings.ReplaceAll(text, "own ", "") // a's own session, or that of another client
 	text = particulars.ReplaceAllString(text, "#")
 	text = words.ReplaceAllStringFunc(text, func(word string) string {
@@ -94,6 +95,8 @@ var (
 	inParentheses = regexp.MustCompile(` ?\([^()]*\)`)
 	// evidence is one of several proofs of the same violation.
 	evidence = regexp.MustCompile(`: it goes wrong with .*`)
+	// apostrophes are those of genitives, and of the names of new processes, as a''s.
+	apostrophes = regexp.MustCompile(`'+(?:s\b)?`)
 	// particulars are quoted texts, and words with a number, a path or a pair.
 	particulars = regexp.MustCompile(`"[^"]*"|[^\s,;:]*[/=@0-9][^\s,;:]*`)
 	words       = regexp.MustCompile(`\b[a-z]+\b`)

@@ -54,6 +54,8 @@ func TestAlikeIgnoresNamesAndNumbers(t *testing.T) {
 			"a view names each address once: b was shown web/c=c1, web/c=c1, mail/b=b2", true},
 		{"a long name", linearizability.Presence, "aaa has not been there for 1s",
 			"b has not been there for 59s", true},
+		{"a new process", linearizability.Orphans, "/x (a's session S1) was left by a's lock",
+			"/x (b''s session S1) was left by b''s lock", true},
 		{"times", linearizability.Belief, "b held on for 8.013s", "a held on for 1m0.5s", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,8 +8,8 @@ type Action struct {
 	Do      Do
 	Conn    *Conn    // nil for a Crash, a Lag or a Failover, and for an Expire, Restart or Struck that no message caused
 	Message *Message // of Struck, Pause, Apply, Deliver and Send
-	// Fault is the fault that acts: of Struck, Pause, Expire, Restart, Crash, Lag and Failover; of an Apply, the
-	// one that damages the reply, or nil.
+	// Fault is the fault that acts: of Struck, Pause, Expire, Restart, Crash, Lag and Failover; of
+	// an Apply, the one that damages the reply, or nil.
 	Fault *Armed
 	// Err is the client's error after an End or a Reset.
 	Err error
