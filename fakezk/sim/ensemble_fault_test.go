@@ -93,6 +93,44 @@ func TestFailovers(t *testing.T) {
 	}
 }
 
+// TestAClientCountsOnceForAChange, though a server that is behind notifies it again.
+func TestAClientCountsOnceForAChange(t *testing.T) {
+	for seed := range uint64(100) {
+		p := performIn(t, World{Seed: seed, Servers: 3}, `
+			lag 3s client=b at=1500ms
+			cut client=a at=2500ms`, watchesTwice, func(s *stage) {
+			s.Conn()
+			_ = s.Sleep(s.ctx, 2*time.Second)
+			_ = s.Conn().Delete("/x", -1)
+		})
+		if len(p.told) < 3 { // the create, and two events
+			continue
+		}
+		for _, c := range p.Changes {
+			if c.Kind == trace.NodeDeleted && c.Notified != 1 {
+				t.Errorf("the deletion notified %d; want a alone", c.Notified)
+			}
+		}
+		return
+	}
+	t.Error("no seed has two servers tell a of the deletion")
+}
+
+// watchesTwice waits for an event of a node, and again after a while.
+func watchesTwice(s *stage) {
+	s.create("/x", 0)
+	for range 2 {
+		if _, _, change, err := s.Conn().ExistsW("/x"); err == nil {
+			select {
+			case ev := <-change:
+				s.tell("%s", ev.Type)
+			case <-time.After(5 * time.Second):
+			}
+		}
+		_ = s.Sleep(s.ctx, second)
+	}
+}
+
 // TestEnsembleFaultsNeedAnEnsemble: one server refuses them.
 func TestEnsembleFaultsNeedAnEnsemble(t *testing.T) {
 	w := World{Plan: []fault.Fault{{Kind: fault.Lag, For: 2 * second, Client: "a", Request: 1}},

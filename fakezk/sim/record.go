@@ -17,7 +17,8 @@ type origin struct{ czxid, owner int64 }
 // recordChanges notes every change that the engine made.
 func (s *simulation) recordChanges(r engine.Reaction) {
 	for _, a := range r.Followed {
-		s.notes.Notified(a.Txn.Zxid, func(c trace.Change) int { return notifiedOf(a, c) })
+		s.notes.Notified(a.Txn.Zxid, func(c trace.Change) int { return s.notifiedOf(a, c) })
+		s.noteNotified(a)
 	}
 	for _, a := range r.Applied {
 		s.replicate(a.Txn.Zxid)
@@ -30,6 +31,7 @@ func (s *simulation) recordChanges(r engine.Reaction) {
 		for _, change := range changes {
 			s.recordChange(a, change)
 		}
+		s.noteNotified(a)
 	}
 }
 
@@ -61,26 +63,42 @@ func (s *simulation) recordChange(a engine.Applied, change state.Change) {
 		s.changed = append(s.changed, c.Time)
 	}
 	c.Client = s.out.SessionClient[c.Session]
-	c.Notified = notifiedOf(a, c)
+	c.Notified = s.notifiedOf(a, c)
 	s.notes.Change(s.log("server", "%s", tracetext.Change(c)), c)
 }
 
 // notifiedOf counts the notifications that one change caused, those of its node
 // and, for a creation or deletion, those of its parent. A notification to the session
-// that made the change does not count.
-func notifiedOf(a engine.Applied, c trace.Change) int {
+// that made the change does not count, nor one to a session that another server has notified: such
+// a client has come to a server that is behind, and has set its watch there anew.
+func (s *simulation) notifiedOf(a engine.Applied, c trace.Change) int {
 	n := 0
 	for i, ev := range a.Result.Events {
 		if !concerns(ev, c) {
 			continue
 		}
 		for _, session := range a.Notified[i] {
-			if session != a.Txn.Session {
+			if session != a.Txn.Session && !s.notified[notified{a.Txn.Zxid, session}] {
 				n++
 			}
 		}
 	}
 	return n
+}
+
+// notified is a session that one server of several has notified of a transaction.
+type notified struct{ zxid, session int64 }
+
+// noteNotified notes the sessions that a server has notified.
+func (s *simulation) noteNotified(a engine.Applied) {
+	if s.world.servers() == 1 {
+		return
+	}
+	for _, sessions := range a.Notified {
+		for _, session := range sessions {
+			s.notified[notified{a.Txn.Zxid, session}] = true
+		}
+	}
 }
 
 // concerns reports whether an event is due to a change. In a transaction that

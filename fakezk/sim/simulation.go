@@ -50,16 +50,17 @@ type simulation struct {
 	nextConn engine.ConnID
 	running  int // scripts
 
-	timer   *time.Timer       // ends a sleep of the World
-	wake    chan struct{}     // capacity 1: a client did something
-	frames  [][]byte          // scratch of takeWrites
-	graves  []*dialing        // the dials of dead processes
-	burying bool              // they succeed
-	spare   []*link           // the next list for written
-	back    time.Duration     // by which the World's clock is set back; see catchUp
-	origins map[string]origin // of the nodes that exist
-	changed []time.Duration   // the times of the changes of the tree
-	replies int
+	timer    *time.Timer       // ends a sleep of the World
+	wake     chan struct{}     // capacity 1: a client did something
+	frames   [][]byte          // scratch of takeWrites
+	graves   []*dialing        // the dials of dead processes
+	burying  bool              // they succeed
+	spare    []*link           // the next list for written
+	back     time.Duration     // by which the World's clock is set back; see catchUp
+	origins  map[string]origin // of the nodes that exist
+	notified map[notified]bool // with several servers
+	changed  []time.Duration   // the times of the changes of the tree
+	replies  int
 
 	bytes   int64        // of messages to the server
 	lines   atomic.Int64 // of all scripts
@@ -96,7 +97,7 @@ func newSimulation(w World) *simulation {
 		world:   w,
 		links:   map[engine.ConnID]*link{},
 		net:     carry.New(w.Plan...),
-		origins: map[string]origin{},
+		origins: map[string]origin{}, notified: map[notified]bool{},
 		wakeBy:  awake,
 		journal: journal{lines: make([]trace.Line, 0, usualLines)},
 	}

@@ -101,6 +101,7 @@ func (s *simulation) release() {
 	defer s.mu.Unlock()
 	s.notes, s.out, s.atRest = trace.Notes{}, trace.Result{}, nil
 	s.engine, s.net, s.order, s.events, s.origins = nil, nil, nil, nil, nil
+	s.notified = nil
 }
 
 // atRest is a run at rest, in case that it cannot be ended.
