@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,12 +16,18 @@ type dataTexts struct {
 	result   *trace.Result
 	requests []trace.RequestPoint // those still to come
 	changes  []trace.Change       // those still to come
-	data     map[string]string    // of each znode, as it is shown
+	data     map[string][]dataOf  // of each znode, the oldest first
+}
+
+// dataOf is the data of a znode from a transaction on, as it is shown.
+type dataOf struct {
+	zxid int64
+	text string
 }
 
 func newDataTexts(r *trace.Result) *dataTexts {
 	return &dataTexts{
-		result: r, requests: r.Requests, changes: r.Changes, data: map[string]string{},
+		result: r, requests: r.Requests, changes: r.Changes, data: map[string][]dataOf{},
 	}
 }
 
@@ -36,7 +43,8 @@ func (d *dataTexts) add(e trace.Entry) string {
 	d.advance(e.Step)
 	request := d.requests[0]
 	if request.Op == "getData" {
-		return strings.Replace(e.Text, ": ok,", ": ok"+d.data[request.Path]+",", 1)
+		data := d.at(request.Path, zxidOf(e.Text))
+		return strings.Replace(e.Text, ": ok,", ": ok"+data+",", 1)
 	}
 	words, outcome, applied := strings.Cut(e.Text, ": ok")
 	if !applied {
@@ -48,9 +56,10 @@ func (d *dataTexts) add(e trace.Entry) string {
 	}
 	for _, c := range d.advance(next - 1) {
 		node := d.result.Trace.Rename(c.Path)
-		shown := behindPath(words, node, d.data[c.Path])
+		data := d.at(c.Path, c.Zxid)
+		shown := behindPath(words, node, data)
 		if shown == words { // the request has a sequential node without its number
-			shown = behindPath(words, strings.TrimRight(node, "0123456789"), d.data[c.Path])
+			shown = behindPath(words, strings.TrimRight(node, "0123456789"), data)
 		}
 		words = shown
 	}
@@ -65,13 +74,35 @@ func (d *dataTexts) advance(step int64) []trace.Change {
 		d.changes = d.changes[1:]
 		switch c.Kind {
 		case trace.NodeCreated, trace.DataChanged:
-			d.data[c.Path] = d.result.Trace.Rename(shortData(c.Data))
+			text := d.result.Trace.Rename(shortData(c.Data))
+			d.data[c.Path] = append(d.data[c.Path], dataOf{c.Zxid, text})
 			writes = append(writes, c)
 		case trace.NodeDeleted:
-			delete(d.data, c.Path)
+			d.data[c.Path] = append(d.data[c.Path], dataOf{c.Zxid, ""})
 		}
 	}
 	return writes
+}
+
+// at is the data of a znode for a server that has applied all up to a transaction: a follower may
+// be behind.
+func (d *dataTexts) at(path string, zxid int64) string {
+	versions := d.data[path]
+	for i := len(versions) - 1; i >= 0; i-- {
+		if versions[i].zxid <= zxid {
+			return versions[i].text
+		}
+	}
+	return ""
+}
+
+// zxidOf is the transaction that the line of a reply names.
+func zxidOf(line string) (zxid int64) {
+	_, number, found := strings.Cut(line, ": ok, zxid ")
+	if _, err := fmt.Sscan(number, &zxid); !found || err != nil {
+		return math.MaxInt64
+	}
+	return zxid
 }
 
 // behindPath inserts data behind the first path of the text that is this one.

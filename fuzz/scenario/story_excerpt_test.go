@@ -122,6 +122,7 @@ func TestStoriesShowShortData(t *testing.T) {
 			{Step: 1, Op: "create", Path: "/q/n-"}, {Step: 3, Op: "setData", Path: "/b"},
 			{Step: 5, Op: "getData", Path: "/b"}, {Step: 6, Op: "multi", Path: "/b"},
 			{Step: 9, Op: "getData", Path: "/b"}, {Step: 10, Op: "getData", Path: "/none"},
+			{Step: 11, Op: "getData", Path: "/b"},
 		},
 		Changes: []trace.Change{
 			write(2, 1, trace.NodeCreated, "/q/n-0000000001", "x"),
@@ -140,13 +141,15 @@ func TestStoriesShowShortData(t *testing.T) {
 		"server created /bb",
 		"a -> #5 getData+watch /b: ok, zxid 3",
 		"a -> #6 getData /none: NoNode, zxid 3",
+		"b -> #1 getData /b: ok, zxid 2", // of a follower that is behind
 	)
 	want := `1 a -> #1 create sequential /q/n- "x": ok /q/n-0000000001, zxid 1
 3 a -> #2 setData /b "9": ok, zxid 2
 5 a -> #3 getData /b: ok "9", zxid 2
 6 a -> #4 multi (setData /b (100 bytes), create /bb (2 bytes)): ok, zxid 3
 9 a -> #5 getData+watch /b: ok (100 bytes), zxid 3
-10 a -> #6 getData /none: NoNode, zxid 3`
+10 a -> #6 getData /none: NoNode, zxid 3
+11 b -> #1 getData /b: ok "9", zxid 2`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
