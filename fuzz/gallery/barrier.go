@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -18,6 +19,24 @@ var publishedBarriers = []Exhibit{
 			"maker. When the maker's session ends, all waiters go on, though no client has " +
 			"removed the barrier.",
 		Property: delivery, Wrong: barrierOf(plainBarrier{flags: zk.FlagEphemeral})},
+	{Slug: "second-remover-fails", Title: "the second client that removes it gets an error",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "Two clients see that the condition is met, and both remove the barrier. The second " +
+			"delete says NoNode, which is as good as success, and its caller gets an error.",
+		Property: invariant,
+		Wrong:    removedByAll(plainBarrier{strict: true}), // wrong: another may have removed it
+		Right:    removedByAll(plainBarrier{})},
+}
+
+// removedByAll is a workload of a barrier that each client sets and removes.
+func removedByAll(bad plainBarrier) scenario.Workload {
+	w := playing(barrierOf(bad), func(p *scenario.Player, _ int) {
+		b := bad
+		b.conn = p.Conn()
+		_ = do(p, ops.Set, "", b.Set)
+		_ = do(p, ops.Remove, "", b.Remove)
+	})
+	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
 }
 
 var plantedBarriers = []Exhibit{
@@ -49,6 +68,8 @@ type plainBarrier struct {
 	lateWatch bool  // looks first and watches after that
 	deafSet   bool  // takes any error of a create for success
 	again     bool  // deletes again, also the node of a later Set
+	strict    bool  // takes a barrier that is gone for an error
+	syncs     bool  // before it looks, for ensembles
 }
 
 func barrierOf(bad plainBarrier) scenario.Workload {
@@ -71,6 +92,9 @@ func (b *plainBarrier) Set(ctx context.Context) error {
 }
 
 func (b *plainBarrier) Remove(ctx context.Context) error {
+	if b.strict {
+		return b.conn.Delete(barrierPath, -1)
+	}
 	err := ignore(b.conn.Delete(barrierPath, -1), zk.ErrNoNode)
 	for b.again && ctx.Err() == nil && err != nil {
 		time.Sleep(100 * time.Millisecond)
@@ -99,6 +123,11 @@ func (b *plainBarrier) Wait(ctx context.Context) error {
 
 // watch watches the barrier. The error of a barrier that is down is ErrNoNode.
 func (b *plainBarrier) watch() (change <-chan zk.Event, err error) {
+	if b.syncs {
+		if _, err := b.conn.Sync(barrierPath); err != nil {
+			return nil, err
+		}
+	}
 	if !b.lateWatch {
 		_, _, change, err = b.conn.GetW(barrierPath)
 		return change, err

@@ -19,8 +19,9 @@
 // The bugs of most exhibits are published: a report tells of them, published code has
 // them, or a text teaches them, as Source and Link say. The recipes are written anew, with
 // the least that shows the bug. Exhibits of source Ours have a story, too, but nothing
-// that can be read today tells of them. Planted ones were made to test the harness.
-// [Absent] lists published bugs that cannot be shown, and why.
+// that can be read today tells of them. Planted ones were made to test the harness. The
+// Script of a bug that needs an ensemble has its number of servers. [Absent] lists
+// published bugs that cannot be shown, and why.
 //
 // # Another exhibit
 //

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 var publishedLockWait = []Exhibit{
@@ -164,6 +167,86 @@ var publishedLockWait = []Exhibit{
 				return ctx.Err()
 			}
 		})},
+	{Slug: "timeout-begins-anew", Alias: "S3-7", Title: "the timeout begins anew at each wake-up",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "A wait with a timeout is woken by each change of the directory, and waits again, for " +
+			"the whole timeout and not for the rest of it. While others come and go it never " +
+			"ends.",
+		Property: liveness, Says: "after its context was done",
+		// wrong: the time that has passed does not count
+		Wrong: besideBusy(func(_, timeout time.Duration) time.Duration { return timeout }),
+		Right: besideBusy(func(since, timeout time.Duration) time.Duration { return timeout - since })},
+}
+
+// timed is a lock that counts the time of a wait by itself: left is the timeout of another wait,
+// by the time since the first and by the timeout.
+type timed struct {
+	*plainLock
+	left func(since, timeout time.Duration) time.Duration
+}
+
+func (l timed) lock(ctx context.Context, timeout time.Duration) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	begun := time.Now()
+	l.await = func(ctx context.Context, _ string) bool {
+		_, _, change, err := l.conn.ChildrenW(l.dir)
+		if err != nil {
+			return false
+		}
+		if ahead, err := l.look(); err == nil && ahead == "" {
+			return false
+		}
+		select {
+		case <-change:
+		case <-time.After(max(0, l.left(time.Since(begun), timeout))):
+			end()
+		case <-ctx.Done():
+		}
+		return false
+	}
+	return l.Lock(ctx)
+}
+
+// besideBusy is a workload of a lock whose first client holds it for long. The second one wants it
+// for a short time only, and the others come and go meanwhile.
+func besideBusy(left func(since, timeout time.Duration) time.Duration) scenario.Workload {
+	const hold, timeout, visit = 10 * time.Second, time.Second, 500 * time.Millisecond
+	w := lockOf()
+	w.Play = func(p *scenario.Player, s scenario.Script) {
+		l := newLock(p.Conn(), lockDir)
+		if p.Index() == 0 {
+			if playLock(p, l, ops.Lock, "") {
+				p.Pause(hold)
+				playUnlock(p, l, ops.Unlock, "")
+			}
+			return
+		}
+		p.Pause(visit)
+		if p.Index() == 1 {
+			tryWithin(p, l, timeout, func(context.Context) error {
+				return timed{l, left}.lock(p.Context(), timeout)
+			})
+			return
+		}
+		for range 10 * s.Rounds {
+			tryWithin(p, l, visit, l.Lock)
+		}
+	}
+	return w
+}
+
+// tryWithin tries to lock for some time, and unlocks at once.
+func tryWithin(p *scenario.Player, l *plainLock, d time.Duration, lock func(context.Context) error) {
+	err := p.Do(ops.Lock, "", func(ctx context.Context) (linearizability.Result, error) {
+		ctx, cancel := p.Within(ctx, d)
+		defer cancel()
+		err := lock(ctx)
+		return linearizability.Result{Token: l.Token()}, err
+	})
+	if err == nil {
+		playUnlock(p, l, ops.Unlock, "")
+	}
 }
 
 // countsAllChildren takes each child for a contender.

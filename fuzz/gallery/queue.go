@@ -124,6 +124,18 @@ var publishedQueue = []Exhibit{
 		// wrong: all of them watch
 		Wrong: waitingTakers(func(q *plainQueue, _ *plainLock) object.Queuer { return q }),
 		Right: waitingTakers(func(q *plainQueue, l *plainLock) object.Queuer { return inTurn{q, l} })},
+	{Slug: "newest-first-after-wrap", Alias: "S0-20", Title: "the newest elements come first",
+		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-queue/src/main/java/org/apache/zookeeper/recipes/queue/DistributedQueue.java",
+		Bug: "The number of an element is parsed as one of 64 bits. After 2147483647 a server " +
+			"before 3.6 goes on with -2147483648. Elements that are offered from then on come " +
+			"before those that have waited.",
+		Property: invariant, Wrong: aroundWrap(func(q *plainQueue) {
+			q.order = func(a, b string) int {
+				return cmp.Compare(signedNumber(a), signedNumber(b)) // wrong: numbers wrap
+			}
+		}), Right: aroundWrap(func(q *plainQueue) {
+			q.order = func(a, b string) int { return int(signedNumber(a) - signedNumber(b)) }
+		})},
 	{Slug: "ephemeral-elements", Title: "the elements go with their producer",
 		Source: Code, Link: "https://github.com/control-center/serviced/blob/5c449491265136576015007033e701617a268969/coordinator/client/zookeeper/queue.go#L150",
 		Bug: "An element is an ephemeral node. When the session of its producer ends, by a fault " +

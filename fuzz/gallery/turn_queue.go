@@ -3,6 +3,7 @@ package gallery
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
@@ -64,6 +65,56 @@ var publishedTurnQueue = []Exhibit{
 			"session ends, with it the watch and its own node; it sleeps on, in a line in which " +
 			"it does not stand.",
 		Property: liveness, Wrong: turnOf(awaitsDeletionOnly)}, // wrong: the session may end
+	{Slug: "one-flag-for-all-waits", Alias: "S4-21", Title: "one flag for all waits of a process",
+		Source: Ours, Remark: unreadArticle,
+		Bug: "All watches of a process set one flag, which a waiting member asks for each second, " +
+			"and which is never reset. After the first deletion no wait lasts: a member lists " +
+			"and watches again and again, as fast as the server answers, for as long as another " +
+			"has its turn.",
+		Property: liveness, Says: "without a pause",
+		Wrong: longTurns(func(l *plainLock) {
+			flag := new(bool) // wrong: it stays set
+			l.await = func(ctx context.Context, ahead string) bool {
+				return l.awaitFlag(ctx, ahead, flag)
+			}
+		}), Right: longTurns(func(l *plainLock) {
+			l.await = func(ctx context.Context, ahead string) bool {
+				return l.awaitFlag(ctx, ahead, new(bool))
+			}
+		}), Script: scenario.Script{Clients: 2, Rounds: 2}},
+}
+
+// awaitFlag asks each second for a flag that any event of the node ahead sets.
+func (l *plainLock) awaitFlag(ctx context.Context, ahead string, flag *bool) bool {
+	_, _, change, err := l.conn.GetW(l.path(ahead))
+	for err == nil && !*flag && ctx.Err() == nil {
+		await(ctx, after(time.Second))
+		select {
+		case <-change:
+			*flag = true
+		default:
+		}
+	}
+	return false
+}
+
+// longTurns is a workload of a line of members whose turns last for minutes.
+func longTurns(step func(*plainLock)) scenario.Workload {
+	const turn = 3 * time.Minute
+	w := turnOf(step)
+	w.Play = func(p *scenario.Player, s scenario.Script) {
+		l := newLock(p.Conn(), lockDir, step)
+		for range p.Rounds(s.Rounds) {
+			if playLock(p, l, ops.Lock, "") {
+				p.Pause(turn)
+				playUnlock(p, l, ops.Unlock, "")
+			}
+		}
+	}
+	w.Length = func(s scenario.Script) time.Duration {
+		return time.Duration(s.Clients*s.Rounds) * 2 * turn
+	}
+	return w
 }
 
 // turnOf is a workload of a line of waiting members, made of a plain lock with some steps replaced.

@@ -50,6 +50,7 @@ type value struct {
 	needsData  bool // takes an empty value for none
 	remembers  bool // returns the first state that it has seen
 	blind      bool // takes each create of a write for done
+	syncs      bool // before it reads, for ensembles
 }
 
 func valueOf(bad value) scenario.Workload {
@@ -72,6 +73,11 @@ func (v *value) Get(context.Context) (recipes.ValueState, error) {
 }
 
 func (v *value) read() (recipes.ValueState, error) {
+	if v.syncs {
+		if _, err := v.conn.Sync(valuePath); err != nil {
+			return recipes.ValueState{}, err
+		}
+	}
 	data, stat, err := v.conn.Get(valuePath)
 	if err != nil {
 		return recipes.ValueState{}, ignore(err, zk.ErrNoNode)

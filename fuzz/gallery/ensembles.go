@@ -1,0 +1,118 @@
+package gallery
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// Exhibits that need an ensemble. A follower answers reads by what it has applied, which may be
+// less than what the leader has decided. Their right recipes send a sync before they read.
+
+// onThree is a script against an ensemble of three servers.
+var onThree = scenario.Script{
+	Clients: scenario.DefaultScript.Clients, Rounds: scenario.DefaultScript.Rounds, Servers: 3,
+}
+
+var ensembleLocks = []Exhibit{
+	{Slug: "searched-on-a-follower", Alias: "G5", Title: "a follower does not know the node yet",
+		Source: Code, Link: "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go#L1126",
+		See: []string{"every protected create that searches without a sync"},
+		Bug: "The reply to the create is lost, and the client comes to a follower that has not " +
+			"applied it. The search for the GUID finds nothing, and the node is made again. The " +
+			"client waits behind its own first node.",
+		Property: liveness, Wrong: lockOf(), // wrong: the search may be answered by the past
+		Right: lockOf(searchesAfterSync), Script: onThree},
+}
+
+// searchesAfterSync looks for the own node when the server knows all that the leader does.
+func searchesAfterSync(l *plainLock) {
+	find := l.find
+	l.find = func() (bool, error) {
+		if err := syncWith(l.conn, l.dir); err != nil {
+			return false, err
+		}
+		return find()
+	}
+}
+
+// syncWith waits until the server of the connection has applied all that the leader has decided.
+func syncWith(conn *zk.Conn, path string) error {
+	return repeat(func() error {
+		_, err := conn.Sync(path)
+		return err
+	})
+}
+
+var ensembleValues = []Exhibit{
+	{Slug: "value-of-the-past", Title: "a value is read without a sync",
+		Source: Text, Link: "https://zookeeper.apache.org/doc/current/zookeeperProgrammers.html#ch_zkGuarantees",
+		Bug: "A client writes a value and tells another client, which reads it from a follower " +
+			"that has not applied the write. The guide says so, and that a sync before the read " +
+			"helps.",
+		Property: linearizable, Wrong: valueOf(value{}), // wrong: the answer may be old
+		Right:  valueOf(value{syncs: true}),
+		Script: onThree},
+}
+
+var ensembleBarriers = []Exhibit{
+	{Slug: "passed-on-a-follower", Title: "a follower does not know the barrier yet",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "A barrier is set, and its maker tells the others. A client that waits comes to a " +
+			"follower that has not applied the create: there is no barrier, so it goes on.",
+		Property: linearizable, Wrong: barrierOf(plainBarrier{}), // wrong: it may be set
+		Right:  barrierOf(plainBarrier{syncs: true}),
+		Script: onThree},
+}
+
+var ensembleElections = []Exhibit{
+	{Slug: "leader-of-the-past", Title: "two leaders, by two servers",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "A client asks a follower who leads, and gets the name of a leader whose node the " +
+			"ensemble has removed, while another one leads and has said so.",
+		Property: answers, Wrong: asked(nothingFirst), // wrong: the follower may be behind
+		Right:  asked(syncWith),
+		Script: onThree},
+}
+
+func nothingFirst(*zk.Conn, string) error { return nil }
+
+// asked is a workload of an election with candidates that ask who leads; first is what they do
+// before they ask.
+func asked(first func(*zk.Conn, string) error) scenario.Workload {
+	return beside(object.Election(func(env object.Env) object.Elector {
+		l := newLock(env.Conn, lockDir, searchesAfterSync)
+		l.data = []byte(env.Name)
+		return &answering{candidate{l}, first}
+	}, oneWaiterWoken), lockDir)
+}
+
+// answering is a candidate that tells who leads.
+type answering struct {
+	candidate
+	first func(*zk.Conn, string) error
+}
+
+// Leader is the candidate with the first node.
+func (c *answering) Leader(context.Context) (name string, epoch int64, err error) {
+	if err := c.first(c.conn, c.dir); err != nil {
+		return "", 0, err
+	}
+	err = zk.ErrNoNode // of a node that goes meanwhile
+	for errors.Is(err, zk.ErrNoNode) {
+		var queue []string
+		if queue, _, err = c.conn.Children(c.dir); err != nil || len(queue) == 0 {
+			return "", 0, err
+		}
+		var data []byte
+		stat := &zk.Stat{}
+		data, stat, err = c.conn.Get(c.path(c.sorted(queue)[0]))
+		if err == nil {
+			name, epoch = string(data), stat.Czxid
+		}
+	}
+	return name, epoch, err
+}
