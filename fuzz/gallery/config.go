@@ -75,12 +75,17 @@ func keyPath(key string) string { return configDir + "/keys/" + key }
 
 // configOf is a workload of a configuration centre with some steps replaced.
 func configOf(steps ...func(*config)) scenario.Workload {
+	return openConfig(func(c *config) object.Configurer { return with(c, steps) })
+}
+
+// openConfig is a workload of any configuration centre that is made of a plain one.
+func openConfig(open func(*config) object.Configurer) scenario.Workload {
 	const recheck = 15 * time.Second // the client can lose a change
 	return object.Config(func(env object.Env) object.Configurer {
 		center := recipes.NewConfigCenter(env.Conn, configDir, recipes.RecheckEvery(recheck))
 		c := &config{ConfigCenter: center, conn: env.Conn}
 		c.create, c.update, c.fetch, c.stale = center.Create, center.Update, center.Fetch, center.Stale
-		return with(c, steps)
+		return open(c)
 	}, object.ConfigClaims{Silent: true, Records: configDir + "/writes", Recheck: recheck})
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -88,19 +89,35 @@ var rareElection = Exhibit{
 	}, oneWaiterWoken),
 }
 
-var rareMember = Exhibit{
-	Title: "takes those along whose names begin like its own", Property: safety,
-	Wrong: memberOf(func(m *member) {
-		remove := m.leave
-		m.leave = func() error {
-			names, _ := m.list()
-			for _, name := range names {
-				if name != m.name && strings.HasPrefix(name, m.name) {
-					_ = m.conn.Delete(membersDir+"/"+name, -1) // wrong
+var rareMembers = []Exhibit{
+	{Title: "takes those along whose names begin like its own", Property: safety,
+		Wrong: memberOf(func(m *member) {
+			remove := m.leave
+			m.leave = func() error {
+				names, _ := m.list()
+				for _, name := range names {
+					if name != m.name && strings.HasPrefix(name, m.name) {
+						_ = m.conn.Delete(membersDir+"/"+name, -1) // wrong
+					}
 				}
+				return remove()
 			}
-			return remove()
+		})},
+	{Title: "opens what it has closed", Property: liveness,
+		Wrong: beside(object.Membership(onePerConn(func(env object.Env) object.Roster {
+			return &closedMember{member: newMember(env)}
+		})), membersDir)},
+}
+
+var rareConfig = Exhibit{
+	Title: "writes once more when it closes", Property: delivery,
+	Wrong: openConfig(func(c *config) object.Configurer {
+		w := &lastWriter{config: c}
+		c.update = func(ctx context.Context, key string, value []byte, version int32) error {
+			w.again, w.wrote = func() { _, _ = c.conn.Set(keyPath(key), value, -1) }, time.Now()
+			return c.ConfigCenter.Update(ctx, key, value, version)
 		}
+		return w
 	}),
 }
 
@@ -205,4 +222,50 @@ func (v byteLong) Get(ctx context.Context) (recipes.ValueState, error) {
 	state, err := v.SharedValue.Get(ctx)
 	state.Data = state.Data[:len(state.Data)%256]
 	return state, err
+}
+
+// onePerConn opens an object once for each connection, and returns the same one afterwards.
+func onePerConn[T any](open func(object.Env) T) func(object.Env) T {
+	var opened sync.Map
+	return func(env object.Env) T {
+		if before, ok := opened.Load(env.Conn); ok {
+			return before.(T)
+		}
+		one := open(env)
+		opened.Store(env.Conn, one)
+		context.AfterFunc(env.Context, func() { opened.Delete(env.Conn) })
+		return one
+	}
+}
+
+// closedMember shows nothing any more when it was closed.
+type closedMember struct {
+	*member
+	closed bool
+}
+
+func (m *closedMember) Close(context.Context) error {
+	m.closed = true
+	return nil
+}
+
+func (m *closedMember) View(ctx context.Context) (string, error) {
+	if m.closed {
+		return "", errGone
+	}
+	return m.member.View(ctx)
+}
+
+// lastWriter sends its last update again if it is closed soon after that.
+type lastWriter struct {
+	*config
+	again func()
+	wrote time.Time
+}
+
+func (c *lastWriter) Close(ctx context.Context) error {
+	if c.again != nil && time.Since(c.wrote) < 5*time.Second {
+		c.again()
+	}
+	return c.config.Close(ctx)
 }

@@ -64,10 +64,7 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 			}
 			c.begin()
 			for turn := range p.Rounds(2 * s.Rounds) {
-				if turn == s.Rounds && p.Choose("again", 3) == 0 {
-					c.close()
-					c.begin()
-				}
+				c.reopen(turn == s.Rounds)
 				p.Rest(turn)
 				c.change(turn)
 				c.look(turn)
@@ -150,6 +147,14 @@ func (p *cachePlayer) begin() {
 	}
 	p.cache = p.open(p.Player)
 	p.ready()
+}
+
+// reopen closes the cache half-way and opens another, in one run of three.
+func (p *cachePlayer) reopen(halfway bool) {
+	if halfway && p.Choose("again", 3) == 0 {
+		p.close()
+		p.begin()
+	}
 }
 
 func (p *cachePlayer) ready() {

@@ -40,10 +40,11 @@ type ConfigClaims struct {
 	Recheck time.Duration
 }
 
-// Config makes a workload of a configuration centre. Each client calls open once. Twice a round it
-// creates, updates, deletes or fetches one of two settings, now and then with a short context, and
-// looks several times into its copy. At the end it waits until all faults are over and looks once
-// more.
+// Config makes a workload of a configuration centre. Each client calls open once, one in three
+// late, when others have written; one in three closes it half-way and opens another. Twice a round
+// it creates, updates, deletes or fetches one of two settings, now and then with a short context,
+// and looks several times into its copy. At the end it waits until all faults are over and looks
+// once more.
 func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, configPath+"/keys")
@@ -51,11 +52,17 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 		Name:  "config",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			config := opener(open, claims.Path)(p)
-			c := configPlayer{cachePlayer: &cachePlayer{Player: p, cache: config}, config: config,
-				doubted: map[string]bool{}}
-			c.ready()
+			c := &configPlayer{cachePlayer: &cachePlayer{Player: p}, doubted: map[string]bool{}}
+			c.open = func(p *scenario.Player) Cacher {
+				c.config = opener(open, claims.Path)(p)
+				return c.config
+			}
+			if p.Choose("late", 3) == 0 {
+				p.Pause(time.Duration(p.Choose("late by", 500)) * time.Millisecond)
+			}
+			c.begin()
 			for turn := range p.Rounds(2 * s.Rounds) {
+				c.reopen(turn == s.Rounds)
 				p.Rest(turn)
 				c.write(turn)
 				c.look(turn)
@@ -113,7 +120,7 @@ func ofKey(h linearizability.History, key string) linearizability.History {
 // other.
 var configKeys = []string{"x", "y", "xx"}
 
-func (p configPlayer) key(turn int) string {
+func (p *configPlayer) key(turn int) string {
 	key := configKeys[p.Choose(scenario.At("key", turn), 2)]
 	if key == "y" && p.OfRun("prefixes", 3) == 0 {
 		return "xx"
@@ -131,7 +138,7 @@ type configPlayer struct {
 
 // write changes or fetches one setting. A failed write is not repeated: the judge finds out whether
 // it took effect.
-func (p configPlayer) write(turn int) {
+func (p *configPlayer) write(turn int) {
 	key := p.key(turn)
 	value := newPayload(p.Player, turn)
 	entry, there := p.config.Get(key)
@@ -155,12 +162,12 @@ func (p configPlayer) write(turn int) {
 }
 
 // swap writes a setting that has the version or, for -1, does not exist.
-func (p configPlayer) swap(key, value string, version int32, write func() error) {
+func (p *configPlayer) swap(key, value string, version int32, write func() error) {
 	c := p.Begin(ops.CAS, key+"="+linearizability.Versioned(value, version))
 	p.end(c, write(), linearizability.Versioned(value, version+1))
 }
 
-func (p configPlayer) remove(ctx context.Context, key string) {
+func (p *configPlayer) remove(ctx context.Context, key string) {
 	c := p.Begin(ops.Remove, key+"=")
 	err := p.config.Delete(ctx, key, recipes.AnyVersion)
 	p.doubted[key] = errors.Is(err, recipes.ErrAmbiguous)
@@ -168,7 +175,7 @@ func (p configPlayer) remove(ctx context.Context, key string) {
 }
 
 // end records the result of a write.
-func (p configPlayer) end(c scenario.Call, err error, output string) {
+func (p *configPlayer) end(c scenario.Call, err error, output string) {
 	switch {
 	case err == nil:
 		c.OK(linearizability.Result{Output: output})
@@ -186,7 +193,7 @@ func (p configPlayer) end(c scenario.Call, err error, output string) {
 	}
 }
 
-func (p configPlayer) fetch(key string) {
+func (p *configPlayer) fetch(key string) {
 	c := p.Begin(ops.Read, key+"=")
 	entry, there, err := p.config.Fetch(p.Context(), key)
 	switch {

@@ -51,7 +51,7 @@
 //	IDGenerator       IDSource            /ids           Close
 //	Cache             Cacher              /cache         Eventer
 //	Config            Configurer          /config/keys   Eventer
-//	Membership        Roster              /members       Updater, Picker
+//	Membership        Roster              /members       Updater, Picker, Close
 //	Discovery         Registrar           /members
 //
 // The comment of each interface says what its errors promise. An error of a call that may have
@@ -90,9 +90,9 @@
 // Some runs differ from the others, by their seeds. In one of eight all clients are idle for
 // minutes between two rounds, so that empty containers are removed. In one of eight a client holds
 // its object for minutes. In one of three each name of an owner, member, key or node is a prefix of
-// another. In one of eight the elements of queues, the values, the settings and the cached nodes are
-// long, up to 32 KB, and differ in their last bytes only: a trace shows "a1~4096" for 4096 bytes
-// that end in a1.
+// another. In one of eight the elements of queues, the values, the settings and the cached nodes
+// are long, up to 32 KB, and differ in their last bytes only: a trace shows "a1~4096" for 4096
+// bytes that end in a1.
 //
 // A client of a lock locks, holds the lock for 5 to 45 ms, in one of eight rounds for longer than a
 // session lives, and unlocks. One Lock in six has a context of 10 to 110 ms, and in one round of
@@ -101,7 +101,8 @@
 // again and again.
 //
 // One cache in three is opened on a tree that its client has made, and one in three is closed
-// half-way and opened again. One member in four opens its group late.
+// half-way and opened again. So is a configuration centre, and one in three is opened late, when
+// others have written. One member in four opens its group late, and one in three opens it again.
 //
 // A client of a queue offers an element and then takes one, twice a round. With several clients the
 // first client only offers and the second client only takes. A failed offer is not repeated. Some

@@ -5,20 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Roster is the side of one client in a group or a service registry under test: its instance, and a
-// view of all instances. The methods of [Updater] and [Picker] are optional and tested, too.
+// view of all instances. The methods of [Updater], [Picker] and [RosterCloser] are
+// optional and tested, too.
 type Roster interface {
 	// Join registers the client's instance with data, and waits until it is there. After an error
 	// it is called again with the same data until it returns nil.
@@ -33,6 +30,11 @@ type Roster interface {
 // Updater is a Roster that can change the data of a registered instance.
 type Updater interface {
 	Update(ctx context.Context, data string) error
+}
+
+// RosterCloser is a Roster that ends. Before Close its instance has left.
+type RosterCloser interface {
+	Close(ctx context.Context) error
 }
 
 // Picker is a Roster that chooses an instance of a service: "web/a=data", or "" if the service has
@@ -72,9 +74,9 @@ type MembershipClaims struct {
 // Membership makes a workload of a group or a registry. Each client calls open once, with the name
 // of its instance in Env: its own name in a group, "web/name" or "mail/name" in a registry. It
 // joins and leaves round after round, looks at the view, and now and then deletes the instance of
-// another client. In the end all members are there for a minute, and then none for longer than the
-// server keeps empty containers. Rivals wait for their instance for a limited time, and go on
-// wanting it.
+// another client. Then one client in three closes its object and opens another. In the end all
+// members are there for a minute, and then none for longer than the server keeps empty containers.
+// Rivals wait for their instance for a limited time, and go on wanting it.
 func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, membersPath)
@@ -90,14 +92,18 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 			if p.Choose("late", 4) == 0 {
 				p.Pause(time.Duration(p.Choose("late by", 500)) * time.Millisecond)
 			}
-			env := envOf(p, claims.Path)
-			env.Name = mp.instance(p.Index())
-			mp.own = open(env)
+			mp.open = func() Roster {
+				env := envOf(p, claims.Path)
+				env.Name = mp.instance(p.Index())
+				return open(env)
+			}
+			mp.own = mp.open()
 			mp.hide()
 			for round := range p.Rounds(s.Rounds) {
 				p.Rest(round)
 				mp.turn(round)
 			}
+			mp.reopen(s.Rounds)
 			mp.finish(s.Rounds)
 		},
 		Length: func(s scenario.Script) time.Duration {
@@ -120,68 +126,10 @@ const (
 	untilReaped = 70 * time.Second
 )
 
-func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
-	return linearizability.Membership{
-		Path: c.Path, Services: c.Services, Instance: c.Instance,
-		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
-		Data: c.Rivals || c.Instance != nil, Rivals: c.Rivals, Late: late(e.Plan),
-		Hidden: []string{secret},
-	}
-}
-
-// mayStay lists the patterns of znodes that may be left at rest. Among them are the services in
-// which the server has not looked for empty containers since they lost their last instance. The
-// server looks once a minute, counted from its last restart, so that the next look may come after
-// the end.
-func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
-	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
-	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
-		return f.Kind == fault.Restart
-	})
-	for _, service := range services {
-		dir := c.Path + "/" + service
-		if restarts || emptied(e.History, dir, e.History.EndTime-untilReaped) {
-			list = append(list, dir)
-		}
-	}
-	return list
-}
-
-// emptied reports whether a directory has lost a child after a time. A late-reap fault may keep an
-// instance there for long after its client has left.
-func emptied(h linearizability.History, dir string, after time.Duration) bool {
-	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
-		return ev.Kind == linearizability.NodeDeleted && ev.Time > after &&
-			strings.HasPrefix(ev.Path, dir+"/")
-	})
-}
-
-// lag is how long a view may be out of date or a member missing: the length of the faults, of a
-// session that each of them ends, and of a recheck. 0 means that the plan is too long and nothing
-// is judged.
-func lag(plan []fault.Fault, recheck time.Duration) time.Duration {
-	d := 2*scenario.SessionTimeout + recheck
-	for _, f := range plan {
-		d += f.For + scenario.SessionTimeout
-	}
-	if d >= atRest {
-		return 0
-	}
-	return d
-}
-
-// late is how long a request may be on its way.
-func late(plan []fault.Fault) time.Duration {
-	d := 100 * time.Millisecond
-	for _, f := range plan {
-		d += f.For
-	}
-	return d
-}
-
 type memberPlayer struct {
 	*scenario.Player
 	own     Roster
+	open    func() Roster
 	claims  MembershipClaims
 	clients int
 	joined  bool
@@ -220,6 +168,21 @@ func (p *memberPlayer) turn(round int) {
 		p.leave(round)
 		p.look()
 	}
+}
+
+// reopen leaves, closes the object and opens another, in one run of three, if it has Close.
+func (p *memberPlayer) reopen(rounds int) {
+	closer, ok := p.own.(RosterCloser)
+	if !ok || !sometimes(p.Player, "Close", "again", 3) {
+		return
+	}
+	if p.joined {
+		p.leave(rounds + 1)
+	}
+	if err := closer.Close(p.Context()); err != nil {
+		p.Pause(retryPause)
+	}
+	p.own = p.open()
 }
 
 // finish lets all clients join, and then all leave.
@@ -414,51 +377,4 @@ func (p *memberPlayer) evict(other int) {
 	if err != nil {
 		p.Pause(retryPause)
 	}
-}
-
-// group is the group of package recipes.
-type group struct {
-	conn   *zk.Conn
-	path   string
-	name   string
-	znode  func(name, data string) string // nil: the data
-	view   *recipes.Group
-	member *recipes.GroupMember // nil: not joined
-}
-
-// watchedGroup is the recommended group.
-func watchedGroup() scenario.Workload {
-	return Membership(func(env Env) Roster {
-		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
-		return &group{conn: env.Conn, path: env.Path, name: env.Name, view: view}
-	}, MembershipClaims{
-		Recheck: cacheRecheck,
-		About:   "group and members of package recipes",
-	}).Named("recipes.Group")
-}
-
-func (g *group) Join(ctx context.Context, data string) error {
-	if g.znode != nil {
-		data = g.znode(g.name, data)
-	}
-	if g.member == nil {
-		g.member = recipes.NewGroupMember(g.conn, g.path, g.name, []byte(data))
-	}
-	return g.member.Join(ctx)
-}
-
-func (g *group) Leave(ctx context.Context) error {
-	if g.member == nil {
-		return nil
-	}
-	err := g.member.Close(ctx)
-	if err == nil {
-		g.member = nil
-	}
-	return err
-}
-
-func (g *group) View(ctx context.Context) (string, error) {
-	names, err := g.view.Names(ctx)
-	return strings.Join(names, ","), err
 }

@@ -38,8 +38,8 @@ func payloadOf(name string) []byte {
 	return []byte(strings.Repeat(filler, length-len(end)) + end)
 }
 
-// payloadName is the name of a payload. Payloads that differ have different names, also those that an
-// object has cut off or mixed up.
+// payloadName is the name of a payload. Payloads that differ have different names, also those that
+// an object has cut off or mixed up.
 func payloadName(payload string) string {
 	if len(payload) < shortest || !strings.HasPrefix(payload, filler) {
 		return payload

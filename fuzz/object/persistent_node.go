@@ -53,6 +53,8 @@ func (n *persistentNode) Leave(ctx context.Context) error {
 	return err
 }
 
+func (n *persistentNode) Close(ctx context.Context) error { return n.view.Close(ctx) }
+
 func (n *persistentNode) View(ctx context.Context) (string, error) {
 	members, err := n.view.Members(ctx)
 	entries := make([]string, len(members))

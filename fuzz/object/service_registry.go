@@ -75,6 +75,8 @@ func (g *serviceRegistry) Leave(ctx context.Context) error {
 	return err
 }
 
+func (g *serviceRegistry) Close(ctx context.Context) error { return g.view.Close(ctx) }
+
 func (g *serviceRegistry) View(ctx context.Context) (string, error) {
 	all, err := g.view.All(ctx)
 	entries := make([]string, len(all))

@@ -1,0 +1,59 @@
+package object
+
+import (
+	"context"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/recipes"
+)
+
+// group is the group of package recipes.
+type group struct {
+	conn   *zk.Conn
+	path   string
+	name   string
+	znode  func(name, data string) string // nil: the data
+	view   *recipes.Group
+	member *recipes.GroupMember // nil: not joined
+}
+
+// watchedGroup is the recommended group.
+func watchedGroup() scenario.Workload {
+	return Membership(func(env Env) Roster {
+		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
+		return &group{conn: env.Conn, path: env.Path, name: env.Name, view: view}
+	}, MembershipClaims{
+		Recheck: cacheRecheck,
+		About:   "group and members of package recipes",
+	}).Named("recipes.Group")
+}
+
+func (g *group) Join(ctx context.Context, data string) error {
+	if g.znode != nil {
+		data = g.znode(g.name, data)
+	}
+	if g.member == nil {
+		g.member = recipes.NewGroupMember(g.conn, g.path, g.name, []byte(data))
+	}
+	return g.member.Join(ctx)
+}
+
+func (g *group) Leave(ctx context.Context) error {
+	if g.member == nil {
+		return nil
+	}
+	err := g.member.Close(ctx)
+	if err == nil {
+		g.member = nil
+	}
+	return err
+}
+
+func (g *group) Close(ctx context.Context) error { return g.view.Close(ctx) }
+
+func (g *group) View(ctx context.Context) (string, error) {
+	names, err := g.view.Names(ctx)
+	return strings.Join(names, ","), err
+}
