@@ -23,7 +23,18 @@ const limit = 6 * time.Hour
 // (-rapid.checks) and of the actions of a Repeat (-rapid.steps).
 func Check(t rapid.TB, body func(rt *rapid.T, w *World)) {
 	t.Helper()
-	c := &checker{name: t.Name(), body: body}
+	CheckServers(t, 1, body)
+}
+
+// CheckServers is Check with an ensemble: rapid draws one server or as many as given, at most
+// [sim.MaxServers]. With several of them followers answer reads, and may be behind; faults can make
+// them lag, and the leader go down.
+func CheckServers(t rapid.TB, servers int, body func(rt *rapid.T, w *World)) {
+	t.Helper()
+	if servers < 1 || servers > sim.MaxServers {
+		t.Fatalf("property: %d servers; expected 1 to %d", servers, sim.MaxServers)
+	}
+	c := &checker{name: t.Name(), body: body, servers: servers}
 	var err error
 	if c.plainer, err = loadPlainer(c.name); err != nil {
 		t.Fatal(err)
@@ -40,6 +51,7 @@ func Check(t rapid.TB, body func(rt *rapid.T, w *World)) {
 type checker struct {
 	name    string
 	body    func(rt *rapid.T, w *World)
+	servers int                 // at most
 	seen    func(*trace.Result) // for tests: is told of each run, nil outside of them
 	plainer []plainerPlan       // of earlier failures
 	// place is where the first failure was. From then on rapid only makes that failure small.
@@ -50,6 +62,7 @@ type checker struct {
 // played is one run of a body.
 type played struct {
 	seed        uint64
+	servers     int
 	drawn, plan []fault.Fault // the plan in place of the drawn one
 	result      *trace.Result
 	failure     *failure
@@ -59,12 +72,13 @@ type played struct {
 func (c *checker) play(
 	rt *rapid.T, choose func(seed uint64, drawn []fault.Fault) []fault.Fault,
 ) *played {
-	p := &played{seed: rapid.Uint64().Draw(rt, "seed of the world"), drawn: drawPlan(rt)}
+	p := &played{seed: rapid.Uint64().Draw(rt, "seed of the world"), servers: c.drawServers(rt)}
+	p.drawn = drawPlan(rt, p.servers)
 	p.plan = choose(p.seed, p.drawn)
 	w := newWorld(rt, c.body)
 	var err error
 	p.result, err = sim.World{
-		Seed: p.seed, Plan: p.plan, Clients: w.actors(),
+		Seed: p.seed, Plan: p.plan, Clients: w.actors(), Servers: p.servers,
 		Server:         sim.Settings{TickTime: scenario.SessionTimeout / 2},
 		SessionTimeout: scenario.SessionTimeout, Limit: limit + length(p.plan),
 	}.Run()
@@ -78,6 +92,14 @@ func (c *checker) play(
 		p.failure = &failure{reported: true}
 	}
 	return p
+}
+
+// drawServers draws the number of servers, if there is a choice. rapid prefers one.
+func (c *checker) drawServers(rt *rapid.T) int {
+	if c.servers == 1 {
+		return 1
+	}
+	return rapid.SampledFrom([]int{1, c.servers}).Draw(rt, "servers")
 }
 
 // check is one check of rapid.
@@ -116,7 +138,7 @@ func (c *checker) story(p *played) string {
 	o := scenario.Outcome{
 		Scenario: scenario.Scenario{
 			Workload: scenario.Workload{Name: "property", Impl: c.name},
-			Script:   scenario.Script{Clients: len(Clients()), Rounds: 1},
+			Script:   scenario.Script{Clients: len(Clients()), Rounds: 1, Servers: p.servers},
 			Seed:     p.seed, Plan: p.plan,
 		},
 		Result: p.result,

@@ -50,14 +50,21 @@ func (s *spy) Fail()                             { s.failed = true }
 func (s *spy) FailNow()                          { s.Fail(); runtime.Goexit() }
 func (s *spy) Failed() bool                      { return s.failed }
 
-// failing checks a property that must fail, in an empty directory, and returns the output.
+// failing checks a property that must fail, with one server and in an empty directory, and returns
+// the output.
 func failing(t *testing.T, body func(*rapid.T, *property.World)) string {
+	t.Helper()
+	return failingWith(t, 1, body)
+}
+
+// failingWith is failing with several servers.
+func failingWith(t *testing.T, servers int, body func(*rapid.T, *property.World)) string {
 	t.Helper()
 	s := &spy{name: t.Name()}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		property.Check(s, body)
+		property.CheckServers(s, servers, body)
 	}()
 	<-done
 	if !s.failed {
@@ -144,6 +151,15 @@ func TestFaultsAreMadePlainerWhenRapidHasNoTime(t *testing.T) {
 			check.Contains(t, again, "  fault: "+plan)
 			check.Equal(t, strings.Count(again, "  fault: "), 1)
 
+			elsewhere := t.TempDir()
+			check.OK(t, os.Rename(filepath.Dir(plans[0]), elsewhere+"/files"))
+			moved, err := filepath.Glob(elsewhere + "/files/*.fail")
+			check.OK(t, err)
+			property.SetFlag(t, "rapid.failfile", moved[0])
+			check.Equal(t, strings.Count(failing(t, body), "  fault: "), 1)
+			property.SetFlag(t, "rapid.failfile", "")
+			check.OK(t, os.Rename(elsewhere+"/files", filepath.Dir(plans[0])))
+
 			check.OK(t, os.WriteFile(plans[0], []byte("fault: nothing"), 0o666))
 			check.Contains(t, failing(t, body), plans[0]+": line 1: ")
 		})
@@ -197,6 +213,45 @@ func TestRapidMakesOneFailureSmall(t *testing.T) {
 	})
 	check.Contains(t, out, ": large")
 	check.Contains(t, out, "draw n: 21")
+}
+
+// TestAnEnsembleShowsStaleReads: with one server a client reads what another has written, but not
+// with several. Tree has it.
+func TestAnEnsembleShowsStaleReads(t *testing.T) {
+	quick(t)
+	property.Check(t, readsAtOnce)
+	out := failingWith(t, 3, readsAtOnce)
+	check.Contains(t, out, "b does not see the znode")
+	check.Contains(t, out, ", servers: 3")
+	check.Contains(t, failingWith(t, 0, readsAtOnce), "property: 0 servers; expected 1 to 7")
+}
+
+// readsAtOnce reads by b what a has just written.
+func readsAtOnce(rt *rapid.T, w *property.World) {
+	path := "/" + rapid.StringMatching(`[a-z]{3}`).Draw(rt, "name")
+	if _, _, err := w.Conn("b").Exists("/"); err != nil { // b's new session would be up to date
+		return
+	}
+	if _, err := w.Conn("a").Create(path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		return
+	}
+	if exists, _, err := w.Conn("b").Exists(path); err == nil && !exists {
+		rt.Fatal("b does not see the znode")
+	}
+	if _, exists := w.Tree("/")[path]; !exists {
+		rt.Fatal("the tree has no such znode")
+	}
+}
+
+// TestAGoodServicePassesWithSeveralServers, and a bug that one server shows is shown with one.
+func TestAGoodServicePassesWithSeveralServers(t *testing.T) {
+	quick(t)
+	property.SetFlag(t, "rapid.checks", "25")
+	property.CheckServers(t, 3, announces(false))
+	property.SetFlag(t, "rapid.checks", "60")
+	property.SetFlag(t, "rapid.seed", "3")
+	out := failingWith(t, 3, announces(true))
+	check.Equal(t, strings.Contains(story(out), "servers:"), false, "%s", story(out))
 }
 
 // TestChecksMayBeSkipped, as rapid's generators do.

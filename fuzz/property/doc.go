@@ -24,9 +24,10 @@
 // # A World
 //
 // The body runs in virtual time, in a World of package sim: with three clients, a, b and c, and
-// genuine connections to one server. rapid draws the plan of up to three faults before the body
-// begins, so the calls of the body fail as they do in production. The body runs in one goroutine.
-// [World.Go] runs a function at the same time, as one client.
+// genuine connections to one server. [CheckServers] takes an ensemble, which answers reads late.
+// rapid draws the plan of up to three faults before the body begins, so the calls of the body fail
+// as they do in production. The body runs in one goroutine. [World.Go] runs a function at the same
+// time, as one client.
 //
 // Only the body may draw. Goroutines of the code under test must be deterministic, as in a hunt:
 // two of them that one event wakes must not race for memory, and channels from outside of the body
@@ -45,7 +46,8 @@
 //
 // A failure is no scenario file: what the clients do is code of the test and draws of rapid. The
 // fail file has the draws and the story of the failure, and the plan has the faults, so the two
-// replace the scenario file.
+// replace the scenario file. So flags of package fuzz, such as -zksim.servers, mean nothing here.
+// The order of the messages comes from the drawn seed alone: there are no schedules.
 //
 // A body that does not end within six hours of virtual time fails, and so does one that panics.
 package property

@@ -3,6 +3,7 @@ package property
 import (
 	"bufio"
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,7 +71,7 @@ func (c *checker) makePlainer(t rapid.TB) {
 // firstThatFails is the first run with a plainer plan that fails in the same way, nil if there is
 // none.
 func (c *checker) firstThatFails(best *played, bits []byte, tries *int) *played {
-	for _, plan := range plainerThan(best.plan) {
+	for _, plan := range plainerThan(best.plan, best.servers) {
 		if *tries++; *tries > mostTries {
 			return nil
 		}
@@ -99,12 +100,12 @@ func (c *checker) again(bits []byte, plan []fault.Fault) (p *played) {
 }
 
 // plainerThan lists plans with one fault less, and then those with a plainer kind of one fault.
-func plainerThan(plan []fault.Fault) (list [][]fault.Fault) {
+func plainerThan(plan []fault.Fault, servers int) (list [][]fault.Fault) {
 	for i := range plan {
 		list = append(list, slices.Delete(slices.Clone(plan), i, i+1))
 	}
 	for i, f := range plan {
-		for _, info := range kinds() {
+		for _, info := range kinds(servers) {
 			if info.Kind == f.Kind {
 				break
 			}
@@ -124,14 +125,24 @@ func plainerThan(plan []fault.Fault) (list [][]fault.Fault) {
 	return list
 }
 
-// failFile is the newest fail file of a test, or that of -rapid.failfile, and its draws as bytes.
-// The name is "" if there is none.
-func failFile(test string) (name string, bits []byte, err error) {
-	names, err := filepath.Glob(filepath.Join(failFolder(test), "*.fail"))
-	if err != nil || len(names) == 0 {
-		return "", nil, err
+// givenFile is the fail file of -rapid.failfile, or "".
+func givenFile() string {
+	if f := flag.Lookup("rapid.failfile"); f != nil {
+		return f.Value.String()
 	}
-	name = slices.Max(names)
+	return ""
+}
+
+// failFile is the fail file of -rapid.failfile, or the newest one of a test, and its draws as
+// bytes. The name is "" if there is none.
+func failFile(test string) (name string, bits []byte, err error) {
+	if name = givenFile(); name == "" {
+		names, err := filepath.Glob(filepath.Join(failFolder(test), "*.fail"))
+		if err != nil || len(names) == 0 {
+			return "", nil, err
+		}
+		name = slices.Max(names)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return "", nil, err
@@ -176,11 +187,15 @@ func (p plainerPlan) text() string {
 	return b.String()
 }
 
-// loadPlainer reads the plans of earlier failures of a test.
+// loadPlainer reads the plans of earlier failures of a test, and the one beside a given fail file.
 func loadPlainer(test string) (list []plainerPlan, err error) {
 	names, err := filepath.Glob(filepath.Join(failFolder(test), "*.plan"))
 	if err != nil {
 		return nil, err
+	}
+	beside := strings.TrimSuffix(givenFile(), ".fail") + ".plan"
+	if _, err := os.Stat(beside); err == nil && !slices.Contains(names, beside) {
+		names = append(names, beside)
 	}
 	for _, name := range names {
 		text, err := os.ReadFile(name)

@@ -20,8 +20,9 @@ var durations = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second}
 // drawPlan draws the faults of a World. They are drawn as text, so that rapid prints them as such.
 // rapid makes a list shorter, and prefers the first of several values: so it leaves out faults, and
 // makes the others plainer and earlier.
-func drawPlan(rt *rapid.T) []fault.Fault {
-	lines := rapid.SliceOfN(rapid.Custom(drawFault), 0, mostFaults).Draw(rt, "faults")
+func drawPlan(rt *rapid.T, servers int) []fault.Fault {
+	line := rapid.Custom(func(rt *rapid.T) string { return drawFault(rt, servers) })
+	lines := rapid.SliceOfN(line, 0, mostFaults).Draw(rt, "faults")
 	var plan []fault.Fault
 	for _, line := range lines {
 		f, err := fault.Parse(line)
@@ -34,8 +35,8 @@ func drawPlan(rt *rapid.T) []fault.Fault {
 }
 
 // drawFault draws a fault of one of the clients.
-func drawFault(rt *rapid.T) string {
-	info := rapid.SampledFrom(kinds()).Draw(rt, "kind")
+func drawFault(rt *rapid.T, servers int) string {
+	info := rapid.SampledFrom(kinds(servers)).Draw(rt, "kind")
 	f := fault.Fault{
 		Kind: info.Kind, Client: rapid.SampledFrom(Clients()).Draw(rt, "client"),
 	}
@@ -55,10 +56,10 @@ func drawFault(rt *rapid.T) string {
 	return f.String()
 }
 
-// kinds are the kinds of faults of one server, the plainest first. The clients of a property share
-// one process.
-func kinds() []fault.KindInfo {
-	weakest, list := fault.Weakest(), slices.DeleteFunc(fault.KindsFor(1),
+// kinds are the kinds of faults of so many servers, the plainest first. The clients of a property
+// share one process.
+func kinds(servers int) []fault.KindInfo {
+	weakest, list := fault.Weakest(), slices.DeleteFunc(fault.KindsFor(servers),
 		func(info fault.KindInfo) bool { return info.Kind.EndsProcess() })
 	slices.SortStableFunc(list, func(a, b fault.KindInfo) int {
 		return slices.Index(weakest, a.Kind) - slices.Index(weakest, b.Kind)

@@ -229,12 +229,15 @@ func (w *World) Now() time.Duration { return w.clients[observer].Now() }
 
 // Tree returns the data of the znodes at a path and below, by path: an empty map if there is none.
 // The znodes of ZooKeeper itself, below /zookeeper, are left out. A client that no fault selects
-// reads the tree, which takes some virtual time.
+// reads the tree, which takes some virtual time, and has all that was written before the call.
 func (w *World) Tree(path string) map[string]string {
 	conn := w.clients[observer].Conn()
 	for {
 		tree := map[string]string{}
-		err := readTree(conn, path, tree)
+		_, err := conn.Sync(path) // its server may be behind
+		if err == nil {
+			err = readTree(conn, path, tree)
+		}
 		if err == nil {
 			return tree
 		}
