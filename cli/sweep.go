@@ -161,7 +161,7 @@ func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, en
 
 // sweep runs a sweep with progress. The result is nil if there was nothing to judge.
 func (a *app) sweep(s scenario.Scenario) (*hunt.Sweep, error) {
-	sweep, err := hunt.RunSweep(a.ctx, s, func(done, total int) {
+	sweep, err := hunt.RunSweep(a.ctx, s, hunt.Part{}, func(done, total int) {
 		a.progress.show("%d of %d fault points of %s", done, total, s.Workload.Impl)
 	})
 	if err != nil || len(sweep.Violations) > 0 {

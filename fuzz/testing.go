@@ -75,7 +75,7 @@ func doTask(t TB, w scenario.Workload) bool {
 func runSweep(t TB, s scenario.Scenario) *hunt.Sweep {
 	t.Helper()
 	ctx := context.Background()
-	sweep, err := hunt.RunSweep(ctx, s, nil)
+	sweep, err := hunt.RunSweep(ctx, s, hunt.Part{}, nil)
 	if err != nil {
 		t.Fatalf("zksim: sweep: %v", err)
 	}

@@ -174,7 +174,7 @@ func TestBasesSurvive(t *testing.T) {
 
 func survivesSweep(t *testing.T, s scenario.Scenario) {
 	t.Helper()
-	sweep, err := hunt.RunSweep(t.Context(), s, nil)
+	sweep, err := hunt.RunSweep(t.Context(), s, hunt.Part{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

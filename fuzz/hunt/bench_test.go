@@ -48,7 +48,7 @@ func BenchmarkSweep(b *testing.B) {
 		Workload: builtin(b, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 	}
 	for range b.N {
-		sweep, err := hunt.RunSweep(b.Context(), s, nil)
+		sweep, err := hunt.RunSweep(b.Context(), s, hunt.Part{}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

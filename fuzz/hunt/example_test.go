@@ -15,7 +15,7 @@ func ExampleRunSweep() {
 		panic(err)
 	}
 	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}
-	sweep, err := hunt.RunSweep(context.Background(), s, nil)
+	sweep, err := hunt.RunSweep(context.Background(), s, hunt.Part{}, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -63,7 +63,7 @@ func TestSweepStopsAtWhatFroze(t *testing.T) {
 	spin, times := spinning(t)
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
 		Workload: exists(spin, fine), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
-	}, nil)
+	}, hunt.Part{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestSweepGoesOnAfterAMutex(t *testing.T) {
 	}
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
-	}, nil)
+	}, hunt.Part{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

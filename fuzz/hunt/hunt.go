@@ -28,8 +28,13 @@ type Hunt struct {
 	// reached ends the hunt; 0 is no bound, but one of them is needed. The hunt also ends when
 	// the strategies have nothing left to propose. A generation of 32 scenarios is played to
 	// its end. The Corpus does not count.
+	//
+	// After each 10,000 scenarios the strategies begin anew, with another seed. These legs are the
+	// units of a Part; the first of them has the number Unit.
 	Runs int
 	For  time.Duration
+	Part Part
+	Unit int
 	// MaxFaults bounds the length of a plan; 0 means 4, and [MostFaults] is the most.
 	MaxFaults int
 	// Strategies are names out of [Strategies]; none means all of them, each with its share.
@@ -61,6 +66,8 @@ type Hunt struct {
 	// Keep, if not nil, is called with each scenario that has shown new behaviour. An error
 	// ends the hunt.
 	Keep func(*scenario.Outcome) error
+
+	legRuns int // 0 means 10,000
 }
 
 // MostFaults is the greatest MaxFaults that a Hunt takes.
@@ -73,9 +80,9 @@ type Found struct {
 	Runs, Replayed, Undecided int
 	// FirstUndecided is the first undecided outcome, nil if there is none.
 	FirstUndecided *scenario.Outcome
-	// Traces counts the different orders of requests and faults, up to a million. Behaviours counts
-	// the different behaviours of the runs: which fault struck which operation, the ephemeral nodes
-	// of the session then, and how the call went on and ended.
+	// Traces counts the different orders of requests and faults. Behaviours counts the different
+	// behaviours of the runs: which fault struck which operation, the ephemeral nodes of the session
+	// then, and how the call went on and ended. Both are sums over the legs of the hunt.
 	Traces, Behaviours int
 	// Divergences are the scenarios with two runs that differ.
 	Divergences []Divergence
@@ -129,14 +136,15 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 	if err := ctx.Err(); err != nil {
 		return newFound(h.Workload), err
 	}
-	h.Seed = h.resumed()
-	base := scenario.Scenario{Workload: h.Workload, Script: h.Script, Seed: h.Seed}
-	first := playOne(base, h.CheckDeterminism)
-	if first.err != nil {
-		return nil, first.err
+	p := newPursuit(h, chosen)
+	for leg := 0; err == nil && !p.ended(leg); leg++ {
+		if h.Part.Has(h.Unit + leg) {
+			err = p.runLeg(ctx, leg)
+		}
 	}
-	p := newPursuit(h, chosen, first.outcome)
-	err = p.run(ctx, trial{base, noStrategy}, first)
+	if err != nil && ctx.Err() == nil && p.found.Runs+p.found.Replayed == 0 {
+		return nil, err
+	}
 	gravestFirst(p.found.Findings, func(f Finding) *scenario.Outcome { return f.Outcome })
 	return p.found, err
 }

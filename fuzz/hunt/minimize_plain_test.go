@@ -144,7 +144,7 @@ func TestJudgeThatFailsIsToldWithTheScenario(t *testing.T) {
 	})
 	script := scenario.Script{Clients: 1, Rounds: 1}
 	_, swept := hunt.RunSweep(
-		t.Context(), scenario.Scenario{Workload: w, Script: script, Seed: 1}, nil,
+		t.Context(), scenario.Scenario{Workload: w, Script: script, Seed: 1}, hunt.Part{}, nil,
 	)
 	_, hunted := hunt.Hunt{Workload: w, Script: script, Seed: 1, Runs: 100}.Run(t.Context())
 	for _, err := range []error{swept, hunted} {

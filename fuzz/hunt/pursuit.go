@@ -1,10 +1,12 @@
 package hunt
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
+	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -16,18 +18,30 @@ const generation = 32
 // pursuit is a hunt under way.
 type pursuit struct {
 	Hunt
-	found     *Found
-	enough    int       // findings that may end the hunt
-	ending    int       // such findings so far
-	deadline  time.Time // zero: none
+	found    *Found
+	enough   int       // findings that may end the hunt
+	ending   int       // such findings so far
+	deadline time.Time // zero: none
+	met      bugs      // the findings
+	known    bugs      // violations that do not count
+	chosen   []Strategy
+
+	leg // under way
+}
+
+// leg is a part of a hunt that knows nothing of the others.
+type leg struct {
+	number    int
+	before    Found // the counts at its beginning
 	searchers []searcher
 	wheel     []searcher // in turns, each as often as its share says
 	next      int        // in the wheel
 	traces    map[uint64]bool
 	shown     map[uint64]bool // behaviours
-	met       bugs            // the findings
-	known     bugs            // violations that do not count
 }
+
+// defaultLegRuns is the number of scenarios of a leg.
+const defaultLegRuns = 10_000
 
 // searcher is a strategy in a hunt.
 type searcher struct {
@@ -47,46 +61,74 @@ type trial struct {
 	by       string
 }
 
-func newPursuit(h Hunt, chosen []Strategy, base *scenario.Outcome) *pursuit {
+func newPursuit(h Hunt, chosen []Strategy) *pursuit {
 	p := &pursuit{
-		Hunt: h, found: newFound(h.Workload), enough: max(1, h.Findings),
-		traces: map[uint64]bool{}, shown: map[uint64]bool{}, met: bugs{}, known: bugs{},
+		Hunt: h, found: newFound(h.Workload), enough: max(1, h.Findings), met: bugs{},
+		known: bugs{}, chosen: chosen,
 	}
+	p.legRuns = cmp.Or(h.legRuns, defaultLegRuns)
 	for _, o := range h.Known {
 		p.known.add(o)
 	}
-	t := terrain{base: base, seed: h.Seed, maxFaults: h.MaxFaults}
+	p.Seed = h.resumed()
+	return p
+}
+
+// ended reports whether the hunt is over before a leg.
+func (p *pursuit) ended(leg int) bool {
+	return p.ending >= p.enough || p.found.Exhausted || p.Runs > 0 && leg*p.legRuns >= p.Runs ||
+		p.late()
+}
+
+func (p *pursuit) late() bool { return !p.deadline.IsZero() && !time.Now().Before(p.deadline) }
+
+// begin starts the strategies of a leg, which know its run without faults.
+func (p *pursuit) begin(number int, base *scenario.Outcome) {
+	p.leg = leg{
+		number: number, before: *p.found, traces: map[uint64]bool{}, shown: map[uint64]bool{},
+	}
+	t := terrain{base: base, seed: base.Scenario.Seed, maxFaults: p.MaxFaults}
 	if t.maxFaults == 0 {
 		t.maxFaults = defaultMaxFaults
 	}
-	if len(h.Corpus) > 0 {
-		t.from = h.Seed
+	if len(p.Corpus) > 0 || number > 0 {
+		t.from = t.seed
 	}
 	most := 0
-	for _, s := range chosen {
+	for _, s := range p.chosen {
 		p.searchers = append(p.searchers, searcher{s.start(t), s.Name})
 		most = max(most, s.Share)
 	}
 	for turn := range most {
 		for i, s := range p.searchers {
-			if chosen[i].Share > turn {
+			if p.chosen[i].Share > turn {
 				p.wheel = append(p.wheel, s)
 			}
 		}
 	}
-	return p
 }
 
-// run plays the corpus, takes in the run without faults, and then plays one generation after
-// another.
-func (p *pursuit) run(ctx context.Context, base trial, first played) error {
-	if err := p.replay(ctx); err != nil || p.ending >= p.enough {
+// runLeg plays the corpus in the first leg, takes in the run without faults, and then plays one
+// generation after another.
+func (p *pursuit) runLeg(ctx context.Context, number int) error {
+	base := scenario.Scenario{Workload: p.Workload, Script: p.Script, Seed: p.Seed}
+	if number > 0 {
+		base.Seed = mix.Hash(p.Seed, uint64(number))
+	}
+	first := playOne(base, p.CheckDeterminism)
+	if first.err != nil {
+		return first.err
+	}
+	p.begin(number, first.outcome)
+	if number == 0 {
+		if err := p.replay(ctx); err != nil || p.ending >= p.enough {
+			return err
+		}
+	}
+	if err := p.take(trial{base, noStrategy}, first); err != nil {
 		return err
 	}
-	if err := p.take(base, first); err != nil {
-		return err
-	}
-	if p.For > 0 {
+	if p.For > 0 && p.deadline.IsZero() {
 		p.deadline = time.Now().Add(p.For)
 	}
 	for !p.over() {
@@ -107,16 +149,21 @@ func (p *pursuit) run(ctx context.Context, base trial, first played) error {
 
 // over reports whether enough was found or tried.
 func (p *pursuit) over() bool {
-	return p.ending >= p.enough || p.Runs > 0 && p.found.Runs >= p.Runs ||
-		!p.deadline.IsZero() && !time.Now().Before(p.deadline)
+	return p.ending >= p.enough || p.left() == 0 || p.late()
+}
+
+// left is the number of scenarios that the leg has left.
+func (p *pursuit) left() int {
+	all := p.legRuns
+	if p.Runs > 0 {
+		all = min(all, p.Runs-p.number*p.legRuns)
+	}
+	return max(0, all-(p.found.Runs-p.before.Runs))
 }
 
 // propose collects a generation; it is shorter if little is left to try.
 func (p *pursuit) propose() []trial {
-	n := generation
-	if p.Runs > 0 {
-		n = min(n, p.Runs-p.found.Runs)
-	}
+	n := min(generation, p.left())
 	var trials []trial
 	for idle := 0; len(trials) < n && idle < len(p.wheel); {
 		s := p.wheel[p.next%len(p.wheel)]
@@ -181,8 +228,8 @@ func (p *pursuit) take(t trial, r played) error {
 	return nil
 }
 
-// count adds a run to the numbers of the hunt. It returns the number of runs of the strategies, or
-// of the corpus, to which this one belongs.
+// count adds a run to the numbers of the hunt. It returns the number of the run among those that
+// strategies propose in all legs, or among those of the corpus.
 func (p *pursuit) count(t trial, r played) int {
 	f, o := p.found, r.outcome
 	for _, goal := range o.Reached {
@@ -207,12 +254,12 @@ func (p *pursuit) count(t trial, r played) int {
 		}
 		f.Divergences = append(f.Divergences, d)
 	}
-	n := &f.Runs
 	if t.by == fromCorpus {
-		n = &f.Replayed
+		f.Replayed++
+		return f.Replayed
 	}
-	*n++
-	return *n
+	f.Runs++
+	return p.number*p.legRuns + f.Runs - p.before.Runs
 }
 
 // mostKept is the number of divergences of a hunt that have their outcomes.
@@ -241,20 +288,16 @@ func (p *pursuit) ends(o *scenario.Outcome) bool {
 	return p.Counts != nil || len(p.Properties) > 0 || !Minor(o)
 }
 
-// maxTraces bounds the memory of a hunt.
-const maxTraces = 1_000_000
-
 // note counts the new behaviours of an outcome.
 func (p *pursuit) note(o *scenario.Outcome) (fresh int) {
-	if len(p.traces) < maxTraces {
-		p.traces[traceOf(o)] = true
-	}
+	p.traces[traceOf(o)] = true
 	for _, b := range behaviours(o) {
 		if !p.shown[b] {
 			p.shown[b] = true
 			fresh++
 		}
 	}
-	p.found.Traces, p.found.Behaviours = len(p.traces), len(p.shown)
+	p.found.Traces = p.before.Traces + len(p.traces)
+	p.found.Behaviours = p.before.Behaviours + len(p.shown)
 	return fresh
 }

@@ -16,7 +16,7 @@ type Sweep struct {
 	// Base is the fault-free run from which the points were taken.
 	Base *scenario.Outcome
 	// Total counts the fault points there are, and Points those tried, fewer if the sweep was
-	// interrupted. Survived counts those without a violation and without an unknown verdict.
+	// interrupted or is a Part. Survived counts those without a violation and without an unknown verdict.
 	Total, Points, Survived int
 	// Violated counts the points with a violation. Undecided counts those without one, but with an
 	// unknown verdict.
@@ -42,18 +42,19 @@ type Violation struct {
 	// Faults are the points at which it shows, in order. If it shows without any fault, there is
 	// one zero Fault.
 	Faults []fault.Fault
-	// First is the outcome of the first of them.
-	First *scenario.Outcome
-
-	bug string
+	// First is the outcome of the first of them, and Number its number among all points, from 0.
+	First  *scenario.Outcome
+	Number int
+	// Bug is a text that all violations have in common that are [Alike].
+	Bug string
 }
 
 // RunSweep runs the scenario without faults and then once with each single fault at each of its
-// protocol steps, on all cores. It calls progress, if not nil, after every run. When ctx is done it
+// protocol steps, or with those of a part, on all cores. It calls progress, if not nil, after every run. When ctx is done it
 // returns the result so far and the error of the context. When code spins without end in a run, it
 // returns the result so far: that code would slow down all other runs.
 func RunSweep(
-	ctx context.Context, s scenario.Scenario, progress func(done, total int),
+	ctx context.Context, s scenario.Scenario, part Part, progress func(done, total int),
 ) (*Sweep, error) {
 	s.Plan = nil
 	base, err := saved.Play(s)
@@ -62,29 +63,35 @@ func RunSweep(
 	}
 	sweep := &Sweep{Base: base, Reached: map[string]int{}, judged: judged(base)}
 	if base.Status() == linearizability.Violated {
-		sweep.blame(fault.Fault{}, bugOf(base), base)
+		sweep.blame(0, fault.Fault{}, bugOf(base), base)
 		return sweep, nil
 	}
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	err = sweep.run(ctx, s, progress)
+	err = sweep.run(ctx, s, part, progress)
 	gravestFirst(sweep.Violations, func(v Violation) *scenario.Outcome { return v.First })
 	return sweep, err
 }
 
-// run tries all fault points of the base.
+// run tries the fault points of the base that belong to a part.
 func (s *Sweep) run(
-	ctx context.Context, calm scenario.Scenario, progress func(done, total int),
+	ctx context.Context, calm scenario.Scenario, part Part, progress func(done, total int),
 ) error {
 	faults := FaultPoints(s.Base)
 	s.Total = len(faults)
-	points := sweepPoints{
-		results: make([]pointResult, len(faults)), first: map[string]int{}, progress: progress,
+	var own []int // numbers of points
+	for i := range faults {
+		if part.Has(i) {
+			own = append(own, i)
+		}
 	}
-	parallel(ctx, len(faults), 0, func(i int) (goOn bool) {
+	points := sweepPoints{
+		results: make([]pointResult, len(own)), first: map[string]int{}, progress: progress,
+	}
+	parallel(ctx, len(own), 0, func(i int) (goOn bool) {
 		point := calm
-		point.Plan = []fault.Fault{faults[i]}
+		point.Plan = []fault.Fault{faults[own[i]]}
 		return points.keep(i, playOne(point, false))
 	})
 	for i, r := range points.results {
@@ -94,7 +101,7 @@ func (s *Sweep) run(
 		case !r.played:
 			return ctx.Err()
 		}
-		if s.add(faults[i], r); r.froze {
+		if s.add(own[i], faults[own[i]], r); r.froze {
 			return nil
 		}
 	}
@@ -153,7 +160,7 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 }
 
 // add counts the result of one point.
-func (s *Sweep) add(f fault.Fault, r pointResult) {
+func (s *Sweep) add(number int, f fault.Fault, r pointResult) {
 	s.Points++
 	s.judged = s.judged || r.judged
 	for _, goal := range r.reached {
@@ -165,7 +172,7 @@ func (s *Sweep) add(f fault.Fault, r pointResult) {
 	switch r.status {
 	case linearizability.Violated:
 		s.Violated++
-		s.blame(f, r.bug, r.outcome)
+		s.blame(number, f, r.bug, r.outcome)
 	case linearizability.Unknown:
 		if s.Undecided++; s.FirstUndecided == nil {
 			s.FirstUndecided = r.outcome
@@ -176,12 +183,12 @@ func (s *Sweep) add(f fault.Fault, r pointResult) {
 }
 
 // blame notes a violation, and its outcome if it is the first of its bug.
-func (s *Sweep) blame(f fault.Fault, bug string, first *scenario.Outcome) {
-	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.bug == bug })
+func (s *Sweep) blame(number int, f fault.Fault, bug string, first *scenario.Outcome) {
+	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.Bug == bug })
 	if i < 0 {
 		i = len(s.Violations)
 		s.Violations = append(s.Violations,
-			Violation{Property: first.Property(), First: first, bug: bug})
+			Violation{Property: first.Property(), First: first, Number: number, Bug: bug})
 	}
 	s.Violations[i].Faults = append(s.Violations[i].Faults, f)
 }

@@ -20,7 +20,7 @@ func sweepOf(t *testing.T, name, impl string, script scenario.Script) *hunt.Swee
 	t.Helper()
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
 		Workload: builtin(t, name, impl), Script: script, Seed: 1,
-	}, nil)
+	}, hunt.Part{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestSweepStopsWhenTold(t *testing.T) {
 	s := scenario.Scenario{
 		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	}
-	sweep, err := hunt.RunSweep(ctx, s, func(done, total int) {
+	sweep, err := hunt.RunSweep(ctx, s, hunt.Part{}, func(done, total int) {
 		if done == 3 {
 			cancel()
 		}
@@ -118,7 +118,7 @@ func TestSweepStopsWhenTold(t *testing.T) {
 // TestSweepOfAViolatingBaseSaysSo: a workload that fails without faults needs no sweep.
 func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
 	s := scenario.Scenario{Workload: blindLocks(), Script: scenario.DefaultScript, Seed: 1}
-	sweep, err := hunt.RunSweep(t.Context(), s, nil)
+	sweep, err := hunt.RunSweep(t.Context(), s, hunt.Part{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestSweepKeepsOneRunOfEachProperty(t *testing.T) {
 	}
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
-	}, nil)
+	}, hunt.Part{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func try(
 
 func trySweep(t *testing.T, w scenario.Workload, script scenario.Script) (trial, error) {
 	sweep, err := hunt.RunSweep(
-		t.Context(), scenario.Scenario{Workload: w, Script: script, Seed: 1}, nil,
+		t.Context(), scenario.Scenario{Workload: w, Script: script, Seed: 1}, hunt.Part{}, nil,
 	)
 	if err != nil {
 		return trial{}, err
