@@ -73,7 +73,7 @@ func demoSweep(a *app, impl string) (*hunt.Sweep, error) {
 		return nil, err
 	}
 	s := scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}
-	sweep, err := a.sweep(s)
+	sweep, err := a.sweep(s, hunt.Part{})
 	if err == nil {
 		a.printf("   %s\n", sweepLine(s, sweep))
 	}

@@ -7,6 +7,7 @@
 //	zksim sweep WORKLOAD       every single fault at every protocol step
 //	zksim fuzz [WORKLOAD]      a hunt by several strategies, on all cores
 //	zksim gallery [NAME...]     wrong recipes, found again
+//	zksim merge FILE...        the reports of several processes, as one
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
 //	zksim diff A B             where two traces part

@@ -25,6 +25,7 @@ type fuzzCommand struct {
 	HTML             string         `name:"html" help:"Directory to draw the findings in, as HTML pages." placeholder:"DIR"`
 	CheckDeterminism bool           `help:"Run every scenario twice and compare the traces."`
 	Unsteady         bool           `help:"Keep findings of code that is not deterministic: do not make them small, and count how many of 20 more runs show them."`
+	Shard            hunt.Part      `help:"The part of this process in work that N processes do: I/N; zksim merge unites their reports." env:"ZKSIM_SHARD" placeholder:"I/N"`
 	JSON             bool           `help:"Print JSON."`
 
 	bounds bounds              // of --runs and --for
@@ -55,7 +56,7 @@ func (c *fuzzCommand) runOne(a *app) error {
 	if err != nil {
 		return err
 	}
-	h, err := c.hunt(a, s, c.bounds, corpus, "")
+	h, err := c.hunt(a, s, 0, c.bounds, corpus, "")
 	if err != nil {
 		return err
 	}
@@ -63,6 +64,7 @@ func (c *fuzzCommand) runOne(a *app) error {
 	if err == nil {
 		err = h.ended
 	}
+	report.Shard = c.Shard.String()
 	if c.JSON {
 		err = errors.Join(err, a.json(report))
 	} else {
@@ -152,14 +154,14 @@ type hunted struct {
 	ended error // the error or interrupt that ended it early, nil if there was none
 }
 
-// hunt runs a hunt with progress; the line of progress begins with about. After an error there are
-// no results.
+// hunt runs a hunt with progress; the line of progress begins with about. The unit is its number
+// among those that shards divide. After an error there are no results.
 func (c *fuzzCommand) hunt(
-	a *app, s scenario.Scenario, within bounds, corpus []scenario.Scenario, about string,
+	a *app, s scenario.Scenario, unit int, within bounds, corpus []scenario.Scenario, about string,
 ) (h hunted, err error) {
 	hunt := hunt.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed,
-		Runs: within.runs, For: within.time, Findings: c.Findings,
+		Runs: within.runs, For: within.time, Part: c.Shard, Unit: unit, Findings: c.Findings,
 		Strategies: c.Strategy, MaxFaults: c.MaxFaults, CheckDeterminism: c.CheckDeterminism,
 		Corpus: ofWorkload(corpus, s.Workload, func(c scenario.Scenario) scenario.Workload {
 			return c.Workload
@@ -182,7 +184,7 @@ func (c *fuzzCommand) hunt(
 	if h.Found, h.ended = hunt.Run(a.ctx); h.Found == nil {
 		return h, h.ended
 	}
-	if h.ended == nil && len(h.Findings)+len(h.Divergences) == 0 {
+	if h.ended == nil && h.Runs > 0 && len(h.Findings)+len(h.Divergences) == 0 {
 		err = h.CheckJudged()
 	}
 	return h, err

@@ -14,6 +14,7 @@ const allWorkloads = "all"
 
 // huntsJSON is the result of the hunts in all workloads, for programs.
 type huntsJSON struct {
+	Shard string     `json:"shard,omitempty"`
 	Hunts []fuzzJSON `json:"hunts"`
 	// LeftOut are the workloads that cannot play the script.
 	LeftOut     []string `json:"left_out"`
@@ -70,7 +71,7 @@ func (c *fuzzCommand) runAll(a *app) error {
 // names of the others.
 func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, huntsJSON, error) {
 	var scenarios []scenario.Scenario
-	total := huntsJSON{Hunts: []fuzzJSON{}, LeftOut: []string{}}
+	total := huntsJSON{Shard: c.Shard.String(), Hunts: []fuzzJSON{}, LeftOut: []string{}}
 	if c.CheckDeterminism {
 		total.Divergences = new(int)
 	}
@@ -91,24 +92,24 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, hu
 	return scenarios, total, nil
 }
 
-// huntAll divides the bounds among the workloads; the next workloads get the unused part of one.
-// After an error or an interrupt the total has no results of the remaining workloads.
+// huntAll divides the bounds among the workloads; the next workloads get the unused time of one.
+// After an error or an interrupt the total has no results of the remaining workloads. A workload of
+// which the shard has no part is left out.
 func (c *fuzzCommand) huntAll(
 	a *app, scenarios, corpus []scenario.Scenario, total *huntsJSON,
 ) error {
-	left := budget{runs: c.bounds.runs}
-	if c.bounds.time > 0 {
-		left.until = time.Now().Add(c.bounds.time)
-	}
+	all := budget{bounds: c.bounds, hunts: len(scenarios), began: time.Now()}
 	for i, s := range scenarios {
 		about := fmt.Sprintf("%d/%d %s: ", i+1, len(scenarios), s.Workload.Impl)
 		start := time.Now()
-		h, err := c.hunt(a, s, left.share(len(scenarios)-i), corpus, about)
+		h, err := c.hunt(a, s, i, all.share(i), corpus, about)
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 		}
 		total.Seconds += time.Since(start).Seconds()
-		left.runs -= h.Runs
+		if h.Runs+h.Replayed == 0 && h.ended == nil {
+			continue
+		}
 		report, err := c.report(a, s, h)
 		total.add(report)
 		if err == nil {
@@ -124,17 +125,22 @@ func (c *fuzzCommand) huntAll(
 	return nil
 }
 
-// budget is the part of the bounds that is left.
+// budget is what some hunts have together.
 type budget struct {
-	runs  int       // 0: no bound
-	until time.Time // zero: no bound
+	bounds
+	hunts int
+	began time.Time
 }
 
-// share is the part of the next of n hunts.
-func (b budget) share(n int) bounds {
-	part := bounds{runs: b.runs / n}
-	if !b.until.IsZero() {
-		part.time = max(time.Until(b.until)/time.Duration(n), time.Millisecond)
+// share is the part of the i-th hunt. The first ones have a scenario more where they do not divide.
+func (b budget) share(i int) bounds {
+	part := bounds{runs: b.runs / b.hunts}
+	if i < b.runs%b.hunts {
+		part.runs++
+	}
+	if b.time > 0 {
+		left := b.time - time.Since(b.began)
+		part.time = max(left/time.Duration(b.hunts-i), time.Millisecond)
 	}
 	return part
 }

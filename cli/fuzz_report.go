@@ -13,6 +13,8 @@ import (
 
 // fuzzJSON is the result of a hunt, for programs.
 type fuzzJSON struct {
+	// Shard is the part of the work that this is, "" for all of it or in a list of hunts.
+	Shard          string `json:"shard,omitempty"`
 	Workload       string `json:"workload"`
 	Implementation string `json:"implementation"`
 	Runs           int    `json:"runs"`
@@ -231,7 +233,7 @@ func summary(j fuzzJSON, findings int) string {
 // show prints a finding unless JSON is asked for, and saves it.
 func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	found := findingJSON{Strategy: f.Strategy, Runs: f.Runs, foundJSON: foundJSON{
-		Property: f.Property(), Points: 1, Minimal: show.OutcomeOf(f.Outcome),
+		Property: f.Property(), Bug: f.Bug, Points: 1, Minimal: show.OutcomeOf(f.Outcome),
 		Maker: f.Maker(), Unfinished: f.unfinished, Unsteady: f.unsteady != nil,
 	}}
 	about := whyLarge(f.unfinished)

@@ -33,13 +33,11 @@ func finding(t *testing.T, runs int, workload, impl, line string) hunt.Finding {
 }
 
 func TestBudgetIsUsedUp(t *testing.T) {
-	left, shares := budget{runs: 20}, []int{}
-	for n := 6; n > 0; n-- {
-		runs := left.share(n).runs
-		shares = append(shares, runs)
-		left.runs -= min(runs, 3) // the first ones find something early
+	all, shares := budget{bounds: bounds{runs: 20}, hunts: 6}, []int{}
+	for i := range all.hunts {
+		shares = append(shares, all.share(i).runs)
 	}
-	if want := []int{3, 3, 3, 3, 4, 5}; !slices.Equal(shares, want) {
+	if want := []int{4, 4, 3, 3, 3, 3}; !slices.Equal(shares, want) {
 		t.Errorf("shares %v; want %v", shares, want)
 	}
 }

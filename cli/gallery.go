@@ -12,16 +12,17 @@ import (
 )
 
 type galleryCommand struct {
-	Names    []string `arg:"" optional:"" name:"name" help:"Exhibits, by slug or old id, such as vanished-predecessor or S4-23; all with a story without any."`
-	Seeds    int      `help:"Hunt each exhibit with so many seeds, from --seed on." default:"1"`
-	Seed     uint64   `help:"First seed of the hunts." default:"1"`
-	Runs     int      `help:"Give a hunt up after so many scenarios." default:"3000"`
-	Strategy []string `help:"Strategies to hunt with, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
-	HTML     string   `name:"html" help:"Directory to draw the smallest scenarios in, as HTML pages." placeholder:"DIR"`
-	Story    bool     `help:"Print each bug and the story of its smallest scenario."`
-	Absent   bool     `help:"List the bugs that cannot be shown, or those of them that are named, and why, instead of hunting."`
-	List     bool     `help:"List the exhibits, or those that are named, instead of hunting; without names the planted ones, too."`
-	JSON     bool     `help:"Print JSON."`
+	Names    []string  `arg:"" optional:"" name:"name" help:"Exhibits, by slug or old id, such as vanished-predecessor or S4-23; all with a story without any."`
+	Seeds    int       `help:"Hunt each exhibit with so many seeds, from --seed on." default:"1"`
+	Seed     uint64    `help:"First seed of the hunts." default:"1"`
+	Runs     int       `help:"Give a hunt up after so many scenarios." default:"3000"`
+	Strategy []string  `help:"Strategies to hunt with, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
+	HTML     string    `name:"html" help:"Directory to draw the smallest scenarios in, as HTML pages." placeholder:"DIR"`
+	Story    bool      `help:"Print each bug and the story of its smallest scenario."`
+	Absent   bool      `help:"List the bugs that cannot be shown, or those of them that are named, and why, instead of hunting."`
+	List     bool      `help:"List the exhibits, or those that are named, instead of hunting; without names the planted ones, too."`
+	Shard    hunt.Part `help:"The part of this process in work that N processes do: I/N; zksim merge unites their reports." env:"ZKSIM_SHARD" placeholder:"I/N"`
+	JSON     bool      `help:"Print JSON."`
 
 	counts []int     // number of scenarios of each successful hunt
 	times  []float64 // and its seconds
@@ -29,6 +30,7 @@ type galleryCommand struct {
 
 // galleryJSON is the result of the command for programs.
 type galleryJSON struct {
+	Shard       string        `json:"shard,omitempty"`
 	Exhibits    []exhibitJSON `json:"exhibits"`
 	Interrupted bool          `json:"interrupted"`
 	Error       string        `json:"error,omitempty"` // that has ended it early
@@ -92,7 +94,13 @@ func (c *galleryCommand) Run(a *app, line *kong.Context) error {
 	if err := checkDir("--html", c.HTML); err != nil {
 		return err
 	}
-	return c.hunt(a, exhibits)
+	var own []gallery.Exhibit
+	for i, e := range exhibits {
+		if c.Shard.Has(i) {
+			own = append(own, e)
+		}
+	}
+	return c.hunt(a, own)
 }
 
 // list lists the named exhibits; without names it lists all.
@@ -137,7 +145,7 @@ func once(ids []string) []string {
 
 // hunt hunts one exhibit after the other and prints the result of each.
 func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
-	report := galleryJSON{Exhibits: []exhibitJSON{}}
+	report := galleryJSON{Shard: c.Shard.String(), Exhibits: []exhibitJSON{}}
 	if !c.JSON {
 		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
 			"what is wrong")

@@ -27,6 +27,7 @@ type commands struct {
 	Check      checkCommand      `cmd:"" help:"Judge a history that was recorded elsewhere."`
 	Sweep      sweepCommand      `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
 	Fuzz       fuzzCommand       `cmd:"" help:"Hunt with several strategies; make findings small."`
+	Merge      mergeCommand      `cmd:"" help:"Unite the reports of shards."`
 	Gallery    galleryCommand    `cmd:"" help:"Find published bugs of coordination recipes again."`
 	Go         goCommand         `cmd:"" passthrough:"" help:"Run go test, run, build or vet so that any code runs in virtual time."`
 	Conform    conformCommand    `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`

@@ -75,13 +75,15 @@ func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
 type sweepCommand struct {
 	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them."`
 	target   `embed:""`
-	Save     string `help:"Directory in which to save the smallest scenario of each violated property." placeholder:"DIR"`
-	HTML     string `name:"html" help:"Directory in which to draw these scenarios, as HTML pages." placeholder:"DIR"`
-	JSON     bool   `help:"Print JSON."`
+	Save     string    `help:"Directory in which to save the smallest scenario of each violated property." placeholder:"DIR"`
+	HTML     string    `name:"html" help:"Directory in which to draw these scenarios, as HTML pages." placeholder:"DIR"`
+	Shard    hunt.Part `help:"The part of this process in work that N processes do: I/N; zksim merge unites their reports." env:"ZKSIM_SHARD" placeholder:"I/N"`
+	JSON     bool      `help:"Print JSON."`
 }
 
 // sweepJSON is a sweep for programs.
 type sweepJSON struct {
+	Shard          string      `json:"shard,omitempty"`
 	Workload       string      `json:"workload"`
 	Implementation string      `json:"implementation"`
 	Points         int         `json:"points"`
@@ -96,9 +98,13 @@ type sweepJSON struct {
 
 // foundJSON is a violation for programs.
 type foundJSON struct {
-	Property string       `json:"property"`
-	Points   int          `json:"points"` // number of fault points that violate it
-	Minimal  show.Outcome `json:"minimal"`
+	Property string `json:"property"`
+	// Bug is a text that all violations of one bug have in common.
+	Bug string `json:"bug"`
+	// First is the number of the first of the points, from 0, among all of the sweep.
+	First   *int         `json:"first,omitempty"`
+	Points  int          `json:"points"` // number of fault points that violate it
+	Minimal show.Outcome `json:"minimal"`
 	// Maker is the place in the code that made the znode to blame.
 	Maker string `json:"maker,omitempty"`
 	// Unfinished says that an interrupt came before Minimal was as small as possible.
@@ -120,7 +126,7 @@ func (c *sweepCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	sweep, ended := a.sweep(s)
+	sweep, ended := a.sweep(s, c.Shard)
 	if sweep == nil {
 		return ended
 	}
@@ -130,6 +136,7 @@ func (c *sweepCommand) Run(a *app) error {
 // report prints the result of a sweep, which an error or an interrupt may have ended early.
 func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, ended error) error {
 	report := sweepJSON{
+		Shard:    c.Shard.String(),
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Points: sweep.Points, Survived: sweep.Survived, Undecided: sweep.Undecided,
 		Missed: sweep.Missed, Total: sweep.Total, Violations: []foundJSON{},
@@ -160,8 +167,8 @@ func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, en
 }
 
 // sweep runs a sweep with progress. The result is nil if there was nothing to judge.
-func (a *app) sweep(s scenario.Scenario) (*hunt.Sweep, error) {
-	sweep, err := hunt.RunSweep(a.ctx, s, hunt.Part{}, func(done, total int) {
+func (a *app) sweep(s scenario.Scenario, part hunt.Part) (*hunt.Sweep, error) {
+	sweep, err := hunt.RunSweep(a.ctx, s, part, func(done, total int) {
 		a.progress.show("%d of %d fault points of %s", done, total, s.Workload.Impl)
 	})
 	if err != nil || len(sweep.Violations) > 0 {
@@ -211,7 +218,7 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 		return foundJSON{}, err
 	}
 	found := foundJSON{
-		Property: small.Property(), Points: len(v.Faults), Minimal: show.OutcomeOf(small),
+		Property: small.Property(), Bug: v.Bug, First: &v.Number, Points: len(v.Faults), Minimal: show.OutcomeOf(small),
 		Maker: small.Maker(), Unfinished: a.ctx.Err() != nil,
 	}
 	unsteady := unsteadiness(small)

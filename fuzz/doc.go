@@ -67,6 +67,7 @@
 //	-zksim.seed=N       its seed, 1 unless given
 //	-zksim.goroutines=N  goroutines of each client that share one object; see package scenario.
 //	                     0, the default: one or, in some scenarios, two or three
+//	-zksim.shard=I/N    the part of this process in the work of N; see docs/hunting.md
 //	-zksim.careless     clients close objects in use and pass contexts that are done
 //	-zksim.unsteady     a finding is not made small; 20 more runs count how often it shows
 //	-zksim.html=DIR     a picture of each violation, an HTML page; with -zksim.replay of that run

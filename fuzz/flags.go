@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -39,6 +40,14 @@ var (
 	flagDiff = flag.String("zksim.diff", "",
 		"zksim: scenario file, or trace, to compare the replayed run with")
 )
+
+// flagShard is the part of this process in the work of several.
+var flagShard hunt.Part
+
+func init() {
+	flag.TextVar(&flagShard, "zksim.shard", hunt.Part{},
+		"zksim: the part of this process in work that N processes do, as `I/N`")
+}
 
 const flagPrefix = "zksim."
 
@@ -80,6 +89,11 @@ func setting(name string) string {
 func kindOf(v flag.Value) string {
 	if b, ok := v.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
 		return "true or false"
+	}
+	if g, ok := v.(flag.Getter); ok {
+		if _, ok := g.Get().(*hunt.Part); ok {
+			return "a part such as 2/3"
+		}
 	}
 	return "a whole number" // text is never wrong
 }

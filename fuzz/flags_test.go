@@ -38,6 +38,8 @@ func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 		{"ZKSIM_RUNS=2", "-zksim.runs=1", " and 1 other scenarios"},
 		{"ZKSIM_RUNS=many", "-zksim.seed=5", "zksim: ZKSIM_RUNS=many; expected a whole number\n"},
 		{"ZKSIM_RUNS=0", "-zksim.seed=5", "zksim: ZKSIM_RUNS=0; expected 1 or more\n"},
+		{"ZKSIM_SHARD=1/3", "-zksim.runs=1", "zksim: survived "},
+		{"ZKSIM_SHARD=4", "-zksim.seed=5", "zksim: ZKSIM_SHARD=4; expected a part such as 2/3\n"},
 		{"ZKSIM_CARELESS=ja", "-zksim.seed=5", "ZKSIM_CARELESS=ja; expected true or false\n"},
 		{"ZKSIM_GOROUTINES=2", "-zksim.seed=5", "zksim: ZKSIM_GOROUTINES: 2; expected 1: an object"},
 		{"ZKSIM_UNTIL=3", "-zksim.seed=5", "zksim: ZKSIM_UNTIL goes with -zksim.replay\n"},

@@ -113,6 +113,8 @@ type Finding struct {
 	// Runs is the number of scenarios up to this one: those of the corpus if it was part of that,
 	// otherwise those that strategies proposed.
 	Runs int
+	// Bug is a text that all violations have in common that are [Alike].
+	Bug string
 }
 
 // First is the first of Findings, nil if there is none.

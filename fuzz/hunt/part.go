@@ -43,3 +43,15 @@ func (p Part) String() string {
 
 // Has reports whether a unit of the work, by its number from 0, belongs to the part.
 func (p Part) Has(unit int) bool { return p.of == 0 || unit%p.of == p.number-1 }
+
+// All are the parts of which p is one; the zero Part is the only one of its work.
+func (p Part) All() []Part {
+	if p.of == 0 {
+		return []Part{p}
+	}
+	var all []Part
+	for number := range p.of {
+		all = append(all, Part{number + 1, p.of})
+	}
+	return all
+}

@@ -213,7 +213,7 @@ func (p *pursuit) take(t trial, r played) error {
 	if p.violates(o) && (froze(o) || !p.known.has(o)) {
 		if !p.met.has(o) {
 			p.met.add(o)
-			f.Findings = append(f.Findings, Finding{o, t.by, runs})
+			f.Findings = append(f.Findings, Finding{o, t.by, runs, bugOf(o)})
 			if p.ends(o) {
 				p.ending++
 			}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/zksim/zksim/fuzz/hunt"
+)
+
+type mergeCommand struct {
+	Files []string `arg:"" name:"file" help:"Reports of all the shards of one command, printed with --json."`
+}
+
+// Help is the text of merge --help before the flags.
+func (c *mergeCommand) Help() string {
+	return "It prints the JSON that one process would have printed for the work of all shards: of a " +
+		"sweep, a hunt or the gallery. A shard that is missing, or there twice, is an error. One " +
+		"process stops at a finding where other shards go on, so they may find more."
+}
+
+// Run unites the reports.
+func (c *mergeCommand) Run(a *app) error {
+	reports, err := readReports(c.Files)
+	if err != nil {
+		return err
+	}
+	first := reports[0]
+	for _, r := range reports[1:] {
+		if err := first.content.merge(r.content); err != nil {
+			return fmt.Errorf("%s does not go with %s: %w", r.file, first.file, err)
+		}
+	}
+	bad := first.content.finish(a)
+	return a.ending(bad, a.json(first.content))
+}
+
+// A shardReport is the report of one shard.
+type shardReport struct {
+	file    string
+	content mergeable
+}
+
+// mergeable is a report that can take in those of other shards.
+type mergeable interface {
+	shard() string
+	// merge takes in a report. The error says what differs.
+	merge(other mergeable) error
+	// finish brings what was merged into order, and reports whether something is wrong in it.
+	finish(a *app) (bad bool)
+}
+
+// readReports reads the reports of all shards, in the order of the files.
+func readReports(files []string) ([]shardReport, error) {
+	var reports []shardReport
+	by := map[string]string{} // files by shard
+	for _, file := range files {
+		content, err := readReport(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		shard := content.shard()
+		if before := by[shard]; before != "" {
+			return nil, fmt.Errorf("%s: shard %s is in %s, too", file, shard, before)
+		}
+		by[shard] = file
+		reports = append(reports, shardReport{file, content})
+	}
+	var part hunt.Part
+	if err := part.UnmarshalText([]byte(reports[0].content.shard())); err != nil {
+		return nil, fmt.Errorf("%s: %w", files[0], err)
+	}
+	for _, shard := range part.All() {
+		if by[shard.String()] == "" {
+			return nil, fmt.Errorf("no file has shard %s; expected all shards of %s", shard, files[0])
+		}
+	}
+	if len(files) > len(part.All()) {
+		return nil, fmt.Errorf("%d files for %d shards", len(files), len(part.All()))
+	}
+	return reports, nil
+}
+
+// readReport reads a report. Its keys tell what it is.
+func readReport(file string) (mergeable, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(text, &keys); err != nil {
+		return nil, fmt.Errorf("expected the JSON of a shard: %w", err)
+	}
+	var content mergeable
+	switch {
+	case keys["hunts"] != nil:
+		content = &huntsJSON{}
+	case keys["exhibits"] != nil:
+		content = &galleryJSON{}
+	case keys["violations"] != nil:
+		content = &sweepJSON{}
+	case keys["findings"] != nil:
+		content = &fuzzJSON{}
+	default:
+		return nil, errors.New("no report of fuzz, sweep or gallery")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(content); err != nil {
+		return nil, err
+	}
+	if content.shard() == "" {
+		return nil, errors.New("the report has no shard; print it with --shard and --json")
+	}
+	return content, nil
+}
