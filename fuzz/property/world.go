@@ -130,6 +130,7 @@ func (w *World) drive() {
 			}
 		}
 	}()
+	w.Sleep(time.Microsecond) // the clients wait for functions: whether one is begun is no accident
 	w.body(w.rt, w)
 	for _, j := range w.under {
 		w.wait(j)
