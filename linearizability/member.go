@@ -165,7 +165,8 @@ func (t *memberTable) judgeSafety() Verdict {
 // isForeign reports whether a client changed an instance that it does not own, without a call of
 // the kind for it.
 func (t *memberTable) isForeign(z *znode, change ServerEvent, kind, instance string) bool {
-	if change.Client == "" || change.Client == z.creator || t.isLate(z, change) {
+	if change.Client == "" || change.Client == z.creator || t.isLate(z, change) ||
+		t.succeeds(z, change, instance) {
 		return false
 	}
 	for _, op := range t.history.Ops {
@@ -175,6 +176,17 @@ func (t *memberTable) isForeign(z *znode, change ServerEvent, kind, instance str
 		}
 	}
 	return true
+}
+
+// succeeds reports whether the process that made a znode has died, and the client that changed it
+// had begun to join the instance: it is the next process of the same owner.
+func (t *memberTable) succeeds(z *znode, change ServerEvent, instance string) bool {
+	died, dead := t.history.notice(z.creator, z.created, Died)
+	return dead && died.Step <= change.Step && !t.claims.Rivals &&
+		slices.ContainsFunc(t.history.Ops, func(op Op) bool {
+			return op.Kind == ops.Join && op.Client == change.Client && op.Call <= change.Step &&
+				instanceOf(op) == instance
+		})
 }
 
 // isLate reports whether a change was meant for an instance that its session had shortly before.

@@ -177,6 +177,29 @@ func TestGroups(t *testing.T) {
 				f.joins("a", "a=1")
 				f.gone("b", "a")
 			}},
+		{name: "deleted by the next process of its owner", build: func(f *fixture) {
+			f.joins("a", "a=1")
+			f.told("a", Died)
+			op := f.call("d", ops.Join, "a=2")
+			f.gone("d", "a")
+			f.creates("d", 100, "/m/a", "2", 100)
+			f.ret(op, OpOK, Result{Session: 100})
+		}},
+		{name: "deleted by a client that has not joined it", bad: Safety,
+			says: "d deleted /m/a at step 5, which was a's", build: func(f *fixture) {
+				f.joins("a", "a=1")
+				f.told("a", Died)
+				f.gone("d", "a")
+			}},
+		{name: "deleted by a client that joins it before its owner has died", bad: Safety,
+			says: "d deleted /m/a at step 5, which was a's", build: func(f *fixture) {
+				f.joins("a", "a=1")
+				op := f.call("d", ops.Join, "a=2")
+				f.gone("d", "a")
+				f.told("a", Died)
+				f.creates("d", 100, "/m/a", "2", 100)
+				f.ret(op, OpOK, Result{Session: 100})
+			}},
 		{name: "evicted", build: func(f *fixture) {
 			f.joins("a", "a=1")
 			op := f.call("b", ops.Evict, "a")
