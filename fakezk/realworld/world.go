@@ -47,7 +47,7 @@ type Server interface {
 //   - An event that a request causes to its own client is not lost with the reply
 //     (DropReply, Cut): it has passed when the reply comes.
 //   - Restart takes at least as long as the server takes to start.
-//   - The client never pauses between dials and so never returns ErrNoServer, as in a sim.World.
+//   - The client never pauses between dials and so never returns ErrNoServer.
 //   - Delay, Stall and Blackhole hold or discard bytes in the proxy. Bytes that the server had
 //     received before are not affected.
 //

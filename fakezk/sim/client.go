@@ -18,11 +18,12 @@ import (
 // Client is a World's client, for use by its script. Its methods may be called from any goroutine
 // of the client.
 type Client struct {
-	sim   *simulation
-	actor Actor
-	name  string
-	index int // among the World's clients
-	dials int // connections begun; the World's goroutine owns it
+	sim    *simulation
+	actor  Actor
+	name   string
+	index  int         // among the World's clients
+	dials  int         // connections begun; the World's goroutine owns it
+	inVain map[int]int // dials of each Connect that have failed since its last connection; ditto
 
 	peer       carry.Client // as faults know it
 	tempo      tempo
@@ -188,9 +189,9 @@ func (c *Client) notice(ev zk.Event) {
 	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.elapsed()})
 }
 
-// worldHosts offers the World's servers in turn, from one drawn by the seed. While the World runs,
-// the client never pauses between dials, since whether a request is failed at a pause
-// would depend on the scheduler; at the end it does, as only then it can close.
+// worldHosts offers the World's servers in turn, from one drawn by the seed. The client does not
+// learn from it that it has dialed them all, as the World pauses in its place (noserver.go), but at
+// the end, as only then it can close.
 type worldHosts struct {
 	sim  *simulation
 	next int

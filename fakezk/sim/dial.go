@@ -124,7 +124,10 @@ func (s *simulation) beginDial(d *dialing) {
 			finish = d.timeOut
 			wait = d.timeout
 		case carry.Refused:
-			wait = carry.RefusalPause + 10*wait
+			wait *= 10
+			if d.connect == 0 { // the client's own code may dial in a loop
+				wait += carry.RefusalPause
+			}
 		}
 	}
 	s.schedule(s.now()+wait, finish)
@@ -143,7 +146,7 @@ func (s *simulation) answer(d *dialing) carry.Answer {
 	return answer
 }
 
-func (d *dialing) timeOut() { d.end(dialResult{err: os.ErrDeadlineExceeded}) }
+func (d *dialing) timeOut() { d.client.sim.failDial(d, os.ErrDeadlineExceeded) }
 
 func (s *simulation) isGone(d *dialing) bool {
 	s.mu.Lock()
@@ -173,9 +176,10 @@ func (s *simulation) finishDial(d *dialing, number int) {
 		if !s.closing.Load() {
 			s.log(c.name, "dial %d refused", number)
 		}
-		d.end(dialResult{err: syscall.ECONNREFUSED})
+		s.failDial(d, syscall.ECONNREFUSED)
 		return
 	}
+	delete(c.inVain, d.connect)
 	s.nextConn++
 	conn := &carry.Conn{ID: int64(s.nextConn), Client: &c.peer, Number: number, Server: d.server}
 	l := &link{sim: s, id: s.nextConn, client: c, conn: conn, connect: d.connect,

@@ -39,8 +39,12 @@ func (s *stage) tell(format string, args ...any) {
 	s.play.told = append(s.play.told, telling{s.Name(), fmt.Sprintf(format, args...), s.Now()})
 }
 
+// create asks again as long as there is no server.
 func (s *stage) create(path string, flags int32) {
 	_, err := s.Conn().Create(path, nil, flags, worldACL)
+	for err == zk.ErrNoServer {
+		_, err = s.Conn().Create(path, nil, flags, worldACL)
+	}
 	s.tell("create %s: %v", path, err)
 }
 

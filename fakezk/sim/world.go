@@ -32,10 +32,11 @@ import (
 // watches that fire at once. Two runs of one seed, compared, show such a race; [Client.Goroutines]
 // avoids it.
 //
-// The client's ErrNoServer does not occur in a World: whether it hits a request depends
-// on the scheduler alone. For the same reason a Conn that is closed while its dials are
-// refused goes on dialing, and closes its session when a dial succeeds; a request begun
-// after Close has a random outcome.
+// When all dials of a client fail, the requests that wait for a connection fail with ErrNoServer,
+// and the client pauses for a second before it dials again. A client with one server does so before
+// the first dial, too; in a World it dials at once. A Conn that is closed while its dials are
+// refused goes on dialing, and closes its session when a dial succeeds; a request begun after Close
+// has a random outcome.
 type World struct {
 	// Seed chooses the schedule.
 	Seed uint64

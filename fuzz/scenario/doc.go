@@ -100,7 +100,7 @@
 //     names and saves the scenario, with the property "crash". A test leaves notes of the scenarios
 //     that were under way in testdata/zksim; the next test plays each of them first, alone, and
 //     keeps the one that ends the process. Such a scenario is not made small.
-//   - The clocks of clients do not drift apart, and zk.ErrNoServer does not occur.
+//   - The clocks of clients do not drift apart.
 //   - Herd is judged only in runs in which no wait was given up.
 //   - A search that finds nothing is no proof. It says that these plans of faults, under these
 //     schedules, did no harm.
