@@ -78,7 +78,7 @@ func doTask(t TB, w scenario.Workload) bool {
 func runSweep(t TB, s scenario.Scenario) *hunt.Sweep {
 	t.Helper()
 	ctx := context.Background()
-	sweep, err := hunt.RunSweep(ctx, s, flagShard, nil)
+	sweep, err := hunt.FirstOfSweep(ctx, s, flagShard)
 	if err != nil {
 		t.Fatalf("zksim: sweep: %v", err)
 	}

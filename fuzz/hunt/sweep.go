@@ -50,11 +50,27 @@ type Violation struct {
 }
 
 // RunSweep runs the scenario without faults and then once with each single fault at each of its
-// protocol steps, or with those of a part, on all cores. It calls progress, if not nil, after every run. When ctx is done it
-// returns the result so far and the error of the context. When code spins without end in a run, it
-// returns the result so far: that code would slow down all other runs.
+// protocol steps, or with those of a part, on all cores. It calls progress, if not nil, after every
+// run. When ctx is done it returns the result so far and the error of the context. When code spins
+// without end in a run, it returns the result so far: that code would slow down all other runs.
 func RunSweep(
 	ctx context.Context, s scenario.Scenario, part Part, progress func(done, total int),
+) (*Sweep, error) {
+	return runSweep(ctx, s, part, progress, froze)
+}
+
+// FirstOfSweep is RunSweep that also ends at the first violation that is not [Minor]: a broken
+// object violates something at most points, and each such run takes long.
+func FirstOfSweep(ctx context.Context, s scenario.Scenario, part Part) (*Sweep, error) {
+	return runSweep(ctx, s, part, nil, func(o *scenario.Outcome) bool {
+		return froze(o) || o.Status() == linearizability.Violated && !Minor(o)
+	})
+}
+
+// runSweep is RunSweep that ends after the first outcome that is the last.
+func runSweep(
+	ctx context.Context, s scenario.Scenario, part Part, progress func(done, total int),
+	last func(*scenario.Outcome) bool,
 ) (*Sweep, error) {
 	s.Plan = nil
 	base, err := saved.Play(s)
@@ -69,14 +85,15 @@ func RunSweep(
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	err = sweep.run(ctx, s, part, progress)
+	points := sweepPoints{first: map[string]int{}, progress: progress, last: last}
+	err = sweep.run(ctx, s, part, &points)
 	gravestFirst(sweep.Violations, func(v Violation) *scenario.Outcome { return v.First })
 	return sweep, err
 }
 
 // run tries the fault points of the base that belong to a part.
 func (s *Sweep) run(
-	ctx context.Context, calm scenario.Scenario, part Part, progress func(done, total int),
+	ctx context.Context, calm scenario.Scenario, part Part, points *sweepPoints,
 ) error {
 	faults := FaultPoints(s.Base)
 	s.Total = len(faults)
@@ -86,9 +103,7 @@ func (s *Sweep) run(
 			own = append(own, i)
 		}
 	}
-	points := sweepPoints{
-		results: make([]pointResult, len(own)), first: map[string]int{}, progress: progress,
-	}
+	points.results = make([]pointResult, len(own))
 	parallel(ctx, len(own), 0, func(i int) (goOn bool) {
 		point := calm
 		point.Plan = []fault.Fault{faults[own[i]]}
@@ -101,7 +116,7 @@ func (s *Sweep) run(
 		case !r.played:
 			return ctx.Err()
 		}
-		if s.add(own[i], faults[own[i]], r); r.froze {
+		if s.add(own[i], faults[own[i]], r); r.last {
 			return nil
 		}
 	}
@@ -110,9 +125,9 @@ func (s *Sweep) run(
 
 // pointResult is the result of the run with the fault of one point.
 type pointResult struct {
-	played, froze, missed, judged bool
-	status                        linearizability.Status
-	bug                           string // "" if nothing is violated; see bugOf
+	played, last, missed, judged bool
+	status                       linearizability.Status
+	bug                          string // "" if nothing is violated; see bugOf
 	// outcome is nil if the point is ok, or if an earlier point has a violation that is alike or is
 	// undecided, too.
 	outcome *scenario.Outcome
@@ -128,6 +143,7 @@ type sweepPoints struct {
 	// first is the first point so far of each bug, or, for "", the first undecided one.
 	first    map[string]int
 	progress func(done, total int)
+	last     func(*scenario.Outcome) bool // ends the sweep
 }
 
 // keep keeps the result of the i-th point, and reports whether the sweep goes on.
@@ -139,7 +155,7 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 	}
 	o := r.outcome
 	kept := pointResult{
-		played: true, froze: froze(o), missed: len(o.Result.Missed) > 0, judged: judged(o),
+		played: true, last: p.last(o), missed: len(o.Result.Missed) > 0, judged: judged(o),
 		status: o.Status(), reached: o.Reached,
 	}
 	if kept.status == linearizability.Violated {
@@ -156,7 +172,7 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 	p.results[i] = kept
 	p.done++
 	p.progress(p.done, len(p.results))
-	return !kept.froze
+	return !kept.last
 }
 
 // add counts the result of one point.

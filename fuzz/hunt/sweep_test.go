@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -132,6 +133,24 @@ func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
 	if faults := sweep.Violations[0].Faults; len(faults) != 1 || faults[0] != (fault.Fault{}) {
 		t.Errorf("faults %v; want the zero one alone", faults)
 	}
+}
+
+// TestFirstOfSweepIsTheFirstOfAll, and no point after it counts.
+func TestFirstOfSweepIsTheFirstOfAll(t *testing.T) {
+	s := scenario.Scenario{
+		Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 2, Rounds: 1},
+		Seed: 1,
+	}
+	all, err := hunt.RunSweep(t.Context(), s, hunt.Part{}, nil)
+	check.OK(t, err)
+	one, err := hunt.FirstOfSweep(t.Context(), s, hunt.Part{})
+	check.OK(t, err)
+	want, got := all.Violations[0], one.Violations[0]
+	check.Equal(t, got.Number, want.Number)
+	check.Equal(t, got.First.Summary(), want.First.Summary())
+	check.Equal(t, one.Points, want.Number+1)
+	check.Equal(t, one.Violated+one.Survived+one.Undecided, one.Points)
+	check.Equal(t, one.Points < all.Points/2, true, "%d of %d points", one.Points, all.Points)
 }
 
 // TestSweepKeepsOneRunOfEachProperty: hundreds of runs that violate the same must not fill
