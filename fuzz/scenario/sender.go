@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,12 +37,15 @@ func (s Scenario) sendersOf(request trace.RequestPoint, counts func(stack string
 	var places []string
 	for _, stack := range again.Result.Senders {
 		if at, ok := innermostUser(framesOf(stack)); ok && counts(stack) {
-			places = append(places, at.source+" in "+nameOf(at.function))
+			places = append(places, at.source+" in "+importPath.ReplaceAllString(nameOf(at.function), ""))
 		}
 	}
 	slices.Sort(places) // the runtime lists them in no order
 	return slices.Compact(places)
 }
+
+// importPath is the part of a function's name that a reader does not need.
+var importPath = regexp.MustCompile(`[^ ]+/`)
 
 func anyCall(string) bool { return true }
 

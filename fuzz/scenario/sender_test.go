@@ -35,7 +35,7 @@ func TestSenderIsThePlaceInTheCode(t *testing.T) {
 	})
 	first, second := run(t, s), run(t, s)
 	const want = "request #3 of client a (exists /run-1) is sent at sender_test.go:17 in " +
-		"github.com/zksim/zksim/fuzz/scenario_test.lookAt"
+		"scenario_test.lookAt"
 	if got := first.Sender(second); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
