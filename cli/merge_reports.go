@@ -18,16 +18,24 @@ func (j *galleryJSON) shard() string { return j.Shard }
 
 var errOtherReport = errors.New("it is the report of another command")
 
+// sameWork returns an error if two reports are about different work.
+func sameWork(of, first string) error {
+	if of != first {
+		return fmt.Errorf("it is about %s, and not about %s", of, first)
+	}
+	return nil
+}
+
 func (j *sweepJSON) merge(other mergeable) error {
 	o, ok := other.(*sweepJSON)
-	switch {
-	case !ok:
+	if !ok {
 		return errOtherReport
-	case o.Workload != j.Workload || o.Implementation != j.Implementation:
-		return fmt.Errorf("%s %s; expected %s %s", o.Workload, o.Implementation, j.Workload,
-			j.Implementation)
-	case o.Total != j.Total:
-		return fmt.Errorf("a sweep of %d points; expected %d", o.Total, j.Total)
+	}
+	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
+		return err
+	}
+	if err := sameWork(plural(o.Total, "point"), plural(j.Total, "point")); err != nil {
+		return err
 	}
 	j.Points += o.Points
 	j.Survived += o.Survived
@@ -69,12 +77,11 @@ func rank(f foundJSON) int {
 
 func (j *fuzzJSON) merge(other mergeable) error {
 	o, ok := other.(*fuzzJSON)
-	switch {
-	case !ok:
+	if !ok {
 		return errOtherReport
-	case o.Workload != j.Workload || o.Implementation != j.Implementation:
-		return fmt.Errorf("%s %s; expected %s %s", o.Workload, o.Implementation, j.Workload,
-			j.Implementation)
+	}
+	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
+		return err
 	}
 	j.take(o)
 	return nil
