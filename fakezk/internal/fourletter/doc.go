@@ -1,4 +1,5 @@
-// Package fourletter answers the four-letter words like a standalone ZooKeeper 3.8.0. A
+// Package fourletter answers the four-letter words like a ZooKeeper 3.8.0, a standalone one or a
+// server of an ensemble. A
 // four-letter word is sent on a new connection in place of the length of a frame. The
 // server answers with text and closes the connection.
 //
@@ -60,6 +61,7 @@
 //
 // [Traffic] holds a part of the past that a real server still shows; it may be empty. An answer to
 // dump lacks the empty sets of a real one ("0 expire at"), for ticks in which a session or
-// connection was due until it was heard of again. Metrics of ensembles, TLS, throttling, caches and
-// exceeded quotas are zero, as on a standalone server that has never used any.
+// connection was due until it was heard of again. Metrics of
+// elections, proposals, TLS, throttling, caches and exceeded quotas are zero, as on a server that
+// has never used any, and a leader has none about the connection of each follower.
 package fourletter
