@@ -1,7 +1,6 @@
 // Package fourletter answers the four-letter words like a ZooKeeper 3.8.0, a standalone one or a
-// server of an ensemble. A
-// four-letter word is sent on a new connection in place of the length of a frame. The
-// server answers with text and closes the connection.
+// server of an ensemble. A four-letter word is sent on a new connection in place of the length of a
+// frame. The server answers with text and closes the connection.
 //
 // A [Server] holds everything that an answer shows, and [Answer] returns the text. The
 // package knows no network. Only srst and crst change something, the engine's counters.
