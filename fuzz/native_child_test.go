@@ -76,7 +76,7 @@ func TestFuzzTargets(t *testing.T) {
 	}
 	for _, file := range files {
 		passed, text := fuzzChild(t, dir, "bad", "-zksim.replay="+file)
-		if passed || !strings.Contains(text, "the whole trace:") {
+		if passed || !strings.Contains(text, "the whole trace, but for pings:") {
 			t.Errorf("replay of %s: passed: %v\n%s", file, passed, text)
 		}
 	}

@@ -96,7 +96,7 @@ func TestFailureIsRepeatedInTheModule(t *testing.T) {
 	}
 	for _, at := range testrun.Pick([]string{"."}, []string{".", "other", "deep/mylock"}) {
 		ok, text := shell(t, filepath.Join(dir, at), line)
-		if ok || !strings.Contains(text, "the whole trace:\n") {
+		if ok || !strings.Contains(text, "the whole trace, but for pings:\n") {
 			t.Errorf("in %s: %s\npassed: %v\n%s", at, line, ok, text)
 		}
 	}
@@ -137,7 +137,7 @@ func TestReplayedFileIsFoundFromTheModulesRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	setFlag(t, "zksim.replay", name)
-	if failed, text := testPrimary(nil); !failed || !strings.Contains(text, "the whole trace:") {
+	if failed, text := testPrimary(nil); !failed || !strings.Contains(text, "the whole trace, but for pings:") {
 		t.Errorf("failed: %v\n%s", failed, text)
 	}
 	setFlag(t, "zksim.replay", filepath.Base(filepath.Dir(root))+"/"+name)

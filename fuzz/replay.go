@@ -58,8 +58,20 @@ func replayed(name string, r *saved.Replay) (string, error) {
 		err := view.Show(context.Background(), r, strings.NewReader(""), &b)
 		return b.String(), err
 	}
-	return fmt.Sprintf("%s%s\nthe whole trace:\n\n%s", r.Outcome.Story(), indented(r.Problems),
-		r.Outcome.Result.Trace), nil
+	return fmt.Sprintf("%s%s\nthe whole trace, but for pings:\n\n%s", r.Outcome.Story(),
+		indented(r.Problems), withoutPings(r.Outcome)), nil
+}
+
+// withoutPings is the trace of an outcome without pings, which are most of a run that hangs.
+func withoutPings(o *scenario.Outcome) string {
+	var b strings.Builder
+	for n := range int64(o.Result.Trace.Len()) {
+		line := o.Result.Trace.Entry(n + 1)
+		if line.Text != "-> ping" && line.Text != "<- ping: ok" {
+			fmt.Fprintln(&b, line)
+		}
+	}
+	return b.String()
 }
 
 // tellReplay ends the test as the run of a file wants it. text is about the run.
