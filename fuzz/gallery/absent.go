@@ -93,10 +93,6 @@ func Absent() []Missing {
 			"text in the character set of the machine; Go has one, and bytes"},
 		{"S4-10", "https://curator.apache.org/docs/recipes-path-cache",
 			"a program that exits when its client cannot be made: it is no step of a recipe"},
-		{"S4-13", "https://curator.apache.org/docs/recipes-path-cache",
-			"two threads of one process, of which one removes the list to which the other adds: " +
-				"in Go the second one panics in a goroutine that no script waits for, which ends " +
-				"the process, and the gallery with it"},
 		{"S4-28", "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks",
 			"looking once a second instead of watching is slow and costs requests, and is right"},
 		{"S4-32", "https://zookeeper.apache.org/doc/current/zookeeperTutorial.html#sc_barriers",

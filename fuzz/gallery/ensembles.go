@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/recipes"
 )
 
 // Exhibits that need an ensemble. A follower answers reads by what it has applied, which may be
@@ -56,6 +57,22 @@ var ensembleValues = []Exhibit{
 		Property: linearizable, Wrong: valueOf(value{}), // wrong: the answer may be old
 		Right:  valueOf(value{syncs: true}),
 		Script: onThree},
+}
+
+var ensembleConfigs = []Exhibit{
+	{Slug: "setting-of-the-past", Title: "a setting is fetched without a sync",
+		Source: Text, Link: "https://zookeeper.apache.org/doc/current/zookeeperProgrammers.html#ch_zkGuarantees",
+		Bug: "A fetch is to tell what the setting is, and not what a copy has. It asks a follower " +
+			"that has not applied the last update, whose author has told others of it.",
+		Property: linearizable, Wrong: configOf(func(c *config) {
+			c.fetch = func(_ context.Context, key string) (recipes.ConfigEntry, bool, error) {
+				data, stat, err := c.conn.Get(keyPath(key)) // wrong: the answer may be old
+				if err != nil {
+					return recipes.ConfigEntry{}, false, ignore(err, zk.ErrNoNode)
+				}
+				return recipes.ConfigEntry{Key: key, Value: data, Version: stat.Version}, true, nil
+			}
+		}), Right: configOf(), Script: onThree},
 }
 
 var ensembleBarriers = []Exhibit{

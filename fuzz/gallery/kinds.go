@@ -38,7 +38,7 @@ var kinds = []kind{
 	{"value", valueOf(value{}), append(publishedValue, ensembleValues...),
 		append(plantedValues, rareValue)},
 	{"cache", tellingOf(), publishedCache, plantedCaches},
-	{"config", configOf(), publishedConfig,
+	{"config", configOf(), append(publishedConfig, ensembleConfigs...),
 		append(plantedConfigs, rareConfig)},
 	{"membership", memberOf(), publishedMembership, append(plantedMembership, rareMembers...)},
 	{"rivals", rivalsOf(rival{}), nil, plantedRivals},
