@@ -19,6 +19,14 @@ var publishedBarriers = []Exhibit{
 			"maker. When the maker's session ends, all waiters go on, though no client has " +
 			"removed the barrier.",
 		Property: delivery, Wrong: barrierOf(plainBarrier{flags: zk.FlagEphemeral})},
+	{Slug: "outlives-its-maker", Title: "the barrier outlives its maker",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "The node of the barrier is persistent, and its maker dies before it has removed it. " +
+			"Nobody else knows when it has to go, and nobody hears of the death: all wait for " +
+			"ever.",
+		Property: liveness,
+		Wrong:    deadMaker(func(*makerBarrier) bool { return false }), // wrong: it may be dead
+		Right:    deadMaker((*makerBarrier).isBroken)},
 	{Slug: "second-remover-fails", Title: "the second client that removes it gets an error",
 		Source: Ours, Remark: "No report, code or text was found that has it.",
 		Bug: "Two clients see that the condition is met, and both remove the barrier. The second " +
@@ -26,6 +34,59 @@ var publishedBarriers = []Exhibit{
 		Property: invariant,
 		Wrong:    removedByAll(plainBarrier{strict: true}), // wrong: another may have removed it
 		Right:    removedByAll(plainBarrier{})},
+}
+
+// makerBarrier is a barrier whose maker has an ephemeral node. Waiters look for it now and then.
+type makerBarrier struct {
+	plainBarrier
+	broken func(*makerBarrier) bool
+}
+
+const makerPath = barriersDir + "/maker"
+
+func (b *makerBarrier) Set(ctx context.Context) error {
+	if _, err := b.conn.Create(makerPath, nil, zk.FlagEphemeral, acl); err != nil {
+		return err
+	}
+	return b.plainBarrier.Set(ctx)
+}
+
+// Wait returns errGone if the maker has died.
+func (b *makerBarrier) Wait(ctx context.Context) error {
+	for ctx.Err() == nil {
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		err := b.plainBarrier.Wait(short)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if b.broken(b) {
+			return errGone
+		}
+	}
+	return ctx.Err()
+}
+
+func (b *makerBarrier) isBroken() bool {
+	there, _, err := b.conn.Exists(makerPath)
+	return err == nil && !there
+}
+
+// deadMaker is a workload of a barrier with a maker that dies.
+func deadMaker(broken func(*makerBarrier) bool) scenario.Workload {
+	w := barrierOf(plainBarrier{})
+	w.Play = func(p *scenario.Player, _ scenario.Script) {
+		b := &makerBarrier{plainBarrier{conn: p.Conn()}, broken}
+		if p.Index() == 0 {
+			_ = do(p, ops.Set, "", b.Set)
+			p.Conn().Close()
+			return
+		}
+		p.Pause(time.Second)
+		_ = do(p, ops.Wait, "", b.Wait)
+	}
+	w.Judge = scenario.Invariants()
+	return w
 }
 
 // removedByAll is a workload of a barrier that each client sets and removes.
