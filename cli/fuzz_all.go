@@ -79,7 +79,7 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, hu
 		total.Kept = new(int)
 	}
 	for _, w := range workloads {
-		if c.Goroutines > 1 && !w.Shared {
+		if c.Goroutines > 1 && !w.Concurrent(scenario.Script{Careless: c.Careless}) {
 			total.LeftOut = append(total.LeftOut, w.Name+" "+w.Impl)
 			continue
 		}

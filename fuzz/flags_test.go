@@ -41,7 +41,7 @@ func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 		{"ZKSIM_SHARD=1/3", "-zksim.runs=1", "zksim: survived "},
 		{"ZKSIM_SHARD=4", "-zksim.seed=5", "zksim: ZKSIM_SHARD=4; expected a part such as 2/3\n"},
 		{"ZKSIM_CARELESS=ja", "-zksim.seed=5", "ZKSIM_CARELESS=ja; expected true or false\n"},
-		{"ZKSIM_GOROUTINES=2", "-zksim.seed=5", "zksim: ZKSIM_GOROUTINES: 2; expected 1: an object"},
+		{"ZKSIM_GOROUTINES=9", "-zksim.seed=5", "zksim: ZKSIM_GOROUTINES: 9; expected 1 to 8"},
 		{"ZKSIM_UNTIL=3", "-zksim.seed=5", "zksim: ZKSIM_UNTIL goes with -zksim.replay\n"},
 		{"ZKSIM_DIFF=a", "-zksim.step", "zksim: ZKSIM_DIFF goes without step and until\n"},
 		{"ZKSIM_REPLAY=" + elsewhere, "-zksim.seed=5", "f.yaml is left to TestQueue of a.org/queue\n"},

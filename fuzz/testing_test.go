@@ -293,6 +293,7 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 	} {
 		t.Run(c.flag+"="+c.value, func(t *testing.T) {
 			setFlag(t, c.flag, c.value)
+			setFlag(t, "zksim.careless", "true") // then a client of a lock has one goroutine
 			played := false
 			w := object.Lock(func(env object.Env) object.Locker {
 				played = true

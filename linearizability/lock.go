@@ -29,6 +29,9 @@ type Lock struct {
 	// Nodes is the directory of the holders' znodes, if there are others under Path. A semaphore
 	// has leases beside the lock that guards them. Empty means Path.
 	Nodes string
+	// Handles: a client may have several handles, which exclude each other as those of different
+	// clients do. It tells them apart by the input of its calls. Missing tokens are not judged.
+	Handles bool
 	// Fair: the lock is granted in the order in which the znodes of the waiters were created.
 	Fair bool
 	// MaxHerd is the greatest number of watch notifications that one release may fire; 0 only
@@ -52,7 +55,11 @@ type Lock struct {
 }
 
 func (claims Lock) judge(h History, left *Leftovers) Report {
-	return judgeLock(newLockTable(h, mutex, claims), left)
+	kind := mutex
+	if claims.Handles {
+		kind = mutexOfHandles()
+	}
+	return judgeLock(newLockTable(h, kind, claims), left)
 }
 
 // judgeLock judges a lock of any kind.

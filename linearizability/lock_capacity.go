@@ -38,9 +38,9 @@ func (k lockKind) tooManyOwn(others []*hold, b *hold) Verdict {
 	var since []string
 	for _, h := range holds {
 		since = append(since, fmt.Sprintf("%s since step %d (%s)",
-			h.lock.Client, h.lock.Return, h.through()))
+			k.holder(h), h.lock.Return, h.through()))
 	}
-	return violated(Safety, steps(holds), "%s own the %s at once%s: %s", names(holds), k.noun,
+	return violated(Safety, steps(holds), "%s own the %s at once%s: %s", k.names(holds), k.noun,
 		strings.TrimSuffix(k.places(), ","), strings.Join(since, ", "))
 }
 
@@ -55,8 +55,8 @@ func (k lockKind) tooManyBelieve(others []*hold, b *hold) Verdict {
 	return violated(Belief, steps(holds),
 		"%s %s believe that they hold the %s%s at step %d: "+
 			"%s (%s) has held it since step %d, and nothing has ended that",
-		names(holds), all, k.noun, k.places(), b.lock.Return,
-		a.lock.Client, a.through(), a.lock.Return)
+		k.names(holds), all, k.noun, k.places(), b.lock.Return,
+		k.holder(a), a.through(), a.lock.Return)
 }
 
 // oneTooMany returns b and enough of the others to exceed the capacity by one.
@@ -83,10 +83,18 @@ func (h *hold) through() string {
 	return text
 }
 
-func names(holds []*hold) string {
+// holder is the client of a hold, with its handle unless that is the first.
+func (k lockKind) holder(h *hold) string {
+	if k.handles && h.lock.Input != "" {
+		return fmt.Sprintf("%s (%s)", h.lock.Client, h.lock.Input)
+	}
+	return h.lock.Client
+}
+
+func (k lockKind) names(holds []*hold) string {
 	var list []string
 	for _, h := range holds {
-		list = append(list, h.lock.Client)
+		list = append(list, k.holder(h))
 	}
 	return listed(list)
 }

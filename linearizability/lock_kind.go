@@ -23,6 +23,8 @@ type lockKind struct {
 	named bool
 	// counted: two holds of one client are two, and not one that was acquired again.
 	counted bool
+	// handles: the inputs are names of handles, "" for the first.
+	handles bool
 	// reentrant: a hold that is acquired again has to be released as often.
 	reentrant bool
 	// betweenCalls: clients compete between calls, too, so a grant may precede its call.
@@ -50,6 +52,15 @@ func newLockModel[S comparable](m sequential[S, model.LockOp]) lockModel {
 var mutex = lockKind{
 	noun: "lock", object: "lock", acquire: ops.Lock, release: ops.Unlock, capacity: 1,
 	model: newLockModel(lockObject),
+}
+
+// mutexOfHandles is a mutex of clients with several handles: a semaphore of one lease.
+func mutexOfHandles() lockKind {
+	kind := semaphoreKind(1)
+	kind.noun, kind.object, kind.acquire, kind.release =
+		mutex.noun, mutex.object, mutex.acquire, mutex.release
+	kind.handles = true
+	return kind
 }
 
 // slot tells the holds of one client apart.

@@ -58,8 +58,8 @@ func firstCause(t lockTable, stuck []Op, left *Leftovers) Op {
 	return stuck[0]
 }
 
-// holderAtRest returns a hold of another client for which a pending operation rightly waits, if all
-// places are taken by holds that were not released and not lost.
+// holderAtRest returns a hold of another client or handle for which a pending operation rightly
+// waits, if all places are taken by holds that were not released and not lost.
 func holderAtRest(t lockTable, op Op) *hold {
 	var other *hold
 	taken := 0
@@ -68,10 +68,8 @@ func holderAtRest(t lockTable, op Op) *hold {
 			!blocks(t, h, op) {
 			continue
 		}
-		if h.lock.Client != op.Client {
+		if h.lock.Client != op.Client || t.kind.counted {
 			other, taken = cmp.Or(other, h), taken+1
-		} else if t.kind.counted {
-			taken++
 		}
 	}
 	if taken < t.kind.capacity {

@@ -2,8 +2,10 @@ package gallery
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +30,11 @@ var rareLocks = []Exhibit{
 			return &minuteLock{Locker: recipes.NewLock(env.Conn, lockDir)}
 		})},
 	{Title: "makes its directory once", Property: liveness, Wrong: dirOnce()},
+	{Title: "takes what its session holds for its own", Property: safety,
+		Wrong: object.Lock(func(env object.Env) object.Locker {
+			return &sessionLock{rightLock: recipes.NewLock(env.InTurn(), lockDir),
+				conn: env.InTurn()}
+		}), Right: builtIn("lock", "recipes.WriteLock")},
 }
 
 // dirOnce is a workload of a lock whose clients make the directory with their first locks only.
@@ -268,4 +275,38 @@ func (c *lastWriter) Close(ctx context.Context) error {
 		c.again()
 	}
 	return c.config.Close(ctx)
+}
+
+// sessionLock finds the node of its session that comes first, and takes it for that of an attempt
+// whose reply was lost, as the lock of the Apache recipes does. It may be another lock's.
+type sessionLock struct {
+	*rightLock
+	conn  recipes.Conn
+	found int64
+}
+
+func (l *sessionLock) Lock(ctx context.Context) error {
+	names, _, err := l.conn.Children(lockDir)
+	if err := ignore(err, zk.ErrNoNode); err != nil {
+		return err
+	}
+	if len(names) > 0 {
+		first := slices.MinFunc(names, byNumber)
+		exists, stat, err := l.conn.Exists(lockDir + "/" + first)
+		if err == nil && exists && stat.EphemeralOwner == l.conn.SessionID() {
+			l.found = stat.Czxid // wrong
+			return nil
+		}
+	}
+	return l.rightLock.Lock(ctx)
+}
+
+func (l *sessionLock) Token() int64 { return cmp.Or(l.found, l.rightLock.Token()) }
+
+func (l *sessionLock) Unlock(ctx context.Context) error {
+	if l.found != 0 {
+		l.found = 0
+		return nil
+	}
+	return l.rightLock.Unlock(ctx)
 }

@@ -18,7 +18,8 @@
 // Make the object at the path of Env: the judge looks there. An object that several goroutines of a
 // client may share must send its requests through [Env.InTurn] and not through Env.Conn; otherwise
 // two runs of a scenario can differ. Then a hunt has such goroutines in some scenarios, if the kind
-// is a queue, semaphore, barrier, counter, value or generator of ids.
+// is a queue, semaphore, barrier, counter, value or generator of ids. Of a lock each of these
+// goroutines opens one, on the client's connection, and they must exclude each other.
 //
 // # The kinds
 //

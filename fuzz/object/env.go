@@ -42,9 +42,10 @@ type Env struct {
 	shared func() // notes that the object is for several goroutines; nil: no need to
 }
 
-// InTurn is Conn for an object that several goroutines of the client share: a hunt has them in some
-// scenarios, if the kind of object allows that. Each request waits for the turn of its goroutine,
-// so that two runs of a seed are equal.
+// InTurn is Conn for an object that several goroutines of the client share or, with a lock, for
+// several objects of the client that exclude each other: a hunt has them in some scenarios, if the
+// kind of object allows that. Each request waits for the turn of its goroutine, so that two runs of
+// a seed are equal.
 func (e Env) InTurn() recipes.Conn {
 	if e.shared != nil {
 		e.shared()
@@ -55,7 +56,8 @@ func (e Env) InTurn() recipes.Conn {
 // envOf is the Env of a client.
 func envOf(p *scenario.Player, path string) Env {
 	return Env{Context: p.Life(), Conn: p.Conn(), Connect: p.Connect, Address: p.Address(),
-		RootCA: sim.RootCA(), Name: nameOf(p, p.Index()), Path: path, shared: p.Shared}
+		RootCA: sim.RootCA(), Name: nameOf(p, p.Index()) + handleOf(p), Path: path,
+		shared: p.Shared}
 }
 
 // nameOf is the name of the n-th client's object: in one run of three each is a prefix of the next.
@@ -64,6 +66,14 @@ func nameOf(p *scenario.Player, n int) string {
 		return strings.Repeat("a", n+1)
 	}
 	return string(rune('a' + n))
+}
+
+// handleOf is a name for one of several objects of a client, "" for the first.
+func handleOf(p *scenario.Player) string {
+	if n := p.Goroutine(); n > 0 {
+		return fmt.Sprintf(".%d", n+1)
+	}
+	return ""
 }
 
 // opener turns a function that makes an object from an Env into one that makes it from a player.

@@ -8,7 +8,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// TestOnlyObjectsInTurnAreShared: a kind that may be shared is not enough, nor is InTurn.
+// TestOnlyObjectsInTurnAreShared: a kind for several goroutines is not enough, nor is
+// InTurn.
 func TestOnlyObjectsInTurnAreShared(t *testing.T) {
 	for name, c := range map[string]struct {
 		workload scenario.Workload
@@ -22,6 +23,9 @@ func TestOnlyObjectsInTurnAreShared(t *testing.T) {
 		}), false},
 		"lock in turn": {object.Lock(func(env object.Env) object.Locker {
 			return recipes.NewLock(env.InTurn(), env.Path)
+		}), true},
+		"read-write lock in turn": {object.RWLock(func(env object.Env) object.RWLocker {
+			return recipes.NewRWLock(env.InTurn(), env.Path)
 		}), false},
 	} {
 		s := scenario.Scenario{Workload: c.workload, Script: scenario.DefaultScript, Seed: 1}

@@ -3,6 +3,9 @@ package object
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -45,16 +48,17 @@ type LockClaims struct {
 	LeavesAtRest []string
 }
 
-// Lock makes a workload of a lock. Each client calls open once and takes the lock round after
-// round. After an error it tries again.
+// Lock makes a workload of a lock. Each client calls open once, or once for each of its goroutines,
+// and takes the lock round after round. After an error it tries again.
 func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, lockPath)
 	return scenario.Workload{
-		Name:   "lock",
-		About:  claims.About,
-		Play:   scenario.Shared(opener(open, claims.Path), playLock),
-		Length: holdingTime,
+		Name:    "lock",
+		About:   claims.About,
+		Play:    scenario.Apart(opener(open, claims.Path), playLock),
+		Handles: true,
+		Length:  holdingTime,
 		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
 			return l
 		}),
@@ -75,6 +79,9 @@ func (c LockClaims) options(e scenario.Evidence) linearizability.Lock {
 	opts := linearizability.Lock{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
 		Signals: e.Signals, SignalWithin: signalWithin,
+		Handles: slices.ContainsFunc(e.History.Ops, func(op linearizability.Op) bool {
+			return op.Kind == ops.Lock && strings.HasPrefix(op.Input, handle)
+		}),
 	}
 	if e.GaveUp() {
 		opts.MaxHerd = 0
@@ -82,9 +89,21 @@ func (c LockClaims) options(e scenario.Evidence) linearizability.Lock {
 	return opts
 }
 
+// handle begins the input of a call of a client's second or later lock; the number follows.
+const handle = "handle"
+
+// lockOf is the input of the calls of a lock.
+func lockOf(p *scenario.Player) string {
+	if n := p.Goroutine(); n > 0 {
+		return fmt.Sprint(handle, " ", n+1)
+	}
+	return ""
+}
+
 // holdingTime is how long the turns of a script may take if each client has to wait for all others.
 func holdingTime(s scenario.Script) time.Duration {
-	return time.Duration(s.Clients*s.Rounds) * (scenario.LongHold + time.Second)
+	turns := s.Clients * s.Rounds * max(1, s.Goroutines)
+	return time.Duration(turns) * (scenario.LongHold + time.Second)
 }
 
 // retryPause is how long a client waits after an error before it goes on.
@@ -114,17 +133,18 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 // turn takes the lock, holds it and releases it. After an error it tries again until it succeeds or
 // the World ends.
 func (p lockPlayer) turn(round int) {
+	own := lockOf(p.Player)
 	var lock Locker // the one that was tried last, which another may have replaced since
 	locked := p.Persist(func(attempt int) error {
 		lock = p.lock()
 		label := scenario.At("lock", round)
 		if t, ok := lock.(TryLocker); ok && attempt == 0 {
 			token := func() int64 { return tokenOf(lock) }
-			if tried, err := p.TryFirst(label, ops.Lock, "", t.TryLock, token); tried {
+			if tried, err := p.TryFirst(label, ops.Lock, own, t.TryLock, token); tried {
 				return err
 			}
 		}
-		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {
+		return p.Do(ops.Lock, own, func(ctx context.Context) (r linearizability.Result, err error) {
 			ctx, cancel := p.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
 				100*time.Millisecond)
 			defer cancel()
@@ -142,9 +162,9 @@ func (p lockPlayer) turn(round int) {
 		lost = l.Lost()
 	}
 	p.Hold(scenario.At("hold", round), lost)
-	useToken(p.Player, round, "", func() int64 { return tokenOf(lock) })
+	useToken(p.Player, round, own, func() int64 { return tokenOf(lock) })
 	p.GiveBack(scenario.At("unlock", round), func(ctx context.Context) error {
-		return p.Do(ops.Unlock, "", func(context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Unlock, own, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, lock.Unlock(ctx)
 		})
 	})

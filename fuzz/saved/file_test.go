@@ -177,7 +177,7 @@ var badFiles = []struct{ about, old, new, want string }{
 		"f.yaml:5:13: goroutines: 9; expected 1 to 8",
 	},
 	{
-		"goroutines for a lock", "rounds: 1", "rounds: 1\ngoroutines: 2",
+		"goroutines for a careless lock", "rounds: 1", "rounds: 1\ngoroutines: 2\ncareless: true",
 		"f.yaml:5:13: goroutines: 2; expected 1: " +
 			"an object of lock zk.Lock is not used by several goroutines",
 	},

@@ -51,6 +51,10 @@
 // workload with Shared set, whose Play is made by [Shared]. If it is 0, a hunt sets it to 2 or 3 in
 // some scenarios with objects that are made for that; see [Player.Shared].
 //
+// If the workload has Handles set instead, and a Play made by [Apart], each goroutine has an object
+// of its own, on the client's connection. Two locks of one client exclude each other like those of
+// two clients, although they share a session.
+//
 // Each goroutine is a Player with a name (a, a.2, a.3), draws and a record, on the client's one
 // connection. The judge treats their calls as overlapping calls of one client.
 //

@@ -28,7 +28,7 @@ func TestLabelsOfDrawsAreDistinct(t *testing.T) {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {
 			t.Parallel()
 			for _, script := range testrun.Pick(drawScripts[2:], drawScripts) {
-				if script.Goroutines > 1 && !w.Shared {
+				if script.Goroutines > 1 && !w.Concurrent(script) {
 					continue
 				}
 				for _, problem := range sharedLabels(t, w, script) {

@@ -37,8 +37,12 @@ func TestMutexHeldWhileWaitingIsUndecided(t *testing.T) {
 	if sim.Overlaid {
 		t.Skip("then time passes")
 	}
-	w := object.Lock(func(env object.Env) object.Locker { return &guarded{conn: env.Conn} })
-	w.Shared, w.Freeze = true, 200*time.Millisecond
+	var one guarded // of both goroutines
+	w := object.Lock(func(env object.Env) object.Locker {
+		one.conn = env.Conn
+		return &one
+	})
+	w.Freeze = 200 * time.Millisecond
 	o := run(t, scenario.Scenario{
 		Workload: w.Named("guarded"),
 		Script:   scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2}, Seed: 1,
@@ -85,7 +89,7 @@ func TestRealNetworkInVirtualTimeIsUndecided(t *testing.T) {
 	o := run(t, scenario.Scenario{
 		Workload: w.Named("resolving"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	})
-	const want = "the run froze: at frozen_test.go:79 a goroutine looks up a host on the real " +
+	const want = "the run froze: at frozen_test.go:83 a goroutine looks up a host on the real " +
 		"network, for which no virtual time can pass; zksim go test runs such code"
 	if o.Status() != linearizability.Unknown || o.Summary() != want {
 		t.Errorf("%s, %q; want unknown, %q", o.Status(), o.Summary(), want)

@@ -18,7 +18,7 @@ func (p *Player) goroutines(number int, script func(p *Player)) {
 	for n := 1; n < number; n++ {
 		other := newPlayer(p.ctx, worldClient{world.Goroutine.Client.Goroutine(n)}, p.index, p.seed)
 		other.careless, other.faults, other.drawn = p.careless, p.faults, p.drawn
-		other.session = p.session
+		other.session, other.life = p.session, p.life
 		if p.before != nil && n <= len(p.before.others) {
 			other.succeed(p.before.others[n-1])
 		}
@@ -65,7 +65,7 @@ func (h *Handle[T]) end(p *Player) {
 	if !ok || p.ctx.Err() != nil {
 		return
 	}
-	if p.open = p.Agree("closed at the end", 2) == 0; !p.open {
+	if p.open = p.OfRun("closed at the end", 2) == 0; !p.open {
 		p.close(p.ctx, c)
 		return
 	}
@@ -98,6 +98,30 @@ func Shared[T any](open func(*Player) T,
 			defer h.leave()
 			play(p, s, h)
 		})
+	}
+}
+
+// Apart is [Shared] for goroutines that have one object each, on the connection of their client.
+func Apart[T any](open func(*Player) T,
+	play func(p *Player, s Script, h *Handle[T])) func(*Player, Script) {
+	alone := Shared(open, play)
+	return func(p *Player, s Script) {
+		if s.goroutines() == 1 {
+			alone(p, s)
+			return
+		}
+		handles := make([]*Handle[T], s.goroutines())
+		p.goroutines(len(handles), func(p *Player) {
+			h := &Handle[T]{open: func() T { return open(p) }, users: 1}
+			h.opened = h.open()
+			handles[p.Goroutine()] = h
+			play(p, s, h)
+		})
+		for _, h := range handles {
+			if h != nil {
+				h.end(p)
+			}
+		}
 	}
 }
 

@@ -202,13 +202,11 @@ func TestGoroutinesOutOfTurnHaveManyTraces(t *testing.T) {
 // TestOnlySharedObjectsHaveSeveralGoroutines.
 func TestOnlySharedObjectsHaveSeveralGoroutines(t *testing.T) {
 	s := scenario.Scenario{
-		Workload: builtin(t, "lock", ""),
+		Workload: builtin(t, "election", ""),
 		Script:   scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2},
 	}
-	if _, err := s.Run(); err == nil ||
-		!strings.Contains(
-			err.Error(), "goroutines: 2; expected 1: an object of lock recipes.Lock",
-		) {
+	if _, err := s.Run(); err == nil || !strings.Contains(err.Error(),
+		"goroutines: 2; expected 1: an object of election recipes.LeaderLatch") {
 		t.Errorf("error %v", err)
 	}
 }

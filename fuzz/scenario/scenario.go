@@ -54,7 +54,7 @@ type Outcome struct {
 	// [Player.Optional].
 	Optional map[string]bool
 	// Shared says that an object is made for several goroutines of a client, as [Player.Shared]
-	// notes, and that the workload can have them. A hunt then has some scenarios with two or three.
+	// notes, and that the script can have them. A hunt then has some scenarios with two or three.
 	Shared bool
 	// Hangs is the place of each script that hangs outside of every call, one line for each
 	// function; "" if there is none.
@@ -111,7 +111,7 @@ func (s Scenario) Validate() error {
 	if err := s.Script.validate(); err != nil {
 		return err
 	}
-	if s.Script.goroutines() > 1 && !s.Workload.Shared {
+	if s.Script.goroutines() > 1 && !s.Workload.Concurrent(s.Script) {
 		return fmt.Errorf("goroutines: %d; expected 1: "+
 			"an object of %s %s is not used by several goroutines",
 			s.Script.Goroutines, s.Workload.Name, s.Workload.Impl)
@@ -163,7 +163,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 		return nil, err
 	}
 	o.Optional = optional(players)
-	o.Shared = s.Workload.Shared && slices.ContainsFunc(players,
+	o.Shared = s.Workload.Concurrent(s.Script) && slices.ContainsFunc(players,
 		func(p *Player) bool { return p.shared.Load() })
 	o.Report, err = s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
 		Lag: s.Script.lag(), Signals: signals(players), Reached: o.Reached})

@@ -32,8 +32,11 @@ type Workload struct {
 	// object, and on nothing else.
 	Play func(p *Player, s Script)
 	// Shared says that several goroutines may use the object at once, and that Play is made by
-	// [Shared]. Without it a Script of several goroutines is an error.
+	// [Shared]. Without it or Handles a Script of several goroutines is an error.
 	Shared bool
+	// Handles says that each of several goroutines of a client uses an object of its own, all on the
+	// client's connection, and that Play is made by [Apart]. Careless clients have one goroutine.
+	Handles bool
 	// Length is how long the turns of a script may take in virtual time, without faults. Nil means
 	// at most two minutes in all.
 	Length func(s Script) time.Duration
@@ -59,6 +62,9 @@ type Workload struct {
 	// is an error. Nil means any.
 	Properties []string
 }
+
+// Concurrent reports whether clients with a script may have several goroutines.
+func (w Workload) Concurrent(s Script) bool { return w.Shared || w.Handles && !s.Careless }
 
 // Keeps says what an object may leave at rest because its process ends it, and not the object: that
 // is no orphan then.
@@ -116,8 +122,8 @@ type Script struct {
 	// Rounds is the number of turns of each client, up to 1000: lock and unlock, or offer and take.
 	Rounds int
 	// Goroutines is how many goroutines of each client play the rounds at the same time, with one
-	// object, up to 8. More than one need a workload with Shared set. 0 means 1, and leaves a hunt
-	// free to have more in some scenarios; see [Outcome.Shared].
+	// object, up to 8. More than one need Shared or Handles of the workload. 0 means 1, and leaves a
+	// hunt free to have more in some scenarios; see [Outcome.Shared].
 	Goroutines int
 	// Servers is the number of servers, up to 7; 0 means 1. With several of them followers answer
 	// reads from a tree that is somewhat old.
