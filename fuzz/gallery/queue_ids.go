@@ -16,6 +16,10 @@ var plantedIDQueues = []Exhibit{
 	{Title: "counts what a rival has taken", Property: delivery,
 		Wrong: idQueueOf(idQueue{seen: true})},
 	{Title: "removes other ids", Property: delivery, Wrong: idQueueOf(idQueue{any: true})},
+	{Title: "removes longer ids that begin like it", Property: delivery,
+		Wrong: object.IDQueue(func(env object.Env) object.IDQueuer {
+			return prefixQueue{recipes.NewIDQueue(env.Conn, queueDir)}
+		}, object.QueueClaims{Items: queueDir + "/items", LeavesAtRest: []string{queueDir + "/*"}})},
 	{Title: "says that it has failed", Property: delivery, Wrong: idQueueOf(idQueue{calm: true})},
 	{Title: "orders by ids", Property: order, Wrong: idQueueOf(idQueue{}, func(q *plainQueue) {
 		q.order = strings.Compare
@@ -63,4 +67,19 @@ func (q idQueue) Remove(_ context.Context, id string) (n int, err error) {
 		}
 	}
 	return n, err
+}
+
+// prefixQueue also removes the elements of ids that are longer by one character.
+type prefixQueue struct{ *recipes.IDQueue }
+
+func (q prefixQueue) Remove(ctx context.Context, id string) (int, error) {
+	n, err := q.IDQueue.Remove(ctx, id)
+	if err != nil {
+		return n, err
+	}
+	more, err := q.IDQueue.Remove(ctx, id+"1")
+	if err != nil {
+		err = errors.Join(recipes.ErrAmbiguous, err)
+	}
+	return n + more, err
 }

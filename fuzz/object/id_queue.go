@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -32,7 +33,7 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
 				queue := func() taker { return h.Now() }
 				put := func(round int, element string) (string, offer) {
-					id := fmt.Sprint(p.Choose(scenario.At("id", round), 2*max(1, s.Goroutines)))
+					id := idOf(p, p.Choose(scenario.At("id", round), 2*max(1, s.Goroutines)))
 					offer := func(ctx context.Context) error {
 						return h.Now().Offer(ctx, id, payloadOf(element))
 					}
@@ -43,6 +44,14 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 			}))
 }
 
+// idOf is the n-th id: in one run of three each is a prefix of the next.
+func idOf(p *scenario.Player, n int) string {
+	if p.OfRun("prefixes", 3) == 0 {
+		return strings.Repeat("1", n+1)
+	}
+	return fmt.Sprint(n)
+}
+
 // discard removes the elements of one id, in some rounds, now and then with a short context.
 func discard(p *scenario.Player, q IDQueuer, round int) {
 	if p.Choose(scenario.At("discard", round), 5) > 1 {
@@ -51,7 +60,7 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("discarding", round), 3, 0,
 		10*time.Millisecond)
 	defer cancel()
-	id := fmt.Sprint(2*p.Goroutine() + p.Choose(scenario.At("discarded id", round), 2))
+	id := idOf(p, 2*p.Goroutine()+p.Choose(scenario.At("discarded id", round), 2))
 	c := p.Begin(ops.Discard, id)
 	n, err := q.Remove(ctx, id)
 	switch {
