@@ -26,6 +26,10 @@ var publishedValue = []Exhibit{
 }
 
 var plantedValues = []Exhibit{
+	{Title: "compares data and not versions", Property: linearizable,
+		Wrong: valueOf(value{byData: true})},
+	{Title: "takes equal data for its own", Property: linearizable,
+		Wrong: valueOf(value{trusts: true})},
 	{Title: "compares nothing", Property: linearizable, Wrong: valueOf(value{anyVersion: true})},
 	{Title: "writes again when a reply was lost", Property: delivery,
 		Wrong: valueOf(value{setsAgain: true})},
@@ -50,6 +54,8 @@ type value struct {
 	needsData  bool // takes an empty value for none
 	remembers  bool // returns the first state that it has seen
 	blind      bool // takes each create of a write for done
+	byData     bool // compares the data that was seen with the present data
+	trusts     bool // takes a refusal for success if the present data is the same
 	syncs      bool // before it reads, for ensembles
 }
 
@@ -118,6 +124,12 @@ func (v *value) create(data []byte) (recipes.ValueState, error) {
 func (v *value) CompareAndSet(ctx context.Context, seen recipes.ValueState, data []byte) (
 	now recipes.ValueState, done bool, err error,
 ) {
+	if v.byData {
+		if now, err = v.read(); err != nil || string(now.Data) != string(seen.Data) {
+			return now, false, err
+		}
+		seen = now
+	}
 	for range attempts {
 		switch {
 		case v.anyVersion:
@@ -132,7 +144,7 @@ func (v *value) CompareAndSet(ctx context.Context, seen recipes.ValueState, data
 		}
 		if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNodeExists) {
 			now, err = v.read()
-			return now, false, err
+			return now, v.trusts && string(now.Data) == string(data), err
 		}
 		if !v.deafCAS {
 			break

@@ -45,7 +45,7 @@ type ValueClaims struct {
 }
 
 // Value makes a workload of a shared value. Each client calls open once. Twice a round it waits for
-// a change or reads the value, and writes data that no other call writes: with or without a
+// a change or reads the value, and writes data that it writes only once: with or without a
 // comparison with the state that it saw last, and now and then with a short context.
 func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 	claims := only(given)
@@ -115,8 +115,8 @@ func stateResult(state recipes.ValueState) linearizability.Result {
 		payloadName(string(state.Data)), state.Version)}
 }
 
-// write writes data that no other call writes. A failed write is not repeated: the judge finds out
-// whether it took effect.
+// write writes data that no other call of the client writes. A failed write is not repeated: the
+// judge finds out whether it took effect.
 func (p *valuePlayer) write(turn int) {
 	data := newPayload(p.Player, turn)
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
@@ -129,11 +129,15 @@ func (p *valuePlayer) write(turn int) {
 	}
 }
 
-// newPayload is the name of a value that no other call writes. In half of the runs one of them is
-// empty.
+// newPayload is the name of a value that no other call of the client writes. In half of the runs
+// one of them is empty. In one run of four the clients write the same values, so that a value comes
+// back in another version.
 func newPayload(p *scenario.Player, turn int) string {
 	if p.Goroutine() == 0 && turn == 0 && p.Index() == p.OfRun("empty", 6) {
 		return ""
+	}
+	if p.Goroutine() == 0 && p.OfRun("same values", 4) == 0 {
+		return named(p, fmt.Sprint(turn+1))
 	}
 	return named(p, fmt.Sprintf("%s%d", p.Name(), turn+1))
 }
