@@ -10,9 +10,9 @@ import (
 
 // Steps that the right recipes of several kinds have in common.
 
-// attempts bounds repetitions. The client holds requests back while it has no connection, so each
-// attempt costs a fault. After the end of a World all attempts fail.
-const attempts = 20
+// attempts bounds repetitions. Each attempt costs a fault, or a second or two of an outage. After
+// the end of a World all attempts fail.
+const attempts = 100
 
 var acl = zk.WorldACL(zk.PermAll)
 
