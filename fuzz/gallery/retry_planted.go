@@ -99,8 +99,10 @@ type markedQueue struct {
 
 func (q *markedQueue) Offer(_ context.Context, data []byte) error {
 	q.offers++
-	_, _, _ = q.conn.Exists(marksDir) // from then on there is a session
 	return repeat(func() error {
+		if _, _, err := q.conn.Exists(marksDir); err != nil {
+			return err // only now there is a session
+		}
 		// wrong: the first try may have been in another session
 		mark := fmt.Sprintf("%s/%s%x-%d", marksDir, q.name, q.conn.SessionID(), q.offers)
 		if there, _, err := q.conn.Exists(mark); err != nil || there {

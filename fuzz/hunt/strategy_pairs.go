@@ -3,6 +3,7 @@ package hunt
 import (
 	"fmt"
 	"math/rand/v2"
+	"path"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/sim"
@@ -12,12 +13,14 @@ import (
 // pairs tries two faults at once: all pairs of a small workload, otherwise pairs at random. A fault
 // causes retries, which the run without faults does not have. Therefore every other proposal has a
 // second fault in the wake of a single one that some strategy has tried, once for each two
-// operations and kinds.
+// operations, kinds and places. The retry of a request that the first fault has lost comes first: there the
+// second one loses it again, or begins an outage, for less than a session and for more.
 type pairs struct {
 	terrain terrain
 	points  []fault.Fault
 	order   *scattered // nil: at random
 	dice    *rand.Rand
+	retries []scenario.Scenario // second faults at the retry of what the first has lost
 	behind  []scenario.Scenario // second faults behind single ones
 	tried   map[string]bool     // the pairs that were in behind
 	turn    int
@@ -45,16 +48,27 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 	}
 	strike := o.Result.Strikes[0]
 	for i, r := range wake(o) {
-		for _, kind := range losses {
-			name := fmt.Sprint(strike.Fault.Kind, " ", strike.Op, " ", i, " ", r.Op, " ", kind)
+		faults, list := atRetry[:len(losses)], &p.behind
+		if i == 0 && loses(strike.Fault.Kind) {
+			faults, list = atRetry, &p.retries
+		}
+		for _, f := range faults {
+			name := fmt.Sprint(strike.Fault.Kind, " ", strike.Op, " ", path.Dir(strike.Path), " ", i,
+				" ", r.Op, " ", f)
 			if !p.tried[name] {
 				p.tried[name] = true
 				s := o.Scenario
-				s.Plan = []fault.Fault{s.Plan[0], {Kind: kind, Client: r.Client, Request: r.Number}}
-				p.behind = append(p.behind, s)
+				f.Client, f.Request = r.Client, r.Number
+				s.Plan = []fault.Fault{s.Plan[0], f}
+				*list = append(*list, s)
 			}
 		}
 	}
+}
+
+// loses reports whether a kind loses a request or its reply, and lets the client go on at once.
+func loses(kind fault.Kind) bool {
+	return kind == fault.DropRequest || kind == fault.DropReply || kind == fault.CutMidFrame
 }
 
 func (p *pairs) propose() (scenario.Scenario, bool) {
@@ -66,10 +80,12 @@ func (p *pairs) propose() (scenario.Scenario, bool) {
 			return s, true
 		}
 	}
-	if len(p.behind) > 0 {
-		s := p.behind[0]
-		p.behind = p.behind[1:]
-		return s, true
+	for _, list := range []*[]scenario.Scenario{&p.retries, &p.behind} {
+		if len(*list) > 0 {
+			s := (*list)[0]
+			*list = (*list)[1:]
+			return s, true
+		}
 	}
 	return p.atOnce()
 }
