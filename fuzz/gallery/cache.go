@@ -134,7 +134,7 @@ var plantedCaches = []Exhibit{
 			go c.refresh()
 			return c.copied()
 		}
-	})},
+	}), Script: scenario.Script{Clients: 3, Rounds: 5}},
 	{Title: "shows what nobody has written", Property: view, Wrong: cacheOf(func(c *plainCache) {
 		c.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
 			node, change, err := c.readAndWatch()
