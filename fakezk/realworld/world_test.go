@@ -2,6 +2,7 @@ package realworld_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -59,24 +60,34 @@ type conner interface {
 }
 
 // solo is the script of one client that changes things and hears of it, each step told in one line.
+// After a loss it waits for the connection: without one, a World fails a request with ErrNoServer,
+// and a RealWorld keeps it.
 func solo(ctx context.Context, c conner, tell func(format string, args ...any)) {
 	conn := c.Conn()
+	told := func(text string, err error) {
+		tell("%s: %v", text, err)
+		for errors.Is(err, zk.ErrConnectionClosed) && conn.State() != zk.StateHasSession {
+			if c.Sleep(ctx, 50*time.Millisecond) != nil {
+				return
+			}
+		}
+	}
 	_, err := conn.Create("/e", []byte("1"), zk.FlagEphemeral, openACL)
-	tell("create /e: %v", err)
+	told("create /e", err)
 	_, err = conn.Create("/p", []byte("1"), 0, openACL)
-	tell("create /p: %v", err)
+	told("create /p", err)
 	_, _, heard, err := conn.GetW("/p")
-	tell("watch /p: %v", err)
+	told("watch /p", err)
 	_, err = conn.Set("/p", []byte("2"), -1)
-	tell("set /p: %v", err)
+	told("set /p", err)
 	if heard != nil {
 		ev := <-heard
 		tell("hears: %v, %v", ev.Type, ev.Err)
 	}
-	tell("multi: %v", errOf(conn.Multi(&zk.DeleteRequest{Path: "/p", Version: -1},
+	told("multi", errOf(conn.Multi(&zk.DeleteRequest{Path: "/p", Version: -1},
 		&zk.CreateRequest{Path: "/q", Acl: openACL})))
 	exists, _, err := conn.Exists("/e")
-	tell("exists /e: %t, %v", exists, err)
+	told(fmt.Sprintf("exists /e: %t", exists), err)
 }
 
 func errOf[T any](_ T, err error) error { return err }
