@@ -64,7 +64,7 @@ func (c *fuzzCommand) runOne(a *app) error {
 	if err == nil {
 		err = h.ended
 	}
-	report.Shard = c.Shard.String()
+	report.Shard, report.Work = c.Shard.String(), c.work()
 	if c.JSON {
 		err = errors.Join(err, a.json(report))
 	} else {
@@ -120,6 +120,11 @@ func (c *fuzzCommand) check() error {
 	}
 	return errors.Join(checkDir("--save", c.Save), checkDir("--html", c.HTML),
 		checkDir("--corpus", c.Corpus))
+}
+
+// work is the work of all shards as text.
+func (c *fuzzCommand) work() string {
+	return workOf(c.Shard, c.target, c.bounds, c.Strategy, c.MaxFaults, c.Findings, c.Property)
 }
 
 // playKnown plays the files of --known.

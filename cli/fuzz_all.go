@@ -15,6 +15,7 @@ const allWorkloads = "all"
 // huntsJSON is the result of the hunts in all workloads, for programs.
 type huntsJSON struct {
 	Shard string     `json:"shard,omitempty"`
+	Work  string     `json:"work,omitempty"` // of all shards
 	Hunts []fuzzJSON `json:"hunts"`
 	// LeftOut are the workloads that cannot play the script.
 	LeftOut     []string `json:"left_out"`
@@ -71,7 +72,7 @@ func (c *fuzzCommand) runAll(a *app) error {
 // names of the others.
 func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, huntsJSON, error) {
 	var scenarios []scenario.Scenario
-	total := huntsJSON{Shard: c.Shard.String(), Hunts: []fuzzJSON{}, LeftOut: []string{}}
+	total := huntsJSON{Shard: c.Shard.String(), Work: c.work(), Hunts: []fuzzJSON{}, LeftOut: []string{}}
 	if c.CheckDeterminism {
 		total.Divergences = new(int)
 	}

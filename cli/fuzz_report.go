@@ -15,6 +15,7 @@ import (
 type fuzzJSON struct {
 	// Shard is the part of the work that this is, "" for all of it or in a list of hunts.
 	Shard          string `json:"shard,omitempty"`
+	Work           string `json:"work,omitempty"` // of all shards
 	Workload       string `json:"workload"`
 	Implementation string `json:"implementation"`
 	Runs           int    `json:"runs"`

@@ -31,6 +31,7 @@ type galleryCommand struct {
 // galleryJSON is the result of the command for programs.
 type galleryJSON struct {
 	Shard       string        `json:"shard,omitempty"`
+	Work        string        `json:"work,omitempty"` // of all shards
 	Exhibits    []exhibitJSON `json:"exhibits"`
 	Interrupted bool          `json:"interrupted"`
 	Error       string        `json:"error,omitempty"` // that has ended it early
@@ -145,7 +146,8 @@ func once(ids []string) []string {
 
 // hunt hunts one exhibit after the other and prints the result of each.
 func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
-	report := galleryJSON{Shard: c.Shard.String(), Exhibits: []exhibitJSON{}}
+	report := galleryJSON{Shard: c.Shard.String(),
+		Work: workOf(c.Shard, c.Names, c.Seeds, c.Seed, c.Runs, c.Strategy), Exhibits: []exhibitJSON{}}
 	if !c.JSON {
 		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
 			"what is wrong")

@@ -28,8 +28,14 @@ func (c *mergeCommand) Run(a *app) error {
 		return err
 	}
 	first := reports[0]
+	_, work := first.content.of()
 	for _, r := range reports[1:] {
-		if err := first.content.merge(r.content); err != nil {
+		_, its := r.content.of()
+		err := first.content.merge(r.content)
+		if err == nil {
+			err = sameWork(its, work)
+		}
+		if err != nil {
 			return fmt.Errorf("%s does not go with %s: %w", r.file, first.file, err)
 		}
 	}
@@ -45,7 +51,8 @@ type shardReport struct {
 
 // mergeable is a report that can take in those of other shards.
 type mergeable interface {
-	shard() string
+	// of is the shard, and the work of all shards.
+	of() (shard, work string)
 	// merge takes in a report. The error says what differs.
 	merge(other mergeable) error
 	// finish brings what was merged into order, and reports whether something is wrong in it.
@@ -61,7 +68,7 @@ func readReports(files []string) ([]shardReport, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		shard := content.shard()
+		shard, _ := content.of()
 		if before := by[shard]; before != "" {
 			return nil, fmt.Errorf("%s: shard %s is in %s, too", file, shard, before)
 		}
@@ -69,7 +76,8 @@ func readReports(files []string) ([]shardReport, error) {
 		reports = append(reports, shardReport{file, content})
 	}
 	var part hunt.Part
-	if err := part.UnmarshalText([]byte(reports[0].content.shard())); err != nil {
+	shard, _ := reports[0].content.of()
+	if err := part.UnmarshalText([]byte(shard)); err != nil {
 		return nil, fmt.Errorf("%s: %w", files[0], err)
 	}
 	for _, shard := range part.All() {
@@ -111,7 +119,14 @@ func readReport(file string) (mergeable, error) {
 	if err := dec.Decode(content); err != nil {
 		return nil, err
 	}
-	if content.shard() == "" {
+	if sweep, ok := content.(*sweepJSON); ok {
+		for i, v := range sweep.Violations {
+			if v.First == nil {
+				return nil, fmt.Errorf("violation %d has no key first", i+1)
+			}
+		}
+	}
+	if shard, _ := content.of(); shard == "" {
 		return nil, errors.New("the report has no shard; print it with --shard and --json")
 	}
 	return content, nil

@@ -5,16 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
-func (j *sweepJSON) shard() string   { return j.Shard }
-func (j *fuzzJSON) shard() string    { return j.Shard }
-func (j *huntsJSON) shard() string   { return j.Shard }
-func (j *galleryJSON) shard() string { return j.Shard }
+func (j *sweepJSON) of() (shard, work string)   { return j.Shard, j.Work }
+func (j *fuzzJSON) of() (shard, work string)    { return j.Shard, j.Work }
+func (j *huntsJSON) of() (shard, work string)   { return j.Shard, j.Work }
+func (j *galleryJSON) of() (shard, work string) { return j.Shard, j.Work }
+
+// workOf is the work of all shards, by the settings that decide it; "" without shards.
+func workOf(shard hunt.Part, settings ...any) string {
+	if shard == (hunt.Part{}) {
+		return ""
+	}
+	return strings.Trim(fmt.Sprintf("%+v", settings), "[]")
+}
 
 var errOtherReport = errors.New("it is the report of another command")
 
@@ -37,6 +47,9 @@ func (j *sweepJSON) merge(other mergeable) error {
 	if err := sameWork(plural(o.Total, "point"), plural(j.Total, "point")); err != nil {
 		return err
 	}
+	if j.Total == 0 { // each shard has found what is wrong without any fault
+		return nil
+	}
 	j.Points += o.Points
 	j.Survived += o.Survived
 	j.Undecided += o.Undecided
@@ -49,7 +62,7 @@ func (j *sweepJSON) merge(other mergeable) error {
 
 // finish unites the violations of one bug: the one with the first point is kept.
 func (j *sweepJSON) finish(*app) (bad bool) {
-	j.Shard = ""
+	j.Shard, j.Work = "", ""
 	slices.SortStableFunc(j.Violations, func(a, b foundJSON) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(*a.First, *b.First))
 	})
@@ -123,7 +136,7 @@ func addTo(sum, n *int) {
 
 // finish keeps the first finding of each bug.
 func (j *fuzzJSON) finish(*app) (bad bool) {
-	j.Shard = ""
+	j.Shard, j.Work = "", ""
 	slices.SortStableFunc(j.Findings, func(a, b findingJSON) int {
 		return cmp.Or(cmp.Compare(rank(a.foundJSON), rank(b.foundJSON)), cmp.Compare(a.Runs, b.Runs))
 	})
@@ -200,7 +213,7 @@ func (j *galleryJSON) merge(other mergeable) error {
 
 // finish brings the exhibits into the order of the gallery.
 func (j *galleryJSON) finish(*app) (bad bool) {
-	j.Shard = ""
+	j.Shard, j.Work = "", ""
 	places := map[string]int{}
 	for i, e := range gallery.Exhibits() {
 		places[e.Slug] = i

@@ -84,6 +84,7 @@ type sweepCommand struct {
 // sweepJSON is a sweep for programs.
 type sweepJSON struct {
 	Shard          string      `json:"shard,omitempty"`
+	Work           string      `json:"work,omitempty"` // of all shards
 	Workload       string      `json:"workload"`
 	Implementation string      `json:"implementation"`
 	Points         int         `json:"points"`
@@ -136,7 +137,7 @@ func (c *sweepCommand) Run(a *app) error {
 // report prints the result of a sweep, which an error or an interrupt may have ended early.
 func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, ended error) error {
 	report := sweepJSON{
-		Shard:    c.Shard.String(),
+		Shard: c.Shard.String(), Work: workOf(c.Shard, c.target),
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Points: sweep.Points, Survived: sweep.Survived, Undecided: sweep.Undecided,
 		Missed: sweep.Missed, Total: sweep.Total, Violations: []foundJSON{},

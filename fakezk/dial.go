@@ -92,9 +92,10 @@ func (s *Server) dialAs(name, host string, server int) (net.Conn, error) {
 }
 
 // HostProvider is a zk.HostProvider that looks no name up. It offers the addresses of the list,
-// which zk.Connect shuffles, in turns and in alphabetical order. The client reconnects at once when a connection is lost. It waits one second, and fails
-// the requests that it has not sent, only after dials to all addresses have failed. The client's
-// own provider lets it wait before each reconnect to the only server of its list.
+// which zk.Connect shuffles, in turns and in alphabetical order. The client reconnects at once when
+// a connection is lost. It waits one second, and fails the requests that it has not sent, only
+// after dials to all addresses have failed. The client's own provider lets it wait before each
+// reconnect to the only server of its list.
 func HostProvider() zk.HostProvider { return &hostProvider{} }
 
 type hostProvider struct {

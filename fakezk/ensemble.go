@@ -12,8 +12,9 @@ import (
 
 // ensemble is the state of the servers of a Server, by number from 0.
 type ensemble struct {
-	stopped []bool // by Stop
-	led     bool   // there is a leader
+	stopped  []bool    // by Stop
+	led      bool      // there is a leader
+	servesAt time.Time // no server serves before
 }
 
 // halted reports whether calls of Stop have left no majority, so that no server serves.
@@ -94,7 +95,7 @@ func (s *Server) Serves(server int) bool {
 
 func (s *Server) serves(server int) bool {
 	return !s.closed && !s.ensemble.halted() && !s.ensemble.stopped[server] &&
-		s.untilBack(server) == 0
+		!time.Now().Before(s.ensemble.servesAt) && s.untilBack(server) == 0
 }
 
 // numbersText is the end of a line of the trace.
@@ -144,7 +145,7 @@ func (s *Server) settle() {
 	if s.ensemble.halted() {
 		s.ensemble.led = false
 		s.unschedule()
-		s.endAll(s.engine.Restart(time.Now()), 0)
+		s.endAll(s.engine.Restart(time.Now()))
 		return
 	}
 	wait := s.untilQuorum()
@@ -160,8 +161,9 @@ func (s *Server) settle() {
 func (s *Server) elect(wait time.Duration) {
 	s.ensemble.led = true
 	at := time.Now().Add(wait)
+	s.ensemble.servesAt = at
 	if s.opts.Servers == 1 {
-		s.endAll(s.engine.Restart(at), wait)
+		s.endAll(s.engine.Restart(at))
 		return
 	}
 	leader := 0
@@ -170,18 +172,18 @@ func (s *Server) elect(wait time.Duration) {
 			leader = server
 		}
 	}
-	s.endAll(s.engine.Elect(leader, at), wait)
+	s.endAll(s.engine.Elect(leader, at))
 	s.note(slog.LevelInfo, "leader elected", slog.Int("server", leader+1))
 }
 
-// endAll ends all connections, as the engine has done by a reaction. No server serves for a while.
-func (s *Server) endAll(r engine.Reaction, wait time.Duration) {
+// endAll ends all connections, as the engine has done by a reaction.
+func (s *Server) endAll(r engine.Reaction) {
 	if s.inject == nil {
 		s.deliver(r)
 		return
 	}
 	for server := range s.opts.Servers {
-		s.inject.carryOut(s.inject.net.TakeDown(server, s.inject.now()+wait))
+		s.inject.carryOut(s.inject.net.TakeDown(server, s.inject.now()))
 	}
 }
 
@@ -219,11 +221,31 @@ func (s *Server) lags(server int, until time.Duration) {
 // follow lets the followers apply what the leader has, but for those that lag by a fault.
 func (s *Server) follow() {
 	for server := range s.opts.Servers {
-		if s.inject != nil && s.inject.lagging[server] > s.inject.now() {
-			continue
+		if s.inject == nil || s.inject.lagging[server] <= s.inject.now() {
+			s.followAt(server)
 		}
-		if _, behind := s.engine.Next(server); behind {
-			s.deliver(s.engine.Follow(server, s.engine.Store().LastZxid(), time.Now()))
+	}
+}
+
+// catchUp lets all followers apply what the leader has.
+func (s *Server) catchUp() {
+	for server := range s.opts.Servers {
+		s.followAt(server)
+	}
+}
+
+func (s *Server) followAt(server int) {
+	if _, behind := s.engine.Next(server); behind {
+		s.deliver(s.engine.Follow(server, s.engine.Store().LastZxid(), time.Now()))
+	}
+}
+
+// endSession closes the connection of a session that has ended, if its server lags and does not
+// know of the end.
+func (s *Server) endSession(session int64) {
+	for _, l := range s.linksOf(nil) {
+		if l.session == session && s.links[l.id] != nil {
+			s.hangUp(l)
 		}
 	}
 }

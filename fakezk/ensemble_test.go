@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -114,6 +115,49 @@ func TestALagOfTheLeaderIsOneOfItsFollowers(t *testing.T) {
 		e.ClearFaults()
 		e.reads(2, "/a", "x")
 	})
+}
+
+// TestAServerCatchesUpWithItsEvents, whatever makes it catch up, and with ends of sessions.
+func TestAServerCatchesUpWithItsEvents(t *testing.T) {
+	for name, call := range map[string]func(e *ensembleTest) error{
+		"AdvanceZxid": func(e *ensembleTest) error { return e.AdvanceZxid(e.LastZxid() + 10) },
+		"Load": func(e *ensembleTest) error {
+			return e.Load([]view.NodeSpec{{Path: "/next", Next: 7}})
+		},
+	} {
+		inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+			e.set(1, "/a", "old")
+			e.inject("lag 1h server=2 at=1ms")
+			time.Sleep(time.Second)
+			_, _, changed, err := e.conns[2].GetW("/a")
+			check.OK(t, err)
+			e.set(1, "/a", "new")
+			check.OK(t, call(e))
+			check.Equal(t, (<-changed).Type, zk.EventNodeDataChanged, name)
+			e.reads(2, "/a", "new")
+		})
+	}
+}
+
+// TestAnEndedSessionIsNotServed, though its server lags and does not know.
+func TestAnEndedSessionIsNotServed(t *testing.T) {
+	for _, how := range []string{"expire client=at2 at=1s", "expire client=at2 request=1", "call"} {
+		inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+			before := e.conns[2].SessionID()
+			e.inject("lag 1m server=2 at=1ms")
+			time.Sleep(time.Millisecond)
+			if how == "call" {
+				check.OK(t, e.ExpireSession(before))
+			} else {
+				e.inject(how)
+			}
+			_, _, _ = e.conns[2].Get("/")
+			time.Sleep(5 * time.Second)
+			_, _, err := e.conns[2].Get("/")
+			check.OK(t, err)
+			check.Equal(t, e.conns[2].SessionID() != before, true, how)
+		})
+	}
 }
 
 // TestADeadSessionsNodeIsStillVisible at a server that lags.
@@ -231,6 +275,24 @@ func TestFaultsTakeTheMajorityDown(t *testing.T) {
 		e.set(3, "/a", "x")
 		e.reads(2, "/a", "x")
 		check.Equal(t, e.conns[1].State() == zk.StateHasSession, false, "server 1 is up")
+	})
+}
+
+// TestRestartBringsAMajorityBack, one server after the other, before the faults are over.
+func TestRestartBringsAMajorityBack(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("restart 1h server=2 at=1ms")
+		e.inject("restart 1h server=3 at=2ms")
+		time.Sleep(time.Second)
+		check.Equal(t, e.Leader(), 0, "leader of one server")
+		e.Restart(2)
+		check.Equal(t, e.Leader(), 2, "leader of two servers")
+		check.Equal(t, e.Serves(1), true, "server 1 serves")
+		check.Equal(t, e.Serves(3), false, "server 3 serves")
+		time.Sleep(5 * time.Second)
+		e.set(1, "/a", "x")
+		e.Restart(3)
+		check.Equal(t, e.Serves(3), true, "server 3 serves")
 	})
 }
 

@@ -13,7 +13,8 @@ import (
 // Host lets code that dials for itself reach the server: until the test ends, all dials by TCP to
 // the addresses, such as "zk1.prod.example:2181", and all look-ups of their hosts, by the calling
 // goroutine and by those that it starts from now on. Other dials use the network. A dial may go
-// through TLS; see [RootCA]. In an ensemble the addresses are those of its servers, in order. Tests that run in parallel may use the same addresses.
+// through TLS; see [RootCA]. In an ensemble the addresses are those of its servers, in order. Tests
+// that run in parallel may use the same addresses.
 //
 // The program must be built by zksim go, else the test fails: see docs/any-go.md. A goroutine of
 // time.AfterFunc, or one that was started before, uses the network.
@@ -44,7 +45,8 @@ type hosts struct {
 	dialed    map[string]int    // the server by host:port, with the name and with the IP address
 }
 
-// add makes an address of a server known. A name gets an IP address that no real host has (RFC 5737).
+// add makes an address of a server known. A name gets an IP address that no real host has (RFC
+// 5737).
 func (h hosts) add(address string, server int) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" || port == "" {

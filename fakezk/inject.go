@@ -115,6 +115,7 @@ func (s *Server) clearFaults(now time.Time) {
 	if s.inject != nil {
 		s.inject.clear()
 	}
+	s.ensemble.servesAt = now
 	s.deliver(s.engine.ReapEnded(now))
 }
 

@@ -314,9 +314,6 @@ func (in *injector) carryOutOn(l *serverLink, a carry.Action) {
 		l.conn.Empty()
 	case carry.Expire:
 		in.expire(l.session, a.Late)
-		if s.opts.Servers > 1 && l.conn.State() == carry.Open {
-			in.carryOut(l.conn.ServerClosed(nil)) // a follower that lags hears of the end later
-		}
 	}
 }
 
@@ -342,7 +339,7 @@ func (in *injector) forget(l *serverLink, err error) {
 // reports whether it was alive. A server that is down ends none.
 func (in *injector) expire(session int64, late time.Duration) bool {
 	s, now := in.server, time.Now()
-	if s.ensemble.halted() || in.net.IsDown(s.engine.Leader(), in.now()) {
+	if !s.serves(s.engine.Leader()) {
 		return false
 	}
 	var r engine.Reaction
@@ -353,5 +350,8 @@ func (in *injector) expire(session int64, late time.Duration) bool {
 		r, ok = s.engine.Expire(session, now)
 	}
 	s.deliver(r)
+	if ok {
+		s.endSession(session)
+	}
 	return ok
 }

@@ -135,6 +135,7 @@ func (s *Server) ExpireSession(id int64) error {
 		return fmt.Errorf("fakezk: expire session 0x%x: no such session", id)
 	}
 	s.deliver(reaction)
+	s.endSession(id)
 	s.schedule()
 	return nil
 }

@@ -18,8 +18,8 @@ import (
 // ErrStopped is the error of dialing a stopped Server.
 var ErrStopped = errors.New("fakezk: server is stopped")
 
-// Server is an in-memory ZooKeeper, or an ensemble of several servers, that runs in real time, or in the virtual
-// time of the testing/synctest bubble in which it was made. Its methods may be
+// Server is an in-memory ZooKeeper, or an ensemble of several servers, that runs in real time, or
+// in the virtual time of the testing/synctest bubble in which it was made. Its methods may be
 // called from any goroutine. Use Start in tests and New elsewhere.
 type Server struct {
 	opts   Options
@@ -135,6 +135,9 @@ func (s *Server) open(server int, from peer, k sink) (*serverLink, error) {
 	defer s.mu.Unlock()
 	if s.closed || s.ensemble.halted() || s.ensemble.stopped[server] {
 		return nil, ErrStopped
+	}
+	if time.Now().Before(s.ensemble.servesAt) {
+		return nil, syscall.ECONNREFUSED
 	}
 	if s.inject != nil {
 		refused, actions := s.inject.net.Refuses(0, server, s.inject.now())

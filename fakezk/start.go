@@ -55,7 +55,8 @@ func Start(t TB, opts ...Options) *Server {
 }
 
 // Listen accepts TCP connections on a free port of 127.0.0.1 until the test ends, and returns the
-// address. An ensemble has an address for each server, with commas between. Time is real there: inside a testing/synctest bubble the test fails.
+// address. An ensemble has an address for each server, with commas between. Time is real there:
+// inside a testing/synctest bubble the test fails.
 func (s *Server) Listen(t TB) (address string) {
 	t.Helper()
 	if callersBubble() != "" {

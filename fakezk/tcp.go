@@ -10,15 +10,18 @@ import (
 )
 
 // Serve accepts TCP connections until the listener or the server is closed. The server closes the
-// listener when it is closed itself. Any ZooKeeper client, in any language, can connect; l may also
-// be a TLS listener. A server that is closed already closes l and returns ErrStopped. The servers
-// of an ensemble have a listener each, in the order of their numbers: Serve returns when all are
-// closed, and closes the others when one fails.
+// listener when it is closed itself. Any ZooKeeper client, in any language, can connect; it may be
+// a TLS listener. A server that is closed already closes it and returns ErrStopped.
+//
+// The servers of an ensemble have a listener each, in the order of their numbers. Serve returns
+// when all are closed, and closes the others when one fails. With another number of listeners than
+// of servers it closes them and returns an error.
 //
 // That the process has no file descriptor left is no reason to end: as a real
 // server, it pauses 10 ms and accepts again.
 func (s *Server) Serve(l ...net.Listener) error {
 	if len(l) != s.opts.Servers {
+		closeAll(l)
 		return fmt.Errorf("fakezk: serve: %d listeners for %d servers", len(l), s.opts.Servers)
 	}
 	ends := make(chan error, len(l))

@@ -247,6 +247,7 @@ func (l *loading) make(txn state.Txn, nodes []view.NodeSpec) {
 	if l.acl != nil {
 		l.server.mustSubmit(l.acl, l.now)
 	}
+	l.server.catchUp()
 	store := l.server.engine.Store()
 	for i := range nodes {
 		if n, _ := store.Node(nodes[i].Path); n.Created < nodes[i].Next {

@@ -8,7 +8,7 @@ import (
 // maxFirstZxid leaves zxids enough for any server's life.
 const maxFirstZxid = math.MaxInt64 / 2
 
-// LastZxid is the zxid of the last transaction, 0 on a fresh server. Asked after
+// LastZxid is the zxid of the last transaction, 0 on a fresh single server. Asked after
 // Snapshot, it is no smaller than that of anything in the snapshot.
 func (s *Server) LastZxid() int64 {
 	s.mu.Lock()
@@ -26,6 +26,7 @@ func (s *Server) AdvanceZxid(zxid int64) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.catchUp()
 	s.engine.SkipTo(zxid)
 	return nil
 }

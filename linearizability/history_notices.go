@@ -63,8 +63,8 @@ func (h History) pausedAt(client string, at time.Duration) bool {
 }
 
 // undisturbed returns the time from which on the client of a returned call was connected in one
-// session, as far as it knew, and not paused. At the earliest it is the time of the call, and the time of the
-// return if the client was disconnected then.
+// session, as far as it knew, and not paused. At the earliest it is the time of the call, and the
+// time of the return if the client was disconnected then.
 func (h History) undisturbed(op Op, log serverLog) time.Duration {
 	if h.cutOff(op.Client, op.ReturnTime) {
 		return op.ReturnTime

@@ -30,7 +30,8 @@ type Lock struct {
 	// has leases beside the lock that guards them. Empty means Path.
 	Nodes string
 	// Handles: a client may have several handles, which exclude each other as those of different
-	// clients do. It tells them apart by the input of its calls. Missing tokens are not judged.
+	// clients do. It tells them apart by the input of its calls. Missing tokens are not judged, nor
+	// is the order between handles of one client.
 	Handles bool
 	// Fair: the lock is granted in the order in which the znodes of the waiters were created.
 	Fair bool

@@ -98,7 +98,7 @@ const (
 
 	// Lag: the server of the client applies no change for a while, and answers reads as before. If
 	// it is the leader, the other servers do not. A write or a sync through a server that lags is
-	// answered when it has caught up.
+	// answered when it has caught up; on a fakezk.Server it catches up at once, and lags again.
 	Lag Kind = "lag"
 	// FailoverLose: the leader goes down for a while before the request is applied, which is lost.
 	// Every connection is reset, and dials fail until another leader is elected.

@@ -193,10 +193,10 @@ func (s *simulation) setUp() {
 			panic(err)
 		}
 	}
+	s.followAll()
 	for path, next := range s.world.Next {
 		s.engine.SetCreated(path, next)
 	}
-	s.followAll()
 	for i, actor := range s.world.Clients {
 		c := s.newClient(actor)
 		s.running++

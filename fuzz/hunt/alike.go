@@ -16,15 +16,8 @@ import (
 func Alike(a, b *scenario.Outcome) bool { return shape(a) == shape(b) && sameMaker(a, b) }
 
 // sameMaker reports whether the znodes that two violations blame were made at the same place in the
-// code, as far as it is known.
-func sameMaker(a, b *scenario.Outcome) bool {
-	one := a.Maker()
-	if one == "" {
-		return true
-	}
-	other := b.Maker()
-	return other == "" || one == other
-}
+// code. A place that is not known is another one.
+func sameMaker(a, b *scenario.Outcome) bool { return a.Maker() == b.Maker() }
 
 // bugOf is equal for violations that are alike.
 func bugOf(o *scenario.Outcome) string { return shape(o) + "\n" + o.Maker() }

@@ -25,6 +25,7 @@ type pursuit struct {
 	met      bugs      // the findings
 	known    bugs      // violations that do not count
 	chosen   []Strategy
+	kept     map[uint64]bool // behaviours in all legs
 
 	leg // under way
 }
@@ -64,7 +65,7 @@ type trial struct {
 func newPursuit(h Hunt, chosen []Strategy) *pursuit {
 	p := &pursuit{
 		Hunt: h, found: newFound(h.Workload), enough: max(1, h.Findings), met: bugs{},
-		known: bugs{}, chosen: chosen,
+		known: bugs{}, chosen: chosen, kept: map[uint64]bool{},
 	}
 	p.legRuns = cmp.Or(h.legRuns, defaultLegRuns)
 	for _, o := range h.Known {
@@ -206,7 +207,7 @@ func (p *pursuit) play(ctx context.Context, trials []trial) error {
 func (p *pursuit) take(t trial, r played) error {
 	f, o := p.found, r.outcome
 	runs := p.count(t, r)
-	fresh := p.note(o)
+	fresh, news := p.note(o)
 	for _, s := range p.searchers {
 		s.learn(o, s.name == t.by, fresh)
 	}
@@ -222,7 +223,7 @@ func (p *pursuit) take(t trial, r played) error {
 	if p.Progress != nil {
 		p.Progress(f)
 	}
-	if fresh > 0 && p.Keep != nil && t.by != fromCorpus {
+	if news && p.Keep != nil && t.by != fromCorpus {
 		return p.Keep(o)
 	}
 	return nil
@@ -288,16 +289,19 @@ func (p *pursuit) ends(o *scenario.Outcome) bool {
 	return p.Counts != nil || len(p.Properties) > 0 || !Minor(o)
 }
 
-// note counts the new behaviours of an outcome.
-func (p *pursuit) note(o *scenario.Outcome) (fresh int) {
+// note counts the behaviours of an outcome that are new in the leg, and reports whether one is new
+// in the hunt.
+func (p *pursuit) note(o *scenario.Outcome) (fresh int, news bool) {
 	p.traces[traceOf(o)] = true
 	for _, b := range behaviours(o) {
 		if !p.shown[b] {
 			p.shown[b] = true
 			fresh++
 		}
+		news = news || !p.kept[b]
+		p.kept[b] = true
 	}
 	p.found.Traces = p.before.Traces + len(p.traces)
 	p.found.Behaviours = p.before.Behaviours + len(p.shown)
-	return fresh
+	return fresh, news
 }

@@ -16,7 +16,8 @@ type Sweep struct {
 	// Base is the fault-free run from which the points were taken.
 	Base *scenario.Outcome
 	// Total counts the fault points there are, and Points those tried, fewer if the sweep was
-	// interrupted or is a Part. Survived counts those without a violation and without an unknown verdict.
+	// interrupted or is a Part. Survived counts those without a violation and without an unknown
+	// verdict.
 	Total, Points, Survived int
 	// Violated counts the points with a violation. Undecided counts those without one, but with an
 	// unknown verdict.
@@ -148,18 +149,18 @@ type sweepPoints struct {
 
 // keep keeps the result of the i-th point, and reports whether the sweep goes on.
 func (p *sweepPoints) keep(i int, r played) (goOn bool) {
+	o, bug := r.outcome, ""
+	if r.err == nil && o.Status() == linearizability.Violated {
+		bug = bugOf(o) // which may run it once more
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.results[i].err = r.err; r.err != nil {
 		return false
 	}
-	o := r.outcome
 	kept := pointResult{
 		played: true, last: p.last(o), missed: len(o.Result.Missed) > 0, judged: judged(o),
-		status: o.Status(), reached: o.Reached,
-	}
-	if kept.status == linearizability.Violated {
-		kept.bug = bugOf(o)
+		status: o.Status(), reached: o.Reached, bug: bug,
 	}
 	first, known := p.first[kept.bug]
 	if kept.status != linearizability.OK && (!known || i < first) {

@@ -194,7 +194,7 @@ func loadPlainer(test string) (list []plainerPlan, err error) {
 		return nil, err
 	}
 	beside := strings.TrimSuffix(givenFile(), ".fail") + ".plan"
-	if _, err := os.Stat(beside); err == nil && !slices.Contains(names, beside) {
+	if _, err := os.Stat(beside); err == nil && givenFile() != "" && !slices.Contains(names, beside) {
 		names = append(names, beside)
 	}
 	for _, name := range names {

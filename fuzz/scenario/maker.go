@@ -38,7 +38,8 @@ func (o *Outcome) createOf(znode string) (request trace.RequestPoint, ok bool) {
 		}
 	}
 	for _, r := range o.Result.Requests {
-		if r.Client == made.Client && r.Step <= made.Step && (isCreate(r.Op) || r.Op == "multi") {
+		makes := isCreate(r.Op) && strings.HasPrefix(znode, r.Path) || r.Op == "multi"
+		if makes && r.Client == made.Client && r.Step <= made.Step {
 			request, ok = r, true
 		}
 	}

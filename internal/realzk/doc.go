@@ -4,8 +4,8 @@
 //	server := realzk.Start(t, realzk.Options{}) // gone when the test ends
 //	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second)
 //
-// [StartEnsemble] starts several servers. A program uses [Launch] and [Server.Stop] instead. A server answers half a
-// second after it was started.
+// [StartEnsemble] starts several servers. A program uses [Launch] and [Server.Stop] instead. A
+// server answers half a second after it was started.
 //
 // # Requirements
 //

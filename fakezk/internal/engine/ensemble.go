@@ -69,18 +69,18 @@ func (e *Engine) Elect(server int, now time.Time) Reaction {
 	return reaction
 }
 
-// SetCreated sets the number of the next sequential child of a node, at every server.
+// SetCreated sets the number of the next sequential child of a node, at every server. No server may
+// be behind.
 func (e *Engine) SetCreated(path string, next int32) {
 	for _, r := range e.replicas {
-		e.catchUp(r)
 		r.store.SetCreated(path, next)
 	}
 }
 
-// SkipTo makes the next transaction's zxid greater than a given one, unless it would be anyway.
+// SkipTo makes the next transaction's zxid greater than a given one, unless it would be anyway. No
+// server may be behind.
 func (e *Engine) SkipTo(zxid int64) {
 	for _, r := range e.replicas {
-		e.catchUp(r)
 		r.store.SkipTo(zxid)
 	}
 }
