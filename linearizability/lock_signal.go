@@ -70,7 +70,7 @@ func closesAt(history History, h *hold, step int64) bool {
 // SignalWithin, and got no signal in that time.
 func missingSignal(t lockTable, h *hold) (v Verdict, bad bool) {
 	expired, knew := t.history.notice(h.lock.Client, h.lock.Return, SessionExpired)
-	if t.claims.SignalWithin <= 0 || !knew {
+	if t.claims.SignalWithin <= 0 || !knew || expired.Kind == Died {
 		return Verdict{}, false
 	}
 	if end, _ := t.log.sessionEnd(h.owner.Session); t.log.known && end > expired.Step {
@@ -79,6 +79,9 @@ func missingSignal(t lockTable, h *hold) (v Verdict, bad bool) {
 	until, untilStep := t.history.EndTime, t.history.End+1
 	if h.unlock != nil {
 		until, untilStep = h.unlock.CallTime, h.unlock.Call
+	}
+	if died, dead := t.history.notice(h.lock.Client, expired.Step, Died); dead {
+		until, untilStep = min(until, died.Time), min(untilStep, died.Step)
 	}
 	deadline := expired.Time + t.claims.SignalWithin
 	if expired.Step >= untilStep || until <= deadline {

@@ -22,6 +22,7 @@ func TestSignalsOfLoss(t *testing.T) {
 	}
 	lost := func(f *fixture) { f.told("a", LockLost) }
 	unlocks := func(f *fixture) { f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{}) }
+	dies := func(f *fixture) { f.told("a", Died) }
 	told := func(kinds ...NoticeKind) func(f *fixture) {
 		return func(f *fixture) {
 			f.lock("a", 1, node("a", 0))
@@ -66,6 +67,17 @@ func TestSignalsOfLoss(t *testing.T) {
 			says:  "a's session expired at step 5 while it held the lock",
 			build: expired(3, unlocks)},
 		{name: "unlocked before it had to come", opts: signals, build: expired(2, unlocks)},
+		{name: "died before it had to come", opts: signals, build: expired(2, dies)},
+		{name: "died before it knew", opts: signals, build: func(f *fixture) {
+			f.lock("a", 1, node("a", 0))
+			f.expires(1)
+			f.told("a", Died)
+			for range 9 {
+				f.next()
+			}
+		}},
+		{name: "died too late", opts: signals, bad: Belief,
+			says: "the lock's signal of loss did not come within 3ms", build: expired(4, dies)},
 		{name: "never, and nobody asked", opts: Lock{Signals: true}, build: expired(9, unlocks)},
 		{name: "late news of an earlier session", opts: signals, build: func(f *fixture) {
 			f.expires(9)

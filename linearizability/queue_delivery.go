@@ -83,7 +83,7 @@ func lostByLog(t queueTable, e *element, _ *Leftovers) (m misdelivery, lost bool
 	text := fmt.Sprintf("element %s, offered by %s, is lost: ", e.value, e.offer.Client)
 	r, _ := t.removalOf(last)
 	switch {
-	case r.by != nil && t.history.diedIn(*r.by): // the element died with the process
+	case t.diedWith(last):
 		return misdelivery{}, false
 	case r.by != nil && r.by.Outcome == OpUnknown:
 		text += fmt.Sprintf("%s removed %s at step %d, but its reply was lost, "+
@@ -100,6 +100,15 @@ func lostByLog(t queueTable, e *element, _ *Leftovers) (m misdelivery, lost bool
 			cmp.Or(last.remover, "the server"), last.path, last.deleted)
 	}
 	return misdelivery{e.value, text, []int64{e.offer.Call, last.created, last.deleted}}, true
+}
+
+// diedWith reports whether a process may have died in the call that removed an element. Several
+// goroutines of a client can be in such calls, and the log does not tell them apart.
+func (t queueTable) diedWith(z *znode) bool {
+	return slices.ContainsFunc(t.history.Ops, func(op Op) bool {
+		return isTake(&op) && op.Client == z.remover && op.Call <= z.deleted &&
+			t.history.diedIn(op)
+	})
 }
 
 // lostByClients finds out from leftovers and results whether an element is lost.

@@ -50,6 +50,22 @@ func (s *simulation) respawn(old *Client) {
 	go s.script(c)
 }
 
+// mournedUntil is when all servers know that the sessions of dead processes have ended. It is late
+// if the leader has been down, which restarts their timers.
+func (s *simulation) mournedUntil() (until time.Duration) {
+	for _, c := range s.clients {
+		if !c.dead.Load() {
+			continue
+		}
+		for _, session := range s.engine.Sessions() {
+			if c.sessions[session.ID] {
+				until = max(until, session.ExpiresAt.Sub(s.start)+time.Second)
+			}
+		}
+	}
+	return until
+}
+
 // rests stops a goroutine of a process that has died, until the World ends.
 func (c *Client) rests() {
 	if c.dead.Load() && !c.sim.closing.Load() {

@@ -34,6 +34,21 @@ func TestACrashLeavesTheSession(t *testing.T) {
 	}
 }
 
+// TestNoSessionOfADeadProcessIsThereAtRest, though the server has been down and has restarted its
+// timer.
+func TestNoSessionOfADeadProcessIsThereAtRest(t *testing.T) {
+	p := performIn(t, World{SessionTimeout: 4 * time.Second}, `
+		restart 30s at=100ms
+		crash client=a at=200ms`, func(s *stage) {
+		s.create("/e", zk.FlagEphemeral)
+		_ = s.Sleep(s.ctx, time.Second)
+	})
+	p.notice(t, "a", trace.Died, 1)
+	if len(p.Sessions)+len(p.Nodes) != 1 { // the node is /
+		t.Errorf("at rest: sessions %v, nodes %v", p.Sessions, p.Nodes)
+	}
+}
+
 // TestANewProcessHasItsOwnSession and no memory of the dead one.
 func TestANewProcessHasItsOwnSession(t *testing.T) {
 	p := perform(t, "respawn 2s client=a op=create path=/x request=1", func(s *stage) {

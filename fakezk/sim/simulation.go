@@ -130,7 +130,8 @@ func (s *simulation) run() {
 	s.playOvertime()
 	s.noteBusy()
 	s.heal()
-	s.loop(max(s.now(), s.heldUntil())+s.world.Settle, func() bool { return false })
+	rest := max(s.now(), s.heldUntil()) + s.world.Settle
+	s.loop(max(rest, s.mournedUntil()), func() bool { return false })
 	s.noteAtRest()
 	s.tearDown(cancel)
 	for _, c := range s.clients {

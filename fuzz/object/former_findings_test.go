@@ -65,6 +65,18 @@ func TestFormerFindings(t *testing.T) {
 		{"a process rests again although the one before, which has died, has rested",
 			"counter", "recipes.Counter", scenario.Script{Clients: 2, Rounds: 2, Goroutines: 2}, 7,
 			[]string{"respawn 10ms client=b op=delete request=3"}},
+		{"a dead process leaves a lock to a server that is down, which restarts the session's timer",
+			"lock", "recipes.HerdLock", scenario.Script{Clients: 2, Rounds: 1}, 1, []string{
+				"crash client=a op=multi request=1", "crash client=b at=50ms",
+				"restart 10s client=a at=30ms",
+			}},
+		{"a process dies before it learns that its session has ended, and gives no signal",
+			"rwlock", "recipes.RWLock", scenario.Script{Clients: 2, Rounds: 1}, 1, []string{
+				"crash client=b at=35ms", "expire client=b op=delete request=1",
+			}},
+		{"a process dies in three takes, of which one has removed an element",
+			"queue", "recipes.Queue", scenario.Script{Clients: 1, Rounds: 1, Goroutines: 3}, 2,
+			[]string{"crash client=a op=delete request=5"}},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			o := run(t, scenario.Scenario{
