@@ -31,6 +31,9 @@ func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}
 	}
 	own.unordered = true
 	err = own.create(ctx, r, nil)
+	if err == nil && own.vanished {
+		err = ErrMemberLost
+	}
 	if err == nil {
 		var m *member
 		m, err = b.await(ctx, r, own)

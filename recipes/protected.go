@@ -25,6 +25,7 @@ type protected struct {
 	path     string // once known
 	epoch    epoch  // at the time of creation
 	doubtful bool   // a creation with unknown outcome has happened
+	vanished bool   // a node may have gone with its session, and another was made
 }
 
 // newProtected chooses a name for an ephemeral node in dir.
@@ -142,7 +143,7 @@ func (p *protected) adopt(ctx context.Context, r *requests) error {
 	case err != nil:
 		return err
 	case len(names) == 0 && p.path == "":
-		p.doubtful = false
+		p.doubtful, p.vanished = false, p.vanished || p.epoch.check() != nil
 		return nil
 	case len(names) != 1:
 		p.doubtful = true

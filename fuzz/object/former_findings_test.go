@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestFormerFindings: scenarios that long hunts in right recipes have found. All but two were
+// TestFormerFindings: scenarios that long hunts in right recipes have found. All but three were
 // faults of a judge, of a workload or of the World.
 func TestFormerFindings(t *testing.T) {
 	t.Parallel()
@@ -73,6 +73,11 @@ func TestFormerFindings(t *testing.T) {
 		{"a process dies before it learns that its session has ended, and gives no signal",
 			"rwlock", "recipes.RWLock", scenario.Script{Clients: 2, Rounds: 1}, 1, []string{
 				"crash client=b at=35ms", "expire client=b op=delete request=1",
+			}},
+		{"a member's node goes with its session before the member knows of the node",
+			"double-barrier", "recipes.DoubleBarrier", scenario.Script{Clients: 2, Rounds: 1}, 10,
+			[]string{
+				"drop-reply client=a op=create request=3", "expire client=a op=sync request=1",
 			}},
 		{"a process dies in three takes, of which one has removed an element",
 			"queue", "recipes.Queue", scenario.Script{Clients: 1, Rounds: 1, Goroutines: 3}, 2,
