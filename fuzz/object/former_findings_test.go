@@ -79,6 +79,10 @@ func TestFormerFindings(t *testing.T) {
 			[]string{
 				"drop-reply client=a op=create request=3", "expire client=a op=sync request=1",
 			}},
+		{"a new leader looks for empty containers after the end",
+			"registry", "recipes.ServiceRegistry",
+			scenario.Script{Clients: 1, Rounds: 1, Servers: 3}, 1,
+			[]string{"failover-lose 10ms client=a op=sync request=9"}},
 		{"a process dies in three takes, of which one has removed an element",
 			"queue", "recipes.Queue", scenario.Script{Clients: 1, Rounds: 1, Goroutines: 3}, 2,
 			[]string{"crash client=a op=delete request=5"}},

@@ -21,12 +21,13 @@ func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
 
 // mayStay lists the patterns of znodes that may be left at rest. Among them are the services in
 // which the server has not looked for empty containers since they lost their last instance. The
-// server looks once a minute, counted from its last restart, so that the next look may come after
+// leader looks once a minute, counted from its last start, so that the next look may come after
 // the end.
 func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
 	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
 	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
-		return f.Kind == fault.Restart
+		return f.Kind == fault.Restart || f.Kind == fault.FailoverLose ||
+			f.Kind == fault.FailoverKeep
 	})
 	for _, service := range services {
 		dir := c.Path + "/" + service
