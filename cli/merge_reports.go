@@ -10,7 +10,6 @@ import (
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 func (j *sweepJSON) of() (shard, work string)   { return j.Shard, j.Work }
@@ -82,7 +81,7 @@ func (f foundJSON) sameBug(other foundJSON) bool { return f.Bug == other.Bug }
 
 // rank is greater for violations that do less harm.
 func rank(f foundJSON) int {
-	if f.Property == linearizability.Orphans || f.Property == linearizability.Herd {
+	if hunt.Minor(f.Property) {
 		return 1
 	}
 	return 0

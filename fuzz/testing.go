@@ -83,7 +83,7 @@ func runSweep(t TB, s scenario.Scenario) *hunt.Sweep {
 		t.Fatalf("zksim: sweep: %v", err)
 	}
 	if len(sweep.Violations) > 0 {
-		if first := sweep.Violations[0].First; first == sweep.Base || !hunt.Minor(first) {
+		if first := sweep.Violations[0].First; first == sweep.Base || !hunt.Minor(first.Property()) {
 			fail(ctx, t, first)
 		}
 	} else if err := sweep.CheckJudged(); err != nil {
@@ -105,7 +105,7 @@ func runHunt(t TB, s scenario.Scenario, sweep *hunt.Sweep) *hunt.Found {
 	switch {
 	case err != nil:
 		t.Fatalf("zksim: %v", err)
-	case len(sweep.Violations) > 0 && (found.First() == nil || hunt.Minor(found.First())):
+	case len(sweep.Violations) > 0 && (found.First() == nil || hunt.Minor(found.First().Property())):
 		fail(ctx, t, sweep.Violations[0].First, found.Divergences...)
 	case found.First() != nil:
 		fail(ctx, t, found.First(), found.Divergences...)

@@ -57,10 +57,10 @@ func (b bugs) add(o *scenario.Outcome) {
 	b[found].places = append(b[found].places, o)
 }
 
-// Minor reports whether a violation does less harm than others: something is left over, or too
-// many clients wake up. Such a violation does not end a hunt, and others are shown before it.
-func Minor(o *scenario.Outcome) bool {
-	return o.Property() == linearizability.Orphans || o.Property() == linearizability.Herd
+// Minor reports whether violations of a property do less harm than others: something is left over,
+// or too many clients wake up. Such a violation does not end a hunt, and others are shown before it.
+func Minor(property string) bool {
+	return property == linearizability.Orphans || property == linearizability.Herd
 }
 
 // shape is the property and the summary of a violation without all that differs between two
@@ -102,7 +102,7 @@ var (
 // gravestFirst sorts what a search has found: minor violations come last.
 func gravestFirst[V any](list []V, outcome func(V) *scenario.Outcome) {
 	rank := func(v V) int {
-		if Minor(outcome(v)) {
+		if Minor(outcome(v).Property()) {
 			return 1
 		}
 		return 0

@@ -286,7 +286,7 @@ func (p *pursuit) surely(o *scenario.Outcome) bool {
 
 // ends reports whether a violation may end the hunt: all do if the caller chooses what counts.
 func (p *pursuit) ends(o *scenario.Outcome) bool {
-	return p.Counts != nil || len(p.Properties) > 0 || !Minor(o)
+	return p.Counts != nil || len(p.Properties) > 0 || !Minor(o.Property())
 }
 
 // note counts the behaviours of an outcome that are new in the leg, and reports whether one is new

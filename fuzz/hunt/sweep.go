@@ -64,7 +64,7 @@ func RunSweep(
 // object violates something at most points, and each such run takes long.
 func FirstOfSweep(ctx context.Context, s scenario.Scenario, part Part) (*Sweep, error) {
 	return runSweep(ctx, s, part, nil, func(o *scenario.Outcome) bool {
-		return froze(o) || o.Status() == linearizability.Violated && !Minor(o)
+		return froze(o) || o.Status() == linearizability.Violated && !Minor(o.Property())
 	})
 }
 
