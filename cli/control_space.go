@@ -117,7 +117,8 @@ func (s *spaces) start(name string) (*space, error) {
 	}
 	s.all[name] = made
 	s.served.Go(func() {
-		if err := made.Serve(withTLS(listeners, s.tls)...); err != nil && !errors.Is(err, fakezk.ErrStopped) {
+		err := made.Serve(withTLS(listeners, s.tls)...)
+		if err != nil && !errors.Is(err, fakezk.ErrStopped) {
 			s.failed(name, err)
 		}
 	})

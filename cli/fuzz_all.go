@@ -72,7 +72,9 @@ func (c *fuzzCommand) runAll(a *app) error {
 // names of the others.
 func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, huntsJSON, error) {
 	var scenarios []scenario.Scenario
-	total := huntsJSON{Shard: c.Shard.String(), Work: c.work(), Hunts: []fuzzJSON{}, LeftOut: []string{}}
+	total := huntsJSON{
+		Shard: c.Shard.String(), Work: c.work(), Hunts: []fuzzJSON{}, LeftOut: []string{},
+	}
 	if c.CheckDeterminism {
 		total.Divergences = new(int)
 	}

@@ -219,8 +219,9 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 		return foundJSON{}, err
 	}
 	found := foundJSON{
-		Property: small.Property(), Bug: v.Bug, First: &v.Number, Points: len(v.Faults), Minimal: show.OutcomeOf(small),
-		Maker: small.Maker(), Unfinished: a.ctx.Err() != nil,
+		Property: small.Property(), Bug: v.Bug, First: &v.Number, Points: len(v.Faults),
+		Minimal: show.OutcomeOf(small),
+		Maker:   small.Maker(), Unfinished: a.ctx.Err() != nil,
 	}
 	unsteady := unsteadiness(small)
 	found.Unsteady = unsteady != nil

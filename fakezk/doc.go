@@ -57,10 +57,10 @@
 //	server.Inject(fault.Fault{Kind: fault.Lag, Server: 2, For: time.Minute, At: time.Millisecond})
 //
 // From then on the client reads old data and sees nodes of sessions that have ended. When it writes
-// or calls Sync, the server catches up with what has happened until then. A server that is behind refuses a client that has seen more.
-// [Server.Stop] and [Server.Restart] take numbers of servers. When the leader ([Server.Leader])
-// goes, another server leads at once, and all connections are closed. Without a majority no server
-// serves.
+// or calls Sync, the server catches up with what has happened until then. A server that is behind
+// refuses a client that has seen more. [Server.Stop] and [Server.Restart] take numbers of servers.
+// When the leader ([Server.Leader]) goes, another server leads at once, and all connections are
+// closed. Without a majority no server serves.
 //
 // # The race detector
 //

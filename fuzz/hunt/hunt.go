@@ -40,9 +40,10 @@ type Hunt struct {
 	// Strategies are names out of [Strategies]; none means all of them, each with its share.
 	Strategies []string
 	// Corpus holds scenarios to play first, in their order, for instance those that an earlier hunt
-	// has kept. The first leg plays all of them, whatever Runs and For are. The proposals of the strategies
-	// depend on the Corpus as well as on the Seed, so that a resumed hunt tries other scenarios.
-	// After a hunt that added nothing to its corpus, the next one with the same Seed is the same.
+	// has kept. The first leg plays all of them, whatever Runs and For are. The proposals of the
+	// strategies depend on the Corpus as well as on the Seed, so that a resumed hunt tries other
+	// scenarios. After a hunt that added nothing to its corpus, the next one with the same Seed is
+	// the same.
 	Corpus []scenario.Scenario
 	// Properties are the names of the properties that count; none means all. Only the first
 	// property that a run violates counts; see [scenario.Outcome.Property].

@@ -13,8 +13,8 @@ import (
 // pairs tries two faults at once: all pairs of a small workload, otherwise pairs at random. A fault
 // causes retries, which the run without faults does not have. Therefore every other proposal has a
 // second fault in the wake of a single one that some strategy has tried, once for each two
-// operations, kinds and places. The retry of a request that the first fault has lost comes first: there the
-// second one loses it again, or begins an outage, for less than a session and for more.
+// operations, kinds and places. The retry of a request that the first fault has lost comes first:
+// there the second one loses it again, or begins an outage, for less than a session and for more.
 type pairs struct {
 	terrain terrain
 	points  []fault.Fault
