@@ -205,16 +205,13 @@ func (s *Server) untilQuorum() time.Duration {
 		}
 	}
 	slices.Sort(back)
-	return back[min(len(back)-1, s.opts.Servers/2)]
+	return back[s.opts.Servers/2]
 }
 
 // lags keeps a server, or all followers if it leads, from applying changes.
 func (s *Server) lags(server int, until time.Duration) {
-	leader := s.engine.Leader()
-	for follower := range s.opts.Servers {
-		if follower != leader && (follower == server || server == leader) {
-			s.inject.lagging[follower] = max(s.inject.lagging[follower], until)
-		}
+	for _, follower := range s.engine.Lagging(server) {
+		s.inject.lagging[follower] = max(s.inject.lagging[follower], until)
 	}
 }
 
@@ -243,6 +240,9 @@ func (s *Server) followAt(server int) {
 // endSession closes the connection of a session that has ended, if its server lags and does not
 // know of the end.
 func (s *Server) endSession(session int64) {
+	if s.opts.Servers == 1 {
+		return // it has closed the connection itself
+	}
 	for _, l := range s.linksOf(nil) {
 		if l.session == session && s.links[l.id] != nil {
 			s.hangUp(l)

@@ -89,12 +89,9 @@ func (s *simulation) followAll() {
 
 // lags keeps a server, or all followers if it leads, from applying changes.
 func (s *simulation) lags(a carry.Action) {
-	for server := range s.world.servers() {
-		if leader := s.engine.Leader(); server != leader &&
-			(server == a.Server || a.Server == leader) {
-			s.log("server", "%s lags for %s", serverName(server), a.Fault.For)
-			s.lagging[server] = max(s.lagging[server], a.At)
-		}
+	for _, server := range s.engine.Lagging(a.Server) {
+		s.log("server", "%s lags for %s", serverName(server), a.Fault.For)
+		s.lagging[server] = max(s.lagging[server], a.At)
 	}
 }
 

@@ -38,6 +38,8 @@ type SessionView struct {
 	Timeout time.Duration
 	// Conn is its connection, 0 if it has none now.
 	Conn ConnID
+	// Server is the number of the server of this connection, -1 without one.
+	Server int
 	// ExpiresAt is the end of the tick in which it expires without further requests.
 	ExpiresAt time.Time
 	// Ended says that the session is refused, although its ephemerals still exist.
@@ -50,11 +52,19 @@ func (e *Engine) Sessions() []SessionView {
 	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
 		s := e.sessions[id]
 		views = append(views, SessionView{
-			ID: id, Timeout: msDuration(s.timeoutMs), Conn: s.conn.connID(),
+			ID: id, Timeout: msDuration(s.timeoutMs), Conn: s.conn.connID(), Server: e.serverOf(s.conn),
 			ExpiresAt: time.UnixMilli(s.expiresAt), Ended: s.ended,
 		})
 	}
 	return views
+}
+
+// serverOf is the number of the server of a connection, -1 for a nil connection.
+func (e *Engine) serverOf(c *conn) int {
+	if c == nil {
+		return -1
+	}
+	return slices.Index(e.replicas, c.at)
 }
 
 func msDuration(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
@@ -101,7 +111,7 @@ func (e *Engine) Conns() []ConnView {
 
 func (e *Engine) viewConn(c *conn) ConnView {
 	v := ConnView{
-		ID: c.id, Server: slices.Index(e.replicas, c.at), IP: c.ip, Timeout: msDuration(sessionlessMs), Opened: time.UnixMilli(c.opened),
+		ID: c.id, Server: e.serverOf(c), IP: c.ip, Timeout: msDuration(sessionlessMs), Opened: time.UnixMilli(c.opened),
 		Received: c.stats.Received, Sent: c.stats.Sent, Queued: c.queued,
 		EverWatched: c.dataWatches != nil, LastOp: c.stats.last.abbreviation(),
 		LastCxid: c.stats.lastCxid, LastZxid: c.stats.lastZxid,
@@ -140,6 +150,7 @@ type WatchView struct {
 	Child   bool
 	Mode    WatchMode
 	Conn    ConnID
+	Server  int // of the connection
 	Session int64
 }
 
@@ -147,19 +158,19 @@ type WatchView struct {
 // connection. A watch of addWatch is listed twice, as data and as child.
 func (e *Engine) Watches() []WatchView {
 	var views []WatchView
-	for _, r := range e.replicas {
-		views = r.watches.data.appendViews(views, false)
-		views = r.watches.child.appendViews(views, true)
+	for server, r := range e.replicas {
+		views = r.watches.data.appendViews(views, server, false)
+		views = r.watches.child.appendViews(views, server, true)
 	}
 	return views
 }
 
-func (t *watchTable) appendViews(views []WatchView, child bool) []WatchView {
+func (t *watchTable) appendViews(views []WatchView, server int, child bool) []WatchView {
 	for _, path := range slices.Sorted(maps.Keys(t.byPath)) {
 		for _, c := range t.byPath[path] {
 			views = append(views, WatchView{
 				Path: path, Child: child, Mode: (*t.modes(c))[path],
-				Conn: c.id, Session: c.sessionID(),
+				Conn: c.id, Server: server, Session: c.sessionID(),
 			})
 		}
 	}

@@ -80,12 +80,8 @@ func (s *Server) nodeCount() int { return s.Engine.StoreOf(s.Number).NodeCount()
 
 // watches are those of the connections to the server.
 func (s *Server) watches() []engine.WatchView {
-	at := map[engine.ConnID]int{}
-	for _, c := range s.Engine.Conns() {
-		at[c.ID] = c.Server
-	}
 	return slices.DeleteFunc(s.Engine.Watches(), func(w engine.WatchView) bool {
-		return at[w.Conn] != s.Number
+		return w.Server != s.Number
 	})
 }
 

@@ -47,13 +47,9 @@ func nodeOf(path string, v state.NodeView) view.Node {
 
 func Sessions(e *engine.Engine) []view.Session {
 	var sessions []view.Session
-	servers := map[engine.ConnID]int{}
-	for _, c := range e.Conns() {
-		servers[c.ID] = c.Server + 1
-	}
 	for _, v := range e.Sessions() {
 		sessions = append(sessions, view.Session{
-			ID: v.ID, Timeout: v.Timeout, Connected: v.Conn != 0, Server: servers[v.Conn],
+			ID: v.ID, Timeout: v.Timeout, Connected: v.Conn != 0, Server: v.Server + 1,
 			Ephemerals: slices.Sorted(slices.Values(e.Store().Ephemerals(v.ID))),
 		})
 	}
