@@ -12,22 +12,27 @@ import (
 func TestStalledRunsSayNothingOfPropertiesWithATimeLimit(t *testing.T) {
 	for _, test := range []struct {
 		stalled  time.Duration
+		busy     []string
 		property string
 		want     linearizability.Status
 	}{
-		{time.Second, linearizability.Liveness, linearizability.Unknown},
-		{time.Second, linearizability.Belief, linearizability.Unknown},
-		{time.Second, linearizability.Safety, linearizability.Violated},
-		{time.Second, linearizability.Delivery, linearizability.Violated},
-		{time.Millisecond, linearizability.Liveness, linearizability.Violated},
+		{time.Second, nil, linearizability.Liveness, linearizability.Unknown},
+		{time.Second, nil, linearizability.Belief, linearizability.Unknown},
+		{time.Second, nil, linearizability.Safety, linearizability.Violated},
+		{time.Second, nil, linearizability.Delivery, linearizability.Violated},
+		{time.Second, []string{"a"}, linearizability.Liveness, linearizability.Violated},
+		{time.Second, []string{"a"}, linearizability.Belief, linearizability.Unknown},
+		{10 * time.Second, []string{"a"}, linearizability.Liveness, linearizability.Unknown},
+		{time.Millisecond, nil, linearizability.Liveness, linearizability.Violated},
 	} {
-		o := &Outcome{Result: &trace.Result{Stalled: test.stalled}}
+		o := &Outcome{Result: &trace.Result{Stalled: test.stalled, Busy: test.busy}}
 		o.Report.Verdicts = []linearizability.Verdict{
 			{Property: test.property, Status: linearizability.Violated},
 		}
 		o.excuse()
 		if got := o.Status(); got != test.want {
-			t.Errorf("stalled for %s, %s is violated: %s", test.stalled, test.property, got)
+			t.Errorf("stalled for %s, busy %v, %s is violated: %s", test.stalled, test.busy,
+				test.property, got)
 		}
 	}
 }
