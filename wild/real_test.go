@@ -1,16 +1,20 @@
 package main
 
 import (
+	"maps"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	gost "github.com/dubbogo/gost/database/kv/zk"
 	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/realzk"
 	"github.com/zksim/zksim/internal/testrun"
-	"github.com/zksim/zksim/linearizability"
 )
 
 // onRealServer are the scenarios whose bug shows on a real ZooKeeper, too. The libraries are as
@@ -35,28 +39,15 @@ func TestScenariosShowOnARealServer(t *testing.T) {
 
 // showOnARealServer plays scenarios at a pace: the number of virtual seconds in a second.
 func showOnARealServer(t *testing.T, pace int, names []string) {
-	server := realzk.Start(t, realzk.Options{
-		TickTime: 2 * time.Second / time.Duration(pace),
-		Properties: map[string]string{
-			"zookeeper.DigestAuthenticationProvider.superDigest": realworld.SuperDigest,
-		},
-		JVMFlags: []string{"-Xmx64m"},
-	})
+	server := startReal(t, pace)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			file, err := saved.Load(filepath.Join("testdata", name+".yaml"),
-				scenario.Catalogue(libraries()).Find)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := load(t, name)
 			o, err := file.Scenario.RunReal(t.Context(), server, pace)
 			if err != nil {
 				t.Fatal(err)
 			}
-			// A real run may end before a client counts as stuck; then its znode is an orphan.
-			stuck := file.Property == linearizability.Liveness &&
-				o.Property() == linearizability.Orphans
-			if o.Property() != file.Property && !stuck {
+			if o.Property() != file.Property {
 				t.Errorf("%s %q; want a violation of %s: %s\n%s", o.Status(), o.Property(),
 					file.Property, o.Summary(), o.Story())
 			}
@@ -74,4 +65,73 @@ func showOnARealServer(t *testing.T, pace int, names []string) {
 			}
 		})
 	}
+}
+
+func startReal(t *testing.T, pace int) *realzk.Server {
+	t.Helper()
+	return realzk.Start(t, realzk.Options{
+		TickTime: 2 * time.Second / time.Duration(pace),
+		Properties: map[string]string{
+			"zookeeper.DigestAuthenticationProvider.superDigest": realworld.SuperDigest,
+		},
+		JVMFlags: []string{"-Xmx64m"},
+	})
+}
+
+func load(t *testing.T, name string) saved.File {
+	t.Helper()
+	file, err := saved.Load(filepath.Join("testdata", name+".yaml"),
+		scenario.Catalogue(libraries()).Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestGostSpinsOnARealServer: the handler of a closed client is never seen to wait; that of an open
+// one is the control. It is the last test, as the closed client's takes a processor from then on.
+func TestGostSpinsOnARealServer(t *testing.T) {
+	if !testrun.Full() {
+		t.Skip("it takes a processor; run it by: go test -C wild . -run Gost -full")
+	}
+	const pace = 8
+	server := startReal(t, pace)
+	open, err := gost.NewZookeeperClient("open", []string{server.Address()}, false,
+		gost.WithZkTimeOut(4*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(open.Close)
+	if n := neverWaits(".HandleZkEvent("); n != 0 {
+		t.Errorf("%d handlers spin before the run", n)
+	}
+	file := load(t, "gost-spins-after-close")
+	o, err := file.Scenario.RunReal(t.Context(), server, pace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Property() != "" {
+		t.Errorf("%s is violated besides: %s", o.Property(), o.Summary())
+	}
+	if n := neverWaits(".HandleZkEvent("); n != 1 {
+		t.Errorf("%d handlers spin after the run; want that of the closed client", n)
+	}
+}
+
+// neverWaits counts the goroutines in a function that are ready to run in each of many samples.
+func neverWaits(function string) int {
+	const samples = 100
+	ready := map[string]int{}
+	for range samples {
+		time.Sleep(time.Millisecond)
+		buf := make([]byte, 1<<20)
+		for stack := range trace.Stacks(string(buf[:runtime.Stack(buf, true)])) {
+			if strings.Contains(stack, function) && trace.ActivityOf(stack) == trace.Runs {
+				name, _, _ := strings.Cut(stack, "[")
+				ready[name]++
+			}
+		}
+	}
+	maps.DeleteFunc(ready, func(_ string, times int) bool { return times < samples })
+	return len(ready)
 }
