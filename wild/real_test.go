@@ -43,7 +43,7 @@ func showOnARealServer(t *testing.T, pace int, names []string) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			file := load(t, name)
-			o, err := file.Scenario.RunReal(t.Context(), server, pace)
+			o, err := file.Scenario.RunReal(t.Context(), []realworld.Server{server}, pace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func showOnARealServer(t *testing.T, pace int, names []string) {
 			}
 			control := file.Scenario
 			control.Plan = nil
-			o, err = control.RunReal(t.Context(), server, pace)
+			o, err = control.RunReal(t.Context(), []realworld.Server{server}, pace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +106,7 @@ func TestGostSpinsOnARealServer(t *testing.T) {
 		t.Errorf("%d handlers spin before the run", n)
 	}
 	file := load(t, "gost-spins-after-close")
-	o, err := file.Scenario.RunReal(t.Context(), server, pace)
+	o, err := file.Scenario.RunReal(t.Context(), []realworld.Server{server}, pace)
 	if err != nil {
 		t.Fatal(err)
 	}

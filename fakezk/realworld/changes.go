@@ -12,10 +12,10 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// changesBehind are the changes of the transaction log behind a zxid that concern
+// changesBehind are the changes of the transaction logs behind a zxid that concern
 // the run's sessions, each with its place in the trace.
 func (r *run) changesBehind(base int64) ([]placedChange, error) {
-	entries, err := txnlog.Read(r.world.Server.DataDir(), base)
+	entries, err := r.committed(base)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +39,25 @@ func (r *run) changesBehind(base int64) ([]placedChange, error) {
 		}
 	}
 	r.countNotified(list)
+	return list, nil
+}
+
+// committed are the entries behind a zxid that a majority of the servers has in its log. An entry of
+// a smaller number may be a proposal that was lost with a leader.
+func (r *run) committed(base int64) (list []proto.LogEntry, err error) {
+	have := map[int64]int{}
+	for _, server := range r.world.Servers {
+		entries, err := txnlog.Read(server.DataDir(), base)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			if have[e.Zxid]++; have[e.Zxid] == len(r.world.Servers)/2+1 {
+				list = append(list, e)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b proto.LogEntry) int { return cmp.Compare(a.Zxid, b.Zxid) })
 	return list, nil
 }
 

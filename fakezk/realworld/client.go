@@ -27,6 +27,7 @@ type Client struct {
 	dials   int
 	session int64      // the newest; 0 if the server refused to go on with it
 	conns   []*zk.Conn // every one, for the end
+	number  int        // of the next result of Connect, from 0
 	door    *door      // for the client's own code, if it has asked for it
 	done    bool       // the script has ended
 }
@@ -48,11 +49,10 @@ func (c *Client) Conn() *zk.Conn {
 // session events, as zk.Connect does. The World closes it at the end.
 func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	r := c.run
-	conn, events, err := zk.Connect([]string{proxyAddress}, r.real(r.world.SessionTimeout),
-		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) {
-			return c.dial(timeout)
-		}),
-		zk.WithHostProvider(&hosts{run: r}),
+	hosts := r.hostsFor(c)
+	conn, events, err := zk.Connect(r.addresses(), r.real(r.world.SessionTimeout),
+		zk.WithDialer(hosts.dial),
+		zk.WithHostProvider(hosts),
 		zk.WithLogger(zkclient.Quiet{}),
 		zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(buffer),
@@ -62,6 +62,7 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 		// only a wrong option of ours can do it
 		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err))
 	}
+	hosts.conn.Store(conn)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.conns = append(c.conns, conn)
@@ -117,15 +118,15 @@ func (c *Client) notice(ev zk.Event) {
 	}
 }
 
-// dial is the client's dialer.
-func (c *Client) dial(timeout time.Duration) (net.Conn, error) {
+// dial connects to a server.
+func (c *Client) dial(server int, timeout time.Duration) (net.Conn, error) {
 	r := c.run
 	r.mu.Lock()
 	c.dials++
 	number := c.dials
-	answer, _, actions := r.net.Dial(c.peer.ID, theServer, r.now())
+	answer, _, actions := r.net.Dial(c.peer.ID, server, r.now())
 	r.carryOut(actions)
-	down := r.down // which may last longer than it should
+	down := r.down[server] // which may last longer than it should
 	r.mu.Unlock()
 	switch {
 	case answer == carry.Hangs:
@@ -135,29 +136,13 @@ func (c *Client) dial(timeout time.Duration) (net.Conn, error) {
 		r.pause(r.ctx, carry.RefusalPause)
 		return nil, syscall.ECONNREFUSED
 	}
-	server, err := net.DialTimeout("tcp", r.world.Server.Address(), timeout)
+	conn, err := net.DialTimeout("tcp", r.world.Servers[server].Address(), timeout)
 	if err != nil {
 		r.pause(r.ctx, carry.RefusalPause)
 		return nil, err
 	}
-	return r.open(c, number, server), nil
+	return r.open(c, conn, server, number), nil
 }
 
 // dialPatience is how long a dial hangs, in virtual time.
 const dialPatience = time.Second
-
-// hosts offers the only server. The client pauses between dials only when the
-// end has come, as in a World.
-type hosts struct{ run *run }
-
-func (h *hosts) Init([]string) error { return nil }
-func (h *hosts) Len() int            { return 1 }
-func (h *hosts) Connected()          {}
-func (h *hosts) Next() (server string, retryStart bool) {
-	h.run.mu.Lock()
-	defer h.run.mu.Unlock()
-	return proxyAddress, h.run.closing
-}
-
-// proxyAddress is the address that clients dial.
-const proxyAddress = "127.0.0.1:2181"

@@ -1,9 +1,9 @@
-// Package realworld runs clients against a real ZooKeeper server, in real time, under the faults of
+// Package realworld runs clients against real ZooKeeper servers, in real time, under the faults of
 // package sim. Use it to confirm the result of a simulation.
 //
 //	w := realworld.World{
-//		Server:  server, // a running ZooKeeper for this test alone
-//		Pace:    4,      // four seconds of the World in one second of the clock
+//		Servers: []realworld.Server{server}, // a running ZooKeeper for this test alone
+//		Pace:    4,                          // four seconds of the World in one second of the clock
 //		Clients: []realworld.Actor{{Name: "a", Run: script}},
 //		Plan:    []fault.Fault{{Kind: fault.DropReply, Client: "a", Request: 5}},
 //	}

@@ -14,7 +14,8 @@ type door struct {
 	used     bool // the client's own code has dialed; the run's mutex guards it
 }
 
-// Address is the address, host:port, for code of the client that connects by itself. It is opened
+// Address is the address, host:port, for code of the client that connects by itself, to the first
+// server. It is opened
 // at the first call. A dial that a fault refuses, or lets hang, succeeds here, and is closed at
 // once, or after the time for which a dial would hang.
 func (c *Client) Address() string {
@@ -25,7 +26,7 @@ func (c *Client) Address() string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			r.failures = append(r.failures, err)
-			return proxyAddress
+			return proxyAddress(0)
 		}
 		c.door = &door{listener: l}
 		go c.receive(l)
@@ -70,7 +71,7 @@ func (c *Client) connected(socket net.Conn) {
 		closeQuietly(socket)
 		return
 	}
-	inner, err := c.dial(serverPatience)
+	inner, err := c.dial(0, serverPatience)
 	if err != nil {
 		reset(socket)
 		return

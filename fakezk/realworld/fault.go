@@ -1,7 +1,6 @@
 package realworld
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,9 +15,6 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/trace"
 )
-
-// theServer is the number of the only server.
-const theServer = 0
 
 // carryOut performs the actions of package carry.
 func (r *run) carryOut(actions []carry.Action) {
@@ -36,7 +32,9 @@ func (r *run) carryOutForAll(a carry.Action) {
 	case carry.Expire:
 		r.expireSessionsOf(a.Client, a.Fault)
 	case carry.Restart:
-		r.restart(a.Fault.For)
+		r.restart(a.Server, a.Fault.For)
+	case carry.Failover:
+		r.failover(a.Fault.For, a.At)
 	}
 }
 
@@ -147,7 +145,7 @@ func (r *run) expire(c *Client, session int64) {
 		err := r.endSession(session, password)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if err != nil && !r.down { // a server that is down ends no session
+		if err != nil && len(r.down) == 0 { // a server that is down ends no session
 			r.failures = append(r.failures, err)
 		}
 		for _, conn := range frozen {
@@ -156,12 +154,22 @@ func (r *run) expire(c *Client, session int64) {
 	}()
 }
 
-// endSession takes a session up and closes it. One that is over already is fine.
-func (r *run) endSession(session int64, password []byte) error {
+// endSession ends a session at the first server that does it.
+func (r *run) endSession(session int64, password []byte) (err error) {
+	for _, server := range r.world.Servers {
+		if err = r.endSessionAt(server.Address(), session, password); err == nil {
+			break
+		}
+	}
+	return err
+}
+
+// endSessionAt takes a session up and closes it. One that is over already is fine.
+func (r *run) endSessionAt(address string, session int64, password []byte) error {
 	wrong := func(err error) error {
 		return fmt.Errorf("end session %s: %w", tracetext.Session(session), err)
 	}
-	conn, err := net.DialTimeout("tcp", r.world.Server.Address(), serverPatience)
+	conn, err := net.DialTimeout("tcp", address, serverPatience)
 	if err != nil {
 		return wrong(err)
 	}
@@ -200,31 +208,3 @@ const closingXid = 1<<31 - 1
 
 // serverPatience is how long, in real time, a server may take to answer the proxy.
 const serverPatience = 10 * time.Second
-
-// restart kills the server and starts it again after a while. Dials are refused
-// until it is back. On a server that is down already it does nothing.
-func (r *run) restart(down time.Duration) {
-	if r.down {
-		return
-	}
-	r.log("server", "goes down for %s", down)
-	r.down, r.downFrom = true, r.now()
-	r.background.Add(1)
-	go func() {
-		defer r.background.Done()
-		ctx, cancel := context.WithTimeout(context.Background(), r.real(down)+restartPatience)
-		defer cancel()
-		err := r.world.Server.Restart(ctx, r.real(down))
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.log("server", "is back")
-		took := r.now() - r.downFrom
-		r.downFor, r.out.Down = r.downFor+took, max(r.out.Down, took)
-		if r.down = false; err != nil {
-			r.failures = append(r.failures, err)
-		}
-	}()
-}
-
-// restartPatience is how long, in real time, a server may take to start.
-const restartPatience = 2 * time.Minute

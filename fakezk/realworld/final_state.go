@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,11 +24,12 @@ func (r *run) noteAtRest(ctx context.Context) error {
 	r.ended, r.out.Elapsed = true, r.now()
 	r.out.Watches = r.watchesAtRest()
 	r.mu.Unlock()
-	var err error
-	if r.restZxid, err = r.lastZxid(ctx); err != nil {
+	leader, zxid, err := r.leader(ctx)
+	if err != nil {
 		return err
 	}
-	if r.out.Sessions, err = r.sessionsAtRest(ctx); err != nil {
+	r.restZxid = zxid
+	if r.out.Sessions, err = r.sessionsAtRest(ctx, leader); err != nil {
 		return err
 	}
 	return r.fromOutside(func(conn *zk.Conn) error {
@@ -39,12 +41,33 @@ func (r *run) noteAtRest(ctx context.Context) error {
 	})
 }
 
-// lastZxid asks the server for its newest zxid.
-func (r *run) lastZxid(ctx context.Context) (int64, error) {
-	answer, err := r.fourLetters(ctx, "srvr")
-	if err != nil {
-		return 0, err
+// leader asks the servers which of them leads, or is the only one, and returns the newest zxid that
+// it knows. An ensemble that elects one is asked again.
+func (r *run) leader(ctx context.Context) (leader int, zxid int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, serverPatience)
+	defer cancel()
+	for {
+		for i := range r.world.Servers {
+			answer, wrong := r.fourLetters(ctx, i, "srvr")
+			if wrong != nil {
+				err = wrong
+			} else if leads.MatchString(answer) {
+				zxid, err = zxidIn(answer)
+				return i, zxid, err
+			}
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return 0, 0, fmt.Errorf("no server leads: %w", errors.Join(ctx.Err(), err))
+		}
 	}
+}
+
+var leads = regexp.MustCompile(`(?m)^Mode: (leader|standalone)$`)
+
+// zxidIn is the newest zxid in an answer to srvr.
+func zxidIn(answer string) (int64, error) {
 	for line := range strings.Lines(answer) {
 		if digits, ok := strings.CutPrefix(strings.TrimSpace(line), "Zxid: 0x"); ok {
 			return strconv.ParseInt(digits, 16, 64)
@@ -56,17 +79,17 @@ func (r *run) lastZxid(ctx context.Context) (int64, error) {
 // sessionsAtRest are the clients' sessions that the server lists. It does not list them at one
 // moment: a session that is heard of meanwhile moves to another set, and may be missed. A busy
 // server may also close the connection before it has sent all of its answer. So it is asked often.
-func (r *run) sessionsAtRest(ctx context.Context) ([]view.Session, error) {
+func (r *run) sessionsAtRest(ctx context.Context, leader int) ([]view.Session, error) {
 	const times = 5
 	listed := map[int64]bool{}
 	for range times {
-		answer, err := r.fourLetters(ctx, "dump")
+		answer, err := r.fourLetters(ctx, leader, "dump")
 		if err != nil {
 			return nil, err
 		}
 		sets, _, _ := strings.Cut(answer, "ephemeral nodes dump:")
 		for line := range strings.Lines(sets) {
-			if id, ok := sessionOf(line); ok && r.out.SessionClient[id] != "" {
+			if id, ok := sessionOf(line); ok && r.knows(id) {
 				listed[id] = true
 			}
 		}
@@ -79,6 +102,13 @@ func (r *run) sessionsAtRest(ctx context.Context) ([]view.Session, error) {
 	return list, nil
 }
 
+// knows reports whether a session is one of the clients.
+func (r *run) knows(session int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.SessionClient[session] != ""
+}
+
 // sessionOf reads a line that holds the id of a session and nothing else.
 func sessionOf(line string) (int64, bool) {
 	digits, ok := strings.CutPrefix(strings.TrimSpace(line), "0x")
@@ -89,12 +119,12 @@ func sessionOf(line string) (int64, bool) {
 	return int64(id), err == nil
 }
 
-// fourLetters asks the server a word.
-func (r *run) fourLetters(ctx context.Context, word string) (string, error) {
+// fourLetters asks a server a word.
+func (r *run) fourLetters(ctx context.Context, server int, word string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", r.world.Server.Address())
+	conn, err := d.DialContext(ctx, "tcp", r.world.Servers[server].Address())
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", word, err)
 	}
@@ -132,13 +162,20 @@ func (r *run) clean() error {
 
 // fromOutside does something on a connection past the proxy.
 func (r *run) fromOutside(do func(*zk.Conn) error) error {
-	conn, _, err := zk.Connect([]string{r.world.Server.Address()}, serverPatience,
+	var servers []string
+	for _, s := range r.world.Servers {
+		servers = append(servers, s.Address())
+	}
+	conn, _, err := zk.Connect(servers, serverPatience,
 		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	if err := conn.AddAuth("digest", []byte(SuperPassword)); err != nil {
+		return err
+	}
+	if _, err := conn.Sync("/"); err != nil { // the server may be a follower
 		return err
 	}
 	return do(conn)

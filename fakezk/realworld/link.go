@@ -31,18 +31,18 @@ type link struct {
 	watches  watchesBy
 }
 
-// open begins a connection.
-func (r *run) open(c *Client, number int, server net.Conn) net.Conn {
-	l := &link{run: r, client: c, server: server, watches: watchesBy{}, lastZxid: -1}
+// open begins a connection, over TCP, to a server: the client's connection of this number.
+func (r *run) open(c *Client, tcp net.Conn, server, number int) net.Conn {
+	l := &link{run: r, client: c, server: tcp, watches: watchesBy{}, lastZxid: -1}
 	l.frames.Max = buffer
 	l.end = memnet.New(l.onWrite, l.onClose)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastConn++
-	l.conn = &carry.Conn{ID: r.lastConn, Client: &c.peer, Number: number, Server: theServer}
+	l.conn = &carry.Conn{ID: r.lastConn, Client: &c.peer, Number: number, Server: server}
 	r.links[l.conn.ID] = l
 	r.net.Open(l.conn)
-	r.log(c.name, "connects (connection %d)", number)
+	r.log(c.name, "connects%s (connection %d)", r.toServer(server), number)
 	r.readers.Add(1)
 	go l.read()
 	return l.end

@@ -7,14 +7,16 @@ import (
 	"sort"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // places finds, for each entry of the log, the number of lines of the trace before it: the smallest
 // possible one. A standalone server handles all requests one after the other, in one thread, and an
-// answer carries the zxid of the newest change at that moment. So an entry is
+// answer carries the zxid of the newest change at that moment. In an ensemble the leader does so
+// with all writes. So an entry is
 //
 //   - behind its own request on its way to the server;
-//   - behind every request that was answered with a smaller zxid;
+//   - behind every request, in an ensemble every write, that was answered with a smaller zxid;
 //   - behind all lines that are older, by the clock, than it;
 //   - not before any entry with a smaller zxid;
 //   - before everything that came after an answer with its zxid or a greater one.
@@ -31,7 +33,9 @@ func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 	place, next := 0, 0
 	for i, e := range entries {
 		for ; next < len(answers) && answers[next].Zxid < e.Zxid; next++ {
-			place = max(place, answers[next].sent)
+			if len(r.world.Servers) <= 1 || state.IsWrite(answers[next].Header.Op) {
+				place = max(place, answers[next].sent)
+			}
 		}
 		if q := r.calls[callOf(e)]; q != nil {
 			place = max(place, q.sent)

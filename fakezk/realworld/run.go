@@ -32,16 +32,16 @@ type run struct {
 	net      *carry.Network
 	links    map[int64]*link // of the connections of net
 	lastConn int64
-	down     bool // the server is being restarted
-	closing  bool // the end: nothing is counted
-	ended    bool // nothing is noted any more
+	down     map[int]bool // the servers that are being restarted
+	closing  bool         // the end: nothing is counted
+	ended    bool         // nothing is noted any more
 	failures []error
 	out      trace.Result
 
 	stalled  time.Duration // real time
-	downFor  time.Duration // of all restarts that are over
-	downFrom time.Duration // if it is down
-	restZxid int64         // the newest when the world was at rest
+	downFor  time.Duration // how long some server was down, up to downFrom if one is down
+	downFrom time.Duration
+	restZxid int64 // the newest when the world was at rest
 	lines    []trace.Line
 	wallMs   []int64           // of each line
 	sessions map[int64][]byte  // passwords
@@ -59,7 +59,7 @@ type call struct {
 }
 
 func newRealRun(w World) *run {
-	r := &run{world: w, net: carry.New(w.Plan...), links: map[int64]*link{},
+	r := &run{world: w, net: carry.New(w.Plan...), links: map[int64]*link{}, down: map[int]bool{},
 		sessions: map[int64][]byte{}, calls: map[call]*request{}}
 	r.out.SessionClient = map[int64]string{}
 	return r
@@ -105,11 +105,11 @@ func (r *run) watchClock(stop <-chan struct{}) {
 	}
 }
 
-// downtime is how long the server has been down for restarts, in virtual time.
+// downtime is how long some server has been down for restarts, in virtual time.
 func (r *run) downtime() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.down {
+	if len(r.down) > 0 {
 		return r.downFor + r.now() - r.downFrom
 	}
 	return r.downFor

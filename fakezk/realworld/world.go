@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -23,9 +24,9 @@ const (
 	SuperDigest   = "super:RSJ5AS7hvpmFZA+fp7Kvi+RqM/8="
 )
 
-// Server is a running ZooKeeper, 3.6 or newer and standalone, that only one World uses at a time.
-// It answers the four-letter words srvr and dump. Where clients make nodes that not every client
-// may read, it must know the superuser by [SuperDigest].
+// Server is a running ZooKeeper, 3.6 or newer: a standalone one, or one of an ensemble, that only
+// one World uses at a time. It answers the four-letter words srvr and dump. Where clients make nodes
+// that not every client may read, it must know the superuser by [SuperDigest].
 type Server interface {
 	// Address is host:port.
 	Address() string
@@ -36,29 +37,35 @@ type Server interface {
 	Restart(ctx context.Context, down time.Duration) error
 }
 
-// A World is like a [sim.World], but its server is a real ZooKeeper and its time is
-// real. The clients are genuine too. Between them and the server stands a proxy, in
+// A World is like a [sim.World], but its servers are real ZooKeepers and its time is
+// real. The clients are genuine too. Between them and each server stands a proxy, in
 // which the faults of the plan act. Run returns a Result of the same shape.
 //
 // Its limits:
 //
 //   - Two runs differ: the machine decides the schedule.
-//   - LateReap, Pause, Crash and Respawn, which no proxy can cause, are refused.
+//   - LateReap, Lag, Pause, Crash and Respawn are refused; see [Refuse].
+//   - A failover takes as long as the ensemble takes to elect a leader. It loses or keeps the request
+//     that the fault selects. Nobody chooses whether the new leader keeps the proposals of other
+//     clients that are under way then.
 //   - An event that a request causes to its own client is not lost with the reply
 //     (DropReply, Cut): it has passed when the reply comes.
-//   - Restart takes at least as long as the server takes to start.
-//   - The client never pauses between dials and so never returns ErrNoServer.
+//   - Restart takes at least as long as the server takes to start. A restart of the leader is a
+//     failover, too.
 //   - Delay, Stall and Blackhole hold or discard bytes in the proxy. Bytes that the server had
 //     received before are not affected.
 //
-// The server's changes are read from its transaction log at the end of the run. Each change is put
-// at the earliest possible place in the trace, given all frames that the proxy saw: behind its own
-// request, behind every request that was answered with a smaller zxid, and not before the server's
-// clock says. So the Result is a history that is possible, and no stricter one.
+// The changes are read from the transaction logs of the servers at the end of the run: those that a
+// majority has. Each change is put at the earliest possible place in the trace, given all frames
+// that the proxy saw: behind its own request, behind every request that was answered with a smaller
+// zxid, and not before the server's clock says. Reads of an ensemble do not count there, since a
+// follower may answer with an old zxid. So the Result is a history that is possible, and no stricter
+// one.
 type World struct {
-	// Server is used by this World alone. All its znodes but those below /zookeeper are
-	// deleted first.
-	Server Server
+	// Servers are a standalone server, or all servers of one ensemble in the order of the numbers by
+	// which faults select them. They are used by this World alone. All znodes but those below
+	// /zookeeper are deleted first.
+	Servers []Server
 	// Plan is the list of faults; it may be empty. Its durations are virtual.
 	Plan []fault.Fault
 	// Clients are the actors.
@@ -85,7 +92,7 @@ type Actor struct {
 
 // Validate returns an error for an invalid description.
 func (w World) Validate() error {
-	if w.Server == nil {
+	if len(w.Servers) == 0 || slices.Contains(w.Servers, nil) {
 		return errors.New("no server is given")
 	}
 	if w.Pace < 0 {
@@ -98,19 +105,30 @@ func (w World) Validate() error {
 			actors[i].Run = func(context.Context, *sim.Client) {}
 		}
 	}
-	like := sim.World{Plan: w.Plan, Clients: actors, SessionTimeout: w.SessionTimeout,
-		Limit:  w.Limit,
-		Settle: w.Settle}
+	like := sim.World{Plan: w.Plan, Clients: actors, Servers: len(w.Servers),
+		SessionTimeout: w.SessionTimeout, Limit: w.Limit, Settle: w.Settle}
 	if err := like.Validate(); err != nil {
 		return err
 	}
 	for i, f := range w.Plan {
-		if f.Kind == fault.LateReap {
-			return fmt.Errorf("fault %d: %q: no proxy can make a real server late to reap", i+1, f)
+		if err := Refuse(f.Kind); err != nil {
+			return fmt.Errorf("fault %d: %q: %w", i+1, f, err)
 		}
-		if f.Kind.NeedsWorld() {
-			return fmt.Errorf("fault %d: %q: no proxy can act in a client's process", i+1, f)
-		}
+	}
+	return nil
+}
+
+// Refuse returns the reason for which a World cannot have faults of a kind, nil if it can.
+func Refuse(kind fault.Kind) error {
+	switch {
+	case kind == fault.LateReap:
+		return fmt.Errorf("%s: no proxy can make a real server late to reap", kind)
+	case kind == fault.Lag:
+		return fmt.Errorf("%s: no proxy can keep a real server from applying changes", kind)
+	case kind == fault.Pause:
+		return fmt.Errorf("%s: only a client that is at rest can keep a reply from its caller", kind)
+	case kind.EndsProcess():
+		return fmt.Errorf("%s: the clients of a real world share the process of the test", kind)
 	}
 	return nil
 }
@@ -142,7 +160,7 @@ func (r *run) play(ctx context.Context) error {
 	if err := r.clean(); err != nil {
 		return fmt.Errorf("clean the server: %w", err)
 	}
-	base, err := r.lastZxid(ctx)
+	_, base, err := r.leader(ctx)
 	if err != nil {
 		return err
 	}

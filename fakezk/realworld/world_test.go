@@ -30,7 +30,7 @@ func startReal(t *testing.T) *realzk.Server {
 func realWorld(server realworld.Server, plan []fault.Fault,
 	scripts ...func(context.Context, *realworld.Client)) realworld.World {
 	w := realworld.World{
-		Server: server, Plan: plan, Pace: realPace,
+		Servers: []realworld.Server{server}, Plan: plan, Pace: realPace,
 		SessionTimeout: 4 * time.Second, Limit: 12 * time.Second, Settle: time.Second,
 	}
 	for i, run := range scripts {
@@ -60,8 +60,7 @@ type conner interface {
 }
 
 // solo is the script of one client that changes things and hears of it, each step told in one line.
-// After a loss it waits for the connection: without one, a World fails a request with ErrNoServer,
-// and a RealWorld keeps it.
+// After a loss it waits for the connection: without one, a request may fail with ErrNoServer.
 func solo(ctx context.Context, c conner, tell func(format string, args ...any)) {
 	conn := c.Conn()
 	told := func(text string, err error) {
@@ -137,7 +136,7 @@ func soloFaults() []string {
 		if info.Lasts {
 			kind += " 1s"
 		}
-		if info.Kind == fault.LateReap || info.Kind == fault.Cut || info.Kind.NeedsWorld() {
+		if info.Kind == fault.Cut || realworld.Refuse(info.Kind) != nil {
 			continue // in a World the reset takes a while, and the client's next request is lost
 		}
 		for _, op := range []string{"create path=/p", "setData", "multi"} {
@@ -332,19 +331,22 @@ func TestRealWorldSaysWhatIsWrong(t *testing.T) {
 		says  string
 	}{
 		{realworld.World{}, "no server is given"},
-		{realworld.World{Server: nowhere{}, Pace: -1}, "pace: -1"},
-		{realworld.World{Server: nowhere{}, Plan: lateReap}, "no proxy can"},
+		{realworld.World{Servers: []realworld.Server{nowhere{}}, Pace: -1}, "pace: -1"},
 		{
-			realworld.World{Server: nowhere{}, Plan: []fault.Fault{{Kind: fault.Cut}}},
+			realworld.World{Servers: []realworld.Server{nowhere{}}, Plan: lateReap},
+			"late-reap: no proxy can",
+		},
+		{
+			realworld.World{Servers: []realworld.Server{nowhere{}}, Plan: []fault.Fault{{Kind: fault.Cut}}},
 			"exactly one of",
 		},
-		{realworld.World{Server: nowhere{}, Clients: []realworld.Actor{{Name: "a b", Run: run}}},
+		{realworld.World{Servers: []realworld.Server{nowhere{}}, Clients: []realworld.Actor{{Name: "a b", Run: run}}},
 			"client name"},
 		{
-			realworld.World{Server: nowhere{}, Clients: []realworld.Actor{{Name: "a"}}},
+			realworld.World{Servers: []realworld.Server{nowhere{}}, Clients: []realworld.Actor{{Name: "a"}}},
 			"nothing to run",
 		},
-		{realworld.World{Server: nowhere{}}, "clean the server"},
+		{realworld.World{Servers: []realworld.Server{nowhere{}}}, "clean the server"},
 	} {
 		if _, err := test.world.Run(t.Context()); err == nil ||
 			!strings.Contains(err.Error(), test.says) {

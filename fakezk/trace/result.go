@@ -69,7 +69,8 @@ type Result struct {
 	Steps   int64
 	// Stalled and Down are of a real world only. Stalled is the longest time by which a timer was
 	// late or a server took to answer. A run that was stalled for longer than something may take
-	// says nothing about it. Down is the longest time that the server was down for a Restart.
+	// says nothing about it. Down is the longest time that a server was down for a Restart or a
+	// failover.
 	Stalled, Down time.Duration
 
 	messages []pendingMessage

@@ -54,30 +54,32 @@ func TestWrongOnesAreFound(t *testing.T) {
 		})
 	}
 	p := startPool(t, len(controls))
-	each(len(controls), func(i int) {
-		c := controls[i]
-		t.Run(c.workload.Impl, func(t *testing.T) {
-			script := scenario.Script{Clients: 1, Rounds: 1}
-			s := scenario.Scenario{Workload: c.workload, Script: script, Seed: *seed}
-			if o := play(t, p, s); o.Status() == linearizability.Violated {
-				t.Errorf("without faults: %s", o.Story())
-			}
-			f, err := fault.Parse(c.fault)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Plan = []fault.Fault{f}
-			o := play(t, p, s)
-			for tries := 1; tries < 3 && busy(o, c.property); tries++ {
-				o = play(t, p, s)
-			}
-			v, judged := o.Report.Verdict(c.property)
-			if !judged || v.Status != linearizability.Violated {
-				t.Errorf("%s is not violated: %s\n%s\n%s", c.property, v.Summary, o.Story(),
-					o.Result.Trace)
-			}
-			t.Log(o.Summary())
-		})
+	each(len(controls), func(i int) { isFound(t, p, controls[i]) })
+}
+
+// isFound plays a control without faults, and with its fault.
+func isFound(t *testing.T, p *pool, c control) {
+	t.Run(c.workload.Impl, func(t *testing.T) {
+		script := scenario.Script{Clients: 1, Rounds: 1}
+		s := scenario.Scenario{Workload: c.workload, Script: script, Seed: *seed}
+		if o := play(t, p, s); o.Status() == linearizability.Violated {
+			t.Errorf("without faults: %s", o.Story())
+		}
+		f, err := fault.Parse(c.fault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Plan = []fault.Fault{f}
+		o := play(t, p, s)
+		for tries := 1; tries < 3 && busy(o, c.property); tries++ {
+			o = play(t, p, s)
+		}
+		v, judged := o.Report.Verdict(c.property)
+		if !judged || v.Status != linearizability.Violated {
+			t.Errorf("%s is not violated: %s\n%s\n%s", c.property, v.Summary, o.Story(),
+				o.Result.Trace)
+		}
+		t.Log(o.Summary())
 	})
 }
 
@@ -166,6 +168,9 @@ func (c blindCounter) Add(_ context.Context, delta int64) (int64, error) {
 				continue
 			}
 		}
+		if tryAgain(err) {
+			continue
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -177,8 +182,12 @@ func (c blindCounter) Add(_ context.Context, delta int64) (int64, error) {
 		switch {
 		case err == nil:
 			return value + delta, nil
-		case !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrBadVersion):
+		case !tryAgain(err) && !errors.Is(err, zk.ErrBadVersion):
 			return 0, err
 		}
 	}
+}
+
+func tryAgain(err error) bool {
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -138,7 +139,7 @@ func somePlans(base *scenario.Outcome) [][]fault.Fault {
 		share = 3
 	}
 	all := slices.DeleteFunc(hunt.FaultPoints(base), func(f fault.Fault) bool {
-		return f.Kind == fault.LateReap || f.Kind.NeedsWorld() // no proxy can make it
+		return realworld.Refuse(f.Kind) != nil
 	})
 	chosen := slices.Clone(all)
 	dice.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })

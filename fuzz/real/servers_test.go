@@ -28,16 +28,37 @@ var (
 	rounds  = flag.Int("rounds", 2, "number of rounds of each client")
 )
 
-// pool lends servers, each to one run at a time.
+// pool lends servers or ensembles, each to one run at a time.
 type pool struct {
-	idle chan *realzk.Server
+	idle chan []realworld.Server
 }
 
 // startPool starts the servers. They stop when the test ends.
 func startPool(t *testing.T, size int) *pool {
 	t.Helper()
+	p := &pool{idle: make(chan []realworld.Server, max(1, size))}
+	for range max(1, size) {
+		p.idle <- []realworld.Server{realzk.Start(t, options())}
+	}
+	return p
+}
+
+// startEnsemble starts an ensemble of three servers. They stop when the test ends.
+func startEnsemble(t *testing.T) *pool {
+	t.Helper()
+	var servers []realworld.Server
+	for _, s := range realzk.StartEnsemble(t, 3, options()) {
+		servers = append(servers, s)
+	}
+	p := &pool{idle: make(chan []realworld.Server, 1)}
+	p.idle <- servers
+	return p
+}
+
+// options are those of servers for RunReal.
+func options() realzk.Options {
 	const pace = 8 // the default of RunReal
-	opts := realzk.Options{
+	return realzk.Options{
 		TickTime: 2 * time.Second / pace,
 		Properties: map[string]string{
 			"znode.container.checkIntervalMs":                    strconv.FormatInt((time.Minute / pace).Milliseconds(), 10),
@@ -45,19 +66,14 @@ func startPool(t *testing.T, size int) *pool {
 		},
 		JVMFlags: []string{"-Xmx64m"},
 	}
-	p := &pool{idle: make(chan *realzk.Server, max(1, size))}
-	for range max(1, size) {
-		p.idle <- realzk.Start(t, opts)
-	}
-	return p
 }
 
-// run plays one scenario on an idle server, and waits for one if there is none.
+// run plays one scenario on idle servers, and waits for them if there are none.
 func (p *pool) run(t *testing.T, s scenario.Scenario) (*scenario.Outcome, error) {
 	t.Helper()
-	server := <-p.idle
-	defer func() { p.idle <- server }()
-	return s.RunReal(t.Context(), server, 0)
+	servers := <-p.idle
+	defer func() { p.idle <- servers }()
+	return s.RunReal(t.Context(), servers, 0)
 }
 
 // each calls do n times at once. The number of servers bounds how many runs go on.

@@ -15,9 +15,10 @@ import (
 
 // RunReal is Run against a real ZooKeeper: the same script, the same faults by a proxy, the same
 // judge. The scripts are played pace times faster than virtual time, 8 times if pace is 0: a
-// session of four seconds lasts half a second of the clock. The server must have a tick of two
+// session of four seconds lasts half a second of the clock. The servers are a standalone one, or all
+// of one ensemble; their number takes the place of Script.Servers. They must have a tick of two
 // seconds divided by the pace, and look for empty containers every minute divided by the pace. No
-// other client may use it meanwhile, and it loses all its znodes.
+// other client may use them meanwhile, and they lose all their znodes.
 //
 // Two runs differ. If the machine is so busy that a run is stalled for more than half a second of
 // its own time, a violation of a property with a time limit proves nothing: its verdict is unknown.
@@ -25,8 +26,9 @@ import (
 // Waits that use the clock itself, such as the pauses of a retry policy, appear longer in the
 // history by the factor of the pace. An error means the same as in Run, or that the server could
 // not be used; see [realworld.World].
-func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int) (*Outcome,
+func (s Scenario) RunReal(ctx context.Context, servers []realworld.Server, pace int) (*Outcome,
 	error) {
+	s.Script.Servers = len(servers)
 	if err := s.playable(); err != nil {
 		return nil, err
 	}
@@ -41,7 +43,7 @@ func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int
 	}
 	players := make([]*Player, s.Script.Clients)
 	w := realworld.World{
-		Server: server, Plan: s.Plan, Pace: cmp.Or(pace, defaultPace),
+		Servers: servers, Plan: s.Plan, Pace: cmp.Or(pace, defaultPace),
 		SessionTimeout: SessionTimeout, Limit: s.limit(), Settle: s.settle(),
 	}
 	for i, name := range s.Script.ClientNames() {
@@ -70,12 +72,13 @@ func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int
 // defaultPace is how many times faster than virtual time scripts are played against a real server.
 const defaultPace = 8
 
-// asItWas is a plan whose restarts take as long as they took in the run. The judge's patience
+// asItWas is a plan whose restarts take as long as those of the run. The judge's patience
 // depends on it.
 func asItWas(plan []fault.Fault, down time.Duration) []fault.Fault {
 	plan = slices.Clone(plan)
 	for i := range plan {
-		if plan[i].Kind == fault.Restart {
+		switch plan[i].Kind {
+		case fault.Restart, fault.FailoverLose, fault.FailoverKeep:
 			plan[i].For = max(plan[i].For, down)
 		}
 	}

@@ -1,0 +1,93 @@
+package realworld
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
+)
+
+// hosts offers the servers to one connection of a client, in turns. When the client has dialed all of
+// them in vain it fails the requests that wait with ErrNoServer, and pauses for a second. The client
+// itself would pause for a second of the clock, which may be many of the run. So hosts does it in
+// its place, and the client learns only at the end that it has dialed all.
+type hosts struct {
+	run    *run
+	conn   atomic.Pointer[zk.Conn] // nil until zk.Connect has returned
+	client *Client
+	next   int  // server
+	dials  int  // since the client was connected, or has paused
+	pauses bool // before the next dial
+}
+
+// retryPause is the client's pause, in virtual time.
+const retryPause = time.Second
+
+// hostsFor are the hosts of a client's next connection. The connections begin at different servers.
+func (r *run) hostsFor(c *Client) *hosts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.number++
+	return &hosts{run: r, client: c,
+		next: (int(c.peer.ID) + c.number - 2) % len(r.world.Servers)}
+}
+
+func (h *hosts) Init([]string) error { return nil }
+func (h *hosts) Len() int            { return len(h.run.world.Servers) }
+func (h *hosts) Connected()          { h.dials = 0 }
+func (h *hosts) Next() (server string, retryStart bool) {
+	server = proxyAddress(h.next)
+	h.next = (h.next + 1) % h.Len()
+	if h.pauses = h.dials == h.Len(); h.pauses {
+		h.dials = 0
+	}
+	h.dials++
+	h.run.mu.Lock()
+	defer h.run.mu.Unlock()
+	return server, h.run.closing
+}
+
+// dial is the client's dialer. Like Next, it is called by the goroutine that connects.
+func (h *hosts) dial(_, address string, timeout time.Duration) (net.Conn, error) {
+	r := h.run
+	r.mu.Lock()
+	if h.pauses && !r.closing {
+		h.failUnsent()
+	}
+	r.mu.Unlock()
+	if h.pauses {
+		r.pause(r.ctx, retryPause)
+	}
+	return h.client.dial(slices.Index(r.addresses(), address), timeout)
+}
+
+// failUnsent fails the requests that wait for the connection.
+func (h *hosts) failUnsent() {
+	conn := h.conn.Load()
+	if conn == nil {
+		return
+	}
+	unsent := zkclient.TakeUnsent(conn)
+	if len(unsent) > 0 {
+		h.run.log(h.client.name, "fails what it has not sent: %v", zk.ErrNoServer)
+	}
+	for _, request := range unsent {
+		request.Fail(zk.ErrNoServer)
+	}
+}
+
+// addresses are those that clients dial.
+func (r *run) addresses() (list []string) {
+	for i := range r.world.Servers {
+		list = append(list, proxyAddress(i))
+	}
+	return list
+}
+
+// proxyAddress is the address at which clients reach a server.
+func proxyAddress(server int) string { return fmt.Sprintf("127.0.0.1:%d", 2181+server) }
