@@ -150,10 +150,16 @@ func (g *generator) create(c *client) (string, bool) {
 		if flags < 5 {
 			ttl = max(ttl, 0)
 		}
+		if g.bursting {
+			ttl = 100_000_000
+		}
 		rest += fmt.Sprintf(" ttl=%d", ttl)
 	}
 	if !g.fresh && path == "$" && flags > 1 { // a sequence beside Root
 		path = "$/"
+	}
+	if g.bursting && !fits(verb, flags) {
+		flags = map[string]int{"createContainer": 4, "createTTL": 5}[verb]
 	}
 	granted := valid && fits(verb, flags) && g.tree.create(c.owner(), path, flags, open)
 	return fmt.Sprintf("%s %s flags=%d%s", verb, path, flags, rest), granted
