@@ -27,6 +27,7 @@ type seen struct {
 	exists     bool
 	began      trace.Moment
 	synced     trace.Moment // when the last sync of the session was called; 0: there was none
+	answered   trace.Moment // when the last write of the session had its answer; 0: there was none
 }
 
 // log has the reads of several clients.
@@ -41,45 +42,84 @@ func (l *log) add(s seen) {
 	l.reads = append(l.reads, s)
 }
 
-// readers write, read and sync at random, and note what they have read. Each datum is written once.
+// A reader is a client that writes, reads and syncs at random, and notes what it has read.
+type reader struct {
+	*sim.Client
+	name string
+	rng  *rand.Rand
+	log  *log
+	// last has the session, and the moments of its last sync and of its last answered write.
+	last seen
+}
+
+// readers are clients that each write each datum once.
 func readers(seed uint64, n int, l *log) []sim.Actor {
 	var actors []sim.Actor
 	for i := range n {
 		name := string(rune('a' + i))
 		actors = append(actors, sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
-			rng := rand.New(rand.NewPCG(seed, uint64(i)))
-			var synced trace.Moment
-			var in int64 // the session of the sync
+			r := reader{c, name, rand.New(rand.NewPCG(seed, uint64(i))), l, seen{}}
 			for round := 0; round < 30 && ctx.Err() == nil; round++ {
-				path := fmt.Sprintf("/n%d", rng.IntN(2))
-				data := []byte(fmt.Sprintf("%s%d", name, round))
-				at := c.Note("round %d", round)
-				session := c.Session()
-				switch rng.IntN(6) {
-				case 0:
-					_, _ = c.Conn().Create(path, data, rng.Int32N(2), openACL)
-				case 1:
-					_, _ = c.Conn().Set(path, data, -1)
-				case 2:
-					_ = c.Conn().Delete(path, -1)
-				case 3:
-					if _, err := c.Conn().Sync(path); err == nil && session == c.Session() {
-						synced, in = at, session
-					}
-				default:
-					got, _, err := c.Conn().Get(path)
-					if session != c.Session() || in != session {
-						synced = 0
-					}
-					if err == nil || errors.Is(err, zk.ErrNoNode) {
-						l.add(seen{name, c.Session(), path, string(got), err == nil, at, synced})
-					}
-				}
-				_ = c.Sleep(ctx, time.Duration(rng.IntN(40))*time.Millisecond)
+				r.round(round)
+				_ = c.Sleep(ctx, time.Duration(r.rng.IntN(40))*time.Millisecond)
 			}
 		}})
 	}
 	return actors
+}
+
+func (r *reader) round(n int) {
+	path := fmt.Sprintf("/n%d", r.rng.IntN(2))
+	data := []byte(fmt.Sprintf("%s%d", r.name, n))
+	began := r.Note("round %d", n)
+	r.sameSession()
+	kind := r.rng.IntN(6)
+	if kind > 3 {
+		r.read(path, began)
+		return
+	}
+	err := r.write(kind, path, data)
+	if !r.sameSession() || err != nil {
+		return
+	}
+	r.last.answered = r.Note("answered")
+	if kind == 3 {
+		r.last.synced = began
+	}
+}
+
+func (r *reader) write(kind int, path string, data []byte) error {
+	var err error
+	switch kind {
+	case 0:
+		_, err = r.Conn().Create(path, data, r.rng.Int32N(2), openACL)
+	case 1:
+		_, err = r.Conn().Set(path, data, -1)
+	case 2:
+		err = r.Conn().Delete(path, -1)
+	default:
+		_, err = r.Conn().Sync(path)
+	}
+	return err
+}
+
+func (r *reader) read(path string, began trace.Moment) {
+	data, _, err := r.Conn().Get(path)
+	r.sameSession()
+	if err == nil || errors.Is(err, zk.ErrNoNode) {
+		s := r.last
+		s.client, s.path, s.data, s.exists, s.began = r.name, path, string(data), err == nil, began
+		r.log.add(s)
+	}
+}
+
+// sameSession reports whether the session is the last one. A new one has seen nothing.
+func (r *reader) sameSession() bool {
+	same := r.last.session == r.Session()
+	if !same {
+		r.last = seen{session: r.Session()}
+	}
+	return same
 }
 
 // versions are the states of a node by the zxid from which on they hold.
@@ -110,22 +150,26 @@ func (v versions) find(s seen, bound int64) (zxid int64, found bool) {
 	return max(bound, now.Zxid), matches(now)
 }
 
-// guarantees are those of ZooKeeper for reads: a session never goes back, sees its own writes, and
-// after a sync every write that was applied before. (Several clients' views are not compared: reads
+// guarantees are those of ZooKeeper for reads: a session never goes back, sees its own answered
+// writes, and after a sync every write that was applied before. A session whose reply was lost may
+// move to a server that does not have its write yet. (Several clients' views are not compared: reads
 // are not linearizable.) It returns the number of reads that were out of date.
 func guarantees(t *testing.T, r *trace.Result, reads []seen) (stale int) {
 	t.Helper()
 	reached := map[int64]int64{} // by session: the zxid of a tree that it has seen
 	for _, s := range reads {
-		began, synced := r.Step(s.began), int64(0)
-		if s.synced != 0 {
-			synced = r.Step(s.synced)
+		step := func(m trace.Moment) int64 {
+			if m == 0 {
+				return 0
+			}
+			return r.Step(m)
 		}
+		began, synced, answered := r.Step(s.began), step(s.synced), step(s.answered)
 		bound, last := reached[s.session], int64(0)
 		for _, c := range r.Changes {
 			if c.Step < began {
 				last = c.Zxid
-				if c.Step < synced || c.Session == s.session {
+				if c.Step < synced || c.Step < answered && c.Session == s.session {
 					bound = max(bound, c.Zxid)
 				}
 			}
