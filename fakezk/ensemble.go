@@ -3,10 +3,10 @@ package fakezk
 import (
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
@@ -30,9 +30,9 @@ func (e *ensemble) halted() bool {
 
 // Addresses are the addresses of the servers, by number, for zk.Connect together with Dialer.
 func (s *Server) Addresses() []string {
-	addresses := []string{Address}
-	for i := 1; i < s.opts.Servers; i++ {
-		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", 2181+i))
+	var addresses []string
+	for server := range s.opts.Servers {
+		addresses = append(addresses, carry.Address(server))
 	}
 	return addresses
 }
@@ -204,8 +204,7 @@ func (s *Server) untilQuorum() time.Duration {
 			back = append(back, s.untilBack(server))
 		}
 	}
-	slices.Sort(back)
-	return back[s.opts.Servers/2]
+	return carry.QuorumAt(s.opts.Servers, back)
 }
 
 // lags keeps a server, or all followers if it leads, from applying changes.

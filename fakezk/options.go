@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -70,7 +71,7 @@ type Options struct {
 }
 
 // MaxServers is the greatest number of servers; Options with more mean as many.
-const MaxServers = 7
+const MaxServers = carry.MaxServers
 
 // LongestTimeout is the longest time that the protocol, in which a timeout is 32
 // bits of milliseconds, has for a session.

@@ -2,20 +2,21 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 )
 
-// addresses are those of the servers, by number.
-var addresses = [MaxServers]string{
-	Address, "127.0.0.1:2182", "127.0.0.1:2183", "127.0.0.1:2184", "127.0.0.1:2185",
-	"127.0.0.1:2186", "127.0.0.1:2187",
-}
-
 // MaxServers is the greatest number of servers of a World.
-const MaxServers = 7
+const MaxServers = carry.MaxServers
+
+// addresses are those of the servers, by number.
+var addresses = func() (list [MaxServers]string) {
+	for server := range list {
+		list[server] = carry.Address(server)
+	}
+	return list
+}()
 
 func (w World) servers() int { return max(1, w.Servers) }
 
@@ -128,6 +129,5 @@ func (s *simulation) quorumAt() time.Duration {
 	for i := range s.world.servers() {
 		back = append(back, max(s.now(), s.net.BackAt(i, s.now())))
 	}
-	slices.Sort(back)
-	return back[s.world.servers()/2]
+	return carry.QuorumAt(s.world.servers(), back)
 }
