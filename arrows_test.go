@@ -71,9 +71,8 @@ var arrows = map[string]string{
 	"fakezk/realworld": `
 		fakezk/fault fakezk/view fakezk/trace fakezk/sim fakezk/internal/bubble
 		fakezk/internal/carry fakezk/internal/engine fakezk/internal/memnet fakezk/internal/proto
-		fakezk/internal/state fakezk/internal/tlsend fakezk/internal/tracetext
-		fakezk/internal/txnlog fakezk/internal/wire
-		fakezk/internal/zkclient github.com/go-zookeeper/zk`,
+		fakezk/internal/tlsend fakezk/internal/tracetext fakezk/internal/txnlog
+		fakezk/internal/wire fakezk/internal/zkclient github.com/go-zookeeper/zk`,
 	"fakezk/conform": `
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
 	"internal/realzk":        ``,

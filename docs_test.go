@@ -164,7 +164,7 @@ func TestReadmeListsTheFaults(t *testing.T) {
 // TestHuntingPageSaysWhatFaultsAre: its table has each kind for one server, in their order.
 func TestHuntingPageSaysWhatFaultsAre(t *testing.T) {
 	var want, got []string
-	for _, kind := range fault.KindsFor(1) {
+	for _, kind := range fault.Kinds() {
 		want = append(want, "`"+string(kind.Kind)+"`")
 	}
 	for row := range strings.Lines(table(t, "docs/hunting.md", "| kind | in real life |")) {

@@ -64,8 +64,7 @@ func (s *Server) Restart(servers ...int) {
 	for _, server := range list {
 		s.ensemble.stopped[server] = false
 		if s.inject != nil {
-			s.inject.net.Revive(server)
-			delete(s.inject.lagging, server)
+			s.inject.revive(server)
 		}
 	}
 	s.settle()
@@ -168,7 +167,7 @@ func (s *Server) elect(wait time.Duration) {
 	}
 	leader := 0
 	for server, stopped := range s.ensemble.stopped {
-		if !stopped && s.untilBack(server) <= wait {
+		if !stopped && s.untilTogether(server) <= wait {
 			leader = server
 		}
 	}
@@ -196,12 +195,26 @@ func (s *Server) untilBack(server int) time.Duration {
 	return max(0, s.inject.net.BackAt(server, now)-now)
 }
 
+// untilTogether is the time until the end of the faults that keep a server from the others.
+func (s *Server) untilTogether(server int) time.Duration {
+	if s.inject == nil {
+		return 0
+	}
+	now := s.inject.now()
+	return max(0, s.inject.net.AwayUntil(server, now)-now)
+}
+
+// isAlone reports whether a server that is up does not reach a leader with a majority.
+func (s *Server) isAlone(server int) bool {
+	return s.inject != nil && s.inject.net.AloneUntil(server, s.inject.now()) > 0
+}
+
 // untilQuorum is the time until a majority is up. The ensemble is not halted.
 func (s *Server) untilQuorum() time.Duration {
 	var back []time.Duration
 	for server, stopped := range s.ensemble.stopped {
 		if !stopped {
-			back = append(back, s.untilBack(server))
+			back = append(back, s.untilTogether(server))
 		}
 	}
 	return carry.QuorumAt(s.opts.Servers, back)
@@ -214,10 +227,11 @@ func (s *Server) lags(server int, until time.Duration) {
 	}
 }
 
-// follow lets the followers apply what the leader has, but for those that lag by a fault.
+// follow lets the followers apply what the leader has, but for those that lag by a fault, or do not
+// reach the leader.
 func (s *Server) follow() {
 	for server := range s.opts.Servers {
-		if s.inject == nil || s.inject.lagging[server] <= s.inject.now() {
+		if s.inject == nil || s.inject.lagging[server] <= s.inject.now() && !s.isAlone(server) {
 			s.followAt(server)
 		}
 	}

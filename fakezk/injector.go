@@ -30,6 +30,7 @@ type injector struct {
 	timerAt time.Duration // 0 if it is not set
 
 	lagging map[int]time.Duration // until when a server applies no change
+	givesUp map[int]time.Duration // when a server that is cut off gives up
 }
 
 // injection is the server's injector, made when it is first needed.
@@ -37,8 +38,12 @@ func (s *Server) injection() *injector {
 	if s.inject == nil {
 		s.inject = &injector{
 			server: s, net: carry.New(), began: time.Now(), links: map[engine.ConnID]*serverLink{},
-			lagging: map[int]time.Duration{},
+			lagging: map[int]time.Duration{}, givesUp: map[int]time.Duration{},
 		}
+		s.inject.net.Serve(carry.Ensemble{
+			Servers: s.opts.Servers, Leader: s.engine.Leader,
+			Stopped: func(server int) bool { return s.ensemble.stopped[server] },
+		})
 		for _, l := range s.links {
 			s.inject.open(l)
 		}
@@ -69,9 +74,11 @@ func (in *injector) wakeInTime() {
 	if at, ok := in.net.Next(); ok {
 		in.wakeAt(at)
 	}
-	for _, at := range in.lagging {
-		if at > in.now() {
-			in.wakeAt(at)
+	for _, times := range []map[int]time.Duration{in.lagging, in.givesUp} {
+		for _, at := range times {
+			if at > in.now() {
+				in.wakeAt(at)
+			}
 		}
 	}
 }
@@ -102,6 +109,7 @@ func (in *injector) wake() {
 	for _, f := range in.net.Due(in.now()) {
 		in.strike(f)
 	}
+	in.seeToIsolated()
 	in.moveAll()
 	s.follow()
 	in.wakeInTime()
@@ -134,6 +142,9 @@ func (in *injector) end() {
 	}
 	for _, l := range in.links {
 		l.conn = nil
+	}
+	for server := range in.server.opts.Servers {
+		in.server.engine.CutOff(server, false)
 	}
 	in.server.cleared += len(in.net.Armed())
 	in.server.inject = nil
@@ -286,6 +297,8 @@ func (in *injector) carryOutForAll(a carry.Action) {
 	case carry.Lag:
 		s.lags(a.Server, a.At)
 		in.wakeAt(a.At)
+	case carry.Isolate:
+		in.isolate(a)
 	}
 }
 
@@ -336,10 +349,10 @@ func (in *injector) forget(l *serverLink, err error) {
 }
 
 // expire ends a session, with its ephemerals left for a while, if late is not 0, and
-// reports whether it was alive. A server that is down ends none.
+// reports whether it was alive. A leader that is down, or without a majority, ends none.
 func (in *injector) expire(session int64, late time.Duration) bool {
 	s, now := in.server, time.Now()
-	if !s.serves(s.engine.Leader()) {
+	if leader := s.engine.Leader(); !s.serves(leader) || s.isAlone(leader) {
 		return false
 	}
 	var r engine.Reaction

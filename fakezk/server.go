@@ -305,7 +305,7 @@ func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
 // fires early, finds nothing to do and is set again.
 func (s *Server) schedule() {
 	next := s.engine.NextDeadline()
-	if s.ensemble.halted() || next.IsZero() || !s.timerAt.IsZero() && !next.Before(s.timerAt) {
+	if s.endsNoSession() || next.IsZero() || !s.timerAt.IsZero() && !next.Before(s.timerAt) {
 		return
 	}
 	s.timerAt = next
@@ -314,6 +314,11 @@ func (s *Server) schedule() {
 		return
 	}
 	s.timer.Reset(time.Until(next))
+}
+
+// endsNoSession reports whether there is no leader with a majority.
+func (s *Server) endsNoSession() bool {
+	return s.ensemble.halted() || s.isAlone(s.engine.Leader())
 }
 
 func (s *Server) unschedule() {
@@ -327,7 +332,7 @@ func (s *Server) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.timerAt = time.Time{}
-	if s.ensemble.halted() {
+	if s.endsNoSession() {
 		return
 	}
 	s.deliver(s.engine.Tick(time.Now()))

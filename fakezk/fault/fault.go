@@ -100,6 +100,13 @@ const (
 	// it is the leader, the other servers do not. A write or a sync through a server that lags is
 	// answered when it has caught up; on a fakezk.Server it catches up at once, and lags again.
 	Lag Kind = "lag"
+	// Isolate: the server of the client does not reach the other servers for a while. It answers
+	// reads from what it has; writes, syncs and handshakes wait. The leader hears of no client of
+	// the server, and ends their sessions in time. If the server leads, all writes wait, and no
+	// session ends meanwhile. A server that is isolated for five ticks, the usual syncLimit, gives
+	// up: its connections are reset, and dials fail until it is back. If it has led, another server
+	// is elected.
+	Isolate Kind = "isolate"
 	// FailoverLose: the leader goes down for a while before the request is applied, which is lost.
 	// Every connection is reset, and dials fail until another leader is elected.
 	FailoverLose Kind = "failover-lose"
@@ -155,6 +162,8 @@ var faultKinds = []KindInfo{
 var ensembleKinds = []KindInfo{
 	{Lag, true, true, false, true,
 		"the client's server applies no change for D; if it leads, no other does"},
+	{Isolate, true, true, false, true,
+		"the client's server does not reach the others for D: it answers reads, and writes wait"},
 	{FailoverLose, true, true, false, true,
 		"the leader goes down for D before the request is applied"},
 	{FailoverKeep, true, true, false, false,
@@ -169,8 +178,8 @@ func Kinds() []KindInfo { return slices.Concat(faultKinds, ensembleKinds) }
 func Weakest() []Kind {
 	return []Kind{
 		DropRequest, DropReply, Cut, Delay, Stall, Expire, CutMidFrame, Refuse, StallMidFrame,
-		Blackhole, Pause, LateReap, Restart, Crash, Respawn, Lag, FailoverLose,
-		FailoverKeep,
+		Blackhole, Pause, LateReap, Restart, Crash, Respawn, Lag, Isolate,
+		FailoverLose, FailoverKeep,
 	}
 }
 
@@ -195,7 +204,7 @@ func (k Kind) NeedsEnsemble() bool {
 
 // strikesServer reports whether the kind acts on one server, or on its connections, at a time.
 func (k Kind) strikesServer() bool {
-	return slices.Contains([]Kind{Cut, Stall, Blackhole, Refuse, Restart, Lag}, k)
+	return slices.Contains([]Kind{Cut, Stall, Blackhole, Refuse, Restart, Lag, Isolate}, k)
 }
 
 func (k Kind) info() (KindInfo, bool) {

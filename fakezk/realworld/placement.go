@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
-	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // places finds, for each entry of the log, the number of lines of the trace before it: the smallest
@@ -33,7 +32,7 @@ func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 	place, next := 0, 0
 	for i, e := range entries {
 		for ; next < len(answers) && answers[next].Zxid < e.Zxid; next++ {
-			if len(r.world.Servers) <= 1 || state.IsWrite(answers[next].Header.Op) {
+			if len(r.world.Servers) <= 1 || answers[next].Header.Op.IsWrite() {
 				place = max(place, answers[next].sent)
 			}
 		}

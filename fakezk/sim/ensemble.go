@@ -68,9 +68,10 @@ func (s *simulation) lag(server int, zxid int64) time.Duration {
 }
 
 // follow lets a follower apply transactions, unless a client has made it do so before. One that is
-// down, or that lags by a fault, does so later.
+// down, cut off, or that lags by a fault, does so later.
 func (s *simulation) follow(server int, zxid int64) {
-	if at := max(s.net.BackAt(server, s.now()), s.lagging[server]); at > s.now() {
+	at := max(s.net.BackAt(server, s.now()), s.net.AloneUntil(server, s.now()), s.lagging[server])
+	if at > s.now() {
 		s.schedule(at, func() { s.follow(server, zxid) })
 		return
 	}
@@ -96,6 +97,37 @@ func (s *simulation) lags(a carry.Action) {
 	}
 }
 
+// isolates sees to a server that is cut off from the others: it applies nothing, or if it leads no
+// other does, and it gives up after a while.
+func (s *simulation) isolates(a carry.Action) {
+	s.log("server", "%s is cut off from the others for %s", serverName(a.Server), a.Fault.For)
+	s.engine.CutOff(a.Server, true)
+	if limit := carry.SyncLimit(s.world.Server.engineConfig().TickTime); a.Fault.For >= limit {
+		s.schedule(s.now()+limit, func() { s.givesUp(a.Server) })
+	}
+	s.schedule(a.At, func() { s.rejoins(a.Server) })
+}
+
+// rejoins lets a server catch up with the others, and the others with it.
+func (s *simulation) rejoins(server int) {
+	if s.net.Healed() || s.net.IsCutOff(server, s.now()) {
+		return
+	}
+	s.log("server", "%s reaches the others again", serverName(server))
+	s.net.Rejoin(server)
+	s.engine.CutOff(server, false)
+	s.followAll()
+}
+
+// givesUp takes a server down that has been cut off for too long, until it is back with the others.
+func (s *simulation) givesUp(server int) {
+	if s.net.Healed() || s.net.IsDown(server, s.now()) {
+		return
+	}
+	s.carryOut(s.net.TakeDown(server, s.now()+electionTime))
+	s.loses(server, s.net.BackAt(server, s.now())-s.now())
+}
+
 // electionTime is how long an ensemble takes to elect a leader, in which no server serves.
 const electionTime = 500 * time.Millisecond
 
@@ -109,7 +141,7 @@ func (s *simulation) loses(server int, down time.Duration) {
 	}
 	var up []int
 	for i := range s.world.servers() {
-		if s.net.BackAt(i, s.now()) <= quorum {
+		if s.net.AwayUntil(i, s.now()) <= quorum {
 			up = append(up, i)
 		}
 	}
@@ -127,7 +159,7 @@ func (s *simulation) loses(server int, down time.Duration) {
 func (s *simulation) quorumAt() time.Duration {
 	var back []time.Duration
 	for i := range s.world.servers() {
-		back = append(back, max(s.now(), s.net.BackAt(i, s.now())))
+		back = append(back, max(s.now(), s.net.AwayUntil(i, s.now())))
 	}
 	return carry.QuorumAt(s.world.servers(), back)
 }

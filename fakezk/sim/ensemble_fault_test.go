@@ -14,10 +14,16 @@ import (
 // connected to the leader and b to a follower.
 func ensemble(t *testing.T, plan string, a, b func(*stage)) *play {
 	t.Helper()
+	return ensembleIn(t, World{}, plan, a, b)
+}
+
+func ensembleIn(t *testing.T, w World, plan string, a, b func(*stage)) *play {
+	t.Helper()
 	for seed := range uint64(100) {
-		p := performIn(t, World{Seed: seed, Servers: 3}, plan, a, b)
-		first, _, _ := strings.Cut(p.Trace.String(), "connects to server 1 ")
-		second, _, _ := strings.Cut(p.Trace.String(), "connects to server 2 ")
+		w.Seed, w.Servers = seed, 3
+		p := performIn(t, w, plan, a, b)
+		first, _, _ := strings.Cut(p.Trace.String(), "connects to server 1 (connection 1)")
+		second, _, _ := strings.Cut(p.Trace.String(), "connects to server 2 (connection 1)")
 		if lastActor(first) == "a" && lastActor(second) == "b" {
 			return p
 		}

@@ -37,6 +37,8 @@ func (s *simulation) carryOutForAll(a carry.Action) {
 		s.crash(a)
 	case carry.Lag:
 		s.lags(a)
+	case carry.Isolate:
+		s.isolates(a)
 	case carry.Failover:
 		leader := s.engine.Leader()
 		s.carryOut(s.net.TakeDown(leader, a.At))
@@ -154,12 +156,13 @@ func (s *simulation) expireSessionsOf(a carry.Action) {
 }
 
 // expire ends a session, with its ephemerals left for a while, if late is not 0, and
-// reports whether it was alive. A server that is down ends none.
+// reports whether it was alive. A leader that is down, or without a majority, ends none.
 func (s *simulation) expire(session int64, late time.Duration) bool {
 	now := s.clock()
 	var r engine.Reaction
 	var ok bool
-	if s.net.IsDown(s.engine.Leader(), s.now()) {
+	leader := s.engine.Leader()
+	if s.net.IsDown(leader, s.now()) || s.net.AloneUntil(leader, s.now()) > 0 {
 		return false
 	}
 	if late > 0 {

@@ -125,6 +125,7 @@ func (s *simulation) run() {
 	cfg := s.world.Server.engineConfig()
 	cfg.OrderChildren, cfg.Servers = s.shuffleChildren, s.world.servers()
 	s.engine = engine.New(cfg, s.start)
+	s.net.Serve(carry.Ensemble{Servers: s.world.servers(), Leader: s.engine.Leader})
 	s.setUp()
 	s.loop(s.world.Limit, s.over)
 	s.playOvertime()
@@ -317,8 +318,14 @@ func (s *simulation) next() (at time.Duration, tick bool) {
 	if len(s.events) > 0 {
 		at = s.events[0].at
 	}
-	if d := s.engine.NextDeadline(); !d.IsZero() && d.Sub(s.start) < at {
-		return d.Sub(s.start), true
+	d := s.engine.NextDeadline()
+	if d.IsZero() {
+		return at, false
+	}
+	// A leader without a majority ends no session.
+	deadline := max(d.Sub(s.start), s.net.AloneUntil(s.engine.Leader(), s.now()))
+	if deadline < at {
+		return deadline, true
 	}
 	return at, false
 }
@@ -436,6 +443,9 @@ func (s *simulation) heal() {
 	s.react(s.engine.ReapEnded(s.clock()))
 	s.net.Heal()
 	clear(s.lagging)
+	for server := range s.world.servers() {
+		s.engine.CutOff(server, false)
+	}
 	s.followAll()
 }
 

@@ -26,8 +26,8 @@ func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
 func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
 	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
 	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
-		return f.Kind == fault.Restart || f.Kind == fault.FailoverLose ||
-			f.Kind == fault.FailoverKeep
+		return f.Kind == fault.Restart || f.Kind == fault.Isolate ||
+			f.Kind == fault.FailoverLose || f.Kind == fault.FailoverKeep
 	})
 	for _, service := range services {
 		dir := c.Path + "/" + service

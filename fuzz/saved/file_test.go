@@ -229,7 +229,7 @@ var badFiles = []struct{ about, old, new, want string }{
 		"fault of no kind", "- cut client", "- explode client",
 		`f.yaml:7:5: unknown fault kind "explode"; expected one of drop-request, ` +
 			`drop-reply, cut, cut-mid-frame, stall, stall-mid-frame, ` +
-			`delay, pause, blackhole, refuse, expire, late-reap, restart, crash, respawn, lag, failover-lose, failover-keep`,
+			`delay, pause, blackhole, refuse, expire, late-reap, restart, crash, respawn, lag, isolate, failover-lose, failover-keep`,
 	},
 	{
 		"fault without a place", "cut client=a request=1", "cut client=a",

@@ -6,10 +6,10 @@ import "time"
 // carried out in their order.
 type Action struct {
 	Do      Do
-	Conn    *Conn    // nil for a Crash, a Lag or a Failover, and for an Expire, Restart or Struck that no message caused
+	Conn    *Conn    // nil for a Crash, Lag, Isolate or Failover, and without a message for an Expire, Restart or Struck
 	Message *Message // of Struck, Pause, Apply, Deliver and Send
-	// Fault is the fault that acts: of Struck, Pause, Expire, Restart, Crash, Lag and Failover; of
-	// an Apply, the one that damages the reply, or nil.
+	// Fault is the fault that acts: of Struck, Pause, Expire, Restart, Crash, Lag, Isolate and
+	// Failover; of an Apply, the one that damages the reply, or nil.
 	Fault *Armed
 	// Err is the client's error after an End or a Reset.
 	Err error
@@ -19,11 +19,12 @@ type Action struct {
 	Client int64
 	// Late is how long the ephemerals stay after an Expire.
 	Late time.Duration
-	// Server is the number of the server of a Restart or a Lag.
+	// Server is the number of the server of a Restart, Lag or Isolate.
 	Server int
 	// Taken says of a Struck that the request goes no further.
 	Taken bool
-	// At is when a Later, a Pause or a Lag ends, and when the server of a Restart or Failover is back.
+	// At is when a Later, Pause, Lag or Isolate ends, and when the server of a Restart or Failover
+	// is back.
 	At time.Duration
 }
 
@@ -70,6 +71,8 @@ const (
 	Crash
 	// Lag: the server applies no change until At.
 	Lag
+	// Isolate: the server does not reach the others until At.
+	Isolate
 	// Failover: the leader goes down and is back at At.
 	Failover
 )

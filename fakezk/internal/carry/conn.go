@@ -138,10 +138,8 @@ func (c *Conn) DeliverUp(now time.Duration) []Action {
 		return c.endSoon(io.EOF)
 	case m.Dials:
 		return c.dials(m, now)
-	case m.hello:
-		return m.passes(Apply, c)
 	}
-	if !m.judged {
+	if !m.judged && !m.hello {
 		c.judge(m)
 	}
 	return c.net.deliver(c, &c.Up, m, now)
@@ -195,7 +193,17 @@ func (c *Conn) dials(m *Message, now time.Duration) []Action {
 			actions, Action{Do: Hang, Conn: c}, Action{Do: Later, Conn: c, Up: true, At: until},
 		)
 	}
+	if until := c.net.waitsFor(c, &c.Up, m, now); until > 0 {
+		return append(actions, c.putOff(m, until)...)
+	}
 	return append(actions, Action{Do: Apply, Conn: c, Message: m})
+}
+
+// putOff makes a message of the client wait where it was.
+func (c *Conn) putOff(m *Message, until time.Duration) []Action {
+	m.NotBefore = until
+	c.Up.putBack(m)
+	return []Action{{Do: Later, Conn: c, Up: true, At: until}}
 }
 
 // FromServer takes a message that the server sends to the client. The fault, if

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
 // MaxServers is the greatest number of servers of an ensemble.
@@ -12,8 +15,81 @@ const MaxServers = 7
 // Address is the address of a server, by its number from 0.
 func Address(server int) string { return fmt.Sprintf("127.0.0.1:%d", 2181+server) }
 
+// SyncLimit is how long a server waits for the others before it gives up, as in the sample
+// configuration of ZooKeeper.
+func SyncLimit(tick time.Duration) time.Duration { return 5 * tick }
+
 // QuorumAt is when a majority of the servers is up. Each server of the list is back at its time;
 // the others stay down, and are a minority.
 func QuorumAt(servers int, back []time.Duration) time.Duration {
 	return slices.Sorted(slices.Values(back))[servers/2]
+}
+
+// An Ensemble is what a Network has to know of several servers.
+type Ensemble struct {
+	Servers int
+	Leader  func() int
+	// Stopped reports whether a server is down for another reason than a fault; nil means that none
+	// is.
+	Stopped func(server int) bool
+}
+
+// Serve makes the ensemble known to which the connections go. Without one there is a single server.
+func (n *Network) Serve(e Ensemble) { n.ensemble = e }
+
+// IsCutOff reports whether a server does not reach the others.
+func (n *Network) IsCutOff(server int, now time.Duration) bool { return now < n.cutOff[server] }
+
+// AwayUntil is when a server that is down or cut off is back with the others; 0 if it is neither.
+func (n *Network) AwayUntil(server int, now time.Duration) time.Duration {
+	if until := max(n.backAt[server], n.cutOff[server]); until > now {
+		return until
+	}
+	return 0
+}
+
+// Rejoin lets a server reach the others at once, or forgets that it did not.
+func (n *Network) Rejoin(server int) { delete(n.cutOff, server) }
+
+// AloneUntil is the next time at which a server may reach a leader with a majority, from which it is
+// cut off; 0 if it reaches one.
+func (n *Network) AloneUntil(server int, now time.Duration) (next time.Duration) {
+	if len(n.cutOff) == 0 {
+		return 0
+	}
+	e, together, cut := n.ensemble, 0, false
+	for i := range e.Servers {
+		switch until := n.AwayUntil(i, now); {
+		case e.Stopped != nil && e.Stopped(i):
+		case until == 0:
+			together++
+		case next == 0 || until < next:
+			next = until
+		}
+		cut = cut || n.IsCutOff(i, now)
+	}
+	alone := n.IsCutOff(server, now) || n.IsCutOff(e.Leader(), now) || together <= e.Servers/2
+	if !cut || !alone {
+		return 0
+	}
+	return next
+}
+
+// waitsFor is the time until which a message of the client waits for the leader; 0 if it passes.
+func (n *Network) waitsFor(c *Conn, lane *Lane, m *Message, now time.Duration) time.Duration {
+	if len(n.cutOff) == 0 || n.healed || lane != &c.Up || !m.needsLeader() {
+		return 0
+	}
+	return n.AloneUntil(c.Server, now)
+}
+
+// needsLeader reports whether a server cannot answer a message alone. Handshakes begin a session, or
+// ask the leader whether it lives.
+func (m *Message) needsLeader() bool {
+	if m.Dials || m.hello {
+		return !m.Last
+	}
+	h, _, err := wire.DecodeHeader(m.Bytes)
+	return err == nil && (h.Op.IsWrite() || h.Op == proto.OpSync || h.Op == proto.OpCreateSession ||
+		h.Op == proto.OpCloseSession)
 }

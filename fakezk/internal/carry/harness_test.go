@@ -29,6 +29,7 @@ func newTestNetwork(t *testing.T, plan ...string) testNetwork {
 	a, b := &Client{ID: 1, Name: "a"}, &Client{ID: 2, Name: "b"}
 	conns := []*Conn{{ID: 1, Client: a, Number: 1}, {ID: 2, Client: a, Number: 2},
 		{ID: 3, Client: b, Number: 1}}
+	n.Serve(Ensemble{Servers: 3, Leader: func() int { return 2 }})
 	for _, c := range conns {
 		c.Greeted = true
 		n.Open(c)
@@ -89,7 +90,8 @@ var doNames = map[Do]string{
 	Sever: "sever", Hang: "hang",
 	Admit: "admit", End: "end", Reset: "reset", Forget: "forget", Unheard: "unheard",
 	Vanish: "vanish",
-	Expire: "expire", Restart: "restart", Crash: "crash", Lag: "lag", Failover: "failover",
+	Expire: "expire", Restart: "restart", Crash: "crash", Lag: "lag", Isolate: "isolate",
+	Failover: "failover",
 }
 
 // words prints actions in one line: the action, its connection, and its argument.
@@ -135,7 +137,8 @@ func details(a Action) (text string) {
 	if a.Late > 0 {
 		text += fmt.Sprint(" late ", a.Late)
 	}
-	if a.Do == Later || a.Do == Pause || a.Do == Restart || a.Do == Crash || a.Do == Lag || a.Do == Failover {
+	switch a.Do {
+	case Later, Pause, Restart, Crash, Lag, Isolate, Failover:
 		text += fmt.Sprint(" at ", a.At)
 	}
 	return text

@@ -45,6 +45,8 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 		r = rule{request: crash, time: crash}
 	case fault.Lag:
 		r = rule{request: lag, time: lag}
+	case fault.Isolate:
+		r = rule{request: isolate, time: isolate}
 	case fault.FailoverLose:
 		r = rule{request: failover, time: failover}
 	case fault.FailoverKeep:
@@ -120,6 +122,9 @@ func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []
 	do := Deliver
 	if lane == &c.Up {
 		do = Apply
+	}
+	if until := n.waitsFor(c, lane, m, now); until > 0 {
+		return c.putOff(m, until)
 	}
 	if len(m.faults) == 0 || n.healed {
 		return m.passes(do, c)
@@ -269,16 +274,24 @@ func crash(s *strike) {
 
 // lag keeps the server of the connection, or the servers of the client, from applying changes. The
 // request goes on.
-func lag(s *strike) {
-	servers := map[int]bool{}
+func lag(s *strike) { s.onServers(Lag) }
+
+// isolate cuts the server of the connection, or the servers of the client, off from the others. The
+// request goes on as far as it can.
+func isolate(s *strike) { s.onServers(Isolate) }
+
+// onServers lets the driver do something to the server of the fault, of the connection, or to the
+// servers of the client, and hands the message on.
+func (s *strike) onServers(do Do) {
 	if s.conn == nil && s.fault.Server > 0 {
-		s.lag(s.fault.Server - 1)
+		s.onServer(do, s.fault.Server-1)
 		return
 	}
+	done := map[int]bool{}
 	for _, c := range s.conns() {
-		if !servers[c.Server] {
-			servers[c.Server] = true
-			s.lag(c.Server)
+		if !done[c.Server] {
+			done[c.Server] = true
+			s.onServer(do, c.Server)
 		}
 	}
 	if s.message != nil {
@@ -286,9 +299,12 @@ func lag(s *strike) {
 	}
 }
 
-func (s *strike) lag(server int) {
+func (s *strike) onServer(do Do, server int) {
 	s.hit = true
-	s.add(Action{Do: Lag, Server: server, Fault: s.fault, At: s.until()})
+	if do == Isolate {
+		s.net.cutOff[server] = max(s.net.cutOff[server], s.until())
+	}
+	s.add(Action{Do: do, Server: server, Fault: s.fault, At: s.until()})
 }
 
 // failover takes the leader down, which the driver knows.

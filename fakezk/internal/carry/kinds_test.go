@@ -79,6 +79,8 @@ var kindTests = []struct{ line, want string }{
 	{"respawn 3s at=1s", "sever 1, sever 2, sever 3, crash at 4s"},
 	{"lag 3s request=1", "struck 1, lag at 4s, apply 1 / send 1 event, send 1 reply, sever 1, send 1 closed"},
 	{"lag 3s at=1s", "lag at 4s, struck"},
+	{"isolate 3s request=1", "struck 1, isolate at 4s, later 1 at 4s"},
+	{"isolate 3s at=1s", "isolate at 4s, struck"},
 	{"failover-lose 3s request=1", "struck 1 taken, failover at 4s"},
 	{"failover-lose 3s at=1s", "failover at 4s, struck"},
 	{"failover-keep 3s request=1",
@@ -126,6 +128,7 @@ func TestAFaultOfOneServer(t *testing.T) {
 		"blackhole 3s server=2 at=1s": "vanish 2, struck",
 		"stall 3s server=2 at=1s":     "struck",
 		"lag 3s server=2 at=1s":       "lag at 4s, struck",
+		"isolate 3s server=2 at=1s":   "isolate at 4s, struck",
 		"restart 3s server=2 at=1s":   "restart at 4s, sever 2, send 2 reset, struck",
 	} {
 		n := newTestNetwork(t, line)

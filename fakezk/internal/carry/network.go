@@ -20,6 +20,9 @@ type Network struct {
 	conns   map[int64]*Conn
 	outages []outage
 	backAt  map[int]time.Duration // when a server that is down is back
+	cutOff  map[int]time.Duration // until when a server does not reach the others
+
+	ensemble Ensemble
 }
 
 // Armed is a fault that is armed, and how far it has come.
@@ -35,7 +38,8 @@ type Armed struct {
 
 // New is a Network without connections. A time of a fault counts from 0.
 func New(plan ...fault.Fault) *Network {
-	n := &Network{conns: map[int64]*Conn{}, backAt: map[int]time.Duration{}}
+	n := &Network{conns: map[int64]*Conn{}, backAt: map[int]time.Duration{},
+		cutOff: map[int]time.Duration{}}
 	for _, f := range plan {
 		n.Arm(f, 0)
 	}
@@ -67,8 +71,9 @@ func (n *Network) Missed() []fault.Fault {
 	return missed
 }
 
-// Waiting reports whether a request or an event may be some fault's turn.
-func (n *Network) Waiting() bool { return len(n.waiting) > 0 && !n.healed }
+// Waiting reports whether a request or an event may be some fault's turn, or a request may have to
+// wait for the leader.
+func (n *Network) Waiting() bool { return len(n.waiting)+len(n.cutOff) > 0 && !n.healed }
 
 // Healed reports whether Heal was called.
 func (n *Network) Healed() bool { return n.healed }
@@ -158,7 +163,8 @@ func (n *Network) Due(now time.Duration) []*Armed {
 	return due
 }
 
-// Next is when there is something to do: for a fault bound to a time, or for a connection.
+// Next is when there is something to do: for a fault bound to a time, for a connection, or for a
+// server that reaches the others again.
 func (n *Network) Next() (at time.Duration, ok bool) {
 	take := func(t time.Duration, found bool) {
 		if found && (!ok || t < at) {
@@ -171,6 +177,9 @@ func (n *Network) Next() (at time.Duration, ok bool) {
 	for _, c := range n.conns {
 		take(c.Next())
 	}
+	for _, until := range n.cutOff {
+		take(until, true)
+	}
 	return at, ok
 }
 
@@ -182,11 +191,12 @@ func (n *Network) HeldUntil() (until time.Duration) {
 	return until
 }
 
-// Heal disarms all faults, ends outages and brings servers back. Held messages are delivered at
-// their time.
+// Heal disarms all faults, ends outages, and brings servers back and together. Held messages are
+// delivered at their time.
 func (n *Network) Heal() {
 	n.healed, n.outages = true, nil
 	clear(n.backAt)
+	clear(n.cutOff)
 }
 
 // Release releases held messages at once; connections in a black hole are reset.

@@ -20,7 +20,7 @@ func (e *Engine) request(c *conn, frame []byte, now int64) Request {
 	// The real server answers auth and sasl before the request pipeline: they do
 	// not restart the session's expiry timer.
 	authentication := h.Op == proto.OpAuth || h.Op == proto.OpSasl
-	if !authentication {
+	if !authentication && e.hears(c.at) {
 		e.touch(c.session, now)
 	}
 	r.Body, err = wire.DecodeRequest(h.Op, body)
@@ -62,7 +62,7 @@ func (e *Engine) answer(c *conn, r *Request, now int64) {
 		}
 		r.Zxid = c.at.store.LastZxid()
 	default:
-		if !state.IsWrite(r.Header.Op) {
+		if !r.Header.Op.IsWrite() {
 			r.Reply, r.Err = e.read(c, req)
 			r.Zxid = c.at.store.LastZxid()
 		} else if !e.write(c, r, now) {
@@ -108,7 +108,7 @@ func (e *Engine) refuseFrame(c *conn, r *Request, err error, now int64) {
 // drawsZxidFirst reports whether a request consumes a zxid before its body is decoded.
 // A reconfig is decoded first.
 func drawsZxidFirst(op proto.OpCode) bool {
-	return state.IsWrite(op) && op != proto.OpReconfig || op == proto.OpCreateSession
+	return op.IsWrite() && op != proto.OpReconfig || op == proto.OpCreateSession
 }
 
 const pingXid = -2

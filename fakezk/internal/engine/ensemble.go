@@ -13,6 +13,7 @@ type replica struct {
 	store   *state.Store
 	watches watches
 	behind  []state.Txn // applied by the leader and not yet here, in order
+	cutOff  bool        // from the other servers
 }
 
 func newReplica(cfg Config) *replica {
@@ -62,6 +63,15 @@ func (e *Engine) Lagging(server int) (followers []int) {
 		}
 	}
 	return followers
+}
+
+// CutOff says whether a server is cut off from the others. The leader then hears of no requests
+// that the clients of the server send, so that their sessions end in time.
+func (e *Engine) CutOff(server int, cutOff bool) { e.replicas[server].cutOff = cutOff }
+
+// hears reports whether the leader hears of the requests to a server.
+func (e *Engine) hears(r *replica) bool {
+	return r == e.leader || !r.cutOff && !e.leader.cutOff
 }
 
 // Elect makes another server the leader, which has all transactions: a majority has stored each of

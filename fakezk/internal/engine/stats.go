@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
-	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // Stats counts the frames of all connections.
@@ -97,7 +96,7 @@ func (l lastOp) abbreviation() string {
 		return "RECO"
 	case l.op == proto.OpMulti && l.hasReply:
 		return "MULT"
-	case l.err != proto.OK && (state.IsWrite(l.op) || l.op == proto.OpCreateSession):
+	case l.err != proto.OK && (l.op.IsWrite() || l.op == proto.OpCreateSession):
 		return "NA"
 	}
 	if short, ok := abbreviations[l.op]; ok {

@@ -64,6 +64,17 @@ func (o OpCode) String() string {
 	return fmt.Sprintf("op(%d)", int32(o))
 }
 
+// IsWrite reports whether an operation is a write. A write consumes a zxid, even if it is refused
+// or malformed.
+func (o OpCode) IsWrite() bool {
+	switch o {
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL, OpDelete, OpSetData, OpSetACL,
+		OpCheck, OpMulti, OpDeleteContainer, OpReconfig:
+		return true
+	}
+	return false
+}
+
 // IsOp reports whether an operation has this name.
 func IsOp(name string) bool {
 	for _, known := range opNames {

@@ -16,24 +16,12 @@ type Caller struct {
 	Super   bool // passes every ACL check, as does an identity with scheme "super"
 }
 
-// IsWrite reports whether an operation is a write. A write consumes a zxid, even if it
-// is refused or malformed.
-func IsWrite(op proto.OpCode) bool {
-	switch op {
-	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL,
-		proto.OpDelete, proto.OpSetData, proto.OpSetACL, proto.OpCheck, proto.OpMulti,
-		proto.OpDeleteContainer, proto.OpReconfig:
-		return true
-	}
-	return false
-}
-
 // Prepare decides the effect of a write request and does not change the store. now is
 // in milliseconds since the Unix epoch. Writes of an unknown session are refused with
 // SessionExpired.
-// Prepare panics if req is not a write, see [IsWrite].
+// Prepare panics if req is not a write, see [proto.OpCode.IsWrite].
 func (s *Store) Prepare(req proto.Request, by Caller, now int64) Txn {
-	if !IsWrite(req.Op()) {
+	if !req.Op().IsWrite() {
 		panic(fmt.Sprintf("state: prepare of %s, which is not a write", req.Op()))
 	}
 	t := s.newTxn(req.Op(), by.Session, now)

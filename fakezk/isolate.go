@@ -1,0 +1,44 @@
+package fakezk
+
+import "github.com/zksim/zksim/fakezk/internal/carry"
+
+// isolate sees to a server that is cut off from the others, until it is together with them again or
+// gives up.
+func (in *injector) isolate(a carry.Action) {
+	s := in.server
+	s.engine.CutOff(a.Server, true)
+	in.wakeAt(a.At)
+	limit := carry.SyncLimit(s.opts.TickTime)
+	if _, known := in.givesUp[a.Server]; !known && a.Fault.For >= limit {
+		in.givesUp[a.Server] = in.now() + limit
+		in.wakeAt(in.givesUp[a.Server])
+	}
+}
+
+// seeToIsolated takes the servers down that give up now, and lets those rejoin whose time is over.
+func (in *injector) seeToIsolated() {
+	s, now := in.server, in.now()
+	for server := range s.opts.Servers {
+		if at, ok := in.givesUp[server]; ok && at <= now {
+			delete(in.givesUp, server)
+			in.carryOut(in.net.TakeDown(server, now))
+			s.settle()
+		}
+		if !in.net.IsCutOff(server, now) {
+			in.rejoin(server)
+		}
+	}
+}
+
+func (in *injector) rejoin(server int) {
+	in.net.Rejoin(server)
+	in.server.engine.CutOff(server, false)
+}
+
+// revive ends what faults do to a server.
+func (in *injector) revive(server int) {
+	in.net.Revive(server)
+	in.rejoin(server)
+	delete(in.lagging, server)
+	delete(in.givesUp, server)
+}

@@ -1,0 +1,98 @@
+package fakezk
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/internal/check"
+)
+
+// TestAnIsolatedFollowerAnswersOldReads, and a write through it waits, until the fault is over.
+func TestAnIsolatedFollowerAnswersOldReads(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.set(1, "/a", "old")
+		e.inject("isolate 4s server=2 at=1s")
+		time.Sleep(2 * time.Second)
+		e.set(1, "/a", "new")
+		e.reads(2, "/a", "old")
+		began := time.Now()
+		e.set(2, "/b", "x")
+		check.Equal(t, time.Since(began), 3*time.Second, "time for the write")
+		e.reads(2, "/a", "new")
+	})
+}
+
+// TestAnIsolatedServerGivesUp after five ticks: its clients move. Sessions of its clients have ended
+// by then, as the leader has not heard of them.
+func TestAnIsolatedServerGivesUp(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		short, _ := e.ConnectAs(t, Client{Name: "short", Server: 2, Timeout: 4 * time.Second})
+		_, err := short.Create("/e", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+		check.OK(t, err)
+		any, _ := e.ConnectAs(t, Client{Name: "any"})
+		e.inject("isolate 1m server=2 at=1ns")
+		time.Sleep(9 * time.Second)
+		e.reads(2, "/e", "")
+		exists, _, err := short.Exists("/e")
+		check.OK(t, err)
+		check.Equal(t, exists, true, "the node at server 2")
+		e.CheckGone(t, "/e")
+		check.Equal(t, e.Serves(2), true, "server 2 serves")
+		time.Sleep(2 * time.Second)
+		check.Equal(t, e.Serves(2), false, "server 2 serves")
+		check.Equal(t, e.Leader(), 3, "leader")
+		_, _, err = any.Get("/")
+		check.OK(t, err)
+		time.Sleep(time.Minute)
+		check.Equal(t, e.Serves(2), true, "server 2 serves")
+		e.set(2, "/b", "x")
+	})
+}
+
+// TestAnIsolatedLeaderLosesItsWrites and the lead.
+func TestAnIsolatedLeaderLosesItsWrites(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.set(1, "/a", "x")
+		time.Sleep(time.Second)
+		e.inject("isolate 1m server=3 at=1ns")
+		time.Sleep(5 * time.Second)
+		e.reads(3, "/a", "x")
+		e.reads(1, "/a", "x")
+		_, err := e.conns[3].Create("/b", nil, 0, zk.WorldACL(zk.PermAll))
+		check.Is(t, err, zk.ErrConnectionClosed)
+		check.Equal(t, e.Leader(), 2, "leader")
+		time.Sleep(time.Second)
+		e.set(1, "/a", "y")
+		e.reads(2, "/a", "y")
+		e.CheckGone(t, "/b")
+		check.Equal(t, len(e.Sessions()), 3, "sessions")
+	})
+}
+
+// TestClearFaultsBringsServersTogether, and lets go what waits for the leader.
+func TestClearFaultsBringsServersTogether(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("isolate 1m server=3 at=1ns")
+		time.AfterFunc(3*time.Second, e.ClearFaults)
+		time.Sleep(time.Second)
+		began := time.Now()
+		e.set(1, "/a", "x")
+		check.Equal(t, time.Since(began), 2*time.Second, "time for the write")
+		e.reads(2, "/a", "x")
+	})
+}
+
+// TestRestartEndsAnIsolation.
+func TestRestartEndsAnIsolation(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("isolate 1h server=2 at=1ns")
+		time.Sleep(time.Minute)
+		check.Equal(t, e.Serves(2), false, "server 2 serves")
+		e.Restart(2)
+		time.Sleep(5 * time.Second)
+		e.set(2, "/a", "x")
+		e.reads(2, "/a", "x")
+	})
+}

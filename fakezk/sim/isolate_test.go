@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// TestAnIsolatedFollowerAnswersOldReads, and its clients' writes wait, until it reaches the others
+// again.
+func TestAnIsolatedFollowerAnswersOldReads(t *testing.T) {
+	p := ensemble(t, "isolate 3s client=b at=500ms", maker, looker)
+	between(t, "the node", p.change(t, trace.NodeCreated, "/x"), second, 1500*time.Millisecond)
+	between(t, "its sight", p.when(t, "exists: true"), 3500*time.Millisecond, 3700*time.Millisecond)
+
+	p = ensemble(t, "isolate 3s client=b op=create request=1", func(s *stage) { s.Conn() },
+		func(s *stage) { s.create("/y", 0) })
+	between(t, "the create", p.change(t, trace.NodeCreated, "/y"), 3*second, 3500*time.Millisecond)
+	p.wantTold(t, "b", "create /y: <nil>")
+}
+
+// short has sessions that end before an isolated server gives up.
+var short = World{SessionTimeout: 4 * second}
+
+// TestASessionEndsWhileItsServerIsIsolated: the client goes on reading, its own node too, until the
+// server gives up.
+func TestASessionEndsWhileItsServerIsIsolated(t *testing.T) {
+	p := ensembleIn(t, short, "isolate 30s client=b at=1s", func(s *stage) { s.Conn() },
+		func(s *stage) {
+			s.create("/e", zk.FlagEphemeral)
+			for s.Now() < 20*second {
+				if exists, _, err := s.Conn().Exists("/e"); err == nil && !exists {
+					s.tell("my node is gone")
+					return
+				}
+				_ = s.Sleep(s.ctx, 100*time.Millisecond)
+			}
+		})
+	between(t, "the end of the session", p.change(t, trace.NodeDeleted, "/e"), 4*second, 7*second)
+	between(t, "the client's notice", p.notice(t, "b", trace.Disconnected, 1), 11*second,
+		11500*time.Millisecond)
+	between(t, "the news", p.when(t, "my node is gone"), 11*second, 13*second)
+}
+
+// TestAnIsolatedLeaderLosesItsWrites, and the lead. No session ends, and reads go on.
+func TestAnIsolatedLeaderLosesItsWrites(t *testing.T) {
+	reads := func(s *stage) {
+		s.create("/e-"+s.Name(), zk.FlagEphemeral)
+		for s.Now() < 15*second {
+			if _, _, err := s.Conn().Exists("/x"); err == nil {
+				s.tell("reads at %s", s.Now())
+			}
+			_ = s.Sleep(s.ctx, second)
+		}
+	}
+	p := ensembleIn(t, short, "isolate 30s client=a at=2s", reads, reads)
+	for _, client := range []string{"a", "b"} {
+		if got := p.notices(client); !slices.Equal(got[max(0, len(got)-2):], reconnects[1:]) {
+			t.Errorf("%s was told %v", client, got)
+		}
+		between(t, "the loss", p.notice(t, client, trace.Disconnected, 1), 12*second,
+			12500*time.Millisecond)
+		if n := p.changes(trace.NodeDeleted, "/e-"+client); n != 0 {
+			t.Errorf("the session of %s has ended", client)
+		}
+	}
+	if !strings.Contains(p.Trace.String(), "is elected and leads from 12.5") {
+		t.Error("no other leader")
+	}
+	p = ensembleIn(t, short, "isolate 30s client=a at=500ms", func(s *stage) {
+		s.Conn()
+		_ = s.Sleep(s.ctx, second)
+		s.create("/lost", 0)
+	}, func(s *stage) { s.Conn() })
+	if n := p.changes(trace.NodeCreated, "/lost"); n != 0 {
+		t.Errorf("the write of the isolated leader was applied %d times", n)
+	}
+}
+
+// TestWithoutAMajorityTheLeaderIsAlone: two followers of three are isolated.
+func TestWithoutAMajorityTheLeaderIsAlone(t *testing.T) {
+	p := ensemble(t, `
+		isolate 4s server=2 at=500ms
+		isolate 5s server=3 at=600ms`, maker, looker)
+	between(t, "the create", p.change(t, trace.NodeCreated, "/x"), 4500*time.Millisecond,
+		4600*time.Millisecond)
+	between(t, "its sight", p.when(t, "exists: true"), 4500*time.Millisecond, 4700*time.Millisecond)
+}
