@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
@@ -121,13 +122,20 @@ func (s *simulation) countGoroutines() {
 	}
 	s.counted.steps, s.counted.at = steps, now
 	most := max(maxGoroutines, perClient*len(s.world.Clients))
-	if runtime.NumGoroutine() < most {
+	if numGoroutine() < most {
 		return
 	}
 	if n, stack := s.crowd(bubble.Stacks()); n >= most {
 		s.endFor(trace.Runaway{Goroutines: n, Stack: stack}, s.journal.moment())
 	}
 }
+
+// leftBehind is the number of goroutines of runs that have ended.
+var leftBehind atomic.Int64
+
+// numGoroutine is the number of goroutines of the process, without those of runs that have ended.
+// These would make each count take long, in hunts in code that never closes its clients.
+func numGoroutine() int { return runtime.NumGoroutine() - int(leftBehind.Load()) }
 
 // crowd counts the goroutines of the run in a text with stacks, and returns the stack of one that
 // was begun where most of them were.

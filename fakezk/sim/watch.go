@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
@@ -31,7 +31,7 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 			continue
 		}
 		idle++
-		if runtime.NumGoroutine() >= tooMany {
+		if numGoroutine() >= tooMany {
 			s.stopCrowd()
 		}
 		if idle != patience/4 && idle < patience {
@@ -60,8 +60,12 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Resul
 	case failure == nil:
 	case failure.Kind == "panic":
 		out.Panics = append(out.Panics, failure.Message+"\n"+failure.Stack)
-	case out.Runaway == nil: // the goroutines of a runaway were left alone
-		out.Leaked = failure.Message + "\n" + s.bubbleStacks()
+	default:
+		stacks := s.bubbleStacks()
+		leftBehind.Add(int64(strings.Count(stacks, "\n\n")) + 1)
+		if out.Runaway == nil { // the goroutines of a runaway were left alone
+			out.Leaked = failure.Message + "\n" + stacks
+		}
 	}
 	out.Missed = s.net.Missed()
 	s.notes.Into(&out)
