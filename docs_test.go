@@ -120,6 +120,16 @@ func TestPagesShowTestedCode(t *testing.T) {
 	}
 }
 
+// TestHuntingPageShowsTheShards: the files whose tests are beside them, letter by letter.
+func TestHuntingPageShowsTheShards(t *testing.T) {
+	page := readPage(t, "docs/hunting.md")
+	for _, name := range []string{"job.yaml", "workflow.yml"} {
+		if !strings.Contains(page, "```yaml\n"+readPage(t, "examples/shards/"+name)+"```\n") {
+			t.Errorf("docs/hunting.md does not show examples/shards/%s as it is", name)
+		}
+	}
+}
+
 // snippets returns the code between the markers of snippets_test.go and tutorial_test.go, and the
 // program of the example.
 func snippets(t *testing.T) []string {

@@ -1,0 +1,128 @@
+package shards
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rhysd/actionlint"
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// job reads a manifest as Kubernetes does with --validate=strict.
+func job(manifest []byte) (j batchv1.Job, err error) {
+	err = yaml.UnmarshalStrict(manifest, &j)
+	return j, err
+}
+
+func TestJobIsOneOfKubernetes(t *testing.T) {
+	manifest := read(t, "job.yaml")
+	j, err := job(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.APIVersion != batchv1.SchemeGroupVersion.String() || j.Kind != "Job" ||
+		j.Spec.CompletionMode == nil || *j.Spec.CompletionMode != batchv1.IndexedCompletion {
+		t.Errorf("no indexed Job: %+v", j)
+	}
+	if shards := strconv.Itoa(int(*j.Spec.Completions)); !strings.Contains(args(j), "/"+shards+" ") {
+		t.Errorf("%s completions, and another number of shards: %s", shards, args(j))
+	}
+	wrong := bytes.Replace(manifest, []byte("backoffLimitPerIndex"), []byte("backoffPerIndex"), 1)
+	if _, err := job(wrong); err == nil {
+		t.Error("a field that Kubernetes does not have is no error")
+	}
+}
+
+func TestWorkflowIsOneOfGitHub(t *testing.T) {
+	workflow := read(t, "workflow.yml")
+	if found := lint(t, workflow); len(found) > 0 {
+		t.Errorf("%v", found)
+	}
+	if wrong := bytes.Replace(workflow, []byte("matrix.shard }}"), []byte("matrix.part }}"), 1); len(
+		lint(t, wrong)) == 0 {
+		t.Error("a variable that the matrix does not have is no error")
+	}
+}
+
+func lint(t *testing.T, workflow []byte) []*actionlint.Error {
+	t.Helper()
+	linter, err := actionlint.NewLinter(&bytes.Buffer{}, &actionlint.LinterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := linter.Lint("workflow.yml", workflow, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestPodsSayWhatOneProcessSays plays the command of each pod, with fewer scenarios and the zksim of
+// this tree, and merges what they print.
+func TestPodsSayWhatOneProcessSays(t *testing.T) {
+	j, err := job(read(t, "job.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	zksim := filepath.Join(dir, "zksim")
+	run(t, nil, "go", "build", "-C", "../..", "-o", zksim, "./cmd/zksim")
+	command := strings.NewReplacer(
+		"go run github.com/zksim/zksim/cmd/zksim@latest", zksim,
+		"--runs 400000", "--runs 62 --clients 1 --rounds 1",
+		"/dev/termination-log", filepath.Join(dir, "log"),
+	).Replace(args(j))
+	merge := []string{"merge"}
+	for index := range int(*j.Spec.Completions) {
+		file := filepath.Join(dir, strconv.Itoa(index)+".json")
+		out := run(t, []string{"JOB_COMPLETION_INDEX=" + strconv.Itoa(index)},
+			j.Spec.Template.Spec.Containers[0].Command[0], "-c", command)
+		if err := os.WriteFile(file, out, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		merge = append(merge, file)
+	}
+	merged := untimed(run(t, nil, zksim, merge...))
+	whole := untimed(run(t, nil, zksim, "fuzz", "all", "--runs", "62", "--clients", "1",
+		"--rounds", "1", "--json"))
+	if !bytes.Equal(merged, whole) {
+		t.Errorf("merged:\n%s\none process:\n%s", merged, whole)
+	}
+}
+
+// untimed is a report without the time that it took.
+func untimed(report []byte) []byte {
+	return regexp.MustCompile(`\n *"seconds": .*`).ReplaceAll(report, nil)
+}
+
+// args is the shell command of the pods.
+func args(j batchv1.Job) string { return j.Spec.Template.Spec.Containers[0].Args[0] }
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// run is the output of a command, in this environment and more.
+func run(t *testing.T, env []string, name string, args ...string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %q: %v", name, args, err)
+	}
+	return out
+}
