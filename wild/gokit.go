@@ -35,6 +35,10 @@ func goKitClient(env object.Env, dir string, show func(...string)) sdzk.Client {
 	instancer := insist(env, func() (*sdzk.Instancer, error) {
 		return sdzk.NewInstancer(client, dir, log.NewNopLogger())
 	})
+	if instancer == nil { // the run has ended
+		client.Stop()
+		return client
+	}
 	events := make(chan sd.Event)
 	go instancer.Register(events)
 	context.AfterFunc(env.Context, func() {
