@@ -50,6 +50,7 @@ const (
 	replication = 3 + iota
 	slowness
 	election
+	clock
 )
 
 // MostLag is how long a follower takes at most to apply a transaction, without faults.
@@ -65,6 +66,15 @@ func (s *simulation) lag(server int, zxid int64) time.Duration {
 		lag *= slow
 	}
 	return lag
+}
+
+// mostSkew is by how many milliseconds the clock of a server is fast or slow at most.
+const mostSkew = 2000
+
+// skew is by how many milliseconds the clock of a server is fast. The times of a node are those of
+// the server that led when it was changed.
+func (s *simulation) skew(server int) int64 {
+	return int64(mix(s.world.Seed, uint64(server), clock)%(2*mostSkew+1)) - mostSkew
 }
 
 // follow lets a follower apply transactions, unless a client has made it do so before. One that is

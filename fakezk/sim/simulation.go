@@ -124,6 +124,9 @@ func (s *simulation) run() {
 	s.ctx = ctx
 	cfg := s.world.Server.engineConfig()
 	cfg.OrderChildren, cfg.Servers = s.shuffleChildren, s.world.servers()
+	if s.world.servers() > 1 {
+		cfg.Skew = s.skew
+	}
 	s.engine = engine.New(cfg, s.start)
 	s.net.Serve(carry.Ensemble{Servers: s.world.servers(), Leader: s.engine.Leader})
 	s.setUp()

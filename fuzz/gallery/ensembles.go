@@ -27,6 +27,16 @@ var ensembleLocks = []Exhibit{
 			"client waits behind its own first node.",
 		Property: liveness, Wrong: lockOf(), // wrong: the search may be answered by the past
 		Right: lockOf(searchesAfterSync), Script: onThree},
+	{Slug: "queued-by-clock", Title: "the nodes are ordered by the leader's clock",
+		Source: Ours, Remark: "No report, code or text was found that has it.",
+		Bug: "The contenders are ordered by ctime, the time at which the leader made their nodes. " +
+			"The next leader's clock is slow: a node that it makes is older than that of the " +
+			"owner, and its client finds itself the first.",
+		Property: safety,
+		// wrong: each leader has its own clock
+		Wrong:  lockOf(searchesAfterSync, func(l *plainLock) { l.ahead = l.elder(ctime) }),
+		Right:  lockOf(searchesAfterSync, func(l *plainLock) { l.ahead = l.elder(czxid) }),
+		Script: onThree},
 }
 
 // searchesAfterSync looks for the own node when the server knows all that the leader does.

@@ -70,7 +70,7 @@ var publishedLockOrder = []Exhibit{
 			l.order = func(a, b string) int {
 				return cmp.Or(bySequence(a, b), strings.Compare(a, b))
 			}
-		})), Right: stuck(lockOf(func(l *plainLock) { l.ahead = l.elder }))},
+		})), Right: stuck(lockOf(func(l *plainLock) { l.ahead = l.elder(czxid) }))},
 	{Slug: "negative-numbers-skipped", Alias: "G9",
 		Title:  "the Go client's lock among negative numbers",
 		Source: Code, Link: "https://github.com/go-zookeeper/zk/blob/v1.0.4/lock.go#L107-L120",
@@ -153,19 +153,24 @@ func stuck(w scenario.Workload) scenario.Workload {
 	return w
 }
 
-// elder is the node before the own one in the order of their czxids.
-func (l *plainLock) elder(queue []string) (string, error) {
-	born := map[string]int64{}
-	for _, name := range queue {
-		exists, stat, err := l.conn.Exists(l.path(name))
-		if err != nil {
-			return "", err
+func czxid(stat *zk.Stat) int64 { return stat.Czxid }
+func ctime(stat *zk.Stat) int64 { return stat.Ctime }
+
+// elder finds the node before the own one by their births, and by their names if these are equal.
+func (l *plainLock) elder(birth func(*zk.Stat) int64) func(queue []string) (string, error) {
+	return func(queue []string) (string, error) {
+		born := map[string]int64{}
+		for _, name := range queue {
+			exists, stat, err := l.conn.Exists(l.path(name))
+			if err != nil {
+				return "", err
+			}
+			if exists {
+				born[name] = birth(stat)
+			}
 		}
-		if exists {
-			born[name] = stat.Czxid
-		}
+		queue = slices.DeleteFunc(queue, func(name string) bool { return born[name] == 0 })
+		slices.SortStableFunc(queue, func(a, b string) int { return cmp.Compare(born[a], born[b]) })
+		return l.predecessor(queue)
 	}
-	queue = slices.DeleteFunc(queue, func(name string) bool { return born[name] == 0 })
-	slices.SortFunc(queue, func(a, b string) int { return cmp.Compare(born[a], born[b]) })
-	return l.predecessor(queue)
 }

@@ -150,6 +150,7 @@ func (e *Engine) caller(c *conn) state.Caller {
 
 // apply lets the leader apply a transaction.
 func (e *Engine) apply(txn state.Txn) state.Result {
+	txn.Time = e.dated(txn.Time)
 	e.propose(txn)
 	a := e.applyAt(e.leader, txn)
 	a.ByServer = e.byServer || txn.Session == 0

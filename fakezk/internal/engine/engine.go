@@ -60,6 +60,9 @@ type Config struct {
 	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// Servers is the number of servers of the ensemble; 0 means 1.
 	Servers int
+	// Skew is by how many milliseconds the clock of a server is fast, by which it dates transactions
+	// when it leads; nil means that all clocks agree.
+	Skew func(server int) int64
 	// OrderChildren sorts the names that getChildren returns; nil leaves them in the
 	// store's order. tree is that of the server that answers, changes the number of creations
 	// and deletions of children of parent.

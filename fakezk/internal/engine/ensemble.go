@@ -29,6 +29,14 @@ func (e *Engine) propose(txn state.Txn) {
 	}
 }
 
+// dated is a time by the leader's clock.
+func (e *Engine) dated(now int64) int64 {
+	if e.cfg.Skew == nil {
+		return now
+	}
+	return now + e.cfg.Skew(e.Leader())
+}
+
 // Next is the zxid of the next transaction that a server has to apply, if there is one.
 func (e *Engine) Next(server int) (zxid int64, ok bool) {
 	behind := e.replicas[server].behind
