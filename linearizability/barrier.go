@@ -16,7 +16,7 @@ import (
 // they want it. Liveness: at rest a call waits only if the barrier is up. Delivery is judged with
 // the server's log: a remove takes down at most one barrier, and no change happens without a call
 // or in a call that reported failure. A set may set the barrier again if another client removed it
-// meanwhile.
+// meanwhile. Watches on Path are not judged if the barrier is up at rest.
 type Barrier struct {
 	// Path is the znode of the barrier, which is up while the znode exists. At first it does not
 	// exist.
@@ -39,6 +39,9 @@ func (claims Barrier) judge(h History, left *Leftovers) Report {
 	upAtRest := false
 	if left != nil {
 		_, upAtRest = left.node(claims.Path)
+	}
+	if upAtRest { // a wait that found this barrier, and not the one before, has left its watch
+		left = left.withoutWatches(claims.Path)
 	}
 	r := Judge(h, left, Object[model.Barrier, model.BarrierOp]{
 		Noun: "barrier", Step: model.Barrier.Step, Show: showBarrier,

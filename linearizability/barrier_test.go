@@ -53,8 +53,18 @@ func TestBarriers(t *testing.T) {
 			f.lowers("a")
 			f.raises("a")
 			f.ret(op, OpOK, Result{})
-			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
+			f.left = &Leftovers{
+				Nodes: []NodeAtRest{{Path: "/b"}}, Watches: []WatchAtRest{{"b", "/b"}},
+			}
 		}},
+		{name: "waited for, and watched when it is down", bad: Orphans, says: "a watch of b on /b",
+			build: func(f *fixture) {
+				f.raises("a")
+				op := f.call("b", ops.Wait, "")
+				f.lowers("a")
+				f.ret(op, OpOK, Result{})
+				f.left = &Leftovers{Watches: []WatchAtRest{{"b", "/b"}}}
+			}},
 		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()",
 			build: func(f *fixture) {
 				f.raises("a")
