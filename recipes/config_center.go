@@ -28,11 +28,11 @@ import (
 // all keys are read again in the new one; nothing here is ephemeral. A done context ends a call; a
 // write that was sent and not answered is settled in the background (see the package comment).
 //
-// It cannot guarantee that the copy shows the client's own write when that returns; or several keys
-// as of the same moment: keep data that belongs together under one key. Nor can it tell apart two
-// values of a key that have the same version because the key was deleted in between. A process that
-// dies in the middle of a write can leave its record; records older than the longest outage can be
-// deleted.
+// It cannot guarantee that the copy shows the client's own write when that returns, or that of
+// another client while the own server lags behind; or several keys as of the same moment: keep data
+// that belongs together under one key. Nor can it tell apart two values of a key that have the same
+// version because the key was deleted in between. A process that dies in the middle of a write can
+// leave its record; records older than the longest outage can be deleted.
 //
 // Layout, all persistent:
 //

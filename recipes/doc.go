@@ -122,6 +122,23 @@
 //     a fencing token: later holders have greater ones.
 //   - Close takes a context, ends everything, and leaves the Conn open.
 //
+// # Ensembles
+//
+// A server of an ensemble that lags answers reads with an old state. One that the others cannot
+// reach does so until it gives up, after its syncLimit, ten seconds as a rule. Its client cannot
+// tell, and is connected all the time.
+//
+//   - No such read decides who holds something, or what is added or removed. The search for a node
+//     whose create lost its reply, and the methods that ask the server (Participants, Leader, Line,
+//     Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their answer is of a
+//     moment not before the call.
+//   - Views (NodeCache, ChildrenCache, TreeCache, the copy of a ConfigCenter, Group,
+//     ServiceRegistry) show what the client's server shows: late by its lag, which has no bound,
+//     while Stale is false. They never go back, on another server either. For an answer as of now,
+//     ask the server.
+//   - A holder whose server is cut off so can read its own node for some seconds after its session
+//     has ended. It learns of the end when the server gives up. See Limits for tokens.
+//
 // # Limits
 //
 //   - A holder that is paused beyond the end of its session cannot know that. Between the expiry at

@@ -71,8 +71,9 @@ func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err e
 	return list[0], true, nil
 }
 
-// Participants returns all candidates in the order in which they will lead, the leader first. It
-// needs no Start.
+// Participants returns all candidates in the order in which they will lead, the leader first, as
+// they stood at some moment not before the call, without those that have left since. It needs no
+// Start.
 func (e *election) Participants(ctx context.Context) ([]Candidate, error) {
 	return ask(ctx, e.lifecycle, "list the candidates of", e.candidates)
 }

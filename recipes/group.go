@@ -29,7 +29,7 @@ import (
 // Conn is closed the view ends. A done context ends only the waiting for the first view.
 //
 // It cannot guarantee that a member it shows is still there, or can be reached. A member that dies
-// shows until its session has expired.
+// shows until its session has expired, and until the client's server knows of that.
 //
 // Layout: <path>/<member>, ephemeral; a group that has never had a member has no node. The option
 // that matters is RecheckEvery.

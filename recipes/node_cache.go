@@ -20,8 +20,8 @@ package recipes
 // context ends only the call that it was given to. Close ends the cache, which then keeps its last
 // state.
 //
-// It cannot guarantee to show a change within some time, or to notice at once that the server is
-// silent. Do not switch the recheck off (RecheckEvery): on a reconnection the client asks for the
+// It cannot guarantee to show a change within some time, as its server may lag behind the others
+// while Stale is false, or to notice at once that the server is silent. Do not switch the recheck off (RecheckEvery): on a reconnection the client asks for the
 // changes since the newest zxid in any reply. So it never hears of a change before a reply that
 // came just before the connection was lost again. A client that writes after a read should check
 // the version, as SharedValue does.
