@@ -297,5 +297,29 @@ func TestOvertakingElements(t *testing.T) {
 				put(f, "y", -1)
 				f.take("b", "x")
 			}},
+		{name: "before the call, with its reply lost", bad: Order,
+			says: "although y (priority -1) was in the queue", build: func(f *fixture) {
+				put(f, "x", 5)
+				put(f, "y", -1)
+				op := f.call("b", ops.Take, "")
+				f.deletes("b", 0, "/q/x", 0)
+				f.ret(op, OpUnknown, Result{})
+			}},
 	})
+}
+
+// TestOvertakingByALostTake: the reply of a take that passes over may be lost. The loss of the
+// element is a matter of delivery.
+func TestOvertakingByALostTake(t *testing.T) {
+	f := &fixture{}
+	f.offers("a", "x", Prioritized("x", 5))
+	lost := f.call("b", ops.Take, "")
+	f.offers("a", "y", Prioritized("y", -1))
+	f.deletes("b", 0, "/q/x", 0)
+	f.take("c", "y")
+	f.ret(lost, OpUnknown, Result{})
+	report := Judge(f.history(), nil, PriorityQueue{Path: "/q", MayOvertake: true})
+	if v, _ := report.Verdict(Linearizability); v.Status != OK {
+		t.Error(v)
+	}
 }

@@ -56,6 +56,9 @@ func (s *span) end(t queueTable) bool {
 	}
 	if z := s.e.znodes[0]; z.deleted != never {
 		s.out, s.outRet, s.outText = z.deleted, z.deleted, "a take whose reply was lost"
+		if r, _ := t.removalOf(z); r.by != nil && t.claims.MayOvertake {
+			s.out = r.by.Call
+		}
 		if by := s.e.discard; by != nil {
 			s.outText = describe(*by)
 		}
