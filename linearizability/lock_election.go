@@ -1,6 +1,10 @@
 package linearizability
 
-import "github.com/zksim/zksim/linearizability/ops"
+import (
+	"slices"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
 
 // Election claims to be a leader election, judged as a [Lock] with the calls [ops.Lead] and
 // [ops.Resign]. A client that learned of a loss may lead again without a resign. A call may return
@@ -67,14 +71,23 @@ func ledDuring(t lockTable, op Op) bool {
 			moments = append(moments, e.Step)
 		}
 	}
-	for _, step := range moments {
-		z := t.nodes.oldest(step)
-		if op.Empty && (z == nil || t.dataAt(z, step) == "") ||
-			!op.Empty && z != nil && z.czxid == op.Token && t.dataAt(z, step) == op.Output {
-			return true
-		}
+	return slices.ContainsFunc(moments, func(step int64) bool {
+		return t.isAnswer(op, t.nodes.oldest(step, ""), step) ||
+			t.isAnswer(op, t.nodes.oldest(step, lastNumber), step)
+	})
+}
+
+// lastNumber ends the names of all further children of a directory whose numbers are used up. Their
+// order is unknown, so a candidate with this number may lead or withdraw.
+const lastNumber = "2147483647"
+
+// isAnswer reports whether an answer is right at a step at which a znode is the leader's; nil: there
+// is none.
+func (t lockTable) isAnswer(op Op, leader *znode, step int64) bool {
+	if op.Empty {
+		return leader == nil || t.dataAt(leader, step) == ""
 	}
-	return false
+	return leader != nil && leader.czxid == op.Token && t.dataAt(leader, step) == op.Output
 }
 
 // dataAt is the data of a znode at a step.

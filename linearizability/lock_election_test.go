@@ -168,7 +168,7 @@ func randomElection(t *rapid.T) History {
 	for step := int64(1); step < h.End; step += int64(rapid.IntRange(15, 60).Draw(t, "pause")) {
 		op := Op{Client: "q", Kind: ops.Leader, Call: step,
 			Return: step + int64(rapid.IntRange(0, 3).Draw(t, "takes")), Outcome: OpOK, Empty: true}
-		if l := c.nodes.oldest(step); l != nil {
+		if l := c.nodes.oldest(step, ""); l != nil {
 			op.Empty, op.Output, op.Token = false, l.data, l.czxid
 		}
 		h.Ops = append(h.Ops, op)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/model"
 )
@@ -235,11 +236,12 @@ func (n lockNodes) isPartOf(z *znode, op Op) bool {
 	return true
 }
 
-// oldest returns the oldest ephemeral that exists at a step, or nil.
-func (n lockNodes) oldest(step int64) *znode {
+// oldest returns the oldest ephemeral that exists at a step and does not have the suffix, or nil.
+func (n lockNodes) oldest(step int64, without string) *znode {
 	var first *znode
 	for _, z := range n.log.znodes {
 		if z.owner != 0 && z.existsAt(step) && within(n.holdDir, z.path) &&
+			(without == "" || !strings.HasSuffix(z.path, without)) &&
 			(first == nil || z.czxid < first.czxid) {
 			first = z
 		}

@@ -24,7 +24,7 @@ const overshoot = 1 << 16
 // may sort before the owner of a lock. The czxid does not help: a reader beside a write lock, and
 // an element that is put back, stand at the place of their number and not of their birth.
 func lastNumber(dir string, seq int32) error {
-	if seq < math.MaxInt32 && seq >= math.MinInt32+overshoot {
+	if isUnique(seq) {
 		return nil
 	}
 	return fmt.Errorf(
@@ -33,3 +33,6 @@ func lastNumber(dir string, seq int32) error {
 		ErrNumbersUsedUp, dir, seq,
 	)
 }
+
+// isUnique reports whether a directory gives a number to one child only.
+func isUnique(seq int32) bool { return seq < math.MaxInt32 && seq >= math.MinInt32+overshoot }

@@ -135,6 +135,23 @@ func TestNoReaderHasTheLastNumber(t *testing.T) {
 	})
 }
 
+// TestNobodyLeadsWithTheLastNumber: a candidate that has not withdrawn yet is no leader.
+func TestNobodyLeadsWithTheLastNumber(t *testing.T) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		s.Number(math.MaxInt32, "/l")
+		_, err := s.Connect().Create(
+			"/l/_c_x-latch-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
+		mustDo(t, err)
+		latch := NewLeaderLatch(c, "/l", "")
+		leader, ok, err := latch.Leader(t.Context())
+		check.OK(t, err)
+		check.Equal(t, ok, false, "%v leads", leader)
+		list, err := latch.Participants(t.Context())
+		check.OK(t, err)
+		check.Equal(t, len(list), 0, "candidates")
+	})
+}
+
 // TestQueueRefusesWhatHasTheLastNumber, and keeps the order of all others.
 func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {

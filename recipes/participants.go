@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -95,7 +96,8 @@ func (r *requests) queueIn(
 	})
 }
 
-// listQueue is queueIn without a sync: the client's server may lag behind.
+// listQueue is queueIn without a sync: the client's server may lag behind. Nodes whose number is not
+// unique never get their turn: their makers delete them.
 func (r *requests) listQueue(
 	ctx context.Context, dir string, markers []string,
 ) ([]numbered, error) {
@@ -103,7 +105,8 @@ func (r *requests) listQueue(
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return nil, err
 	}
-	return sortNumbered(names, markers...), nil
+	queue := sortNumbered(names, markers...)
+	return slices.DeleteFunc(queue, func(n numbered) bool { return !isUnique(n.seq) }), nil
 }
 
 // member reads the node of a member, unless it is gone. Names are never used twice, so a node that
