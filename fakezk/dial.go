@@ -14,12 +14,12 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
-// Address is the server address to give to zk.Connect together with Dialer. It
-// is a literal, so that no name is ever looked up.
+// Address is the server address to give to zk.Connect together with Dialer. It is an IP address, so
+// no name is looked up.
 const Address = "127.0.0.1:2181"
 
-// Dialer connects to the server in memory, whatever the address, and in an ensemble to the server
-// that has the address by Addresses:
+// Dialer connects to the server in memory. A single server takes every address. In an ensemble the
+// address, one of [Server.Addresses], selects the server:
 //
 //	conn, events, err := zk.Connect(server.Addresses(), 10*time.Second,
 //		zk.WithDialer(server.Dialer()), zk.WithHostProvider(fakezk.HostProvider()))
@@ -72,7 +72,8 @@ func hostOf(address string) string {
 	return address
 }
 
-// dialAs connects a client with a name, "" for none, which has dialed a host, to a server.
+// dialAs connects a client that has dialed a host to a server. The client's name is "" if it has
+// none.
 func (s *Server) dialAs(name, host string, server int) (net.Conn, error) {
 	if err := s.checkBubble(); err != nil {
 		return nil, err
@@ -91,11 +92,11 @@ func (s *Server) dialAs(name, host string, server int) (net.Conn, error) {
 	return conn, nil
 }
 
-// HostProvider is a zk.HostProvider that looks no name up. It offers the addresses of the list,
-// which zk.Connect shuffles, in turns and in alphabetical order. The client reconnects at once when
-// a connection is lost. It waits one second, and fails the requests that it has not sent, only
-// after dials to all addresses have failed. The client's own provider lets it wait before each
-// reconnect to the only server of its list.
+// HostProvider is a zk.HostProvider that looks up no names. It offers the addresses of the list in
+// alphabetical order, one after the other; zk.Connect shuffles the list. The client reconnects at
+// once when a connection is lost. Only after dials to all addresses have failed, it waits one
+// second, and fails the requests that it has not sent. With the client's own provider and a list of
+// one server, the client waits before each reconnect.
 func HostProvider() zk.HostProvider { return &hostProvider{} }
 
 type hostProvider struct {

@@ -49,8 +49,9 @@
 // # Ensembles
 //
 // [Options].Servers makes it an ensemble of several servers. A client connects to any of them by
-// [Server.Addresses], or to one of them with [Client].Server. All servers have a write at once,
-// unless a fault keeps one behind. So a test chooses what a real ensemble shows now and then:
+// [Server.Addresses], or to one of them with [Client].Server. All servers apply a write at once,
+// unless a fault keeps one behind. So a test can choose a state that a real ensemble shows now and
+// then:
 //
 //	server := fakezk.Start(t, fakezk.Options{Servers: 3})
 //	conn, _ := server.ConnectAs(t, fakezk.Client{Server: 2})
@@ -66,9 +67,8 @@
 //
 // The go-zookeeper client has a data race at every reconnect: while it collects its watches for
 // setWatches, a reply changes the zxid that it sends with them. Then the race detector fails the
-// test, or an event is lost. So a Server keeps replies on a connection in memory, on which a
-// session with watches was taken up again, until the client has sent setWatches, or for 100 ms if
-// it sends none.
+// test, or an event is lost. So after a reconnect in memory the Server keeps the replies to a
+// session with watches until the client has sent setWatches, or for 100 ms if it sends none.
 //
 // # Fidelity
 //

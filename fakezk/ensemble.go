@@ -118,7 +118,7 @@ func (s *Server) byNumber(servers []int) []int {
 	return list
 }
 
-// all are the numbers of all servers.
+// all lists the numbers of all servers, from 0.
 func (s *Server) all() (servers []int) {
 	for i := range s.opts.Servers {
 		servers = append(servers, i)
@@ -139,7 +139,7 @@ func (s *Server) stop(servers []int) {
 	s.settle()
 }
 
-// settle sees to a leader after servers have gone down or come back.
+// settle elects a leader, if one is needed, after servers have gone down or come back.
 func (s *Server) settle() {
 	if s.ensemble.halted() {
 		s.ensemble.led = false
@@ -155,7 +155,7 @@ func (s *Server) settle() {
 	}
 }
 
-// elect makes the last of the servers that are up the leader, after a while in which no server
+// elect makes the last of the servers that are up the leader. Until the wait is over no server
 // serves. A single server only starts again.
 func (s *Server) elect(wait time.Duration) {
 	s.ensemble.led = true
@@ -175,7 +175,7 @@ func (s *Server) elect(wait time.Duration) {
 	s.note(slog.LevelInfo, "leader elected", slog.Int("server", leader+1))
 }
 
-// endAll ends all connections, as the engine has done by a reaction.
+// endAll ends all connections; r is the engine's reaction to their end.
 func (s *Server) endAll(r engine.Reaction) {
 	if s.inject == nil {
 		s.deliver(r)
@@ -220,7 +220,7 @@ func (s *Server) untilQuorum() time.Duration {
 	return carry.QuorumAt(s.opts.Servers, back)
 }
 
-// lags keeps a server, or all followers if it leads, from applying changes.
+// lags keeps a server from applying changes until a time, or all followers if the server leads.
 func (s *Server) lags(server int, until time.Duration) {
 	for _, follower := range s.engine.Lagging(server) {
 		s.inject.lagging[follower] = max(s.inject.lagging[follower], until)
@@ -237,7 +237,7 @@ func (s *Server) follow() {
 	}
 }
 
-// catchUp lets all followers apply what the leader has.
+// catchUp lets all followers apply the leader's transactions.
 func (s *Server) catchUp() {
 	for server := range s.opts.Servers {
 		s.followAt(server)

@@ -22,10 +22,10 @@ type wordState struct {
 // count is called with every reaction of the engine.
 func (w *wordState) count(frameBytes int, r engine.Reaction) { w.traffic.Count(frameBytes, &r) }
 
-// greet looks at the first four bytes of a connection. If they are a four-letter word it is
-// answered, the connection closed, and the result true; anything else is the length of a frame.
-// Bytes after a word are ignored, except the eight bytes of stmk, which count only if they arrived
-// with it: the real server does not wait for them either.
+// greet looks at the first four bytes of a connection. If they are a four-letter word, it answers
+// the word, closes the connection and returns true. Anything else is the length of a frame. Bytes
+// after a word are ignored, except the eight bytes of stmk, which count only if they arrived with
+// it: the real server does not wait for them either.
 //
 // Source: NIOServerCnxn.readLength, checkFourLetterWord.
 func (s *Server) greet(l *serverLink, p []byte) bool {
@@ -61,7 +61,7 @@ func (s *Server) answerWord(l *serverLink, p []byte) {
 	s.engine.Drop(l.id)
 }
 
-// sayWord carries out a word, if it is one that may be asked.
+// sayWord carries out a word, if Options.FourLetterWords permits it.
 func (s *Server) sayWord(l *serverLink, word string, argument []byte) string {
 	s.words.packets.Received++
 	text := fourletter.Refusal(word)
@@ -86,8 +86,8 @@ func (s *Server) afterWord(word string, argument []byte) {
 	}
 }
 
-// wordServer is the server as an answer to a word on l shows it: that of Debian 12 in its default
-// directories, on a host that is not the one it runs on, so that answers are the same everywhere.
+// wordServer is the server as answers to words on l show it: that of Debian 12 in its default
+// directories. Its host is an invented one, so that answers are the same everywhere.
 func (s *Server) wordServer(l *serverLink) fourletter.Server {
 	return fourletter.Server{
 		Engine:    s.engine,

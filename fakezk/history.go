@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// maxHistory is how many records of Options.Trace are kept, and maxRecordText the length of the
-// text and of the path of one in bytes: a request may have a million paths.
+// maxHistory is the number of records of Options.Trace that are kept. maxRecordText bounds the text
+// and the path of a record, in bytes: a request may have a million paths.
 const (
 	maxHistory    = 1000
 	maxRecordText = 2000
@@ -54,7 +54,7 @@ func (h *history) add(r view.Record) {
 	}
 }
 
-// cut is a text with at most maxRecordText bytes, and dots if that is not all of it.
+// cut shortens a text to maxRecordText bytes, and adds dots if something is missing.
 func cut(text string) string {
 	if len(text) <= maxRecordText {
 		return text
@@ -88,7 +88,7 @@ func (h *history) since(after int64) []view.Record {
 	return list
 }
 
-// coming is closed when there is a new record.
+// coming returns a channel that is closed when there is a new record.
 func (h *history) coming() <-chan struct{} {
 	if h.more == nil {
 		h.more = make(chan struct{})
@@ -96,7 +96,7 @@ func (h *history) coming() <-chan struct{} {
 	return h.more
 }
 
-// String is the records as lines, oldest first.
+// String has a line for each record, oldest first.
 func (h *history) String() string {
 	var b strings.Builder
 	for _, r := range h.since(0) {
@@ -132,8 +132,8 @@ func (s *Server) History(after int64) []view.Record {
 	return s.history.since(after)
 }
 
-// AwaitHistory is a History that waits until there is a record. It returns the error of a context
-// that is done, and ErrStopped when the server is closed.
+// AwaitHistory is like History, but waits until there is a record. It returns the error of a
+// context that is done, and ErrStopped when the server is closed.
 func (s *Server) AwaitHistory(ctx context.Context, after int64) ([]view.Record, error) {
 	if s.history == nil {
 		return nil, errors.New("fakezk: await history: needs Options.Trace")

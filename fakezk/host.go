@@ -33,9 +33,10 @@ func (s *Server) Host(t TB, addresses ...string) {
 	t.Cleanup(dialhook.Own(dialhook.Net{Dial: h.dial, Address: h.address, Name: h.name}))
 }
 
-// RootCA is a certificate, as PEM, for code that dials through TLS to an address of [Server.Host]
-// or by a Dialer. It is that of the authority of all Servers. A Server has a certificate for any
-// host, answers with TLS if the client begins with it, and asks for no certificate of the client.
+// RootCA is the certificate, as PEM, of the authority that signs the certificates of all Servers.
+// Code that dials through TLS to an address of [Server.Host], or by a Dialer, needs it. A Server
+// has a certificate for any host. It answers with TLS if the client begins with it, and asks for no
+// certificate of the client.
 func RootCA() []byte { return tlsend.RootCA() }
 
 // hosts are the addresses by which a Server is known.

@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
-// FaultStatus is a fault that Inject armed, and how far it has come.
+// FaultStatus is a fault that Inject armed, and its progress.
 type FaultStatus struct {
 	// Number counts the faults that Inject armed on the server, from 1.
 	Number int
@@ -20,7 +20,7 @@ type FaultStatus struct {
 	Fired bool
 }
 
-// String says what the fault has done, as in "drop-reply op=create request=1: fired".
+// String has the fault and its progress in one line, as in "drop-reply op=create request=1: fired".
 func (f FaultStatus) String() string {
 	switch {
 	case f.Fired:
@@ -37,7 +37,7 @@ func (f FaultStatus) String() string {
 const maxArmed = 1000
 
 // Inject arms a fault on the running server. It means the same as in the Plan of a World, with
-// these readings:
+// these differences:
 //
 //   - Request and Event count from now on, and At is the time from now, in real
 //     time or in that of the bubble of the server.
@@ -47,19 +47,19 @@ const maxArmed = 1000
 //     to come may be named. Empty means any session for Request and Event, and all
 //     connections for At.
 //   - Conn counts the connections of the session on which it was granted or taken up again, from 1.
-//   - A server learns from the handshake to which session a dial belongs. So where the dials of a
-//     session fail, a connection is reset at its handshake, and where they hang, it stays silent
-//     until that is over and is then served. Dials of Dialer fail at once only if the fault hits
-//     all sessions.
+//   - A server learns from the handshake to which session a dial belongs. So if the dials of a
+//     session are to fail, its connection is reset at the handshake. If they are to hang, its
+//     connection stays silent until the fault is over, and is then served. Dials of Dialer fail at
+//     once only if the fault hits all sessions.
 //   - A four-letter word is held, lost or refused like a handshake for a new session. No request
 //     coordinate counts it.
-//   - An event that a fault on a request loses is counted too.
+//   - An event is counted even if a fault on a request loses it.
 //
-// A connection on hold loses nothing and keeps its order. A close by the client takes effect in its
-// turn. A client that closes its direction of a TCP connection still gets the bytes held for it. A
-// connection is reset when it holds more than 64 MiB from the client, or more than
-// Options.MaxQueued to it. Stop, Restart, DropConnections and Close end connections on hold without
-// waiting for their messages.
+// A connection on hold loses nothing and keeps its order. If the client closes it, the close takes
+// effect after the messages held before it. A client that closes its direction of a TCP connection
+// still gets the bytes held for it. A connection is reset when it holds more than 64 MiB from the
+// client, or more than Options.MaxQueued to it. Stop, Restart, DropConnections and Close end
+// connections on hold without waiting for their messages.
 //
 // Faults that fired stay on the list that Faults returns, until ClearFaults; at most 1000 fit. The
 // error names the mistake in the fault, as Validate does, or in its Client.
@@ -135,9 +135,9 @@ func (s *Server) Faults() []FaultStatus {
 	return list
 }
 
-// StallConnections holds all bytes, both ways, of the connections of the given
-// sessions, or of all connections if none is given, for a while; then they flow
-// in order. Connections made later are not concerned. ClearFaults ends it.
+// StallConnections holds all bytes, both ways, of the connections of the given sessions for the
+// time d; then they flow in order. If no session is given, it holds those of all connections. It
+// does not concern connections made later. ClearFaults ends it.
 func (s *Server) StallConnections(d time.Duration, sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,7 +69,7 @@ func (l *serverLink) belongs() {
 // now is the network's time.
 func (in *injector) now() time.Duration { return time.Since(in.began) }
 
-// wakeInTime sees to it that wake is called when there is something to do.
+// wakeInTime sets the timer so that wake is called when there is something to do.
 func (in *injector) wakeInTime() {
 	if at, ok := in.net.Next(); ok {
 		in.wakeAt(at)
@@ -83,7 +83,7 @@ func (in *injector) wakeInTime() {
 	}
 }
 
-// wakeAt sees to it that wake is called at a time, or before.
+// wakeAt sets the timer so that wake is called at a time, or before.
 func (in *injector) wakeAt(at time.Duration) {
 	if in.timerAt != 0 && at >= in.timerAt {
 		return
@@ -150,8 +150,8 @@ func (in *injector) end() {
 	in.server.inject = nil
 }
 
-// takeFrame lets faults act on a frame that arrived, and reports whether the frame
-// is taken care of.
+// takeFrame lets faults act on a frame that arrived. It reports whether the frame needs no further
+// handling.
 func (in *injector) takeFrame(l *serverLink, frame []byte) bool {
 	if l.conn.Greeted && !in.net.Waiting() && l.conn.Idle(in.now()) {
 		return false
@@ -170,7 +170,7 @@ func (in *injector) takeFrame(l *serverLink, frame []byte) bool {
 // fourLetters is the Tag of a four-letter word.
 type fourLetters struct{}
 
-// takeWord takes care of a four-letter word, after which nothing counts.
+// takeWord handles a four-letter word. Bytes after it are ignored.
 func (in *injector) takeWord(l *serverLink, word []byte) {
 	in.sendUp(l, &carry.Message{Bytes: word, Dials: true, Last: true, Tag: fourLetters{}})
 }
@@ -180,16 +180,16 @@ var errGarbage = errors.New("garbage")
 // takeGarbage notes that a client sent bytes that are no frame.
 func (in *injector) takeGarbage(l *serverLink) { in.sendUp(l, &carry.Message{End: errGarbage}) }
 
-// takeGone notes that a client closed its end, and may still read if it is half
-// gone. It reports whether something is left of the connection.
+// takeGone notes that a client closed its end. A client that is half gone may still read. The
+// result reports whether something is left of the connection.
 func (in *injector) takeGone(l *serverLink, half bool) bool {
 	in.carryOut(l.conn.ClientClosed(half))
 	in.move(l)
 	return l.conn.State() != carry.Over
 }
 
-// takeOutput lets faults act on output of the server: f on the output of a request on its own
-// connection. It reports whether the output has been handled.
+// takeOutput lets faults act on output of the server. f is the fault that acts on the output of a
+// request on its own connection. The result reports whether the output has been handled.
 func (in *injector) takeOutput(l *serverLink, out engine.Output, f *carry.Armed) bool {
 	if f == nil && !out.Close && l.conn.Idle(in.now()) && (out.Event == nil || !in.net.Waiting()) {
 		return false
@@ -211,7 +211,7 @@ func (in *injector) takeOutput(l *serverLink, out engine.Output, f *carry.Armed)
 // held for the client.
 const maxHeld = 64 << 20
 
-// sendUp hands a message of the client on, or keeps it.
+// sendUp passes a message of the client on, or keeps it.
 func (in *injector) sendUp(l *serverLink, m *carry.Message) {
 	if in.fits(l, &l.conn.Up, m, maxHeld) {
 		l.conn.QueueUp(m)
@@ -219,7 +219,7 @@ func (in *injector) sendUp(l *serverLink, m *carry.Message) {
 	}
 }
 
-// sendDown hands a message to the client on, or keeps it.
+// sendDown passes a message to the client on, or keeps it.
 func (in *injector) sendDown(l *serverLink, m *carry.Message) {
 	if in.fits(l, &l.conn.Down, m, in.server.opts.MaxQueued) {
 		l.conn.QueueDown(m)

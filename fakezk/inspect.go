@@ -12,14 +12,14 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// Tree returns all nodes in order of path, those under /zookeeper left out.
+// Tree returns all nodes but those under /zookeeper, in order of path.
 func (s *Server) Tree() []view.Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return inspect.Tree(s.engine)
 }
 
-// Get returns one node, whatever its ACL, and whether it exists.
+// Get returns one node, and whether it exists. Its ACL is not asked.
 func (s *Server) Get(path string) (n view.Node, exists bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Server) CheckGet(t TB, path, data string) {
 	}
 }
 
-// CheckGone makes the test fail if there is such a node.
+// CheckGone makes the test fail if there is a node at the path.
 func (s *Server) CheckGone(t TB, path string) {
 	t.Helper()
 	if n, exists := s.Get(path); exists {

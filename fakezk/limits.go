@@ -36,8 +36,8 @@ func peerOf(conn net.Conn) peer {
 	return peer{ip: javaAddress(at.Addr()), port: int(at.Port())}
 }
 
-// javaAddress prints an address as InetAddress.getHostAddress does, which never
-// shortens one of IPv6.
+// javaAddress prints an address as InetAddress.getHostAddress does: an IPv6 address is never
+// shortened.
 func javaAddress(a netip.Addr) string {
 	a = a.Unmap()
 	if a.Is4() {
@@ -55,9 +55,9 @@ func javaAddress(a netip.Addr) string {
 	return text
 }
 
-// admit counts a connection from an address, or refuses it if there are as many
-// as maxClientCnxns allows. Any connection counts from when it is accepted
-// until the server lets go of it, also one that asks a four-letter word.
+// admit counts a connection from an address, or refuses it if there are as many as maxClientCnxns
+// allows. A connection counts from the accept until the server drops it, even if it only asks a
+// four-letter word.
 //
 // Source: NIOServerCnxnFactory, AcceptThread.doAccept.
 func (s *Server) admit(at origin, from peer) error {

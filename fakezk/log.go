@@ -15,7 +15,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// maxLogLines is how many lines wait at most for Options.Logger.
+// maxLogLines is the greatest number of lines that wait for Options.Logger.
 const maxLogLines = 1024
 
 // eventLog writes the events of a server to Options.Logger. Lines are added under the server's
@@ -28,7 +28,7 @@ type eventLog struct {
 	drained chan struct{} // closed when all lines are handed over
 }
 
-// newEventLog begins to hand lines over; end and wait stop that.
+// newEventLog starts the goroutine that hands lines to the logger; end and wait stop it.
 func newEventLog(to *slog.Logger) *eventLog {
 	if to == nil {
 		return nil
@@ -73,8 +73,8 @@ func (l *eventLog) on(level slog.Level) bool {
 	return l != nil && !l.ended && l.to.Enabled(context.Background(), level)
 }
 
-// add queues a line, or counts it as dropped. A line with the number of dropped lines
-// takes their place.
+// add queues a line, or counts it as dropped. One line with their number takes the place of the
+// dropped lines.
 func (l *eventLog) add(level slog.Level, message string, attrs ...slog.Attr) {
 	if !l.on(level) {
 		return

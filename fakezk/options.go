@@ -73,12 +73,11 @@ type Options struct {
 // MaxServers is the greatest number of servers; Options with more mean as many.
 const MaxServers = carry.MaxServers
 
-// LongestTimeout is the longest time that the protocol, in which a timeout is 32
-// bits of milliseconds, has for a session.
+// LongestTimeout is the longest session timeout: in the protocol it is 32 bits of milliseconds.
 const LongestTimeout = engine.LongestTimeout
 
-// IsFourLetterWord says whether a word is one that a server knows, so that
-// Options.FourLetterWords may hold it.
+// IsFourLetterWord reports whether a server knows the word. Only such words may stand in
+// Options.FourLetterWords.
 func IsFourLetterWord(word string) bool { return fourletter.Known(word) }
 
 func (o Options) withDefaults() Options {

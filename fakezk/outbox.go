@@ -41,7 +41,7 @@ type chunk struct {
 	next *chunk
 }
 
-// chunkBytes bounds a chunk, as one write that waits shows no progress.
+// chunkBytes bounds a chunk, because the progress of a waiting write cannot be seen.
 const chunkBytes = 256 << 10
 
 var chunks = sync.Pool{New: func() any { return &chunk{b: make([]byte, 0, 4<<10)} }}
@@ -138,11 +138,12 @@ func (o *outbox) signal() {
 	}
 }
 
-// burstBytes is how much the connection's goroutine causes to be sent before it
-// writes some of it, and lets others use the server.
+// burstBytes is the output that the connection's goroutine collects before it writes some of it,
+// and lets other goroutines use the server.
 const burstBytes = 1 << 20
 
-// Full says that the client should read, or be written to, before it gets further answers.
+// Full says that the client gets no further answers until it has read, or until the queue is
+// written.
 func (o *outbox) Full() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -227,8 +228,8 @@ func (o *outbox) next(written *chunk, err error) *chunk {
 	return nil
 }
 
-// awaitRoom waits until the client has read so much that its next requests may
-// be handled. It reports false if the connection is over.
+// awaitRoom waits until the client has read enough for its next requests to be handled. It reports
+// false if the connection is over.
 func (o *outbox) awaitRoom() bool {
 	for {
 		o.mu.Lock()

@@ -11,14 +11,14 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
-// A memorySink is a connection in memory, which takes whatever it is given.
+// A memorySink is the sink of a connection in memory. It has no bound.
 //
-// After a reconnect the go-zookeeper client sends its watches with the last zxid that it has seen,
-// and reads this zxid without a lock while a reply may change it. The race detector then fails the
-// test; worse, a reply that comes first hides events from setWatches. So the sink of a session that
-// is taken up again keeps replies back until the client has sent setWatches, if the client may hold
-// watches. If it holds none after all, the replies flow after watchPatience. Over TCP the server
-// does as a real one.
+// After a reconnect the go-zookeeper client sends setWatches: its watches, with the last zxid that
+// it has seen. It reads this zxid without a lock while a reply may change it. Then the race
+// detector fails the test; worse, if the reply comes first, the server does not send the events
+// before it. So the sink of a session that is taken up again keeps replies back until the client
+// has sent setWatches, if the client may hold watches. If it holds none, the replies flow after
+// watchPatience. Over TCP the server does as a real one.
 type memorySink struct {
 	conn *tlsend.Conn
 	mu   *sync.Mutex // of the server, which holds it during every call
@@ -37,9 +37,9 @@ type memorySink struct {
 }
 
 // watchPatience is how long replies wait for setWatches, beginning with the first reply. It passes
-// only for a client whose last watch the server knows and the client does not, because the reply to
-// its request was lost. It has several parts, so that the client's goroutines run in between on a
-// machine that is busy.
+// in full only if the reply to a client's request with its only watch was lost: then the server
+// knows of the watch and the client does not. It has several parts, so that the client's goroutines
+// run in between on a machine that is busy.
 const (
 	watchPatience = 100 * time.Millisecond
 	patienceParts = 20
@@ -102,7 +102,7 @@ func (k *memorySink) wait() {
 	k.flow()
 }
 
-// flow ends the keeping.
+// flow sends the kept replies, and keeps none from now on.
 func (k *memorySink) flow() {
 	k.keeps = false
 	for _, p := range k.kept {
@@ -125,7 +125,7 @@ func (k *memorySink) sent(p []byte) {
 	}
 }
 
-// hasLost reports whether the client may have missed an event, or has not yet told its watches.
+// hasLost reports whether the client may have missed an event, or has not yet sent its watches.
 func (k *memorySink) hasLost() bool {
 	return k.keeps || k.delivered < k.events || k.conn.BytesRead() < k.eventEnd
 }

@@ -26,7 +26,7 @@ type member struct {
 	sink        sink // of the last connection
 }
 
-// note takes in which sessions began and ended.
+// note records the sessions that began and ended.
 func (r *roster) note(applied []engine.Applied) {
 	for i := range applied {
 		switch id := applied[i].Txn.Session; applied[i].Txn.Op {
@@ -49,7 +49,7 @@ func (r *roster) add(id int64) {
 	r.live[id] = &member{name: "S" + strconv.Itoa(r.created)}
 }
 
-// expect makes a name known that sessions will have.
+// expect records a name that sessions will have.
 func (r *roster) expect(name string) {
 	if r.named == nil {
 		r.named = map[string]int{}
@@ -119,8 +119,8 @@ func (r *roster) resolve(client string) (string, error) {
 	return client, nil
 }
 
-// numberOf says whether a name is one of a session that lives, lived or is still to come, and
-// whether it is one of the past.
+// numberOf reports whether a name belongs to a session that lives, has lived or may still come, and
+// whether that session has ended.
 func (r *roster) numberOf(client string) (known, past bool) {
 	if n, ok := sessionNumber(client); ok {
 		return true, n <= r.created
@@ -152,7 +152,7 @@ func sessionNumber(name string) (n int, ok bool) {
 	return n, ok && err == nil && n >= 1 && strconv.Itoa(n) == digits
 }
 
-// checkName reports a name that DialerAs does not take.
+// checkName returns an error for a name that DialerAs does not take.
 func checkName(name string) error {
 	_, numbered := sessionNumber(name)
 	if !numbered && !strings.HasPrefix(name, "0x") &&

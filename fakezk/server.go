@@ -64,7 +64,8 @@ type serverLink struct {
 type sink interface {
 	Deliver(p []byte)
 	Fail(err error)
-	// Full says that the client has so much to read that it should get no further answers for now.
+	// Full says that too many bytes wait for the client to read: it gets no further answers for
+	// now.
 	Full() bool
 }
 
@@ -163,8 +164,8 @@ func (s *Server) open(server int, from peer, k sink) (*serverLink, error) {
 	return l, nil
 }
 
-// receive takes bytes that a client sent. Garbage ends the connection. It returns those that it did
-// not come to because the link is full; the caller offers them again later.
+// receive takes bytes that a client sent. Garbage ends the connection. If the link is full, it
+// returns the bytes that it has not handled; the caller offers them again later.
 func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,8 +235,8 @@ func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *car
 	s.follow()
 }
 
-// gone notes that a client's end closed, which may still read if it is half
-// gone. It reports whether it is, and a fault has put its end off.
+// gone notes that a client closed its end. A client that is half gone may still read. The result
+// reports whether the client is half gone and a fault has put off the end of the connection.
 func (s *Server) gone(l *serverLink, half bool) (onHold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +263,7 @@ func (s *Server) drop(l *serverLink) {
 	s.unlink(l)
 }
 
-// unlink forgets a link, which makes room for another of the same address.
+// unlink forgets a link, so that another of the same address is admitted.
 func (s *Server) unlink(l *serverLink) {
 	if s.links[l.id] != nil {
 		delete(s.links, l.id)
@@ -300,9 +301,9 @@ func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
 	}
 }
 
-// schedule sees to it that the timer fires no later than at the engine's next
-// deadline. Requests put deadlines off, and the timer is not moved for that: it
-// fires early, finds nothing to do and is set again.
+// schedule sets the timer so that it fires no later than at the engine's next deadline. Requests
+// put deadlines off, and the timer is not moved for that: it fires early, finds nothing to do and
+// is set again.
 func (s *Server) schedule() {
 	next := s.engine.NextDeadline()
 	if s.endsNoSession() || next.IsZero() || !s.timerAt.IsZero() && !next.Before(s.timerAt) {

@@ -26,7 +26,8 @@ type TB interface {
 // it inside the bubble.
 //
 // A fault that never acts makes the test fail at its end: it tested nothing. Call ClearFaults
-// before the end if that is right. With Options.Trace the trace of a test that fails is printed.
+// before the end if the fault may stay unused. With Options.Trace the trace of a test that fails is
+// printed.
 func Start(t TB, opts ...Options) *Server {
 	t.Helper()
 	var o Options
@@ -55,8 +56,8 @@ func Start(t TB, opts ...Options) *Server {
 }
 
 // Listen accepts TCP connections on a free port of 127.0.0.1 until the test ends, and returns the
-// address. An ensemble has an address for each server, with commas between. Time is real there:
-// inside a testing/synctest bubble the test fails.
+// address. An ensemble has an address for each server, with commas between. TCP needs real time:
+// inside a testing/synctest bubble Listen makes the test fail.
 func (s *Server) Listen(t TB) (address string) {
 	t.Helper()
 	if callersBubble() != "" {
@@ -109,8 +110,8 @@ type Client struct {
 	Options []func(*zk.Conn)
 }
 
-// ConnectAs is a Connect with settings. The channel has the session's events that follow the
-// first session: as zk.Connect says, it keeps six of them for a reader.
+// ConnectAs is Connect with settings. The channel has the events after the one that announced the
+// first session. As zk.Connect says, it keeps six of them for a reader.
 func (s *Server) ConnectAs(t TB, c Client) (*zk.Conn, <-chan zk.Event) {
 	t.Helper()
 	addresses, err := s.addressesOf(c.Server)
@@ -185,7 +186,7 @@ func (l *testLog) end() {
 	l.ended = true
 }
 
-// checkBubble reports a caller in another testing/synctest bubble than the server's.
+// checkBubble returns an error if the caller is in another testing/synctest bubble than the server.
 func (s *Server) checkBubble() error {
 	switch caller := callersBubble(); {
 	case caller == s.bubble:

@@ -14,11 +14,11 @@ import (
 // a TLS listener. A server that is closed already closes it and returns ErrStopped.
 //
 // The servers of an ensemble have a listener each, in the order of their numbers. Serve returns
-// when all are closed, and closes the others when one fails. With another number of listeners than
-// of servers it closes them and returns an error.
+// when all are closed, and closes the others when one fails. If the numbers of listeners and
+// servers differ, it closes the listeners and returns an error.
 //
-// That the process has no file descriptor left is no reason to end: as a real
-// server, it pauses 10 ms and accepts again.
+// If the process has no file descriptor left, it pauses 10 ms and accepts again, like a real
+// server.
 func (s *Server) Serve(l ...net.Listener) error {
 	if len(l) != s.opts.Servers {
 		closeAll(l)
@@ -80,10 +80,10 @@ func (s *Server) forgetListener(l net.Listener) {
 	delete(s.listeners, l)
 }
 
-// acceptPause is how long no connection is accepted after a failure to.
+// acceptPause is the time between a failure to accept a connection and the next attempt.
 const acceptPause = 10 * time.Millisecond
 
-// passes says of an error of Accept that the next one may succeed.
+// passes reports whether Accept may succeed the next time, after an error.
 func passes(err error) bool {
 	for _, cause := range []error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED,

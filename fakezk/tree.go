@@ -10,9 +10,9 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// Snapshot returns all nodes that a restart would keep, in order of path: no ephemerals, and of
-// those under /zookeeper not the server's own three (/zookeeper, its children config and quota),
-// but quotas. Load on another server makes the same tree of it.
+// Snapshot returns all nodes that a restart would keep, in order of path: no ephemerals, and none
+// of the server's own three, /zookeeper and its children config and quota. The quotas below them
+// are included. Load on another server makes the same tree of it.
 func (s *Server) Snapshot() []view.NodeSpec {
 	s.mu.Lock()
 	defer s.mu.Unlock()

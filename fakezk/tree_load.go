@@ -123,7 +123,7 @@ func (l *loading) addParents(path string) error {
 	return nil
 }
 
-// addRoot plans the changes of "/". A multi takes its data, but no ACL.
+// addRoot plans the changes of "/". The multi sets its data; a request of its own sets its ACL.
 func (l *loading) addRoot(n *view.NodeSpec) error {
 	if l.root {
 		return errTwice
@@ -221,8 +221,8 @@ func (l *loading) describe(i int) string {
 	return fmt.Sprintf("node %q", l.nodes[i])
 }
 
-// ErrConflict is wrapped by an error of Load with a cause on the server: a node that exists, a
-// parent that is ephemeral, a quota.
+// ErrConflict is wrapped by errors of Load that the content of the server causes: a node that
+// exists, a parent that is ephemeral, a quota.
 var ErrConflict = errors.New("fakezk: in conflict with the content of the server")
 
 type conflict struct{ error }

@@ -8,18 +8,18 @@ import (
 // maxFirstZxid leaves zxids enough for any server's life.
 const maxFirstZxid = math.MaxInt64 / 2
 
-// LastZxid is the zxid of the last transaction, 0 on a fresh single server. Asked after
-// Snapshot, it is no smaller than that of anything in the snapshot.
+// LastZxid is the zxid of the last transaction, 0 on a fresh single server. If you call it after
+// Snapshot, it is at least the zxid of the newest change in the snapshot.
 func (s *Server) LastZxid() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.engine.Store().LastZxid()
 }
 
-// AdvanceZxid makes the next transaction's zxid greater than a given one, unless
-// it would be anyway. With the LastZxid of a server that is gone, its clients can
-// go on here: a server refuses clients that have seen a higher zxid than its own,
-// as it must be behind. The error is one of range: 0 to half of the largest int64.
+// AdvanceZxid makes the next transaction's zxid greater than a given one, unless it would be
+// anyway. A server refuses clients that have seen a higher zxid than its own. So pass the LastZxid
+// of a server that is gone, and its clients can go on here. The zxid must be within 0 and half of
+// the largest int64; else there is an error.
 func (s *Server) AdvanceZxid(zxid int64) error {
 	if zxid < 0 || zxid > maxFirstZxid {
 		return fmt.Errorf("fakezk: advance zxid to %d: expected 0 to %d", zxid, int64(maxFirstZxid))

@@ -78,9 +78,9 @@ const (
 	// on, for ever; dials hang for a while. On a Server, a dial that hangs is served when that
 	// while is over, unless the client gave it up.
 	Blackhole Kind = "blackhole"
-	// Refuse resets the client's connections instead of applying the request, and
-	// its dials fail for a while. On a Server, the dials of one session fail at
-	// their handshake, which names the session.
+	// Refuse resets the client's connections instead of applying the request, and its dials fail
+	// for a while. On a Server the dials of one session fail at their handshake, since only the
+	// handshake names the session.
 	Refuse Kind = "refuse"
 	// Expire ends the client's session at the server before the request is
 	// applied; the connection is closed, as by a real server.
@@ -183,7 +183,7 @@ func Weakest() []Kind {
 	}
 }
 
-// KindsFor lists the kinds that act on an ensemble of so many servers, in a fixed order.
+// KindsFor lists the kinds that act on an ensemble with this number of servers, in a fixed order.
 func KindsFor(servers int) []KindInfo {
 	if servers > 1 {
 		return Kinds()
@@ -191,7 +191,8 @@ func KindsFor(servers int) []KindInfo {
 	return slices.Clone(faultKinds)
 }
 
-// NeedsWorld reports whether the kind acts within the process of a client, as only a World can.
+// NeedsWorld reports whether the kind acts within the process of a client. Only a World can do
+// that.
 func (k Kind) NeedsWorld() bool { return k.EndsProcess() || k == Pause }
 
 // EndsProcess reports whether the kind ends the process of a client.

@@ -9,7 +9,7 @@ import (
 type Decision struct {
 	// Candidates are those messages, in the order in which they were sent.
 	Candidates []Delivery
-	// Picked is the index of the one that was.
+	// Picked is the index of the candidate that was delivered.
 	Picked int
 }
 
@@ -18,22 +18,22 @@ type Delivery struct {
 	// Client and Conn name its connection; see [RequestPoint].
 	Client string
 	Conn   int
-	// Up is to the server.
+	// Up says that the message goes to the server.
 	Up bool
 	// Number counts the messages of the connection in that direction, from 1.
 	Number int
 
-	// Reads and Writes are the paths that a request is about; to create or delete a node
-	// writes its parent, too. Numbered are the paths of the sequential nodes that it
-	// creates, without their numbers. Opaque says that the paths are not known.
+	// Reads and Writes are the paths that a request reads and changes. A create or delete changes
+	// the parent of its node, too. Numbered are the paths of the sequential nodes that it creates,
+	// without their numbers. Opaque says that the paths are not known.
 	Reads, Writes, Numbered []string
 	Opaque                  bool
 }
 
-// Commutes reports whether it makes no difference which of two messages comes first: they go to
-// different clients, or one to a client and the other to the server, or their requests touch
-// different nodes. The order in which two clients get independent replies makes no difference here,
-// although real time could tell; neither do zxids, nor the state that timers find.
+// Commutes reports whether the order of two messages makes no difference: they go to different
+// clients, or one to a client and the other to the server, or their requests touch different nodes.
+// It ignores that zxids, the time of replies, and the state at the moment when a timer fires depend
+// on the order, too.
 func (d Delivery) Commutes(e Delivery) bool {
 	switch {
 	case d.Client == e.Client:
@@ -58,7 +58,7 @@ func (d Delivery) changes(paths []string) bool {
 	})
 }
 
-// Same reports whether two runs speak of the same message.
+// Same reports whether two deliveries, of two runs, are of the same message.
 func (d Delivery) Same(e Delivery) bool {
 	return d.Client == e.Client && d.Conn == e.Conn && d.Up == e.Up && d.Number == e.Number
 }

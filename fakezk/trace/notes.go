@@ -53,8 +53,8 @@ func (n *Notes) Change(at Moment, what Change) {
 	n.changes = append(n.changes, noted[Change]{at, what})
 }
 
-// Notified adds to the notifications of the changes of a transaction, when another server has sent
-// some.
+// Notified adds notifications to the counts of a transaction's changes, after another server has
+// sent some.
 func (n *Notes) Notified(zxid int64, number func(Change) int) {
 	for i := len(n.changes) - 1; i >= 0 && n.changes[i].what.Zxid >= zxid; i-- {
 		if c := &n.changes[i].what; c.Zxid == zxid {
@@ -63,7 +63,7 @@ func (n *Notes) Notified(zxid int64, number func(Change) int) {
 	}
 }
 
-// Strike adds a fault that acts, if *fired is true when the run has ended.
+// Strike adds a fault that acts. It counts only if *fired is true when the run has ended.
 func (n *Notes) Strike(at Moment, what Strike, fired *bool) {
 	n.strikes = append(n.strikes, noted[pendingStrike]{at, pendingStrike{what, fired}})
 }
@@ -75,13 +75,13 @@ func (n *Notes) Sent(from Moment, what Message) int {
 	return len(n.messages)
 }
 
-// Arrived says that a message arrived, or that a fault took it if lost is set.
+// Arrived says that a message arrived or, if lost is set, that a fault took it.
 func (n *Notes) Arrived(number int, at Moment, lost bool) {
 	m := &n.messages[number-1]
 	m.arrived, m.Lost = at, lost
 }
 
-// Into adds the notes to a Result with a complete Trace. Notes of AfterEnd are left out.
+// Into adds the notes to a Result with a complete Trace. Notes of the moment AfterEnd are left out.
 func (n *Notes) Into(r *Result) {
 	slices.SortStableFunc(n.notices, func(a, b noted[Notice]) int {
 		return cmp.Compare(a.at, b.at)
@@ -111,7 +111,7 @@ func (n *Notes) Into(r *Result) {
 	}
 }
 
-// numbered yields notes with their line numbers, but for those of AfterEnd.
+// numbered yields notes with their line numbers, except notes of the moment AfterEnd.
 func numbered[T any](t Trace, notes []noted[T]) iter.Seq2[int64, T] {
 	return func(yield func(int64, T) bool) {
 		for _, n := range notes {

@@ -23,8 +23,8 @@ type Result struct {
 	Logs []LogLine
 	// Trace is the canonical record.
 	Trace Trace
-	// Requests are the requests that reached the server, or that a fault kept from it, in order;
-	// pings and handshakes left out. They are the coordinates of faults.
+	// Requests are the requests that reached the server, or that a fault kept from it, in order,
+	// without pings and handshakes. They are the coordinates of faults.
 	Requests []RequestPoint
 	// Events are the watch notifications that the server sent, in order.
 	Events []EventPoint
@@ -33,13 +33,13 @@ type Result struct {
 	// Notices are the clients' notices of their sessions, in order.
 	Notices []Notice
 	// Nodes, Sessions and Watches are the server's state at rest, before the connections were
-	// closed; SessionClient is the client of each session, also of those that have ended.
+	// closed; SessionClient is the client of each session, including sessions that have ended.
 	Nodes         []view.Node
 	Sessions      []view.Session
 	Watches       []view.Watch
 	SessionClient map[int64]string
-	// Busy are the clients with scripts that had not ended at the Limit. BusyStacks are the stacks
-	// of each of them then, its goroutines one below the other; nil in a real world.
+	// Busy are the clients with scripts that had not ended at the Limit. BusyStacks has a text for
+	// each of them, with the stacks of its goroutines at the Limit; it is nil in a real world.
 	Busy, BusyStacks []string
 	// OutOfSteps says that MaxSteps, or 256 MB of messages to the server, ended the run: scripts
 	// may be busy, faults may still be acting, and nothing has settled.
@@ -52,17 +52,17 @@ type Result struct {
 	Missed  []fault.Fault
 	// Decisions are the choices between messages in a sim.World with a Schedule of Choices.
 	Decisions []Decision
-	// Panics are the scripts that panicked or ended their goroutine, as t.Fatal does,
-	// with their stacks.
+	// Panics names the scripts that panicked, or that ended their goroutine as t.Fatal does, with
+	// their stacks.
 	Panics []string
 	// Leaked are the stacks of goroutines that could not be ended. Frozen are the stacks of a run
-	// that had to be given up before it was at rest: then nothing else is known but the Trace so
-	// far. Both are empty in a good run.
+	// that had to be given up before it was at rest: then only the Trace up to that point is known.
+	// Both are empty in a good run.
 	Leaked, Frozen string
-	// Senders are the stacks of the goroutines that waited for replies on the connection of the
-	// request sim.World.StackOf when it reached the server.
+	// Senders are stacks of goroutines: of those that waited for replies on the connection of the
+	// request sim.World.StackOf when that request reached the server.
 	Senders []string
-	// Spins says that one of the goroutines of Leaked or Frozen still runs, and takes a processor.
+	// Spins says that one of the goroutines of Leaked or Frozen still computes.
 	Spins bool
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.
 	Elapsed time.Duration
@@ -77,7 +77,7 @@ type Result struct {
 }
 
 // Messages are the messages on all connections, in the order in which they were sent; nil in a real
-// world. Most runs are never asked for them.
+// world. They are made when they are asked for.
 func (r *Result) Messages() []Message {
 	list := make([]Message, 0, len(r.messages))
 	for _, m := range r.messages {
@@ -98,8 +98,8 @@ type Runaway struct {
 	Client string
 	// Step is the line of the trace at which it began, or at which the goroutines were counted.
 	Step int64
-	// Requests counts those that the client has sent without a pause, Lines those that its script
-	// has written at one instant, and Goroutines those of the run.
+	// Requests counts the requests that the client has sent without a pause, Lines the lines that
+	// its script has written at one instant, and Goroutines the goroutines of the run.
 	Requests, Lines, Goroutines int
 	// Stack is one of the goroutines, with the call by which most of them were begun.
 	Stack string
@@ -141,13 +141,13 @@ type Message struct {
 	Client string
 	// Conn counts the client's connections from 1.
 	Conn int
-	// Up is to the server.
+	// Up says that the message goes to the server.
 	Up bool
 	// Op is the operation of a request, "connect" for a handshake, or the type of a notification.
 	// It is "" for a reply.
 	Op string
-	// Sent is the time at which it was sent. From is the line that caused it: of a reply, the line
-	// of the request, and of a notification that of its [EventPoint]. A request comes right before
+	// Sent is the time at which it was sent. From is the line that caused it: for a reply the line
+	// of the request, for a notification that of its [EventPoint]. A request is sent right before
 	// line From.
 	Sent time.Duration
 	From int64
@@ -178,10 +178,10 @@ type Change struct {
 	Time time.Duration
 	Path string
 	Data []byte
-	// Zxid is the transaction; Czxid that which created the node.
+	// Zxid is the transaction; Czxid is the transaction that created the node.
 	Zxid, Czxid int64
-	// Session asked for it; 0 is the server itself, which ends sessions that
-	// expire. Client is the session's.
+	// Session asked for the change; 0 is the server itself, which ends sessions that expire. Client
+	// is the client of the session.
 	Session int64
 	Client  string
 	// Owner is the session that owns the node, if it is ephemeral, or that starts or ends.
@@ -199,7 +199,8 @@ const (
 	Disconnected   NoticeKind = "disconnected"
 	Connected      NoticeKind = "connected"
 	SessionExpired NoticeKind = "session-expired"
-	// Paused says that a goroutine of the client is kept from its reply, and Resumed that it goes on.
+	// Paused says that a goroutine of the client is kept from its reply. Resumed says that it goes
+	// on.
 	Paused  NoticeKind = "paused"
 	Resumed NoticeKind = "resumed"
 	// Died says that the process of the client has ended.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Activity is what a goroutine of a run does, as its stack tells.
+// Activity is the state of a goroutine of a run, read from its stack.
 type Activity int
 
 // The activities of a goroutine.
@@ -15,7 +15,7 @@ const (
 	Rests Activity = iota
 	// Waits: it waits for something else, a mutex, for instance, so that virtual time stands still.
 	Waits
-	// Runs: it takes a processor.
+	// Runs: it computes.
 	Runs
 )
 

@@ -20,8 +20,8 @@ type Trace struct {
 	texts *texts
 }
 
-// A Line is one line of a Trace. It is formatted only when the trace is read, which of
-// most runs of a hunt never happens; so its arguments must not change.
+// A Line is one line of a Trace. It is formatted only when the trace is read, and a hunt reads few
+// traces. So its arguments must not change.
 type Line struct {
 	At     Moment
 	Time   time.Duration
@@ -30,8 +30,8 @@ type Line struct {
 	Args   []any
 }
 
-// MomentBehind is the moment of a line that is put into a finished record behind a number of of its
-// lines. n counts all such lines, from 0.
+// MomentBehind is the moment of a line that is added to a finished record, behind its first lines.
+// n counts the added lines, from 0.
 func MomentBehind(lines, n int) Moment {
 	return NewMoment(int64(lines), 1+n>>nthBits, n&(1<<nthBits-1))
 }
@@ -108,8 +108,8 @@ func (t Trace) Rename(text string) string {
 // afterwards.
 type Moment int64
 
-// AfterEnd is the Moment of everything that happens once the World is at rest
-// and only its clients are being closed. The trace does not tell of it.
+// AfterEnd is the Moment of everything that happens once the World is at rest and only its clients
+// are being closed. The trace does not have it.
 const AfterEnd Moment = 1<<63 - 1
 
 const (
@@ -125,7 +125,7 @@ func NewMoment(step int64, rank, nth int) Moment {
 // Nth is the number of lines of the same speaker in the same step before m.
 func (m Moment) Nth() int { return int(m & (1<<nthBits - 1)) }
 
-// find is the number of the line written at m; one more than there are lines for AfterEnd.
+// find is the number of the line written at m; for AfterEnd it is one more than the last.
 func (t Trace) find(m Moment) int64 {
 	i, _ := slices.BinarySearchFunc(t.lines, m, func(l Line, m Moment) int {
 		return cmp.Compare(l.At, m)
