@@ -344,39 +344,6 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 	}
 }
 
-// FuzzParseScenario: no bytes cause a panic, and an accepted file is written and read again as the
-// same.
-func FuzzParseScenario(f *testing.F) {
-	f.Add([]byte(good))
-	for _, c := range badFiles {
-		f.Add([]byte(strings.Replace(good, c.old, c.new, 1)))
-	}
-	f.Add([]byte("{workload: lock, clients: 1, rounds: 1, expect: ok, seed: 0x1F}"))
-	f.Add([]byte("\ufeff" + good))
-	f.Add([]byte("<<: {clients: 3}\n? seed\n: !!int 1\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := saved.Parse("f.yaml", data, object.Find)
-		if err != nil {
-			if text := err.Error(); !strings.HasPrefix(text, "f.yaml:") {
-				t.Errorf("%q does not name the file", text)
-			}
-			return
-		}
-		again, err := file.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
-		file2, err := saved.Parse("f.yaml", again, object.Find)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, again)
-		}
-		if fileText(file) != fileText(file2) ||
-			!slices.Equal(file.Scenario.Plan, file2.Scenario.Plan) {
-			t.Errorf("%s\n%s", fileText(file), fileText(file2))
-		}
-	})
-}
-
 // TestCheckTellsOfEveryDifference between the expected outcome of a file and the outcome of its
 // run.
 func TestCheckTellsOfEveryDifference(t *testing.T) {

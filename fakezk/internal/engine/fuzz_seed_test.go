@@ -87,3 +87,22 @@ func seedOtherRequests() [][]byte {
 		slices.Concat([]byte{6, 3, 1, 2, 3}, hello(0), []byte{6, 8, 0, 0, 0, 1, 0, 0, 0, 99}),
 	}
 }
+
+func create(path string, flags int32) proto.Request {
+	return &proto.Create{
+		Code: proto.OpCreate, Path: path, Flags: flags,
+		ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}},
+	}
+}
+
+func container(path string) proto.Request {
+	c := create(path, proto.FlagContainer).(*proto.Create)
+	c.Code = proto.OpCreateContainer
+	return c
+}
+
+func ttlNode(path string, ttl time.Duration) proto.Request {
+	c := create(path, proto.FlagTTL).(*proto.Create)
+	c.Code, c.TTL = proto.OpCreateTTL, ttl.Milliseconds()
+	return c
+}

@@ -271,3 +271,16 @@ func FuzzEngine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte) { newConversation(t).run(input) })
 }
+
+const superDigest = "super:0bX78nEegDzJM3ju0iLBEJdWzjg="
+
+// recursive is the number of recursive watches that the tables count.
+func (w *watches) recursive() int {
+	sum := 0
+	for _, table := range []watchTable{w.data, w.child} {
+		for _, n := range table.recursive {
+			sum += n
+		}
+	}
+	return sum
+}

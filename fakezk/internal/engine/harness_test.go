@@ -117,25 +117,6 @@ func (b *bench) wantOutputs(want string) {
 	}
 }
 
-func create(path string, flags int32) proto.Request {
-	return &proto.Create{
-		Code: proto.OpCreate, Path: path, Flags: flags,
-		ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}},
-	}
-}
-
-func container(path string) proto.Request {
-	c := create(path, proto.FlagContainer).(*proto.Create)
-	c.Code = proto.OpCreateContainer
-	return c
-}
-
-func ttlNode(path string, ttl time.Duration) proto.Request {
-	c := create(path, proto.FlagTTL).(*proto.Create)
-	c.Code, c.TTL = proto.OpCreateTTL, ttl.Milliseconds()
-	return c
-}
-
 func remove(path string) proto.Request { return &proto.Delete{Path: path, Version: -1} }
 
 var ping = &proto.Simple{Code: proto.OpPing}

@@ -28,8 +28,6 @@ var update = flag.Bool("update", false, "write the expected results of testdata 
 // -Dzookeeper.DigestAuthenticationProvider.superDigest=super:0bX78nEegDzJM3ju0iLBEJdWzjg=
 const realVariable = "ENGINE_REAL_ZOOKEEPER"
 
-const superDigest = "super:0bX78nEegDzJM3ju0iLBEJdWzjg="
-
 // TestTranscripts plays testdata/*.txt. A block begins with a line "# title". A command
 // is the number of a connection and a request (see parse_test.go); its outputs are
 // indented below, by connection, in order. $ stands for a node that each block creates.

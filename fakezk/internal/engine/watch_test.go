@@ -160,14 +160,3 @@ func TestWatchTableAgreesWithAPlainOne(t *testing.T) {
 		}
 	})
 }
-
-// recursive is the number of recursive watches that the tables count.
-func (w *watches) recursive() int {
-	sum := 0
-	for _, table := range []watchTable{w.data, w.child} {
-		for _, n := range table.recursive {
-			sum += n
-		}
-	}
-	return sum
-}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,6 +57,17 @@ func FuzzDecode(f *testing.F) {
 		}
 		checkRequest(t, proto.OpCode(opcode), frame)
 	})
+}
+
+// implementedOps lists the operations that DecodeRequest implements.
+func implementedOps() []proto.OpCode {
+	var ops []proto.OpCode
+	for op := proto.OpCode(-20); op < 200; op++ {
+		if _, err := DecodeRequest(op, nil); !errors.Is(err, ErrUnknownOp) {
+			ops = append(ops, op)
+		}
+	}
+	return ops
 }
 
 // decodeFrames looks for panics only.

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"errors"
 	"reflect"
 
 	"pgregory.net/rapid"
@@ -137,15 +136,4 @@ func anyMultiReply(t *rapid.T) proto.Reply {
 		m.Results = append(m.Results, res)
 	}
 	return m
-}
-
-// implementedOps lists the operations that DecodeRequest implements.
-func implementedOps() []proto.OpCode {
-	var ops []proto.OpCode
-	for op := proto.OpCode(-20); op < 200; op++ {
-		if _, err := DecodeRequest(op, nil); !errors.Is(err, ErrUnknownOp) {
-			ops = append(ops, op)
-		}
-	}
-	return ops
 }

@@ -1,0 +1,81 @@
+package zksim_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// nativeTarget is a fuzz target that calls f.Fuzz, in the internal tests of a package.
+var nativeTarget = regexp.MustCompile(`(?s)\nfunc Fuzz\w+\(f \*testing\.F\) .*\n\tf\.Fuzz\(`)
+
+// TestFuzzTargetsNeedNoOtherTests: a builder of libFuzzer binaries, such as that of OSS-Fuzz,
+// compiles a package with the file of a target, and without other test files. A script may rename
+// those that begin with fuzz_.
+func TestFuzzTargetsNeedNoOtherTests(t *testing.T) {
+	files := filesWithTargets(t)
+	if len(files) < 8 {
+		t.Errorf("found the targets of %v only", files)
+	}
+	for _, file := range files {
+		t.Run(filepath.Dir(file), func(t *testing.T) {
+			overlay := filepath.Join(t.TempDir(), "overlay.json")
+			if err := os.WriteFile(overlay, withTarget(t, file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay,
+				"./"+filepath.Dir(file))
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// withTarget is an overlay for go build, by which a test file and those that begin with fuzz_ are
+// no tests.
+func withTarget(t *testing.T, file string) []byte {
+	t.Helper()
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	renamed, err := filepath.Glob(filepath.Join(filepath.Dir(file), "fuzz_*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace := map[string]string{}
+	for _, file := range append(renamed, file) {
+		added := strings.TrimSuffix(file, "_test.go") + "_target.go"
+		replace[filepath.Join(root, added)] = filepath.Join(root, file)
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// filesWithTargets are the test files of this module with a target that calls f.Fuzz.
+func filesWithTargets(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, "_test.go") || name == "fuzz_targets_test.go" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if nativeTarget.Match(text) {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
