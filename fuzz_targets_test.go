@@ -24,33 +24,41 @@ func TestFuzzTargetsNeedNoOtherTests(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Dir(file), func(t *testing.T) {
-			overlay := filepath.Join(t.TempDir(), "overlay.json")
-			if err := os.WriteFile(overlay, withTarget(t, file), 0o600); err != nil {
+			renamed, err := filepath.Glob(filepath.Join(filepath.Dir(file), "fuzz_*_test.go"))
+			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay,
-				"./"+filepath.Dir(file))
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
+			buildWith(t, append(renamed, file))
+			if len(renamed) > 0 { // for a target of another package
+				buildWith(t, renamed)
 			}
 		})
 	}
 }
 
-// withTarget is an overlay for go build, by which a test file and those that begin with fuzz_ are
-// no tests.
-func withTarget(t *testing.T, file string) []byte {
+// buildWith builds a package as if some of its test files were none.
+func buildWith(t *testing.T, files []string) {
+	t.Helper()
+	overlay := filepath.Join(t.TempDir(), "overlay.json")
+	if err := os.WriteFile(overlay, noTests(t, files), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay,
+		"./"+filepath.Dir(files[0]))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("with %v: %v\n%s", files, err, out)
+	}
+}
+
+// noTests is an overlay for go build that has test files under other names.
+func noTests(t *testing.T, files []string) []byte {
 	t.Helper()
 	root, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	renamed, err := filepath.Glob(filepath.Join(filepath.Dir(file), "fuzz_*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	replace := map[string]string{}
-	for _, file := range append(renamed, file) {
+	for _, file := range files {
 		added := strings.TrimSuffix(file, "_test.go") + "_target.go"
 		replace[filepath.Join(root, added)] = filepath.Join(root, file)
 	}

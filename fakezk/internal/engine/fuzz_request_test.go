@@ -101,3 +101,18 @@ func smallRequest(path string, version, how int32) proto.Request {
 		&proto.Sasl{Token: []byte{}}, &proto.DeleteContainer{Path: path},
 	}[how%9]
 }
+
+// take reads n bytes, fewer at the end of the input.
+func take(input *[]byte, n int) []byte {
+	n = min(n, len(*input))
+	p := (*input)[:n]
+	*input = (*input)[n:]
+	return p
+}
+
+func takeByte(input *[]byte) byte {
+	if p := take(input, 1); len(p) == 1 {
+		return p[0]
+	}
+	return 0
+}

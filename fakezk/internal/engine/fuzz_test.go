@@ -39,21 +39,6 @@ func newConversation(t *testing.T) *conversation {
 	}
 }
 
-// take reads n bytes, fewer at the end of the input.
-func take(input *[]byte, n int) []byte {
-	n = min(n, len(*input))
-	p := (*input)[:n]
-	*input = (*input)[n:]
-	return p
-}
-
-func takeByte(input *[]byte) byte {
-	if p := take(input, 1); len(p) == 1 {
-		return p[0]
-	}
-	return 0
-}
-
 // run makes one call for each command in the input: a byte with the kind of call and
 // the connection, and the arguments.
 func (c *conversation) run(input []byte) {
