@@ -44,17 +44,11 @@ func launchEnsemble(servers int, opts Options) ([]*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start an ensemble: %w", err)
 	}
-	opts.Config = slices.Clone(opts.Config)
-	for i := range servers {
-		opts.Config = append(opts.Config, fmt.Sprintf("server.%d=127.0.0.1:%d:%d", i+1,
-			ports[servers+2*i], ports[servers+2*i+1]))
-	}
-	opts.Config = append(opts.Config, "initLimit=20", "syncLimit=10")
 	list, ends := make([]*Server, servers), make(chan error, servers)
 	for i := range servers {
 		go func() {
 			var err error
-			list[i], err = launchAt(context.Background(), ports[i], i+1, opts)
+			list[i], err = launchAt(context.Background(), ports[i], i+1, opts.of(i, ports[servers:]))
 			ends <- err
 		}()
 	}
@@ -71,6 +65,20 @@ func launchEnsemble(servers int, opts Options) ([]*Server, error) {
 		return nil, err
 	}
 	return list, nil
+}
+
+// of returns the options of a server in an ensemble: each has two of the ports, for the others.
+func (o Options) of(server int, ports []int) Options {
+	o.Config = slices.Clone(o.Config)
+	for i := range len(ports) / 2 {
+		data, election := ports[2*i], ports[2*i+1]
+		if o.Between != nil && i != server {
+			data, election = o.Between(server, i, data), o.Between(server, i, election)
+		}
+		o.Config = append(o.Config, fmt.Sprintf("server.%d=127.0.0.1:%d:%d", i+1, data, election))
+	}
+	o.Config = append(o.Config, "initLimit=20", "syncLimit=10")
+	return o
 }
 
 // freePorts returns different ports, which it holds until it has all of them.
