@@ -68,7 +68,8 @@
 // A zombie window is the time from the expiry of a session at the server to the moment at which its
 // client can know. It is measured, but no violation: no recipe can prevent it. Reads of ZooKeeper
 // are not linearizable; [Queue.StaleReads] judges empty polls and peeks as stale reads. The
-// elements of a queue must be unique, and a queue starts empty. One object is judged at a time.
+// elements of a [LockQueue] must be unique, and a queue starts empty. One object is judged at a
+// time.
 //
 // # Linearizability
 //

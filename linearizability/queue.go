@@ -7,8 +7,7 @@ import (
 )
 
 // Queue claims to be a queue. Its calls are [ops.Offer], [ops.Poll], [ops.Take] and [ops.Peek]. The
-// zero value is a FIFO queue that delivers exactly once. It is empty at first, and no two offers
-// may have the same element.
+// zero value is a FIFO queue that delivers exactly once. It is empty at first.
 //
 // The server's log settles calls of unknown outcome: an offer took effect if a znode with its
 // element was created, a take if its client deleted an element's znode after the call. The order of
@@ -25,6 +24,11 @@ import (
 // that were taken in the wrong order, and an empty answer while an element was there (Henzinger,
 // Sezgin and Vafeiadis, "Aspect-oriented linearizability proofs", CONCUR 2013). The patterns alone
 // judge what the model leaves out: elements that were put back, repetitions, and stale reads.
+//
+// Several offers may have the same element. Then such elements are counted: of as many as were
+// acknowledged none may be missing, and no more are delivered than were offered. Which of them
+// leaves first is not judged, so the patterns of order and of empty answers leave them out, and
+// porcupine judges the values.
 type Queue struct {
 	// Path is the directory of all of the queue's znodes, empty for every znode.
 	Path string

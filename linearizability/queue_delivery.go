@@ -53,7 +53,8 @@ func andMore(list []misdelivery) string {
 func lostElements(t queueTable, left *Leftovers) []misdelivery {
 	var list []misdelivery
 	for _, e := range t.elements {
-		if e.offer == nil || len(e.takes) > 0 || len(e.hints) > 0 || e.discarded {
+		if e.offer == nil || len(e.takes) > 0 || len(e.hints) > 0 || e.discarded ||
+			e.isUnclear() {
 			continue
 		}
 		find := lostByClients
@@ -71,7 +72,7 @@ func lostElements(t queueTable, left *Leftovers) []misdelivery {
 func lostByLog(t queueTable, e *element, _ *Leftovers) (m misdelivery, lost bool) {
 	if len(e.znodes) == 0 {
 		text := fmt.Sprintf("element %s is lost: %s was acknowledged, "+
-			"but no znode was ever created for it", e.value, describe(*e.offer))
+			"but no znode was ever created for it", e.name, describe(*e.offer))
 		return misdelivery{e.value, text, []int64{e.offer.Call, e.offer.Return}}, e.offer.ok()
 	}
 	for _, z := range e.znodes {
@@ -80,7 +81,7 @@ func lostByLog(t queueTable, e *element, _ *Leftovers) (m misdelivery, lost bool
 		}
 	}
 	last := e.last()
-	text := fmt.Sprintf("element %s, offered by %s, is lost: ", e.value, e.offer.Client)
+	text := fmt.Sprintf("element %s, offered by %s, is lost: ", e.name, e.offer.Client)
 	r, _ := t.removalOf(last)
 	switch {
 	case t.diedWith(last):
@@ -116,13 +117,22 @@ func lostByClients(t queueTable, e *element, left *Leftovers) (m misdelivery, lo
 	if left == nil || !e.offer.ok() {
 		return misdelivery{}, false
 	}
-	for _, n := range left.Nodes {
-		if t.storedIn(n) == e {
-			return misdelivery{}, false
+	missing := 0 // of its equals, up to itself
+	for _, other := range e.equals[:slices.Index(e.equals, e)+1] {
+		if other.offer.ok() && len(other.takes)+len(other.hints) == 0 {
+			missing++
 		}
 	}
+	for _, n := range left.Nodes {
+		if stored := t.storedIn(n); stored != nil && stored.value == e.value {
+			missing--
+		}
+	}
+	if missing <= 0 {
+		return misdelivery{}, false
+	}
 	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any "+
-		"more, and no take returned it", e.value, describe(*e.offer))
+		"more, and no take returned it", e.name, describe(*e.offer))
 	if slices.ContainsFunc(t.history.Ops, func(op Op) bool {
 		return isTake(&op) && t.history.diedIn(op) && op.Return > e.offer.Call
 	}) {
@@ -142,10 +152,13 @@ func lostByClients(t queueTable, e *element, left *Leftovers) (m misdelivery, lo
 func duplicatedElements(t queueTable) []misdelivery {
 	var list []misdelivery
 	for _, e := range t.elements {
+		if e.isUnclear() {
+			continue
+		}
 		if len(e.takes) > 1 {
 			a, b := e.takes[0], e.takes[1]
 			text := fmt.Sprintf("element %s was delivered twice: by %s and by %s",
-				e.value, describe(*a), describe(*b))
+				e.name, describe(*a), describe(*b))
 			list = append(list, misdelivery{e.value, text, []int64{a.Return, b.Return}})
 		} else if a, b, twice := e.storedTwice(); twice {
 			steps := []int64{a.created, b.created}
@@ -158,11 +171,12 @@ func duplicatedElements(t queueTable) []misdelivery {
 // failedOfferStored looks for an offer that reported failure, but was applied.
 func failedOfferStored(t queueTable) (v Verdict, bad bool) {
 	for _, e := range t.elements {
-		if e.offer != nil && e.offer.Outcome == OpFailed && len(e.znodes) > 0 {
+		if e.offer != nil && e.offer.Outcome == OpFailed && len(e.znodes) > 0 &&
+			!e.isUnclear() {
 			since := e.znodes[0].created
 			return violated(Delivery, []int64{e.offer.Call, since},
 				"element %s is in the queue since step %d, although %s said that it is not",
-				e.value, since, describe(*e.offer)), true
+				e.name, since, describe(*e.offer)), true
 		}
 	}
 	return Verdict{}, false

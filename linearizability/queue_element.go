@@ -3,16 +3,21 @@ package linearizability
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // element is one element of the queue, stored or offered in vain.
 type element struct {
 	value  string
-	rank   int64    // see ranking
-	offer  *Op      // nil if it was never offered
-	znodes []*znode // in the order of their creates
-	takes  []*Op    // the calls that returned it with success
-	hints  []*Op    // the calls that returned it with an unknown outcome
+	name   string     // in verdicts: the value, and which of those of this value
+	equals []*element // those of this value, itself included
+	rank   int64      // see ranking
+	offer  *Op        // nil if it was never offered
+	znodes []*znode   // in the order of their creates
+	takes  []*Op      // the calls that returned it with success
+	hints  []*Op      // the calls that returned it with an unknown outcome
+
+	unclear bool // its znode is that of another offer, or of one of its equals that was put back
 
 	id        string // by which it can be discarded
 	discard   *Op    // the call that removed it by its id, if that is known
@@ -57,15 +62,19 @@ func (e *element) isPutBack() bool {
 // leavesModel reports whether the calls about the element are left out of linearizability, as it
 // was put back, or removed by its id. The model has no place for such an element: younger ones may
 // overtake it while it is out, and its place after that is not known. A valid history stays valid
-// without the operations on one element.
-func (e *element) leavesModel() bool { return e.isPutBack() || e.discarded }
+// without the operations on the elements of one value.
+func (e *element) leavesModel() bool {
+	return slices.ContainsFunc(e.equals, func(e *element) bool {
+		return e.isPutBack() || e.discarded || e.unclear
+	})
+}
 
 func (e *element) textOfCopies(a, b *znode) string {
 	if b.created >= a.deleted && putBack(a, b) {
 		return fmt.Sprintf("element %s was stored again: %s got it, "+
-			"and %s created %s at step %d after that", e.value, describe(*e.takes[0]),
+			"and %s created %s at step %d after that", e.name, describe(*e.takes[0]),
 			cmp.Or(b.creator, session(b.creatorSession)), b.path, b.created)
 	}
 	return fmt.Sprintf("element %s was stored twice: %s created %s at step %d and %s at step %d",
-		e.value, describe(*e.offer), a.path, a.created, b.path, b.created)
+		e.name, describe(*e.offer), a.path, a.created, b.path, b.created)
 }

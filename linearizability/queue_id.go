@@ -111,13 +111,13 @@ func badDiscardOf(e *element, op *Op) (v Verdict, bad bool) {
 			reason = ", and delivered by " + describe(*e.takes[0])
 		}
 		return violated(Delivery, []int64{op.Call, e.last().deleted},
-			"element %s was removed by %s%s", e.value, describe(*op), reason), true
+			"element %s was removed by %s%s", e.name, describe(*op), reason), true
 	}
 	if op.ok() && e.id == op.Input && slices.ContainsFunc(e.znodes, func(z *znode) bool {
 		return z.created < op.Call && z.deleted > op.Return
 	}) {
 		return violated(Delivery, []int64{op.Call, op.Return},
-			"element %s of the id %q stayed in the queue during %s", e.value, op.Input,
+			"element %s of the id %q stayed in the queue during %s", e.name, op.Input,
 			describe(*op)), true
 	}
 	return Verdict{}, false

@@ -89,7 +89,7 @@ func callEvent(t queueTable, op *Op, kind model.QueueKind, item string) event[mo
 
 func offerEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
 	e = callEvent(t, op, model.Offer, op.Input)
-	znodes := t.byValue[op.Input].znodes
+	znodes := t.offered[op].znodes
 	switch {
 	case len(znodes) > 0:
 		e = applied(e, op, znodes[0].created, 0)
@@ -150,7 +150,7 @@ func doubtful(e event[model.QueueOp], op *Op, end int64) (event[model.QueueOp], 
 // mayRepeat reports whether the call returned an element once more, which a queue that delivers at
 // least once may do.
 func mayRepeat(t queueTable, op *Op) bool {
-	e := t.byValue[op.Output]
+	e := t.taken[op]
 	return t.claims.MayDuplicate && e.offer != nil && len(e.takes) > 1 &&
 		(t.log.known || e.takes[0] != op)
 }

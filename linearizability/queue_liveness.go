@@ -29,7 +29,7 @@ func judgePendingCalls(t queueTable, left *Leftovers) []Verdict {
 		case e != nil:
 			return []Verdict{violated(Liveness, []int64{op.Call},
 				"client %s waits in take (called at step %d) although element %s is there (%s)%s",
-				op.Client, op.Call, e.value, n.Path, waitsFor(op, left))}
+				op.Client, op.Call, e.name, n.Path, waitsFor(op, left))}
 		}
 		waiting++
 	}

@@ -2,6 +2,7 @@ package linearizability
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -70,6 +71,11 @@ func newLockedTable(h History, claims LockQueue) lockedTable {
 	claims.MayLose, claims.MayDuplicate = false, true
 	t := lockedTable{queueTable: newQueueTable(h, claims.Queue), locks: map[*znode][]*znode{}}
 	for _, e := range t.elements {
+		if e.isRepeated() {
+			panic(fmt.Sprintf("linearizability: element %q is offered at steps %d and %d; "+
+				"elements of a queue with locks must be unique", e.value, e.offer.Call,
+				e.equals[1].offer.Call))
+		}
 		for _, z := range e.znodes {
 			path := claims.Lock(z.path)
 			for _, lock := range t.log.znodes {
@@ -102,11 +108,11 @@ func findDeliveries(t lockedTable) []delivery {
 	var list []delivery
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		if !isTake(op) || !op.ok() || op.Empty || t.byValue[op.Output] == nil {
+		if !isTake(op) || !op.ok() || op.Empty || t.taken[op] == nil {
 			continue
 		}
 		d := delivery{
-			take: op, element: t.byValue[op.Output], end: endOfDelivery(t.history.Ops, op),
+			take: op, element: t.taken[op], end: endOfDelivery(t.history.Ops, op),
 		}
 		for _, item := range d.element.znodes {
 			for _, lock := range t.locks[item] {

@@ -38,16 +38,18 @@ func wrongOrder(t queueTable, property string, list []span) (v Verdict, bad bool
 func wrongOrderText(by ranking, a, b span) string {
 	text := fmt.Sprintf("element %s was in the queue before %s (%s, %s), but %s left first, by %s",
 		by.describe(a.e), by.describe(b.e), describe(*a.e.offer), describe(*b.e.offer),
-		b.e.value, b.outText)
+		b.e.name, b.outText)
 	if a.out == never {
-		return text + ", and " + a.e.value + " is still there"
+		return text + ", and " + a.e.name + " is still there"
 	}
-	return text + ", " + a.e.value + " after that by " + a.outText
+	return text + ", " + a.e.name + " after that by " + a.outText
 }
 
 // comesBefore reports whether a must certainly be taken before b.
 func comesBefore(a, b span) bool {
 	switch {
+	case a.e.value == b.e.value:
+		return false // nothing tells them apart
 	case a.e.rank == b.e.rank:
 		return a.inRet < b.in
 	case a.e.rank < b.e.rank:
@@ -86,8 +88,8 @@ func passedOver(t queueTable, r removal) *element {
 		known = r.by.Call
 	}
 	for _, other := range t.elements {
-		if other == e || other.rank > e.rank || other.rank == e.rank && len(other.znodes) > 0 &&
-			other.znodes[0].created > e.znodes[0].created {
+		if other.value == e.value || other.rank > e.rank ||
+			other.rank == e.rank && !isOlder(other, e) {
 			continue
 		}
 		for _, z := range other.znodes {
@@ -97,6 +99,12 @@ func passedOver(t queueTable, r removal) *element {
 		}
 	}
 	return nil
+}
+
+// isOlder reports whether a certainly came into the queue before b.
+func isOlder(a, b *element) bool {
+	return a.hasPlace() && b.hasPlace() && len(a.znodes) > 0 &&
+		a.znodes[0].created < b.znodes[0].created
 }
 
 // takenTooEarly looks for an element that was removed or returned before it was due.
@@ -110,7 +118,7 @@ func takenTooEarly(t queueTable) (v Verdict, bad bool) {
 	}
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		e := t.byValue[op.Output]
+		e := t.anyOf(op.Output)
 		if op.Kind != ops.Offer && op.ok() && !op.Empty && e != nil &&
 			!t.ranking.ready(e, op.ReturnTime) {
 			return violated(Order, []int64{op.Call, op.Return},

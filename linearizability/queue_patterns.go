@@ -12,12 +12,12 @@ func badPattern(t queueTable) (v Verdict, bad bool) {
 		if e.offer == nil || len(e.znodes) == 0 && t.log.known && len(e.takes) > 0 {
 			return violated(Linearizability, []int64{e.takes[0].Call, e.takes[0].Return},
 				"%s returned element %s, which was never in the queue",
-				describe(*e.takes[0]), e.value), true
+				describe(*e.takes[0]), e.name), true
 		}
 		if len(e.takes) > 1 && !t.claims.MayDuplicate {
 			return violated(Linearizability, []int64{e.takes[0].Return, e.takes[1].Return},
 				"element %s was taken twice: by %s and by %s",
-				e.value, describe(*e.takes[0]), describe(*e.takes[1])), true
+				e.name, describe(*e.takes[0]), describe(*e.takes[1])), true
 		}
 	}
 	if v, bad := wrongOrder(t, Linearizability, spansOf(t, false)); bad {
@@ -48,7 +48,7 @@ func falseEmpty(t queueTable) (v Verdict, bad bool) {
 			return violated(Linearizability, []int64{op.Call, op.Return},
 				"%s found the queue empty, although it never was meanwhile: "+
 					"element %s (%s) was there when the call began",
-				describe(*op), list[first].e.value, describe(*list[first].e.offer)), true
+				describe(*op), list[first].e.name, describe(*list[first].e.offer)), true
 		}
 	}
 	return Verdict{}, false

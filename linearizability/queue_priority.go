@@ -44,7 +44,7 @@ var priorityObject = sequential[model.PriorityQueue, model.PriorityOp]{
 func rankedEvents(t queueTable) []event[model.PriorityOp] {
 	return mapEvents(queueEvents(t), func(e event[model.QueueOp]) model.PriorityOp {
 		op := model.PriorityOp{QueueOp: e.op}
-		if about := t.byValue[e.op.Item]; about != nil {
+		if about := t.anyOf(e.op.Item); about != nil {
 			op.Rank = about.rank
 		}
 		return op

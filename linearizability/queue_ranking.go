@@ -33,25 +33,31 @@ func (by ranking) ready(e *element, now time.Duration) bool {
 func (by ranking) describe(e *element) string {
 	switch by {
 	case byDueTime:
-		return fmt.Sprintf("%s (due at %v)", e.value, by.readyFrom(e))
+		return fmt.Sprintf("%s (due at %v)", e.name, by.readyFrom(e))
 	case byPriority:
-		return fmt.Sprintf("%s (priority %d)", e.value, e.rank)
+		return fmt.Sprintf("%s (priority %d)", e.name, e.rank)
 	}
-	return e.value
+	return e.name
 }
 
 // newRankedTable is newQueueTable for a queue of ranked offers: cut splits the rank off their
-// input.
+// input. It panics if equal elements have different ranks.
 func newRankedTable(
 	h History, claims Queue, by ranking, cut func(input string) (element string, rank int64),
 ) queueTable {
 	ranks := map[string]int64{}
 	h = h.sorted()
 	for i := range h.Ops {
-		if op := &h.Ops[i]; op.Kind == ops.Offer {
-			value, rank := cut(op.Input)
-			op.Input, ranks[value] = value, rank
+		op := &h.Ops[i]
+		if op.Kind != ops.Offer {
+			continue
 		}
+		value, rank := cut(op.Input)
+		if other, known := ranks[value]; known && other != rank {
+			panic(fmt.Sprintf("linearizability: element %q has the ranks %d and %d; equal "+
+				"elements must have equal ranks", value, other, rank))
+		}
+		op.Input, ranks[value] = value, rank
 	}
 	t := newQueueTable(h, claims)
 	t.ranking = by

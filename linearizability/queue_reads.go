@@ -84,8 +84,8 @@ func lastChange(t queueTable, read *Op) int64 {
 		if r, ok := t.removalBy(op); ok {
 			last = max(last, r.znode.deleted)
 		}
-		if op.Kind == ops.Offer && len(t.byValue[op.Input].znodes) > 0 {
-			last = max(last, t.byValue[op.Input].znodes[0].created)
+		if op.Kind == ops.Offer && len(t.offered[op].znodes) > 0 {
+			last = max(last, t.offered[op].znodes[0].created)
 		}
 	}
 	return last

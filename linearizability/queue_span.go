@@ -25,6 +25,8 @@ func spansOf(t queueTable, exact bool) []span {
 func spanOf(t queueTable, e *element, exact bool) (s span, ok bool) {
 	s = span{e: e, out: never, outRet: never}
 	switch {
+	case e.isRepeated() && !(exact && t.log.known && e.hasPlace()):
+		return s, false // porcupine judges that
 	case e.offer == nil || t.log.known && len(e.znodes) != 1 && !e.isPutBack():
 		return s, false // never stored, or twice: other checks judge that
 	case t.log.known && exact:

@@ -1,7 +1,9 @@
 package linearizability
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/linearizability/ops"
@@ -15,8 +17,10 @@ type queueTable struct {
 	claims   Queue
 	ranking  ranking
 	elements []*element // in the order of their first appearance
-	byValue  map[string]*element
-	removals []removal // in the order of the steps
+	byValue  map[string][]*element
+	offered  map[*Op]*element // by its offer
+	taken    map[*Op]*element // by a take that returned it
+	removals []removal        // in the order of the steps
 	// free reports whether a stored element could be taken at a step, and since which time; nil
 	// means always.
 	free func(z *znode, step int64) (since time.Duration, ok bool)
@@ -25,7 +29,8 @@ type queueTable struct {
 func newQueueTable(h History, claims Queue) queueTable {
 	h = h.sorted()
 	t := queueTable{
-		history: h, log: readServer(h.Server), claims: claims, byValue: map[string]*element{},
+		history: h, log: readServer(h.Server), claims: claims, byValue: map[string][]*element{},
+		offered: map[*Op]*element{}, taken: map[*Op]*element{},
 	}
 	t.gatherOffers()
 	t.gatherZnodes()
@@ -36,52 +41,80 @@ func newQueueTable(h History, claims Queue) queueTable {
 
 func (t *queueTable) gatherOffers() {
 	for i := range t.history.Ops {
-		op := &t.history.Ops[i]
-		if op.Kind != ops.Offer {
-			continue
+		if op := &t.history.Ops[i]; op.Kind == ops.Offer {
+			e := t.newElement(op.Input)
+			e.offer, t.offered[op] = op, e
 		}
-		e := t.element(op.Input)
-		if e.offer != nil {
-			panic(fmt.Sprintf("linearizability: element %q is offered at steps %d and %d; "+
-				"elements must be unique", op.Input, e.offer.Call, op.Call))
+	}
+	for _, e := range t.elements {
+		e.equals = t.byValue[e.value]
+		if n := len(e.equals); n > 1 {
+			e.name = fmt.Sprintf("%s (%d of %d)", e.name, slices.Index(e.equals, e)+1, n)
 		}
-		e.offer = op
 	}
 }
 
 // gatherZnodes adds the znodes of offered elements: the directory may hold other znodes.
 func (t *queueTable) gatherZnodes() {
 	for _, z := range t.log.znodes {
-		if value, ok := t.claims.elementIn(z.path, z.data); ok && t.byValue[value] != nil {
-			t.byValue[value].znodes = append(t.byValue[value].znodes, z)
+		value, ok := t.claims.elementIn(z.path, z.data)
+		if equals := t.byValue[value]; ok && len(equals) > 0 {
+			e := storedBy(equals, z, t.history.Ops)
+			e.znodes = append(e.znodes, z)
+		}
+	}
+	for _, e := range t.elements {
+		if len(e.equals) > 1 && e == e.equals[0] {
+			oldestLeavesFirst(e.equals)
 		}
 	}
 }
 
 func (t *queueTable) gatherTakes() {
+	var takes []*Op
+	for i := range t.history.Ops {
+		if op := &t.history.Ops[i]; isTake(op) && !op.Empty && op.ok() {
+			takes = append(takes, op)
+		}
+	}
+	// The first to return has the fewest removals to choose from.
+	slices.SortStableFunc(takes, func(a, b *Op) int { return cmp.Compare(a.Return, b.Return) })
+	for _, op := range takes {
+		e := t.takenBy(op)
+		e.takes, t.taken[op] = append(e.takes, op), e
+	}
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		switch {
-		case !isTake(op) || op.Empty:
-		case op.ok():
-			e := t.element(op.Output)
-			e.takes = append(e.takes, op)
-		case op.Outcome == OpUnknown && t.byValue[op.Output] != nil:
-			e := t.byValue[op.Output]
+		if isTake(op) && !op.Empty && op.Outcome == OpUnknown && t.anyOf(op.Output) != nil {
+			e := t.takenBy(op)
 			e.hints = append(e.hints, op)
 		}
 	}
 }
 
-// element returns the element of a value, a new one if there is none.
-func (t *queueTable) element(value string) *element {
-	e, ok := t.byValue[value]
-	if !ok {
-		e = &element{value: value}
-		t.byValue[value] = e
-		t.elements = append(t.elements, e)
+// takenBy returns the element that a take returned, a new one if there is none of its value.
+func (t *queueTable) takenBy(op *Op) *element {
+	if equals := t.byValue[op.Output]; len(equals) > 0 {
+		return takenOf(equals, op)
 	}
+	e := t.newElement(op.Output)
+	e.equals = t.byValue[e.value]
 	return e
+}
+
+func (t *queueTable) newElement(value string) *element {
+	e := &element{value: value, name: cmp.Or(value, `""`)}
+	t.byValue[value] = append(t.byValue[value], e)
+	t.elements = append(t.elements, e)
+	return e
+}
+
+// anyOf returns an element of a value, or nil. Equal elements have equal ranks.
+func (t queueTable) anyOf(value string) *element {
+	if equals := t.byValue[value]; len(equals) > 0 {
+		return equals[0]
+	}
+	return nil
 }
 
 func isTake(op *Op) bool { return op.Kind == ops.Take || op.Kind == ops.Poll }
@@ -92,18 +125,25 @@ func (t queueTable) storedIn(n NodeAtRest) *element {
 	if !ok {
 		return nil
 	}
-	return t.byValue[value]
+	for _, e := range t.byValue[value] {
+		if slices.ContainsFunc(e.znodes, func(z *znode) bool {
+			return z.path == n.Path && z.deleted == never
+		}) {
+			return e
+		}
+	}
+	return t.anyOf(value)
 }
 
 // about returns the element that a call put in, removed or returned, or nil.
 func (t queueTable) about(op *Op) *element {
 	if op.Kind == ops.Offer {
-		return t.byValue[op.Input]
+		return t.offered[op]
 	}
 	if r, ok := t.removalBy(op); ok {
 		return r.element
 	}
-	return t.byValue[op.Output]
+	return t.anyOf(op.Output)
 }
 
 // freeAt reports whether an element could be taken at a step and its time, and since which time.

@@ -281,15 +281,3 @@ func TestLostAndDuplicatedAreCounted(t *testing.T) {
 		t.Errorf("lost %v, duplicated %v", r.Lost, r.Duplicated)
 	}
 }
-
-func TestSameElementTwicePanics(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("two offers of one element were accepted")
-		}
-	}()
-	f := &fixture{}
-	f.offer("a", "x")
-	f.offer("a", "x")
-	Judge(f.history(), nil, Queue{})
-}

@@ -1,0 +1,133 @@
+package linearizability
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Equal elements are told apart by the server's log: the client that made a znode, and the client
+// that removed it, have called an offer and a take. Where several of them fit, the choice is one
+// that lays no blame. No verdict tells which of two equal elements left first.
+
+// isRepeated reports whether there are other elements of its value.
+func (e *element) isRepeated() bool { return len(e.equals) > 1 }
+
+// isUnclear reports whether the log does not tell which calls are about it.
+func (e *element) isUnclear() bool {
+	return slices.ContainsFunc(e.equals, func(e *element) bool { return e.unclear })
+}
+
+// hasPlace reports whether the places of the element in the order of creates and removals are
+// known. Those of equal elements are not if one was stored again, or was not removed by the call
+// that returned it.
+func (e *element) hasPlace() bool {
+	return !e.isRepeated() || !slices.ContainsFunc(e.equals, func(e *element) bool {
+		return e.unclear || len(e.znodes) > 1 ||
+			len(e.znodes)*len(e.takes) > 0 && !removes(e.takes[0], e.last())
+	})
+}
+
+// removes reports whether a call that returned an element removed its znode.
+func removes(take *Op, z *znode) bool {
+	return take.Client == z.remover && take.Call <= z.deleted && z.deleted <= take.Return
+}
+
+// storedBy returns the element, of equal ones, that a new znode stands for: that of the offer which
+// made it, or else one that its maker had removed and may put back, or else a second copy. After it
+// was perhaps put back the log does not tell the elements of its value apart.
+func storedBy(equals []*element, z *znode, calls []Op) *element {
+	if len(equals) == 1 {
+		return equals[0]
+	}
+	var offered, late, back, again *element
+	for _, e := range equals {
+		op, fresh := e.offer, len(e.znodes) == 0
+		mayBe := op.Call <= z.created && (z.creator == "" || z.creator == op.Client)
+		switch {
+		case mayBe && fresh && op.ok() && z.created <= op.Return:
+			if offered == nil || op.Return < offered.offer.Return {
+				offered = e
+			}
+		case mayBe && fresh && !op.ok() && op.Outcome != OpFailed:
+			late = cmp.Or(late, e)
+		case e.mayComeBack(z, calls):
+			back = e
+		case mayBe && z.created <= op.end():
+			again = e
+		}
+	}
+	if offered == nil && back != nil {
+		back.unclear = true
+	}
+	return cmp.Or(offered, late, back, again, equals[0])
+}
+
+// mayComeBack reports whether z can be the element again, which its maker had removed.
+func (e *element) mayComeBack(z *znode, calls []Op) bool {
+	if len(e.znodes) == 0 || e.last().deleted > z.created || !putBack(e.last(), z) {
+		return false
+	}
+	gone := e.last().deleted
+	return !slices.ContainsFunc(calls, func(op Op) bool { // it was not returned meanwhile
+		return isTake(&op) && op.ok() && op.Client == z.creator && op.Output == e.value &&
+			op.Call <= gone && gone <= op.Return && op.Return < z.created
+	})
+}
+
+// oldestLeavesFirst exchanges the ends of equal elements, as if the oldest had always left first.
+// It does not if one of them was stored more than once.
+func oldestLeavesFirst(equals []*element) {
+	var list []*znode
+	for _, e := range equals {
+		if len(e.znodes) > 1 {
+			return
+		}
+		list = append(list, e.znodes...)
+	}
+	slices.SortFunc(list, func(a, b *znode) int { return cmp.Compare(a.created, b.created) })
+	ends := slices.Clone(list)
+	slices.SortStableFunc(ends, func(a, b *znode) int { return cmp.Compare(a.deleted, b.deleted) })
+	joined := map[*znode]*znode{}
+	for i, from := range list {
+		z := *ends[i]
+		z.czxid, z.creator, z.creatorSession = from.czxid, from.creator, from.creatorSession
+		z.created, z.createdTime = from.created, from.createdTime
+		joined[from] = &z
+	}
+	for _, e := range equals {
+		if len(e.znodes) > 0 {
+			e.znodes[0] = joined[e.znodes[0]]
+		}
+	}
+}
+
+// takenOf returns the element, of equal ones, that a take returned: the first that its client
+// removed after the call, or else one that no take returned, or else the first.
+func takenOf(equals []*element, take *Op) *element {
+	var removed, free *element
+	for _, e := range equals {
+		if len(e.takes)+len(e.hints) > 0 || len(e.znodes) == 0 {
+			continue
+		}
+		free = cmp.Or(free, e)
+		z := e.last()
+		if z.deleted != never && z.deleted >= take.Call && z.remover == take.Client &&
+			(removed == nil || z.deleted < removed.last().deleted) {
+			removed = e
+		}
+	}
+	return cmp.Or(removed, free, notTaken(equals), equals[0])
+}
+
+// notTaken returns an element that no take returned and that may be in the queue, or nil.
+func notTaken(equals []*element) *element {
+	for _, acknowledged := range []bool{true, false} {
+		for _, e := range equals {
+			if len(e.takes)+len(e.hints) == 0 && e.offer != nil && e.offer.Outcome != OpFailed &&
+				e.offer.ok() == acknowledged {
+				return e
+			}
+		}
+	}
+	return nil
+}
