@@ -51,7 +51,12 @@ func (l *link) greetedBy(frame []byte, m *carry.Message) {
 	if c.SessionID == 0 {
 		return
 	}
-	r.out.SessionClient[c.SessionID], r.sessions[c.SessionID] = l.client.name, c.Password
+	r.out.SessionClient[c.SessionID] = l.client.name
+	if r.sessions[c.SessionID] == nil {
+		r.sessions[c.SessionID] = &session{password: c.Password, heard: q.sentAt,
+			timeout: time.Duration(c.TimeoutMs) * time.Millisecond}
+	}
+	l.mark()
 	if first := (call{c.SessionID, 0}); r.calls[first] == nil {
 		r.calls[first] = q
 	}
@@ -99,6 +104,9 @@ func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *car
 	q := l.waiting[i]
 	l.waiting = slices.Delete(l.waiting, i, i+1)
 	q.received, q.Zxid, q.Err = len(l.run.lines), h.Zxid, h.Err
+	if l.leaving && !l.owed() {
+		l.hangUp()
+	}
 	l.run.stall(time.Since(q.sentAt))
 	if h.Zxid > 0 { // an error of a request that was not carried out may have none
 		l.lastZxid = h.Zxid

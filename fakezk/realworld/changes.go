@@ -15,7 +15,7 @@ import (
 // changesBehind are the changes of the transaction logs behind a zxid that concern
 // the run's sessions, each with its place in the trace.
 func (r *run) changesBehind(base int64) ([]placedChange, error) {
-	entries, err := r.committed(base)
+	entries, err := r.entriesBehind(base)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,21 @@ func (r *run) changesBehind(base int64) ([]placedChange, error) {
 	return list, nil
 }
 
-// committed are the entries behind a zxid that a majority of the servers has in its log. An entry of
-// a smaller number may be a proposal that was lost with a leader.
+// entriesBehind are the entries of the log behind a zxid, or what takes their place.
+func (r *run) entriesBehind(base int64) (list []proto.LogEntry, err error) {
+	if r.world.guest() {
+		list = r.recorded()
+	} else {
+		list, err = r.committed(base)
+	}
+	slices.SortStableFunc(list, func(a, b proto.LogEntry) int {
+		return cmp.Compare(a.Zxid, b.Zxid)
+	})
+	return list, err
+}
+
+// committed are the entries behind a zxid that a majority of the servers has in its log. An entry
+// of a smaller number may be a proposal that was lost with a leader.
 func (r *run) committed(base int64) (list []proto.LogEntry, err error) {
 	have := map[int64]int{}
 	for _, server := range r.world.Servers {
@@ -57,7 +70,6 @@ func (r *run) committed(base int64) (list []proto.LogEntry, err error) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b proto.LogEntry) int { return cmp.Compare(a.Zxid, b.Zxid) })
 	return list, nil
 }
 

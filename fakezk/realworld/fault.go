@@ -138,11 +138,15 @@ func (r *run) expire(c *Client, session int64) {
 			frozen = append(frozen, conn)
 		}
 	}
-	password := r.sessions[session]
+	s := r.sessions[session]
+	if s == nil {
+		return
+	}
+	s.expired = time.Now()
 	r.background.Add(1)
 	go func() {
 		defer r.background.Done()
-		err := r.endSession(session, password)
+		err := r.endSession(session, s.password)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if err != nil && len(r.down) == 0 { // a server that is down ends no session
@@ -177,28 +181,43 @@ func (r *run) endSessionAt(address string, session int64, password []byte) error
 	if err := conn.SetDeadline(time.Now().Add(serverPatience)); err != nil {
 		return wrong(err)
 	}
-	hello := proto.ConnectRequest{TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()),
-		SessionID: session, Password: password}
-	if _, err := conn.Write(wire.AppendConnectRequest(nil, hello)); err != nil {
-		return wrong(err)
-	}
-	packet, err := readPacket(conn)
+	answer, err := greet(conn, proto.ConnectRequest{
+		TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()),
+		SessionID: session, Password: password})
 	if err != nil {
 		return wrong(err)
 	}
-	if answer, err := wire.DecodeConnectResponse(packet[4:]); err != nil || answer.SessionID == 0 {
-		return err
+	if answer.SessionID == 0 {
+		return nil
 	}
-	if _, err := conn.Write(wire.AppendRequest(nil, closingXid,
-		&proto.Simple{Code: proto.OpCloseSession})); err != nil {
+	if err := bye(conn); err != nil {
 		return wrong(err)
 	}
+	return nil
+}
+
+// greet makes the handshake of a connection past the proxy.
+func greet(conn net.Conn, hello proto.ConnectRequest) (answer proto.ConnectResponse, err error) {
+	if _, err := conn.Write(wire.AppendConnectRequest(nil, hello)); err != nil {
+		return answer, err
+	}
+	packet, err := readPacket(conn)
+	if err != nil {
+		return answer, err
+	}
+	return wire.DecodeConnectResponse(packet[4:])
+}
+
+// bye closes the session of a connection, and reads to its end.
+func bye(conn net.Conn) error {
+	_, err := conn.Write(wire.AppendRequest(nil, closingXid,
+		&proto.Simple{Code: proto.OpCloseSession}))
 	// Before its end come notifications and the reply.
 	for err == nil {
 		_, err = readPacket(conn)
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return wrong(err)
+		return err
 	}
 	return nil
 }

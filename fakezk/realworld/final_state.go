@@ -24,6 +24,9 @@ func (r *run) noteAtRest(ctx context.Context) error {
 	r.ended, r.out.Elapsed = true, r.now()
 	r.out.Watches = r.watchesAtRest()
 	r.mu.Unlock()
+	if r.world.guest() {
+		return r.fromOutside(r.noteGuestAtRest)
+	}
 	leader, zxid, err := r.leader(ctx)
 	if err != nil {
 		return err
@@ -32,12 +35,15 @@ func (r *run) noteAtRest(ctx context.Context) error {
 	if r.out.Sessions, err = r.sessionsAtRest(ctx, leader); err != nil {
 		return err
 	}
-	return r.fromOutside(func(conn *zk.Conn) error {
-		r.out.Nodes = []view.Node{}
-		return walk(conn, "/", func(path string, data []byte, stat *zk.Stat) error {
-			r.out.Nodes = append(r.out.Nodes, nodeAtRest(path, data, stat))
-			return nil
-		})
+	return r.fromOutside(r.noteNodes)
+}
+
+// noteNodes notes the nodes of the clients.
+func (r *run) noteNodes(conn *zk.Conn) error {
+	r.out.Nodes = []view.Node{}
+	return walk(conn, r.inside("/"), func(path string, data []byte, stat *zk.Stat) error {
+		r.out.Nodes = append(r.out.Nodes, nodeAtRest(r.outside(path), data, stat))
+		return nil
 	})
 }
 
@@ -142,22 +148,25 @@ func (r *run) fourLetters(ctx context.Context, server int, word string) (string,
 
 // clean deletes all znodes of the server but its own.
 func (r *run) clean() error {
-	return r.fromOutside(func(conn *zk.Conn) error {
-		var paths []string
-		err := walk(conn, "/", func(path string, _ []byte, _ *zk.Stat) error {
-			paths = append(paths, path)
-			return nil
-		})
-		for _, path := range slices.Backward(paths) { // children first
-			if path == "/" || err != nil {
-				continue
-			}
-			if err = conn.Delete(path, -1); errors.Is(err, zk.ErrNoNode) {
-				err = nil
-			}
-		}
-		return err
+	return r.fromOutside(func(conn *zk.Conn) error { return deleteAll(conn, "/") })
+}
+
+// deleteAll deletes a node and all below it.
+func deleteAll(conn *zk.Conn, root string) error {
+	var paths []string
+	err := walk(conn, root, func(path string, _ []byte, _ *zk.Stat) error {
+		paths = append(paths, path)
+		return nil
 	})
+	for _, path := range slices.Backward(paths) { // children first
+		if path == "/" || err != nil {
+			continue
+		}
+		if err = conn.Delete(path, -1); errors.Is(err, zk.ErrNoNode) {
+			err = nil
+		}
+	}
+	return err
 }
 
 // fromOutside does something on a connection past the proxy.

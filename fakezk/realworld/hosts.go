@@ -12,10 +12,10 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
 )
 
-// hosts offers the servers to one connection of a client, in turns. When the client has dialed all of
-// them in vain it fails the requests that wait with ErrNoServer, and pauses for a second. The client
-// itself would pause for a second of the clock, which may be many of the run. So hosts does it in
-// its place, and the client learns only at the end that it has dialed all.
+// hosts offers the servers to one connection of a client, in turns. When the client has dialed all
+// of them in vain it fails the requests that wait with ErrNoServer, and pauses for a second. The
+// client itself would pause for a second of the clock, which may be many of the run. So hosts does
+// it in its place, and the client learns only at the end that it has dialed all.
 type hosts struct {
 	run    *run
 	conn   atomic.Pointer[zk.Conn] // nil until zk.Connect has returned

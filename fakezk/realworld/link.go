@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/memnet"
+	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
@@ -28,6 +29,7 @@ type link struct {
 	greeted  bool       // the handshake went up
 	waiting  []*request // requests that the server has not answered, in order
 	lastZxid int64      // of the newest reply; -1 before
+	leaving  bool       // it is to hang up when all writes are answered
 	watches  watchesBy
 }
 
@@ -74,10 +76,11 @@ func (l *link) read() {
 	for {
 		packet, err := readPacket(l.server)
 		l.run.mu.Lock()
-		if err != nil {
+		switch {
+		case err != nil:
 			l.run.carryOut(l.conn.ServerClosed(nil))
-		} else {
-			l.received(packet)
+		case !l.marks(packet):
+			l.received(l.clientsPacket(packet))
 		}
 		l.move()
 		l.run.mu.Unlock()
@@ -124,9 +127,15 @@ func (l *link) moveDown() {
 }
 
 // hangUp closes the proxy's direction of its connection to the server. Further answers of the
-// server are still read, as a record of its actions.
+// server are still read, as a record of its actions. A server that finds the end may not answer any
+// more: so a guest, who has no other record, waits for the answers to writes.
 func (l *link) hangUp() {
 	server := l.server
+	if l.owed() && !l.leaving {
+		l.leaving = true
+		time.AfterFunc(lastAnswers, func() { closeQuietly(server) })
+		return
+	}
 	if tcp, ok := server.(*net.TCPConn); ok {
 		if err := tcp.CloseWrite(); err == nil {
 			time.AfterFunc(lastAnswers, func() { closeQuietly(server) })
@@ -136,8 +145,15 @@ func (l *link) hangUp() {
 	closeQuietly(server)
 }
 
+// owed reports whether a guest waits for the answer to a write.
+func (l *link) owed() bool {
+	return l.run.root != "" && slices.ContainsFunc(l.waiting, func(q *request) bool {
+		return !q.Handshake && state.IsWrite(q.Header.Op)
+	})
+}
+
 // lastAnswers is how long, in real time, a server may take to hang up, too.
-const lastAnswers = time.Second
+const lastAnswers = 2 * time.Second
 
 // closeQuietly closes a connection; its reader notices.
 func closeQuietly(c io.Closer) { _ = c.Close() }

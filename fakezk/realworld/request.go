@@ -1,7 +1,6 @@
 package realworld
 
 import (
-	"encoding/binary"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
@@ -71,12 +70,16 @@ func (l *link) forward(q *request, frame []byte) {
 	if !q.Handshake && q.Header.Xid > 0 {
 		r.calls[call{l.session, q.Header.Xid}] = q
 	}
-	packet := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(frame)), uint32(len(frame)))
-	if err := l.server.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
-		return // it is closed, as read finds, too
+	if s := r.sessions[l.session]; s != nil {
+		s.heard = q.sentAt
 	}
-	if _, err := l.server.Write(append(packet, frame...)); err != nil {
-		return // likewise
+	l.send(r.packetOf(q, frame))
+}
+
+// send writes a packet to the server. If the connection is closed, read finds that, too.
+func (l *link) send(packet []byte) {
+	if err := l.server.SetWriteDeadline(time.Now().Add(time.Second)); err == nil {
+		_, _ = l.server.Write(packet)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/fakezk/trace"
 )
@@ -41,14 +42,26 @@ type run struct {
 	stalled  time.Duration // real time
 	downFor  time.Duration // how long some server was down, up to downFrom if one is down
 	downFrom time.Duration
-	restZxid int64 // the newest when the world was at rest
+	restZxid int64  // the newest when the world was at rest
+	root     string // of a guest
 	lines    []trace.Line
-	wallMs   []int64           // of each line
-	sessions map[int64][]byte  // passwords
+	wallMs   []int64 // of each line
+	sessions map[int64]*session
 	calls    map[call]*request // by their names in the log
 	answers  []*request        // in the order of their requests
 	events   []event
 	notes    trace.Notes
+}
+
+// session is a session of a client.
+type session struct {
+	password []byte
+	timeout  time.Duration  // that the server has granted
+	heard    time.Time      // when the newest frame went to a server
+	expired  time.Time      // when a fault began to end it
+	marked   bool           // a guest has made its nodes
+	began    proto.LogEntry // of a guest at rest, without a zxid if it is unknown
+	ended    proto.LogEntry // likewise, if it has ended
 }
 
 // call names a request as the transaction log does. A handshake that asks for a
@@ -60,7 +73,7 @@ type call struct {
 
 func newRealRun(w World) *run {
 	r := &run{world: w, net: carry.New(w.Plan...), links: map[int64]*link{}, down: map[int]bool{},
-		sessions: map[int64][]byte{}, calls: map[call]*request{}}
+		sessions: map[int64]*session{}, calls: map[call]*request{}}
 	r.out.SessionClient = map[int64]string{}
 	return r
 }

@@ -25,12 +25,12 @@ const (
 )
 
 // Server is a running ZooKeeper, 3.6 or newer: a standalone one, or one of an ensemble, that only
-// one World uses at a time. It answers the four-letter words srvr and dump. Where clients make nodes
-// that not every client may read, it must know the superuser by [SuperDigest].
+// one World uses at a time. It answers the four-letter words srvr and dump. Where clients make
+// nodes that not every client may read, it must know the superuser by [SuperDigest].
 type Server interface {
 	// Address is host:port.
 	Address() string
-	// DataDir is the folder with the transaction log.
+	// DataDir is the folder with the transaction log, "" for a server of [At].
 	DataDir() string
 	// Restart kills the server, waits for down, and starts it again at the same
 	// address with the same data.
@@ -45,9 +45,9 @@ type Server interface {
 //
 //   - Two runs differ: the machine decides the schedule.
 //   - LateReap, Lag, Isolate, Pause, Crash and Respawn are refused; see [Refuse].
-//   - A failover takes as long as the ensemble takes to elect a leader. It loses or keeps the request
-//     that the fault selects. Nobody chooses whether the new leader keeps the proposals of other
-//     clients that are under way then.
+//   - A failover takes as long as the ensemble takes to elect a leader. It loses or keeps the
+//     request that the fault selects. Nobody chooses whether the new leader keeps the proposals of
+//     other clients that are under way then.
 //   - An event that a request causes to its own client is not lost with the reply
 //     (DropReply, Cut): it has passed when the reply comes.
 //   - Restart takes at least as long as the server takes to start. A restart of the leader is a
@@ -59,11 +59,11 @@ type Server interface {
 // majority has. Each change is put at the earliest possible place in the trace, given all frames
 // that the proxy saw: behind its own request, behind every request that was answered with a smaller
 // zxid, and not before the server's clock says. Reads of an ensemble do not count there, since a
-// follower may answer with an old zxid. So the Result is a history that is possible, and no stricter
-// one.
+// follower may answer with an old zxid. So the Result is a history that is possible, and no
+// stricter one.
 type World struct {
-	// Servers are a standalone server, or all servers of one ensemble in the order of the numbers by
-	// which faults select them. They are used by this World alone. All znodes but those below
+	// Servers are a standalone server, or all servers of one ensemble in the order of the numbers
+	// by which faults select them. They are used by this World alone. All znodes but those below
 	// /zookeeper are deleted first.
 	Servers []Server
 	// Plan is the list of faults; it may be empty. Its durations are virtual.
@@ -95,6 +95,11 @@ func (w World) Validate() error {
 	if len(w.Servers) == 0 || slices.Contains(w.Servers, nil) {
 		return errors.New("no server is given")
 	}
+	for _, s := range w.Servers {
+		if (s.DataDir() == "") != w.guest() {
+			return errors.New("some servers have a DataDir; expected all or none")
+		}
+	}
 	if w.Pace < 0 {
 		return fmt.Errorf("pace: %d; expected 1 or more", w.Pace)
 	}
@@ -111,16 +116,19 @@ func (w World) Validate() error {
 		return err
 	}
 	for i, f := range w.Plan {
-		if err := Refuse(f.Kind); err != nil {
+		if err := Refuse(f.Kind, w.guest()); err != nil {
 			return fmt.Errorf("fault %d: %q: %w", i+1, f, err)
 		}
 	}
 	return nil
 }
 
-// Refuse returns the reason for which a World cannot have faults of a kind, nil if it can.
-func Refuse(kind fault.Kind) error {
+// Refuse returns the reason for which a World cannot have faults of a kind, nil if it can. guest
+// says that its servers are those of [At].
+func Refuse(kind fault.Kind, guest bool) error {
 	switch {
+	case guest && slices.Contains(killing, kind):
+		return fmt.Errorf("%s: somebody else runs the servers, and they are not killed", kind)
 	case kind == fault.LateReap:
 		return fmt.Errorf("%s: no proxy can make a real server late to reap", kind)
 	case kind == fault.Lag:
@@ -128,12 +136,15 @@ func Refuse(kind fault.Kind) error {
 	case kind == fault.Isolate:
 		return fmt.Errorf("%s: no proxy is between the servers of an ensemble", kind)
 	case kind == fault.Pause:
-		return fmt.Errorf("%s: only a client that is at rest can keep a reply from its caller", kind)
+		return fmt.Errorf("%s: only a client at rest can keep a reply from its caller", kind)
 	case kind.EndsProcess():
 		return fmt.Errorf("%s: the clients of a real world share the process of the test", kind)
 	}
 	return nil
 }
+
+// killing are the kinds that end a server.
+var killing = []fault.Kind{fault.Restart, fault.FailoverLose, fault.FailoverKeep}
 
 func (w World) withDefaults() World {
 	w.SessionTimeout = cmp.Or(w.SessionTimeout, 10*time.Second)
@@ -151,7 +162,11 @@ func (w World) Run(ctx context.Context) (*trace.Result, error) {
 		return nil, fmt.Errorf("fakezk: real world: %w", err)
 	}
 	r := newRealRun(w.withDefaults())
-	if err := r.play(ctx); err != nil {
+	err := r.play(ctx)
+	if r.root != "" {
+		err = errors.Join(err, r.moveOut())
+	}
+	if err != nil {
 		return nil, fmt.Errorf("fakezk: real world: %w", err)
 	}
 	return &r.out, nil
@@ -159,10 +174,7 @@ func (w World) Run(ctx context.Context) (*trace.Result, error) {
 
 // play is the run from beginning to end.
 func (r *run) play(ctx context.Context) error {
-	if err := r.clean(); err != nil {
-		return fmt.Errorf("clean the server: %w", err)
-	}
-	_, base, err := r.leader(ctx)
+	base, err := r.prepare(ctx)
 	if err != nil {
 		return err
 	}
@@ -183,6 +195,18 @@ func (r *run) play(ctx context.Context) error {
 		return err
 	}
 	return r.conclude(base)
+}
+
+// prepare leaves no nodes of others to the clients, and returns the newest zxid.
+func (r *run) prepare(ctx context.Context) (base int64, err error) {
+	if r.world.guest() {
+		return 0, r.moveIn()
+	}
+	if err := r.clean(); err != nil {
+		return 0, fmt.Errorf("clean the server: %w", err)
+	}
+	_, base, err = r.leader(ctx)
+	return base, err
 }
 
 // begin starts the scripts and the timers of faults.

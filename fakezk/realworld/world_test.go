@@ -127,16 +127,16 @@ func (n *teller) tell(format string, args ...any) {
 	n.lines = append(n.lines, fmt.Sprintf(format, args...))
 }
 
-// soloFaults is each kind that a proxy can cause, at a create, a set and a multi and
-// at the notification of a solo.
-func soloFaults() []string {
+// soloFaults is each kind that a proxy can cause, with servers of its own or as a guest, at a
+// create, a set and a multi and at the notification of a solo.
+func soloFaults(guest bool) []string {
 	list := []string{""}
 	for _, info := range fault.KindsFor(1) {
 		kind := string(info.Kind)
 		if info.Lasts {
 			kind += " 1s"
 		}
-		if info.Kind == fault.Cut || realworld.Refuse(info.Kind) != nil {
+		if info.Kind == fault.Cut || realworld.Refuse(info.Kind, guest) != nil {
 			continue // in a World the reset takes a while, and the client's next request is lost
 		}
 		for _, op := range []string{"create path=/p", "setData", "multi"} {
@@ -203,7 +203,7 @@ func TestFaultsMeanTheSameToARealServer(t *testing.T) {
 		servers <- startReal(t)
 	}
 	var all sync.WaitGroup
-	for _, line := range soloFaults() {
+	for _, line := range soloFaults(false) {
 		all.Go(func() {
 			server := <-servers
 			defer func() { servers <- server }()
@@ -331,22 +331,22 @@ func TestRealWorldSaysWhatIsWrong(t *testing.T) {
 		says  string
 	}{
 		{realworld.World{}, "no server is given"},
-		{realworld.World{Servers: []realworld.Server{nowhere{}}, Pace: -1}, "pace: -1"},
+		{realworld.World{Servers: atNowhere, Pace: -1}, "pace: -1"},
 		{
-			realworld.World{Servers: []realworld.Server{nowhere{}}, Plan: lateReap},
+			realworld.World{Servers: atNowhere, Plan: lateReap},
 			"late-reap: no proxy can",
 		},
 		{
-			realworld.World{Servers: []realworld.Server{nowhere{}}, Plan: []fault.Fault{{Kind: fault.Cut}}},
+			realworld.World{Servers: atNowhere, Plan: []fault.Fault{{Kind: fault.Cut}}},
 			"exactly one of",
 		},
-		{realworld.World{Servers: []realworld.Server{nowhere{}}, Clients: []realworld.Actor{{Name: "a b", Run: run}}},
+		{realworld.World{Servers: atNowhere, Clients: []realworld.Actor{{Name: "a b", Run: run}}},
 			"client name"},
 		{
-			realworld.World{Servers: []realworld.Server{nowhere{}}, Clients: []realworld.Actor{{Name: "a"}}},
+			realworld.World{Servers: atNowhere, Clients: []realworld.Actor{{Name: "a"}}},
 			"nothing to run",
 		},
-		{realworld.World{Servers: []realworld.Server{nowhere{}}}, "clean the server"},
+		{realworld.World{Servers: atNowhere}, "clean the server"},
 	} {
 		if _, err := test.world.Run(t.Context()); err == nil ||
 			!strings.Contains(err.Error(), test.says) {
@@ -355,9 +355,11 @@ func TestRealWorldSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+var atNowhere = []realworld.Server{nowhere{}}
+
 // nowhere is a server that is not there.
 type nowhere struct{}
 
 func (nowhere) Address() string                              { return "127.0.0.1:1" }
-func (nowhere) DataDir() string                              { return "" }
+func (nowhere) DataDir() string                              { return "here" }
 func (nowhere) Restart(context.Context, time.Duration) error { return nil }

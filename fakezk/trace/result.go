@@ -67,6 +67,9 @@ type Result struct {
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.
 	Elapsed time.Duration
 	Steps   int64
+	// Unanswered counts the writes in a real world of which it is unknown whether the servers have
+	// applied them: there is no transaction log, and the connection was lost before the answer.
+	Unanswered int
 	// Stalled and Down are of a real world only. Stalled is the longest time by which a timer was
 	// late or a server took to answer. A run that was stalled for longer than something may take
 	// says nothing about it. Down is the longest time that a server was down for a Restart or a

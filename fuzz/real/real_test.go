@@ -139,7 +139,7 @@ func somePlans(base *scenario.Outcome) [][]fault.Fault {
 		share = 3
 	}
 	all := slices.DeleteFunc(hunt.FaultPoints(base), func(f fault.Fault) bool {
-		return realworld.Refuse(f.Kind) != nil
+		return realworld.Refuse(f.Kind, false) != nil
 	})
 	chosen := slices.Clone(all)
 	dice.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })

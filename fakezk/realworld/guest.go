@@ -1,0 +1,210 @@
+package realworld
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// A run on the servers of somebody else is their guest. Its clients live below a node of the run,
+// which the proxy puts before all their paths, and which is deleted at the end. There is no
+// transaction log: record.go says what takes its place.
+
+// At is a server that somebody else runs, at an address host:port. A World leaves it alone, but for
+// a node of its own below the root: its clients live there.
+func At(address string) Server { return guest(address) }
+
+type guest string
+
+func (g guest) Address() string { return string(g) }
+func (g guest) DataDir() string { return "" }
+func (g guest) Restart(context.Context, time.Duration) error {
+	return fmt.Errorf("restart %s: somebody else runs it", string(g))
+}
+
+// guest says that the servers are those of somebody else.
+func (w World) guest() bool { return w.Servers[0].DataDir() == "" }
+
+// The nodes of a guest, below the root of the run: the root of its clients, and one node for each
+// session. Below that of a session stands an ephemeral node as long as the session lives, and its
+// zxids tell when the session began and ended.
+const (
+	treeNode     = "/tree"
+	sessionsNode = "/sessions"
+	aliveNode    = "/alive"
+)
+
+// moveIn makes the nodes of a guest.
+func (r *run) moveIn() error {
+	r.root = "/zksim-" + strings.ToLower(rand.Text()[:12])
+	return r.fromOutside(func(conn *zk.Conn) error {
+		for _, name := range []string{"", treeNode, sessionsNode} {
+			if _, err := conn.Create(r.root+name, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+				return fmt.Errorf("create %s: %w", r.root+name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// moveOut ends the sessions of a guest and deletes its nodes.
+func (r *run) moveOut() error {
+	r.mu.Lock()
+	sessions := maps.Clone(r.sessions)
+	r.mu.Unlock()
+	var err error
+	for id, s := range sessions {
+		err = errors.Join(err, r.endSession(id, s.password))
+	}
+	return errors.Join(err, r.fromOutside(func(conn *zk.Conn) error {
+		return deleteAll(conn, r.root)
+	}))
+}
+
+// inside is a path of a client as the server knows it.
+func (r *run) inside(p string) string {
+	if r.root == "" || !strings.HasPrefix(p, "/") {
+		return p
+	}
+	return strings.TrimSuffix(r.root+treeNode+p, "/")
+}
+
+// outside is a path of the server as the client knows it.
+func (r *run) outside(p string) string {
+	if rest, ok := strings.CutPrefix(p, r.root+treeNode); ok && r.root != "" {
+		return cmp.Or(rest, "/")
+	}
+	return p
+}
+
+// packetOf is a frame of a client as the server gets it, with its length before it.
+func (r *run) packetOf(q *request, frame []byte) []byte {
+	if r.root != "" && q.Body != nil {
+		if req, err := wire.DecodeRequest(q.Header.Op, frame[8:]); err == nil {
+			proto.MapPaths(req, r.inside)
+			return wire.AppendRequest(nil, q.Header.Xid, req)
+		}
+	}
+	packet := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(frame)), uint32(len(frame)))
+	return append(packet, frame...)
+}
+
+// clientsPacket is a packet of the server as the client gets it.
+func (l *link) clientsPacket(packet []byte) []byte {
+	h, body, err := wire.DecodeReplyHeader(packet[4:])
+	if l.run.root == "" || err != nil || h.Err != proto.OK || l.session == 0 {
+		return packet
+	}
+	if h.Xid == -1 {
+		ev, err := wire.DecodeEvent(body)
+		if err != nil {
+			return packet
+		}
+		ev.Path = l.run.outside(ev.Path)
+		return wire.AppendEvent(nil, ev)
+	}
+	for _, q := range l.waiting {
+		if q.Header.Xid != h.Xid || q.Handshake {
+			continue
+		}
+		if reply, err := wire.DecodeReply(q.Header.Op, body); err == nil && reply != nil {
+			return wire.AppendReply(nil, h, proto.MapReplyPaths(reply, l.run.outside))
+		}
+	}
+	return packet
+}
+
+// markXid is the xid of the request that makes the nodes of a session. No client comes so far.
+const markXid = closingXid - 1
+
+// mark makes the nodes of the session of a connection, in the session itself.
+func (l *link) mark() {
+	if l.run.root == "" || l.run.sessions[l.session].marked {
+		return
+	}
+	folder := l.run.sessionNode(l.session)
+	acl := []proto.ACL{{Perms: zk.PermAll, Scheme: "world", ID: "anyone"}}
+	l.send(wire.AppendRequest(nil, markXid, &proto.Multi{Ops: []proto.Request{
+		&proto.Create{Code: proto.OpCreate, Path: folder, ACL: acl},
+		&proto.Create{Code: proto.OpCreate, Path: folder + aliveNode, ACL: acl,
+			Flags: zk.FlagEphemeral},
+	}}))
+}
+
+// marks notes the answer to a mark, and reports whether it is one. A session that is marked already
+// gets an error.
+func (l *link) marks(packet []byte) bool {
+	h, _, err := wire.DecodeReplyHeader(packet[4:])
+	if err != nil || l.session == 0 || h.Xid != markXid {
+		return false
+	}
+	l.run.sessions[l.session].marked = true
+	return true
+}
+
+func (r *run) sessionNode(session int64) string {
+	return path.Join(r.root, sessionsNode, strconv.FormatUint(uint64(session), 16))
+}
+
+// Probe reaches each server, and returns how many times faster than virtual time a World may run:
+// so that sessions of the given virtual timeout are not shorter than the servers grant. The error
+// names the address that cannot be used.
+func Probe(ctx context.Context, servers []Server, session time.Duration) (pace int, err error) {
+	const fastest = 8
+	ctx, cancel := context.WithTimeout(ctx, probePatience)
+	defer cancel()
+	pace = fastest
+	for _, server := range servers {
+		granted, err := probe(ctx, server.Address(), session/fastest)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", server.Address(), err)
+		}
+		if granted > session {
+			return 0, fmt.Errorf("%s: it grants no session shorter than %s; expected %s: see "+
+				"tickTime and minSessionTimeout in its zoo.cfg", server.Address(), granted, session)
+		}
+		for pace > 1 && session/time.Duration(pace) < granted {
+			pace /= 2
+		}
+	}
+	return pace, nil
+}
+
+// probePatience is how long, in real time, the servers may take to answer all in all.
+const probePatience = 5 * time.Second
+
+// probe begins a session and ends it, and returns its timeout.
+func probe(ctx context.Context, address string, timeout time.Duration) (time.Duration, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return 0, err
+	}
+	defer closeQuietly(conn)
+	defer context.AfterFunc(ctx, func() { closeQuietly(conn) })()
+	answer, err := greet(conn, proto.ConnectRequest{TimeoutMs: int32(timeout.Milliseconds()),
+		Password: make([]byte, 16)})
+	switch {
+	case ctx.Err() != nil:
+		return 0, fmt.Errorf("no answer: %w", ctx.Err())
+	case err != nil:
+		return 0, fmt.Errorf("it does not answer as a ZooKeeper that serves: %w", err)
+	case answer.SessionID == 0:
+		return 0, errors.New("it refuses a new session")
+	}
+	return time.Duration(answer.TimeoutMs) * time.Millisecond, bye(conn)
+}

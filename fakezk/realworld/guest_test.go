@@ -1,0 +1,102 @@
+package realworld_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/realzk"
+)
+
+// TestGuestsMeetTheSameFaults: several runs at a time on servers of somebody else end as in a
+// World, although there is no transaction log, and leave nothing behind.
+func TestGuestsMeetTheSameFaults(t *testing.T) {
+	t.Parallel()
+	server := startReal(t)
+	var all sync.WaitGroup
+	for _, line := range soloFaults(true) {
+		all.Go(func() {
+			t.Run(line, func(t *testing.T) {
+				var virtual, genuine string
+				for range maxTries {
+					virtual, genuine = inBothWorlds(t, realworld.At(server.Address()), line)
+					if virtual == genuine {
+						return
+					}
+				}
+				if surprises(virtual, genuine) {
+					t.Skip("connections time out or sessions expire by themselves: " +
+						"the machine is too busy")
+				}
+				t.Errorf("%d times in a row\n-World +guest\n%s", maxTries,
+					cmp.Diff(virtual, genuine))
+			})
+		})
+	}
+	all.Wait()
+	conn, _, err := zk.Connect([]string{server.Address()}, time.Second,
+		zk.WithLogInfo(false))
+	check.OK(t, err)
+	defer conn.Close()
+	names, _, err := conn.Children("/")
+	check.OK(t, err)
+	if len(names) != 1 { // zookeeper
+		t.Errorf("left behind: %v", names)
+	}
+}
+
+// TestGuestsKillNoServer: faults that end a server are refused.
+func TestGuestsKillNoServer(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []fault.Kind{fault.Restart, fault.FailoverKeep} {
+		w := realworld.World{
+			Servers: []realworld.Server{realworld.At("127.0.0.1:1"), realworld.At("127.0.0.1:2")},
+			Plan:    []fault.Fault{{Kind: kind, For: time.Second, Request: 1}},
+		}
+		_, err := w.Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "somebody else runs the servers") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+// TestProbeNamesTheServer: one that does not answer, one that is no ZooKeeper, and one that grants
+// no session that is short enough.
+func TestProbeNamesTheServer(t *testing.T) {
+	t.Parallel()
+	deaf, err := net.Listen("tcp", "127.0.0.1:0")
+	check.OK(t, err)
+	defer deaf.Close()
+	slow := realzk.Start(t, realzk.Options{TickTime: 3 * time.Second})
+	for _, test := range []struct {
+		address, want string
+		patience      time.Duration
+	}{
+		{"127.0.0.1:1", "connection refused", time.Minute},
+		{deaf.Addr().String(), "no answer", 100 * time.Millisecond},
+		{slow.Address(), "no session shorter than 6s; expected 4s", time.Minute},
+		{"zk.example.invalid:80", "lookup", time.Minute},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), test.patience)
+		_, err := realworld.Probe(ctx, []realworld.Server{realworld.At(test.address)},
+			4*time.Second)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), test.address+": ") ||
+			!strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v; want %s", err, test.want)
+		}
+	}
+	quick := startReal(t)
+	pace, err := realworld.Probe(t.Context(), []realworld.Server{quick}, 4*time.Second)
+	check.OK(t, err)
+	check.Equal(t, pace, realPace, "pace")
+}
