@@ -69,6 +69,10 @@
 // scenarios that reached each goal, and says of a goal that it was never reached. It also names the
 // optional methods of the object that no scenario has called.
 //
+// With --servers HOST:PORT,... fuzz, sweep and run play on a running ensemble, in real time: 16
+// scenarios at once, each below a node of its own, which it deletes at its end. Findings are not
+// minimized there, and faults that would end a server are refused. docs/real.md has the details.
+//
 // fuzz and sweep refuse a workload without recorded calls, goals and verdicts of its own: it gives
 // them nothing to find.
 //

@@ -13,7 +13,7 @@ import (
 type fuzzCommand struct {
 	Workload         string `arg:"" optional:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Without one, or with all: every workload that is not known to be flawed."`
 	target           `embed:""`
-	Runs             *int           `help:"Number of scenarios to try, those of --corpus not counted (default: 1000, or no bound with --for)." placeholder:"N"`
+	Runs             *int           `help:"Number of scenarios to try, those of --corpus not counted (default: 1000, or 32 on a running ensemble, or no bound with --for)." placeholder:"N"`
 	For              *time.Duration `help:"Time to hunt, that for --corpus not counted." placeholder:"DURATION"`
 	Strategy         []string       `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
 	MaxFaults        int            `help:"Greatest number of faults in a plan." default:"4"`
@@ -34,6 +34,9 @@ type fuzzCommand struct {
 
 // Run hunts in one workload or in all.
 func (c *fuzzCommand) Run(a *app) error {
+	if err := a.reach(&c.Servers); err != nil {
+		return err
+	}
 	if c.Workload == "" || c.Workload == allWorkloads {
 		return c.runAll(a)
 	}
@@ -100,7 +103,12 @@ const defaultRuns = 1000
 // check checks the flags before any other work, and sets the bounds.
 func (c *fuzzCommand) check() error {
 	if c.Runs == nil && c.For == nil {
-		c.bounds.runs = defaultRuns
+		if c.bounds.runs = defaultRuns; c.Servers.On() != nil {
+			c.bounds.runs = hunt.RunsOnEnsemble
+		}
+	}
+	if c.Servers.On() != nil && (c.CheckDeterminism || c.Corpus != "") {
+		return errors.New("--check-determinism and --corpus go without the addresses of --servers")
 	}
 	if c.Runs != nil {
 		if c.bounds.runs = *c.Runs; *c.Runs < 1 {
@@ -165,7 +173,7 @@ func (c *fuzzCommand) hunt(
 	a *app, s scenario.Scenario, unit int, within bounds, corpus []scenario.Scenario, about string,
 ) (h hunted, err error) {
 	hunt := hunt.Hunt{
-		Workload: s.Workload, Script: s.Script, Seed: s.Seed,
+		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On,
 		Runs: within.runs, For: within.time, Part: c.Shard, Unit: unit, Findings: c.Findings,
 		Strategies: c.Strategy, MaxFaults: c.MaxFaults, CheckDeterminism: c.CheckDeterminism,
 		Corpus: ofWorkload(corpus, s.Workload, func(c scenario.Scenario) scenario.Workload {

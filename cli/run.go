@@ -4,18 +4,30 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 )
 
 type runCommand struct {
-	Files []string `arg:"" name:"file" help:"Scenario files."`
-	JSON  bool     `help:"Print JSON."`
+	Files   []string         `arg:"" name:"file" help:"Scenario files."`
+	Servers scenario.Servers `help:"The addresses of a running ensemble to play the files on, in real time." default:"1" placeholder:"HOST:PORT,..."`
+	JSON    bool             `help:"Print JSON."`
 }
 
 // Run plays scenario files and compares the runs with their expectations. A file that cannot be
 // played does not keep it from the next ones.
 func (c *runCommand) Run(a *app) error {
+	if c.Servers.Number != 1 {
+		if err := c.Servers.Simulated(); err == nil {
+			return fmt.Errorf("--servers: %s; expected addresses: a file has the number of its "+
+				"simulated servers", c.Servers)
+		}
+	}
+	if err := a.reach(&c.Servers); err != nil {
+		return err
+	}
 	defer a.tests.close()
 	var status error
 	all := []json.RawMessage{}

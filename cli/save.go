@@ -53,7 +53,12 @@ func (a *app) keepFinding(
 }
 
 // repeat is the command that plays a scenario file again, for a shell.
-func (a *app) repeat(file string) string { return a.name + " replay " + saved.ShellWord(file) }
+func (a *app) repeat(file string) string {
+	if a.on != nil {
+		return a.name + " run --servers " + a.on.String() + " " + saved.ShellWord(file)
+	}
+	return a.name + " replay " + saved.ShellWord(file)
+}
 
 // saveBoth writes the traces of the two runs of a divergence to a directory, if there is one, and
 // prints the command that compares them.

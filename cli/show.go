@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 )
 
@@ -19,6 +21,7 @@ func (a *app) show(v show.View, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	file.Scenario = file.Scenario.PlayedOn(a.on)
 	r, err := a.check(file)
 	if err != nil {
 		return err
@@ -31,7 +34,17 @@ func (a *app) show(v show.View, out io.Writer) error {
 	return err
 }
 
-// check plays a scenario file. An interrupt ends it at once, even if the run hangs.
+// reach reaches the addresses of a flag, if it has some.
+func (a *app) reach(servers *scenario.Servers) error {
+	if err := servers.Reach(a.ctx); err != nil {
+		return fmt.Errorf("--servers: %w", err)
+	}
+	a.on = servers.On()
+	return nil
+}
+
+// check plays a scenario file. An interrupt ends it at once, even if the run hangs; on a running
+// ensemble it ends when the run has cleaned up.
 func (a *app) check(f saved.File) (*saved.Replay, error) {
 	if err := a.ctx.Err(); err != nil {
 		return nil, err
@@ -49,6 +62,9 @@ func (a *app) check(f saved.File) (*saved.Replay, error) {
 	case r := <-played:
 		return r.replay, r.err
 	case <-a.ctx.Done():
+		if a.on != nil {
+			<-played
+		}
 		return nil, a.ctx.Err()
 	}
 }

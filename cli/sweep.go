@@ -14,13 +14,13 @@ import (
 
 // target are the flags that select the workload and its script.
 type target struct {
-	Impl       string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
-	Clients    int    `help:"Number of clients." default:"3"`
-	Rounds     int    `help:"Rounds that each client plays." default:"2"`
-	Goroutines int    `help:"Goroutines of each client that share one object; 0: one, or up to three in some scenarios of a hunt." default:"0"`
-	Servers    int    `help:"Servers of the ensemble; followers answer reads a little late." default:"1"`
-	Careless   bool   `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
-	Seed       uint64 `help:"Seed of the schedule." default:"1"`
+	Impl       string           `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
+	Clients    int              `help:"Number of clients." default:"3"`
+	Rounds     int              `help:"Rounds that each client plays." default:"2"`
+	Goroutines int              `help:"Goroutines of each client that share one object; 0: one, or up to three in some scenarios of a hunt." default:"0"`
+	Servers    scenario.Servers `help:"Servers of the ensemble; followers answer reads a little late. Or the addresses of a running ensemble to play on, in real time." default:"1" placeholder:"N|HOST:PORT,..."`
+	Careless   bool             `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
+	Seed       uint64           `help:"Seed of the schedule." default:"1"`
 }
 
 // find finds a workload by its kind, or by the name of an implementation that one kind has.
@@ -62,14 +62,14 @@ func (t target) scenario(workloads scenario.Catalogue, name string) (scenario.Sc
 func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
 	s := scenario.Scenario{
 		Workload: w, Script: scenario.Script{
-			Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines, Servers: t.Servers,
+			Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines, Servers: t.Servers.Number,
 			Careless: t.Careless,
 		}, Seed: t.Seed,
 	}
-	if t.Servers < 1 {
-		return s, fmt.Errorf("servers: %d; expected 1 or more", t.Servers)
+	if t.Servers.Number < 1 {
+		return s, fmt.Errorf("servers: %s; expected 1 or more", t.Servers)
 	}
-	return s, s.Validate()
+	return s.PlayedOn(t.Servers.On()), s.Validate()
 }
 
 type sweepCommand struct {
@@ -120,6 +120,9 @@ type foundJSON struct {
 
 // Run sweeps and makes one violation of each property small.
 func (c *sweepCommand) Run(a *app) error {
+	if err := a.reach(&c.Servers); err != nil {
+		return err
+	}
 	s, err := c.scenario(a.workloads, c.Workload)
 	if err == nil {
 		err = errors.Join(checkDir("--save", c.Save), checkDir("--html", c.HTML))

@@ -1,10 +1,12 @@
 package fuzz
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"testing"
@@ -17,14 +19,13 @@ import (
 // once by variables of the environment: ZKSIM_RUNS is the default of -zksim.runs.
 var (
 	flagRuns = flag.Int("zksim.runs", 300,
-		"zksim: number of random scenarios to try in each test, 1 at least")
+		"zksim: number of random scenarios to try in each test, 1 at least; "+
+			"on a running ensemble 32 unless it is given")
 	flagSeed = flag.Uint64("zksim.seed", 1,
 		"zksim: seed of the random scenarios")
 	flagGoroutines = flag.Int("zksim.goroutines", 0,
 		"zksim: goroutines of each client that share one object; more than 1 need "+
 			"Workload.Shared; 0: one, in some scenarios two or three")
-	flagServers = flag.Int("zksim.servers", 1,
-		"zksim: servers of the ensemble")
 	flagCareless = flag.Bool("zksim.careless", false,
 		"zksim: clients close objects in use, call with done contexts and try before they wait")
 	flagUnsteady = flag.Bool("zksim.unsteady", false,
@@ -44,7 +45,13 @@ var (
 // flagShard is the part of this process in the work of several.
 var flagShard hunt.Part
 
+// flagServers are the servers that scenarios play on.
+var flagServers scenario.Servers
+
 func init() {
+	flag.TextVar(&flagServers, "zksim.servers", scenario.Servers{Number: 1},
+		"zksim: number of servers of the ensemble, or the addresses of a running one to play on, "+
+			"in real time, as `HOST:PORT,HOST:PORT,...`")
 	flag.TextVar(&flagShard, "zksim.shard", hunt.Part{},
 		"zksim: the part of this process in work that N processes do, as `I/N`")
 }
@@ -91,8 +98,11 @@ func kindOf(v flag.Value) string {
 		return "true or false"
 	}
 	if g, ok := v.(flag.Getter); ok {
-		if _, ok := g.Get().(*hunt.Part); ok {
+		switch g.Get().(type) {
+		case *hunt.Part:
 			return "a part such as 2/3"
+		case *scenario.Servers:
+			return "a whole number, or addresses as host:port with commas between"
 		}
 	}
 	return "a whole number" // text is never wrong
@@ -110,7 +120,7 @@ func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 	if err := checkFlags(); err != nil {
 		return s, err
 	}
-	s.Goroutines, s.Servers, s.Careless = *flagGoroutines, *flagServers, *flagCareless
+	s.Goroutines, s.Servers, s.Careless = *flagGoroutines, flagServers.Number, *flagCareless
 	if err := (scenario.Scenario{Workload: w, Script: s}).Validate(); err != nil {
 		name, rest, _ := strings.Cut(err.Error(), ":") // the name of the flag
 		return s, fmt.Errorf("%s:%s", setting(name), rest)
@@ -123,7 +133,7 @@ func checkFlags() error {
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"runs", *flagRuns}, {"servers", *flagServers}} {
+	}{{"runs", *flagRuns}, {"servers", flagServers.Number}} {
 		if f.value < 1 {
 			return fmt.Errorf("%s=%d; expected 1 or more", setting(f.name), f.value)
 		}
@@ -143,4 +153,31 @@ func checkFlags() error {
 		}
 	}
 	return nil
+}
+
+// reach reaches the ensemble of the flags, if there is one. An interrupt lets runs on it end and
+// clean up.
+func reach() error {
+	reaching.Lock()
+	defer reaching.Unlock()
+	if flagServers.On() != nil || flagServers.Simulated() == nil {
+		return nil
+	}
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt) // to the end of the process
+	if err := flagServers.Reach(ctx); err != nil {
+		return fmt.Errorf("%s: %w", setting("servers"), err)
+	}
+	return nil
+}
+
+var reaching sync.Mutex // guards flagServers: tests may run in parallel
+
+// flaggedRuns is the number of random scenarios by the flags.
+func flaggedRuns() int {
+	given := fromEnvironment["runs"]
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == flagPrefix+"runs" })
+	if flagServers.On() != nil && !given {
+		return hunt.RunsOnEnsemble
+	}
+	return *flagRuns
 }

@@ -34,6 +34,9 @@ func Fuzz(f *testing.F, w scenario.Workload) {
 		f.Skip()
 	}
 	script, err := flaggedScript(w)
+	if err == nil {
+		err = flagServers.Simulated()
+	}
 	if err != nil {
 		f.Fatalf("zksim: %v", err)
 	}

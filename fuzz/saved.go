@@ -41,7 +41,11 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 
 // replayCommand is the command that shows a saved failure of a test again, as a shell reads it.
 func replayCommand(t TB, name string) string {
-	return saved.TestOf(t.Name()).Command("-zksim.replay=" + name)
+	flags := []string{"-zksim.replay=" + name}
+	if flagServers.On() != nil {
+		flags = append(flags, "-zksim.servers="+flagServers.String())
+	}
+	return saved.TestOf(t.Name()).Command(flags...)
 }
 
 // trySaved plays the saved failures of the test. It fails if one is still a violation or cannot be
@@ -102,6 +106,7 @@ func playSaved(w scenario.Workload, name string) (*saved.Replay, error) {
 	if err != nil {
 		return nil, err
 	}
+	file.Scenario = file.Scenario.PlayedOn(flagServers.On())
 	r, err := file.Check(false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -26,6 +26,9 @@ type TB interface {
 // property is violated, with the story of the smallest scenario that shows it, and saves that
 // scenario.
 //
+// With addresses as -zksim.servers all of this is played on a running ensemble, but for the single
+// faults; see docs/real.md.
+//
 // It also fails if the code is not deterministic, if no run has reached one of the workload's
 // goals, and if there was nothing to judge: no client has recorded a call, and the workload has
 // neither goals nor a judge with verdicts of its own, such as an invariant.
@@ -36,6 +39,9 @@ func Test(t TB, w scenario.Workload) {
 		return
 	}
 	script, err := flaggedScript(w)
+	if err == nil {
+		err = reach()
+	}
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
 	}
@@ -44,8 +50,10 @@ func Test(t TB, w scenario.Workload) {
 		return
 	}
 	defer keepNotes()()
-	trySaved(t, w)
-	s := scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed}
+	s := scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed}.PlayedOn(flagServers.On())
+	if s.On == nil {
+		trySaved(t, w) // they are of simulations
+	}
 	sweep := runSweep(t, s)
 	found := runHunt(t, s, sweep)
 	if flagShard == (hunt.Part{}) { // another shard may reach the others
@@ -98,9 +106,9 @@ func runHunt(t TB, s scenario.Scenario, sweep *hunt.Sweep) *hunt.Found {
 	t.Helper()
 	ctx := context.Background()
 	found, err := hunt.Hunt{
-		Workload: s.Workload, Script: s.Script, Seed: s.Seed, Runs: *flagRuns,
+		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On, Runs: flaggedRuns(),
 		Part: flagShard, Unit: unitOf(t.Name()),
-		CheckDeterminism: true,
+		CheckDeterminism: s.On == nil,
 	}.Run(ctx)
 	switch {
 	case err != nil:

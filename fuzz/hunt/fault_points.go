@@ -38,7 +38,7 @@ func FaultPoints(base *scenario.Outcome) []fault.Fault {
 			faults = append(faults, f)
 		}
 	}
-	for _, info := range fault.KindsFor(base.Scenario.Script.Servers) {
+	for _, info := range base.Scenario.Kinds() {
 		for _, r := range base.Result.Requests {
 			if info.OnRequest {
 				add(info, fault.Fault{Client: r.Client, Request: r.Number})

@@ -38,6 +38,17 @@ func parallel(ctx context.Context, n, workers int, f func(i int) (goOn bool)) {
 	group.Wait()
 }
 
+// workers is how many scenarios run at a time, if that many are asked for. On a running ensemble
+// they mostly wait.
+func workers(asked int, on *scenario.Ensemble) int {
+	if asked < 1 && on != nil {
+		return workersOnEnsemble
+	}
+	return asked
+}
+
+const workersOnEnsemble = 16
+
 func lower(n *atomic.Int64, to int64) {
 	for now := n.Load(); now > to && !n.CompareAndSwap(now, to); now = n.Load() {
 	}

@@ -27,7 +27,7 @@ func newPlanSpace(base *scenario.Outcome, maxFaults int) planSpace {
 	clients := base.Scenario.Script.ClientNames()
 	p := planSpace{
 		clients:  clients,
-		kinds:    fault.KindsFor(base.Scenario.Script.Servers),
+		kinds:    base.Scenario.Kinds(),
 		requests: map[string]int{}, events: map[string]int{},
 		maxFaults: maxFaults,
 		messages:  2*(len(base.Result.Requests)+len(clients)) + len(base.Result.Events),

@@ -112,7 +112,7 @@ func (p *pursuit) begin(number int, base *scenario.Outcome) {
 // runLeg plays the corpus in the first leg, takes in the run without faults, and then plays one
 // generation after another.
 func (p *pursuit) runLeg(ctx context.Context, number int) error {
-	base := scenario.Scenario{Workload: p.Workload, Script: p.Script, Seed: p.Seed}
+	base := scenario.Scenario{Workload: p.Workload, Script: p.Script, Seed: p.Seed, On: p.On}
 	if number > 0 {
 		base.Seed = mix.Hash(p.Seed, uint64(number))
 	}
@@ -184,7 +184,7 @@ func (p *pursuit) propose() []trial {
 // up to a trial that ends the hunt, has failed, or was not played because ctx is done.
 func (p *pursuit) play(ctx context.Context, trials []trial) error {
 	results := make([]played, len(trials))
-	parallel(ctx, len(trials), p.Workers, func(i int) (goOn bool) {
+	parallel(ctx, len(trials), workers(p.Workers, p.On), func(i int) (goOn bool) {
 		r := playOne(trials[i].scenario, p.CheckDeterminism)
 		results[i] = r
 		return r.err == nil && (p.enough > 1 || !p.surely(r.outcome) || !p.ends(r.outcome))

@@ -10,7 +10,7 @@ import (
 // without faults says how many.
 func sharedScript(base *scenario.Outcome, seed uint64) scenario.Script {
 	s := base.Scenario.Script
-	if s.Goroutines > 0 || !base.Shared {
+	if s.Goroutines > 0 || !base.Shared || base.Scenario.On != nil {
 		return s
 	}
 	const label = 0x676f // of the draw

@@ -64,6 +64,27 @@ func findStrategies(names []string) ([]Strategy, error) {
 	return found, nil
 }
 
+// strategies are those that the hunt uses. On a running ensemble nobody orders the messages.
+func (h Hunt) strategies() ([]Strategy, error) {
+	chosen, err := findStrategies(h.Strategies)
+	if h.On == nil || err != nil {
+		return chosen, err
+	}
+	var found []Strategy
+	for _, s := range chosen {
+		if slices.Contains(onEnsemble, s.Name) {
+			found = append(found, s)
+		} else if len(h.Strategies) > 0 {
+			return nil, fmt.Errorf("strategy %q orders messages; expected %s for an ensemble",
+				s.Name, strings.Join(onEnsemble, ", "))
+		}
+	}
+	return found, nil
+}
+
+// onEnsemble are the strategies that vary nothing but plans.
+var onEnsemble = []string{"sweep", "pairs", "random"}
+
 func strategyNames() string {
 	names := make([]string, len(strategies))
 	for i, s := range strategies {

@@ -61,8 +61,12 @@ func RunSweep(
 }
 
 // FirstOfSweep is RunSweep that also ends at the first violation that is not [Minor]: a broken
-// object violates something at most points, and each such run takes long.
+// object violates something at most points, and each such run takes long. On a running ensemble it
+// plays the run without faults alone, since all points would take hours.
 func FirstOfSweep(ctx context.Context, s scenario.Scenario, part Part) (*Sweep, error) {
+	if s.On != nil {
+		return newSweep(s)
+	}
 	return runSweep(ctx, s, part, nil, func(o *scenario.Outcome) bool {
 		return froze(o) || o.Status() == linearizability.Violated && !Minor(o.Property())
 	})
@@ -74,14 +78,9 @@ func runSweep(
 	last func(*scenario.Outcome) bool,
 ) (*Sweep, error) {
 	s.Plan = nil
-	base, err := saved.Play(s)
-	if err != nil {
-		return nil, err
-	}
-	sweep := &Sweep{Base: base, Reached: map[string]int{}, judged: judged(base)}
-	if base.Status() == linearizability.Violated {
-		sweep.blame(0, fault.Fault{}, bugOf(base), base)
-		return sweep, nil
+	sweep, err := newSweep(s)
+	if err != nil || len(sweep.Violations) > 0 {
+		return sweep, err
 	}
 	if progress == nil {
 		progress = func(int, int) {}
@@ -90,6 +89,19 @@ func runSweep(
 	err = sweep.run(ctx, s, part, &points)
 	gravestFirst(sweep.Violations, func(v Violation) *scenario.Outcome { return v.First })
 	return sweep, err
+}
+
+// newSweep plays the run without faults.
+func newSweep(s scenario.Scenario) (*Sweep, error) {
+	base, err := saved.Play(s)
+	if err != nil {
+		return nil, err
+	}
+	sweep := &Sweep{Base: base, Reached: map[string]int{}, judged: judged(base)}
+	if base.Status() == linearizability.Violated {
+		sweep.blame(0, fault.Fault{}, bugOf(base), base)
+	}
+	return sweep, nil
 }
 
 // run tries the fault points of the base that belong to a part.
@@ -105,7 +117,7 @@ func (s *Sweep) run(
 		}
 	}
 	points.results = make([]pointResult, len(own))
-	parallel(ctx, len(own), 0, func(i int) (goOn bool) {
+	parallel(ctx, len(own), workers(0, calm.On), func(i int) (goOn bool) {
 		point := calm
 		point.Plan = []fault.Fault{faults[own[i]]}
 		return points.keep(i, playOne(point, false))

@@ -64,7 +64,7 @@ func (k keptRun) inWake(dice *rand.Rand) fault.Fault {
 func (k keptRun) anyKind(
 	f fault.Fault, dice *rand.Rand, among func(fault.KindInfo) bool,
 ) fault.Fault {
-	kinds := slices.DeleteFunc(fault.KindsFor(k.Script.Servers), func(info fault.KindInfo) bool {
+	kinds := slices.DeleteFunc(k.Kinds(), func(info fault.KindInfo) bool {
 		return !among(info)
 	})
 	info := kinds[dice.IntN(len(kinds))]

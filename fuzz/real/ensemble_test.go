@@ -22,8 +22,8 @@ var serverFaults = []string{
 }
 
 // TestEnsembleTellsRightFromWrong: right workloads survive on three real servers, of which one is
-// killed, cut off or loses single messages. A wrong one does not survive that the leader dies when it
-// has applied a write.
+// killed, cut off or loses single messages. A wrong one does not survive that the leader dies when
+// it has applied a write.
 func TestEnsembleTellsRightFromWrong(t *testing.T) {
 	t.Parallel()
 	right := []scenario.Workload{find("lock", "recipes.Lock"), find("counter", "")}

@@ -66,6 +66,7 @@ func (s Scenario) RunReal(ctx context.Context, servers []realworld.Server, pace 
 	}
 	o.Scenario.Plan = plan
 	o.excuse()
+	o.excuseGuest()
 	return o, nil
 }
 

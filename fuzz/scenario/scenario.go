@@ -22,6 +22,8 @@ type Scenario struct {
 	Plan     []fault.Fault
 	// Schedule orders the messages; the zero value gives each a latency.
 	Schedule sim.Schedule
+	// On is the running ensemble to play on, in real time; nil for a World.
+	On *Ensemble
 	// Logs puts into the story what the code logs by package log, by log/slog and by the
 	// go-zookeeper client. Otherwise it is dropped. It changes no run.
 	Logs bool
@@ -125,6 +127,9 @@ func (s Scenario) Validate() error {
 func (s Scenario) Run() (*Outcome, error) {
 	if err := s.playable(); err != nil {
 		return nil, err
+	}
+	if s.On != nil {
+		return s.RunReal(s.On.ctx, s.On.servers, s.On.pace)
 	}
 	world, players := s.world()
 	result, err := world.Run()

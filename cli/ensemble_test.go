@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/realzk"
+	"github.com/zksim/zksim/internal/testrun"
+)
+
+// TestHuntsOnARunningEnsemble: right code passes, wrong code is found, and a file shows its bug. At
+// the end, and after an interrupt, nothing is left on the ensemble.
+func TestHuntsOnARunningEnsemble(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts servers")
+	}
+	t.Parallel()
+	addresses := startAddresses(t)
+	servers := "--servers=" + strings.Join(addresses, ",")
+	out := checks(t, exitOK, "fuzz", "counter", "--clients=2", "--rounds=1", "--runs=1", servers)
+	check.Contains(t, out, "no violation found")
+	passes(t, "run", fileOf(t, lostCreate), servers)
+	if testrun.Full() { // it takes 10 s
+		out = checks(t, exitOK, "run", fileOf(t, lostTake), servers)
+		check.Contains(t, out, "delivery is violated, as expected")
+	}
+
+	var stdout, stderr strings.Builder
+	lazy := object.Counter(func(object.Env) object.Counterer { return lazyCounter{} })
+	status := knowing(lazy.Named("lazy")).run(t.Context(), []string{"fuzz", "lazy",
+		"--save=" + t.TempDir(), servers}, &stdout, &stderr)
+	check.Equal(t, status, exitViolated, "status of a hunt in wrong code")
+	check.Contains(t, stdout.String(), "zksim run "+strings.Replace(servers, "=", " ", 1))
+	refused := fileOf(t, strings.Replace(lostTake, "drop-reply", "restart 1s", 1))
+	stderr.Reset()
+	status = run(t.Context(), []string{"run", refused, servers}, &stdout, &stderr)
+	check.Equal(t, status, exitInput, "status of a fault that is refused")
+	check.Contains(t, stderr.String(), "restart: somebody else runs the servers")
+	isInterrupted(t, servers)
+	isEmpty(t, addresses)
+}
+
+// passes fails if the command finds a violation. On a machine that is too busy it is undecided.
+func passes(t *testing.T, args ...string) {
+	t.Helper()
+	const tries = 3
+	for range tries {
+		var stdout, stderr strings.Builder
+		if run(t.Context(), args, &stdout, &stderr) == exitOK {
+			return
+		}
+		if !strings.Contains(stdout.String(), "the verdict is unknown") {
+			t.Fatalf("%q: %s%s", args, stdout.String(), stderr.String())
+		}
+	}
+	t.Skip("undecided: the machine is too busy")
+}
+
+// Scenarios of a right and of a wrong implementation.
+const (
+	lostCreate = `workload: lock
+implementation: recipes.Lock
+clients: 2
+rounds: 1
+seed: 1
+plan:
+  - drop-reply client=a op=create request=1
+  - expire client=b request=2
+expect: ok
+`
+	lostTake = `workload: queue
+implementation: recipes.ApacheQueue
+clients: 1
+rounds: 1
+seed: 1
+plan:
+  - drop-reply client=a op=delete request=1
+expect: violated
+property: delivery
+`
+)
+
+// fileOf is a file with a scenario.
+func fileOf(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "scenario.yaml")
+	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
+	return name
+}
+
+// lazyCounter says that it adds.
+type lazyCounter struct{}
+
+func (lazyCounter) Add(context.Context, int64) (int64, error) { return 0, nil }
+
+// isInterrupted fails if an interrupt does not end a hunt.
+func isInterrupted(t *testing.T, servers string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Second, cancel)
+	var stdout, stderr strings.Builder
+	run(ctx, []string{"fuzz", "lock", servers}, &stdout, &stderr)
+	check.Contains(t, stdout.String()+stderr.String(), "interrupted")
+}
+
+// startAddresses starts an ensemble whose sessions are short.
+func startAddresses(t *testing.T) (addresses []string) {
+	for _, s := range realzk.StartEnsemble(t, 3, realzk.Options{
+		TickTime: 250 * time.Millisecond, JVMFlags: []string{"-Xmx64m"},
+	}) {
+		addresses = append(addresses, s.Address())
+	}
+	return addresses
+}
+
+// isEmpty fails if something is left on an ensemble.
+func isEmpty(t *testing.T, addresses []string) {
+	t.Helper()
+	conn, _, err := zk.Connect(addresses, 10*time.Second, zk.WithLogInfo(false))
+	check.OK(t, err)
+	defer conn.Close()
+	_, err = conn.Sync("/")
+	check.OK(t, err)
+	names, _, err := conn.Children("/")
+	check.OK(t, err)
+	check.Equal(t, strings.Join(names, " "), "zookeeper", "nodes")
+}
+
+// TestWrongServersAreTold: addresses that nobody can use.
+func TestWrongServersAreTold(t *testing.T) {
+	file := fileOf(t, lostTake)
+	for args, want := range map[string]string{
+		"fuzz lock --servers 127.0.0.1:1":  "--servers: 127.0.0.1:1: ",
+		"fuzz lock --servers :2181":        `--servers: address ":2181"; expected host:port`,
+		"fuzz lock --servers a:1,a":        `--servers: address "a"; expected host:port`,
+		"fuzz lock --servers a:1,a:1":      "--servers: address a:1 is given twice",
+		"fuzz lock --servers a:70000":      `address "a:70000"; expected host:port`,
+		"fuzz lock --servers three":        `"three"; expected a whole number, or addresses`,
+		"run " + file + " --servers 3":     "--servers: 3; expected addresses",
+		"sweep lock --servers 127.0.0.1:1": "--servers: 127.0.0.1:1: ",
+	} {
+		var stdout, stderr strings.Builder
+		status := run(t.Context(), strings.Fields(args), &stdout, &stderr)
+		if status != exitInput || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: status %d, %q; want %q", args, status, stderr.String(), want)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// An Ensemble is a running ZooKeeper, of one server or several, that somebody else runs. Scenarios
+// play against it in real time, several of them at once: each has a node of its own below the root,
+// which it deletes at its end. Faults that end a server are refused.
+type Ensemble struct {
+	ctx     context.Context
+	servers []realworld.Server
+	pace    int
+}
+
+// Reach reaches each server of an ensemble, given by its addresses, host:port. The error names the
+// one that does not answer within some seconds. When ctx is done, scenarios end early.
+func Reach(ctx context.Context, addresses []string) (*Ensemble, error) {
+	if len(addresses) < 1 || len(addresses) > sim.MaxServers {
+		return nil, fmt.Errorf("%d addresses; expected 1 to %d", len(addresses), sim.MaxServers)
+	}
+	e := &Ensemble{ctx: ctx}
+	for i, address := range addresses {
+		host, port, err := net.SplitHostPort(address)
+		if n, wrong := strconv.Atoi(port); err != nil || host == "" || wrong != nil || n < 1 ||
+			n > 65535 {
+			return nil, fmt.Errorf("address %q; expected host:port", address)
+		}
+		if slices.Contains(addresses[:i], address) {
+			return nil, fmt.Errorf("address %s is given twice", address)
+		}
+		e.servers = append(e.servers, realworld.At(address))
+	}
+	var err error
+	e.pace, err = realworld.Probe(ctx, e.servers, SessionTimeout)
+	return e, err
+}
+
+// Size is the number of servers.
+func (e *Ensemble) Size() int { return len(e.servers) }
+
+// String is the list of the addresses, with commas between.
+func (e *Ensemble) String() string {
+	var list []string
+	for _, s := range e.servers {
+		list = append(list, s.Address())
+	}
+	return strings.Join(list, ",")
+}
+
+// Kinds lists the kinds of faults that can act in a scenario.
+func (s Scenario) Kinds() []fault.KindInfo {
+	return slices.DeleteFunc(fault.KindsFor(s.Script.Servers), func(info fault.KindInfo) bool {
+		return s.On != nil && realworld.Refuse(info.Kind, true) != nil
+	})
+}
+
+// excuseGuest makes violations unknown if some writes have no known outcome.
+func (o *Outcome) excuseGuest() {
+	if o.Result.Unanswered == 0 {
+		return
+	}
+	for i, v := range o.Report.Verdicts {
+		if v.Status == linearizability.Violated {
+			o.Report.Verdicts[i].Status = linearizability.Unknown
+			o.Report.Verdicts[i].Summary = fmt.Sprintf("it is unknown whether %d writes were "+
+				"applied, whose connections were lost: %s", o.Result.Unanswered, v.Summary)
+		}
+	}
+}
+
+// PlayedOn is the scenario on a running ensemble; on a nil one it stays as it is.
+func (s Scenario) PlayedOn(e *Ensemble) Scenario {
+	if e != nil {
+		s.On, s.Script.Servers = e, len(e.servers)
+	}
+	return s
+}
+
+// Servers is the value of a flag: a number of simulated servers, or, if it has a colon, the
+// addresses of a running ensemble.
+type Servers struct {
+	Number int // also that of the addresses
+
+	addresses []string
+	on        *Ensemble
+}
+
+// UnmarshalText reads a number, or addresses host:port with commas between.
+func (s *Servers) UnmarshalText(text []byte) (err error) {
+	*s = Servers{}
+	if strings.Contains(string(text), ":") {
+		s.addresses = strings.Split(string(text), ",")
+		s.Number = len(s.addresses)
+		return nil
+	}
+	if s.Number, err = strconv.Atoi(string(text)); err != nil {
+		return fmt.Errorf("%q; expected a whole number, or addresses as host:port, "+
+			"with commas between", text)
+	}
+	return nil
+}
+
+// MarshalText is the text that UnmarshalText reads.
+func (s Servers) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+func (s Servers) String() string {
+	if s.addresses != nil {
+		return strings.Join(s.addresses, ",")
+	}
+	return strconv.Itoa(s.Number)
+}
+
+// Simulated returns an error if there are addresses: for what plays simulations only.
+func (s Servers) Simulated() error {
+	if s.addresses != nil {
+		return fmt.Errorf("servers: %s; expected a number: this plays simulations only", s)
+	}
+	return nil
+}
+
+// Reach reaches the addresses, if there are any, as the function of this name does.
+func (s *Servers) Reach(ctx context.Context) (err error) {
+	if s.addresses != nil && s.on == nil {
+		s.on, err = Reach(ctx, s.addresses)
+	}
+	return err
+}
+
+// On is the running ensemble that was reached, nil if there is none.
+func (s Servers) On() *Ensemble { return s.on }
