@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
@@ -26,7 +27,7 @@ func (c *Client) Address() string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			r.failures = append(r.failures, err)
-			return proxyAddress(0)
+			return carry.Address(0)
 		}
 		c.door = &door{listener: l}
 		go c.receive(l)

@@ -1,7 +1,6 @@
 package realworld
 
 import (
-	"fmt"
 	"net"
 	"slices"
 	"sync/atomic"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
 )
 
@@ -41,7 +41,7 @@ func (h *hosts) Init([]string) error { return nil }
 func (h *hosts) Len() int            { return len(h.run.world.Servers) }
 func (h *hosts) Connected()          { h.dials = 0 }
 func (h *hosts) Next() (server string, retryStart bool) {
-	server = proxyAddress(h.next)
+	server = carry.Address(h.next)
 	h.next = (h.next + 1) % h.Len()
 	if h.pauses = h.dials == h.Len(); h.pauses {
 		h.dials = 0
@@ -84,10 +84,7 @@ func (h *hosts) failUnsent() {
 // addresses are those that clients dial.
 func (r *run) addresses() (list []string) {
 	for i := range r.world.Servers {
-		list = append(list, proxyAddress(i))
+		list = append(list, carry.Address(i))
 	}
 	return list
 }
-
-// proxyAddress is the address at which clients reach a server.
-func proxyAddress(server int) string { return fmt.Sprintf("127.0.0.1:%d", 2181+server) }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/memnet"
-	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
@@ -148,7 +147,7 @@ func (l *link) hangUp() {
 // owed reports whether a guest waits for the answer to a write.
 func (l *link) owed() bool {
 	return l.run.root != "" && slices.ContainsFunc(l.waiting, func(q *request) bool {
-		return !q.Handshake && state.IsWrite(q.Header.Op)
+		return !q.Handshake && q.Header.Op.IsWrite()
 	})
 }
 

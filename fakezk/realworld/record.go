@@ -7,7 +7,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
-	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/view"
 )
 
@@ -24,7 +23,7 @@ func (r *run) recorded() (list []proto.LogEntry) {
 	}
 	for _, q := range r.answers {
 		switch {
-		case q.Handshake || !state.IsWrite(q.Header.Op):
+		case q.Handshake || !q.Header.Op.IsWrite():
 		case q.received == 0:
 			r.out.Unanswered++
 		case q.Err == proto.OK:
