@@ -1,7 +1,9 @@
 package object_test
 
 import (
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -279,6 +281,10 @@ func (s *pollingSemaphore) Acquire(ctx context.Context) (object.Lease, error) {
 func (l pollingLease) Token() int64                  { return l.held.token }
 func (l pollingLease) Release(context.Context) error { return l.leave(l.held) }
 
+// unusualRuns is the number of scenarios of each unusual object, and as many careless ones.
+var unusualRuns = flag.Int("unusual.runs", 0,
+	"scenarios of each unusual object, and as many careless ones; 0: 8, with -full 100")
+
 // TestUnusualObjectsSurvive: no right object is accused, however it is written.
 func TestUnusualObjectsSurvive(t *testing.T) {
 	t.Parallel()
@@ -299,7 +305,8 @@ func unusualSurvives(t *testing.T, w scenario.Workload) {
 		script := scenario.DefaultScript
 		script.Careless = careless
 		found, err := hunt.Hunt{
-			Workload: w, Script: script, Seed: 1, Runs: testrun.Pick(8, 100),
+			Workload: w, Script: script, Seed: 1,
+			Runs: cmp.Or(*unusualRuns, testrun.Pick(8, 100)),
 		}.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
