@@ -4,6 +4,7 @@
 //	go run -C bench ./load             requests: rate, latency, processor time
 //	go run -C bench ./load memory      resident memory: empty, per znode, per connection
 //	go run -C bench ./load start       from nothing to the first znode
+//	go run -C bench ./load attack      what one hostile client costs the others
 //	go run -C bench ./load serve       one of the servers alone (with a profile)
 //	go run -C bench ./load floor
 //
@@ -82,6 +83,7 @@ type cli struct {
 	Compare compareCommand `cmd:"" default:"withargs" help:"${compareHelp}"`
 	Memory  memoryCommand  `cmd:"" help:"Resident memory: empty, per znode, per idle connection."`
 	Start   startCommand   `cmd:"" help:"Time from nothing to the first znode."`
+	Attack  attackCommand  `cmd:"" help:"What one hostile client costs the others."`
 	Serve   serveCommand   `cmd:"" help:"Serve our server until interrupted."`
 	Floor   floorCommand   `cmd:"" help:"Serve canned replies until interrupted."`
 }

@@ -196,6 +196,28 @@ func TestStartTellsEachServer(t *testing.T) {
 	}
 }
 
+func TestAttacksAreAnswered(t *testing.T) {
+	out := mustRun(t, "attack", "--servers", "ours", "--json")
+	var got struct {
+		Data []attackResult `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Data) != len(attacks) {
+		t.Fatalf("%d results", len(got.Data))
+	}
+	for _, r := range got.Data {
+		want := "answered"
+		if r.Attack == "a multiRead of 2,500 nodes of 1 MB" {
+			want = "connection closed"
+		}
+		if r.Ends != want || r.Longest == 0 || r.Memory == 0 {
+			t.Errorf("got %+v; expected: %s", r, want)
+		}
+	}
+}
+
 func TestRealZooKeeperIsMeasuredToo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a JVM")

@@ -41,6 +41,17 @@ func memory(l *lab) (string, error) {
 		shell(benchShown("./fakezk", "Idle"), benchShown(state, "Memory")), nil
 }
 
+// attacks measures what one hostile client costs the others.
+func attacks(l *lab) (string, error) {
+	out, err := l.run("go", "run", "-C", "bench", "./load", "attack", "--markdown")
+	if err != nil {
+		return "", err
+	}
+	return paragraph("One client sends an attack, another one pings without a pause and waits for "+
+		"the longest ping. The memory is that of the server's process, at its highest.") +
+		shell("go run -C bench ./load attack") + out, nil
+}
+
 const (
 	// huntTime is how long the long hunt lasts.
 	huntTime = 61 * time.Minute

@@ -35,6 +35,7 @@ var sections = []section{
 	{"in-memory", "Requests in memory", time.Minute, inMemory},
 	{"start", "Start", time.Minute, start},
 	{"memory", "Memory of the server", 3 * time.Minute, memory},
+	{"attacks", "Attacks on the server", time.Minute, attacks},
 	{"long-hunt", "Memory of a long hunt", 62 * time.Minute, longHunt},
 }
 

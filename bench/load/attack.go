@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/zksim/zksim/bench/internal/figure"
+	"github.com/zksim/zksim/bench/internal/proc"
+)
+
+// attackCommand measures what one hostile client costs the others.
+//
+// Each attack is sent to a new server, while another client pings without a pause. "took" is the
+// time to the last reply, or to the end of the attacker's connection. "longest ping" is how long the
+// other client waited. The memory is the highest resident memory that was seen.
+type attackCommand struct {
+	Servers []string `default:"ours,real" help:"Servers to attack."`
+	outputFlags
+}
+
+// An attackResult is one attack on one server.
+type attackResult struct {
+	Attack  string        `json:"attack"`
+	Server  string        `json:"server"`
+	Took    time.Duration `json:"took_ns"`
+	Longest time.Duration `json:"longest_ping_ns"`
+	Memory  int64         `json:"memory"`
+	Ends    string        `json:"ends"`
+}
+
+// An attack is a list of whole frames, each with a reply.
+type attack struct {
+	name   string
+	frames func() [][]byte
+}
+
+var attacks = []attack{
+	{"20,000 identities (auth)", manyIdentities},
+	{"a multi of 8,192 names of one Java hash", oneHash},
+	{"an ACL of 20,000 entries, 3 times", longACLs},
+	{"a node with 400 levels, made and deleted 100 times below a quota", deepNodes},
+	{"a multiRead of 2,500 nodes of 1 MB", hugeReply},
+}
+
+// Run attacks one server after the other and prints.
+func (c *attackCommand) Run(a *app) error {
+	r := report{Title: "Attacks", Header: []string{"attack", "server", "took ms", "longest ping ms",
+		"memory MiB", "ends"}}
+	var results []attackResult
+	missing := map[string]bool{} // the notes on servers
+	var measured []*server
+	for _, attack := range attacks {
+		for _, name := range c.Servers {
+			servers, note, err := startServers(a, []string{name}, nil)
+			if err != nil {
+				return err
+			}
+			if note != "" {
+				missing[note] = true
+				continue
+			}
+			result, err := attack.on(servers[0])
+			if err := firstOf(err, servers[0].stop()); err != nil {
+				return fmt.Errorf("%s on %s: %w", attack.name, name, err)
+			}
+			if attack.name == attacks[0].name {
+				measured = append(measured, servers[0])
+			}
+			results = append(results, result)
+			r.Rows = append(r.Rows, result.row())
+		}
+	}
+	for note := range missing {
+		r.Notes = append(r.Notes, note)
+	}
+	r.Notes = append(r.Notes, machine(measured))
+	r.Data = results
+	return c.print(a.out, r)
+}
+
+func (r attackResult) row() []string {
+	return []string{r.Attack, r.Server, figure.Milliseconds(r.Took), figure.Milliseconds(r.Longest),
+		figure.Thousands(float64(r.Memory >> 20)), r.Ends}
+}
+
+// on carries out an attack beside a client that pings.
+func (k attack) on(s *server) (r attackResult, err error) {
+	r = attackResult{Attack: k.name, Server: s.name}
+	attacker, err := rawSession(s.addr, time.Minute)
+	if err != nil {
+		return r, err
+	}
+	defer attacker.Close()
+	frames := k.frames()
+	w, err := watch(s)
+	if err != nil {
+		return r, err
+	}
+	began := time.Now()
+	closed, err := attacker.pour(frames)
+	r.Took = time.Since(began)
+	w.stop()
+	r.Longest, r.Memory, r.Ends = w.longest, w.memory, "answered"
+	switch {
+	case w.err != nil:
+		r.Ends = "others lose the server"
+	case closed:
+		r.Ends = "connection closed"
+	}
+	return r, err
+}
+
+// pour writes frames without waiting, and reads as many replies, whatever they say.
+func (c *rawConn) pour(frames [][]byte) (closed bool, err error) {
+	if err := c.SetDeadline(time.Now().Add(c.timeout)); err != nil {
+		return false, err
+	}
+	go func() {
+		buffers := net.Buffers(frames)
+		_, _ = buffers.WriteTo(c) // the reader sees the end
+	}()
+	for range frames {
+		var length [4]byte
+		if _, err = io.ReadFull(c, length[:]); err == nil {
+			_, err = io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(length[:])))
+		}
+		var timeout net.Error
+		if errors.As(err, &timeout) && timeout.Timeout() {
+			return false, fmt.Errorf("no reply within %v: %w", c.timeout, err)
+		}
+		if err != nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// A watcher pings a server and looks at its memory until it is stopped.
+type watcher struct {
+	done, ended chan struct{}
+	longest     time.Duration
+	memory      int64
+	err         error // the end of its connection
+}
+
+func watch(s *server) (*watcher, error) {
+	conn, err := rawSession(s.addr, time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{done: make(chan struct{}), ended: make(chan struct{})}
+	go func() {
+		defer close(w.ended)
+		defer conn.Close()
+		w.err = w.pings(conn, s.pid)
+	}()
+	return w, nil
+}
+
+func (w *watcher) pings(conn *rawConn, pid int) error {
+	for {
+		began := time.Now()
+		err := conn.ping()
+		w.longest = max(w.longest, time.Since(began))
+		if err != nil {
+			return err
+		}
+		memory, err := proc.ResidentBytes(pid)
+		if err != nil {
+			return err
+		}
+		w.memory = max(w.memory, memory)
+		select {
+		case <-w.done:
+			return nil
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func (w *watcher) stop() {
+	close(w.done)
+	<-w.ended
+}
