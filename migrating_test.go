@@ -49,7 +49,8 @@ func exported(t *testing.T, dir string) map[string]bool {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+		if name := e.Name(); strings.HasSuffix(name, ".go") &&
+			!strings.HasSuffix(name, "_test.go") {
 			file, err := parser.ParseFile(files, dir+"/"+name, nil, parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)

@@ -98,7 +98,8 @@ func (a *app) testProgram(t saved.Test, beside string) (testProgram, error) {
 func (a *app) packageDir(t saved.Test, beside string) (string, error) {
 	var all error
 	for _, in := range []string{".", beside} {
-		list := exec.CommandContext(a.ctx, "go", "list", "-tags="+t.Tags, "-f", "{{.Dir}}", t.Package)
+		list := exec.CommandContext(a.ctx, "go", "list", "-tags="+t.Tags, "-f", "{{.Dir}}",
+			t.Package)
 		list.Dir = in
 		dir, err := outputOf(list)
 		if err == nil {
@@ -130,7 +131,7 @@ func (a *app) goTest(t saved.Test, args ...string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// outputOf is the output of a command. Its error has what the command says.
+// outputOf is the output of a command. The error has the command's own message.
 func outputOf(cmd *exec.Cmd) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -101,7 +101,7 @@ func (c *checkCommand) repeat(a *app) string {
 	return strings.Join(words, " ")
 }
 
-// fits returns an error if a history is not one of the kind, or lacks what the kind needs.
+// fits returns an error if a history is not one of the kind, or lacks data that the kind needs.
 func (c *checkCommand) fits(kind checkedKind, h linearizability.History) error {
 	for _, op := range h.Ops {
 		if !slices.Contains(kind.calls, op.Kind) {

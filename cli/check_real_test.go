@@ -108,7 +108,8 @@ func checks(t *testing.T, status int, args ...string) string {
 	t.Helper()
 	var stdout, stderr strings.Builder
 	if got := run(t.Context(), args, &stdout, &stderr); got != status || stderr.Len() > 0 {
-		t.Fatalf("%q: status %d, want %d\n%s%s", args, got, status, stdout.String(), stderr.String())
+		t.Fatalf("%q: status %d, want %d\n%s%s", args, got, status, stdout.String(),
+			stderr.String())
 	}
 	return stdout.String()
 }

@@ -87,5 +87,6 @@ func TestCandidatesChild(t *testing.T) {
 		t.Skip("for TestShellsComplete")
 	}
 	_, args, _ := strings.Cut(strings.Join(os.Args, "\n"), "\n--\n")
-	os.Exit(program{name: "my-zksim"}.run(t.Context(), strings.Split(args, "\n"), os.Stdout, os.Stderr))
+	os.Exit(program{name: "my-zksim"}.run(t.Context(), strings.Split(args, "\n"), os.Stdout,
+		os.Stderr))
 }

@@ -132,7 +132,7 @@ func nameOfAll(session sessionName) string {
 // serverNumber is the number of a server, from 1.
 type serverNumber int
 
-// UnmarshalJSON refuses what is no whole number.
+// UnmarshalJSON takes whole numbers only.
 func (n *serverNumber) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*int)(n)); err != nil {
 		return fmt.Errorf("found %s; expected the number of a server", data)

@@ -107,7 +107,8 @@ func (s *space) nameOf(id int64) string {
 
 func (f recordFilter) takes(r view.Record) bool {
 	return (f.kind == "" || f.kind == string(r.Kind)) && (f.op == "" || f.op == r.Op) &&
-		(f.session == "" || f.session == r.Session) && f.path.Selects(fault.Coordinate{Path: r.Path})
+		(f.session == "" || f.session == r.Session) &&
+		f.path.Selects(fault.Coordinate{Path: r.Path})
 }
 
 // part selects records after a number.

@@ -52,7 +52,7 @@ func init() {
 	}, spaceEndpoints...)
 }
 
-// match returns what the parameter of an endpoint's path stands for.
+// match returns the value of the parameter in an endpoint's path.
 func (e endpoint) match(path string) (arg string, ok bool) {
 	fixed, name, has := strings.Cut(e.Path, "/{")
 	if !has {

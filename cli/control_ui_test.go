@@ -43,8 +43,10 @@ func uiShowsAServer(t *testing.T, b *browser.Browser) {
 	b.Open(h.control + "/ui")
 
 	for _, shown := range []string{
-		shows("state", "running"), shows("addr", h.addr), shows("tree", "worker  ephemeral  <b>one</b>"),
-		shows("sessions", "S1"), shows("watches", "childrenstandardS1"), shows("faults", "no faults"),
+		shows("state", "running"), shows("addr", h.addr),
+		shows("tree", "worker  ephemeral  <b>one</b>"),
+		shows("sessions", "S1"), shows("watches", "childrenstandardS1"),
+		shows("faults", "no faults"),
 		shows("history", "S1  -> create ephemeral /worker: ok"),
 	} {
 		b.Want("true", until(shown))

@@ -171,7 +171,8 @@ func TestTooManyWaitsAreRefused(t *testing.T) {
 		c.waiting <- struct{}{}
 	}
 	status, failure := c.ask(t, httptest.NewRequest("GET", "http://localhost/events", nil))
-	check.Equal(t, fmt.Sprint(status, " ", failure), "503 100 requests and event streams wait already")
+	check.Equal(t, fmt.Sprint(status, " ", failure),
+		"503 100 requests and event streams wait already")
 	var part historyEntry
 	c.get(t, "/history", &part)
 	<-c.waiting

@@ -60,25 +60,25 @@
 // number of these ("1000 scenarios after 526 of the corpus") and of the files added. The hunt after
 // that depends on --seed and on the corpus: the same seed continues with other scenarios, and a
 // copy of the corpus gives the same hunt again. If a hunt adds no file, it says so: only another
-// --seed can find more. A violation in the corpus is a finding and counts for --findings; if a hunt
-// ends by these alone, it asks for a higher --findings. --findings counts violations with different
-// texts, before they are minimized. Files (.yaml, .yml) without a scenario of a known workload are
-// named on stderr and left out.
+// --seed can find more. A violation in the corpus is a finding and counts for --findings; if
+// violations of the corpus alone end a hunt, its output asks for a higher --findings. --findings
+// counts violations with different texts, before they are minimized. Files (.yaml, .yml) without a
+// scenario of a known workload are named on stderr and left out.
 //
 // A workload may have goals ([scenario.Workload].Sometimes). The summary has the number of
-// scenarios that reached each goal, and says of a goal that it was never reached. It also names the
+// scenarios that reached each goal, and names the goals that were never reached. It also names the
 // optional methods of the object that no scenario has called.
 //
 // With --servers HOST:PORT,... fuzz, sweep and run play on a running ensemble, in real time: 16
 // scenarios at once, each below a node of its own, which it deletes at its end. Findings are not
 // minimized there, and faults that would end a server are refused. docs/real.md has the details.
 //
-// fuzz and sweep refuse a workload without recorded calls, goals and verdicts of its own: it gives
-// them nothing to find.
+// fuzz and sweep end with an error if a workload has no recorded calls, no goals and no verdicts of
+// its own: there is nothing to find.
 //
 // zksim fuzz without a WORKLOAD, or with all, hunts in every workload without a known bug (see
 // zksim list), one after the other, and adds a total. Each workload gets an equal share of --runs
-// and --for; unused runs and time pass to the next ones. Your own workloads are among them, unless
+// and --for; unused runs and time pass to the next ones. It includes your own workloads, unless
 // their field Flawed is set. With --goroutines above 1, workloads with objects for a single
 // goroutine are left out. Without it one goroutine of a client uses an object or, in one scenario
 // of four of some strategies, two or three, if the object is made for that (Env.InTurn).
@@ -103,9 +103,9 @@
 // package record; the manual of the file is docs/histories.md. It also reads histories of Jepsen
 // and porcupine. --server-log DIR adds the changes in the transaction log of a real server, and
 // --path names the object there. The command prints the verdicts, and a line with the reason for
-// each property that the history does not allow to judge. If one is violated it prints the lines
-// of the history, too. --html draws them. The exit status is 1 if a property is violated or
-// undecided. Calls that had not returned when the recording ended are neither.
+// each property that the history does not allow to judge. If one is violated it prints the lines of
+// the history, too. --html draws them. The exit status is 1 if a property is violated or undecided.
+// Calls that had not returned when the recording ended are no violation.
 //
 // # The gallery
 //
@@ -115,8 +115,8 @@
 // without an exhibit the command prints the reason, or the exhibit with the same cause; --absent
 // lists these bugs.
 //
-// Medians are over the hunts that found the bug. Between two numbers of scenarios in the middle the
-// median is the larger one; between two times it is their mean.
+// Medians are over the hunts that found the bug. If two hunts are in the middle, the median number
+// of scenarios is the larger one, and the median time is the mean.
 //
 // # The server
 //
@@ -150,7 +150,7 @@
 //	GET, POST /namespaces      lists and makes namespaces
 //	DELETE /namespaces/NAME    ends one with all it holds
 //
-// A namespace is a server of its own on a port of its own, for tests that run at the same time.
+// A namespace is a separate server on a separate port, for tests that run at the same time.
 // /namespaces/NAME/tree, and so on, are the requests above for that server. It has the settings of
 // the flags, but no faults or nodes of them.
 //

@@ -63,7 +63,8 @@ func knownNames(t *testing.T) map[string]bool {
 
 var (
 	shownCommand = regexp.MustCompile(
-		"(?m)(?:^ {4}|\x60)(?:go run \\./(?:cmd/zksim|examples/go/myzksim)|zksim)( [^\x60\n]*)?(?:\x60|$)")
+		"(?m)(?:^ {4}|\x60)(?:go run \\./(?:cmd/zksim|examples/go/myzksim)|zksim)( " +
+			"[^\x60\n]*)?(?:\x60|$)")
 	endOfCommand = regexp.MustCompile(` {2,}.*| +#.*| &$`)
 	argument     = regexp.MustCompile(`"[^"]*"|\S+`)
 )

@@ -128,7 +128,7 @@ func (c *fuzzCommand) huntAll(
 	return nil
 }
 
-// budget is what some hunts have together.
+// budget is the time and the number of runs that several hunts share.
 type budget struct {
 	bounds
 	hunts int

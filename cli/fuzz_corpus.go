@@ -27,7 +27,9 @@ func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--corpus: %w", err)
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !saved.IsScenario(e.Name()) })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return !saved.IsScenario(e.Name())
+	})
 	var corpus []scenario.Scenario
 	var bad []error
 	for i, e := range entries {

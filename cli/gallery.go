@@ -147,7 +147,8 @@ func once(ids []string) []string {
 // hunt hunts one exhibit after the other and prints the result of each.
 func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 	report := galleryJSON{Shard: c.Shard.String(),
-		Work: workOf(c.Shard, c.Names, c.Seeds, c.Seed, c.Runs, c.Strategy), Exhibits: []exhibitJSON{}}
+		Work:     workOf(c.Shard, c.Names, c.Seeds, c.Seed, c.Runs, c.Strategy),
+		Exhibits: []exhibitJSON{}}
 	if !c.JSON {
 		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
 			"what is wrong")

@@ -36,7 +36,8 @@ func TestMedians(t *testing.T) {
 	if err := c.end(a, galleryJSON{Exhibits: []exhibitJSON{j}}, 1, 0); err != nil {
 		t.Fatal(err)
 	}
-	want := "  4, 9 and 9 scenarios (the median is the larger of 2 and 4)\n  2.50 s, 4.00 s and 4.00 s\n"
+	want := "  4, 9 and 9 scenarios (the median is the larger of 2 and 4)\n  2.50 s, 4.00 s and " +
+		"4.00 s\n"
 	if !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%q; want it to end with %q", out.String(), want)
 	}
@@ -44,7 +45,8 @@ func TestMedians(t *testing.T) {
 
 // TestInterruptKeepsHunts of the exhibit under way; one without any is left out.
 func TestInterruptKeepsHunts(t *testing.T) {
-	const median = "\n1 of 1 exhibit found; interrupted\nuntil a bug was found, in the median of 2 hunts, "
+	const median = "\n1 of 1 exhibit found; interrupted\nuntil a bug was found, in the median of " +
+		"2 hunts, "
 	for _, c := range []struct {
 		during int // number of the hunt
 		json   bool
@@ -90,14 +92,16 @@ func TestErrorKeepsExhibits(t *testing.T) {
 	broken.Slug, broken.Wrong = "F", failingJudge("", errors.New("the judge has gone home"))
 	for _, json := range []bool{false, true} {
 		var out, errs strings.Builder
-		a := &app{name: "zksim", ctx: t.Context(), out: &out, raw: &out, errors: &errs, progress: &progress{}}
+		a := &app{name: "zksim", ctx: t.Context(), out: &out, raw: &out, errors: &errs,
+			progress: &progress{}}
 		c := galleryCommand{Seeds: 1, Seed: 1, Runs: 20, JSON: json}
 		err := c.hunt(a, []gallery.Exhibit{shown[0], missed, broken})
 		if !errors.Is(err, errViolated) ||
 			!strings.HasSuffix(errs.String(), ": the judge has gone home\n") {
 			t.Errorf("%v, stderr %q; want what was missed, and the error", err, errs.String())
 		}
-		wants := []string{"\nforeign-child-owns ", "NOT FOUND", "\n1 of 3 exhibits found; ended by an error\n"}
+		wants := []string{"\nforeign-child-owns ", "NOT FOUND",
+			"\n1 of 3 exhibits found; ended by an error\n"}
 		if json {
 			wants = []string{
 				`"slug": "foreign-child-owns"`, `"slug": "M"`, `"interrupted": false`,

@@ -23,8 +23,8 @@ var (
 	goKinds = strings.Fields("race msan asan cover")
 )
 
-// parseGoArgs splits a command line of go. For go run, what follows the package belongs to the
-// program; for the others, what follows -args.
+// parseGoArgs splits a command line of go. The program's own arguments come after the package for
+// go run, and after -args for the other commands.
 func parseGoArgs(args []string) goArgs {
 	user := goArgs{sub: args[0]}
 	args = args[1:]

@@ -122,7 +122,8 @@ func TestInterruptedWalkEndsWithTheProblems(t *testing.T) {
 	}, &stdout, &stderr); got != exitViolated {
 		t.Errorf("exit status %d; want %d", got, exitViolated)
 	}
-	const want = "testdata/calm.yaml: NOT AS EXPECTED: expected a violation, but the verdict is ok\n"
+	const want = "testdata/calm.yaml: NOT AS EXPECTED: expected a violation, but the verdict is " +
+		"ok\n"
 	if !strings.HasPrefix(stdout.String(), want) || !strings.HasSuffix(stdout.String(), "\n"+want) {
 		t.Errorf("%q; want it to begin and to end with %q", stdout.String(), want)
 	}

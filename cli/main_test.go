@@ -149,7 +149,8 @@ func end(how string) {
 	}
 }
 
-// outside is a channel from outside of any run: who waits for it lets no virtual time pass.
+// outside is a channel from outside of any run: virtual time stands still while a goroutine waits
+// for it.
 var outside = make(chan struct{})
 
 // knowing is zksim with one more workload.

@@ -16,9 +16,9 @@ type mergeCommand struct {
 
 // Help is the text of merge --help before the flags.
 func (c *mergeCommand) Help() string {
-	return "It prints the JSON that one process would have printed for the work of all shards: of a " +
-		"sweep, a hunt or the gallery. A shard that is missing, or there twice, is an error. One " +
-		"process stops at a finding where other shards go on, so they may find more."
+	return "It prints the JSON that one process would have printed for the work of all shards: " +
+		"of a sweep, a hunt or the gallery. A shard that is missing, or there twice, is an " +
+		"error. One process stops at a finding where other shards go on, so they may find more."
 }
 
 // Run unites the reports.
@@ -53,9 +53,9 @@ type shardReport struct {
 type mergeable interface {
 	// of is the shard, and the work of all shards.
 	of() (shard, work string)
-	// merge takes in a report. The error says what differs.
+	// merge adds a report. The error names the difference if the reports do not belong together.
 	merge(other mergeable) error
-	// finish brings what was merged into order, and reports whether something is wrong in it.
+	// finish sorts the merged findings, and reports whether there is a failure among them.
 	finish(a *app) (bad bool)
 }
 
@@ -82,7 +82,8 @@ func readReports(files []string) ([]shardReport, error) {
 	}
 	for _, shard := range part.All() {
 		if by[shard.String()] == "" {
-			return nil, fmt.Errorf("no file has shard %s; expected all shards of %s", shard, files[0])
+			return nil, fmt.Errorf("no file has shard %s; expected all shards of %s", shard,
+				files[0])
 		}
 	}
 	if len(files) > len(part.All()) {
@@ -91,7 +92,7 @@ func readReports(files []string) ([]shardReport, error) {
 	return reports, nil
 }
 
-// readReport reads a report. Its keys tell what it is.
+// readReport reads a report. Its keys tell its kind.
 func readReport(file string) (mergeable, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -43,7 +43,8 @@ func (c *runCommand) Run(a *app) error {
 		if err != nil && !errors.Is(err, errViolated) {
 			a.tell(err)
 			text.Reset()
-			if err := show.WriteJSON(&text, show.Replayed{File: name, Problems: []string{}, Error: err.Error()}); err != nil {
+			if err := show.WriteJSON(&text,
+				show.Replayed{File: name, Problems: []string{}, Error: err.Error()}); err != nil {
 				return err
 			}
 			err = goStatus(exitInput)

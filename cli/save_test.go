@@ -33,11 +33,13 @@ func moody() scenario.Workload {
 func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 	for args, wants := range map[string][]string{
 		"fuzz moody --runs 20": {
-			"\nsafety is violated, but not each time, so it is not saved: two runs of one seed differ; ",
+			"\nsafety is violated, but not each time, so it is not saved: two runs of one seed " +
+				"differ; ",
 		},
 		"fuzz moody --runs 20 --json": {`"unsteady": true`},
 		"sweep moody --clients 1": {
-			"\nsafety is violated, but not each time, so it is not saved: two runs of one seed differ; ",
+			"\nsafety is violated, but not each time, so it is not saved: two runs of one seed " +
+				"differ; ",
 		},
 		"sweep moody --clients 1 --json": {`"unsteady": true`},
 	} {

@@ -39,8 +39,8 @@ type serveCommand struct {
 func (c *serveCommand) Help() string {
 	return "It answers as a standalone ZooKeeper 3.8.0 with zookeeper.extendedTypesEnabled=true " +
 		"(TTL nodes) and zookeeper.4lw.commands.whitelist=* (all four-letter words); a real " +
-		"server has neither by default. A server that loads a dump continues after its zxid, so clients " +
-		"that live through the restart come back, with new sessions."
+		"server has neither by default. A server that loads a dump continues after its zxid, so " +
+		"clients that live through the restart come back, with new sessions."
 }
 
 // Run serves until an interrupt.

@@ -78,5 +78,5 @@ func withTLS(listeners []net.Listener, config *tls.Config) []net.Listener {
 	return list
 }
 
-// connectString is what clients take as the address of an ensemble.
+// connectString is the address of an ensemble in the form that clients take.
 func connectString(addresses []string) string { return strings.Join(addresses, ",") }

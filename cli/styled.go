@@ -118,8 +118,8 @@ const (
 	plain  = "\x1b[0m"
 )
 
-// paints are the parts of a line that have a colour: what an expression matches, or its group.
-var paints = []struct {
+// colourings are the parts of a line that have a colour: the match of an expression, or its group.
+var colourings = []struct {
 	part   *regexp.Regexp
 	colour string
 }{
@@ -133,7 +133,7 @@ var paints = []struct {
 
 // coloured is a line with its parts in colour.
 func coloured(line string) string {
-	for _, p := range paints {
+	for _, p := range colourings {
 		if at := p.part.FindStringSubmatchIndex(line); at != nil {
 			at = at[len(at)-2:]
 			return line[:at[0]] + p.colour + line[at[0]:at[1]] + plain + line[at[1]:]

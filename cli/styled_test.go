@@ -13,15 +13,17 @@ import (
 // TestLinesAreWrappedBetweenWords, below the text of the first part. Commands and files stay whole.
 func TestLinesAreWrappedBetweenWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"short":                          "short",
-		strings.Repeat("0123456789 ", 5): strings.Repeat("0123456789 ", 3) + "0123456789\n0123456789 ",
-		strings.Repeat("x", 50) + " y":   strings.Repeat("x", 50) + "\ny",
+		"short": "short",
+		strings.Repeat("0123456789 ", 5): strings.Repeat("0123456789 ", 3) +
+			"0123456789\n0123456789 ",
+		strings.Repeat("x", 50) + " y": strings.Repeat("x", 50) + "\ny",
 		"    7     0.010527s  a     aaaaaaaa bbbbbbbbb": "    7     0.010527s  a     aaaaaaaa\n" +
 			strings.Repeat(" ", 22) + "bbbbbbbbb",
 		"  liveness  violated  client a waits for /lock": "  liveness  violated  client a waits for\n" +
 			strings.Repeat(" ", 22) + "/lock",
 		"to see it again: zksim replay found/a-long-name.yaml": "to see it again: zksim replay found/a-long-name.yaml",
-		"  schedule: " + strings.Repeat("7 ", 30):              "  schedule: " + strings.Repeat("7 ", 30),
+		"  schedule: " + strings.Repeat("7 ", 30): "  schedule: " +
+			strings.Repeat("7 ", 30),
 	} {
 		var b strings.Builder
 		out := &styled{to: &b, columns: func() int { return 44 }}

@@ -146,7 +146,7 @@ func statusIn(dir string) (int, error) {
 	return strconv.Atoi(string(text))
 }
 
-// killed tells what was played when the second process was killed after a signal.
+// killed lists the scenarios that were under way when the second process was killed after a signal.
 func (a *app) killed(notes [][]byte) int {
 	for _, s := range a.noted(notes) {
 		a.tell(fmt.Errorf("killed while it played %s, plan %v", s.Scenario, s.Scenario.Plan))

@@ -301,14 +301,16 @@ func TestServersThatAreNone(t *testing.T) {
 	message := fatally(t, func(t TB) { s.ConnectAs(t, Client{Server: 4}) })
 	check.Equal(t, message, "fakezk: there is no server 4; expected 1 to 3", "message")
 	_, err := s.Dialer()("tcp", "127.0.0.1:2184", time.Second)
-	check.Equal(t, fmt.Sprint(err), "fakezk: dial 127.0.0.1:2184: the ensemble has no server there, "+
-		"but 127.0.0.1:2181, 127.0.0.1:2182, 127.0.0.1:2183", "error of the dialer")
+	check.Equal(t, fmt.Sprint(err), "fakezk: dial 127.0.0.1:2184: the ensemble has no server "+
+		"there, but 127.0.0.1:2181, 127.0.0.1:2182, 127.0.0.1:2183", "error of the dialer")
 	err = s.Inject(fault.Fault{Kind: fault.Cut, At: time.Hour, Server: 4})
 	check.Equal(t, fmt.Sprint(err),
 		`fakezk: inject: fault "cut server=4 at=1h0m0s": there is no server 4`, "error of Inject")
-	check.Equal(t, fmt.Sprint(s.Serve()), "fakezk: serve: 0 listeners for 3 servers", "error of Serve")
+	check.Equal(t, fmt.Sprint(s.Serve()), "fakezk: serve: 0 listeners for 3 servers",
+		"error of Serve")
 	defer func() {
-		check.Equal(t, fmt.Sprint(recover()), "fakezk: there is no server 0; expected 1 to 3", "panic")
+		check.Equal(t, fmt.Sprint(recover()), "fakezk: there is no server 0; expected 1 to 3",
+			"panic")
 	}()
 	s.Stop(0)
 }
@@ -334,11 +336,12 @@ func TestListenOfAnEnsemble(t *testing.T) {
 		if text := ask(t, addresses[i], "mntr"); !strings.Contains(text, "zk_server_state\t"+mode) {
 			t.Errorf("mntr of server %d:\n%.300s", i+1, text)
 		}
-		if text := ask(t, addresses[i], "conf"); !strings.HasSuffix(text, fmt.Sprintf("serverId=%d\n"+
-			"initLimit=10\nsyncLimit=5\nelectionAlg=3\nelectionPort=%d\nquorumPort=%d\npeerType=0\n"+
-			"membership: \nserver.1=127.0.0.1:2888:3888:participant\n"+
-			"server.2=127.0.0.1:2889:3889:participant\n"+
-			"server.3=127.0.0.1:2890:3890:participant\nversion=0", i+1, 3888+i, 2888+i)) {
+		if text := ask(t, addresses[i], "conf"); !strings.HasSuffix(text,
+			fmt.Sprintf("serverId=%d\n"+
+				"initLimit=10\nsyncLimit=5\nelectionAlg=3\nelectionPort=%d\nquorumPort=%d\npeerType=0\n"+
+				"membership: \nserver.1=127.0.0.1:2888:3888:participant\n"+
+				"server.2=127.0.0.1:2889:3889:participant\n"+
+				"server.3=127.0.0.1:2890:3890:participant\nversion=0", i+1, 3888+i, 2888+i)) {
 			t.Errorf("conf of server %d:\n%s", i+1, text)
 		}
 	}

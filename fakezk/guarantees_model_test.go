@@ -115,7 +115,8 @@ func linearizableWrites(clients [][]recordedOp) error {
 	latest := recordedOp{} // the one that began last, of those with lower zxids
 	for _, o := range sets {
 		if o.ended < latest.began {
-			return fmt.Errorf("%q was answered before %q was sent, but its zxid %#x is not below %#x",
+			return fmt.Errorf("%q was answered before %q was sent, but its zxid %#x is not below "+
+				"%#x",
 				o.data, latest.data, o.zxid, latest.zxid)
 		}
 		if o.began > latest.began {
@@ -222,7 +223,8 @@ func (j *clientJudge) answeredBefore(moment int64) (zxid int64) {
 // TestGuaranteesCanBeBroken: each guarantee has a history that breaks it, and one that does not.
 func TestGuaranteesCanBeBroken(t *testing.T) {
 	set := func(data string, began, ended, zxid int64) recordedOp {
-		return recordedOp{kind: "set", node: "/n", data: data, began: began, ended: ended, zxid: zxid}
+		return recordedOp{kind: "set", node: "/n", data: data, began: began, ended: ended,
+			zxid: zxid}
 	}
 	get := func(data string, began, zxid, mzxid int64) recordedOp {
 		return recordedOp{kind: "get", node: "/n", data: data, began: began, ended: began + 1,
@@ -243,7 +245,8 @@ func TestGuaranteesCanBeBroken(t *testing.T) {
 		{"a new read, then an old one",
 			[][]recordedOp{{x, y}, {get("y", 7, 2, 2), get("x", 9, 2, 1)}}, "it goes back"},
 		{"the zxid of replies falls",
-			[][]recordedOp{{x, y}, {get("y", 7, 2, 2), get("x", 9, 1, 1)}}, "the zxid of the reply"},
+			[][]recordedOp{{x, y}, {get("y", 7, 2, 2), get("x", 9, 1, 1)}},
+			"the zxid of the reply"},
 		{"not its own write", [][]recordedOp{{x, y, get("x", 7, 2, 1)}}, "it goes back"},
 		{"an old read after a sync", [][]recordedOp{{x, y}, {sync, get("x", 9, 2, 1)}},
 			"it goes back"},
@@ -255,7 +258,8 @@ func TestGuaranteesCanBeBroken(t *testing.T) {
 			"without the event"},
 		{"the event before data", [][]recordedOp{{x, y}, {watch, event}}, ""},
 		{"a datum from the future", [][]recordedOp{{x, y}, {get("y", 7, 1, 2)}}, "is newer"},
-		{"a write without a reply", [][]recordedOp{{x, set("y", 5, 0, 0)}, {get("y", 7, 2, 2)}}, ""},
+		{"a write without a reply", [][]recordedOp{{x, set("y", 5, 0, 0)},
+			{get("y", 7, 2, 2)}}, ""},
 	} {
 		_, err := judgeGuarantees(test.clients)
 		if text := fmt.Sprint(err); test.want == "" && err != nil ||

@@ -181,7 +181,8 @@ func witnesses(t *testing.T, addresses []string, requests int, disturb func()) (
 	list := make([]*witness, 6)
 	for i := range list {
 		list[i] = &witness{
-			number: i, addresses: addresses, rng: rand.New(rand.NewPCG(uint64(i), 1)), clock: &clock,
+			number: i, addresses: addresses, rng: rand.New(rand.NewPCG(uint64(i), 1)),
+			clock: &clock,
 			conns: i,
 		}
 	}

@@ -24,8 +24,8 @@ func TestAnIsolatedFollowerAnswersOldReads(t *testing.T) {
 	})
 }
 
-// TestAnIsolatedServerGivesUp after five ticks: its clients move. Sessions of its clients have ended
-// by then, as the leader has not heard of them.
+// TestAnIsolatedServerGivesUp after five ticks: its clients move. Sessions of its clients have
+// ended by then, as the leader has not heard of them.
 func TestAnIsolatedServerGivesUp(t *testing.T) {
 	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
 		short, _ := e.ConnectAs(t, Client{Name: "short", Server: 2, Timeout: 4 * time.Second})

@@ -15,8 +15,8 @@ import (
 // Options are the settings of a Server. The zero value is a server with a tick
 // of two seconds, as ZooKeeper's sample configuration has it.
 type Options struct {
-	// Servers is the number of servers, at most [MaxServers]; 0 means 1. Several are an ensemble; see
-	// the package comment.
+	// Servers is the number of servers, at most [MaxServers]; 0 means 1. Several are an ensemble;
+	// see the package comment.
 	Servers int
 	// TickTime is the unit of time of session expiry, at least a millisecond; 0
 	// means 2 s, and more than LongestTimeout counts as LongestTimeout. Sessions

@@ -113,8 +113,8 @@ func (r *roster) resolve(client string) (string, error) {
 	case ended:
 		return "", fmt.Errorf("client=%s: the session has ended, or has a name of DialerAs", client)
 	case !known:
-		return "", fmt.Errorf("client=%s: expected a session, S1 being the first that was created, "+
-			"0x and its id, or a name given to DialerAs%s", client, r.names())
+		return "", fmt.Errorf("client=%s: expected a session, S1 being the first that was "+
+			"created, 0x and its id, or a name given to DialerAs%s", client, r.names())
 	}
 	return client, nil
 }

@@ -153,7 +153,8 @@ func (s *Server) open(server int, from peer, k sink) (*serverLink, error) {
 	}
 	s.nextConn++
 	l := &serverLink{
-		id: s.nextConn, server: server, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame}, sink: k,
+		id: s.nextConn, server: server, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame},
+		sink: k,
 	}
 	s.links[l.id] = l
 	s.engine.Open(l.id, server, from.ip, time.Now())

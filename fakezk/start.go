@@ -101,8 +101,8 @@ func (s *Server) Connect(t TB) *zk.Conn {
 type Client struct {
 	// Name names the sessions, as DialerAs says.
 	Name string
-	// Server is the number, from 1, of the only server of an ensemble to connect to; 0 means any, the
-	// first one first.
+	// Server is the number, from 1, of the only server of an ensemble to connect to; 0 means any,
+	// the first one first.
 	Server int
 	// Timeout is the session timeout to request; 0 means DefaultSessionTimeout.
 	Timeout time.Duration

@@ -59,8 +59,8 @@ func takeNotes(t TB, w scenario.Workload) error {
 	return nil
 }
 
-// saveNoted saves a scenario that was under way when a process ended. If it was played alone, it is
-// the one that did it.
+// saveNoted saves a scenario that was under way when a process ended. If it was played alone, it
+// has ended the process.
 func saveNoted(t TB, f saved.File, hash string) error {
 	left := filepath.Join(savedDir(t), leftPrefix+hash+".yaml")
 	crash := filepath.Join(savedDir(t), crashPrefix+hash+".yaml")
@@ -86,7 +86,7 @@ func exists(name string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// warn tells that a saved scenario may end the process. No other output of a test would be seen
+// warn prints that a saved scenario may end the process. Any other output of the test would be lost
 // then.
 func warn(t TB, name string) {
 	base := filepath.Base(name)
@@ -97,7 +97,7 @@ func warn(t TB, name string) {
 	}
 }
 
-// acquit removes a file that was saved because of a note, as the scenario does not end the process.
+// acquit removes a file that was saved because of a note: its scenario does not end the process.
 func acquit(name string) error {
 	if strings.HasPrefix(filepath.Base(name), leftPrefix) {
 		return os.Remove(name)

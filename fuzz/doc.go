@@ -76,9 +76,9 @@
 //	-zksim.step         that scenario line by line, on the terminal
 //	-zksim.diff=FILE    where that scenario differs from another one, or from a trace
 //
-// Each flag has a variable of the environment that is its default: ZKSIM_RUNS, ZKSIM_SEED and so on,
-// for go test ./... with packages that do not import this one. ZKSIM_REPLAY is for the test that the
-// file names; other tests leave it out.
+// The default of each flag is a variable of the environment, ZKSIM_RUNS, ZKSIM_SEED and so on. Use
+// these for go test ./... with packages that do not import this one. Only the test that the file
+// names heeds ZKSIM_REPLAY.
 //
 // With -short the script is smaller.
 //

@@ -117,7 +117,8 @@ func TestOfTheBucketFindsItsBug(t *testing.T) {
 	for _, careless := range []bool{true, false} {
 		tb := result("TestBucket", func(t fuzz.TB) { fuzz.Test(t, bucket(careless)) })
 		text := strings.Join(tb.log, "\n")
-		found := strings.HasPrefix(text, "invariant is violated: each call spends one token at most")
+		found := strings.HasPrefix(text,
+			"invariant is violated: each call spends one token at most")
 		if tb.failed != careless || found != careless {
 			t.Errorf("careless: %v, failed: %v\n%s", careless, tb.failed, text)
 		}

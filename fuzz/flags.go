@@ -58,11 +58,12 @@ func init() {
 
 const flagPrefix = "zksim."
 
-// fromEnvironment has the flags whose values are those of variables.
+// fromEnvironment has the flags that got their values from variables.
 var fromEnvironment = map[string]bool{}
 
 // takeEnvironment sets flags that the command line does not have to the values of their variables.
-// It reads them in a test, where go test sees it: a cached result belongs to their values.
+// It reads them during a test, so that go test sees it and caches a result only for the same
+// values.
 var takeEnvironment = sync.OnceValue(func() (wrong error) {
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -84,7 +85,8 @@ var takeEnvironment = sync.OnceValue(func() (wrong error) {
 // variable is the variable of the environment for a flag, without the prefix.
 func variable(name string) string { return "ZKSIM_" + strings.ToUpper(name) }
 
-// setting is what the user has given for a flag: the flag or its variable.
+// setting is the name of a flag for an error: the flag itself, or the variable that the user has
+// set.
 func setting(name string) string {
 	if fromEnvironment[name] {
 		return variable(name)

@@ -44,7 +44,8 @@ func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 		{"ZKSIM_GOROUTINES=9", "-zksim.seed=5", "zksim: ZKSIM_GOROUTINES: 9; expected 1 to 8"},
 		{"ZKSIM_UNTIL=3", "-zksim.seed=5", "zksim: ZKSIM_UNTIL goes with -zksim.replay\n"},
 		{"ZKSIM_DIFF=a", "-zksim.step", "zksim: ZKSIM_DIFF goes without step and until\n"},
-		{"ZKSIM_REPLAY=" + elsewhere, "-zksim.seed=5", "f.yaml is left to TestQueue of a.org/queue\n"},
+		{"ZKSIM_REPLAY=" + elsewhere, "-zksim.seed=5",
+			"f.yaml is left to TestQueue of a.org/queue\n"},
 		{"ZKSIM_X=", "-zksim.replay=" + elsewhere, `f.yaml:1:11: unknown workload "queue"`},
 	} {
 		cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestFlagged$", "-test.v",
@@ -90,8 +91,10 @@ func TestWalkIsOnTheTerminal(t *testing.T) {
 	binary, err := os.Executable()
 	check.OK(t, err)
 	script := "env " + walkedChild + "=1\n" +
-		"ttyin keys.txt\n! exec " + binary + " -test.run=^TestWalked$ -zksim.step -zksim.replay=" + file + "\n" +
-		"ttyout ' 2 +\\d+\\.\\d{6}s'\nttyout 'sessions: '\n! stdout 'sessions'\nstdout 'invariant is violated'\n" +
+		"ttyin keys.txt\n! exec " + binary + " -test.run=^TestWalked$ -zksim.step -zksim.replay=" +
+		file + "\n" +
+		"ttyout ' 2 +\\d+\\.\\d{6}s'\nttyout 'sessions: '\n! stdout 'sessions'\nstdout " +
+		"'invariant is violated'\n" +
 		"-- keys.txt --\n\ns\nq\n"
 	check.OK(t, os.WriteFile("walk.txtar", []byte(script), 0o666))
 	testscript.Run(t, testscript.Params{Files: []string{"walk.txtar"}})

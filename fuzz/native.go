@@ -80,8 +80,8 @@ func Fuzz(f *testing.F, w scenario.Workload) {
 	})
 }
 
-// engineRuns reports whether go test -fuzz goes on. It shows only the last failure, which must have
-// the whole story. Without -fuzz all inputs that fail are shown.
+// engineRuns reports whether go test -fuzz is searching. The engine shows only the last failure,
+// which must have the whole story. Without -fuzz all inputs that fail are shown.
 func engineRuns() bool {
 	f := flag.Lookup("test.fuzz")
 	return f != nil && f.Value.String() != ""

@@ -85,7 +85,8 @@ func TestFuzzTargets(t *testing.T) {
 		!strings.Contains(text, "nothing is violated any more") {
 		t.Errorf("replay of what was mended: passed: %v\n%s", passed, text)
 	}
-	if passed, text := fuzzChild(t, dir, "good", "-zksim.goroutines=2", "-zksim.careless"); passed ||
+	if passed, text := fuzzChild(t, dir, "good", "-zksim.goroutines=2",
+		"-zksim.careless"); passed ||
 		!strings.Contains(text, "-zksim.goroutines: 2; expected 1") {
 		t.Errorf("two goroutines: passed: %v\n%s", passed, text)
 	}

@@ -9,9 +9,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// drawn writes the picture of a run of a test to the directory of -zksim.html, and returns a line
-// with the name of the file, or with the reason for which there is none. It is "" without the flag.
-// command is the one that plays the run again.
+// drawn writes the picture of a run of a test to the directory of -zksim.html. It returns a line
+// with the name of the file or with an error, or "" without the flag. command plays the run again.
 func drawn(t TB, o *scenario.Outcome, command string) string {
 	if *flagHTML == "" {
 		return ""

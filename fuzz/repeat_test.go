@@ -137,7 +137,8 @@ func TestReplayedFileIsFoundFromTheModulesRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	setFlag(t, "zksim.replay", name)
-	if failed, text := testPrimary(nil); !failed || !strings.Contains(text, "the whole trace, but for pings:") {
+	if failed, text := testPrimary(nil); !failed ||
+		!strings.Contains(text, "the whole trace, but for pings:") {
 		t.Errorf("failed: %v\n%s", failed, text)
 	}
 	setFlag(t, "zksim.replay", filepath.Base(filepath.Dir(root))+"/"+name)

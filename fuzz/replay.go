@@ -42,7 +42,8 @@ func replay(t TB, w scenario.Workload) {
 	tellReplay(t, name, r, text)
 }
 
-// replayed is the text about a run that the flags ask for. A walk is on the terminal.
+// replayed is the text about a run that the flags ask for. With -zksim.step the run is shown on the
+// terminal instead.
 func replayed(name string, r *saved.Replay) (string, error) {
 	view := show.View{File: name, Step: *flagStep, Until: *flagUntil}
 	switch {
@@ -62,7 +63,7 @@ func replayed(name string, r *saved.Replay) (string, error) {
 		indented(r.Problems), withoutPings(r.Outcome)), nil
 }
 
-// withoutPings is the trace of an outcome without pings, which are most of a run that hangs.
+// withoutPings is the trace of an outcome without pings: most lines of a run that hangs are pings.
 func withoutPings(o *scenario.Outcome) string {
 	var b strings.Builder
 	for n := range int64(o.Result.Trace.Len()) {
@@ -74,7 +75,8 @@ func withoutPings(o *scenario.Outcome) string {
 	return b.String()
 }
 
-// tellReplay ends the test as the run of a file wants it. text is about the run.
+// tellReplay fails the test, or lets it pass, by the verdict on the run of a file. text is about
+// the run.
 func tellReplay(t TB, name string, r *saved.Replay, text string) {
 	t.Helper()
 	if o := r.Outcome; o.Status() == linearizability.Violated {
@@ -99,7 +101,7 @@ func tellReplay(t TB, name string, r *saved.Replay, text string) {
 // differing is the number of lines around the first difference of two traces.
 const differing = 5
 
-// compare fails if the trace of a run is not that of the file of the flag.
+// compare fails if the trace of a run differs from that of the file that the flag names.
 func compare(t TB, w scenario.Workload, o *scenario.Outcome) {
 	t.Helper()
 	name := located(*flagDiff)
@@ -118,7 +120,7 @@ func compare(t TB, w scenario.Workload, o *scenario.Outcome) {
 	t.Logf("zksim: %s", text)
 }
 
-// traceOf is the trace of a scenario file, which is played, or of a text.
+// traceOf is the trace in a file. A scenario file is played; any other file is a printed trace.
 func traceOf(w scenario.Workload, name string) ([]string, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -134,8 +136,9 @@ func traceOf(w scenario.Workload, name string) ([]string, error) {
 	return show.PrintedTrace(name, string(text))
 }
 
-// located finds a file that is named by its path from the module's root or from a directory on the
-// way to it: go test runs a test in the directory of its package, wherever go test was typed.
+// located finds a file by its path from the directory of the package, from a directory above it, or
+// from the module's root. go test runs a test in the directory of its package, wherever go test was
+// typed.
 func located(name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -19,8 +19,8 @@ import (
 // savedDir is the directory with the failures of a test.
 func savedDir(t TB) string { return filepath.Join("testdata", "zksim", safeName(t.Name())) }
 
-// saveFailure saves a violation, beside those of other properties and scenarios, and returns the
-// command that shows it again. A file that cannot be saved is printed.
+// saveFailure saves a violation, in a file for each property and scenario, and returns the command
+// that shows it again. A file that cannot be saved is printed.
 func saveFailure(t TB, o *scenario.Outcome) string {
 	property := cmp.Or(o.Property(), "violation")
 	name := filepath.Join(savedDir(t), safeName(property)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
@@ -49,8 +49,8 @@ func replayCommand(t TB, name string) string {
 }
 
 // trySaved plays the saved failures of the test. It fails if one is still a violation or cannot be
-// played. A mended failure stays, as a regression test. If its faults match nothing any more it
-// tests nothing, and the log says so.
+// played. The file of a mended failure stays as a regression test. If its faults match nothing any
+// more, the log says so.
 func trySaved(t TB, w scenario.Workload) {
 	t.Helper()
 	if err := takeNotes(t, w); err != nil {
@@ -123,8 +123,8 @@ func indented(problems []string) string {
 	return b.String()
 }
 
-// safeName makes a file name of a name, for instance of a test. Different names stay different: a
-// slash becomes two underscores, and other unsafe bytes become an equals sign and hexadecimal
+// safeName turns a name, such as that of a test, into a file name. Different names stay different:
+// a slash becomes two underscores, and other unsafe bytes become an equals sign and hexadecimal
 // digits. An underscore beside another one, or beside a slash, is unsafe. The end of a name that is
 // too long becomes its SHA-256.
 func safeName(name string) string {
@@ -153,8 +153,8 @@ func hashOf(text []byte) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// maxName is the number of bytes that stay of a name that is too long: a file name has at most 255
-// bytes, and a hash follows.
+// maxName is the number of bytes that are kept of a name that is too long: a file name has at most
+// 255 bytes, and a hash follows.
 const maxName = 150
 
 // besides reports whether the byte before or after the i-th is c.

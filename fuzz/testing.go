@@ -71,8 +71,8 @@ func Test(t TB, w scenario.Workload) {
 		sweep.Survived, sweep.Points, found.Runs, undecided)
 }
 
-// doTask does what the command zksim asks of this program, and reports whether it asks for
-// something.
+// doTask carries out the task that the command zksim gives this program, and reports whether there
+// is one.
 func doTask(t TB, w scenario.Workload) bool {
 	t.Helper()
 	done, err := show.DoTask(w)
@@ -91,7 +91,8 @@ func runSweep(t TB, s scenario.Scenario) *hunt.Sweep {
 		t.Fatalf("zksim: sweep: %v", err)
 	}
 	if len(sweep.Violations) > 0 {
-		if first := sweep.Violations[0].First; first == sweep.Base || !hunt.Minor(first.Property()) {
+		if first := sweep.Violations[0].First; first == sweep.Base ||
+			!hunt.Minor(first.Property()) {
 			fail(ctx, t, first)
 		}
 	} else if err := sweep.CheckJudged(); err != nil {
@@ -113,7 +114,8 @@ func runHunt(t TB, s scenario.Scenario, sweep *hunt.Sweep) *hunt.Found {
 	switch {
 	case err != nil:
 		t.Fatalf("zksim: %v", err)
-	case len(sweep.Violations) > 0 && (found.First() == nil || hunt.Minor(found.First().Property())):
+	case len(sweep.Violations) > 0 && (found.First() == nil ||
+		hunt.Minor(found.First().Property())):
 		fail(ctx, t, sweep.Violations[0].First, found.Divergences...)
 	case found.First() != nil:
 		fail(ctx, t, found.First(), found.Divergences...)
@@ -145,8 +147,7 @@ func diverged(t TB, d hunt.Divergence) string {
 	return text
 }
 
-// checkGoals fails for goals that no run has reached: such a test does not try the case that it is
-// about.
+// checkGoals fails if no run has reached a goal: such a test never tries the case that it is about.
 func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found) {
 	t.Helper()
 	var missed []string
@@ -173,7 +174,8 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 	t.Helper()
 	if *flagUnsteady {
 		shown, runs := hunt.Shows(o)
-		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it", show.Story(o), shown, runs)
+		t.Fatalf("%s\nzksim: not made small; %d of %d more runs show it", show.Story(o),
+			shown, runs)
 	}
 	small, err := hunt.Minimize(ctx, o)
 	if err != nil {
@@ -194,8 +196,8 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...hunt.Dive
 	t.Fatalf("%s\n%s", story, saveFailure(t, small))
 }
 
-// busyStacks are those of the stacks of a frozen run without the goroutines that let virtual time
-// pass, or all if no others are known.
+// busyStacks are the stacks of a frozen run without those of goroutines that let virtual time pass.
+// If all goroutines do, it is all stacks.
 func busyStacks(stacks string) string {
 	busy := slices.DeleteFunc(strings.Split(stacks, "\n\n"), func(stack string) bool {
 		state, _, _ := strings.Cut(stack, "\n")

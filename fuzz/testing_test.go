@@ -147,7 +147,8 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 	again := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, clientLock()) })
 	if text := strings.Join(again.log, "\n"); !again.failed ||
 		!strings.HasPrefix(text, "liveness is violated: ") ||
-		!strings.Contains(text, "the whole trace, but for pings:") || strings.Contains(text, "ping: ok") {
+		!strings.Contains(text, "the whole trace, but for pings:") ||
+		strings.Contains(text, "ping: ok") {
 		t.Errorf("replay failed: %v\n%s", again.failed, text)
 	}
 	repaired := result("TestMine/on v1.0.4", func(t fuzz.TB) {

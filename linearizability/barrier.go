@@ -12,8 +12,8 @@ import (
 // [ops.IsSet].
 //
 // Linearizability is judged by [github.com/zksim/zksim/model.Barrier]: a wait returns only if the
-// barrier was down at some moment of the call. Set and remove change the barrier, or find it as
-// they want it. Liveness: at rest a call waits only if the barrier is up. Delivery is judged with
+// barrier was down at some moment of the call. Set and remove change the barrier, or find it up, or
+// down, already. Liveness: at rest a call waits only if the barrier is up. Delivery is judged with
 // the server's log: a remove takes down at most one barrier, and no change happens without a call
 // or in a call that reported failure. A set may set the barrier again if another client removed it
 // meanwhile. Watches on Path are not judged if the barrier is up at rest.
@@ -23,14 +23,15 @@ type Barrier struct {
 	Path string
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
-	// Patience is how long a wait may go on with the barrier down; longer violates liveness, unless
-	// the client learned of a loss during the call. 0 means that this is not judged; without the
-	// server's log it never is.
+	// Patience bounds the time for which a wait may go on with the barrier down; a longer wait
+	// violates liveness, unless the client learned of a loss during the call. 0 means that this is
+	// not judged; without the server's log it never is.
 	Patience time.Duration
-	// AllPass claims that all who wait at a removal pass, also if the barrier is set again at once.
+	// AllPass claims that all waiters pass at a removal, even if the barrier is set again at once.
 	// A wait that was under way for this time when the barrier was removed, and goes on for this
 	// time after that, violates liveness, unless its client learned of a loss. 0 means that this is
-	// not claimed: the waiters of the ZooKeeper guide look again, and may find the next barrier.
+	// not claimed: the waiters of the ZooKeeper guide look for the znode again, and may find the
+	// next barrier.
 	AllPass time.Duration
 }
 
@@ -40,7 +41,7 @@ func (claims Barrier) judge(h History, left *Leftovers) Report {
 	if left != nil {
 		_, upAtRest = left.node(claims.Path)
 	}
-	if upAtRest { // a wait that found this barrier, and not the one before, has left its watch
+	if upAtRest { // a wait has left its watch on this barrier, if not on the one before
 		left = left.withoutWatches(claims.Path)
 	}
 	r := Judge(h, left, Object[model.Barrier, model.BarrierOp]{
@@ -149,7 +150,8 @@ func (t *barrierTable) seen(op *Op, up bool) []Effect[model.BarrierOp] {
 	}}
 }
 
-// byServer is the effect of a change without an operation: unasked, or a repetition.
+// byServer is the effect of a change without an operation: nobody asked for it, or it is a
+// repetition.
 func (t *barrierTable) byServer(i int) Effect[model.BarrierOp] {
 	e := t.changes[i]
 	kind, text := model.Raise, "up"

@@ -23,9 +23,9 @@ func newAttendance(h History, path string) attendance {
 	return attendance{history: h, path: path, log: readServer(h.Server)}
 }
 
-// comes adds the stay that begins with a call. If the call returns an error, the stay ends with the
-// return, or earlier with the delete of the client's znode. Otherwise it has no end yet.
-func (a *attendance) comes(op Op) *stay {
+// addStay adds the stay that begins with a call. If the call returns an error, the stay ends with
+// the return, or earlier with the delete of the client's znode. Otherwise it has no end yet.
+func (a *attendance) addStay(op Op) *stay {
 	s := &stay{come: op, end: never}
 	a.stays = append(a.stays, s)
 	if !op.pending() && !op.ok() {

@@ -59,7 +59,7 @@ func newDoubleBarrierTable(h History, claims DoubleBarrier) *doubleBarrierTable 
 			if size, err := strconv.Atoi(op.Input); err == nil {
 				t.size = size
 			}
-			inside[op.Client] = t.comes(*op)
+			inside[op.Client] = t.addStay(*op)
 		case op.Kind == ops.Leave && s != nil && s.come.ok():
 			if s.leave == nil || !s.leave.ok() {
 				s.leave = op // of several, the one that returns without an error

@@ -13,12 +13,13 @@ type setting struct {
 	members int
 	changes []ServerEvent // of this set, if known
 
-	// It took effect in [from, to]. to is never if it perhaps took no effect.
+	// The set took effect in [from, to]. to is the constant never if perhaps it took no effect.
 	from, to         int64
 	fromTime, toTime time.Duration
 }
 
-// after reports whether s certainly took effect after the other setting, if that took effect.
+// after reports whether s certainly took effect after the other setting, provided that the other
+// took effect.
 func (s setting) after(other setting) bool { return s.to != never && s.from > other.to }
 
 // settingsOf lists the settings of a barrier. It leaves out failed sets. If sets are known to

@@ -58,7 +58,7 @@ func newThresholdTable(h History, claims ThresholdBarrier) *thresholdTable {
 		if op.Kind != ops.Wait {
 			continue
 		}
-		s := t.comes(op)
+		s := t.addStay(op)
 		if op.ok() {
 			s.end = op.Return
 		}
@@ -206,7 +206,7 @@ func (t *thresholdTable) whyShouldHavePassed(s *stay) string {
 }
 
 // need returns the greatest number of members that the barrier may have required in an interval. It
-// is not known if the barrier may not have been set.
+// is unknown if perhaps the barrier was not set.
 func (t *thresholdTable) need(from, to time.Duration) (most int, known bool) {
 	for _, s := range t.settings {
 		if s.fromTime <= to && t.mayBeNewestSince(s, from) {
@@ -238,7 +238,8 @@ func (t *thresholdTable) opensForGood(op Op, until time.Duration) bool {
 	return true
 }
 
-// mayWait reports whether calls may wait at rest: they are too few, and the barrier may be closed.
+// mayWait reports whether calls may wait at rest: there are too few of them, and the barrier may be
+// closed.
 func (t *thresholdTable) mayWait() bool {
 	var waiting []*stay
 	for _, s := range t.stays {

@@ -70,8 +70,8 @@ func (l CacheLook) find(path string) nodeState {
 //     disconnected.
 //   - Delivery: the events since the last look, applied to that look, give the present look, and
 //     each event has the right kind.
-//   - Liveness: every call returns, and a look that has settled shows the tree as it is.
-//   - Orphans: sessions and goroutines; caches leave watches.
+//   - Liveness: every call returns, and a look that has settled shows the present tree.
+//   - Orphans: sessions and goroutines, but not watches, which caches leave.
 type Cache struct {
 	// Path is the cached znode, or the directory.
 	Path string
@@ -154,7 +154,7 @@ func newCacheTable(h History, claims Cache) *cacheTable {
 	return t
 }
 
-// mention begins the states of a znode: it does not exist.
+// mention begins the list of states of a znode with the state that it does not exist.
 func (t *cacheTable) mention(path string) {
 	if t.states[path] == nil {
 		t.paths = append(t.paths, path)

@@ -9,7 +9,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// maxSteps limits the steps of a model in one search by porcupine. It is a number and no time, so
+// maxSteps limits the steps of a model in one search by porcupine. It counts steps and not time, so
 // that a verdict is a function of the history. The package comment says which histories exceed it.
 const maxSteps = 20_000
 
@@ -112,13 +112,13 @@ func atServer[O any](events []event[O]) []event[O] {
 	return list
 }
 
-// isWider reports whether the interval of the operation is wider than the step at which the server
-// applied it.
+// isWider reports whether the interval of the operation can be narrowed to the step at which the
+// server applied it.
 func (e event[O]) isWider() bool { return e.step != 0 && e.call < e.ret }
 
-// inGoodOrder gives the same events other times, which tell all moments apart: calls that follow
-// each other without a return in between are put into their likely order. Porcupine tries the
-// earliest call first. Which call follows which return, and so the answer, stays the same.
+// inGoodOrder gives the events new times, all different: calls that follow each other without a
+// return in between are put into their likely order, because porcupine tries the earliest call
+// first. The order of calls and returns stays the same, and so does the answer.
 func inGoodOrder[O any](events []event[O]) []event[O] {
 	type moment struct {
 		e      *event[O]
@@ -190,7 +190,8 @@ func linearizabilityVerdict[S comparable, O any](
 }
 
 // firstImpossible returns the operation at which the history stops being linearizable: the
-// operations that returned before it are linearizable without it. It is nil if that is not found.
+// operations that returned before it are linearizable without it. It is nil if no operation is
+// found.
 func firstImpossible[S comparable, O any](o sequential[S, O], events []event[O]) *event[O] {
 	list := slices.Clone(events)
 	slices.SortStableFunc(list, func(a, b event[O]) int { return cmp.Compare(a.ret, b.ret) })
@@ -225,7 +226,7 @@ func prefix[O any](byReturn []event[O], n int) []event[O] {
 }
 
 // toModel wraps the model for porcupine; a state there is a set of model states. It counts the
-// steps. Beyond its bound nothing is possible any more, so that the search ends.
+// steps. Beyond its bound it allows no operation any more, so that the search ends.
 func toModel[S comparable, O any](o sequential[S, O], steps *int) porcupine.Model {
 	seed := maphash.MakeSeed()
 	nm := porcupine.NondeterministicModel{

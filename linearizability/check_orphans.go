@@ -66,7 +66,7 @@ func leftBelow(left *Leftovers, dir string) []orphan {
 	return list
 }
 
-// lostDelete says that a delete of the znode was lost, if one was.
+// lostDelete is a remark that a delete of the znode was lost, or "".
 func lostDelete(n NodeAtRest) string {
 	if n.LostDelete == 0 {
 		return ""

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Anything claims of an object only that its calls return: liveness alone is judged. Once the
+// Anything claims only that the calls of an object return: liveness alone is judged. Once the
 // faults have stopped every call must have returned, and no client may fail for ever. A client that
 // hangs outside of every call is not judged: the history does not show it.
 type Anything struct {
-	// MayWait says which calls may still be pending at rest; nil means none.
+	// MayWait reports whether a call may still be pending at rest; nil means that none may.
 	MayWait func(Op) bool
 }
 

@@ -36,7 +36,8 @@ func checkHistories[C any](
 			report := Judge(f.history(), f.left, claims(tt.opts))
 			checkReport(t, report, tt.bad, tt.says)
 			f.deeper()
-			if deep := Judge(f.history(), f.left, claims(tt.opts)); statuses(deep) != statuses(report) {
+			if deep := Judge(f.history(), f.left,
+				claims(tt.opts)); statuses(deep) != statuses(report) {
 				t.Errorf("one level deeper the verdicts are\n%s\nand were\n%s", deep, report)
 			}
 		})

@@ -181,7 +181,7 @@ func (k NoticeKind) String() string {
 	return fmt.Sprintf("NoticeKind(%d)", int(k))
 }
 
-// Notice is the moment at which a client learned of a loss, a possible loss, or a new connection.
+// Notice tells that a client learned of a loss, a possible loss, or a new connection.
 type Notice struct {
 	Client string
 	Step   int64

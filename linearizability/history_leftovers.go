@@ -25,7 +25,7 @@ type NodeAtRest struct {
 	OwnerClient string // the client of that session, if known
 	Czxid       int64
 	OfDead      bool // persistent, and its maker has died
-	// LostDelete is the step at which a fault kept a delete of it from the server, 0 without.
+	// LostDelete is the step at which a fault lost a delete of the znode; 0 if none did.
 	LostDelete int64
 }
 

@@ -26,8 +26,8 @@ func (h History) diedIn(op Op) bool {
 	return ok && op.Outcome == OpUnknown && died.Step <= op.Return
 }
 
-// cutOff reports whether a client was without a session at a time, as far as it knew, or dead, or
-// one of its calls was paused. In a history without a Connected for the client no loss counts.
+// cutOff reports whether, at a time, a client was disconnected as far as it knew, or dead, or one
+// of its calls was paused. In a history without a Connected for the client no loss counts.
 func (h History) cutOff(client string, at time.Duration) bool {
 	known, cut := false, false
 	for _, n := range h.Notices {
@@ -47,7 +47,7 @@ func (h History) cutOff(client string, at time.Duration) bool {
 	return known && cut || h.pausedAt(client, at)
 }
 
-// pausedAt reports whether a call of a client was paused at a time; that of any client if "".
+// pausedAt reports whether a call of a client, or of any client if it is "", was paused at a time.
 func (h History) pausedAt(client string, at time.Duration) bool {
 	pauses := 0
 	for _, n := range h.Notices {
@@ -62,9 +62,9 @@ func (h History) pausedAt(client string, at time.Duration) bool {
 	return pauses > 0
 }
 
-// undisturbed returns the time from which on the client of a returned call was connected in one
-// session, as far as it knew, and not paused. At the earliest it is the time of the call, and the
-// time of the return if the client was disconnected then.
+// undisturbed returns the time since which the client of a returned call had been connected in one
+// session, as far as it knew, and not paused. It is no earlier than the call. It is the time of the
+// return if the client was disconnected then.
 func (h History) undisturbed(op Op, log serverLog) time.Duration {
 	if h.cutOff(op.Client, op.ReturnTime) {
 		return op.ReturnTime

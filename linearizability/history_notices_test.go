@@ -11,7 +11,8 @@ func TestAPauseCutsOffForItsTime(t *testing.T) {
 	at := func(n int, kind NoticeKind) Notice {
 		return Notice{Client: "a", Step: int64(n), Time: time.Duration(n) * second, Kind: kind}
 	}
-	paused := []Notice{at(1, Connected), at(3, Paused), at(4, Paused), at(5, Resumed), at(7, Resumed)}
+	paused := []Notice{at(1, Connected), at(3, Paused), at(4, Paused), at(5, Resumed),
+		at(7, Resumed)}
 	lost := []Notice{at(1, Connected), at(2, Paused), at(3, Disconnected), at(5, Resumed),
 		at(7, Connected)}
 	for _, c := range []struct {

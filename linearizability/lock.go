@@ -29,9 +29,9 @@ type Lock struct {
 	// Nodes is the directory of the holders' znodes, if there are others under Path. A semaphore
 	// has leases beside the lock that guards them. Empty means Path.
 	Nodes string
-	// Handles: a client may have several handles, which exclude each other as those of different
-	// clients do. It tells them apart by the input of its calls. Missing tokens are not judged, nor
-	// is the order between handles of one client.
+	// Handles: a client may have several handles, which exclude each other like handles of
+	// different clients. The inputs of the calls tell the handles apart. Missing tokens are not
+	// judged, nor is the order between handles of one client.
 	Handles bool
 	// Fair: the lock is granted in the order in which the znodes of the waiters were created.
 	Fair bool
@@ -48,7 +48,7 @@ type Lock struct {
 	// this is not judged; without Signals it never is.
 	SignalWithin time.Duration
 	// DisconnectEndsBelief: a client that learns of a disconnect stops believing that it holds the
-	// lock, as the ZooKeeper guide advises. Without it the client goes on: the session outlives
+	// lock, as the ZooKeeper guide advises. Otherwise it goes on believing: the session outlives
 	// most disconnects. With Signals this has no effect, since then the signal ends the belief.
 	DisconnectEndsBelief bool
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
@@ -98,7 +98,7 @@ func judgeLock(t lockTable, left *Leftovers) Report {
 	return r
 }
 
-// longestWait is how long the slowest granted lock took.
+// longestWait is the longest time that a granted lock took.
 func longestWait(holds []*hold) (longest time.Duration) {
 	for _, h := range holds {
 		longest = max(longest, h.lock.ReturnTime-h.lock.CallTime)

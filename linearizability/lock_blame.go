@@ -72,7 +72,7 @@ func ownerClient(log serverLog, n NodeAtRest) string {
 	return cmp.Or(n.OwnerClient, log.clients[n.Owner])
 }
 
-// origin says in which call the znode was made.
+// origin names the call in which the znode was made.
 func origin(t lockTable, n NodeAtRest) string {
 	for _, z := range t.log.znodes {
 		if z.path != n.Path || z.czxid != n.Czxid && n.Czxid != 0 {

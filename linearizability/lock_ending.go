@@ -2,7 +2,7 @@ package linearizability
 
 import "time"
 
-// ending is why a hold ended at the server.
+// ending is the reason why a hold ended at the server.
 type ending int
 
 const (
@@ -13,7 +13,7 @@ const (
 	unknownEnd               // the session expired at an unknown step
 )
 
-// holdEnd is how and when a hold ended.
+// holdEnd describes the end of a hold.
 type holdEnd struct {
 	ending        ending
 	serverEnd     int64 // never, if stillHeld

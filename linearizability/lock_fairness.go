@@ -1,7 +1,7 @@
 package linearizability
 
-// judgeFairness looks for a grant while older znodes of other clients, at least one still waiting,
-// fill the capacity.
+// judgeFairness looks for a grant to a client although older znodes of other clients filled the
+// capacity, and one of those clients was still waiting.
 func judgeFairness(t lockTable) Verdict {
 	for _, b := range grantsOf(t.holds) {
 		if b.node == nil || b.second {

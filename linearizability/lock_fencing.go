@@ -8,8 +8,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// judgeFencing checks that every grant has the token of its znode, and a greater one than the
-// conflicting grants before it.
+// judgeFencing checks that the token of every grant is that of its znode, and greater than the
+// tokens of the conflicting grants before it.
 func judgeFencing(t lockTable) Verdict {
 	grants := grantsOf(t.holds)
 	for i, b := range grants {
@@ -30,9 +30,9 @@ func judgeFencing(t lockTable) Verdict {
 	return fine(Fencing, "tokens grow with every grant")
 }
 
-// wrongToken says what is wrong with the token of a grant, if tokens are czxids: it is not that of
-// the znode, or it is missing although grants of the same kind have tokens. A hold that was lost
-// before the client could ask for its token may have none.
+// wrongToken describes the mistake in the token of a grant, or returns "". If tokens are czxids,
+// the token must be that of the znode, and it must not be missing if grants of the same kind have
+// tokens. A hold that was lost before the client could ask for its token may have none.
 func wrongToken(t lockTable, h *hold) string {
 	switch {
 	case h.node == nil || h.second || t.nodes.opaque || h.lock.Token == h.node.czxid:
@@ -95,7 +95,7 @@ func grantsOf(holds []*hold) []*hold {
 	return list
 }
 
-// changedToken looks for a hold whose token was another one later ([ops.Use]), while it lasted.
+// changedToken looks for a hold whose token changed while it lasted, as an [ops.Use] shows.
 func changedToken(t lockTable) (v Verdict, bad bool) {
 	for _, op := range t.history.Ops {
 		h := t.usedBy(op)

@@ -45,7 +45,8 @@ func TestRevocableLocks(t *testing.T) {
 		{"heard what nobody asked", ops.Revoked, nothing, Delivery,
 			"nobody had changed /lock/a-0000000000"},
 		{"asked and not heard", ops.Over, late, Delivery,
-			"a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms later"},
+			"a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms " +
+				"later"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}

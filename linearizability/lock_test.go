@@ -271,7 +271,8 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				f.h.Ops, f.left.Waiting, f.left.Nodes = f.h.Ops[:1], nil, f.left.Nodes[:1]
 			}},
 		{name: "behind a client that waits behind a forgotten znode", bad: Liveness,
-			says: "client b waits for /lock/a-0000000000, which belongs to a's session 0x1 and was left",
+			says: "client b waits for /lock/a-0000000000, which belongs to a's session 0x1 and " +
+				"was left",
 			build: func(f *fixture) {
 				f.call("c", ops.Lock, "")
 				third := f.creates("c", 3, node("c", 2), "", 3)
@@ -281,14 +282,15 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				f.left.Waiting = append(f.left.Waiting, waiting("c", node("b", 1))...)
 			}},
 		{name: "a lost delete of a forgotten znode", bad: Orphans,
-			says: "was left by a's lock (steps 1 to 3, unknown: connection closed); a delete of it " +
-				"was lost at step 4",
+			says: "was left by a's lock (steps 1 to 3, unknown: connection closed); a delete of " +
+				"it was lost at step 4",
 			build: func(f *fixture) {
 				forgotten(f)
 				f.left.Nodes[0].LostDelete = 4
 			}},
 		{name: "polling a forgotten znode", bad: Liveness,
-			says: "client b polls /lock/a-0000000000, 9 times so far, which belongs to a's session 0x1",
+			says: "client b polls /lock/a-0000000000, 9 times so far, which belongs to a's " +
+				"session 0x1",
 			build: func(f *fixture) {
 				forgotten(f)
 				f.left.Waiting[0].Polls = 9

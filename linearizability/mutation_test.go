@@ -66,7 +66,8 @@ func checkMutations(
 			}
 			t.Logf("found %d of %d", found, tried)
 			if tried < 20 || found*100 < share*tried {
-				t.Errorf("found %d of %d; want %d of 100, and 20 at least. One that was missed:\n%s",
+				t.Errorf("found %d of %d; want %d of 100, and 20 at least. One that was "+
+					"missed:\n%s",
 					found, tried, share, missed)
 			}
 		})

@@ -23,7 +23,8 @@ import (
 // explanation, if there is one: an element that was taken twice, one that was never offered, two
 // that were taken in the wrong order, and an empty answer while an element was there (Henzinger,
 // Sezgin and Vafeiadis, "Aspect-oriented linearizability proofs", CONCUR 2013). The patterns alone
-// judge what the model leaves out: elements that were put back, repetitions, and stale reads.
+// judge the effects that the model leaves out: elements that were put back, repetitions, and stale
+// reads.
 //
 // Several offers may have the same element. Then such elements are counted: of as many as were
 // acknowledged none may be missing, and no more are delivered than were offered. Which of them

@@ -73,7 +73,8 @@ func TestIDQueue(t *testing.T) {
 				f.discards("b", "1", "2", "z")
 			}},
 		{name: "discarded, then delivered", bad: Delivery,
-			says: "element x was removed by b's discard (steps 10 to 13), and delivered by c's take",
+			says: "element x was removed by b's discard (steps 10 to 13), and delivered by c's " +
+				"take",
 			build: func(f *fixture) {
 				three(f)
 				f.discards("b", "1", "2", "x", "z")

@@ -117,7 +117,8 @@ func TestTakesThatGiveUp(t *testing.T) {
 	}
 	checkHistories(t, queueAt(plainQueue), []queueTest{
 		{name: "beside an element", opts: patient, bad: Liveness, build: gives(nothing, 4),
-			says: "take of b (steps 4 to 9) gave up although element x was in the queue for the last 5ms"},
+			says: "take of b (steps 4 to 9) gave up although element x was in the queue for the " +
+				"last 5ms"},
 		{name: "soon", opts: patient, build: gives(nothing, 3)},
 		{name: "nobody asked", build: gives(nothing, 9)},
 		{name: "in a world not brought to rest", opts: patient, bad: Liveness, says: "gave up",

@@ -29,7 +29,8 @@ func TestIDs(t *testing.T) {
 			f.nextID("a", 2)
 		}},
 		{name: "twice", bad: Safety,
-			says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next (steps 4 to 5)",
+			says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next (steps 4 to " +
+				"5)",
 			build: func(f *fixture) {
 				f.reserves("a", 2)
 				f.nextID("a", 1)

@@ -1,6 +1,6 @@
 package model
 
-// Register is the state of a register without versions, whose compare-and-set compares values. At
+// Register is the state of a register without versions: its compare-and-set compares values. At
 // first it holds nothing.
 type Register struct {
 	Full bool

@@ -26,14 +26,14 @@ func (n CachedNode) clone() CachedNode {
 	return n
 }
 
-// CacheEventKind says how a cache has changed.
+// CacheEventKind is the kind of a change of a cache.
 type CacheEventKind int
 
 const (
 	// NodeAdded is a node that the cache did not show before.
 	NodeAdded CacheEventKind = iota + 1
 	// NodeUpdated is a node with another mzxid: its data was set, or it was deleted and created
-	// again, which its Czxid tells.
+	// again, as its Czxid shows.
 	NodeUpdated
 	// NodeRemoved is a node that the cache does not show any more. The event has its last state.
 	NodeRemoved

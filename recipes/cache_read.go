@@ -65,7 +65,7 @@ func (v *view) readAll(ctx context.Context, r *requests) (err error) {
 }
 
 // read reads a node, lists its children, and reads those that are new. A watched node has not
-// changed, and is only read again if all is to be. A node that may not be read is shown as it was.
+// changed. It is read again only if all is set. A node that may not be read is shown as it was.
 func (v *view) read(ctx context.Context, r *requests, path string, all bool) error {
 	err := v.loop.tolerate(ctx, path, v.readData(ctx, r, path, all))
 	if err == nil && v.level(path) < v.depth {
@@ -82,7 +82,7 @@ func (v *view) read(ctx context.Context, r *requests, path string, all bool) err
 	return v.loop.tolerate(ctx, path, err)
 }
 
-// level is how far path is below the root.
+// level is the number of levels between the root and path.
 func (v *view) level(path string) int {
 	below := strings.TrimPrefix(strings.TrimPrefix(path, v.root), "/")
 	if below == "" {

@@ -49,8 +49,8 @@ func ask[T any](
 	return value, l.explain(what, err)
 }
 
-// run runs one operation as a task. Not known means that its caller has left. With an error there
-// is no value.
+// run runs one operation as a task. known is false if the caller has left. With an error there is
+// no value.
 func run[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known bool, err error) {
 	var none T
 	if ctx.Err() != nil {
@@ -62,8 +62,8 @@ func run[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known b
 	return perform(ctx, l, do)
 }
 
-// perform is run of an operation that was counted in and must begin, whether or not ctx is done and
-// the recipe closed.
+// perform is run for an operation that was counted in: it begins even if ctx is done or the recipe
+// is closed.
 func perform[T any](
 	ctx context.Context, l *lifecycle, do work[T],
 ) (value T, known bool, err error) {

@@ -39,7 +39,8 @@ type chroot struct {
 	base string // the path of the root, without a slash at its end
 }
 
-// inner is a path as the server sees it. One without a slash stays, and is refused.
+// inner is a path as the server sees it. A path without a slash stays as it is: the server refuses
+// it.
 func (c *chroot) inner(path string) string {
 	switch {
 	case path == "/":

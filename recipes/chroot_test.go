@@ -149,7 +149,8 @@ func TestRecipesMakeThePathOfAChroot(t *testing.T) {
 			check.OK(t, lock.Lock(t.Context()))
 			own, _, err := conn.Children(path)
 			check.OK(t, err)
-			check.Equal(t, "/"+own[0], strings.TrimPrefix(lock.Path(), strings.TrimSuffix(path, "/")))
+			check.Equal(t, "/"+own[0], strings.TrimPrefix(lock.Path(),
+				strings.TrimSuffix(path, "/")))
 			check.OK(t, lock.Close(t.Context()))
 			check.OK(t, recipes.EnsurePath(t.Context(), conn, path))
 		})

@@ -15,9 +15,9 @@ type claimQueue struct {
 	*lifecycle
 	change  nodeWatch // on items
 	arrange func(names []string) lineup
-	// strict: a removal fails if an element has been offered since the list was read on which it
-	// rests, as the new one may belong before the chosen one. The number of offers is the data
-	// version of the directory of elements.
+	// strict: a removal fails if an element was offered after the removal's list was read, because
+	// the new element may belong before the chosen one. The number of offers is the data version of
+	// the directory of elements.
 	strict  bool
 	records []string // directories, besides items, of the records of calls under way
 }
@@ -91,7 +91,7 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
 	}
 }
 
-// listSynced is list that is never behind the moment of the call.
+// listSynced is list after a sync: the result is no older than the call.
 func (q *claimQueue) listSynced(ctx context.Context, r *requests) (lineup, error) {
 	return freshly(ctx, r, q.items(), func() (lineup, error) { return q.list(ctx, r) })
 }

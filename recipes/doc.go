@@ -68,7 +68,7 @@
 //   - CreateProtected: creates a node exactly once, even if the reply is lost.
 //   - GuaranteedDelete: deletes a node and repeats until that is confirmed.
 //   - EnsurePath: creates a directory, with Containers one that goes when it is empty.
-//   - Chroot: a Conn whose root is a path, so that applications share an ensemble.
+//   - Chroot: a Conn with a path as its root, so that applications share an ensemble.
 //   - ConnMonitor: tells whether a session is connected, suspended or lost, without a request.
 //   - Sequence, SortBySequence: read and sort the numbers of sequential nodes.
 //   - OutcomeOf: tells from an error whether a request was applied.
@@ -80,10 +80,11 @@
 // The outcome of a request is unknown when its connection dies: the server may or may not have
 // applied it. OutcomeOf sorts errors of the client into applied, not applied and unknown. The
 // recipes find out by themselves and repeat safe requests as long as the context allows. Where they
-// have to return before they know, the error wraps ErrAmbiguous, and OutcomeOf of it is Unknown.
-// Any other error of an operation means that the operation was not applied. With the option Retry
-// operations give up earlier (ErrGaveUp). An operation does not retry a request that the server
-// has refused, for example with zk.ErrNoAuth. Background work does, as the refusal may be lifted.
+// have to return before they know, the error wraps ErrAmbiguous, and OutcomeOf returns Unknown for
+// it. Any other error of an operation means that the operation was not applied. With the option
+// Retry operations give up earlier (ErrGaveUp). An operation does not retry a request that the
+// server has refused, for example with zk.ErrNoAuth. Background work does, as the refusal may be
+// lifted.
 //
 // A closed *zk.Conn and a lost connection return the same error, zk.ErrConnectionClosed. The
 // recipes take the Conn for closed after more than a second in which requests fail at once and the
@@ -116,7 +117,8 @@
 //     or Acquire and Release, are for holds that outlive a function.
 //   - Try methods do not wait for other clients. They return the result, whether there is one, and
 //     an error.
-//   - Observe gives waits, grants, releases, losses and retries to a function, for logs and counters.
+//   - Observe calls a function at waits, grants, releases, losses and retries, for logs and
+//     counters.
 //   - Slices are copied when they are handed over, and returned slices belong to the caller.
 //   - Participants returns the holders and the waiters. A Token, which elections call an epoch, is
 //     a fencing token: later holders have greater ones.
@@ -130,14 +132,14 @@
 //
 //   - No such read decides who holds something, or what is added or removed. The search for a node
 //     whose create lost its reply, and the methods that ask the server (Participants, Leader, Line,
-//     Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their answer is of a
-//     moment not before the call.
+//     Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their answer is no
+//     older than the call.
 //   - Views (NodeCache, ChildrenCache, TreeCache, the copy of a ConfigCenter, Group,
 //     ServiceRegistry) show what the client's server shows: late by its lag, which has no bound,
-//     while Stale is false. They never go back, on another server either. For an answer as of now,
-//     ask the server.
-//   - A holder whose server is cut off so can read its own node for some seconds after its session
-//     has ended. It learns of the end when the server gives up. See Limits for tokens.
+//     while Stale is false. They never go back, on another server either. Ask the server for the
+//     present state.
+//   - A holder can read its own node for some seconds after its session has ended, if its server is
+//     cut off. It learns of the end when the server gives up. See Limits for tokens.
 //
 // # Limits
 //

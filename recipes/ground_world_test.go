@@ -18,7 +18,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// board collects what the clients of a world have seen.
+// board collects the observations of the clients of a world.
 type board struct {
 	mu      sync.Mutex
 	problem string

@@ -21,10 +21,10 @@ package recipes
 // state.
 //
 // It cannot guarantee to show a change within some time, as its server may lag behind the others
-// while Stale is false, or to notice at once that the server is silent. Do not switch the recheck off (RecheckEvery): on a reconnection the client asks for the
-// changes since the newest zxid in any reply. So it never hears of a change before a reply that
-// came just before the connection was lost again. A client that writes after a read should check
-// the version, as SharedValue does.
+// while Stale is false, or to notice at once that the server is silent. Do not switch the recheck
+// off (RecheckEvery): on a reconnection the client asks for the changes since the newest zxid in
+// any reply. So it never hears of a change before a reply that came just before the connection was
+// lost again. A client that writes after a read should check the version, as SharedValue does.
 //
 // Layout: it creates no nodes. It reads the node, with a watch on its data, and watches for its
 // creation while it is missing.

@@ -26,9 +26,9 @@ const (
 	// EventRetry: a request got no answer, for the reason Err, and is sent again, or its outcome
 	// is looked up.
 	EventRetry
-	// EventAnswer: after one or several retries there is an answer: Err, or nil for a success.
-	// Took is the time since the first failure. Now the operation knows, or finds out, what became
-	// of a request whose reply was lost.
+	// EventAnswer: after one or several retries there is an answer: Err, or nil for a success. Took
+	// is the time since the first failure. Now the operation knows, or finds out, whether a request
+	// without a reply was applied.
 	EventAnswer
 
 	eventKinds = iota

@@ -96,8 +96,8 @@ func (r *requests) queueIn(
 	})
 }
 
-// listQueue is queueIn without a sync: the client's server may lag behind. Nodes whose number is not
-// unique never get their turn: their makers delete them.
+// listQueue is queueIn without a sync: the client's server may lag behind. Nodes whose number is
+// not unique never get their turn: their makers delete them.
 func (r *requests) listQueue(
 	ctx context.Context, dir string, markers []string,
 ) ([]numbered, error) {

@@ -64,7 +64,7 @@ func mustOffer(t *testing.T, q queuer, elements ...string) {
 	}
 }
 
-// poller is a queue for those who take.
+// poller is the part of a queue that takers use.
 type poller interface {
 	Poll(ctx context.Context) (data []byte, ok bool, err error)
 }

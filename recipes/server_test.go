@@ -53,7 +53,7 @@ func mustDo(t *testing.T, err error) {
 	}
 }
 
-// wantFailure is wantError that also checks what is known of the outcome.
+// wantFailure is wantError that also checks the outcome of an error.
 func wantFailure(t *testing.T, err, want error, outcome Outcome) {
 	t.Helper()
 	if !errors.Is(err, want) || OutcomeOf(err) != outcome {
@@ -171,7 +171,7 @@ func errOf[T any](_ T, err error) error { return err }
 // errOf2 drops the first of two results.
 func errOf2[T, U any](_ T, second U, err error) (U, error) { return second, err }
 
-// wantOutcome checks what is known after an error.
+// wantOutcome checks the outcome of an error.
 func wantOutcome(t *testing.T, err error, want Outcome) {
 	t.Helper()
 	check.Equal(t, OutcomeOf(err), want, "%v", err)

@@ -64,9 +64,9 @@ func cloneInstances(list []Instance) []Instance {
 // Conn is closed the view ends. A done context ends only the waiting for the first view.
 //
 // It cannot guarantee that an instance it shows can be reached. An instance that has died shows
-// until its session has expired and the client's server knows of that, and one that is cut off from the ensemble alone does not show,
-// though it may serve. Keep the session timeout short, and be ready for errors of the instance
-// itself.
+// until its session has expired and the client's server knows of that, and one that is cut off from
+// the ensemble alone does not show, though it may serve. Keep the session timeout short, and be
+// ready for errors of the instance itself.
 //
 // Layout: <path>/<service>/<id>, ephemeral, data = that of the instance. Services are container
 // nodes, which the server removes some time after their last instance; a ServiceRegistry never

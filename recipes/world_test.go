@@ -17,7 +17,8 @@ import (
 // worlds is the number of worlds for each test of the parts that no workload of fuzz/object plays.
 const worlds = 10
 
-// randomPlan draws up to three faults for clients a, b, c. A process that dies would leave its nodes.
+// randomPlan draws up to three faults for clients a, b, c. A process that dies would leave its
+// nodes.
 func randomPlan(seed uint64) []fault.Fault {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	kinds := slices.DeleteFunc(fault.KindsFor(1),

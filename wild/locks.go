@@ -13,7 +13,8 @@ import (
 // goZookeeperLock is zk.Lock of github.com/go-zookeeper/zk.
 func goZookeeperLock() scenario.Workload {
 	return object.BlockingLock(func(env object.Env) object.BlockingLocker {
-		conn, _, err := zk.Connect([]string{env.Address}, scenario.SessionTimeout, zk.WithLogInfo(false))
+		conn, _, err := zk.Connect([]string{env.Address}, scenario.SessionTimeout,
+			zk.WithLogInfo(false))
 		check(err)
 		context.AfterFunc(env.Context, conn.Close)
 		return zk.NewLock(conn, env.Path, zk.WorldACL(zk.PermAll))
@@ -23,7 +24,8 @@ func goZookeeperLock() scenario.Workload {
 // samuelLock is zk.Lock of github.com/samuel/go-zookeeper, the client before go-zookeeper.
 func samuelLock() scenario.Workload {
 	return object.BlockingLock(func(env object.Env) object.BlockingLocker {
-		conn, _, err := samuel.Connect([]string{env.Address}, scenario.SessionTimeout, samuel.WithLogInfo(false))
+		conn, _, err := samuel.Connect([]string{env.Address}, scenario.SessionTimeout,
+			samuel.WithLogInfo(false))
 		check(err)
 		context.AfterFunc(env.Context, conn.Close)
 		return samuel.NewLock(conn, env.Path, samuel.WorldACL(samuel.PermAll))
@@ -33,7 +35,8 @@ func samuelLock() scenario.Workload {
 // dubbogoLock is zk.Lock of github.com/dubbogo/go-zookeeper.
 func dubbogoLock() scenario.Workload {
 	return object.BlockingLock(func(env object.Env) object.BlockingLocker {
-		conn, _, err := dubbogo.Connect([]string{env.Address}, scenario.SessionTimeout, dubbogo.WithLogInfo(false))
+		conn, _, err := dubbogo.Connect([]string{env.Address}, scenario.SessionTimeout,
+			dubbogo.WithLogInfo(false))
 		check(err)
 		context.AfterFunc(env.Context, conn.Close)
 		return dubbogo.NewLock(conn, env.Path, dubbogo.WorldACL(dubbogo.PermAll))

@@ -19,7 +19,8 @@ func prometheusDiscovery() scenario.Workload {
 	return object.Discovery(func(env object.Env, show func(...string)) object.Registrar {
 		d, err := zookeeper.NewDiscovery([]string{env.Address}, scenario.SessionTimeout,
 			[]string{env.Path}, nil, func(data []byte, p string) (model.LabelSet, error) {
-				return model.LabelSet{"is": model.LabelValue(path.Base(p) + "=" + string(data))}, nil
+				return model.LabelSet{"is": model.LabelValue(path.Base(p) + "=" +
+					string(data))}, nil
 			})
 		check(err)
 		updates := make(chan []*targetgroup.Group)

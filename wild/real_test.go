@@ -17,7 +17,7 @@ import (
 	"github.com/zksim/zksim/internal/testrun"
 )
 
-// onRealServer are the scenarios whose bug shows on a real ZooKeeper, too. The libraries are as
+// onRealServer are the scenarios that show their bug on a real ZooKeeper, too. The libraries are as
 // their authors publish them, and connect by TCP to a proxy that injects the faults.
 var onRealServer = []string{
 	"vault-held-without-leader", "lock-left-behind-go-zookeeper", "lock-left-behind-samuel",
@@ -26,7 +26,8 @@ var onRealServer = []string{
 	"go-kit-instancer-stops-after-an-error",
 }
 
-// inRealTime are those whose library has times of its own: the clock and the World go equally fast.
+// inRealTime are the scenarios of libraries that have fixed times: the clock and the World go
+// equally fast.
 var inRealTime = []string{"prometheus-keeps-a-gone-target"}
 
 func TestScenariosShowOnARealServer(t *testing.T) {

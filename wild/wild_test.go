@@ -69,8 +69,8 @@ func TestVaultThroughTLS(t *testing.T) {
 	}
 }
 
-// TestRightWithoutFaults is the control: the libraries do as they promise if nothing goes wrong, but
-// for those whose bug shows without faults.
+// TestRightWithoutFaults is the control: the libraries do as they promise if nothing goes wrong,
+// but for those whose bug shows without faults.
 func TestRightWithoutFaults(t *testing.T) {
 	if !sim.Overlaid {
 		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
@@ -80,7 +80,8 @@ func TestRightWithoutFaults(t *testing.T) {
 			continue
 		}
 		t.Run(w.Impl, func(t *testing.T) {
-			o, err := saved.Play(scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1})
+			o, err := saved.Play(scenario.Scenario{Workload: w, Script: scenario.DefaultScript,
+				Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -67,13 +67,15 @@ func TestJudgesFindWhatIsWrong(t *testing.T) {
 		{"one has lost it", holding,
 			told(
 				t,
-				"call a 1 lock, ok a 2, told a 3 lost, call b 3 lock, ok b 4, call a 5 unlock, ok a 6",
+				"call a 1 lock, ok a 2, told a 3 lost, call b 3 lock, ok b 4, call a 5 unlock, "+
+					"ok a 6",
 			),
 			""},
 		{"a loss before the lock", holding,
 			told(
 				t,
-				"told a 0 lost, call a 1 lock, ok a 2, call b 3 lock, ok b 4, call a 5 unlock, ok a 6",
+				"told a 0 lost, call a 1 lock, ok a 2, call b 3 lock, ok b 4, call a 5 unlock, "+
+					"ok a 6",
 			),
 			"safety"},
 		{"an orphan", holding,

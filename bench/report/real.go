@@ -26,8 +26,8 @@ func realServer(l *lab) (string, error) {
 		return "", errors.New("go test ./fuzz/real counts no runs; is there a ZooKeeper?")
 	}
 	tally, _, _ = strings.Cut(tally, "\n")
-	return paragraph("Each workload without faults, with 12 single faults, and with 6 random plans of "+
-		"two or three faults: %s. The test finds the bugs of the wrong recipes.", tally) +
+	return paragraph("Each workload without faults, with 12 single faults, and with 6 random "+
+		"plans of two or three faults: %s. The test finds the bugs of the wrong recipes.", tally) +
 		shell("go "+quoted(args...)), nil
 }
 

@@ -30,8 +30,9 @@ func points(l *lab) (string, error) {
 				w.Flawed[impl]})
 		}
 	}
-	return paragraph("A fault point is one fault at one step of a run with 3 clients and 2 rounds. "+
-		"Kinds with a duration are tried with 1 s, 3 s and 10 s; the session timeout is 4 s.") +
+	return paragraph("A fault point is one fault at one step of a run with 3 clients and 2 "+
+		"rounds. Kinds with a duration are tried with 1 s, 3 s and 10 s; the session timeout is "+
+		"4 s.") +
 		shell("zksim sweep WORKLOAD --impl NAME") +
 		table([]string{"workload", "implementation", "survived", "undecided", "known flaw"},
 			rows), nil

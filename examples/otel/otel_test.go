@@ -47,11 +47,13 @@ func TestLockIsMeasured(t *testing.T) {
 		}
 		want := []string{
 			"events grant: 2", "events loss: 1", "events release: 1",
-			"hold.duration loss: 1 of 3s", "hold.duration release: 1 of 2s", "wait.duration : 2 of 0s",
+			"hold.duration loss: 1 of 3s", "hold.duration release: 1 of 2s",
+			"wait.duration : 2 of 0s",
 		}
 		got := lines(measured)
 		got = slices.DeleteFunc(got, func(line string) bool { // the search for the new session
-			return strings.HasPrefix(line, "events retry") || strings.HasPrefix(line, "events answer")
+			return strings.HasPrefix(line, "events retry") ||
+				strings.HasPrefix(line, "events answer")
 		})
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q; expected %q", got, want)

@@ -8,8 +8,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
-// door is where the client's own code connects by TCP. What it dials is a connection of the client:
-// the faults act on it.
+// door is the address to which the client's own code connects by TCP. What it dials is a connection
+// of the client: the faults act on it.
 type door struct {
 	listener net.Listener
 	used     bool // the client's own code has dialed; the run's mutex guards it

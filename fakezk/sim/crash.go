@@ -10,11 +10,11 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// The process of a client dies while its goroutines cannot be ended. What they do from then on has
-// no effect: their connections are silent, their dials hang, they write no line, and they stop
+// The process of a client dies while its goroutines cannot be ended. Their actions from then on
+// have no effect: their connections are silent, their dials hang, they write no line, and they stop
 // where they sleep or write one. At the end of the World, when nothing is recorded any more, they
-// reach the server again, so that their calls return and they end. A new process of the client is another Client with its own memory.
-// Its name is that of the dead one and an apostrophe.
+// reach the server again, so that their calls return and they end. A new process of the client is
+// another Client with its own memory. Its name is that of the dead one and an apostrophe.
 
 // crash ends the processes of a client, or of all clients.
 func (s *simulation) crash(a carry.Action) {

@@ -57,13 +57,14 @@ func readers(seed uint64, n int, l *log) []sim.Actor {
 	var actors []sim.Actor
 	for i := range n {
 		name := string(rune('a' + i))
-		actors = append(actors, sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
-			r := reader{c, name, rand.New(rand.NewPCG(seed, uint64(i))), l, seen{}}
-			for round := 0; round < 30 && ctx.Err() == nil; round++ {
-				r.round(round)
-				_ = c.Sleep(ctx, time.Duration(r.rng.IntN(40))*time.Millisecond)
-			}
-		}})
+		actors = append(actors, sim.Actor{Name: name,
+			Run: func(ctx context.Context, c *sim.Client) {
+				r := reader{c, name, rand.New(rand.NewPCG(seed, uint64(i))), l, seen{}}
+				for round := 0; round < 30 && ctx.Err() == nil; round++ {
+					r.round(round)
+					_ = c.Sleep(ctx, time.Duration(r.rng.IntN(40))*time.Millisecond)
+				}
+			}})
 	}
 	return actors
 }
@@ -152,8 +153,8 @@ func (v versions) find(s seen, bound int64) (zxid int64, found bool) {
 
 // guarantees are those of ZooKeeper for reads: a session never goes back, sees its own answered
 // writes, and after a sync every write that was applied before. A session whose reply was lost may
-// move to a server that does not have its write yet. (Several clients' views are not compared: reads
-// are not linearizable.) It returns the number of reads that were out of date.
+// move to a server that does not have its write yet. (Several clients' views are not compared:
+// reads are not linearizable.) It returns the number of reads that were out of date.
 func guarantees(t *testing.T, r *trace.Result, reads []seen) (stale int) {
 	t.Helper()
 	reached := map[int64]int64{} // by session: the zxid of a tree that it has seen

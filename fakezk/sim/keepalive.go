@@ -14,16 +14,16 @@ import (
 // catchUp sets the World's clock back to the time of each ping, and handles it as if the
 // World had been awake. Nothing can tell the difference:
 //
-//   - A ping is put off only while the World sleeps, on a connection with nothing under
-//     way or on hold. Then the engine restarts the session's timer and replies, and
-//     nobody but the client hears of it.
+//   - A ping is put off only while the World sleeps, on a connection with nothing under way or on
+//     hold. Then the engine restarts the session's timer and replies, and only the client hears of
+//     it.
 //   - The client ignores the reply, but for its read deadline. The World wakes before the
 //     deadline passes, and tells the connection how late the reply is.
 //   - The World wakes for all else that a client does, and for all of its own events, and
 //     catches up first. Lines that clients have written by then leave room for the lines
 //     of the pings.
 
-// pingFrame is what a client writes as a ping.
+// pingFrame is the frame of a ping.
 var pingFrame = []byte{0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 11}
 
 // putOff is a ping that the World has not handled.
@@ -106,7 +106,7 @@ func (s *simulation) setWakeBy(at time.Duration) {
 	s.wakeBy = at
 }
 
-// catchUp handles the pings that were put off, and what they cause up to now.
+// catchUp handles the pings that were put off, and their effects up to now.
 func (s *simulation) catchUp() {
 	s.mu.Lock()
 	pings := s.putOffs

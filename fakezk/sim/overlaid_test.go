@@ -201,28 +201,31 @@ func secured(t *testing.T, plan ...fault.Fault) string {
 			return secure, secure.Handshake()
 		},
 	}
-	w := World{Seed: 1, Plan: plan, Clients: []Actor{{Name: "a", Run: func(_ context.Context, c *Client) {
-		for i, dialer := range dialers {
-			conn, _, err := zk.Connect([]string{"zk1.prod.example:2281"}, 10*time.Second,
-				zk.WithDialer(dialer), zk.WithLogInfo(false))
-			if err != nil {
-				t.Error(err)
-				return
+	w := World{Seed: 1, Plan: plan, Clients: []Actor{{Name: "a",
+		Run: func(_ context.Context, c *Client) {
+			for i, dialer := range dialers {
+				conn, _, err := zk.Connect([]string{"zk1.prod.example:2281"}, 10*time.Second,
+					zk.WithDialer(dialer), zk.WithLogInfo(false))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for range 3 {
+					_, err := conn.Create(fmt.Sprintf("/%d-", i), nil, zk.FlagSequence,
+						zk.WorldACL(zk.PermAll))
+					c.Note("create: %v", err)
+				}
+				c.Sleep(context.Background(), time.Minute) // pings
+				conn.Close()
 			}
-			for range 3 {
-				_, err := conn.Create(fmt.Sprintf("/%d-", i), nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
-				c.Note("create: %v", err)
-			}
-			c.Sleep(context.Background(), time.Minute) // pings
-			conn.Close()
-		}
-	}}}}
+		}}}}
 	r, err := w.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy)+len(r.Missed) > 0 {
-		t.Errorf("%s\npanics %v\nleaked %s\nfrozen %s\nmissed %v", r.Trace, r.Panics, r.Leaked, r.Frozen,
+		t.Errorf("%s\npanics %v\nleaked %s\nfrozen %s\nmissed %v", r.Trace, r.Panics, r.Leaked,
+			r.Frozen,
 			r.Missed)
 	}
 	if len(r.Nodes) < 6 || len(r.SessionClient) < 2 {

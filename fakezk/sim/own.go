@@ -6,8 +6,9 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// own is what the World knows of a connection that the client's own code has dialed. The World has
-// no part in the code's client package, so it tells from the bytes what the package tells the code.
+// own is the World's knowledge of a connection that the client's own code has dialed. The World
+// cannot look into the code's client package, so it reads the connection's bytes to know what the
+// package tells the code.
 type own struct {
 	host      string // dialed; "" for a connection of Connect
 	connected bool   // the client has been told of its session, and of no loss

@@ -86,5 +86,5 @@ func (s *simulation) notePause(c *pausedCaller, kind trace.NoticeKind, format st
 	s.addNotice(at, trace.Notice{Client: c.client.name, Kind: kind, Time: s.now()})
 }
 
-// heldUntil is when faults hold nothing and nobody any more.
+// heldUntil is the time from which faults hold no message and no goroutine any more.
 func (s *simulation) heldUntil() time.Duration { return max(s.net.HeldUntil(), s.pausedUntil) }

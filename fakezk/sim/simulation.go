@@ -389,7 +389,7 @@ func (s *simulation) scriptEnded(c *Client) {
 	s.wakeUp()
 }
 
-// scriptIsOver counts a script that has ended, or whose process has.
+// scriptIsOver counts a script that has ended, by itself or with its process.
 func (s *simulation) scriptIsOver(c *Client) {
 	if !c.done {
 		c.done = true

@@ -31,7 +31,7 @@ func (r Record) String() string {
 	return fmt.Sprintf("%d %s %s", r.Number, r.Session, r.Text)
 }
 
-// RecordKind tells what a Record is about.
+// RecordKind is the kind of a Record.
 type RecordKind string
 
 // The kinds of records.

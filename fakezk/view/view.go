@@ -135,9 +135,9 @@ type NodeSpec struct {
 	Kind NodeKind
 	// TTL is the TTL of a TTLNode, in whole milliseconds, else 0.
 	TTL time.Duration
-	// Next is the number that the next sequential child gets, which is also how many children have
-	// ever been created, 0 or more. Load takes a smaller number than that of the children it makes,
-	// such as 0, for that number. A node's cversion follows from it: it counts the deletions too.
+	// Next is the number that the next sequential child gets, 0 or more: the number of children
+	// that were ever created. If it is smaller than the number of children that Load makes, such as
+	// 0, Load takes their number. A node's cversion follows from it: it counts the deletions too.
 	Next int32
 }
 

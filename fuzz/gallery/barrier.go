@@ -21,9 +21,9 @@ var publishedBarriers = []Exhibit{
 		Property: delivery, Wrong: barrierOf(plainBarrier{flags: zk.FlagEphemeral})},
 	{Slug: "outlives-its-maker", Title: "the barrier outlives its maker",
 		Source: Ours, Remark: "No report, code or text was found that has it.",
-		Bug: "The node of the barrier is persistent, and its maker dies before it has removed it. " +
-			"Nobody else knows when it has to go, and nobody hears of the death: all wait for " +
-			"ever.",
+		Bug: "The node of the barrier is persistent, and its maker dies before it has removed " +
+			"it. Nobody else knows when it has to go, and nobody hears of the death: all wait " +
+			"for ever.",
 		Property: liveness,
 		Wrong:    deadMaker(func(*makerBarrier) bool { return false }), // wrong: it may be dead
 		Right:    deadMaker((*makerBarrier).isBroken)},

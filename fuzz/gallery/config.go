@@ -84,7 +84,8 @@ func openConfig(open func(*config) object.Configurer) scenario.Workload {
 	return object.Config(func(env object.Env) object.Configurer {
 		center := recipes.NewConfigCenter(env.Conn, configDir, recipes.RecheckEvery(recheck))
 		c := &config{ConfigCenter: center, conn: env.Conn}
-		c.create, c.update, c.fetch, c.stale = center.Create, center.Update, center.Fetch, center.Stale
+		c.create, c.update, c.fetch, c.stale = center.Create, center.Update, center.Fetch,
+			center.Stale
 		return open(c)
 	}, object.ConfigClaims{Silent: true, Records: configDir + "/writes", Recheck: recheck})
 }

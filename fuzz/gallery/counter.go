@@ -21,8 +21,9 @@ var publishedCounter = []Exhibit{
 		Property: delivery, Wrong: counterOf(counter{addsAgain: true})},
 	{Slug: "gives-up-with-success", Title: "three tries that fail are a success",
 		Source: Code, Link: "https://github.com/mausimag/supervisor/blob/7882ca1d8b7d35da72655a35c127350429de68da/atomic.go#L89-L104",
-		Bug: "An add reads the counter and writes the sum if the version is the same, three times " +
-			"at most. When the third one fails, too, as others have been faster, it returns without " +
+		Bug: "An add reads the counter and writes the sum if the version is the same, three " +
+			"times at most. When the third one fails, too, as others have been faster, it " +
+			"returns without " +
 			"an error, and nothing was added.",
 		Property: linearizable, Wrong: crowded(counter{silent: true}),
 		Right:  crowded(counter{}),

@@ -114,9 +114,9 @@ var publishedElection = []Exhibit{
 		})},
 	{Slug: "numbers-of-16-bits", Title: "numbers above 32,767 are all the same",
 		Source: Code, Link: "https://github.com/mausimag/supervisor/blob/7882ca1d8b7d35da72655a35c127350429de68da/election.go#L37-L40",
-		Bug: "The number at the end of a name is parsed as one of 16 bits, and an error gives the " +
-			"greatest of them. After 32,767 candidates all are equal. Each candidate may find " +
-			"itself the first.",
+		Bug: "The number at the end of a name is parsed as one of 16 bits, and an error gives " +
+			"the greatest of them. After 32,767 candidates all are equal. Each candidate may " +
+			"find itself the first.",
 		Property: safety, Wrong: manyBefore(electionOf(func(l *plainLock) {
 			l.order = func(a, b string) int {
 				x, _ := sequence(a)

@@ -10,8 +10,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Exhibits that need an ensemble. A follower answers reads by what it has applied, which may be
-// less than what the leader has decided. Their right recipes send a sync before they read.
+// Exhibits that need an ensemble. A follower answers reads from its own tree, which may be older
+// than the leader's. The right recipes send a sync before they read.
 
 // onThree is a script against an ensemble of three servers.
 var onThree = scenario.Script{
@@ -29,9 +29,9 @@ var ensembleLocks = []Exhibit{
 		Right: lockOf(searchesAfterSync), Script: onThree},
 	{Slug: "queued-by-clock", Title: "the nodes are ordered by the leader's clock",
 		Source: Ours, Remark: "No report, code or text was found that has it.",
-		Bug: "The contenders are ordered by ctime, the time at which the leader made their nodes. " +
-			"The next leader's clock is slow: a node that it makes is older than that of the " +
-			"owner, and its client finds itself the first.",
+		Bug: "The contenders are ordered by ctime, the time at which the leader made their " +
+			"nodes. The next leader's clock is slow: a node that it makes is older than that of " +
+			"the owner, and its client finds itself the first.",
 		Property: safety,
 		// wrong: each leader has its own clock
 		Wrong:  lockOf(searchesAfterSync, func(l *plainLock) { l.ahead = l.elder(ctime) }),
@@ -72,7 +72,8 @@ var ensembleValues = []Exhibit{
 var ensembleConfigs = []Exhibit{
 	{Slug: "setting-of-the-past", Title: "a setting is fetched without a sync",
 		Source: Text, Link: "https://zookeeper.apache.org/doc/current/zookeeperProgrammers.html#ch_zkGuarantees",
-		Bug: "A fetch is to tell what the setting is, and not what a copy has. It asks a follower " +
+		Bug: "A fetch is to tell what the setting is, and not what a copy has. It asks a " +
+			"follower " +
 			"that has not applied the last update, whose author has told others of it.",
 		Property: linearizable, Wrong: configOf(func(c *config) {
 			c.fetch = func(_ context.Context, key string) (recipes.ConfigEntry, bool, error) {
@@ -107,7 +108,7 @@ var ensembleElections = []Exhibit{
 
 func nothingFirst(*zk.Conn, string) error { return nil }
 
-// asked is a workload of an election with candidates that ask who leads; first is what they do
+// asked is a workload of an election with candidates that ask for the leader; first is what they do
 // before they ask.
 func asked(first func(*zk.Conn, string) error) scenario.Workload {
 	return beside(object.Election(func(env object.Env) object.Elector {
@@ -117,7 +118,7 @@ func asked(first func(*zk.Conn, string) error) scenario.Workload {
 	}, oneWaiterWoken), lockDir)
 }
 
-// answering is a candidate that tells who leads.
+// answering is a candidate with a method that returns the leader.
 type answering struct {
 	candidate
 	first func(*zk.Conn, string) error

@@ -120,7 +120,8 @@ func write(t *testing.T, h gallery.Hunted) {
 	if err := saved.Of(h.Minimal).Save(scenarioOf(h.Exhibit.Slug)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(storyOf(h.Exhibit.Slug), []byte(withoutLines(h.Minimal.Story())), 0o666); err != nil {
+	if err := os.WriteFile(storyOf(h.Exhibit.Slug), []byte(withoutLines(h.Minimal.Story())),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -97,9 +97,9 @@ var publishedLockGo = []Exhibit{
 	{Slug: "waiter-deletes-owner", Title: "a waiter deletes the owner's node after a timeout",
 		Source: Code, Link: "https://github.com/nladuo/go-zk-lock/blob/f01e95e75d228432305a1a1b36a80f82d04e2d99/dlocker.go#L129-L144",
 		See: []string{"DataDog/kafka-kit"},
-		Bug: "A waiter that has waited for its timeout deletes the nodes that are older than that. " +
-			"The owner's session lives, and the owner is not told: it works on while the waiter " +
-			"takes the lock.",
+		Bug: "A waiter that has waited for its timeout deletes the nodes that are older than " +
+			"that. The owner's session lives, and the owner is not told: it works on while the " +
+			"waiter takes the lock.",
 		Property: safety, Wrong: lockOf(func(l *plainLock) {
 			const patience = 2 * time.Second
 			l.await = func(ctx context.Context, ahead string) bool {

@@ -38,7 +38,9 @@ var publishedLockRelease = []Exhibit{
 			"client is out for good.",
 		Property: liveness,
 		Wrong:    openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l} }),
-		Right:    openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l, forgets: true} })},
+		Right: openLock(func(l *plainLock) object.Locker {
+			return &handle{plainLock: l, forgets: true}
+		})},
 	{Slug: "holder-not-told-of-expiry", Alias: "B51",
 		Title:  "the holder is never told of the expiry",
 		Source: Report, Link: "https://github.com/docker-archive/classicswarm/issues/2654",
@@ -48,7 +50,9 @@ var publishedLockRelease = []Exhibit{
 			"when the session expires, so a primary that has been replaced works on, for as long " +
 			"as it likes.",
 		Property: belief, Wrong: signalling(false), // wrong: the channel is never closed
-		Right: openLock(func(l *plainLock) object.Locker { return recipes.NewLock(l.conn, lockDir) })},
+		Right: openLock(func(l *plainLock) object.Locker {
+			return recipes.NewLock(l.conn, lockDir)
+		})},
 	{Slug: "lost-unlock-kills-handle", Alias: "G8",
 		Title:  "an unlock with a lost reply kills the handle",
 		Source: Code, Link: "https://github.com/go-zookeeper/zk/blob/v1.0.4/lock.go#L150-L160",

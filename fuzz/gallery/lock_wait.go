@@ -169,13 +169,15 @@ var publishedLockWait = []Exhibit{
 		})},
 	{Slug: "timeout-begins-anew", Alias: "S3-7", Title: "the timeout begins anew at each wake-up",
 		Source: Ours, Remark: "No report, code or text was found that has it.",
-		Bug: "A wait with a timeout is woken by each change of the directory, and waits again, for " +
-			"the whole timeout and not for the rest of it. While others come and go it never " +
+		Bug: "A wait with a timeout is woken by each change of the directory, and waits again, " +
+			"for the whole timeout and not for the rest of it. While others come and go it never " +
 			"ends.",
 		Property: liveness, Says: "after its context was done",
 		// wrong: the time that has passed does not count
 		Wrong: besideBusy(func(_, timeout time.Duration) time.Duration { return timeout }),
-		Right: besideBusy(func(since, timeout time.Duration) time.Duration { return timeout - since })},
+		Right: besideBusy(func(since, timeout time.Duration) time.Duration {
+			return timeout - since
+		})},
 }
 
 // timed is a lock that counts the time of a wait by itself: left is the timeout of another wait,
@@ -237,7 +239,8 @@ func besideBusy(left func(since, timeout time.Duration) time.Duration) scenario.
 }
 
 // tryWithin tries to lock for some time, and unlocks at once.
-func tryWithin(p *scenario.Player, l *plainLock, d time.Duration, lock func(context.Context) error) {
+func tryWithin(p *scenario.Player, l *plainLock, d time.Duration,
+	lock func(context.Context) error) {
 	err := p.Do(ops.Lock, "", func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Within(ctx, d)
 		defer cancel()

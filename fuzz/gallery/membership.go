@@ -107,9 +107,10 @@ var publishedMembership = []Exhibit{
 	{Slug: "refused-by-own-node", Title: "a provider is refused by its own node",
 		Source: Code, Link: "https://github.com/hertz-contrib/registry/blob/8a220332e808c6ce929e82887c1caede3fe5a462/zookeeper/registry.go#L46-L59",
 		See: []string{"uber-go/go-helix"},
-		Bug: "Register makes the node, and NodeExists is an error. The node can be the provider's " +
-			"own: the reply to the first create was lost, or the process was started again " +
-			"before its earlier session has ended. It is not registered then, or will not be.",
+		Bug: "Register makes the node, and NodeExists is an error. The node can be the " +
+			"provider's own: the reply to the first create was lost, or the process was started " +
+			"again before its earlier session has ended. It is not registered then, or will not " +
+			"be.",
 		Property: invariant,
 		Wrong:    reRegistering(func(*member) error { return zk.ErrNodeExists }), // wrong: its own
 		Right:    reRegistering((*member).again)},
@@ -123,8 +124,8 @@ var publishedMembership = []Exhibit{
 		Right:    lookups(func(err error) bool { return errors.Is(err, zk.ErrNoNode) })},
 	{Slug: "children-come-unseen", Title: "the watch that waits for a directory sees no children",
 		Source: Code, Link: "https://github.com/go-kratos/kratos/blob/668db92c2c001e9552594ba5a8aede8456af6d7e/contrib/registry/zookeeper/watcher.go#L38-L60",
-		Bug: "A watcher of a service that is not there asks whether it is, and watches for it. If " +
-			"the service has come between the two, that watch is for its data. The first " +
+		Bug: "A watcher of a service that is not there asks whether it is, and watches for it. " +
+			"If the service has come between the two, that watch is for its data. The first " +
 			"instances come below it, and the watcher never hears of any.",
 		Property: liveness,
 		Wrong:    discovering(func(bool) bool { return true }), // wrong: it may be there by now
@@ -412,8 +413,8 @@ func (m *member) again() error {
 	return m.appear()
 }
 
-// reRegistering is a workload of providers that register, and stay. taken is what they do about a
-// node that is there.
+// reRegistering is a workload of providers that register, and stay. taken is their answer to a node
+// that is there.
 func reRegistering(taken func(*member) error) scenario.Workload {
 	return judgedBy(playing(beside(memberOf(), membersDir), func(p *scenario.Player, round int) {
 		m := newMember(object.Env{Conn: p.Conn(), Name: p.Name()})

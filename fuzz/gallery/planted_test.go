@@ -103,8 +103,8 @@ func isFoundByItsScriptOnly(t *testing.T, e gallery.Exhibit) {
 	}
 }
 
-// TestHuntsShareObjects: a hunt finds what only several goroutines of a client show, unless it must
-// have one.
+// TestHuntsShareObjects: a hunt finds bugs that only several goroutines of a client show, unless it
+// must have one.
 func TestHuntsShareObjects(t *testing.T) {
 	t.Parallel()
 	named, err := gallery.Named("queue-wakes-one-of-several-waiters",

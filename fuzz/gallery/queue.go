@@ -123,7 +123,9 @@ var publishedQueue = []Exhibit{
 		Property: invariant,
 		// wrong: all of them watch
 		Wrong: waitingTakers(func(q *plainQueue, _ *plainLock) object.Queuer { return q }),
-		Right: waitingTakers(func(q *plainQueue, l *plainLock) object.Queuer { return inTurn{q, l} })},
+		Right: waitingTakers(func(q *plainQueue, l *plainLock) object.Queuer {
+			return inTurn{q, l}
+		})},
 	{Slug: "newest-first-after-wrap", Alias: "S0-20", Title: "the newest elements come first",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-queue/src/main/java/org/apache/zookeeper/recipes/queue/DistributedQueue.java",
 		Bug: "The number of an element is parsed as one of 64 bits. After 2147483647 a server " +

@@ -19,7 +19,8 @@ var plantedIDQueues = []Exhibit{
 	{Title: "removes longer ids that begin like it", Property: delivery,
 		Wrong: object.IDQueue(func(env object.Env) object.IDQueuer {
 			return prefixQueue{recipes.NewIDQueue(env.Conn, queueDir)}
-		}, object.QueueClaims{Items: queueDir + "/items", LeavesAtRest: []string{queueDir + "/*"}})},
+		}, object.QueueClaims{Items: queueDir + "/items",
+			LeavesAtRest: []string{queueDir + "/*"}})},
 	{Title: "says that it has failed", Property: delivery, Wrong: idQueueOf(idQueue{calm: true})},
 	{Title: "orders by ids", Property: order, Wrong: idQueueOf(idQueue{}, func(q *plainQueue) {
 		q.order = strings.Compare

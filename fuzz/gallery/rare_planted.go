@@ -18,7 +18,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// The exhibits below are found only by what scripts do in some of their runs.
+// The exhibits below are found only by scripts that do more in some of their runs.
 
 var rareLocks = []Exhibit{
 	{Title: "tells another token later", Property: linearizability.Fencing,

@@ -127,8 +127,8 @@ var publishedRegistry = []Exhibit{
 		Title:  "an address of a service that has gone",
 		Source: Ours, Remark: unreadArticle,
 		Bug: "The addresses of each service are in a list, and the lists in a map. One goroutine " +
-			"reads an address and adds it to the list of its service. Meanwhile another has heard " +
-			"that the service is gone, and has removed the list.",
+			"reads an address and adds it to the list of its service. Meanwhile another has " +
+			"heard that the service is gone, and has removed the list.",
 		Property: "panic", Wrong: keepingLists(func(list *[]recipes.Instance, i recipes.Instance) {
 			*list = append(*list, i) // wrong: there may be none
 		}), Right: keepingLists(func(list *[]recipes.Instance, i recipes.Instance) {

@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// The exhibits below bear the loss of any request, but not what comes at its retry.
+// The exhibits below bear the loss of any request, but not a second accident at its retry.
 
 var retryingLock = Exhibit{
 	Title: "looks for its node three times", Property: liveness,

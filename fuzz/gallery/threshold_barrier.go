@@ -195,7 +195,11 @@ func (b *plainThreshold) remove() error {
 var plantedThresholds = []Exhibit{
 	{Title: "sets again whatever was lost", Property: delivery, Wrong: thresholdOf(setsAgain)},
 	{Title: "counts what is left of other rounds", Property: safety,
-		Wrong: thresholdOf(func(b *plainThreshold) { b.member = func(string) bool { return true } })},
+		Wrong: thresholdOf(func(b *plainThreshold) {
+			b.member = func(string) bool {
+				return true
+			}
+		})},
 	{Title: "stays open", Property: safety, Wrong: thresholdOf(func(b *plainThreshold) {
 		b.ready = func(int32) string { return thresholdPath + "/ready" }
 	})},

@@ -67,10 +67,10 @@ var publishedTurnQueue = []Exhibit{
 		Property: liveness, Wrong: turnOf(awaitsDeletionOnly)}, // wrong: the session may end
 	{Slug: "one-flag-for-all-waits", Alias: "S4-21", Title: "one flag for all waits of a process",
 		Source: Ours, Remark: unreadArticle,
-		Bug: "All watches of a process set one flag, which a waiting member asks for each second, " +
-			"and which is never reset. After the first deletion no wait lasts: a member lists " +
-			"and watches again and again, as fast as the server answers, for as long as another " +
-			"has its turn.",
+		Bug: "All watches of a process set one flag, which a waiting member asks for each " +
+			"second, and which is never reset. After the first deletion no wait lasts: a member " +
+			"lists and watches again and again, as fast as the server answers, for as long as " +
+			"another has its turn.",
 		Property: liveness, Says: "without a pause",
 		Wrong: longTurns(func(l *plainLock) {
 			flag := new(bool) // wrong: it stays set

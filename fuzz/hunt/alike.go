@@ -12,7 +12,8 @@ import (
 
 // Alike reports whether two violations look like the same bug: the same property is violated, the
 // summaries differ only in names, numbers, times and details in parentheses, and if they blame a
-// znode, one place in the code has made both. To find the place, it runs each scenario once more.
+// znode, both znodes were made by one place in the code. To find the place, it runs each scenario
+// once more.
 func Alike(a, b *scenario.Outcome) bool { return shape(a) == shape(b) && sameMaker(a, b) }
 
 // sameMaker reports whether the znodes that two violations blame were made at the same place in the
@@ -31,8 +32,8 @@ type lookalikes struct {
 	alike  int // violations since then that are alike
 }
 
-// enoughAlike is the number of violations in a row that are alike, after which others of their
-// shape are not looked at: each look costs a run.
+// enoughAlike bounds the violations in a row that are alike. After that many, others of their shape
+// are taken for alike unseen: each look costs a run.
 const enoughAlike = 50
 
 // has reports whether a violation is like one of the bugs.
@@ -58,7 +59,8 @@ func (b bugs) add(o *scenario.Outcome) {
 }
 
 // Minor reports whether violations of a property do less harm than others: something is left over,
-// or too many clients wake up. Such a violation does not end a hunt, and others are shown before it.
+// or too many clients wake up. Such a violation does not end a hunt, and others are shown before
+// it.
 func Minor(property string) bool {
 	return property == linearizability.Orphans || property == linearizability.Herd
 }
@@ -99,7 +101,7 @@ var (
 	plurals = regexp.MustCompile(`# (\w+?)s\b`)
 )
 
-// gravestFirst sorts what a search has found: minor violations come last.
+// gravestFirst sorts findings: minor violations come last.
 func gravestFirst[V any](list []V, outcome func(V) *scenario.Outcome) {
 	rank := func(v V) int {
 		if Minor(outcome(v).Property()) {

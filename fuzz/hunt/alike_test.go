@@ -36,12 +36,14 @@ func TestAlikeIgnoresNamesAndNumbers(t *testing.T) {
 		want                 bool
 	}{
 		{"another client, znode and error", linearizability.Liveness, forgotten,
-			"client b waits for /l/n-7, which belongs to c's session S12 and was left by c's lock " +
-				"(first attempt, create at step 7): c does not know of it, and nobody will delete it",
+			"client b waits for /l/n-7, which belongs to c's session S12 and was left by c's " +
+				"lock (first attempt, create at step 7): c does not know of it, and nobody will " +
+				"delete it",
 			true},
 		{"another call", linearizability.Liveness, forgotten,
 			"client a waits for /lock/_c_G1-lock-0000000000, which belongs to a's own " +
-				"session S1 and was left by a's lead (steps 2 to 14): a does not know of it, and nobody " +
+				"session S1 and was left by a's lead (steps 2 to 14): a does not know of it, and " +
+				"nobody " +
 				"will delete it", false},
 		{"another reason", linearizability.Liveness, forgotten,
 			"client a waits for /lock/_c_G1-lock-0000000000, which does not exist: it missed the " +

@@ -12,10 +12,10 @@ import (
 )
 
 // behaviours lists the behaviours of a run as numbers, sorted, each once. Runs that behave alike
-// have equal numbers. A behaviour is: a fault that struck, with the operation of the code under
-// test, how far it had come, and the ephemeral nodes of the session; the client's next requests;
-// which fault struck after which; and how the operations ended. A hunt counts behaviours, and its
-// search by coverage keeps the scenarios with a new one.
+// have equal numbers. There are several kinds of behaviour: a fault that struck, with the operation
+// of the code under test, its progress, and the ephemeral nodes of the session; the client's next
+// requests; the order of two faults; and the ends of the operations. A hunt counts behaviours, and
+// its search by coverage keeps the scenarios with a new one.
 func behaviours(o *scenario.Outcome) []uint64 {
 	b := newBehaviour(o)
 	for i, s := range o.Result.Strikes {

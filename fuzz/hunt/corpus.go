@@ -8,7 +8,7 @@ import (
 	"github.com/zksim/zksim/fuzz/internal/mix"
 )
 
-// The proposer of scenarios that no strategy has proposed.
+// The proposers of scenarios that no strategy has proposed.
 const (
 	fromCorpus = "corpus"
 	noStrategy = "no faults"

@@ -45,8 +45,7 @@ type Hunt struct {
 	// Corpus holds scenarios to play first, in their order, for instance those that an earlier hunt
 	// has kept. The first leg plays all of them, whatever Runs and For are. The proposals of the
 	// strategies depend on the Corpus as well as on the Seed, so that a resumed hunt tries other
-	// scenarios. After a hunt that added nothing to its corpus, the next one with the same Seed is
-	// the same.
+	// scenarios. If a hunt adds nothing to its corpus, the next one with the same Seed repeats it.
 	Corpus []scenario.Scenario
 	// Properties are the names of the properties that count; none means all. Only the first
 	// property that a run violates counts; see [scenario.Outcome.Property].
@@ -55,7 +54,8 @@ type Hunt struct {
 	// at the same time. It must always give the same answer for an outcome. A run with code that
 	// spins without end always counts: it slows down all other runs.
 	Counts func(*scenario.Outcome) bool
-	// Known are violations that do not count, nor do those that are [Alike].
+	// Known are violations that do not count. Violations that are [Alike] to one of them do not
+	// count either.
 	Known []*scenario.Outcome
 	// Findings is the number of different findings after which the hunt ends; 0 means one. Without
 	// Properties and Counts, findings that are [Minor] do not end it.
@@ -88,8 +88,8 @@ type Found struct {
 	// FirstUndecided is the first undecided outcome, nil if there is none.
 	FirstUndecided *scenario.Outcome
 	// Traces counts the different orders of requests and faults. Behaviours counts the different
-	// behaviours of the runs: which fault struck which operation, the ephemeral nodes of the session
-	// then, and how the call went on and ended. Both are sums over the legs of the hunt.
+	// behaviours of the runs: which fault struck which operation, the ephemeral nodes of the
+	// session then, and how the call went on and ended. Both are sums over the legs of the hunt.
 	Traces, Behaviours int
 	// Divergences are the scenarios with two runs that differ.
 	Divergences []Divergence
@@ -120,7 +120,7 @@ type Finding struct {
 	// Runs is the number of scenarios up to this one: those of the corpus if it was part of that,
 	// otherwise those that strategies proposed.
 	Runs int
-	// Bug is a text that all violations have in common that are [Alike].
+	// Bug is a text that is equal for violations that are [Alike].
 	Bug string
 }
 

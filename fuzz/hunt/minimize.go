@@ -19,8 +19,8 @@ import (
 // so far.
 //
 // A run with code that spins without end, or with goroutines without number, stays as it is, and
-// the first try with such code is the last: each further try would leave more of it. A run on a
-// running ensemble stays as it is, too: no two are alike.
+// the search ends at the first try with such code: each further try would leave more of it running.
+// A run on a running ensemble stays as it is, too: no two are alike.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, bug: o}
 	if o.Property() == "" {
@@ -90,8 +90,8 @@ func (m *minimizer) play(s scenario.Scenario) *scenario.Outcome {
 	return playOne(s, false).outcome
 }
 
-// froze reports whether a run has left code behind that spins, or thousands of goroutines. A search
-// ends there, as each further run of the kind would leave more.
+// froze reports whether a run has left code behind that spins, or thousands of goroutines. Then the
+// search ends, because each further run of the kind would leave more.
 func froze(o *scenario.Outcome) bool {
 	return o != nil &&
 		(o.Result.Spins || o.Result.Runaway != nil && o.Result.Runaway.Goroutines > 0)

@@ -22,8 +22,8 @@ const (
 )
 
 // fromScratch looks for a small scenario that shows the same: first without faults, then with one,
-// of the smallest script that suffices. Steps down alone often end with two faults, the second of
-// which only moves the first to its place.
+// of the smallest script that suffices. Steps down alone often end with two faults, of which one
+// only moves the other to its place.
 func (m *minimizer) fromScratch() bool {
 	scripts := m.smallScripts()
 	for _, script := range scripts {
@@ -99,8 +99,8 @@ func (m *minimizer) alike() {
 	}
 }
 
-// rareSeed looks for a run without faults with many seeds. A violation that no small seed shows
-// without faults may be a race that needs no fault, but a rare seed.
+// rareSeed looks for a run without faults with many seeds. If no small seed shows the violation
+// without faults, it may still be a race that needs a rare seed and no fault.
 func (m *minimizer) rareSeed() bool {
 	for _, script := range m.smallScripts() {
 		if m.firstSeed(script, scratchCalmSeeds+1, scratchRareSeeds) {

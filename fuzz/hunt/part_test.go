@@ -22,7 +22,8 @@ func TestPartText(t *testing.T) {
 		check.OK(t, p.UnmarshalText([]byte(text)))
 		check.Equal(t, p.String(), text)
 	}
-	for _, text := range []string{"2", "0/3", "4/3", "-1/3", "1/0", "1/10001", "a/b", "1/2/3", "1 /2"} {
+	for _, text := range []string{"2", "0/3", "4/3", "-1/3", "1/0", "1/10001", "a/b", "1/2/3",
+		"1 /2"} {
 		var p hunt.Part
 		want := fmt.Sprintf("part %q; expected one such as 2/3, the second of three", text)
 		check.Equal(t, fmt.Sprint(p.UnmarshalText([]byte(text))), want)

@@ -278,13 +278,14 @@ func (p *pursuit) violates(o *scenario.Outcome) bool {
 		(len(p.Properties) == 0 || slices.Contains(p.Properties, o.Property()))
 }
 
-// surely reports whether an outcome is a violation that counts, without a look at the places in the
-// code: some goroutines ask at the same time.
+// surely reports whether an outcome is a violation that counts, even without a look at the places
+// in the code. Several goroutines call it at the same time.
 func (p *pursuit) surely(o *scenario.Outcome) bool {
 	return p.violates(o) && (froze(o) || p.known[shape(o)] == nil)
 }
 
-// ends reports whether a violation may end the hunt: all do if the caller chooses what counts.
+// ends reports whether a violation may end the hunt: any may if the caller chooses the violations
+// that count.
 func (p *pursuit) ends(o *scenario.Outcome) bool {
 	return p.Counts != nil || len(p.Properties) > 0 || !Minor(o.Property())
 }

@@ -7,7 +7,7 @@ import (
 
 // sharedScript is the script of a scenario with a seed. In one scenario of four, two or three
 // goroutines of each client share an object that is made for that, unless the script of the run
-// without faults says how many.
+// without faults has a number of goroutines.
 func sharedScript(base *scenario.Outcome, seed uint64) scenario.Script {
 	s := base.Scenario.Script
 	if s.Goroutines > 0 || !base.Shared || base.Scenario.On != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// moreRuns is how many more times a finding is run before it is reported. With one more run, a
-// failure of one run in ten would pass for steady one time in ten.
+// moreRuns is the number of times that a finding is run again before it is reported. With one more
+// run, a violation of one run in ten would pass for steady one time in ten.
 const moreRuns = 3
 
 // Steady runs the scenario three more times and reports whether each run has the same outcome. If

@@ -53,7 +53,8 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 			faults, list = atRetry, &p.retries
 		}
 		for _, f := range faults {
-			name := fmt.Sprint(strike.Fault.Kind, " ", strike.Op, " ", path.Dir(strike.Path), " ", i,
+			name := fmt.Sprint(strike.Fault.Kind, " ", strike.Op, " ", path.Dir(strike.Path),
+				" ", i,
 				" ", r.Op, " ", f)
 			if !p.tried[name] {
 				p.tried[name] = true

@@ -24,10 +24,10 @@ type Barrierer interface {
 type BarrierClaims struct {
 	// About is one line about the implementation.
 	About string
-	// Path is the znode whose existence is the barrier; "" means /barriers/b.
+	// Path is the znode that is the barrier while it exists; "" means /barriers/b.
 	Path string
-	// AllPass says that all who wait at a removal pass, also if the barrier is set again at once.
-	// It means nothing for other barriers than those of [Barrier].
+	// AllPass says that all waiters pass at a removal, even if the barrier is set again at once.
+	// Only [Barrier] heeds it.
 	AllPass bool
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
@@ -76,7 +76,8 @@ type barrierPlayer struct {
 	barrier func() Barrierer
 }
 
-// turn sets and removes the barrier, waits at it, or neither, and then asks for its state.
+// turn sets and removes the barrier, or waits at it, or does nothing. Then it asks for the state of
+// the barrier.
 func (p barrierPlayer) turn(round int) {
 	switch p.Choose(scenario.At("kind", round), 5) {
 	case 0, 1:

@@ -42,8 +42,8 @@ type CacheClaims struct {
 	Rootless bool
 	// Silent says that the cache has no events.
 	Silent bool
-	// Recheck is how often the cache reads again without an event, in case the client loses one; 0
-	// if it does not.
+	// Recheck is the time after which the cache reads again without an event, in case the client
+	// has lost one; 0 if it never does.
 	Recheck time.Duration
 }
 
@@ -83,18 +83,18 @@ func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) 
 	return linearizability.Judge(withNames(e.History), e.Rest, opts), nil
 }
 
-// cacheRest is how long a client waits before its last look: longer than a few short faults, the
-// sessions that they end, and a recheck after that.
+// cacheRest is the time for which a client waits before its last look: longer than a few short
+// faults, the sessions that they end, and a recheck after that.
 const cacheRest = 40 * time.Second
 
-// cacheRecheck is how often the caches of package recipes read again in these workloads. They must:
-// the go-zookeeper client asks for missed events since the newest zxid of any reply. A reply to a
-// request that it sends before it sets its watches again, and a second loss of the connection just
-// then, hide a change from it.
+// cacheRecheck is the time after which the caches of package recipes read again in these workloads.
+// They need it, because the go-zookeeper client can miss a change. It asks for events since the
+// newest zxid of any reply. If it sends a request before it sets its watches again, gets the reply,
+// and loses the connection once more, it does not ask for the events before that reply.
 const cacheRecheck = 15 * time.Second
 
-// quiet is how long after the last change the faults of a plan may keep a cache out of date, or 0
-// if the last look may come before that.
+// quiet is the longest time after the last change for which the faults of a plan may keep a cache
+// out of date. It is 0 if the last look may come earlier.
 func quiet(plan []fault.Fault, recheck time.Duration) time.Duration {
 	d := 2 * scenario.SessionTimeout
 	for _, f := range plan {
@@ -138,7 +138,7 @@ func (p *cachePlayer) node(path string) string {
 	return path
 }
 
-// begin opens a cache. To the judge a new cache is one that has lost all nodes.
+// begin opens a cache. To the judge a new cache is the old one without any node.
 func (p *cachePlayer) begin() {
 	for _, n := range p.shown {
 		p.heard = append(p.heard, linearizability.CacheChange{

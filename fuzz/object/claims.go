@@ -13,10 +13,10 @@ import (
 // judge is the Judge of a workload.
 type judge = func(scenario.Evidence) (linearizability.Report, error)
 
-// placed is a judge by claims, for code that must use its Env.Path, which is path. It has not if a
-// call of the kind writes succeeded in a run without faults, but nothing was written at path or
-// below. Then there is an error and no verdict, unless the code has written nothing at all and
-// violates a property by that.
+// placed is a judge by claims, for code that must use its Env.Path, which is path. The judge
+// returns an error if a call of the kind writes succeeded in a run without faults, but nothing was
+// written at path or below. There is no such error if the code has written nothing at all and
+// thereby violates a property.
 func placed(path, writes string, claims func(scenario.Evidence) linearizability.Claims) judge {
 	return func(e scenario.Evidence) (linearizability.Report, error) {
 		report := linearizability.Judge(e.History, e.Rest, claims(e))
@@ -43,8 +43,8 @@ func stores(ev linearizability.ServerEvent) bool {
 	return ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged
 }
 
-// written reports whether a znode was written at path or below. If not, it returns the first znode
-// that was written elsewhere, "" if there is none.
+// written reports whether a znode was written at path or below. If none was, it returns the first
+// znode that was written elsewhere, or "".
 func written(h linearizability.History, path string) (at string, there bool) {
 	for _, ev := range h.Server {
 		if !stores(ev) {

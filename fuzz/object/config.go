@@ -131,7 +131,7 @@ func (p *configPlayer) key(turn int) string {
 type configPlayer struct {
 	*cachePlayer
 	config Configurer
-	// doubted are keys with a removal that may still happen. The judge could not tell it from a
+	// doubted are keys with a removal that may still happen: the judge could not tell it from a
 	// second removal.
 	doubted map[string]bool
 }

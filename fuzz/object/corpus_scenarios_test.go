@@ -111,7 +111,8 @@ var corpus = []struct {
 	},
 	{
 		"double-barrier-survives-lost-reply-to-its-group", "double-barrier", "", 1, pair,
-		[]string{"drop-reply client=b op=multi request=1"}, `hits b's #\d+ multi /double/ready-G\d+`,
+		[]string{"drop-reply client=b op=multi request=1"},
+		`hits b's #\d+ multi /double/ready-G\d+`,
 	},
 	{
 		"double-barrier-survives-a-missed-event-of-its-own-doing", "double-barrier", "", 1,
@@ -142,7 +143,8 @@ var corpus = []struct {
 	},
 	{
 		"priority-queue-survives-lost-reply-to-its-removal", "priority-queue", "", 1, pair,
-		[]string{"drop-reply client=b op=multi request=1"}, `hits b's #\d+ multi /queue/claims/G\d+`,
+		[]string{"drop-reply client=b op=multi request=1"},
+		`hits b's #\d+ multi /queue/claims/G\d+`,
 	},
 	{
 		"delay-queue-survives-lost-reply-to-its-removal", "delay-queue", "", 1, pair, []string{

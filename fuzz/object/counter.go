@@ -76,8 +76,8 @@ type counterPlayer struct {
 	definite bool
 }
 
-// add adds once. A failed add is not repeated: the judge finds out whether it took effect. No two
-// adds of a script add the same number, so that the judge can tell them apart.
+// add adds once. A failed add is not repeated: the judge finds out whether it took effect. All adds
+// of a run add different numbers, so that the judge can tell them apart.
 func (p counterPlayer) add(turn int) {
 	const clients, turns = 26, 2000 // the most that a script has
 	delta := int64(1 + p.Index() + clients*(turn+turns*p.Goroutine()))

@@ -37,7 +37,7 @@ func Discovery(open func(env Env, show func(instances ...string)) Registrar,
 	}, claims)
 }
 
-// discovery is a Roster whose view is the last one that was shown.
+// discovery is a Roster that returns the view that was shown last.
 type discovery struct {
 	Registrar
 	mu    sync.Mutex

@@ -18,8 +18,9 @@
 // Make the object at the path of Env: the judge looks there. An object that several goroutines of a
 // client may share must send its requests through [Env.InTurn] and not through Env.Conn; otherwise
 // two runs of a scenario can differ. Then a hunt has such goroutines in some scenarios, if the kind
-// is a queue, semaphore, barrier, counter, value or generator of ids. Of a lock each of these
-// goroutines opens one, on the client's connection, and they must exclude each other.
+// is a queue, semaphore, barrier, counter, value or generator of ids. With locks, each of these
+// goroutines opens a lock of its own on the client's connection, and these locks must exclude each
+// other.
 //
 // # The kinds
 //
@@ -55,22 +56,24 @@
 //	Membership        Roster              /members       Updater, Picker, Close
 //	Discovery         Registrar           /members
 //
-// The comment of each interface says what its errors promise. An error of a call that may have
-// taken effect is the usual case after a lost connection, and no violation.
+// The comment of each interface has the promises of its errors. After a lost connection a call may
+// return an error although it has taken effect. That is usual, and no violation.
 //
 // # Claims
 //
 // Each function takes claims as an optional last argument: [LockClaims], [QueueClaims] and so on.
-// Claims say what the object promises beyond the least that its kind must do, and where its znodes
-// are. The zero values claim mutual exclusion for a lock, and FIFO order with exactly-once delivery
-// for a queue. The usual fields are:
+// Claims are promises of the object beyond those of its kind, and the places of its znodes. The
+// zero values claim mutual exclusion for a lock, and FIFO order with exactly-once delivery for a
+// queue. The usual fields are:
 //
-//   - Path is the znode or the directory of the object, if it is not the one of the table. Env has
-//     it then.
+//   - Path is the znode or the directory of the object, if it is not the one of the table. The Path
+//     of Env is the same.
 //   - LeavesAtRest are patterns of znodes that may stay behind when all clients are done.
-//   - Fair and MaxHerd of a lock: waiters are served in order, and a release wakes at most so many.
+//   - Fair and MaxHerd of a lock: waiters are served in order, and a release wakes at most that
+//     number of clients.
 //   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.
-//   - MayOvertake of a priority or delay queue: a take may pass over what is offered meanwhile.
+//   - MayOvertake of a priority or delay queue: a take may pass over elements that are offered
+//     meanwhile.
 //   - Definite of a counter or a value: an error that is not ambiguous promises that nothing was
 //     written.
 //
@@ -79,8 +82,8 @@
 // when their scripts have ended; in the other half its watches do not count. Context of Env is done
 // when the script of the client has ended.
 //
-// If the object writes nothing at its Env.Path in a run without faults, although its calls succeed,
-// the run ends with an error that names both paths, and no verdict.
+// If the calls of an object succeed in a run without faults, but write nothing at Env.Path, there
+// is no verdict. The run ends with an error that names Env.Path and the path that was written.
 //
 // # What the clients do
 //
@@ -102,8 +105,9 @@
 // again and again.
 //
 // One cache in three is opened on a tree that its client has made, and one in three is closed
-// half-way and opened again. So is a configuration centre, and one in three is opened late, when
-// others have written. One member in four opens its group late, and one in three opens it again.
+// half-way and opened again. The same holds for configuration centres, and one in three is opened
+// late, when others have written. One member in four opens its group late, and one in three opens
+// it again.
 //
 // A client of a queue offers an element and then takes one, twice a round. With several clients the
 // first client only offers and the second client only takes. A failed offer is not repeated. Some
@@ -112,7 +116,7 @@
 // by their ids, or are held like a lock until the client acknowledges them or, one time in five,
 // gives them back.
 //
-// The comment of each function of the table says what the clients of its kind do.
+// The comment of each function of the table describes the clients of its kind.
 //
 // # An object of another kind
 //

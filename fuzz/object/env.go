@@ -88,7 +88,7 @@ func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
 }
 
 // leftBy are patterns of znodes that may stay: those allowed and, if a process has died, those that
-// it has left for nobody to remove.
+// it has left, and no process removes it.
 func leftBy(e scenario.Evidence, allowed []string, dead ...string) []string {
 	if !slices.ContainsFunc(e.History.Notices, func(n linearizability.Notice) bool {
 		return n.Kind == linearizability.Died

@@ -65,7 +65,8 @@ func TestFormerFindings(t *testing.T) {
 		{"a process rests again although the one before, which has died, has rested",
 			"counter", "recipes.Counter", scenario.Script{Clients: 2, Rounds: 2, Goroutines: 2}, 7,
 			[]string{"respawn 10ms client=b op=delete request=3"}},
-		{"a dead process leaves a lock to a server that is down, which restarts the session's timer",
+		{"a dead process leaves a lock to a server that is down, which restarts the session's " +
+			"timer",
 			"lock", "recipes.HerdLock", scenario.Script{Clients: 2, Rounds: 1}, 1, []string{
 				"crash client=a op=multi request=1", "crash client=b at=50ms",
 				"restart 10s client=a at=30ms",

@@ -22,8 +22,9 @@ var (
 	alwaysUsed = []string{"Lost", "RLost", "Token", "RToken", "Close", "Eventer"}
 )
 
-// TestOptionalMethodsAreNoted: in a few runs of the built-in objects of a kind, the script notes all
-// optional methods that the package comment lists, so that a hunt can say which it has not called.
+// TestOptionalMethodsAreNoted: in a few runs of the built-in objects of a kind, the script notes
+// all optional methods that the package comment lists, so that a hunt can say which it has not
+// called.
 func TestOptionalMethodsAreNoted(t *testing.T) {
 	kinds := optionalMethods(t)
 	if len(kinds) < 15 {

@@ -65,7 +65,8 @@ func given(err error) error {
 func TestLocksWithoutContexts(t *testing.T) {
 	judged(t, fault.Expire, func(wrong bool) scenario.Workload {
 		return object.BlockingLock(func(env object.Env) object.BlockingLocker {
-			l := recipes.NewLock(env.Conn, env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
+			l := recipes.NewLock(env.Conn, env.Path,
+				recipes.SessionTimeout(scenario.SessionTimeout))
 			return blockingLock{l, wrong}
 		}).Named("blocking")
 	})

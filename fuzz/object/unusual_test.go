@@ -196,7 +196,7 @@ func (q takingQueue) Take(ctx context.Context) (object.Delivery, error) {
 }
 func (takingQueue) Poll() {}
 
-// numberless is a semaphore whose leases have no tokens.
+// numberless is a semaphore with leases without tokens.
 type numberless struct{ sem *recipes.Semaphore }
 
 type numberlessLease struct{ object.Lease }

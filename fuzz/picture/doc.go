@@ -1,5 +1,5 @@
 // Package picture draws a run as one HTML page that needs nothing else: no network, no server, no
-// other file. It is for the colleague who gets a finding by mail.
+// other file. A colleague can get it by mail.
 //
 // The page has the verdict in words and the command that repeats the run. Below it is a space-time
 // diagram. Time runs down; each client has a lane, with its calls, its holds and its session, and

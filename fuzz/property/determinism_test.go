@@ -59,7 +59,10 @@ func TestFailureWithFunctionsThatWaitHasOneTrace(t *testing.T) {
 	for range 20 {
 		w := newWorld(nil, func(_ *rapid.T, w *World) {
 			for _, path := range []string{"/1", "/2"} {
-				w.Go("a", func() { _, _ = w.Conn("a").Create(path, nil, 0, zk.WorldACL(zk.PermAll)) })
+				w.Go("a", func() {
+					_, _ = w.Conn("a").Create(path, nil, 0,
+						zk.WorldACL(zk.PermAll))
+				})
 			}
 			panic("the body fails")
 		})

@@ -44,10 +44,11 @@
 // drawn one. Each later run of the test begins with the files there. -rapid.failfile and
 // -rapid.seed repeat a failure; the same seed gives the same trace.
 //
-// A failure is no scenario file: what the clients do is code of the test and draws of rapid. The
-// fail file has the draws and the story of the failure, and the plan has the faults, so the two
-// replace the scenario file. So flags of package fuzz, such as -zksim.servers, mean nothing here.
-// The order of the messages comes from the drawn seed alone: there are no schedules.
+// A failure is not saved as a scenario file, because the script consists of code of the test and
+// draws of rapid. The fail file has the draws and the story of the failure, and the plan has the
+// faults, so the two replace the scenario file. So flags of package fuzz, such as -zksim.servers,
+// mean nothing here. The order of the messages comes from the drawn seed alone: there are no
+// schedules.
 //
 // A body that does not end within six hours of virtual time fails, and so does one that panics.
 package property

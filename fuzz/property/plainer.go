@@ -64,7 +64,8 @@ func (c *checker) makePlainer(t rapid.TB) {
 		t.Logf("the smaller plan cannot be saved: %v", err)
 		return
 	}
-	t.Logf("The same draws fail with a smaller plan. Later runs of the fail file use it, by %s:\n%s",
+	t.Logf("The same draws fail with a smaller plan. Later runs of the fail file use it, by "+
+		"%s:\n%s",
 		name, c.story(best))
 }
 
@@ -194,7 +195,8 @@ func loadPlainer(test string) (list []plainerPlan, err error) {
 		return nil, err
 	}
 	beside := strings.TrimSuffix(givenFile(), ".fail") + ".plan"
-	if _, err := os.Stat(beside); err == nil && givenFile() != "" && !slices.Contains(names, beside) {
+	if _, err := os.Stat(beside); err == nil && givenFile() != "" &&
+		!slices.Contains(names, beside) {
 		names = append(names, beside)
 	}
 	for _, name := range names {

@@ -69,9 +69,10 @@ func drawFile(t *rapid.T) saved.File {
 	}
 	if rapid.Bool().Draw(t, "of a test") {
 		f.Test = saved.Test{
-			Name:    rapid.StringMatching(`Test[A-Za-z0-9_/#'":{} \pL]*[a-z]`).Draw(t, "test"),
-			Package: rapid.SampledFrom([]string{"", "a.org/b-c/d_test", "main", "1/2.v3"}).Draw(t, "package"),
-			Tags:    rapid.SampledFrom([]string{"", "x", "x,go1.26"}).Draw(t, "tags"),
+			Name: rapid.StringMatching(`Test[A-Za-z0-9_/#'":{} \pL]*[a-z]`).Draw(t, "test"),
+			Package: rapid.SampledFrom([]string{"", "a.org/b-c/d_test", "main", "1/2.v3"}).Draw(t,
+				"package"),
+			Tags: rapid.SampledFrom([]string{"", "x", "x,go1.26"}).Draw(t, "tags"),
 		}
 	}
 	f.Trace = rapid.StringMatching(`([0-9a-f]{64}|[0-9]{64}|[0-9]{40}e[0-9]{23}|)`).Draw(t, "trace")

@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// brokeAt is the place at which a run panicked or froze, one line for each call, equal in each run;
-// "" if it did neither.
+// brokeAt is the place at which a run panicked or froze, with one line for each call. It is equal
+// in each run, and "" if the run did neither.
 func brokeAt(r *trace.Result) string {
 	if len(r.Panics) > 0 {
 		return place{panicFrames(r.Panics[0])}.String()
@@ -37,8 +37,8 @@ func panicFrames(report string) []frame {
 	return underTest(frames)
 }
 
-// underTest returns the calls without those of this package that called the code under test: these
-// say nothing, and change with the package. If there is no code under test it returns all calls.
+// underTest leaves out the calls of this package that called the code under test: they do not help,
+// and change with the package. If there is no code under test it returns all calls.
 func underTest(frames []frame) []frame {
 	user := slices.IndexFunc(frames, func(f frame) bool {
 		return !machinery.MatchString(f.function)
@@ -68,7 +68,8 @@ func nameOf(function string) string {
 }
 
 // named returns frames that are equal for all flags of the compiler. It removes the line at which a
-// function calls its own literals: most of them are deferred, and the line depends on the flags.
+// function calls its own function literals: most of these calls are deferred, and their line
+// depends on the flags.
 func named(frames []frame) []frame {
 	told := slices.Clone(frames)
 	for i, f := range frames {

@@ -93,7 +93,7 @@ func neverClosed(c linearizability.Op) linearizability.Verdict {
 		"%s's close (step %d) never returned, although the faults stopped", c.Client, c.Call)
 }
 
-// outlives returns a verdict and true if op went on for too long after its object was closed.
+// outlives returns a verdict, and true, if op went on for too long after its object was closed.
 func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verdict, bool) {
 	switch op.Kind {
 	case ops.Close, ops.Release, ops.Unlock:
@@ -122,8 +122,8 @@ func tryName(kind, input string) string {
 }
 
 // TryFirst calls an operation that does not wait, and records the result. It does so for one label
-// in six, and for one in three in a careless script; tried reports it. It calls token after a
-// success.
+// in six, in a careless script for one in three. tried reports whether it did. It calls token after
+// a success.
 func (p *Player) TryFirst(label, kind, input string, do func(context.Context) (bool, error),
 	token func() int64) (tried bool, err error) {
 	oneIn := 6

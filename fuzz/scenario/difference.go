@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Difference is the first difference between two outcomes of one scenario, in two lines; "" if
+// Difference is the first difference between two outcomes of one scenario, in two lines, or "" if
 // there is none. It compares the trace, the history, the leftovers, the verdicts and the story.
 func (o *Outcome) Difference(other *Outcome) string {
 	if o.Result.Trace.Hash() != other.Result.Trace.Hash() {

@@ -37,19 +37,18 @@
 //	},
 //
 // Judge is a model of package linearizability, or [Invariants] with a function for each rule that
-// must hold. Either way every call must return once the faults have stopped, and every script must
+// must hold. With both, every call must return once the faults have stopped, and every script must
 // end.
 //
-// Random decisions come from [Player.Choose] and waits from [Player.Pause]. Play must depend on
-// nothing else: no global random source, no wall clock, no state from an earlier run. A rare event
-// that some run must reach is a goal: list it in Workload.Sometimes and report it with
-// [Player.Sometimes].
+// Random decisions come from [Player.Choose] and waits from [Player.Pause]. Play must not depend on
+// a global random source, the wall clock or the state of an earlier run. A rare event that some run
+// must reach is a goal: list it in Workload.Sometimes and report it with [Player.Sometimes].
 //
 // # Several goroutines
 //
 // Script.Goroutines is the number of goroutines of each client that share one object. It needs a
 // workload with Shared set, whose Play is made by [Shared]. If it is 0, a hunt sets it to 2 or 3 in
-// some scenarios with objects that are made for that; see [Player.Shared].
+// some scenarios, if the object is made for several goroutines; see [Player.Shared].
 //
 // If the workload has Handles set instead, and a Play made by [Apart], each goroutine has an object
 // of its own, on the client's connection. Two locks of one client exclude each other like those of
@@ -61,9 +60,9 @@
 // The Go scheduler orders goroutines that run at one instant of virtual time, and could order them
 // otherwise in the next run. Therefore goroutines start, sleep and send some microseconds apart,
 // each has a crypto/rand source, and a goroutine with a reply waits now and then so that others
-// overtake it. The code under test takes part if it sends its requests through the InTurn
-// connection of package object's Env. Two goroutines that one watch event wakes must not race for
-// the same memory; if they do, the two runs of a scenario differ and the test says so.
+// overtake it. To this end the code under test must send its requests through the InTurn connection
+// of package object's Env. Two goroutines that one watch event wakes must not race for the same
+// memory; if they do, the two runs of a scenario differ and the test says so.
 //
 // # Careless clients
 //
@@ -85,7 +84,7 @@
 //
 // If the Judge returns an error, the run has no outcome: workload and object do not fit. Liveness
 // is unknown in a run whose virtual time ended while its clients still made progress. A run that
-// froze (Workload.Freeze) has no other verdict: code that spins is a violation, and a mutex that is
+// froze (Workload.Freeze) has one verdict only: code that spins is a violation, and a mutex that is
 // held while its holder waits makes the run undecided.
 //
 // # Limits
@@ -111,12 +110,12 @@
 //
 // # Several servers
 //
-// Script.Servers is the number of servers of the ensemble, 1 by default. With several of them a
-// client is connected to one, by the seed, and to the next one after a lost connection. Writes are
-// applied by the leader. Another server applies them some milliseconds later, or up to 0.64 s if
-// the seed makes it slow, and until then its reads, watches and ephemeral nodes are old. A server
-// that is behind what a client has seen refuses the client. When the leader restarts, or a majority
-// is down, all connections end and another leader is elected.
+// Script.Servers is the number of servers of the ensemble, 1 by default. With several servers, the
+// seed decides to which one a client connects. After a lost connection it connects to the next one.
+// Writes are applied by the leader. Another server applies them some milliseconds later, or up to
+// 0.64 s if the seed makes it slow, and until then its reads, watches and ephemeral nodes are old.
+// A server refuses a client that has seen a newer state than the server has. When the leader
+// restarts, or a majority is down, all connections end and another leader is elected.
 //
 // # A real server
 //

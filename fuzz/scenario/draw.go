@@ -23,7 +23,7 @@ func (p *Player) Agree(label string, n int) int {
 	return agreed(p.seed, label, n)
 }
 
-// OfRun is Agree for what holds in the whole run: it may be asked again.
+// OfRun is Agree for a decision about the whole run. It may be called several times with one label.
 func (p *Player) OfRun(label string, n int) int { return agreed(p.seed, label, n) }
 
 func agreed(seed uint64, label string, n int) int {

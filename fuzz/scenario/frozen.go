@@ -15,7 +15,7 @@ import (
 
 // frozenVerdict is the verdict on a run in which virtual time could not pass. A goroutine that
 // spins is a violation. A goroutine that waits for a mutex, or for something outside of the run,
-// may be right in a real program, where time passes: then nothing is known.
+// may be right in a real program, where time passes: then the verdict is unknown.
 func frozenVerdict(r *trace.Result) linearizability.Verdict {
 	v := linearizability.Verdict{Property: frozenProperty, Status: linearizability.Violated,
 		Summary: "the run froze: code spins, so that no virtual time can pass"}
@@ -44,7 +44,7 @@ func remedy() string {
 	return "; zksim go test runs such code"
 }
 
-// onNetwork says where code under test uses the real network, "" if it does not.
+// onNetwork names the place at which code under test uses the real network; "" if it does not.
 func onNetwork(stacks string) string {
 	var told []string
 	for stack := range trace.Stacks(stacks) {
@@ -68,8 +68,8 @@ func onNetwork(stacks string) string {
 	return slices.Max(told) // one with a place, if there is one
 }
 
-// lockedUp says which mutex keeps virtual time from passing, "" if there is none: where a goroutine
-// waits for it, and where its holder waits.
+// lockedUp describes the mutex that keeps virtual time from passing: where a goroutine waits for
+// it, and where its holder waits. It is "" if there is none.
 func lockedUp(stacks string) string {
 	var told []string
 	for stack := range trace.Stacks(stacks) {
@@ -86,9 +86,9 @@ func lockedUp(stacks string) string {
 	return slices.Min(told) // the runtime lists them in no order
 }
 
-// holderOf says where the holder of the mutex is for which the goroutine of a stack waits. The
-// runtime does not know the holder: it is among the goroutines that rest in the code under test. Of
-// these only those count that work with the same object, if there are any.
+// holderOf describes the place of a mutex's holder, given the stack of a goroutine that waits for
+// the mutex. The runtime does not know the holder: it is one of the goroutines that rest in the
+// code under test. If some of these work with the same object, only they count.
 func holderOf(waiter, stacks string) string {
 	var places, near []string
 	for stack := range trace.Stacks(stacks) {
@@ -147,10 +147,10 @@ func mutexAt(f frame) string {
 	return unnamed
 }
 
-// frozenAt lists the goroutines of a frozen run that keep virtual time from passing. Of a goroutine
-// that spins it keeps the call that stays the same for as long as it spins. If a goroutine waits
-// for a mutex, the list also has the other goroutines in the code under test: the holder of the
-// mutex is among them.
+// frozenAt lists the goroutines of a frozen run that keep virtual time from passing. A goroutine
+// that spins is shown by the one call that stays the same for as long as it spins. If a goroutine
+// waits for a mutex, the list also has the other goroutines in the code under test: the holder of
+// the mutex is among them.
 func frozenAt(stacks string) string {
 	var culprits, others []string
 	blocked := false

@@ -58,8 +58,8 @@ func (h *Handle[T]) Now() T {
 }
 
 // end closes the object that is open at the end of a script, in half of the runs. In the other half
-// it stays open until the end of the World, so that the other clients see what Close would clean
-// up. Its watches are no orphans then.
+// it stays open until the end of the World, so that the other clients meet what Close would have
+// cleaned up. Its watches are no orphans then.
 func (h *Handle[T]) end(p *Player) {
 	c, ok := any(h.opened).(closer)
 	if !ok || p.ctx.Err() != nil {

@@ -62,8 +62,9 @@ func (p *Player) ops(r *trace.Result) []linearizability.Op {
 	return ops
 }
 
-// losses are the losses of holds that the player learned of up to the end. Goroutines that learn of
-// losses at the same time race for their lines, so the smaller token gets the earlier line.
+// losses are the losses of holds that the player learned of up to the end. The order of the lines
+// of goroutines that learn of losses at one time is chance, so the smaller token gets the earlier
+// line.
 func (p *Player) losses(r *trace.Result, end int64) []linearizability.Notice {
 	var losses []linearizability.Notice
 	for _, n := range p.asides.History(nil).Notices {
@@ -81,7 +82,7 @@ func (p *Player) losses(r *trace.Result, end int64) []linearizability.Notice {
 }
 
 // noticeKinds are the notices that the judge needs. A disconnected holder still holds, but it may
-// have no signal of loss, and a waiter may wait longer until the client is connected again.
+// lack a signal of loss. A waiter may wait longer until the client is connected again.
 var noticeKinds = map[trace.NoticeKind]linearizability.NoticeKind{
 	trace.Disconnected:   linearizability.Disconnected,
 	trace.Connected:      linearizability.Connected,
@@ -92,7 +93,7 @@ var noticeKinds = map[trace.NoticeKind]linearizability.NoticeKind{
 }
 
 // numbered turns the moments of an operation into lines of the trace. A call that returned only
-// when the World was torn down is pending: nothing of its return counts, since goroutines that end
+// when the World was torn down is pending. Its return does not count, since goroutines that end
 // together return in any order. A call that began then is left out.
 func numbered(r *trace.Result, op linearizability.Op) (linearizability.Op, bool) {
 	if trace.Moment(op.Call) == trace.AfterEnd {
@@ -178,8 +179,8 @@ func rest(r *trace.Result, h linearizability.History,
 	return out
 }
 
-// lostDelete is the step at which a fault kept a delete of a node that is there from the server, 0
-// without one.
+// lostDelete is the step at which a fault lost a delete of a node, so that the node still exists; 0
+// if none did.
 func lostDelete(r *trace.Result, n view.Node) int64 {
 	var lost int64
 	for _, s := range r.Strikes {
@@ -190,7 +191,8 @@ func lostDelete(r *trace.Result, n view.Node) int64 {
 	return lost
 }
 
-// ofDead reports whether a process that has died made a persistent node, which nobody else may know.
+// ofDead reports whether a process that has died made a persistent node: the other clients may not
+// know of it.
 func ofDead(r *trace.Result, n view.Node) bool {
 	return n.Owner == 0 && slices.ContainsFunc(r.Changes, func(c trace.Change) bool {
 		_, dead := died(r, c.Client)
@@ -208,16 +210,17 @@ func createdAt(r *trace.Result, n view.Node) int64 {
 	return 0
 }
 
-// exists reports whether a znode is left. A watch on one that is not was set by an exists, as the
-// recipes of the ZooKeeper guide do it when a predecessor has just gone; it cannot be taken back.
+// exists reports whether a znode is left. A watch on an absent znode was set by an exists request.
+// The recipes of the ZooKeeper guide set one when a predecessor has just gone, and cannot take it
+// back.
 func exists(r *trace.Result, path string) bool {
 	return slices.ContainsFunc(r.Nodes, func(n view.Node) bool { return n.Path == path })
 }
 
-// hopeless is how long all calls of a client may fail before the client counts as stuck.
+// hopeless is the time after which a client counts as stuck if all of its calls have failed.
 const hopeless = baseLimit / 2
 
-// cutShort says why the run was cut short, or returns "". A run was cut short if it ran out of
+// cutShort is the reason why the run was cut short, or "". A run was cut short if it ran out of
 // steps, or if the World ended while scripts were busy and some operation had succeeded not long
 // before.
 func cutShort(r *trace.Result, h linearizability.History, limit time.Duration) string {
@@ -238,8 +241,8 @@ func stillGetsOn(r *trace.Result, h linearizability.History, limit time.Duration
 	})
 }
 
-// failsForEver describes the calls of a goroutine that have all failed for a long time, up to the
-// end of the run: the goroutine does not wait, but it is stuck. Otherwise it returns "".
+// failsForEver describes the failures of a goroutine whose calls have all failed for a long time,
+// up to the end of the run: the goroutine does not wait, but it is stuck. Otherwise it returns "".
 func failsForEver(ops []linearizability.Op) string {
 	var first, last linearizability.Op
 	attempts := 0
@@ -306,8 +309,8 @@ func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
 	return waits
 }
 
-// polled is the znode that a call reads again and again, and how often it has done so: all requests
-// of its client since the last write of the call. A few reads are no polling.
+// polled is the znode that a call reads again and again, and the number of these reads: all
+// requests of its client since the last write of the call. A few reads are no polling.
 func polled(r *trace.Result, op linearizability.Op) (path string, times int) {
 	const few = 5
 	for _, q := range r.Requests {

@@ -30,7 +30,8 @@ type Invariant struct {
 }
 
 // Invariants is the Judge of a [Workload] without a model: each invariant must hold, and every call
-// must return once the faults have stopped. As in any workload, every script must end then.
+// must return once the faults have stopped. As in any workload, every script must end after the
+// faults.
 func Invariants(list ...Invariant) func(Evidence) (linearizability.Report, error) {
 	return func(e Evidence) (linearizability.Report, error) {
 		r := linearizability.Judge(e.History, e.Rest, linearizability.Anything{})

@@ -23,7 +23,8 @@ func TestLeaksOfARealWorldAreScripts(t *testing.T) {
 // has ended are.
 func TestConnectionsOfAScriptThatHangsAreNoLeaks(t *testing.T) {
 	const report = "blocked goroutines remain\n" +
-		"goroutine 7 [select, synctest bubble 1]:\nx/zk.(*Conn).connect(0x1)\n\t/src/conn.go:7 +0x1\n" +
+		"goroutine 7 [select, synctest bubble 1]:\nx/zk.(*Conn).connect(0x1)\n\t/src/conn.go:7 " +
+		"+0x1\n" +
 		"created by x/zk.Connect in goroutine 1\n\t/src/conn.go:8 +0x1"
 	const worker = "\n\ngoroutine 8 [select, synctest bubble 1]:\nmylock.work(0x1)\n" +
 		"\t/src/mylock.go:7 +0x1\ncreated by mylock.New in goroutine 1\n\t/src/mylock.go:8 +0x1"
@@ -31,7 +32,8 @@ func TestConnectionsOfAScriptThatHangsAreNoLeaks(t *testing.T) {
 		report string
 		ended  bool
 		want   int
-	}{{report, true, 1}, {report, false, 0}, {report + worker, true, 2}, {report + worker, false, 1}} {
+	}{{report, true, 1}, {report, false, 0}, {report + worker, true, 2},
+		{report + worker, false, 1}} {
 		if got := leaks(test.report, test.ended); len(got) != test.want {
 			t.Errorf("scripts ended: %v; want %d leaks, got %q", test.ended, test.want, got)
 		}

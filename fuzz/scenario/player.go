@@ -34,7 +34,7 @@ type Player struct {
 	calls    *linearizability.Recorder
 	asides   *linearizability.Recorder
 	seed     uint64
-	drawn    func(*Player, string, int) // is told of each draw, nil outside of tests
+	drawn    func(*Player, string, int) // called with each draw; nil outside of tests
 	careless bool                       // the script is
 	faults   int                        // of the run
 	signals  bool                       // the object under test has a signal for losses
@@ -68,11 +68,12 @@ type client interface {
 	Address() string
 	Sleep(ctx context.Context, d time.Duration) error
 	Now() time.Duration
-	// At is the value of Now when the clock shows t, equal for all clients of a world.
+	// At is the value of Now at the moment when the clock shows t. It is equal for all clients of a
+	// world.
 	At(t time.Time) time.Duration
 	Note(format string, args ...any) trace.Moment
 	NoteAside(format string, args ...any) trace.Moment
-	// Pace is how many seconds of the world's time pass in one second of the clock.
+	// Pace is the number of seconds of the world's time that pass in one second of the clock.
 	Pace() int
 }
 
@@ -128,11 +129,11 @@ func (p *Player) Index() int { return p.index }
 func (p *Player) Conn() *zk.Conn { return p.client.Conn() }
 
 // Connect makes one more connection of the client, with its own session. The channel has the
-// session's events, as that of zk.Connect.
+// session's events, like the channel of zk.Connect.
 func (p *Player) Connect() (*zk.Conn, <-chan zk.Event) { return p.client.Connect() }
 
-// NameSession lets session name the session of each result of the client from now on: for an object
-// with connections of its own. 0 is an unknown one.
+// NameSession is for an object that makes connections itself: from now on the function session
+// gives the session of each result of the client. 0 means that it is unknown.
 func (p *Player) NameSession(session func() int64) { p.session.Store(&session) }
 
 // Address is an address, host:port, for code that connects by itself. In a World it needs a program
@@ -192,8 +193,8 @@ func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context,
 	}
 }
 
-// expect notes when the context of the next call, or of the one that is under way, is done. It does
-// not if virtual time passes faster than that of the clock: a busy machine would make calls late.
+// expect notes the time at which the context of the next call, or of the present call, is done. It
+// notes nothing if virtual time passes faster than the clock: a busy machine would make calls late.
 func (p *Player) expect(deadline time.Duration) {
 	if p.client.Pace() == 1 && (p.deadline == 0 || deadline < p.deadline) {
 		p.deadline = deadline
@@ -203,7 +204,7 @@ func (p *Player) expect(deadline time.Duration) {
 // Goroutine is the number of the goroutine among those of its client, from 0.
 func (p *Player) Goroutine() int { return p.client.Number() }
 
-// Clock is the time that the clock shows after d of virtual time.
+// Clock is the time of the clock after d of virtual time.
 func (p *Player) Clock(d time.Duration) time.Time {
 	return time.Now().Add(d / time.Duration(p.client.Pace()))
 }

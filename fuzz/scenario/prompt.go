@@ -10,8 +10,8 @@ import (
 )
 
 // judgePromptness adds a verdict to a report if a call went on for too long after its context was
-// done. The time allowed is enough to take back what the call has begun, and to poll once more.
-// With faults it counts from the last notice to the client, and is longer than the faults.
+// done. The time allowed is enough to undo the begun work, and to poll once more. With faults it
+// counts from the last notice to the client, and is longer than the faults.
 func judgePromptness(r *linearizability.Report, h linearizability.History, plan []fault.Fault) {
 	limit := SessionTimeout
 	if len(plan) > 0 {
@@ -31,7 +31,7 @@ func judgePromptness(r *linearizability.Report, h linearizability.History, plan 
 }
 
 // lateness is how long a call went on after its context was done, and after the last notice to its
-// client. A release must do its work all the same, and is not late.
+// client. A release must complete in spite of its context, so it is never late.
 func lateness(h linearizability.History, op linearizability.Op) time.Duration {
 	releases := []string{ops.Close, ops.Release, ops.Unlock, ops.Resign, ops.Leave}
 	if op.Deadline == 0 || op.Return < 0 || slices.Contains(releases, op.Kind) {

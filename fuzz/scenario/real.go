@@ -15,8 +15,8 @@ import (
 
 // RunReal is Run against a real ZooKeeper: the same script, the same faults by a proxy, the same
 // judge. The scripts are played pace times faster than virtual time, 8 times if pace is 0: a
-// session of four seconds lasts half a second of the clock. The servers are a standalone one, or all
-// of one ensemble; their number takes the place of Script.Servers. They must have a tick of two
+// session of four seconds lasts half a second of the clock. The servers are a standalone one, or
+// all of one ensemble; their number takes the place of Script.Servers. They must have a tick of two
 // seconds divided by the pace, and look for empty containers every minute divided by the pace. No
 // other client may use them meanwhile, and they lose all their znodes.
 //

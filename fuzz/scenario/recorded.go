@@ -11,9 +11,9 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Recorded is the outcome of a history that was recorded elsewhere, for its story and its picture.
-// kind is the kind of the object, and source the name of the recording. No two events of the
-// history may have the same step. Its trace has one line for each step.
+// Recorded turns a history that was recorded elsewhere into an outcome, for its story and its
+// picture. kind is the kind of the object, and source the name of the recording. No two events of
+// the history may have the same step. Its trace has one line for each step.
 func Recorded(
 	kind, source string, h linearizability.History, r linearizability.Report,
 ) *Outcome {
@@ -132,7 +132,7 @@ func (t recordedTrace) addChange(e linearizability.ServerEvent) {
 	t.result.Changes = append(t.result.Changes, c)
 }
 
-// end fills the lines without an event, and puts the facts in order.
+// end fills the lines without an event, and sorts the facts.
 func (t recordedTrace) end() {
 	at := time.Duration(0)
 	for i := range t.lines {

@@ -31,7 +31,7 @@ func runawayVerdict(r *trace.Result) linearizability.Verdict {
 
 const (
 	longestTurn = 20  // requests
-	turnsShown  = 200 // how many requests at the end must repeat it
+	turnsShown  = 200 // number of requests at the end that must repeat it
 )
 
 // cycle describes the requests that a client repeats at the end of a run; "" if it repeats none.

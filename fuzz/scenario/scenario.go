@@ -30,7 +30,7 @@ type Scenario struct {
 
 	recorded []string                             // the clients, if it was recorded elsewhere
 	stackOf  trace.RequestPoint                   // a request to find the senders of
-	drawn    func(p *Player, label string, n int) // for tests: is told of each draw
+	drawn    func(p *Player, label string, n int) // for tests: called with each draw
 }
 
 // Outcome is the result of a run of a Scenario.
@@ -55,8 +55,8 @@ type Outcome struct {
 	// Optional has the optional methods of the object and whether they were called; see
 	// [Player.Optional].
 	Optional map[string]bool
-	// Shared says that an object is made for several goroutines of a client, as [Player.Shared]
-	// notes, and that the script can have them. A hunt then has some scenarios with two or three.
+	// Shared says that the object is made for several goroutines of a client (see [Player.Shared]),
+	// and that the script can have them. A hunt then has some scenarios with two or three.
 	Shared bool
 	// Hangs is the place of each script that hangs outside of every call, one line for each
 	// function; "" if there is none.
@@ -65,8 +65,8 @@ type Outcome struct {
 	maker func() string // see Maker; nil if the scenario was not played in a World
 }
 
-// Status is the worst status of the verdicts. A run that panicked is violated in any case, and one
-// that froze if code spins.
+// Status is the worst status of the verdicts. A run that panicked is always violated, and a run
+// that froze is violated if code spins.
 func (o *Outcome) Status() linearizability.Status { return o.first().Status }
 
 // Property names the violated property, "" if there is none. Besides the properties of package
@@ -95,7 +95,7 @@ func (o *Outcome) first() linearizability.Verdict {
 	return o.Report.First()
 }
 
-// broke is the verdict on a run that panicked or froze. No judge has one.
+// broke is the verdict on a run that panicked or froze: no judge sees such a run.
 func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 	switch {
 	case len(o.Result.Panics) > 0:
@@ -206,7 +206,7 @@ func signals(players []*Player) bool {
 	return slices.ContainsFunc(players, func(p *Player) bool { return p.signals })
 }
 
-// optional has the optional methods that players know of.
+// optional has the optional methods that players have noted.
 func optional(players []*Player) map[string]bool {
 	all := map[string]bool{}
 	for _, p := range players {
@@ -225,7 +225,7 @@ func violatedLiveness(steps []int64, format string, args ...any) linearizability
 }
 
 // reached lists the goals that players have reached. A goal that the workload does not declare is
-// an error: no test would miss it.
+// an error: a test would not notice that it is never reached.
 func reached(w Workload, players []*Player) ([]string, error) {
 	var goals []string
 	for _, p := range players {
@@ -292,7 +292,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 	return w, players
 }
 
-// settle is how long the World goes on after the scripts.
+// settle is the time for which the World goes on after the scripts.
 func (s Scenario) settle() time.Duration {
 	if slices.ContainsFunc(s.Plan, func(f fault.Fault) bool { return f.Kind == fault.Blackhole }) {
 		return settleBlackhole
@@ -300,7 +300,7 @@ func (s Scenario) settle() time.Duration {
 	return settle
 }
 
-// limit is how much virtual time the scripts get.
+// limit is the virtual time that the scripts get.
 func (s Scenario) limit() time.Duration {
 	limit := baseLimit + slowness(s.Seed)
 	if s.Workload.Length != nil {

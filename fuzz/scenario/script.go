@@ -36,10 +36,10 @@ func (p *Player) Attempt(n int, try func(attempt int) error) bool {
 	return false
 }
 
-// Hasty returns the context of an attempt: ctx or, at the first attempt, whose number is 0, for one
-// label in oneIn, a context that is done after least to least+spread of virtual time. So calls end
-// at any moment of their work. In a careless script one in three of these contexts is done from the
-// start. The labels of its draws begin with label.
+// Hasty returns the context of an attempt. For one label in oneIn, the context of the first
+// attempt, number 0, is done after least to least+spread of virtual time. So calls end at any
+// moment of their work. All other attempts get ctx. In a careless script one in three of these
+// contexts is done from the start. The labels of its draws begin with label.
 func (p *Player) Hasty(
 	ctx context.Context, attempt int, label string, oneIn int, least, spread time.Duration,
 ) (context.Context, context.CancelFunc) {
@@ -75,16 +75,16 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 	return p.Attempt(3+p.faults, func(int) error { return release(p.ctx) })
 }
 
-// LongHold is the time that [Player.Hold] adds to one hold in eight, so that it outlasts a session
-// that has lost its connection.
+// LongHold is added by [Player.Hold] to one hold in eight, so that the hold outlasts a session that
+// has lost its connection.
 const LongHold = 2 * SessionTimeout
 
-// minutes is how long a client holds or rests in some runs: longer than leases that recipes invent,
-// and longer than a server keeps an empty container.
+// minutes is the time for which a client holds or rests in some runs: longer than the leases of
+// home-made recipes, and longer than a server keeps an empty container.
 const minutes = 150 * time.Second
 
-// Rest waits some minutes before the second round, in one run of eight and with all other clients.
-// A process that comes after one that has died does not rest again.
+// Rest waits some minutes before the second round, in one run of eight, in which all clients do so.
+// The next process of a client that has died does not rest again.
 func (p *Player) Rest(round int) {
 	if round == 1 && !p.rested && p.OfRun(idleMinutes, 8) == 0 {
 		p.rested = true
@@ -95,7 +95,7 @@ func (p *Player) Rest(round int) {
 // The labels of two draws: all clients rest for minutes, and one client holds for minutes.
 const idleMinutes, heldMinutes = "rest", "hold of minutes"
 
-// slowness is how long clients rest and hold in a run.
+// slowness is the time for which clients rest and hold in a run.
 func slowness(seed uint64) (d time.Duration) {
 	for _, label := range []string{idleMinutes, heldMinutes} {
 		if agreed(seed, label, 8) == 0 {
@@ -105,9 +105,10 @@ func slowness(seed uint64) (d time.Duration) {
 	return d
 }
 
-// Hold waits for 5 to 45 ms while the client holds the object, in one of eight cases for LongHold
-// more. In one run of eight, one client holds it for minutes, once. Meanwhile it heeds lost, the
-// signal of loss; see [Player.Heed]. The labels of its draws begin with label.
+// Hold waits for 5 to 45 ms while the client holds the object, and in one of eight cases for
+// LongHold more. In one run of eight, one client holds the object for minutes, once. During the
+// wait Hold heeds lost, the signal of loss; see [Player.Heed]. The labels of its draws begin with
+// label.
 func (p *Player) Hold(label string, lost <-chan struct{}) {
 	defer p.Heed(0, lost)()
 	d := time.Duration(5+p.Choose(label+" time", 40)) * time.Millisecond
@@ -124,8 +125,8 @@ func (p *Player) Hold(label string, lost <-chan struct{}) {
 
 // Heed records that the client has lost its hold (LockLost of package linearizability) if lost, the
 // signal of loss, is closed before stop is called. The token of the hold is that of the last
-// successful call if token is 0. With a signal the judge takes a loss without one for a violation;
-// a nil lost means that the object has none.
+// successful call if token is 0. If the object has a signal, the judge takes a loss without a
+// signal for a violation; a nil lost means that the object has none.
 func (p *Player) Heed(token int64, lost <-chan struct{}) (stop func()) {
 	if lost == nil {
 		return func() {}
@@ -143,7 +144,7 @@ func (p *Player) listen(token int64, lost, stop <-chan struct{}) {
 	case <-stop:
 	}
 	select {
-	case <-stop: // whatever is said from here on is the release's own doing
+	case <-stop: // from here on the release itself causes the signal
 	default:
 		p.asides.Notice(p.client.Of(), linearizability.LockLost, token)
 	}

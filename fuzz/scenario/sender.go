@@ -10,8 +10,8 @@ import (
 )
 
 // Sender is the place in the code under test that sent the first request in which two outcomes of
-// one scenario differ, in one line; "" if it is not found. It runs the scenario once more: where
-// two runs differ, a third one may, too.
+// one scenario differ, in one line; "" if it is not found. It runs the scenario once more. That run
+// may differ from both.
 func (o *Outcome) Sender(other *Outcome) string {
 	request, ok := o.firstToDiffer(other)
 	if !ok {
@@ -27,7 +27,7 @@ func (o *Outcome) Sender(other *Outcome) string {
 }
 
 // sendersOf runs the scenario once more, and lists the places in the code under test that may have
-// sent a request: those of the goroutines that wait for a reply in a call of the client that counts.
+// sent a request: those of the goroutines that wait for the reply in a counted call of the client.
 func (s Scenario) sendersOf(request trace.RequestPoint, counts func(stack string) bool) []string {
 	s.stackOf = request
 	again, err := s.Run()

@@ -84,8 +84,8 @@ func (d *dataTexts) advance(step int64) []trace.Change {
 	return writes
 }
 
-// at is the data of a znode for a server that has applied all up to a transaction: a follower may
-// be behind.
+// at is the data of a znode on a server that has applied all transactions up to zxid: a follower
+// may be behind.
 func (d *dataTexts) at(path string, zxid int64) string {
 	versions := d.data[path]
 	for i := len(versions) - 1; i >= 0; i-- {
@@ -105,7 +105,7 @@ func zxidOf(line string) (zxid int64) {
 	return zxid
 }
 
-// behindPath inserts data behind the first path of the text that is this one.
+// behindPath inserts data behind the first occurrence of a path in the text.
 func behindPath(text, path, data string) string {
 	for from := 0; ; {
 		i := strings.Index(text[from:], " "+path)

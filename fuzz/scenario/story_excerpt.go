@@ -35,7 +35,8 @@ func (o *Outcome) excerpt() string {
 	return cutMiddle(lines)
 }
 
-// withLogs are the lines with those of a log, each behind the others of its instant.
+// withLogs merges the lines of a log into those of the trace, by time. At one instant the lines of
+// the trace come first.
 func withLogs(lines []excerptLine, logs []trace.LogLine) []excerptLine {
 	var all []excerptLine
 	for _, log := range logs {
@@ -68,7 +69,7 @@ type excerptLine struct {
 
 var stepNames = regexp.MustCompile(`\bsteps? (\d+)(?: (?:to|and) (\d+))?`)
 
-// NamedSteps are the steps that the summary of a verdict names, in its order. A step may be there
+// NamedSteps are the steps that the summary of a verdict names, in its order. A step may occur
 // several times.
 func NamedSteps(summary string) []int64 {
 	var steps []int64
@@ -143,7 +144,8 @@ var poll = regexp.MustCompile(`^-> #\d+ (exists|getData|getChildren2?) `)
 
 func isPoll(text string) bool { return poll.MatchString(text) }
 
-// cutMiddle is the text of the lines. Of many lines the middle is left out, but for named lines.
+// cutMiddle is the text of the lines. If there are too many, the lines in the middle are left out,
+// except named ones.
 func cutMiddle(lines []excerptLine) string {
 	const head, tail = 45, 15
 	long := len(lines) > head+tail+5

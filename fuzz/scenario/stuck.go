@@ -14,10 +14,10 @@ import (
 )
 
 // judgeScripts adds a verdict to a report for scripts that had not ended when the faults were over
-// and their time, limit, was up. The judge has a verdict on scripts with a call under way, if it
-// judges liveness at all; no judge sees a script that waits outside of every call. It returns the
-// places of the scripts with a new verdict. It adds none if liveness is violated already, for
-// instance by a client that fails for ever.
+// and their time, limit, was up. A script that is blocked in a recorded call is left to the judge,
+// if it judges liveness; no judge sees a script that waits outside of every call. judgeScripts
+// returns the places of the scripts with a new verdict. It adds none if liveness is violated
+// already, for instance by a client that fails for ever.
 func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Player,
 	limit time.Duration) (where string) {
 	liveness, judged := report.Verdict(linearizability.Liveness)

@@ -34,22 +34,22 @@ type Workload struct {
 	// Shared says that several goroutines may use the object at once, and that Play is made by
 	// [Shared]. Without it or Handles a Script of several goroutines is an error.
 	Shared bool
-	// Handles says that each of several goroutines of a client uses an object of its own, all on the
-	// client's connection, and that Play is made by [Apart]. Careless clients have one goroutine.
+	// Handles says that each of several goroutines of a client has its own object, on the client's
+	// connection, and that Play is made by [Apart]. Careless clients have one goroutine.
 	Handles bool
-	// Length is how long the turns of a script may take in virtual time, without faults. Nil means
+	// Length is the longest virtual time that the turns of a script take without faults. Nil means
 	// at most two minutes in all.
 	Length func(s Script) time.Duration
-	// Freeze is how much real time may pass without a step before a run ends as frozen; 0 means 20
-	// s. See sim.World.
+	// Freeze is the real time without a step after which a run ends as frozen; 0 means 20 s. See
+	// sim.World.
 	Freeze time.Duration
 	// Judge returns the verdicts on a run. It is called outside of the simulated world. An error
 	// means that there is no verdict, because workload and object do not fit.
 	Judge func(e Evidence) (linearizability.Report, error)
 	// Keeps says what the object may leave at rest.
 	Keeps Keeps
-	// Deaf says that calls may go on after their contexts are done, as those of zk.Lock, which has
-	// no contexts. Without it such a call violates liveness.
+	// Deaf says that calls may go on after their contexts are done, like those of zk.Lock, which
+	// has no contexts. Without it such a call violates liveness.
 	Deaf bool
 	// Flawed is the property that the implementation is known to violate, "" if there is none; see
 	// [Catalogue.Sound].
@@ -66,11 +66,11 @@ type Workload struct {
 // Concurrent reports whether clients with a script may have several goroutines.
 func (w Workload) Concurrent(s Script) bool { return w.Shared || w.Handles && !s.Careless }
 
-// Keeps says what an object may leave at rest because its process ends it, and not the object: that
-// is no orphan then.
+// Keeps lists the kinds of things that an object may leave at rest because only the end of its
+// process removes them. They are no orphans then.
 type Keeps struct{ Watches, Goroutines, Sessions bool }
 
-// without is the rest without what may be left.
+// without is the rest without the things that may be left.
 func (k Keeps) without(rest *linearizability.Leftovers) *linearizability.Leftovers {
 	if k.Watches {
 		rest.Watches = nil
@@ -102,7 +102,8 @@ type Evidence struct {
 	Rest *linearizability.Leftovers
 	// Plan holds the faults of the run.
 	Plan []fault.Fault
-	// Lag is how long a follower takes at most to apply a change without faults; 0 with one server.
+	// Lag is the longest time that a follower takes to apply a change without faults; 0 with one
+	// server.
 	Lag time.Duration
 	// Signals says that some hold had a signal of loss; see [Player.Heed].
 	Signals bool
@@ -115,22 +116,22 @@ type Evidence struct {
 // herds cannot be judged then.
 func (e Evidence) GaveUp() bool { return len(gaveUp(e.History)) > 0 }
 
-// Script says how many clients a workload has and how much each does.
+// Script is the size of a run: the number of clients, and the work of each.
 type Script struct {
 	// Clients is the number of clients, up to 26. They are called a, b, c, ...
 	Clients int
 	// Rounds is the number of turns of each client, up to 1000: lock and unlock, or offer and take.
 	Rounds int
-	// Goroutines is how many goroutines of each client play the rounds at the same time, with one
-	// object, up to 8. More than one need Shared or Handles of the workload. 0 means 1, and leaves a
-	// hunt free to have more in some scenarios; see [Outcome.Shared].
+	// Goroutines is the number of goroutines of each client that play the rounds at the same time,
+	// with one object, up to 8. More than one need Shared or Handles of the workload. 0 means 1,
+	// and permits a hunt to have more in some scenarios; see [Outcome.Shared].
 	Goroutines int
 	// Servers is the number of servers, up to 7; 0 means 1. With several of them followers answer
 	// reads from a tree that is somewhat old.
 	Servers int
-	// Careless clients close the object while they use it and go on with a new one, call with
-	// contexts that are done already, releases too, and try before they wait, if the object has
-	// such methods.
+	// Careless clients close the object while they use it, and go on with a new one. They call with
+	// contexts that are done already, also when they release. They try before they wait, if the
+	// object has such methods.
 	Careless bool
 }
 
@@ -178,7 +179,7 @@ func (s Script) String() string {
 // goroutines is the number of goroutines of each client, at least 1.
 func (s Script) goroutines() int { return max(s.Goroutines, 1) }
 
-// lag is how long a follower takes at most without faults.
+// lag is the longest time that a follower takes to apply a change without faults.
 func (s Script) lag() time.Duration {
 	if s.Servers > 1 {
 		return sim.MostLag
@@ -195,22 +196,22 @@ func (s Script) ClientNames() []string {
 	return names
 }
 
-// SessionTimeout is that of all clients: two ticks, the least that a server grants.
+// SessionTimeout is the session timeout of all clients: two ticks, the least that a server grants.
 const SessionTimeout = 4 * time.Second
 
 const (
 	tickTime = 2 * time.Second
-	// settle is how long a World goes on after the last script has ended. With a blackhole
-	// fault it is longer: a client that connects waits for its answer ten times as long as
-	// for another one, two thirds of a session's time.
+	// settle is the time for which a World goes on after the last script has ended. With a
+	// blackhole fault it is longer: a client waits ten times as long for the answer to a handshake
+	// as for other answers, which is ten times two thirds of the session timeout.
 	settle          = 3 * SessionTimeout
 	settleBlackhole = 8 * SessionTimeout
-	// retryPause is how long a client waits after an error before it tries again.
+	// retryPause is the time between an error and the next attempt of a client.
 	retryPause = 100 * time.Millisecond
-	// baseLimit is how long the scripts get, in virtual time, besides the
-	// length of their turns and of the faults.
+	// baseLimit is the virtual time that the scripts get besides the length of their turns and of
+	// the faults.
 	baseLimit = 2 * time.Minute
-	// overtime is how much longer clients get that look once in minutes, again and again.
+	// overtime is the additional time for clients that poll once in some minutes.
 	overtime = 4 * time.Minute
 )
 

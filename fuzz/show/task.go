@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// Task is what the command asks of the program of a test: to show the run of a scenario file.
+// Task is a request of the command to the program of a test: to show the run of a scenario file.
 type Task struct {
 	View     View
 	Scenario string // the absolute name of the file

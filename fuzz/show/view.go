@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/saved"
 )
 
-// View says what to show of a run, the story and the verdicts by default.
+// View selects the output about a run: by default the story and the verdicts.
 type View struct {
 	File   string // the name of the scenario file
 	Repeat string // the command that repeats the run, for a picture and JSON
@@ -23,7 +23,7 @@ type View struct {
 	HTML   string // the file of a picture besides, "" for none
 }
 
-// Show writes what a view wants of a run to out. A walk reads its commands from in.
+// Show writes the output that a view selects to out. A walk reads its commands from in.
 func (v View) Show(ctx context.Context, r *saved.Replay, in io.Reader, out io.Writer) error {
 	if last := int64(r.Outcome.Result.Trace.Len()); v.Until > last {
 		return fmt.Errorf("the trace has %d lines, there is no line %d", last, v.Until)

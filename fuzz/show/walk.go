@@ -62,7 +62,7 @@ func walk(ctx context.Context, o *scenario.Outcome, from int64, in io.Reader, ou
 	}
 }
 
-// Flush writes what a writer keeps until a line has ended.
+// Flush writes the line that is not complete yet.
 func Flush(out io.Writer) {
 	if f, ok := out.(interface{ Flush() error }); ok {
 		f.Flush() // the next write has the same error

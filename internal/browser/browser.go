@@ -1,5 +1,6 @@
-// Package browser drives a headless Chromium, for the tests of pages. The test is skipped where there
-// is none. A page that complains on its console, or asks for what it should not, makes a test fail.
+// Package browser drives a headless Chromium, for the tests of pages. The test is skipped where
+// there is none. A page that complains on its console, or asks for what it should not, makes a test
+// fail.
 package browser
 
 import (
@@ -139,7 +140,7 @@ func (b *Browser) read(from io.Reader) {
 	}
 }
 
-// note takes note of what the page does.
+// note records the events of the page.
 func (b *Browser) note(r reply) {
 	var p struct {
 		Request struct{ URL string }
@@ -278,7 +279,7 @@ func (b *Browser) Press(key string) {
 	b.settle()
 }
 
-// Click clicks the middle of what an expression gives: an element, or a point {x, y}.
+// Click clicks a place that an expression gives: the middle of an element, or a point {x, y}.
 func (b *Browser) Click(expression string) {
 	b.t.Helper()
 	var at struct{ X, Y float64 }

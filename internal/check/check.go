@@ -1,5 +1,6 @@
-// Package check is for tests only: the checks that most of them make. Each reports what it got and
-// what it wants. In loops and tables a check takes the case in addition: a format and its operands.
+// Package check is for tests only: the checks that most of them make. Each prints the value it got
+// and the value it expects. In loops and tables a check also takes the case: a format and its
+// operands.
 package check
 
 import (

@@ -1,4 +1,4 @@
-// Package inflight keeps on disk what a process is working on, so that something is known when the
+// Package inflight keeps notes of a process's work on disk, so that something is known when the
 // process ends in the middle of it: by a panic in a goroutine that nothing recovers, by a fatal
 // error of the runtime, or by os.Exit.
 //

@@ -146,7 +146,8 @@ func (o *operation) about(key string) (bool, error) {
 	case o.Return < o.Call:
 		return false, fmt.Errorf("field Return: %d, before Call: %d", o.Return, o.Call)
 	case key == "" && !own.isNil():
-		return false, fmt.Errorf("field Input.key: %s; choose one key, by --key: each key is an object",
+		return false, fmt.Errorf("field Input.key: %s; choose one key, by --key: each key is an "+
+			"object",
 			own.text())
 	}
 	if o.value, err = jsonValue(o.Input.Value); err != nil {

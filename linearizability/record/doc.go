@@ -32,8 +32,8 @@
 // one event. The number of a line, from 1, is the step of its event, so a verdict that speaks of
 // step 7 speaks of line 7. docs/histories.md has all fields.
 //
-// [Read] refuses what it does not know: another version, an unknown field, a value of another type,
-// a return without a call. An error names line and field. A line may have 1 MiB.
+// [Read] refuses everything that it does not know: another version, an unknown field, a value of
+// another type, a return without a call. An error names line and field. A line may have 1 MiB.
 //
 // # Cost
 //

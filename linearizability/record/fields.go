@@ -86,7 +86,7 @@ func (f *fields) optional(name string) *fields {
 	return f
 }
 
-// take reads a field into a value of JSON. kind is what is expected.
+// take reads a field into a value of JSON. kind describes the expected value.
 func (f *fields) take(name, kind string, into any) bool {
 	f.taken[name] = true
 	value, has := f.values[name]
@@ -197,7 +197,7 @@ func oneOf[T any](f *fields, name string, words []word[T]) (means T) {
 	return means
 }
 
-// unread is the first error, or one of a field that nobody has taken.
+// unread is the first error, or an error that names a field that was not taken.
 func (f *fields) unread() error {
 	if f.err != nil {
 		return f.err

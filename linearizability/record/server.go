@@ -103,8 +103,8 @@ func (p *placement) findClients() {
 	}
 }
 
-// findOffset finds what to add to the server's clock. The znode of a grant was created between its
-// call and its return.
+// findOffset finds the duration to add to the server's clock. The znode of a grant was created
+// between its call and its return.
 func (p *placement) findOffset(changes []Change) (time.Duration, error) {
 	least, most := time.Duration(-1<<62), time.Duration(1<<62)
 	for _, c := range changes {

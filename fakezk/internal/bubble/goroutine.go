@@ -167,8 +167,8 @@ func Goroutine() int64 {
 	return traced()
 }
 
-// goidKnows says that package goid, which reads the number from the runtime's memory, knows where it
-// is in this release of Go. A stack trace takes a hundred times as long.
+// goidKnows says that package goid, which reads the number from the runtime's memory, knows where
+// it is in this release of Go. A stack trace takes a hundred times as long.
 var goidKnows = func() bool {
 	agrees := make(chan bool)
 	go func() { agrees <- goid.Get() == traced() }()

@@ -25,7 +25,7 @@ func QuorumAt(servers int, back []time.Duration) time.Duration {
 	return slices.Sorted(slices.Values(back))[servers/2]
 }
 
-// An Ensemble is what a Network has to know of several servers.
+// An Ensemble is the part of several servers that a Network has to know.
 type Ensemble struct {
 	Servers int
 	Leader  func() int
@@ -51,8 +51,8 @@ func (n *Network) AwayUntil(server int, now time.Duration) time.Duration {
 // Rejoin lets a server reach the others at once, or forgets that it did not.
 func (n *Network) Rejoin(server int) { delete(n.cutOff, server) }
 
-// AloneUntil is the next time at which a server may reach a leader with a majority, from which it is
-// cut off; 0 if it reaches one.
+// AloneUntil is the next time at which a server may reach a leader with a majority, from which it
+// is cut off; 0 if it reaches one.
 func (n *Network) AloneUntil(server int, now time.Duration) (next time.Duration) {
 	if len(n.cutOff) == 0 {
 		return 0
@@ -83,8 +83,8 @@ func (n *Network) waitsFor(c *Conn, lane *Lane, m *Message, now time.Duration) t
 	return n.AloneUntil(c.Server, now)
 }
 
-// needsLeader reports whether a server cannot answer a message alone. Handshakes begin a session, or
-// ask the leader whether it lives.
+// needsLeader reports whether a server cannot answer a message alone. Handshakes begin a session,
+// or ask the leader whether it lives.
 func (m *Message) needsLeader() bool {
 	if m.Dials || m.hello {
 		return !m.Last

@@ -86,7 +86,8 @@ func send(actions []Action) (rest []Action) {
 }
 
 var doNames = map[Do]string{
-	Struck: "struck", Apply: "apply", Pause: "pause", Deliver: "deliver", Send: "send", Later: "later",
+	Struck: "struck", Apply: "apply", Pause: "pause", Deliver: "deliver", Send: "send",
+	Later: "later",
 	Sever: "sever", Hang: "hang",
 	Admit: "admit", End: "end", Reset: "reset", Forget: "forget", Unheard: "unheard",
 	Vanish: "vanish",

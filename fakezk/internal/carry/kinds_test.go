@@ -52,7 +52,8 @@ var kindTests = []struct{ line, want string }{
 	{"stall 3s event=1", "struck 1, later 1 at 4s"},
 	{"stall 3s at=1s", "struck"},
 	{"stall-mid-frame 3s request=1",
-		"struck 1, apply 1 damaged / send 1 event, send 1 re, send 1 ply at 4s, sever 1, send 1 closed"},
+		"struck 1, apply 1 damaged / send 1 event, send 1 re, send 1 ply at 4s, sever 1, send 1 " +
+			"closed"},
 	{"stall-mid-frame 3s event=1", "struck 1, deliver 1 ev, later 1 at 4s"},
 	{"delay 3s request=1", "struck 1, later 1 at 4s"},
 	{"delay 3s event=1", "struck 1, later 1 at 4s"},
@@ -70,14 +71,17 @@ var kindTests = []struct{ line, want string }{
 	{"late-reap 3s request=1", "struck 1 taken, expire 1 late 3s"},
 	{"late-reap 3s at=1s", "expire of client 0 late 3s"},
 	{"restart 3s request=1",
-		"struck 1 taken, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset"},
+		"struck 1 taken, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, " +
+			"send 3 reset"},
 	{"restart 3s at=1s",
-		"restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
+		"restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, " +
+			"struck"},
 	{"crash request=1", "struck 1 taken, sever 1, sever 2, crash at 1s"},
 	{"crash at=1s", "sever 1, sever 2, sever 3, crash at 1s"},
 	{"respawn 3s request=1", "struck 1 taken, sever 1, sever 2, crash at 4s"},
 	{"respawn 3s at=1s", "sever 1, sever 2, sever 3, crash at 4s"},
-	{"lag 3s request=1", "struck 1, lag at 4s, apply 1 / send 1 event, send 1 reply, sever 1, send 1 closed"},
+	{"lag 3s request=1", "struck 1, lag at 4s, apply 1 / send 1 event, send 1 reply, sever 1, " +
+		"send 1 closed"},
 	{"lag 3s at=1s", "lag at 4s, struck"},
 	{"isolate 3s request=1", "struck 1, isolate at 4s, later 1 at 4s"},
 	{"isolate 3s at=1s", "isolate at 4s, struck"},

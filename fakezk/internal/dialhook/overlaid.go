@@ -70,7 +70,7 @@ func Own(n Net) (release func()) {
 	}
 }
 
-// errReleased is the error of a dial in a World, or after a test, by a goroutine of nobody.
+// errReleased is the error of a dial in a World, or after a test, by a goroutine without a client.
 var errReleased = errors.New("zksim: the goroutine that dials was started neither by a client of " +
 	"the World nor by a test that still runs")
 

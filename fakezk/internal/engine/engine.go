@@ -5,7 +5,7 @@
 //	e.Handle(id, frame, now) Reaction   a frame of the connection arrived
 //	e.Drop(id)                          the connection is gone
 //	e.Tick(now) Reaction                time passed; call it at e.NextDeadline()
-//	e.Follow(server, zxid, now)         a follower applies what the leader has
+//	e.Follow(server, zxid, now)         a follower applies the leader's transactions
 //
 // The engine owns sessions, connections, watches and identities. It expires sessions and
 // deletes containers and TTL nodes. The rules of the znode tree are in package state, the
@@ -60,8 +60,8 @@ type Config struct {
 	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// Servers is the number of servers of the ensemble; 0 means 1.
 	Servers int
-	// Skew is by how many milliseconds the clock of a server is fast, by which it dates transactions
-	// when it leads; nil means that all clocks agree.
+	// Skew is by how many milliseconds the clock of a server is fast, by which it dates
+	// transactions when it leads; nil means that all clocks agree.
 	Skew func(server int) int64
 	// OrderChildren sorts the names that getChildren returns; nil leaves them in the
 	// store's order. tree is that of the server that answers, changes the number of creations
@@ -86,8 +86,8 @@ type Config struct {
 	// a JAAS file lists them. Without users the server answers as one without SASL, and the ACL
 	// scheme sasl does not exist.
 	SASLUsers map[string]string
-	// Nonce returns what challenges of SASL contain; it is required with SASLUsers. In a server it
-	// is random.
+	// Nonce returns the nonce of a SASL challenge; it is required with SASLUsers. In a server it is
+	// random.
 	Nonce func() string
 	// Observe, unless nil, is called with every reaction before it is returned. frameBytes is the
 	// length of the handled frame, 0 without one. Observe must not call the engine.
@@ -178,7 +178,7 @@ func (c Config) state() state.Config {
 	}
 }
 
-// members is what /zookeeper/config holds in an ensemble, on one host and with the usual ports.
+// members is the data of /zookeeper/config in an ensemble, on one host and with the usual ports.
 func (c Config) members() string {
 	if c.Servers <= 1 {
 		return ""

@@ -62,8 +62,8 @@ func (e *Engine) Servers() int { return len(e.replicas) }
 // Leader is the number of the leader.
 func (e *Engine) Leader() int { return slices.Index(e.replicas, e.leader) }
 
-// Lagging lists the followers that are behind when a server lags: the server itself or, if it leads,
-// all others.
+// Lagging lists the followers that are behind when a server lags: the server itself or, if it
+// leads, all others.
 func (e *Engine) Lagging(server int) (followers []int) {
 	for i, r := range e.replicas {
 		if r != e.leader && (i == server || e.replicas[server] == e.leader) {
@@ -84,7 +84,7 @@ func (e *Engine) hears(r *replica) bool {
 
 // Elect makes another server the leader, which has all transactions: a majority has stored each of
 // them. All connections are closed, the expiry timers of the sessions restart, and the zxids of the
-// next epoch begin. Every server applies what it lacks before it serves again.
+// next epoch begin. Every server applies the missing transactions before it serves again.
 //
 // Source: Leader.startZkServer, LearnerHandler.
 func (e *Engine) Elect(server int, now time.Time) Reaction {

@@ -25,7 +25,7 @@ func (b *bench) followAll() {
 
 func exists(path string) proto.Request { return &proto.Exists{Path: path, Watch: true} }
 
-// TestAFollowerAnswersFromItsOwnTree until it applies what the leader has.
+// TestAFollowerAnswersFromItsOwnTree until it applies the leader's transactions.
 func TestAFollowerAnswersFromItsOwnTree(t *testing.T) {
 	b := newEnsemble(t)
 	writer, reader := b.connectTo(1, 0, 5*time.Second), b.connectTo(2, 0, 5*time.Second)

@@ -52,7 +52,8 @@ func (e *Engine) Sessions() []SessionView {
 	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
 		s := e.sessions[id]
 		views = append(views, SessionView{
-			ID: id, Timeout: msDuration(s.timeoutMs), Conn: s.conn.connID(), Server: e.serverOf(s.conn),
+			ID: id, Timeout: msDuration(s.timeoutMs), Conn: s.conn.connID(),
+			Server:    e.serverOf(s.conn),
 			ExpiresAt: time.UnixMilli(s.expiresAt), Ended: s.ended,
 		})
 	}
@@ -111,7 +112,8 @@ func (e *Engine) Conns() []ConnView {
 
 func (e *Engine) viewConn(c *conn) ConnView {
 	v := ConnView{
-		ID: c.id, Server: e.serverOf(c), IP: c.ip, Timeout: msDuration(sessionlessMs), Opened: time.UnixMilli(c.opened),
+		ID: c.id, Server: e.serverOf(c), IP: c.ip, Timeout: msDuration(sessionlessMs),
+		Opened:   time.UnixMilli(c.opened),
 		Received: c.stats.Received, Sent: c.stats.Sent, Queued: c.queued,
 		EverWatched: c.dataWatches != nil, LastOp: c.stats.last.abbreviation(),
 		LastCxid: c.stats.lastCxid, LastZxid: c.stats.lastZxid,

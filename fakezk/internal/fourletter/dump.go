@@ -97,7 +97,8 @@ func (s *Server) dumpQueue(b *strings.Builder, q expiryQueue) {
 func (s *Server) dumpEphemerals(b *strings.Builder, sessions []engine.SessionView) {
 	var owners []int64
 	for _, ses := range sessions {
-		if len(s.Engine.StoreOf(s.Number).Ephemerals(ses.ID)) > 0 || s.Traffic.EphemeralOwners[ses.ID] {
+		if len(s.Engine.StoreOf(s.Number).Ephemerals(ses.ID)) > 0 ||
+			s.Traffic.EphemeralOwners[ses.ID] {
 			owners = append(owners, ses.ID)
 		}
 	}

@@ -41,7 +41,8 @@ func TestWordsOfAnEnsemble(t *testing.T) {
 			ours.Engine.Elect((number+1)%3, start) // it says of the number that it follows
 		}
 		for _, word := range []string{"srvr", "mntr", "conf", "isro"} {
-			if diff := cmp.Diff(keys(r.word(word)), keys(fourletter.Answer(word, nil, ours))); diff != "" {
+			if diff := cmp.Diff(keys(r.word(word)),
+				keys(fourletter.Answer(word, nil, ours))); diff != "" {
 				t.Errorf("%s of server %d (- the real one, + ours):\n%s", word, number+1, diff)
 			}
 		}
@@ -60,7 +61,8 @@ func keys(answer string) []string {
 	var list []string
 	for line := range strings.Lines(answer) {
 		line = strings.TrimSuffix(line, "\n")
-		if !strings.HasPrefix(line, "zk_server_state") && !strings.HasPrefix(line, "zk_peer_state") &&
+		if !strings.HasPrefix(line, "zk_server_state") &&
+			!strings.HasPrefix(line, "zk_peer_state") &&
 			!strings.HasPrefix(line, "Mode: ") {
 			if i := strings.IndexAny(line, "\t=:"); i >= 0 {
 				line = line[:i]

@@ -111,7 +111,8 @@ func (s *Server) addPeerGauges(known map[string]string) {
 	for _, key := range []string{"min", "max", "last"} {
 		known[key+"_proposal_size"] = "-1"
 	}
-	for _, key := range []string{"synced_non_voting_followers", "synced_observers", "pending_syncs"} {
+	for _, key := range []string{"synced_non_voting_followers", "synced_observers",
+		"pending_syncs"} {
 		known[key] = "0"
 	}
 }

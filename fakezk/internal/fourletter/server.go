@@ -64,7 +64,7 @@ func (s *Server) packets() engine.Stats {
 	return frames
 }
 
-// mode is what the server is: standalone, leader or follower.
+// mode is the role of the server: standalone, leader or follower.
 func (s *Server) mode() string {
 	switch {
 	case s.Engine.Servers() == 1:

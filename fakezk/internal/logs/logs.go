@@ -1,4 +1,4 @@
-// Package logs takes what code in a World logs away from standard error: the lines of package log,
+// Package logs keeps the logs of code in a World off standard error: the lines of package log,
 // those of log/slog by its default handler, which go through package log, and those of a
 // go-zookeeper client with its default logger.
 //

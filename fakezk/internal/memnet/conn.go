@@ -51,9 +51,9 @@ func New(onWrite func([]byte), onClose func()) *Conn {
 // Deliver appends bytes for the reader. After Close or Fail it does nothing.
 func (c *Conn) Deliver(p []byte) { c.HandOver(bytes.Clone(p), 0) }
 
-// HandOver is Deliver of bytes that nobody else uses any more. They may come late: a read
-// deadline that the reader sets after it has read them counts from when they should have
-// come.
+// HandOver is like Deliver, but takes over the bytes: the caller must not use them any more. They
+// may come late: a read deadline that the reader sets after it has read them counts from when they
+// should have come.
 func (c *Conn) HandOver(p []byte, late time.Duration) {
 	c.mu.Lock()
 	if c.closed || c.inErr != nil {

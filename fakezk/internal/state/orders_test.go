@@ -167,7 +167,8 @@ func TestACrowdedBucketIsASet(t *testing.T) {
 				}
 				got, want := set.keys(), list
 				if kind == "concurrent" { // has another order
-					got, want = slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))
+					got, want = slices.Sorted(slices.Values(got)),
+						slices.Sorted(slices.Values(want))
 				}
 				if !slices.Equal(got, want) {
 					t.Fatalf("step %d: %q; want %q", step, got, want)

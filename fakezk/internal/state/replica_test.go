@@ -154,7 +154,8 @@ func checkTree(t *rapid.T, s *Store) {
 		owned -= ses.ephemerals.len()
 	}
 	if owned != 0 || containers != s.containers.len() || ttls != s.ttls.len() {
-		t.Fatalf("%d more ephemerals than listed, %d containers (%d listed), %d TTL nodes (%d listed)",
+		t.Fatalf("%d more ephemerals than listed, %d containers (%d listed), %d TTL nodes (%d "+
+			"listed)",
 			owned, containers, s.containers.len(), ttls, s.ttls.len())
 	}
 }

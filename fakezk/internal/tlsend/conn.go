@@ -1,10 +1,10 @@
 // Package tlsend is the server's side of a connection in memory on which the client may begin with
 // a TLS handshake, as on a port of a real ZooKeeper with client.portUnification.
 //
-// The server sees what the client has written inside of TLS, and writes plain bytes. A handshake
-// takes no virtual time. The server shows a certificate for the host that the client names, or has
-// dialed; the authority that has signed it is the same in each process. It asks for none of the
-// client.
+// The server reads the plain bytes that the client has sent through TLS, and writes plain bytes. A
+// handshake takes no virtual time. The server shows a certificate for the host that the client
+// names, or has dialed; the authority that has signed it is the same in each process. It asks for
+// none of the client.
 package tlsend
 
 import (
@@ -72,7 +72,7 @@ func (c *Conn) closed() {
 	c.onClose()
 }
 
-// serve passes on what the client writes inside of TLS.
+// serve passes on the plain bytes that the client sends through TLS.
 func (c *Conn) serve() {
 	var buffer [16 << 10]byte // the longest record
 	for {
@@ -152,7 +152,7 @@ func Accept(conn net.Conn, host string) (net.Conn, error) {
 	return tls.Server(again, configFor(host)), nil
 }
 
-// peeked is a connection whose first bytes were read before.
+// peeked is a connection with first bytes that were read before.
 type peeked struct {
 	net.Conn
 	first []byte

@@ -52,7 +52,8 @@ var goldenFrames = []struct {
 			Code: proto.OpCreateTTL, Path: "/a", Flags: proto.FlagTTL, TTL: 256,
 			ACL: []proto.ACL{{Perms: 31, Scheme: "ip", ID: "x"}},
 		}),
-		"00000031 00000001 00000015 00000002 2f61 ffffffff 00000001 0000001f 00000002 6970 00000001 78" +
+		"00000031 00000001 00000015 00000002 2f61 ffffffff 00000001 0000001f 00000002 6970 " +
+			"00000001 78" +
 			" 00000005 0000000000000100",
 	},
 	{
@@ -75,7 +76,8 @@ var goldenFrames = []struct {
 		AppendRequest(
 			nil, 2, &proto.Multi{Ops: []proto.Request{&proto.Check{Path: "/a", Version: -1}}},
 		),
-		"00000024 00000002 0000000e 0000000d 00 ffffffff 00000002 2f61 ffffffff ffffffff 01 ffffffff",
+		"00000024 00000002 0000000e 0000000d 00 ffffffff 00000002 2f61 ffffffff ffffffff 01 " +
+			"ffffffff",
 	},
 	{
 		"error reply",

@@ -39,7 +39,7 @@ func Keep(conn *zk.Conn, xid int32) (k *Kept, ok bool) {
 	return k, true
 }
 
-// Release hands over what has come, and lets the rest pass.
+// Release hands over the kept bytes, and lets later ones pass.
 func (k *Kept) Release() {
 	k.lock.Lock()
 	defer k.lock.Unlock()
@@ -57,7 +57,8 @@ func (k *Kept) Release() {
 func field(of reflect.Value, name string) reflect.Value {
 	f := of.FieldByName(name)
 	if !f.IsValid() {
-		panic(fmt.Sprintf("fakezk: the go-zookeeper client's %s has no field %s: zksim needs v1.0.4",
+		panic(fmt.Sprintf("fakezk: the go-zookeeper client's %s has no field %s: zksim needs "+
+			"v1.0.4",
 			of.Type(), name))
 	}
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
