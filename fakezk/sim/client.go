@@ -178,8 +178,8 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 	return m
 }
 
-// notice records a session event of the client's library. Code that has dialed and does not use the
-// connections of Connect does not heed it.
+// notice records a session event of the client's library. It is not recorded if the client's own
+// code has dialed and does not use the connections of Connect.
 func (c *Client) notice(ev zk.Event) {
 	kind, ok := zkclient.NoticeOf(ev)
 	if !ok || c.sim.closing.Load() || c.dead.Load() || c.dialed.Load() && !c.asked.Load() {
@@ -189,9 +189,9 @@ func (c *Client) notice(ev zk.Event) {
 	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.elapsed()})
 }
 
-// worldHosts offers the World's servers in turn, from one drawn by the seed. The client does not
-// learn from it that it has dialed them all, as the World pauses in its place (noserver.go), but at
-// the end, as only then it can close.
+// worldHosts offers the World's servers in turn, from one drawn by the seed. It tells the client
+// only at the end that all are dialed, so that the client can close. Before that the World pauses
+// in place of the client (noserver.go).
 type worldHosts struct {
 	sim  *simulation
 	next int

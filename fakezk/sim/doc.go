@@ -50,7 +50,7 @@
 //
 // A client that sends 10,000 requests without a pause and without a line of a script, a script that
 // writes 10,000 lines at one instant, and 5,000 goroutines end a run: Result.Runaway. Goroutines
-// without number that begin at one instant, so that nothing can end the run, end the process.
+// that begin without end at one instant leave no moment to end the run: they end the process.
 //
 // # Several goroutines of one client
 //

@@ -51,7 +51,7 @@ type World struct {
 	// Servers is the number of servers of the ensemble, at most [MaxServers]; 0 means 1. The first
 	// one is the leader. A follower applies a change some milliseconds after the leader, or up to
 	// 0.64 s if the seed makes it slow. Clients dial the servers in turn. The clocks of the servers
-	// are up to two seconds fast or slow, by the seed, which Ctime and Mtime show: they may fall
+	// are up to two seconds fast or slow, by the seed. Ctime and Mtime show this: they may fall
 	// from one leader to the next.
 	Servers int
 	// Nodes exist from the beginning: path to data.

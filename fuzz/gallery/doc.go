@@ -16,12 +16,11 @@
 //		l.confirm = nothing // wrong: the node may be another session's
 //	}),
 //
-// The bugs of most exhibits are published: a report tells of them, published code has
-// them, or a text teaches them, as Source and Link say. The recipes are written anew, with
-// the least that shows the bug. Exhibits of source Ours have a story, too, but nothing
-// that can be read today tells of them. Planted ones were made to test the harness. The
-// Script of a bug that needs an ensemble has its number of servers. [Absent] lists
-// published bugs that cannot be shown, and why.
+// The bugs of most exhibits are published: a report tells of them, published code has them, or a
+// text teaches them, as Source and Link say. The recipes are written anew, with the least that
+// shows the bug. Exhibits of source Ours have a story, too, but no source that can be read today.
+// Planted ones were made to test the harness. The Script of a bug that needs an ensemble has its
+// number of servers. [Absent] lists published bugs that cannot be shown, and why.
 //
 // # Another exhibit
 //
@@ -29,9 +28,9 @@
 //
 //	go test ./fuzz/gallery -run 'Hunt/the-slug' -full -update
 //
-// hunts it and writes its smallest scenario and its story to testdata, and in how many
-// scenarios it was found. Read the story: a recipe that is wrong in two ways is found for
-// the simpler one. A planted exhibit needs a title, a property and the wrong recipe only.
+// hunts it and writes its smallest scenario, its story, and the number of scenarios until it was
+// found to testdata. Read the story: a recipe that is wrong in two ways is found for the simpler
+// one. A planted exhibit needs a title, a property and the wrong recipe only.
 //
 // # Tests
 //

@@ -64,7 +64,7 @@ type Client struct {
 // State returns the state of the connection.
 func (c *Conn) State() State { return c.state }
 
-// Idle reports whether a message that comes now passes at once, but for a fault that selects it.
+// Idle reports whether a message that comes now passes at once, unless a fault selects it.
 func (c *Conn) Idle(now time.Duration) bool {
 	return c.state == Open && !c.Up.Busy(now) && !c.Down.Busy(now)
 }
@@ -79,8 +79,8 @@ func (c *Conn) vanishes() bool {
 	return c.state == Blackholed || c.state == BlackholedGone || c.state == Lost
 }
 
-// Ignores reports whether a message that the client sends now means nothing: it
-// vanishes, or comes behind the end of the connection or a message that is the Last.
+// Ignores reports whether a message that the client sends now has no effect: it vanishes, or comes
+// behind the end of the connection or behind a message that is the Last.
 func (c *Conn) Ignores() bool {
 	last := c.Up.Last()
 	return c.vanishes() || last != nil && (last.End != nil || last.Last)

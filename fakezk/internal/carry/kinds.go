@@ -100,7 +100,8 @@ type strike struct {
 }
 
 // Strike lets a fault act that is bound to a time: on a client, or on all clients if 0. If there is
-// nothing to act on, the fault has not fired. An Expire has when the driver says so with Fired.
+// nothing to act on, the fault has not fired. An Expire has fired when the driver says so with
+// Fired.
 func (n *Network) Strike(f *Armed, client int64, now time.Duration) []Action {
 	r, _ := ruleOf(f.Kind)
 	if n.healed || r.time == nil {
@@ -117,7 +118,7 @@ func (n *Network) Strike(f *Armed, client int64, now time.Duration) []Action {
 // Fired says that a fault has acted on something.
 func (n *Network) Fired(f *Armed) []Action { return n.fire(nil, Action{Fault: f}) }
 
-// deliver hands a message on, or lets the first of its faults act instead.
+// deliver passes a message on, or lets the first of its faults act instead.
 func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []Action {
 	do := Deliver
 	if lane == &c.Up {
@@ -307,7 +308,7 @@ func (s *strike) onServer(do Do, server int) {
 	s.add(Action{Do: do, Server: server, Fault: s.fault, At: s.until()})
 }
 
-// failover takes the leader down, which the driver knows.
+// failover takes the leader down; the driver knows which server that is.
 func failover(s *strike) {
 	s.hit = true
 	s.add(Action{Do: Failover, Fault: s.fault, At: s.until()})

@@ -89,7 +89,7 @@ func (a *Lane) Last() *Message {
 	return a.messages[len(a.messages)-1]
 }
 
-// heldUntil is when faults hold nothing in the lane any more.
+// heldUntil is the time from which faults hold nothing in the lane any more.
 func (a *Lane) heldUntil() time.Duration {
 	until := a.until
 	for _, m := range a.messages {
@@ -125,7 +125,7 @@ func (a *Lane) hold(until time.Duration) { a.until = max(a.until, until) }
 
 func (a *Lane) empty() { a.messages, a.size = nil, 0 }
 
-// release lets everything go at once.
+// release makes every message deliverable at once.
 func (a *Lane) release() {
 	a.until = 0
 	for _, m := range a.messages {

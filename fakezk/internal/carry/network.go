@@ -25,7 +25,7 @@ type Network struct {
 	ensemble Ensemble
 }
 
-// Armed is a fault that is armed, and how far it has come.
+// Armed is a fault that is armed, and its progress.
 type Armed struct {
 	fault.Fault
 	// Seen counts the coordinates that matched, up to the one it acted on.
@@ -71,8 +71,8 @@ func (n *Network) Missed() []fault.Fault {
 	return missed
 }
 
-// Waiting reports whether a request or an event may be some fault's turn, or a request may have to
-// wait for the leader.
+// Waiting reports whether a fault may act on a request or an event, or a request may have to wait
+// for the leader.
 func (n *Network) Waiting() bool { return len(n.waiting)+len(n.cutOff) > 0 && !n.healed }
 
 // Healed reports whether Heal was called.
@@ -143,7 +143,7 @@ func (n *Network) due(point fault.Coordinate) []*Armed {
 	return now
 }
 
-// turnHasCome says that no further coordinate matters.
+// turnHasCome reports whether the fault has reached its coordinate: no further one matters.
 func (f *Armed) turnHasCome() bool {
 	return f.Seen == f.Request+f.Event // one of them is zero
 }
