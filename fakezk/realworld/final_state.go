@@ -181,11 +181,11 @@ func (r *run) fromOutside(do func(*zk.Conn) error) error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.AddAuth("digest", []byte(SuperPassword)); err != nil {
-		return err
+	if err = conn.AddAuth("digest", []byte(SuperPassword)); err == nil {
+		_, err = conn.Sync("/") // the server may be a follower
 	}
-	if _, err := conn.Sync("/"); err != nil { // the server may be a follower
-		return err
+	if err != nil {
+		return fmt.Errorf("reach %s: %w", strings.Join(servers, ","), err)
 	}
 	return do(conn)
 }
