@@ -37,8 +37,9 @@ func livelock(t lockTable) (v Verdict, bad bool) {
 }
 
 // turningPoints are the steps at which something other than an attempt happened: grants, ends of
-// holds, calls that failed, and what clients learned of their connections and sessions. A lock that
-// fails, as one with used-up numbers does, has told its client.
+// holds, calls that failed, and what clients learned of their connections and sessions. A call of
+// lock that fails counts, because it informs its client, for instance that the sequence numbers are
+// used up.
 func turningPoints(t lockTable) []int64 {
 	var steps []int64
 	for _, h := range t.holds {
@@ -61,7 +62,7 @@ func isHeldAt(t lockTable, step int64) bool {
 	})
 }
 
-// makers says how many of the znodes each client made.
+// makers lists the clients with the number of znodes that each made.
 func makers(list []*znode) string {
 	made := map[string]int{}
 	var clients []string

@@ -38,7 +38,7 @@ func otherCallAtDelete(h *hold, history History) bool {
 	return false
 }
 
-// stolenVerdict says which client deleted the znode of a holder.
+// stolenVerdict names the client that deleted the znode of a holder.
 func stolenVerdict(h *hold, kind lockKind) Verdict {
 	holder, z := h.lock.Client, h.node
 	by := cmp.Or(z.remover, session(z.removerSession))

@@ -2,8 +2,8 @@ package linearizability
 
 import "time"
 
-// lingering is how long a znode may outlive the unlock of its hold: an object may delete it in the
-// background.
+// lingering is the longest time for which a znode may outlive the unlock of its hold: an object may
+// delete it in the background.
 const lingering = 5 * time.Second
 
 // keptByUnlock looks for an unlock that reported success although the znode of the hold lived on,

@@ -28,7 +28,7 @@ func newLockNodes(h History, log serverLog, kind lockKind, claims Lock) lockNode
 }
 
 // ownerOf returns the owner of a hold and the znode through which it is held, if they are known. If
-// no znode can be that one, phantom gives the reason: then the client holds nothing.
+// no znode fits, the client holds nothing, and phantom gives the reason.
 func (n lockNodes) ownerOf(h *hold) (owner model.Owner, z *znode, phantom string) {
 	owner = model.Owner{Client: h.lock.Client, Session: h.lock.Session}
 	if h.second {

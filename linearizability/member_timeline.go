@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// period is the time during which a value held.
+// period is the time during which an instance had a value.
 type period struct {
 	value            string
 	from, to         int64 // steps; to is the first one of the next value, or never

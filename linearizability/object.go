@@ -34,7 +34,7 @@ type Object[S comparable, O any] struct {
 	Path string
 	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
 	AllowedAtRest []string
-	// MayWait says which calls may still be pending at rest; nil means none.
+	// MayWait reports whether a call may still be pending at rest; nil means that none may.
 	MayWait func(Op) bool
 }
 

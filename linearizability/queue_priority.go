@@ -24,7 +24,8 @@ func cutPriority(input string) (element string, priority int64) {
 }
 
 // PriorityQueue claims to be a [Queue] from which the element with the smallest priority leaves
-// first, and of several the oldest. The Input of an offer is made by [Prioritized].
+// first. Among equal priorities the oldest leaves first. The Input of an offer is made by
+// [Prioritized].
 //
 // With the server's log, every removed element must be the first at that step. This includes
 // elements that were put back.

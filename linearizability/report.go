@@ -23,7 +23,7 @@ const (
 	Herd            = "herd"
 )
 
-// Status says whether a property holds.
+// Status is the answer to the question whether a property holds.
 type Status int
 
 // The statuses, from good to bad.
@@ -103,7 +103,7 @@ type Hold struct {
 	Session int64
 	Path    string // the znode of the holder, if known
 	// From is the step at which the call returned. Held is the step at which the hold ended at the
-	// server, and Believed that at which the client stopped believing in it. Both are after the
+	// server, and Believed the step at which the client stopped believing in it. Each is after the
 	// last step if that did not happen.
 	From, Held, Believed int64
 }
