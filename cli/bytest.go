@@ -42,7 +42,8 @@ func (a *app) showByTest(t saved.Test, v show.View, out io.Writer) error {
 		return err
 	}
 	if a.on != nil {
-		return fmt.Errorf("%s: only %s knows this code; to play it on the ensemble, run: %s", v.File,
+		return fmt.Errorf("%s: only %s knows this code; to play it on the ensemble, run: %s",
+			v.File,
 			t.Name, t.Command("-zksim.replay="+file, "-zksim.servers="+a.on.String()))
 	}
 	program, err := a.testProgram(t, filepath.Dir(file))

@@ -62,7 +62,8 @@ func (t target) scenario(workloads scenario.Catalogue, name string) (scenario.Sc
 func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
 	s := scenario.Scenario{
 		Workload: w, Script: scenario.Script{
-			Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines, Servers: t.Servers.Number,
+			Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines,
+			Servers:  t.Servers.Number,
 			Careless: t.Careless,
 		}, Seed: t.Seed,
 	}

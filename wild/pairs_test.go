@@ -13,9 +13,10 @@ import (
 	"github.com/zksim/zksim/internal/testrun"
 )
 
-// TestPairsOfRunsAreEqual plays scenarios of each library twice, with up to three faults at points of
-// a run without faults: 1,000 scenarios with -full. The traces must be equal. The clients of go-kit's
-// registry get no further, and would play on for minutes; they get less time, and 100 scenarios.
+// TestPairsOfRunsAreEqual plays scenarios of each library twice, with up to three faults at points
+// of a run without faults: 1,000 scenarios with -full. The traces must be equal. The clients of
+// go-kit's registry get no further, and would play on for minutes; they get less time, and 100
+// scenarios.
 func TestPairsOfRunsAreEqual(t *testing.T) {
 	if !sim.Overlaid {
 		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
@@ -31,7 +32,8 @@ func TestPairsOfRunsAreEqual(t *testing.T) {
 				pairs = testrun.Pick(2, 100)
 				w.Length = func(scenario.Script) time.Duration { return -110 * time.Second }
 			}
-			s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
+			s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1},
+				Seed: 1}
 			points := hunt.FaultPoints(play(t, s))
 			differing := 0
 			for seed := range uint64(pairs) {

@@ -15,8 +15,8 @@ import (
 // attackCommand measures what one hostile client costs the others.
 //
 // Each attack is sent to a new server, while another client pings without a pause. "took" is the
-// time to the last reply, or to the end of the attacker's connection. "longest ping" is how long the
-// other client waited. The memory is the highest resident memory that was seen.
+// time to the last reply, or to the end of the attacker's connection. "longest ping" is how long
+// the other client waited. The memory is the highest resident memory that was seen.
 type attackCommand struct {
 	Servers []string `default:"ours,real" help:"Servers to attack."`
 	outputFlags

@@ -31,7 +31,8 @@ func TestJobIsOneOfKubernetes(t *testing.T) {
 		j.Spec.CompletionMode == nil || *j.Spec.CompletionMode != batchv1.IndexedCompletion {
 		t.Errorf("no indexed Job: %+v", j)
 	}
-	if shards := strconv.Itoa(int(*j.Spec.Completions)); !strings.Contains(args(j), "/"+shards+" ") {
+	if shards := strconv.Itoa(int(*j.Spec.Completions)); !strings.Contains(args(j),
+		"/"+shards+" ") {
 		t.Errorf("%s completions, and another number of shards: %s", shards, args(j))
 	}
 	wrong := bytes.Replace(manifest, []byte("backoffLimitPerIndex"), []byte("backoffPerIndex"), 1)
@@ -45,7 +46,8 @@ func TestWorkflowIsOneOfGitHub(t *testing.T) {
 	if found := lint(t, workflow); len(found) > 0 {
 		t.Errorf("%v", found)
 	}
-	if wrong := bytes.Replace(workflow, []byte("matrix.shard }}"), []byte("matrix.part }}"), 1); len(
+	if wrong := bytes.Replace(workflow, []byte("matrix.shard }}"), []byte("matrix.part }}"),
+		1); len(
 		lint(t, wrong)) == 0 {
 		t.Error("a variable that the matrix does not have is no error")
 	}
@@ -64,8 +66,8 @@ func lint(t *testing.T, workflow []byte) []*actionlint.Error {
 	return found
 }
 
-// TestPodsSayWhatOneProcessSays plays the command of each pod, with fewer scenarios and the zksim of
-// this tree, and merges what they print.
+// TestPodsSayWhatOneProcessSays plays the command of each pod, with fewer scenarios and the zksim
+// of this tree, and merges what they print.
 func TestPodsSayWhatOneProcessSays(t *testing.T) {
 	j, err := job(read(t, "job.yaml"))
 	if err != nil {

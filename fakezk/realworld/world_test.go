@@ -216,7 +216,8 @@ func TestFaultsMeanTheSameToARealServer(t *testing.T) {
 				}
 				if surprises(virtual, genuine) {
 					t.Skip(
-						"connections time out or sessions expire by themselves: the machine is too busy",
+						"connections time out or sessions expire by themselves: the machine is " +
+							"too busy",
 					)
 				}
 				t.Errorf("%d times in a row\n-World +RealWorld\n%s", maxTries,

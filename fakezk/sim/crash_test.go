@@ -71,7 +71,11 @@ func TestANewProcessHasItsOwnSession(t *testing.T) {
 // TestACrashAtATimeMeansAllClients without a selector, and a process that has ended its script dies
 // for good.
 func TestACrashAtATimeMeansAllClients(t *testing.T) {
-	late := func(s *stage) { s.Conn(); _ = s.Sleep(s.ctx, 5*time.Second); s.create("/"+s.Name(), 0) }
+	late := func(s *stage) {
+		s.Conn()
+		_ = s.Sleep(s.ctx, 5*time.Second)
+		s.create("/"+s.Name(), 0)
+	}
 	p := perform(t, "respawn 1s at=2s", func(s *stage) { s.create("/soon", 0) }, late)
 	for _, client := range []string{"a", "b"} {
 		p.notice(t, client, trace.Died, 1)

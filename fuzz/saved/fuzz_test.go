@@ -11,7 +11,8 @@ import (
 // FuzzParseScenario: no bytes cause a panic, and an accepted file is written and read again as the
 // same.
 func FuzzParseScenario(f *testing.F) {
-	const good = "workload: lock\nimplementation: zk.Lock\nclients: 2\nrounds: 1\nseed: 1\nplan:\n" +
+	const good = "workload: lock\nimplementation: zk.Lock\nclients: 2\nrounds: 1\nseed: " +
+		"1\nplan:\n" +
 		"  - cut client=a request=1\nexpect: violated\nproperty: liveness\n"
 	f.Add([]byte(good))
 	f.Add([]byte(strings.Replace(good, "cut client=a", "cut client=z", 1)))

@@ -48,7 +48,8 @@ func launchEnsemble(servers int, opts Options) ([]*Server, error) {
 	for i := range servers {
 		go func() {
 			var err error
-			list[i], err = launchAt(context.Background(), ports[i], i+1, opts.of(i, ports[servers:]))
+			list[i], err = launchAt(context.Background(), ports[i], i+1,
+				opts.of(i, ports[servers:]))
 			ends <- err
 		}()
 	}

@@ -5,8 +5,10 @@ import "time"
 // An Action is something that the driver has to do. The actions of a list are
 // carried out in their order.
 type Action struct {
-	Do      Do
-	Conn    *Conn    // nil for a Crash, Lag, Isolate or Failover, and without a message for an Expire, Restart or Struck
+	Do Do
+	// Conn is nil for a Crash, Lag, Isolate or Failover, and for an Expire, Restart or Struck
+	// without a message.
+	Conn    *Conn
 	Message *Message // of Struck, Pause, Apply, Deliver and Send
 	// Fault is the fault that acts: of Struck, Pause, Expire, Restart, Crash, Lag, Isolate and
 	// Failover; of an Apply, the one that damages the reply, or nil.
