@@ -18,7 +18,8 @@
 // of a lane from the time of [Lane.First] on; one with latencies does it later.
 //
 // Each kind of fault is one case of the switch in kinds.go. A Conn has the number of the server at
-// its far end, which is 0 as long as there is one server.
+// its far end, which is 0 as long as there is one server. A driver with several servers tells the
+// Network of them by Serve: then it holds what a server that is cut off cannot answer alone.
 //
 // The driver does the rest: it applies requests, ends sessions, restarts servers, closes
 // connections, writes the trace, bounds the bytes held for a connection, and wakes up in time.
