@@ -19,8 +19,8 @@ type DelayQueuer interface {
 }
 
 // DelayQueue makes a workload of a delay queue. The clients do the same as those of [Queue], with
-// delays of up to three seconds, or none. The claims are those of a queue; Unordered means that
-// only delivery is judged.
+// delays of up to three seconds, or none; equal elements have equal due times. The claims are those
+// of a queue; Unordered means that only delivery is judged.
 func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workload {
 	claims := queueClaims(given)
 	return claims.workload("delay-queue", ofKindDelayQueue,
@@ -31,12 +31,17 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 					drawn := p.Choose(scenario.At("delay", round), 4000) - 1000
 					delay := max(0, time.Duration(drawn)*time.Millisecond)
 					due := p.Clock(delay).Truncate(time.Millisecond)
+					if mayRepeat(element) {
+						due = sameDue
+					}
 					return linearizability.Due(element, p.VirtualTime(due)),
 						func(ctx context.Context) error {
 							return h.Now().Offer(ctx, payloadOf(element), due)
 						}
 				}
-				queuePlayer{Player: p, queue: queue, put: put}.play(s)
+				queuePlayer{
+					Player: p, distinct: claims.Distinct, queue: queue, put: put,
+				}.play(s)
 			}))
 }
 

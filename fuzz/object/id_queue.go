@@ -40,7 +40,9 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 					return linearizability.Identified(element, id), offer
 				}
 				offered := func(round int) { discard(p, h.Now(), round) }
-				queuePlayer{Player: p, queue: queue, put: put, offered: offered}.play(s)
+				queuePlayer{
+					Player: p, distinct: true, queue: queue, put: put, offered: offered,
+				}.play(s)
 			}))
 }
 

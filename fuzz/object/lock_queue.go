@@ -72,7 +72,9 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 				}
 				return lp
 			}
-			queuePlayer{Player: p, queue: queue, put: put, done: lp.finish}.play(s)
+			queuePlayer{
+				Player: p, distinct: true, queue: queue, put: put, done: lp.finish,
+			}.play(s)
 		})
 	w.Length = func(s scenario.Script) time.Duration {
 		return time.Duration(2*s.Rounds) * (takePatience + scenario.LongHold + time.Second)

@@ -17,8 +17,8 @@ type PriorityQueuer interface {
 }
 
 // PriorityQueue makes a workload of a priority queue. The clients do the same as those of [Queue],
-// with three priorities. The claims are those of a queue; Unordered says that the queue ignores
-// priorities.
+// with three priorities; equal elements have equal ones. The claims are those of a queue; Unordered
+// says that the queue ignores priorities.
 func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario.Workload {
 	claims := queueClaims(given)
 	return claims.workload("priority-queue", ofKindPriorityQueue,
@@ -27,12 +27,17 @@ func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario
 				queue := func() taker { return h.Now() }
 				put := func(round int, element string) (string, offer) {
 					priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
+					if mayRepeat(element) {
+						priority = 0
+					}
 					return linearizability.Prioritized(element, int64(priority)),
 						func(ctx context.Context) error {
 							return h.Now().Offer(ctx, payloadOf(element), priority)
 						}
 				}
-				queuePlayer{Player: p, queue: queue, put: put}.play(s)
+				queuePlayer{
+					Player: p, distinct: claims.Distinct, queue: queue, put: put,
+				}.play(s)
 			}))
 }
 

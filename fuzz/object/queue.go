@@ -58,6 +58,8 @@ type QueueClaims struct {
 	// MayOvertake says that a take from a priority or delay queue may pass over an element that is
 	// offered while the take is under way.
 	MayOvertake bool
+	// Distinct says that the elements must differ, and that none may be empty.
+	Distinct bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes that may stay.
 	LeavesAtRest []string
 }
@@ -65,7 +67,7 @@ type QueueClaims struct {
 // Queue makes a workload of a queue. Each client calls open once. In each round it offers an
 // element and takes one, now and then after a peek, by a poll, or with a short context at first. Of
 // several clients the first only offers, two elements a round, and the second only takes, two a
-// round: so takers wait at an empty queue.
+// round: so takers wait at an empty queue. In some runs many elements are equal, or empty.
 func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
 	claims := queueClaims(given)
 	return claims.workload("queue", ofKindQueue,
@@ -77,7 +79,9 @@ func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
 						return h.Now().Offer(ctx, payloadOf(element))
 					}
 				}
-				queuePlayer{Player: p, queue: queue, put: put}.play(s)
+				queuePlayer{
+					Player: p, distinct: claims.Distinct, queue: queue, put: put,
+				}.play(s)
 			}))
 }
 
@@ -97,7 +101,7 @@ func queueClaims(given []QueueClaims) QueueClaims {
 func (c QueueClaims) workload(
 	name string, kind queueKind, play func(*scenario.Player, scenario.Script),
 ) scenario.Workload {
-	c.Element = nameIn(c.Element)
+	c.Element = elementIn(c.Element)
 	return scenario.Workload{
 		Name:   name,
 		About:  c.About,
@@ -110,10 +114,11 @@ func (c QueueClaims) workload(
 			if err := c.sees(e); err != nil {
 				return linearizability.Report{}, err
 			}
-			return linearizability.Judge(e.History, e.Rest, kind(linearizability.Queue{
+			h, allowed := c.explained(e.History)
+			return linearizability.Judge(h, e.Rest, kind(linearizability.Queue{
 				Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
 				MayDuplicate: c.MayDuplicate, Unordered: c.Unordered, MayOvertake: c.MayOvertake,
-				AllowedAtRest: c.LeavesAtRest, Patience: patience(e.Plan),
+				AllowedAtRest: allowed, Patience: patience(e.Plan),
 			})), nil
 		},
 	}
@@ -128,11 +133,14 @@ func (c QueueClaims) sees(e scenario.Evidence) error {
 	}
 	offered := map[string]bool{}
 	for _, op := range e.History.Ops {
-		if op.Kind == ops.Offer {
-			offered[elementOf(op.Input)] = true
+		if element := elementOf(op.Input); op.Kind == ops.Offer && element != noPayload {
+			offered[element] = true
 		}
 	}
-	dir, other := path.Clean(cmp.Or(c.Items, c.Path)), ""
+	if len(offered) == 0 {
+		return nil
+	}
+	dir, other := c.dir(), ""
 	for _, ev := range e.History.Server {
 		element, ok := c.Element(ev.Data)
 		switch {
@@ -169,7 +177,8 @@ type offer func(ctx context.Context) error
 // queuePlayer is a client of a queue of any kind.
 type queuePlayer struct {
 	*scenario.Player
-	queue func() taker // to be asked before each call
+	distinct bool         // no two elements are equal
+	queue    func() taker // to be asked before each call
 	// put returns the recorded input of an offer of the element, and the call that offers it.
 	put func(round int, element string) (input string, do offer)
 	// offered, unless it is nil, is called after an offer.
@@ -198,10 +207,10 @@ func (p queuePlayer) play(s scenario.Script) {
 	}
 }
 
-// offer appends one element that no other call offers. A failed offer is not repeated: the judge
-// finds out whether it took effect.
+// offer appends one element. A failed offer is not repeated: the judge finds out whether it took
+// effect.
 func (p queuePlayer) offer(round int) {
-	input, do := p.put(round, named(p.Player, fmt.Sprintf("%s%d", p.Name(), round+1)))
+	input, do := p.put(round, p.element(round))
 	c := p.Begin(ops.Offer, input)
 	if err := do(p.Context()); err != nil {
 		c.Unknown(linearizability.Result{}, err)
@@ -258,7 +267,7 @@ func (p queuePlayer) peek(round int) {
 		p.Pause(retryPause)
 		return
 	}
-	c.OK(linearizability.Result{Output: payloadName(string(data)), Empty: !ok})
+	c.OK(shown(data, ok))
 }
 
 // poll takes an element without waiting, in some rounds, if the queue has Poll. It reports whether
@@ -270,14 +279,31 @@ func (p queuePlayer) poll(round int) bool {
 	}
 	c := p.Begin(ops.Poll, "")
 	data, ok, err := q.Poll(p.Context())
-	result := linearizability.Result{Output: payloadName(string(data)), Empty: err == nil && !ok}
 	if err != nil {
-		c.Unknown(result, err)
+		c.Unknown(p.perhaps(data), err)
 		p.Pause(retryPause)
 		return false
 	}
-	c.OK(result)
+	c.OK(shown(data, ok))
 	return ok
+}
+
+// shown is the result of a call that returned an element, or found none.
+func shown(data []byte, ok bool) linearizability.Result {
+	if !ok {
+		return linearizability.Result{Empty: true}
+	}
+	return linearizability.Result{Output: elementName(string(data))}
+}
+
+// perhaps is the result of a call that returned an element with an error. No bytes are an empty
+// element, if there are such.
+func (p queuePlayer) perhaps(data []byte) linearizability.Result {
+	name := payloadName(string(data))
+	if p.offersEmpty() {
+		name = elementName(string(data))
+	}
+	return linearizability.Result{Output: name}
 }
 
 // take removes one element. After an error it tries again. In some rounds the first attempt has a
@@ -303,12 +329,12 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 	data, err := p.queue().Take(ctx)
 	switch {
 	case err == nil:
-		c.OK(linearizability.Result{Output: payloadName(string(data))})
+		c.OK(shown(data, true))
 		return true
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, recipes.ErrAmbiguous):
 		c.Failed(err)
 	default:
-		c.Unknown(linearizability.Result{Output: payloadName(string(data))}, err)
+		c.Unknown(p.perhaps(data), err)
 		p.Pause(retryPause)
 	}
 	return false

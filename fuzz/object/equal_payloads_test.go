@@ -1,0 +1,158 @@
+package object_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// dataQueue is a queue with three wrong steps, which only equal or empty elements show.
+type dataQueue struct {
+	*recipes.Queue
+	conn    recipes.Conn
+	dir     string
+	dedupes bool // an element that is in the queue is not offered again
+	byData  bool // a take deletes the last node that has the data it returns
+	noBytes bool // an empty element is none
+}
+
+func (q *dataQueue) Offer(ctx context.Context, data []byte) error {
+	if q.noBytes && len(data) == 0 {
+		return nil
+	}
+	if q.dedupes {
+		names, err := q.names()
+		if err != nil {
+			return err
+		}
+		if _, found, err := q.nodeOf(names, data); err != nil || found {
+			return err
+		}
+	}
+	return q.Queue.Offer(ctx, data)
+}
+
+func (q *dataQueue) Take(ctx context.Context) ([]byte, error) {
+	if !q.byData {
+		return q.Queue.Take(ctx)
+	}
+	return q.takeByData(ctx)
+}
+
+// takeByData takes the first element, and deletes the youngest node that is like it.
+func (q *dataQueue) takeByData(ctx context.Context) ([]byte, error) {
+	for ctx.Err() == nil {
+		names, err := q.names()
+		if err != nil {
+			return nil, err
+		}
+		if len(names) == 0 {
+			return nil, errors.New("nothing there")
+		}
+		data, _, err := q.conn.Get(q.dir + "/" + names[0])
+		if err != nil {
+			continue
+		}
+		slices.Reverse(names)
+		path, found, err := q.nodeOf(names, data)
+		if err != nil || !found {
+			continue
+		}
+		err = q.conn.Delete(path, -1)
+		if !errors.Is(err, zk.ErrNoNode) {
+			return data, err
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// names are those of the elements, in their order.
+func (q *dataQueue) names() ([]string, error) {
+	names, _, err := q.conn.Children(q.dir)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil
+	}
+	slices.SortFunc(names, func(a, b string) int { // by their numbers
+		return slices.Compare([]byte(a[len(a)-10:]), []byte(b[len(b)-10:]))
+	})
+	return names, err
+}
+
+// nodeOf is the first node with some data.
+func (q *dataQueue) nodeOf(names []string, data []byte) (path string, found bool, err error) {
+	for _, name := range names {
+		path := q.dir + "/" + name
+		has, _, err := q.conn.Get(path)
+		switch {
+		case err == nil && string(has) == string(data):
+			return path, true, nil
+		case err != nil && !errors.Is(err, zk.ErrNoNode):
+			return "", false, err
+		}
+	}
+	return "", false, nil
+}
+
+func dataQueues(wrong func(*dataQueue), distinct bool) scenario.Workload {
+	return object.Queue(func(env object.Env) object.Queuer {
+		q := &dataQueue{
+			Queue: recipes.NewQueue(env.InTurn(), env.Path), conn: env.InTurn(),
+			dir: env.Path + "/items",
+		}
+		wrong(q)
+		return struct{ object.Queuer }{q}
+	}, object.QueueClaims{
+		Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
+		Distinct: distinct,
+	})
+}
+
+// TestQueuesThatKnowElementsByTheirDataAreFound in runs without faults, and not if no two elements
+// are equal.
+func TestQueuesThatKnowElementsByTheirDataAreFound(t *testing.T) {
+	tests := []struct {
+		name     string
+		wrong    func(*dataQueue)
+		property string
+	}{
+		{"dedupes", func(q *dataQueue) { q.dedupes = true }, linearizability.Delivery},
+		{"deletes by data", func(q *dataQueue) { q.byData = true }, linearizability.Order},
+		{"drops empty", func(q *dataQueue) { q.noBytes = true }, linearizability.Delivery},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if v := firstViolation(t, dataQueues(tt.wrong, false), tt.property); v == "" {
+				t.Errorf("%s never violated", tt.property)
+			} else {
+				t.Log(v)
+			}
+			if v := firstViolation(t, dataQueues(tt.wrong, true), tt.property); v != "" {
+				t.Errorf("distinct elements: %s", v)
+			}
+		})
+	}
+}
+
+// firstViolation is the first violation of a property in 40 runs without faults.
+func firstViolation(t *testing.T, w scenario.Workload, property string) string {
+	t.Helper()
+	for seed := range uint64(40) {
+		o := fuzztest.Run(t, scenario.Scenario{
+			Workload: w, Script: scenario.DefaultScript, Seed: seed,
+		})
+		v, _ := o.Report.Verdict(property)
+		if v.Status == linearizability.Violated {
+			return v.Summary
+		}
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+package object
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+const (
+	// noPayload is the name of the payload without bytes. The name "" is that of no element.
+	noPayload = filler + "0"
+	// samePayload is the name of the payload that several offers have.
+	samePayload = "same"
+)
+
+// sameDue is the due time of elements with equal payloads, which have equal ranks: two seconds
+// after a World begins.
+var sameDue = time.Date(2000, 1, 1, 0, 0, 2, 0, time.UTC)
+
+// offersEmpty reports whether some elements of the run are empty.
+func (p queuePlayer) offersEmpty() bool { return !p.distinct && p.OfRun("equal payloads", 6) == 1 }
+
+// element draws the payload of an offer. In one run of six two offers of three have the same
+// payload, and in one of six each second offer has an empty one. In all others no two are equal.
+func (p queuePlayer) element(round int) string {
+	equal := !p.distinct && p.OfRun("equal payloads", 6) == 0
+	switch {
+	case equal && p.Choose(scenario.At("same payload", round), 3) > 0:
+		return named(p.Player, samePayload)
+	case p.offersEmpty() && p.Choose(scenario.At("no payload", round), 2) == 0:
+		return noPayload
+	}
+	return named(p.Player, fmt.Sprintf("%s%d", p.Name(), round+1))
+}
+
+// mayRepeat reports whether several offers may have the payload.
+func mayRepeat(element string) bool {
+	name, _, _ := strings.Cut(element, filler)
+	return name == "" || name == samePayload
+}
+
+// elementName is the name of the payload of an element.
+func elementName(payload string) string { return cmp.Or(payloadName(payload), noPayload) }
+
+// elementIn is nameIn for the elements of a queue.
+func elementIn(read func(string) (string, bool)) func(string) (string, bool) {
+	read = nameIn(read)
+	return func(data string) (string, bool) {
+		name, found := read(data)
+		return elementName(name), found
+	}
+}
+
+// explained is the history, and what may stay at rest. If not every empty znode in the directory of
+// the elements is explained by an offer, some are bookkeeping, or were put back, and nothing tells
+// which. Then the calls about empty elements are left out, and their znodes may stay.
+func (c QueueClaims) explained(h linearizability.History) (linearizability.History, []string) {
+	if c.explainsEmpty(h) {
+		return h, c.LeavesAtRest
+	}
+	isEmpty := func(op linearizability.Op) bool {
+		return op.Output == noPayload || op.Kind == ops.Offer && elementOf(op.Input) == noPayload
+	}
+	if !slices.ContainsFunc(h.Ops, isEmpty) {
+		return h, c.LeavesAtRest
+	}
+	h.Ops = slices.DeleteFunc(slices.Clone(h.Ops), isEmpty)
+	return h, append(slices.Clone(c.LeavesAtRest), path.Join(c.dir(), "*"))
+}
+
+// explainsEmpty reports whether each empty znode was made by another offer of an empty element.
+func (c QueueClaims) explainsEmpty(h linearizability.History) bool {
+	used := map[int]bool{}
+	for _, ev := range h.Server {
+		if ev.Kind != linearizability.NodeCreated || path.Dir(ev.Path) != c.dir() {
+			continue
+		}
+		if element, ok := c.Element(ev.Data); !ok || element != noPayload {
+			continue
+		}
+		maker := slices.IndexFunc(h.Ops, func(op linearizability.Op) bool {
+			return op.Kind == ops.Offer && elementOf(op.Input) == noPayload &&
+				op.Client == ev.Client && op.Outcome != linearizability.OpFailed &&
+				op.Call <= ev.Step && (op.Outcome != linearizability.OpOK || ev.Step <= op.Return)
+		})
+		if maker < 0 || used[maker] {
+			return false
+		}
+		used[maker] = true
+	}
+	return true
+}
+
+// dir is the directory of the elements.
+func (c QueueClaims) dir() string { return path.Clean(cmp.Or(c.Items, c.Path)) }
