@@ -126,16 +126,20 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 	lp := lockPlayer{p, h.Now}
 	for round := range p.Rounds(s.Rounds) {
 		p.Rest(round)
-		lp.turn(round)
+		if !lp.turn(round) {
+			return
+		}
 	}
 }
 
 // turn takes the lock, holds it and releases it. After an error it tries again until it succeeds or
-// the World ends.
-func (p lockPlayer) turn(round int) {
+// the World ends. Of the clients whose patience has ended some leave for good, so that no further
+// call can tidy up what the lock has left. It reports whether the client stays.
+func (p lockPlayer) turn(round int) (stays bool) {
+	leaves := false
 	own := lockOf(p.Player)
 	var lock Locker // the one that was tried last, which another may have replaced since
-	locked := p.Persist(func(attempt int) error {
+	ended := p.Persist(func(attempt int) error {
 		lock = p.lock()
 		label := scenario.At("lock", round)
 		if t, ok := lock.(TryLocker); ok && attempt == 0 {
@@ -144,18 +148,23 @@ func (p lockPlayer) turn(round int) {
 				return err
 			}
 		}
-		return p.Do(ops.Lock, own, func(ctx context.Context) (r linearizability.Result, err error) {
+		err := p.Do(ops.Lock, own, func(ctx context.Context) (r linearizability.Result, err error) {
 			ctx, cancel := p.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
 				100*time.Millisecond)
 			defer cancel()
 			if err = lock.Lock(ctx); err == nil {
 				r.Token = tokenOf(lock)
 			}
+			leaves = err != nil && err == ctx.Err() && p.Choose(label+" leaves", 3) == 0
 			return r, err
 		})
+		if leaves {
+			return nil
+		}
+		return err
 	})
-	if !locked {
-		return
+	if !ended || leaves {
+		return false
 	}
 	var lost <-chan struct{}
 	if l, ok := lock.(loser); ok {
@@ -168,6 +177,7 @@ func (p lockPlayer) turn(round int) {
 			return linearizability.Result{}, lock.Unlock(ctx)
 		})
 	})
+	return true
 }
 
 // useToken reads the token late in a hold, in every other round, as for a write to a resource that
