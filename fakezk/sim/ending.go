@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/inspect"
+)
+
+// over reports whether all scripts have ended.
+func (s *simulation) over() bool { return s.running == 0 }
+
+// playOvertime is the loop for scripts that are slow; see World.Overtime.
+func (s *simulation) playOvertime() {
+	const times, most = 20, 30
+	if s.world.Overtime == 0 || s.changesSince(s.now()-s.world.Overtime) > most || s.isAtIt() {
+		return
+	}
+	for range times {
+		begin := s.now()
+		s.loop(begin+s.world.Overtime, s.over)
+		if n := s.changesSince(begin); n == 0 || n > most || s.over() || s.out.OutOfSteps {
+			return
+		}
+	}
+}
+
+// isAtIt goes on for ten seconds, and reports whether the clients did more than to wait: then most
+// of their requests are pings, one or two a second.
+func (s *simulation) isAtIt() bool {
+	before := s.replies
+	s.loop(s.now()+10*time.Second, s.over)
+	return s.replies-before > 30*len(s.clients) || s.over() || s.out.OutOfSteps
+}
+
+// changesSince is the number of changes of the tree at a time or later.
+func (s *simulation) changesSince(begin time.Duration) int {
+	at, _ := slices.BinarySearch(s.changed, begin)
+	return len(s.changed) - at
+}
+
+// heal lets dials succeed again and deletes the nodes kept by late-reap. Messages held by a delay
+// or a stall arrive at their time.
+func (s *simulation) heal() {
+	s.react(s.engine.ReapEnded(s.clock()))
+	s.net.Heal()
+	clear(s.lagging)
+	for server := range s.world.servers() {
+		s.engine.CutOff(server, false)
+	}
+	s.followAll()
+}
+
+// noteAtRest notes the server's state before the end.
+func (s *simulation) noteAtRest() {
+	s.out.Nodes = inspect.Tree(s.engine)
+	s.out.Sessions = inspect.Sessions(s.engine)
+	s.out.Watches = inspect.Watches(s.engine)
+	s.out.Elapsed, s.out.Steps = s.now(), s.steps.Load()
+	s.out.Logs = s.allLogs()
+	s.journal.end()
+	s.keepAtRest()
+}
+
+// tearDown ends everything: connections cut, dials refused, clients closed, virtual time drained.
+func (s *simulation) tearDown(cancel func()) {
+	s.closing.Store(true)
+	cancel()
+	s.abandonRunaways()
+	s.resumeAll()
+	for _, c := range s.net.Conns() {
+		s.carryOut(c.Reset(syscall.ECONNRESET))
+	}
+	if !s.buried() {
+		s.bury()
+	}
+	s.closeGraves()
+	closed := make(chan struct{})
+	go s.closeClients(closed)
+	s.loop(s.now()+tearDownLimit, func() bool {
+		select {
+		case <-closed:
+			return s.running == 0
+		default:
+			return false
+		}
+	})
+	s.loop(s.now()+s.lastWords(), func() bool { return false })
+}
+
+// tearDownLimit is how much virtual time the clients get to close. The
+// go-zookeeper client needs up to three seconds for each connection.
+const tearDownLimit = time.Minute
+
+func (s *simulation) closeClients(closed chan<- struct{}) {
+	defer close(closed)
+	defer s.wakeUp()
+	for _, c := range s.clients {
+		if c.abandoned {
+			continue
+		}
+		c.mu.Lock()
+		conns := slices.Clone(c.conns)
+		c.mu.Unlock()
+		for _, conn := range conns {
+			conn.Close()
+		}
+	}
+}
