@@ -77,10 +77,13 @@ func (r *run) moveOut() error {
 
 // inside is a path of a client as the server knows it.
 func (r *run) inside(p string) string {
-	if r.root == "" || !strings.HasPrefix(p, "/") {
+	switch {
+	case r.root == "" || !strings.HasPrefix(p, "/"):
 		return p
+	case p == "/":
+		return r.root + treeNode
 	}
-	return strings.TrimSuffix(r.root+treeNode+p, "/")
+	return r.root + treeNode + p
 }
 
 // outside is a path of the server as the client knows it.
