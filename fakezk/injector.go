@@ -130,6 +130,9 @@ func (in *injector) strike(f *carry.Armed) {
 // clear disarms everything, releases held messages and ends the injector.
 func (in *injector) clear() {
 	in.net.Heal()
+	for server := range in.server.opts.Servers {
+		in.server.engine.CutOff(server, false)
+	}
 	in.carryOut(in.net.Release())
 	in.moveAll()
 	in.end()
@@ -142,9 +145,6 @@ func (in *injector) end() {
 	}
 	for _, l := range in.links {
 		l.conn = nil
-	}
-	for server := range in.server.opts.Servers {
-		in.server.engine.CutOff(server, false)
 	}
 	in.server.cleared += len(in.net.Armed())
 	in.server.inject = nil

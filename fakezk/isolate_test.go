@@ -96,3 +96,23 @@ func TestRestartEndsAnIsolation(t *testing.T) {
 		e.reads(2, "/a", "x")
 	})
 }
+
+// TestClearFaultsLetsTheLeaderHear what the fault has held: a session lives on by a write that the
+// leader did not hear of in time, but hears of now.
+func TestClearFaultsLetsTheLeaderHear(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		short, _ := e.ConnectAs(t, Client{Name: "short", Server: 2, Timeout: 4 * time.Second})
+		e.inject("isolate 1m server=2 at=1ns")
+		time.Sleep(time.Second)
+		e.mu.Lock()
+		session, ends := short.SessionID(), time.Until(e.engine.NextDeadline())
+		e.mu.Unlock()
+		time.AfterFunc(ends-20*time.Millisecond, e.ClearFaults)
+		time.Sleep(ends - 50*time.Millisecond)
+		_, err := short.Create("/a", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+		check.OK(t, err)
+		time.Sleep(time.Second)
+		check.Equal(t, short.SessionID(), session, "session")
+		e.reads(1, "/a", "")
+	})
+}
