@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/bench/internal/figure"
@@ -74,10 +76,7 @@ func (c *attackCommand) Run(a *app) error {
 			r.Rows = append(r.Rows, result.row())
 		}
 	}
-	for note := range missing {
-		r.Notes = append(r.Notes, note)
-	}
-	r.Notes = append(r.Notes, machine(measured))
+	r.Notes = append(slices.Sorted(maps.Keys(missing)), machine(measured))
 	r.Data = results
 	return c.print(a.out, r)
 }
@@ -101,42 +100,53 @@ func (k attack) on(s *server) (r attackResult, err error) {
 		return r, err
 	}
 	began := time.Now()
-	closed, err := attacker.pour(frames)
+	r.Ends, err = attacker.pour(frames)
 	r.Took = time.Since(began)
 	w.stop()
-	r.Longest, r.Memory, r.Ends = w.longest, w.memory, "answered"
-	switch {
-	case w.err != nil:
+	r.Longest, r.Memory = w.longest, w.memory
+	if w.err != nil {
 		r.Ends = "others lose the server"
-	case closed:
-		r.Ends = "connection closed"
 	}
 	return r, err
 }
 
-// pour writes frames without waiting, and reads as many replies, whatever they say.
-func (c *rawConn) pour(frames [][]byte) (closed bool, err error) {
+// pour writes frames without waiting, and reads as many replies. It returns how that ends.
+func (c *rawConn) pour(frames [][]byte) (ends string, err error) {
 	if err := c.SetDeadline(time.Now().Add(c.timeout)); err != nil {
-		return false, err
+		return "", err
 	}
 	go func() {
 		buffers := net.Buffers(frames)
 		_, _ = buffers.WriteTo(c) // the reader sees the end
 	}()
+	refused := 0
 	for range frames {
-		var length [4]byte
-		if _, err = io.ReadFull(c, length[:]); err == nil {
-			_, err = io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(length[:])))
-		}
-		var timeout net.Error
-		if errors.As(err, &timeout) && timeout.Timeout() {
-			return false, fmt.Errorf("no reply within %v: %w", c.timeout, err)
+		code, err := c.skipReply()
+		if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+			return "", fmt.Errorf("no reply within %v: %w", c.timeout, err)
 		}
 		if err != nil {
-			return true, nil
+			return "connection closed", nil
+		}
+		if code != 0 {
+			refused++
 		}
 	}
-	return false, nil
+	if refused > 0 {
+		return fmt.Sprintf("%d of %d refused", refused, len(frames)), nil
+	}
+	return "answered", nil
+}
+
+// skipReply reads a reply and returns the error code of its header.
+func (c *rawConn) skipReply() (code int32, err error) {
+	head := make([]byte, 4+headerBytes)
+	if _, err := io.ReadFull(c, head); err != nil {
+		return 0, err
+	}
+	length := int64(binary.BigEndian.Uint32(head))
+	_, err = io.CopyN(io.Discard, c, length-headerBytes)
+	return int32(binary.BigEndian.Uint32(head[4+12:])), err
 }
 
 // A watcher pings a server and looks at its memory until it is stopped.

@@ -37,14 +37,15 @@ func oneHash() [][]byte {
 	return [][]byte{sealed(appendMultiHeader(b, -1, true, -1))}
 }
 
+// longACLs lets everybody change the ACL again.
 func longACLs() [][]byte {
 	var frames [][]byte
 	for n := range int32(3) {
 		b := appendText(header(n+1, opSetACL), "/")
 		b = binary.BigEndian.AppendUint32(b, 20_000)
-		for i := range 20_000 {
-			b = binary.BigEndian.AppendUint32(b, 31)
-			b = appendText(appendText(b, "ip"), fmt.Sprintf("10.%d.%d.%d", n, i>>8, i&255))
+		b = appendEntry(b, "world", "anyone")
+		for i := range 19_999 {
+			b = appendEntry(b, "ip", fmt.Sprintf("10.%d.%d.%d", n, i>>8, i&255))
 		}
 		frames = append(frames, sealed(binary.BigEndian.AppendUint32(b, 0xffffffff))) // any version
 	}
@@ -102,8 +103,11 @@ func appendText(b []byte, text string) []byte { return appendBuffer(b, []byte(te
 // appendCreate writes a persistent node that is open to all.
 func appendCreate(b []byte, path string, data []byte) []byte {
 	b = appendBuffer(appendText(b, path), data)
-	b = binary.BigEndian.AppendUint32(b, 1)
-	b = binary.BigEndian.AppendUint32(b, 31)
-	b = appendText(appendText(b, "world"), "anyone")
+	b = appendEntry(binary.BigEndian.AppendUint32(b, 1), "world", "anyone")
 	return binary.BigEndian.AppendUint32(b, 0)
+}
+
+// appendEntry writes an entry of an ACL with all permissions.
+func appendEntry(b []byte, scheme, id string) []byte {
+	return appendText(appendText(binary.BigEndian.AppendUint32(b, 31), scheme), id)
 }
