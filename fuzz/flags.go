@@ -165,10 +165,12 @@ func reach() error {
 	if flagServers.On() != nil || flagServers.Simulated() == nil {
 		return nil
 	}
-	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt) // to the end of the process
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	if err := flagServers.Reach(ctx); err != nil {
+		stop()
 		return fmt.Errorf("%s: %w", setting("servers"), err)
 	}
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process
 	return nil
 }
 
