@@ -16,9 +16,8 @@ type door struct {
 }
 
 // Address is the address, host:port, for code of the client that connects by itself, to the first
-// server. It is opened
-// at the first call. A dial that a fault refuses, or lets hang, succeeds here, and is closed at
-// once, or after the time for which a dial would hang.
+// server. It is opened at the first call. A dial that a fault refuses, or lets hang, succeeds here,
+// and is closed at once, or after the time for which a dial would hang.
 func (c *Client) Address() string {
 	r := c.run
 	r.mu.Lock()

@@ -14,8 +14,8 @@ import (
 // answered, with the zxid of the answer, and the beginning and end of each session, from the zxids
 // of its nodes. Writes without an answer are counted in the Result.
 func (r *run) recorded() (list []proto.LogEntry) {
-	for _, s := range r.sessions {
-		for _, e := range []proto.LogEntry{s.began, s.ended} {
+	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
+		for _, e := range []proto.LogEntry{r.sessions[id].began, r.sessions[id].ended} {
 			if e.Zxid != 0 {
 				list = append(list, e)
 			}

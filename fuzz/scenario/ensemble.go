@@ -46,9 +46,6 @@ func Reach(ctx context.Context, addresses []string) (*Ensemble, error) {
 	return e, err
 }
 
-// Size is the number of servers.
-func (e *Ensemble) Size() int { return len(e.servers) }
-
 // String is the list of the addresses, with commas between.
 func (e *Ensemble) String() string {
 	var list []string
