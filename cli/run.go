@@ -19,13 +19,7 @@ type runCommand struct {
 // Run plays scenario files and compares the runs with their expectations. A file that cannot be
 // played does not keep it from the next ones.
 func (c *runCommand) Run(a *app) error {
-	if c.Servers.Number != 1 {
-		if err := c.Servers.Simulated(); err == nil {
-			return fmt.Errorf("--servers: %s; expected addresses: a file has the number of its "+
-				"simulated servers", c.Servers)
-		}
-	}
-	if err := a.reach(&c.Servers); err != nil {
+	if err := c.reach(a); err != nil {
 		return err
 	}
 	defer a.tests.close()
@@ -63,6 +57,15 @@ func (c *runCommand) Run(a *app) error {
 		}
 	}
 	return status
+}
+
+// reach reaches the addresses of the flag.
+func (c *runCommand) reach(a *app) error {
+	if c.Servers.Number != 1 && c.Servers.Simulated() == nil {
+		return fmt.Errorf("--servers: %s; expected addresses: a file has the number of its "+
+			"simulated servers", c.Servers)
+	}
+	return a.reach(&c.Servers)
 }
 
 // worse is the error that decides the exit status: a run that is not as expected, or else the first

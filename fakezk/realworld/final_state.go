@@ -65,7 +65,8 @@ func (r *run) leader(ctx context.Context) (leader int, zxid int64, err error) {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
-			return 0, 0, fmt.Errorf("no server leads: %w", errors.Join(ctx.Err(), err))
+			return 0, 0, fmt.Errorf("no server of %s leads: %w",
+				strings.Join(r.world.serverAddresses(), ","), errors.Join(ctx.Err(), err))
 		}
 	}
 }
@@ -171,10 +172,7 @@ func deleteAll(conn *zk.Conn, root string) error {
 
 // fromOutside does something on a connection past the proxy.
 func (r *run) fromOutside(do func(*zk.Conn) error) error {
-	var servers []string
-	for _, s := range r.world.Servers {
-		servers = append(servers, s.Address())
-	}
+	servers := r.world.serverAddresses()
 	conn, _, err := zk.Connect(servers, serverPatience,
 		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,14 +62,17 @@ func (r *run) moveIn() error {
 	})
 }
 
-// moveOut ends the sessions of a guest and deletes its nodes.
+// moveOut ends the sessions of a guest and deletes its nodes. If no server ends one of the sessions
+// the others end in time, by themselves: each try may take long.
 func (r *run) moveOut() error {
 	r.mu.Lock()
 	sessions := maps.Clone(r.sessions)
 	r.mu.Unlock()
 	var err error
-	for id, s := range sessions {
-		err = errors.Join(err, r.endSession(id, s.password))
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		if err = r.endSession(id, sessions[id].password); err != nil {
+			break
+		}
 	}
 	return errors.Join(err, r.fromOutside(func(conn *zk.Conn) error {
 		return deleteAll(conn, r.root)

@@ -143,6 +143,14 @@ func Refuse(kind fault.Kind, guest bool) error {
 	return nil
 }
 
+// serverAddresses are those of the servers themselves; run.addresses are those for clients.
+func (w World) serverAddresses() (list []string) {
+	for _, s := range w.Servers {
+		list = append(list, s.Address())
+	}
+	return list
+}
+
 // killing are the kinds that end a server.
 var killing = []fault.Kind{fault.Restart, fault.FailoverLose, fault.FailoverKeep}
 

@@ -1,7 +1,10 @@
 package realworld
 
 import (
+	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -35,4 +38,27 @@ func TestAGuestKeepsTheNamesOfItsClients(t *testing.T) {
 	sent, err := wire.DecodeRequest(proto.OpCreate, r.packetOf(q, frame)[4+8:])
 	check.OK(t, err)
 	check.Equal(t, proto.PathOf(sent), "/zksim-x/tree/q/", "path of a sequential node")
+}
+
+// TestAGuestGivesUpOnSessions: servers that do not answer are asked to end one of them.
+func TestAGuestGivesUpOnSessions(t *testing.T) {
+	t.Parallel()
+	r := &run{world: World{Servers: []Server{At("127.0.0.1:1")}, SessionTimeout: time.Second,
+		Pace: 1}, root: "/zksim-x", sessions: map[int64]*session{1: {}, 2: {}}}
+	err := r.moveOut()
+	if err == nil || strings.Count(err.Error(), "end session") != 1 ||
+		!strings.Contains(err.Error(), "reach 127.0.0.1:1: ") {
+		t.Error(err)
+	}
+}
+
+func TestNoLeaderIsToldWithTheServers(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := &run{world: World{Servers: []Server{At("127.0.0.1:1"), At("127.0.0.1:2")}}}
+	_, _, err := r.leader(ctx)
+	if err == nil || !strings.Contains(err.Error(), "no server of 127.0.0.1:1,127.0.0.1:2 leads") {
+		t.Error(err)
+	}
 }
