@@ -90,6 +90,28 @@ func (r *run) inside(p string) string {
 	return r.root + treeNode + p
 }
 
+// moveInside puts the root of the clients before each path of a request. The root itself is no
+// ordinary node: it cannot be deleted, and a sequential node below it may have no name.
+func (r *run) moveInside(req proto.Request) {
+	switch b := req.(type) {
+	case *proto.Multi:
+		for _, op := range b.Ops {
+			r.moveInside(op)
+		}
+		return
+	case *proto.Delete:
+		if b.Path == "/" {
+			return // the server refuses it
+		}
+	case *proto.Create:
+		if b.Path == "/" && b.Flags&zk.FlagSequence != 0 {
+			b.Path = r.inside(b.Path) + "/"
+			return
+		}
+	}
+	proto.MapPaths(req, r.inside)
+}
+
 // outside is a path of the server as the client knows it.
 func (r *run) outside(p string) string {
 	if rest, ok := strings.CutPrefix(p, r.root+treeNode); ok && r.root != "" {
@@ -102,7 +124,7 @@ func (r *run) outside(p string) string {
 func (r *run) packetOf(q *request, frame []byte) []byte {
 	if r.root != "" && q.Body != nil {
 		if req, err := wire.DecodeRequest(q.Header.Op, frame[8:]); err == nil {
-			proto.MapPaths(req, r.inside)
+			r.moveInside(req)
 			return wire.AppendRequest(nil, q.Header.Xid, req)
 		}
 	}

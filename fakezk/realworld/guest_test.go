@@ -2,6 +2,7 @@ package realworld_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
@@ -99,4 +100,37 @@ func TestProbeNamesTheServer(t *testing.T) {
 	pace, err := realworld.Probe(t.Context(), []realworld.Server{quick}, 4*time.Second)
 	check.OK(t, err)
 	check.Equal(t, pace, realPace, "pace")
+}
+
+// TestTheRootOfAGuest is like that of a server: it cannot be deleted, and names of sequential nodes
+// may be numbers only.
+func TestTheRootOfAGuest(t *testing.T) {
+	t.Parallel()
+	server := startReal(t)
+	script := func(told *[]string) func(context.Context, *realworld.Client) {
+		return func(_ context.Context, c *realworld.Client) {
+			tell := func(answer any, err error) {
+				*told = append(*told, fmt.Sprint(answer, " ", err))
+			}
+			acl := zk.WorldACL(zk.PermAll)
+			tell("", c.Conn().Delete("/", -1))
+			tell(c.Conn().Create("/", nil, 0, acl))
+			tell(c.Conn().Multi(&zk.DeleteRequest{Path: "/", Version: -1}))
+			tell(c.Conn().Create("/q", nil, 0, acl))
+			tell(c.Conn().Create("/q/", nil, zk.FlagSequence, acl))
+			name, err := c.Conn().Create("/", nil, zk.FlagSequence, acl)
+			tell(len(name), err) // a used server has a greater number
+		}
+	}
+	var guest, host []string
+	for _, run := range []struct {
+		at   realworld.Server
+		told *[]string
+	}{{realworld.At(server.Address()), &guest}, {server, &host}} {
+		_, err := realWorld(run.at, nil, script(run.told)).Run(t.Context())
+		check.OK(t, err)
+	}
+	if diff := cmp.Diff(host, guest); diff != "" || len(host) != 6 {
+		t.Errorf("-host +guest\n%s", diff)
+	}
 }
