@@ -2,6 +2,7 @@ package zksim_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -264,6 +265,30 @@ func TestArchitectureNamesThePackages(t *testing.T) {
 	slices.Sort(named)
 	if diff := cmp.Diff(existing, named); diff != "" {
 		t.Errorf("-existing +named in ARCHITECTURE.md\n%s", diff)
+	}
+}
+
+// TestArchitectureNamesTests: the tests that ARCHITECTURE.md names are there.
+func TestArchitectureNamesTests(t *testing.T) {
+	there := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		for _, match := range declared.FindAllStringSubmatch(readPage(t, name), -1) {
+			there[match[1]] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(Test[A-Z]\\w+)`")
+	for _, match := range named.FindAllStringSubmatch(readPage(t, "ARCHITECTURE.md"), -1) {
+		if !there[match[1]] {
+			t.Errorf("ARCHITECTURE.md names %s, which is no test", match[1])
+		}
 	}
 }
 
