@@ -58,9 +58,12 @@ type app struct {
 // workloads of the same kind. The exit status is 2 if a workload has no Name, no Play or no Judge,
 // or if another one has its Name and Impl.
 func Main(own ...scenario.Workload) {
-	// The client allocates megabytes for each connection; collecting them less
-	// often makes runs about twice as fast.
+	// The client allocates megabytes for each connection; collecting them less often makes runs
+	// about twice as fast. Runs of many requests are large, so garbage has a limit.
 	debug.SetGCPercent(400)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(2 << 30)
+	}
 	name, args := commandLine(os.Args)
 	if dir := os.Getenv(notesVar); dir != "" {
 		os.Exit(serveNotes(dir, func(ctx context.Context) int {

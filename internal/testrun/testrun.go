@@ -26,11 +26,12 @@ func Pick[T any](sample, all T) T {
 
 // Main runs the tests of a package that plays simulated Worlds. The goroutines of a World take
 // turns, and on one processor a turn costs a fraction of a turn on several: so a package has one,
-// unless -full is given, and go test uses the others for other packages. Garbage may grow, to some
-// 300 MB: each connection of the client takes megabytes, and collecting them is half of a run.
+// unless -full is given, and go test uses the others for other packages. Garbage may grow, up to a
+// limit: each connection of the client takes megabytes, and collecting them is half of a run.
 func Main(m *testing.M) {
 	flag.Parse()
 	debug.SetGCPercent(1600)
+	debug.SetMemoryLimit(1 << 30)
 	if !Full() {
 		runtime.GOMAXPROCS(1)
 	}
