@@ -16,6 +16,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
+	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -313,6 +314,21 @@ func unusualSurvives(t *testing.T, w scenario.Workload) {
 		}
 		if o := found.First(); o != nil {
 			t.Errorf("careless: %v, after %d scenarios:\n%s", careless, found.Runs, o.Story())
+		}
+	}
+}
+
+// TestAnOutageCostsNoGiveBack: while no server can be reached, a lock that reports each failed
+// unlock is asked again, however often that is.
+func TestAnOutageCostsNoGiveBack(t *testing.T) {
+	w := unusual(0)["frank lock"].Named("frank lock")
+	for seed := range uint64(8) {
+		o := run(t, scenario.Scenario{
+			Workload: w, Script: scenario.Script{Clients: 2, Rounds: 2}, Seed: seed,
+			Plan: plan(t, "restart 12s client=a op=delete request=1"),
+		})
+		if o.Status() != linearizability.OK {
+			t.Errorf("seed %d: %s", seed, o.Story())
 		}
 	}
 }

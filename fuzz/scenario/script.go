@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -62,7 +63,8 @@ func tooLate(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // GiveBack calls a release until it succeeds, as a careful caller does: three times, and once more
-// for each fault of the run, since a fault can cost an attempt. In a careless script, for one label
+// for each fault of the run, since a fault can cost an attempt. An attempt that finds no server does
+// not count: an outage would cost many. In a careless script, for one label
 // in three, the first call has a context that is done, and is the last one if it returns nil or the
 // error of the context: the object must release all the same.
 func (p *Player) GiveBack(label string, release func(ctx context.Context) error) bool {
@@ -72,7 +74,19 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 			return err == nil
 		}
 	}
-	return p.Attempt(3+p.faults, func(int) error { return release(p.ctx) })
+	for failed := 0; failed < 3+p.faults; {
+		err := release(p.ctx)
+		if err == nil {
+			return true
+		}
+		if !errors.Is(err, zk.ErrNoServer) {
+			failed++
+		}
+		if !p.Pause(retryPause) {
+			return false
+		}
+	}
+	return false
 }
 
 // LongHold is added by [Player.Hold] to one hold in eight, so that the hold outlasts a session that
