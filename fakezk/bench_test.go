@@ -30,14 +30,7 @@ func BenchmarkStart(b *testing.B) {
 // does the same with only the connection and the client's own work. The difference is the cost of
 // the server.
 func BenchmarkRequests(b *testing.B) {
-	s := New(Options{})
-	defer func() {
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
-	}()
-	check.OK(b, s.Put("/node", []byte("data")))
-	requests(b, s.Dialer())
+	requests(b, serverDial(b, Options{}))
 }
 
 func BenchmarkEcho(b *testing.B) { requests(b, echoDial) }
@@ -64,26 +57,39 @@ func requests(b *testing.B, dial zk.Dialer) {
 	}
 }
 
-// BenchmarkServerShare puts both side by side and reports how much longer a
-// request takes with the server than with the echo.
+// BenchmarkServerShare reports how much longer a request takes with the server than with the echo.
 func BenchmarkServerShare(b *testing.B) {
+	share(b, serverDial(b, Options{}), echoDial, "server/echo")
+}
+
+// BenchmarkEnsembleShare reports how much longer a request takes with three servers than with one.
+func BenchmarkEnsembleShare(b *testing.B) {
+	share(b, serverDial(b, Options{Servers: 3}), serverDial(b, Options{}), "three/one")
+}
+
+func serverDial(b *testing.B, opts Options) zk.Dialer {
+	s := New(opts)
+	b.Cleanup(func() { check.OK(b, s.Close()) })
+	check.OK(b, s.Put("/node", []byte("data")))
+	return s.Dialer()
+}
+
+// share asks two far ends in turns, and reports the ratio of the times.
+func share(b *testing.B, one, other zk.Dialer, unit string) {
 	for _, r := range benchmarked {
 		b.Run(r.name, func(b *testing.B) {
-			s := New(Options{})
-			check.OK(b, s.Put("/node", []byte("data")))
-			server, echo := benchClient(b, s.Dialer()), benchClient(b, echoDial)
+			clients := []*zk.Conn{benchClient(b, one), benchClient(b, other)}
 			var took [2]time.Duration
 			for range b.N {
-				for i, c := range []*zk.Conn{server, echo} {
+				for i, c := range clients {
 					began := time.Now()
 					check.OK(b, r.ask(c))
 					took[i] += time.Since(began)
 				}
 			}
-			b.ReportMetric(float64(took[0])/float64(took[1]), "server/echo")
-			server.Close()
-			echo.Close()
-			check.OK(b, s.Close())
+			b.ReportMetric(float64(took[0])/float64(took[1]), unit)
+			clients[0].Close()
+			clients[1].Close()
 		})
 	}
 }
