@@ -72,17 +72,29 @@ func (c QueueClaims) explained(h linearizability.History) (linearizability.Histo
 		return h, c.LeavesAtRest
 	}
 	h.Ops = slices.DeleteFunc(slices.Clone(h.Ops), isEmpty)
-	return h, append(slices.Clone(c.LeavesAtRest), path.Join(c.dir(), "*"))
+	allowed := slices.Clone(c.LeavesAtRest)
+	for _, ev := range h.Server {
+		if c.isEmptyElement(ev) {
+			allowed = append(allowed, ev.Path)
+		}
+	}
+	return h, allowed
+}
+
+// isEmptyElement reports whether an event is the creation of an empty znode among the elements.
+func (c QueueClaims) isEmptyElement(ev linearizability.ServerEvent) bool {
+	if ev.Kind != linearizability.NodeCreated || path.Dir(ev.Path) != c.dir() {
+		return false
+	}
+	element, ok := c.Element(ev.Data)
+	return ok && element == noPayload
 }
 
 // explainsEmpty reports whether each empty znode was made by another offer of an empty element.
 func (c QueueClaims) explainsEmpty(h linearizability.History) bool {
 	used := map[int]bool{}
 	for _, ev := range h.Server {
-		if ev.Kind != linearizability.NodeCreated || path.Dir(ev.Path) != c.dir() {
-			continue
-		}
-		if element, ok := c.Element(ev.Data); !ok || element != noPayload {
+		if !c.isEmptyElement(ev) {
 			continue
 		}
 		maker := slices.IndexFunc(h.Ops, func(op linearizability.Op) bool {
