@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// shortestPause keeps a policy without pauses from a busy loop: on a closed Conn requests take no
-// time.
+// shortestPause prevents a busy loop under a policy without pauses: requests on a closed Conn fail
+// at once.
 const shortestPause = time.Millisecond
 
 // backoff pauses between repetitions by a policy. The zero value is ready.
@@ -17,9 +17,9 @@ type backoff struct {
 	apart   time.Duration // added to each pause
 }
 
-// wait pauses before the next repetition of a request that has failed with why. It returns the
-// cause of ctx's end if that comes first, and an error that wraps ErrGaveUp and why if the policy
-// gives up. A nil policy never gives up.
+// wait pauses before the next repetition of a request that failed with the error why. If ctx ends
+// first, it returns the cause. If the policy gives up, the error wraps ErrGaveUp and why. A nil
+// policy never gives up.
 func (b *backoff) wait(ctx context.Context, policy RetryPolicy, why error) error {
 	if b.repeats++; b.repeats == 1 {
 		b.began = time.Now()
@@ -48,7 +48,7 @@ func (b *backoff) wait(ctx context.Context, policy RetryPolicy, why error) error
 // reset forgets the repetitions so far.
 func (b *backoff) reset() { b.repeats = 0 }
 
-// sleep waits, or returns the cause of ctx's end if that comes first.
+// sleep waits for the pause. If ctx ends first, it returns the cause.
 func sleep(ctx context.Context, pause time.Duration) error {
 	if pause <= 0 {
 		return nil

@@ -7,31 +7,30 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Barrier is a gate that blocks all its waiters as long as its node exists. Any client may set and
-// remove it. Methods may be called from several goroutines.
+// Barrier is a gate that blocks all waiters while its node exists. Any client may set and remove
+// it. Methods may be called from several goroutines.
 //
 // It guarantees, for each call:
 //
-//   - Wait returns nil only if the barrier was down at some moment of the call. Once it is down and
-//     stays down, all Waits return. A barrier that was removed and set again between two looks of a
-//     Wait is a new one: Wait returns.
-//   - Set that returns nil has found the barrier up, or has set it, at some moment of the call;
-//     Remove likewise for down. Remove takes one barrier down at most: a repetition after a lost
-//     reply does not hit one that was set meanwhile.
+//   - Wait returns nil only if the barrier was down at some moment of the call. If the barrier
+//     stays down, every Wait returns. A barrier that is removed and set again is another barrier,
+//     and a Wait for the first one returns.
+//   - After Set has returned nil, the barrier was up at some moment of the call; after Remove has
+//     returned nil, it was down. One Remove removes one barrier at most: a repetition after a lost
+//     reply spares a barrier that was set meanwhile.
 //
 // When the connection is lost, calls wait for it; when the session ends, they go on in the new one,
-// as nothing here is ephemeral. A done context ends a call. If its change was sent and not
-// answered, the error wraps ErrAmbiguous.
+// as nothing here is ephemeral. A done context ends a call. The error wraps ErrAmbiguous if a
+// change was sent and the reply has not come.
 //
-// It cannot guarantee that a barrier comes down after its setter has died, as only Remove takes it
-// down; that waiters still wait when Set returns; or that a Set with a lost reply sets the barrier
-// only once, if another client removes it meanwhile. One Remove wakes all waiters: that is its
-// purpose.
+// It cannot guarantee that a barrier comes down when its setter dies: only Remove removes it. The
+// barrier can be down again when Set returns. A Set that has lost a reply can set the barrier twice
+// if another client removes it in between. One Remove wakes all waiters by design.
 //
 // Layout: path itself, persistent, with the data set by Data. The parents are persistent.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Barriers"; Curator's DistributedBarrier;
-// Curator issue 1290 (a wait that ends by any event).
+// Curator issue 1290 (any event ends a wait).
 type Barrier struct {
 	*lifecycle
 	gate nodeWatch
@@ -98,10 +97,10 @@ func (b *Barrier) set(ctx context.Context, r *requests) error {
 	}
 }
 
-// remove deletes the node once. If the reply is lost, it deletes again only if the same node still
+// remove deletes the node. After a lost reply it repeats the request only if the same node still
 // exists.
 func (b *Barrier) remove(ctx context.Context, r *requests) error {
-	doubted := int64(0) // czxid of a node that may be deleted already
+	doubted := int64(0) // czxid of a node that an earlier request may have deleted
 	for {
 		stat, err := b.look(ctx, r)
 		if stat == nil || err != nil || doubted != 0 && stat.Czxid != doubted {
@@ -125,16 +124,16 @@ func (b *Barrier) remove(ctx context.Context, r *requests) error {
 	}
 }
 
-// look reads the node as it is at some moment during the call, nil if there is none.
+// look returns the stat of the node at some moment of the call, or nil if the node is missing.
 func (b *Barrier) look(ctx context.Context, r *requests) (*zk.Stat, error) {
 	return freshly(ctx, r, b.path, func() (*zk.Stat, error) { return r.exists(ctx, b.path) })
 }
 
-// wait looks until there is no node, or another than at first.
+// wait returns when the node is missing or is not the node that the first look found.
 func (b *Barrier) wait(ctx context.Context, r *requests) error {
 	first := int64(0)
 	return b.gate.until(ctx, r, epoch{}, func() (*watch, bool, error) {
-		_, stat, w, err := b.gate.data(ctx, r) // which leaves no watch when there is no node
+		_, stat, w, err := b.gate.data(ctx, r) // no watch stays if the node is missing
 		if errors.Is(err, zk.ErrNoNode) {
 			return nil, true, nil
 		}

@@ -12,15 +12,15 @@ import (
 type CachedNode struct {
 	Path string
 	Data []byte
-	// Stat is the node's Stat at the time when the data was read. Its counts of children may be
-	// older than the cache's own list of them.
+	// Stat is the node's Stat at the time when the data was read. NumChildren and Cversion may be
+	// older than the children that the cache shows.
 	Stat zk.Stat
 }
 
-// Name returns the last name of the path: the key, in a directory of them.
+// Name returns the last element of the path, for example the key of a setting.
 func (n CachedNode) Name() string { return baseName(n.Path) }
 
-// clone returns a copy that its receiver may change.
+// clone returns a copy with its own data.
 func (n CachedNode) clone() CachedNode {
 	n.Data = bytes.Clone(n.Data)
 	return n
@@ -30,15 +30,16 @@ func (n CachedNode) clone() CachedNode {
 type CacheEventKind int
 
 const (
-	// NodeAdded is a node that the cache did not show before.
+	// NodeAdded says that the cache shows a new node.
 	NodeAdded CacheEventKind = iota + 1
-	// NodeUpdated is a node with another mzxid: its data was set, or it was deleted and created
-	// again, as its Czxid shows.
+	// NodeUpdated says that the mzxid of a node has changed: the data was set, or the node was
+	// deleted and created again. In the second case Czxid differs, too.
 	NodeUpdated
-	// NodeRemoved is a node that the cache does not show any more. The event has its last state.
+	// NodeRemoved says that the cache no longer shows a node. The event has the last state of the
+	// node.
 	NodeRemoved
-	// CacheReady comes once for each reader: the cache has read everything, and the events of the
-	// first nodes have come before. It has no node.
+	// CacheReady says that the cache has read everything once. Each reader gets it once, after the
+	// events of the first nodes. The event has no node.
 	CacheReady
 )
 
@@ -63,12 +64,13 @@ type CacheEvent struct {
 	Node CachedNode
 }
 
-// CacheChanges is one reader of the changes of a cache. It begins with the nodes of the cache, as
-// added ones. The events, applied to an empty map in their order, give the nodes of the cache.
+// CacheChanges is one reader of the changes of a cache. The first events add the nodes that the
+// cache shows at the beginning. A caller that applies the events in order to an empty map gets the
+// nodes of the cache.
 //
-// A slow reader costs no more than the cache itself: a later change of a node joins an earlier one
-// that has not been read. Added and updated is added; added and removed is nothing; updated and
-// removed is removed; removed and added is updated.
+// A slow reader costs no more memory than the cache itself, as unread events of one node are
+// joined: added and updated give added; added and removed give nothing; updated and removed give
+// removed; removed and added give updated.
 type CacheChanges struct {
 	view   *view
 	bell   chan struct{} // has a token while there are events
@@ -80,8 +82,8 @@ type CacheChanges struct {
 	pending map[string]*CacheEvent
 }
 
-// Next waits for the next event. It returns an error when ctx is done, and when all is read and the
-// cache, its Conn or the reader was closed.
+// Next waits for the next event. It returns an error when ctx is done. After the cache, the Conn or
+// the reader was closed, it returns the remaining events and then an error.
 func (c *CacheChanges) Next(ctx context.Context) (CacheEvent, error) {
 	for {
 		over := c.over() // before the last look
@@ -131,7 +133,7 @@ func (c *CacheChanges) TryNext() (CacheEvent, bool) {
 	return CacheEvent{}, false
 }
 
-// Close ends the reader: no more events are kept for it.
+// Close ends the reader and drops the events that were not read.
 func (c *CacheChanges) Close() {
 	c.view.mu.Lock()
 	defer c.view.mu.Unlock()
@@ -162,8 +164,8 @@ func (c *CacheChanges) push(e CacheEvent) {
 	}
 }
 
-// sweep removes cancelled events from the queue when they are more than half of it: nodes that come
-// and go must not pile up for a reader that does not read.
+// sweep removes the cancelled events from the queue when they are more than half of it. Otherwise
+// nodes that come and go would fill the queue of a slow reader.
 func (c *CacheChanges) sweep() {
 	if 2*c.voids > len(c.queue) {
 		c.queue = slices.DeleteFunc(c.queue, func(e *CacheEvent) bool { return e.Kind == 0 })
@@ -171,7 +173,7 @@ func (c *CacheChanges) sweep() {
 	}
 }
 
-// joined returns two changes of a node as one; 0 is nothing.
+// joined returns the kind of two successive changes taken together; 0 means no change.
 func joined(first, second CacheEventKind) CacheEventKind {
 	switch {
 	case first == NodeAdded && second == NodeRemoved:
@@ -187,6 +189,6 @@ func joined(first, second CacheEventKind) CacheEventKind {
 func (c *CacheChanges) armedWatch() {
 	select {
 	case c.bell <- struct{}{}:
-	default: // it was rung
+	default: // the bell has a token already
 	}
 }

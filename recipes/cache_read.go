@@ -31,7 +31,7 @@ func (v *view) readDue(ctx context.Context, r *requests, d due) error {
 	}
 	for _, path := range d.paths {
 		if path != v.root && !v.lists(path) {
-			continue // its directory brings it if it comes again
+			continue // the list of its directory shows it if it is created again
 		}
 		if err := v.read(ctx, r, path, false); err != nil {
 			return err
@@ -40,14 +40,14 @@ func (v *view) readDue(ctx context.Context, r *requests, d due) error {
 	return nil
 }
 
-// lists reports whether a node was there when its directory was listed last.
+// lists reports whether the latest list of the directory has the node.
 func (v *view) lists(path string) bool {
 	_, is := slices.BinarySearch(v.children[parent(path)], baseName(path))
 	return is
 }
 
-// readAll reads everything, as it is at the moment of the call or later: the server of a new
-// session may be behind the one that was read before.
+// readAll reads all nodes. It synchronises first, as the server of a new session may be behind the
+// server of the last one.
 func (v *view) readAll(ctx context.Context, r *requests) (err error) {
 	if v.epoch, err = r.synced(ctx, v.root); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (v *view) readAll(ctx context.Context, r *requests) (err error) {
 	return nil
 }
 
-// read reads a node, lists its children, and reads those that are new. A watched node has not
-// changed. It is read again only if all is set. A node that may not be read is shown as it was.
+// read reads a node, lists its children and reads the new ones. It skips a node with a watch, which
+// has not changed, unless all is set. A node that the server refuses to show keeps its last state.
 func (v *view) read(ctx context.Context, r *requests, path string, all bool) error {
 	err := v.loop.tolerate(ctx, path, v.readData(ctx, r, path, all))
 	if err == nil && v.level(path) < v.depth {
@@ -91,7 +91,7 @@ func (v *view) level(path string) int {
 	return strings.Count(below, "/") + 1
 }
 
-// awaitRoot watches for the creation of the root, and reads it if it is there all the same.
+// awaitRoot sets a watch for the creation of the root. It reads the root if that exists by now.
 func (v *view) awaitRoot(ctx context.Context, r *requests) error {
 	if v.loop.watching(v.root, watchAbsence) {
 		return nil
@@ -131,7 +131,7 @@ func (v *view) readData(ctx context.Context, r *requests, path string, all bool)
 
 func (v *view) readChildren(ctx context.Context, r *requests, path string, all bool) error {
 	names, err := v.list(ctx, r, path, all)
-	if refused(ctx, err) { // those that are known may have changed all the same
+	if refused(ctx, err) { // the known children may have changed, too
 		names, err = v.children[path], v.loop.tolerate(ctx, path, err)
 	}
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// view is a copy of a part of the tree: one node, the children of one, or everything below one. One
-// loop reads and changes it, woken by the watches that its own reads have set.
+// view is a copy of a part of the tree: a node, its children, or all nodes below it. One loop reads
+// the server and changes the view. The watches of its reads wake the loop.
 type view struct {
 	*lifecycle
 	loop     *reconciler
@@ -20,12 +20,12 @@ type view struct {
 	ended    chan struct{} // closed with the Conn
 	progress posted[progress]
 
-	epoch    epoch               // of the loop: that of the latest reading of everything
-	children map[string][]string // of the loop: by directory, sorted
+	epoch    epoch               // used by the loop only: the epoch of the latest readAll
+	children map[string][]string // used by the loop only: sorted names by directory
 
 	mu      sync.Mutex
 	started bool
-	session int64 // in which everything was read; 0: not yet
+	session int64 // the session of the latest readAll; 0: none yet
 	nodes   map[string]CachedNode
 	readers map[*CacheChanges]bool
 }
@@ -67,9 +67,9 @@ func (v *view) Start() error {
 	return nil
 }
 
-// Ready waits until everything was read once. A missing node counts as read. It returns an error if
-// ctx is done, if the cache or the Conn was closed, or if some node may not be read; then all
-// others were read, and the refused ones are tried again.
+// Ready waits until every node was read once. A missing node counts as read. It returns an error if
+// ctx is done, if the cache or the Conn was closed, or if the server has refused to show a node.
+// After a refusal the other nodes were read, and the refused ones are tried again.
 func (v *view) Ready(ctx context.Context) error {
 	for {
 		p, changed := v.progress.read()
@@ -102,10 +102,10 @@ func (v *view) over() error {
 	}
 }
 
-// Stale reports whether the cache may be out of date, apart from notifications that are on their
-// way: not everything was read yet, the connection is down, as far as the client knows, or has a
-// new session in which not everything was read again, the latest read has failed, some node may not
-// be read, or the cache is closed. The client notices a silent server after two thirds of the
+// Stale reports whether the cache may be out of date for one of these reasons: not all nodes were
+// read yet in the present session, the client believes that the connection is down, the latest read
+// has failed, the server has refused to show a node, or the cache is closed. It knows nothing of
+// notifications that are on their way. The client notices a silent server after two thirds of the
 // session timeout.
 func (v *view) Stale() bool {
 	v.mu.Lock()
@@ -162,9 +162,8 @@ func (v *view) shows(path string) bool {
 	return ok
 }
 
-// show takes a node into the cache as it was read. A node that was deleted and created again can
-// have the version and even the data of the old one, so the zxids tell whether it has changed
-// (CURATOR-391).
+// show puts a node into the cache. A node that was deleted and created again can have the version
+// and even the data of the old one, so the zxids tell whether it has changed (CURATOR-391).
 func (v *view) show(n CachedNode) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -192,8 +191,8 @@ func (v *view) drop(path string) {
 	}
 }
 
-// tell gives the readers an event. The caller has locked mu. The order of the readers has no
-// effect: each has its own queue and bell.
+// tell gives an event to each reader. The caller holds mu. The order of the readers has no effect:
+// each has its own queue and bell.
 func (v *view) tell(e CacheEvent) {
 	for c := range v.readers {
 		c.push(e)

@@ -8,7 +8,8 @@ import "context"
 type work[T any] func(ctx context.Context, r *requests, t *task[T]) (T, error)
 
 // call runs one operation of a recipe. An error wraps ErrAmbiguous if the caller has left before
-// the end: because ctx is done, the recipe was closed, or the retry policy has given up.
+// the end of the operation: because ctx is done, the recipe was closed, or the retry policy has
+// given up.
 func call[T any](ctx context.Context, l *lifecycle, what string, do work[T]) (T, error) {
 	value, known, err := run(ctx, l, do)
 	return value, l.explain(what, doubtOf(!known, err))
@@ -62,8 +63,8 @@ func run[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known b
 	return perform(ctx, l, do)
 }
 
-// perform is run for an operation that was counted in: it begins even if ctx is done or the recipe
-// is closed.
+// perform is run for an operation that the tally counts already. The operation begins even if ctx
+// is done or the recipe is closed.
 func perform[T any](
 	ctx context.Context, l *lifecycle, do work[T],
 ) (value T, known bool, err error) {

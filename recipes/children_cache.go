@@ -1,18 +1,19 @@
 package recipes
 
-// ChildrenCache keeps a copy of the children of one node, data included, to be read without a
-// request. The node need not exist. Methods may be called from several goroutines.
+// ChildrenCache keeps a local copy of the children of one node, data included. Reading the copy
+// sends no request. The node need not exist. Methods may be called from several goroutines.
 //
-// Each child has the guarantees of the node of a NodeCache. Ready waits until all children were
-// read that were there at the beginning.
+// Each child has the guarantees of the node of a NodeCache. Ready waits until all children of the
+// first list were read.
 //
 // When the connection is lost, the cache keeps its last state, and Stale is true. When the session
-// ends, all is listed and read again in the new one. A child that may not be read shows as it was
-// last, or not at all, and keeps the cache stale; Err tells why, the other children are followed
-// all the same, and it is tried again soon. A done context ends only the call that it was given to.
+// ends, the cache lists and reads all children again in the new one. A child that the server
+// refuses to show keeps its last state, or is not shown if it has none. The cache is then stale,
+// Err returns the reason, and the child is read again soon; the other children are followed
+// meanwhile. A done context ends only its own call.
 //
-// It cannot guarantee that several children are shown as of the same moment. Each is read by its
-// own request: of two changes that one client makes one after the other, the later may be shown
+// It cannot guarantee that it shows several children as of the same moment, as each child is read
+// by its own request. Of two successive changes by one client, the cache may show the second one
 // first. Keep data that belongs together in one node.
 //
 // Layout: it creates no nodes. It lists the directory, with a watch on its children, and reads each
@@ -29,6 +30,5 @@ func NewChildrenCache(conn Conn, path string, opts ...Option) *ChildrenCache {
 	return &ChildrenCache{v}
 }
 
-// Get returns the child of that name as it is shown, and false if there is none, or it was not read
-// yet.
+// Get returns the child of that name in the copy, or false if the copy does not have it.
 func (c *ChildrenCache) Get(name string) (CachedNode, bool) { return c.node(join(c.root, name)) }
