@@ -7,13 +7,14 @@ import (
 )
 
 // Chroot returns a Conn that shows the nodes below path as if path were the root: /locks stands for
-// <path>/locks, and / for path. So several applications, or several tests, can share an ensemble
-// and keep their paths. Other connections, also clients of other languages with the chroot suffix
-// "host:2181/path", see the same nodes.
+// <path>/locks, and / for path. Several applications or tests can then share an ensemble without a
+// change to their paths. A client in another language sees the same nodes with the chroot suffix
+// "host:2181/path".
 //
-// Paths are translated in requests, in results, in transactions and in the events of watches. The
-// names of children stay. A sequential node of / is a child of path. Sessions and states are those
-// of conn. Chroots may be nested. "/" and "" return conn.
+// Paths are translated in requests, in results, in transactions and in the events of watches. Names
+// of children are left as they are. A sequential node created at / becomes a child of path. The
+// session and the state are those of conn. Chroots may be nested. For "/" and "" Chroot returns
+// conn.
 //
 // It guarantees that no request reaches a node outside of path, except that recipes create path
 // itself and the nodes above it where they are missing, as they do with their own parents.
@@ -39,8 +40,8 @@ type chroot struct {
 	base string // the path of the root, without a slash at its end
 }
 
-// inner is a path as the server sees it. A path without a slash stays as it is: the server refuses
-// it.
+// inner returns the path at the server. It leaves a path without a leading slash unchanged, and the
+// server refuses that.
 func (c *chroot) inner(path string) string {
 	switch {
 	case path == "/":
@@ -51,15 +52,15 @@ func (c *chroot) inner(path string) string {
 	return path
 }
 
-// innerOf is inner for the path of a node to be created.
+// innerOf is inner for a node to be created.
 func (c *chroot) innerOf(path string, flags int32) string {
 	if path == "/" && flags&zk.FlagSequence != 0 {
-		return c.base + "/" // the number becomes a child, and no part of the name of the root
+		return c.base + "/" // a child of the root; without the slash it would be its sibling
 	}
 	return c.inner(path)
 }
 
-// outer is a path of the server as the caller sees it.
+// outer returns the caller's path for a path at the server.
 func (c *chroot) outer(path string) string {
 	if path == c.base {
 		return "/"

@@ -8,23 +8,23 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// claimQueue is shared by the queues that hand each element to one caller at most: an element
-// enters in one transaction with a record, and leaves in one with a claim. They differ in the names
-// of their elements and in their order.
+// claimQueue is the common part of the queues that hand each element to one caller at most. One
+// transaction creates an element and a record; another one deletes the element and creates a claim.
+// The queues differ in the names of their elements and in their order.
 type claimQueue struct {
 	*lifecycle
 	change  nodeWatch // on items
 	arrange func(names []string) lineup
-	// strict: a removal fails if an element was offered after the removal's list was read, because
-	// the new element may belong before the chosen one. The number of offers is the data version of
+	// strict makes a removal fail if an element was offered after the removal's list was read, as
+	// the new element may come before the chosen one. The number of offers is the data version of
 	// the directory of elements.
 	strict  bool
-	records []string // directories, besides items, of the records of calls under way
+	records []string // further directories besides items, with the records of calls under way
 }
 
 // lineup is the order of a queue's elements.
 type lineup struct {
-	ready   []string  // elements that can be taken, the first one first
+	ready   []string  // the elements that can be taken, in order
 	next    time.Time // when the next element will be ready; zero: unknown
 	version int32     // of the directory at the time of the list
 }
@@ -50,11 +50,11 @@ func (q *claimQueue) item(name string) string  { return join(q.items(), name) }
 func (q *claimQueue) dedup(guid string) string { return join(join(q.path, "dedup"), guid) }
 func (q *claimQueue) claim(guid string) string { return join(join(q.path, "claims"), guid) }
 
-// Close ends the calls under way with ErrClosed and waits until nothing is left to settle or ctx is
-// done; in the latter case that goes on. Later calls return ErrClosed. It leaves the Conn and the
-// elements alone. It returns the first error by which a node of dedup or claims could not be
-// deleted, which calls that have succeeded otherwise do not report: the server has refused that, or
-// the Conn was closed before (then it wraps ErrConnClosed).
+// Close ends the calls under way with ErrClosed and waits until their clean-up is over or ctx is
+// done; in the latter case the clean-up goes on. Later calls return ErrClosed. The Conn stays open
+// and the elements stay in the queue. Close returns the first error that kept a node of dedup or
+// claims from being deleted: a refusal of the server, or an error that wraps ErrConnClosed. A call
+// that has succeeded does not return such an error itself.
 func (q *claimQueue) Close(ctx context.Context) error { return q.lifecycle.Close(ctx) }
 
 // drop deletes a record after a call's result is settled. An error is kept for Close.
@@ -79,8 +79,8 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
 			l.version = stat.Version
 			return l, nil
 		}
-		// The check of a removal would take -1 for any version. Moving on is harmless: a rival
-		// with an older list makes a new one.
+		// A removal that checks for version -1 would accept any version, so the version must move
+		// on. A rival with an older list then lists again.
 		err = r.repeat(ctx, func() error {
 			_, err := r.conn.Set(q.items(), nil, -1)
 			return err

@@ -8,31 +8,33 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ConfigCenter is a directory of settings, small values by key, which every client reads from its
-// own copy and any client changes at the server. Methods may be called from several goroutines.
+// ConfigCenter is a directory of settings: small values by key. A client reads settings from its
+// local copy and changes them at the server. Methods may be called from several goroutines.
 //
 // It guarantees:
 //
-//   - Get and Entries read the local copy and send nothing. The copy changes when the server tells
-//     of a change, never by the client's own write; each change is an event for each reader of
-//     Changes, with the key as Node.Name. Each key has the guarantees of a child in a
-//     ChildrenCache: its value was true at some moment, never goes back, and in the end is the
-//     server's. Ready waits until all keys were read once, and Stale is true while the connection
-//     is down.
-//   - Create, Update and Delete that return nil have changed the key exactly once. After an error
-//     that wraps ErrAmbiguous they have changed it once or not at all; after any other error,
-//     zk.ErrNodeExists, zk.ErrNoNode and zk.ErrBadVersion among them, not at all. These, and Fetch,
-//     ask the server, and are linearizable.
+//   - Get and Entries read the local copy and send nothing. Only a notification of the server
+//     changes the copy; the client's own write does not. Each reader of Changes gets an event for
+//     each change, with the key as Node.Name. Each key has the guarantees of a child in a
+//     ChildrenCache: its value was true at some moment, never goes back to an older one, and agrees
+//     with the server in the end. Ready waits until all keys were read once, and Stale is true
+//     while the connection is down.
+//   - A Create, Update or Delete that returns nil has changed the key exactly once. After an error
+//     that wraps ErrAmbiguous it has changed the key once or not at all. After any other error, for
+//     example zk.ErrNodeExists, zk.ErrNoNode or zk.ErrBadVersion, it has not changed the key.
+//     Create, Update, Delete and Fetch ask the server and are linearizable.
 //
-// When the connection is lost, the copy stays, Stale tells, and writes wait. When the session ends,
-// all keys are read again in the new one; nothing here is ephemeral. A done context ends a call; a
-// write that was sent and not answered is settled in the background (see the package comment).
+// When the connection is lost, the copy stays, Stale returns true, and writes wait. When the
+// session ends, all keys are read again in the new one; nothing here is ephemeral. A done context
+// ends a call; a write that was sent and not answered is settled in the background (see the package
+// comment).
 //
-// It cannot guarantee that the copy shows the client's own write when that returns, or that of
-// another client while the own server lags behind; or several keys as of the same moment: keep data
-// that belongs together under one key. Nor can it tell apart two values of a key that have the same
-// version because the key was deleted in between. A process that dies in the middle of a write can
-// leave its record; records older than the longest outage can be deleted.
+// It cannot guarantee that the copy shows the client's own write when that write returns, or a
+// write of another client while the client's server lags behind. The copy can show several keys as
+// of different moments: keep data that belongs together under one key. Versions begin at 0 again
+// when a key is deleted and created, so two values of one key can have the same version. A process
+// that dies in the middle of a write can leave its record; records older than the longest outage
+// can be deleted.
 //
 // Layout, all persistent:
 //
@@ -40,7 +42,7 @@ import (
 //	<path>/writes/<guid>     a write under way, no data
 //
 // Sources: the "configuration centre" of ZooKeeper's use cases. Its usual form on Curator's
-// PathChildrenCache has no answer to a lost reply, does not report that it is stale, and reads
+// PathChildrenCache does not handle a lost reply, does not report a stale copy, and allows reads
 // before it is ready.
 type ConfigCenter struct{ *view }
 
@@ -54,7 +56,7 @@ type ConfigEntry struct {
 // AnyVersion makes Update and Delete accept every version.
 const AnyVersion int32 = -1
 
-// NewConfigCenter makes a handle for the settings at path, which the first Create makes. It sends
+// NewConfigCenter makes a handle for the settings at path, which the first Create creates. It sends
 // nothing; Start begins to read. Writes and Fetch need no Start. The options that matter are ACL,
 // RecheckEvery, Retry and Containers.
 func NewConfigCenter(conn Conn, path string, opts ...Option) *ConfigCenter {
@@ -63,7 +65,7 @@ func NewConfigCenter(conn Conn, path string, opts ...Option) *ConfigCenter {
 	return &ConfigCenter{v}
 }
 
-// Get returns a setting of the local copy, and false if there is none, or it was not read yet.
+// Get returns a setting of the local copy, or false if the copy does not have it.
 func (c *ConfigCenter) Get(key string) (ConfigEntry, bool) {
 	n, ok := c.node(join(c.root, key))
 	if !ok {
@@ -85,8 +87,8 @@ func entryOf(n CachedNode) ConfigEntry {
 	return ConfigEntry{Key: n.Name(), Value: n.Data, Version: n.Stat.Version}
 }
 
-// Fetch returns a setting as the server has it at some moment of the call, and false if there is
-// none.
+// Fetch asks the server for a setting. The answer was true at some moment of the call; false means
+// that there was no such setting.
 func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool, error) {
 	n, err := ask(ctx, c.lifecycle, "fetch "+key+
 		" from", func(ctx context.Context, r *requests) (node, error) {
@@ -110,7 +112,7 @@ func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool
 	return ConfigEntry{Key: key, Value: n.data, Version: n.stat.Version}, true, nil
 }
 
-// Create makes a setting. An error that wraps zk.ErrNodeExists means that there is one of that key.
+// Create makes a setting. An error that wraps zk.ErrNodeExists means that the key exists already.
 func (c *ConfigCenter) Create(ctx context.Context, key string, value []byte) error {
 	return c.change(
 		ctx, "create", key, &zk.CreateRequest{
@@ -119,8 +121,9 @@ func (c *ConfigCenter) Create(ctx context.Context, key string, value []byte) err
 	)
 }
 
-// Update gives a setting another value, if it has the version. An error that wraps zk.ErrBadVersion
-// means that it has another one, zk.ErrNoNode that there is none of that key.
+// Update replaces the value of a setting that has the given version. An error that wraps
+// zk.ErrBadVersion means that the setting has another version; zk.ErrNoNode means that the key does
+// not exist.
 func (c *ConfigCenter) Update(ctx context.Context, key string, value []byte, version int32) error {
 	return c.change(
 		ctx, "update", key, &zk.SetDataRequest{
@@ -129,7 +132,7 @@ func (c *ConfigCenter) Update(ctx context.Context, key string, value []byte, ver
 	)
 }
 
-// Delete removes a setting, if it has the version. It returns the errors of Update.
+// Delete removes a setting that has the given version. It returns the errors of Update.
 func (c *ConfigCenter) Delete(ctx context.Context, key string, version int32) error {
 	return c.change(ctx, "delete", key, &zk.DeleteRequest{
 		Path: join(c.root, key), Version: version,
@@ -154,7 +157,7 @@ func (c *ConfigCenter) change(ctx context.Context, what, key string, op interfac
 
 func (c *ConfigCenter) writes() string { return join(c.path, "writes") }
 
-// apply makes the change, directories included.
+// apply makes the change, and creates the directories if they are missing.
 func (c *ConfigCenter) apply(ctx context.Context, r *requests, w *recorded, op interface{}) error {
 	for {
 		err := w.apply(ctx, r, op)
@@ -176,8 +179,8 @@ func (c *ConfigCenter) apply(ctx context.Context, r *requests, w *recorded, op i
 	}
 }
 
-// hasDirs reports whether all directories are there, so that a missing node is the key's own. A
-// creation needs the directories only.
+// hasDirs reports whether a missing node can only be that of the key: if so, the directory of
+// writes exists. For a creation it is false, as only a directory can be missing.
 func (c *ConfigCenter) hasDirs(ctx context.Context, r *requests, op interface{}) (bool, error) {
 	if _, creates := op.(*zk.CreateRequest); creates {
 		return false, nil

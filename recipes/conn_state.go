@@ -38,29 +38,28 @@ func (s ConnState) String() string {
 // ConnStatus is the result of one look of a ConnMonitor.
 type ConnStatus struct {
 	State ConnState
-	// Epoch counts the times that the connection became connected for the first time or after it
-	// was lost: 0 before that, then 1, 2 and so on. Ephemeral nodes of an earlier epoch must be
-	// made or read again, also when the session turns out to be the same.
+	// Epoch is 0 before the first StateConnected. It grows by 1 with the first StateConnected and
+	// with each StateConnected that follows a StateLost. After a change of epoch, create or read
+	// ephemeral nodes again, even if the session is the same.
 	Epoch int
 	// Session is the session of this epoch.
 	Session int64
 }
 
-// ConnMonitor follows the state of a connection by looking at it twenty times per timeout, as Lost
-// of a Lock does: without any request, and without the client's event channel, which drops events
-// when it is not read.
+// ConnMonitor follows the state of a connection. Like Lost of a Lock, it looks at the state twenty
+// times per timeout. It sends no request, and does not use the client's event channel, which drops
+// events that nothing reads.
 //
-// It guarantees: Lost is closed before the server can have expired the session and given its locks
-// to another client, by the local monotonic clock and without waiting for contact with a server.
-// SessionTimeout names the assumptions. Every change of epoch is seen; disconnections that are
-// shorter than a twentieth of the timeout may not be.
+// It guarantees that Lost is closed before the server can have expired the session and given its
+// locks to another client. It goes by the local monotonic clock, without contact with a server;
+// SessionTimeout states the assumptions. It sees every change of epoch, but may miss a
+// disconnection shorter than a twentieth of the timeout.
 //
 // When the connection is lost the state is StateSuspended. When the session may be over, or the
 // client has replaced it, the state is StateLost, which ends the epoch. When the connection is up
-// again the state is StateConnected. A closed Conn is lost in the end.
+// again the state is StateConnected. After the Conn is closed, the state becomes StateLost.
 //
-// It cannot guarantee that a process which is paused at the wrong moment learns of the loss in
-// time.
+// It cannot guarantee that a paused process learns of the loss in time.
 //
 // Sources: Curator's ConnectionState and its "session timeout percent"; Apache ZooKeeper
 // Programmer's Guide, "ZooKeeper Sessions".
@@ -70,21 +69,21 @@ type ConnMonitor struct {
 
 	mu      sync.Mutex
 	status  ConnStatus
-	lost    chan struct{} // of this epoch
+	lost    chan struct{} // closed at the end of this epoch
 	readers []statusReader
 }
 
 // statusReader is a channel that Changes has returned.
 type statusReader struct {
 	status chan ConnStatus
-	forget func() bool // stops waiting for the end of its context
+	forget func() bool // cancels the AfterFunc of its context
 }
 
-// withoutTimeout is the interval of looks of a monitor without a session timeout, times twenty.
+// withoutTimeout stands in for a session timeout of zero: one look in a twentieth of it.
 const withoutTimeout = 2 * time.Second
 
 // NewConnMonitor begins to follow conn. sessionTimeout is the timeout that the server has granted;
-// when in doubt give a smaller one. With zero the session is lost only when the client has a new
+// when in doubt give a smaller one. With zero the session is lost only when the client has another
 // one. It sends nothing. Close ends it.
 func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 	m := &ConnMonitor{
@@ -109,17 +108,16 @@ func (m *ConnMonitor) Status() ConnStatus {
 	return m.status
 }
 
-// Lost returns a channel that is closed when this epoch is over: the session may be, too. Before
-// the first epoch, and between two, it is closed already.
+// Lost returns a channel that is closed at the end of this epoch, when the session may be over.
+// Before the first epoch and between two epochs, the channel is closed already.
 func (m *ConnMonitor) Lost() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lost
 }
 
-// Changes returns a channel on which the present status is sent, and each new one. A slow reader
-// misses those in between, but never the newest. The channel is closed when ctx is done or the
-// monitor is closed.
+// Changes returns a channel with the present status and each later one. A slow reader may miss a
+// status, but never the newest. The channel is closed when ctx is done or the monitor is closed.
 func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -182,8 +180,7 @@ func (m *ConnMonitor) finish() {
 	m.readers = nil
 }
 
-// look looks once, and returns the contact to look with the next time: of a new session if there is
-// one.
+// look looks once and returns the contact for the next look, which is new if an epoch has begun.
 func (m *ConnMonitor) look(seen contact) contact {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -213,7 +210,7 @@ func (m *ConnMonitor) endEpoch() {
 	}
 }
 
-// become gives the readers a new status, which replaces one that was not read.
+// become gives a new status to the readers. It replaces a status that was not read.
 func (m *ConnMonitor) become(status ConnStatus) {
 	if status == m.status {
 		return

@@ -10,30 +10,30 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Counter is a number that any number of clients share. A lost reply makes it neither miss an
-// addition nor add twice. Methods may be called from several goroutines.
+// Counter is a number that many clients share. A lost reply neither drops an addition nor repeats
+// it. Methods may be called from several goroutines.
 //
 // It guarantees:
 //
-//   - Add that returns nil has added exactly once. After an error that wraps ErrAmbiguous it has
-//     added once or not at all, after any other error not at all.
-//   - Adds and Gets are linearizable: each takes effect at one moment of its call, and returns the
-//     value of that moment. Get synchronises with the leader first.
+//   - An Add that returns nil has added exactly once. After an error that wraps ErrAmbiguous it has
+//     added once or not at all; after any other error it has not added.
+//   - Add and Get are linearizable: a call takes effect at one moment and returns the value of that
+//     moment. Get synchronises with the leader first.
 //
-// An addition is a compare-and-set of the node's version, in one transaction with a record of it. A
-// client that has lost the reply sends the same transaction again, and if that is refused looks for
-// the record, which tells whether the first one was applied. To compare the value would be wrong,
-// as other clients may have restored the old value.
+// An addition is one transaction: a compare-and-set by the node's version, and the creation of a
+// record. After a lost reply the client sends the same transaction again. If that is refused, the
+// client looks for the record, which exists only if the first transaction was applied. A comparison
+// of values would be wrong, as other clients may have restored the old value.
 //
 // When the connection is lost, calls wait for it; when the session ends, they go on in the new one,
 // as nothing here is ephemeral. A done context ends a call; an Add that was sent and not answered
 // is settled in the background (see the package comment).
 //
-// It cannot guarantee that many clients add fast. Of clients that add at the same time one succeeds
-// and the others try again; each Add takes a read, a transaction and a deletion. A process that
-// dies in the middle of an Add can leave its record; records older than the longest outage can be
-// deleted, as nothing waits for them. Do not delete the node while clients add to it: its version
-// begins anew, and so does the count.
+// It is slow with many clients: of simultaneous Adds one succeeds and the others try again. Each
+// Add takes a read, a transaction and a deletion. A process that dies in the middle of an Add can
+// leave its record; records older than the longest outage can be deleted, as nothing waits for
+// them. Do not delete the node while clients add to it: the version and the count would begin at 0
+// again.
 //
 // Layout, all persistent:
 //
@@ -41,8 +41,8 @@ import (
 //	<path>/add-<guid>     an Add under way
 //	<path>/turn-<zxid>    the version has passed -1 here, once in 2^32 adds; to stay
 //
-// Sources: Curator's DistributedAtomicLong, which returns a result that may be wrong when a reply
-// was lost; ZooKeeper guide, "Recipes and Solutions: Error Handling Notes".
+// Sources: Curator's DistributedAtomicLong, which may return a wrong result after a lost reply;
+// ZooKeeper guide, "Recipes and Solutions: Error Handling Notes".
 type Counter struct{ *lifecycle }
 
 // NewCounter makes a handle for the counter at path, which the first Add creates. It sends nothing.
@@ -66,8 +66,8 @@ func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
 	})
 }
 
-// add tries until no rival is faster. Beside an error, sum is the value if the addition was made
-// anyway.
+// add repeats the addition until no rival changes the value in between. With an error, sum is the
+// value that the counter got if the addition was applied all the same.
 func (c *Counter) add(
 	ctx context.Context, r *requests, w *recorded, delta int64,
 ) (sum int64, err error) {
@@ -97,7 +97,7 @@ func (c *Counter) Get(ctx context.Context) (int64, error) {
 	})
 }
 
-// read reads the value and the stat of its node, nil if that is missing.
+// read returns the value and the stat of its node. The stat is nil if the node is missing.
 func (c *Counter) read(ctx context.Context, r *requests) (int64, *zk.Stat, error) {
 	data, stat, err := r.get(ctx, c.path)
 	switch {

@@ -18,15 +18,15 @@ const (
 	// PersistentSequential is <dir>/_c_<guid>-<name><sequence>, which stays.
 	PersistentSequential
 	// Ephemeral is <dir>/<name>, exactly, which goes with the session. Use a name once per session:
-	// a node of that name in the session of the Conn counts as the own one.
+	// any node of that name in the session of the Conn counts as the new node.
 	Ephemeral
 )
 
-// Node is a created node, as it was read back.
+// Node is a node that CreateProtected has created and read back.
 type Node struct {
 	Path string
-	// Stat is the node's. Czxid is a fencing token, greater for every later node; EphemeralOwner is
-	// the session that the node goes with.
+	// Stat is the stat of the node. Czxid is a fencing token: it is greater for every later node.
+	// EphemeralOwner is the session of the node.
 	Stat zk.Stat
 }
 
@@ -35,12 +35,12 @@ type Node struct {
 // "lock-".
 //
 // It guarantees: nil means that exactly one node was made, and that an ephemeral one belongs to the
-// session that the Conn had when it was read back. After an error the node is not there, or is
-// removed in the background as soon as the server answers, unless the error wraps ErrConnClosed:
-// then an ephemeral node goes with the session, but a persistent one can stay, and the error wraps
-// ErrAmbiguous, too. zk.ErrNodeExists means that another session has an Ephemeral node of that
-// name; it can be an ended session of this process that the server has not noticed yet.
-// ErrNumbersUsedUp means that dir has no unique sequence number left.
+// session that the Conn had when the node was read back. After an error the node does not exist, or
+// is removed in the background as soon as the server answers. An error that wraps ErrConnClosed is
+// the exception: an ephemeral node then goes with the session, but a persistent one can stay, and
+// its error wraps ErrAmbiguous, too. zk.ErrNodeExists means that another session has an Ephemeral
+// node of that name; it can be an ended session of this process that the server has not expired
+// yet. ErrNumbersUsedUp means that dir has no unique sequence number left.
 //
 // When the connection is lost it waits and tries again; when the session ends it begins again in
 // the new one. A done context ends it. It cannot guarantee that an ephemeral node is still there
@@ -73,7 +73,7 @@ type creation struct {
 	owned  bool // the node belongs to a session
 }
 
-// newCreation chooses how a node of the kind is made.
+// newCreation returns an attempt for a node of the kind.
 func newCreation(dir, name string, kind NodeKind) (creation, error) {
 	switch kind {
 	case Ephemeral:
@@ -90,7 +90,7 @@ func newCreation(dir, name string, kind NodeKind) (creation, error) {
 	return creation{}, fmt.Errorf("node kind %d: %w", kind, zk.ErrBadArguments)
 }
 
-// run makes the node and reads it back. Without a caller it is removed again.
+// run makes the node and reads it back. It removes the node again if the caller has left.
 func (c creation) run(ctx context.Context, r *requests, t *task[Node], data []byte) (Node, error) {
 	err := c.create(ctx, r, data)
 	var made Node
@@ -107,10 +107,10 @@ func (c creation) run(ctx context.Context, r *requests, t *task[Node], data []by
 	return Node{}, doubtOf(!c.owned && errors.Is(err, ErrConnClosed), err)
 }
 
-// readBack reads the node, which may have gone with its session.
+// readBack reads the node. It returns errRestart if an ephemeral node has gone with its session.
 func (c creation) readBack(ctx context.Context, r *requests) (Node, error) {
 	_, stat, err := r.get(ctx, c.path())
-	if errors.Is(err, zk.ErrNoNode) && !c.owned { // unless the server of a new session lags behind
+	if errors.Is(err, zk.ErrNoNode) && !c.owned { // the server of a new session may lag behind
 		err = r.fresh(ctx, c.path(), func() (err error) {
 			_, stat, err = r.get(ctx, c.path())
 			return err

@@ -6,30 +6,29 @@ import (
 	"time"
 )
 
-// DelayQueue is a queue between any number of producers and consumers. Each element can be taken
-// from a given moment on: for work to be done or retried later. Methods may be called from several
-// goroutines.
+// DelayQueue is a queue of elements with due times, for work that is done or retried later. It may
+// have any number of producers and consumers. Methods may be called from several goroutines.
 //
 // It guarantees, for each call:
 //
-//   - Delivery as with Queue: Offer that returns nil has stored the element exactly once, Poll and
-//     Take return each element to one caller at most, and a call that returns an error has taken
-//     nothing.
+//   - Elements are delivered as by a Queue: an Offer that returns nil has stored the element
+//     exactly once, Poll and Take return each element to one caller at most, and a call that
+//     returns an error has taken nothing.
 //   - Poll, Take and Peek return no element before it is due, by the clock of the consumer. Moments
 //     are rounded up to milliseconds.
-//   - Of the elements that are due, Poll and Take return the one that was due first at the moment
-//     of its removal, and of several due at the same moment the oldest. An element that an
-//     abandoned call puts back has its old place.
+//   - Poll and Take return the element with the earliest due time at the moment of the removal; of
+//     several with the same due time they return the oldest. An element that an abandoned call puts
+//     back gets its old place.
 //   - false from Poll and Peek means that nothing was due at some moment of the call.
 //   - A waiting Take wakes when the first element becomes due, without requests meanwhile.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Queue.
 //
-// It cannot guarantee that an element leaves as soon as it is due, as a consumer has to take it.
-// Producers and consumers each go by their own clock; elements are early or late by the difference.
-// All waiting consumers wake when an element becomes due, and one gets it. For many offers at a
-// time and for the data of the directory see PriorityQueue; for nodes that a dying process can
-// leave behind see Queue.
+// It cannot guarantee that an element leaves as soon as it is due: a consumer has to take it.
+// Producers and consumers use their own clocks, so an element is early or late by the difference.
+// All waiting consumers wake when an element becomes due, and one gets it. PriorityQueue describes
+// the cost of many simultaneous offers and the data of the directory; Queue describes the nodes
+// that a dying process can leave behind.
 //
 // Layout, all persistent:
 //
@@ -38,7 +37,7 @@ import (
 //
 // The moment is Unix time, in at least thirteen digits. Other children of items are ignored.
 //
-// Sources: Curator's DistributedDelayQueue, which removes elements by a plain delete and works on
+// Sources: Curator's DistributedDelayQueue, which removes elements by a plain delete and works from
 // an old list.
 type DelayQueue struct{ *claimQueue }
 
@@ -51,8 +50,9 @@ func NewDelayQueue(conn Conn, path string, opts ...Option) *DelayQueue {
 	return q
 }
 
-// Offer stores an element that can be taken from due on; a moment that has passed is due at once,
-// and one before 1970 is taken for the beginning of that. For data and errors see Queue.Offer.
+// Offer stores an element that can be taken from due on. An element with a past due time can be
+// taken at once. A time before 1970 counts as the beginning of 1970. For data and errors see
+// Queue.Offer.
 func (q *DelayQueue) Offer(ctx context.Context, data []byte, due time.Time) error {
 	millis := max(due.Add(time.Millisecond-1).UnixMilli(), 0)
 	return q.offerAs(ctx, fmt.Sprintf("%s%013d", dueMarker, millis), data)
@@ -61,7 +61,8 @@ func (q *DelayQueue) Offer(ctx context.Context, data []byte, due time.Time) erro
 // dueMarker stands before the moment in an element's name.
 const dueMarker = "-due"
 
-// firstDueFirst is the arrangement of a delay queue, by the clock of now.
+// firstDueFirst orders the elements of a delay queue by due time. An element is ready when the
+// local clock has reached its due time.
 func firstDueFirst(names []string) lineup {
 	var l lineup
 	now := time.Now()
