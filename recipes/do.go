@@ -8,11 +8,11 @@ import (
 )
 
 // Do waits for the lock as Lock does, calls work with the fencing token, and gives the lock back as
-// Unlock does, also when work panics. The context of work ends with ctx, and with the hold: the
-// cause is then ErrLost, or after Close ErrClosed. Do waits for the return of work, so work should
-// return soon after its context is done.
+// Unlock does, even if work panics. The context of work ends with ctx or with the hold. If the hold
+// ends first, the cause is ErrLost, or ErrClosed after Close. Do waits for the return of work, so
+// work should return soon after its context is done.
 //
-// The error is that of Lock, and then work was not called. Otherwise it wraps
+// If Lock fails, Do returns that error and does not call work. Otherwise the error of Do wraps
 //
 //   - ErrLost or ErrClosed, if the hold has ended before work returned, even if work returned nil:
 //     another client may have owned the lock meanwhile;
@@ -20,8 +20,8 @@ import (
 //   - the error of Unlock, such as ErrAmbiguous if ctx is done before the server has confirmed the
 //     release, which goes on in the background.
 //
-// It is nil if none of these has happened. A panic of work goes on when the release has begun, a
-// moment later at most.
+// It is nil if none of these has happened. A panic of work continues at most a moment after the
+// release has begun.
 func (h *handle) Do(
 	ctx context.Context, work func(ctx context.Context, token int64) error,
 ) error {
@@ -60,10 +60,10 @@ func (s *Semaphore) Do(
 	return s.under(ctx, lease.hold, ErrLost, lease.Release, work)
 }
 
-// Do waits as Await does until this candidate leads, and calls work with the epoch. The context of
-// work ends with ctx, and with the term: the cause is then ErrLeadershipLost, or after Close
-// ErrClosed. If that happens before work returns, the error wraps it, and the error of work. The
-// candidate leads on after Do; Close ends that. It needs Start.
+// Do waits for leadership as Await does, and calls work with the epoch. The context of work ends
+// with ctx or with the term. If the term ends first, the cause is ErrLeadershipLost, or ErrClosed
+// after Close, and the error of Do wraps that cause and the error of work. The candidate still
+// leads after Do, until Close. Do needs Start.
 func (l *LeaderLatch) Do(
 	ctx context.Context, work func(ctx context.Context, epoch int64) error,
 ) error {
@@ -75,7 +75,7 @@ func (l *LeaderLatch) Do(
 	return l.under(ctx, term.held, ErrLeadershipLost, goOn, work)
 }
 
-// do is Do by way of these methods of a handle.
+// do is Do with the given methods of a handle.
 func (h *handle) do(
 	ctx context.Context, lock, unlock func(context.Context) error,
 	work func(ctx context.Context, token int64) error,
@@ -89,13 +89,14 @@ func (h *handle) do(
 	}
 	return h.under(ctx, held, ErrLost, func(ctx context.Context) error {
 		if h.current() != held {
-			return nil // Close, or an Unlock by work, has given it back
+			return nil // Close has given it back, or work has called Unlock
 		}
 		return unlock(ctx)
 	}, work)
 }
 
-// under calls work under a hold, and then release. A panic does not wait for the release.
+// under calls work under a hold, and then release. A panic of work does not wait for the end of the
+// release.
 func (l *lifecycle) under(
 	ctx context.Context, held *hold, lost error, release func(context.Context) error,
 	work func(ctx context.Context, token int64) error,
@@ -114,7 +115,7 @@ func (l *lifecycle) under(
 	return err
 }
 
-// during calls work. If the hold has ended by its return the error wraps the reason.
+// during calls work. If the hold has ended when work returns, the error wraps the reason.
 func (l *lifecycle) during(
 	ctx context.Context, held *hold, lost error,
 	work func(ctx context.Context, token int64) error,
@@ -132,7 +133,8 @@ func (l *lifecycle) during(
 	return fmt.Errorf("work under %s: %w: %w", l.path, ended, err)
 }
 
-// whileHeld returns a context that ends with the hold. The cause is lost, or after Close ErrClosed.
+// whileHeld returns a context that ends with the hold. The cause is then the error lost, or
+// ErrClosed after Close.
 func (l *lifecycle) whileHeld(
 	ctx context.Context, held *hold, lost error,
 ) (context.Context, context.CancelCauseFunc) {

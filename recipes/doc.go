@@ -17,11 +17,11 @@
 // Locks:
 //
 //   - Lock: a fair lock, the one to use.
-//   - ReentrantLock: a Lock that its owner may lock again.
-//   - RevocableLock: a Lock that others can ask the owner to release.
+//   - ReentrantLock: a Lock that its holder may lock again.
+//   - RevocableLock: a Lock with requests to its holder to release it.
 //   - MultiLock: several Locks at once, without deadlocks.
 //   - RWLock: many readers or one writer. Fair.
-//   - VersionRWLock: the same, but readers never wait for a writer that waits.
+//   - VersionRWLock: many readers or one writer. Readers never wait for a waiting writer.
 //   - Semaphore: a number of leases, one or several to each holder.
 //   - WriteLock: the lock of the Apache recipes. Lock does not block; a listener learns of the
 //     grant.
@@ -39,13 +39,14 @@
 //   - IDQueue: a Queue from which elements can be removed by an id.
 //   - PriorityQueue: a Queue from which the most urgent element leaves first.
 //   - DelayQueue: a Queue of elements that can be taken from a given time on.
-//   - LockQueue: an element stays until its consumer has acknowledged it. At least once.
+//   - LockQueue: a Queue that keeps an element until its consumer has acknowledged it. Delivery is
+//     at least once.
 //
 // Barriers and agreement:
 //
 //   - Barrier: a gate that holds all waiters back while it is up.
 //   - DoubleBarrier: members begin together and end together.
-//   - ThresholdBarrier: a gate that opens when enough members are there.
+//   - ThresholdBarrier: a gate that opens when enough members have come.
 //   - TwoPhaseCommit: all sites carry out a transaction, or none does.
 //
 // Values:
@@ -66,8 +67,8 @@
 // Building blocks for your own recipes:
 //
 //   - CreateProtected: creates a node exactly once, even if the reply is lost.
-//   - GuaranteedDelete: deletes a node and repeats until that is confirmed.
-//   - EnsurePath: creates a directory, with Containers one that goes when it is empty.
+//   - GuaranteedDelete: deletes a node, and repeats the request until the server has confirmed it.
+//   - EnsurePath: creates a directory. With Containers the server removes it when it is empty.
 //   - Chroot: a Conn with a path as its root, so that applications share an ensemble.
 //   - ConnMonitor: tells whether a session is connected, suspended or lost, without a request.
 //   - Sequence, SortBySequence: read and sort the numbers of sequential nodes.
@@ -79,19 +80,18 @@
 //
 // The outcome of a request is unknown when its connection dies: the server may or may not have
 // applied it. OutcomeOf sorts errors of the client into applied, not applied and unknown. The
-// recipes find out by themselves and repeat safe requests as long as the context allows. Where they
-// have to return before they know, the error wraps ErrAmbiguous, and OutcomeOf returns Unknown for
-// it. Any other error of an operation means that the operation was not applied. With the option
-// Retry operations give up earlier (ErrGaveUp). An operation does not retry a request that the
-// server has refused, for example with zk.ErrNoAuth. Background work does, as the refusal may be
-// lifted.
+// recipes determine an unknown outcome themselves, and repeat safe requests as long as the context
+// allows. If a method has to return before the outcome is known, its error wraps ErrAmbiguous, and
+// OutcomeOf returns Unknown for it. Any other error of an operation means that the operation was
+// not applied. With the option Retry operations give up earlier (ErrGaveUp). An operation does not
+// retry a request that the server has refused, for example with zk.ErrNoAuth. Background work does,
+// as the refusal may be lifted.
 //
-// A closed *zk.Conn and a lost connection return the same error, zk.ErrConnectionClosed. The
-// recipes take the Conn for closed after more than a second in which requests fail at once and the
-// state stays zk.StateDisconnected, which an open Conn only passes through. Then they return
-// ErrConnClosed: waiters at once, as the client closes their watches; other calls about 1.3 s after
-// the first such failure, and later if the connection was down before and pauses have grown to a
-// second.
+// A closed *zk.Conn and a lost connection return the same error, zk.ErrConnectionClosed. An open
+// Conn leaves the state zk.StateDisconnected soon. The recipes treat a Conn as closed after more
+// than a second in this state with requests that fail at once. Then they return ErrConnClosed:
+// waiters at once, as the client closes their watches; other calls about 1.3 s after the first such
+// failure, and later if the connection was down before and pauses have grown to a second.
 //
 // # Contexts
 //
@@ -99,10 +99,10 @@
 // So each operation runs in its own goroutine. When the context is done, the caller returns and the
 // goroutine only cleans up: it finishes the request that is under way, sends no other request of
 // the operation, removes the nodes of the operation, and ends when the server has confirmed or
-// refused the removal or when the Conn is closed. The caller waits up to 100 ms for this, so that
-// usually nothing is left on the server when the method returns. Close of each recipe waits for all
-// of it. A recipe with work until Close, such as a PersistentNode, continues this work: there a
-// context ends only the waiting.
+// refused the removal or when the Conn is closed. The caller waits up to 100 ms for this goroutine,
+// so usually no node is left on the server when the method returns. Close of each recipe waits for
+// the end of all clean-up. A recipe that works until Close, such as a PersistentNode, continues its
+// work when a context is done: the context ends only the wait of the caller.
 //
 // # Conventions
 //
@@ -126,50 +126,52 @@
 //
 // # Ensembles
 //
-// A server of an ensemble that lags answers reads with an old state. One that the others cannot
-// reach does so until it gives up, after its syncLimit, ten seconds as a rule. Its client cannot
-// tell, and is connected all the time.
+// A server that lags behind its ensemble answers reads with an old state. A server that is cut off
+// from the others does so until it gives up, after its syncLimit: ten seconds as a rule. Its client
+// stays connected and cannot notice this.
 //
-//   - No such read decides who holds something, or what is added or removed. The search for a node
-//     whose create lost its reply, and the methods that ask the server (Participants, Leader, Line,
-//     Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their answer is no
-//     older than the call.
+//   - No such read decides about ownership, or about an addition or a removal. The search for a
+//     node whose create lost its reply, and the methods that ask the server (Participants, Leader,
+//     Line, Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their answers
+//     are no older than the call.
 //   - Views (NodeCache, ChildrenCache, TreeCache, the copy of a ConfigCenter, Group,
-//     ServiceRegistry) show what the client's server shows: late by its lag, which has no bound,
-//     while Stale is false. They never go back, on another server either. Ask the server for the
-//     present state.
-//   - A holder can read its own node for some seconds after its session has ended, if its server is
-//     cut off. It learns of the end when the server gives up. See Limits for tokens.
+//     ServiceRegistry) show the state of the client's server. That state can be old without bound,
+//     and Stale is false meanwhile. A view never goes back to an older state, even if the client
+//     moves to another server. Ask the server for the present state.
+//   - A holder whose server is cut off can read its own node for some seconds after the session has
+//     ended. It learns of the end when that server gives up. See Limits for tokens.
 //
 // # Limits
 //
-//   - A holder that is paused beyond the end of its session cannot know that. Between the expiry at
-//     the server and the closing of Lost two clients may believe that they own a lock. So may they
-//     if the server has granted a session timeout that is shorter than SessionTimeout. Pass Token
-//     to the resource and let it refuse smaller tokens.
+//   - A holder that is paused beyond the end of its session does not notice the end. Between the
+//     expiry at the server and the closing of Lost, two clients may believe that they own a lock.
+//     The same happens if the server has granted a shorter session timeout than SessionTimeout
+//     says. Pass Token to the resource and let it refuse smaller tokens.
 //   - A request larger than the server's jute.maxbuffer (1 MB unless set otherwise) makes the
-//     server drop the connection, which looks like any other loss: the operation is repeated until
-//     its context is done.
-//   - The client cannot take a watch back. The channel of an abandoned wait stays in the client
-//     until the watched node changes or the session ends.
-//   - A Conn that is closed while its server is silent, or while no server can be dialled, looks
-//     open until the client's own loop has ended: two thirds of the session timeout later, or when
-//     the host provider has gone through all servers.
+//     server drop the connection. The recipe cannot tell this from another loss, and repeats the
+//     operation until its context is done.
+//   - The client cannot remove a watch. The channel of an abandoned wait stays in the client until
+//     the watched node changes or the session ends.
+//   - A Conn that is closed while its server is silent looks open for another two thirds of the
+//     session timeout. A Conn that is closed while no server can be dialled looks open until the
+//     host provider has tried all servers. Then the client's own loop ends.
 //   - The client (v1.0.4) can hang in Close while requests of other goroutines are on their way: it
-//     answers one of them three times, into a channel that takes two. Then it ends no watch.
-//     Waiters learn that the Conn is closed when they look again, as RecheckEvery says.
+//     answers one of them three times, into a channel with room for two. The client then closes no
+//     watch channel. Waiters learn that the Conn is closed when they look again, as RecheckEvery
+//     says.
 //   - Parents are created as persistent nodes and never removed, or with Containers as container
 //     nodes, which the server removes when they are empty. Parents that exist are left as they are,
 //     and created again if they are removed.
-//   - A request waits inside the client while the connection is down. No RetryPolicy ends such a
-//     wait, only a context.
-//   - A directory has 2147483647 sequence numbers. The counter of servers since 3.6 then stays
-//     there (ZOOKEEPER-3249), and the order of children with one number is unknown. Locks,
+//   - A request waits inside the client while the connection is down. A context can end such a
+//     wait; a RetryPolicy cannot.
+//   - A directory has 2147483647 sequence numbers. Since ZooKeeper 3.6 the counter then stays at
+//     2147483647 (ZOOKEEPER-3249), and the order of children with that number is unknown. Locks,
 //     semaphores, elections, CreateProtected and offers to queues remove such a node again and
 //     return ErrNumbersUsedUp; elections in the background show it in Err. Owners, waiters and
 //     elements with smaller numbers keep their places. Delete the directory when it is empty, and
-//     its numbers begin at 0 again; a container node goes by itself. Barriers go on, as their
-//     members need no order. Other clients in the same directory may still use nodes of the last
-//     number: they wait for owners of this package, which wait for none of them. The numbers that
-//     servers before 3.6 give after the last one, -2147483648 and 65535 more, are refused as well.
+//     its numbers begin at 0 again; the server deletes a container node itself. Barriers still
+//     work, as their members need no order. Other clients in the same directory may still use nodes
+//     with the last number: they wait for holders of this package, but these do not wait for them.
+//     Servers before 3.6 continue with -2147483648 after the last number. The recipes refuse that
+//     number and the next 65535, too.
 package recipes

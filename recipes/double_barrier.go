@@ -11,61 +11,60 @@ var (
 	ErrInside = errors.New("already inside or entering")
 	// ErrNotInside is returned by Leave of a DoubleBarrier that has not entered.
 	ErrNotInside = errors.New("not inside")
-	// ErrMemberLost says that the member's node was deleted while it entered, usually with its
-	// session: the others may have counted it, and go on without it.
+	// ErrMemberLost says that the member's node was deleted during Enter, usually with its session.
+	// The other members may have counted the node, and go on without this member.
 	ErrMemberLost = errors.New("the member's node is gone")
 )
 
 // DoubleBarrier lets members begin a piece of work together and end it together: Enter returns when
-// size members are there, Leave when all of these have left. One DoubleBarrier is one member; it
-// can be used again after Leave. If more members come, each size of them, in the order of their
-// coming, form a group, and no group waits for another. When the directory's sequence numbers are
-// used up, a group is any size of the waiting members.
+// size members are there, and Leave when all of these have left. One DoubleBarrier is one member;
+// it can be used again after Leave. If more members come, they form several groups of size members
+// in the order of arrival, and no group waits for another. When the directory's sequence numbers
+// are used up, the order is undefined.
 //
 // It guarantees:
 //
-//   - Enter that returns nil has found size members there at one moment, itself among them: the
-//     group is formed in one transaction that sets the nodes of all its members, so a member that
-//     has given up before is not counted.
-//   - Leave that returns nil has seen that no member of the group is inside any more: each has
-//     left, has given up, or its session has ended.
+//   - An Enter that returns nil has found size members at one moment, this one included. One
+//     transaction forms the group and sets the nodes of all its members, so a member that has given
+//     up is not counted.
+//   - A Leave that returns nil has seen that no member of the group is inside any more: the member
+//     has left or given up, or its session has ended.
 //   - As long as all live members of a group call Leave, all Leaves return; as long as size members
 //     wait in Enter, a group of them enters.
 //   - Nothing is left behind: the member's node goes with Leave, with an Enter that fails, or with
-//     the session. The group's node goes with the last member that does not die.
+//     the session. The last member that leaves the group removes the group's node.
 //
-// When the connection is lost, calls wait for it. When the session ends, a member that has not
-// entered gets ErrMemberLost, as it may have been counted; the Lost of a member inside is closed,
-// and its Leave still waits for the others. When the connection stays down Lost is closed before
-// the session can be over, as SessionTimeout says. A done context ends a call: Enter gives up the
-// place; Leave stops waiting, but leaves. The error of an Enter wraps ErrAmbiguous if the group may
-// have been formed with this member.
+// When the connection is lost, calls wait for it. When the session ends, Enter returns
+// ErrMemberLost, as the member may have been counted. For a member inside, Lost is closed, and
+// Leave still waits for the others. When the connection stays down, Lost is closed before the
+// session can be over, as SessionTimeout says. A done context ends a call: Enter removes the
+// member's node; Leave stops waiting, but removes the node all the same. The error of an Enter
+// wraps ErrAmbiguous if the group may have been formed with this member.
 //
-// It cannot guarantee that a member learns at once that its group was formed if the connection is
-// lost twice in a row, as the client may miss the event; it finds out after RecheckEvery. That a
-// member that has left has done its work, and did not just die. If all members of a group die
-// inside, or lose their sessions, the group's node stays until a member of another group leaves;
-// nothing waits for it.
+// It cannot guarantee that a member learns at once of its group: if the connection is lost twice in
+// a row, the client may miss the event, and the member learns of the group after RecheckEvery. It
+// cannot tell whether a member that is gone has done its work or has died. If all members of a
+// group die inside or lose their sessions, the group's node stays until a member of another group
+// leaves. No member waits for it.
 //
 // Layout:
 //
-//	<path>/_c_<guid>-member-<sequence>   ephemeral, data = name of the group's node, once it is in
+//	<path>/_c_<guid>-member-<sequence>   ephemeral, data = name of the group's node, or none
 //	<path>/ready-<guid>                  persistent, one for each group, data = its members' names
 //
-// The guide's single node "ready" would let the next round pass as long as it is not removed, and
-// its removal could hit that of the next round: hence a node for each group.
+// Each group has its own node. The guide has a single node "ready" for all rounds: while it exists,
+// members of the next round pass, and a late removal could delete the node of the next round.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Double Barriers"; Curator's
 // DistributedDoubleBarrier; CURATOR-318 (a member that timed out is counted), Curator issue 1290
-// (an enter that ends by any event), ZOOKEEPER-1011 (a fast leaver makes a slow member miss the
-// count).
+// (any event ends an enter), ZOOKEEPER-1011 (a fast leaver makes a slow member miss the count).
 type DoubleBarrier struct {
 	*lifecycle
 	size int
 
 	mu       sync.Mutex
 	entering bool
-	// closed when nothing is left of the latest Enter; nil before the first
+	// closed when the latest Enter is over, clean-up included; nil before the first
 	cleaning <-chan struct{}
 	member   *member // the latest; nil before the first
 }
@@ -98,8 +97,8 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	return err
 }
 
-// keep makes m the present membership. It returns false, and m must be given back, if the caller
-// has left or Close was called meanwhile.
+// keep makes m the present membership. If the caller has left or Close was called meanwhile, it
+// returns false, and the caller of keep must remove the node of m.
 func (b *DoubleBarrier) keep(t *task[struct{}], m *member) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,8 +121,9 @@ func (b *DoubleBarrier) mayEnter() bool {
 }
 
 // Leave leaves, and waits until all members of the group have left. The member's node is removed in
-// any case, also if ctx is done from the start, in the background if need be. After an error Leave
-// can be called again, to wait, or Enter. Without a member inside it returns ErrNotInside.
+// any case, even if ctx is done from the start, in the background if need be. After an error the
+// caller may call Leave again to wait, or Enter to begin anew. Leave returns ErrNotInside if there
+// is no member inside.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	m, err := b.startLeave()
 	if err != nil {
@@ -140,7 +140,7 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	return b.explain("leave", doubtOf(!known, err))
 }
 
-// startLeave ends the present membership, and counts its clean-up in.
+// startLeave ends the present membership, and adds its clean-up to the tally.
 func (b *DoubleBarrier) startLeave() (*member, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,9 +165,9 @@ func (b *DoubleBarrier) forget(m *member) {
 	}
 }
 
-// Lost returns a channel that is closed when the member is not inside any more: because it has
-// left, or because its node is gone, or may be; Lost of a Lock says how that is learned. The others
-// may leave then. If the member is not inside, the channel is closed already.
+// Lost returns a channel that is closed when the member has left, or when its node is gone or may
+// be gone; Lost of a Lock lists the causes. The others may then leave, too. If the member is not
+// inside, the channel is closed already.
 func (b *DoubleBarrier) Lost() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -179,8 +179,8 @@ func (b *DoubleBarrier) Lost() <-chan struct{} {
 
 // Close ends the calls under way with ErrClosed, leaves without waiting for the others, and waits
 // until nothing is left to clean up or ctx is done; in the latter case the clean-up goes on. Later
-// calls return ErrClosed. It leaves the Conn open. It returns the first error by which the server
-// has refused to remove a node that this member has made.
+// calls return ErrClosed. It leaves the Conn open. It returns the first refusal of the server to
+// remove a node of this member.
 func (b *DoubleBarrier) Close(ctx context.Context) error {
 	b.kill(ErrClosed)
 	b.mu.Lock()

@@ -15,8 +15,8 @@ const (
 	readyPrefix  = "ready-"
 )
 
-// enter makes a node and waits until it is in a group. If the caller has left meanwhile, the node
-// is removed again.
+// enter makes the member's node and waits until it is in a group. It removes the node again if the
+// caller has left meanwhile.
 func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}]) error {
 	b.mu.Lock()
 	before := b.cleaning
@@ -83,9 +83,10 @@ func (b *DoubleBarrier) await(
 	return m, err
 }
 
-// form forms groups of the oldest members that are in none, each in one transaction, as long as
-// they are enough and own is not in one. Each member tries that when it has come, so at least the
-// youngest of any group has seen them all. It reports whether own is in a group that it has formed.
+// form forms groups of the oldest waiting members, one transaction for each group. It ends when own
+// is in a group or when too few members wait. Each member calls form after its node was created, so
+// the youngest member of a group has seen all the others. form reports whether own is in a group
+// that it has formed.
 func (b *DoubleBarrier) form(
 	ctx context.Context, r *requests, own string,
 ) (inside bool, err error) {
@@ -109,8 +110,8 @@ func (b *DoubleBarrier) form(
 	}
 }
 
-// admit makes a group. It is not formed if one of its members has gone, or is in another group: a
-// member's node is of version 0 until it is in one.
+// admit makes a group, unless a member has gone or is in another group: the node of a member has
+// version 0 until the member is in a group.
 func (b *DoubleBarrier) admit(
 	ctx context.Context, r *requests, ready string, group []string,
 ) (formed bool, err error) {
@@ -126,7 +127,7 @@ func (b *DoubleBarrier) admit(
 	}
 	_, err = r.multiUntil(ctx, ops...)
 	switch {
-	case err == nil, errors.Is(err, zk.ErrNodeExists): // then an earlier request was applied
+	case err == nil, errors.Is(err, zk.ErrNodeExists): // an earlier request was applied
 		return true, nil
 	case raced(err):
 		return false, nil
@@ -134,8 +135,8 @@ func (b *DoubleBarrier) admit(
 	return false, err
 }
 
-// waiting lists the members that are in no group, oldest first. A group's node outlives its
-// members, so all members of groups are known.
+// waiting lists the members that are in no group, oldest first. A group's node is removed after the
+// nodes of its members, so the groups name all members that are inside.
 func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, error) {
 	names, err := r.children(ctx, b.path)
 	if err != nil {
@@ -157,7 +158,8 @@ func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, err
 	return waiting, nil
 }
 
-// restartIfMissing turns zk.ErrNoNode into errRestart: without the directory there is no own node.
+// restartIfMissing turns zk.ErrNoNode into errRestart: if the directory is missing, so is the own
+// node.
 func restartIfMissing(err error) error {
 	if errors.Is(err, zk.ErrNoNode) {
 		return errRestart
@@ -165,7 +167,7 @@ func restartIfMissing(err error) error {
 	return err
 }
 
-// readyNodes are the nodes of groups among names.
+// readyNodes returns the names of the groups' nodes, sorted.
 func readyNodes(names []string) []string {
 	nodes := slices.DeleteFunc(
 		slices.Clone(names), func(name string) bool {
@@ -185,13 +187,13 @@ func (b *DoubleBarrier) groupOf(ctx context.Context, r *requests, ready string) 
 	return strings.Split(string(data), "\n"), nil
 }
 
-// admitted is the own membership, once the node is in a group.
+// admitted returns the own membership after the node was found in a group.
 func (b *DoubleBarrier) admitted(
 	ctx context.Context, r *requests, own *protected, ready string,
 ) (*member, error) {
 	group, err := b.groupOf(ctx, r, ready)
 	if err != nil {
-		return nil, restartIfMissing(err) // the group's node goes after its members
+		return nil, restartIfMissing(err) // the group's node is removed after its members
 	}
 	held, err := confirm(ctx, r, own.path, own.remove)
 	if err != nil {
@@ -225,8 +227,8 @@ func (b *DoubleBarrier) leave(
 	return firstOf(err, r.tidy(b.sweep))
 }
 
-// awaitGone waits until a node is gone, which was there in the session of since. Its name is never
-// used again.
+// awaitGone waits until a node is gone that existed in the session of since. Its name is never used
+// again.
 func (b *DoubleBarrier) awaitGone(
 	ctx context.Context, r *requests, since epoch, name string,
 ) error {
@@ -240,7 +242,7 @@ func (b *DoubleBarrier) awaitGone(
 	})
 }
 
-// withdraw removes a member's node, and the group's if it was the last member.
+// withdraw removes a member's node, and the nodes of groups without members.
 func (b *DoubleBarrier) withdraw(r *requests, remove func(r *requests) error) error {
 	if err := r.tidy(remove); err != nil {
 		return err
@@ -248,7 +250,7 @@ func (b *DoubleBarrier) withdraw(r *requests, remove func(r *requests) error) er
 	return r.tidy(b.sweep)
 }
 
-// sweep removes the nodes of groups that have no members any more.
+// sweep removes the nodes of groups without members.
 func (b *DoubleBarrier) sweep(r *requests) error {
 	ctx := context.Background()
 	if err := r.sync(ctx, b.path); err != nil {
