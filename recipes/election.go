@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// ErrLeadershipLost is the cause of the end of a leader's context if the server has ended the term,
-// or may have.
+// ErrLeadershipLost is the cause of a leader's context when the server has ended the term or may
+// have ended it.
 var ErrLeadershipLost = errors.New("leadership was lost")
 
-// Term is one period of leadership: from the confirmation by the server until it is given up or
-// lost. A later term of the same candidate is another Term.
+// Term is one period of leadership. It begins with the confirmation by the server and ends when the
+// leadership is given up or lost. The next period of the same candidate is another Term.
 type Term struct{ held *hold }
 
 // Epoch is the fencing epoch of the term, like the Token of a lock: every later term in the same
 // election has a greater one. It is the czxid of the leader's node. Pass it to the resources that
-// the leader changes, and let them refuse smaller ones.
+// the leader changes, and let them refuse smaller epochs.
 func (t *Term) Epoch() int64 { return t.held.token }
 
 // Lost is closed when the term has ended, for any reason; Lost of a Lock says how the end is
 // learned. It is a hint, and can come late.
 func (t *Term) Lost() <-chan struct{} { return t.held.ended }
 
-// Candidate is a candidate in an election, as others see it.
+// Candidate describes a candidate in an election.
 type Candidate struct {
 	// ID is the name that the candidate was made with.
 	ID string
@@ -32,8 +32,8 @@ type Candidate struct {
 	Epoch int64
 }
 
-// election is shared by LeaderLatch and LeaderSelector: a candidate in a queue, in the background,
-// and its term.
+// election is the common part of LeaderLatch and LeaderSelector: a background loop with a candidate
+// in a queue, and its term.
 type election struct {
 	*lifecycle
 	queue *turnstile
@@ -42,12 +42,12 @@ type election struct {
 	standing bool          // a loop of candidacies is under way
 	wanted   bool          // Start was called since the latest election
 	term     *Term         // the latest; nil before the first
-	failure  error         // why the latest candidacy has failed; nil while one is under way
+	failure  error         // of the latest candidacy; nil while one is under way
 	changed  chan struct{} // closed and replaced when one of these changes
 }
 
-// newElection makes a candidate. kind stands before the sequence number of its nodes; those with
-// one of the markers are its rivals.
+// newElection makes a candidate. The names of its nodes have kind before the sequence number. Nodes
+// with one of the markers in their names are its rivals.
 func newElection(
 	conn Conn, what, path, id, kind string, markers []string, opts []Option,
 ) *election {
@@ -61,8 +61,7 @@ func newElection(
 }
 
 // Leader returns the candidate that led at some moment of the call, or false if there was none. The
-// candidate may not know yet that it leads, or not know that it does not any more. It needs no
-// Start.
+// candidate itself may learn later that its term has begun or ended. Leader needs no Start.
 func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err error) {
 	list, err := ask(ctx, e.lifecycle, "look who leads in", e.leader)
 	if err != nil || len(list) == 0 {
@@ -71,8 +70,8 @@ func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err e
 	return list[0], true, nil
 }
 
-// Participants returns all candidates in the order in which they will lead, the leader first, as
-// they stood at some moment not before the call, without those that have left since. It needs no
+// Participants returns the candidates in the order of their turns, the leader first. The list is no
+// older than the call; candidates that left while it was read are omitted. Participants needs no
 // Start.
 func (e *election) Participants(ctx context.Context) ([]Candidate, error) {
 	return ask(ctx, e.lifecycle, "list the candidates of", e.candidates)
@@ -85,19 +84,18 @@ func (e *election) HasLeadership() bool {
 	return e.leads()
 }
 
-// Err returns the error of the latest attempt to stand, or nil if there is none or a new attempt is
-// under way. A refused attempt is made again, with pauses, until Close.
+// Err returns the error of the latest candidacy, or nil if it has not failed or a new one is under
+// way. After a refusal the candidate stands again, with pauses, until Close.
 func (e *election) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.explain("stand in", e.failure)
 }
 
-// Close ends the term, if there is one, and takes the candidate out of the election; HasLeadership
-// is false and the Term's Lost is closed before anything is sent. It waits until nothing is left to
-// clean up or ctx is done; in the latter case the clean-up goes on. It leaves the Conn open. It
-// returns the first error by which the server has refused to remove a node: that one stays until
-// the session ends.
+// Close ends the term, if there is one, and removes the candidate from the election. HasLeadership
+// is false and Lost of the Term is closed before the first request. It waits until nothing is left
+// to clean up or ctx is done; in the latter case the clean-up goes on. It leaves the Conn open. It
+// returns the first refusal of the server to remove a node. That node stays until the session ends.
 func (e *election) Close(ctx context.Context) error {
 	e.kill(ErrClosed)
 	e.mu.Lock()
@@ -108,11 +106,11 @@ func (e *election) Close(ctx context.Context) error {
 	return e.lifecycle.Close(ctx)
 }
 
-// leads is HasLeadership for a caller that has locked mu.
+// leads is HasLeadership for a caller that holds mu.
 func (e *election) leads() bool { return e.term != nil && !e.term.held.over() }
 
-// start begins candidacies in the background, unless they go on. With once they end when lead has
-// returned true, unless start was called again since the election.
+// start begins candidacies in the background, unless the loop is running. With once the loop ends
+// when lead has returned true, unless start was called again since the election.
 func (e *election) start(once bool, lead func(*Term) bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,8 +123,8 @@ func (e *election) start(once bool, lead func(*Term) bool) error {
 	return e.explain("stand in", err)
 }
 
-// run makes one candidacy after the other. Only Close, of the election or of the Conn, and success
-// end it.
+// run repeats candidacies until Close of the election or of the Conn. With once it also ends after
+// a turn.
 func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*Term) bool) {
 	var failures backoff
 	for {
@@ -145,8 +143,8 @@ func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*T
 	}
 }
 
-// rests ends the loop of candidacies if it is over, or if the candidate has led and start was not
-// called since the election.
+// rests reports whether the loop of candidacies ends: it is over, or its turn was served and start
+// was not called since the election.
 func (e *election) rests(over, served bool) bool {
 	ended := false
 	e.publish(func() {
@@ -156,8 +154,9 @@ func (e *election) rests(over, served bool) bool {
 	return ended
 }
 
-// candidacy stands until elected, and leads until lead returns. The node is gone when it returns: a
-// new candidacy must not wait for the last one.
+// candidacy waits for the election, and leads until lead returns. Then it removes the node, as the
+// next candidacy must not wait behind it. Only Close of the election or of the Conn makes it return
+// before that is confirmed.
 func (e *election) candidacy(
 	ctx context.Context, r *requests, lead func(*Term) bool,
 ) (led bool, err error) {
@@ -184,7 +183,7 @@ func (e *election) candidacy(
 	}
 }
 
-// publish makes a change that others wait for. After Close no term goes on.
+// publish makes a change and wakes the callers of await. After Close it also ends the term.
 func (e *election) publish(change func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -196,7 +195,7 @@ func (e *election) publish(change func()) {
 	e.changed = make(chan struct{})
 }
 
-// await waits for a term that goes on.
+// await waits for a term that has not ended.
 func (e *election) await(ctx context.Context) (*Term, error) {
 	for {
 		e.mu.Lock()

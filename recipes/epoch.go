@@ -7,17 +7,17 @@ import (
 )
 
 // epoch is one session of a connection. The results of reads and creations are valid only during
-// their session, and the client replaces an expired session by itself. A decision on a reply begins
-// with the epoch, and checks after the reply whether it is still the same.
+// their session, and the client replaces an expired session by itself. Code that decides on a reply
+// takes the epoch before the request and checks it after the reply.
 type epoch struct {
 	conn    Conn
 	session int64
 }
 
-// epoch returns the epoch of now.
+// epoch returns the present epoch.
 func (r *requests) epoch() epoch { return epoch{r.conn, r.conn.SessionID()} }
 
-// check returns errRestart if the session is another one now, or there was none.
+// check returns errRestart if the connection has another session now, or had none at the beginning.
 func (e epoch) check() error {
 	if e.session == 0 || e.conn.SessionID() != e.session {
 		return errRestart
@@ -32,14 +32,14 @@ func (e epoch) owns(stat *zk.Stat) bool {
 }
 
 // synced returns an epoch in which every read shows the state at the moment of the call or a later
-// one. The server that a client is connected to can lag behind, and the server of a new session can
-// be behind the client's earlier reads.
+// one. Without that a read may show an older state: the client's server can lag behind, and the
+// server of a new session can be behind the client's earlier reads.
 func (r *requests) synced(ctx context.Context, path string) (epoch, error) {
 	e := r.epoch()
 	if err := r.sync(ctx, path); err != nil {
 		return e, err
 	}
-	if e.session == 0 { // it was the first request of all
+	if e.session == 0 { // the client had no session before the sync
 		e = r.epoch()
 	}
 	return e, nil
@@ -56,7 +56,7 @@ func freshly[T any](
 	return value, err
 }
 
-// fresh runs read until its result was true at some moment of the call, or read has failed.
+// fresh repeats read until the result is one of a moment of the call, or read fails.
 func (r *requests) fresh(ctx context.Context, path string, read func() error) error {
 	for {
 		e, err := r.synced(ctx, path)

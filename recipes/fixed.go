@@ -9,20 +9,20 @@ import (
 )
 
 // fixed is an ephemeral node of a given name, such as that of an instance in a registry. Two fixed
-// nodes of one name on one session mistake each other's node for their own, so use a name once per
+// values with one name on one session would take the same node for theirs, so use a name once per
 // session.
 type fixed struct {
 	path  string
-	epoch epoch    // in which it was made; zero: it was not
-	stat  *zk.Stat // as it was when it was made
+	epoch epoch    // of the latest creation request; zero: none was sent
+	stat  *zk.Stat // read after the creation
 
-	doubtful bool // a creation with unknown outcome has happened
+	doubtful bool // a creation may have been applied
 }
 
-// create makes the node, parents included, or finds that an earlier request of this session has
-// made it. zk.ErrNodeExists means that it is there and belongs to another session, perhaps an ended
-// one of this process; errRestart that the session has ended meanwhile. After another error remove
-// must be called.
+// create makes the node, parents included, unless an earlier request of this session has made it.
+// zk.ErrNodeExists means that the node belongs to another session, perhaps an ended one of this
+// process. errRestart means that the session has ended meanwhile. After any other error the caller
+// must call remove.
 func (f *fixed) create(ctx context.Context, r *requests, data []byte) error {
 	for {
 		if ctx.Err() != nil {
@@ -53,7 +53,8 @@ func (f *fixed) createOnce(r *requests, data []byte) error {
 	})
 }
 
-// confirm reads the node that was created, or found: then why is not nil.
+// confirm reads the node. A nil error why says that it was created just now; otherwise it existed
+// already.
 func (f *fixed) confirm(ctx context.Context, r *requests, why error) error {
 	_, stat, err := r.get(ctx, f.path)
 	switch {
@@ -73,15 +74,15 @@ func (f *fixed) confirm(ctx context.Context, r *requests, why error) error {
 	return why
 }
 
-// remove deletes the node if it belongs to the present session, and returns only when the server
-// has confirmed or refused that, or the Conn is closed. The node of an ended session goes with it.
-// So that the next owner of the name keeps its node, the owner is read before each request, and the
-// request names the version that was read.
+// remove deletes the node if it belongs to the present session. It returns when the server has
+// confirmed or refused that, or when the Conn is closed. The node of an ended session goes with
+// that session. remove must spare the node of the next owner of the name, so it reads the owner
+// before each request and sends the version that it has read.
 //
-// One window remains, as a request cannot name the node that it is meant for. The node may be
-// deleted by another client while the request is on its way, or the connection may be lost just
-// after the owner was read, so that the client sends the request later, perhaps in a new session.
-// If a third client has made a node of the same version meanwhile, that is deleted.
+// One window remains, as a request has a path and a version but no czxid. Another client may delete
+// the node while the request is on its way. Or the connection may be lost just after the read, and
+// the client sends the request later, perhaps in a new session. If a third client has made a node
+// of the same version meanwhile, the request deletes that node.
 func (f *fixed) remove(r *requests) error {
 	if !f.doubtful {
 		return nil
@@ -109,7 +110,7 @@ func (f *fixed) remove(r *requests) error {
 	}
 }
 
-// left returns the stat of the node if it is there and belongs to the present session.
+// left returns the stat of the node if it belongs to the present session, and nil otherwise.
 func (f *fixed) left(ctx context.Context, r *requests) (*zk.Stat, error) {
 	if err := r.sync(ctx, f.path); err != nil {
 		return nil, err

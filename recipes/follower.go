@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// follower is embedded by recipes that show a view of the server. It keeps the view up to date in
-// the background, from the first look until Close.
+// follower keeps a view of the server up to date in the background, from the first look until
+// Close. The recipes with a view embed it.
 type follower[V any] struct {
 	*lifecycle
 	loop    *reconciler
 	begin   func() error
 	seen    posted[seen[V]]
-	session atomic.Int64 // in which everything was read; 0: not yet
+	session atomic.Int64 // of the latest complete view; 0: none yet
 
-	epoch epoch // of the loop: that of the latest reading of everything
+	epoch epoch // used by the loop only: the epoch of the latest complete reading
 }
 
 // seen is a view or, before the first one, the reason why there is none.
@@ -28,7 +28,7 @@ type seen[V any] struct {
 }
 
 // newFollower makes a follower. read reads the nodes that are due, and returns the whole view. A
-// view that is the same as the last is no change.
+// view that equals the last one does not count as a change.
 func newFollower[V any](
 	l *lifecycle, read func(ctx context.Context, r *requests, d due) (V, error),
 	same func(a, b V) bool,
@@ -54,8 +54,8 @@ func newFollower[V any](
 	return f
 }
 
-// readDue reads the nodes that are due; everything is read in one session and after a sync, as a
-// server that lags behind could show an older state.
+// readDue reads the nodes that are due. If all are due it synchronises first, as a server that lags
+// behind could show an older state. The session must be the same after the read.
 func (f *follower[V]) readDue(
 	ctx context.Context, r *requests, d due,
 	read func(ctx context.Context, r *requests, d due) (V, error),
@@ -71,7 +71,8 @@ func (f *follower[V]) readDue(
 	return view, err
 }
 
-// look returns the view. It waits for the first one, which can fail.
+// look returns the view. Before the first view it waits, and returns an error if the first read
+// fails.
 func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 	s, err := ask(ctx, f.lifecycle, what, func(ctx context.Context, _ *requests) (seen[V], error) {
 		if err := f.begin(); err != nil {
@@ -90,18 +91,18 @@ func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 	return s.view, err
 }
 
-// Changed returns a channel that is closed when the view changes, or ends, as it does with Close
-// and with the Conn: then looking returns an error. Get it before you look, so that no change is
-// missed.
+// Changed returns a channel that is closed when the view changes or ends. The view ends with Close
+// or with the Conn, and methods that return the view then return an error. Call Changed before you
+// read the view, so that you miss no change.
 func (f *follower[V]) Changed() <-chan struct{} {
 	_, changed := f.seen.read()
 	return changed
 }
 
-// Stale reports whether the view may be out of date, apart from notifications that are on their
-// way: there is none yet, the connection is down, as far as the client knows, or has a new session
-// in which not everything was read again, the latest attempt to read has failed, or the view has
-// ended.
+// Stale reports whether the view may be out of date for one of these reasons: not all nodes were
+// read yet in the present session, the client believes that the connection is down, the latest
+// attempt to read has failed, or the view has ended. It knows nothing of notifications that are on
+// their way.
 func (f *follower[V]) Stale() bool {
 	return f.loop.stale(f.session.Load())
 }

@@ -14,22 +14,22 @@ import (
 //
 // It guarantees:
 //
-//   - Names shows the group as it was at one moment, all members of the same moment, and never of
-//     an earlier one than the last time. Members shows each member as it was at one moment, never
-//     earlier than the last time; different members may be of different moments.
-//   - A change that lasts shows soon: after a notification and one or two replies, and after a
-//     disconnection as soon as the client is connected, or at the next recheck: two losses of the
-//     connection in a row can hide a change from the client (see NodeCache). A member that comes
-//     and goes between two looks may not show.
-//   - A failed read is never taken for an empty group. A member with unreadable data shows with its
-//     name only, or in Members as it was last; the others are followed all the same. Err tells of
-//     it, and it is read again soon.
+//   - Names returns all members of one moment, which is never earlier than that of the last call.
+//     Members returns each member as of one moment, also never earlier than last time, but
+//     different members may be as of different moments.
+//   - The view shows a lasting change after a notification and one or two replies. After a
+//     disconnection it shows the change when the client is connected again, or at the next recheck:
+//     two losses of the connection in a row can hide a change from the client (see NodeCache). A
+//     member that comes and goes between two reads may not be shown.
+//   - A failed read is never taken for an empty group. A member with unreadable data is listed by
+//     Names, and by Members with its last data if there is any. Err returns the reason, the data is
+//     read again soon, and the other members are followed meanwhile.
 //
-// When the connection is lost or the session ends, the last view stays, and Stale tells. When the
-// Conn is closed the view ends. A done context ends only the waiting for the first view.
+// When the connection is lost or the session ends, the last view stays, and Stale returns true.
+// When the Conn is closed the view ends. A done context ends only the waiting for the first view.
 //
-// It cannot guarantee that a member it shows is still there, or can be reached. A member that dies
-// shows until its session has expired, and until the client's server knows of that.
+// It cannot guarantee that a member in the view still exists or can be reached. A dead member stays
+// in the view until its session has expired and the client's server has learned of that.
 //
 // Layout: <path>/<member>, ephemeral; a group that has never had a member has no node. The option
 // that matters is RecheckEvery.
@@ -38,8 +38,8 @@ import (
 // ShallowParty and Party.
 type Group struct {
 	*follower[groupView]
-	names []string              // of the loop
-	known map[string]Membership // of the loop: those that were read
+	names []string              // used by the loop only
+	known map[string]Membership // used by the loop only: the members that were read
 }
 
 // Membership is one member of a group as it was read.
@@ -48,8 +48,8 @@ type Membership struct {
 	Data []byte
 	// Session is the session of the member's client.
 	Session int64
-	// Czxid is the zxid at which the member has joined: greater for each later one, also if a
-	// member comes back under its old name.
+	// Czxid is the zxid of the member's creation. Each later member has a greater one, even a
+	// member that comes back under its old name.
 	Czxid int64
 }
 
@@ -59,7 +59,7 @@ type groupView struct {
 	members []Membership
 }
 
-// sameView reports whether two looks have shown the same.
+// sameView reports whether two views are equal.
 func sameView(a, b groupView) bool {
 	return slices.Equal(a.names, b.names) &&
 		slices.EqualFunc(a.members, b.members, func(m, n Membership) bool {
@@ -75,8 +75,8 @@ func NewGroup(conn Conn, path string, opts ...Option) *Group {
 	return g
 }
 
-// Names returns the names of the members, sorted, all as of one moment. It waits for the first
-// view; later calls return at once and send nothing.
+// Names returns the sorted names of the members, all as of one moment. It waits for the first view;
+// later calls return at once and send nothing.
 func (g *Group) Names(ctx context.Context) ([]string, error) {
 	c, err := g.look(ctx, "look at")
 	return slices.Clone(c.names), err
@@ -92,8 +92,8 @@ func (g *Group) Members(ctx context.Context) ([]Membership, error) {
 	return members, err
 }
 
-// read is one step of the loop: it lists the group and reads its members, as far as that is due.
-// When one has gone it lists again, so that names and members agree.
+// read is one step of the loop. It lists the group and reads the members, as far as they are due.
+// If a member has gone it lists again, so that names and members agree.
 func (g *Group) read(ctx context.Context, r *requests, d due) (groupView, error) {
 	for list := isDue(d, g.path); ; list = true {
 		if list {
@@ -110,8 +110,7 @@ func (g *Group) read(ctx context.Context, r *requests, d due) (groupView, error)
 	}
 }
 
-// readMembers reads those that were listed, as far as that is due. zk.ErrNoNode means that one has
-// gone.
+// readMembers reads the listed members that are due. zk.ErrNoNode means that a member has gone.
 func (g *Group) readMembers(ctx context.Context, r *requests, d due) (groupView, error) {
 	c := groupView{names: g.names}
 	for _, name := range g.names {
@@ -126,7 +125,7 @@ func (g *Group) readMembers(ctx context.Context, r *requests, d due) (groupView,
 	return c, nil
 }
 
-// readMember reads one member, if that is due.
+// readMember reads one member if it is due.
 func (g *Group) readMember(ctx context.Context, r *requests, d due, name string) error {
 	path := join(g.path, name)
 	if _, known := g.known[name]; known && !isDue(d, path) {
@@ -143,7 +142,7 @@ func (g *Group) readMember(ctx context.Context, r *requests, d due, name string)
 	return nil
 }
 
-// forget drops those that are not shown any more.
+// forget drops the members that the view no longer shows.
 func (g *Group) forget(shown []Membership) {
 	clear(g.known)
 	for _, m := range shown {

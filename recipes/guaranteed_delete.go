@@ -11,16 +11,16 @@ import (
 // gone already.
 //
 // nil means that the node is gone. While the connection is down the request is repeated. If ctx is
-// done before it was answered, or the retry policy gives up, the error wraps ErrAmbiguous, and the
-// deletion goes on in the background until the server confirms or refuses it, or the Conn is
-// closed. Other errors are refusals, such as zk.ErrNotEmpty. So path must be a name that is never
-// used again, as those that CreateProtected makes for sequential nodes are: a late deletion would
-// hit the next node of that name.
+// done before the reply, or the retry policy gives up, the error wraps ErrAmbiguous. The deletion
+// then goes on in the background until the server confirms or refuses it, or the Conn is closed.
+// Other errors are refusals, such as zk.ErrNotEmpty. A late deletion would hit the next node with
+// the same path, so never use the path again; those of CreateProtected's sequential nodes are
+// unique.
 //
 // Source: Curator's "guaranteed" deletion.
 func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Option) error {
 	l := newLifecycle(conn, "node", path, opts)
-	if ctx.Err() != nil { // it begins all the same
+	if ctx.Err() != nil { // the deletion is sent even then
 		t := start(
 			func(*task[struct{}]) (struct{}, error) {
 				return struct{}{}, l.requests().remove(path)

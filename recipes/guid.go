@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// newGUID returns 32 hexadecimal digits that are unique. It reads from rand.Reader, as the client
-// does for its own protected names.
+// newGUID returns a unique name of 32 hexadecimal digits. It reads rand.Reader, as the client does
+// for its own protected names.
 func newGUID() (string, error) {
 	var raw [16]byte
 	if _, err := io.ReadFull(rand.Reader, raw[:]); err != nil {

@@ -9,15 +9,14 @@ import (
 
 // contender is a way to compete for the ownership of something.
 type contender interface {
-	// acquire returns a confirmed hold. If wait is false it returns nil instead of waiting for
-	// another owner. Without a hold it has removed its nodes from the server, or the error tells
-	// the reason.
+	// acquire returns a confirmed hold. If another client is the holder and wait is false, it
+	// returns nil. If it returns no hold, it has removed its nodes from the server, or its error
+	// says why not.
 	acquire(ctx context.Context, r *requests, wait bool) (*hold, error)
 }
 
-// handle is shared by all locks that have one owner per handle: a contender, its current hold, and
-// the clean-up that is still going on. At most one goroutine of a handle sends requests at any
-// time.
+// handle is the common part of the locks with one hold per handle: a contender, its current hold,
+// and the clean-up under way. At most one goroutine of a handle sends requests at any time.
 type handle struct {
 	*lifecycle
 	how contender
@@ -34,34 +33,34 @@ func newHandle(conn Conn, path string, opts []Option, how contender) *handle {
 	return &handle{lifecycle: newLifecycle(conn, "", path, opts), how: how}
 }
 
-// Lock waits until the lock is owned, ctx is done, or the server refuses. It outlives lost
-// connections and ended sessions: it then queues again in the new session.
+// Lock waits until this handle owns the lock, ctx is done, or the server refuses a request. It
+// outlives a lost connection. After the end of a session it queues again in the new one.
 //
-// When ctx is done it returns the cause of that, and its node is removed in the background; see the
-// package comment. ErrHeld means that this handle owns the lock or is acquiring it already. A hold
-// that was lost does not count: its node, if any, is removed first.
+// When ctx is done Lock returns the cause, and its node is removed in the background; see the
+// package comment. ErrHeld means that this handle owns the lock already or is acquiring it. A lost
+// hold is no obstacle: Lock first removes its node, if that still exists.
 func (h *handle) Lock(ctx context.Context) error {
 	_, err := h.acquire(ctx, true)
 	return h.explain("lock", err)
 }
 
-// TryLock is Lock that does not wait for another owner: it returns false when there is one. It does
-// wait for the connection.
+// TryLock is Lock without the wait for other holders: it returns false if another client holds the
+// lock. It does wait for the connection.
 func (h *handle) TryLock(ctx context.Context) (bool, error) {
 	held, err := h.acquire(ctx, false)
 	return held, h.explain("try lock", err)
 }
 
-// Unlock gives the lock back. The handle stops being the owner at once, and Lost is closed, before
-// anything is sent; the delete of the node is repeated until the server has confirmed it.
+// Unlock gives the lock back. The handle ends its hold and closes Lost before the first request.
+// The deletion of the node is repeated until the server has confirmed it.
 //
-// It returns nil when the server has confirmed that. If ctx is done before, also if it was done
-// from the start, it returns an error after a moment, and the deletion goes on in the background
-// until it is confirmed, refused, or the Conn is closed (then the error wraps ErrConnClosed if it
-// comes in time, and the node goes with the session). In every case the handle can be used again.
+// Unlock returns nil after the confirmation. If ctx is done first, or from the start, Unlock
+// returns an error after a moment. The deletion then goes on in the background until the server
+// confirms or refuses it, or the Conn is closed. If Unlock sees the closed Conn, its error wraps
+// ErrConnClosed; the node goes with the session. In every case the handle can be used again.
 //
-// Without a hold it returns ErrNotHeld, and changes nothing. If the Unlock before has returned an
-// error, it waits for the clean-up, and returns the same as Close.
+// Without a hold Unlock returns ErrNotHeld and changes nothing. After an Unlock that has returned
+// an error, the next Unlock waits for the clean-up and returns the error that Close would return.
 func (h *handle) Unlock(ctx context.Context) error {
 	h.mu.Lock()
 	h.owed = h.owed || h.hold != nil
@@ -79,7 +78,7 @@ func (h *handle) Unlock(ctx context.Context) error {
 	return err
 }
 
-// owe makes the next Unlock wait for clean-up, also without a hold.
+// owe makes the next Unlock wait for clean-up, even without a hold.
 func (h *handle) owe() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,10 +104,10 @@ func (h *handle) letGo(ctx context.Context) error {
 	return h.explain("unlock", h.settled(ctx, done))
 }
 
-// Lost returns a channel that is closed when the current hold has ended: because the own node is
-// gone or was changed by another client, because the session has expired or was replaced, because
-// the Conn was closed, because the connection has been down for too long, and by Unlock and Close.
-// Each hold has its own channel. Without a hold the channel is closed already.
+// Lost returns a channel that is closed when the current hold has ended. The causes are Unlock,
+// Close, a node that another client has deleted or changed, a session that has expired or was
+// replaced, a closed Conn, and a connection that was down for too long. Each hold has its own
+// channel. Without a hold the channel is closed already.
 //
 // It is a hint, and can come late: see the limits in the package comment.
 func (h *handle) Lost() <-chan struct{} {
@@ -118,9 +117,9 @@ func (h *handle) Lost() <-chan struct{} {
 	return closedChannel()
 }
 
-// Token returns the fencing token of the current hold, or 0 without a hold. Every later owner of
-// the same lock has a greater token, also after the parents were deleted and made again: it is the
-// czxid of the own node.
+// Token returns the fencing token of the current hold, or 0 without a hold. The token is the czxid
+// of the holder's node. Every later holder of the same lock has a greater token, even after the
+// parents were deleted and created again.
 func (h *handle) Token() int64 {
 	if held := h.current(); held != nil {
 		return held.token
@@ -150,14 +149,14 @@ func (h *handle) String() string {
 
 // Close ends an acquisition under way, gives the lock back, and waits until nothing is left to
 // clean up or ctx is done; in the latter case the clean-up goes on. Afterwards Lock and TryLock
-// return ErrClosed. It leaves the Conn open. It returns the first error by which the server has
-// refused to remove a node that this handle has made: that one stays until the session ends.
+// return ErrClosed. It leaves the Conn open. It returns the first refusal of the server to remove a
+// node of this handle. That node stays until the session ends.
 func (h *handle) Close(ctx context.Context) error {
 	h.startClose()
 	return h.lifecycle.Close(ctx)
 }
 
-// startClose is Close that waits for nothing.
+// startClose begins Close and does not wait.
 func (h *handle) startClose() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,7 +168,7 @@ func (h *handle) startClose() {
 	}
 }
 
-// current returns the hold, also one that is lost but was not given back.
+// current returns the hold, even a lost one, until it is given back.
 func (h *handle) current() *hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -201,7 +200,7 @@ func (h *handle) acquire(ctx context.Context, wait bool) (bool, error) {
 	return held != nil, err
 }
 
-// startAcquire begins an acquisition, which first gives a lost hold back.
+// startAcquire begins an acquisition. The acquisition first gives a lost hold back.
 func (h *handle) startAcquire(
 	ctx context.Context, giveUp context.CancelCauseFunc, wait bool,
 ) (*task[*hold], error) {
@@ -250,8 +249,8 @@ func (h *handle) contend(
 	return nil, errors.Join(h.cause(ctx), r.tidy(held.release))
 }
 
-// keep makes held the current hold. It returns false, and held must be given back, if the caller
-// has left or the handle was closed meanwhile.
+// keep makes held the current hold. If the caller has left or the handle was closed meanwhile, it
+// returns false, and the caller of keep must give held back.
 func (h *handle) keep(t *task[*hold], held *hold) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -263,7 +262,7 @@ func (h *handle) keep(t *task[*hold], held *hold) bool {
 	return true
 }
 
-// startRelease begins to give held back. The caller has locked mu.
+// startRelease begins to give held back. The caller holds mu.
 func (h *handle) startRelease(held *hold) *task[struct{}] {
 	t := h.cleanUp(h.lastDone, held.release)
 	h.lastDone = t.done

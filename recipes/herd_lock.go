@@ -8,26 +8,26 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// HerdLock is a lock that is one ephemeral node: the client that creates it is the owner, the
-// others watch it, and its deletion lets them race again. It needs no directory and no sequence
-// numbers, so nothing stays without an owner, and it never returns ErrNumbersUsedUp. Use it for
-// many names with few contenders each. Otherwise use Lock: here n waiters cost n notifications and
-// n requests for each release, and the next owner is any of them, so that a waiter may wait for
-// ever.
+// HerdLock is a lock in the form of one ephemeral node. The client that creates the node is the
+// holder. The others watch it, and race to create it after its deletion. It needs no directory and
+// no sequence numbers, so no node stays without a holder, and it never returns ErrNumbersUsedUp.
+// Use it for many names with few contenders each. Otherwise use Lock: with n waiters each release
+// of a HerdLock costs n notifications and n requests, and any waiter can be the next holder, so
+// that another may wait for ever.
 //
-// It guarantees: mutual exclusion at the server, a Token that grows with every owner, and nothing
-// left behind, as Lock does. A lost reply does not make it wait for itself, and the node of an
-// ended session is not taken for its own: the node must carry the GUID of the attempt and belong to
-// the present session.
+// Like Lock it guarantees mutual exclusion at the server, a Token that grows with every holder, and
+// the removal of its nodes. A handle knows its own node by the GUID of the attempt and by the
+// present session. So it does not wait for its own node after a lost reply, and does not own the
+// node of an ended session.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Lock, except that
 // a waiter has no place to lose. It cannot guarantee fairness, and has the limits of Lock.
 //
-// The node's name is the same for all contenders, so a delete by name could hit the next owner's
-// node, for instance when it waits in the client while the session ends. The version does not help,
-// as it is 0 for every owner, and a transaction cannot check a czxid. Therefore each owner has a
-// second node with the GUID of its attempt in the name. Both are created in one transaction and
-// deleted in one transaction, which fails as a whole without the second node.
+// All contenders use the same name, so a deletion by name could hit the next holder's node, for
+// instance if the request waits in the client while the session ends. The version does not help, as
+// it is 0 for every holder, and a transaction cannot check a czxid. Therefore each holder has a
+// second node with the GUID of its attempt in the name. One transaction creates both nodes, and one
+// transaction deletes both; it fails as a whole if the second node is missing.
 //
 // Layout: <path>, ephemeral, data = GUID; <path>-<guid>, ephemeral. The parents are persistent.
 //
@@ -65,7 +65,8 @@ func (c *herd) attempt(ctx context.Context, r *requests, wait bool) (*hold, erro
 	return nil, giveBack(r, err, own.remove)
 }
 
-// compete creates the node, or waits for it to go and tries again.
+// compete creates the node. If another client has it, compete waits for its deletion and tries
+// again.
 func (c *herd) compete(ctx context.Context, r *requests, own *flag, wait bool) (*hold, error) {
 	for {
 		if err := own.create(ctx, r); err != nil {
@@ -89,17 +90,17 @@ func (c *herd) compete(ctx context.Context, r *requests, own *flag, wait bool) (
 	}
 }
 
-// flag is the node that stands for ownership, together with the receipt that bears the owner's
-// GUID.
+// flag is the node that stands for ownership. The receipt is a second node with the holder's GUID
+// in its name.
 type flag struct {
 	path, guid string
-	raised     bool // it may be on the server
+	raised     bool // a creation may have been applied
 }
 
 func (f *flag) receipt() string { return f.path + "-" + f.guid }
 
-// create raises the flag, unless one is up, perhaps the own. It may be repeated: the second time
-// fails if the first has been applied.
+// create creates both nodes, unless the flag exists; the existing flag may be its own. A repetition
+// is safe: it fails if the first request was applied.
 func (f *flag) create(ctx context.Context, r *requests) error {
 	for {
 		if ctx.Err() != nil {
@@ -132,7 +133,7 @@ func (f *flag) create(ctx context.Context, r *requests) error {
 	}
 }
 
-// remove lowers the own flag, and no other.
+// remove deletes the own flag, and never that of another holder.
 func (f *flag) remove(r *requests) error {
 	if !f.raised {
 		return nil

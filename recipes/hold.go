@@ -9,8 +9,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// hold is one period of ownership: from the confirmation by the server until it is given back or
-// lost.
+// hold is one period of ownership. It begins with the confirmation by the server and ends when it
+// is given back or lost.
 type hold struct {
 	path    string // own node
 	conn    Conn
@@ -19,11 +19,11 @@ type hold struct {
 	watch   <-chan zk.Event
 	release func(r *requests) error // gives the lock back on the server
 
-	waited time.Duration // for other clients, if it is observed
+	waited time.Duration // time spent on other clients; 0 without an observer
 
 	once  sync.Once
 	ended chan struct{}
-	lost  bool // it was not given back; to be read once ended is closed
+	lost  bool // ended without being given back; may be read once ended is closed
 }
 
 // confirm reads and watches the own node at path and returns a hold if it exists and belongs to the
@@ -60,7 +60,7 @@ func holdOf(r *requests, path string, own node, release func(r *requests) error)
 	}, nil
 }
 
-// end closes ended, once.
+// end closes ended. Repeated calls have no effect.
 func (h *hold) end() { h.once.Do(func() { close(h.ended) }) }
 
 // lose is end for a hold that was lost.
@@ -71,7 +71,7 @@ func (h *hold) lose() {
 	})
 }
 
-// gone reports whether an event of the own node has come, of a hold that is not guarded yet.
+// gone reports whether the watch on the own node has fired. It is for holds without a guard.
 func (h *hold) gone() bool {
 	select {
 	case <-h.watch:
@@ -81,7 +81,7 @@ func (h *hold) gone() bool {
 	}
 }
 
-// over reports whether the hold has ended. It ends it if the Conn has another session by now, which
+// over reports whether the hold has ended. If the Conn has another session, over ends the hold, as
 // guard may not have noticed yet.
 func (h *hold) over() bool {
 	select {
@@ -97,8 +97,8 @@ func (h *hold) over() bool {
 }
 
 // guard ends the hold when ownership is lost, and returns when the hold has ended. It only waits
-// and looks, and sends no request. Only the holder changes its node, so any event on it is taken
-// for the loss.
+// and looks, and sends no request. Only the holder may change its node, so guard takes any event on
+// it for the loss.
 func (h *hold) guard(timeout time.Duration) {
 	look, stop := looks(timeout)
 	defer stop()
@@ -119,15 +119,15 @@ func (h *hold) guard(timeout time.Duration) {
 	}
 }
 
-// closedChannel is Lost without a hold.
+// closedChannel returns the channel that Lost returns without a hold.
 func closedChannel() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }
 
-// watchOver guards a hold in the background until it has ended, which it must have before Close
-// waits.
+// watchOver guards a hold in the background until the hold has ended. Close waits for the guard, so
+// Close must end the hold first.
 func (l *lifecycle) watchOver(held *hold) {
 	l.beginCleanUp()
 	go func() {
@@ -136,8 +136,9 @@ func (l *lifecycle) watchOver(held *hold) {
 	}()
 }
 
-// giveBack removes the nodes of an attempt that ended with err, unless the Conn is closed, as nodes
-// go with the session. It returns err, or the error of the removal.
+// giveBack removes the nodes of an attempt that ended with err, unless the Conn is closed: then
+// ephemeral nodes go with the session. It returns err, the error of the removal, or both; see
+// firstOf.
 func giveBack(r *requests, err error, remove func(r *requests) error) error {
 	if errors.Is(err, ErrConnClosed) {
 		return err
@@ -145,8 +146,8 @@ func giveBack(r *requests, err error, remove func(r *requests) error) error {
 	return firstOf(err, r.tidy(remove))
 }
 
-// firstOf returns err, or the error of the clean-up after it. An attempt that could not be cleaned
-// up must not be made again.
+// firstOf returns err together with the error of the clean-up. An error of the clean-up replaces
+// errRestart: without clean-up there must be no new attempt.
 func firstOf(err, cleanup error) error {
 	switch {
 	case cleanup == nil:

@@ -7,26 +7,26 @@ import (
 )
 
 // IDGenerator hands out numbers that no other generator of the same path hands out. It reserves a
-// block of them with one request, and then hands them out without any. Methods may be called from
-// several goroutines.
+// block of numbers at the server, and then hands them out without a request. Methods may be called
+// from several goroutines.
 //
 // It guarantees:
 //
-//   - No number is handed out twice, by this or any other generator, in spite of losses and
-//     crashes. Numbers begin with 1 and are positive.
-//   - A call of Next that begins after another one of the same generator has returned gets a
-//     greater number. With blocks of 1 that holds between all generators.
+//   - No number is handed out twice, by this or any other generator, even after losses and crashes.
+//     Numbers begin with 1 and are positive.
+//   - A call of Next returns a greater number than every earlier call of the same generator. With
+//     blocks of 1 that holds between all generators.
 //
 // A call with a lost reply also reserves its block exactly once, as Counter does. When the
 // connection is lost, Next goes on until its block is used up and then waits; when the session
-// ends, it goes on in the new one, as nothing here is ephemeral. A done context ends a call; the
-// block that it had reserved is lost, not handed out to another.
+// ends, it goes on in the new one, as nothing here is ephemeral. A done context ends a call. If
+// that call was reserving a block, the block may be lost; no generator hands it out.
 //
-// It cannot guarantee that there are no gaps. Numbers that are reserved and not used when the
-// generator is given up are lost. Generators may use blocks of different sizes.
+// It cannot guarantee numbers without gaps: the unused numbers of a block are lost when the
+// generator is no longer used. Generators may use blocks of different sizes.
 //
-// Layout: as Counter; the value is the greatest number reserved so far. Do not delete it: the
-// numbers would begin anew.
+// Layout: as Counter; the value is the greatest number reserved so far. Do not delete the node: the
+// numbers would begin at 1 again.
 //
 // Sources: the "naming service" of ZooKeeper's use cases, which takes the numbers of sequential
 // nodes; these are at most 2^31, and begin anew with their parent.
@@ -34,13 +34,13 @@ type IDGenerator struct {
 	*lifecycle
 	counter *Counter
 	block   int64
-	turn    chan struct{} // one token: its holder may use the fields below
+	turn    chan struct{} // has one token; the goroutine that took it may use the fields below
 
 	next, last int64 // the unused part of the block
 }
 
-// NewIDGenerator makes a generator with the counter at path that reserves block numbers at a time;
-// less than 1 means 1. It sends nothing. The options that matter are ACL, Retry and Containers.
+// NewIDGenerator makes a generator with the counter at path. It reserves block numbers at a time; a
+// block below 1 means 1. It sends nothing. The options that matter are ACL, Retry and Containers.
 func NewIDGenerator(conn Conn, path string, block int64, opts ...Option) *IDGenerator {
 	g := &IDGenerator{
 		lifecycle: newLifecycle(conn, "id generator", path, opts), counter: NewCounter(
@@ -52,8 +52,8 @@ func NewIDGenerator(conn Conn, path string, block int64, opts ...Option) *IDGene
 	return g
 }
 
-// Next returns a number that was never returned before. An error hands out nothing; OutcomeOf of it
-// says whether numbers may have been lost.
+// Next returns a number that was never returned before. After an error no number is handed out, and
+// OutcomeOf says whether numbers may have been lost.
 func (g *IDGenerator) Next(ctx context.Context) (int64, error) {
 	id, err := g.take(ctx)
 	return id, g.explain("take from", err)
