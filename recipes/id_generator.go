@@ -14,8 +14,8 @@ import (
 //
 //   - No number is handed out twice, by this or any other generator, even after losses and crashes.
 //     Numbers begin with 1 and are positive.
-//   - A call of Next returns a greater number than every earlier call of the same generator. With
-//     blocks of 1 that holds between all generators.
+//   - A call of Next returns a greater number than every call of the same generator that had
+//     returned before. With blocks of 1 that holds between all generators.
 //
 // A call with a lost reply also reserves its block exactly once, as Counter does. When the
 // connection is lost, Next goes on until its block is used up and then waits; when the session

@@ -10,37 +10,38 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// IDQueue is a Queue of elements with ids. Waiting elements can be removed by their id: for work
-// that may be called off. Several elements may have the same id. Methods may be called from several
+// IDQueue is a Queue of elements with ids, for work that may be called off: Remove removes waiting
+// elements by their id. Several elements may have the same id. Methods may be called from several
 // goroutines.
 //
 // It guarantees, for each call:
 //
-//   - Offer, Poll, Take and Peek guarantee the same as with Queue.
-//   - Remove takes all elements of an id out of the queue that were in it when it was called and
-//     that no consumer has taken, in one transaction, and returns their number. Each element is
-//     returned to one Poll or Take, or counted by one Remove, and never both. Elements that are
-//     offered while Remove runs may stay, as may one that an abandoned Poll puts back.
-//   - After an error that wraps ErrAmbiguous Remove has removed all of them or none, after any
-//     other error none.
+//   - Offer, Poll, Take and Peek have the guarantees of a Queue.
+//   - Remove removes in one transaction all elements of an id that were in the queue at the time of
+//     the call and that no consumer has taken. It returns their number. Each element is either
+//     returned by one Poll or Take, or counted by one Remove. An element that is offered while
+//     Remove runs may stay, and so may one that an abandoned Poll puts back.
+//   - After an error that wraps ErrAmbiguous Remove has removed all these elements or none; after
+//     any other error it has removed none.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Queue.
 //
-// It cannot guarantee that work is called off after a consumer has begun it, as a taken element is
-// not found any more. All elements of an id go in one request, which must not be larger than the
-// server's jute.maxbuffer: some thousands. For nodes that a dying process can leave behind see
-// Queue; the claim of a Remove has the id as its data.
+// It cannot call off work that a consumer has begun, as a taken element is no longer in the queue.
+// All elements of an id go into one request, which the server's jute.maxbuffer limits to some
+// thousands of them. Queue describes the nodes that a dying process can leave behind; the claim of
+// a Remove has the id as its data.
 //
 // Layout, all persistent:
 //
 //	<path>/items/_c_<guid>-id-<id>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>       as with Queue
 //
-// The id is escaped as a segment of a URL's path is. Other children of items count as elements
-// without an id if they have the names of elements of a Queue.
+// The id is escaped like a segment of a URL's path. Children of items that are named like elements
+// of a Queue count as elements without an id.
 //
-// Sources: Curator's DistributedIdQueue. Its remove deletes one by one, so that a lost reply leaves
-// the count in doubt, and does not find an id with a slash, which it stored as another one.
+// Sources: Curator's DistributedIdQueue. Its remove deletes the elements one by one, so a lost
+// reply leaves the count in doubt. It does not find an id with a slash, as such an id is stored in
+// another form.
 type IDQueue struct{ *claimQueue }
 
 // NewIDQueue makes a handle for the queue at path, which is created when needed. It sends nothing.
@@ -50,7 +51,7 @@ func NewIDQueue(conn Conn, path string, opts ...Option) *IDQueue {
 	return &IDQueue{newClaimQueue(conn, "id queue", path, opts, oldestFirst)}
 }
 
-// Offer appends an element with an id, which may be any text that, escaped, fits into a node's
+// Offer appends an element with an id. The id may be any text whose escaped form fits into a node's
 // name. For data and errors see Queue.Offer.
 func (q *IDQueue) Offer(ctx context.Context, id string, data []byte) error {
 	return q.offerAs(ctx, idMarker+url.PathEscape(id), data)
@@ -78,8 +79,8 @@ func (q *IDQueue) Remove(ctx context.Context, id string) (int, error) {
 	})
 }
 
-// removeAll removes the listed elements of an id; it makes another list when a rival was faster
-// with one of them.
+// removeAll removes the listed elements of an id. It lists again if a rival has taken one of them
+// meanwhile.
 func (q *IDQueue) removeAll(
 	ctx context.Context, r *requests, t *task[int], id string,
 ) (int, error) {
@@ -103,8 +104,8 @@ func (q *IDQueue) removeAll(
 	}
 }
 
-// removeThese removes elements together, unless one of them is gone. When it is given up and its
-// outcome is in doubt, the claim tells.
+// removeThese removes elements together, unless one of them is gone. If it gives up with an unknown
+// outcome, it looks for the claim.
 func (q *IDQueue) removeThese(
 	ctx context.Context, r *requests, t *task[int], id string, names []string,
 ) (done bool, err error) {
@@ -115,7 +116,7 @@ func (q *IDQueue) removeThese(
 	done, doubtful, err := q.discard(ctx, r, guid, id, names)
 	switch {
 	case err == nil && done:
-		t.settle(len(names)) // otherwise the caller has left with ErrAmbiguous
+		t.settle(len(names)) // false: the caller has left with ErrAmbiguous
 		q.drop(r, q.claim(guid))
 		return true, nil
 	case err == nil || !doubtful:

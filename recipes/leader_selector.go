@@ -11,16 +11,16 @@ var ErrInterrupted = errors.New("leader was interrupted")
 
 // Leader does the work of a leader.
 type Leader interface {
-	// TakeLeadership leads until it returns. It should return soon after ctx is done, which happens
-	// by the loss of leadership (the cause is ErrLeadershipLost), by Interrupt (ErrInterrupted) and
-	// by Close (ErrClosed). LeaderEpoch(ctx) is the fencing epoch. It may call all methods of the
-	// selector but Close, which waits for its return: with ctx that ends after 100 ms with an error
-	// that wraps ErrAmbiguous, and Close is completed when TakeLeadership has returned; with a
-	// context that is not done it waits for ever.
+	// TakeLeadership leads until it returns. It should return soon after ctx is done. The cause of
+	// ctx is ErrLeadershipLost after the loss of leadership, ErrInterrupted after Interrupt and
+	// ErrClosed after Close. LeaderEpoch(ctx) is the fencing epoch. TakeLeadership may call all
+	// methods of the selector but Close, as Close waits for its return. Close with ctx returns
+	// after 100 ms with an error that wraps ErrAmbiguous, and is completed when TakeLeadership has
+	// returned. Close with a context that is not done waits for ever.
 	TakeLeadership(ctx context.Context)
 }
 
-// LeaderFunc is a function as a Leader.
+// LeaderFunc makes a Leader of a function.
 type LeaderFunc func(ctx context.Context)
 
 // TakeLeadership calls the function.
@@ -28,8 +28,8 @@ func (f LeaderFunc) TakeLeadership(ctx context.Context) { f(ctx) }
 
 type leaderEpoch struct{}
 
-// LeaderEpoch returns the fencing epoch of the term, if ctx is one that TakeLeadership got, and 0
-// for any other context. See Term.Epoch.
+// LeaderEpoch returns the fencing epoch of the term for the context of TakeLeadership or one
+// derived from it, and 0 for any other context. See Term.Epoch.
 func LeaderEpoch(ctx context.Context) int64 {
 	epoch, ok := ctx.Value(leaderEpoch{}).(int64)
 	if !ok {
@@ -39,26 +39,25 @@ func LeaderEpoch(ctx context.Context) int64 {
 }
 
 // LeaderSelector is a candidate that stands in an election in the background and calls
-// TakeLeadership of its Leader when it is elected: it leads until that returns. With AutoRequeue it
-// stands again at the end of the queue, so that all candidates take turns.
+// TakeLeadership of its Leader when it is elected. It leads until TakeLeadership returns. With
+// AutoRequeue it stands again at the end of the queue, so that all candidates take turns.
 //
 // It guarantees everything that LeaderLatch guarantees, and:
 //
-//   - TakeLeadership is called only while the candidate leads, one call at a time. It is not called
-//     for a term that is over already.
-//   - The node stays until TakeLeadership has returned: the next leader starts after that, if this
-//     one has kept its session.
-//   - With AutoRequeue only Close ends the turns: neither lost sessions nor interrupts nor refusals
-//     of the server do.
+//   - TakeLeadership is called only while the candidate leads, one call at a time. A term that is
+//     over already gets no call.
+//   - The node stays until TakeLeadership has returned. As long as this leader keeps its session,
+//     the next one starts after that.
+//   - With AutoRequeue only Close, of the selector or of the Conn, ends the turns. Lost sessions,
+//     interrupts and refusals of the server do not.
 //
 // When the connection is lost the leader goes on, as its session may live on; ctx is cancelled
-// before it can be over, as SessionTimeout says. When the session ends, ctx is cancelled as soon as
-// the client learns of it, and the candidate stands again when TakeLeadership has returned. It
-// cannot guarantee that a leader which is paused, or does not look at its context, stops in time.
-// Use LeaderEpoch.
+// before the session can be over, as SessionTimeout says. When the session ends, ctx is cancelled
+// as soon as the client learns of it, and the candidate stands again when TakeLeadership has
+// returned. It cannot stop in time a leader that is paused or ignores its context. Use LeaderEpoch.
 //
-// Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral, data = the candidate's id: the nodes of
-// Curator's LeaderSelector, which can stand in the same election, as can kazoo's Election. Other
+// Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral, data = the candidate's id. Curator's
+// LeaderSelector uses the same names; it and kazoo's Election can stand in the same election. Other
 // children are ignored.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Leader Election"; Curator's LeaderSelector;
@@ -83,20 +82,20 @@ func NewLeaderSelector(conn Conn, path, id string, leader Leader, opts ...Option
 	}
 }
 
-// AutoRequeue makes the candidate stand again after each term. Call it before Start. It returns the
-// selector.
+// AutoRequeue makes the candidate stand again after each term, and returns the selector. Call it
+// before Start.
 func (s *LeaderSelector) AutoRequeue() *LeaderSelector {
 	s.auto = true
 	return s
 }
 
-// Start begins to stand: once, or with AutoRequeue until Close. It changes nothing while the
-// candidate waits to be elected; called during its term or later it makes it stand once more, when
-// TakeLeadership has returned. After Close it returns ErrClosed.
+// Start begins to stand: for one term, or with AutoRequeue until Close. It changes nothing while
+// the candidate waits for its election. During the term it makes the candidate stand once more
+// after the return of TakeLeadership. After Close it returns ErrClosed.
 func (s *LeaderSelector) Start() error { return s.start(!s.auto, s.lead) }
 
 // Interrupt ends the context of the present TakeLeadership, and reports whether there is one. It
-// does not wait for its return.
+// does not wait for the return of TakeLeadership.
 func (s *LeaderSelector) Interrupt() bool {
 	s.turn.Lock()
 	defer s.turn.Unlock()

@@ -11,15 +11,15 @@ import (
 type Lease struct {
 	s       *Semaphore
 	hold    *hold
-	release *task[struct{}] // the release; guarded by the semaphore's mu; nil: not released
+	release *task[struct{}] // nil: not released; guarded by the semaphore's mu
 }
 
-// Lost returns a channel that is closed when the lease has ended: because the own node is gone or
-// was changed by another client, because the session has expired or was replaced, because the Conn
-// was closed, because the connection has been down for too long, and by Release and Close.
+// Lost returns a channel that is closed when the lease has ended. The causes are Release, Close, a
+// node that another client has deleted or changed, a session that has expired or was replaced, a
+// closed Conn, and a connection that was down for too long.
 //
-// It is a hint, and can come late: see the limits in the package comment. Release a lease that was
-// lost, too.
+// It is a hint, and can come late: see the limits in the package comment. A lost lease must be
+// released, too.
 func (l *Lease) Lost() <-chan struct{} { return l.hold.ended }
 
 // Token returns the czxid of the lease's node. Later leases have greater ones.
@@ -28,12 +28,12 @@ func (l *Lease) Token() int64 { return l.hold.token }
 // Path returns the path of the lease's node.
 func (l *Lease) Path() string { return l.hold.path }
 
-// Release gives the lease back. It ends at once, and Lost is closed, before anything is sent; the
-// delete of the node is repeated until the server has confirmed it.
+// Release gives the lease back. It ends the lease and closes Lost before the first request. The
+// deletion of the node is repeated until the server has confirmed it.
 //
-// It returns nil when the server has confirmed that. If ctx is done before, also if it was done
-// from the start, it returns an error after a moment, and the deletion goes on in the background
-// until it is confirmed, refused, or the Conn is closed. Release again waits for the same.
+// Release returns nil after the confirmation. If ctx is done first, or from the start, it returns
+// an error after a moment. The deletion then goes on in the background until the server confirms or
+// refuses it, or the Conn is closed. A second call of Release waits for the same deletion.
 func (l *Lease) Release(ctx context.Context) error {
 	_, known, err := l.giveBack().await(ctx)
 	return l.s.explain("release lease of", doubtOf(!known || errors.Is(err, ErrConnClosed), err))
