@@ -90,8 +90,8 @@ func (s *LeaderSelector) AutoRequeue() *LeaderSelector {
 }
 
 // Start begins to stand: for one term, or with AutoRequeue until Close. It changes nothing while
-// the candidate waits for its election. During the term it makes the candidate stand once more
-// after the return of TakeLeadership. After Close it returns ErrClosed.
+// the candidate waits for its election. During the term or later it makes the candidate stand once
+// more, after the return of TakeLeadership. After Close it returns ErrClosed.
 func (s *LeaderSelector) Start() error { return s.start(!s.auto, s.lead) }
 
 // Interrupt ends the context of the present TakeLeadership, and reports whether there is one. It

@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// lifecycle is embedded by recipes that have operations and a Close: it counts operations and
-// loops, ends them, and waits for them.
+// lifecycle counts the operations and loops of a recipe, ends them, and waits for them. The recipes
+// with a Close embed it.
 //
-//   - call and act run an operation for a caller, which can leave it behind.
+//   - call and act run an operation for a caller. The operation can outlive the wait of the caller.
 //   - background runs a loop that lives until Close.
-//   - settled and trouble are for clean-up after the caller has left.
+//   - settled waits for clean-up that goes on after the caller has left; trouble is the first error
+//     of that.
 type lifecycle struct {
 	conn Conn
 	kind string // the name in errors; may be empty
@@ -45,7 +46,7 @@ func newLifecycle(conn Conn, kind, path string, opts []Option) *lifecycle {
 
 // Close ends all operations with ErrClosed and waits until nothing is left to clean up or ctx is
 // done; in the latter case the clean-up goes on. Later calls return ErrClosed. It leaves the Conn
-// open. It returns the first error by which a node of this recipe could not be removed.
+// open. It returns the first error that kept a node of this recipe from being removed.
 func (l *lifecycle) Close(ctx context.Context) error {
 	l.kill(ErrClosed)
 	return l.explain("close", l.settled(ctx, l.quiet()))
@@ -67,7 +68,7 @@ func (l *lifecycle) quiet() <-chan struct{} {
 	return idle
 }
 
-// begin counts an operation or a loop in, unless the recipe is closed.
+// begin adds an operation or a loop to the tally, unless the recipe is closed.
 func (l *lifecycle) begin() error {
 	l.tally.mu.Lock()
 	defer l.tally.mu.Unlock()
@@ -78,15 +79,15 @@ func (l *lifecycle) begin() error {
 	return nil
 }
 
-// beginCleanUp counts an operation in that must happen after Close, too.
+// beginCleanUp adds an operation to the tally, even after Close.
 func (l *lifecycle) beginCleanUp() {
 	l.tally.mu.Lock()
 	defer l.tally.mu.Unlock()
 	l.tally.active++
 }
 
-// cleanUp begins to remove nodes, also after Close, as soon as before is closed, unless that is
-// nil. An error is noted.
+// cleanUp removes nodes in the background, even after Close. It first waits until before is closed,
+// unless before is nil. It notes an error.
 func (l *lifecycle) cleanUp(
 	before <-chan struct{}, remove func(r *requests) error,
 ) *task[struct{}] {
@@ -102,7 +103,7 @@ func (l *lifecycle) cleanUp(
 	})
 }
 
-// end counts an operation or a loop out.
+// end removes an operation or a loop from the tally.
 func (l *lifecycle) end() {
 	t := &l.tally
 	t.mu.Lock()
@@ -123,7 +124,7 @@ func (l *lifecycle) note(trouble error) {
 	}
 }
 
-// settled waits for done, a moment at least, and returns the trouble so far.
+// settled waits for done, even for a moment after the end of ctx, and returns the trouble so far.
 func (l *lifecycle) settled(ctx context.Context, done <-chan struct{}) error {
 	if err := awaitDone(ctx, done); err != nil {
 		return doubtOf(true, err)
@@ -133,8 +134,8 @@ func (l *lifecycle) settled(ctx context.Context, done <-chan struct{}) error {
 	return l.tally.trouble
 }
 
-// cause returns the reason why an operation with ctx has to end without its result, or nil. After
-// Close its ctx ends only a moment later.
+// cause returns the reason why an operation with ctx has to end without a result, or nil. It also
+// looks at Close itself, as Close ends ctx a moment late.
 func (l *lifecycle) cause(ctx context.Context) error {
 	return cmp.Or(context.Cause(ctx), context.Cause(l.life))
 }
@@ -153,10 +154,10 @@ func (l *lifecycle) explain(what string, err error) error {
 	return &operationError{what + " " + l.String(), err}
 }
 
-// requests begins a row of requests. Rows that fail together are not repeated together: each is
-// delayed by up to a millisecond, by the kind of recipe and the start of the row; clean-up comes
-// after a caller's requests. That spreads the load on a server, and two equal requests of one
-// client never race for the same answer.
+// requests begins a row of requests. Rows that fail together are not repeated together: each
+// repetition is delayed by up to a millisecond, which depends on the kind of recipe and the start
+// of the row. A clean-up is delayed by another half a millisecond. The delays spread the load on a
+// server, and keep equal requests of one client from racing for the same answer.
 func (l *lifecycle) requests() *requests {
 	r := newRequests(l.conn, l.opts)
 	r.path = l.path
@@ -164,7 +165,7 @@ func (l *lifecycle) requests() *requests {
 	return r
 }
 
-// rowsApart bounds how far apart rows of requests come back.
+// rowsApart bounds the extra delay of a row.
 const rowsApart = time.Millisecond
 
 // apart returns the extra delay of a row. It uses no random number and no counter, so that it does
@@ -176,8 +177,8 @@ func apart(kind string, begun time.Time) time.Duration {
 }
 
 // background runs loop in its own goroutine. Close ends the context of loop and waits for its
-// return. Before it returns it removes its nodes under context.Background(), by r.tidy. No retry
-// policy ends it.
+// return. Before loop returns it removes its nodes by r.tidy, under context.Background(). No retry
+// policy ends the loop.
 func (l *lifecycle) background(loop func(ctx context.Context, r *requests)) error {
 	if err := l.begin(); err != nil {
 		return err

@@ -1,34 +1,33 @@
 package recipes
 
-// Lock is a lock with one owner at a time: the lock recipe of the ZooKeeper guide, repaired where a
-// decade of bug reports has shown it to fail. Waiters own it in the order in which they came. Use
-// one Lock for each contender; several on one Conn, also for the same path, exclude each other.
-// Methods may be called from several goroutines.
+// Lock is a lock with one holder at a time. It follows the lock recipe of the ZooKeeper guide, with
+// repairs from a decade of bug reports. Waiters get it in the order of their arrival. Use one Lock
+// for each contender; several Locks for one path exclude each other even on one Conn. Methods may
+// be called from several goroutines.
 //
 // It guarantees:
 //
-//   - Mutual exclusion at the server: the owner is the session with the oldest live node. Lock
-//     returns nil only after it has read the own node once more and found it to belong to the
+//   - Mutual exclusion at the server: the holder is the contender with the oldest live node. Lock
+//     returns nil only after it has read its own node once more and found it to belong to the
 //     present session of the Conn.
-//   - Fairness: waiters become owners in the order in which their nodes were created. A waiter that
-//     loses its session starts again at the end.
+//   - Fairness: waiters become holders in the order in which their nodes were created. A waiter
+//     that loses its session starts again at the end.
 //   - One release wakes one waiter: each watches only the node before its own.
-//   - Token grows with every owner.
+//   - Token grows with every holder.
 //   - Nothing is left behind: every node is removed by Unlock, by a Lock or TryLock that fails, or
 //     with the session, even if replies are lost.
 //
-// When the connection is lost, a waiter goes on waiting and an owner stays owner, as its session
-// may live on; Lost is closed before it can be over, as SessionTimeout says. When the session ends,
-// a waiter begins again in the new one, and an owner's Lost is closed as soon as the client learns
-// of it. A done context ends the wait and takes the waiter out of the queue; it does not end a
-// hold.
+// When the connection is lost, a waiter goes on waiting and a holder keeps the lock, as its session
+// may live on; Lost is closed before the session can be over, as SessionTimeout says. When the
+// session ends, a waiter begins again in the new one, and the holder's Lost is closed as soon as
+// the client learns of the end. A done context ends the wait and takes the waiter out of the queue;
+// it does not end a hold.
 //
-// It cannot guarantee that an owner which is paused beyond the end of its session knows that. Use
-// Token.
+// A holder that is paused beyond the end of its session does not notice the end. Use Token.
 //
-// Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral; path itself is persistent. The names are
-// those of Curator's InterProcessMutex and of zk.Lock, which can contend for the same path. Nodes
-// of kazoo's Lock are respected. Other children are ignored.
+// Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral; path itself is persistent. Curator's
+// InterProcessMutex and zk.Lock use the same names and can contend for the same path. A Lock also
+// waits for nodes of kazoo's Lock. Other children are ignored.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Locks"; Curator's LockInternals; ZOOKEEPER-2931
 // and 4372 (order), CURATOR-45, 79, 190, 498 and 604 (creation), CURATOR-678 (release), etcd issue
@@ -47,7 +46,7 @@ func NewLock(conn Conn, path string, opts ...Option) *Lock {
 	return &Lock{h, inLine{h.lifecycle, line}}
 }
 
-// newLockLine is the queue of a fair lock.
+// newLockLine returns the queue of a fair lock.
 func newLockLine(path string, opts []Option) *turnstile {
 	return &turnstile{
 		dir: path, kind: "lock-", markers: lockMarkers, opts: newOptions(opts), ahead: predecessor,

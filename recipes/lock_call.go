@@ -5,20 +5,20 @@ import (
 	"errors"
 )
 
-// lockCall is one call of Lock of a WriteLock, until its ownership has ended.
+// lockCall is one call of WriteLock.Lock. It lasts until its ownership has ended.
 type lockCall struct {
 	cancel context.CancelFunc
 	queued chan struct{} // closed when the node is in the queue, behind others
-	tried  chan struct{} // closed when the lock is owned, or will not be
-	err    error         // the reason why it will not be; set before tried is closed
+	tried  chan struct{} // closed when the call owns the lock or has failed
+	err    error         // of a failed call; set before tried is closed
 
 	// Guarded by the mu of the WriteLock:
 	id    string
 	waits bool  // queued is closed
-	held  *hold // once the lock is owned
+	held  *hold // nil: the call does not own the lock
 }
 
-// want returns the live call, or begins one.
+// want returns the live call. If there is none, it begins one.
 func (l *WriteLock) want() (w *lockCall, begun bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +39,7 @@ func (l *WriteLock) want() (w *lockCall, begun bool, err error) {
 	return w, true, nil
 }
 
-// alive reports whether the lock is owned or may be yet.
+// alive reports whether the call owns the lock or may still get it.
 func (w *lockCall) alive() bool {
 	select {
 	case <-w.tried:
@@ -49,7 +49,7 @@ func (w *lockCall) alive() bool {
 	}
 }
 
-// outcome returns the results of Lock.
+// outcome returns the results of WriteLock.Lock.
 func (w *lockCall) outcome() (owned bool, err error) {
 	select {
 	case <-w.tried:
@@ -59,7 +59,7 @@ func (w *lockCall) outcome() (owned bool, err error) {
 	}
 }
 
-// refusal returns the reason why the lock will not be owned, unless it was given up.
+// refusal returns the error of a call that has failed, unless it was cancelled or closed.
 func (w *lockCall) refusal() error {
 	select {
 	case <-w.tried:
@@ -77,7 +77,7 @@ func (l *WriteLock) pursue(ctx context.Context, w *lockCall) {
 	w.err = l.handle.Lock(ctx)
 	l.mu.Lock()
 	if w.err == nil {
-		w.held = l.handle.current() // nil if it was given up at once
+		w.held = l.handle.current() // nil after an immediate Unlock or Close
 	}
 	before, told := l.told, make(chan struct{})
 	l.told = told
@@ -96,7 +96,7 @@ func (l *WriteLock) pursue(ctx context.Context, w *lockCall) {
 	}
 }
 
-// writeQueue is the queue of a WriteLock. It notes the progress of its call.
+// writeQueue is the queue of a WriteLock. It notes the progress of the call.
 type writeQueue struct {
 	lock  *WriteLock
 	queue turnstile

@@ -7,38 +7,38 @@ import (
 	"sync"
 )
 
-// LockQueue is a first-in-first-out queue that keeps an element until its consumer has acknowledged
-// it, and hands it to another consumer if the first dies before that. Methods may be called from
-// several goroutines.
+// LockQueue is a first-in-first-out queue. It keeps an element until a consumer has acknowledged
+// it. If the consumer dies first, another one gets the element. Methods may be called from several
+// goroutines.
 //
-// Delivery is AT LEAST ONCE: after its Offer returned nil, an element is handed out until a
-// Delivery of it is acknowledged, and never again after that.
+// Delivery is AT LEAST ONCE: an element whose Offer has returned nil is handed out again and again
+// until a Delivery of it is acknowledged, and never after that.
 //
 // It guarantees, for each call:
 //
-//   - Offer that returns nil has appended the element exactly once. After an error that wraps
-//     ErrAmbiguous it has appended the element once or not at all, after any other error not at
-//     all. ErrNumbersUsedUp says that there is no place left behind the elements that are there.
-//   - Take and Poll return the oldest element that is not held. No other consumer gets it while the
-//     session lives in which it was delivered, until Ack, Release or Close. A call that returns an
-//     error holds nothing: it unlocks the elements that it has locked on its way, in the background
-//     if need be.
-//   - Ack that returns nil has removed the element, and no other consumer was given it between Take
-//     and Ack: at most one delivery of an element is acknowledged. ErrDeliveryLost says that
-//     another consumer was given it.
-//   - false from Poll means that at some moment of the call there was no element, or each one was
-//     held.
+//   - An Offer that returns nil has appended the element exactly once. After an error that wraps
+//     ErrAmbiguous it has appended the element once or not at all; after any other error it has
+//     not. ErrNumbersUsedUp says that the directory has no sequence number left for another
+//     element.
+//   - Take and Poll return the oldest element that is not held. Until Ack, Release or Close no
+//     other consumer gets it while the session of the delivery lives. A call that returns an error
+//     holds nothing: it unlocks the elements that it has locked, in the background if need be.
+//   - An Ack that returns nil has removed the element, and no other consumer has got it between
+//     Take and Ack. At most one delivery of an element is acknowledged. ErrDeliveryLost says that
+//     the element was delivered again or removed.
+//   - false from Poll means that at some moment of the call every element was held, or there was
+//     none.
 //
-// When the connection is lost, calls wait for it. When the session ends, its elements can be handed
-// to other consumers at once: Lost of the Delivery is closed as soon as the client learns of that,
-// and when the connection stays down before it can happen, as SessionTimeout says. A done context
-// ends a call; see the package comment.
+// When the connection is lost, calls wait for it. When the session ends, other consumers can get
+// its elements at once, and Lost of the Delivery is closed as soon as the client learns of the end.
+// When the connection stays down, Lost is closed before the session can be over, as SessionTimeout
+// says. A done context ends a call; see the package comment.
 //
 // It cannot guarantee exactly-once processing. A consumer that is paused beyond the end of its
-// session works on beside the next one, and one that dies after its work but before Ack leaves the
-// element to be worked on again. Make the work idempotent, or pass Token to the resource and let it
-// refuse smaller tokens for the same element. Each Offer, Ack and Release wakes all waiting
-// consumers. An Offer can leave <path>/dedup/<guid>; see Queue.
+// session may work on the element at the same time as the next one. If a consumer dies between its
+// work and Ack, another one repeats the work. Make the work idempotent, or pass Token to the
+// resource and let it refuse smaller tokens for the same element. Each Offer, Ack and Release wakes
+// all waiting consumers. An Offer can leave <path>/dedup/<guid>; see Queue.
 //
 // Layout:
 //
@@ -47,11 +47,11 @@ import (
 //	<path>/items/_c_<guid>-item-<sequence>-lock  its lock, ephemeral, data = GUID of the delivery
 //	<path>/dedup/<guid>                          an Offer under way, persistent, no data
 //
-// The locks are beside the elements and not in their own directory, so that one list shows both as
-// they were at one moment. Other children of items are ignored.
+// The locks have no directory of their own: one list of items shows the elements and the locks as
+// of one moment. Other children of items are ignored.
 //
-// Sources: Curator's DistributedQueue with a lock path, and kazoo's LockingQueue. Both delete by
-// name a node that may belong to another consumer by then.
+// Sources: Curator's DistributedQueue with a lock path, and kazoo's LockingQueue. Both delete nodes
+// by name, and can delete one that belongs to another consumer by then.
 type LockQueue struct {
 	*lifecycle
 	store *claimQueue
@@ -60,11 +60,10 @@ type LockQueue struct {
 	held []*Delivery // not over
 }
 
-// ErrDeliveryLost is returned by Ack when the element was given to another consumer, or has been
-// removed.
+// ErrDeliveryLost is returned by Ack when the element was delivered again or was removed.
 var ErrDeliveryLost = errors.New("delivery is lost")
 
-// lockSuffix stands after an element's name in that of its lock.
+// lockSuffix follows the element's name in the name of its lock.
 const lockSuffix = "-lock"
 
 // NewLockQueue makes a handle for the queue at path, which is created when needed. It sends
@@ -76,7 +75,7 @@ func NewLockQueue(conn Conn, path string, opts ...Option) *LockQueue {
 	return &LockQueue{lifecycle: store.lifecycle, store: store}
 }
 
-// unlocked is the arrangement of a queue with locks: the oldest first of those that are not locked.
+// unlocked returns the elements without a lock, oldest first.
 func unlocked(names []string) lineup {
 	locked := map[string]bool{}
 	for _, name := range names {
@@ -109,8 +108,7 @@ func (q *LockQueue) Poll(ctx context.Context) (d *Delivery, ok bool, err error) 
 	return d, err == nil, err
 }
 
-// Take takes the first element that is not held; it waits while there is none. The rest is as with
-// Poll.
+// Take is Poll that waits while there is no such element.
 func (q *LockQueue) Take(ctx context.Context) (*Delivery, error) {
 	return q.deliver(ctx, "take from", q.store.awaitChange)
 }
@@ -140,7 +138,7 @@ func (q *LockQueue) deliver(
 }
 
 // lockFirst locks the first element that is not held, or returns nil if there is none. It
-// synchronises first, so that it sees no lock that is gone.
+// synchronises first, so that the list shows no removed locks.
 func (q *LockQueue) lockFirst(
 	ctx context.Context, r *requests, t *task[*Delivery],
 ) (*Delivery, error) {
@@ -161,7 +159,7 @@ func (q *LockQueue) lockFirst(
 	}
 }
 
-// lockOne locks one element, unless a rival has.
+// lockOne locks one element. It returns nil if a rival has locked or removed it.
 func (q *LockQueue) lockOne(
 	ctx context.Context, r *requests, t *task[*Delivery], name string,
 ) (*Delivery, error) {
@@ -186,8 +184,8 @@ func (q *LockQueue) lockOne(
 	return nil, giveBack(r, err, d.unlock)
 }
 
-// keep hands a delivery to its caller. It returns false, and the lock must be given back, if the
-// caller has left or the queue was closed meanwhile.
+// keep hands a delivery to its caller. If that has left or the queue was closed meanwhile, keep
+// returns false, and the lock must be removed.
 func (q *LockQueue) keep(t *task[*Delivery], d *Delivery) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -201,8 +199,9 @@ func (q *LockQueue) keep(t *task[*Delivery], d *Delivery) bool {
 
 // Close ends the calls under way with ErrClosed, gives back all deliveries that were neither
 // acknowledged nor released, and waits until nothing is left to clean up or ctx is done; in the
-// latter case that goes on. Later calls return ErrClosed. It leaves the Conn and the elements
-// alone. It returns the first error by which a lock or a node of dedup could not be deleted.
+// latter case the clean-up goes on. Later calls return ErrClosed. The Conn stays open and the
+// elements stay in the queue. Close returns the first error that kept a lock or a node of dedup
+// from being deleted.
 func (q *LockQueue) Close(ctx context.Context) error {
 	q.mu.Lock()
 	q.kill(ErrClosed)

@@ -10,18 +10,18 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Delivery is an element of a LockQueue that one consumer holds. It ends with the first of Ack,
-// Release, the queue's Close and the end of the session. Its methods may be called from several
-// goroutines.
+// Delivery is an element of a LockQueue in the hands of one consumer. It ends with a successful
+// Ack, with Release, with Close of the queue or with the session. Its methods may be called from
+// several goroutines.
 type Delivery struct {
 	q    *LockQueue
 	guid string
 	item string // path
 	data []byte
-	// version is the element's version since the delivery. As long as it is the same, no other
-	// consumer got the element.
+	// version is the element's data version since the delivery. It changes when another consumer
+	// gets the element.
 	version int32
-	mayHold bool // there may be a lock
+	mayHold bool // the lock of this delivery may exist
 	hold    *hold
 
 	mu       sync.Mutex
@@ -32,8 +32,8 @@ type Delivery struct {
 // Data returns the element's payload.
 func (d *Delivery) Data() []byte { return d.data }
 
-// Attempt is the number of deliveries of the element, this one included: more than 1 means that
-// another consumer may have worked on it before. The count wraps after 2^31.
+// Attempt returns the number of deliveries of the element, this one included. If it is more than 1,
+// a consumer may have worked on the element before. The count wraps after 2^31.
 func (d *Delivery) Attempt() int32 { return d.version }
 
 // Token returns the fencing token of the delivery, greater for each later delivery of any element:
@@ -46,8 +46,8 @@ func (d *Delivery) Lost() <-chan struct{} { return d.hold.ended }
 
 func (d *Delivery) lockPath() string { return d.item + lockSuffix }
 
-// lock locks the element and counts the delivery, in one transaction, and reports whether this
-// delivery did. A repetition tells: the lock bears its GUID.
+// lock locks the element and counts the delivery in one transaction. It reports whether this
+// delivery has the lock. A repetition after a lost reply knows its own lock by the GUID.
 func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error) {
 	data, stat, err := r.get(ctx, d.item)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -63,7 +63,7 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 		},
 		&zk.SetDataRequest{Path: d.item, Data: data, Version: stat.Version},
 	}
-	if d.version == -1 { // it would mean any version to Ack and Release
+	if d.version == -1 { // Ack and Release could not check for version -1
 		d.version = 0
 		ops = append(ops, &zk.SetDataRequest{Path: d.item, Data: data, Version: -1})
 	}
@@ -79,7 +79,7 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 		case errors.Is(err, zk.ErrNodeExists) && failed == 0:
 			return d.isMine(ctx, r)
 		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
-			return false, nil // taken and given back, or gone, or its directory is
+			return false, nil // the element was delivered meanwhile, or it or its directory is gone
 		case transient(err):
 			err = r.again(ctx, err)
 		}
@@ -98,8 +98,8 @@ func (d *Delivery) isMine(ctx context.Context, r *requests) (bool, error) {
 	return err == nil && string(owner) == d.guid, err
 }
 
-// confirm makes sure that the lock belongs to the present session, and watches it. It returns
-// errRestart if it does not.
+// confirm checks that the lock belongs to the present session, and watches it. It returns
+// errRestart if the lock does not.
 func (d *Delivery) confirm(ctx context.Context, r *requests) error {
 	d.mayHold = true
 	own, err := r.getW(ctx, d.lockPath())
@@ -113,15 +113,15 @@ func (d *Delivery) confirm(ctx context.Context, r *requests) error {
 	return err
 }
 
-// Ack removes the element, as the consumer is done with it. It returns nil when it has been
-// removed, and ErrDeliveryLost, with nothing changed, if it was given to another consumer. While
-// the connection is down it tries again until ctx is done. Also after the end of the session it
-// succeeds if no other consumer was given the element.
+// Ack removes the element after the consumer's work. It returns nil when the element has been
+// removed. It returns ErrDeliveryLost and changes nothing if the element was delivered again or is
+// gone. While the connection is down it tries again until ctx is done. Even after the end of the
+// session it succeeds if no other consumer has got the element.
 //
 // After an error that wraps ErrAmbiguous the element may have been removed; after any other error
 // it has not been, and Ack may be called again as long as the delivery lasts. An error that wraps
-// both ErrAmbiguous and ErrDeliveryLost says that the element is gone, removed by this consumer or,
-// after it was given to another one, by that one.
+// both ErrAmbiguous and ErrDeliveryLost says that the element is gone: either this consumer has
+// removed it, or another one has got it and removed it.
 func (d *Delivery) Ack(ctx context.Context) error {
 	_, known, err := run(ctx, d.q.lifecycle, func(
 		ctx context.Context, r *requests, _ *task[struct{}],
@@ -135,9 +135,9 @@ func (d *Delivery) Ack(ctx context.Context) error {
 	return d.q.explain("acknowledge", doubtOf(!known || !lost && d.mayBeRemoved(), err))
 }
 
-// ack removes the element and its lock together, or, when the lock has gone with its session, the
-// element alone. Either is refused if the element was given to another consumer. mayBeRemoved tells
-// whether an error leaves a doubt.
+// ack removes the element and its lock together. If the lock has gone with its session, ack removes
+// the element alone. The server refuses either if the element was delivered again. After an error,
+// mayBeRemoved says whether the outcome is in doubt.
 func (d *Delivery) ack(ctx context.Context, r *requests) error {
 	e := epoch{d.q.conn, d.hold.session}
 	ops := []any{
@@ -155,7 +155,7 @@ func (d *Delivery) ack(ctx context.Context, r *requests) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, zk.ErrNoNode) && failed == 0 && d.mayBeRemoved() && e.check() == nil:
-			return nil // it was locked all the time
+			return nil // the lock has kept all other consumers out
 		case errors.Is(err, zk.ErrNoNode) && failed == 0:
 			return doubtOf(d.mayBeRemoved(), ErrDeliveryLost)
 		case errors.Is(err, zk.ErrBadVersion):
@@ -187,9 +187,9 @@ func (d *Delivery) mayBeRemoved() bool {
 	return d.removing
 }
 
-// Release gives the element back to the queue, at its old place, without waiting for the end of the
-// session. It does nothing if the delivery has ended. If ctx is done before the server has
-// confirmed that, it returns an error after a moment, and goes on in the background.
+// Release gives the element back to its old place in the queue. It changes nothing if the lock is
+// gone or belongs to another delivery. If ctx is done before the confirmation by the server, it
+// returns an error after a moment and goes on in the background.
 func (d *Delivery) Release(ctx context.Context) error {
 	_, known, err := d.startRelease().await(ctx)
 	return d.q.explain("release to", doubtOf(!known || errors.Is(err, ErrConnClosed), err))
@@ -214,9 +214,9 @@ func (d *Delivery) end() {
 	d.q.held = slices.DeleteFunc(d.q.held, func(o *Delivery) bool { return o == d })
 }
 
-// unlock removes the lock if it belongs to this delivery, and returns only when the server has
-// confirmed that it is not there any more, refuses, or the Conn is closed. The version tells the
-// own lock from a later one of the same name.
+// unlock removes the lock if it belongs to this delivery. It returns when the server has confirmed
+// that the lock is gone, when the server refuses, or when the Conn is closed. The version of the
+// element distinguishes this lock from a later one of the same name.
 func (d *Delivery) unlock(r *requests) error {
 	if !d.mayHold {
 		return nil
