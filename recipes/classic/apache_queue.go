@@ -12,29 +12,31 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// ErrNoElement is returned by Element and Remove of an ApacheQueue that is empty.
+// ErrNoElement is returned by Element and Remove of an empty ApacheQueue.
 var ErrNoElement = errors.New("no such element")
 
-// ApacheQueue is the DistributedQueue of the Apache ZooKeeper source: to take an element it reads
+// ApacheQueue is the DistributedQueue of the Apache ZooKeeper source. To take an element it reads
 // the first node and then deletes it. It can LOSE AND DOUBLE elements:
 //
-//   - When the reply to the delete is lost, the element is gone and no caller has seen it: Poll,
-//     Remove or Take returns an error without the element, and the next call returns the next one.
+//   - When the reply to the deletion is lost, the element is gone and no caller gets it: Poll,
+//     Remove or Take returns an error without the element, and the next call returns the next
+//     element.
 //   - When the reply to Offer is lost, the caller cannot know whether the element was appended.
 //     Offering it again may double it.
 //
-// Every error of the connection is returned, as the Java recipe throws ConnectionLossException. It
-// wraps recipes.ErrAmbiguous if a change was under way. Only the creation of the queue's directory
-// is repeated. The context is looked at before each step and ends the wait of Take, but not a
-// request that waits inside the client.
+// Each method returns the errors of the connection, as the Java recipe throws
+// ConnectionLossException. Such an error wraps recipes.ErrAmbiguous if a change was under way. Only
+// the creation of the queue's directory is repeated. Each method checks its context before each
+// step. A done context ends the wait of Take, but not a request that waits inside the client.
 //
-// It guarantees: without errors each element is returned to one caller, in the order of creation.
-// An element that a rival has taken meanwhile is skipped, and the list is read again until it is
-// empty. When the sequence numbers of its directory are used up, Offer returns zk.ErrNodeExists as
-// long as an element has the last one. The end of a session takes nothing away.
+// It guarantees that without errors each element is returned to one caller, in the order of
+// creation. An element that a rival has taken meanwhile is skipped, and the list is read again
+// until it is empty. When the sequence numbers of its directory are used up, Offer returns
+// zk.ErrNodeExists as long as an element has the last number. The end of a session removes no
+// element.
 //
-// It cannot guarantee that Peek, Element, an empty Poll and ErrNoElement are up to date. They are
-// as old as the state of the client's server.
+// It cannot guarantee that Peek, Element, an empty Poll and ErrNoElement are up to date, as the
+// client's server can lag behind.
 //
 // Layout: <path>/qn-<sequence>, persistent. Other children are ignored.
 //
@@ -54,11 +56,11 @@ func NewApacheQueue(conn recipes.Conn, path string, acl []zk.ACL) *ApacheQueue {
 // prefix is the name of an element up to its number.
 const prefix = "qn-"
 
-// recheck limits the time for which Take waits for an event before it lists the elements again: the
-// client can miss one.
+// recheck is the time after which Take lists the elements again without an event, as the client can
+// miss one.
 const recheck = time.Minute
 
-// element is the result of a look; ok is false if there is no element.
+// element is an element that was read; ok is false if there is none.
 type element struct {
 	data []byte
 	ok   bool
@@ -128,14 +130,14 @@ func (q *ApacheQueue) Take(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// nothing leaves an element where it is.
+// nothing leaves an element in the queue.
 func nothing(string) error { return nil }
 
 // discard deletes an element, once.
 func (q *ApacheQueue) discard(node string) error { return ambiguous(q.conn.Delete(node, -1)) }
 
-// first returns the first element for which use succeeds, and none only if there are no elements:
-// when rivals have taken all that were listed, it lists again.
+// first returns the first element for which use succeeds. If rivals have taken all listed elements,
+// it lists again. It returns no element only if the list is empty.
 func (q *ApacheQueue) first(ctx context.Context, use func(node string) error) (element, error) {
 	for {
 		if ctx.Err() != nil {
@@ -156,8 +158,8 @@ func (q *ApacheQueue) first(ctx context.Context, use func(node string) error) (e
 	}
 }
 
-// firstOf returns the first of the elements for which use succeeds. zk.ErrNoNode, from reading it
-// or from use, means that a rival has taken it.
+// firstOf returns the first of the elements for which use succeeds. zk.ErrNoNode from the read or
+// from use means that a rival has taken the element.
 func (q *ApacheQueue) firstOf(
 	ctx context.Context, elements []string, use func(node string) error,
 ) (element, error) {
@@ -198,8 +200,8 @@ func (q *ApacheQueue) awaitChange(ctx context.Context) error {
 	return await(ctx, events)
 }
 
-// await waits for an event, or for the time to look again. If the event has come and the context is
-// done, the event counts: a select alone would choose between them at random.
+// await waits for an event, but no longer than recheck. It returns the event if that has come
+// already, even if the context is done: a single select would choose at random.
 func await(ctx context.Context, events <-chan zk.Event) error {
 	select {
 	case ev := <-events:
@@ -218,7 +220,7 @@ func await(ctx context.Context, events <-chan zk.Event) error {
 	}
 }
 
-// eventError returns the meaning of a watch event for a waiter: nil if the waiter must look again.
+// eventError returns the error of a watch event, or nil if the waiter must list again.
 func eventError(ev zk.Event) error {
 	switch {
 	case errors.Is(ev.Err, zk.ErrClosing):
@@ -229,11 +231,11 @@ func eventError(ev zk.Event) error {
 	return nil
 }
 
-// patience bounds how long the creation of a directory is repeated.
+// patience is the retry policy for the creation of a directory.
 var patience = recipes.RetryUntil(recipes.RetryForever(), time.Minute)
 
-// ensure creates the queue's directory, parents included. A level that is deleted meanwhile is no
-// error: the caller tries again.
+// ensure creates the queue's directory and its parents. If another client deletes a level
+// meanwhile, ensure returns nil and the caller tries again.
 func (q *ApacheQueue) ensure(ctx context.Context) error {
 	for at := 1; at <= len(q.path); at++ {
 		if at < len(q.path) && q.path[at] != '/' {
@@ -250,7 +252,8 @@ func (q *ApacheQueue) ensure(ctx context.Context) error {
 	return nil
 }
 
-// ensureOne creates one level. A creation that may or may not have been applied is repeated.
+// ensureOne creates one level. It repeats a creation with an unknown outcome, and one that found no
+// server.
 func (q *ApacheQueue) ensureOne(ctx context.Context, node string) error {
 	var began time.Time
 	for tries := 1; ; tries++ {
@@ -277,7 +280,7 @@ func (q *ApacheQueue) ensureOne(ctx context.Context, node string) error {
 	}
 }
 
-// sleep waits, or returns the cause of ctx's end if that comes first.
+// sleep waits for the pause. If ctx ends first, it returns the cause.
 func sleep(ctx context.Context, pause time.Duration) error {
 	if pause <= 0 {
 		return nil
@@ -292,7 +295,7 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// ambiguous marks the error of a change with an unknown outcome.
+// ambiguous makes the error of a change wrap ErrAmbiguous if the outcome is unknown.
 func ambiguous(err error) error {
 	if err != nil && recipes.OutcomeOf(err) == recipes.Unknown {
 		return fmt.Errorf("%w: %w", recipes.ErrAmbiguous, err)

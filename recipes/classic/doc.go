@@ -1,6 +1,6 @@
 // Package classic holds two well-known recipes that break their promise when a connection is lost
-// at the wrong moment. They are for studying how that happens, and for testing tools that must find
-// it. Do not use them in production.
+// at the wrong moment. They serve to study the failure, and to test tools that must find it. Do not
+// use them in production.
 //
 //	recipe       broken promise                                               use instead
 //	ApacheQueue  delivery: a lost reply to a delete loses an element, a lost  recipes.Queue
