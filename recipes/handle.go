@@ -56,8 +56,9 @@ func (h *handle) TryLock(ctx context.Context) (bool, error) {
 //
 // Unlock returns nil after the confirmation. If ctx is done first, or from the start, Unlock
 // returns an error after a moment. The deletion then goes on in the background until the server
-// confirms or refuses it, or the Conn is closed. If Unlock sees the closed Conn, its error wraps
-// ErrConnClosed; the node goes with the session. In every case the handle can be used again.
+// confirms or refuses it, or the Conn is closed. If Unlock learns that the Conn is closed, its
+// error wraps ErrConnClosed; the node goes with the session. In every case the handle can be used
+// again.
 //
 // Without a hold Unlock returns ErrNotHeld and changes nothing. After an Unlock that has returned
 // an error, the next Unlock waits for the clean-up and returns the error that Close would return.
