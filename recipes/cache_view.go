@@ -33,7 +33,7 @@ type view struct {
 // progress is posted for the callers of Ready.
 type progress struct {
 	whole bool
-	why   error // the first refusal of the server
+	why   error // a refusal by the server
 }
 
 const everything = math.MaxInt

@@ -74,7 +74,7 @@
 //   - Sequence, SortBySequence: read and sort the numbers of sequential nodes.
 //   - OutcomeOf: tells from an error whether a request was applied.
 //
-// Package classic has two well-known recipes that break their promises, for study.
+// Package classic has two well-known recipes that break their promises. They are for study.
 //
 // # Errors
 //
@@ -106,8 +106,8 @@
 //
 // # Conventions
 //
-//   - Constructors send nothing and start nothing, except NewConnMonitor. Every constructor takes
-//     all options; its comment names those that matter.
+//   - Constructors send nothing. Only NewConnMonitor starts a goroutine. A constructor with options
+//     accepts all of them; its comment names those that matter.
 //   - Start begins work in the background and does not wait. It takes no context and fails only if
 //     the recipe is closed. Methods that wait for the server take a context first: Ready waits for
 //     the work that Start has begun; Keep, Join and Register start and wait.
@@ -131,9 +131,9 @@
 // stays connected and cannot notice this.
 //
 //   - No such read decides about ownership, or about an addition or a removal. The search for a
-//     node whose create lost its reply, and the methods that ask the server (Participants, Leader,
-//     Line, Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their answers
-//     are no older than the call.
+//     node after a lost reply to its creation, and the methods that ask the server (Participants,
+//     Leader, Line, Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their
+//     answers are no older than the call.
 //   - Views (NodeCache, ChildrenCache, TreeCache, the copy of a ConfigCenter, Group,
 //     ServiceRegistry) show the state of the client's server. That state can be old without bound,
 //     and Stale is false meanwhile. A view never goes back to an older state, even if the client

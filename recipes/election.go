@@ -63,7 +63,7 @@ func newElection(
 // Leader returns the candidate that led at some moment of the call, or false if there was none. The
 // candidate itself may learn later that its term has begun or ended. Leader needs no Start.
 func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err error) {
-	list, err := ask(ctx, e.lifecycle, "look who leads in", e.leader)
+	list, err := ask(ctx, e.lifecycle, "look up the leader of", e.leader)
 	if err != nil || len(list) == 0 {
 		return Candidate{}, false, err
 	}
