@@ -9,9 +9,9 @@ import (
 
 // contender is a way to compete for the ownership of something.
 type contender interface {
-	// acquire returns a confirmed hold. If another client is the holder and wait is false, it
-	// returns nil. If it returns no hold, it has removed its nodes from the server, or its error
-	// says why not.
+	// acquire returns a confirmed hold. If another contender is ahead and wait is false, it returns
+	// nil. If it returns no hold, it has removed its nodes from the server, or its error says why
+	// not.
 	acquire(ctx context.Context, r *requests, wait bool) (*hold, error)
 }
 
@@ -44,8 +44,8 @@ func (h *handle) Lock(ctx context.Context) error {
 	return h.explain("lock", err)
 }
 
-// TryLock is Lock without the wait for other holders: it returns false if another client holds the
-// lock. It does wait for the connection.
+// TryLock is Lock without the wait for other contenders: it returns false if one is ahead. It does
+// wait for the connection.
 func (h *handle) TryLock(ctx context.Context) (bool, error) {
 	held, err := h.acquire(ctx, false)
 	return held, h.explain("try lock", err)
