@@ -8,25 +8,25 @@ import (
 	"sync"
 )
 
-// MultiLock holds several locks at once, or none: for work on several things that each have a lock.
-// Use one MultiLock for each contender. Methods may be called from several goroutines.
+// MultiLock holds several locks at once, or none. It is for work on several things that each have a
+// lock. Use one MultiLock for each contender. Methods may be called from several goroutines.
 //
 // It guarantees:
 //
-//   - Each of the locks is a Lock, and can be contended for by itself.
-//   - The locks are acquired in the order of their paths, whatever the order in which they were
-//     given, so MultiLocks that share paths never wait for each other in a ring. A client that
-//     holds one of the locks by other means while it waits for another one must keep that order,
-//     too.
-//   - Lock that fails gives all locks back. If it loses one of them while it waits for the next, it
+//   - Each of the locks is a Lock. Other clients may contend for it alone.
+//   - The locks are acquired in the order of their paths, not in the order of the arguments. So
+//     MultiLocks that share paths cannot deadlock. A client that holds one of the locks through a
+//     Lock, and waits for another one, must keep to that order, too.
+//   - If Lock fails, it gives all locks back. If it loses one lock while it waits for the next, it
 //     gives all back and begins again.
 //   - Lost is closed when any of the locks is lost.
 //   - A release wakes one waiter, as with Lock. Each lock is fair by itself, so a contender for few
-//     locks overtakes one for many.
+//     locks may overtake a contender for many.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Lock. It cannot
-// guarantee that all locks are acquired at one moment, as others see some of them held before Lock
-// returns; or that all are lost together, as some may be held until Unlock after Lost is closed.
+// guarantee that all locks are acquired at one moment: other clients see some of them held before
+// Lock returns. Nor are all lost at one moment: after Lost is closed, some may be held until
+// Unlock.
 //
 // To see the owner and the waiters of one of the locks, use Participants of a Lock at its path.
 //
@@ -44,10 +44,9 @@ type MultiLock struct {
 	once *sync.Once    // closes lost
 }
 
-// NewMultiLock makes a handle for the locks at paths; one that is there twice counts once. There
-// must be one at least, or Lock and TryLock return an error: nothing would be held, and nothing
-// could be lost. Each path is created when needed and must be used for its lock only. It sends
-// nothing. The options that matter are the same as for NewLock.
+// NewMultiLock makes a handle for the locks at paths. A path that is given twice counts once.
+// Without a path Lock and TryLock return an error. Each path is created when needed and must be
+// used for its lock only. It sends nothing. The options that matter are the same as for NewLock.
 func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 	m := &MultiLock{}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
@@ -56,18 +55,18 @@ func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 	return m
 }
 
-// Lock waits until all locks are owned, ctx is done, or the server refuses. Then it returns the
-// first error that it met, and gives back the locks that it has acquired, in the background if need
-// be: with a done context it waits up to 100 ms for the lock that it was waiting for, and up to 100
-// ms for the others together. ErrHeld means that this handle holds the locks or is acquiring them.
-// A hold that was lost does not count: it is given back first.
+// Lock waits until all locks are owned, ctx is done, or the server refuses a request. On an error
+// it gives the acquired locks back and returns the first error. If ctx is done, it waits up to 100
+// ms for the clean-up of the lock it was waiting for, and up to 100 ms for that of the others
+// together. The rest of the clean-up goes on in the background. ErrHeld means that this handle
+// holds the locks or is acquiring them. A lost hold does not count. It is given back first.
 func (m *MultiLock) Lock(ctx context.Context) error {
 	_, err := m.acquire(ctx, func(l *Lock) (bool, error) { return true, l.Lock(ctx) })
 	return err
 }
 
-// TryLock is Lock that does not wait for another owner: it returns false when one of the locks has
-// one. It does wait for the connection.
+// TryLock is Lock without the wait for other owners: it returns false if one of the locks has
+// another owner. It does wait for the connection.
 func (m *MultiLock) TryLock(ctx context.Context) (bool, error) {
 	return m.acquire(ctx, func(l *Lock) (bool, error) { return l.TryLock(ctx) })
 }
@@ -104,8 +103,8 @@ func (m *MultiLock) Lost() <-chan struct{} {
 	return closedChannel()
 }
 
-// Token returns the fencing token of the lock at path, or 0 if it is not held or not one of these.
-// Tokens of different paths are not to be compared.
+// Token returns the fencing token of the lock at path. It returns 0 if that lock is not held or not
+// part of this MultiLock. Tokens of different paths cannot be compared.
 func (m *MultiLock) Token(path string) int64 {
 	for _, l := range m.locks {
 		if l.path == path {
@@ -174,7 +173,8 @@ func (m *MultiLock) lockAll(lock func(*Lock) (bool, error)) (bool, error) {
 	return true, nil
 }
 
-// keep begins a hold, unless one of the locks was lost already. Whichever is lost first ends it.
+// keep begins a hold, unless one of the locks was lost already. The first lock that is lost ends
+// the hold.
 func (m *MultiLock) keep() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,14 +207,13 @@ func (m *MultiLock) endHold() {
 	}
 }
 
-// giveBack unlocks the locks that are held, in any order: only the order in which they are acquired
-// keeps rings away.
+// giveBack unlocks all held locks at once. Only the order of acquisition matters for deadlocks.
 func (m *MultiLock) giveBack(ctx context.Context) error {
 	return together(m.locks, func(l *Lock) error { return l.letGo(ctx) })
 }
 
-// begin begins an acquisition unless the locks are held. stale means that a lost hold may still
-// have some of them.
+// begin begins an acquisition unless the locks are held. stale reports that some of the locks may
+// still be held from a lost hold.
 func (m *MultiLock) begin() (stale bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

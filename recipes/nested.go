@@ -5,22 +5,22 @@ import (
 	"errors"
 )
 
-// ErrLost is returned when a re-entrant lock is to be locked again, but was lost meanwhile, with
-// the session for instance. The outer levels protect nothing any more, so the caller has to leave
-// them. After each of them is unlocked, the lock can be locked anew.
+// ErrLost is returned by Lock of a re-entrant lock if the present hold was lost, with its session
+// for instance. The outer levels protect nothing any more, so the caller has to unlock each of
+// them. Then the lock can be locked anew.
 var ErrLost = errors.New("lock was lost while it was held")
 
-// nested is a handle that its owner may lock again; the last of the same number of unlocks gives it
-// back. The further levels belong to one hold and end with it: a counter that outlives the session
-// would grant a lock that has no node.
+// nested is a handle that its owner may lock several times. The lock is given back by the last of
+// as many unlocks. All levels belong to one hold and end with it: a counter that outlived the
+// session would grant a lock without a znode.
 type nested struct {
 	*handle
 	of      *hold // guarded by the handle's mu, as further is
 	further int   // levels of that hold besides the first
 }
 
-// again goes one level deeper if the lock is held, without any request, and reports whether it is.
-// It fails with ErrLost if the lock was lost.
+// again goes one level deeper if the lock is held, and reports whether it is held. It sends no
+// request. It returns ErrLost if the lock was lost.
 func (n *nested) again() (held bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -47,7 +47,7 @@ func (n *nested) lock(ctx context.Context, wait bool) (bool, error) {
 	return n.acquire(ctx, wait)
 }
 
-// unlock leaves the innermost level. With the last one the lock is given back.
+// unlock leaves the innermost level. Leaving the last level gives the lock back.
 func (n *nested) unlock(ctx context.Context) error {
 	if n.leave() {
 		return nil

@@ -9,19 +9,19 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// nodeWatch keeps at most one watch on one node. The client cannot take a watch back, so one that
-// has not fired is used again, also by a later call or another goroutine: it was set before they
-// look. One nodeWatch is for one way to look: children, data or existence.
+// nodeWatch keeps at most one watch on one node. The client cannot take a watch back, so a watch
+// that has not fired is used again, by later calls and by other goroutines. It was set before their
+// reads. One nodeWatch is for one kind of read: children, data or existence.
 //
-// A watch is a hint. Look, decide on the result, wait for the watch of that look, and look again:
+// A watch is a hint. Read, decide on the result, wait for the watch of that read, and read again:
 //
 //	err := v.until(ctx, r, epoch{}, func() (w *watch, done bool, err error) {
 //		names, w, err := v.children(ctx, r)
 //		return w, len(names) == 0, err
 //	})
 //
-// To wait for the newest watch instead would be wrong: another goroutine may have taken note of the
-// event, and set a watch that knows nothing of it.
+// Waiting for the newest watch instead would be wrong: another goroutine may have received the
+// event and have set a new watch since, which does not fire for that event.
 type nodeWatch struct {
 	path string
 
@@ -29,11 +29,12 @@ type nodeWatch struct {
 	watch *watch // nil: none is set
 }
 
-// until looks until look is done or fails: at once, and after each event, each recheck and each end
-// of a session.
+// until calls look until it is done or fails: at once, and after each event, each recheck and each
+// end of a session.
 //
-// Reads in the session of since are not older than the caller's knowledge. The server of another
-// session may lag behind: there it looks only after a sync. With the zero epoch it begins with one.
+// In the session of since a read is never older than the caller's knowledge. The server of another
+// session may lag behind, so there a sync comes before look. With the zero epoch a sync comes
+// first.
 func (v *nodeWatch) until(
 	ctx context.Context, r *requests, since epoch, look func() (w *watch, done bool, err error),
 ) error {
@@ -60,8 +61,8 @@ func (v *nodeWatch) until(
 	}
 }
 
-// children lists the names of the node's children, and returns the watch that the next change of
-// them fires.
+// children lists the names of the node's children. The next change of the children fires the
+// returned watch.
 func (v *nodeWatch) children(
 	ctx context.Context, r *requests,
 ) (names []string, w *watch, err error) {
@@ -73,7 +74,7 @@ func (v *nodeWatch) children(
 	return names, v.keep(events, err), err
 }
 
-// data reads the node, and returns the watch that its next change fires.
+// data reads the node. The next change of the node fires the returned watch.
 func (v *nodeWatch) data(
 	ctx context.Context, r *requests,
 ) (data []byte, stat *zk.Stat, w *watch, err error) {
@@ -85,8 +86,8 @@ func (v *nodeWatch) data(
 	return n.data, n.stat, v.keep(n.watch, err), err
 }
 
-// existence returns the node's stat, or nil if there is none, and the watch that its next change or
-// its creation fires.
+// existence returns the node's stat, or nil if there is no node. The next change or creation of the
+// node fires the returned watch.
 func (v *nodeWatch) existence(
 	ctx context.Context, r *requests,
 ) (stat *zk.Stat, w *watch, err error) {
@@ -98,8 +99,8 @@ func (v *nodeWatch) existence(
 	return stat, v.keep(events, err), err
 }
 
-// wait waits for a reason to look again. The end of a session is one; only the end of ctx and of
-// the Conn are errors.
+// wait waits for a reason to look again. The end of a session is such a reason. The end of ctx and
+// the end of the Conn are errors.
 func (w *watch) wait(ctx context.Context, recheck time.Duration) error {
 	_, err := w.await(ctx, recheck)
 	if errors.Is(err, errRestart) {
@@ -108,14 +109,14 @@ func (w *watch) wait(ctx context.Context, recheck time.Duration) error {
 	return err
 }
 
-// current returns the watch that is set, nil if there is none.
+// current returns the watch that is set, or nil.
 func (v *nodeWatch) current() *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.watch
 }
 
-// keep keeps the watch that a look has set, if it has.
+// keep stores the watch of a successful read.
 func (v *nodeWatch) keep(events <-chan zk.Event, err error) *watch {
 	if err != nil {
 		return nil
@@ -127,16 +128,17 @@ func (v *nodeWatch) keep(events <-chan zk.Event, err error) *watch {
 	return v.watch
 }
 
-// forget begins anew: the event of any watch on the node has fired all of them. Two goroutines that
-// look at the same time set one each, and whether the other has received its event already must not
-// decide whether a look sets a watch.
+// forget drops the watch, also if the event came from an older one: one event fires all watches on
+// the node. Two goroutines that look at the same time set one watch each. The next look must set a
+// new watch, even if the second goroutine has not received its event yet.
 func (v *nodeWatch) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.watch = nil
 }
 
-// reuse returns the watch of a look that has set none. On a missing node it has fired.
+// reuse returns the watch of a read that has set none. If the node is missing, that watch has
+// fired.
 func (v *nodeWatch) reuse(w *watch, err error) *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()

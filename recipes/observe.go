@@ -17,18 +17,16 @@ const (
 	// EventGrant: something is held from now on: a lock, a lease, leadership, an element of a
 	// LockQueue, a place in a DoubleBarrier. Took is the time of the wait, 0 without one.
 	EventGrant
-	// EventRelease: the holder has given it back. The node may still be there. Took is the time
-	// for which it was held.
+	// EventRelease: the holder has given the hold back. The node may still be there. Took is the
+	// duration of the hold.
 	EventRelease
-	// EventLoss: the holder has lost it, or may have: Lost is closed. Took is the time for which
-	// it was held.
+	// EventLoss: the hold is lost, or may be: Lost is closed. Took is the duration of the hold.
 	EventLoss
-	// EventRetry: a request got no answer, for the reason Err, and is sent again, or its outcome
-	// is looked up.
+	// EventRetry: a request got no answer, because of Err. It is sent again, or its outcome is
+	// looked up.
 	EventRetry
-	// EventAnswer: after one or several retries there is an answer: Err, or nil for a success. Took
-	// is the time since the first failure. Now the operation knows, or finds out, whether a request
-	// without a reply was applied.
+	// EventAnswer: a request got an answer after one or several retries. Err is the answer, nil for
+	// a success. Took is the time since the first failure.
 	EventAnswer
 
 	eventKinds = iota
@@ -42,7 +40,7 @@ func (k EventKind) String() string {
 	return [eventKinds]string{"wait", "grant", "release", "loss", "retry", "answer"}[k]
 }
 
-// Event is something that operators want to know of a recipe.
+// Event is one thing that happened in a recipe, for logs and metrics.
 type Event struct {
 	Kind EventKind
 	Path string        // that the recipe was made with
@@ -50,9 +48,9 @@ type Event struct {
 	Err  error         // see the kinds
 }
 
-// Observe gives events to a function: LogEvents, Count of EventCounts, or another. Several
-// goroutines call it, within the work of the recipe, so it must not block and not call the recipe.
-// The option may be given several times. Without it nothing is measured.
+// Observe passes events to a function: LogEvents, Count of EventCounts, or your own. Several
+// goroutines of the recipe call the function, so it must neither block nor call the recipe. The
+// option may be given several times. Without it nothing is measured.
 func Observe(observer func(Event)) Option {
 	return func(o *options) { o.observers = append(o.observers, observer) }
 }
@@ -97,7 +95,7 @@ func (c *EventCounts) String() string {
 	return text + "}"
 }
 
-// tell gives an event to the observers.
+// tell passes an event to the observers.
 func (o *options) tell(e Event) {
 	for _, observer := range o.observers {
 		observer(e)
@@ -129,7 +127,7 @@ func (r *requests) answeredWith(err error) {
 	}
 }
 
-// observe tells of the beginning and the end of a hold, which it waits for by guard.
+// observe reports the beginning of a hold, waits for its end by calling guard, and reports the end.
 func (l *lifecycle) observe(held *hold, guard func()) {
 	if len(l.opts.observers) == 0 {
 		guard()
