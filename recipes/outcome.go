@@ -9,10 +9,10 @@ import (
 )
 
 var (
-	// ErrAmbiguous says that an operation was given up before its outcome was known: it may or may
-	// not have happened. It is wrapped together with the reason.
+	// ErrAmbiguous says that an operation ended before its outcome was known: it may or may not
+	// have happened. It is wrapped together with the reason.
 	ErrAmbiguous = errors.New("outcome unknown")
-	// ErrGaveUp says that the RetryPolicy has given a request up. It is wrapped together with the
+	// ErrGaveUp says that the RetryPolicy gave up on a request. It is wrapped together with the
 	// last failure.
 	ErrGaveUp = errors.New("gave up")
 	// ErrConnClosed says that the zk.Conn has been closed for good.
@@ -23,8 +23,8 @@ var (
 	// acquiring it. Handles are not re-entrant.
 	ErrHeld = errors.New("lock is already held or being acquired through this handle")
 	// ErrNotHeld is returned by Unlock of a handle that has nothing to give back: its lock is not
-	// held, or was unlocked before. A hold that was lost is given back like any other. Release of a
-	// Lease or a Delivery never returns it: called again, it waits for the same release.
+	// held, or was unlocked before. A lost hold is given back like any other. Release of a Lease or
+	// a Delivery never returns ErrNotHeld: a second call waits for the same release.
 	ErrNotHeld = errors.New("lock is not held through this handle")
 )
 
@@ -36,9 +36,9 @@ const (
 	Unknown Outcome = iota
 	// Applied means that the server has applied the request.
 	Applied
-	// NotApplied means that the server has not applied the request and will not do so later. For a
-	// repeated request this says nothing about the first time: zk.ErrNodeExists can come from the
-	// first request.
+	// NotApplied means that the server has not applied the request and will not do so later. This
+	// tells nothing about earlier sendings of the same request: zk.ErrNodeExists may be the effect
+	// of the first one.
 	NotApplied
 )
 
@@ -54,8 +54,8 @@ func (o Outcome) String() string {
 	}
 }
 
-// refusals are the errors with which a server or the client's own checks answer a request that is
-// not carried out.
+// refusals are the errors of requests that the server, or the client itself, has refused to carry
+// out.
 var refusals = []error{
 	zk.ErrNoServer, zk.ErrNoNode, zk.ErrNodeExists, zk.ErrBadVersion, zk.ErrNotEmpty,
 	zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, zk.ErrInvalidACL, zk.ErrInvalidFlags,
@@ -63,8 +63,8 @@ var refusals = []error{
 	zk.ErrAPIError, zk.ErrReconfigDisabled,
 }
 
-// Codes of KeeperException that the client has no sentinel for, and with which a server refuses a
-// request. THROTTLEDOP alone is worth a second try.
+// Codes of KeeperException for refused requests that have no sentinel error in the client. Only
+// THROTTLEDOP is worth a second try.
 const (
 	codeMarshalling   = -5
 	codeUnimplemented = -6
@@ -73,7 +73,7 @@ const (
 	codeThrottled     = -127
 )
 
-// OutcomeOf tells from an error whether a request was applied.
+// OutcomeOf returns the outcome of a request that returned err.
 //
 // nil is Applied. An answer of the server that refuses the request, an argument that the client
 // refuses, and zk.ErrNoServer (the request was never sent) are NotApplied. Everything else is
@@ -81,8 +81,8 @@ const (
 // error of a write that failed half way; zk.ErrClosing; zk.ErrSessionExpired, as a change may have
 // been made before the session ended; a done context.
 //
-// For the error of an operation of a recipe it is Unknown if the error wraps ErrAmbiguous,
-// otherwise NotApplied, since the recipe has undone its changes.
+// The error of a recipe's operation is Unknown if it wraps ErrAmbiguous. Otherwise it is
+// NotApplied, since the recipe has undone its changes.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied
@@ -122,8 +122,8 @@ func ambiguous(err error) error {
 	return err
 }
 
-// serverCode returns the code in the client's message for a code it does not know ("unknown error:
-// -125"), or 0. The client exports it in no other way.
+// serverCode returns the code of a server error that the client does not know, or 0. The client
+// exports the code only in the text of the error: "unknown error: -125".
 func serverCode(err error) int {
 	var code int
 	if _, scanErr := fmt.Sscanf(err.Error(), "unknown error: %d", &code); scanErr != nil {

@@ -26,9 +26,9 @@ func parent(path string) string {
 	return path[:at]
 }
 
-// ensure creates the node at path and those above it, without data, where they are missing. An
-// existing node is left as it is. It returns zk.ErrNoNode if a level is deleted while the next one
-// is created.
+// ensure creates the node at path and its ancestors, without data, if they are missing. An existing
+// node is left as it is. It returns zk.ErrNoNode if a level is deleted before the next level is
+// created.
 func (r *requests) ensure(ctx context.Context, path string) error {
 	err := r.ensureLevels(ctx, r.conn, path)
 	c, ok := r.conn.(*chroot)
@@ -57,8 +57,8 @@ func (r *requests) ensureLevels(ctx context.Context, conn Conn, path string) err
 	return nil
 }
 
-// ensureDir is ensure for callers that try again when a level is missing: it returns nil if a level
-// is deleted meanwhile.
+// ensureDir is ensure for callers that try again if a level is missing: it returns nil where ensure
+// returns zk.ErrNoNode.
 func (r *requests) ensureDir(ctx context.Context, path string) error {
 	err := r.ensure(ctx, path)
 	if errors.Is(err, zk.ErrNoNode) {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Member is a holder or a waiter, as others see it.
+// Member is a holder or a waiter, as read from its node.
 type Member struct {
 	Path    string // of its node
 	Data    []byte // as set by Data: a host name, say
@@ -17,7 +17,7 @@ type Member struct {
 	Reads   bool  // it is a reader of a read-write lock
 }
 
-// participants are the holders and the waiters, each oldest first.
+// participants are the holders and the waiters, both oldest first.
 type participants struct{ holders, waiters []Member }
 
 // participants returns the holders and the waiters for a caller.
@@ -28,21 +28,21 @@ func (l *lifecycle) participants(
 	return all.holders, all.waiters, err
 }
 
-// inLine is embedded by locks with the owner and the waiters in one queue.
+// inLine is embedded by locks that keep the owner and the waiters in one queue.
 type inLine struct {
 	of   *lifecycle
 	line *turnstile
 }
 
-// Participants returns the owner of the lock, one at most, and the waiters, in the order in which
-// they will own it. It shows them as they stood at some moment not before the call, without those
-// that have left since. An owner may not know yet that it owns the lock, or not know that it has
-// lost it. It waits for the connection.
+// Participants returns the owner of the lock, if there is one, and the waiters in the order of
+// their turns. The queue is listed at some moment during the call; members that leave before their
+// node is read are left out. An owner may not know yet that it owns the lock, or that it has lost
+// it. Participants waits for the connection.
 func (p inLine) Participants(ctx context.Context) (owner, waiters []Member, err error) {
 	return p.of.participants(ctx, p.line.participants)
 }
 
-// participants reads the queue: a node that waits for no other holds.
+// participants reads the queue. A node that waits for no other node is a holder.
 func (q *turnstile) participants(ctx context.Context, r *requests) (participants, error) {
 	return r.participants(
 		ctx, q.dir, q.markers, func(queue []numbered, own int) bool {
@@ -51,8 +51,8 @@ func (q *turnstile) participants(ctx context.Context, r *requests) (participants
 	)
 }
 
-// participants reads the nodes in dir that have one of the markers. Those that go meanwhile are
-// left out.
+// participants reads the nodes in dir that have one of the markers. Nodes that are deleted
+// meanwhile are left out.
 func (r *requests) participants(
 	ctx context.Context, dir string, markers []string, holds func(queue []numbered, own int) bool,
 ) (all participants, err error) {
@@ -86,8 +86,8 @@ func (r *requests) membersOf(
 	return all, nil
 }
 
-// queueIn lists the queue in dir as it is at some moment not before the call. A missing directory
-// is an empty queue.
+// queueIn lists the queue in dir as it is at some moment of the call. A missing directory is an
+// empty queue.
 func (r *requests) queueIn(
 	ctx context.Context, dir string, markers []string,
 ) ([]numbered, error) {
@@ -96,8 +96,8 @@ func (r *requests) queueIn(
 	})
 }
 
-// listQueue is queueIn without a sync: the client's server may lag behind. Nodes whose number is
-// not unique never get their turn: their makers delete them.
+// listQueue is queueIn without a sync: the client's server may lag behind. Nodes with a number that
+// is not unique are left out: their creators delete them.
 func (r *requests) listQueue(
 	ctx context.Context, dir string, markers []string,
 ) ([]numbered, error) {
@@ -109,8 +109,8 @@ func (r *requests) listQueue(
 	return slices.DeleteFunc(queue, func(n numbered) bool { return !isUnique(n.seq) }), nil
 }
 
-// member reads the node of a member, unless it is gone. Names are never used twice, so a node that
-// was listed and can be read existed all the time between.
+// member reads the node of a member, unless it is gone. Names are never used twice, so a listed
+// node that can be read has existed without a break since it was listed.
 func (r *requests) member(ctx context.Context, path string) (m Member, there bool, err error) {
 	data, stat, err := r.get(ctx, path)
 	switch {

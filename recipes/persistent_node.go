@@ -10,44 +10,45 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ErrOccupied says that a node which is to be kept exists and belongs to another session, perhaps
-// an earlier one of this process that has not expired yet.
+// ErrOccupied says that the node belongs to another session. That may be an earlier session of this
+// process that has not expired yet.
 var ErrOccupied = errors.New("the node belongs to another session")
 
-// PersistentNode keeps an ephemeral node of a fixed name in existence for as long as this process
-// wants it, through lost connections and ends of sessions: the presence of a member, a worker, an
-// instance of a service. GroupMember and Registration are made of it.
+// PersistentNode keeps an ephemeral node of a fixed name in existence until Close, through lost
+// connections and ends of sessions. The node shows the presence of a member, a worker or an
+// instance of a service. GroupMember and Registration are built on it.
 //
 // It guarantees:
 //
-//   - From the first Keep until Close the node is made again whenever it is missing: after the end
-//     of the session, and when another client deletes it. It has the data of the last Set, also
-//     after another client has changed it.
+//   - From the first Keep until Close the node is created again whenever it is missing: after the
+//     end of a session, and after a deletion by another client. If another client changes its data,
+//     the data of the last Set is restored.
 //   - A node of another session is left alone: before each deletion and each change of data the
 //     owner is read, and the request names the version that was read. When that node is gone, the
-//     own one is made: a process that is restarted under its old name takes the name over when its
-//     old session has expired.
-//   - When Close has returned nil, nothing of it is left or comes back, except for the node of an
+//     own node is created. So a restarted process takes its old name over when its old session has
+//     expired.
+//   - When Close has returned nil, no node is left and none comes back, except for the node of an
 //     expired session that the server has not removed yet.
 //
 // When the connection is lost nothing happens: the node lives as long as the session. When the
-// session ends the node is gone, and comes back as soon as the client has a new one. A done context
-// ends only the waiting for the server.
+// session ends the node is gone. It comes back as soon as the client has a new session. A done
+// context ends only the wait of its own call.
 //
-// It cannot guarantee that the node is there at any given moment, as between the expiry at the
-// server and the next session it is not. Two PersistentNodes of one path on one session mistake
-// each other's node for their own. And a request can name a node only by its path and version: if
-// the own node is deleted by another client while a request is on its way, and a third makes its
-// own node with the same version before it arrives, then that node is deleted or gets other data. A
-// PersistentNode in its place repairs that. If the connection was lost just after the owner was
-// read, a request is on its way until the client is connected again, perhaps in a new session.
+// It cannot guarantee that the node is there at any given moment: between the expiry at the server
+// and the next session it is missing. Two PersistentNodes of one path on one session mistake each
+// other's node for their own. A request can name a node only by its path and version. So a request
+// may hit the wrong node: if another client deletes the own node while the request is on its way,
+// and a third client creates a node with the same version there, then the request deletes or
+// changes that third node. A PersistentNode of the third client repairs that. If the connection is
+// lost just after the owner was read, the request waits until the client is connected again,
+// perhaps in a new session.
 //
 // Layout: the node itself, ephemeral. The options that matter are ACL, RecheckEvery, Retry (for the
 // pauses) and Containers.
 //
 // Sources: Curator's PersistentNode; CURATOR-97, -154 and -258 (the node does not come back),
-// CURATOR-164 (it comes back after it was unregistered), Dubbo issue 5125 and KAFKA-1387 (the
-// process mistakes the node of its own old session for the new one, and loses it with that
+// CURATOR-164 (the node comes back after Close), Dubbo issue 5125 and KAFKA-1387 (a process
+// mistakes the node of its old session for that of its new session, and loses it with the old
 // session).
 type PersistentNode struct {
 	*lifecycle
@@ -60,7 +61,7 @@ type PersistentNode struct {
 	state  posted[presence]
 }
 
-// content is the wanted data of a node; change counts the Sets.
+// content is the wanted data of a node; change is the number of Sets so far.
 type content struct {
 	data   []byte
 	change int
@@ -85,21 +86,21 @@ func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *Per
 	return n
 }
 
-// Keep begins to keep the node, unless that has begun, and waits until it is there, in the present
-// session and with the data last Set. An error ends only the waiting: the node is kept all the
-// same, until Close; but if ctx was done from the start, nothing has begun.
+// Keep begins to keep the node, unless that has begun. It waits until the node is there in the
+// present session with the data of the last Set. An error ends only the wait: the node is kept
+// until Close. If ctx was done from the start, nothing has begun.
 //
-// If the server refuses the node, the refusal is returned at once; if another session has the node
-// and ctx is done, the error wraps ErrOccupied. Neither wraps ErrAmbiguous if it is known that this
-// process has not made the node so far. After any other error it may be there.
+// If the server refuses the node, Keep returns the refusal at once. If ctx is done while another
+// session has the node, the error wraps ErrOccupied. Both errors wrap ErrAmbiguous if this handle
+// may have created the node. After any other error the node may be there.
 func (n *PersistentNode) Keep(ctx context.Context) error {
 	return act(ctx, n.lifecycle, "keep", func(ctx context.Context, _ *requests) error {
 		return n.arrival(ctx, n.content().change)
 	})
 }
 
-// Set changes the data of the node, and waits as Keep does until the server has it. After an error
-// the new data is wanted all the same, unless ctx was done from the start.
+// Set changes the data of the node, and waits as Keep does until the server has the data. After an
+// error the handle goes on trying to write the new data, unless ctx was done from the start.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	return act(ctx, n.lifecycle, "set data of", func(ctx context.Context, _ *requests) error {
 		n.mu.Lock()
@@ -118,15 +119,15 @@ func (n *PersistentNode) Present() bool {
 	return p.session != 0 && p.session == n.conn.SessionID()
 }
 
-// Err returns the error of the latest attempt to keep the node with its data: ErrOccupied or the
-// server's refusal. It is nil if the node exists, or no obstacle is known. The attempts go on.
+// Err returns the error of the latest attempt to create or change the node: ErrOccupied or the
+// server's refusal. It is nil if the latest attempt met no error. The attempts go on.
 func (n *PersistentNode) Err() error {
 	p, _ := n.state.read()
 	return n.explain("keep", ignore(p.err, errRestart))
 }
 
-// Close ends the keeping and deletes the node. It returns when the server has confirmed that, or
-// ctx is done; in the latter case the clean-up goes on. It leaves the Conn open.
+// Close deletes the node and no longer keeps it. It returns when the server has confirmed the
+// deletion, or ctx is done; in the latter case the clean-up goes on. It leaves the Conn open.
 func (n *PersistentNode) Close(ctx context.Context) error { return n.lifecycle.Close(ctx) }
 
 // content returns the wanted data of the node.
@@ -136,9 +137,9 @@ func (n *PersistentNode) content() content {
 	return n.wanted
 }
 
-// arrival begins the keeping and waits until the node is there, with the data of a change or a
-// later one. When the waiting ends before that, an attempt may be under way, unless the latest one
-// has posted an error.
+// arrival starts the loop and waits until the node is there with the data of the given change or of
+// a later one. If the wait ends earlier, an attempt may be under way, unless the latest attempt has
+// posted an error.
 func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 	if err := n.begin(); err != nil {
 		return err
@@ -159,7 +160,7 @@ func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 	return doubtOf(!known || p.doubtful, err)
 }
 
-// step makes the node as it should be, and posts the result.
+// step brings the node into the wanted state, and posts the result.
 func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 	want := n.content()
 	session, err := n.maintain(ctx, r, want)
@@ -173,9 +174,9 @@ func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 	return err
 }
 
-// maintain looks, and repairs, until the node is there, watched, and as wanted. It returns the
-// session that owns it. A server that is behind may show a node that another client has deleted:
-// therefore a Set that finds its data there already asks for a sync before it says so.
+// maintain reads and repairs until the node is there, is watched and has the wanted data. It
+// returns the session that owns the node. A server that lags behind may show a node that another
+// client has deleted. So if a Set finds its data there already, maintain syncs and reads again.
 func (n *PersistentNode) maintain(ctx context.Context, r *requests, want content) (int64, error) {
 	data := want.data
 	before, _ := n.state.read()
@@ -207,16 +208,17 @@ func (n *PersistentNode) maintain(ctx context.Context, r *requests, want content
 	return 0, context.Cause(ctx)
 }
 
-// unblock clears ErrOccupied before a request that leaves the outcome open for a while.
+// unblock clears a posted ErrOccupied before the node is created: from then on the outcome may be
+// unknown.
 func (n *PersistentNode) unblock() {
 	if p, _ := n.state.read(); errors.Is(p.err, ErrOccupied) {
 		n.state.post(presence{err: errRestart})
 	}
 }
 
-// read reads the node, and sets a watch on it, whether it is there or not, unless one is set. It
-// checks existence before it reads. No view on the same Conn does so: two equal requests at the
-// same moment could not be told apart, and a simulated run would not repeat.
+// read reads the node. It sets a watch on the node, present or missing, unless a watch is set
+// already. It sends an existence check before the read, which no view on the same Conn does: two
+// equal requests at the same moment could not be told apart, and a simulated run would not repeat.
 func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Stat, error) {
 	if !n.loop.watching(n.path, watchData) && !n.loop.watching(n.path, watchAbsence) {
 		stat, watch, err := r.existsW(ctx, n.path)
@@ -232,7 +234,7 @@ func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Sta
 	return r.get(ctx, n.path)
 }
 
-// rewrite sets the data of the own node. The next look finds out the outcome.
+// rewrite sets the data of the own node. The next read shows the outcome.
 func (n *PersistentNode) rewrite(
 	ctx context.Context, r *requests, data []byte, version int32,
 ) error {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// posted is a value that one goroutine replaces, and that others read or wait for. The value must
-// not be changed in place. The zero value is ready.
+// posted is a value that one goroutine replaces and other goroutines read or wait for. The value
+// must not be changed in place. The zero posted is ready for use.
 type posted[T any] struct {
 	mu      sync.Mutex
 	value   T
@@ -28,7 +28,7 @@ func (p *posted[T]) post(value T) {
 	}
 }
 
-// end posts the last value.
+// end posts the final value, made by last from the present one.
 func (p *posted[T]) end(last func(T) T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,7 +42,7 @@ func (p *posted[T]) end(last func(T) T) {
 	close(p.changed)
 }
 
-// read returns the value, and a channel that is closed when it is replaced, or is the last one.
+// read returns the value, and a channel that is closed when the value is replaced or final.
 func (p *posted[T]) read() (T, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,8 +52,8 @@ func (p *posted[T]) read() (T, <-chan struct{}) {
 	return p.value, p.changed
 }
 
-// await waits until fits accepts the value or returns an error. It must do one or the other for the
-// last value.
+// await waits until fits accepts the value or returns an error. fits must do one or the other for
+// the final value.
 func (p *posted[T]) await(ctx context.Context, fits func(T) (bool, error)) (T, error) {
 	for {
 		value, changed := p.read()

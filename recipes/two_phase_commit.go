@@ -13,8 +13,8 @@ var (
 	// forgotten. For a site that has voted yes, and has not called Done, it means that the
 	// transaction was aborted.
 	ErrNoTransaction = errors.New("there is no such transaction")
-	// ErrTransactionExists is returned by Begin if another client has begun the transaction.
-	ErrTransactionExists = errors.New("the transaction has been begun by somebody else")
+	// ErrTransactionExists is returned by Begin if the transaction was begun by an earlier call.
+	ErrTransactionExists = errors.New("the transaction has been begun before")
 	// ErrNotASite is returned to calls for a site that the transaction does not have.
 	ErrNotASite = errors.New("not a site of the transaction")
 	// ErrVoted is returned by Vote if the site has voted otherwise before.
