@@ -14,22 +14,22 @@ import (
 //
 // It guarantees, for each call:
 //
-//   - Delivery as with Queue: Offer that returns nil has stored the element exactly once, Poll and
-//     Take return each element to one caller at most, and a call that returns an error has taken
+//   - Delivery is that of Queue: if Offer returns nil, it has stored the element exactly once; Poll
+//     and Take return each element to at most one caller; a call that returns an error has taken
 //     nothing.
 //   - Poll and Take return the element that was first at the moment of its removal: no element in
-//     the queue had a smaller priority, and no older one the same. An element that an abandoned
-//     call puts back has its old place.
+//     the queue had a smaller priority, and no older element had the same priority. An abandoned
+//     call puts its element back at the old place.
 //   - false from Poll and Peek means that the queue was empty at some moment of the call.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Queue.
 //
-// It cannot guarantee fairness. Less urgent elements wait for as long as there are others. A
-// removal fails and is tried again with a new list if an element was offered since the list was
-// read, so a queue that gets elements faster than a request is answered is slow to give any out.
-// The offers are counted in the 32-bit data version of the directory of elements, so other clients
-// must not set its data; -1, once in 2^32 offers, cannot be checked and is passed over. For nodes
-// that a dying process can leave behind see Queue.
+// It cannot guarantee fairness. Less urgent elements wait while there are more urgent ones. If an
+// element was offered since the list was read, a removal fails and is tried again with a new list.
+// So removals are slow if offers come faster than requests are answered. The offers are counted in
+// the 32-bit data version of the directory of elements, so other clients must not set its data. The
+// version -1, once in 2^32 offers, cannot be checked and is skipped. For nodes that a dying process
+// can leave behind see Queue.
 //
 // Layout, all persistent:
 //
@@ -38,9 +38,9 @@ import (
 //
 // The priority is eleven characters, its sign included. Other children of items are ignored.
 //
-// Sources: ZooKeeper guide, "Recipes and Solutions: Priority Queues", which asks for an up-to-date
-// list and leaves open how; Curator's DistributedPriorityQueue, where consumers work on an old
-// list.
+// Sources: ZooKeeper guide, "Recipes and Solutions: Priority Queues", which requires an up-to-date
+// list but does not say how to get one; Curator's DistributedPriorityQueue, whose consumers work on
+// an old list.
 type PriorityQueue struct{ *claimQueue }
 
 // NewPriorityQueue makes a handle for the queue at path, which is created when needed. It sends
@@ -61,8 +61,8 @@ func (q *PriorityQueue) Offer(ctx context.Context, data []byte, priority int32) 
 // priorityMarker stands before the priority in an element's name.
 const priorityMarker = "-prio"
 
-// ranked is an element that leaves after those of a smaller rank, and after older ones of the same
-// rank.
+// ranked is an element with a rank. It leaves after all elements of a smaller rank, and after older
+// elements of the same rank.
 type ranked struct {
 	numbered
 	rank int64
@@ -77,8 +77,8 @@ func mostUrgentFirst(names []string) lineup {
 	return l
 }
 
-// sortRanked returns the elements that have a rank behind the marker, in the order of ranks and
-// then of age. Foreign children are left out.
+// sortRanked returns the elements with a rank behind the marker, sorted by rank and then by age.
+// Foreign children are left out.
 func sortRanked(names []string, marker string) []ranked {
 	var out []ranked
 	for _, n := range sortNumbered(names, itemMarker) {

@@ -10,13 +10,13 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// errRestart says that an attempt has lost its node, or that the node belongs to another session,
-// and that a new attempt with a new name is needed.
+// errRestart says that an attempt has lost its node, or that the node belongs to another session. A
+// new attempt needs a new name.
 var errRestart = errors.New("own node is gone")
 
-// protected is a sequential node with its own name, "_c_<guid>-<kind><sequence>", so that it can be
-// found again when the reply to its creation is lost. This is the naming of Curator and of zk.Lock.
-// A name is used for one attempt only.
+// protected is a sequential node with a unique name, "_c_<guid>-<kind><sequence>". The name finds
+// the node again if the reply to its creation is lost. Curator and zk.Lock use the same form. A
+// name is used for one attempt only.
 type protected struct {
 	dir, kind, guid string
 	persistent      bool // otherwise ephemeral, and only worth something in its epoch
@@ -45,7 +45,7 @@ func (p *protected) flags() int32 {
 	return zk.FlagEphemeral | zk.FlagSequence
 }
 
-// prefix is the name up to the kind, which no other node shares.
+// prefix is the part of the name before the kind. No other node has the same prefix.
 func (p *protected) prefix() string { return protectedPrefix + p.guid + "-" }
 
 // protectedPrefix stands before the GUID, as with other clients.
@@ -54,10 +54,10 @@ const protectedPrefix = "_c_"
 // name is the node's own name within its directory.
 func (p *protected) name() string { return baseName(p.path) }
 
-// create makes the node, parents included, and finds it again when the reply is lost. It returns
-// errRestart when the node may belong to a session that has ended, and ErrNumbersUsedUp when the
-// number is not its own. Once ctx is done it sends nothing more. After an error remove must be
-// called.
+// create makes the node and its missing parents, and finds the node again if the reply is lost. It
+// returns errRestart if the node may belong to a session that has ended, and ErrNumbersUsedUp if
+// the number may not be unique. Once ctx is done it creates nothing more. After an error the caller
+// must call remove.
 func (p *protected) create(ctx context.Context, r *requests, data []byte) error {
 	if err := p.make(ctx, r, data); err != nil || p.unordered {
 		return err
@@ -69,7 +69,7 @@ func (p *protected) create(ctx context.Context, r *requests, data []byte) error 
 	return lastNumber(p.dir, seq)
 }
 
-// make is create without the check of the number.
+// make is create, but does not check the number.
 func (p *protected) make(ctx context.Context, r *requests, data []byte) error {
 	var missing backoff
 	for p.path == "" {
@@ -117,8 +117,8 @@ func (p *protected) createOnce(r *requests, data []byte) error {
 	})
 }
 
-// recover settles a creation that failed on the way. It leaves path empty if the node was not
-// created.
+// recover finds out the outcome of a creation that got no answer. It leaves path empty if the node
+// was not created.
 func (p *protected) recover(ctx context.Context, r *requests, why error) error {
 	if err := r.again(ctx, why); err != nil {
 		return err
@@ -134,9 +134,9 @@ func (p *protected) recover(ctx context.Context, r *requests, why error) error {
 	return err
 }
 
-// adopt looks for the node, and leaves path empty if it was never created. It takes the node over
-// only if it belongs to the current session: one that an ended session has left behind is about to
-// vanish (CURATOR-498, CURATOR-604).
+// adopt looks for the node, and leaves path empty if there is none. It takes the node over only if
+// it belongs to the current session: the node of an ended session is about to vanish (CURATOR-498,
+// CURATOR-604).
 func (p *protected) adopt(ctx context.Context, r *requests) error {
 	names, err := p.search(ctx, r)
 	switch {
@@ -167,10 +167,10 @@ func (p *protected) adopt(ctx context.Context, r *requests) error {
 	return nil
 }
 
-// search returns the names of the nodes with the own GUID. Its answer is final: a request that was
-// cut off is applied before the sync that follows it on the same session, or never. The server
-// syncs all of its tree, whatever the path; the path tells this search from requests of other
-// goroutines at the same moment.
+// search returns the names of the nodes with the own GUID. The result is final: a request without a
+// reply is applied before the next sync of the same session, or never. The server syncs its whole
+// tree, whatever the path. The path distinguishes this search from requests of other goroutines at
+// the same moment.
 func (p *protected) search(ctx context.Context, r *requests) ([]string, error) {
 	names, err := freshly(ctx, r, join(p.dir, p.prefix()), func() ([]string, error) {
 		names, err := r.children(ctx, p.dir)
@@ -184,8 +184,8 @@ func (p *protected) search(ctx context.Context, r *requests) ([]string, error) {
 	}), nil
 }
 
-// remove deletes all nodes of the creation. It returns only when the server has confirmed that none
-// is left, or refuses, or the Conn is closed.
+// remove deletes all nodes of the creation. It returns when the server has confirmed that none is
+// left, when the server refuses, or when the Conn is closed.
 func (p *protected) remove(r *requests) error {
 	if p.path != "" && !p.doubtful {
 		return r.remove(p.path)

@@ -3,39 +3,38 @@ package recipes
 import "context"
 
 // Queue is a first-in-first-out queue between any number of producers and consumers. A lost
-// connection makes it neither lose nor double an element. Methods may be called from several
+// connection neither loses nor duplicates an element. Methods may be called from several
 // goroutines.
 //
 // It guarantees, for each call:
 //
-//   - Offer that returns nil has appended the element exactly once. After an error that wraps
+//   - If Offer returns nil, it has appended the element exactly once. After an error that wraps
 //     ErrAmbiguous it has appended the element once or not at all, after any other error not at
-//     all. ErrNumbersUsedUp says that there is no place left behind the elements that are there.
-//   - Poll and Take return each element to one caller at most. An element leaves the queue in one
-//     transaction that also makes a claim, so that a caller can tell its own removal from a rival's
-//     after a lost reply. A call that returns an error has taken nothing: an element that it took
-//     on its way is put back at its old place, in the background if need be. The element is lost,
-//     and its claim stays, only if the Conn is closed or the process dies before that; an error
-//     that wraps ErrAmbiguous warns of that.
-//   - Elements are returned in the order of their creation, except that an element that an
-//     abandoned call puts back may come after younger ones that others took meanwhile.
-//   - false from Poll and Peek means that the queue was empty at some moment of the call: they
+//     all. ErrNumbersUsedUp says that the sequence numbers of the queue are used up.
+//   - Poll and Take return each element to at most one caller. One transaction removes the element
+//     and creates a claim. So after a lost reply a caller can tell its own removal from a rival's.
+//     A call that returns an error has taken nothing: an element that it had removed is put back at
+//     the old place, in the background if need be. If the Conn is closed or the process dies before
+//     that, the element is lost and the claim stays. The error then wraps ErrAmbiguous.
+//   - Elements are returned in the order of their creation, with one exception: an element that was
+//     put back may come after younger elements that were taken meanwhile.
+//   - If Poll or Peek returns false, the queue was empty at some moment of the call: they
 //     synchronise with the leader first.
 //
 // This is exactly-once removal, not exactly-once processing: a consumer that dies after Poll has
 // returned takes its element with it. For at-least-once processing use LockQueue.
 //
-// When the connection is lost, calls wait for it; when the session ends, they go on in the new one,
-// as nothing here is ephemeral. A done context ends a call. If the request that decides was sent
-// and not answered, the call is settled in the background (see the package comment).
+// When the connection is lost, calls wait for it. When the session ends, they go on in the new one,
+// as claims and records are persistent. A done context ends a call. If a request was sent and not
+// answered, the call is settled in the background (see the package comment).
 //
-// It cannot guarantee that nothing is left behind by a process that dies in the middle of a call.
-// An Offer can leave <path>/dedup/<guid>, which says only that the element was appended. A Poll or
+// It cannot guarantee that a process which dies in the middle of a call leaves nothing behind. An
+// Offer can leave <path>/dedup/<guid>, which says only that the element was appended. A Poll or
 // Take can leave <path>/claims/<guid>, with the name of the element as its data: that element was
-// removed, and its consumer may have died before it was returned. Calls take milliseconds, so such
-// nodes can be deleted once they are older than the longest outage; nothing waits for them. A watch
-// can stay on the items as well, if the client missed its event because the connection was lost
-// twice in a row. The next Take uses it again.
+// removed, and its consumer may have died before the call returned. Such nodes can be deleted once
+// they are older than the longest outage: calls take milliseconds, and no client waits for these
+// nodes. A watch on the items can stay, too, if the client missed its event because the connection
+// was lost twice in a row. The next Take uses it again.
 //
 // Layout, all persistent:
 //
@@ -65,7 +64,7 @@ func oldestFirst(names []string) lineup {
 	return l
 }
 
-// Offer appends an element with data as its payload. It returns nil when it has been appended,
-// exactly once. While the connection is down it tries again until ctx is done; see Queue for the
-// meaning of errors.
+// Offer appends an element with data as its payload. It returns nil when it has appended the
+// element exactly once. While the connection is down it tries again until ctx is done. See Queue
+// for the meaning of errors.
 func (q *Queue) Offer(ctx context.Context, data []byte) error { return q.offerAs(ctx, "", data) }

@@ -14,8 +14,8 @@ type arrival struct {
 	name         string // "": not known
 }
 
-// enqueue creates the element together with a record of that. The record is persistent: an
-// ephemeral one would go with the session, while the element stays.
+// enqueue creates the element and a record of it in one transaction. The record is persistent: an
+// ephemeral record would go with the session, while the element stays.
 func (a *arrival) enqueue(
 	ctx context.Context, r *requests, data []byte,
 ) (doubtful bool, err error) {
@@ -36,9 +36,9 @@ func (a *arrival) enqueue(
 	return doubtful, err
 }
 
-// refuseLast takes the element back if its number is not unique, and returns the error. If a
-// consumer was faster and has the element, the offer stands: it was delivered before its caller
-// could offer another one.
+// refuseLast takes the element back if its number may not be unique, and returns the error. If a
+// consumer has taken the element already, the offer has succeeded: the element left before its
+// producer could offer another one.
 func (a *arrival) refuseLast(r *requests) error {
 	if err := a.find(r); err != nil {
 		return doubtOf(true, err)
@@ -69,8 +69,8 @@ func (a *arrival) refuseLast(r *requests) error {
 	return doubtOf(true, errors.Join(why, err))
 }
 
-// find looks for the name if the reply with it was lost. It stays unknown if the element is gone,
-// or if this client may add elements but not list them.
+// find looks for the element's name if the reply was lost. The name stays unknown if the element is
+// gone, or if this client may add elements but not list them.
 func (a *arrival) find(r *requests) error {
 	if a.name != "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// offerAs offers an element; place is the part of its name that decides on its place.
+// offerAs offers an element. place is the part of its name that decides its place in the queue.
 func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) error {
 	data = bytes.Clone(data) // it may be sent after the caller has left
 	return settling(ctx, q.lifecycle, "offer to", func(
@@ -19,7 +19,7 @@ func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) err
 	})
 }
 
-// offer appends the element and then deletes the record that made it safe to repeat that.
+// offer appends the element, and then deletes the record that made a repetition safe.
 func (q *claimQueue) offer(
 	ctx context.Context, r *requests, t *task[struct{}], place string, data []byte,
 ) error {
@@ -49,10 +49,10 @@ func (q *claimQueue) offer(
 }
 
 // commit sends a transaction until the answer is definite, and reports whether it was applied. The
-// first operation creates a record with a name that is used once. When a repetition finds the
-// record, an earlier request was applied; then there are no answers. beaten reports whether a
-// refusal of another operation means that a rival was faster. Once ctx is done nothing more is
-// sent; doubtful is set if the outcome of a request is unknown.
+// first operation creates a record with a name that is used once. If a repetition finds the record,
+// an earlier request was applied. Then commit returns no answers. beaten reports whether the
+// refusal of another operation means that a rival was faster. Once ctx is done commit sends nothing
+// more. doubtful is set if the outcome of a request is unknown.
 func (q *claimQueue) commit(
 	ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool,
 	ops ...any,
@@ -82,8 +82,8 @@ func (q *claimQueue) commit(
 	}
 }
 
-// counted adds the increment of the count to a transaction that stores an element, if the queue
-// counts.
+// counted adds an increment of the count of offers to a transaction that stores an element, if the
+// queue is strict.
 func (q *claimQueue) counted(ops ...any) []any {
 	if !q.strict {
 		return ops
@@ -91,7 +91,8 @@ func (q *claimQueue) counted(ops ...any) []any {
 	return append(ops, &zk.SetDataRequest{Path: q.items(), Version: -1})
 }
 
-// ensureDirs creates the queue's directories. If one is deleted meanwhile, the call tries again.
+// ensureDirs creates the queue's directories. If a directory is deleted meanwhile, its caller tries
+// again.
 func (q *claimQueue) ensureDirs(ctx context.Context, r *requests) error {
 	for _, dir := range append([]string{"items"}, q.records...) {
 		if err := r.ensureDir(ctx, join(q.path, dir)); err != nil {

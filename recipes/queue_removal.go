@@ -18,7 +18,7 @@ type removal struct {
 	doubtful bool // a request with unknown outcome was sent
 }
 
-// run reads the element and removes it, and reports whether it was this removal that did.
+// run reads and removes the element. It reports whether this removal has removed it.
 func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
 	for {
 		data, stat, err := r.get(ctx, m.q.item(m.name))
@@ -36,8 +36,8 @@ func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
 	}
 }
 
-// commit deletes the element and creates the claim in one transaction. If a rival was faster, the
-// element is gone, or the list out of date.
+// commit deletes the element and creates the claim in one transaction. A rival was faster if the
+// element is gone or the list is out of date.
 func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine bool, err error) {
 	beaten := func(failed int, err error) bool {
 		return errors.Is(err, zk.ErrNoNode) && failed == 1 ||
@@ -50,7 +50,7 @@ func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine 
 	return mine, err
 }
 
-// checked adds to the transaction that the list is up to date, if it must be.
+// checked adds a check that the list is up to date to the transaction, if the queue is strict.
 func (m *removal) checked(ops ...any) []any {
 	if !m.q.strict {
 		return ops
@@ -69,7 +69,7 @@ func (m *removal) giveUp(r *requests, why error) error {
 	return why
 }
 
-// undo puts the element back under its old name, and so at its old place, exactly if the claim
+// undo puts the element back under its old name, and so at its old place, if and only if the claim
 // exists.
 func (m *removal) undo(r *requests) error {
 	for {

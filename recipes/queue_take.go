@@ -14,16 +14,16 @@ type element struct {
 	ok   bool
 }
 
-// Peek returns the payload of the first element that can be taken, without removing it, and false
-// if there is none. A consumer may remove it before Peek has returned.
+// Peek returns the payload of the first element that can be taken, or false if there is none. It
+// does not remove the element. A consumer may remove it before Peek has returned.
 func (q *claimQueue) Peek(ctx context.Context) (data []byte, ok bool, err error) {
 	e, err := ask(ctx, q.lifecycle, "peek at", q.peek)
 	return e.data, e.ok, err
 }
 
 // Poll removes the first element that can be taken and returns its payload, or false if there is
-// none. After an error nothing was taken, unless it wraps ErrAmbiguous: then the element, if any,
-// is put back in the background, for as long as the Conn is open.
+// none. After an error nothing was taken, unless it wraps ErrAmbiguous: then a removed element is
+// put back in the background, for as long as the Conn is open.
 func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
 	e, err := call(ctx, q.lifecycle, "poll", func(
 		ctx context.Context, r *requests, t *task[element],
@@ -33,8 +33,8 @@ func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error)
 	return e.data, e.ok, err
 }
 
-// Take removes the first element that can be taken and returns its payload; it waits while there is
-// none. It returns the errors of Poll. Each Offer wakes all waiting takers, and one of them gets
+// Take removes the first element that can be taken and returns its payload. It waits while there is
+// none. It returns the errors of Poll. Each Offer wakes all waiting consumers, and one of them gets
 // the element.
 func (q *claimQueue) Take(ctx context.Context) ([]byte, error) {
 	e, err := call(ctx, q.lifecycle, "take from", func(
@@ -98,8 +98,8 @@ func (q *claimQueue) take(ctx context.Context, r *requests, t *task[element]) (e
 	}
 }
 
-// awaitChange waits until the directory of elements changes or another element is ready, and
-// returns at once if one is ready already.
+// awaitChange waits until the directory of elements changes or the next element is ready. It
+// returns at once if an element is ready already.
 func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
 	names, watch, err := q.change.children(ctx, r)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -112,8 +112,8 @@ func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
 	return watch.wait(ctx, sooner(q.opts.recheck, l.next))
 }
 
-// sooner returns how long to wait: until the moment, unless that is zero, but no longer than the
-// interval of rechecks, if there are any; 0 is for ever.
+// sooner returns the time until moment, or recheck if that is shorter. A zero moment or a recheck
+// of 0 does not count. The result 0 means for ever.
 func sooner(recheck time.Duration, moment time.Time) time.Duration {
 	if moment.IsZero() {
 		return recheck
@@ -125,8 +125,9 @@ func sooner(recheck time.Duration, moment time.Time) time.Duration {
 	return left
 }
 
-// candidates are the elements that one list allows to be tried, one after the other: all of a FIFO
-// queue, as younger elements than those listed come after all of them; elsewhere only the first.
+// candidates returns the elements of a list that may be removed one after the other. In a FIFO
+// queue these are all, as elements that are not listed yet come after them. In a strict queue it is
+// only the first.
 func (q *claimQueue) candidates(l lineup) []string {
 	if q.strict {
 		return l.ready[:1]
@@ -134,7 +135,7 @@ func (q *claimQueue) candidates(l lineup) []string {
 	return l.ready
 }
 
-// removeFirst removes the first of the listed elements that is still there.
+// removeFirst removes the first candidate that is still there.
 func (q *claimQueue) removeFirst(
 	ctx context.Context, r *requests, t *task[element], l lineup,
 ) (element, error) {
@@ -150,8 +151,7 @@ func (q *claimQueue) removeFirst(
 	return element{}, nil
 }
 
-// removeOne removes one element, unless a rival has, or the list is out of date that it was chosen
-// from.
+// removeOne removes one element, unless a rival has removed it or its list is out of date.
 func (q *claimQueue) removeOne(
 	ctx context.Context, r *requests, t *task[element], name string, version int32,
 ) (element, error) {
