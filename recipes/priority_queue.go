@@ -31,7 +31,7 @@ import (
 // version -1, once in 2^32 offers, cannot be checked and is skipped. For nodes that a dying process
 // can leave behind see Queue.
 //
-// Layout, all persistent:
+// Layout, all persistent, except for the items with EphemeralElements:
 //
 //	<path>/items/_c_<guid>-prio<priority>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>              as with Queue

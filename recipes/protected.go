@@ -56,7 +56,7 @@ func (p *protected) name() string { return baseName(p.path) }
 
 // create makes the node and its missing parents, and finds the node again if the reply is lost. It
 // returns errRestart if the node may belong to a session that has ended, and ErrNumbersUsedUp if
-// the number may not be unique. Once ctx is done it creates nothing more. After an error the caller
+// the number may not be unique. Once ctx is done it sends nothing more. After an error the caller
 // must call remove.
 func (p *protected) create(ctx context.Context, r *requests, data []byte) error {
 	if err := p.make(ctx, r, data); err != nil || p.unordered {

@@ -36,7 +36,7 @@ import "context"
 // nodes. A watch on the items can stay, too, if the client missed its event because the connection
 // was lost twice in a row. The next Take uses it again.
 //
-// Layout, all persistent:
+// Layout, all persistent, except for the items with EphemeralElements:
 //
 //	<path>/items/_c_<guid>-item-<sequence>   the elements, data = payload
 //	<path>/dedup/<guid>                      an Offer under way, no data

@@ -10,8 +10,8 @@ import (
 // Unlock it first, and repeat your reads.
 var ErrUpgrade = errors.New("a reader cannot become the writer")
 
-// readWrite is shared by the read-write locks: two re-entrant locks of one owner, of which it
-// acquires one at a time.
+// readWrite is shared by the read-write locks. It consists of two re-entrant locks of one owner,
+// and acquires one of them at a time.
 type readWrite struct {
 	write, read *nested
 
@@ -24,28 +24,29 @@ func newReadWrite(write, read *handle) *readWrite {
 	return &readWrite{write: &nested{handle: write}, read: &nested{handle: read}}
 }
 
-// Lock waits until the write lock is owned, ctx is done, or the server refuses. It is as Lock of
-// the type Lock, but re-entrant: while the write lock is held it returns at once, without a
-// request. It returns ErrUpgrade if the read lock is held and the write lock is not, ErrLost if the
-// hold was lost, and ErrHeld if another goroutine is acquiring a lock through this handle.
+// Lock waits until the write lock is owned, ctx is done, or the server refuses. It is Lock of the
+// type Lock, but re-entrant: while the write lock is held it returns at once and sends no request.
+// It returns ErrUpgrade if the read lock is held and the write lock is not, ErrLost if the hold was
+// lost, and ErrHeld if another goroutine is acquiring a lock through this handle.
 func (l *readWrite) Lock(ctx context.Context) error {
 	_, err := l.acquire(ctx, l.write, true)
 	return l.write.explain("lock", err)
 }
 
-// TryLock is Lock that does not wait for other owners: it returns false when there are some. It
+// TryLock is Lock without the wait for other owners: it returns false if there are other owners. It
 // does wait for the connection.
 func (l *readWrite) TryLock(ctx context.Context) (bool, error) {
 	held, err := l.acquire(ctx, l.write, false)
 	return held, l.write.explain("try lock", err)
 }
 
-// Unlock leaves one level of the write lock, and gives it back with the last one, as Unlock of the
-// type Lock does. A read lock that is held goes on. It need not be called in the reverse order.
+// Unlock leaves one level of the write lock. Leaving the last level gives the write lock back, as
+// Unlock of the type Lock does. A read lock stays held. The calls of Unlock and RUnlock may come in
+// any order.
 func (l *readWrite) Unlock(ctx context.Context) error { return l.write.unlock(ctx) }
 
-// RLock is Lock for the read lock. While the write lock is held through this handle it does not
-// wait for others.
+// RLock is Lock for the read lock. While this handle holds the write lock, RLock does not wait for
+// other owners.
 func (l *readWrite) RLock(ctx context.Context) error {
 	_, err := l.acquire(ctx, l.read, true)
 	return l.read.explain("lock", err)
@@ -70,8 +71,8 @@ func (l *readWrite) RLost() <-chan struct{} { return l.read.Lost() }
 // Token returns the fencing token of the write lock, or 0 if it is not held.
 func (l *readWrite) Token() int64 { return l.write.Token() }
 
-// RToken returns the fencing token of the read lock, or 0 if it is not held. Let the resource
-// refuse it if a writer's greater token was seen.
+// RToken returns the fencing token of the read lock, or 0 if it is not held. The resource should
+// refuse it after a greater token of a writer.
 func (l *readWrite) RToken() int64 { return l.read.Token() }
 
 // Path returns the path of the node of the write lock, or "" if it is not held.
@@ -92,7 +93,7 @@ func (l *readWrite) Close(ctx context.Context) error {
 	return together([]*nested{l.write, l.read}, func(side *nested) error { return side.Close(ctx) })
 }
 
-// acquire goes one level deeper into a side, or acquires it.
+// acquire goes one level deeper into the read or the write lock, or acquires it.
 func (l *readWrite) acquire(ctx context.Context, side *nested, wait bool) (bool, error) {
 	if !l.begin() {
 		return l.deeper(ctx, side)
@@ -118,7 +119,7 @@ func (l *readWrite) deeper(ctx context.Context, side *nested) (bool, error) {
 	return err == nil, err
 }
 
-// mayWrite refuses a reader.
+// mayWrite returns an error if the handle holds the read lock.
 func (l *readWrite) mayWrite() error {
 	held := l.read.current()
 	switch {
@@ -130,7 +131,7 @@ func (l *readWrite) mayWrite() error {
 	return ErrUpgrade
 }
 
-// begin begins an acquisition unless there is one.
+// begin begins an acquisition, or returns false if one is under way.
 func (l *readWrite) begin() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

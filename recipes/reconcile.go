@@ -9,17 +9,17 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// reconciler is a background loop that keeps a state of the server, or a copy of it, as it should
-// be: a node that must exist, a cache, a view.
+// reconciler is a background loop that keeps a node, or a copy of nodes, in the wanted state: a
+// node that must exist, a cache, a view.
 type reconciler struct {
 	*wakeups
 	unreadable
-	// step handles the paths that are due, and arms the watches that are to wake it. It sends its
-	// requests under ctx. When it has failed, everything is due the next time. It need not repeat
-	// requests, as r does, and tolerates refusals of one node of many.
+	// step handles the due paths, and arms the watches that wake the loop. It sends its requests
+	// under ctx. After an error everything is due the next time. It need not repeat requests: r
+	// repeats them. It tolerates the refusal of a single node.
 	step func(ctx context.Context, r *requests, d due) error
-	// last removes the nodes that step has made, when the recipe is closed; nil: there are none. It
-	// runs under context.Background().
+	// last removes the nodes of step when the recipe is closed. It is nil if step makes no nodes.
+	// It runs under context.Background().
 	last func(r *requests) error
 
 	state   sync.Mutex
@@ -29,10 +29,10 @@ type reconciler struct {
 // newReconciler makes a loop. Set step, and last if needed, and start it.
 func newReconciler(l *lifecycle) *reconciler { return &reconciler{wakeups: newWakeups(l)} }
 
-// start runs the loop until the recipe is closed, or the Conn.
+// start runs the loop until the recipe or the Conn is closed.
 func (c *reconciler) start() error { return c.l.background(c.run) }
 
-// run is the loop. It survives every error but the end of the Conn.
+// run is the loop. It ends with the recipe or the Conn, and with no other error.
 func (c *reconciler) run(ctx context.Context, r *requests) {
 	var failures backoff
 	defer c.unreadable.end()
@@ -67,7 +67,7 @@ func (c *reconciler) report(ctx context.Context, err error) {
 	}
 }
 
-// failure returns the error of the latest step, or else a refusal that it had to tolerate, or nil.
+// failure returns the error of the latest step, or else a tolerated refusal, or nil.
 func (c *reconciler) failure() error {
 	c.state.Lock()
 	problem := c.problem
@@ -75,8 +75,8 @@ func (c *reconciler) failure() error {
 	return cmp.Or(problem, c.first())
 }
 
-// stale reports whether a copy that was read in a session, 0 for none, may be out of date, apart
-// from notifications that are on their way.
+// stale reports whether a copy that was read in the given session may be out of date. Session 0
+// stands for no copy. Notifications on their way do not count.
 func (c *reconciler) stale(session int64) bool {
 	conn := c.l.conn
 	return session == 0 || c.l.closed() || conn.State() != zk.StateHasSession ||

@@ -8,9 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// recorded is a change of nodes that may be made once only, such as an addition to a counter. It is
-// made in one transaction with a record, a node of a name that is never used again, so that a
-// client that has lost the reply can look whether it was made.
+// recorded is a change of nodes that must not be made twice, such as an addition to a counter. One
+// transaction makes the change and creates a record, a node with a name that is never used again.
+// After a lost reply the client looks for the record to learn whether the change was made.
 type recorded struct {
 	record   string
 	doubtful bool // a request with unknown outcome was sent
@@ -31,8 +31,9 @@ func raced(err error) bool {
 		errors.Is(err, zk.ErrNodeExists)
 }
 
-// replace sets the data of the node at path, as seen when stat was read; a nil stat stands for a
-// missing node, which it creates, missing parents included.
+// replace sets the data of the node at path, if the node is unchanged since stat was read. A nil
+// stat stands for a missing node: replace then creates the node. If the parent is missing, it
+// creates the parents and returns zk.ErrNoNode.
 func (w *recorded) replace(
 	ctx context.Context, r *requests, path string, data []byte, stat *zk.Stat,
 ) error {
@@ -49,12 +50,12 @@ func (w *recorded) replace(
 	return w.apply(ctx, r, setOps(path, data, stat, r.opts.acl)...)
 }
 
-// setOps returns the operations of a transaction that set the data of the node at path, as seen
-// when stat was read.
+// setOps returns the operations of a transaction that sets the data of the node at path, if the
+// node is unchanged since stat was read.
 //
-// The server's version is a 32-bit number that wraps, and -1 means any version. So the one change
-// of a version -1 also creates a node that is named after the mzxid it has seen: a rival that has
-// seen the same, however late, fails there.
+// The server's version is a 32-bit number that wraps, and -1 means any version. So a change of
+// version -1 also creates a node that is named after the mzxid in stat. A rival with the same stat
+// fails to create that node, however late it comes.
 func setOps(path string, data []byte, stat *zk.Stat, acl []zk.ACL) []interface{} {
 	ops := []interface{}{&zk.SetDataRequest{Path: path, Data: data, Version: stat.Version}}
 	if stat.Version == -1 {
@@ -64,8 +65,9 @@ func setOps(path string, data []byte, stat *zk.Stat, acl []zk.ACL) []interface{}
 	return ops
 }
 
-// apply makes the change, and does not end before the answer is definite or ctx is done. When a
-// request was sent again, a refusal can be the echo of the first one: then it looks for the record.
+// apply makes the change. It repeats the request until the answer is definite or ctx is done. A
+// refused repetition may mean that an earlier request was applied, so apply then looks for the
+// record.
 func (w *recorded) apply(ctx context.Context, r *requests, change ...interface{}) error {
 	ops := append(change, &zk.CreateRequest{Path: w.record, Acl: r.opts.acl})
 	for {
@@ -90,7 +92,7 @@ func (w *recorded) apply(ctx context.Context, r *requests, change ...interface{}
 	}
 }
 
-// settleEcho returns nil if an earlier request has made the change that was refused now.
+// settleEcho returns nil if an earlier request has made the change, otherwise the refusal.
 func (w *recorded) settleEcho(ctx context.Context, r *requests, refusal error) error {
 	stat, err := freshly(ctx, r, w.record, func() (*zk.Stat, error) {
 		return r.exists(ctx, w.record)
@@ -102,8 +104,8 @@ func (w *recorded) settleEcho(ctx context.Context, r *requests, refusal error) e
 	return refusal
 }
 
-// end ends a change for its caller: it returns value if the change was made, although err may be an
-// error on the way, and deletes the record.
+// end finishes a change for its caller and deletes the record. It returns a nil error if the change
+// was made, even if err is an error.
 func end[T any](l *lifecycle, r *requests, t *task[T], w *recorded, value T, err error) (T, error) {
 	if err == nil {
 		t.settle(value)
@@ -113,7 +115,8 @@ func end[T any](l *lifecycle, r *requests, t *task[T], w *recorded, value T, err
 	return value, w.resolve(r, err)
 }
 
-// resolve learns whether a change was made that was given up for why.
+// resolve finds out whether the change was made, after it was given up because of why. It returns
+// nil if it was.
 func (w *recorded) resolve(r *requests, why error) error {
 	if !w.doubtful {
 		return why
@@ -124,8 +127,8 @@ func (w *recorded) resolve(r *requests, why error) error {
 	return resolve(r, w.record, why)
 }
 
-// resolve deletes the record of a change that was given up for why, and learns from that whether it
-// was made.
+// resolve deletes the record of a change that was given up because of why. It returns nil if the
+// record was there: then the change was made.
 func resolve(r *requests, record string, why error) error {
 	echo := false // the record may have been deleted by an earlier try
 	err := r.repeat(context.Background(), func() error {

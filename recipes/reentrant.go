@@ -2,18 +2,18 @@ package recipes
 
 import "context"
 
-// ReentrantLock is a Lock that its owner may lock again; the last of the same number of unlocks
-// gives it back. One ReentrantLock is one owner for all goroutines, as goroutines have no identity.
-// Goroutines that exclude each other need one each.
+// ReentrantLock is a Lock that its owner may lock several times. The lock is given back by the last
+// of as many unlocks. One ReentrantLock is one owner for all goroutines, as goroutines have no
+// identity. Goroutines that exclude each other need one ReentrantLock each.
 //
 // It guarantees all that Lock does. Further levels cost no request. All levels belong to one hold:
 // after its loss Lock returns ErrLost until each level is unlocked. Then Lock acquires the lock
 // anew, under a greater token.
 //
-// When a connection is lost, a session ends or a context is done it behaves like Lock. Besides, it
-// cannot guarantee that an inner Lock notices an expiry before the client does. Use Token.
+// When a connection is lost, a session ends or a context is done it behaves like Lock. An inner
+// Lock does not notice an expiry before the client does. Use Token.
 //
-// Layout: as Lock; both can share a path.
+// Layout: that of Lock. A Lock and a ReentrantLock can share a path.
 //
 // Sources: those of Lock; Curator's InterProcessMutex, which grants a lock again from its map of
 // threads after the session has ended.
@@ -29,21 +29,21 @@ func NewReentrantLock(conn Conn, path string, opts ...Option) *ReentrantLock {
 	return &ReentrantLock{&nested{handle: lock.handle}, lock.inLine}
 }
 
-// Lock goes one level deeper if this handle owns the lock, at once. Otherwise it waits for it as
-// Lock of the type Lock does. It returns ErrLost if the hold was lost, and ErrHeld if another
+// Lock goes one level deeper at once if this handle owns the lock. Otherwise it waits for the lock
+// as Lock of the type Lock does. It returns ErrLost if the hold was lost, and ErrHeld if another
 // goroutine is acquiring the lock through this handle.
 func (l *ReentrantLock) Lock(ctx context.Context) error {
 	_, err := l.lock(ctx, true)
 	return l.explain("lock", err)
 }
 
-// TryLock is Lock that does not wait for another owner: it returns false when there is one. It does
-// wait for the connection.
+// TryLock is Lock without the wait for another owner: it returns false if there is another owner.
+// It does wait for the connection.
 func (l *ReentrantLock) TryLock(ctx context.Context) (bool, error) {
 	held, err := l.lock(ctx, false)
 	return held, l.explain("try lock", err)
 }
 
-// Unlock leaves the innermost level. With the last one it gives the lock back as Unlock of the type
-// Lock does.
+// Unlock leaves the innermost level. Leaving the last level gives the lock back, as Unlock of the
+// type Lock does.
 func (l *ReentrantLock) Unlock(ctx context.Context) error { return l.unlock(ctx) }

@@ -9,22 +9,22 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// The client does not say whether a Conn was closed: its requests return zk.ErrConnectionClosed
-// then, too. But the loop of the client that reconnects ends with Close, in zk.StateDisconnected
-// for ever, and every request is answered at once. An open Conn leaves that state at once for
-// zk.StateConnecting, and holds requests back until it is connected again. To look closed, an open
-// Conn would have to be between two connections before and after each request of a series, and to
-// connect, authenticate and be cut off within a millisecond around each. The pauses of backoff make
-// the looks independent of the client's rhythm. Any reply, other error, other state or other
-// session ends the series.
+// The client does not say whether a Conn was closed: requests on a closed Conn return
+// zk.ErrConnectionClosed, as after a lost connection. But a closed Conn stays in
+// zk.StateDisconnected for ever, and its requests return at once. An open Conn leaves that state at
+// once for zk.StateConnecting, and holds requests back until it is connected again. An open Conn
+// looks closed only if it is between two connections before and after each request of a series, and
+// connects, authenticates and is cut off within a millisecond around each request. The pauses of
+// backoff make the requests independent of the client's rhythm. Any reply, other error, other state
+// or other session ends the series.
 const (
 	closedAfter = 6           // requests at least,
 	closedFor   = time.Second // over that long at least
 	atOnce      = time.Millisecond
 )
 
-// requests sends the requests of one operation, one after the other, and keeps count of failures
-// between them. It belongs to one goroutine.
+// requests sends the requests of one operation, one after the other, and counts failures in a row.
+// It belongs to one goroutine.
 type requests struct {
 	conn    Conn
 	opts    options
@@ -39,8 +39,9 @@ type requests struct {
 // newRequests begins an operation of a recipe with these options.
 func newRequests(conn Conn, opts options) *requests { return &requests{conn: conn, opts: opts} }
 
-// again waits before the repetition of a request that failed with why. When the retry policy gives
-// up it ends the operation. Clean-up runs under a context that cannot end: no policy bounds it.
+// again waits before the repetition of a request that failed with why. If the retry policy gives
+// up, again ends the operation. A context that cannot end belongs to clean-up, which no policy
+// bounds.
 func (r *requests) again(ctx context.Context, why error) error {
 	policy := r.opts.retry
 	if ctx.Done() == nil {
@@ -56,7 +57,7 @@ func (r *requests) again(ctx context.Context, why error) error {
 	return err
 }
 
-// series is a row of failures that look like a closed Conn.
+// series counts failures in a row that look like those of a closed Conn.
 type series struct {
 	failures int
 	session  int64
@@ -93,8 +94,8 @@ func (r *requests) do(request func() error) error {
 
 func (r *requests) disconnected() bool { return r.conn.State() == zk.StateDisconnected }
 
-// tidy removes nodes of an operation, and keeps the error by which the server refuses that. With a
-// closed Conn ephemeral nodes go anyway.
+// tidy removes nodes of an operation, and keeps the first error of a removal. It does not keep
+// ErrConnClosed: with a closed Conn ephemeral nodes go anyway.
 func (r *requests) tidy(remove func(r *requests) error) error {
 	err := remove(r)
 	if r.trouble == nil && !errors.Is(err, ErrConnClosed) {
@@ -103,9 +104,9 @@ func (r *requests) tidy(remove func(r *requests) error) error {
 	return err
 }
 
-// repeat sends a request until its answer is definite and returns that. It is for requests that may
-// safely be applied twice. It gives up when ctx is done, without a request if it was from the
-// start, or the Conn is closed.
+// repeat sends a request until its answer is definite, and returns the answer. It is for requests
+// that may safely be applied twice. It gives up when ctx is done or the Conn is closed. If ctx is
+// done from the start, it sends nothing.
 func (r *requests) repeat(ctx context.Context, request func() error) error {
 	for {
 		if ctx.Err() != nil {

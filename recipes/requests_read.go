@@ -25,7 +25,7 @@ func (r *requests) children(ctx context.Context, path string) ([]string, error) 
 	})
 }
 
-// childrenW lists the names of path's children and watches for changes.
+// childrenW lists the names of path's children and watches them for changes.
 func (r *requests) childrenW(
 	ctx context.Context, path string,
 ) (names []string, watch <-chan zk.Event, err error) {
@@ -54,8 +54,8 @@ type node struct {
 	watch <-chan zk.Event
 }
 
-// getW reads the node at path and watches it. Unlike an existence watch it leaves nothing behind in
-// the client when the node is missing.
+// getW reads the node at path and watches it. If the node is missing it leaves no watch in the
+// client, unlike existsW.
 func (r *requests) getW(ctx context.Context, path string) (node, error) {
 	return repeated(ctx, r, func() (n node, err error) {
 		n.data, n.stat, n.watch, err = r.conn.GetW(path)
@@ -63,8 +63,8 @@ func (r *requests) getW(ctx context.Context, path string) (node, error) {
 	})
 }
 
-// sync makes the next read see everything that was committed before it. A server that the client
-// has just reconnected to may lag behind.
+// sync makes the next read see everything that was committed before the sync. Without it a server
+// may lag behind, for instance after a reconnection.
 func (r *requests) sync(ctx context.Context, path string) error {
 	return r.repeat(ctx, func() error {
 		_, err := r.conn.Sync(path)
@@ -83,8 +83,8 @@ func (r *requests) exists(ctx context.Context, path string) (*zk.Stat, error) {
 	})
 }
 
-// existsW is exists that watches for the node's creation, change or deletion. It is for nodes that
-// are missing: one that exists is better watched by getW.
+// existsW is exists, and watches for the node's creation, change or deletion. It is for missing
+// nodes: for an existing node getW is better.
 func (r *requests) existsW(ctx context.Context, path string) (*zk.Stat, <-chan zk.Event, error) {
 	var found bool
 	var stat *zk.Stat

@@ -9,9 +9,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// remove deletes the node at path, whatever its version, and gives up only when the server refuses
-// or the Conn is closed. It is for names that are never used again, as a late delete would hit the
-// next node of the name.
+// remove deletes the node at path, whatever its version. It gives up only when the server refuses
+// or the Conn is closed. It is for names that are never used again: a late delete would hit the
+// next node of the same name.
 func (r *requests) remove(path string) error {
 	err := r.repeat(context.Background(), func() error { return r.conn.Delete(path, -1) })
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -20,14 +20,14 @@ func (r *requests) remove(path string) error {
 	return nil
 }
 
-// multi sends ops as one transaction, once. Of a refused transaction it returns the position of the
-// operation that failed, otherwise -1.
+// multi sends ops as one transaction, once. If the transaction was refused, failed is the position
+// of the refused operation, otherwise -1.
 func (r *requests) multi(ops ...interface{}) (failed int, err error) {
 	_, failed, err = r.answered(ops)
 	return failed, err
 }
 
-// answered is multi that returns the answers, too: one for each operation.
+// answered is multi, and also returns the answers, one for each operation.
 func (r *requests) answered(ops []interface{}) (answers []zk.MultiResponse, failed int, err error) {
 	err = r.do(func() (err error) {
 		answers, failed, err = r.transaction(ops)
@@ -36,12 +36,12 @@ func (r *requests) answered(ops []interface{}) (answers []zk.MultiResponse, fail
 	return answers, failed, err
 }
 
-// repeatMulti is multi until the answer is definite, for as long as that takes.
+// repeatMulti is multi, repeated until the answer is definite. It has no time limit.
 func (r *requests) repeatMulti(ops ...interface{}) (failed int, err error) {
 	return r.multiUntil(context.Background(), ops...)
 }
 
-// multiUntil is repeatMulti that gives up when ctx is done.
+// multiUntil is repeatMulti, but gives up when ctx is done.
 func (r *requests) multiUntil(ctx context.Context, ops ...interface{}) (failed int, err error) {
 	failed = -1
 	err = r.repeat(ctx, func() (err error) {
@@ -66,10 +66,10 @@ func (r *requests) transaction(
 	return answers, -1, err
 }
 
-// createOnce creates a persistent node of a fixed name, parents included, unless it exists, and
-// returns the data of the node. made reports whether that is the given data: then the node was
-// created here, or by another client with the same data. It is for decisions that are taken once.
-// An error wraps ErrAmbiguous if the node may have been created nevertheless.
+// createOnce creates a persistent node of a fixed name and its missing parents, unless the node
+// exists, and returns the data of the node. made reports whether that is the given data. Then this
+// client has created the node, or another client with the same data. createOnce is for decisions
+// that are taken once. An error wraps ErrAmbiguous if the node may have been created nevertheless.
 func (r *requests) createOnce(
 	ctx context.Context, path string, data []byte,
 ) (stored []byte, made bool, err error) {
@@ -97,7 +97,7 @@ func (r *requests) createOnce(
 	}
 }
 
-// setOnce sets the data of the node at path if it has the version, once.
+// setOnce sends one request to set the data of the node at path, if the node has the given version.
 func (r *requests) setOnce(path string, data []byte, version int32) (stat *zk.Stat, err error) {
 	err = r.do(func() (err error) {
 		stat, err = r.conn.Set(path, data, version)
@@ -106,7 +106,7 @@ func (r *requests) setOnce(path string, data []byte, version int32) (stat *zk.St
 	return stat, err
 }
 
-// doubtOf marks the error of an operation with a possibly unknown outcome.
+// doubtOf wraps ErrAmbiguous around an error, if the outcome is doubtful.
 func doubtOf(doubtful bool, err error) error {
 	if doubtful && err != nil {
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
