@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// RetryPolicy decides whether and when a request without an answer is sent again. It is asked after
-// each failure that is worth a repetition: a lost connection, for instance, but never a refusal
-// such as zk.ErrNoAuth. Any answer of the server starts the count anew. A policy has no state of
-// its own: it is used for many operations at the same time.
+// RetryPolicy decides whether and when a request without an answer is sent again. Next is called
+// after each failure that is worth a repetition: after a lost connection, for instance, but never
+// after a refusal such as zk.ErrNoAuth. Any answer of the server starts the count anew. A policy
+// must have no state: many operations use it at the same time.
 //
-// A policy bounds the number of requests, not the time that one request waits inside the client,
-// which holds it back until it is connected. Bound time with a context. Recipes make pauses up to
-// 1.5 ms longer, each operation by another part of that, so that requests that failed together are
-// not sent again at one instant.
+// A policy bounds the number of requests, but not the time of one request: the client holds a
+// request back until it is connected. Bound time with a context. Recipes add up to 1.5 ms to each
+// pause, a different part for each operation, so that requests that failed together are not
+// repeated at one instant.
 type RetryPolicy interface {
 	// Next gets the number of tries so far, the time since the first failure, and the last error.
 	// It returns the pause before the next try, or false to give up.
@@ -46,8 +46,8 @@ func RetryForever() RetryPolicy {
 	})
 }
 
-// RetryFixed sends a request at most tries times, and pauses before each repetition. With zero
-// tries or less it never gives up.
+// RetryFixed sends a request at most tries times, and pauses before each repetition. With tries of
+// zero or less it never gives up.
 func RetryFixed(pause time.Duration, tries int) RetryPolicy {
 	return retryFunc(func(done int, _ time.Duration, _ error) (time.Duration, bool) {
 		return pause, tries <= 0 || done < tries
@@ -55,17 +55,17 @@ func RetryFixed(pause time.Duration, tries int) RetryPolicy {
 }
 
 // RetryLinear sends a request at most tries times. The pause before the first repetition is step,
-// and each further one is longer by step. With zero tries or less it never gives up.
+// and each further pause is longer by step. With tries of zero or less it never gives up.
 func RetryLinear(step time.Duration, tries int) RetryPolicy {
 	return retryFunc(func(done int, _ time.Duration, _ error) (time.Duration, bool) {
 		return time.Duration(done) * step, tries <= 0 || done < tries
 	})
 }
 
-// RetryExponential never gives up. The pause before the first repetition is first, each further one
-// twice as long, up to max. Each is shortened by a random part of up to half, so that clients which
-// fail together do not come back together. The part is drawn from rand.Reader of crypto/rand, as
-// are the names of nodes; if that fails, nothing is taken off.
+// RetryExponential never gives up. The pause before the first repetition is first, and each further
+// pause is twice as long, up to max. Each pause is shortened by a random part of up to half, so
+// that clients that failed together do not repeat together. The part is drawn from rand.Reader of
+// crypto/rand, like the names of nodes. If rand.Reader fails, the pause is not shortened.
 func RetryExponential(first, max time.Duration) RetryPolicy {
 	return retryFunc(func(tries int, _ time.Duration, _ error) (time.Duration, bool) {
 		pause := doubled(first, max, tries-1)
@@ -73,7 +73,7 @@ func RetryExponential(first, max time.Duration) RetryPolicy {
 	})
 }
 
-// RetryTries gives up as policy does, and also after a number of tries.
+// RetryTries gives up when policy does, and also after the given number of tries.
 func RetryTries(policy RetryPolicy, tries int) RetryPolicy {
 	return retryFunc(func(done int, elapsed time.Duration, err error) (time.Duration, bool) {
 		pause, again := policy.Next(done, elapsed, err)
@@ -81,8 +81,8 @@ func RetryTries(policy RetryPolicy, tries int) RetryPolicy {
 	})
 }
 
-// RetryUntil gives up as policy does, and also when the next repetition would come later than limit
-// after the first failure.
+// RetryUntil gives up when policy does, and also when the next repetition would come later than
+// limit after the first failure.
 func RetryUntil(policy RetryPolicy, limit time.Duration) RetryPolicy {
 	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
 		pause, again := policy.Next(tries, elapsed, err)
@@ -90,8 +90,8 @@ func RetryUntil(policy RetryPolicy, limit time.Duration) RetryPolicy {
 	})
 }
 
-// RetryIf gives up as policy does, and also after an error for which retry returns false. It cannot
-// make a refusal be repeated.
+// RetryIf gives up when policy does, and also after an error for which retry returns false. It
+// cannot cause a refused request to be repeated.
 func RetryIf(policy RetryPolicy, retry func(error) bool) RetryPolicy {
 	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
 		if !retry(err) {
@@ -101,8 +101,8 @@ func RetryIf(policy RetryPolicy, retry func(error) bool) RetryPolicy {
 	})
 }
 
-// withoutEnd is policy for work that goes on until Close: where policy gives up, it pauses for the
-// longest of the default pauses.
+// withoutEnd is policy for work that goes on until Close: when policy gives up, it pauses for the
+// longest default pause instead.
 func withoutEnd(policy RetryPolicy) RetryPolicy {
 	if policy == nil {
 		return nil
@@ -116,7 +116,7 @@ func withoutEnd(policy RetryPolicy) RetryPolicy {
 	})
 }
 
-// doubled returns first doubled the given number of times, but not more than max.
+// doubled returns first after the given number of doublings, but at most max.
 func doubled(first, max time.Duration, times int) time.Duration {
 	for ; times > 0 && first > 0 && first < max; times-- {
 		first *= 2

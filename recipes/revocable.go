@@ -9,26 +9,27 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// RevocableLock is a Lock with requests to release it: any client can ask the owner by Revoke. The
-// owner decides whether it does.
+// RevocableLock is a Lock that any client can ask the owner to release, by Revoke. The owner
+// decides whether to release it.
 //
-// It guarantees: all that Lock does. Revoke that returns true has asked the client that owned the
-// lock, or was about to, at some moment of the call. Revoked of an owner that was asked is closed
-// as soon as its client learns of that, also if it was asked before Lock had returned or while its
-// connection was down. It is closed for no other reason, except the end of the hold.
+// It guarantees: all that Lock does. If Revoke returns true, it has asked the client at the head of
+// the queue, which owned the lock or was about to own it at some moment of the call. Revoked of
+// that owner is closed as soon as its client learns of the Revoke, also if the Revoke came before
+// Lock had returned or while the connection was down. Otherwise Revoked is closed only at the end
+// of the hold.
 //
-// When a connection is lost, a session ends or a context is done it behaves like Lock. A question
-// ends with the hold that it was put to: it asks no later owner.
+// When a connection is lost, a session ends or a context is done it behaves like Lock. A Revoke
+// ends with the hold that it asked for. It does not reach later owners.
 //
-// It cannot guarantee that an owner listens, or still runs. Only the end of its session takes the
-// lock from it.
+// It cannot guarantee that the owner reads Revoked, or still runs. Only the end of its session
+// takes the lock away from it.
 //
 // Layout: that of Lock. Revoke sets the data of the owner's node to "__REVOKE__", as Curator does.
 // All contenders for the path should be RevocableLocks: the owner of a Lock regards the change as a
 // loss.
 //
-// Sources: Curator's Revoker and InterProcessMutex.makeRevocable; its listener misses a question
-// that comes before its watch.
+// Sources: Curator's Revoker and InterProcessMutex.makeRevocable, whose listener misses a request
+// that comes before its watch is set.
 type RevocableLock struct {
 	*handle
 	inLine
@@ -60,9 +61,10 @@ func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
 	return l
 }
 
-// Revoked returns a channel that is closed when the owner is asked to give the present hold up, and
-// at the latest when the hold has ended; then Lost is closed before it, which tells the two apart.
-// Each hold has its own channel. Without a hold the channel is closed already.
+// Revoked returns a channel that is closed when a client asks for the present hold, and at the
+// latest when the hold has ended. To tell the two apart, read Lost: at the end of a hold it is
+// closed before Revoked. Each hold has its own channel. Without a hold the channel is closed
+// already.
 func (l *RevocableLock) Revoked() <-chan struct{} {
 	held := l.current()
 	l.asked.Lock()
@@ -73,10 +75,10 @@ func (l *RevocableLock) Revoked() <-chan struct{} {
 	return closedChannel()
 }
 
-// Revoke asks the present owner, which may be this handle itself, to give the lock up. It returns
-// false if there is none, and does not wait. If ctx is done, or the server refuses, while the
-// outcome of a request is unknown, the error wraps ErrAmbiguous: the owner may have been asked.
-// Asking twice is the same as asking once.
+// Revoke asks the present owner to give the lock up. The owner may be this handle itself. Revoke
+// returns false if there is no owner, and does not wait for the release. If ctx is done, or the
+// server refuses, while the outcome of a request is unknown, the error wraps ErrAmbiguous: the
+// owner may have been asked. A second Revoke of the same hold has no further effect.
 func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
 	return call(ctx, l.calls, "ask", func(
 		ctx context.Context, r *requests, _ *task[bool],
@@ -87,9 +89,8 @@ func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
 	})
 }
 
-// ask marks the node of the owner, and that of the next one if the owner has left meanwhile. If an
-// owner has left that may have been asked by a request of unknown outcome, the question is gone
-// with its node.
+// ask marks the node of the owner. If the owner has left meanwhile, it marks the node of the next
+// owner. A mark of unknown outcome is gone together with the node.
 func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (bool, error) {
 	for {
 		queue, err := r.queueIn(ctx, l.path, lockMarkers)
@@ -107,8 +108,8 @@ func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (b
 	}
 }
 
-// Close is as Close of the type Lock; it ends calls of Revoke, too. The lock is given back without
-// waiting for them.
+// Close is Close of the type Lock, and ends calls of Revoke, too. It gives the lock back without
+// waiting for those calls.
 func (l *RevocableLock) Close(ctx context.Context) error {
 	l.calls.kill(ErrClosed)
 	return errors.Join(l.handle.Close(ctx), l.calls.Close(ctx))
@@ -123,7 +124,7 @@ func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold,
 		if held == nil {
 			return nil, err
 		}
-		// It may have been asked before it was watched.
+		// A Revoke may have come before the watch was set.
 		data, _, err := r.get(ctx, held.path)
 		if errors.Is(err, zk.ErrNoNode) || err == nil && r.conn.SessionID() != held.session {
 			err = errRestart
@@ -136,8 +137,8 @@ func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold,
 	})
 }
 
-// listen begins to wait for a Revoke of the hold. The watch of the hold fires from now on for
-// losses alone.
+// listen begins to wait for a Revoke of the hold. From now on the watch of the hold fires for
+// losses only.
 func (l *RevocableLock) listen(held *hold, revoked bool) {
 	e := &revocation{hold: held, revoked: make(chan struct{})}
 	if revoked {
@@ -159,7 +160,8 @@ func (l *RevocableLock) listen(held *hold, revoked bool) {
 	}()
 }
 
-// await watches the own node until the hold has ended, or lost is true.
+// await watches the own node until the hold has ended or is lost. It closes revoked if the node is
+// marked.
 func (e *revocation) await(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool) {
 	r := l.requests()
 	r.opts.retry = withoutEnd(r.opts.retry)
@@ -172,8 +174,7 @@ func (e *revocation) await(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lo
 		if ev.Err != nil || ev.Type == zk.EventNodeDeleted {
 			return ev, true
 		}
-		// A hold that ends at this very moment needs no look: a caller that has left gives it back
-		// at once.
+		// A hold that ends at this moment needs no read: an abandoned hold is given back at once.
 		if sleep(l.life, time.Microsecond); e.hold.over() {
 			return ev, false
 		}

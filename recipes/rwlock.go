@@ -9,38 +9,37 @@ import (
 )
 
 // RWLock is a fair read-write lock: many readers or one writer. One RWLock is one owner for all
-// goroutines; use one for each contender. Both of its locks are re-entrant: the last of the same
-// number of unlocks gives each back.
+// goroutines. Use one RWLock for each contender. The read lock and the write lock are re-entrant:
+// each is given back by the last of as many unlocks.
 //
 // It guarantees:
 //
-//   - Exclusion at the server: a writer owns the lock alone, except that it may read, too. As with
-//     Lock, the own node is read once more before a lock is granted, and belongs to the present
-//     session.
+//   - Exclusion at the server: a writer owns the lock alone, and may read, too. As with Lock, the
+//     own node is read once more before a lock is granted, and must belong to the present session.
 //   - Fairness: no contender overtakes a waiter with which it cannot share the lock. Readers do not
-//     pass a waiting writer, so neither readers nor writers starve.
-//   - Downgrade: RLock while the write lock is held does not wait, and after Unlock its owner goes
-//     on reading. No writer gets in between, not even one that waits already.
-//   - No upgrade: Lock returns ErrUpgrade while the read lock is held. Two readers that both waited
-//     for the other to leave would wait for ever.
-//   - A release wakes the one writer that is next, or the readers that go on together.
-//   - Token and RToken grow as far as it matters: a writer's is greater than all before it, a
-//     reader's greater than those of the writers before it. A reader that was the writer keeps its
-//     token.
+//     overtake a waiting writer, so neither readers nor writers starve.
+//   - Downgrade: while the write lock is held RLock does not wait, and after Unlock the read lock
+//     stays held. No other writer gets the lock in between, not even one that waits already.
+//   - No upgrade: Lock returns ErrUpgrade while the read lock is held. Otherwise two readers could
+//     wait for each other for ever.
+//   - A release wakes the next writer, or the next readers together.
+//   - Token and RToken grow: the token of a writer is greater than all tokens before it, and the
+//     token of a reader is greater than those of all writers before it. A writer that becomes a
+//     reader keeps its token.
 //   - Nothing is left behind, as with Lock.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Lock, and it has
-// the limits of Lock. A hold that was lost is not entered again: that fails with ErrLost until each
-// of its levels is unlocked. Only one goroutine may wait through one RWLock at a time; another gets
-// ErrHeld.
+// the limits of Lock. After a loss Lock and RLock return ErrLost until each level of the lost hold
+// is unlocked. Only one goroutine may wait through one RWLock at a time; another gets ErrHeld.
 //
 // Layout: <path>/_c_<guid>-read-<sequence> and -write-<sequence>, ephemeral; path itself is
 // persistent. A reader waits for the youngest writer before it, a writer for the node before it.
-// The read node of a writer is made in one transaction with a check of its write node, and with the
-// same number, so that it stands at the same place when that one goes. Other children are ignored.
+// The read node of a writer has the number of its write node, and so keeps the place when the write
+// node goes. One transaction checks the write node and creates the read node. Other children are
+// ignored.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Shared Locks"; Curator's
-// InterProcessReadWriteLock; its downgrade let a waiting writer in.
+// InterProcessReadWriteLock, whose downgrade let a waiting writer in.
 type RWLock struct {
 	*readWrite
 	line *turnstile // as others see it
@@ -71,15 +70,15 @@ func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
 }
 
 // Participants returns the owners of the lock, readers or one writer, and the waiters, in the order
-// of their nodes. An owner that writes and reads has two. It shows them as they stood at some
-// moment not before the call, without those that have left since. An owner may not know yet that it
-// owns the lock, or not know that it has lost it. It waits for the connection.
+// of their nodes. An owner that writes and reads has two nodes. The queue is listed at some moment
+// during the call; members that leave before their node is read are left out. An owner may not know
+// yet that it owns the lock, or that it has lost it. Participants waits for the connection.
 func (l *RWLock) Participants(ctx context.Context) (owners, waiters []Member, err error) {
 	return l.write.participants(ctx, l.line.participants)
 }
 
-// eitherRule applies lastWriter to read nodes, and predecessor to write nodes. The two nodes of one
-// owner that writes and reads have the same number, and do not wait for each other.
+// eitherRule applies lastWriter to read nodes, and predecessor to write nodes. An owner that writes
+// and reads has two nodes of the same number, which do not wait for each other.
 func eitherRule(queue []numbered, own int) string {
 	first := own
 	for first > 0 && queue[first-1].seq == queue[own].seq {
@@ -101,7 +100,7 @@ func lastWriter(queue []numbered, own int) string {
 	return ""
 }
 
-// reader competes for the read lock: in the queue, or at the place of the own write lock.
+// reader competes for the read lock: in the queue, or beside the write lock of the same owner.
 type reader struct {
 	queue *turnstile
 	write *handle
@@ -118,7 +117,7 @@ func (c *reader) acquire(ctx context.Context, r *requests, wait bool) (*hold, er
 	return c.beside(ctx, r, w)
 }
 
-// beside reads at the place of the write lock w.
+// beside acquires the read lock at the place of the owner's write lock w.
 func (c *reader) beside(ctx context.Context, r *requests, w *hold) (*hold, error) {
 	guid, err := newGUID()
 	if err != nil {
@@ -140,16 +139,16 @@ func (c *reader) beside(ctx context.Context, r *requests, w *hold) (*hold, error
 	return nil, giveBack(r, err, own.remove)
 }
 
-// companion is an ephemeral node that is made only while another one, through which something is
-// held, exists. Its name is used once.
+// companion is an ephemeral node that is created only while the node of another hold exists. Its
+// name is used once.
 type companion struct {
 	path string
 	of   *hold
 	made bool // it may be on the server
 }
 
-// create makes the node and returns the hold through it, which continues the other one and so has
-// its token. It may be repeated: the second time finds the node if the first request was applied.
+// create makes the node and returns its hold. That hold continues the other one and has its token.
+// The request may be repeated: a repetition finds the node if the first request was applied.
 func (c *companion) create(ctx context.Context, r *requests, data []byte) (*hold, error) {
 	for {
 		if ctx.Err() != nil {
@@ -174,7 +173,7 @@ func (c *companion) create(ctx context.Context, r *requests, data []byte) (*hold
 	}
 }
 
-// confirm reads the node, which must be of the same session as the other one.
+// confirm reads the node, which must belong to the session of the other hold.
 func (c *companion) confirm(ctx context.Context, r *requests) (*hold, error) {
 	held, err := confirm(ctx, r, c.path, c.remove)
 	switch {

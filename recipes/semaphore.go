@@ -9,8 +9,8 @@ import (
 )
 
 // ErrLeases is returned when the semaphore on the server has another number of leases than this
-// handle was made with, and when more are wanted than there are. It comes wrapped together with
-// both numbers.
+// handle, and when a caller wants more leases than there are, or less than one. It is wrapped
+// together with the numbers.
 var ErrLeases = errors.New("number of leases differs")
 
 // Semaphore admits a fixed number of holders at once, one for each lease. One handle can hold
@@ -18,24 +18,25 @@ var ErrLeases = errors.New("number of leases differs")
 //
 // It guarantees:
 //
-//   - At the server no more leases are held than there are: the holders are the sessions with the
-//     oldest live nodes. As with Lock, the own node is read once more before Acquire returns.
-//   - Order: Acquire serves waiters in the order in which they came.
-//   - A release wakes one waiter: one of them watches the leases, and the others each wait for the
-//     one before. A lease that becomes free at the moment at which a waiter looks can wake that
-//     waiter once more, later, for nothing.
-//   - All handles agree on the number of leases: it stands at the server, and Acquire returns
-//     ErrLeases if the handle was made with another one.
+//   - At the server no more leases are held than the semaphore has: the holders are the sessions
+//     with the oldest live nodes. As with Lock, the own node is read once more before Acquire
+//     returns.
+//   - Order: waiters get leases in the order of their arrival.
+//   - A release wakes one waiter: only the first waiter watches the leases, and each other waiter
+//     waits for the one before it. A lease that becomes free while a waiter reads can wake that
+//     waiter a second time, for nothing.
+//   - All handles agree on the number of leases: it is stored at the server, and Acquire returns
+//     ErrLeases if the handle was made with another number.
 //   - Nothing is left behind, as with Lock: a lease goes with Release, with an Acquire that fails,
 //     or with the session, even if replies are lost.
 //
-// When the connection is lost, a waiter goes on waiting and a lease stays held, as its session may
-// live on; Lost is closed before it can be over, as SessionTimeout says. When the session ends, a
-// waiter begins again in the new one, and Lost of each lease is closed as soon as the client learns
-// of it. A done context ends the wait; it does not end a lease.
+// When the connection is lost, a waiter goes on waiting and a lease stays held, as the session may
+// live on. Lost is closed before the session can have expired, see SessionTimeout. When the session
+// ends, a waiter begins again in the new one, and Lost of each lease is closed as soon as the
+// client learns of the end. A done context ends the wait, but no lease.
 //
-// It cannot guarantee that a holder which is paused beyond the end of its session knows that. A
-// Token does not help here as it does with Lock, as holders do not exclude each other.
+// It cannot guarantee that a holder which is paused beyond the end of its session knows of the
+// loss. A Token does not help here as it does with Lock: holders do not exclude each other.
 //
 // Layout: <path>, persistent, data = number of leases in decimal;
 // <path>/leases/_c_<guid>-lease-<sequence>, ephemeral; <path>/lock, a Lock for the waiters. To
@@ -72,12 +73,12 @@ func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
 	return one(s.AcquireN(ctx, 1))
 }
 
-// AcquireN is Acquire for n leases, all or none, which are released one by one. It returns
-// ErrLeases if there are fewer, and if n is less than 1.
+// AcquireN is Acquire for n leases, all or none. They are released one by one. It returns ErrLeases
+// if the semaphore has fewer leases, and if n is less than 1.
 //
-// The caller that has its turn gathers its leases while all others wait, so calls of AcquireN
-// cannot deadlock with each other. But a caller that already holds a lease waits for ever if the
-// rest are held by others that do the same.
+// One caller at a time gathers its leases while all other callers wait, so calls of AcquireN cannot
+// deadlock with each other. But callers that call AcquireN while they hold leases can wait for each
+// other for ever.
 func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 	leases, _, err := run(ctx, s.lifecycle, func(
 		ctx context.Context, r *requests, t *task[[]*Lease],
@@ -90,9 +91,8 @@ func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 	return leases, s.explain("acquire", err)
 }
 
-// TryAcquire is Acquire that does not wait for another holder: it returns false when no lease is
-// free. It does not stand in the queue, and may pass a waiter that has just come. It does wait for
-// the connection.
+// TryAcquire is Acquire without the wait for other holders: it returns false if no lease is free.
+// It does not join the queue, and may overtake a waiter. It does wait for the connection.
 func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err error) {
 	leases, _, err := run(ctx, s.lifecycle, func(
 		ctx context.Context, r *requests, t *task[[]*Lease],
@@ -121,9 +121,9 @@ func one(leases []*Lease, err error) (*Lease, error) {
 }
 
 // Participants returns the holders of the leases, a Member for each lease, and the waiters in the
-// order in which they will get theirs. A caller that gathers several is among both. Each is as it
-// was at some moment not before the call, without those that have left since. It waits for the
-// connection.
+// order of their turns. A caller that is gathering several leases is among both. The waiters and
+// the leases are listed one after the other, each at some moment during the call; members that
+// leave before their node is read are left out. Participants waits for the connection.
 func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member, err error) {
 	return s.participants(ctx, func(ctx context.Context, r *requests) (participants, error) {
 		line, err := r.participants(

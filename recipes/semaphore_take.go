@@ -10,8 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// inTurn gets leases when it is the own turn. The turn is given up before they are handed over:
-// that may take long, and a lease may be lost meanwhile.
+// inTurn waits for the turn and gathers leases. It releases the turn before it hands the leases
+// over: the release may take long, and a lease may be lost meanwhile.
 func (s *Semaphore) inTurn(
 	ctx context.Context, r *requests, t *task[[]*Lease], n int,
 ) ([]*Lease, error) {
@@ -29,9 +29,9 @@ func (s *Semaphore) inTurn(
 	return s.keep(ctx, r, t, held)
 }
 
-// gather gets leases one after the other, for as long as it has the turn: a caller that went on
-// without it, in the next session for instance, would have leases and wait for more beside the one
-// that has the turn then. With an error it returns the leases that it has.
+// gather gets leases one after the other, for as long as it has the turn. Without the turn, in the
+// next session for instance, it would hold some leases and wait for more beside the caller that has
+// the turn then: a deadlock. With an error it returns the leases gathered so far.
 func (s *Semaphore) gather(
 	ctx context.Context, r *requests, turn *hold, n int,
 ) (held []*hold, err error) {
@@ -45,7 +45,7 @@ func (s *Semaphore) gather(
 	return held, nil
 }
 
-// releaseOf gives all of them back, also if one of them is refused.
+// releaseOf gives all holds back, also if the server refuses one of the removals.
 func releaseOf(held []*hold) func(r *requests) error {
 	return func(r *requests) error {
 		var errs []error
@@ -80,15 +80,15 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 	return err
 }
 
-// attempt makes one node and finds out whether it stands for a lease; with a turn it waits until it
-// does, or the turn is lost. Without a lease the node is removed again.
+// attempt makes one node and finds out whether it holds a lease. With a turn it waits until the
+// node holds a lease or the turn is lost. If it gets no lease, it removes the node.
 func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold, error) {
 	return queueUp(ctx, r, s.dir(), leaseMarker, s.opts.data, func(own *protected) (*hold, error) {
 		return s.stand(ctx, r, own, turn)
 	})
 }
 
-// stand finds out whether the own node is among the oldest, and waits for that with a turn.
+// stand finds out whether the own node is among the oldest. With a turn it waits for that.
 func (s *Semaphore) stand(
 	ctx context.Context, r *requests, own *protected, turn *hold,
 ) (*hold, error) {
@@ -98,7 +98,8 @@ func (s *Semaphore) stand(
 		if turn != nil && turn.gone() {
 			return nil, false, errRestart
 		}
-		// The first look sets no watch, as it would wake this client when it waits no more.
+		// The first read sets no watch: if the lease is free, the watch would wake a client that no
+		// longer waits.
 		names, err := r.children(ctx, s.dir())
 		if free, err = s.isFree(own, names, err); err != nil || free || turn == nil {
 			return nil, true, err
@@ -113,8 +114,8 @@ func (s *Semaphore) stand(
 	return confirm(ctx, r, own.path, own.remove)
 }
 
-// isFree reports whether the own node is among the oldest of those listed, of which there are as
-// many as leases. A list that holds the own node holds every older one that lives.
+// isFree reports whether the own node is among the oldest of the list, one for each lease. A list
+// with the own node contains every older live node.
 func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, error) {
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
@@ -132,7 +133,7 @@ func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, err
 	return at < s.leases, nil
 }
 
-// keep hands leases to the caller, or gives them back if one was lost already or the caller has
+// keep hands the leases to the caller. It gives them back if one was lost already or the caller has
 // left.
 func (s *Semaphore) keep(
 	ctx context.Context, r *requests, t *task[[]*Lease], held []*hold,
