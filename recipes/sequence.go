@@ -15,22 +15,23 @@ type numbered struct {
 	seq    int32
 }
 
-// Sequence reads the sequence number of a sequential node's name, or path: the digits behind the
-// last occurrence of marker, which is the end of the name that was given to create, such as
-// "lock-". It reports false for other names. The number is negative when the parent's counter has
-// passed 2147483647 (ZOOKEEPER-4372), which cannot be told from a hyphen without the marker.
+// Sequence returns the sequence number in the name or path of a sequential node: the digits behind
+// the last occurrence of marker. marker is the end of the name that was given to create, such as
+// "lock-". It returns false for other names. The number is negative when the parent's counter has
+// passed 2147483647 (ZOOKEEPER-4372). Only the marker distinguishes its minus sign from a hyphen in
+// the name.
 func Sequence(name, marker string) (int32, bool) {
 	n, ok := parseNumbered(name, marker)
 	return n.seq, ok
 }
 
 // SortBySequence returns those of the names that have a sequence number behind marker, oldest
-// first. It leaves names as they are. Numbers are only comparable between children of one parent
-// that was not deleted meanwhile. They are right across the wrap from 2147483647 to -2147483648, as
-// servers before 3.6 go on. Made-up names with numbers far from the server's come first or last.
-// They do not change the order of the others as long as the gap beside those is larger than any gap
-// within them. Names of the same number are sorted by their text; nodes get the same number when a
-// directory's numbers are used up.
+// first. It leaves names as they are. Numbers are comparable only between children of one parent
+// that was not deleted meanwhile. The order is right across the wrap from 2147483647 to
+// -2147483648, which servers before 3.6 make. Made-up names with numbers far from the server's come
+// first or last. They do not change the order of the others as long as the gap around the others is
+// larger than any gap between them. Names of the same number are sorted by their text. Nodes get
+// the same number when the numbers of a directory are used up.
 func SortBySequence(names []string, marker string) []string {
 	var out []string
 	for _, n := range sortNumbered(names, marker) {
@@ -43,10 +44,10 @@ func SortBySequence(names []string, marker string) []string {
 // zk.Lock ("_c_<guid>-lock-0000000001"), and of kazoo ("<guid>__lock__0000000001").
 var lockMarkers = []string{"lock-", "__lock__"}
 
-// parseNumbered reads the sequence number behind the last of the markers that name contains, and
-// reports false for a foreign name. The server prints the number with %010d: at least ten
-// characters, a '-' included when the counter has passed 2147483647 and gone negative
-// (ZOOKEEPER-4372).
+// parseNumbered reads the sequence number behind the first of the markers that name contains, at
+// the last occurrence of that marker. It returns false for a foreign name. The server prints the
+// number with %010d: at least ten characters, a '-' included when the counter has passed 2147483647
+// and gone negative (ZOOKEEPER-4372).
 func parseNumbered(name string, markers ...string) (numbered, bool) {
 	for _, marker := range markers {
 		at := strings.LastIndex(name, marker)
@@ -64,8 +65,8 @@ func parseNumbered(name string, markers ...string) (numbered, bool) {
 }
 
 // sortNumbered returns the children that carry one of the markers, oldest first. Foreign children
-// are left out. The numbers lie on a circle, which is cut at its largest gap: comparing them two by
-// two would be no order if some lie more than half a circle apart, as made-up numbers can.
+// are left out. The numbers lie on a circle, which is cut at its largest gap. A comparison of pairs
+// would not be transitive if numbers lie more than half a circle apart, as made-up numbers may.
 func sortNumbered(names []string, markers ...string) []numbered {
 	var out []numbered
 	for _, name := range names {
@@ -80,8 +81,8 @@ func sortNumbered(names []string, markers ...string) []numbered {
 	return append(out[first:len(out):len(out)], out[:first]...)
 }
 
-// oldest returns where, in numbers in ascending order, the largest gap ends. Of several that are as
-// large it is the one before the least number.
+// oldest returns the index of the number behind the largest gap. The numbers are in ascending
+// order. Of several gaps of that size it takes the one with the smallest number behind it.
 func oldest(sorted []numbered) int {
 	first, largest := 0, uint32(0)
 	for i, n := range sorted {

@@ -13,8 +13,9 @@ import (
 // ErrNoInstance says that a service has no instance.
 var ErrNoInstance = errors.New("the service has no instance")
 
-// Strategy chooses one of the instances of a service. It is given all that are not to be avoided,
-// sorted by ID, and at least one. It may be used by one goroutine at a time.
+// Strategy chooses one of the instances of a service. It gets all instances that are not to be
+// avoided, sorted by ID, and at least one. It need not be safe for use by several goroutines at
+// once.
 type Strategy interface {
 	Choose(instances []Instance) Instance
 }
@@ -24,16 +25,16 @@ type strategyFunc func([]Instance) Instance
 
 func (f strategyFunc) Choose(instances []Instance) Instance { return f(instances) }
 
-// Random chooses any instance. intN draws a number from 0 up to n, n excluded, such as rand.IntN of
-// math/rand/v2.
+// Random chooses an instance at random. intN returns a number in [0,n), as rand.IntN of
+// math/rand/v2 does.
 func Random(intN func(n int) int) Strategy {
 	return strategyFunc(func(instances []Instance) Instance {
 		return instances[intN(len(instances))]
 	})
 }
 
-// RoundRobin chooses one after the other, in the order of their IDs. Instances that come and go do
-// not disturb the turns of the others.
+// RoundRobin chooses the instances in turn, in the order of their IDs. Instances that come and go
+// do not disturb the turns of the others.
 func RoundRobin() Strategy {
 	last := ""
 	return strategyFunc(func(instances []Instance) Instance {
@@ -44,8 +45,8 @@ func RoundRobin() Strategy {
 	})
 }
 
-// Sticky chooses as first does, and then the same instance for as long as it is there. One that was
-// gone and has come back unseen is the same.
+// Sticky chooses once with first, and then keeps to that instance for as long as it is offered. An
+// instance is identified by its ID, so one that was gone between two choices is still the same.
 func Sticky(first Strategy) Strategy {
 	id := ""
 	return strategyFunc(func(instances []Instance) Instance {
@@ -61,10 +62,9 @@ func Sticky(first Strategy) Strategy {
 // ServiceLookup chooses instances of one service by a strategy. Several goroutines may use it.
 //
 // It guarantees: Next returns an instance of the present view of the ServiceRegistry, with its
-// present data. It sends nothing once there is a view. Next passes over an instance that was
-// reported by NoteError for the reported time, unless all others are avoided, too, or it is
-// registered anew. It cannot guarantee more than the view. It needs no Close, and ends with the
-// registry's.
+// present data. It sends nothing once there is a view. After NoteError Next skips the instance for
+// the given time, unless all others are avoided, too, or the instance is registered anew. A
+// ServiceLookup cannot guarantee more than the view. It needs no Close. It ends with the registry.
 //
 // Sources: Curator's ServiceProvider with its RandomStrategy, RoundRobinStrategy and
 // StickyStrategy, and its noteError and DownInstancePolicy.
@@ -107,17 +107,17 @@ func (l *ServiceLookup) Next(ctx context.Context) (Instance, error) {
 	return l.strategy.Choose(l.reachable(instances)), nil
 }
 
-// NoteError reports that an instance, as Next has returned it, could not be reached: Next passes it
-// over from now on for a while. A later call about the same instance counts anew from then; zero or
-// less takes it back.
+// NoteError reports that an instance that was returned by Next could not be reached. Next skips the
+// instance from now on for the duration avoid. A later call for the same instance replaces this
+// one. With zero or less Next no longer skips the instance.
 func (l *ServiceLookup) NoteError(i Instance, avoid time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.avoided[registered{i.ID, i.Czxid}] = time.Now().Add(avoid)
 }
 
-// reachable returns those of the instances that are not to be avoided, or all of them if none is
-// left. It drops entries that are not needed any more. The caller has locked mu.
+// reachable returns the instances that are not to be avoided, or all instances if none is left. It
+// drops entries that are no longer needed. The caller has locked mu.
 func (l *ServiceLookup) reachable(instances []Instance) []Instance {
 	now := time.Now()
 	there := map[registered]bool{}

@@ -17,8 +17,9 @@ type Instance struct {
 	ID      string // among the instances of the service, such as "10.0.0.7:8080"
 	Data    []byte // for its users
 
-	// Session and Czxid are set by a ServiceRegistry, and ignored by a Registration: the session
-	// that the instance goes with, and the zxid of its registration, greater for each later one.
+	// Session and Czxid are set by a ServiceRegistry, and ignored by a Registration. Session is the
+	// session that owns the node. Czxid is the zxid of the registration, greater for each later
+	// registration.
 	Session int64
 	Czxid   int64
 }
@@ -28,13 +29,13 @@ func compareInstances(a, b Instance) int {
 	return strings.Compare(join(a.Service, a.ID), join(b.Service, b.ID))
 }
 
-// equalInstances is whether two instances are one registration with the same data.
+// equalInstances reports whether two instances are the same registration with the same data.
 func equalInstances(a, b Instance) bool {
 	return a.Service == b.Service && a.ID == b.ID && a.Czxid == b.Czxid &&
 		bytes.Equal(a.Data, b.Data)
 }
 
-// cloneInstances copies instances, so that the receiver may change them.
+// cloneInstances copies instances, so that a caller may change them.
 func cloneInstances(list []Instance) []Instance {
 	list = slices.Clone(list)
 	for n := range list {
@@ -44,33 +45,33 @@ func cloneInstances(list []Instance) []Instance {
 }
 
 // ServiceRegistry is a view of the instances of all services. It is kept up to date by watches on
-// the list of services, on the list of instances of each, and on the data of each instance. An
-// instance registers with its own Registration. The ZooKeeper literature calls it a service
-// registry, or dynamic DNS.
+// the list of services, on the list of instances of each, and on the data of each instance. Each
+// instance registers with a Registration. The ZooKeeper literature calls this a service registry,
+// or dynamic DNS.
 //
 // It guarantees:
 //
-//   - It shows each instance as it was at one moment, never earlier than the last time. Different
-//     instances may be of different moments.
-//   - A change that lasts shows soon: after a notification and one to three replies, and after a
-//     disconnection as soon as the client is connected, or at the next recheck: two losses of the
-//     connection in a row can hide a change from the client (see NodeCache).
-//   - A failed read is never taken for an instance that is gone. An instance that may not be read
-//     shows as it was last, or not at all, and so do the instances of a service that may not be
-//     listed; the others are followed all the same. Err tells of it, and it is read again soon. A
-//     service without instances is not shown.
+//   - It shows each instance as it was at one moment, and never goes back to an earlier moment.
+//     Different instances may be shown as of different moments.
+//   - A change that lasts shows soon: after a notification and one to three replies, or after a
+//     disconnection as soon as the client is connected again. If two losses of the connection in a
+//     row hide a change from the client (see NodeCache), it shows at the next recheck.
+//   - A failed read is never taken for a missing instance. If the server refuses the read of an
+//     instance or the list of a service, the instances concerned show as they were last, or not at
+//     all. Other instances are still followed. Err returns the refusal, and the read is repeated
+//     soon. A service without instances is not shown.
 //
-// When the connection is lost or the session ends, the last view stays, and Stale tells. When the
-// Conn is closed the view ends. A done context ends only the waiting for the first view.
+// When the connection is lost or the session ends, the last view stays, and Stale returns true.
+// When the Conn is closed the view ends. A done context ends only the wait for the first view.
 //
-// It cannot guarantee that an instance it shows can be reached. An instance that has died shows
-// until its session has expired and the client's server knows of that, and one that is cut off from
-// the ensemble alone does not show, though it may serve. Keep the session timeout short, and be
-// ready for errors of the instance itself.
+// It cannot guarantee that an instance it shows can be reached. A dead instance shows until its
+// session has expired and the client's server knows of the expiry. An instance that is cut off from
+// the ensemble only does not show after its session has expired, though it may serve. Keep the
+// session timeout short, and handle errors of the instances.
 //
 // Layout: <path>/<service>/<id>, ephemeral, data = that of the instance. Services are container
-// nodes, which the server removes some time after their last instance; a ServiceRegistry never
-// deletes anything. The options that matter are RecheckEvery and Retry (for the pauses).
+// nodes, which the server removes some time after their last instance has gone. A ServiceRegistry
+// deletes nothing. The options that matter are RecheckEvery and Retry (for the pauses).
 //
 // Sources: Curator's ServiceDiscovery and ServiceCache; "dynamic DNS" in Junqueira and Reed,
 // "ZooKeeper", and in the articles that follow it, where consumers delete services and race with
@@ -80,8 +81,8 @@ type ServiceRegistry struct {
 	services map[string]map[string]Instance // of the loop: by service and ID
 }
 
-// NewServiceRegistry makes a view of the registry at path. It sends nothing; the first look begins
-// to follow the registry.
+// NewServiceRegistry makes a view of the registry at path. It sends nothing. The first call of All,
+// Instances or Services begins to follow the registry.
 func NewServiceRegistry(conn Conn, path string, opts ...Option) *ServiceRegistry {
 	v := &ServiceRegistry{services: map[string]map[string]Instance{}}
 	same := func(a, b []Instance) bool { return slices.EqualFunc(a, b, equalInstances) }
@@ -96,7 +97,7 @@ func (v *ServiceRegistry) All(ctx context.Context) ([]Instance, error) {
 	return cloneInstances(all), err
 }
 
-// Instances returns the instances of a service, sorted by ID: none if the service is not known. It
+// Instances returns the instances of a service, sorted by ID, or none if the service is unknown. It
 // waits as All does.
 func (v *ServiceRegistry) Instances(ctx context.Context, service string) ([]Instance, error) {
 	all, err := v.look(ctx, "look up "+service+" in")
@@ -142,8 +143,8 @@ func (v *ServiceRegistry) read(ctx context.Context, r *requests, d due) ([]Insta
 // isDue reports whether a path has to be read again.
 func isDue(d due, path string) bool { return d.all || slices.Contains(d.paths, path) }
 
-// readServices lists the services, if that is due. A nil map stands for a service before the first
-// list of its instances.
+// readServices lists the services, if the list is due. A service has a nil map until its instances
+// are listed for the first time.
 func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) error {
 	if !isDue(d, v.path) {
 		return nil
@@ -165,8 +166,9 @@ func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) 
 	return nil
 }
 
-// readInstances lists the instances of a service and reads them, as far as that is due. If the
-// service is gone, the watch above has fired or will: it need not be watched until it is back.
+// readInstances lists the instances of a service and reads them, as far as they are due. If the
+// service is gone, its creation need not be watched: the watch on the list of services has fired or
+// will fire.
 func (v *ServiceRegistry) readInstances(
 	ctx context.Context, r *requests, d due, service string,
 ) error {
@@ -218,9 +220,9 @@ func (v *ServiceRegistry) readInstance(ctx context.Context, r *requests, service
 
 // Registration is an instance of this process in a ServiceRegistry, from Register to Close.
 //
-// It has the guarantees and the limits of a PersistentNode. In short: the instance comes back by
-// itself after the end of a session, with its newest data, and does not after Close; an instance of
-// the same name that belongs to another session is left alone until it is gone.
+// It has the guarantees and the limits of a PersistentNode. After the end of a session the instance
+// comes back by itself, with its newest data. After Close it does not come back. An instance of the
+// same name that belongs to another session is left alone until it is gone.
 //
 // Layout: <registry>/<service>/<id>, ephemeral, below container nodes.
 //
@@ -237,13 +239,14 @@ func NewRegistration(conn Conn, path string, i Instance, opts ...Option) *Regist
 	}
 }
 
-// Register registers the instance and waits until the server knows it. After an error the instance
-// is registered all the same as soon as that can be done, until Close; one that wraps ErrOccupied
-// says that the name is taken.
+// Register registers the instance and waits until the server knows it. After an error the handle
+// goes on trying to register it, until Close. An error that wraps ErrOccupied says that the name is
+// taken.
 func (g *Registration) Register(ctx context.Context) error { return g.keep(ctx, "register") }
 
-// Update changes the data of the instance, registers it if that was not done, and waits until the
-// server knows it. After an error the new data is wanted all the same.
+// Update changes the data of the instance, registers the instance if it was not registered before,
+// and waits until the server has the data. After an error the handle goes on trying to write the
+// new data.
 func (g *Registration) Update(ctx context.Context, data []byte) error {
 	if g.bad != nil {
 		return g.node.explain("update", g.bad)

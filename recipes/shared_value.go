@@ -14,23 +14,23 @@ import (
 //
 // It guarantees:
 //
-//   - Set and CompareAndSet that return no error have written exactly once, or CompareAndSet was
-//     refused and has written nothing. After an error that wraps ErrAmbiguous they have written
-//     once or not at all, after any other error nothing.
-//   - They and Get are linearizable: each takes effect at one moment of its call. Get synchronises
-//     with the leader first, and so does a CompareAndSet before it is refused.
-//   - Next returns a state that is not the one given, as it was at some moment of the call. It need
-//     not show every state in between.
+//   - If Set returns no error, it has written exactly once. If CompareAndSet returns no error, it
+//     has written exactly once, or it returns false and has written nothing. After an error that
+//     wraps ErrAmbiguous they have written once or not at all, after any other error not at all.
+//   - Set, CompareAndSet and Get are linearizable: each takes effect at one moment of its call. Get
+//     synchronises with the leader first. CompareAndSet does so before it returns false.
+//   - Next returns a state that differs from the given one, as it was at some moment of the call.
+//     It may skip states in between.
 //
-// When the connection is lost, calls wait for it; when the session ends, they go on in the new one,
-// as nothing here is ephemeral. A done context ends a call; a write that was sent and not answered
+// When the connection is lost, calls wait for it. When the session ends, they go on in the new one,
+// as all nodes are persistent. A done context ends a call. A write that was sent and not answered
 // is settled in the background (see the package comment).
 //
-// It cannot tell two values with the same version apart. Do not delete the node while clients use
-// it: its versions begin anew, so that a CompareAndSet may mistake the new value for the one it has
-// seen. A process that dies in the middle of a write can leave its record; records older than the
-// longest outage can be deleted. A watch can stay on the node if the client missed its event
-// because the connection was lost twice in a row. The next Next uses it again.
+// CompareAndSet cannot distinguish two values with the same version. Do not delete the node while
+// clients use it: its versions begin anew, so CompareAndSet may mistake a new value for the one
+// that its caller has seen. A process that dies in the middle of a write can leave its record;
+// records older than the longest outage can be deleted. A watch can stay on the node if the client
+// missed its event because the connection was lost twice in a row. The next Next uses it again.
 //
 // Layout, all persistent:
 //
@@ -38,8 +38,8 @@ import (
 //	<path>/write-<guid>    a write under way
 //	<path>/turn-<zxid>     the version has passed -1 here, once in 2^32 writes; to stay
 //
-// Sources: Curator's SharedValue; its trySetValue reports a failure when its own write was applied
-// and the reply lost.
+// Sources: Curator's SharedValue, whose trySetValue reports a failure if its own write was applied
+// and the reply was lost.
 type SharedValue struct {
 	*lifecycle
 	change nodeWatch // of a node that exists
@@ -83,10 +83,10 @@ func (v *SharedValue) Set(ctx context.Context, data []byte) (ValueState, error) 
 	return w.state, err
 }
 
-// CompareAndSet writes data if the value still has the version of seen, or is still missing if seen
-// does not exist, and returns true and the new state. Otherwise it returns false and the state it
-// has found. seen was returned by Get, Set, Next or an earlier CompareAndSet; its data does not
-// matter.
+// CompareAndSet writes data if the value still has the version of seen, or is still missing if
+// seen.Exists is false. Then it returns the new state and true. Otherwise it returns the state that
+// it has found, and false. seen comes from Get, Set, Next or an earlier CompareAndSet. Its data
+// does not matter.
 func (v *SharedValue) CompareAndSet(
 	ctx context.Context, seen ValueState, data []byte,
 ) (ValueState, bool, error) {
@@ -110,7 +110,7 @@ func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, er
 	})
 }
 
-// look reads the value and returns the watch that its next change fires.
+// look reads the value. The next change of the value fires the returned watch.
 func (v *SharedValue) look(ctx context.Context, r *requests) (ValueState, *watch, error) {
 	for {
 		data, stat, w, err := v.change.data(ctx, r)
@@ -149,8 +149,8 @@ func (v *SharedValue) write(
 	})
 }
 
-// replace tries until no rival was faster, or the value may not be replaced. Beside an error, the
-// result belongs to a write that was made nevertheless.
+// replace tries until no rival was faster or the value may not be replaced. With an error, it
+// returns the result to report if the write turns out to be applied.
 func (v *SharedValue) replace(
 	ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool,
 ) (valueWrite, error) {
@@ -176,7 +176,7 @@ func (v *SharedValue) replace(
 	}
 }
 
-// read reads the value and the stat of its node, nil if that is missing.
+// read reads the value and the stat of its node. The stat is nil if the node is missing.
 func (v *SharedValue) read(ctx context.Context, r *requests) (ValueState, *zk.Stat, error) {
 	data, stat, err := r.get(ctx, v.path)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -185,7 +185,7 @@ func (v *SharedValue) read(ctx context.Context, r *requests) (ValueState, *zk.St
 	return stateOf(data, stat), stat, err
 }
 
-// latest is read as it is at some moment of the call.
+// latest is read with a sync: it returns the state at some moment of the call.
 func (v *SharedValue) latest(
 	ctx context.Context, r *requests,
 ) (state ValueState, stat *zk.Stat, err error) {

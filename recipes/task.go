@@ -10,9 +10,9 @@ import (
 // grace limits the time for which a caller waits for clean-up after its context is done.
 const grace = 100 * time.Millisecond
 
-// task is an operation that runs to its end, clean-up included, even when its caller leaves before.
-// Exactly one of two things happens first: the caller leaves, or the result is settled. The other
-// side learns of it.
+// task is an operation that runs to its end, clean-up included, even if its caller leaves before.
+// Either the caller leaves first, or the result is settled first. Caller and operation agree on
+// that order.
 type task[T any] struct {
 	known chan struct{} // closed when the result is settled
 	done  chan struct{} // closed when nothing is left to do
@@ -76,9 +76,9 @@ func (t *task[T]) result() (value T, known bool, err error) {
 	return t.value, true, t.err
 }
 
-// await waits for the result or the end of ctx, and then a moment for the clean-up, so that in the
-// ordinary case the operation is over when its caller goes on. Not known means that the work goes
-// on in the background, and the error is the cause of ctx's end.
+// await waits for the result or the end of ctx, and then up to grace for the clean-up, so that the
+// operation is usually over when await returns. If known is false, the work goes on in the
+// background, and the error is the cause of ctx's end.
 func (t *task[T]) await(ctx context.Context) (value T, known bool, err error) {
 	select {
 	case <-t.known:
@@ -98,7 +98,7 @@ func (t *task[T]) await(ctx context.Context) (value T, known bool, err error) {
 	return value, known, err
 }
 
-// awaitDone waits for done, and at least a moment even when ctx is done.
+// awaitDone waits for done or the end of ctx, and after the end of ctx up to grace for done.
 func awaitDone(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
@@ -115,8 +115,8 @@ func awaitDone(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// together calls do for each of several things at the same time, so that their pauses do not add
-// up, and returns the errors.
+// together calls do for all things at the same time, so that their pauses do not add up, and
+// returns the joined errors.
 func together[T any](things []T, do func(T) error) error {
 	errs := make([]error, len(things))
 	var all sync.WaitGroup
