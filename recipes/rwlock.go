@@ -90,7 +90,7 @@ func eitherRule(queue []numbered, own int) string {
 	return predecessor(queue, first)
 }
 
-// lastWriter is the rule of readers: wait for the youngest writer ahead.
+// lastWriter is the rule of readers: each node waits for the youngest writer ahead.
 func lastWriter(queue []numbered, own int) string {
 	for i := own - 1; i >= 0; i-- {
 		if queue[i].marker == writeMarker {

@@ -9,43 +9,43 @@ import (
 	"sync"
 )
 
-// ErrThreshold is returned when the data of a ThresholdBarrier's node is no number of members, and
-// by Set for a number below 1. It is wrapped together with the data and the path.
+// ErrThreshold is returned when the data of a ThresholdBarrier's node is not a number of members,
+// and by Set for a number below 1. It is wrapped together with the data or the number, and with the
+// path.
 var ErrThreshold = errors.New("not a threshold")
 
 // ThresholdBarrier blocks members until their number reaches the number in the data of its node.
-// Then it opens, and stays open for members that come later, until it is set again: that is the
-// next round. Each call of Wait is one member, so several goroutines of one ThresholdBarrier are
-// several members. For members that work together and end together use DoubleBarrier.
+// Then it opens, and stays open for later members until Set begins the next round. Each call of
+// Wait is one member, so several goroutines of one ThresholdBarrier are several members. For
+// members that start together and end together use DoubleBarrier.
 //
 // It guarantees:
 //
-//   - Wait returns nil only if the barrier was open at some moment of the call. It opens in one
-//     transaction that sets the nodes of all counted members: they were all there at that moment,
-//     and their number was at least the number of the node at that moment.
-//   - A member that was counted passes, however slow it is, also if the next round has begun before
-//     it looks, as its own node tells. It does not count again in that round. A member that comes
-//     to an open barrier passes at once.
-//   - The barrier opens when the number of waiting members is reached, also if that number has
-//     changed. If more of them wait, they pass, too.
-//   - Set that returns nil has written the number once: a repetition after a lost reply does not
-//     close a barrier that has opened meanwhile. After any other error than one that wraps
+//   - Wait returns nil only if the barrier was open at some moment of the call. One transaction
+//     opens the barrier and sets the nodes of all counted members. At that moment all counted
+//     members are there, and there are at least as many as the number in the barrier's node.
+//   - A counted member passes, even if the next round has begun before it looks: its own node says
+//     that it was counted. It does not count in that next round. A member that comes to an open
+//     barrier passes at once.
+//   - The barrier opens when enough members wait, also if the number was changed while they waited.
+//     If more members than that wait, they pass, too.
+//   - If Set returns nil, it has written the number exactly once: a repetition after a lost reply
+//     does not close a barrier that has opened meanwhile. After an error that does not wrap
 //     ErrAmbiguous it has written nothing.
 //   - Nothing is left behind: the member's node goes when Wait returns, or with the session.
 //
 // When the connection is lost, calls wait for it. When the session ends, a member comes again in
 // the new one. If the barrier may have been opened and set again meanwhile, it is unknown whether
 // the member was counted, and Wait returns ErrMemberLost. A done context ends a call, and the
-// member's node is removed, in the background if need be. The error of a Wait wraps ErrAmbiguous if
-// the member may have been counted; if it is found to have been counted, it has passed, and there
-// is no error.
+// member's node is removed, in the background if need be. The error of Wait wraps ErrAmbiguous if
+// the member may have been counted. If the removal shows that the member was counted, there is no
+// error.
 //
-// It cannot guarantee that a counted member still lives; nor that it learns at once that it was
-// counted if the connection is lost twice in a row, as the client may miss the event (it finds out
-// after RecheckEvery); nor that a late member is in the round it was meant for (the client that
-// sets the barrier again has to know that all have passed); nor that no watch is left on its node
-// (the next Wait uses it again). It supports only as many members as fit in one request of a
-// megabyte: some thousands.
+// It cannot guarantee that a counted member is still alive. A counted member may learn of the
+// opening only after RecheckEvery, if the connection is lost twice in a row and the client misses
+// the event. A late member may fall into the next round: call Set again only after all members have
+// passed. A watch may be left on the barrier's node; the next Wait uses it again. The members must
+// fit in one request of a megabyte: some thousands.
 //
 // Layout:
 //
@@ -54,12 +54,12 @@ var ErrThreshold = errors.New("not a threshold")
 //	<path>/write-<guid>                  persistent, a Set under way; as those of SharedValue
 //	<path>/turn-<zxid>                   persistent, as that of SharedValue
 //
-// Other clients may set the node, too. Other data than these are an error. A Wait creates the node
-// without data if it is missing, and waits until it is set.
+// Other clients may set the node, too. Any other data is an error. If the node is missing, Wait
+// creates it without data and waits until it is set.
 //
 // Sources: the barriers of ZooKeeper tutorials. There the members count each other and run when the
-// number in the data is reached. They miss the moment if one more comes, or if one leaves before
-// the last has looked, as nothing records that the barrier was open; and they count members of the
+// number in the data is reached. They miss the moment if one member too many comes, or if one
+// leaves before the last has looked, as nothing records the opening. They also count members of the
 // round before. ZooKeeper guide, "Recipes and Solutions: Double Barriers": its node "ready" records
 // the opening, but cannot be removed safely for the next round; ZOOKEEPER-1011.
 type ThresholdBarrier struct {
@@ -87,8 +87,8 @@ func NewThresholdBarrier(conn Conn, path string, opts ...Option) *ThresholdBarri
 	}
 }
 
-// Set closes the barrier until the given number of members, at least 1, is there. For members that
-// wait already it changes the number, and they pass if they are enough.
+// Set closes the barrier until the given number of members, at least 1, is there. Waiting members
+// count for the new number, and pass if they are enough.
 func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 	if members < 1 {
 		return b.explain(
@@ -99,7 +99,7 @@ func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 	return err
 }
 
-// Wait comes to the barrier as a member and waits until it is open. It leaves nothing behind.
+// Wait joins the barrier as a member and waits until the barrier is open. It leaves nothing behind.
 func (b *ThresholdBarrier) Wait(ctx context.Context) error {
 	v := &visit{over: make(chan struct{})}
 	defer b.leaveVisit(v)
@@ -119,7 +119,7 @@ func (b *ThresholdBarrier) Wait(ctx context.Context) error {
 	})
 }
 
-// beginVisit adds a visit, and returns those that were left by their callers.
+// beginVisit adds a visit, and returns the unfinished visits of callers that have left.
 func (b *ThresholdBarrier) beginVisit(v *visit) (left []*visit) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

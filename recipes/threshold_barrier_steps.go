@@ -23,8 +23,8 @@ type threshold struct {
 	stat    *zk.Stat // nil: there is no node
 }
 
-// mayHaveOpened reports whether the barrier, closed now and before, may have been open in between:
-// that takes two changes, to open it and to set it anew.
+// mayHaveOpened reports whether the barrier, which is closed now and was closed before, may have
+// been open in between. That takes two changes: one opens it and one sets it anew.
 func (n threshold) mayHaveOpened(before threshold) bool {
 	return n.stat.Czxid != before.stat.Czxid || uint32(n.stat.Version-before.stat.Version) > 1
 }
@@ -60,7 +60,7 @@ func (b *ThresholdBarrier) look(ctx context.Context, r *requests) (now threshold
 	return now, err
 }
 
-// prepared is look after which there is a node.
+// prepared is look, and creates the node if it is missing.
 func (b *ThresholdBarrier) prepared(ctx context.Context, r *requests) (threshold, error) {
 	for {
 		now, err := b.look(ctx, r)
@@ -80,7 +80,7 @@ func (b *ThresholdBarrier) prepared(ctx context.Context, r *requests) (threshold
 	}
 }
 
-// wait comes as a member, as often as its session ends, until the barrier is open.
+// wait joins as a member until the barrier is open. It joins again after each end of the session.
 func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct{}]) error {
 	var seen threshold
 	counted := NotApplied // of a member that was lost after a look that found it not counted
@@ -98,8 +98,9 @@ func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct
 	return doubtOf(counted == Unknown, err)
 }
 
-// attend makes a node and waits until the barrier is open. After an error it returns the barrier as
-// it was when the member was last seen not to be counted, and whether it was counted later.
+// attend makes a node and waits until the barrier is open. With an error, seen is the barrier at
+// the last look that found the member not counted, and counted tells whether the member was counted
+// after that look.
 func (b *ThresholdBarrier) attend(
 	ctx context.Context, r *requests, t *task[struct{}], now threshold,
 ) (seen threshold, counted Outcome, err error) {
@@ -127,8 +128,8 @@ func (b *ThresholdBarrier) attend(
 	return now, counted, firstOf(err, refused)
 }
 
-// await waits until the barrier is open or the own node was counted. It returns the barrier as it
-// was when that was last not so.
+// await waits until the barrier is open or the own node was counted. It returns the barrier at the
+// last look that found neither.
 func (b *ThresholdBarrier) await(
 	ctx context.Context, r *requests, own *protected, seen threshold,
 ) (threshold, error) {
@@ -165,9 +166,10 @@ func (b *ThresholdBarrier) counted(ctx context.Context, r *requests, own *protec
 	return len(data) > 0, nil
 }
 
-// open opens the barrier if enough members are there, counting nodes that are unchanged since their
-// creation. It reports whether it has, with own among them. Each member tries that when it has come
-// and when the barrier has changed, so at least the youngest has seen them all.
+// open opens the barrier if enough members are there. Only nodes that are unchanged since their
+// creation count. It reports whether it has opened the barrier and has counted own. Each member
+// calls open after its arrival and after each change of the barrier. So at least the youngest
+// member sees all of them.
 func (b *ThresholdBarrier) open(
 	ctx context.Context, r *requests, now threshold, own string,
 ) (bool, error) {
@@ -202,7 +204,7 @@ func (b *ThresholdBarrier) open(
 	return false, nil
 }
 
-// withdraw removes the own node, and returns whether it was counted before.
+// withdraw removes the own node, and returns whether the node had been counted.
 func (b *ThresholdBarrier) withdraw(r *requests, own *protected) (counted Outcome, err error) {
 	switch {
 	case own.doubtful:

@@ -2,7 +2,7 @@ package recipes
 
 import "context"
 
-// TurnQueue is a line in which each member waits for its turn: until all that came before have
+// TurnQueue is a line in which each member waits for its turn: until all members before it have
 // left, or their sessions have ended. It is a Lock with a list of the waiters. Use one TurnQueue
 // for each member. Methods may be called from several goroutines.
 //
@@ -13,22 +13,23 @@ import "context"
 //
 // Like Lock it guarantees: at the server one member at a time has its turn, members have their
 // turns in the order in which their nodes were created, a member that leaves wakes one, and nothing
-// is left behind. Line returns the members as they stood at some moment not before its call, the
-// one that has its turn first.
+// is left behind. Line returns the members in the order of their turns, the present holder of the
+// turn first.
 //
 // When a connection is lost, a session ends or a context is done it behaves like Lock. A member
-// loses its place with its session. If it was waiting it joins again at the end; if it had its
-// turn, its Lost is closed. No member waits for one that has died.
+// loses its place with its session. If it was waiting, it joins again at the end. If it had its
+// turn, its Lost is closed. The others wait for a dead member only until its session has expired.
 //
 // It cannot guarantee that a member which is paused beyond the end of its session knows that its
-// turn is over. Use Token. Line reads the members one by one: a member that joins meanwhile is not
-// shown, one that leaves may be.
+// turn is over. Use Token. Line reads the members one by one. It does not show a member that joins
+// meanwhile, and may show a member that leaves meanwhile.
 //
 // Layout: <path>/_c_<guid>-member-<sequence>, ephemeral, data as set by Data. Other children are
 // ignored.
 //
-// Sources: the "take your turn" queues of tutorials. Their nodes are persistent, so that a dead
-// member blocks all after it, and they do not renew a watch when the predecessor only changes.
+// Sources: the "take your turn" queues of tutorials. Their nodes are persistent, so a dead member
+// blocks all members after it. They also do not set a new watch after a mere change of the
+// predecessor.
 type TurnQueue struct {
 	*handle
 	line *turnstile

@@ -8,8 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// turnstile competes by a place in a queue of ephemeral sequential nodes, and passes when its rule
-// names no node to wait for. It is a contender: give it to newHandle, or use acquire in the
+// turnstile competes in a queue of ephemeral sequential nodes. A node passes when the rule names no
+// node to wait for. turnstile is a contender: give it to newHandle, or use acquire in the
 // background. Locks, semaphores and elections differ in kind, markers and ahead.
 type turnstile struct {
 	dir     string
@@ -19,13 +19,13 @@ type turnstile struct {
 	ahead   passRule
 }
 
-// passRule returns for the node at queue[own] the node that it waits for, or "" if it may pass.
-// queue is ordered by age, oldest first, and holds every older node that lives. A rule names the
-// one node that can change its answer, so that a release wakes few waiters. When that node ends or
-// changes, the rule is asked again.
+// passRule returns the name of the node that queue[own] waits for, or "" if it may pass. queue is
+// sorted oldest first, and contains every older live node. A rule names the one node that can
+// change its answer, so that a release wakes few waiters. When that node ends or changes, the rule
+// is called again.
 type passRule func(queue []numbered, own int) string
 
-// predecessor is the rule of a fair lock: wait for the node just ahead.
+// predecessor is the rule of a fair lock: each node waits for the node just ahead.
 func predecessor(queue []numbered, own int) string {
 	if own == 0 {
 		return ""
@@ -38,7 +38,7 @@ func (q *turnstile) acquire(ctx context.Context, r *requests, wait bool) (*hold,
 	return withRestarts(ctx, func() (*hold, error) { return q.attempt(ctx, r, wait) })
 }
 
-// withRestarts makes attempts for as long as they end with errRestart.
+// withRestarts repeats attempts while they end with errRestart.
 func withRestarts[T any](ctx context.Context, attempt func() (T, error)) (T, error) {
 	var restarts backoff
 	for {
@@ -52,15 +52,15 @@ func withRestarts[T any](ctx context.Context, attempt func() (T, error)) (T, err
 	}
 }
 
-// attempt queues one node. Without a hold the node is removed again.
+// attempt queues one node. If it gets no hold, it removes the node.
 func (q *turnstile) attempt(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	return queueUp(ctx, r, q.dir, q.kind, q.opts.data, func(own *protected) (*hold, error) {
 		return q.stand(ctx, r, own, wait)
 	})
 }
 
-// queueUp makes a node with a new name in dir, and lets stand find out whether it stands for a
-// hold. If it does not, the node is removed again.
+// queueUp makes a node with a new name in dir, and calls stand to turn it into a hold. If stand
+// returns no hold, queueUp removes the node.
 func queueUp(
 	ctx context.Context, r *requests, dir, kind string, data []byte,
 	stand func(own *protected) (*hold, error),
@@ -121,9 +121,9 @@ func (q *turnstile) stand(
 	}
 }
 
-// look returns the name of the node to wait for, or "" if there is none. A list that holds the own
-// node holds every older one that lives, however far the server lags behind: it has applied all
-// that came before.
+// look returns the name of the node to wait for, or "" if there is none. A list with the own node
+// contains every older live node, however far the server lags behind: the server has applied all
+// earlier changes.
 func (q *turnstile) look(ctx context.Context, r *requests, own *protected) (string, error) {
 	names, err := r.children(ctx, q.dir)
 	switch {
