@@ -10,57 +10,59 @@ import (
 
 var (
 	// ErrNoTransaction says that there is no such transaction: it was not begun yet, or was
-	// forgotten. For a site that has voted yes, and has not called Done, it means that the
+	// forgotten. If a site has voted yes and has not called Done, the error means that the
 	// transaction was aborted.
 	ErrNoTransaction = errors.New("there is no such transaction")
 	// ErrTransactionExists is returned by Begin if the transaction was begun by an earlier call.
 	ErrTransactionExists = errors.New("the transaction has been begun before")
-	// ErrNotASite is returned to calls for a site that the transaction does not have.
+	// ErrNotASite is returned by calls for a site that is not in the transaction.
 	ErrNotASite = errors.New("not a site of the transaction")
-	// ErrVoted is returned by Vote if the site has voted otherwise before.
+	// ErrVoted is returned by Vote if the site has cast the opposite vote before.
 	ErrVoted = errors.New("the site has voted otherwise")
 	// ErrUndecided is returned by Done and Forget before there is a decision.
 	ErrUndecided = errors.New("the transaction is not decided")
-	// ErrUnfinished is returned by Forget of a commit if some site has not called Done.
+	// ErrUnfinished is returned by Forget if the transaction was committed and a site has not
+	// called Done.
 	ErrUnfinished = errors.New("a site has not finished the transaction")
 )
 
-// TwoPhaseCommit is one transaction that all its sites carry out, or none: each site votes, and the
-// decision is commit if and only if all have voted yes in time. A coordinator calls Begin and then
-// Await; the sites call Vote, Await and, when they have carried out the decision, Done; in the end
-// any client calls Forget. Nothing waits for the coordinator: every Await decides as soon as there
-// is a reason. Methods may be called from several goroutines.
+// TwoPhaseCommit is one transaction that all its sites carry out, or none. Each site votes. The
+// decision is commit only if all sites have voted yes, and abort otherwise. A coordinator calls
+// Begin and then Await. The sites call Vote and Await, and call Done when they have carried out the
+// decision. In the end any client calls Forget. No client waits for the coordinator: every Await
+// decides as soon as there is a reason. Methods may be called from several goroutines.
 //
 // It guarantees:
 //
-//   - Agreement: all that learn a decision learn the same one. The decision is a node that is
-//     created once, and commit is created in one transaction with a check of every vote.
-//   - Validity: commit only if every site has voted yes. Abort only if a site has voted no, or a
-//     vote is missing after the deadline, or a site that was there (Join) had gone before it voted.
+//   - Agreement: all clients that learn a decision learn the same one. The decision is a node that
+//     is created once. One transaction checks that every vote is there and creates the commit.
+//   - Validity: commit only if every site has voted yes. Abort only if a site has voted no, a vote
+//     is missing after the deadline, or a site that had joined (Join) has gone before it voted.
 //   - Stability: neither a vote nor a decision changes. Vote may be repeated.
-//   - No blocking: once there is a reason, one connected Await is enough for a decision, whichever
-//     site has died, the coordinator included.
-//   - A committed transaction cannot be forgotten before all sites have called Done. So a site that
-//     has voted yes and comes late finds either the decision or ErrNoTransaction, which means
-//     abort; see Forget.
+//   - No blocking: once there is a reason, one connected Await is enough for a decision, even if
+//     sites or the coordinator have died.
+//   - A committed transaction cannot be forgotten before all sites have called Done. So a late site
+//     that has voted yes finds either the decision or ErrNoTransaction, which means abort; see
+//     Forget.
 //
 // When the connection is lost, calls wait for it. When the session ends, they go on in the new one:
 // votes and decision are persistent. Only the presence of a site (Join) ends with the session, and
-// with Close; if the site has not voted by then, the transaction may be aborted. A done context
+// with Close. If the site has not voted by then, the transaction may be aborted. A done context
 // ends a call. The error of Begin, Vote, Done and Forget wraps ErrAmbiguous if the change may have
-// been made; after any other error it was not. Vote, Done and Forget can be called again then.
-// After Begin look with Await or Read: another Begin would begin the transaction anew if it was
-// forgotten meanwhile. An error of Await says nothing of the decision: call it again, from any
-// process.
+// been made. After any other error the change was not made. Vote, Done and Forget can be called
+// again after an error. After an error of Begin call Await or Read instead: another Begin would
+// begin the transaction anew if it was forgotten meanwhile. An error of Await says nothing about
+// the decision: call Await again, from any process.
 //
-// It cannot guarantee that a site carries out the decision, or does so at the same time as others;
-// or that all learn the decision at the same time. A deadline is judged by the clocks of those that
-// wait: a fast clock may abort early, but never after another client's commit. Without a deadline,
-// a site that neither votes nor joins holds up the transaction for ever. And any client that may
-// write here may vote for any site; see ACL.
+// It cannot guarantee that a site carries out the decision. Sites may learn the decision, and carry
+// it out, at different times. A deadline is judged by the clocks of the waiters: a fast clock may
+// abort early, but never after another client's commit. Without a deadline, a site that neither
+// votes nor joins delays the decision for ever. Any client with write access may vote for any site;
+// see ACL.
 //
 // Each vote wakes all waiters: n times n notifications for n sites. A transaction has few sites.
-// The guide proposes that only the coordinator looks, which would block all sites if it dies.
+// The guide proposes that only the coordinator watches the votes. Then all sites would be blocked
+// if the coordinator dies.
 //
 // Layout:
 //
@@ -74,9 +76,9 @@ var (
 // A coordinator that dies in Begin can leave the last one. It can be deleted.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Two-phased Commit". There the sites write their
-// votes into nodes of the coordinator, and each works out the decision: with a deadline, two sites
-// that look at different moments would not agree. The rule for late sites is "presumed abort"
-// (Mohan, Lindsay and Obermarck, 1986).
+// votes into nodes of the coordinator, and each site derives the decision from the votes. With a
+// deadline, two sites that look at different moments would not agree. The rule for late sites is
+// "presumed abort" (Mohan, Lindsay and Obermarck, 1986).
 type TwoPhaseCommit struct {
 	*lifecycle
 	ballots nodeWatch // over the children
@@ -109,9 +111,9 @@ func NewTwoPhaseCommit(conn Conn, path string, opts ...Option) *TwoPhaseCommit {
 	}
 }
 
-// Begin begins the transaction, in one request, parents apart. If another client has begun one at
-// this path it returns ErrTransactionExists. A coordinator need not be a site; if it wants to be
-// able to call the transaction off, it should be, and vote no.
+// Begin creates the transaction, in one request besides those for missing parents. If there is a
+// transaction at this path already, it returns ErrTransactionExists. A coordinator need not be a
+// site. A coordinator that may want to abort the transaction should be a site, and vote no.
 func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 	data, err := tx.encode()
 	if err != nil {
@@ -129,9 +131,9 @@ func (c *TwoPhaseCommit) Read(ctx context.Context) (Transaction, error) {
 	return ask(ctx, c.lifecycle, "read", c.read)
 }
 
-// Join shows that a site is there, until Close or the end of the session: if the site goes before
-// it has voted, waiters need not wait for the deadline. A process may join for a site after an
-// earlier process, and takes its place. A site need not join.
+// Join shows that a site is there, until Close or the end of the session. If the site goes before
+// it has voted, waiters abort without waiting for the deadline. A process may join for a site after
+// an earlier process, and replaces it. A site need not join.
 func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 	return settling(ctx, c.lifecycle, "join", func(
 		ctx context.Context, r *requests, t *task[struct{}],
@@ -140,35 +142,35 @@ func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 	})
 }
 
-// Vote records the vote of a site, for good: a site that has voted yes must stay able to carry out
-// the transaction until it knows the decision. If the vote was recorded before, Vote returns nil if
-// it was the same, and ErrVoted if not. A vote that comes after the decision is recorded, and
-// changes nothing.
+// Vote records the vote of a site. The vote cannot be changed: a site that has voted yes must stay
+// able to carry out the transaction until it knows the decision. If a vote was recorded before,
+// Vote returns nil for the same vote and ErrVoted for the opposite one. A vote after the decision
+// is recorded, but changes nothing.
 func (c *TwoPhaseCommit) Vote(ctx context.Context, site string, yes bool) error {
 	return act(ctx, c.lifecycle, "vote in", func(ctx context.Context, r *requests) error {
 		return c.vote(ctx, r, site, yes)
 	})
 }
 
-// Await waits for the decision, and takes it as soon as there is a reason. If there is no
+// Await waits for the decision, and makes it as soon as there is a reason. If there is no
 // transaction it returns ErrNoTransaction at once.
 func (c *TwoPhaseCommit) Await(ctx context.Context) (Decision, error) {
 	return ask(ctx, c.lifecycle, "await decision of", c.await)
 }
 
-// Done records that a site has carried out the decision, and will not ask again. Without a decision
-// it returns ErrUndecided; if the transaction was forgotten there is nothing to do. Another process
-// may call it for a site that will never come back.
+// Done records that a site has carried out the decision, and will not ask for it again. Without a
+// decision it returns ErrUndecided. If the transaction was forgotten it returns nil. Another
+// process may call Done for a site that will never come back.
 func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
 	return act(ctx, c.lifecycle, "finish", func(ctx context.Context, r *requests) error {
 		return c.done(ctx, r, site)
 	})
 }
 
-// Forget removes a transaction that was decided, all of it at once, or finds that there is none.
-// One that was committed must have been Done by all sites, otherwise it returns ErrUnfinished. One
-// that was aborted may be removed at any time, as a site that comes late and finds none takes it
-// for aborted. A vote that comes after it returns ErrNoTransaction.
+// Forget removes all nodes of a decided transaction at once. If there is no transaction, it returns
+// nil. If the transaction was committed and a site has not called Done, it returns ErrUnfinished.
+// An aborted transaction may be removed at any time: a late site that finds no transaction takes it
+// for aborted. A Vote after Forget returns ErrNoTransaction.
 func (c *TwoPhaseCommit) Forget(ctx context.Context) error {
 	return act(ctx, c.lifecycle, "forget", c.forget)
 }

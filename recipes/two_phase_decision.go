@@ -20,8 +20,8 @@ type ballot struct {
 	watch *watch            // that the next change of the children fires
 }
 
-// await looks at the transaction, each time that its children change and at its deadline, until it
-// is decided.
+// await reads the transaction at once, after each change of its children and at its deadline, until
+// it is decided.
 func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, err error) {
 	since := r.epoch()
 	tx, err := c.read(ctx, r)
@@ -31,7 +31,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 	b := &ballot{Transaction: tx, votes: map[string]string{}, here: map[string]bool{}}
 	for {
 		now := time.Now()
-		// the server may lag behind; so a vote in time is seen
+		// a sync, so that a vote in time is seen although the server lagged behind
 		if since.check() != nil || b.isOver(now) {
 			if since, err = r.synced(ctx, c.path); err != nil {
 				return d, err
@@ -52,7 +52,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 }
 
 // look reads the changes, and decides if there is a reason. It returns errRestart if the session of
-// since has ended: the next one's server may lag behind.
+// since has ended: the server of the next session may lag behind.
 func (c *TwoPhaseCommit) look(
 	ctx context.Context, r *requests, b *ballot, since epoch, now time.Time,
 ) (d Decision, decided bool, err error) {
@@ -80,7 +80,8 @@ func (c *TwoPhaseCommit) look(
 
 func (b *ballot) has(name string) bool { return slices.Contains(b.names, name) }
 
-// verdict returns the decision, if there is a reason for one. It notes which sites are here.
+// verdict returns the decision, if there is a reason for one. It records the sites that are
+// present.
 func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 	var missing []string
 	for _, site := range b.Sites {
@@ -110,7 +111,7 @@ func (b *ballot) isOver(now time.Time) bool {
 	return !b.Deadline.IsZero() && !now.Before(b.Deadline)
 }
 
-// readVotes reads the votes that have come since the last time.
+// readVotes reads the votes that were added since the last call.
 func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) error {
 	for _, site := range b.Sites {
 		if !b.has(votePrefix + site) {
@@ -133,8 +134,8 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) 
 	return nil
 }
 
-// decide creates the decision, unless there is one, and returns the one that is there. A commit
-// checks all votes.
+// decide creates the decision, unless there is one, and returns the stored decision. A commit
+// checks that all votes are there.
 func (c *TwoPhaseCommit) decide(
 	ctx context.Context, r *requests, b *ballot, d Decision,
 ) (Decision, bool, error) {
@@ -216,8 +217,8 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 	}
 }
 
-// leftovers lists the nodes of a transaction that may be forgotten, its own one last; none if it is
-// gone.
+// leftovers returns the paths of all nodes of a transaction that may be forgotten, the children
+// first. It returns none if the transaction is gone.
 func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, error) {
 	var b ballot
 	found := false
@@ -244,7 +245,7 @@ func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, 
 	return append(paths, c.path), nil
 }
 
-// mayForget returns why a transaction may not be forgotten yet, or nil.
+// mayForget returns an error if a transaction may not be forgotten yet.
 func (c *TwoPhaseCommit) mayForget(ctx context.Context, r *requests, b ballot) error {
 	if !b.has(decisionName) {
 		return ErrUndecided

@@ -27,7 +27,7 @@ const (
 	aborted   = "abort"
 )
 
-// encode checks a transaction, and makes of it the data of its node.
+// encode checks a transaction, and returns the data of its node.
 func (tx Transaction) encode() ([]byte, error) {
 	if len(tx.Sites) == 0 {
 		return nil, errors.New("no sites; expected one at least")
@@ -47,8 +47,8 @@ func (tx Transaction) encode() ([]byte, error) {
 	return data, nil
 }
 
-// begin creates the node. A repetition after a lost reply must not begin it again if it was decided
-// and forgotten meanwhile; hence the record.
+// begin creates the node together with a record. The record keeps a repetition after a lost reply
+// from beginning the transaction again after it was decided and forgotten.
 func (c *TwoPhaseCommit) begin(
 	ctx context.Context, r *requests, t *task[struct{}], data []byte,
 ) error {
@@ -101,7 +101,7 @@ func (c *TwoPhaseCommit) readHere(
 	return tx, true, nil
 }
 
-// admit checks that a site is one of the transaction's.
+// admit checks that a site is in the transaction.
 func (c *TwoPhaseCommit) admit(ctx context.Context, r *requests, site string) error {
 	tx, err := c.read(ctx, r)
 	if err == nil && !slices.Contains(tx.Sites, site) {
@@ -110,7 +110,7 @@ func (c *TwoPhaseCommit) admit(ctx context.Context, r *requests, site string) er
 	return err
 }
 
-// join makes the presence of a site. If the caller has left meanwhile, it is removed again.
+// join creates the presence of a site. If the caller has left meanwhile, join removes the presence.
 func (c *TwoPhaseCommit) join(
 	ctx context.Context, r *requests, t *task[struct{}], site string,
 ) error {
@@ -128,8 +128,7 @@ func (c *TwoPhaseCommit) join(
 	return giveBack(r, err, own.remove)
 }
 
-// keep makes own the handle's. It returns false if the caller has left or Close was called
-// meanwhile.
+// keep stores own for Close. It returns false if the caller has left or Close was called meanwhile.
 func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,8 +139,8 @@ func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
 	return true
 }
 
-// appear creates own, in one transaction with the deletion of the node of an earlier session, so
-// that the site is never seen gone. It creates no parents.
+// appear creates own. The same transaction deletes the node of an earlier session, so that no
+// client sees the site gone. appear creates no parents.
 func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) error {
 	for {
 		if err := r.sync(ctx, own.path); err != nil {
@@ -183,8 +182,8 @@ func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) er
 	}
 }
 
-// vote creates the vote, once. A vote that is there and is the same may be the echo of an earlier
-// request.
+// vote creates the vote, once. If the same vote is there already, an earlier request may have
+// created it.
 func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes bool) error {
 	if err := c.admit(ctx, r, site); err != nil {
 		return err

@@ -11,9 +11,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// unreadable are the nodes that the server has refused to let a background loop read. One refused
-// node must not keep the loop from all others. Refused nodes are read again as if they had changed,
-// after pauses that grow to ten seconds.
+// unreadable holds the nodes of a background loop that the server has refused to read. A refused
+// node must not keep the loop from reading the others. Refused nodes become due again after pauses
+// that grow to ten seconds.
 type unreadable struct {
 	mu    sync.Mutex
 	by    map[string]error // the refusals, by path
@@ -21,8 +21,8 @@ type unreadable struct {
 	timer *time.Timer      // to the next look; nil: none is planned
 }
 
-// refused reports whether err is a refusal that concerns one node only. A missing node is no
-// refusal: its directory shows that it is missing.
+// refused reports whether err is a refusal that concerns one node only. zk.ErrNoNode is no refusal:
+// the list of the parent's children shows that the node is missing.
 func refused(ctx context.Context, err error) bool {
 	switch {
 	case err == nil, ctx.Err() != nil, transient(err):
@@ -34,7 +34,7 @@ func refused(ctx context.Context, err error) bool {
 	return true
 }
 
-// tolerate notes a refusal to read path, and returns nil then. Other errors it returns.
+// tolerate records a refusal to read path and returns nil. It returns all other errors.
 func (f *unreadable) tolerate(ctx context.Context, path string, err error) error {
 	if !refused(ctx, err) {
 		return err
@@ -60,7 +60,7 @@ func (f *unreadable) forget(d due) {
 	}
 }
 
-// first returns the refusal of the first path, in the order of their names, or nil.
+// first returns the refusal of the first path in alphabetical order, or nil.
 func (f *unreadable) first() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,7 @@ func (f *unreadable) remind(nudge func(paths ...string)) {
 	})
 }
 
-// planned ends a plan, and returns the refused paths.
+// planned drops the timer, and returns the refused paths.
 func (f *unreadable) planned() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +101,7 @@ func (f *unreadable) planned() []string {
 	return slices.Sorted(maps.Keys(f.by))
 }
 
-// end cancels the plan.
+// end stops the timer.
 func (f *unreadable) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
