@@ -9,35 +9,36 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// VersionRWLock is a read-write lock around the version of one node: a contender lists the holders,
-// and enters in a transaction that fails if another has entered since. A reader waits for a writer
-// that is in, but never for one that waits, and no sequence numbers are used up. Use it where
-// readers must not wait and writers can. Readers that come and go can block a writer for ever, and
-// each release wakes all waiters. Otherwise use RWLock.
+// VersionRWLock is a read-write lock on the version of one node. A contender lists the holders, and
+// enters by a transaction that fails if another contender has entered since the list. A reader
+// waits for the present writer, but never for a waiting writer. No sequence numbers are used up.
+// Use it where readers should not wait for waiting writers. New readers can block a writer for
+// ever, and each release wakes all waiters. Otherwise use RWLock.
 //
 // It guarantees: exclusion at the server, re-entrant locks, downgrade without waiting, no upgrade
 // (ErrUpgrade), tokens that grow with every grant, and nothing left behind, as RWLock does.
 //
 // When a connection is lost, a session ends or a context is done it behaves like RWLock, except
-// that a waiter has no place to lose. It cannot guarantee fairness, and exclusion if the node at
-// path is deleted while it is in use, as its version then begins at 0 again.
+// that a waiter has no place to lose. It cannot guarantee fairness. It cannot guarantee exclusion
+// if the node at path is deleted while it is in use, as the version then begins at 0 again.
 //
 // Layout: <path>, persistent, with a version that counts the grants; <path>/read-<guid> and
 // <path>/write-<guid>, ephemeral, one for each hold. Other children are ignored.
 //
-// The design comes from tutorials in which one ephemeral node has the value 1 while a client
-// writes, and the readers as its children. These points had to change:
+// The design comes from tutorials with one ephemeral node, which has the value 1 while a client
+// writes, and the readers as children. These points had to change:
 //
 //   - The node is persistent. An ephemeral one cannot have children.
-//   - There is no value. It would outlive a writer that dies. Writers are ephemeral children, too.
-//   - To look and to enter is one step: the transaction sets the node at the version that was read
-//     before the children were listed, and creates the child. Otherwise a reader and a writer that
-//     both look first both enter.
-//   - A client that leaves deletes its own child, by the GUID in the name. The unlock of the
-//     tutorials does not know which of the readers it is.
-//   - A reader does not become the writer. Two of them would both get in, or both wait.
+//   - The node has no value, which would outlive a dead writer. Writers are ephemeral children,
+//     too.
+//   - Listing and entering are one step: the version is read before the children are listed, and
+//     the transaction sets the node at that version and creates the child. Otherwise a reader and a
+//     writer could both list first and then both enter.
+//   - A leaving client deletes its own child, by the GUID in the name. The unlock of the tutorials
+//     does not know its own reader node.
+//   - A reader cannot become the writer. Two such readers would both enter, or both wait for ever.
 //   - Levels of re-entrancy end with the session.
-//   - The version -1, which a set takes for any version, is passed over.
+//   - The version -1, which means any version in a set, is skipped.
 //
 // Sources: the read-write locks of ZooKeeper tutorials; CURATOR-688 (a version of -1); ZooKeeper
 // guide, "Recipes and Solutions: Shared Locks", on the herd effect.
@@ -61,7 +62,7 @@ func NewVersionRWLock(conn Conn, path string, opts ...Option) *VersionRWLock {
 	return &VersionRWLock{newReadWrite(write, read)}
 }
 
-// entrance competes by entering when no node bars the way.
+// entrance is a contender that enters when no node bars the way.
 type entrance struct {
 	path   string
 	opts   options
@@ -103,7 +104,7 @@ type entry struct {
 	look   nodeWatch
 }
 
-// enter tries until it is in. After an error, or if it need not wait, remove must be called.
+// enter tries until the own node is there. If it returns no hold, the caller must call remove.
 func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	e.look.path = e.c.path
 	for {
@@ -128,8 +129,8 @@ func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error
 	}
 }
 
-// view reads the version, and then the children: any grant after that changes the version. It
-// reports whether a child bars the way, and whether the own node is there.
+// view reads the version and then the children. Any later grant changes the version. barred reports
+// whether a child bars the way, and in whether the own node is there.
 func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, in bool, err error) {
 	version, err = e.version(ctx, r)
 	if err == nil {
@@ -151,8 +152,8 @@ func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, i
 	return version, barred, in, nil
 }
 
-// version reads the version. -1, which comes once in 2^32 grants and would mean any version in the
-// transaction, is moved on: contenders that have seen it have to look again.
+// version reads the version. The version -1, once in 2^32 grants, would mean any version in the
+// transaction. So version replaces it by setting the node, and reads again.
 func (e *entry) version(ctx context.Context, r *requests) (int32, error) {
 	for {
 		_, stat, err := r.get(ctx, e.c.path)
@@ -185,7 +186,7 @@ func (e *entry) isBarred(names []string) bool {
 }
 
 // commit enters, unless another contender has entered since version. If the outcome is unknown it
-// returns nil: the next view tells.
+// returns nil: the next view finds it out.
 func (e *entry) commit(ctx context.Context, r *requests, version int32) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -210,13 +211,13 @@ func (e *entry) commit(ctx context.Context, r *requests, version int32) error {
 	if err != nil {
 		return err
 	}
-	// The next view must not lag behind. A request that was cut off is applied before this, or
+	// The next view must not lag behind. A request without a reply is applied before this sync, or
 	// never.
 	return r.sync(ctx, e.c.path)
 }
 
-// confirm makes sure that the own node is of the current session, and that of the lock that it goes
-// beside.
+// confirm makes sure that the own node belongs to the current session, and to the session of the
+// hold beside it.
 func (e *entry) confirm(ctx context.Context, r *requests) (*hold, error) {
 	held, err := confirm(ctx, r, e.path, e.remove)
 	if err == nil && e.beside != nil && (e.beside.over() || held.session != e.beside.session) {

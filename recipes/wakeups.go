@@ -19,10 +19,10 @@ const (
 	watchAbsence                   // existsW, on a node that is missing
 )
 
-// wakeups collects for a background loop the paths that it has to look at again: it watches any
-// number of nodes for one goroutine. The result does not depend on the order in which goroutines
-// run: the end of a session, which ends all watches at the same moment, is one wake-up, and so is
-// the deletion of a node, which ends all watches on it.
+// wakeups watches any number of nodes for a background loop, and collects the paths that the loop
+// has to read again. The result does not depend on the order in which goroutines run. The end of a
+// session ends all watches at the same moment, and is one wake-up. The deletion of a node ends all
+// watches on it, and is one wake-up, too.
 type wakeups struct {
 	l      *lifecycle
 	bell   chan struct{} // rung when something is due
@@ -37,13 +37,13 @@ type wakeups struct {
 // armedWatch is a watch that has not fired.
 type armedWatch struct{ watchKind watchKind }
 
-// due are the paths to look at again.
+// due holds the paths to read again.
 type due struct {
 	all   bool     // everything: at the start, after a new session or a failure, at a recheck
 	paths []string // otherwise these, sorted
 }
 
-// newWakeups begins with everything due.
+// newWakeups returns a wakeups with everything due.
 func newWakeups(l *lifecycle) *wakeups {
 	w := &wakeups{
 		l: l, bell: make(chan struct{}, 1),
@@ -53,15 +53,15 @@ func newWakeups(l *lifecycle) *wakeups {
 	return w
 }
 
-// nudge makes paths due together, and everything if one of them is empty. Any goroutine may call
-// it, for instance when the desired state has changed.
+// nudge makes paths due together. An empty path makes everything due. Any goroutine may call nudge,
+// for instance when the wanted state has changed.
 func (w *wakeups) nudge(paths ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mark(paths...)
 }
 
-// mark makes paths due and rings. The caller has locked mu.
+// mark makes paths due and rings the bell. The caller has locked mu.
 func (w *wakeups) mark(paths ...string) {
 	for _, path := range paths {
 		if path == "" {
@@ -76,8 +76,8 @@ func (w *wakeups) mark(paths ...string) {
 	}
 }
 
-// watching reports whether a watch is armed, so that another one need not be set: the client cannot
-// take a watch back.
+// watching reports whether a watch is armed. Then no other watch is set, as the client cannot take
+// a watch back.
 func (w *wakeups) watching(path string, s watchKind) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +101,7 @@ func (w *wakeups) add(path string, s watchKind, watch <-chan zk.Event) {
 	}()
 }
 
-// fire makes a path due after an event, unless another event of the same change has done so.
+// fire makes a path due after an event, unless another event of the same change has made it due.
 func (w *wakeups) fire(path string, r *armedWatch, ev zk.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,9 +120,9 @@ func (w *wakeups) fire(path string, r *armedWatch, ev zk.Event) {
 	w.mark(path)
 }
 
-// next waits until a path is due, and takes all that are. Everything is due when it has not been
-// for as long as recheck, however often single nodes have: a lost event may have been that of
-// another node.
+// next waits until a path is due, and takes all due paths. Everything becomes due when the interval
+// recheck has passed since everything was due last. Events of single nodes do not extend the
+// interval: the event of another node may have been lost.
 func (w *wakeups) next(ctx context.Context, recheck time.Duration) (due, error) {
 	var again <-chan time.Time
 	if recheck > 0 {
@@ -148,7 +148,7 @@ func (w *wakeups) next(ctx context.Context, recheck time.Duration) (due, error) 
 	return d, nil
 }
 
-// take returns the due paths, which are not due any more then.
+// take returns the due paths. Afterwards no path is due.
 func (w *wakeups) take() due {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// watch is a watch of the client that any number of goroutines can wait for: it fires once, and the
-// channel of the client hands its event to only one of them.
+// watch is a watch of the client for any number of waiters. It fires once. The channel of the
+// client delivers the event to only one waiter, which passes it on.
 type watch struct {
 	events <-chan zk.Event
 	fired  chan struct{} // closed by the receiver of the event
@@ -21,9 +21,9 @@ func newWatch(events <-chan zk.Event) *watch {
 	return &watch{events: events, fired: make(chan struct{})}
 }
 
-// await waits for the event. It reports false if it is time to look again without one. A watch that
-// ends with the session means errRestart. If the event has come and the context is done, the event
-// counts: a select alone would choose between them at random.
+// await waits for the event. fired is false if the interval recheck has passed without an event. If
+// the watch ends with the session, await returns errRestart. If the event has come and the context
+// is done, the event counts: a single select would choose between them at random.
 func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, err error) {
 	select {
 	case ev, ok := <-w.events:
@@ -50,8 +50,8 @@ func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, e
 	}
 }
 
-// receive passes an event on to the other waiters. The client closes its channel after the event; a
-// waiter that finds it closed waits for the one that has the event.
+// receive passes an event on to the other waiters. The client closes its channel after the event. A
+// waiter that finds the channel closed waits for the receiver of the event.
 func (w *watch) receive(ev zk.Event, ok bool) error {
 	if ok {
 		w.why = watchError(ev)
@@ -71,7 +71,7 @@ func awaitEvent(
 	return newWatch(events).await(ctx, recheck)
 }
 
-// watchError returns the meaning of an event for a waiter: nil if it is to look again.
+// watchError returns the error of an event for a waiter, or nil if the waiter has to look again.
 func watchError(ev zk.Event) error {
 	switch {
 	case errors.Is(ev.Err, zk.ErrClosing):

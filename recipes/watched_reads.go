@@ -8,8 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// dataOf reads a node, and makes it due when it changes. A watch that has not fired is not set
-// again.
+// dataOf reads a node, and makes the node due when it changes. It sets no second watch if one is
+// armed.
 func (w *wakeups) dataOf(ctx context.Context, r *requests, path string) ([]byte, *zk.Stat, error) {
 	if w.watching(path, watchData) {
 		return r.get(ctx, path)
@@ -21,7 +21,7 @@ func (w *wakeups) dataOf(ctx context.Context, r *requests, path string) ([]byte,
 	return n.data, n.stat, err
 }
 
-// childrenOf lists the children of a node, sorted, and makes it due when they change.
+// childrenOf lists the children of a node, sorted, and makes the node due when the children change.
 func (w *wakeups) childrenOf(
 	ctx context.Context, r *requests, path string,
 ) (names []string, err error) {
@@ -38,8 +38,8 @@ func (w *wakeups) childrenOf(
 	return names, err
 }
 
-// listing is childrenOf for a directory that may be missing: then it has no children, and is due
-// when it is made.
+// listing is childrenOf for a directory that may be missing. A missing directory has no children,
+// and becomes due when it is created.
 func (w *wakeups) listing(ctx context.Context, r *requests, path string) ([]string, error) {
 	for {
 		names, err := w.childrenOf(ctx, r, path)
@@ -57,7 +57,7 @@ func (w *wakeups) listing(ctx context.Context, r *requests, path string) ([]stri
 	}
 }
 
-// ignore is err, unless it is the one that is expected.
+// ignore returns err, or nil if err is the expected error.
 func ignore(err, expected error) error {
 	if errors.Is(err, expected) {
 		return nil

@@ -5,25 +5,25 @@ import (
 	"sync"
 )
 
-// LockListener is notified by a WriteLock. Its methods are called one after the other, in one
-// goroutine, and each LockAcquired is followed by one LockReleased, even if the lock was lost
-// before LockAcquired has returned. They may call the methods of the lock, except Close, which
+// LockListener is notified by a WriteLock. Its methods are called one after the other, never at the
+// same time. Each LockAcquired is followed by one LockReleased, even if the lock was lost before
+// LockAcquired has returned. The methods may call the methods of the lock, except Close, which
 // waits for them.
 type LockListener interface {
 	LockAcquired()
 	LockReleased()
 }
 
-// RefusalListener is a LockListener that is also notified when a wait for the lock has ended
-// without it, as the server has refused a request or the Conn was closed for good: once for each
-// such end. Err returns the same error.
+// RefusalListener is a LockListener that is also notified when a wait for the lock fails: the
+// server has refused a request, or the Conn was closed for good. LockRefused is called once for
+// each failed wait. Err returns the same error.
 type RefusalListener interface {
 	LockListener
 	LockRefused(err error)
 }
 
-// WriteLock is the lock of the Apache recipes: Lock does not wait but queues, and notifies a
-// listener when the lock is owned. It has the methods of that class, and none of its bugs.
+// WriteLock is the lock of the Apache recipes. Lock queues without waiting for other owners, and a
+// listener is notified when the lock is owned. WriteLock has the methods of the Apache class.
 //
 // It guarantees: all that Lock does. One call of Lock leads to at most one ownership. LockAcquired
 // is called for each ownership and for nothing else; LockReleased is called when the ownership has
@@ -31,15 +31,16 @@ type RefusalListener interface {
 // RefusalListener is notified.
 //
 // When the connection is lost or the session ends, a waiter goes on and an owner is notified, as
-// with Lock. After a loss the lock is not wanted any more, until Lock is called again.
+// with Lock. After a loss the handle does not queue again until Lock is called again.
 //
 // It cannot guarantee that IsOwner is still right when it returns, as it sends no request. Use
 // Token, or Lost, which does not wait for the listener.
 //
 // These points had to change: a node belongs to one handle and not to the session, so two handles
-// on one session exclude each other; the order follows the sequence numbers alone (ZOOKEEPER-2931,
-// ZOOKEEPER-4372); a predecessor that vanishes is not waited for; a node that went with its session
-// is made anew; Unlock repeats the delete until it is confirmed; foreign children are ignored.
+// on one session exclude each other; only the sequence numbers decide the order (ZOOKEEPER-2931,
+// ZOOKEEPER-4372); a waiter does not wait for a predecessor that has vanished; if a node goes with
+// its session, a new one is created; Unlock repeats the delete until it is confirmed; foreign
+// children are ignored.
 //
 // Layout: <dir>/_c_<guid>-x-<sequence>, ephemeral, data = 0x12 0x34 unless set by Data; dir itself
 // is persistent.
@@ -75,13 +76,13 @@ func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) 
 // writeLockMarker stands before the sequence number, as in the Apache recipe.
 const writeLockMarker = "x-"
 
-// Lock queues for the lock, and reports whether it is owned already. If not, the listener is
-// notified when it is. It waits for the connection, but for no other owner. Called again it reports
-// the present state; if the lock was lost meanwhile it queues anew.
+// Lock queues for the lock, and reports whether the lock is owned already. If not, the listener is
+// notified as soon as the lock is owned. Lock waits for the connection, but for no other owner. A
+// second call reports the present state. If the lock was lost meanwhile, it queues anew.
 //
-// When ctx is done before the node is in the queue, its cause is returned, the lock is not wanted
-// any more, and the node is removed, in the background if need be. After Lock has returned ctx does
-// not matter. A later refusal of the server ends the wait: see Err.
+// If ctx is done before the node is in the queue, Lock returns the cause, and the node is removed,
+// in the background if need be. After Lock has returned ctx has no effect. A later refusal of the
+// server ends the wait: see Err.
 func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
 	if ctx.Err() != nil {
 		return false, l.handle.explain("lock", context.Cause(ctx))
@@ -99,8 +100,8 @@ func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
 	return w.outcome()
 }
 
-// giveUp ends w if its caller leaves before the node is in the queue. If another call has begun w,
-// it goes on.
+// giveUp ends w if the caller leaves before the node is in the queue. If another call has begun w,
+// w goes on.
 func (l *WriteLock) giveUp(ctx context.Context, w *lockCall, begun bool) (owned bool, err error) {
 	select {
 	case <-w.queued:
@@ -117,8 +118,8 @@ func (l *WriteLock) giveUp(ctx context.Context, w *lockCall, begun bool) (owned 
 	return false, l.handle.explain("lock", context.Cause(ctx))
 }
 
-// Unlock gives the lock up, whether it is owned or waited for; otherwise, also with ErrNotHeld, as
-// Unlock of the type Lock does. The listener is notified if it was notified of the ownership.
+// Unlock gives the lock back, or ends the wait for it. In all other respects, ErrNotHeld included,
+// it is Unlock of the type Lock. The listener is notified if it was notified of the ownership.
 func (l *WriteLock) Unlock(ctx context.Context) error {
 	l.mu.Lock()
 	w := l.lockCall
@@ -186,15 +187,16 @@ func (l *WriteLock) SetListener(listener LockListener) {
 	l.listener = listener
 }
 
-// Lost is as Lost of the type Lock. It does not wait for the listener.
+// Lost is Lost of the type Lock. It does not wait for the listener.
 func (l *WriteLock) Lost() <-chan struct{} { return l.handle.Lost() }
 
-// Token returns the fencing token, as Token of the type Lock, or 0 if the lock is not owned.
+// Token returns the fencing token of the lock, or 0 if the lock is not owned. See Token of the type
+// Lock.
 func (l *WriteLock) Token() int64 { return l.handle.Token() }
 
 // String returns the directory and whether the lock is held, for logs.
 func (l *WriteLock) String() string { return l.handle.String() }
 
-// Close gives the lock up and waits until nothing is left to clean up and the listener has
-// returned, or ctx is done, as Close of the type Lock does.
+// Close gives the lock back, or ends the wait for it. It waits until nothing is left to clean up
+// and the listener has returned, or until ctx is done, as Close of the type Lock does.
 func (l *WriteLock) Close(ctx context.Context) error { return l.handle.Close(ctx) }
