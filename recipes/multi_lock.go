@@ -155,7 +155,7 @@ func (m *MultiLock) acquire(ctx context.Context, lock func(*Lock) (bool, error))
 		}
 		cleanUp := m.giveBack(ctx)
 		if err != nil || !all {
-			return false, err // Close tells of clean-up that goes on
+			return false, err // Close reports errors of the remaining clean-up
 		}
 		if cleanUp != nil {
 			return false, cleanUp

@@ -43,7 +43,7 @@ func (k EventKind) String() string {
 // Event is one thing that happened in a recipe, for logs and metrics.
 type Event struct {
 	Kind EventKind
-	Path string        // that the recipe was made with
+	Path string        // of the recipe
 	Took time.Duration // see the kinds
 	Err  error         // see the kinds
 }

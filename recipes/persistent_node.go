@@ -146,7 +146,7 @@ func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 	}
 	p, err := n.state.await(ctx, func(p presence) (bool, error) {
 		if errors.Is(p.err, ErrConnClosed) {
-			return false, p.err // the loop has ended, whatever is wanted since
+			return false, p.err // the loop has ended
 		}
 		if p.change < change || errors.Is(p.err, ErrOccupied) || errors.Is(p.err, errRestart) {
 			return false, nil

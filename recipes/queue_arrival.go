@@ -51,7 +51,7 @@ func (a *arrival) refuseLast(r *requests) error {
 	if why == nil {
 		return nil
 	}
-	echo := false // it may have been deleted by an earlier try
+	echo := false // an earlier try may have deleted it
 	err := r.repeat(context.Background(), func() error {
 		err := r.conn.Delete(a.q.item(a.name), 0)
 		echo = echo || OutcomeOf(err) == Unknown

@@ -130,7 +130,7 @@ func (w *recorded) resolve(r *requests, why error) error {
 // resolve deletes the record of a change that was given up because of why. It returns nil if the
 // record was there: then the change was made.
 func resolve(r *requests, record string, why error) error {
-	echo := false // the record may have been deleted by an earlier try
+	echo := false // an earlier try may have deleted the record
 	err := r.repeat(context.Background(), func() error {
 		err := r.conn.Delete(record, -1)
 		echo = echo || OutcomeOf(err) == Unknown

@@ -49,7 +49,7 @@ type Semaphore struct {
 	queue  *turnstile // of the waiters
 
 	mu   sync.Mutex
-	held []*Lease // that were not released, oldest first
+	held []*Lease // not released yet, oldest first
 }
 
 // leaseMarker stands before the sequence number of a lease's node.

@@ -70,7 +70,7 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 			return err
 		})
 		if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) {
-			err = errRestart // look again: a rival has set it, or the own request
+			err = errRestart // read again: a rival or an earlier request has set it
 		}
 		data = []byte(want)
 	}

@@ -180,7 +180,7 @@ func (v *ServiceRegistry) readInstances(
 		case errors.Is(err, zk.ErrNoNode):
 			delete(v.services, service)
 			return nil
-		case refused(ctx, err): // those that are known may have changed all the same
+		case refused(ctx, err): // the known instances may have changed all the same
 			found, err = slices.Sorted(maps.Keys(listed)), v.loop.tolerate(ctx, dir, err)
 		}
 		if err != nil {

@@ -43,7 +43,7 @@ import (
 type SharedValue struct {
 	*lifecycle
 	change nodeWatch // of a node that exists
-	birth  nodeWatch // of one that is missing
+	birth  nodeWatch // of a missing node
 }
 
 // ValueState is a shared value at one moment. The zero ValueState stands for a value that was never

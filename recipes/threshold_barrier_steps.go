@@ -83,7 +83,7 @@ func (b *ThresholdBarrier) prepared(ctx context.Context, r *requests) (threshold
 // wait joins as a member until the barrier is open. It joins again after each end of the session.
 func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct{}]) error {
 	var seen threshold
-	counted := NotApplied // of a member that was lost after a look that found it not counted
+	counted := NotApplied // whether a lost member was counted after seen
 	_, err := withRestarts(ctx, func() (none struct{}, err error) {
 		now, err := b.prepared(ctx, r)
 		switch {

@@ -17,7 +17,7 @@ type ballot struct {
 	names []string          // the children, as last listed
 	votes map[string]string // of the sites, by their names, as far as they were read
 	here  map[string]bool   // the sites that have been seen present
-	watch *watch            // that the next change of the children fires
+	watch *watch            // fired by the next change of the children
 }
 
 // await reads the transaction at once, after each change of its children and at its deadline, until
@@ -157,7 +157,7 @@ func (c *TwoPhaseCommit) decide(
 	switch {
 	case err == nil:
 		return d, true, nil
-	case errors.Is(err, zk.ErrNodeExists): // the echo of an earlier request, or another's
+	case errors.Is(err, zk.ErrNodeExists): // by an earlier request, or by another client
 		d, err = c.decision(ctx, r)
 		return d, err == nil, err
 	}

@@ -17,8 +17,8 @@ import (
 type unreadable struct {
 	mu    sync.Mutex
 	by    map[string]error // the refusals, by path
-	tries int              // number of looks planned in a row
-	timer *time.Timer      // to the next look; nil: none is planned
+	tries int              // reads planned in a row
+	timer *time.Timer      // to the next read; nil: none is planned
 }
 
 // refused reports whether err is a refusal that concerns one node only. zk.ErrNoNode is no refusal:

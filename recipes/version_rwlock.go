@@ -117,7 +117,7 @@ func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error
 		case !barred:
 			err = e.commit(ctx, r, version)
 		case e.beside != nil:
-			return nil, ErrLost // otherwise no other could be in
+			return nil, ErrLost // with the write lock held no other client could be in
 		case !wait:
 			return nil, nil
 		default:
