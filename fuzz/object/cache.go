@@ -149,7 +149,7 @@ func (p *cachePlayer) begin() {
 	p.ready()
 }
 
-// reopen closes the cache half-way and opens another, in one run of three.
+// reopen closes the cache half-way and opens another, for one client in three.
 func (p *cachePlayer) reopen(halfway bool) {
 	if halfway && p.Choose("again", 3) == 0 {
 		p.close()
@@ -242,7 +242,7 @@ func (p *cachePlayer) see() linearizability.CacheLook {
 
 func (p *cachePlayer) down() bool { return p.Conn().State() != zk.StateHasSession }
 
-// hear takes the events that are there, and reports whether there were any.
+// hear takes all events that are ready, and reports whether there were any.
 func (p *cachePlayer) hear() bool {
 	e, ok := p.cache.(Eventer)
 	if !ok {

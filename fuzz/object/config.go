@@ -36,7 +36,7 @@ type ConfigClaims struct {
 	Records string
 	// Silent says that the configuration centre has no events.
 	Silent bool
-	// Recheck is the field of CacheClaims.
+	// Recheck means the same as in CacheClaims.
 	Recheck time.Duration
 }
 
@@ -116,8 +116,8 @@ func ofKey(h linearizability.History, key string) linearizability.History {
 	return h
 }
 
-// configKeys are all keys. A run has two of them: in one run of three the one is a prefix of the
-// other.
+// configKeys are the keys of all runs. A run has two of them: x and xx in one run of three, x and y
+// in the others.
 var configKeys = []string{"x", "y", "xx"}
 
 func (p *configPlayer) key(turn int) string {
@@ -131,8 +131,8 @@ func (p *configPlayer) key(turn int) string {
 type configPlayer struct {
 	*cachePlayer
 	config Configurer
-	// doubted are keys with a removal that may still happen: the judge could not tell it from a
-	// second removal.
+	// doubted are the keys with a removal that may still take effect. The judge could not tell it
+	// from a second removal.
 	doubted map[string]bool
 }
 

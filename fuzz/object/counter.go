@@ -37,8 +37,7 @@ type CounterClaims struct {
 	// Definite says that an error of Add that does not wrap recipes.ErrAmbiguous promises that
 	// nothing was added and nothing will be.
 	Definite bool
-	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that
-	// may stay.
+	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that may stay.
 	LeavesAtRest []string
 }
 
@@ -106,7 +105,7 @@ func fails(c scenario.Call, definite bool, err error) {
 	c.Unknown(linearizability.Result{}, err)
 }
 
-// get reads the value, in every other turn, if the counter has Get.
+// get reads the value, in half of the turns, if the counter has Get.
 func (p counterPlayer) get(turn int) {
 	g, ok := p.counter().(Getter)
 	if !ok || !sometimes(p.Player, "Get", scenario.At("get", turn), 2) {

@@ -16,7 +16,7 @@ type Registrar interface {
 	Leave(ctx context.Context) error
 }
 
-// Discovery is [Membership] for code that watches by itself and tells of changes, such as the
+// Discovery is [Membership] for code that watches by itself and reports changes, such as the
 // service discovery of a library. open starts the code, which calls show with all instances after
 // each change, in any order: "a", or "a=data" if the claims have an Instance. Views must converge:
 // they may be out of date for as long as faults and a new session take, and for Recheck.

@@ -100,21 +100,21 @@
 //
 // A client of a lock locks, holds the lock for 5 to 45 ms, in one of eight rounds for longer than a
 // session lives, and unlocks. One Lock in six has a context of 10 to 110 ms, and in one round of
-// six TryLock comes first, if there is one. In every other round the token is read once more before
-// Unlock: it must be the same. In one of three elections the last client only asks for the leader,
-// again and again.
+// six TryLock comes first, if there is one. In half of the rounds the token is read once more
+// before Unlock: it must be the same. In one of three elections the last client only asks for the
+// leader, again and again.
 //
 // One cache in three is opened on a tree that its client has made, and one in three is closed
-// half-way and opened again. The same holds for configuration centres, and one in three is opened
-// late, when others have written. One member in four opens its group late, and one in three opens
-// it again.
+// half-way and opened again. One configuration centre in three is opened late, when others have
+// written, and one in three is closed half-way and opened again. One member in four opens its group
+// late, and one in three opens it again.
 //
-// A client of a queue offers an element and then takes one, twice a round. With several clients the
-// first client only offers and the second client only takes. A failed offer is not repeated. Some
-// takes are polls, some follow a peek, and some have a context of a few milliseconds at first. In
-// queues of other kinds the elements have priorities, are due within three seconds, are discarded
-// by their ids, or are held like a lock until the client acknowledges them or, one time in five,
-// gives them back.
+// A client of a queue offers one element and takes one in each round. With several clients the
+// first client only offers and the second client only takes, two elements a round. A failed offer
+// is not repeated. Some takes are polls, some follow a peek, and some have a context of a few
+// milliseconds at first. In queues of other kinds the elements have priorities, are due within
+// three seconds, are discarded by their ids, or are held like a lock until the client acknowledges
+// them or, one time in five, gives them back.
 //
 // The comment of each function of the table describes the clients of its kind.
 //

@@ -110,8 +110,8 @@ func (p electionPlayer) epochAfter(err error) int64 {
 	return 0
 }
 
-// ask asks for the leader, if the elector has Leader. The client is not a candidate then: the order
-// of its requests and of those of a candidacy in the background would depend on the scheduler.
+// ask asks for the leader, if the elector has Leader. A candidate does not ask: its requests would
+// race with those that a candidacy sends in the background.
 func (p electionPlayer) ask() (asked bool) {
 	teller, ok := p.elector.(interface {
 		Leader(ctx context.Context) (name string, epoch int64, err error)
@@ -155,7 +155,7 @@ type latchElector struct {
 	conn  *zk.Conn
 	path  string
 	name  string
-	latch *recipes.LeaderLatch // nil: does not stand
+	latch *recipes.LeaderLatch // nil: not a candidate
 	term  *recipes.Term        // the latest
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// selectorElector is a LeaderSelector that is a candidate again after each term. A call of
-// TakeLeadership waits there until the script calls Lead.
+// selectorElector is a LeaderSelector that is a candidate again after each term. Each call of
+// TakeLeadership waits until the script calls Lead.
 type selectorElector struct {
 	*recipes.LeaderSelector
 	turns chan turn
@@ -53,7 +53,7 @@ func (e *selectorElector) Lead(ctx context.Context) error {
 
 func (e *selectorElector) Resign(ctx context.Context) error {
 	if isClosed(e.turn.ctx.Done()) {
-		return nil // another turn may have begun, which is not ours to end
+		return nil // an interrupt could end the next turn
 	}
 	e.Interrupt()
 	select {

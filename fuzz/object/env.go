@@ -23,9 +23,9 @@ type Env struct {
 	// An object with several sessions may have a method Session() int64, which is called after each
 	// call that has succeeded. It returns the session in which the call took effect.
 	Connect func() (*zk.Conn, <-chan zk.Event)
-	// Address is an address, host:port, for code that connects by itself. It needs a program built
-	// by zksim go, and then any other address is as good; see [sim.Overlaid]. In a real world it is
-	// a port of the proxy.
+	// Address is an address, host:port, for code that connects by itself. It works in a program
+	// built by zksim go, and any other address works there as well; see [sim.Overlaid]. In a real
+	// world it is a port of the proxy.
 	Address string
 	// RootCA is a certificate, as PEM, for code that connects to Address through TLS; see
 	// [sim.RootCA].
@@ -42,10 +42,10 @@ type Env struct {
 	shared func() // notes that the object is for several goroutines; nil: no need to
 }
 
-// InTurn is Conn for an object that several goroutines of the client share or, with a lock, for
-// several objects of the client that exclude each other: a hunt has them in some scenarios, if the
-// kind of object allows that. Each request waits for the turn of its goroutine, so that two runs of
-// a seed are equal.
+// InTurn is Conn for several goroutines of the client: they share one object or, with a lock, each
+// has an object of its own. A hunt has such goroutines in some scenarios, if the kind of object
+// allows them. Each request waits for the turn of its goroutine, so that two runs of a seed are
+// equal.
 func (e Env) InTurn() recipes.Conn {
 	if e.shared != nil {
 		e.shared()
@@ -87,8 +87,8 @@ func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
 	}
 }
 
-// leftBy are patterns of znodes that may stay: those allowed and, if a process has died, those that
-// it has left, and no process removes it.
+// leftBy returns the patterns of znodes that may stay: the allowed ones and, if a process has died
+// in the run, those of dead, too.
 func leftBy(e scenario.Evidence, allowed []string, dead ...string) []string {
 	if !slices.ContainsFunc(e.History.Notices, func(n linearizability.Notice) bool {
 		return n.Kind == linearizability.Died

@@ -6,7 +6,7 @@ import (
 )
 
 // inTurn is a connection on which the goroutines of a client send their requests one after the
-// other, each in its turn ([sim.AwaitTurn]). With a reply a goroutine waits now and then, as if the
+// other, each in its turn ([sim.AwaitTurn]). After some replies a goroutine waits, as if the
 // scheduler had suspended it. Without inTurn the outcome of equal requests of several goroutines
 // would depend on the Go scheduler, and two runs of a scenario could differ. With one goroutine it
 // changes nothing.

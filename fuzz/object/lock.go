@@ -20,7 +20,7 @@ import (
 // optional and tested, too: Lost() <-chan struct{} is the signal to a holder that it does not own
 // the lock any more; Token() int64 is the fencing token of the present hold, the czxid of the
 // holder's znode. A lock that has a token for one hold must have one for every hold. A lock with
-// sessions of its own may name that of the present hold; see [Env].
+// several sessions may return the session of the present hold; see Connect of [Env].
 type Locker interface {
 	Lock(ctx context.Context) error
 	Unlock(ctx context.Context) error
@@ -133,12 +133,12 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 }
 
 // turn takes the lock, holds it and releases it. After an error it tries again until it succeeds or
-// the World ends. Of the clients whose patience has ended some leave for good, so that no further
-// call can tidy up what the lock has left. It reports whether the client stays.
+// the World ends. When its context is done, one client in three leaves for good, so that no further
+// call can remove the leftovers of the lock. turn reports whether the client stays.
 func (p lockPlayer) turn(round int) (stays bool) {
 	leaves := false
 	own := lockOf(p.Player)
-	var lock Locker // the one that was tried last, which another may have replaced since
+	var lock Locker // of the last attempt; p.lock may return another by now
 	ended := p.Persist(func(attempt int) error {
 		lock = p.lock()
 		label := scenario.At("lock", round)
@@ -180,7 +180,7 @@ func (p lockPlayer) turn(round int) (stays bool) {
 	return true
 }
 
-// useToken reads the token late in a hold, in every other round, as for a write to a resource that
+// useToken reads the token late in a hold, in half of the rounds, as for a write to a resource that
 // checks tokens. The input is that of the grant.
 func useToken(p *scenario.Player, round int, input string, token func() int64) {
 	if p.Choose(scenario.At("use", round), 2) > 0 {

@@ -38,8 +38,8 @@ type DeliveryPoller interface {
 
 // LockQueueClaims are the promises of a queue with locks.
 type LockQueueClaims struct {
-	// QueueClaims are the claims of a queue, but MayLose and MayDuplicate: this queue delivers at
-	// least once.
+	// QueueClaims are the claims of a queue. MayLose and MayDuplicate have no effect: this queue
+	// delivers at least once.
 	QueueClaims
 	// Lock returns the path of the lock of the element stored at a path; nil means that path
 	// followed by -lock.
@@ -47,8 +47,8 @@ type LockQueueClaims struct {
 }
 
 // LockQueue makes a workload of a queue that delivers at least once. The clients offer and take as
-// those of [Queue] do. They hold an element for a while, now and then past the end of a session
-// that has lost its connection. Then they acknowledge it or, one in five, give it back.
+// those of [Queue] do. They hold an element for a while, now and then for longer than a session
+// without a connection lives. Then they acknowledge it or, one time in five, give it back.
 func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, queuePath)

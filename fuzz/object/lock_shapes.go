@@ -12,8 +12,8 @@ type BlockingLocker interface {
 	Unlock() error
 }
 
-// BlockingLock is [Lock] for a lock without contexts. A call does not begin after its context is
-// done, and cannot be cancelled afterwards.
+// BlockingLock is [Lock] for a lock without contexts. A call does not begin if its context is done,
+// and cannot be cancelled after it has begun.
 func BlockingLock(open func(Env) BlockingLocker, given ...LockClaims) scenario.Workload {
 	w := Lock(func(env Env) Locker { return blocking{open(env)} }, given...)
 	w.Deaf = true
@@ -31,16 +31,17 @@ func (l blocking) Lock(ctx context.Context) error {
 
 func (l blocking) Unlock(context.Context) error { return l.BlockingLocker.Unlock() }
 
-// StoppableLocker is a lock of the shape that libraries of HashiCorp and libkv have. Lock waits
-// until it is stopped; then it returns neither a channel nor an error. The channel is closed when
-// the lock is lost.
+// StoppableLocker is a lock of the shape that libraries of HashiCorp and libkv have. A Lock that is
+// stopped returns neither a channel nor an error. The channel of a hold is closed when the lock is
+// lost.
 type StoppableLocker interface {
 	Lock(stop <-chan struct{}) (lost <-chan struct{}, err error)
 	Unlock() error
 }
 
 // StoppableLock is [Lock] for locks that are used once: the function that open returns makes one
-// for each turn. After an error of Lock the same one is tried again, and Unlock is called once.
+// for each turn. After an error of Lock the client calls Lock of the same lock again. It calls
+// Unlock once.
 func StoppableLock(open func(Env) func() StoppableLocker, given ...LockClaims) scenario.Workload {
 	return Lock(func(env Env) Locker { return &stoppable{next: open(env)} }, given...)
 }

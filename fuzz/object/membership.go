@@ -14,8 +14,8 @@ import (
 )
 
 // Roster is the side of one client in a group or a service registry under test: its instance, and a
-// view of all instances. The methods of [Updater], [Picker] and [RosterCloser] are
-// optional and tested, too.
+// view of all instances. The methods of [Updater], [Picker] and [RosterCloser] are optional and
+// tested, too.
 type Roster interface {
 	// Join registers the client's instance with data, and waits until it is there. After an error
 	// it is called again with the same data until it returns nil.
@@ -64,8 +64,8 @@ type MembershipClaims struct {
 	// time. Then data is judged in a group, too, and there is another instance, "secret", that no
 	// client may read.
 	Rivals bool
-	// Recheck is how often a view reads again without an event. A view may be out of date for so
-	// much longer (see cacheRecheck).
+	// Recheck is the time after which a view reads again without an event. A view may be out of
+	// date for that much longer (see cacheRecheck).
 	Recheck time.Duration
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay.
 	LeavesAtRest []string
@@ -74,9 +74,9 @@ type MembershipClaims struct {
 // Membership makes a workload of a group or a registry. Each client calls open once, with the name
 // of its instance in Env: its own name in a group, "web/name" or "mail/name" in a registry. It
 // joins and leaves round after round, looks at the view, and now and then deletes the instance of
-// another client. Then one client in three closes its object and opens another. In the end all
-// members are there for a minute, and then none for longer than the server keeps empty containers.
-// Rivals wait for their instance for a limited time, and go on wanting it.
+// another client. Then one client in three closes its object and opens another. At the end all
+// members are present for a minute, and then absent for longer than the server keeps empty
+// containers. A Join of a rival ends after some seconds, and the rival stays a candidate.
 func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, membersPath)
@@ -120,7 +120,7 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 const (
 	// membersPath is the directory that the workloads of groups and registries use.
 	membersPath = "/members"
-	// atRest is how long all members stay in the end. Views must show them then.
+	// atRest is how long all members stay at the end. Views must show them during that time.
 	atRest = time.Minute
 	// untilReaped is longer than a server keeps an empty container.
 	untilReaped = 70 * time.Second
@@ -152,7 +152,7 @@ var services = []string{"web", "mail"}
 
 func (p *memberPlayer) service(n int) string { return services[n%len(services)] }
 
-// turn joins, stays for a while, and in every other round leaves.
+// turn joins, stays for a while, and leaves in half of the rounds.
 func (p *memberPlayer) turn(round int) {
 	p.join(round)
 	p.look()
@@ -170,7 +170,7 @@ func (p *memberPlayer) turn(round int) {
 	}
 }
 
-// reopen leaves, closes the object and opens another, in one run of three, if it has Close.
+// reopen leaves, closes the object and opens another, for one client in three, if it has Close.
 func (p *memberPlayer) reopen(rounds int) {
 	closer, ok := p.own.(RosterCloser)
 	if !ok || !sometimes(p.Player, "Close", "again", 3) {
@@ -192,7 +192,7 @@ func (p *memberPlayer) finish(rounds int) {
 		p.meddle(rounds)
 	}
 	p.Pause(atRest)
-	if p.claims.Rivals { // one after the other, so that others have to take over
+	if p.claims.Rivals { // they leave one after the other, so that the others take over
 		p.Pause(time.Duration(p.Index()) * atRest)
 	}
 	p.look()
@@ -254,8 +254,8 @@ func (p *memberPlayer) hasty(
 	return ctx, func() { impatient(); cancel() }
 }
 
-// insist tries until it succeeds. A rival cannot succeed while another has the instance: one
-// attempt is enough, after one that has not begun a second.
+// insist tries until it succeeds. A rival tries once, since it cannot succeed while another client
+// has the instance. It tries again only if the first attempt has not begun.
 func (p *memberPlayer) insist(try func(attempt int) error) bool {
 	if !p.claims.Rivals {
 		return p.Persist(try)

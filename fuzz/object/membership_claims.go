@@ -19,10 +19,9 @@ func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
 	}
 }
 
-// mayStay lists the patterns of znodes that may be left at rest. Among them are the services in
-// which the server has not looked for empty containers since they lost their last instance. The
-// leader looks once a minute, counted from its last start, so that the next look may come after
-// the end.
+// mayStay lists the patterns of znodes that may be left at rest. Among them are the services that
+// may be empty, but not yet removed. The leader looks for empty containers once a minute, counted
+// from its last start, so that its next look may come after the end.
 func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
 	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
 	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
@@ -38,7 +37,7 @@ func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
 	return list
 }
 
-// emptied reports whether a directory has lost a child after a time. A late-reap fault may keep an
+// emptied reports whether a directory lost a child later than after. A late-reap fault may keep an
 // instance there for long after its client has left.
 func emptied(h linearizability.History, dir string, after time.Duration) bool {
 	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {

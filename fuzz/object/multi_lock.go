@@ -57,5 +57,5 @@ type multiLock struct {
 
 func (l multiLock) Token() int64 { return l.MultiLock.Token(l.last) }
 
-// multiLockPath is the parent of the paths of the workloads of such locks.
+// multiLockPath is the parent of the paths that the workloads of multi-locks use.
 const multiLockPath = "/multilock"

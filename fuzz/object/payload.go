@@ -10,9 +10,9 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Scripts, traces and judges have the names of payloads: "a1" is the payload a1, and "a1~4096" is a
-// payload of 4096 bytes that ends in a1, all others of which are equal. Payloads of a run differ in
-// their last bytes only then.
+// Scripts, traces and judges know payloads by their names. "a1" is the payload a1. "a1~4096" is the
+// payload of 4096 bytes that ends in a1 and is filled up with the filler. Long payloads of a run
+// differ in their last bytes only.
 
 const (
 	filler = "~"
@@ -38,8 +38,8 @@ func payloadOf(name string) []byte {
 	return []byte(strings.Repeat(filler, length-len(end)) + end)
 }
 
-// payloadName is the name of a payload. Payloads that differ have different names, also those that
-// an object has cut off or mixed up.
+// payloadName is the name of a payload. Different payloads have different names, even if an object
+// has cut off or mixed up their bytes.
 func payloadName(payload string) string {
 	if len(payload) < shortest || !strings.HasPrefix(payload, filler) {
 		return payload
@@ -47,8 +47,8 @@ func payloadName(payload string) string {
 	return fmt.Sprint(strings.TrimLeft(payload, filler), filler, len(payload))
 }
 
-// nameIn returns a function that reads the name of a payload in the data of a znode; read finds the
-// payload in the data, and is nil if that is all of it.
+// nameIn returns a function that reads the name of a payload in the data of a znode. read finds the
+// payload in the data; nil means that all data is the payload.
 func nameIn(read func(string) (string, bool)) func(string) (string, bool) {
 	return func(data string) (string, bool) {
 		found := true

@@ -18,7 +18,8 @@ type persistentNode struct {
 	node *recipes.PersistentNode // nil: not wanted
 }
 
-// rivalNodes is the persistent node as several processes use it when one of them is to have a name.
+// rivalNodes is the recommended persistent node, wanted by several clients. One of them has it at a
+// time.
 func rivalNodes() scenario.Workload {
 	return Membership(func(env Env) Roster {
 		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))

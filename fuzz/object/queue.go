@@ -27,14 +27,14 @@ type Queuer interface {
 	Take(ctx context.Context) ([]byte, error)
 }
 
-// Poller is a Queuer that can take the first element without waiting; ok is
-// false if the queue is empty.
+// Poller is a Queuer that can take the first element without waiting; ok is false if the queue is
+// empty.
 type Poller interface {
 	Poll(ctx context.Context) (data []byte, ok bool, err error)
 }
 
-// Peeker is a Queuer that can show the first element without taking it; ok is
-// false if the queue is empty.
+// Peeker is a Queuer that can show the first element without taking it; ok is false if the queue is
+// empty.
 type Peeker interface {
 	Peek(ctx context.Context) (data []byte, ok bool, err error)
 }
@@ -65,9 +65,9 @@ type QueueClaims struct {
 }
 
 // Queue makes a workload of a queue. Each client calls open once. In each round it offers an
-// element and takes one, now and then after a peek, by a poll, or with a short context at first. Of
-// several clients the first only offers, two elements a round, and the second only takes, two a
-// round: so takers wait at an empty queue. In some runs many elements are equal, or empty.
+// element and takes one, now and then after a peek, by a poll, or with a short context at first.
+// With several clients the first only offers and the second only takes, two elements a round, so
+// that takers wait at an empty queue. In some runs many elements are equal, or empty.
 func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
 	claims := queueClaims(given)
 	return claims.workload("queue", ofKindQueue,
@@ -165,8 +165,8 @@ func elementOf(input string) string {
 	return input
 }
 
-// taker is a queue of any kind, as far as the client takes from it. The methods of Poller and
-// Peeker are used, too.
+// taker is a queue of any kind, for a client that takes elements. The client also calls the methods
+// of Poller and Peeker, if the queue has them.
 type taker interface {
 	Take(ctx context.Context) ([]byte, error)
 }
@@ -178,7 +178,7 @@ type offer func(ctx context.Context) error
 type queuePlayer struct {
 	*scenario.Player
 	distinct bool         // no two elements are equal
-	queue    func() taker // to be asked before each call
+	queue    func() taker // the present one; it may change between calls
 	// put returns the recorded input of an offer of the element, and the call that offers it.
 	put func(round int, element string) (input string, do offer)
 	// offered, unless it is nil, is called after an offer.
@@ -226,8 +226,8 @@ func (p queuePlayer) offer(round int) {
 // see it.
 const takePatience = time.Minute
 
-// patience is how long an element may be there for a take that waits: the length of the faults, and
-// of a session that they end. 0 means that the plan is too long and nothing is judged.
+// patience is how long an element may stay in the queue while a take waits: the length of the
+// faults, and of a session that they end. 0 means that the plan is too long and nothing is judged.
 func patience(plan []fault.Fault) time.Duration {
 	d := 2 * scenario.SessionTimeout
 	for _, f := range plan {
@@ -247,7 +247,7 @@ func (p queuePlayer) get(round int) {
 	}
 }
 
-// sometimes draws whether an optional method is called now: one time in so many.
+// sometimes draws whether an optional method is called now: one time in oneIn.
 func sometimes(p *scenario.Player, method, label string, oneIn int) bool {
 	calls := p.Choose(label, oneIn) == 0
 	p.Optional(method, calls)
@@ -296,8 +296,8 @@ func shown(data []byte, ok bool) linearizability.Result {
 	return linearizability.Result{Output: elementName(string(data))}
 }
 
-// perhaps is the result of a call that returned an element with an error. No bytes are an empty
-// element, if there are such.
+// perhaps is the result of a call that returned an element with an error. No bytes mean an empty
+// element, if the run has empty elements.
 func (p queuePlayer) perhaps(data []byte) linearizability.Result {
 	name := payloadName(string(data))
 	if p.offersEmpty() {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// noPayload is the name of the payload without bytes. The name "" is that of no element.
+	// noPayload is the name of the payload without bytes. The name "" means no element.
 	noPayload = filler + "0"
 	// samePayload is the name of the payload that several offers have.
 	samePayload = "same"
@@ -27,8 +27,9 @@ var sameDue = time.Date(2000, 1, 1, 0, 0, 2, 0, time.UTC)
 // offersEmpty reports whether some elements of the run are empty.
 func (p queuePlayer) offersEmpty() bool { return !p.distinct && p.OfRun("equal payloads", 6) == 1 }
 
-// element draws the payload of an offer. In one run of six two offers of three have the same
-// payload, and in one of six each second offer has an empty one. In all others no two are equal.
+// element draws the payload of an offer. In one run of six, two offers in three have the same
+// payload. In another run of six, half of the offers have an empty payload. In all other runs no
+// two payloads are equal.
 func (p queuePlayer) element(round int) string {
 	equal := !p.distinct && p.OfRun("equal payloads", 6) == 0
 	switch {
@@ -58,9 +59,10 @@ func elementIn(read func(string) (string, bool)) func(string) (string, bool) {
 	}
 }
 
-// explained is the history, and what may stay at rest. If not every empty znode in the directory of
-// the elements is explained by an offer, some are bookkeeping, or were put back, and nothing tells
-// which. Then the calls about empty elements are left out, and their znodes may stay.
+// explained returns the history for the judge, and the patterns of znodes that may stay at rest. If
+// an empty znode among the elements has no offer of its own, some empty znodes are bookkeeping or
+// elements put back. The judge cannot tell which. Then the history omits the calls with empty
+// elements, and the empty znodes may stay.
 func (c QueueClaims) explained(h linearizability.History) (linearizability.History, []string) {
 	if c.explainsEmpty(h) {
 		return h, c.LeavesAtRest
@@ -90,7 +92,7 @@ func (c QueueClaims) isEmptyElement(ev linearizability.ServerEvent) bool {
 	return ok && element == noPayload
 }
 
-// explainsEmpty reports whether each empty znode was made by another offer of an empty element.
+// explainsEmpty reports whether each empty znode has an offer of its own that made it.
 func (c QueueClaims) explainsEmpty(h linearizability.History) bool {
 	used := map[int]bool{}
 	for _, ev := range h.Server {

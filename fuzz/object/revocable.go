@@ -12,8 +12,8 @@ import (
 )
 
 // RevocableLocker is a lock under test with a request to its owner to release it. Revoke asks the
-// present owner, by a change of the data of its znode. Revoked is closed when the owner of the
-// present hold was asked.
+// present owner, by a change of the data of its znode. The channel of Revoked is closed when the
+// owner of the present hold was asked.
 type RevocableLocker interface {
 	Locker
 	Revoke(ctx context.Context) (bool, error)
@@ -21,8 +21,8 @@ type RevocableLocker interface {
 }
 
 // Revocable makes a workload of a revocable lock. Each client calls open once. In each round it
-// waits a while for the lock, asks the owner, and then holds the lock until it is asked itself or,
-// in every other round, for a short time.
+// waits a while for the lock and asks the owner. It holds the lock for a short time or, in half of
+// the rounds, until it is asked itself.
 func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, revocablePath)
@@ -96,7 +96,8 @@ func (p revocablePlayer) ask() error {
 	})
 }
 
-// await holds the lock until another client asks for it.
+// await holds the lock until another client asks for it, the lock is lost, or the patience has
+// ended.
 func (p revocablePlayer) await() {
 	c := p.Begin(ops.Hold, "")
 	lost := p.signal()
@@ -114,7 +115,7 @@ func (p revocablePlayer) await() {
 		end = ops.Over
 	}
 	select {
-	case <-lost: // a loss comes before a request
+	case <-lost: // a loss counts more than a request
 		end = ops.Lost
 	default:
 	}

@@ -50,7 +50,7 @@ type side struct {
 	*scenario.Player
 	mode         string // input of the operations
 	lock, unlock func(ctx context.Context) error
-	try          func(ctx context.Context) (bool, error) // nil: it cannot
+	try          func(ctx context.Context) (bool, error) // nil: none
 	lost         func() <-chan struct{}                  // nil: no signal
 	token        func() int64                            // nil: none
 }
@@ -129,7 +129,7 @@ func (s side) release(label string) {
 	})
 }
 
-// heed records a loss of the hold before stop as a loss. The release comes after stop.
+// heed records a loss of the hold until stop is called. Call stop before the release.
 func (s side) heed() (stop func()) {
 	return s.Heed(0, s.signal())
 }

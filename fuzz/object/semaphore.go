@@ -19,9 +19,9 @@ type Acquirer interface {
 	Acquire(ctx context.Context) (Lease, error)
 }
 
-// Lease is a lease of an Acquirer. Token is the czxid of its znode, or 0: then the znode is known
-// only while the client has no other. Lost() <-chan struct{} is optional and tested, too: it is the
-// signal to a holder that it does not have the lease any more.
+// Lease is a lease of an Acquirer. Token is the czxid of its znode, or 0. With 0 the judge knows
+// the znode only while the client has no other. Lost() <-chan struct{} is optional and tested, too:
+// it is the signal to a holder that it does not have the lease any more.
 type Lease interface {
 	Token() int64
 	Release(ctx context.Context) error
@@ -103,7 +103,7 @@ func (p semaphorePlayer) turn(round int) {
 	p.release(scenario.At("release", round), one, first)
 }
 
-// own tells the leases of one goroutine from those of others.
+// own is the name of a lease: the same name of another goroutine differs.
 func (p semaphorePlayer) own(which string) string {
 	if n := p.Goroutine(); n > 0 {
 		return fmt.Sprintf("%s.%d", which, n+1)
@@ -205,7 +205,7 @@ func (p semaphorePlayer) release(label string, lease Lease, which string) {
 	})
 }
 
-// heed records a loss of the lease before stop as a loss.
+// heed records a loss of the lease until stop is called.
 func (p semaphorePlayer) heed(lease Lease) (stop func()) {
 	return p.Heed(lease.Token(), lostOf(lease))
 }
@@ -261,5 +261,5 @@ func (s semaphoreAdapter) TryAcquire(ctx context.Context) (Lease, bool, error) {
 
 const (
 	semaphorePath = "/semaphore" // the directory of the workloads of semaphores
-	leases        = 2            // that they have
+	leases        = 2            // the number of leases in these workloads
 )

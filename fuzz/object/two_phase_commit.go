@@ -86,7 +86,7 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 	}
 }
 
-// judged are the claims of a run. A transaction whose coordinator has died is left.
+// judged are the claims of a run. A transaction may stay if its coordinator has died.
 func (c TwoPhaseClaims) judged(e scenario.Evidence) linearizability.Claims {
 	return linearizability.TwoPhase{Path: c.Path, Read: c.Read,
 		AllowedAtRest: leftBy(e, c.LeavesAtRest, c.Path+"/*", c.Path+"/*/*")}
@@ -111,7 +111,7 @@ type twoPhasePlayer struct {
 type deal struct {
 	TwoPhaser
 	name, path string
-	over       bool // there is none, or not any more
+	over       bool // the transaction does not exist, or not any more
 	decided    bool
 }
 
@@ -126,8 +126,8 @@ func (p *twoPhasePlayer) env(path string) Env {
 	return Env{Context: p.Life(), Conn: p.Conn(), Name: p.Owner(), Path: path}
 }
 
-// turn is one transaction. It reports whether the client has died in it: then it does nothing more
-// in this transaction.
+// turn plays one transaction. It reports whether the client has died: a dead client does nothing
+// more in this transaction.
 func (p *twoPhasePlayer) turn(round int) (died bool) {
 	d := p.deal(round)
 	if p.Index() == round%len(p.sites) {
@@ -197,8 +197,8 @@ func (p *twoPhasePlayer) persist(
 	})
 }
 
-// begin begins a transaction with a deadline in 0.5 to 3.5 s. After an error that is not clear it
-// does not try again: the others may have ended the transaction.
+// begin begins a transaction with a deadline in 0.5 to 3.5 s. After an ambiguous error it does not
+// try again: the other sites may have ended the transaction.
 func (p *twoPhasePlayer) begin(d *deal, round int) {
 	drawn := p.Choose(scenario.At("deadline", round), 3000)
 	patience := 500*time.Millisecond + time.Duration(drawn)*time.Millisecond

@@ -39,8 +39,7 @@ type ValueClaims struct {
 	// Definite says that an error of a write that does not wrap recipes.ErrAmbiguous promises that
 	// nothing was written and nothing will be.
 	Definite bool
-	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that
-	// may stay.
+	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that may stay.
 	LeavesAtRest []string
 }
 
@@ -129,9 +128,9 @@ func (p *valuePlayer) write(turn int) {
 	}
 }
 
-// newPayload is the name of a value that no other call of the client writes. In half of the runs
-// one of them is empty. In one run of four the clients write the same values, so that a value comes
-// back in another version.
+// newPayload is the name of a value that no other call of the client writes. In some runs the first
+// value of one client is empty. In one run of four the clients write the same values, so that a
+// value comes back in another version.
 func newPayload(p *scenario.Player, turn int) string {
 	if p.Goroutine() == 0 && turn == 0 && p.Index() == p.OfRun("empty", 6) {
 		return ""
