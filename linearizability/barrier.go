@@ -12,11 +12,11 @@ import (
 // [ops.IsSet].
 //
 // Linearizability is judged by [github.com/zksim/zksim/model.Barrier]: a wait returns only if the
-// barrier was down at some moment of the call. Set and remove change the barrier, or find it up, or
-// down, already. Liveness: at rest a call waits only if the barrier is up. Delivery is judged with
-// the server's log: a remove takes down at most one barrier, and no change happens without a call
-// or in a call that reported failure. A set may set the barrier again if another client removed it
-// meanwhile. Watches on Path are not judged if the barrier is up at rest.
+// barrier was down at some moment of the call. A set or remove changes the barrier, or finds it
+// already as wanted. Liveness: at rest a call waits only if the barrier is up. Delivery is judged
+// with the server's log: a remove takes down at most one barrier, and no change happens without a
+// call or in a call that reported failure. A set may set the barrier again if another client
+// removed it meanwhile. Watches on Path are not judged if the barrier is up at rest.
 type Barrier struct {
 	// Path is the znode of the barrier, which is up while the znode exists. At first it does not
 	// exist.
@@ -41,7 +41,7 @@ func (claims Barrier) judge(h History, left *Leftovers) Report {
 	if left != nil {
 		_, upAtRest = left.node(claims.Path)
 	}
-	if upAtRest { // a wait has left its watch on this barrier, if not on the one before
+	if upAtRest { // watches of ended waits may be left, on this barrier or an earlier one
 		left = left.withoutWatches(claims.Path)
 	}
 	r := Judge(h, left, Object[model.Barrier, model.BarrierOp]{
@@ -150,7 +150,7 @@ func (t *barrierTable) seen(op *Op, up bool) []Effect[model.BarrierOp] {
 	}}
 }
 
-// byServer is the effect of a change without an operation: nobody asked for it, or it is a
+// byServer is the effect of a change without an operation: a change without a call, or a
 // repetition.
 func (t *barrierTable) byServer(i int) Effect[model.BarrierOp] {
 	e := t.changes[i]

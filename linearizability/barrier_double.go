@@ -45,7 +45,7 @@ func (claims DoubleBarrier) judge(h History, left *Leftovers) Report {
 type doubleBarrierTable struct {
 	attendance
 	claims DoubleBarrier
-	size   int // 1 if no enter says it
+	size   int // from the enters; 1 if there are none
 }
 
 func newDoubleBarrierTable(h History, claims DoubleBarrier) *doubleBarrierTable {

@@ -14,8 +14,8 @@ import (
 //
 // Safety: a wait returns only if the barrier was open at some moment of the call. The barrier opens
 // when the set number of members is present at one moment, and closes when it is set. Delivery: a
-// set is applied once. Liveness: a client that waits at an open barrier passes, and so does a full
-// number of members. Watches on Path are not judged.
+// set is applied once. Liveness: a client that waits at an open barrier passes, and so do waiters
+// of the required number. Watches on Path are not judged.
 type ThresholdBarrier struct {
 	// Path is the znode of the barrier; the znodes of the members are below it. If its data is the
 	// number of members, the judge knows when a set took effect.

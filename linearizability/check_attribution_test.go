@@ -8,8 +8,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// TestCallsThatEndFirstAreServedFirst: of two removals at once the later call can have the earlier
-// change only.
+// TestCallsThatEndFirstAreServedFirst: of two concurrent removals, the later call can have made the
+// earlier change only.
 func TestCallsThatEndFirstAreServedFirst(t *testing.T) {
 	f := &fixture{}
 	f.raises("b")

@@ -88,7 +88,8 @@ func TestJudgeInABubble(t *testing.T) {
 	})
 }
 
-// TestDisagreementNamesItself: a likely order that is none must not hide.
+// TestDisagreementNamesItself: decide panics if porcupine refuses a history that the likely order
+// explains.
 func TestDisagreementNamesItself(t *testing.T) {
 	defer func() {
 		if text, _ := recover().(string); !strings.Contains(text, "porcupine finds") {

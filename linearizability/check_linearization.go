@@ -8,8 +8,8 @@ import (
 
 // Linearization is an order of the operations of a history, found by porcupine. If the history is
 // linearizable, it explains all of them: each took effect between its call and its return, and had
-// the result that the model gives. Otherwise it is the longest order that explains some, and Left
-// are the others.
+// the result that the model gives. Otherwise it is the longest order that explains some of them,
+// and Left has the others.
 type Linearization struct {
 	Taken, Left []Ordered
 }

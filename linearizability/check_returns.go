@@ -33,8 +33,8 @@ func judgeReturns(h History, left *Leftovers, mayWait func(Op) bool) []Verdict {
 	return []Verdict{fine(Liveness, "every call returned that had to")}
 }
 
-// tellsLess reports whether a pending call tells less than a client that gets no further: the call
-// waits for no znode, and may be one of the attempts of that client.
+// tellsLess reports whether a verdict on a wedged client tells more than one on the pending call:
+// the call waits for no znode, and may be an attempt of that client.
 func tellsLess(op Op, left *Leftovers) bool {
 	w, _ := left.wait(op.Client)
 	return w.Path == "" && len(left.Wedged) > 0

@@ -51,9 +51,9 @@
 //	                 applied, applied twice, or applied and reported as failed
 //	liveness         at the end no call is blocked without a reason; no take gave up or
 //	                 waited while there was an element ([Queue.Patience]); an unlock that
-//	                 reports success gives the lock up; no livelock of a free lock; if one has
-//	                 entered a double barrier, all that were there enter; if claimed, all who
-//	                 wait at the removal of a barrier pass
+//	                 reports success gives the lock up; no livelock of a free lock; if one member
+//	                 has entered a double barrier, all members present at that time enter; if
+//	                 claimed, all waiters at the removal of a barrier pass
 //	orphans          at the end no znode, session, watch or goroutine is left without need
 //	herd             watch notifications per release stay below the claimed limit
 //
@@ -82,8 +82,8 @@
 //
 // The search is exponential in the worst case. It ends after 20,000 steps of the model, some ten
 // milliseconds, so the verdict is a function of the history and not of the machine. Then the likely
-// order decides, which is that of the server's log. If it does not explain the history, the verdict
-// is Unknown. Measured in hunts, in steps of the model for one history (half of the histories need
+// order decides: the order of the server's log. If it does not explain the history, the verdict is
+// Unknown. Measured in hunts, in steps of the model for one history (half of the histories need
 // less than the first number, all but one in a hundred less than the second):
 //
 //	clients and rounds      3, 2        4, 4          8, 8             26, 2
@@ -94,12 +94,12 @@
 //	priority queue        18, 27     64, 103    652, 1,161      1,860, 5,139
 //	delay queue           21, 33      68, 93      625, 815   1,331, too many
 //
-// So the likely order decides for read-write locks of many clients, and rarely for others: the
-// places that readers share can be taken in too many orders.
+// So the likely order decides for read-write locks of many clients, and rarely for others: readers
+// that share the lock can have taken it in too many orders.
 //
-// Other checks explain a refusal, and compare: the bad patterns of queues ([Queue]), and the likely
-// order. If porcupine finds no order and the likely order is one, or finds an order although a
-// pattern forbids it, Judge panics, since zksim is wrong then.
+// Two other checks explain a refusal and confirm an answer: the bad patterns of queues ([Queue]),
+// and the likely order. If porcupine finds no order and the likely order is one, or finds an order
+// although a pattern forbids it, Judge panics, since zksim is wrong then.
 //
 // # How it is built
 //

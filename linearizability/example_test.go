@@ -87,8 +87,7 @@ func ExampleObject() {
 	// linearizability violated  no order of the operations explains what the clients saw of the flag: it goes wrong with b: lower() (steps 5 to 6)
 }
 
-// Two clients add 1, one of them twice, because the reply to its first try was
-// lost.
+// Two clients add 1, one of them twice, because the reply to its first try was lost.
 func ExampleCounter() {
 	h := lin.History{
 		Ops: []lin.Op{

@@ -96,7 +96,7 @@ func (f *fixture) next() (int64, time.Duration) {
 	return f.step, time.Duration(f.step) * time.Millisecond
 }
 
-// call begins an operation; its index is for ret.
+// call begins an operation and returns its index, for ret.
 func (f *fixture) call(client, kind, input string) int {
 	step, now := f.next()
 	f.h.Ops = append(f.h.Ops, Op{Client: client, Kind: kind, Input: input, Call: step,

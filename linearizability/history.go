@@ -109,8 +109,8 @@ func (k ServerEventKind) String() string {
 }
 
 // ServerEvent is one change that the server applied. The end of a session is one SessionEnded and a
-// NodeDeleted for each of its ephemerals. The deletes may have later steps (a follower that has not
-// applied them yet).
+// NodeDeleted for each of its ephemerals. The deletes may have later steps, if a follower applies
+// them later.
 type ServerEvent struct {
 	Step  int64
 	Time  time.Duration
@@ -143,16 +143,16 @@ type NoticeKind int
 // anything. Disconnected ends it only with [Lock.DisconnectEndsBelief]: a session outlives most
 // disconnects.
 //
-// From Disconnected or SessionExpired until Connected a client is cut off: the time that a patience
-// (as [Queue.Patience]) allows it begins after that. If a history has no Connected for a client,
-// its losses are taken to be over at once.
+// A client is cut off from Disconnected or SessionExpired until Connected. The time of a patience,
+// such as [Queue.Patience], begins after that. If a history has no Connected for a client, its
+// losses count as over at once.
 const (
 	Disconnected NoticeKind = iota + 1
 	SessionExpired
 	LockLost  // the recipe's own signal
 	Connected // with a session, the old one or a new one
-	// From Paused to Resumed a call does not go on although the client has its reply. Neither is a
-	// loss, and the client is cut off all the same.
+	// From Paused to Resumed a call does not go on although the client has its reply. A pause is no
+	// loss, but the client counts as cut off.
 	Paused
 	Resumed
 	// Died: the process of the client has ended, so that it holds and wants nothing any more. It
@@ -181,7 +181,7 @@ func (k NoticeKind) String() string {
 	return fmt.Sprintf("NoticeKind(%d)", int(k))
 }
 
-// Notice tells that a client learned of a loss, a possible loss, or a new connection.
+// Notice records that a client learned of a loss, a possible loss, or a new connection.
 type Notice struct {
 	Client string
 	Step   int64

@@ -72,7 +72,8 @@ func (left *Leftovers) hasChild(dir string) bool {
 }
 
 // withoutWatches leaves out the watches on a path. A client cannot remove a watch that it no longer
-// needs, nor a watch that lost its event with the connection. It uses them again later.
+// needs, nor a watch that lost its event with the connection. Its later calls use such watches
+// again.
 func (left *Leftovers) withoutWatches(path string) *Leftovers {
 	if left == nil {
 		return nil

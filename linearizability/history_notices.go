@@ -26,8 +26,8 @@ func (h History) diedIn(op Op) bool {
 	return ok && op.Outcome == OpUnknown && died.Step <= op.Return
 }
 
-// cutOff reports whether, at a time, a client was disconnected as far as it knew, or dead, or one
-// of its calls was paused. In a history without a Connected for the client no loss counts.
+// cutOff reports whether a client was, at a time, disconnected to its knowledge, paused in a call,
+// or dead. In a history without a Connected for the client no loss counts.
 func (h History) cutOff(client string, at time.Duration) bool {
 	known, cut := false, false
 	for _, n := range h.Notices {

@@ -20,8 +20,9 @@ import "time"
 // and no zombie window opens.
 //
 // Linearizability is judged by [github.com/zksim/zksim/model.Lock], in which the end of a session
-// is an operation of the server. A call of lock with an unknown outcome that no client believes in
-// is left out: liveness and orphans judge its znode.
+// is an operation of the server. With the server's log, a call of lock with an unknown outcome is
+// left out: liveness and orphans judge its znode. Without the log, such a call may have been
+// granted.
 type Lock struct {
 	// Path is the directory of the lock's znodes, or the ephemeral that is the lock; other znodes
 	// are ignored. Empty means every znode.

@@ -22,8 +22,8 @@ func fullBefore(t lockTable, i int, until func(*hold) int64) []*hold {
 	return others
 }
 
-// differ reports whether two holds cannot be one: those of one client in one session may be a
-// re-entrant lock.
+// differ reports whether two holds are certainly not one hold. Two holds of one client in one
+// session may be one hold of a re-entrant lock.
 func (k lockKind) differ(a, b *hold) bool {
 	return (a.owner != b.owner || k.counted) && a.ending != unknownEnd && b.ending != unknownEnd
 }

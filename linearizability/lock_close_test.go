@@ -28,7 +28,8 @@ func TestCloseReleases(t *testing.T) {
 	checkReport(t, closes(false)(&fixture{}), Safety, "")
 }
 
-// TestCloseUnderWay when a lock is granted may end it at once; one that is over may not.
+// TestCloseUnderWay: a close that runs at the grant may end the hold at once; a close that has
+// returned may not.
 func TestCloseUnderWay(t *testing.T) {
 	closes := func(over bool) func(f *fixture) Report {
 		return func(f *fixture) Report {

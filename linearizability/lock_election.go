@@ -81,8 +81,8 @@ func ledDuring(t lockTable, op Op) bool {
 // order is unknown, so a candidate with this number may lead or withdraw.
 const lastNumber = "2147483647"
 
-// isAnswer reports whether an answer is right at a step at which a znode is the leader's; nil:
-// there is none.
+// isAnswer reports whether an answer is right at a step. leader is the znode of the leader at that
+// step, or nil.
 func (t lockTable) isAnswer(op Op, leader *znode, step int64) bool {
 	if op.Empty {
 		return leader == nil || t.dataAt(leader, step) == ""

@@ -32,7 +32,7 @@ func lockEvents(t lockTable) []event[model.LockOp] {
 	var list []event[model.LockOp]
 	for _, h := range t.holds {
 		if h.second && h.serverEnd < h.lock.Call {
-			continue // granted by a hold that was over, which the client could not know
+			continue // it extends a hold in another mode that was over, unknown to the client
 		}
 		list = append(list, acquireEvent(t.kind, h))
 		if t.kind.reentrant {
@@ -110,7 +110,7 @@ func releaseEvent(t lockTable, h *hold) event[model.LockOp] {
 	return e
 }
 
-// unknownLocks are locks that may have been granted.
+// unknownLocks are the calls of unknown outcome: the lock may have been granted.
 func unknownLocks(t lockTable) []event[model.LockOp] {
 	var list []event[model.LockOp]
 	for _, op := range t.history.Ops {

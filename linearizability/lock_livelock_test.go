@@ -7,7 +7,7 @@ import (
 )
 
 func TestLivelock(t *testing.T) {
-	// tries makes and deletes n znodes in turns of a and b, and calls each after each.
+	// tries lets a and b in turn make and delete n znodes, and calls each after every znode.
 	tries := func(n int, each func(f *fixture, i int)) func(f *fixture) {
 		return func(f *fixture) {
 			f.call("a", ops.Lock, "")

@@ -31,7 +31,7 @@ type lockSimulator struct {
 	inputs   []string // to draw from
 	actors   []*actor
 	queue    []string          // live znodes, oldest first
-	modes    map[string]string // the inputs for which they are
+	modes    map[string]string // their inputs
 	sessions int64
 	nodes    int
 }

@@ -6,9 +6,9 @@ import "time"
 // delete it in the background.
 const lingering = 5 * time.Second
 
-// keptByUnlock looks for an unlock that reported success although the znode of the hold lived on,
-// so that the others went on waiting: for longer than lingering, while its client was connected, or
-// until the client was granted the lock again through the same znode.
+// keptByUnlock looks for an unlock that reported success although the znode of the hold lived on
+// and kept the others waiting. It counts if the znode lived for longer than lingering while its
+// client was connected, or until the client was granted the lock again through the same znode.
 func keptByUnlock(t lockTable) (v Verdict, bad bool) {
 	for _, h := range t.holds {
 		if !isUnlocked(h, t.kind) || !h.node.existsAt(h.unlock.Return) ||

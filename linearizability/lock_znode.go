@@ -91,8 +91,8 @@ func (n lockNodes) hasOther(z *znode, op Op) bool {
 }
 
 // ofSecondHold is ofHold for a hold beside one in another mode: its znode is the last that the
-// client created during the call. If there is none, one znode serves both holds. Then it is known
-// by the token only: the client may change it for another later.
+// client created during the call. If there is none, one znode serves both holds. Then only the
+// token identifies it: the client may exchange it for another later.
 func (n lockNodes) ofSecondHold(op Op) (z *znode, phantom string) {
 	z = n.newest(op)
 	switch {
@@ -115,8 +115,8 @@ func (n lockNodes) token(op Op) int64 {
 }
 
 // tokensAreCzxids reports whether at least one token is the czxid of a znode that its own client
-// had during the call, or all are czxids of the lock's znodes. If tokens have another source, such
-// as a counter, hardly any is.
+// had during the call, or all are czxids of the lock's znodes. Tokens of another source, such as a
+// counter, are hardly ever czxids.
 func (n lockNodes) tokensAreCzxids() bool {
 	if !n.log.known {
 		return true // no evidence against it

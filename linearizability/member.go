@@ -17,15 +17,15 @@ import (
 //     evict or a spoil.
 //   - [Answers]: a view shows the state of some moment, not older than Within and not older than
 //     the moments that the client's earlier views showed. So views converge: they show every state
-//     that has lasted longer than Within. A picked instance is one of the view.
+//     that has lasted longer than Within. A picked instance must fit a view in the same way.
 //   - [Presence]: a joined instance exists with its data, and comes back Within after a loss. An
 //     instance that has left does not exist, and does not come back. One of the rivals has the
 //     instance, with its data.
 //   - [Liveness] and [Orphans]: at rest every call has returned, and no znode is left of instances
 //     that have left or of services without instances.
 //
-// Without the log only liveness and orphans are judged. Watches at rest are not, since the client
-// cannot take one back.
+// Without the log only liveness and orphans are judged. Watches at rest are not judged, since a
+// client cannot remove one.
 type Membership struct {
 	// Path is the directory of the group, or of the services.
 	Path string
@@ -33,12 +33,11 @@ type Membership struct {
 	// data. Without it, views show the names of one moment.
 	Services bool
 	// Instance returns the instance that a znode below Path stands for, and the instance's data, by
-	// the path and the data of the znode; false if it stands for none. An instance is there while
-	// it has a znode. Nil means that the znodes are named after their instances, and have their
-	// data.
+	// the path and the data of the znode; false if it stands for none. An instance exists while it
+	// has a znode. Nil means that each znode has the name and the data of its instance.
 	Instance func(path, znode string) (name, data string, ok bool)
-	// Data: views of a group show data, too: "a=data,b=data". Members may be shown as of different
-	// moments.
+	// Data: views of a group show data, too: "a=data,b=data". A view may show its members at
+	// different moments.
 	Data bool
 	// Rivals: several clients compete for the same instance. One has it at a time; another gets it
 	// after the first has left or lost its session.
@@ -115,7 +114,7 @@ func (t *memberTable) instance(path string) (string, bool) {
 	return name, ok && strings.Count(name, "/") == depth && !slices.Contains(t.claims.Hidden, name)
 }
 
-// entry returns the instance that an event at the server is about, and its data.
+// entry returns the instance of an event at the server, and its data.
 func (t *memberTable) entry(e ServerEvent) (instance, data string, ok bool) {
 	instance, ok = t.instance(e.Path)
 	data = e.Data

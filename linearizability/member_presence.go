@@ -105,8 +105,7 @@ func (t *memberTable) next(i int) (Op, bool) {
 	return Op{}, false
 }
 
-// toldOfExpiry reports whether a session of a client is known to it to have ended between two
-// steps.
+// toldOfExpiry reports whether a client learned between two steps that its session had ended.
 func (t *memberTable) toldOfExpiry(client string, from, to int64) bool {
 	return slices.ContainsFunc(t.history.Notices, func(n Notice) bool {
 		return n.Kind == SessionExpired && n.Client == client && from < n.Step && n.Step <= to

@@ -231,7 +231,7 @@ func (f *fixture) shown() string {
 	return c.truth.names[len(c.truth.names)-1].value
 }
 
-// TestMembershipWithoutALog: nothing is invented.
+// TestMembershipWithoutALog: without a log there are no violations.
 func TestMembershipWithoutALog(t *testing.T) {
 	f := &fixture{}
 	f.views("c", "a,b")

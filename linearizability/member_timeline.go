@@ -20,9 +20,9 @@ type timeline []period
 
 // memberTimelines are the timelines at the server.
 type memberTimelines struct {
-	// instances has for each instance its data with a "=" in front, or "" while it was not there.
+	// instances has for each instance its data after a "=", or "" while the instance did not exist.
 	instances map[string]timeline
-	names     timeline // of all instances that were there
+	names     timeline // of all instances that existed
 }
 
 // set ends the present value and begins the next. Changes in one step count as one.

@@ -11,11 +11,11 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// viewer is the progress of one client: for each instance the step before which no state may be
-// shown any more.
+// viewer is the progress of one client: for each instance, the earliest step whose state a view may
+// still show.
 type viewer map[string]int64
 
-// allNames is the key of all names of a group; no instance is called so.
+// allNames is the key of all names of a group. It is no name of an instance.
 const allNames = ""
 
 // judgeViews compares all views and picks with the timelines.

@@ -16,8 +16,8 @@ type Object[S comparable, O any] struct {
 	Noun  string // "counter"
 	Start S
 	// Step returns every state that the object may be in after an operation, and none if the
-	// operation cannot have happened; it changes nothing. The models of package model have such
-	// methods.
+	// operation cannot have happened; it must not change its argument. The models of package model
+	// have such methods.
 	Step func(S, O) []S
 	// Show prints a state for the picture; nil prints it with %v.
 	Show func(S) string

@@ -19,17 +19,17 @@ import (
 // linearizability. Order is then judged by its first stay in the queue (no element may overtake it)
 // and its last removal (it may overtake none).
 //
-// porcupine decides linearizability. If it finds no order, one of four impossible patterns is the
-// explanation, if there is one: an element that was taken twice, one that was never offered, two
-// that were taken in the wrong order, and an empty answer while an element was there (Henzinger,
-// Sezgin and Vafeiadis, "Aspect-oriented linearizability proofs", CONCUR 2013). The patterns alone
-// judge the effects that the model leaves out: elements that were put back, repetitions, and stale
-// reads.
+// porcupine decides linearizability. If it finds no order, the explanation is one of four
+// impossible patterns, if the history has one: an element that was taken twice, one that was never
+// offered, two that were taken in the wrong order, and an empty answer while an element was in the
+// queue (Henzinger, Sezgin and Vafeiadis, "Aspect-oriented linearizability proofs", CONCUR 2013).
+// The patterns alone judge the effects that the model leaves out: elements that were put back,
+// repetitions, and stale reads.
 //
-// Several offers may have the same element. Then such elements are counted: of as many as were
-// acknowledged none may be missing, and no more are delivered than were offered. Which of them
-// leaves first is not judged, so the patterns of order and of empty answers leave them out, and
-// porcupine judges the values.
+// Several offers may have the same element. Then such elements are counted: at least the
+// acknowledged number must be in the queue or delivered, and no more than the offered number may be
+// delivered. Which of them leaves first is not judged, so the patterns of order and of empty
+// answers leave them out, and porcupine judges the values.
 type Queue struct {
 	// Path is the directory of all of the queue's znodes, empty for every znode.
 	Path string
@@ -47,7 +47,7 @@ type Queue struct {
 	// judged.
 	Unordered bool
 	// MayOvertake: a take from a ranked queue may pass over elements that are offered while it is
-	// under way. Then it takes effect at no one moment, and the model does not judge it.
+	// under way. Such a take has no single moment of effect, and the model does not judge it.
 	MayOvertake bool
 	// StaleReads: empty polls and peeks may be answered by a server that lags behind. Each must fit
 	// some state between the client's own last change and its return. Linearizability leaves them

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Equal elements are told apart by the server's log: the client that made a znode, and the client
-// that removed it, have called an offer and a take. Where several of them fit, the choice is one
-// that lays no blame. No verdict tells which of two equal elements left first.
+// The server's log tells equal elements apart: the maker of a znode has called an offer, and its
+// remover a take. If several elements fit, the choice is one without a violation. No verdict tells
+// which of two equal elements left first.
 
 // isRepeated reports whether there are other elements of its value.
 func (e *element) isRepeated() bool { return len(e.equals) > 1 }
 
-// isUnclear reports whether the log does not tell which calls are about it.
+// isUnclear reports whether the log does not show which calls are about the element.
 func (e *element) isUnclear() bool {
 	return slices.ContainsFunc(e.equals, func(e *element) bool { return e.unclear })
 }
@@ -62,7 +62,7 @@ func storedBy(equals []*element, z *znode, calls []Op) *element {
 	return cmp.Or(offered, late, back, again, equals[0])
 }
 
-// mayComeBack reports whether z can be the element again, which its maker had removed.
+// mayComeBack reports whether z can be the element, put back by the client that had removed it.
 func (e *element) mayComeBack(z *znode, calls []Op) bool {
 	if len(e.znodes) == 0 || e.last().deleted > z.created || !putBack(e.last(), z) {
 		return false

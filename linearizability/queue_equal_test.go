@@ -176,8 +176,8 @@ func withEqualElements(h History, n int) History {
 }
 
 // TestCorrectQueuesOfEqualElementsAreFoundCorrect: a valid history stays valid when elements become
-// equal, and loses no more. It may lose fewer: an element that is offered by the client which lost
-// an equal one can be that, put back.
+// equal, and loses no more. It may lose fewer: if a client lost an element and offers an equal one,
+// that can be the first one, put back.
 func TestCorrectQueuesOfEqualElementsAreFoundCorrect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, lost := randomQueue(t)

@@ -104,7 +104,7 @@ func offerEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
 func takeEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
 	if r, ok := t.removalBy(op); ok {
 		e = applied(callEvent(t, op, model.Take, r.element.value), op, r.znode.deleted, 1)
-		if !op.ok() { // its client saw nothing of it
+		if !op.ok() { // its client did not see the result
 			e.call = max(r.znode.deleted, op.Call)
 			e.ret = e.call
 		}

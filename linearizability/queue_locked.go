@@ -24,7 +24,7 @@ import (
 //
 // All but delivery needs the server's log or leftovers.
 type LockQueue struct {
-	// Queue has the paths. MayLose, MayDuplicate and StaleReads mean nothing here; Unordered: the
+	// Queue has the paths. MayLose, MayDuplicate and StaleReads have no effect. With Unordered the
 	// oldest element need not be delivered first.
 	Queue
 	// Lock returns the path of the lock of the element stored at a path. The lock is the ephemeral

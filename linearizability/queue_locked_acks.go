@@ -53,8 +53,8 @@ func mayHaveRemoved(ack *Op, z *znode) bool {
 		(!ack.ok() || z.deleted <= ack.Return)
 }
 
-// thereAfterAck looks for an element that was acknowledged and is there, or was delivered by a call
-// that began after that.
+// thereAfterAck looks for an acknowledged element that is still in the queue, or was delivered by a
+// call that began after the ack.
 func thereAfterAck(t lockedTable, e *element, ack *Op) (v Verdict, bad bool) {
 	for _, z := range e.znodes {
 		if z.deleted > ack.Return {

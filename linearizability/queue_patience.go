@@ -37,7 +37,7 @@ func overlooksElement(t queueTable) (v Verdict, bad bool) {
 
 // takenLate returns the element that a take removed, and its time in the queue while the take
 // waited. A client that learned of a loss meanwhile is excused: the go-zookeeper client can lose
-// the event of a watch with its connection, so the take had to look again without it.
+// the event of a watch with its connection, so the take had to look again without an event.
 func takenLate(t queueTable, op *Op) (*element, time.Duration) {
 	if !op.ok() || t.history.undisturbed(*op, t.log) > op.CallTime {
 		return nil, 0

@@ -41,7 +41,7 @@ var priorityObject = sequential[model.PriorityQueue, model.PriorityOp]{
 	show: model.PriorityQueue.String,
 }
 
-// rankedEvents are the operations on the queue with the ranks of the elements.
+// rankedEvents returns the operations on the queue, with the ranks of the elements.
 func rankedEvents(t queueTable) []event[model.PriorityOp] {
 	return mapEvents(queueEvents(t), func(e event[model.QueueOp]) model.PriorityOp {
 		op := model.PriorityOp{QueueOp: e.op}
@@ -52,7 +52,7 @@ func rankedEvents(t queueTable) []event[model.PriorityOp] {
 	})
 }
 
-// mapEvents are the same events with other operations.
+// mapEvents returns the events with their operations replaced.
 func mapEvents[A, B any](events []event[A], op func(event[A]) B) []event[B] {
 	list := make([]event[B], len(events))
 	for i, e := range events {

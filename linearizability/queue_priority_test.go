@@ -273,7 +273,8 @@ func TestBrokenPriorityQueuesAreFoundBroken(t *testing.T) {
 	})
 }
 
-// TestOvertakingElements: with MayOvertake a take may pass over what came during its call only.
+// TestOvertakingElements: with MayOvertake a take may pass over only the elements that came during
+// its call.
 func TestOvertakingElements(t *testing.T) {
 	weak := func(q Queue) Claims {
 		q.MayOvertake = true

@@ -8,7 +8,7 @@ import (
 )
 
 // ranking is the meaning of the rank of an element. The element with the smallest rank leaves
-// first, and of several the oldest.
+// first; of several with that rank, the oldest.
 type ranking int
 
 const (

@@ -9,7 +9,7 @@ import (
 type removal struct {
 	element *element
 	znode   *znode
-	by      *Op // nil if no call of that client could have
+	by      *Op // nil if no call of the client fits
 }
 
 // findRemovals finds the call behind each removed znode: the take of the same client that returned

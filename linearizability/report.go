@@ -72,7 +72,7 @@ func fine(property, format string, args ...any) Verdict {
 	return Verdict{Property: property, Status: OK, Summary: inWords(format, args)}
 }
 
-// inWords is a summary. Durations are rounded to milliseconds.
+// inWords formats a summary. Durations are rounded to milliseconds.
 func inWords(format string, args []any) string {
 	for i, arg := range args {
 		if d, ok := arg.(time.Duration); ok {
@@ -97,7 +97,7 @@ type ZombieWindow struct {
 	Duration time.Duration
 }
 
-// Hold is a lock that was granted, or whatever else clients hold for a while.
+// Hold is a granted lock, lease or leadership.
 type Hold struct {
 	Client  string
 	Session int64

@@ -32,7 +32,8 @@ func TestLinearizationExplainsTheHistory(t *testing.T) {
 	}
 }
 
-// TestLinearizationLeavesOutWhatHasNoPlace: a take of an element that nobody has offered has none.
+// TestLinearizationLeavesOutWhatHasNoPlace: a take of an element that was never offered has no
+// place.
 func TestLinearizationLeavesOutWhatHasNoPlace(t *testing.T) {
 	q := &fixture{}
 	q.offer("a", "x")

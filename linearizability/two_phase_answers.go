@@ -28,7 +28,7 @@ func (t *twoPhaseTable) judgeAnswers() Verdict {
 		count(answers, "answer"))
 }
 
-// toldOtherwise looks for an await that returned the opposite decision.
+// toldOtherwise looks for an await that returned the opposite decision of another await.
 func (t *twoPhaseTable) toldOtherwise(tx *transaction, op Op) (v Verdict, bad bool) {
 	for _, other := range t.history.Ops {
 		if other.Kind == ops.Await && other.ok() && operand(other, 0) == tx.name &&

@@ -58,7 +58,7 @@ func (t *twoPhaseTable) changed(name string, e ServerEvent) {
 	}
 }
 
-// isTransaction reports whether a call names a transaction of that name.
+// isTransaction reports whether a call names that transaction.
 func (t *twoPhaseTable) isTransaction(name string) bool {
 	return slices.ContainsFunc(t.history.Ops, func(op Op) bool {
 		return aboutTransaction(op) && operand(op, 0) == name

@@ -131,7 +131,8 @@ func (t *valueTable) write(op *Op, changes []int) []Effect[model.ValueOp] {
 	return withRepetitions(e, own, changes, t.byServer)
 }
 
-// byServer is the effect of a change without an operation: unasked, or a repetition.
+// byServer is the effect of a change without an operation: a change without a call, or a
+// repetition.
 func (t *valueTable) byServer(i int) Effect[model.ValueOp] {
 	return Effect[model.ValueOp]{
 		Op: t.change(t.changes[i]), Step: t.changes[i].Step,

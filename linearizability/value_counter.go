@@ -67,7 +67,7 @@ func newCounterTable(h History, claims Counter) *counterTable {
 	return t
 }
 
-// valueAfter is the counter's value after an event, if the event is about it.
+// valueAfter is the counter's value after an event, if the event changes the counter.
 func (t *counterTable) valueAfter(e ServerEvent) (value int64, ok bool) {
 	switch {
 	case e.Path != t.claims.Path:
@@ -137,7 +137,8 @@ func (t *counterTable) add(op *Op, changes []int) []Effect[model.CounterOp] {
 	return withRepetitions(e, own, changes, t.byServer)
 }
 
-// byServer is the effect of a change without an operation: unasked, or a repetition.
+// byServer is the effect of a change without an operation: a change without a call, or a
+// repetition.
 func (t *counterTable) byServer(i int) Effect[model.CounterOp] {
 	return Effect[model.CounterOp]{
 		Op:   model.CounterOp{Kind: model.Add, Delta: t.values[i+1] - t.values[i]},

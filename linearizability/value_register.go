@@ -10,7 +10,7 @@ import (
 
 // Register claims to be a register that holds one value and has no versions. Its calls are
 // [ops.Read], [ops.Write] and [ops.CAS]. The Input of a CAS is made by [OldNew]; it compares
-// values, not versions as that of a [Value]. At first the register holds nothing.
+// values, while a CAS of a [Value] compares versions. At first the register holds nothing.
 type Register struct {
 	// MaxSteps limits the search for an order of the calls; see [Object]. A register whose calls
 	// overlap for long needs more steps than most objects.
