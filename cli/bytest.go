@@ -18,8 +18,7 @@ import (
 	"github.com/zksim/zksim/internal/overlay"
 )
 
-// testPrograms are the programs of the tests that know the code of scenario files, by their
-// packages and tags.
+// testPrograms are the test programs that know the code of scenario files, by packages and tags.
 type testPrograms map[saved.Test]testProgram
 
 // testProgram is the program of the tests of a package.
@@ -63,8 +62,8 @@ func (a *app) showByTest(t saved.Test, v show.View, out io.Writer) error {
 	return nil
 }
 
-// testProgram builds the program of a test. The package is one of the module of the current
-// directory, or of that of the scenario file.
+// testProgram builds the program of a test. The package belongs to the module of the current
+// directory, or to the module of the scenario file's directory.
 func (a *app) testProgram(t saved.Test, beside string) (testProgram, error) {
 	key := saved.Test{Package: t.Package, Tags: t.Tags}
 	if p, ok := a.tests[key]; ok {
@@ -111,7 +110,7 @@ func (a *app) packageDir(t saved.Test, beside string) (string, error) {
 	return "", all
 }
 
-// goTest is a call of go test, or of zksim go test if that has built the test.
+// goTest is a call of go test, or of zksim go test if zksim go has built the test.
 func (a *app) goTest(t saved.Test, args ...string) (*exec.Cmd, error) {
 	tags := slices.DeleteFunc(strings.Split(t.Tags, ","), func(tag string) bool {
 		return tag == overlay.Tag
@@ -143,7 +142,7 @@ func outputOf(cmd *exec.Cmd) (string, error) {
 	return string(text), err
 }
 
-// do lets the program of a test do a task, with the output to out.
+// do lets the program of a test do a task, and copies the output to out.
 func (a *app) do(p testProgram, t saved.Test, task show.Task, out io.Writer) (show.Result, error) {
 	var result show.Result
 	task.Result = p.binary + ".result"
@@ -167,7 +166,7 @@ func (a *app) do(p testProgram, t saved.Test, task show.Task, out io.Writer) (sh
 	var noise bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, &noise, &noise
 	if task.View.Step {
-		cmd.Stdout = a.raw // which keeps no prompt back
+		cmd.Stdout = a.raw // it does not hold back the beginning of a line
 	}
 	a.progress.clear()
 	ended := cmd.Run()

@@ -76,7 +76,7 @@ func (c *checkCommand) Run(a *app) error {
 	return nil
 }
 
-// repeat is the command that draws the picture again.
+// repeat is the command that judges the file again.
 func (c *checkCommand) repeat(a *app) string {
 	words := []string{a.name, "check", c.Kind, c.File}
 	for _, f := range []struct {

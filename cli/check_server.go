@@ -64,7 +64,7 @@ func sessionsOf(h linearizability.History) map[int64]bool {
 	return sessions
 }
 
-// ofObject are the changes of the object's znodes, and of the sessions of the clients.
+// ofObject returns the changes of the object's znodes and of the clients' sessions.
 func (c *checkCommand) ofObject(
 	log []realworld.LogChange, h linearizability.History,
 ) (list []record.Change) {
@@ -82,7 +82,7 @@ func (c *checkCommand) ofObject(
 	return list
 }
 
-// isBelow reports whether a path is that of the object or below.
+// isBelow reports whether a path is the path of the object or below it.
 func (c *checkCommand) isBelow(path string) bool {
 	return path == c.Path || strings.HasPrefix(path, strings.TrimSuffix(c.Path, "/")+"/")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// syntax is the form of the input, or the output, of an operation of a kind. The judges take a text
-// without that form for another value, or leave the call out.
+// syntax is the form of the input, or the output, of an operation of a kind. A judge reads a text
+// of another form as another value, or ignores the call.
 type syntax struct {
 	op     string
 	output bool
@@ -58,7 +58,7 @@ var (
 	membersForm = regexp.MustCompile(`^\d{1,9}$`)
 )
 
-// checkSyntax returns an error if the input or output of a call has not the form of its kind.
+// checkSyntax returns an error if the input or output of a call does not have the form of its kind.
 func (k checkedKind) checkSyntax(op linearizability.Op) error {
 	for _, s := range syntaxes[k.name] {
 		text, field, line := op.Input, "input", op.Call

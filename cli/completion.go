@@ -28,7 +28,7 @@ func (c *completionCommand) Run(a *app, parsed *kong.Context) error {
 	}
 	candidates := a.candidates(parsed.Model.Node, c.Words)
 	if len(candidates) == 0 {
-		return errViolated // fish completes names of files then; the others do by themselves
+		return errViolated // makes fish complete file names; the other shells do so anyway
 	}
 	_, err := fmt.Fprintln(a.raw, strings.Join(candidates, "\n"))
 	return err
@@ -41,7 +41,7 @@ func (a *app) candidates(node *kong.Node, words []string) []string {
 		return nil
 	}
 	last := words[len(words)-1]
-	var flag *kong.Flag // that waits for its value
+	var flag *kong.Flag // the flag of the last word, if it has no value yet
 	arguments := 0
 	for i, word := range words[:len(words)-1] {
 		child := childOf(node, word)
@@ -81,7 +81,7 @@ func (a *app) namesOf(node *kong.Node, flag *kong.Flag, argument int) []string {
 	return a.values(node.Positional[min(argument, len(node.Positional)-1)], node)
 }
 
-// values are the values of a flag or of an argument, as far as they are names.
+// values are the values of a flag or of an argument that are names.
 func (a *app) values(v *kong.Value, command *kong.Node) []string {
 	var names []string
 	switch command.Name + " " + v.Name {

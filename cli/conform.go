@@ -22,8 +22,8 @@ type conformCommand struct {
 	JSON                   bool          `help:"Print JSON."`
 }
 
-// Run compares the built-in server with a running one. It asks that one for its session
-// timeouts; its other settings have to be those of package conform.
+// Run compares the built-in server with a running one. It asks the running server for its session
+// timeouts. The other settings of that server must be those of package conform.
 func (c *conformCommand) Run(a *app) error {
 	if c.ContainerCheckInterval < time.Millisecond {
 		return fmt.Errorf("--container-check-interval: %s; expected at least 1ms",
@@ -70,7 +70,7 @@ func (c *conformCommand) compare(a *app, real conform.Target) (_ *conform.Report
 	ours := conform.Target{Name: "zksim", Dial: func(context.Context) (net.Conn, error) {
 		return dial("tcp", fakezk.Address, 0)
 	}}
-	// The same question to this server, so that both have had the same number of sessions.
+	// Ask this server, too, so that both servers have had the same number of sessions.
 	if _, _, err := conform.SessionTimeouts(a.ctx, ours); err != nil {
 		return nil, fmt.Errorf("the built-in server: %w", err)
 	}

@@ -24,7 +24,7 @@ type controlServer struct {
 	listener net.Listener
 	http     *http.Server
 	sites    *http.CrossOriginProtection
-	anywhere bool            // any Host is taken
+	anywhere bool            // any Host is accepted
 	token    string          // that requests must bear, "" for none
 	closing  atomic.Bool     // all requests are refused
 	ended    context.Context // done when requests that wait have to end
@@ -70,7 +70,7 @@ func listenControl(addr string, anywhere bool, token string, s *serving) (*contr
 		ReadTimeout:       requestTimeout,
 		WriteTimeout:      requestTimeout,
 		IdleTimeout:       requestTimeout,
-		// Errors of net/http are errors of clients.
+		// The errors of net/http come from clients, so they are logged as debug messages.
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	return c, nil
@@ -143,7 +143,7 @@ func (c *controlServer) answer(w http.ResponseWriter, r *http.Request) {
 }
 
 // admit refuses requests while the server stops, those of other sites, and those without the token.
-// The page needs no token: it has no data, and a browser that opens it sends none.
+// The page needs no token: it has no data, and a browser sends no token when it opens the page.
 func (c *controlServer) admit(w http.ResponseWriter, r *http.Request) error {
 	if c.closing.Load() {
 		return errStops
@@ -170,8 +170,8 @@ func bears(r *http.Request, token string) bool {
 		subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
 }
 
-// isThisMachine reports whether a Host header is localhost or a loopback address. If the name of a
-// site was made to resolve to this machine, requests of its pages have that name as Host.
+// isThisMachine reports whether a Host header is localhost or a loopback address. If a site makes
+// its name resolve to this machine, the requests of its pages have that name as Host.
 func isThisMachine(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -43,8 +43,8 @@ func recordEntryOf(r view.Record) recordEntry {
 	}
 }
 
-// historyEntry is a part of the history. Lost records are those after the number asked for that are
-// no longer kept. Last is the number to ask with for the records that follow.
+// historyEntry is a part of the history. Lost is the number of records after the requested number
+// that are no longer kept. Last is the value of after for the next request.
 type historyEntry struct {
 	Records []recordEntry `json:"records"`
 	Lost    int64         `json:"lost"`
@@ -125,7 +125,7 @@ func (f recordFilter) part(records []view.Record, after int64) historyEntry {
 	return part
 }
 
-// after reads the number of the record after which the caller wants to know more.
+// after reads the number of the record after which the requested records begin.
 func (r *controlRequest) after(name, text string) (int64, error) {
 	if text == "" {
 		return 0, nil

@@ -26,12 +26,12 @@ type controlRequest struct {
 	control *controlServer
 	*space
 	path string          // without the namespace
-	arg  string          // what {name} stands for, or {name...} with a / before it
-	ctx  context.Context // of the time that the request may wait; done if it may not
+	arg  string          // the value of {name}, or of {name...} with a / before it
+	ctx  context.Context // done when the request must not wait any longer
 }
 
-// The endpoints, in the order of the list: those of a server, which also exist under
-// /namespaces/NAME, and those that exist once. One of them lists them, so init sets them.
+// The endpoints in the order of the list. Those of a server also exist under /namespaces/NAME; the
+// whole endpoints exist once. An endpoint lists them all, so init sets them.
 var endpoints, wholeEndpoints []endpoint
 
 // historyQuery are the parameters of the history.
@@ -65,7 +65,7 @@ func (e endpoint) match(path string) (arg string, ok bool) {
 	return rest, ok && rest != "" && !strings.Contains(rest, "/")
 }
 
-// isGet reports whether a request only looks.
+// isGet reports whether a request only reads.
 func isGet(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // find finds the endpoint of a request and the server that it is for.

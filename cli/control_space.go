@@ -55,7 +55,7 @@ type spaces struct {
 	made   int  // namespaces so far
 	closed bool // for good
 	served sync.WaitGroup
-	failed func(name string, err error) // is told of a listener that fails
+	failed func(name string, err error) // called when a listener fails
 }
 
 // find returns nil if there is no namespace of that name.

@@ -38,8 +38,8 @@ func (e endpoint) wait(r *controlRequest) (time.Duration, error) {
 	return d, nil
 }
 
-// enter waits until there is room for a request, and gives it its context. leave makes the room
-// free again. There is less room for requests that do not wait: they may hold a whole tree.
+// enter waits until there is room for a request, and sets its context. leave frees the room. There
+// is less room for requests that do not wait, since each may hold a whole tree in memory.
 func (r *controlRequest) enter(w http.ResponseWriter, e endpoint) (leave func(), err error) {
 	wait, err := e.wait(r)
 	if err != nil {
@@ -75,14 +75,15 @@ func (r *controlRequest) enter(w http.ResponseWriter, e endpoint) (leave func(),
 	}, nil
 }
 
-// setDeadlines replaces those of the server for one request. The writers of tests have none.
+// setDeadlines replaces the deadlines of the server for one request. Response writers of tests have
+// no deadlines.
 func setDeadlines(w http.ResponseWriter, at time.Time) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{})
 	_ = c.SetWriteDeadline(at)
 }
 
-// ending is the error of a wait that has ended: none if its time is over.
+// ending is the error of a wait that has ended: nil if its time is over.
 func (r *controlRequest) ending(err error) error {
 	switch {
 	case errors.Is(err, fakezk.ErrStopped) && r.name != "":
@@ -102,7 +103,7 @@ type eventStream struct {
 	after  int64
 }
 
-// getEvents prefers the header, which a browser sends when it connects again.
+// getEvents prefers the header Last-Event-ID, which a browser sends when it connects again.
 func getEvents(r *controlRequest) (any, error) {
 	name, text := "after", r.URL.Query().Get("after")
 	if last := r.Header.Get("Last-Event-ID"); last != "" {

@@ -38,7 +38,7 @@ func (c *diffCommand) Run(a *app) error {
 	return nil
 }
 
-// traceOf is the trace of a scenario file, which is run, or of a text with a trace.
+// traceOf plays a scenario file and returns its trace, or reads the trace from a text.
 func (a *app) traceOf(name string) ([]string, error) {
 	if saved.IsScenario(name) {
 		view := a.view(name)

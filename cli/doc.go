@@ -57,13 +57,13 @@
 // --corpus DIR keeps the scenarios that showed new behaviour, each in its own file. A file is
 // written as a whole, so an interrupt leaves no half of one. The next hunt plays the corpus first,
 // in the order of the files' names and not counted by --runs and --for. The summary gives the
-// number of these ("1000 scenarios after 526 of the corpus") and of the files added. The hunt after
-// that depends on --seed and on the corpus: the same seed continues with other scenarios, and a
-// copy of the corpus gives the same hunt again. If a hunt adds no file, it says so: only another
-// --seed can find more. A violation in the corpus is a finding and counts for --findings; if
-// violations of the corpus alone end a hunt, its output asks for a higher --findings. --findings
-// counts violations with different texts, before they are minimized. Files (.yaml, .yml) without a
-// scenario of a known workload are named on stderr and left out.
+// number of these ("1000 scenarios after 526 of the corpus") and of the files added. The rest of
+// the hunt depends on --seed and on the corpus. The same seed with a larger corpus plays other
+// scenarios; a copy of the corpus gives the same hunt again. If a hunt adds no file, it says so:
+// only another --seed can find more. A violation in the corpus is a finding and counts for
+// --findings; if violations of the corpus alone end a hunt, its output asks for a higher
+// --findings. --findings counts violations with different texts, before they are minimized. Files
+// (.yaml, .yml) without a scenario of a known workload are named on stderr and left out.
 //
 // A workload may have goals ([scenario.Workload].Sometimes). The summary has the number of
 // scenarios that reached each goal, and names the goals that were never reached. It also names the
@@ -80,8 +80,9 @@
 // zksim list), one after the other, and adds a total. Each workload gets an equal share of --runs
 // and --for; unused runs and time pass to the next ones. It includes your own workloads, unless
 // their field Flawed is set. With --goroutines above 1, workloads with objects for a single
-// goroutine are left out. Without it one goroutine of a client uses an object or, in one scenario
-// of four of some strategies, two or three, if the object is made for that (Env.InTurn).
+// goroutine are left out. Without --goroutines one goroutine of a client uses an object. In one
+// scenario of four of some strategies there are two or three, if the object is made for that
+// (Env.InTurn).
 //
 // # A replay
 //
@@ -111,9 +112,9 @@
 //
 // zksim gallery finds the bugs of wrong recipes again. A hunt gets only the recipe. Name exhibits
 // by slug or by old id. Without names the command hunts every exhibit that has a story; --list
-// lists all with their sources. After an interrupt the hunts that have ended count. For a bug
-// without an exhibit the command prints the reason, or the exhibit with the same cause; --absent
-// lists these bugs.
+// lists all with their sources. After an interrupt the completed hunts count. For a bug without an
+// exhibit the command prints the reason, or the exhibit with the same cause; --absent lists these
+// bugs.
 //
 // Medians are over the hunts that found the bug. If two hunts are in the middle, the median number
 // of scenarios is the larger one, and the median time is the mean.
@@ -123,10 +124,10 @@
 // zksim serve keeps nothing when it stops, unless --dump names a file. It prints "listening on
 // HOST:PORT" on stdout once clients can connect, and logs on stderr. A SIGTERM or an interrupt ends
 // it with status 0 after the dump is written; a second signal kills it. Faults come from --plan,
-// --fault and the control endpoint. --control HOST:PORT opens that: HTTP with JSON, for this
-// machine only unless --control-anywhere is given. It takes requests with the Host localhost or an
-// address such as 127.0.0.1, so that no page in a browser can reach it by another name. With
-// --control-token, or the variable ZKSIM_CONTROL_TOKEN, a request must have the token.
+// --fault and the control endpoint. --control HOST:PORT opens the control endpoint: HTTP with JSON,
+// for this machine only unless --control-anywhere is given. It accepts only requests with the Host
+// localhost or an address such as 127.0.0.1, so that no page in a browser can reach it by another
+// name. With --control-token, or the variable ZKSIM_CONTROL_TOKEN, a request must have the token.
 //
 //	GET  /                     lists the requests
 //	GET  /openapi.yaml         the same for programs, OpenAPI 3
@@ -152,7 +153,7 @@
 //
 // A namespace is a separate server on a separate port, for tests that run at the same time.
 // /namespaces/NAME/tree, and so on, are the requests above for that server. It has the settings of
-// the flags, but no faults or nodes of them.
+// the flags, but not their faults and nodes.
 //
 // A session is S1, S2 and so on in the order of creation, or its id as 0x... or in
 // decimal; null and "" are errors. An error is {"error":"..."} with a status: 400 for a

@@ -35,7 +35,7 @@ func (a *app) why(ended error) (interrupted bool, text string) {
 	return false, ended.Error()
 }
 
-// howEnded is the end of a summary, for the results of why.
+// howEnded is the end of a summary; its arguments are the results of why.
 func howEnded(interrupted bool, text string) string {
 	switch {
 	case interrupted:

@@ -82,7 +82,7 @@ func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
 	case report.Error != "": // printed by the caller
 	case report.Runs+report.Replayed == 0:
 		a.printf("nothing was tried\n")
-	case report.open(): // as the summary says
+	case report.open(): // the summary says so
 	case len(report.Findings) == 0:
 		a.printf("no violation found\n")
 	}
@@ -167,8 +167,8 @@ type hunted struct {
 	ended error // the error or interrupt that ended it early, nil if there was none
 }
 
-// hunt runs a hunt with progress; the line of progress begins with about. The unit is its number
-// among those that shards divide. After an error there are no results.
+// hunt runs a hunt with progress; the line of progress begins with about. unit is the number of the
+// hunt among the units that shards divide. After an error there are no results.
 func (c *fuzzCommand) hunt(
 	a *app, s scenario.Scenario, unit int, within bounds, corpus []scenario.Scenario, about string,
 ) (h hunted, err error) {

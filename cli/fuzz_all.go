@@ -68,8 +68,8 @@ func (c *fuzzCommand) runAll(a *app) error {
 	return a.ending(total.bad(), ended)
 }
 
-// all are the scenarios of the workloads that can play the script, and a total with the
-// names of the others.
+// all returns the scenarios of the workloads that can play the script, and a total with the names
+// of the other workloads.
 func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, huntsJSON, error) {
 	var scenarios []scenario.Scenario
 	total := huntsJSON{
@@ -95,9 +95,9 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, hu
 	return scenarios, total, nil
 }
 
-// huntAll divides the bounds among the workloads; the next workloads get the unused time of one.
-// After an error or an interrupt the total has no results of the remaining workloads. A workload of
-// which the shard has no part is left out.
+// huntAll divides the bounds among the workloads; the unused time of a workload passes to the next
+// ones. After an error or an interrupt the total has no results of the remaining workloads. A
+// workload without a part in the shard is left out.
 func (c *fuzzCommand) huntAll(
 	a *app, scenarios, corpus []scenario.Scenario, total *huntsJSON,
 ) error {
@@ -135,7 +135,8 @@ type budget struct {
 	began time.Time
 }
 
-// share is the part of the i-th hunt. The first ones have a scenario more where they do not divide.
+// share is the part of the i-th hunt. If the runs do not divide evenly, the first hunts get one run
+// more.
 func (b budget) share(i int) bounds {
 	part := bounds{runs: b.runs / b.hunts}
 	if i < b.runs%b.hunts {

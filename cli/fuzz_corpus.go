@@ -64,7 +64,7 @@ func (a *app) leftOut(bad []error) {
 	}
 }
 
-// ofWorkload are the elements of a list whose workload is w.
+// ofWorkload returns the elements of a list that belong to workload w.
 func ofWorkload[T any](
 	list []T, w scenario.Workload, workload func(T) scenario.Workload,
 ) []T {

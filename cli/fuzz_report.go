@@ -13,7 +13,7 @@ import (
 
 // fuzzJSON is the result of a hunt, for programs.
 type fuzzJSON struct {
-	// Shard is the part of the work that this is, "" for all of it or in a list of hunts.
+	// Shard is the part of the work, "" for all of it or in a list of hunts.
 	Shard          string `json:"shard,omitempty"`
 	Work           string `json:"work,omitempty"` // of all shards
 	Workload       string `json:"workload"`
@@ -44,8 +44,8 @@ type goalJSON struct {
 	Reached int    `json:"reached"`
 }
 
-// findingJSON is a finding for programs: the strategy that found it, and the number of scenarios
-// until then.
+// findingJSON is a finding for programs, with its strategy and the number of scenarios until it was
+// found.
 type findingJSON struct {
 	Strategy string `json:"strategy"`
 	Runs     int    `json:"runs"`
@@ -129,8 +129,8 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 	return j, c.reportDivergences(a, h.Found, &j)
 }
 
-// knewAll reports whether the violations of the corpus alone ended a hunt. The same command
-// would end there again.
+// knewAll reports whether the violations of the corpus alone ended a hunt. The same command would
+// end there again.
 func (c *fuzzCommand) knewAll(h hunted) bool {
 	return h.ended == nil && len(h.Findings) >= c.Findings &&
 		!slices.ContainsFunc(h.Findings, func(f hunt.Finding) bool {
@@ -157,13 +157,13 @@ func reportGoals(a *app, j fuzzJSON) {
 type smallFinding struct {
 	hunt.Finding
 	unfinished bool             // an interrupt came before it was as small as possible
-	unsteady   *hunt.Divergence // nil if each run of the scenario shows the same
-	// With --unsteady: how many of how many more runs show it.
+	unsteady   *hunt.Divergence // nil if all runs have the same outcome
+	// With --unsteady: the number of more runs that show it, and of all more runs.
 	shown, runs int
 }
 
-// asFound are the findings with --unsteady: they are not made small, as a search for the smallest
-// scenario needs runs that are the same.
+// asFound returns the findings with --unsteady as they are: a search for the smallest scenario
+// needs runs that are the same.
 func asFound(a *app, findings []hunt.Finding) []*smallFinding {
 	var found []*smallFinding
 	for i, f := range findings {

@@ -37,11 +37,12 @@ type galleryJSON struct {
 	Error       string        `json:"error,omitempty"` // that has ended it early
 }
 
-// exhibitJSON is the result of the hunts for an exhibit. Hunts are the completed ones, fewer than
-// requested if the command has ended early. Seconds and Runs are medians over the hunts that have
-// found the bug, Worst is the longest time of them; of two times in the middle the median is their
-// mean, and of two counts the larger. Minimal is the most common minimal scenario, the first of
-// several, and Same the number of hunts that found it.
+// exhibitJSON is the result of the hunts for an exhibit. Hunts is the number of completed hunts,
+// which is less than requested if the command has ended early. Seconds and Runs are medians over
+// the hunts that have found the bug; Worst is the longest time of these hunts. If two values are in
+// the middle, the median time is their mean, and the median count the larger one. Minimal is the
+// most common minimal scenario, or the first of several such. Same is the number of hunts that
+// found it.
 type exhibitJSON struct {
 	Slug     string        `json:"slug"`
 	Alias    string        `json:"alias,omitempty"`
@@ -131,7 +132,7 @@ func (c *galleryCommand) list(a *app) error {
 	return nil
 }
 
-// once are the ids in the order in which they are named first.
+// once returns each id once, in the order of first mention.
 func once(ids []string) []string {
 	var named []string
 	for _, id := range ids {
@@ -244,7 +245,7 @@ func (c *galleryCommand) huntOne(
 }
 
 // commonest returns a hunt with the most common minimal scenario, and the number of hunts with that
-// scenario. If none has found anything, it returns such a hunt, and 0.
+// scenario. If no hunt has found anything, it returns one of them, and 0.
 func commonest(hunts []gallery.Hunted) (best gallery.Hunted, same int) {
 	counts := map[string]int{}
 	name := func(h gallery.Hunted) string {

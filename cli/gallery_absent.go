@@ -28,7 +28,7 @@ func withoutHunts(line *kong.Context) error {
 	return nil
 }
 
-// listAbsent lists the bugs without an exhibit, or the named ones of them.
+// listAbsent lists the bugs without an exhibit; with names it lists only those.
 func (c *galleryCommand) listAbsent(a *app) error {
 	list, err := absent(c.Names)
 	if err != nil {
@@ -43,8 +43,8 @@ func (c *galleryCommand) listAbsent(a *app) error {
 	return nil
 }
 
-// absent are the bugs of the given ids that have no exhibit, in that order; all such
-// bugs without any ids. It is an error if one of them is not absent.
+// absent returns the bugs of the given ids, or all bugs without an exhibit if there are no ids. An
+// id of any other bug is an error.
 func absent(ids []string) ([]absentJSON, error) {
 	list := []absentJSON{}
 	for _, m := range gallery.Absent() {
@@ -90,7 +90,7 @@ func notShown(ids []string) error {
 	return nil
 }
 
-// shownBy are the ids of the exhibits that list another bug with the same cause.
+// shownBy returns the ids of the exhibits that list a bug as one with the same cause.
 func shownBy(id string) []string {
 	var by []string
 	for _, e := range gallery.Exhibits() {

@@ -20,7 +20,7 @@ type goCommand struct {
 	Args []string `arg:"" passthrough:"" help:"test, run, build or vet, and its arguments."`
 }
 
-// goTakes are the subcommands of go for which an overlay means something.
+// goTakes are the subcommands of go that an overlay affects.
 var goTakes = []string{"test", "run", "build", "vet"}
 
 // Run runs the go command with an overlay of the user's own Go, in which the code under test runs
@@ -56,8 +56,8 @@ func (c *goCommand) Run(a *app) error {
 	return goRun(root, user.with(file, overlay.Tag))
 }
 
-// announce says what the first build costs. It returns a function to call after a build, nil if
-// there was one.
+// announce prints the cost of the first build. It returns a function to call after the build, or
+// nil if there was a build before.
 func (a *app) announce(file string, user goArgs) func() {
 	mark := file + ".built" + strings.Join(user.kinds, "")
 	if _, err := os.Stat(mark); err == nil {
@@ -89,8 +89,9 @@ func goEnv(dir string) (goSettings, error) {
 	return env, json.Unmarshal(text, &env)
 }
 
-// visibleRoot is the GOROOT of a Go. The go command refuses to replace files below GOMODCACHE,
-// where it puts the toolchains that it downloads: such a one gets a link below a cache directory.
+// visibleRoot is the GOROOT of a Go. The go command refuses to replace files below GOMODCACHE, the
+// place of downloaded toolchains. For such a toolchain visibleRoot makes a link below a cache
+// directory.
 func visibleRoot(env goSettings, cache string) (string, error) {
 	if !strings.HasPrefix(env.GOROOT, filepath.Clean(env.GOMODCACHE)+string(filepath.Separator)) {
 		return env.GOROOT, nil
@@ -108,7 +109,7 @@ func visibleRoot(env goSettings, cache string) (string, error) {
 	return link, os.Symlink(env.GOROOT, link)
 }
 
-// overlayFile makes the overlay for a Go, with the user's own.
+// overlayFile makes the overlay for a Go, and includes the user's own overlay.
 func overlayFile(root, version string, user goArgs, cache string) (string, error) {
 	replace, err := overlay.Make(root, version, cache)
 	if err != nil {
@@ -121,8 +122,8 @@ func overlayFile(root, version string, user goArgs, cache string) (string, error
 	return overlay.Write(replace, other, cache)
 }
 
-// goStatus is the error of a command that ends with the status of another one, which has said
-// all.
+// goStatus is the error of a command that ends with the status of the go command. The go command
+// has printed everything.
 type goStatus int
 
 func (s goStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// goArgs is a command line of go. The flags that zksim adds to are apart from the others.
+// goArgs is a command line of go. The flags that zksim extends have fields of their own.
 type goArgs struct {
 	sub     string // test, run, build, vet
 	dir     string // of the flag -C
@@ -15,8 +15,8 @@ type goArgs struct {
 	kinds   []string // flags that need another standard library
 }
 
-// goSwitches are flags of go run without a value, and goKinds those of them for which the standard
-// library is compiled in another way.
+// goSwitches are the flags of go run without a value. goKinds are those that need another build of
+// the standard library.
 var (
 	goSwitches = strings.Fields(
 		"a n v work x race msan asan cover linkshared modcacherw trimpath json")
@@ -55,7 +55,7 @@ func parseGoArgs(args []string) goArgs {
 	return user
 }
 
-// place is where the value of a flag goes that is apart from the others, nil for the others.
+// place is the field of a flag's value, nil if the flag has no field of its own.
 func (g *goArgs) place(name string) *string {
 	switch name {
 	case "C":

@@ -49,7 +49,7 @@ type app struct {
 	errors    io.Writer
 	progress  *progress
 	tests     testPrograms
-	on        *scenario.Ensemble // to play on; nil for simulations
+	on        *scenario.Ensemble // the running ensemble; nil for simulations
 }
 
 // Main runs the command with the arguments of the process, and ends the process with the exit

@@ -49,7 +49,7 @@ type shardReport struct {
 	content mergeable
 }
 
-// mergeable is a report that can take in those of other shards.
+// mergeable is a report that can be merged with those of other shards.
 type mergeable interface {
 	// of is the shard, and the work of all shards.
 	of() (shard, work string)
@@ -92,7 +92,7 @@ func readReports(files []string) ([]shardReport, error) {
 	return reports, nil
 }
 
-// readReport reads a report. Its keys tell its kind.
+// readReport reads a report. Its keys determine its kind.
 func readReport(file string) (mergeable, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

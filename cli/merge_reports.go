@@ -46,7 +46,7 @@ func (j *sweepJSON) merge(other mergeable) error {
 	if err := sameWork(plural(o.Total, "point"), plural(j.Total, "point")); err != nil {
 		return err
 	}
-	if j.Total == 0 { // each shard has found what is wrong without any fault
+	if j.Total == 0 { // each shard has found the violation without any fault
 		return nil
 	}
 	j.Points += o.Points
@@ -59,7 +59,7 @@ func (j *sweepJSON) merge(other mergeable) error {
 	return nil
 }
 
-// finish unites the violations of one bug: the one with the first point is kept.
+// finish unites the violations of one bug. It keeps the one with the first point.
 func (j *sweepJSON) finish(*app) (bad bool) {
 	j.Shard, j.Work = "", ""
 	slices.SortStableFunc(j.Violations, func(a, b foundJSON) int {

@@ -38,7 +38,7 @@ func (p *progress) show(format string, args ...any) {
 	}
 }
 
-// phase replaces the line at once: the phase that begins may take long without another one.
+// phase replaces the line at once, since the new phase may take long without another call.
 func (p *progress) phase(format string, args ...any) {
 	if p.out == nil {
 		return

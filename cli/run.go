@@ -16,8 +16,8 @@ type runCommand struct {
 	JSON    bool             `help:"Print JSON."`
 }
 
-// Run plays scenario files and compares the runs with their expectations. A file that cannot be
-// played does not keep it from the next ones.
+// Run plays scenario files and compares the runs with their expectations. After a file that cannot
+// be played it goes on with the next one.
 func (c *runCommand) Run(a *app) error {
 	if err := c.reach(a); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *runCommand) Run(a *app) error {
 	return status
 }
 
-// reach reaches the addresses of the flag.
+// reach connects to the addresses of the flag.
 func (c *runCommand) reach(a *app) error {
 	if c.Servers.Number != 1 && c.Servers.Simulated() == nil {
 		return fmt.Errorf("--servers: %s; expected addresses: a file has the number of its "+
@@ -68,8 +68,8 @@ func (c *runCommand) reach(a *app) error {
 	return a.reach(&c.Servers)
 }
 
-// worse is the error that decides the exit status: a run that is not as expected, or else the first
-// one.
+// worse is the error that decides the exit status: that of a run that is not as expected, or else
+// the first one.
 func worse(a, b error) error {
 	if a == nil || errors.Is(b, errViolated) {
 		return b

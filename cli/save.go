@@ -19,14 +19,15 @@ const unsteadyText = "\n%s is violated, but not each time, so it is not saved: "
 	"does the code share state between runs, or use math/rand or map order, " +
 	"which zksim go run makes equal?\n%s\n"
 
-// kept says where findings are kept, and whether nothing is printed about it.
+// kept has the directories of the findings, and whether saving is silent.
 type kept struct {
 	save, html string // directories, "" for none
 	quiet      bool
 }
 
 // keepFinding saves and draws a finding, and notes the files in found. A finding that does not
-// happen in each run is not saved, as it could not be replayed. The traces of two of its runs are.
+// happen in each run is not saved, as it could not be replayed. The traces of two of its runs are
+// saved instead.
 func (a *app) keepFinding(
 	found *foundJSON, o *scenario.Outcome, unsteady *hunt.Divergence, k kept,
 ) (err error) {
@@ -110,7 +111,7 @@ func (a *app) saveFile(f saved.File, name, dir string, quiet bool) (string, erro
 	return "", nil
 }
 
-// fileOf is the scenario file of an outcome. It names this program as the one to replay it.
+// fileOf is the scenario file of an outcome. It names this program as the program that replays it.
 func (a *app) fileOf(o *scenario.Outcome) saved.File {
 	file := saved.Of(o)
 	file.Command = a.name + " replay FILE"

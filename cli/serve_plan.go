@@ -50,7 +50,7 @@ func readPlan(name string) (string, error) {
 	defer f.Close() // read only: nothing is lost
 	text, err := io.ReadAll(io.LimitReader(f, maxPlan+1))
 	if err != nil {
-		return "", err // it names the file
+		return "", err // the error names the file
 	}
 	if len(text) > maxPlan {
 		return "", fmt.Errorf("%s: longer than %d bytes", name, maxPlan)

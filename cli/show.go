@@ -34,7 +34,7 @@ func (a *app) show(v show.View, out io.Writer) error {
 	return err
 }
 
-// reach reaches the addresses of a flag, if it has some.
+// reach connects to the addresses of a flag, if it has any.
 func (a *app) reach(servers *scenario.Servers) error {
 	if err := servers.Reach(a.ctx); err != nil {
 		return fmt.Errorf("--servers: %w", err)

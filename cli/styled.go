@@ -20,7 +20,8 @@ type styled struct {
 	begun   []byte
 }
 
-// style returns a writer for text to out, which goes to file. If that is no terminal, it is out.
+// style returns a writer for text to out, whose output goes to file. If file is no terminal, it
+// returns out.
 func style(out, file io.Writer) io.Writer {
 	f, ok := file.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -64,7 +65,7 @@ func (s *styled) Flush() error {
 	return err
 }
 
-// line is a line as the terminal is to show it.
+// line is a line in the form that the terminal shows.
 func (s *styled) line(text string) string {
 	lines := []string{text}
 	if !verbatim.MatchString(text) {
@@ -81,7 +82,7 @@ func (s *styled) line(text string) string {
 var (
 	// verbatim matches lines that are there to be copied: commands, and the YAML of a scenario.
 	verbatim = regexp.MustCompile(`^(to see it again|to compare the traces): |^ +(- |[a-z]+: )`)
-	// margin matches the columns of a line of a trace, or of a verdict, before its text.
+	// margin matches the part of a line of a trace, or of a verdict, before its text.
 	margin = regexp.MustCompile(`^ *(\d+ +\d+\.\d{6}s  \S+ +|\S+ +(ok|violated|unknown) +)?`)
 )
 

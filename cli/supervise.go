@@ -22,8 +22,9 @@ import (
 
 // Code under test can end the process: by a panic in a goroutine that it has begun, by a fatal
 // error of the runtime, such as a concurrent map write, or by os.Exit. So Main plays scenarios in a
-// second process, which runs the same command and keeps a note of each scenario under way. If it
-// ends without a status, Main plays each of the noted scenarios alone, to find the one to blame.
+// second process, which runs the same command and keeps a note of each scenario under way. If the
+// second process ends without a status, Main plays each of the noted scenarios alone, to find the
+// one to blame.
 
 // notesVar is the variable of the environment that makes a process the second one: the directory of
 // its notes.
@@ -32,7 +33,7 @@ const notesVar = "ZKSIM_NOTES"
 // statusFile is the name of the file in that directory with the exit status.
 const statusFile = "status"
 
-// supervised are the commands that play scenarios of code that may be the user's.
+// supervised matches the commands that may play scenarios of the user's code.
 var supervised = regexp.MustCompile(`^(run|replay|diff|sweep|fuzz)\b`)
 
 // serveNotes is Main in the second process: it runs the command and leaves the exit status.
@@ -43,8 +44,8 @@ func serveNotes(dir string, run func(ctx context.Context) int) int {
 		return exitInput
 	}
 	defer stop()
-	// A terminal sends a signal to both processes, and the first one passes it on: the first one
-	// decides what a second signal means.
+	// A terminal sends a signal to both processes, and the first process passes it on, too. So only
+	// the first process may react to a second signal.
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
 	go exitWithParent()
@@ -169,11 +170,11 @@ func (a *app) noted(notes [][]byte) []saved.File {
 	return files
 }
 
-// crashed tells which of the noted scenarios ended the second process, and saves it.
+// crashed finds the noted scenario that ended the second process, prints it and saves it.
 func (a *app) crashed(how fmt.Stringer, notes [][]byte, c *commands) int {
 	dir, json := c.output()
 	if json {
-		a.out = a.errors // there is no JSON any more
+		a.out = a.errors // no JSON will follow
 	}
 	files := a.noted(notes)
 	if len(files) == 0 {
@@ -217,14 +218,15 @@ func (a *app) tellFile(f saved.File, dir string) {
 }
 
 const (
-	// aloneTries is how often a noted scenario is played: a race does not show each time.
+	// aloneTries is the number of times that a noted scenario is played: a race does not show each
+	// time.
 	aloneTries = 3
 	// aloneFor is how long that may take.
 	aloneFor = time.Minute
 )
 
-// playAlone plays a noted scenario in a process of its own, and says how it ended the process, ""
-// if it did not.
+// playAlone plays a noted scenario in a process of its own. why describes how it ended the process;
+// "" means that it did not.
 func (a *app) playAlone(f saved.File) (why string) {
 	dir, err := os.MkdirTemp("", "zksim-*")
 	if err != nil {
@@ -257,8 +259,8 @@ func (a *app) playAlone(f saved.File) (why string) {
 	return ""
 }
 
-// headline is the reason for which a process ended: the message of the runtime with the place in
-// the code, or else the status.
+// headline is the reason for the end of a process: the message of the runtime with the place in the
+// code, or else the status.
 func headline(stderr, status string) string {
 	lines := strings.Split(stderr, "\n")
 	for i, line := range lines {

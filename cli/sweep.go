@@ -101,9 +101,9 @@ type sweepJSON struct {
 // foundJSON is a violation for programs.
 type foundJSON struct {
 	Property string `json:"property"`
-	// Bug is a text that all violations of one bug have in common.
+	// Bug is the same text for all violations of one bug.
 	Bug string `json:"bug"`
-	// First is the number of the first of the points, from 0, among all of the sweep.
+	// First is the number, from 0, of the first of the points among all points of the sweep.
 	First   *int         `json:"first,omitempty"`
 	Points  int          `json:"points"` // number of fault points that violate it
 	Minimal show.Outcome `json:"minimal"`

@@ -71,7 +71,7 @@ func readTreeFile(name string) (treeFile, error) {
 	defer f.Close() // read only: nothing is lost
 	data, err := io.ReadAll(io.LimitReader(f, maxTreeFile+1))
 	if err != nil {
-		return treeFile{}, err // it names the file
+		return treeFile{}, err // the error names the file
 	}
 	return parseTree(name, format, data)
 }
@@ -140,7 +140,7 @@ func writeTreeFile(name string, tree treeFile) (int, error) {
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is the one to tell
+		_ = os.Remove(f.Name()) // the first error is returned
 		return 0, fmt.Errorf("write %s: %w", name, err)
 	}
 	return n, nil

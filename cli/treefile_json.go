@@ -31,7 +31,7 @@ const maxFileDepth = 4
 type jsonReader struct {
 	data []byte
 	dec  *json.Decoder
-	// offset and lastPlace are those of the last call of place, which counts on from there.
+	// offset and lastPlace are those of the last call of place. The next call counts on from there.
 	offset    int
 	lastPlace filePlace
 }

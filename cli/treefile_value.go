@@ -50,7 +50,8 @@ func (p filePlace) wrong(format string, args ...any) error {
 	return &fileError{p, fmt.Sprintf(format, args...)}
 }
 
-// is returns an error unless the value is of a kind; the error calls the value by the name what.
+// is returns an error unless the value is of a kind. The error names the value by the argument
+// what.
 func (v fileValue) is(kind valueKind, what string) error {
 	if v.kind == kind {
 		return nil

@@ -69,12 +69,12 @@ type nodeField struct {
 	number bool     // text is a number
 }
 
-// mostText is the length of the longest data that are written as text: maxYAMLSigns allows it,
-// whatever they are.
+// mostText is the greatest length of data that are written as text. maxYAMLSigns allows any text of
+// this length.
 const mostText = 1 << 20
 
-// fieldsOf are the keys of a node's mapping. plain says that a file can have the data, as
-// text or null, in place of the mapping.
+// fieldsOf returns the keys of a node's mapping. plain says that a file can have the data, as text
+// or null, in place of the mapping.
 func fieldsOf(spec view.NodeSpec) (fields []nodeField, plain bool) {
 	plain = spec.Data == nil || len(spec.Data) <= mostText && isText(spec.Data)
 	switch {
@@ -123,7 +123,7 @@ func jsonTree(tree treeFile) []byte {
 			jsonNode(&b, fields)
 		}
 	}
-	if separator == "{" { // there is nothing
+	if separator == "{" { // the mapping is empty
 		return []byte("{}\n")
 	}
 	b.WriteString("\n}\n")
@@ -190,7 +190,7 @@ func yamlNode(b *bytes.Buffer, fields []nodeField) {
 	for _, f := range fields {
 		b.WriteString("  " + f.key + ":")
 		switch {
-		case f.number || f.key == "ttl": // 90s is text though it begins like a number
+		case f.number || f.key == "ttl": // 90s needs no quotes, though it begins like a number
 			b.WriteString(" " + f.text + "\n")
 		case f.list != nil:
 			b.WriteString("\n")

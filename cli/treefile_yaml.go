@@ -32,12 +32,13 @@ func readYAML(data []byte) (fileValue, error) {
 	return r.all, nil
 }
 
-// yamlPieceBytes is the number of bytes from which on a piece may end.
+// yamlPieceBytes is the least length in bytes of every piece but the last.
 const yamlPieceBytes = 64 << 10
 
-// yamlPieces cuts a text before some of the lines that begin with a path, as the tokens of a text
-// take a hundred times its size. It yields pieces with the numbers of their first lines. In block
-// style such a line is a key of the outermost mapping: the lines of all other values are indented.
+// yamlPieces cuts a text into pieces, as the tokens of a text take a hundred times its size. A cut
+// comes before a line that begins with a path. yamlPieces yields the pieces with the numbers of
+// their first lines. In block style such a line is a key of the outermost mapping: the lines of all
+// other values are indented.
 func yamlPieces(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		start, line := 0, 1
@@ -78,8 +79,8 @@ func countLines(text string) int {
 // maxYAMLSigns is the greatest number of signs in a piece, more than any node of 1 MiB has.
 const maxYAMLSigns = 1_200_000
 
-// checkSigns refuses a piece with very many signs. Most tokens have one, and a token takes 300
-// bytes.
+// checkSigns refuses a piece with more than maxYAMLSigns signs. Most tokens have one sign, and a
+// token takes 300 bytes of memory.
 func checkSigns(line int, piece string) error {
 	n := 0
 	for i := range len(piece) {
@@ -117,7 +118,7 @@ type yamlReader struct {
 }
 
 const (
-	// yamlPiece is the number of tokens from which on a piece may end.
+	// yamlPiece is the least number of tokens of every piece but the last.
 	yamlPiece = 200
 	// maxYAMLEntry is the greatest number of tokens of a piece.
 	maxYAMLEntry = 20_000
@@ -137,8 +138,8 @@ func (r *yamlReader) takeAll(tokens token.Tokens) error {
 	return r.parse()
 }
 
-// take adds a token, behind which stands next, nil at the end. It refuses the parts of YAML that a
-// tree file does not need; the parser is slow for some of these.
+// take adds a token. next is the token after it, nil at the end. It refuses the parts of YAML that
+// a tree file does not need, since the parser is slow for some of these.
 func (r *yamlReader) take(t, next *token.Token) error {
 	if err := r.check(t); err != nil {
 		return err

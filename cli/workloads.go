@@ -9,7 +9,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// loadWorkloads sets the workloads of a: those built in and those of the program.
+// loadWorkloads sets the workloads of a: the built-in ones and those of the program.
 func (a *app) loadWorkloads(own []scenario.Workload) error {
 	for _, w := range own {
 		if w.Name == allWorkloads {
@@ -49,7 +49,7 @@ func numbered(name string, n int) string {
 	return fmt.Sprintf("%s-%d", name, n)
 }
 
-// has reports whether a workload of this kind and implementation is among others.
+// has reports whether the workloads have one of this kind and implementation.
 func has(workloads []scenario.Workload, kind, impl string) bool {
 	return slices.ContainsFunc(workloads, func(w scenario.Workload) bool {
 		return w.Name == kind && w.Impl == impl
