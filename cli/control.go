@@ -43,8 +43,8 @@ const (
 	shutdownTimeout = time.Second
 )
 
-// listenControl opens the port of the control endpoint. An address that other machines can
-// reach is an error unless anywhere is true.
+// listenControl opens the port of the control endpoint. An address that other machines can reach is
+// an error unless anywhere is true.
 func listenControl(addr string, anywhere bool, token string, s *serving) (*controlServer, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -86,8 +86,8 @@ func (c *controlServer) serve() error {
 	return nil
 }
 
-// close waits up to a second for requests under way; later ones get no reply. It may be
-// called twice.
+// close waits up to a second for requests under way; later ones get no reply. It may be called
+// twice.
 func (c *controlServer) close() error {
 	c.closing.Store(true)
 	c.end()

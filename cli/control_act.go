@@ -50,8 +50,8 @@ type sessionRequest struct {
 // sessionName is a session's name: S1, 0x and hexadecimal digits, or a decimal number.
 type sessionName string
 
-// UnmarshalJSON takes text and whole numbers. It refuses "", which could be a mistake of a
-// script and would mean all sessions.
+// UnmarshalJSON takes text and whole numbers. It refuses "", which could be a mistake of a script
+// and would mean all sessions.
 func (n *sessionName) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -69,8 +69,8 @@ func (n *sessionName) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// sessionsOf reads a request that may name a session. No ids mean all sessions. lasts
-// says that the request takes a duration.
+// sessionsOf reads a request that may name a session. No ids mean all sessions. lasts says that the
+// request takes a duration.
 func (r *controlRequest) sessionsOf(
 	lasts bool,
 ) (req sessionRequest, ids []int64, err error) {

@@ -36,8 +36,8 @@ func decodeBody(r *http.Request, fields jsonFields) error {
 	return decodeObject(body, fields)
 }
 
-// decodeObject reads a JSON object more strictly than package json: keys have the right case
-// and are given once, no value is null, and nothing follows the object.
+// decodeObject reads a JSON object more strictly than package json: keys have the right case and
+// are given once, no value is null, and nothing follows the object.
 func decodeObject(body []byte, fields jsonFields) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	switch open, err := dec.Token(); {

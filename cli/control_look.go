@@ -58,8 +58,8 @@ func getServer(r *controlRequest) (any, error) {
 	return e, nil
 }
 
-// treeEntry is a node. Data is nil for null data, and for data that is not text, which is
-// in Base64.
+// treeEntry is a node. Data is nil for null data, and for data that is not text, which is in
+// Base64.
 type treeEntry struct {
 	Path     string   `json:"path"`
 	Data     *string  `json:"data"`

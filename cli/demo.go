@@ -10,8 +10,8 @@ import (
 
 type demoCommand struct{}
 
-// Run finds the deadlock of the go-zookeeper client's own lock, makes it small and
-// explains it, and then runs the same sweep over recipes.Lock.
+// Run finds the deadlock of the go-zookeeper client's own lock, makes it small and explains it, and
+// then runs the same sweep over recipes.Lock.
 func (c *demoCommand) Run(a *app) error {
 	start := time.Now()
 	if err := showDeadlock(a); err != nil {

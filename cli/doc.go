@@ -1,6 +1,6 @@
-// Package cli is the command zksim. It looks for bugs in code that coordinates through
-// ZooKeeper: it runs the code against a simulated server under faults, makes the
-// violations small, and replays them. This is the manual of the command.
+// Package cli is the command zksim. It looks for bugs in code that coordinates through ZooKeeper:
+// it runs the code against a simulated server under faults, makes the violations small, and replays
+// them. This is the manual of the command.
 //
 //	zksim demo                 find, shrink and explain a real deadlock
 //	zksim list                 workloads, implementations, strategies, fault kinds
@@ -20,8 +20,8 @@
 //
 // # Your own workloads
 //
-// A command that also knows your own code is a program of a few lines. It passes its
-// workloads to [Main], the same values that a test passes to fuzz.Test:
+// A command that also knows your own code is a program of a few lines. It passes its workloads to
+// [Main], the same values that a test passes to fuzz.Test:
 //
 //	package main
 //
@@ -38,13 +38,13 @@
 //		}, object.LockClaims{Fair: true}).Named("mylock"))
 //	}
 //
-// Then `go run ./myzksim fuzz mylock` hunts in it, and list, sweep, run, replay and diff
-// know it too. A WORKLOAD on the command line is a kind of object, such as lock, with
-// --impl for the implementation, or the name of an implementation that one kind has.
+// Then `go run ./myzksim fuzz mylock` hunts in it, and list, sweep, run, replay and diff know it
+// too. A WORKLOAD on the command line is a kind of object, such as lock, with --impl for the
+// implementation, or the name of an implementation that one kind has.
 //
-// Named may be left out: then the implementation has the name of the program, myzksim,
-// and further ones of the same kind are myzksim-2, myzksim-3. Scenario files hold the
-// name, so give one if the program may get another name.
+// Named may be left out: then the implementation has the name of the program, myzksim, and further
+// ones of the same kind are myzksim-2, myzksim-3. Scenario files hold the name, so give one if the
+// program may get another name.
 //
 // # A hunt
 //
@@ -94,9 +94,9 @@
 // know the workload, run, replay and diff build the tests of that package with go, and let the test
 // play the file. If they cannot be built, the error has the go test line to run.
 //
-// zksim diff takes scenario files (.yaml, .yml) and texts with a trace: a whole one, as
-// replay --trace prints it, or the first part, as --until prints it. A text with missing
-// or damaged lines, such as a story, is refused with the place of the line.
+// zksim diff takes scenario files (.yaml, .yml) and texts with a trace: a whole one, as replay
+// --trace prints it, or the first part, as --until prints it. A text with missing or damaged lines,
+// such as a story, is refused with the place of the line.
 //
 // # A history of a real system
 //
@@ -155,12 +155,12 @@
 // /namespaces/NAME/tree, and so on, are the requests above for that server. It has the settings of
 // the flags, but not their faults and nodes.
 //
-// A session is S1, S2 and so on in the order of creation, or its id as 0x... or in
-// decimal; null and "" are errors. An error is {"error":"..."} with a status: 400 for a
-// wrong request, 401 for one without the token, 403 for one of another site or to another Host, 404
-// for an unknown session, path, fault or namespace, 405 for a wrong method, 409 for a conflict with
-// the server's state, 413 for a body that is too long, 503 while the server stops, and when 100
-// requests wait already.
+// A session is S1, S2 and so on in the order of creation, or its id as 0x... or in decimal; null
+// and "" are errors. An error is {"error":"..."} with a status: 400 for a wrong request, 401 for
+// one without the token, 403 for one of another site or to another Host, 404 for an unknown
+// session, path, fault or namespace, 405 for a wrong method, 409 for a conflict with the server's
+// state, 413 for a body that is too long, 503 while the server stops, and when 100 requests wait
+// already.
 //
 // # Tree files
 //
@@ -181,8 +181,8 @@
 // new clients.
 //
 // The server answers as ZooKeeper 3.8.0 with extendedTypesEnabled=true and
-// 4lw.commands.whitelist=*. Its log has the beginning and end of sessions, faults that
-// fire, and refused connections, handshakes and frames.
+// 4lw.commands.whitelist=*. Its log has the beginning and end of sessions, faults that fire, and
+// refused connections, handshakes and frames.
 //
 // # Exit status
 //

@@ -17,8 +17,8 @@ const (
 // errViolated ends a command that has printed its finding.
 var errViolated = errors.New("violated")
 
-// interrupted reports whether an error comes from an interrupt of the command. A
-// context.Canceled of, for instance, a judge does not.
+// interrupted reports whether an error comes from an interrupt of the command. A context.Canceled
+// of, for instance, a judge does not.
 func (a *app) interrupted(err error) bool {
 	return a.ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
@@ -46,8 +46,8 @@ func howEnded(interrupted bool, text string) string {
 	return ""
 }
 
-// ending is the error of a command that has printed its results. Bad results decide the
-// exit status; an error besides is printed here.
+// ending is the error of a command that has printed its results. Bad results decide the exit
+// status; an error besides is printed here.
 func (a *app) ending(bad bool, err error) error {
 	if !bad {
 		return err

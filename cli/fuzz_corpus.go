@@ -77,8 +77,8 @@ func ofWorkload[T any](
 	return own
 }
 
-// keep writes a scenario that showed new behaviour to a corpus, and reports whether the file
-// is new.
+// keep writes a scenario that showed new behaviour to a corpus, and reports whether the file is
+// new.
 func (a *app) keep(dir string, o *scenario.Outcome) (added bool, err error) {
 	if o, err = withoutMissed(o); err != nil {
 		return false, fmt.Errorf("--corpus: %w", err)
@@ -96,9 +96,9 @@ func (a *app) keep(dir string, o *scenario.Outcome) (added bool, err error) {
 	return added, nil
 }
 
-// withoutMissed is the outcome of a scenario without the faults of its plan that match
-// nothing, which a file must not have. The scenario is run again, as even a fault without
-// effect may move later events by a nanosecond.
+// withoutMissed is the outcome of a scenario without the faults of its plan that match nothing,
+// which a file must not have. The scenario is run again, as even a fault without effect may move
+// later events by a nanosecond.
 func withoutMissed(o *scenario.Outcome) (*scenario.Outcome, error) {
 	for len(o.Result.Missed) > 0 {
 		s := o.Scenario

@@ -96,8 +96,8 @@ func (c *fuzzCommand) fuzzJSONOf(a *app, w scenario.Workload, h hunted) fuzzJSON
 	return j
 }
 
-// report makes the findings of a hunt small, saves them, and prints the result unless JSON
-// is asked for.
+// report makes the findings of a hunt small, saves them, and prints the result unless JSON is asked
+// for.
 func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, error) {
 	j := c.fuzzJSONOf(a, s.Workload, h)
 	var small []*smallFinding

@@ -33,8 +33,8 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// firstError is a writer that keeps its first error, so that commands need not check
-// each line of their output.
+// firstError is a writer that keeps its first error, so that commands need not check each line of
+// their output.
 type firstError struct {
 	to  io.Writer
 	err error

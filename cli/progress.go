@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a line on a terminal that changes as the work goes on. It is shown after a
-// second of work, or when a new phase of the work begins. It is cut off at the end of
-// the row, as a terminal has no way back to the first of several rows.
+// progress is a line on a terminal that changes as the work goes on. It is shown after a second of
+// work, or when a new phase of the work begins. It is cut off at the end of the row, as a terminal
+// has no way back to the first of several rows.
 type progress struct {
 	out     io.Writer  // nil without a terminal
 	columns func() int // of the terminal, 0 if unknown
@@ -50,8 +50,8 @@ func (p *progress) phase(format string, args ...any) {
 	p.width = utf8.RuneCountInString(line)
 }
 
-// cut shortens a line so that it fits into a row of the terminal and leaves the last
-// column to the cursor. A number of columns below two means that it is unknown.
+// cut shortens a line so that it fits into a row of the terminal and leaves the last column to the
+// cursor. A number of columns below two means that it is unknown.
 func cut(line string, columns int) string {
 	text := []rune(line)
 	if columns < 2 || len(text) < columns {
@@ -60,8 +60,8 @@ func cut(line string, columns int) string {
 	return string(text[:columns-1])
 }
 
-// clear removes the line. If the terminal has become narrower, the parts of the line on
-// other rows remain.
+// clear removes the line. If the terminal has become narrower, the parts of the line on other rows
+// remain.
 func (p *progress) clear() {
 	if p.out != nil && p.width > 0 {
 		fmt.Fprint(p.out, "\r"+cut(fmt.Sprintf("%*s", p.width, ""), p.columns())+"\r")

@@ -132,8 +132,8 @@ func baseName(parts ...string) string {
 	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "_")
 }
 
-// checkDir makes the directory of a flag and checks, before any other work, that a file
-// can be written there. An empty name is no error.
+// checkDir makes the directory of a flag and checks, before any other work, that a file can be
+// written there. An empty name is no error.
 func checkDir(flag, dir string) error {
 	if dir == "" {
 		return nil

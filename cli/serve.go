@@ -132,8 +132,8 @@ func (c *serveCommand) load(server *fakezk.Server) error {
 	return nil
 }
 
-// load makes the nodes on a server, with zxids after the tree's. If the nodes are refused
-// the server's zxid stays advanced, which does no harm.
+// load makes the nodes on a server, with zxids after the tree's. If the nodes are refused the
+// server's zxid stays advanced, which does no harm.
 func (t treeFile) load(server *fakezk.Server) error {
 	if err := server.AdvanceZxid(t.zxid); err != nil {
 		return err
@@ -148,8 +148,8 @@ func treeOf(server *fakezk.Server) treeFile {
 	return treeFile{zxid: zxid, nodes: nodes}
 }
 
-// listen opens the ports and prints their addresses on stdout. Clients can connect once
-// the last line is printed.
+// listen opens the ports and prints their addresses on stdout. Clients can connect once the last
+// line is printed.
 func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
 	var err error
 	if s.listeners, err = listenAll(c.Addr, c.Servers); err != nil {

@@ -69,8 +69,8 @@ func (f serverFlags) check() error {
 	return nil
 }
 
-// checkTimeouts refuses a least time-out above the greatest, as ZooKeeper does, and times
-// that its protocol cannot express.
+// checkTimeouts refuses a least time-out above the greatest, as ZooKeeper does, and times that its
+// protocol cannot express.
 func (f serverFlags) checkTimeouts() error {
 	const longest = fakezk.LongestTimeout
 	least, greatest := f.MinSessionTimeout, f.MaxSessionTimeout
@@ -106,8 +106,8 @@ func (f serverFlags) checkOrder() error {
 	return nil
 }
 
-// isSuperDigest reports whether an identity has the form super:base64(sha1(...)). The base64
-// has 28 characters.
+// isSuperDigest reports whether an identity has the form super:base64(sha1(...)). The base64 has 28
+// characters.
 func isSuperDigest(id string) bool {
 	hash, ok := strings.CutPrefix(id, "super:")
 	return ok && len(hash) == 28

@@ -58,8 +58,8 @@ func readPlan(name string) (string, error) {
 	return string(text), nil
 }
 
-// parsePlan reads one fault a line. Empty lines and lines that begin with # are skipped.
-// Errors begin with the name and the number of the line.
+// parsePlan reads one fault a line. Empty lines and lines that begin with # are skipped. Errors
+// begin with the name and the number of the line.
 func parsePlan(name, text string) ([]plannedFault, error) {
 	var plan []plannedFault
 	n := 0
@@ -79,8 +79,8 @@ func parsePlan(name, text string) ([]plannedFault, error) {
 	return plan, nil
 }
 
-// armPlan injects faults in order. If the server refuses a fault, the error has its place,
-// and the faults before it are armed.
+// armPlan injects faults in order. If the server refuses a fault, the error has its place, and the
+// faults before it are armed.
 func armPlan(server *fakezk.Server, plan []plannedFault) error {
 	for _, p := range plan {
 		if err := server.Inject(p.fault); err != nil {

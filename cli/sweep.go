@@ -214,8 +214,8 @@ func sweepLine(s scenario.Scenario, sweep *hunt.Sweep) string {
 	return line
 }
 
-// show prints a violation unless JSON is asked for: the number of fault points and the
-// smallest scenario, which it saves.
+// show prints a violation unless JSON is asked for: the number of fault points and the smallest
+// scenario, which it saves.
 func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 	a.progress.phase("making the violation of %s small", v.Property)
 	small, err := hunt.Minimize(a.ctx, v.First)

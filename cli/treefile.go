@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// A treeFile is a mapping from paths to nodes, in YAML or JSON. A node is its data as
-// text, null for null data, or a mapping:
+// A treeFile is a mapping from paths to nodes, in YAML or JSON. A node is its data as text, null
+// for null data, or a mapping:
 //
 //	zxid: 42                            # the server continues after it
 //	/app: hello
@@ -115,8 +115,8 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-// writeTreeFile writes a tree file and returns its length in bytes. After an error the name
-// still has the old file.
+// writeTreeFile writes a tree file and returns its length in bytes. After an error the name still
+// has the old file.
 func writeTreeFile(name string, tree treeFile) (int, error) {
 	format, err := treeFormatOf(name)
 	if err != nil {

@@ -24,8 +24,8 @@ func isOpen(acl []view.ACL) bool {
 	return len(acl) == 0 || slices.Equal(acl, openACL())
 }
 
-// formatACL is an entry in the form of a tree file: scheme:id:perms. Permissions that have
-// no letters are a number.
+// formatACL is an entry in the form of a tree file: scheme:id:perms. Permissions that have no
+// letters are a number.
 func formatACL(a view.ACL) string {
 	var perms strings.Builder
 	rest := a.Perms

@@ -2,8 +2,8 @@ package cli
 
 import "fmt"
 
-// A fileValue is a value of a YAML or JSON file with its place. Both formats are read into
-// it, so that one code reads the tree.
+// A fileValue is a value of a YAML or JSON file with its place. Both formats are read into it, so
+// that one code reads the tree.
 type fileValue struct {
 	kind  valueKind
 	text  string      // of text, a number or a boolean

@@ -25,8 +25,8 @@ func formatTree(format treeFormat, tree treeFile) []byte {
 	return yamlTree(tree)
 }
 
-// simplify leaves out the parts that a new server has anyway after loading the nodes: a
-// next number that follows from the number of children, and an unchanged root.
+// simplify leaves out the parts that a new server has anyway after loading the nodes: a next number
+// that follows from the number of children, and an unchanged root.
 func simplify(specs []view.NodeSpec) []view.NodeSpec {
 	children := map[string]uint32{}
 	for _, spec := range specs {
@@ -241,9 +241,9 @@ func yamlText(text, indent string) string {
 	return mark + "\n" + strings.Join(lines, "\n")
 }
 
-// isBlock reports whether YAML keeps lines as they are in a block. The first and the last
-// line must not be empty, the first one must not begin with a space, and no line may end
-// with a space or have a tab.
+// isBlock reports whether YAML keeps lines as they are in a block. The first and the last line must
+// not be empty, the first one must not begin with a space, and no line may end with a space or have
+// a tab.
 func isBlock(lines []string) bool {
 	for i, line := range lines {
 		edge := i == 0 || i == len(lines)-1

@@ -12,9 +12,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readYAML reads one YAML document that is a mapping, with the places of its parts. It
-// takes the part of YAML that JSON has too, in block or flow style: no anchors, tags,
-// merge keys or further documents.
+// readYAML reads one YAML document that is a mapping, with the places of its parts. It takes the
+// part of YAML that JSON has too, in block or flow style: no anchors, tags, merge keys or further
+// documents.
 func readYAML(data []byte) (fileValue, error) {
 	r := yamlReader{all: fileValue{kind: nothingValue, at: filePlace{1, 1}}}
 	for line, piece := range yamlPieces(string(data)) {
@@ -95,8 +95,8 @@ func checkSigns(line int, piece string) error {
 	return nil
 }
 
-// yamlTokens are the tokens of a text. The library misses a tag at the end of a text that
-// has no line break there.
+// yamlTokens are the tokens of a text. The library misses a tag at the end of a text that has no
+// line break there.
 func yamlTokens(text string) token.Tokens {
 	tokens := lexer.Tokenize(text)
 	lastLine := text[strings.LastIndexByte(text, '\n')+1:]

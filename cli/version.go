@@ -9,8 +9,8 @@ import (
 // modulePath is the path of this module.
 const modulePath = "github.com/zksim/zksim"
 
-// version is the output of --version: the name of the program, the version of this
-// module in its build, as the main module or as a dependency, and the version of Go.
+// version is the output of --version: the name of the program, the version of this module in its
+// build, as the main module or as a dependency, and the version of Go.
 func version(name string, read func() (*debug.BuildInfo, bool)) string {
 	const unknown = "unknown version"
 	info, ok := read()

@@ -26,8 +26,8 @@ func (a *app) loadWorkloads(own []scenario.Workload) error {
 	return err
 }
 
-// named returns the workloads, and gives those that have no name of their implementation
-// the name of the program: mylock, and mylock-2 for the second of the same kind.
+// named returns the workloads, and gives those that have no name of their implementation the name
+// of the program: mylock, and mylock-2 for the second of the same kind.
 func named(workloads []scenario.Workload, program string) []scenario.Workload {
 	workloads = slices.Clone(workloads)
 	for i, w := range workloads {

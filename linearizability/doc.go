@@ -14,9 +14,8 @@
 // [RevocableLock] and [Election]; [Queue], [PriorityQueue], [DelayQueue], [IDQueue] and
 // [LockQueue]; [Counter], [Value], [Register] and [IDGenerator]; [Barrier], [DoubleBarrier] and
 // [ThresholdBarrier]; [TwoPhase]; [Membership]; [Cache]; [Object] for an object with your own
-// sequential model; and [Anything]. Package ops has the names of their calls.
-// Package record writes and reads histories of production code, and package foreign reads those of
-// Jepsen and porcupine.
+// sequential model; and [Anything]. Package ops has the names of their calls. Package record writes
+// and reads histories of production code, and package foreign reads those of Jepsen and porcupine.
 //
 // # The content of a history
 //

@@ -34,8 +34,8 @@ type BarrierClaims struct {
 }
 
 // Barrier makes a workload of a barrier. Each client calls open once. In each turn it waits at the
-// barrier, or sets the barrier, holds it for a while and removes it. Now and then it removes it
-// and sets it again at once, before it removes it for good.
+// barrier, or sets the barrier, holds it for a while and removes it. Now and then it removes it and
+// sets it again at once, before it removes it for good.
 func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload {
 	claims := only(given)
 	claims.Path = cmp.Or(claims.Path, barrierPath)

@@ -8,8 +8,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// TestOnlyObjectsInTurnAreShared: a kind for several goroutines is not enough, nor is
-// InTurn.
+// TestOnlyObjectsInTurnAreShared: a kind for several goroutines is not enough, nor is InTurn.
 func TestOnlyObjectsInTurnAreShared(t *testing.T) {
 	for name, c := range map[string]struct {
 		workload scenario.Workload

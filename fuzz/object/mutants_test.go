@@ -86,8 +86,8 @@ func (l restless) Lock(context.Context) error {
 
 func (restless) Unlock(context.Context) error { return nil }
 
-// counting is a double barrier whose members count each other. A member that leaves at once may
-// not be counted by a slow one.
+// counting is a double barrier whose members count each other. A member that leaves at once may not
+// be counted by a slow one.
 type counting struct {
 	env object.Env
 	own string

@@ -34,8 +34,8 @@ type leaseTrier interface {
 
 // SemaphoreClaims are the promises of a semaphore.
 type SemaphoreClaims struct {
-	// LockClaims are the claims of a lock. Fair says that the oldest znodes get the leases. Path
-	// is the directory of all znodes; "" means /semaphore.
+	// LockClaims are the claims of a lock. Fair says that the oldest znodes get the leases. Path is
+	// the directory of all znodes; "" means /semaphore.
 	LockClaims
 	// Leases is the number of leases; below 1 means 2.
 	Leases int
