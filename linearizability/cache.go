@@ -60,8 +60,8 @@ func (l CacheLook) find(path string) nodeState {
 	return nodeState{}
 }
 
-// Cache claims to be caches of one part of the tree, one for each client. Its calls are
-// [ops.Ready], [ops.Look] and [ops.Settle].
+// Cache claims to be a set of caches of one part of the tree. Each client has one cache. Its calls
+// are [ops.Ready], [ops.Look] and [ops.Settle].
 //
 //   - View: the state of a znode in a look existed on the server before the look returned, and
 //     later looks show no older state. Each znode is judged by itself: caches do not promise more.

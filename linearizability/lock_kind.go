@@ -5,9 +5,9 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// lockKind has the differences between kinds of locks; the judge of locks knows no others. Anything
-// that clients hold for a while and lose with their session can be judged as a kind of lock: a
-// lock, a lease, a leadership.
+// lockKind has all differences between kinds of locks that the judge of locks knows. Anything that
+// clients hold for a while and lose with their session can be judged as a kind of lock: a lock, a
+// lease, a leadership.
 type lockKind struct {
 	noun   string // of the held thing: "lock"
 	object string // of the model: "read-write lock"

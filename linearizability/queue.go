@@ -16,8 +16,8 @@ import (
 //
 // A client may remove an element and store it again before any take returned it: then it was put
 // back and is no duplicate. Meanwhile younger elements may overtake it, so it is left out of
-// linearizability. Order is then judged by its first stay in the queue (no element may overtake it)
-// and its last removal (it may overtake none).
+// linearizability. Order is then judged for its first stay in the queue, in which no element may
+// overtake it, and for its last removal, at which it may overtake no element.
 //
 // porcupine decides linearizability. If it finds no order, the explanation is one of four
 // impossible patterns, if the history has one: an element that was taken twice, one that was never

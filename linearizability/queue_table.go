@@ -77,7 +77,7 @@ func (t *queueTable) gatherTakes() {
 			takes = append(takes, op)
 		}
 	}
-	// The first to return has the fewest removals to choose from.
+	// The take that returns first has the fewest removals to choose from.
 	slices.SortStableFunc(takes, func(a, b *Op) int { return cmp.Compare(a.Return, b.Return) })
 	for _, op := range takes {
 		e := t.takenBy(op)

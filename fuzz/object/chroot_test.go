@@ -8,11 +8,12 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// below is the connection of a client below a path, at the root of which recipes stand.
+// below is the connection of a client, with Env.Path as its root.
 func below(env object.Env) recipes.Conn { return recipes.Chroot(env.InTurn(), env.Path) }
 
 // TestRecipesSurviveBelowAChroot: recipes keep their promises on a Chroot under random plans, and
-// two runs are equal. The lock survives every single fault, too, with -full the others as well.
+// two runs are equal. The lock survives every single fault, too; with -full, so do the other
+// recipes.
 func TestRecipesSurviveBelowAChroot(t *testing.T) {
 	for name, w := range map[string]scenario.Workload{
 		"lock": object.Lock(func(env object.Env) object.Locker {

@@ -70,7 +70,8 @@ var unplaced = []struct {
 	}), "/transactions, its Env.Path"},
 }
 
-// TestCodeMustUseItsPath: otherwise there is an error that says so, and no verdict.
+// TestCodeMustUseItsPath: a run of code that ignores its path ends with an error and has no
+// verdict.
 func TestCodeMustUseItsPath(t *testing.T) {
 	for _, c := range unplaced {
 		_, err := scenario.Scenario{
@@ -126,7 +127,7 @@ func TestElementReadsFramedData(t *testing.T) {
 	}
 }
 
-// TestLongScriptsAreNotJudgedHalfway: a long time is no violation.
+// TestLongScriptsAreNotJudgedHalfway: a script that takes long is no violation.
 func TestLongScriptsAreNotJudgedHalfway(t *testing.T) {
 	for _, s := range []scenario.Scenario{
 		{Script: scenario.Script{Clients: 26, Rounds: 4}, Seed: 2},

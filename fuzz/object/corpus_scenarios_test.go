@@ -9,8 +9,8 @@ var (
 )
 
 // corpus are the scenarios of testdata/scenarios: the published bugs, each made small, and similar
-// accidents that recipes survive. shows is a pattern in the story or in the measurements: without
-// it the run does not have the accident of the name. seed is the first one to try.
+// accidents that recipes survive. shows is a pattern that the story or the measurements must have:
+// without it the accident of the name did not happen. seed is the first seed to try.
 var corpus = []struct {
 	name, workload, impl string
 	seed                 uint64

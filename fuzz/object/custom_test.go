@@ -16,11 +16,11 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// tally is a counter as a user may write it: compare and set, until it works.
+// tally is a counter that a user may write: it repeats compare and set until that succeeds.
 type tally struct {
 	conn *zk.Conn
 	path string
-	// blind says that a set without a reply is repeated.
+	// blind says that add repeats a set without a reply.
 	blind bool
 }
 

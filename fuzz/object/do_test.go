@@ -11,9 +11,9 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// stint is one call of a Do, whose work lasts until leave, or until its context is done.
+// stint is one call of a Do. Its work lasts until leave, or until the context of the work is done.
 type stint struct {
-	ctx    context.Context // that of the work
+	ctx    context.Context // of the work
 	token  int64
 	give   context.CancelCauseFunc // ends the context of the call
 	end    chan struct{}           // closed by leave
@@ -24,7 +24,7 @@ type stint struct {
 
 type work = func(ctx context.Context, token int64) error
 
-// enter calls do and returns when its work has begun, or when do has returned without.
+// enter calls do. It returns when the work has begun, or when do has returned without work.
 func enter(ctx context.Context, do func(context.Context, work) error) (*stint, error) {
 	s := &stint{end: make(chan struct{}), result: make(chan error, 1)}
 	call, give := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -50,7 +50,8 @@ func enter(ctx context.Context, do func(context.Context, work) error) (*stint, e
 	}
 }
 
-// giveUpWith makes the context of the call end with ctx, until the function is called.
+// giveUpWith ends the context of the call when ctx is done, unless the returned function is called
+// before that.
 func (s *stint) giveUpWith(ctx context.Context) func() bool {
 	return context.AfterFunc(ctx, func() { s.give(context.Cause(ctx)) })
 }
@@ -66,7 +67,7 @@ func (s *stint) leave(ctx context.Context) error {
 	if errors.Is(err, recipes.ErrAmbiguous) || errors.Is(err, recipes.ErrClosed) {
 		return err
 	}
-	return nil // it was released, or lost before
+	return nil // it was released or lost before
 }
 
 func (s *stint) Lost() <-chan struct{} { return s.ctx.Done() }
@@ -75,7 +76,7 @@ func (s *stint) Token() int64          { return s.token }
 // Release makes it a lease.
 func (s *stint) Release(ctx context.Context) error { return s.leave(ctx) }
 
-// doLock is a lock made of Do. The stints of a re-entrant one lie within each other.
+// doLock is a lock made of Do. The stints of a re-entrant lock are nested.
 type doLock struct {
 	stints []*stint
 	do     func(context.Context, work) error
@@ -140,7 +141,7 @@ func (e *doElector) Close(ctx context.Context) error {
 	return e.Unlock(ctx)
 }
 
-// candidacy is a latch for one call of Do.
+// candidacy leads with a latch for one call of Do.
 func candidacy(ctx context.Context, env object.Env, lead work) error {
 	latch := recipes.NewLeaderLatch(env.Conn, env.Path, env.Name)
 	if err := latch.Start(); err != nil {
@@ -150,7 +151,7 @@ func candidacy(ctx context.Context, env object.Env, lead work) error {
 	return errors.Join(err, latch.Close(ctx))
 }
 
-// TestDoSurvives: holds that are calls of Do keep the promises of their recipes under faults.
+// TestDoSurvives: a hold made of a call of Do keeps the promises of its recipe under faults.
 func TestDoSurvives(t *testing.T) {
 	for _, w := range []scenario.Workload{
 		object.Lock(func(env object.Env) object.Locker {

@@ -8,7 +8,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// TestOnlyObjectsInTurnAreShared: a kind for several goroutines is not enough, nor is InTurn.
+// TestOnlyObjectsInTurnAreShared: a shared object needs InTurn and a kind that several goroutines
+// can share.
 func TestOnlyObjectsInTurnAreShared(t *testing.T) {
 	for name, c := range map[string]struct {
 		workload scenario.Workload

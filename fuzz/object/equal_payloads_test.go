@@ -14,14 +14,14 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// dataQueue is a queue with three wrong steps, which only equal or empty elements show.
+// dataQueue is a queue with up to three flaws. Only equal or empty elements show them.
 type dataQueue struct {
 	*recipes.Queue
 	conn    recipes.Conn
 	dir     string
 	dedupes bool // an element that is in the queue is not offered again
 	byData  bool // a take deletes the last node that has the data it returns
-	noBytes bool // an empty element is none
+	noBytes bool // an empty element is not stored
 }
 
 func (q *dataQueue) Offer(ctx context.Context, data []byte) error {
@@ -47,7 +47,7 @@ func (q *dataQueue) Take(ctx context.Context) ([]byte, error) {
 	return q.takeByData(ctx)
 }
 
-// takeByData takes the first element, and deletes the youngest node that is like it.
+// takeByData returns the first element, and deletes the youngest node with the same data.
 func (q *dataQueue) takeByData(ctx context.Context) ([]byte, error) {
 	for ctx.Err() == nil {
 		names, err := q.names()
@@ -74,7 +74,7 @@ func (q *dataQueue) takeByData(ctx context.Context) ([]byte, error) {
 	return nil, ctx.Err()
 }
 
-// names are those of the elements, in their order.
+// names returns the names of the elements in their order.
 func (q *dataQueue) names() ([]string, error) {
 	names, _, err := q.conn.Children(q.dir)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -115,8 +115,8 @@ func dataQueues(wrong func(*dataQueue), distinct bool) scenario.Workload {
 	})
 }
 
-// TestQueuesThatKnowElementsByTheirDataAreFound in runs without faults, and not if no two elements
-// are equal.
+// TestQueuesThatKnowElementsByTheirDataAreFound: runs without faults show the flaws, unless all
+// elements differ.
 func TestQueuesThatKnowElementsByTheirDataAreFound(t *testing.T) {
 	tests := []struct {
 		name     string

@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestFormerFindings: scenarios that long hunts in right recipes have found. All but three were
-// faults of a judge, of a workload or of the World.
+// TestFormerFindings plays scenarios that long hunts in right recipes have found. All but three
+// were bugs of a judge, of a workload or of the World.
 func TestFormerFindings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

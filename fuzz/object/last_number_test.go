@@ -16,7 +16,7 @@ import (
 )
 
 // TestRecipesSurviveTheLastNumber: when the numbers of a directory are used up, or nearly so, no
-// lock has two owners. When another client deletes the empty directory, all go on.
+// lock has two owners. When another client deletes the empty directory, all clients go on.
 func TestRecipesSurviveTheLastNumber(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, impl, dir string }{
@@ -71,7 +71,7 @@ func huntAtLastNumber(t *testing.T, w scenario.Workload, dir string, next int32)
 	return found.First()
 }
 
-// swept is play with one client less. That client follows the advice of ErrNumbersUsedUp: it
+// swept is play for all clients but one. That client follows the advice of ErrNumbersUsedUp: it
 // deletes the directory when it is empty.
 func swept(
 	play func(*scenario.Player, scenario.Script), dir string,

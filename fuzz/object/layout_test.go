@@ -17,7 +17,7 @@ import (
 )
 
 // oneNode is a lock that is one ephemeral, watched by every waiter. It waits for itself if the
-// reply to its create is lost; further flaws have names.
+// reply to its create is lost. flaw is the name of one more flaw.
 type oneNode struct {
 	conn  *zk.Conn
 	node  string
@@ -67,8 +67,8 @@ type tokenNode struct{ *oneNode }
 
 func (l tokenNode) Token() int64 { return l.token }
 
-// layouts are the places of the znode of a lock at a path, and the directories that it needs. Each
-// client makes two, so that the runs of all layouts are alike.
+// layouts are the places of a lock's znode, and the directories that it needs. Each client makes
+// two directories, so that the runs of all layouts are alike.
 var layouts = []struct {
 	name, node string
 	dirs       []string
@@ -87,8 +87,8 @@ func (l *oneNode) makeDirs(path string, dirs []string) {
 	}
 }
 
-// TestLayoutsAreJudgedAlike: a lock is judged the same, be it the znode at its path, a child or a
-// grandchild. A token matters for fencing and linearizability alone.
+// TestLayoutsAreJudgedAlike: the verdicts on a lock are the same if its znode is at its path, a
+// child or a grandchild. A token matters for fencing and linearizability alone.
 func TestLayoutsAreJudgedAlike(t *testing.T) {
 	found := map[string]bool{}
 	for _, flaw := range []string{"", "thief", "forgetful"} {

@@ -9,9 +9,9 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// headKeeper is a lock whose Lock keeps its place in the line if it has come to the head when its
-// context is done. The next Lock of the same handle takes the place, so only a client that goes
-// away shows the bug.
+// headKeeper is a lock with a bug: a Lock that has reached the head of the line keeps its place
+// when its context is done. The next Lock of the same handle uses the place, so only a client that
+// leaves shows the bug.
 type headKeeper struct {
 	seats
 	own seat
@@ -47,7 +47,7 @@ func (l *headKeeper) Unlock(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// TestALockThatKeepsItsPlaceIsFound in runs without faults.
+// TestALockThatKeepsItsPlaceIsFound: runs without faults show the bug.
 func TestALockThatKeepsItsPlaceIsFound(t *testing.T) {
 	t.Parallel()
 	w := object.Lock(func(env object.Env) object.Locker {

@@ -29,7 +29,7 @@ func (l *staleToken) Lock(ctx context.Context) error {
 
 func (l *staleToken) Token() int64 { return l.first }
 
-// keeper is a lock that gives up every other hold only.
+// keeper is a lock that releases only every other hold.
 type keeper struct {
 	*oneNode
 	kept bool
@@ -54,8 +54,8 @@ type deaf struct{ *oneNode }
 
 func (l deaf) Lock(context.Context) error { return l.oneNode.Lock(context.Background()) }
 
-// restless is a lock that takes a znode with settings for one of another owner. It gives up its
-// place for it many times.
+// restless is a lock that takes a znode with settings for the znode of another owner. It gives up
+// its place many times.
 type restless struct {
 	conn *zk.Conn
 	dir  string
@@ -173,7 +173,7 @@ func (b guideBarrier) Wait(ctx context.Context) error {
 	}
 }
 
-// TestGuideBarrierSurvives without the claim that all waiters pass.
+// TestGuideBarrierSurvives: the barrier survives without the claim that all waiters pass.
 func TestGuideBarrierSurvives(t *testing.T) {
 	w := object.Barrier(func(env object.Env) object.Barrierer { return guideBarrier{env} })
 	for seed := range uint64(30) {

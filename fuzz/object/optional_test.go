@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// methodsOf are the methods of the optional interfaces whose names are others. The signals, tokens
-// and events of an object are read in each round, and nothing is noted of them.
+// methodsOf maps an optional interface to its method, if their names differ. The script reads the
+// signals, tokens and events of an object in each round, and does not note them.
 var (
 	methodsOf = map[string]string{
 		"TryLocker": "TryLock", "Poller": "Poll", "DeliveryPoller": "Poll", "Peeker": "Peek",
@@ -23,8 +23,7 @@ var (
 )
 
 // TestOptionalMethodsAreNoted: in a few runs of the built-in objects of a kind, the script notes
-// all optional methods that the package comment lists, so that a hunt can say which it has not
-// called.
+// all optional methods that the package comment lists. A hunt names those that it has not called.
 func TestOptionalMethodsAreNoted(t *testing.T) {
 	kinds := optionalMethods(t)
 	if len(kinds) < 15 {

@@ -2,7 +2,8 @@ package object
 
 import "testing"
 
-// TestPayloadsAreKnownByTheirNames: each has one name, also when bytes of it are missing.
+// TestPayloadsAreKnownByTheirNames: each payload has one name, even if some of its bytes are
+// missing.
 func TestPayloadsAreKnownByTheirNames(t *testing.T) {
 	names := map[string]string{"": "", "a1": "a1", "~": "~"}
 	for _, name := range []string{"a1~512", "a1~4096", "a11~4096", "a.2-1~32768"} {

@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// visit is a lock with a session for each hold, beside that of a client which looks on. It listens
-// to the events of the session, as code does that has no other signal of loss.
+// visit is a lock with a new session for each hold, beside the session of its client. It listens to
+// the events of the session, since it has no other signal of loss.
 type visit struct {
 	connect  func() (*zk.Conn, <-chan zk.Event)
 	path     string
@@ -91,8 +91,8 @@ func visits(deaf, dials bool) scenario.Workload {
 	}, object.LockClaims{Fair: true}).Named("visit")
 }
 
-// TestAnObjectMayHaveManySessions: each session is that of its client, for judges and faults. The
-// hold of a session that ends is over then, and a holder that does not listen is found.
+// TestAnObjectMayHaveManySessions: judges and faults know the client of each session. A hold ends
+// with its session, and the judge finds a holder that does not listen.
 func TestAnObjectMayHaveManySessions(t *testing.T) {
 	ways := []bool{false}
 	if sim.Overlaid {

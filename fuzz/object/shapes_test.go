@@ -42,7 +42,7 @@ func judged(t *testing.T, kind fault.Kind, make func(wrong bool) scenario.Worklo
 // blockingLock is a recipes.Lock without contexts.
 type blockingLock struct {
 	lock  *recipes.Lock
-	wrong bool // it is never given back
+	wrong bool // it is never released
 }
 
 func (l blockingLock) Lock() error { return l.lock.Lock(context.Background()) }
@@ -54,7 +54,7 @@ func (l blockingLock) Unlock() error {
 	return given(l.lock.Unlock(context.Background()))
 }
 
-// given is the error of an unlock: a lock that was lost need not be given back.
+// given is the error of an unlock, nil if the lock was lost.
 func given(err error) error {
 	if errors.Is(err, recipes.ErrNotHeld) {
 		return nil

@@ -13,8 +13,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// askingLock is a right re-entrant lock. When an inner level is left it asks the server until there
-// is an answer.
+// askingLock is a right re-entrant lock. An inner Unlock asks the server until there is an answer.
 type askingLock struct {
 	*recipes.ReentrantLock
 	conn  *zk.Conn
@@ -76,8 +75,8 @@ func (l *lateLease) Release(ctx context.Context) error {
 	return l.Lease.Release(ctx)
 }
 
-// TestSignalsAreOfTheirHold: a signal counts while an inner level is left, and the signal for the
-// hold of one goroutine is not taken for that of another.
+// TestSignalsAreOfTheirHold: a signal during an inner Unlock counts, and the signal for the hold of
+// one goroutine does not count for another goroutine.
 func TestSignalsAreOfTheirHold(t *testing.T) {
 	t.Parallel()
 	asking := object.Reentrant(func(env object.Env) object.Locker {

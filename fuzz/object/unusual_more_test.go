@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// guideLock is the lock of the ZooKeeper guide: an exists sets a watch on its predecessor, and it
-// looks again at once if the predecessor is gone.
+// guideLock is the lock of the ZooKeeper guide. It sets a watch on its predecessor by an exists,
+// and lists the line again at once if the predecessor is gone.
 type guideLock struct{ pollingLock }
 
 func (l *guideLock) Lock(ctx context.Context) error {
@@ -197,7 +197,7 @@ func (q scanningQueue) Poll(ctx context.Context) ([]byte, bool, error) {
 	return q.Poll(ctx)
 }
 
-// frankLock gives up a hold with one request, and says so if that fails.
+// frankLock releases a hold with one request, and returns an error if that fails.
 type frankLock struct{ pollingLock }
 
 func (l *frankLock) Unlock(context.Context) error {

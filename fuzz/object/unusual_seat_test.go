@@ -13,8 +13,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// seats are places in a line, an ephemeral sequential znode each: the parts of right objects that
-// poll instead of watching. One goroutine at a time uses them.
+// seats are places in a line. Each place is an ephemeral sequential znode. The right objects that
+// poll are made of them. One goroutine at a time uses them.
 type seats struct {
 	conn   recipes.Conn
 	dir    string
@@ -36,7 +36,7 @@ var (
 	everyone    = zk.WorldACL(zk.PermAll)
 )
 
-// place returns the sequence number and the mode of a znode: mode-owner-sequence.
+// placeOf returns the sequence number and the mode of a znode: mode-owner-sequence.
 func placeOf(name string) (number, mode string) {
 	return name[len(name)-10:], name[:strings.IndexByte(name, '-')]
 }
@@ -52,8 +52,8 @@ func (s *seats) line() ([]string, error) {
 	return list, err
 }
 
-// take waits in line until free is true for the modes of those before, and gives up its place after
-// an error.
+// take waits in line until free is true for the modes of the seats before its own. After an error
+// it gives up its place.
 func (s *seats) take(
 	ctx context.Context, mode string, free func(before []string) bool,
 ) (seat, error) {

@@ -21,9 +21,10 @@ import (
 )
 
 // The objects below are right, and written in an unusual way: without optional methods, polling,
-// slow, chatty, with data in their znodes. No hunt may accuse them.
+// slow, chatty, with data in their znodes. No hunt may find a violation in them.
 
-// polite is a connection that asks before it writes and lists, and is slow.
+// polite is a slow connection. With asks it sends an exists before each write and each list of
+// children.
 type polite struct {
 	recipes.Conn
 	asks  bool
@@ -61,7 +62,7 @@ type (
 	}
 )
 
-// pollingLock polls.
+// pollingLock is a lock that polls.
 type pollingLock struct {
 	seats
 	held seat
@@ -76,7 +77,7 @@ func (l *pollingLock) Lock(ctx context.Context) (err error) {
 
 func (l *pollingLock) Unlock(context.Context) error { return l.leave(l.held) }
 
-// unusual are the objects by name, drawn from a number.
+// unusual returns the objects by name. n decides their draws.
 func unusual(n uint64) map[string]scenario.Workload {
 	timeout := recipes.SessionTimeout(scenario.SessionTimeout)
 	draw := rand.New(rand.NewPCG(n, 0))
@@ -212,7 +213,7 @@ func (s numberless) Acquire(ctx context.Context) (object.Lease, error) {
 	return numberlessLease{l}, nil
 }
 
-// pollingRWLock goes on reading with the znode by which it has written.
+// pollingRWLock is a read-write lock that polls. A writer goes on reading with its znode.
 type pollingRWLock struct {
 	seats
 	reading, writing int
@@ -286,7 +287,7 @@ func (l pollingLease) Release(context.Context) error { return l.leave(l.held) }
 var unusualRuns = flag.Int("unusual.runs", 0,
 	"scenarios of each unusual object, and as many careless ones; 0: 8, with -full 100")
 
-// TestUnusualObjectsSurvive: no right object is accused, however it is written.
+// TestUnusualObjectsSurvive: no hunt finds a violation in a right object, however it is written.
 func TestUnusualObjectsSurvive(t *testing.T) {
 	t.Parallel()
 	for n := range testrun.Pick(uint64(1), 6) {
@@ -318,8 +319,8 @@ func unusualSurvives(t *testing.T, w scenario.Workload) {
 	}
 }
 
-// TestAnOutageCostsNoGiveBack: while no server can be reached, a lock that reports each failed
-// unlock is asked again, however often that is.
+// TestAnOutageCostsNoGiveBack: while no server can be reached, the script repeats an unlock that
+// reports its failure, however often that is.
 func TestAnOutageCostsNoGiveBack(t *testing.T) {
 	w := unusual(0)["frank lock"].Named("frank lock")
 	for seed := range uint64(8) {

@@ -8,8 +8,8 @@ import (
 )
 
 // TestAMissedEventLeavesAWatch: the connection is lost twice in a row, so the client misses an
-// event for good, and its watch stays until some client waits for the next change. The client
-// cannot remove it, so this is no orphan.
+// event, and its watch stays until the client waits for the next change. The client cannot remove
+// the watch, so it is no orphan.
 func TestAMissedEventLeavesAWatch(t *testing.T) {
 	for _, tt := range []struct {
 		kind, path string
