@@ -126,7 +126,7 @@ func (c *CacheChanges) TryNext() (CacheEvent, bool) {
 			continue
 		}
 		delete(c.pending, e.Node.Path)
-		c.armedWatch()
+		c.ring()
 		e.Node = e.Node.clone()
 		return *e, true
 	}
@@ -153,7 +153,7 @@ func (c *CacheChanges) push(e CacheEvent) {
 		if e.Kind != CacheReady {
 			c.pending[e.Node.Path] = &e
 		}
-		c.armedWatch()
+		c.ring()
 		return
 	}
 	before.Kind, before.Node = joined(before.Kind, e.Kind), e.Node
@@ -186,7 +186,7 @@ func joined(first, second CacheEventKind) CacheEventKind {
 	return second
 }
 
-func (c *CacheChanges) armedWatch() {
+func (c *CacheChanges) ring() {
 	select {
 	case c.bell <- struct{}{}:
 	default: // the bell has a token already

@@ -30,7 +30,7 @@ import (
 // the cost of many simultaneous offers and the data of the directory; Queue describes the nodes
 // that a dying process can leave behind.
 //
-// Layout, all persistent:
+// Layout, all persistent, except for the items with EphemeralElements:
 //
 //	<path>/items/_c_<guid>-due<milliseconds>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>                 as with Queue
