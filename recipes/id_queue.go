@@ -31,7 +31,7 @@ import (
 // thousands of them. Queue describes the nodes that a dying process can leave behind; the claim of
 // a Remove has the id as its data.
 //
-// Layout, all persistent:
+// Layout, all persistent, except for the items with EphemeralElements:
 //
 //	<path>/items/_c_<guid>-id-<id>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>       as with Queue
