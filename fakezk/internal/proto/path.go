@@ -2,99 +2,77 @@ package proto
 
 // PathOf is the path that a request is about; for a multi, that of its first operation.
 func PathOf(req Request) string {
-	switch r := req.(type) {
-	case *Create:
-		return r.Path
-	case *Delete:
-		return r.Path
-	case *DeleteContainer:
-		return r.Path
-	case *Exists:
-		return r.Path
-	case *GetData:
-		return r.Path
-	case *SetData:
-		return r.Path
-	case *GetACL:
-		return r.Path
-	case *SetACL:
-		return r.Path
-	case *GetChildren:
-		return r.Path
-	case *GetAllChildrenNumber:
-		return r.Path
-	case *GetEphemerals:
-		return r.Prefix
-	case *Sync:
-		return r.Path
-	case *Check:
-		return r.Path
-	case *AddWatch:
-		return r.Path
-	case *Watches:
-		return r.Path
-	case *Multi:
-		return pathOfFirst(r.Ops)
-	case *MultiRead:
-		return pathOfFirst(r.Ops)
+	if path := pathField(req); path != nil {
+		return *path
+	}
+	if ops := opsOf(req); len(ops) > 0 {
+		return PathOf(ops[0])
 	}
 	return ""
 }
 
-func pathOfFirst(ops []Request) string {
-	if len(ops) == 0 {
-		return ""
-	}
-	return PathOf(ops[0])
-}
-
 // MapPaths changes each path in a request, also those of the operations of a multi.
 func MapPaths(req Request, change func(string) string) {
-	switch r := req.(type) {
-	case *Create:
-		r.Path = change(r.Path)
-	case *Delete:
-		r.Path = change(r.Path)
-	case *DeleteContainer:
-		r.Path = change(r.Path)
-	case *Exists:
-		r.Path = change(r.Path)
-	case *GetData:
-		r.Path = change(r.Path)
-	case *SetData:
-		r.Path = change(r.Path)
-	case *GetACL:
-		r.Path = change(r.Path)
-	case *SetACL:
-		r.Path = change(r.Path)
-	case *GetChildren:
-		r.Path = change(r.Path)
-	case *GetAllChildrenNumber:
-		r.Path = change(r.Path)
-	case *GetEphemerals:
-		r.Prefix = change(r.Prefix)
-	case *Sync:
-		r.Path = change(r.Path)
-	case *Check:
-		r.Path = change(r.Path)
-	case *AddWatch:
-		r.Path = change(r.Path)
-	case *Watches:
-		r.Path = change(r.Path)
-	case *SetWatches:
+	if path := pathField(req); path != nil {
+		*path = change(*path)
+	}
+	for _, op := range opsOf(req) {
+		MapPaths(op, change)
+	}
+	if r, ok := req.(*SetWatches); ok {
 		for _, paths := range [][]string{r.DataWatches, r.ExistWatches, r.ChildWatches,
 			r.PersistentWatches, r.RecursiveWatches} {
 			mapAll(paths, change)
 		}
-	case *Multi:
-		for _, op := range r.Ops {
-			MapPaths(op, change)
-		}
-	case *MultiRead:
-		for _, op := range r.Ops {
-			MapPaths(op, change)
-		}
 	}
+}
+
+// pathField is the path of a request that has one, nil for all others.
+func pathField(req Request) *string {
+	switch r := req.(type) {
+	case *Create:
+		return &r.Path
+	case *Delete:
+		return &r.Path
+	case *DeleteContainer:
+		return &r.Path
+	case *Exists:
+		return &r.Path
+	case *GetData:
+		return &r.Path
+	case *SetData:
+		return &r.Path
+	case *GetACL:
+		return &r.Path
+	case *SetACL:
+		return &r.Path
+	case *GetChildren:
+		return &r.Path
+	case *GetAllChildrenNumber:
+		return &r.Path
+	case *GetEphemerals:
+		return &r.Prefix
+	case *Sync:
+		return &r.Path
+	case *Check:
+		return &r.Path
+	case *AddWatch:
+		return &r.Path
+	case *Watches:
+		return &r.Path
+	}
+	return nil
+}
+
+// opsOf are the operations of a multi.
+func opsOf(req Request) []Request {
+	switch r := req.(type) {
+	case *Multi:
+		return r.Ops
+	case *MultiRead:
+		return r.Ops
+	}
+	return nil
 }
 
 // MapReplyPaths returns the reply with each path changed, also those in the results of a multi.
