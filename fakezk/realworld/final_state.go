@@ -163,9 +163,7 @@ func deleteAll(conn *zk.Conn, root string) error {
 		if path == "/" || err != nil {
 			continue
 		}
-		if err = conn.Delete(path, -1); errors.Is(err, zk.ErrNoNode) {
-			err = nil
-		}
+		err = ignoreNoNode(conn.Delete(path, -1))
 	}
 	return err
 }
