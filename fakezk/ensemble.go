@@ -30,11 +30,7 @@ func (e *ensemble) halted() bool {
 
 // Addresses are the addresses of the servers, by number, for zk.Connect together with Dialer.
 func (s *Server) Addresses() []string {
-	var addresses []string
-	for server := range s.opts.Servers {
-		addresses = append(addresses, carry.Address(server))
-	}
-	return addresses
+	return carry.Addresses(s.opts.Servers)
 }
 
 // Stop makes servers, given by their numbers from 1, unreachable: their connections are closed, and

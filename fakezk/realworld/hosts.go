@@ -82,9 +82,4 @@ func (h *hosts) failUnsent() {
 }
 
 // addresses are those that clients dial.
-func (r *run) addresses() (list []string) {
-	for i := range r.world.Servers {
-		list = append(list, carry.Address(i))
-	}
-	return list
-}
+func (r *run) addresses() []string { return carry.Addresses(len(r.world.Servers)) }

@@ -45,7 +45,7 @@ type dialResult struct {
 // dial is the dialer of the client's n-th Connect. It blocks until the World decides.
 func (c *Client) dial(nth int, address string, timeout time.Duration) (net.Conn, error) {
 	d := c.askToDial(&dialing{
-		connect: nth, server: slices.Index(addresses[:], address), timeout: timeout,
+		connect: nth, server: slices.Index(addresses, address), timeout: timeout,
 	})
 	r := <-d.result
 	return r.conn, r.err

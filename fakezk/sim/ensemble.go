@@ -11,12 +11,7 @@ import (
 const MaxServers = carry.MaxServers
 
 // addresses are those of the servers, by number.
-var addresses = func() (list [MaxServers]string) {
-	for server := range list {
-		list[server] = carry.Address(server)
-	}
-	return list
-}()
+var addresses = carry.Addresses(MaxServers)
 
 func (w World) servers() int { return max(1, w.Servers) }
 

@@ -15,6 +15,14 @@ const MaxServers = 7
 // Address is the address of a server, by its number from 0.
 func Address(server int) string { return fmt.Sprintf("127.0.0.1:%d", 2181+server) }
 
+// Addresses are those of the first servers of an ensemble, in their order.
+func Addresses(servers int) (list []string) {
+	for server := range servers {
+		list = append(list, Address(server))
+	}
+	return list
+}
+
 // SyncLimit is how long a server waits for the others before it gives up, as in the sample
 // configuration of ZooKeeper.
 func SyncLimit(tick time.Duration) time.Duration { return 5 * tick }
