@@ -102,8 +102,7 @@ func appendText(b []byte, text string) []byte { return appendBuffer(b, []byte(te
 
 // appendCreate writes a persistent node that is open to all.
 func appendCreate(b []byte, path string, data []byte) []byte {
-	b = appendBuffer(appendText(b, path), data)
-	b = appendEntry(binary.BigEndian.AppendUint32(b, 1), "world", "anyone")
+	b = append(appendBuffer(appendText(b, path), data), cannedACL()...)
 	return binary.BigEndian.AppendUint32(b, 0)
 }
 

@@ -141,16 +141,14 @@ func (c *misasking) Write(p []byte) (int, error) {
 }
 
 // request is a frame with an operation and a path.
-func request(xid, op uint32, path string) []byte {
-	body := binary.BigEndian.AppendUint32(nil, xid)
-	body = binary.BigEndian.AppendUint32(body, op)
-	return appendBuffer(nil, append(appendBuffer(body, []byte(path)), 0))
+func request(xid, op int32, path string) []byte {
+	return sealed(append(appendText(header(xid, op), path), 0))
 }
 
 func TestFloorAnswersEachFrameHoweverItArrives(t *testing.T) {
 	const requests = 500 // the replies need more than one buffer
 	var stream []byte
-	for xid := range uint32(requests) {
+	for xid := range int32(requests) {
 		stream = append(stream, request(xid, opGetChildren2, "/kids")...)
 	}
 	for _, piece := range []int{len(stream), 1000, 7} {
@@ -209,7 +207,7 @@ func TestFloorSurvivesGarbage(t *testing.T) {
 
 func TestFloorAllocatesNothing(t *testing.T) {
 	out := make([]byte, 0, floorBuffer)
-	for _, op := range []uint32{opGetData, opCreate, opGetChildren2, opMulti, 11} {
+	for _, op := range []int32{opGetData, opCreate, opGetChildren2, opMulti, 11} {
 		frame := request(1, op, "/node")[4:]
 		if n := testing.AllocsPerRun(100, func() { out = appendCanned(out[:0], frame) }); n != 0 {
 			t.Errorf("operation %d: %v allocations", op, n)

@@ -141,8 +141,7 @@ func cannedNames() []byte {
 
 // cannedACL is world:anyone with all permissions.
 func cannedACL() []byte {
-	acl := []byte{0, 0, 0, 1, 0, 0, 0, 31}
-	return appendBuffer(appendBuffer(acl, []byte("world")), []byte("anyone"))
+	return appendEntry([]byte{0, 0, 0, 1}, "world", "anyone")
 }
 
 // cannedMulti answers the multi of operation "multi": check, setData, setData.
