@@ -13,20 +13,17 @@ import (
 // Persist calls try with the number of the attempt, from 0, until it returns nil or the World ends,
 // and pauses after each error. It reports whether try succeeded.
 func (p *Player) Persist(try func(attempt int) error) bool {
-	for attempt := 0; p.ctx.Err() == nil; attempt++ {
-		if try(attempt) == nil {
-			return true
-		}
-		if !p.Pause(retryPause) {
-			return false
-		}
-	}
-	return false
+	return p.repeat(func() bool { return p.ctx.Err() == nil }, try)
 }
 
 // Attempt is Persist with at most n attempts. A careful caller releases like that.
 func (p *Player) Attempt(n int, try func(attempt int) error) bool {
-	for attempt := range n {
+	return p.repeat(func() bool { n--; return n >= 0 }, try)
+}
+
+// repeat is Persist as long as another attempt may be made.
+func (p *Player) repeat(may func() bool, try func(attempt int) error) bool {
+	for attempt := 0; may(); attempt++ {
 		if try(attempt) == nil {
 			return true
 		}
@@ -74,19 +71,14 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 			return err == nil
 		}
 	}
-	for failed := 0; failed < 3+p.faults; {
+	failed := 0
+	return p.repeat(func() bool { return failed < 3+p.faults }, func(int) error {
 		err := release(p.ctx)
-		if err == nil {
-			return true
-		}
-		if !errors.Is(err, zk.ErrNoServer) {
+		if err != nil && !errors.Is(err, zk.ErrNoServer) {
 			failed++
 		}
-		if !p.Pause(retryPause) {
-			return false
-		}
-	}
-	return false
+		return err
+	})
 }
 
 // LongHold is added by [Player.Hold] to one hold in eight, so that the hold outlasts a session that
