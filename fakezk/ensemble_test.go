@@ -74,15 +74,23 @@ func TestAllServersHaveAWriteAtOnce(t *testing.T) {
 	})
 }
 
+// changesBehind injects a fault that lets server 2 lag, watches a node there, and changes the node at
+// server 1. It returns the watch.
+func (e *ensembleTest) changesBehind(lag string) <-chan zk.Event {
+	e.T.Helper()
+	e.set(1, "/a", "old")
+	e.inject(lag)
+	time.Sleep(time.Second)
+	_, _, changed, err := e.conns[2].GetW("/a")
+	check.OK(e.T, err)
+	e.set(1, "/a", "new")
+	return changed
+}
+
 // TestAServerLags: reads and watches are late, until the fault is over, a sync or a write.
 func TestAServerLags(t *testing.T) {
 	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
-		e.set(1, "/a", "old")
-		e.inject("lag 1m server=2 at=1ms")
-		time.Sleep(time.Second)
-		_, _, changed, err := e.conns[2].GetW("/a")
-		check.OK(t, err)
-		e.set(1, "/a", "new")
+		changed := e.changesBehind("lag 1m server=2 at=1ms")
 		e.reads(1, "/a", "new")
 		e.reads(2, "/a", "old")
 		began := time.Now()
@@ -94,7 +102,7 @@ func TestAServerLags(t *testing.T) {
 		time.Sleep(time.Second)
 		e.set(1, "/a", "newer")
 		e.reads(2, "/a", "new")
-		_, err = e.conns[2].Sync("/a")
+		_, err := e.conns[2].Sync("/a")
 		check.OK(t, err)
 		e.reads(2, "/a", "newer")
 	})
@@ -126,12 +134,7 @@ func TestAServerCatchesUpWithItsEvents(t *testing.T) {
 		},
 	} {
 		inEnsemble(t, func(e *ensembleTest, t *testing.T) {
-			e.set(1, "/a", "old")
-			e.inject("lag 1h server=2 at=1ms")
-			time.Sleep(time.Second)
-			_, _, changed, err := e.conns[2].GetW("/a")
-			check.OK(t, err)
-			e.set(1, "/a", "new")
+			changed := e.changesBehind("lag 1h server=2 at=1ms")
 			check.OK(t, call(e))
 			check.Equal(t, (<-changed).Type, zk.EventNodeDataChanged, name)
 			e.reads(2, "/a", "new")

@@ -29,6 +29,12 @@ func TestEqualElements(t *testing.T) {
 		f.putsAt("b", "2", "y")
 		f.putsAt("a", "3", "x")
 	}
+	youngerBefore := func(f *fixture) {
+		putAll(f)
+		f.takesAt("c", "1", "x")
+		f.takesAt("c", "3", "x")
+		f.takesAt("c", "2", "y")
+	}
 	acknowledgedOnly := func(f *fixture) {
 		f.putsAt("a", "1", "x")
 		f.ret(f.call("b", ops.Offer, "x"), OpOK, Result{})
@@ -64,12 +70,7 @@ func TestEqualElements(t *testing.T) {
 			f.takesAt("c", "2", "")
 		}},
 		{name: "the younger before another", bad: Order,
-			says: "element y was in the queue before x (2 of 2)", build: func(f *fixture) {
-				putAll(f)
-				f.takesAt("c", "1", "x")
-				f.takesAt("c", "3", "x")
-				f.takesAt("c", "2", "y")
-			}},
+			says: "element y was in the queue before x (2 of 2)", build: youngerBefore},
 		{name: "the younger instead of the older", bad: Order,
 			says: "element y was in the queue before x (2 of 2)", build: func(f *fixture) {
 				putAll(f)
@@ -78,12 +79,7 @@ func TestEqualElements(t *testing.T) {
 				f.takesAt("c", "2", "y")
 			}},
 		{name: "the younger is not linearizable", bad: Linearizability, says: "no order",
-			build: func(f *fixture) {
-				putAll(f)
-				f.takesAt("c", "1", "x")
-				f.takesAt("c", "3", "x")
-				f.takesAt("c", "2", "y")
-			}},
+			build: youngerBefore},
 		{name: "one for two", bad: Delivery,
 			says:  "element x (2 of 2) is lost: b's offer (steps 4 to 5) was acknowledged",
 			build: acknowledgedOnly},
