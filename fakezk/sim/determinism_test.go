@@ -98,3 +98,23 @@ func BenchmarkWorld(b *testing.B) {
 	}
 	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
 }
+
+// TestTheEndOfADeadProcessIsNotRecorded: it reaches the server when the World has ended, or not, as
+// the machine has time for it. A session that it begins then is not in the result.
+func TestTheEndOfADeadProcessIsNotRecorded(t *testing.T) {
+	r := mustRunWorld(t, sim.World{
+		Seed: 10, Plan: randomPlan(rand.New(rand.NewPCG(10, 1)), 1, 3), Clients: lockers(3, 3),
+		Limit: time.Minute,
+	})
+	started := map[int64]bool{}
+	for _, c := range r.Changes {
+		if c.Kind == trace.SessionStarted {
+			started[c.Owner] = true
+		}
+	}
+	for session, client := range r.SessionClient {
+		if !started[session] {
+			t.Errorf("session %d of %s is in the result, and its beginning is not", session, client)
+		}
+	}
+}

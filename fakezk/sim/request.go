@@ -132,7 +132,7 @@ func (s *simulation) logRequest(l *link, m *carry.Message, r *engine.Request) tr
 		if r.Session == 0 {
 			return s.log(c.name, "-> connect: refused")
 		}
-		if !c.sessions[r.Session] {
+		if !c.sessions[r.Session] && !s.closing.Load() {
 			c.sessions[r.Session] = true
 			s.out.SessionClient[r.Session] = c.name
 		}
