@@ -108,7 +108,9 @@ func Containers() Option {
 // EphemeralElements makes Offer create ephemeral elements: an element that was not taken goes with
 // the session that has offered it. Without this option elements stay until they are taken. An
 // element may be gone when Offer returns, since its session may end at any time. It is not offered
-// again. An element that an abandoned Poll or Take has put back is persistent.
+// again. A Poll or Take that is given up after it has removed an ephemeral element cannot put the
+// element back for the session that has offered it: the element is lost, and the error wraps
+// ErrAmbiguous.
 func EphemeralElements() Option {
 	return func(o *options) { o.ephemeral = true }
 }

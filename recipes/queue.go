@@ -15,7 +15,8 @@ import "context"
 //     and creates a claim. So after a lost reply a caller can tell its own removal from a rival's.
 //     A call that returns an error has taken nothing: an element that it had removed is put back at
 //     the old place, in the background if need be. If the Conn is closed or the process dies before
-//     that, the element is lost and the claim stays. The error then wraps ErrAmbiguous.
+//     that, the element is lost and the claim stays. The error then wraps ErrAmbiguous. An
+//     ephemeral element cannot be put back and is lost, too: see EphemeralElements.
 //   - Elements are returned in the order of their creation, with one exception: an element that was
 //     put back may come after younger elements that were taken meanwhile.
 //   - If Poll or Peek returns false, the queue was empty at some moment of the call: they

@@ -10,12 +10,13 @@ import (
 
 // removal moves one element from the items to a claim with its own GUID.
 type removal struct {
-	q        *claimQueue
-	guid     string
-	name     string
-	list     int32 // version of the list that the element was chosen from
-	data     []byte
-	doubtful bool // a request with unknown outcome was sent
+	q         *claimQueue
+	guid      string
+	name      string
+	list      int32 // version of the list that the element was chosen from
+	data      []byte
+	ephemeral bool // the element is ephemeral
+	doubtful  bool // a request with unknown outcome was sent
 }
 
 // run reads and removes the element. It reports whether this removal has removed it.
@@ -28,7 +29,7 @@ func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
 		case err != nil:
 			return false, err
 		}
-		m.data = data
+		m.data, m.ephemeral = data, stat.EphemeralOwner != 0
 		mine, err = m.commit(ctx, r, stat.Version)
 		if !errors.Is(err, zk.ErrBadVersion) {
 			return mine, err
@@ -63,6 +64,9 @@ func (m *removal) giveUp(r *requests, why error) error {
 	if errors.Is(why, ErrConnClosed) {
 		return fmt.Errorf("%w: %w", ErrAmbiguous, why)
 	}
+	if m.ephemeral {
+		return m.forgo(r, why)
+	}
 	if err := m.undo(r); err != nil {
 		return fmt.Errorf("%w: %w", ErrAmbiguous, errors.Join(why, err))
 	}
@@ -87,4 +91,14 @@ func (m *removal) undo(r *requests) error {
 			return fmt.Errorf("put %s back: %w", m.name, err)
 		}
 	}
+}
+
+// forgo is giveUp for an ephemeral element. Only the session that has offered the element could
+// create it again as its own. So the element is lost if the removal has happened.
+func (m *removal) forgo(r *requests, why error) error {
+	if err := resolve(r, m.q.claim(m.guid), why); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: the ephemeral element %s was taken and cannot be put back: %w",
+		ErrAmbiguous, m.name, why)
 }

@@ -23,7 +23,7 @@ func (q *claimQueue) Peek(ctx context.Context) (data []byte, ok bool, err error)
 
 // Poll removes the first element that can be taken and returns its payload, or false if there is
 // none. After an error nothing was taken, unless it wraps ErrAmbiguous: then a removed element is
-// put back in the background, for as long as the Conn is open.
+// put back in the background, for as long as the Conn is open. A removed ephemeral element is lost.
 func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
 	e, err := call(ctx, q.lifecycle, "poll", func(
 		ctx context.Context, r *requests, t *task[element],

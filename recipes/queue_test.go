@@ -384,3 +384,41 @@ func TestEphemeralElementsGoWithTheirSession(t *testing.T) {
 		})
 	}
 }
+
+// TestCancelledPollOfAnEphemeralElement leaves no element that outlives its producer. The error
+// says that the element may be lost.
+func TestCancelledPollOfAnEphemeralElement(t *testing.T) {
+	for _, fault := range []rule{loseReply, loseRequest} {
+		alone(t, func(t *testing.T, s *testServer, producer *testConn) {
+			c, rival := s.Connect(), NewQueue(s.Connect(), "/q")
+			mustOffer(t, NewQueue(producer, "/q", EphemeralElements()), "a", "b")
+			q := NewQueue(c, "/q")
+			ctx, leaving := abandoning(t, c, fault)
+			c.On("multi", 1, leaving)
+			wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, Unknown)
+			c.Reconnect()
+			mustClose(t, q)
+			if fault.Fault == loseRequest.Fault {
+				wantPoll(t, rival, "a")
+			}
+			wantPeek(t, rival, "b")
+			producer.Expire()
+			wantInTurn(t, rival)
+			wantTidy(t, s)
+		})
+	}
+}
+
+// TestLateCancelOfATakenEphemeralElement is a cancellation after the removal, and before the caller
+// has the element.
+func TestLateCancelOfATakenEphemeralElement(t *testing.T) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		q := NewQueue(c, "/q", EphemeralElements())
+		mustOffer(t, q, "a")
+		ctx, cancel := context.WithCancel(t.Context())
+		c.On("multi", 1, rule{After: func() { cancel(); time.Sleep(time.Millisecond) }})
+		wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, Unknown)
+		wantInTurn(t, q)
+		wantTidy(t, s)
+	})
+}
