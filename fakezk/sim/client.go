@@ -18,29 +18,29 @@ import (
 // Client is a World's client, for use by its script. Its methods may be called from any goroutine
 // of the client.
 type Client struct {
-	sim    *simulation
-	actor  Actor
-	name   string
-	index  int         // among the World's clients
-	dials  int         // connections begun; the World's goroutine owns it
-	inVain map[int]int // dials of each Connect that have failed since its last connection; ditto
+	sim         *simulation
+	actor       Actor
+	name        string
+	index       int         // among the World's clients
+	dials       int         // connections begun; the World's goroutine owns it
+	failedDials map[int]int // of each Connect, since its last connection; ditto
 
-	peer       carry.Client // as faults know it
-	tempo      tempo
-	lines      atomic.Int64         // of its scripts
-	linesAfter atomic.Int64         // the same after the end
-	done       bool                 // the script has ended, or its process has
-	ended      bool                 // the script has ended
-	abandoned  bool                 // see abandonRunaway
-	dead       atomic.Bool          // its process has died
-	sessions   map[int64]bool       // every session it ever had
-	disown     func()               // ends dialItself; the World's goroutine owns it
-	dialed     atomic.Bool          // its own code has dialed
-	asked      atomic.Bool          // it has sent a request on a connection of Connect
-	mu         sync.Mutex           // guards the fields below
-	connects   int                  // calls of Connect
-	conns      []connection         // every one
-	scripts    [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
+	peer          carry.Client // as faults know it
+	burst         burst
+	lines         atomic.Int64         // of its scripts
+	linesAfterEnd atomic.Int64         // the same after the end
+	done          bool                 // the script has ended, or its process has
+	ended         bool                 // the script has ended
+	abandoned     bool                 // see abandonRunaway
+	dead          atomic.Bool          // its process has died
+	sessions      map[int64]bool       // every session it ever had
+	releaseNet    func()               // ends dialDirect; the World's goroutine owns it
+	dialed        atomic.Bool          // its own code has dialed
+	asked         atomic.Bool          // it has sent a request on a connection of Connect
+	mu            sync.Mutex           // guards the fields below
+	connects      int                  // calls of Connect
+	conns         []connection         // every one
+	scripts       [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
 
 	once  sync.Once
 	first *zk.Conn // the result of Conn
@@ -126,12 +126,12 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 // sleep is Sleep for a goroutine with a name. Those of the same name that sleep to the
 // same instant wake together.
 func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
-	c.rests()
+	c.blockIfDead()
 	woken := make(chan struct{})
-	c.sim.putAside(sleeper{c, name, c.sim.elapsed() + max(d, 0), woken})
+	c.sim.addSleeper(sleeper{c, name, c.sim.elapsed() + max(d, 0), woken})
 	select {
 	case <-woken:
-		c.rests()
+		c.blockIfDead()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -164,7 +164,7 @@ const (
 )
 
 func (c *Client) note(actor string, source int, format string, args ...any) trace.Moment {
-	if c.rests(); c.dead.Load() {
+	if c.blockIfDead(); c.dead.Load() {
 		return trace.AfterEnd
 	}
 	m := c.sim.journal.add(1+c.index*sources+source, c.sim.elapsed(), actor, "%s",

@@ -50,9 +50,9 @@ func (s *simulation) respawn(old *Client) {
 	go s.script(c)
 }
 
-// mournedUntil is when all servers know that the sessions of dead processes have ended. It is late
-// if the leader has been down, which restarts their timers.
-func (s *simulation) mournedUntil() (until time.Duration) {
+// deadSessionsEnd is when all servers know that the sessions of dead processes have ended. It is
+// late if the leader has been down, which restarts their timers.
+func (s *simulation) deadSessionsEnd() (until time.Duration) {
 	for _, c := range s.clients {
 		if !c.dead.Load() {
 			continue
@@ -66,53 +66,53 @@ func (s *simulation) mournedUntil() (until time.Duration) {
 	return until
 }
 
-// rests stops a goroutine of a process that has died, until the World ends.
-func (c *Client) rests() {
+// blockIfDead stops a goroutine of a process that has died, until the World ends.
+func (c *Client) blockIfDead() {
 	if c.dead.Load() && !c.sim.closing.Load() {
 		<-c.sim.ctx.Done()
 	}
 }
 
-// inGrave lets the dial of a dead process hang until the end of the World.
-func (s *simulation) inGrave(d *dialing) bool {
+// hangIfDead lets the dial of a dead process hang until the end of the World.
+func (s *simulation) hangIfDead(d *dialing) bool {
 	hangs := d.client.dead.Load() && !s.closing.Load()
 	if hangs {
-		s.graves = append(s.graves, d)
+		s.deadDials = append(s.deadDials, d)
 	}
 	return hangs
 }
 
-// buried reports whether all scripts of dead processes have ended.
-func (s *simulation) buried() bool {
+// deadScriptsEnded reports whether all scripts of dead processes have ended.
+func (s *simulation) deadScriptsEnded() bool {
 	return !slices.ContainsFunc(s.clients, func(c *Client) bool {
 		return c.dead.Load() && !c.ended
 	})
 }
 
-// bury lets the scripts of dead processes end, which has no effect on the result. It gives them a
-// minute.
-func (s *simulation) bury() {
-	s.burying = true
-	graves := s.graves
-	s.graves = nil
+// endDeadScripts lets the scripts of dead processes end, which has no effect on the result. It
+// gives them a minute.
+func (s *simulation) endDeadScripts() {
+	s.endingDead = true
+	graves := s.deadDials
+	s.deadDials = nil
 	for _, d := range graves {
 		s.beginDial(d)
 	}
-	s.loop(s.now()+time.Minute, s.buried)
-	s.burying = false
+	s.loop(s.now()+time.Minute, s.deadScriptsEnded)
+	s.endingDead = false
 }
 
-// closeGraves ends the dials of dead processes, so that their connections can be closed.
-func (s *simulation) closeGraves() {
-	for _, d := range s.graves {
+// endDeadDials ends the dials of dead processes, so that their connections can be closed.
+func (s *simulation) endDeadDials() {
+	for _, d := range s.deadDials {
 		d.end(dialResult{err: syscall.ECONNREFUSED})
 	}
-	s.graves = nil
+	s.deadDials = nil
 }
 
-// lastWords is how long code goes on after its connection was closed. That of a process that has
+// drainTime is how long code goes on after its connection was closed. That of a process that has
 // died may be in the middle of a long pause.
-func (s *simulation) lastWords() time.Duration {
+func (s *simulation) drainTime() time.Duration {
 	if slices.ContainsFunc(s.clients, func(c *Client) bool { return c.dead.Load() }) {
 		return 10 * time.Minute
 	}

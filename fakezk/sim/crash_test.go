@@ -16,7 +16,7 @@ func TestACrashLeavesTheSession(t *testing.T) {
 		func(s *stage) {
 			s.create("/e", zk.FlagEphemeral)
 			s.create("/x", 0)
-			s.tell("alive")
+			s.writeLine("alive")
 			s.Note("alive")
 		},
 		func(s *stage) { s.Conn(); _ = s.Sleep(s.ctx, 30*time.Second) })
@@ -58,7 +58,7 @@ func TestANewProcessHasItsOwnSession(t *testing.T) {
 	died := p.notice(t, "a", trace.Died, 1)
 	between(t, "the new process", p.change(t, trace.NodeCreated, "/x"), died+2*time.Second,
 		died+3*time.Second)
-	p.wantTold(t, "a'", already[:len("create /")]+"e"+already[len("create /x"):], created)
+	p.wantLines(t, "a'", already[:len("create /")]+"e"+already[len("create /x"):], created)
 	names := []string{}
 	for _, session := range p.SessionClient {
 		names = append(names, session)

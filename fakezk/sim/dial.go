@@ -28,13 +28,13 @@ func RootCA() []byte { return tlsend.RootCA() }
 
 // dialing is a dial that waits for the World.
 type dialing struct {
-	client  *Client
-	connect int    // of the client's calls of Connect
-	server  int    // its number
-	host    string // that the client's own code dials, "" for Connect
-	timeout time.Duration
-	result  chan dialResult
-	gone    bool // nobody waits for the result any more; guarded by simulation.mu
+	client   *Client
+	connect  int    // of the client's calls of Connect
+	server   int    // its number
+	host     string // that the client's own code dials, "" for Connect
+	timeout  time.Duration
+	result   chan dialResult
+	canceled bool // nobody waits for the result any more; guarded by simulation.mu
 }
 
 type dialResult struct {
@@ -44,15 +44,15 @@ type dialResult struct {
 
 // dial is the dialer of the client's n-th Connect. It blocks until the World decides.
 func (c *Client) dial(nth int, address string, timeout time.Duration) (net.Conn, error) {
-	d := c.askToDial(&dialing{
+	d := c.requestDial(&dialing{
 		connect: nth, server: slices.Index(addresses, address), timeout: timeout,
 	})
 	r := <-d.result
 	return r.conn, r.err
 }
 
-// askToDial hands a dial to the World.
-func (c *Client) askToDial(d *dialing) *dialing {
+// requestDial hands a dial to the World.
+func (c *Client) requestDial(d *dialing) *dialing {
 	d.client, d.result = c, make(chan dialResult, 1)
 	c.sim.mu.Lock()
 	c.sim.dials = append(c.sim.dials, d)
@@ -70,7 +70,7 @@ func (c *Client) ownNet() dialhook.Net {
 	return dialhook.Net{
 		Dial: func(ctx context.Context, address string, deadline time.Time) (net.Conn, error,
 			bool) {
-			conn, err := c.dialItself(ctx, address, deadline)
+			conn, err := c.dialDirect(ctx, address, deadline)
 			return conn, err, true
 		},
 		Address: func(host string) (string, bool) {
@@ -83,9 +83,9 @@ func (c *Client) ownNet() dialhook.Net {
 	}
 }
 
-// dialItself is a dial of the client's own code. It returns when the World decides, or when ctx
+// dialDirect is a dial of the client's own code. It returns when the World decides, or when ctx
 // ends.
-func (c *Client) dialItself(ctx context.Context, address string, deadline time.Time) (net.Conn,
+func (c *Client) dialDirect(ctx context.Context, address string, deadline time.Time) (net.Conn,
 	error) {
 	c.dialed.Store(true)
 	host, _, err := net.SplitHostPort(address)
@@ -96,7 +96,7 @@ func (c *Client) dialItself(ctx context.Context, address string, deadline time.T
 	if !deadline.IsZero() {
 		timeout = max(0, time.Until(deadline))
 	}
-	d := c.askToDial(&dialing{host: host, timeout: timeout})
+	d := c.requestDial(&dialing{host: host, timeout: timeout})
 	select {
 	case r := <-d.result:
 		return r.conn, r.err
@@ -104,7 +104,7 @@ func (c *Client) dialItself(ctx context.Context, address string, deadline time.T
 	}
 	c.sim.mu.Lock()
 	defer c.sim.mu.Unlock()
-	d.gone = true
+	d.canceled = true
 	return nil, ctx.Err()
 }
 
@@ -115,7 +115,7 @@ func (s *simulation) beginDial(d *dialing) {
 	wait := s.latency(c.index, c.dials, 2, 0)
 	number := c.dials
 	finish := func() { s.finishDial(d, number) }
-	if s.inGrave(d) {
+	if s.hangIfDead(d) {
 		return
 	}
 	if !s.closing.Load() {
@@ -135,7 +135,7 @@ func (s *simulation) beginDial(d *dialing) {
 
 // answer returns the result of a dial.
 func (s *simulation) answer(d *dialing) carry.Answer {
-	if s.burying && d.client.dead.Load() {
+	if s.endingDead && d.client.dead.Load() {
 		return carry.Accepted
 	}
 	if s.closing.Load() {
@@ -148,24 +148,24 @@ func (s *simulation) answer(d *dialing) carry.Answer {
 
 func (d *dialing) timeOut() { d.client.sim.failDial(d, os.ErrDeadlineExceeded) }
 
-func (s *simulation) isGone(d *dialing) bool {
+func (s *simulation) isCanceled(d *dialing) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return d.gone
+	return d.canceled
 }
 
 // end lets the dial return.
 func (d *dialing) end(r dialResult) {
-	d.client.wakes()
+	d.client.markWoken()
 	d.result <- r
 }
 
 func (s *simulation) finishDial(d *dialing, number int) {
-	if s.isGone(d) {
+	if s.isCanceled(d) {
 		return
 	}
 	c := d.client
-	if s.inGrave(d) {
+	if s.hangIfDead(d) {
 		return
 	}
 	switch s.answer(d) {
@@ -179,11 +179,11 @@ func (s *simulation) finishDial(d *dialing, number int) {
 		s.failDial(d, syscall.ECONNREFUSED)
 		return
 	}
-	delete(c.inVain, d.connect)
+	delete(c.failedDials, d.connect)
 	s.nextConn++
 	conn := &carry.Conn{ID: int64(s.nextConn), Client: &c.peer, Number: number, Server: d.server}
 	l := &link{sim: s, id: s.nextConn, client: c, conn: conn, connect: d.connect,
-		own: own{host: d.host}}
+		ownConn: ownConn{host: d.host}}
 	l.arriveUp, l.arriveDown = l.deliverUp, l.deliverDown
 	l.frames.Max = s.world.Server.maxFrame()
 	l.end = tlsend.New(d.host, l.onWrite, l.onClose)

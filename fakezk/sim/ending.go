@@ -14,7 +14,7 @@ func (s *simulation) over() bool { return s.running == 0 }
 // playOvertime is the loop for scripts that are slow; see World.Overtime.
 func (s *simulation) playOvertime() {
 	const times, most = 20, 30
-	if s.world.Overtime == 0 || s.changesSince(s.now()-s.world.Overtime) > most || s.isAtIt() {
+	if s.world.Overtime == 0 || s.changesSince(s.now()-s.world.Overtime) > most || s.isActive() {
 		return
 	}
 	for range times {
@@ -26,9 +26,9 @@ func (s *simulation) playOvertime() {
 	}
 }
 
-// isAtIt goes on for ten seconds, and reports whether the clients did more than to wait: then most
-// of their requests are pings, one or two a second.
-func (s *simulation) isAtIt() bool {
+// isActive goes on for ten seconds, and reports whether the clients did more than to wait: then
+// most of their requests are pings, one or two a second.
+func (s *simulation) isActive() bool {
 	before := s.replies
 	s.loop(s.now()+10*time.Second, s.over)
 	return s.replies-before > 30*len(s.clients) || s.over() || s.out.OutOfSteps
@@ -72,10 +72,10 @@ func (s *simulation) tearDown(cancel func()) {
 	for _, c := range s.net.Conns() {
 		s.carryOut(c.Reset(syscall.ECONNRESET))
 	}
-	if !s.buried() {
-		s.bury()
+	if !s.deadScriptsEnded() {
+		s.endDeadScripts()
 	}
-	s.closeGraves()
+	s.endDeadDials()
 	closed := make(chan struct{})
 	go s.closeClients(closed)
 	s.loop(s.now()+tearDownLimit, func() bool {
@@ -86,7 +86,7 @@ func (s *simulation) tearDown(cancel func()) {
 			return false
 		}
 	})
-	s.loop(s.now()+s.lastWords(), func() bool { return false })
+	s.loop(s.now()+s.drainTime(), func() bool { return false })
 }
 
 // tearDownLimit is how much virtual time the clients get to close. The

@@ -84,7 +84,7 @@ func (s *simulation) follow(server int, zxid int64) {
 		return
 	}
 	s.log("server", "%s applies zxid %d", serverName(server), zxid)
-	s.react(withoutLastWords(s.engine.Follow(server, zxid, s.clock())))
+	s.react(withoutOwnDeletions(s.engine.Follow(server, zxid, s.clock())))
 }
 
 // followAll lets all followers apply everything.

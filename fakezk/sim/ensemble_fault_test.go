@@ -41,11 +41,11 @@ func lastActor(text string) string {
 	return words[2]
 }
 
-// looker asks for a node every 100 ms.
-func looker(s *stage) {
+// pollNode asks for a node every 100 ms.
+func pollNode(s *stage) {
 	for s.Now() < 8*time.Second {
 		if exists, _, err := s.Conn().Exists("/x"); err == nil {
-			s.tell("exists: %v", exists)
+			s.writeLine("exists: %v", exists)
 		}
 		_ = s.Sleep(s.ctx, 100*time.Millisecond)
 	}
@@ -53,13 +53,13 @@ func looker(s *stage) {
 
 // TestALaggingServerAnswersOldReads until the fault is over, and writes as soon as it is.
 func TestALaggingServerAnswersOldReads(t *testing.T) {
-	p := ensemble(t, "lag 2s client=b at=500ms", maker, looker)
+	p := ensemble(t, "lag 2s client=b at=500ms", createPath, pollNode)
 	made := p.change(t, trace.NodeCreated, "/x")
 	between(t, "the node", p.when(t, "exists: true"), 2500*time.Millisecond, 3300*time.Millisecond)
 	if made > 1500*time.Millisecond {
 		t.Errorf("the node was made at %s", made)
 	}
-	p = ensemble(t, "lag 2s client=b at=500ms", maker, func(s *stage) {
+	p = ensemble(t, "lag 2s client=b at=500ms", createPath, func(s *stage) {
 		s.Conn()
 		_ = s.Sleep(s.ctx, second)
 		s.create("/y", 0)
@@ -70,7 +70,7 @@ func TestALaggingServerAnswersOldReads(t *testing.T) {
 
 // TestALaggingLeaderMeansItsFollowers.
 func TestALaggingLeaderMeansItsFollowers(t *testing.T) {
-	p := ensemble(t, "lag 2s client=a op=create request=1", maker, looker)
+	p := ensemble(t, "lag 2s client=a op=create request=1", createPath, pollNode)
 	between(t, "the node", p.when(t, "exists: true"), 3*time.Second, 4*time.Second)
 }
 
@@ -109,7 +109,7 @@ func TestAClientCountsOnceForAChange(t *testing.T) {
 			_ = s.Sleep(s.ctx, 2*time.Second)
 			_ = s.Conn().Delete("/x", -1)
 		})
-		if len(p.told) < 3 { // the create, and two events
+		if len(p.lines) < 3 { // the create, and two events
 			continue
 		}
 		for _, c := range p.Changes {
@@ -129,7 +129,7 @@ func watchesTwice(s *stage) {
 		if _, _, change, err := s.Conn().ExistsW("/x"); err == nil {
 			select {
 			case ev := <-change:
-				s.tell("%s", ev.Type)
+				s.writeLine("%s", ev.Type)
 			case <-time.After(5 * time.Second):
 			}
 		}

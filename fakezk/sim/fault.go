@@ -86,14 +86,14 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 
 // deliver and fail are the only ways in which a connection wakes its client.
 func (l *link) deliver(bytes []byte) {
-	l.client.wakes()
-	l.toldBy(bytes)
+	l.client.markWoken()
+	l.noteReply(bytes)
 	l.end.HandOver(bytes, l.sim.back)
 }
 
 func (l *link) fail(err error) {
-	l.client.wakes()
-	l.lost()
+	l.client.markWoken()
+	l.noteLost()
 	l.end.Fail(err)
 }
 
@@ -172,7 +172,7 @@ func (s *simulation) expire(session int64, late time.Duration) bool {
 	}
 	if ok {
 		s.log("server", "expires session %s", tracetext.Session(session))
-		s.react(withoutLastWords(r))
+		s.react(withoutOwnDeletions(r))
 	}
 	return ok
 }

@@ -14,29 +14,29 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// stage is the environment of a script; the lines that the script tells are checked afterwards.
+// stage is the environment of a script, which writes lines for the test.
 type stage struct {
 	*Client
 	ctx  context.Context
 	play *play
 }
 
-// play is a World that was run, with the lines that its clients told.
+// play is a World that was run, with the lines that its scripts wrote.
 type play struct {
 	*trace.Result
-	mu   sync.Mutex
-	told []telling
+	mu    sync.Mutex
+	lines []scriptLine
 }
 
-type telling struct {
+type scriptLine struct {
 	client, what string
 	at           time.Duration
 }
 
-func (s *stage) tell(format string, args ...any) {
+func (s *stage) writeLine(format string, args ...any) {
 	s.play.mu.Lock()
 	defer s.play.mu.Unlock()
-	s.play.told = append(s.play.told, telling{s.Name(), fmt.Sprintf(format, args...), s.Now()})
+	s.play.lines = append(s.play.lines, scriptLine{s.Name(), fmt.Sprintf(format, args...), s.Now()})
 }
 
 // create asks again as long as there is no server.
@@ -45,7 +45,7 @@ func (s *stage) create(path string, flags int32) {
 	for err == zk.ErrNoServer {
 		_, err = s.Conn().Create(path, nil, flags, worldACL)
 	}
-	s.tell("create %s: %v", path, err)
+	s.writeLine("create %s: %v", path, err)
 }
 
 // perform runs clients a, b, ... under the plan. The run itself must go well.
@@ -89,29 +89,29 @@ func performIn(t *testing.T, w World, plan string, scripts ...func(*stage)) *pla
 	return p
 }
 
-// wantTold checks the lines of a client, in order, at any time.
-func (p *play) wantTold(t *testing.T, client string, want ...string) {
+// wantLines checks the lines of a client, in order, at any time.
+func (p *play) wantLines(t *testing.T, client string, want ...string) {
 	t.Helper()
 	var got []string
-	for _, told := range p.told {
-		if told.client == client {
-			got = append(got, told.what)
+	for _, line := range p.lines {
+		if line.client == client {
+			got = append(got, line.what)
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("%s told %q, want %q", client, got, want)
+		t.Errorf("%s wrote %q, want %q", client, got, want)
 	}
 }
 
-// when is the time of the first thing told with these words.
+// when is the time of the first line with these words.
 func (p *play) when(t *testing.T, words string) time.Duration {
 	t.Helper()
-	for _, told := range p.told {
-		if strings.Contains(told.what, words) {
-			return told.at
+	for _, line := range p.lines {
+		if strings.Contains(line.what, words) {
+			return line.at
 		}
 	}
-	t.Fatalf("nobody told %q: %+v", words, p.told)
+	t.Fatalf("no line with %q: %+v", words, p.lines)
 	return 0
 }
 
@@ -199,7 +199,7 @@ func wantNotices(t *testing.T, p *play, client string, want []trace.NoticeKind) 
 
 func TestDropRequestIsNotApplied(t *testing.T) {
 	p := perform(t, "drop-request request=2", twice)
-	p.wantTold(t, "a", createdE, lostReply, created)
+	p.wantLines(t, "a", createdE, lostReply, created)
 	wantNotices(t, p, "a", reconnects)
 	if last := p.Requests[len(p.Requests)-1]; last.Number != 3 || last.Conn != 2 ||
 		last.Path != "/x" {
@@ -209,7 +209,7 @@ func TestDropRequestIsNotApplied(t *testing.T) {
 
 func TestDropReplyIsApplied(t *testing.T) {
 	p := perform(t, "drop-reply request=2", twice)
-	p.wantTold(t, "a", createdE, lostReply, already)
+	p.wantLines(t, "a", createdE, lostReply, already)
 	wantNotices(t, p, "a", reconnects)
 	if p.changes(trace.NodeCreated, "/x") != 1 || len(p.Requests) != 3 ||
 		p.changes(trace.NodeDeleted, "/e") != 0 {
@@ -219,15 +219,15 @@ func TestDropReplyIsApplied(t *testing.T) {
 
 func TestCutOnARequestComesAfterItsReply(t *testing.T) {
 	p := perform(t, "cut request=2", twice)
-	if told := p.told; len(told) != 3 || told[1].what != created {
-		t.Errorf("told %+v", told)
+	if lines := p.lines; len(lines) != 3 || lines[1].what != created {
+		t.Errorf("lines %+v", lines)
 	}
 	wantNotices(t, p, "a", reconnects)
 }
 
 func TestCutMidFrameIsAppliedAndTheReplyUseless(t *testing.T) {
 	p := perform(t, "cut-mid-frame request=2", twice)
-	p.wantTold(t, "a", createdE, lostReply, already)
+	p.wantLines(t, "a", createdE, lostReply, already)
 	wantNotices(t, p, "a", reconnects)
 }
 
@@ -244,7 +244,7 @@ func TestCutAtATimeHitsOnlyItsClient(t *testing.T) {
 
 func TestStallHoldsTheRequestAndEverythingElse(t *testing.T) {
 	p := perform(t, "stall 3s request=2", twice)
-	p.wantTold(t, "a", createdE, created, already)
+	p.wantLines(t, "a", createdE, created, already)
 	wantNotices(t, p, "a", staysOnline)
 	between(t, "the create", p.change(t, trace.NodeCreated, "/x"), 3*second, 3*second+soon)
 }
@@ -270,7 +270,7 @@ func TestTheWorldSettlesAfterAStall(t *testing.T) {
 
 func TestStallMidFrameAppliesAndDeliversTheRestLate(t *testing.T) {
 	p := perform(t, "stall-mid-frame 3s request=2", twice)
-	p.wantTold(t, "a", createdE, created, already)
+	p.wantLines(t, "a", createdE, created, already)
 	wantNotices(t, p, "a", staysOnline)
 	between(t, "the create", p.change(t, trace.NodeCreated, "/x"), 0, soon)
 	between(t, "its answer", p.when(t, created), 3*second, 3*second+soon)
@@ -278,7 +278,7 @@ func TestStallMidFrameAppliesAndDeliversTheRestLate(t *testing.T) {
 
 func TestDelayHoldsTheRequest(t *testing.T) {
 	p := perform(t, "delay 3s request=2", twice)
-	p.wantTold(t, "a", createdE, created, already)
+	p.wantLines(t, "a", createdE, created, already)
 	wantNotices(t, p, "a", staysOnline)
 	between(t, "the create", p.change(t, trace.NodeCreated, "/x"), 3*second, 3*second+soon)
 }
@@ -287,11 +287,11 @@ func TestDelayHoldsTheRequest(t *testing.T) {
 func TestDelayDoesNotHoldTheOtherDirection(t *testing.T) {
 	p := perform(t, "delay 3s client=a op=create request=1", func(s *stage) {
 		_, _, ch, err := s.Conn().ExistsW("/other")
-		s.tell("watch: %v", err)
+		s.writeLine("watch: %v", err)
 		done := make(chan struct{})
 		go func() { defer close(done); s.create("/x", 0) }()
 		<-ch
-		s.tell("event")
+		s.writeLine("event")
 		<-done
 	}, func(s *stage) { _ = s.Sleep(s.ctx, second); s.create("/other", 0) })
 	between(t, "the event", p.when(t, "event"), second, second+soon)
@@ -300,7 +300,7 @@ func TestDelayDoesNotHoldTheOtherDirection(t *testing.T) {
 
 func TestBlackholeIsSilentAndDialsHang(t *testing.T) {
 	p := perform(t, "blackhole 12s request=2", twice)
-	p.wantTold(t, "a", createdE, lostReply, created)
+	p.wantLines(t, "a", createdE, lostReply, created)
 	if p.change(t, trace.NodeCreated, "/x") < p.change(t, trace.NodeDeleted, "/e") {
 		t.Error("the first create was applied")
 	}
@@ -311,7 +311,7 @@ func TestBlackholeIsSilentAndDialsHang(t *testing.T) {
 
 func TestShortBlackholeKeepsTheSession(t *testing.T) {
 	p := perform(t, "blackhole 1s request=2", twice)
-	p.wantTold(t, "a", createdE, lostReply, created)
+	p.wantLines(t, "a", createdE, lostReply, created)
 	wantNotices(t, p, "a", reconnects)
 	if p.changes(trace.NodeDeleted, "/e") != 0 {
 		t.Errorf("changes %+v", p.Changes)
@@ -320,7 +320,7 @@ func TestShortBlackholeKeepsTheSession(t *testing.T) {
 
 func TestRefuseFailsDialsForAWhile(t *testing.T) {
 	p := perform(t, "refuse 3s request=2", twice)
-	p.wantTold(t, "a", createdE, lostReply, created)
+	p.wantLines(t, "a", createdE, lostReply, created)
 	wantNotices(t, p, "a", reconnects)
 	between(t, "the reset", p.notice(t, "a", trace.Disconnected, 1), 0, soon)
 	between(t, "the reconnect", p.notice(t, "a", trace.Connected, 2), 3*second,
@@ -329,9 +329,9 @@ func TestRefuseFailsDialsForAWhile(t *testing.T) {
 
 func TestExpireEndsTheSessionBeforeTheRequest(t *testing.T) {
 	p := perform(t, "expire request=2", twice)
-	told := p.told
-	if len(told) != 3 || told[1].what != lostReply {
-		t.Errorf("told %+v", told)
+	lines := p.lines
+	if len(lines) != 3 || lines[1].what != lostReply {
+		t.Errorf("lines %+v", lines)
 	}
 	if got := p.notices("a"); !slices.Contains(got, trace.SessionExpired) ||
 		got[len(got)-1] != trace.Connected {
@@ -368,7 +368,7 @@ func TestRestartKeepsDataAndSessionsAndHitsEverybody(t *testing.T) {
 		s.create("/b", zk.FlagEphemeral)
 		_ = s.Sleep(s.ctx, 10*second)
 	})
-	p.wantTold(t, "a", createdE, lostReply, created)
+	p.wantLines(t, "a", createdE, lostReply, created)
 	for _, client := range []string{"a", "b"} {
 		wantNotices(t, p, client, reconnects)
 		between(t, "the reset", p.notice(t, client, trace.Disconnected, 1), 0, soon)
@@ -384,13 +384,13 @@ func TestRestartKeepsDataAndSessionsAndHitsEverybody(t *testing.T) {
 // watcher waits for /x while another client makes it.
 func watcher(s *stage) {
 	_, _, ch, err := s.Conn().ExistsW("/x")
-	s.tell("watch: %v", err)
+	s.writeLine("watch: %v", err)
 	ev := <-ch
-	s.tell("event %s %s", ev.Type, ev.Path)
+	s.writeLine("event %s %s", ev.Type, ev.Path)
 	s.create("/after", 0)
 }
 
-func maker(s *stage) { _ = s.Sleep(s.ctx, second); s.create("/x", 0) }
+func createPath(s *stage) { _ = s.Sleep(s.ctx, second); s.create("/x", 0) }
 
 func TestFaultsOnEvents(t *testing.T) {
 	tests := []struct {
@@ -408,8 +408,8 @@ func TestFaultsOnEvents(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.plan, func(t *testing.T) {
-			p := perform(t, test.plan, watcher, maker)
-			p.wantTold(t, "a", "watch: <nil>", "event EventNodeCreated /x", "create /after: <nil>")
+			p := perform(t, test.plan, watcher, createPath)
+			p.wantLines(t, "a", "watch: <nil>", "event EventNodeCreated /x", "create /after: <nil>")
 			wantNotices(t, p, "a", test.notices)
 			between(t, "the event", p.when(t, "event"), test.from, test.to)
 			if len(p.Events) != test.sent {
@@ -443,13 +443,13 @@ func TestSelectorsNarrowWhatIsCounted(t *testing.T) {
 			for i := 1; i <= 3; i++ {
 				path := fmt.Sprint("/", i)
 				if _, err := s.Conn().Create(path, nil, 0, worldACL); err != nil {
-					s.tell("create %s", path)
+					s.writeLine("create %s", path)
 				}
 				if _, _, err := s.Conn().Get(path); err != nil && err != zk.ErrNoNode {
-					s.tell("get %s", path)
+					s.writeLine("get %s", path)
 				}
 			}
 		})
-		p.wantTold(t, "a", test.lost)
+		p.wantLines(t, "a", test.lost)
 	}
 }

@@ -13,14 +13,14 @@ import (
 // TestAnIsolatedFollowerAnswersOldReads, and its clients' writes wait, until it reaches the others
 // again.
 func TestAnIsolatedFollowerAnswersOldReads(t *testing.T) {
-	p := ensemble(t, "isolate 3s client=b at=500ms", maker, looker)
+	p := ensemble(t, "isolate 3s client=b at=500ms", createPath, pollNode)
 	between(t, "the node", p.change(t, trace.NodeCreated, "/x"), second, 1500*time.Millisecond)
 	between(t, "its sight", p.when(t, "exists: true"), 3500*time.Millisecond, 3700*time.Millisecond)
 
 	p = ensemble(t, "isolate 3s client=b op=create request=1", func(s *stage) { s.Conn() },
 		func(s *stage) { s.create("/y", 0) })
 	between(t, "the create", p.change(t, trace.NodeCreated, "/y"), 3*second, 3500*time.Millisecond)
-	p.wantTold(t, "b", "create /y: <nil>")
+	p.wantLines(t, "b", "create /y: <nil>")
 }
 
 // short has sessions that end before an isolated server gives up.
@@ -34,7 +34,7 @@ func TestASessionEndsWhileItsServerIsIsolated(t *testing.T) {
 			s.create("/e", zk.FlagEphemeral)
 			for s.Now() < 20*second {
 				if exists, _, err := s.Conn().Exists("/e"); err == nil && !exists {
-					s.tell("my node is gone")
+					s.writeLine("my node is gone")
 					return
 				}
 				_ = s.Sleep(s.ctx, 100*time.Millisecond)
@@ -52,7 +52,7 @@ func TestAnIsolatedLeaderLosesItsWrites(t *testing.T) {
 		s.create("/e-"+s.Name(), zk.FlagEphemeral)
 		for s.Now() < 15*second {
 			if _, _, err := s.Conn().Exists("/x"); err == nil {
-				s.tell("reads at %s", s.Now())
+				s.writeLine("reads at %s", s.Now())
 			}
 			_ = s.Sleep(s.ctx, second)
 		}
@@ -85,7 +85,7 @@ func TestAnIsolatedLeaderLosesItsWrites(t *testing.T) {
 func TestWithoutAMajorityTheLeaderIsAlone(t *testing.T) {
 	p := ensemble(t, `
 		isolate 4s server=2 at=500ms
-		isolate 5s server=3 at=600ms`, maker, looker)
+		isolate 5s server=3 at=600ms`, createPath, pollNode)
 	between(t, "the create", p.change(t, trace.NodeCreated, "/x"), 4500*time.Millisecond,
 		4600*time.Millisecond)
 	between(t, "its sight", p.when(t, "exists: true"), 4500*time.Millisecond, 4700*time.Millisecond)

@@ -12,10 +12,10 @@ import (
 type journal struct {
 	mu sync.Mutex
 	place
-	behind *place // the World's, if clients have written lines that it has to catch up with
-	room   int64  // steps that the World needs to catch up
-	ended  bool   // nothing is written any more
-	lines  []trace.Line
+	worldPlace *place // the World's, if clients have written lines that it has to catch up with
+	reserved   int64  // steps that the World needs to catch up
+	ended      bool   // nothing is written any more
+	lines      []trace.Line
 }
 
 // usualLines is the length of a short trace.
@@ -46,9 +46,9 @@ func (j *journal) add(rank int, at time.Duration, actor, format string, args ...
 		return trace.AfterEnd
 	}
 	if at > j.last { // time has passed without the World's doing: clients' own timers
-		if j.room > 0 {
+		if j.reserved > 0 {
 			behind := j.place
-			j.behind, j.step, j.room = &behind, j.step+j.room, 0
+			j.worldPlace, j.step, j.reserved = &behind, j.step+j.reserved, 0
 		}
 		j.last = at
 		j.begin()
@@ -70,31 +70,31 @@ func (j *journal) moment() trace.Moment {
 	return trace.NewMoment(j.step, 0, 0)
 }
 
-// leaveRoom lets lines leave room for those of one more ping that was put off.
-func (j *journal) leaveRoom() {
+// reserveLines reserves steps for the lines of one more ping that was put off.
+func (j *journal) reserveLines() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.room += stepsOfPing
+	j.reserved += stepsOfPing
 }
 
 // stepsOfPing is more than a ping takes: it is written, arrives and is replied to.
 const stepsOfPing = 8
 
-// goBack begins to write into the room that was left, and comeBack ends that.
-func (j *journal) goBack() {
+// beginReserved begins to write lines in the reserved steps, and endReserved ends that.
+func (j *journal) beginReserved() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.room = 0
-	if j.behind != nil {
-		j.place, *j.behind = *j.behind, j.place
+	j.reserved = 0
+	if j.worldPlace != nil {
+		j.place, *j.worldPlace = *j.worldPlace, j.place
 	}
 }
 
-func (j *journal) comeBack() {
+func (j *journal) endReserved() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.behind != nil {
-		j.place, j.behind = *j.behind, nil
+	if j.worldPlace != nil {
+		j.place, j.worldPlace = *j.worldPlace, nil
 	}
 }
 
@@ -110,15 +110,14 @@ func (j *journal) release() {
 	j.lines = nil
 }
 
-// finish sorts the lines into their canonical order. soFar does so with a copy, as more may
-// come.
+// finish sorts the lines into their canonical order. snapshot sorts a copy, as more lines may come.
 func (j *journal) finish() trace.Trace {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return trace.New(j.lines)
 }
 
-func (j *journal) soFar() trace.Trace {
+func (j *journal) snapshot() trace.Trace {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return trace.New(slices.Clone(j.lines))

@@ -26,31 +26,31 @@ import (
 // pingFrame is the frame of a ping.
 var pingFrame = []byte{0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 11}
 
-// putOff is a ping that the World has not handled.
-type putOff struct {
+// deferredPing is a ping that the World has not handled.
+type deferredPing struct {
 	link *link
 	at   time.Duration
 }
 
-// putsOff puts a write off if it is a ping that nobody needs to know of yet. The caller
-// holds mu. While the World sleeps, it does not change what is read here.
-func (l *link) putsOff(p []byte) bool {
+// deferPing puts a write off if it is a ping that nobody needs to know of yet. The caller holds mu.
+// While the World sleeps, it does not change what is read here.
+func (l *link) deferPing(p []byte) bool {
 	s := l.sim
 	if s.wakeBy == awake || l.dirty || !bytes.Equal(p, pingFrame) || l.end.Secure() {
 		return false
 	}
 	now := s.elapsed()
-	if l.patience() < s.wakeBy || !l.conn.Idle(now) || len(l.unsent) > 0 {
+	if l.replyDeadline() < s.wakeBy || !l.conn.Idle(now) || len(l.unsent) > 0 {
 		return false
 	}
-	s.putOffs = append(s.putOffs, putOff{l, now})
-	s.journal.leaveRoom()
+	s.deferredPings = append(s.deferredPings, deferredPing{l, now})
+	s.journal.reserveLines()
 	return true
 }
 
-// patience is until when the client waits for a reply to a ping that was put off, 0 if it
-// does not wait.
-func (l *link) patience() time.Duration {
+// replyDeadline is until when the client waits for a reply to a ping that was put off, 0 if it does
+// not wait.
+func (l *link) replyDeadline() time.Duration {
 	deadline := l.end.ReadDeadline()
 	if deadline.IsZero() {
 		return 0
@@ -58,9 +58,9 @@ func (l *link) patience() time.Duration {
 	return deadline.Sub(l.sim.start) - hop
 }
 
-// mayPutOff reports whether the World may put off pings at all.
-func (s *simulation) mayPutOff() bool {
-	return s.order == nil && !s.world.undisciplined && !s.world.prompt && !s.closing.Load() &&
+// mayDeferPings reports whether the World may put off pings at all.
+func (s *simulation) mayDeferPings() bool {
+	return s.order == nil && !s.world.unordered && !s.world.noDeferral && !s.closing.Load() &&
 		s.steps.Load()+roomForPings < s.world.MaxSteps
 }
 
@@ -70,9 +70,9 @@ const roomForPings = 10_000
 // sleep waits until a time, or until a client does something.
 func (s *simulation) sleep(until time.Duration) {
 	now := s.now()
-	if s.mayPutOff() {
+	if s.mayDeferPings() {
 		if until > now+nap {
-			until = s.inTime(now, until)
+			until = s.sleepEnd(now, until)
 		}
 		s.setWakeBy(until)
 		defer s.setWakeBy(awake)
@@ -87,10 +87,10 @@ func (s *simulation) sleep(until time.Duration) {
 // nap is a sleep so short that pings are hardly put off in it.
 const nap = 50 * time.Millisecond
 
-// inTime is the end of a sleep in which the pings of all clients can be put off.
-func (s *simulation) inTime(now, until time.Duration) time.Duration {
+// sleepEnd is the end of a sleep in which the pings of all clients can be put off.
+func (s *simulation) sleepEnd(now, until time.Duration) time.Duration {
 	for _, l := range s.links {
-		if patience := l.patience(); patience > now {
+		if patience := l.replyDeadline(); patience > now {
 			until = min(until, patience)
 		}
 	}
@@ -109,15 +109,15 @@ func (s *simulation) setWakeBy(at time.Duration) {
 // catchUp handles the pings that were put off, and their effects up to now.
 func (s *simulation) catchUp() {
 	s.mu.Lock()
-	pings := s.putOffs
-	s.putOffs = nil
+	pings := s.deferredPings
+	s.deferredPings = nil
 	s.mu.Unlock()
 	if len(pings) == 0 {
 		return
 	}
-	slices.SortStableFunc(pings, comparePutOffs)
+	slices.SortStableFunc(pings, compareDeferred)
 	now := s.elapsed()
-	s.journal.goBack()
+	s.journal.beginReserved()
 	for {
 		at, tick := s.next()
 		pinged := len(pings) > 0 && pings[0].at <= at
@@ -136,14 +136,14 @@ func (s *simulation) catchUp() {
 		}
 	}
 	s.back = 0
-	s.journal.comeBack()
+	s.journal.endReserved()
 	for _, p := range pings { // those of this instant
 		p.link.onWrite(pingFrame)
 	}
 }
 
 // takePings puts those that were written first on their way, and returns the others.
-func (s *simulation) takePings(pings []putOff) []putOff {
+func (s *simulation) takePings(pings []deferredPing) []deferredPing {
 	at := pings[0].at
 	for len(pings) > 0 && pings[0].at == at {
 		if l := pings[0].link; l.conn.State() != carry.Over {
@@ -154,6 +154,6 @@ func (s *simulation) takePings(pings []putOff) []putOff {
 	return pings
 }
 
-func comparePutOffs(a, b putOff) int {
+func compareDeferred(a, b deferredPing) int {
 	return cmp.Or(cmp.Compare(a.at, b.at), compareLinks(a.link, b.link))
 }

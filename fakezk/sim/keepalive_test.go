@@ -12,9 +12,9 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// idlers are contenders that are idle in between, and that write lines and begin requests
-// at the times of timers that the World knows nothing of.
-func idlers(n int) []Actor {
+// idleClients are contenders that are idle in between, and that write lines and begin requests at
+// the times of timers that the World knows nothing of.
+func idleClients(n int) []Actor {
 	actors := contenders(n, 1)
 	for i, a := range actors {
 		actors[i].Run = func(ctx context.Context, c *Client) {
@@ -33,7 +33,7 @@ func idlers(n int) []Actor {
 
 func TestPingsThatArePutOffChangeNothing(t *testing.T) {
 	for seed := range uint64(60) {
-		w := World{Seed: seed, Plan: anyPlan(seed, 3), Clients: idlers(3), Limit: time.Minute,
+		w := World{Seed: seed, Plan: anyPlan(seed, 3), Clients: idleClients(3), Limit: time.Minute,
 			SessionTimeout: time.Duration(4+seed%3*3) * time.Second}
 		infos := fault.KindsFor(1)
 		if info := infos[seed%uint64(len(infos))]; info.OnTime && info.Lasts {
@@ -41,7 +41,7 @@ func TestPingsThatArePutOffChangeNothing(t *testing.T) {
 				For: time.Duration(1+seed) * 200 * time.Millisecond})
 		}
 		late := mustRun(t, w)
-		w.prompt = true
+		w.noDeferral = true
 		prompt := mustRun(t, w)
 		if diff := cmp.Diff(prompt.Trace.String(), late.Trace.String()); diff != "" {
 			t.Fatalf("seed %d plan %v: traces differ:\n%s", seed, w.Plan, diff)
@@ -67,8 +67,8 @@ func BenchmarkIdle(b *testing.B) {
 			}
 			for range b.N {
 				mustRun(b, World{
-					Clients: []Actor{actor("a", idle), actor("b", idle), actor("c", idle)},
-					prompt:  prompt,
+					Clients:    []Actor{actor("a", idle), actor("b", idle), actor("c", idle)},
+					noDeferral: prompt,
 				})
 			}
 		})

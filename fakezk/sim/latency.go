@@ -17,7 +17,7 @@ const mostLatency = 6400 * time.Microsecond
 // spread evenly over the orders of magnitude from 0.2 ms to 6.4 ms. It is never drawn in order of
 // arrival. Under a Schedule of another kind everything takes the same time: scripts start together.
 func (s *simulation) latency(client, conn, direction, number int) time.Duration {
-	if s.world.undisciplined || s.order != nil {
+	if s.world.unordered || s.order != nil {
 		return hop
 	}
 	h := mix(s.world.Seed, uint64(client), uint64(conn), uint64(direction), uint64(number))

@@ -25,7 +25,7 @@ type link struct {
 	connect  int // of the calls of Connect of the client; 0: its own code has dialed
 	conn     *carry.Conn
 	end      *tlsend.Conn // the client's
-	own      own
+	ownConn  ownConn
 	frames   wire.Splitter
 	up, down traffic
 
@@ -87,7 +87,7 @@ func (s *simulation) collect() bool {
 		return false
 	}
 	s.step()
-	if !s.world.undisciplined {
+	if !s.world.unordered {
 		slices.SortStableFunc(written, compareLinks)
 		slices.SortStableFunc(dials, func(a, b *dialing) int {
 			return cmp.Or(cmp.Compare(a.client.index, b.client.index),
@@ -100,7 +100,7 @@ func (s *simulation) collect() bool {
 	for _, d := range dials {
 		s.beginDial(d)
 	}
-	s.putToSleep(sleepers)
+	s.scheduleWakeUps(sleepers)
 	for _, c := range ended {
 		c.ended = true
 		s.scriptIsOver(c)
@@ -124,7 +124,7 @@ func (l *link) onWrite(p []byte) {
 func (l *link) note(p []byte) bool {
 	l.sim.mu.Lock()
 	defer l.sim.mu.Unlock()
-	if l.putsOff(p) {
+	if l.deferPing(p) {
 		return false
 	}
 	l.unsent = append(l.unsent, p...)
@@ -167,20 +167,20 @@ func (l *link) takeWrites() {
 		l.send(true, &carry.Message{End: err})
 	}
 	l.sim.frames = frames
-	if !l.sim.world.undisciplined {
+	if !l.sim.world.unordered {
 		slices.SortStableFunc(frames, compareFrames)
 	}
 	for _, f := range frames {
 		if isRequest(f) {
-			l.sim.takesRequest(l.client)
+			l.sim.countRequest(l.client)
 		}
-		l.sees(f)
+		l.noteRequest(f)
 		l.send(true, newMessage(f, nil))
 	}
 	clear(frames)
 	if closing && !l.hungUp {
 		l.hungUp = true
-		l.lost()
+		l.noteLost()
 		l.send(true, &carry.Message{End: io.EOF})
 	}
 }
@@ -232,7 +232,7 @@ func (l *link) send(up bool, m *carry.Message) {
 		return // it looks for itself
 	}
 	at := l.sim.now() + l.sim.latency(l.client.index, l.conn.Number, direction, t.count)
-	if !l.sim.world.undisciplined {
+	if !l.sim.world.unordered {
 		at = max(at, t.last+1, lane.OpenFrom())
 	}
 	t.last = l.sim.schedule(at, deliver)

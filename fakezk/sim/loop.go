@@ -10,7 +10,7 @@ import (
 func (s *simulation) loop(limit time.Duration, done func() bool) {
 	s.woken = true
 	for {
-		if s.woken || s.world.undisciplined {
+		if s.woken || s.world.unordered {
 			s.quiesce()
 		}
 		if done() {
@@ -59,7 +59,7 @@ func (s *simulation) step() {
 func (s *simulation) quiesce() {
 	for s.woken = true; s.woken; {
 		s.woken = false
-		if !s.world.undisciplined {
+		if !s.world.unordered {
 			synctest.Wait()
 		}
 		select {
@@ -67,7 +67,7 @@ func (s *simulation) quiesce() {
 		default:
 		}
 		s.catchUp()
-		if s.collect() && s.world.undisciplined {
+		if s.collect() && s.world.unordered {
 			s.woken = true
 		}
 	}
@@ -103,7 +103,7 @@ func (s *simulation) apply(tick bool) {
 }
 
 // tick lets the engine end expired sessions.
-func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(s.clock()))) }
+func (s *simulation) tick() { s.react(withoutOwnDeletions(s.engine.Tick(s.clock()))) }
 
 // now is the World's time since the start, and clock the same as a time of the clock.
 func (s *simulation) now() time.Duration { return s.elapsed() - s.back }
@@ -118,7 +118,7 @@ func (s *simulation) elapsed() time.Duration {
 // schedule plans an event at a time, or a few nanoseconds later: no two events share an instant.
 func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 	at = max(at, s.now())
-	for !s.world.undisciplined && s.events.has(at) {
+	for !s.world.unordered && s.events.has(at) {
 		at++
 	}
 	s.sequence++

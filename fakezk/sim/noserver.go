@@ -30,11 +30,11 @@ func (s *simulation) failDial(d *dialing, err error) {
 // hasTriedAll counts a dial that fails, and reports whether the client has dialed all servers since
 // it was connected, or since it has paused.
 func (s *simulation) hasTriedAll(d *dialing) bool {
-	if d.client.inVain == nil {
-		d.client.inVain = map[int]int{}
+	if d.client.failedDials == nil {
+		d.client.failedDials = map[int]int{}
 	}
-	d.client.inVain[d.connect]++
-	return d.client.inVain[d.connect]%s.world.servers() == 0
+	d.client.failedDials[d.connect]++
+	return d.client.failedDials[d.connect]%s.world.servers() == 0
 }
 
 // failUnsent fails the requests that wait for the connection.
@@ -51,7 +51,7 @@ func (s *simulation) failUnsent(d *dialing) {
 	s.log(c.name, "fails what it has not sent: %v", zk.ErrNoServer)
 	for _, request := range unsent {
 		s.schedule(s.now(), func() {
-			c.wakes()
+			c.markWoken()
 			request.Fail(zk.ErrNoServer)
 		})
 	}

@@ -19,14 +19,14 @@ import (
 func asks(s *stage) {
 	for err := error(zk.ErrNoServer); err != nil; {
 		_, _, err = s.Conn().Exists("/")
-		s.tell("%v", err)
+		s.writeLine("%v", err)
 	}
 }
 
-func (p *play) whatTold(client string) (list []string) {
-	for _, told := range p.told {
-		if told.client == client {
-			list = append(list, told.what)
+func (p *play) linesOf(client string) (list []string) {
+	for _, line := range p.lines {
+		if line.client == client {
+			list = append(list, line.what)
 		}
 	}
 	return list
@@ -46,12 +46,12 @@ func TestQueuedRequestsFailOnceASecond(t *testing.T) {
 		{"refuse 2500ms at=1ns", []string{none, none, none, ok}},
 	} {
 		p := perform(t, c.plan, asks)
-		if got := p.whatTold("a"); !slices.Equal(got, c.want) {
+		if got := p.linesOf("a"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: told %q", c.plan, got)
 		}
 	}
 	p := performIn(t, World{Seed: 7, Servers: 3}, "restart 3500ms request=1", asks)
-	if got := p.whatTold("a"); !slices.Equal(got, []string{lost, ok}) {
+	if got := p.linesOf("a"); !slices.Equal(got, []string{lost, ok}) {
 		t.Errorf("of three servers one restarts: told %q", got)
 	}
 }
@@ -116,7 +116,7 @@ func TestNoServerIsAsARealClientHasIt(t *testing.T) {
 		conn.Close()
 	})
 	p := perform(t, "refuse 4s at=1ns", asks)
-	simulated := p.whatTold("a")
+	simulated := p.linesOf("a")
 	if simulated = simulated[:len(simulated)-1]; !slices.Equal(simulated, real) {
 		t.Errorf("told %q; the client: %q", simulated, real)
 	}

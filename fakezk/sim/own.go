@@ -6,43 +6,44 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// own is the World's knowledge of a connection that the client's own code has dialed. The World
+// ownConn is the World's knowledge of a connection that the client's own code has dialed. The World
 // cannot look into the code's client package, so it reads the connection's bytes to know what the
 // package tells the code.
-type own struct {
+type ownConn struct {
 	host      string // dialed; "" for a connection of Connect
 	connected bool   // the client has been told of its session, and of no loss
-	leaving   bool   // the client has closed its session
+	closing   bool   // the client has closed its session
 }
 
-// toldBy notes what a message to the client tells it: the first one accepts or refuses its session.
-func (l *link) toldBy(frame []byte) {
-	if l.own.host == "" || l.own.connected || l.own.leaving || len(frame) < 4 {
+// noteReply notes what a message to the client tells it: the first one accepts or refuses its
+// session.
+func (l *link) noteReply(frame []byte) {
+	if l.ownConn.host == "" || l.ownConn.connected || l.ownConn.closing || len(frame) < 4 {
 		return
 	}
 	switch r, err := wire.DecodeConnectResponse(frame[4:]); {
 	case err != nil: // half of it
 	case r.SessionID == 0:
-		l.own.leaving = true
+		l.ownConn.closing = true
 		l.client.ownNotice(trace.SessionExpired)
 	default:
-		l.own.connected = true
+		l.ownConn.connected = true
 		l.client.ownNotice(trace.Connected)
 	}
 }
 
-// lost notes that the connection has ended.
-func (l *link) lost() {
-	if l.own.connected && !l.own.leaving {
+// noteLost notes that the connection has ended.
+func (l *link) noteLost() {
+	if l.ownConn.connected && !l.ownConn.closing {
 		l.client.ownNotice(trace.Disconnected)
 	}
-	l.own.connected = false
+	l.ownConn.connected = false
 }
 
-// sees notes a request of the client.
-func (l *link) sees(frame []byte) {
+// noteRequest notes a request of the client.
+func (l *link) noteRequest(frame []byte) {
 	if h, _, err := wire.DecodeHeader(frame); err == nil && h.Op == proto.OpCloseSession {
-		l.own.leaving = true
+		l.ownConn.closing = true
 	}
 }
 

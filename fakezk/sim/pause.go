@@ -66,7 +66,7 @@ func (s *simulation) resume(c *pausedCaller) {
 	if i := slices.Index(s.paused, c); i >= 0 {
 		s.paused = slices.Delete(s.paused, i, i+1)
 		s.notePause(c, trace.Resumed, "goes on after #%d")
-		c.client.wakes()
+		c.client.markWoken()
 		c.kept.Release()
 	}
 }

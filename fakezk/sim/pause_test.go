@@ -23,11 +23,11 @@ func TestAPauseKeepsOneCallerFromItsReply(t *testing.T) {
 					return
 				}
 				exists, _, ch, err := s.Conn().ExistsW("/x")
-				s.tell("goes on: %t %v", exists, err)
-				s.tell("event %s", (<-ch).Type)
+				s.writeLine("goes on: %t %v", exists, err)
+				s.writeLine("event %s", (<-ch).Type)
 			})
-		}, maker)
-	p.wantTold(t, "a", createdE, "create /other: <nil>", "goes on: false <nil>",
+		}, createPath)
+	p.wantLines(t, "a", createdE, "create /other: <nil>", "goes on: false <nil>",
 		"event EventNodeCreated")
 	between(t, "the other goroutine", p.when(t, "/other"), 3*second, 3*second+soon)
 	between(t, "the paused one", p.when(t, "goes on"), 30*second, 30*second+soon)
@@ -43,7 +43,7 @@ func TestAPauseKeepsOneCallerFromItsReply(t *testing.T) {
 func TestAPausedCallerIsToldOfALossLater(t *testing.T) {
 	p := perform(t, "pause 3s op=create path=/x request=1\ndrop-reply op=create path=/x request=1",
 		twice)
-	p.wantTold(t, "a", createdE, lostReply, already)
+	p.wantLines(t, "a", createdE, lostReply, already)
 	between(t, "the loss", p.when(t, lostReply), 3*second, 3*second+soon)
 	wantNotices(t, p, "a", []trace.NoticeKind{trace.Connected, trace.Paused, trace.Disconnected,
 		trace.Connected, trace.Resumed})
@@ -54,7 +54,7 @@ func TestTheLongestOfSeveralPausesCounts(t *testing.T) {
 	for _, plan := range []string{"pause 1s request=2\npause 3s request=2",
 		"pause 3s request=2\npause 1s request=2"} {
 		p := perform(t, plan, twice)
-		p.wantTold(t, "a", createdE, created, already)
+		p.wantLines(t, "a", createdE, created, already)
 		between(t, "the reply", p.when(t, created), 3*second, 3*second+soon)
 		wantNotices(t, p, "a", pauses)
 	}
@@ -64,7 +64,7 @@ func TestTheLongestOfSeveralPausesCounts(t *testing.T) {
 func TestAPauseIsNoLongerThanAReplyTakes(t *testing.T) {
 	p := perform(t, "pause 1s op=create path=/x request=1\nstall 3s op=create path=/x request=1",
 		twice)
-	p.wantTold(t, "a", createdE, created, already)
+	p.wantLines(t, "a", createdE, created, already)
 	between(t, "the reply", p.when(t, created), 3*second, 3*second+soon)
 }
 
@@ -85,7 +85,7 @@ func TestTwoConnectionsHaveTheirOwnCallers(t *testing.T) {
 		s.create("/x", 0)
 		other, _ := s.Connect()
 		_, _, err := other.Exists("/x")
-		s.tell("exists: %v", err)
+		s.writeLine("exists: %v", err)
 	})
 	between(t, "the paused caller", p.when(t, "exists"), 3*second, 3*second+soon)
 }

@@ -16,7 +16,7 @@ import (
 // output on the same connection.
 func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	frame := m.Bytes
-	if m.Point.Op == proto.OpSetWatches.String() && !s.world.undisciplined {
+	if m.Point.Op == proto.OpSetWatches.String() && !s.world.unordered {
 		frame = sortSetWatches(frame)
 	}
 	r := s.engine.Handle(l.id, frame, s.clock())
@@ -87,10 +87,10 @@ func (s *simulation) send(r engine.Reaction, reply reply, on *carry.Conn, f *car
 	}
 }
 
-// withoutLastWords leaves out the notifications of the session's own ephemerals that an
-// expired session would get before its connection ends. A real server does the two in
-// different threads; in a World the end always comes first, which is the harder case.
-func withoutLastWords(r engine.Reaction) engine.Reaction {
+// withoutOwnDeletions leaves out the notifications of the session's own ephemerals that an expired
+// session would get before its connection ends. A real server does the two in different threads; in
+// a World the end always comes first, which is the harder case.
+func withoutOwnDeletions(r engine.Reaction) engine.Reaction {
 	if !slices.ContainsFunc(r.Out, func(out engine.Output) bool { return out.Close }) {
 		return r // as at nearly every tick
 	}
@@ -141,7 +141,7 @@ func (s *simulation) logRequest(l *link, m *carry.Message, r *engine.Request) tr
 	if m.Number == 0 {
 		return s.log(c.name, "-> %s", r.Header.Op)
 	}
-	if l.own.host == "" {
+	if l.ownConn.host == "" {
 		c.asked.Store(true)
 	}
 	return s.log(c.name, "-> #%d %s", m.Number, (*tracetext.Request)(r))

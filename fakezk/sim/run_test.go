@@ -193,14 +193,14 @@ func TestScriptThatWaitsForItsContext(t *testing.T) {
 
 // This one leaves goroutines behind, as it must. Later runs do not count them.
 func TestScriptThatNeverReturns(t *testing.T) {
-	before := leftBehind.Load()
+	before := leakedGoroutines.Load()
 	r := mustRun(t, World{Limit: time.Minute, Clients: []Actor{
-		actor("a", func(_ context.Context, c *Client) { c.Conn(); waitForGodot() }),
+		actor("a", func(_ context.Context, c *Client) { c.Conn(); waitForEver() }),
 		actor("b", func(_ context.Context, c *Client) {
 			_, _ = c.Conn().Create("/b", nil, 0, worldACL)
 		}),
 	}})
-	if !slices.Equal(r.Busy, []string{"a"}) || !strings.Contains(r.Leaked, "waitForGodot") ||
+	if !slices.Equal(r.Busy, []string{"a"}) || !strings.Contains(r.Leaked, "waitForEver") ||
 		r.Frozen != "" {
 		t.Errorf("busy %v leaked %q frozen %q", r.Busy, r.Leaked, r.Frozen)
 	}
@@ -208,12 +208,12 @@ func TestScriptThatNeverReturns(t *testing.T) {
 		t.Errorf("stacks of goroutines outside the bubble: %s", r.Leaked)
 	}
 	left := int64(strings.Count(r.Leaked, "\ngoroutine "))
-	if n := leftBehind.Load() - before; n != left || n == 0 {
+	if n := leakedGoroutines.Load() - before; n != left || n == 0 {
 		t.Errorf("%d goroutines count as left behind, and %d are", n, left)
 	}
 }
 
-func waitForGodot() { select {} }
+func waitForEver() { select {} }
 
 func TestScriptThatSpins(t *testing.T) {
 	var stop sync.Once
@@ -269,7 +269,7 @@ func TestNothingIsLeftAfterFiftyRuns(t *testing.T) {
 	count := func() int {
 		n := 0
 		for _, g := range strings.Split(bubble.Stacks(), "\n\n") {
-			if strings.Contains(g, "synctest bubble") && !strings.Contains(g, "waitForGodot") {
+			if strings.Contains(g, "synctest bubble") && !strings.Contains(g, "waitForEver") {
 				n++
 			}
 		}
@@ -397,7 +397,7 @@ func TestAnyNumberOfProcessorsGivesTheSameTrace(t *testing.T) {
 // The negative control: without the discipline the double-run check must notice.
 func TestUndisciplinedWorldsDiverge(t *testing.T) {
 	for i := range 10 {
-		w := World{Seed: 1, Clients: contenders(4, 3), Limit: time.Minute, undisciplined: true}
+		w := World{Seed: 1, Clients: contenders(4, 3), Limit: time.Minute, unordered: true}
 		w.Plan = []fault.Fault{{Kind: fault.Restart, For: time.Second, At: 150 * time.Millisecond}}
 		first, second := mustRun(t, w).Trace, mustRun(t, w).Trace
 		if first.Hash() != second.Hash() {

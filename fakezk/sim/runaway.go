@@ -19,27 +19,27 @@ import (
 // another without a pause, lines of a script that follow one another at one instant, and
 // goroutines without number.
 
-// tempo counts requests of a client that follow one another without a pause: each is sent at the
+// burst counts requests of a client that follow one another without a pause: each is sent at the
 // instant at which the World has woken the client, by a reply, for instance. The count begins anew
-// when a script of the client writes a line. It sinks when the client waits for a timer of its own.
-type tempo struct {
-	woken     time.Duration // when the World woke the client last
-	requests  int           // since the count began
-	hurried   int           // the count
-	since     trace.Moment  // when it began
-	hurriedAt time.Duration // when the last request was sent without a pause
-	own, all  int64         // lines of the client's scripts, and of all scripts, when it began
+// when a script of the client writes a line. It falls when the client waits for a timer of its own.
+type burst struct {
+	woken    time.Duration // when the World woke the client last
+	requests int           // since the count began
+	count    int           // the count
+	since    trace.Moment  // when it began
+	lastAt   time.Duration // when the last request was sent without a pause
+	own, all int64         // lines of the client's scripts, and of all scripts, when it began
 }
 
 const (
-	// maxHurried is the count at which a client is a runaway, and perLine is what each line of a
+	// maxBurst is the count at which a client is a runaway, and perLine is what each line of a
 	// script adds to it: objects may read all that others have written, and may wait for others
-	// without a pause. The right objects of package object reach 800 requests with 4 clients of
-	// 4 goroutines, and 1,400 with 26 clients and 20 rounds, when a two-phase commit reads 500
-	// transactions. A lock that asks again and again sends 2,500 while another client holds it
-	// for 8 s; 10,000 take some 30 s.
-	maxHurried = 10_000
-	perLine    = 1000
+	// without a pause. The right objects of package object reach 800 requests with 4 clients of 4
+	// goroutines, and 1,400 with 26 clients and 20 rounds, when a two-phase commit reads 500
+	// transactions. A lock that asks again and again sends 2,500 while another client holds it for
+	// 8 s; 10,000 take some 30 s.
+	maxBurst = 10_000
+	perLine  = 1000
 	// relief is by how much a pause lowers the count.
 	relief = 100
 	// maxLinesAtOnce is the number of lines of a client at one instant at which it is a runaway.
@@ -52,29 +52,29 @@ const (
 	maxBytes = 256 << 20
 )
 
-// wakes notes that the World wakes the client at this instant.
-func (c *Client) wakes() {
+// markWoken notes that the World wakes the client at this instant.
+func (c *Client) markWoken() {
 	c.sim.woken = true
-	c.tempo.woken = c.sim.elapsed()
+	c.burst.woken = c.sim.elapsed()
 }
 
-// takesRequest counts a request of the client.
-func (s *simulation) takesRequest(c *Client) {
-	t := &c.tempo
+// countRequest counts a request of the client.
+func (s *simulation) countRequest(c *Client) {
+	t := &c.burst
 	if s.elapsed() != t.woken {
-		t.hurried -= relief
+		t.count -= relief
 	} else {
-		t.hurriedAt = t.woken
+		t.lastAt = t.woken
 	}
 	all := s.lines.Load()
-	if own := c.lines.Load(); own != t.own || t.hurried <= 0 {
-		*t = tempo{
-			woken: t.woken, hurriedAt: t.hurriedAt, since: s.journal.moment(), own: own, all: all,
+	if own := c.lines.Load(); own != t.own || t.count <= 0 {
+		*t = burst{
+			woken: t.woken, lastAt: t.lastAt, since: s.journal.moment(), own: own, all: all,
 		}
 	}
 	t.requests++
-	t.hurried++
-	if t.hurried >= maxHurried+perLine*int(all-t.all) {
+	t.count++
+	if t.count >= maxBurst+perLine*int(all-t.all) {
 		s.endFor(trace.Runaway{Client: c.name, Requests: t.requests}, t.since)
 	}
 }
@@ -103,7 +103,7 @@ func (c *Client) countLine(at trace.Moment) {
 	c.sim.lines.Add(1)
 	nth := at.Nth() + 1
 	if at == trace.AfterEnd {
-		nth = int(c.linesAfter.Add(1))
+		nth = int(c.linesAfterEnd.Add(1))
 	}
 	if nth < maxLinesAtOnce || bubble.Name() == "" { // a judge asks for its moment, too
 		return
@@ -125,21 +125,21 @@ func (s *simulation) countGoroutines() {
 	if numGoroutine() < most {
 		return
 	}
-	if n, stack := s.crowd(bubble.Stacks()); n >= most {
+	if n, stack := s.goroutinesOfRun(bubble.Stacks()); n >= most {
 		s.endFor(trace.Runaway{Goroutines: n, Stack: stack}, s.journal.moment())
 	}
 }
 
-// leftBehind is the number of goroutines of runs that have ended.
-var leftBehind atomic.Int64
+// leakedGoroutines is the number of goroutines of runs that have ended.
+var leakedGoroutines atomic.Int64
 
 // numGoroutine is the number of goroutines of the process, without those of runs that have ended.
 // These would make each count take long, in hunts in code that never closes its clients.
-func numGoroutine() int { return runtime.NumGoroutine() - int(leftBehind.Load()) }
+func numGoroutine() int { return runtime.NumGoroutine() - int(leakedGoroutines.Load()) }
 
-// crowd counts the goroutines of the run in a text with stacks, and returns the stack of one that
-// was begun where most of them were.
-func (s *simulation) crowd(stacks string) (number int, stack string) {
+// goroutinesOfRun counts the goroutines of the run in a text with stacks, and returns the stack of
+// one that was begun where most of them were.
+func (s *simulation) goroutinesOfRun(stacks string) (number int, stack string) {
 	s.mu.Lock()
 	name := s.bubble
 	s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *simulation) abandonRunaways() {
 	s.loop(s.now()+time.Second, func() bool { return s.running == 0 })
 	for id, l := range s.links {
 		c := l.client
-		if at := c.tempo.hurriedAt; at > 0 && s.elapsed() < at+100*time.Millisecond {
+		if at := c.burst.lastAt; at > 0 && s.elapsed() < at+100*time.Millisecond {
 			c.abandoned = true
 			l.conn.Close()
 			delete(s.links, id)
@@ -181,13 +181,13 @@ func (s *simulation) abandonRunaways() {
 // tooMany is the number of goroutines of the process at which it ends itself.
 const tooMany = 20 * maxGoroutines
 
-// stopCrowd ends the process if the run has begun most of its goroutines, without letting virtual
-// time pass. Nothing else would stop the run before the memory is full.
-func (s *simulation) stopCrowd() {
+// exitOnGoroutines ends the process if the run has begun most of its goroutines, without letting
+// virtual time pass. Nothing else would stop the run before the memory is full.
+func (s *simulation) exitOnGoroutines() {
 	const sample = 4 << 20
 	buf := make([]byte, sample)
 	stacks := string(buf[:runtime.Stack(buf, true)])
-	if n, stack := s.crowd(stacks); n > strings.Count(stacks, "\n\n")/2 {
+	if n, stack := s.goroutinesOfRun(stacks); n > strings.Count(stacks, "\n\n")/2 {
 		fmt.Fprintf(os.Stderr, "fatal error: the code under test begins goroutines without number "+
 			"at one instant; the process has %d. One of them is:\n%s\n",
 			runtime.NumGoroutine(), stack)

@@ -176,7 +176,7 @@ func (o *order) deliver() {
 	}
 	h := heads[o.pick(heads)]
 	o.delivered++
-	o.fallBehind(h)
+	o.lowerPriority(h)
 	if h.up {
 		h.link.deliverUp()
 	} else {
@@ -222,16 +222,16 @@ func (o *order) rank(h head) uint64 {
 		if s.up {
 			direction = 1
 		}
-		o.ranks[s] = mix(o.sim.world.Seed, uint64(s.client), direction)>>8 + fallen
+		o.ranks[s] = mix(o.sim.world.Seed, uint64(s.client), direction)>>8 + loweredRanks
 	}
 	return o.ranks[s]
 }
 
-// fallen is above the rank of every stream that has fallen behind.
-const fallen = 1 << 32
+// loweredRanks is above the rank of every stream that has fallen behind.
+const loweredRanks = 1 << 32
 
-// fallBehind lowers the priority of the stream that was served if it is its time to.
-func (o *order) fallBehind(h head) {
+// lowerPriority lowers the priority of the stream that was served if it is its time to.
+func (o *order) lowerPriority(h head) {
 	if o.sim.world.Schedule.Kind != Priorities {
 		return
 	}
@@ -264,17 +264,17 @@ func (h head) describe() trace.Delivery {
 		d.Opaque = true
 		return d
 	}
-	reach(&d, req)
+	notePaths(&d, req)
 	return d
 }
 
-// reach notes which paths a request reads and writes.
-func reach(d *trace.Delivery, req proto.Request) {
+// notePaths notes which paths a request reads and writes.
+func notePaths(d *trace.Delivery, req proto.Request) {
 	path := proto.PathOf(req)
 	switch r := req.(type) {
 	case *proto.Multi:
 		for _, op := range r.Ops {
-			reach(d, op)
+			notePaths(d, op)
 		}
 	case *proto.Create:
 		d.Writes = append(d.Writes, path, parentOf(path))

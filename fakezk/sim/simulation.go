@@ -47,17 +47,17 @@ type simulation struct {
 	nextConn engine.ConnID
 	running  int // scripts
 
-	timer    *time.Timer       // ends a sleep of the World
-	wake     chan struct{}     // capacity 1: a client did something
-	frames   [][]byte          // scratch of takeWrites
-	graves   []*dialing        // the dials of dead processes
-	burying  bool              // they succeed
-	spare    []*link           // the next list for written
-	back     time.Duration     // by which the World's clock is set back; see catchUp
-	origins  map[string]origin // of the nodes that exist
-	notified map[notified]bool // with several servers
-	changed  []time.Duration   // the times of the changes of the tree
-	replies  int
+	timer      *time.Timer       // ends a sleep of the World
+	wake       chan struct{}     // capacity 1: a client did something
+	frames     [][]byte          // scratch of takeWrites
+	deadDials  []*dialing        // the dials of dead processes
+	endingDead bool              // they succeed
+	spare      []*link           // the next list for written
+	back       time.Duration     // by which the World's clock is set back; see catchUp
+	origins    map[string]origin // of the nodes that exist
+	notified   map[notified]bool // with several servers
+	changed    []time.Duration   // the times of the changes of the tree
+	replies    int
 
 	bytes   int64        // of messages to the server
 	lines   atomic.Int64 // of all scripts
@@ -71,18 +71,18 @@ type simulation struct {
 	began   atomic.Int64 // start as UnixNano, for elapsed()
 	steps   atomic.Int64 // progress, for the watchdog
 
-	mu       sync.Mutex
-	sleepers []sleeper     // sleeps begun in this step
-	ended    []*Client     // scripts that ended in this step
-	dials    []*dialing    // dials begun in this step
-	written  []*link       // links written to or closed in this step
-	wakeBy   time.Duration // when the World wakes at the latest, if pings may be put off
-	putOffs  []putOff      // pings that were put off in this sleep
-	bubble   string        // how stack traces name the run's bubble
-	panics   []string
-	logs     []logged
-	out      trace.Result
-	notes    trace.Notes
+	mu            sync.Mutex
+	sleepers      []sleeper      // sleeps begun in this step
+	ended         []*Client      // scripts that ended in this step
+	dials         []*dialing     // dials begun in this step
+	written       []*link        // links written to or closed in this step
+	wakeBy        time.Duration  // when the World wakes at the latest, if pings may be put off
+	deferredPings []deferredPing // pings that were put off in this sleep
+	bubble        string         // how stack traces name the run's bubble
+	panics        []string
+	logs          []logged
+	out           trace.Result
+	notes         trace.Notes
 
 	atRest *atRest // nil until then
 
@@ -132,11 +132,11 @@ func (s *simulation) run() {
 	s.noteBusy()
 	s.heal()
 	rest := max(s.now(), s.heldUntil()) + s.world.Settle
-	s.loop(max(rest, s.mournedUntil()), func() bool { return false })
+	s.loop(max(rest, s.deadSessionsEnd()), func() bool { return false })
 	s.noteAtRest()
 	s.tearDown(cancel)
 	for _, c := range s.clients {
-		c.disown()
+		c.releaseNet()
 	}
 }
 
@@ -181,7 +181,7 @@ func (s *simulation) setUp() {
 
 func (s *simulation) newClient(actor Actor) *Client {
 	c := &Client{sim: s, actor: actor, name: actor.Name, index: len(s.clients),
-		sessions: map[int64]bool{}, disown: func() {}}
+		sessions: map[int64]bool{}, releaseNet: func() {}}
 	c.peer = carry.Client{ID: int64(c.index) + 1, Name: actor.Name}
 	s.clients = append(s.clients, c)
 	return c
@@ -194,7 +194,7 @@ func (s *simulation) script(c *Client) {
 		return
 	}
 	c.Goroutine(0).play(func() {
-		c.disown = dialhook.Own(c.ownNet())
+		c.releaseNet = dialhook.Own(c.ownNet())
 		c.actor.Run(s.ctx, c)
 	})
 }

@@ -14,8 +14,8 @@ type sleeper struct {
 	woken  chan struct{}
 }
 
-// putAside and scriptEnded append, in any goroutine, to the lists that collect reads.
-func (s *simulation) putAside(z sleeper) {
+// addSleeper and scriptEnded append, in any goroutine, to the lists that collect reads.
+func (s *simulation) addSleeper(z sleeper) {
 	s.mu.Lock()
 	s.sleepers = append(s.sleepers, z)
 	s.mu.Unlock()
@@ -37,9 +37,9 @@ func (s *simulation) scriptIsOver(c *Client) {
 	}
 }
 
-// putToSleep schedules the wake-ups of one step's sleepers in an order that does not depend on
+// scheduleWakeUps schedules the wake-ups of one step's sleepers in an order that does not depend on
 // their arrival. Sleepers of one client with the same name and time wake together.
-func (s *simulation) putToSleep(sleepers []sleeper) {
+func (s *simulation) scheduleWakeUps(sleepers []sleeper) {
 	slices.SortStableFunc(sleepers, compareSleepers)
 	for len(sleepers) > 0 {
 		n := 1
@@ -50,7 +50,7 @@ func (s *simulation) putToSleep(sleepers []sleeper) {
 		s.schedule(group[0].at, func() {
 			for _, z := range group {
 				close(z.woken)
-				z.client.wakes()
+				z.client.markWoken()
 			}
 		})
 		sleepers = sleepers[n:]

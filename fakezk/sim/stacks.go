@@ -88,7 +88,7 @@ func lockedUp(stacks string) bool {
 	for stack := range trace.Stacks(stacks) {
 		locked = locked || trace.WaitsForMutex(stack)
 	}
-	return locked && !spins(stacks)
+	return locked && !isRunning(stacks)
 }
 
 // onNetwork reports whether a goroutine of some stacks uses the real network.
@@ -101,8 +101,8 @@ func onNetwork(stacks string) bool {
 	return false
 }
 
-// spins reports whether a goroutine of some stacks runs.
-func spins(stacks string) bool {
+// isRunning reports whether a goroutine of some stacks runs.
+func isRunning(stacks string) bool {
 	for stack := range trace.Stacks(stacks) {
 		if stack != "" && trace.ActivityOf(stack) == trace.Runs {
 			return true

@@ -32,7 +32,7 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 		}
 		idle++
 		if numGoroutine() >= tooMany {
-			s.stopCrowd()
+			s.exitOnGoroutines()
 		}
 		if idle != patience/4 && idle < patience {
 			continue
@@ -48,7 +48,7 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 // guarded fields are read, and those of the run at rest.
 func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Result {
 	if frozen != "" {
-		return s.resultOfFrozen(frozen)
+		return s.frozenResult(frozen)
 	}
 	out := s.out
 	out.Trace = s.journal.finish()
@@ -62,7 +62,7 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Resul
 		out.Panics = append(out.Panics, failure.Message+"\n"+failure.Stack)
 	default:
 		stacks := s.bubbleStacks()
-		leftBehind.Add(int64(strings.Count(stacks, "\n\n")) + 1)
+		leakedGoroutines.Add(int64(strings.Count(stacks, "\n\n")) + 1)
 		if out.Runaway == nil { // the goroutines of a runaway were left alone
 			out.Leaked = failure.Message + "\n" + stacks
 		}
@@ -75,19 +75,19 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Resul
 	return &out
 }
 
-// resultOfFrozen is the result of a run that was given up. If it was at rest already, all but its
-// end is known.
-func (s *simulation) resultOfFrozen(stacks string) *trace.Result {
+// frozenResult is the result of a run that was given up. If it was at rest already, all but its end
+// is known.
+func (s *simulation) frozenResult(stacks string) *trace.Result {
 	s.mu.Lock()
 	atRest := s.atRest
 	s.mu.Unlock()
 	if atRest == nil {
-		return &trace.Result{Trace: s.journal.soFar(), Frozen: stacks, Spins: spins(stacks),
+		return &trace.Result{Trace: s.journal.snapshot(), Frozen: stacks, Spins: isRunning(stacks),
 			Steps: s.steps.Load()}
 	}
 	out := atRest.out
-	out.Trace = s.journal.soFar()
-	out.Spins = spins(stacks)
+	out.Trace = s.journal.snapshot()
+	out.Spins = isRunning(stacks)
 	if out.Runaway == nil || out.Spins {
 		out.Leaked = "the run could not be ended\n" + stacks
 	}

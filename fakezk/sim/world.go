@@ -95,8 +95,8 @@ type World struct {
 		Number int // of the client's requests, from 1
 	}
 
-	undisciplined bool // negative control: no canonical order, see the tests
-	prompt        bool // for tests: no ping is put off
+	unordered  bool // negative control: no canonical order, see the tests
+	noDeferral bool // for tests: no ping is put off
 }
 
 // An Actor is the name and the script of a client. When Run returns, the client is done; ctx ends
