@@ -72,7 +72,8 @@ var arrows = map[string]string{
 		fakezk/fault fakezk/view fakezk/trace fakezk/sim fakezk/internal/bubble
 		fakezk/internal/carry fakezk/internal/engine fakezk/internal/memnet fakezk/internal/proto
 		fakezk/internal/tlsend fakezk/internal/tracetext fakezk/internal/txnlog
-		fakezk/internal/wire fakezk/internal/zkclient github.com/go-zookeeper/zk`,
+		fakezk/internal/wire fakezk/internal/zkclient github.com/go-zookeeper/zk
+		internal/inflight`,
 	"fakezk/conform": `
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
 	"internal/realzk":        ``,
@@ -101,8 +102,8 @@ var arrows = map[string]string{
 	"fuzz/show": `
 		fakezk/sim fakezk/trace linearizability fuzz/picture fuzz/saved fuzz/scenario`,
 	"fuzz": `
-		linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario fuzz/show
-		internal/inflight`,
+		fakezk/realworld linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario
+		fuzz/show internal/inflight`,
 	"fuzz/property": `
 		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario linearizability
 		github.com/go-zookeeper/zk pgregory.net/rapid`,

@@ -64,6 +64,14 @@ func (a *app) tell(err error) {
 	fmt.Fprintf(a.errors, "%s: %v\n", a.name, err)
 }
 
+// tellLeft prints which nodes are left on a running ensemble, for commands that end with another
+// message than the error of the scenario.
+func (a *app) tellLeft() {
+	for _, err := range a.on.Left() {
+		a.tell(err)
+	}
+}
+
 // status prints the error that ended a command, and returns the exit status.
 func (a *app) status(err error) int {
 	var other goStatus
@@ -73,8 +81,10 @@ func (a *app) status(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errViolated):
+		a.tellLeft()
 		return exitViolated
 	case a.interrupted(err):
+		a.tellLeft()
 		fmt.Fprintf(a.errors, "%s: interrupted\n", a.name)
 		return exitInterrupted
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,12 @@ func startAddresses(t *testing.T) (addresses []string) {
 // isEmpty fails if something is left on an ensemble.
 func isEmpty(t *testing.T, addresses []string) {
 	t.Helper()
+	check.Equal(t, strings.Join(nodesOf(t, addresses...), " "), "zookeeper", "nodes")
+}
+
+// nodesOf are the nodes below the root of an ensemble, in order.
+func nodesOf(t *testing.T, addresses ...string) []string {
+	t.Helper()
 	conn, _, err := zk.Connect(addresses, 10*time.Second, zk.WithLogInfo(false))
 	check.OK(t, err)
 	defer conn.Close()
@@ -131,7 +138,8 @@ func isEmpty(t *testing.T, addresses []string) {
 	check.OK(t, err)
 	names, _, err := conn.Children("/")
 	check.OK(t, err)
-	check.Equal(t, strings.Join(names, " "), "zookeeper", "nodes")
+	slices.Sort(names)
+	return names
 }
 
 // TestWrongServersAreTold: addresses that nobody can use.

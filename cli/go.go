@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/zksim/zksim/internal/overlay"
 )
@@ -145,7 +146,7 @@ func goRun(root string, args []string) error {
 		defer close(ended)
 		err = cmd.Wait()
 	}()
-	interrupted := passOn(signals, cmd.Process, ended)
+	interrupted := passOn(signals, cmd.Process, ended, func() time.Duration { return grace })
 	<-ended
 	var exit *exec.ExitError
 	switch {

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -51,7 +52,9 @@ func TestMain(m *testing.M) {
 		"stopped": func() {
 			Main(interrupting(2, os.Interrupt), ownKind("parcel", "own.Parcel"))
 		},
-		"reserved": func() { Main(ownKind("all", "own.Parcel")) },
+		"stubborn":  func() { Main(lingering(time.Hour)) },
+		"lingering": func() { Main(lingering(grace + time.Second)) },
+		"reserved":  func() { Main(ownKind("all", "own.Parcel")) },
 		"mylock": func() {
 			Main(unnamed(), ownLock("mylock-2"), unnamed(), ownKind("box", ""))
 		},

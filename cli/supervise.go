@@ -5,18 +5,22 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/inflight"
 )
 
@@ -89,7 +93,9 @@ func (a *app) supervise(args []string, c *commands) (status int, ok bool) {
 		defer close(ended)
 		cmd.Wait() // how it ended is in cmd.ProcessState
 	}()
-	interrupted := passOn(signals, cmd.Process, ended)
+	interrupted := passOn(signals, cmd.Process, ended, func() time.Duration {
+		return a.graceOf(c)
+	})
 	if status, err := statusIn(dir); err == nil {
 		return status, true
 	}
@@ -97,6 +103,7 @@ func (a *app) supervise(args []string, c *commands) (status int, ok bool) {
 	if err != nil {
 		a.tell(err)
 	}
+	notes = a.tellLeftBy(notes)
 	if interrupted {
 		return a.killed(notes), true
 	}
@@ -115,12 +122,36 @@ func second(dir string, args []string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// grace is how long the second process may go on after a signal.
-const grace = 5 * time.Second
+// grace is how long the second process may go on after a signal, and graceOnEnsemble how long it
+// may go on if it cleans up a running ensemble, where each step of that has a bound of its own.
+const (
+	grace           = 5 * time.Second
+	graceOnEnsemble = time.Minute
+)
 
-// passOn passes signals on to a process until it has ended, and reports whether there was one. It
-// kills the process at the second signal, or if it has not ended in time.
-func passOn(signals <-chan os.Signal, p *os.Process, ended <-chan struct{}) (interrupted bool) {
+// onEnsemble reports whether a command plays on a running ensemble.
+func (c *commands) onEnsemble() bool {
+	return slices.ContainsFunc([]scenario.Servers{c.Run.Servers, c.Sweep.Servers, c.Fuzz.Servers},
+		func(s scenario.Servers) bool { return s.Simulated() != nil })
+}
+
+// graceOf returns how long the second process may go on after a signal. On an ensemble it tells
+// the user what takes time.
+func (a *app) graceOf(c *commands) time.Duration {
+	if !c.onEnsemble() {
+		return grace
+	}
+	a.tell(errors.New("the scenarios under way end, and their nodes are deleted; " +
+		"a second signal ends at once and leaves the nodes"))
+	return graceOnEnsemble
+}
+
+// passOn passes the first signal on to a process, and reports whether there was one. It kills the
+// process at the second signal, or if it has not ended within the grace, and returns when it has
+// ended.
+func passOn(
+	signals <-chan os.Signal, p *os.Process, ended <-chan struct{}, grace func() time.Duration,
+) (interrupted bool) {
 	var late <-chan time.Time
 	for {
 		select {
@@ -131,11 +162,25 @@ func passOn(signals <-chan os.Signal, p *os.Process, ended <-chan struct{}) (int
 				p.Kill()
 			}
 			p.Signal(s)
-			interrupted, late = true, time.After(grace)
+			if !interrupted {
+				interrupted, late = true, time.After(grace())
+			}
 		case <-late:
 			p.Kill()
 		}
 	}
+}
+
+// tellLeftBy prints the notes about nodes on a running ensemble, and returns the other notes.
+func (a *app) tellLeftBy(notes [][]byte) (others [][]byte) {
+	for _, text := range notes {
+		if realworld.IsLeft(text) {
+			a.tell(errors.New(string(text)))
+			continue
+		}
+		others = append(others, text)
+	}
+	return others
 }
 
 // statusIn reads the exit status that a second process has left.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/inflight"
@@ -30,11 +31,23 @@ const (
 // keepNotes keeps notes until stop is called. A test in a directory that cannot be written to has
 // none.
 func keepNotes() (stop func()) {
+	tellLeft()
 	stop, err := inflight.Keep(notesDir)
 	if err != nil {
 		return func() {}
 	}
 	return stop
+}
+
+// tellLeft prints which nodes an ended process has left on a running ensemble.
+func tellLeft() {
+	notes, err := inflight.Take(notesDir, realworld.IsLeft)
+	if err != nil {
+		notes = append(notes, []byte(err.Error()))
+	}
+	for _, text := range notes {
+		fmt.Fprintf(os.Stderr, "zksim: from an earlier process: %s\n", text)
+	}
 }
 
 // takeNotes turns the notes of an ended process about a workload into files of saved failures.

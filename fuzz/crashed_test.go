@@ -2,6 +2,7 @@ package fuzz_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // endingChild is the environment variable that makes this test binary run TestEnding; its value is
@@ -70,9 +72,14 @@ func TestScenarioThatEndsTheProcessIsKept(t *testing.T) {
 				i+1, passed, files, err, want.file, want.output, text)
 		}
 	}
-	if passed, text := play("good"); !passed {
+	const ended, left = 1 << 30, "/zksim-x is left on 127.0.0.1:1"
+	note := filepath.Join(dir, "testdata", "zksim", fmt.Sprintf(".playing-%d-0", ended))
+	check.OK(t, os.WriteFile(note, []byte(left), 0o666))
+	passed, text := play("good")
+	if !passed {
 		t.Errorf("a good lock fails:\n%s", text)
 	}
+	check.Contains(t, text, "zksim: from an earlier process: "+left)
 	files, err := filepath.Glob(filepath.Join(dir, "testdata", "zksim", "*", "*"))
 	if err != nil || len(files) != 1 || !strings.Contains(files[0], "crash-") {
 		t.Errorf("left in the end: %q, %v; want the crash only", files, err)

@@ -1,6 +1,8 @@
 package realworld
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -146,7 +148,7 @@ func (r *run) expire(c *Client, session int64) {
 	r.background.Add(1)
 	go func() {
 		defer r.background.Done()
-		err := r.endSession(session, s.password)
+		err := r.endSession(r.ctx, session, s.password)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if err != nil && len(r.down) == 0 { // a server that is down ends no session
@@ -159,41 +161,39 @@ func (r *run) expire(c *Client, session int64) {
 }
 
 // endSession ends a session at the first server that does it.
-func (r *run) endSession(session int64, password []byte) (err error) {
+func (r *run) endSession(ctx context.Context, session int64, password []byte) (err error) {
 	for _, server := range r.world.Servers {
-		if err = r.endSessionAt(server.Address(), session, password); err == nil {
+		err = r.endSessionAt(ctx, server.Address(), session, password)
+		if err == nil || ctx.Err() != nil {
 			break
 		}
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("end session %s: %w", tracetext.Session(session), err)
+	}
+	return nil
 }
 
 // endSessionAt takes a session up and closes it. One that is over already is fine.
-func (r *run) endSessionAt(address string, session int64, password []byte) error {
-	wrong := func(err error) error {
-		return fmt.Errorf("end session %s: %w", tracetext.Session(session), err)
-	}
-	conn, err := net.DialTimeout("tcp", address, serverPatience)
+func (r *run) endSessionAt(
+	ctx context.Context, address string, session int64, password []byte,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, serverPatience)
+	defer cancel()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return wrong(err)
+		return err
 	}
 	defer closeQuietly(conn)
-	if err := conn.SetDeadline(time.Now().Add(serverPatience)); err != nil {
-		return wrong(err)
-	}
+	defer context.AfterFunc(ctx, func() { closeQuietly(conn) })()
 	answer, err := greet(conn, proto.ConnectRequest{
 		TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()),
 		SessionID: session, Password: password})
-	if err != nil {
-		return wrong(err)
+	if err == nil && answer.SessionID != 0 {
+		err = bye(conn)
 	}
-	if answer.SessionID == 0 {
-		return nil
-	}
-	if err := bye(conn); err != nil {
-		return wrong(err)
-	}
-	return nil
+	return cmp.Or(ctx.Err(), err)
 }
 
 // greet makes the handshake of a connection past the proxy.

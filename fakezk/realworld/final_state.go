@@ -25,7 +25,7 @@ func (r *run) noteAtRest(ctx context.Context) error {
 	r.out.Watches = r.watchesAtRest()
 	r.mu.Unlock()
 	if r.world.guest() {
-		return r.fromOutside(r.noteGuestAtRest)
+		return r.fromOutside(ctx, r.noteGuestAtRest)
 	}
 	leader, zxid, err := r.leader(ctx)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *run) noteAtRest(ctx context.Context) error {
 	if r.out.Sessions, err = r.sessionsAtRest(ctx, leader); err != nil {
 		return err
 	}
-	return r.fromOutside(r.noteNodes)
+	return r.fromOutside(ctx, r.noteNodes)
 }
 
 // noteNodes notes the nodes of the clients.
@@ -148,8 +148,8 @@ func (r *run) fourLetters(ctx context.Context, server int, word string) (string,
 }
 
 // clean deletes all znodes of the server but its own.
-func (r *run) clean() error {
-	return r.fromOutside(func(conn *zk.Conn) error { return deleteAll(conn, "/") })
+func (r *run) clean(ctx context.Context) error {
+	return r.fromOutside(ctx, func(conn *zk.Conn) error { return deleteAll(conn, "/") })
 }
 
 // deleteAll deletes a node and all below it.
@@ -168,8 +168,11 @@ func deleteAll(conn *zk.Conn, root string) error {
 	return err
 }
 
-// fromOutside does something on a connection past the proxy.
-func (r *run) fromOutside(do func(*zk.Conn) error) error {
+// fromOutside does something on a connection past the proxy, until ctx is done.
+func (r *run) fromOutside(ctx context.Context, do func(*zk.Conn) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	servers := r.world.serverAddresses()
 	conn, _, err := zk.Connect(servers, serverPatience,
 		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
@@ -177,13 +180,19 @@ func (r *run) fromOutside(do func(*zk.Conn) error) error {
 		return err
 	}
 	defer conn.Close()
+	defer context.AfterFunc(ctx, conn.Close)() // ends the requests that wait
 	if err = conn.AddAuth("digest", []byte(SuperPassword)); err == nil {
 		_, err = conn.Sync("/") // the server may be a follower
 	}
 	if err != nil {
-		return fmt.Errorf("reach %s: %w", strings.Join(servers, ","), err)
+		err = fmt.Errorf("reach %s: %w", strings.Join(servers, ","), err)
+	} else {
+		err = do(conn)
 	}
-	return do(conn)
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return err
 }
 
 // walk visits a node and all below it, parents first, but for /zookeeper.

@@ -3,14 +3,11 @@ package realworld
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,45 +36,6 @@ func (g guest) Restart(context.Context, time.Duration) error {
 
 // guest says that the servers are those of somebody else.
 func (w World) guest() bool { return w.Servers[0].DataDir() == "" }
-
-// The nodes of a guest, below the root of the run: the root of its clients, and one node for each
-// session. Below that of a session stands an ephemeral node as long as the session lives, and its
-// zxids tell when the session began and ended.
-const (
-	treeNode     = "/tree"
-	sessionsNode = "/sessions"
-	aliveNode    = "/alive"
-)
-
-// moveIn makes the nodes of a guest.
-func (r *run) moveIn() error {
-	r.root = "/zksim-" + strings.ToLower(rand.Text()[:12])
-	return r.fromOutside(func(conn *zk.Conn) error {
-		for _, name := range []string{"", treeNode, sessionsNode} {
-			if _, err := conn.Create(r.root+name, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
-				return fmt.Errorf("create %s: %w", r.root+name, err)
-			}
-		}
-		return nil
-	})
-}
-
-// moveOut ends the sessions of a guest and deletes its nodes. If no server ends one of the sessions
-// the others end in time, by themselves: each try may take long.
-func (r *run) moveOut() error {
-	r.mu.Lock()
-	sessions := maps.Clone(r.sessions)
-	r.mu.Unlock()
-	var err error
-	for _, id := range slices.Sorted(maps.Keys(sessions)) {
-		if err = r.endSession(id, sessions[id].password); err != nil {
-			break
-		}
-	}
-	return errors.Join(err, r.fromOutside(func(conn *zk.Conn) error {
-		return deleteAll(conn, r.root)
-	}))
-}
 
 // inside is a path of a client as the server knows it.
 func (r *run) inside(p string) string {

@@ -164,7 +164,8 @@ func (w World) withDefaults() World {
 
 // Run runs the World and returns when everything has ended. It returns an error if the description
 // is invalid, the server could not be used, ctx is done, or the log and the frames at the proxy
-// contradict each other.
+// contradict each other. When ctx is done it returns within some ten seconds, on servers of At some
+// thirty: also then it deletes its node. If it cannot, the error is a [LeftError].
 func (w World) Run(ctx context.Context) (*trace.Result, error) {
 	if err := w.Validate(); err != nil {
 		return nil, fmt.Errorf("fakezk: real world: %w", err)
@@ -207,10 +208,13 @@ func (r *run) play(ctx context.Context) error {
 
 // prepare leaves no nodes of others to the clients, and returns the newest zxid.
 func (r *run) prepare(ctx context.Context) (base int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	if r.world.guest() {
 		return 0, r.moveIn()
 	}
-	if err := r.clean(); err != nil {
+	if err := r.clean(ctx); err != nil {
 		return 0, fmt.Errorf("clean the server: %w", err)
 	}
 	_, base, err = r.leader(ctx)

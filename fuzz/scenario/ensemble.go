@@ -2,11 +2,13 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/realworld"
@@ -21,10 +23,14 @@ type Ensemble struct {
 	ctx     context.Context
 	servers []realworld.Server
 	pace    int
+
+	mu   sync.Mutex
+	left []error
 }
 
 // Reach reaches each server of an ensemble, given by its addresses, host:port. The error names the
-// one that does not answer within some seconds. When ctx is done, scenarios end early.
+// one that does not answer within some seconds. When ctx is done, scenarios delete their nodes and
+// end, within half a minute.
 func Reach(ctx context.Context, addresses []string) (*Ensemble, error) {
 	if len(addresses) < 1 || len(addresses) > sim.MaxServers {
 		return nil, fmt.Errorf("%d addresses; expected 1 to %d", len(addresses), sim.MaxServers)
@@ -53,6 +59,28 @@ func (e *Ensemble) String() string {
 		list = append(list, s.Address())
 	}
 	return strings.Join(list, ",")
+}
+
+// play plays a scenario, which is [Scenario.PlayedOn] the ensemble.
+func (e *Ensemble) play(s Scenario) (*Outcome, error) {
+	o, err := s.RunReal(e.ctx, e.servers, e.pace)
+	if left, ok := errors.AsType[*realworld.LeftError](err); ok {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.left = append(e.left, left)
+	}
+	return o, err
+}
+
+// Left are the errors of scenarios that could not delete their nodes, in the order of their ends. A
+// nil Ensemble has none.
+func (e *Ensemble) Left() []error {
+	if e == nil {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.left)
 }
 
 // Kinds lists the kinds of faults that can act in a scenario.

@@ -129,7 +129,7 @@ func (s Scenario) Run() (*Outcome, error) {
 		return nil, err
 	}
 	if s.On != nil {
-		return s.RunReal(s.On.ctx, s.On.servers, s.On.pace)
+		return s.On.play(s)
 	}
 	world, players := s.world()
 	result, err := world.Run()
