@@ -22,9 +22,9 @@ import (
 // observer is a genuine client that records every reply header and watch event. It lives in a
 // bubble.
 type observer struct {
-	server *Server
-	conn   *zk.Conn
-	away   atomic.Bool // dials fail
+	server      *Server
+	conn        *zk.Conn
+	unreachable atomic.Bool // dials fail
 
 	mu       sync.Mutex
 	zxid     int64 // of the last reply with a positive one, as the client keeps it
@@ -65,14 +65,14 @@ func (o *observer) connect() error {
 }
 
 func (o *observer) dial(string, string, time.Duration) (net.Conn, error) {
-	if o.away.Load() {
+	if o.unreachable.Load() {
 		return nil, syscall.ECONNREFUSED
 	}
 	conn, err := o.server.dial()
 	if err != nil {
 		return nil, err
 	}
-	return &tap{Conn: conn, observer: o, frames: wire.Splitter{Max: 1 << 30}}, nil
+	return &frameReader{Conn: conn, observer: o, frames: wire.Splitter{Max: 1 << 30}}, nil
 }
 
 // notice records watch events, and drops the watches that the client drops with each (notifyWatches
@@ -133,15 +133,15 @@ func (o *observer) setWatches() (relative int64, data, exist, child []string) {
 		slices.Sorted(maps.Keys(o.watching[watchChild]))
 }
 
-// tap reads along with the client.
-type tap struct {
+// frameReader reads along with the client.
+type frameReader struct {
 	net.Conn
 	observer *observer
 	frames   wire.Splitter
 	count    int
 }
 
-func (c *tap) Read(p []byte) (int, error) {
+func (c *frameReader) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if broken := c.frames.Feed(p[:n], c.note); broken != nil {
 		panic(broken)
@@ -149,7 +149,7 @@ func (c *tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *tap) note(frame []byte) {
+func (c *frameReader) note(frame []byte) {
 	if c.count++; c.count == 1 {
 		return // the handshake
 	}

@@ -68,13 +68,13 @@ const clientCount = 3
 // Paths are few, so that steps meet. Every sixth is an odd one, some of them refused by the server
 // though the client sends them: its own idea of a path is looser.
 var (
-	stepPaths = often(5, []string{"/a", "/a", "/a", "/a/x", "/a/x", "/b", "/a/y"}, []string{
+	stepPaths = mostly(5, []string{"/a", "/a", "/a", "/a/x", "/a/x", "/b", "/a/y"}, []string{
 		"/b/x", "/a/x/p", "/", "/a/s-0000000000", "/a/s-0000000001", "/s-0000000001", "/é",
 		"/zookeeper", "/zookeeper/config", "/zookeeper/quota", "/zookeeper/mine", "/a/\U0001F600",
 		"/\ue000",
 	})
 	stepPrefixes = []string{"/a/s-", "/a/s-", "/s-", "/a/", "/a/x/", "/b/é-", "/\U0001F600"}
-	stepACLs     = often(5, [][]refstore.ACL{refstore.World(refstore.PermAll)}, [][]refstore.ACL{
+	stepACLs     = mostly(5, [][]refstore.ACL{refstore.World(refstore.PermAll)}, [][]refstore.ACL{
 		refstore.World(refstore.PermRead | refstore.PermAdmin),
 		refstore.World(refstore.PermAll &^ refstore.PermRead),
 		refstore.World(refstore.PermAll &^ refstore.PermCreate), refstore.World(0),
@@ -86,7 +86,7 @@ var (
 		{{Perms: refstore.PermAll, Scheme: "digest", ID: "colonless"}},
 	})
 	stepData  = evenly([][]byte{nil, {}, []byte("x"), []byte("longer data")})
-	stepKinds = often(20, []stepKind{
+	stepKinds = mostly(20, []stepKind{
 		doCreate, doCreate, doCreate, doCreate, doCreate, doDelete, doDelete, doDelete,
 		doSet, doSet, doMulti, doMulti,
 		doExists, doExists, doExists, doGet, doGet, doChildren, doChildren, doChildren, doGetACL,
@@ -94,8 +94,8 @@ var (
 		doExpire})
 )
 
-// often draws from usual, and once in n times from odd.
-func often[T any](n int, usual, odd []T) *rapid.Generator[T] {
+// mostly draws from usual, and once in n times from odd.
+func mostly[T any](n int, usual, odd []T) *rapid.Generator[T] {
 	weighted := odd
 	for len(weighted) < n*len(odd) {
 		weighted = append(weighted, usual...)

@@ -72,7 +72,7 @@ func disagreement(script []step, wrong mutant) (diff string) {
 			panic(err)
 		}
 		for i, s := range script {
-			want, got := p.predict(s), p.perform(s)
+			want, got := p.predict(s), p.applyToServer(s)
 			if wrong != nil {
 				wrong(s, &got)
 			}
@@ -153,15 +153,15 @@ func (p *pair) predict(s step) outcome {
 			o.Events[i] = append(o.Events[i], refstore.Event{Type: ev.Type, Path: ev.Path})
 		}
 	}
-	s.tidy(&o)
+	s.removeUnordered(&o)
 	return o
 }
 
-// tidy removes the parts of an outcome that no client may rely on: the order of the events after a
-// reconnect, as the client builds its lists from a map; their order at the end of a session, which
-// comes from a hash table (package conform compares it); and the events of its own end that an
-// expired session still receives.
-func (s step) tidy(o *outcome) {
+// removeUnordered removes the parts of an outcome that no client may rely on: the order of the
+// events after a reconnect, as the client builds its lists from a map; their order at the end of a
+// session, which comes from a hash table (package conform compares it); and the events of its own
+// end that an expired session still receives.
+func (s step) removeUnordered(o *outcome) {
 	slices.Sort(o.Names)
 	if s.Kind == doExpire {
 		o.Events[s.By] = nil
@@ -175,19 +175,19 @@ func (s step) tidy(o *outcome) {
 	}
 }
 
-// perform lets the server take the step, over the wire.
-func (p *pair) perform(s step) outcome {
+// applyToServer lets the server take the step, over the wire.
+func (p *pair) applyToServer(s step) outcome {
 	var o outcome
 	c := p.clients[s.By]
 	switch s.Kind {
 	case doDrop:
-		c.away.Store(true)
+		c.unreachable.Store(true)
 		p.server.DropConnections(c.conn.SessionID())
 		synctest.Wait()
 		for _, op := range s.Ops {
-			o.Away = append(o.Away, p.perform(op))
+			o.Away = append(o.Away, p.applyToServer(op))
 		}
-		c.away.Store(false)
+		c.unreachable.Store(false)
 		time.Sleep(1500 * time.Millisecond) // the client pauses for a second
 	case doClose, doExpire:
 		p.replaceSession(s)
@@ -203,7 +203,7 @@ func (p *pair) perform(s step) outcome {
 	for i, c := range p.clients {
 		o.Events[i] = c.takeEvents()
 	}
-	s.tidy(&o)
+	s.removeUnordered(&o)
 	return o
 }
 

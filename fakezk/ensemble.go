@@ -12,9 +12,9 @@ import (
 
 // ensemble is the state of the servers of a Server, by number from 0.
 type ensemble struct {
-	stopped  []bool    // by Stop
-	led      bool      // there is a leader
-	servesAt time.Time // no server serves before
+	stopped   []bool    // by Stop
+	hasLeader bool      // there is a leader
+	servesAt  time.Time // no server serves before
 }
 
 // halted reports whether calls of Stop have left no majority, so that no server serves.
@@ -39,7 +39,7 @@ func (s *Server) Addresses() []string {
 // no server serves, and no session expires. A number without a server is a panic.
 func (s *Server) Stop(servers ...int) {
 	list := s.byNumber(servers)
-	s.lockSoon()
+	s.lockAndInterrupt()
 	defer s.mu.Unlock()
 	s.recordCall("stop", "", "%s", numbersText(servers))
 	s.stop(list)
@@ -90,7 +90,7 @@ func (s *Server) Serves(server int) bool {
 
 func (s *Server) serves(server int) bool {
 	return !s.closed && !s.ensemble.halted() && !s.ensemble.stopped[server] &&
-		!time.Now().Before(s.ensemble.servesAt) && s.untilBack(server) == 0
+		!time.Now().Before(s.ensemble.servesAt) && s.timeDown(server) == 0
 }
 
 // numbersText is the end of a line of the trace.
@@ -138,13 +138,13 @@ func (s *Server) stop(servers []int) {
 // settle elects a leader, if one is needed, after servers have gone down or come back.
 func (s *Server) settle() {
 	if s.ensemble.halted() {
-		s.ensemble.led = false
+		s.ensemble.hasLeader = false
 		s.unschedule()
 		s.endAll(s.engine.Restart(time.Now()))
 		return
 	}
-	wait := s.untilQuorum()
-	leads := s.ensemble.led && s.opts.Servers > 1 && s.untilBack(s.engine.Leader()) == 0 &&
+	wait := s.timeWithoutQuorum()
+	leads := s.ensemble.hasLeader && s.opts.Servers > 1 && s.timeDown(s.engine.Leader()) == 0 &&
 		!s.ensemble.stopped[s.engine.Leader()]
 	if wait > 0 || !leads {
 		s.elect(wait)
@@ -154,7 +154,7 @@ func (s *Server) settle() {
 // elect makes the last of the servers that are up the leader. Until the wait is over no server
 // serves. A single server only starts again.
 func (s *Server) elect(wait time.Duration) {
-	s.ensemble.led = true
+	s.ensemble.hasLeader = true
 	at := time.Now().Add(wait)
 	s.ensemble.servesAt = at
 	if s.opts.Servers == 1 {
@@ -163,7 +163,7 @@ func (s *Server) elect(wait time.Duration) {
 	}
 	leader := 0
 	for server, stopped := range s.ensemble.stopped {
-		if !stopped && s.untilTogether(server) <= wait {
+		if !stopped && s.timeCutOff(server) <= wait {
 			leader = server
 		}
 	}
@@ -182,8 +182,8 @@ func (s *Server) endAll(r engine.Reaction) {
 	}
 }
 
-// untilBack is the time until the end of the faults that keep a server down.
-func (s *Server) untilBack(server int) time.Duration {
+// timeDown is the time until the end of the faults that keep a server down.
+func (s *Server) timeDown(server int) time.Duration {
 	if s.inject == nil {
 		return 0
 	}
@@ -191,8 +191,8 @@ func (s *Server) untilBack(server int) time.Duration {
 	return max(0, s.inject.net.BackAt(server, now)-now)
 }
 
-// untilTogether is the time until the end of the faults that keep a server from the others.
-func (s *Server) untilTogether(server int) time.Duration {
+// timeCutOff is the time until the end of the faults that keep a server from the others.
+func (s *Server) timeCutOff(server int) time.Duration {
 	if s.inject == nil {
 		return 0
 	}
@@ -205,12 +205,12 @@ func (s *Server) isAlone(server int) bool {
 	return s.inject != nil && s.inject.net.AloneUntil(server, s.inject.now()) > 0
 }
 
-// untilQuorum is the time until a majority is up. The ensemble is not halted.
-func (s *Server) untilQuorum() time.Duration {
+// timeWithoutQuorum is the time until a majority is up. The ensemble is not halted.
+func (s *Server) timeWithoutQuorum() time.Duration {
 	var back []time.Duration
 	for server, stopped := range s.ensemble.stopped {
 		if !stopped {
-			back = append(back, s.untilTogether(server))
+			back = append(back, s.timeCutOff(server))
 		}
 	}
 	return carry.QuorumAt(s.opts.Servers, back)

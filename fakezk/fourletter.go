@@ -22,20 +22,20 @@ type wordState struct {
 // count is called with every reaction of the engine.
 func (w *wordState) count(frameBytes int, r engine.Reaction) { w.traffic.Count(frameBytes, &r) }
 
-// greet looks at the first four bytes of a connection. If they are a four-letter word, it answers
-// the word, closes the connection and returns true. Anything else is the length of a frame. Bytes
-// after a word are ignored, except the eight bytes of stmk, which count only if they arrived with
-// it: the real server does not wait for them either.
+// checkWord looks at the first four bytes of a connection. If they are a four-letter word, it
+// answers the word, closes the connection and returns true. Anything else is the length of a frame.
+// Bytes after a word are ignored, except the eight bytes of stmk, which count only if they arrived
+// with it: the real server does not wait for them either.
 //
 // Source: NIOServerCnxn.readLength, checkFourLetterWord.
-func (s *Server) greet(l *serverLink, p []byte) bool {
+func (s *Server) checkWord(l *serverLink, p []byte) bool {
 	if len(l.frames.Partial()) > 0 {
 		p = slices.Concat(l.frames.Partial(), p[:min(len(p), 12)])
 	}
 	if len(p) < 4 {
 		return false
 	}
-	l.greeted = true
+	l.wordChecked = true
 	word := string(p[:4])
 	if !fourletter.Known(word) {
 		return false
@@ -56,25 +56,25 @@ func (s *Server) answerWord(l *serverLink, p []byte) {
 	if word == "stmk" {
 		argument = p[4:]
 	}
-	answer := []byte(s.sayWord(l, word, argument))
+	answer := []byte(s.runWord(l, word, argument))
 	s.emit(l, engine.Output{Conn: l.id, Frame: answer, Close: true}, nil)
 	s.engine.Drop(l.id)
 }
 
-// sayWord carries out a word, if Options.FourLetterWords permits it.
-func (s *Server) sayWord(l *serverLink, word string, argument []byte) string {
+// runWord carries out a word, if Options.FourLetterWords permits it.
+func (s *Server) runWord(l *serverLink, word string, argument []byte) string {
 	s.words.packets.Received++
 	text := fourletter.Refusal(word)
 	if slices.Contains(s.opts.FourLetterWords, word) ||
 		slices.Contains(s.opts.FourLetterWords, "*") {
 		text = fourletter.Answer(word, argument, s.wordServer(l))
-		s.afterWord(word, argument)
+		s.applyWord(word, argument)
 	}
 	s.words.packets.Sent += fourletter.Packets(text)
 	return text
 }
 
-func (s *Server) afterWord(word string, argument []byte) {
+func (s *Server) applyWord(word string, argument []byte) {
 	switch word {
 	case "srst":
 		s.words.packets = engine.Stats{}

@@ -22,7 +22,7 @@ func ask(t *testing.T, address, bytes string) string {
 	return readAll(t, r)
 }
 
-func readAll(t *testing.T, r *raw) string {
+func readAll(t *testing.T, r *rawClient) string {
 	t.Helper()
 	answer, err := io.ReadAll(r)
 	check.OK(t, err)

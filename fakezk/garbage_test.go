@@ -137,18 +137,18 @@ var garbageBeforeHandshake = []struct {
 // network is a way to reach a server.
 type network struct {
 	name string
-	dial func(*testing.T, *Server) *raw
+	dial func(*testing.T, *Server) *rawClient
 }
 
 var networks = []network{
-	{"memory", func(t *testing.T, s *Server) *raw { return rawDial(t, s) }},
-	{"tcp", func(t *testing.T, s *Server) *raw {
+	{"memory", func(t *testing.T, s *Server) *rawClient { return rawDial(t, s) }},
+	{"tcp", func(t *testing.T, s *Server) *rawClient {
 		address, _ := listen(t, s)
 		conn, err := net.Dial("tcp", address)
 		check.OK(t, err)
 		mustDo(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 		t.Cleanup(func() { _ = conn.Close() })
-		return &raw{Conn: conn, t: t}
+		return &rawClient{Conn: conn, t: t}
 	}},
 }
 
@@ -168,7 +168,7 @@ func undisturbed(t *testing.T, s *Server, garbage func()) {
 	}
 }
 
-func (want ending) check(t *testing.T, r *raw, before int64) {
+func (want ending) check(t *testing.T, r *rawClient, before int64) {
 	t.Helper()
 	if want.reply != nil {
 		h := *want.reply

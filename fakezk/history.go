@@ -88,8 +88,8 @@ func (h *history) since(after int64) []view.Record {
 	return list
 }
 
-// coming returns a channel that is closed when there is a new record.
-func (h *history) coming() <-chan struct{} {
+// nextRecord returns a channel that is closed when there is a new record.
+func (h *history) nextRecord() <-chan struct{} {
 	if h.more == nil {
 		h.more = make(chan struct{})
 	}
@@ -140,7 +140,7 @@ func (s *Server) AwaitHistory(ctx context.Context, after int64) ([]view.Record, 
 	}
 	for {
 		s.mu.Lock()
-		records, more := s.history.since(after), s.history.coming()
+		records, more := s.history.since(after), s.history.nextRecord()
 		s.mu.Unlock()
 		if len(records) > 0 {
 			return records, nil

@@ -15,23 +15,24 @@ import (
 )
 
 // closeA closes the client a and lets the server hear of it.
-func (st *stand) closeA() {
+func (st *faultTest) closeA() {
 	st.Helper()
 	check.OK(st, st.a.Close())
 	synctest.Wait()
 }
 
-// wantLinks says how many connections the server knows, and how many faults have led astray.
-func (st *stand) wantLinks(links, astray int) {
+// wantConnections says how many connections the server knows, and how many of its connections
+// faults have misled.
+func (st *faultTest) wantConnections(links, astray int) {
 	st.Helper()
-	if got := len(st.Server.links); got != links || detours(st.Server) != astray {
+	if got := len(st.Server.links); got != links || misledConns(st.Server) != astray {
 		st.Errorf("at %s: %d links and %d detours, want %d and %d", st.since(), got,
-			detours(st.Server), links, astray)
+			misledConns(st.Server), links, astray)
 	}
 }
 
-// say sends a four-letter word on a new connection.
-func (st *stand) say(word string) *raw {
+// sendWord sends a four-letter word on a new connection.
+func (st *faultTest) sendWord(word string) *rawClient {
 	st.Helper()
 	r := rawDial(st, st.Server)
 	r.send([]byte(word))
@@ -41,49 +42,49 @@ func (st *stand) say(word string) *raw {
 // A server does not hear that a client in a black hole has gone, until the
 // session expires; then nothing is left of the connection.
 func TestClientThatClosesInABlackHoleIsGoneWithItsSession(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("blackhole 1s client=S1 request=1")
 		st.a.ask(rawCreate("/1", 0))
 		st.closeA()
-		st.wantLinks(2, 1)
-		if got := readAll(st.T, st.say("stat")); strings.Count(got, "/127.0.0.1:") != 3 {
+		st.wantConnections(2, 1)
+		if got := readAll(st.T, st.sendWord("stat")); strings.Count(got, "/127.0.0.1:") != 3 {
 			st.Errorf("stat lists the connections of a, b and itself as\n%s", got)
 		}
 		for at := 20 * time.Second; at <= 40*time.Second; at += 20 * time.Second {
-			st.sleepTill(at)
+			st.sleepUntil(at)
 			st.b.mustCall(ping)
 		}
 		check.Equal(st, len(st.Sessions()), 1, "sessions")
-		st.wantLinks(1, 0)
+		st.wantConnections(1, 0)
 	})
-	onStand(t, func(st *stand) { // or until the session takes another connection
+	withFaults(t, func(st *faultTest) { // or until the session takes another connection
 		st.inject("blackhole 1s client=S1 request=1")
 		st.a.ask(rawCreate("/1", 0))
 		st.closeA()
-		st.sleepTill(time.Second)
-		st.wantSession(st.takeUp())
-		st.wantLinks(2, 0)
+		st.sleepUntil(time.Second)
+		st.wantSession(st.reattach())
+		st.wantConnections(2, 0)
 	})
-	onStand(t, func(st *stand) { // or until faults are cleared
+	withFaults(t, func(st *faultTest) { // or until faults are cleared
 		st.inject("blackhole 1s client=S1 request=1")
 		st.a.ask(rawCreate("/1", 0))
 		st.closeA()
 		st.ClearFaults()
-		st.wantLinks(1, 0)
+		st.wantConnections(1, 0)
 	})
 }
 
 // That a client has closed may be on hold when the black hole comes.
 func TestClientThatClosesInAStallBeforeABlackHoleIsGoneWithItsSession(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.StallConnections(time.Hour)
 		st.closeA()
 		st.inject("blackhole 1s at=1s")
-		st.sleepTill(time.Second)
-		st.wantLinks(2, 2)
-		st.sleepTill(time.Minute)
+		st.sleepUntil(time.Second)
+		st.wantConnections(2, 2)
+		st.sleepUntil(time.Minute)
 		check.Equal(st, len(st.Sessions()), 0, "sessions")
-		st.wantLinks(0, 1) // b may still close
+		st.wantConnections(0, 1) // b may still close
 	})
 }
 
@@ -98,7 +99,7 @@ func TestHalfClosedClientGetsWhatIsOnHold(t *testing.T) {
 			injectLine(t, s, line)
 			r.ask(rawCreate("/1", 0), rawCreate("/2", 0))
 			r.closeWrite()
-			await(t, "the end of what the client sends", func() bool { return heardEnd(s) })
+			await(t, "the end of what the client sends", func() bool { return endIsKnown(s) })
 			mustDo(t, s.Put("/x", nil))
 			s.ClearFaults()
 			if strings.HasPrefix(line, "stall ") {
@@ -114,9 +115,9 @@ func TestHalfClosedClientGetsWhatIsOnHold(t *testing.T) {
 	}
 }
 
-// heardEnd says that the end of a connection is on hold, or is known and the
-// client's part of it on hold.
-func heardEnd(s *Server) bool {
+// endIsKnown says that the end of a connection is on hold, or is known and the client's part of it
+// on hold.
+func endIsKnown(s *Server) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.inject.net.Conns() {
@@ -145,7 +146,7 @@ func TestHalfClosedClientInABlackHoleHearsNothing(t *testing.T) {
 	check.Equal(t, strings.Count(bubble.Stacks(), "(*Server).serveTCP"), 1,
 		"the connection is closed")
 	mustDo(t, s.ExpireSession(session.SessionID))
-	if n := detours(s); n > 0 {
+	if n := misledConns(s); n > 0 {
 		t.Errorf("%d detours are left", n)
 	}
 	check.Equal(t, readAll(t, r), "")
@@ -162,44 +163,44 @@ func injectLine(t *testing.T, s *Server, line string) {
 
 // A four-letter word is held and lost like anything else.
 func TestInjectedFaultsHitFourLetterWords(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		silent := rawDial(st, st.Server)
 		silent.send([]byte("ru"))
 		st.inject("stall 10s at=1ms")
-		st.sleepTill(time.Millisecond)
+		st.sleepUntil(time.Millisecond)
 		silent.send([]byte("okruok"))
 		silent.send([]byte("ruok"))
 		st.want(silent, "")
-		st.sleepTill(10 * time.Second)
+		st.sleepUntil(10 * time.Second)
 		st.want(silent, "")
-		st.sleepTill(10*time.Second + time.Millisecond)
+		st.sleepUntil(10*time.Second + time.Millisecond)
 		check.Equal(st, readAll(st.T, silent), "imok")
-		st.wantLinks(2, 0)
+		st.wantConnections(2, 0)
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		silent := rawDial(st, st.Server)
 		st.inject("blackhole 10s at=1ms")
-		st.sleepTill(time.Millisecond)
+		st.sleepUntil(time.Millisecond)
 		silent.send([]byte("ruok"))
-		late, given := st.say("stmk\x00\x00\x00\x00\x00\x00\x00\x05"), st.say("ruok")
+		late, given := st.sendWord("stmk\x00\x00\x00\x00\x00\x00\x00\x05"), st.sendWord("ruok")
 		st.want(late, "")
 		check.OK(st, given.Close())
-		st.sleepTill(10 * time.Second)
+		st.sleepUntil(10 * time.Second)
 		st.want(late, "")
-		st.sleepTill(10*time.Second + time.Millisecond)
+		st.sleepUntil(10*time.Second + time.Millisecond)
 		check.Equal(st, readAll(st.T, late), "5")
-		st.sleepTill(time.Hour)
+		st.sleepUntil(time.Hour)
 		st.want(silent, "") // for ever
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		silent := rawDial(st, st.Server)
 		st.StallConnections(time.Second)
 		silent.send([]byte("ruok"))
 		st.inject("refuse 10s at=1ms")
-		st.sleepTill(time.Second)
+		st.sleepUntil(time.Second)
 		st.want(silent, "reset")
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		silent := rawDial(st, st.Server)
 		st.StallConnections(time.Hour)
 		silent.send([]byte("ruok"))

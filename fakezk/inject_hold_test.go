@@ -19,7 +19,7 @@ import (
 )
 
 func TestStallConnectionsHoldsThoseOfTheGivenSessions(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.StallConnections(2*time.Second, st.aSession.SessionID)
 		st.a.ask(rawCreate("/1", 0), rawCreate("/2", 0))
 		st.b.mustCall(rawCreate("/b", 0))
@@ -27,13 +27,13 @@ func TestStallConnectionsHoldsThoseOfTheGivenSessions(t *testing.T) {
 		late, _ := rawSession(st, st.Server, rawTimeout)
 		late.mustCall(rawCreate("/late", 0))
 		st.b.ask(rawCreate("/b/1", 0))
-		st.sleepTill(3*time.Second - time.Millisecond)
+		st.sleepUntil(3*time.Second - time.Millisecond)
 		st.wantNodes("/ /b /late")
 		st.want(st.a, "")
-		st.sleepTill(3 * time.Second)
+		st.sleepUntil(3 * time.Second)
 		st.want(st.a, "reply 1 ok, reply 2 ok")
 		st.want(st.b, "reply 2 ok")
-		if st.Server.inject == nil || detours(st.Server) > 0 {
+		if st.Server.inject == nil || misledConns(st.Server) > 0 {
 			st.Errorf("something is still on hold")
 		}
 	})
@@ -41,29 +41,29 @@ func TestStallConnectionsHoldsThoseOfTheGivenSessions(t *testing.T) {
 
 // A stalled client that falls silent loses its session, and learns of it when the stall is over.
 func TestSessionMayExpireDuringAStall(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.StallConnections(time.Hour)
 		st.a.ask(rawCreate("/1", 0))
-		st.sleepTill(time.Minute)
+		st.sleepUntil(time.Minute)
 		check.Equal(st, len(st.Sessions()), 0, "sessions")
 		st.want(st.a, "")
-		st.sleepTill(time.Hour)
+		st.sleepUntil(time.Hour)
 		st.want(st.a, "closed")
 		st.wantNodes("/")
 	})
 }
 
 func TestRequestsOnHoldAreAppliedThoughTheClientIsGone(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("delay 2s request=1")
 		st.a.ask(rawCreate("/e", proto.FlagEphemeral), rawCreate("/2", 0))
 		check.OK(st, st.a.Close())
-		st.sleepTill(2*time.Second - time.Millisecond)
+		st.sleepUntil(2*time.Second - time.Millisecond)
 		st.wantNodes("/")
 		if s := st.Sessions()[0]; !s.Connected {
 			st.Error("the server has heard of the end that is on hold")
 		}
-		st.sleepTill(2 * time.Second)
+		st.sleepUntil(2 * time.Second)
 		st.wantNodes("/ /2 /e")
 		if s := st.Sessions()[0]; s.Connected || s.Name != "S1" {
 			st.Errorf("session %+v", s)
@@ -74,62 +74,62 @@ func TestRequestsOnHoldAreAppliedThoughTheClientIsGone(t *testing.T) {
 // TestReconnectEndsTheConnectionOnHold: a session that returns on another connection abandons the
 // messages held on the old one.
 func TestReconnectEndsTheConnectionOnHold(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("stall 2s request=1")
 		st.a.ask(rawCreate("/1", 0))
-		again := st.takeUp()
+		again := st.reattach()
 		st.wantSession(again)
 		again.mustCall(rawCreate("/2", 0))
-		st.sleepTill(2 * time.Second)
+		st.sleepUntil(2 * time.Second)
 		st.want(st.a, "closed")
 		st.wantNodes("/ /2")
 	})
 }
 
 func TestGarbageOnHoldEndsTheConnectionInItsTurn(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("delay 2s request=1")
 		st.a.ask(rawCreate("/1", 0))
 		st.a.send([]byte{0xff, 0xff, 0xff, 0xff})
 		st.a.ask(rawCreate("/2", 0))
 		st.want(st.a, "")
-		st.sleepTill(2 * time.Second)
+		st.sleepUntil(2 * time.Second)
 		st.want(st.a, "reply 1 ok, closed")
 		st.wantNodes("/ /1")
 	})
 }
 
 func TestGarbageEndsTheConnectionAfterWhatIsOnHoldForTheClient(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("stall-mid-frame 2s request=1")
 		st.a.ask(rawCreate("/1", 0))
 		synctest.Wait()
 		st.a.send([]byte{0xff, 0xff, 0xff, 0xff})
-		st.sleepTill(2*time.Second - time.Millisecond)
+		st.sleepUntil(2*time.Second - time.Millisecond)
 		check.Equal(st, len(st.Server.links), 1, "links")
-		st.sleepTill(2 * time.Second)
+		st.sleepUntil(2 * time.Second)
 		st.want(st.a, "reply 1 ok, closed")
 	})
 }
 
 func TestClientThatGoesWhileItsReplyIsOnHoldIsGone(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("stall-mid-frame 2s request=1")
 		st.a.ask(rawCreate("/1", 0))
 		synctest.Wait()
 		check.OK(st, st.a.Close())
-		check.Equal(st, len(st.Server.links)+detours(st.Server), 1, "links and detours")
+		check.Equal(st, len(st.Server.links)+misledConns(st.Server), 1, "links and detours")
 	})
 }
 
 // TestRestartOnHoldHitsConnectionsOnHold: a message released on one connection may end another one.
 func TestRestartOnHoldHitsConnectionsOnHold(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("restart 2s client=S1 request=1")
 		st.StallConnections(time.Second)
 		st.a.ask(rawCreate("/1", 0))
 		st.b.ask(rawCreate("/2", 0))
-		st.sleepTill(time.Second)
+		st.sleepUntil(time.Second)
 		st.want(st.a, "reset")
 		st.want(st.b, "reset")
 		st.wantNodes("/")
@@ -137,13 +137,13 @@ func TestRestartOnHoldHitsConnectionsOnHold(t *testing.T) {
 }
 
 func TestDialThatHangsIsResetByARestart(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("blackhole 1ms client=S2 request=1") // over when the next begins
 		st.b.ask(rawCreate("/1", 0))
 		time.Sleep(time.Second)
 		st.inject("blackhole 2s client=S1 request=1")
 		st.a.ask(rawCreate("/1", 0))
-		again := st.takeUp()
+		again := st.reattach()
 		st.inject("restart 5s at=1s")
 		time.Sleep(3 * time.Second)
 		st.want(again, "reset")
@@ -151,7 +151,7 @@ func TestDialThatHangsIsResetByARestart(t *testing.T) {
 }
 
 func TestClearFaultsEndsEverythingAtOnce(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.watch(st.a, "/b")
 		st.inject("stall 1h client=S1 op=create request=1")
 		st.inject("drop-reply client=S1 op=create request=2")
@@ -165,24 +165,24 @@ func TestClearFaultsEndsEverythingAtOnce(t *testing.T) {
 		if st.Server.inject != nil {
 			st.Error("the server keeps its injector")
 		}
-		st.sleepTill(time.Second)
+		st.sleepUntil(time.Second)
 		st.a.mustCall(rawCreate("/3", 0))
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("blackhole 1h client=S1 request=1")
 		st.a.ask(rawCreate("/1", 0))
-		again := st.takeUp()
+		again := st.reattach()
 		st.want(again, "")
 		st.ClearFaults()
 		st.want(st.a, "reset")
 		st.wantSession(again)
 		st.inject("refuse 1h at=1ms")
-		st.sleepTill(2 * time.Millisecond)
+		st.sleepUntil(2 * time.Millisecond)
 		st.want(again, "reset")
 		st.ClearFaults()
-		st.wantSession(st.takeUp())
+		st.wantSession(st.reattach())
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
 		st.inject("late-reap 1h client=S1 request=1")
 		st.inject("restart 1h client=S2 request=1")
@@ -198,7 +198,7 @@ func TestClearFaultsEndsEverythingAtOnce(t *testing.T) {
 }
 
 func TestHalfAFrameOnHoldIsDeliveredByClearFaults(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("stall-mid-frame 1h request=1")
 		st.a.ask(rawCreate("/x", 0))
 		synctest.Wait()
@@ -208,20 +208,20 @@ func TestHalfAFrameOnHoldIsDeliveredByClearFaults(t *testing.T) {
 }
 
 func TestDirectCallsDoNotWaitForWhatIsOnHold(t *testing.T) {
-	ends := map[string]func(*stand){
-		"Stop":            func(st *stand) { st.Stop() },
-		"Restart":         func(st *stand) { st.Server.Restart() },
-		"DropConnections": func(st *stand) { st.DropConnections() },
-		"Close":           func(st *stand) { _ = st.Close() },
+	ends := map[string]func(*faultTest){
+		"Stop":            func(st *faultTest) { st.Stop() },
+		"Restart":         func(st *faultTest) { st.Server.Restart() },
+		"DropConnections": func(st *faultTest) { st.DropConnections() },
+		"Close":           func(st *faultTest) { _ = st.Close() },
 	}
 	for _, line := range []string{"stall 1h request=1", "blackhole 1h request=1",
 		"delay 1h request=1", "stall-mid-frame 1h request=1"} {
 		for name, end := range ends {
 			t.Run(name+" "+line, func(t *testing.T) {
-				onStand(t, func(st *stand) {
+				withFaults(t, func(st *faultTest) {
 					st.inject(line)
 					st.a.ask(&proto.Exists{Path: "/"})
-					again := st.takeUp() // hangs in a black hole
+					again := st.reattach() // hangs in a black hole
 					synctest.Wait()
 					end(st)
 					if got := st.a.got(); !strings.HasSuffix(got, "closed") {
@@ -241,7 +241,7 @@ func TestDirectCallsDoNotWaitForWhatIsOnHold(t *testing.T) {
 
 // Each direction of a connection on hold is bounded.
 func TestClientThatKeepsSendingIntoAStallIsReset(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.StallConnections(time.Hour, st.aSession.SessionID)
 		large := wire.AppendRequest(nil, 1, &proto.SetData{
 			Path: "/", Data: make([]byte, 1<<20-100),
@@ -256,7 +256,7 @@ func TestClientThatKeepsSendingIntoAStallIsReset(t *testing.T) {
 		st.want(st.a, "reset")
 		st.b.mustCall(rawCreate("/b", 0))
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("stall-mid-frame 1h op=getData request=1")
 		st.b.mustCall(&proto.SetData{Path: "/", Data: make([]byte, 1<<20-100), Version: -1})
 		n := 0
@@ -274,13 +274,13 @@ func TestClientThatKeepsSendingIntoAStallIsReset(t *testing.T) {
 }
 
 func TestPingsAreHeldButNotCounted(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("delay 2s client=S1 request=1")
 		st.a.ask(ping)
 		st.want(st.a, "reply -2 ok")
 		st.a.ask(rawCreate("/1", 0), ping)
 		st.want(st.a, "")
-		st.sleepTill(3 * time.Second)
+		st.sleepUntil(3 * time.Second)
 		st.want(st.a, "reply 2 ok, reply -2 ok")
 		st.wantFaults("delay 2s client=S1 request=1: 1 true")
 	})
@@ -298,7 +298,7 @@ func TestHoldsLoseAndReorderNothing(t *testing.T) {
 		pauses := rapid.SliceOfN(rapid.IntRange(0, 3), 20, 20).Draw(t, "pauses")
 		clear := rapid.IntRange(-1, 19).Draw(t, "clear after")
 		failure := bubble.Run(1, func() {
-			st := &stand{T: &testing.T{}, Server: New(Options{})}
+			st := &faultTest{T: &testing.T{}, Server: New(Options{})}
 			st.a, _ = rawSession(st, st.Server, rawTimeout)
 			st.b, _ = rawSession(st, st.Server, rawTimeout)
 			for i, line := range lines {
@@ -368,18 +368,18 @@ func TestInjectedBlackholeOverTCPLeavesNothingBehind(t *testing.T) {
 	again := dialTCP(t, address)
 	again.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000, SessionID: session.SessionID,
 		Password: session.Password})
-	await(t, "a dial that hangs", func() bool { return detours(s) == 2 })
+	await(t, "a dial that hangs", func() bool { return misledConns(s) == 2 })
 	if err := s.Close(); err != nil { // waits for the goroutines of the connections
 		t.Fatal(err)
 	}
-	for _, silent := range []*raw{r, again} {
+	for _, silent := range []*rawClient{r, again} {
 		check.Equal(t, readAll(t, silent), "", "bytes from a black hole")
 	}
 	check.Equal(t, len(s.Tree()), 1, "nodes")
 }
 
-// detours is how many connections faults have led astray.
-func detours(s *Server) int {
+// misledConns is how many connections faults have misled.
+func misledConns(s *Server) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.inject == nil {

@@ -21,28 +21,28 @@ import (
 
 // TestInjectStallMidFrame: half a frame is sent, and the rest when the stall is over.
 func TestInjectStallMidFrame(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("stall-mid-frame 3s client=S1 request=1")
 		st.a.ask(rawCreate("/x", 0), rawCreate("/y", 0))
 		st.want(st.a, "half 13")
 		st.wantNodes("/ /x /y")
-		st.sleepTill(3*time.Second - time.Millisecond)
+		st.sleepUntil(3*time.Second - time.Millisecond)
 		st.want(st.a, "")
-		st.sleepTill(3 * time.Second)
+		st.sleepUntil(3 * time.Second)
 		if rest, err := io.ReadAll(io.LimitReader(st.a, 13)); err != nil ||
 			string(rest[11:]) != "/x" {
 			st.Errorf("the rest of the frame: %q, %v", rest, err)
 		}
 		st.want(st.a, "reply 2 ok")
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.watch(st.a, "/x")
 		st.inject("stall-mid-frame 3s event=1")
 		st.b.mustCall(rawCreate("/x", 0))
 		st.a.ask(rawCreate("/y", 0))
 		st.want(st.a, "half 17")
 		st.wantNodes("/ /x /y")
-		st.sleepTill(3 * time.Second)
+		st.sleepUntil(3 * time.Second)
 		if rest, err := io.ReadAll(io.LimitReader(st.a, 17)); err != nil ||
 			string(rest[15:]) != "/x" {
 			st.Errorf("the rest of the frame: %q, %v", rest, err)
@@ -52,34 +52,34 @@ func TestInjectStallMidFrame(t *testing.T) {
 }
 
 func TestInjectBlackhole(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.watch(st.a, "/other")
 		st.inject("blackhole 3s client=S1 request=2")
 		st.a.ask(&proto.Exists{Path: "/"}, rawCreate("/1", 0), rawCreate("/2", 0))
 		st.b.mustCall(rawCreate("/other", 0))
 		st.want(st.a, "reply 2 ok")
-		again := st.takeUp() // hangs
+		again := st.reattach() // hangs
 		st.want(again, "")
 		rawSession(st, st.Server, rawTimeout) // another's dial does not
-		st.sleepTill(3 * time.Second)
+		st.sleepUntil(3 * time.Second)
 		st.wantSession(again)
 		again.mustCall(rawCreate("/3", 0))
 		st.a.ask(rawCreate("/4", 0))
-		st.sleepTill(60 * time.Second)
+		st.sleepUntil(60 * time.Second)
 		st.want(st.a, "") // for ever
 		st.wantNodes("/ /3 /other")
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("blackhole 15s at=1s")
-		st.sleepTill(time.Second)
+		st.sleepUntil(time.Second)
 		st.a.ask(rawCreate("/1", 0))
 		stranger, given := rawDial(st, st.Server), rawDial(st, st.Server)
 		stranger.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000})
 		given.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000})
-		st.sleepTill(16*time.Second - time.Millisecond)
+		st.sleepUntil(16*time.Second - time.Millisecond)
 		check.OK(st, given.Close())
 		check.Equal(st, len(st.Sessions()), 2, "sessions while dials hang")
-		st.sleepTill(16 * time.Second)
+		st.sleepUntil(16 * time.Second)
 		if resp, err := wire.DecodeConnectResponse(stranger.receive()); err != nil ||
 			resp.SessionID == 0 {
 			st.Errorf("%+v, %v", resp, err)
@@ -91,48 +91,48 @@ func TestInjectBlackhole(t *testing.T) {
 }
 
 func TestInjectExpire(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("expire client=S1 request=2")
 		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
 		st.a.ask(rawCreate("/1", 0))
 		st.want(st.a, "closed")
 		st.wantNodes("/")
-		st.want(st.takeUp(), "reply 0 ok, closed") // a refusal
+		st.want(st.reattach(), "reply 0 ok, closed") // a refusal
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
 		st.inject("expire client=" + fmt.Sprintf("0x%x", st.aSession.SessionID) + " at=1s")
 		st.wantFaults("expire client=S1 at=1s: 0 false")
-		st.sleepTill(time.Second)
+		st.sleepUntil(time.Second)
 		st.want(st.a, "closed")
 		st.want(st.b, "")
 		st.wantNodes("/")
 		st.wantFaults("expire client=S1 at=1s: 0 true")
 		st.inject("expire at=1s")
-		st.sleepTill(2*time.Second + time.Millisecond)
+		st.sleepUntil(2*time.Second + time.Millisecond)
 		check.Equal(st, len(st.Sessions()), 0, "sessions")
 	})
 }
 
 func TestInjectRestart(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.b.mustCall(rawCreate("/e", proto.FlagEphemeral))
 		st.inject("restart 40s client=S1 request=1")
 		st.a.ask(rawCreate("/1", 0))
 		st.want(st.a, "reset")
 		st.want(st.b, "reset")
-		st.sleepTill(40*time.Second - time.Millisecond)
+		st.sleepUntil(40*time.Second - time.Millisecond)
 		if _, err := st.dial(); !errors.Is(err, syscall.ECONNREFUSED) {
 			st.Errorf("dial: %v", err)
 		}
-		st.sleepTill(40 * time.Second)
+		st.sleepUntil(40 * time.Second)
 		st.wantNodes("/ /e")
-		st.wantSession(st.takeUp())
+		st.wantSession(st.reattach())
 	})
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("restart 3s at=1s")
 		st.inject("expire at=2s") // a server that is down ends no session
-		st.sleepTill(3 * time.Second)
+		st.sleepUntil(3 * time.Second)
 		st.want(st.a, "reset")
 		check.Equal(st, len(st.Sessions()), 2, "sessions: %+v", st.Sessions())
 		st.wantFaults("restart 3s at=1s: 0 true", "expire at=2s: 0 false")
@@ -142,28 +142,28 @@ func TestInjectRestart(t *testing.T) {
 
 // A server that was stopped meanwhile ends no session either.
 func TestInjectedExpiryMissesAStoppedServer(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("expire at=1s")
 		st.inject("late-reap 1s at=1s")
 		st.Stop()
-		st.sleepTill(2 * time.Second)
+		st.sleepUntil(2 * time.Second)
 		check.Equal(st, len(st.Sessions()), 2, "sessions")
 		st.wantFaults("expire at=1s: 0 false", "late-reap 1s at=1s: 0 false")
 		st.ClearFaults()
 		st.Server.Restart()
-		st.wantSession(st.takeUp())
+		st.wantSession(st.reattach())
 	})
 }
 
 func TestRestartEndsAnInjectedOne(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("restart 1h request=1")
 		st.a.ask(rawCreate("/1", 0))
 		st.want(st.a, "reset")
 		st.Server.Restart()
-		st.wantSession(st.takeUp())
+		st.wantSession(st.reattach())
 		st.inject("expire client=S1 at=1s") // which a server that is down would not do
-		st.sleepTill(time.Second)
+		st.sleepUntil(time.Second)
 		st.wantFaults("restart 1h0m0s request=1: 1 true", "expire client=S1 at=1s: 0 true")
 	})
 }
@@ -175,7 +175,7 @@ func TestInjectedEventFaultsCountWhatARequestCauses(t *testing.T) {
 		{"drop-reply op=create request=1", "reset"},
 		{"cut op=create request=1", "event /x, reply 3 ok, reset"},
 	} {
-		onStand(t, func(st *stand) {
+		withFaults(t, func(st *faultTest) {
 			st.watch(st.a, "/x")
 			st.inject(test.line)
 			st.inject("cut client=S1 event=2")
@@ -183,29 +183,29 @@ func TestInjectedEventFaultsCountWhatARequestCauses(t *testing.T) {
 			st.a.ask(rawCreate("/x", 0))
 			st.want(st.a, test.first)
 			st.wantFaults(test.line+": 1 true", "cut client=S1 event=2: 1 false")
-			again := st.takeUp()
+			again := st.reattach()
 			st.wantSession(again)
 			st.watch(again, "/y")
 			st.b.mustCall(rawCreate("/y", 0))
 			st.want(again, "reset")
 		})
 	}
-	onStand(t, func(st *stand) { // one that passes may be its turn
+	withFaults(t, func(st *faultTest) { // one that passes may be its turn
 		st.watch(st.a, "/x")
 		st.inject("stall-mid-frame 2s op=create request=1")
 		st.inject("delay 1s event=1")
 		st.a.ask(rawCreate("/x", 0))
 		st.want(st.a, "")
-		st.sleepTill(time.Second)
+		st.sleepUntil(time.Second)
 		st.want(st.a, "event /x, half 13")
 	})
 }
 
 func TestInjectedConnSelectsTheSessionsNextConnection(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("drop-reply client=S1 conn=2 request=1")
 		st.a.mustCall(rawCreate("/1", 0))
-		again := st.takeUp()
+		again := st.reattach()
 		st.wantSession(again)
 		st.want(st.a, "closed")
 		again.ask(rawCreate("/2", 0))
@@ -214,7 +214,7 @@ func TestInjectedConnSelectsTheSessionsNextConnection(t *testing.T) {
 }
 
 func TestInjectSaysWhatIsWrong(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		ended, _ := rawSession(st, st.Server, rawTimeout)
 		ended.call(&proto.Simple{Code: proto.OpCloseSession})
 		tests := []struct {
@@ -272,20 +272,20 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 // Outages that overlap act as they do in a World: one that finds its client cut off
 // already has fired, the longer one decides, and a dial that hangs is not refused.
 func TestInjectedOutagesOverlapAsInAWorld(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.inject("refuse 10s client=S1 request=1")
 		st.inject("refuse 1s client=S1 at=1s")
 		st.inject("blackhole 4s client=S1 at=2s")
 		st.a.ask(rawCreate("/1", 0))
 		st.want(st.a, "reset")
-		st.sleepTill(2 * time.Second)
-		again := st.takeUp()
+		st.sleepUntil(2 * time.Second)
+		again := st.reattach()
 		st.want(again, "")
 		st.wantFaults("refuse 10s client=S1 request=1: 1 true",
 			"refuse 1s client=S1 at=1s: 0 true", "blackhole 4s client=S1 at=2s: 0 true")
-		st.sleepTill(6 * time.Second)
+		st.sleepUntil(6 * time.Second)
 		st.want(again, "reset")
-		st.sleepTill(10 * time.Second)
-		st.wantSession(st.takeUp())
+		st.sleepUntil(10 * time.Second)
+		st.wantSession(st.reattach())
 	})
 }

@@ -54,13 +54,13 @@ func (s *Server) injection() *injector {
 // open adds a connection to the network.
 func (in *injector) open(l *serverLink) {
 	l.conn = &carry.Conn{ID: int64(l.id), Server: l.server, Greeted: l.session != 0}
-	l.belongs()
+	l.setSession()
 	in.links[l.id] = l
 	in.net.Open(l.conn)
 }
 
-// belongs gives the connection its session in the network, once that is known.
-func (l *serverLink) belongs() {
+// setSession gives the connection its session in the network, once that is known.
+func (l *serverLink) setSession() {
 	if l.conn != nil && l.session != 0 {
 		l.conn.Client, l.conn.Number = &carry.Client{ID: l.session, Name: l.name}, l.number
 	}

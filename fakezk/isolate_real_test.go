@@ -16,16 +16,16 @@ import (
 	"github.com/zksim/zksim/internal/testrun"
 )
 
-// ditch is a network between the servers of a real ensemble, from which one server can be cut off:
-// what it sends and gets is held then.
-type ditch struct {
+// partition is a network between the servers of a real ensemble, from which one server can be cut
+// off: what it sends and gets is held then.
+type partition struct {
 	t   *testing.T
 	mu  sync.Mutex
 	cut int // number of the server from 0, -1 for none
 }
 
 // between returns the port of a proxy from one server to another.
-func (d *ditch) between(from, to, port int) int {
+func (d *partition) between(from, to, port int) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check.OK(d.t, err)
 	d.t.Cleanup(func() { _ = l.Close() }) // the test is over
@@ -41,7 +41,7 @@ func (d *ditch) between(from, to, port int) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-func (d *ditch) join(from, to int, a net.Conn, port int) {
+func (d *partition) join(from, to int, a net.Conn, port int) {
 	defer a.Close()
 	d.waitForBridge(from, to)
 	b, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
@@ -52,14 +52,14 @@ func (d *ditch) join(from, to int, a net.Conn, port int) {
 	ends := make(chan struct{}, 2)
 	for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
 		go func() {
-			d.carry(from, to, way[0], way[1])
+			d.forward(from, to, way[0], way[1])
 			ends <- struct{}{}
 		}()
 	}
 	<-ends
 }
 
-func (d *ditch) carry(from, to int, r io.Reader, w io.Writer) {
+func (d *partition) forward(from, to int, r io.Reader, w io.Writer) {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := r.Read(buf)
@@ -73,7 +73,7 @@ func (d *ditch) carry(from, to int, r io.Reader, w io.Writer) {
 	}
 }
 
-func (d *ditch) waitForBridge(from, to int) {
+func (d *partition) waitForBridge(from, to int) {
 	for {
 		d.mu.Lock()
 		together := d.cut != from && d.cut != to
@@ -85,7 +85,7 @@ func (d *ditch) waitForBridge(from, to int) {
 	}
 }
 
-func (d *ditch) isolate(server int) {
+func (d *partition) isolate(server int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.cut = server
@@ -99,7 +99,7 @@ func TestARealServerThatIsIsolated(t *testing.T) {
 		t.Skip("a real ensemble takes half a minute; -full plays it")
 	}
 	for _, leads := range []bool{false, true} {
-		d := &ditch{t: t, cut: -1}
+		d := &partition{t: t, cut: -1}
 		servers := realzk.StartEnsemble(t, 3, realzk.Options{Between: d.between})
 		leader := leaderOf(t, servers)
 		isolated, other := leader, (leader+1)%3

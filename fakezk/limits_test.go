@@ -10,7 +10,7 @@ import (
 
 func TestMaxClientConns(t *testing.T) {
 	s, address := startTCP(t, Options{MaxClientConns: 3})
-	var open []*raw
+	var open []*rawClient
 	for range 2 {
 		r, _ := tcpSession(t, address)
 		open = append(open, r)

@@ -17,10 +17,10 @@ import (
 // crowded are options for many clients that never ping in a test that may take a while.
 var crowded = Options{MaxClientConns: -1, MaxSessionTimeout: 10 * time.Minute}
 
-// many opens n sessions, from a few goroutines.
-func many(t *testing.T, address string, n int) []*raw {
+// openSessions opens n sessions, from a few goroutines.
+func openSessions(t *testing.T, address string, n int) []*rawClient {
 	t.Helper()
-	clients := make([]*raw, n)
+	clients := make([]*rawClient, n)
 	var wg sync.WaitGroup
 	const dialers = 8
 	for d := range dialers {
@@ -31,7 +31,7 @@ func many(t *testing.T, address string, n int) []*raw {
 					t.Errorf("connection %d: %v", i, err)
 					return
 				}
-				clients[i] = &raw{Conn: r, t: t}
+				clients[i] = &rawClient{Conn: r, t: t}
 			}
 		})
 	}
@@ -74,7 +74,7 @@ func quickSession(address string) (net.Conn, error) {
 func TestTwoThousandSessions(t *testing.T) {
 	const n = 2000
 	s, address := startTCP(t, crowded)
-	clients := many(t, address, n)
+	clients := openSessions(t, address, n)
 	check.Equal(t, len(s.Sessions()), n, "sessions")
 	for _, r := range clients {
 		r.send(wire.AppendRequest(nil, 1, &proto.Exists{Path: "/"}))
@@ -102,7 +102,7 @@ func TestThousandWatchersAreAllNotified(t *testing.T) {
 	const n = 1000
 	s, address := startTCP(t, crowded)
 	mustDo(t, s.Put("/watched", nil))
-	clients := many(t, address, n)
+	clients := openSessions(t, address, n)
 	for _, r := range clients {
 		r.mustCall(&proto.GetData{Path: "/watched", Watch: true})
 	}

@@ -41,15 +41,15 @@ func newEventLog(to *slog.Logger) *eventLog {
 func (l *eventLog) drain() {
 	defer close(l.drained)
 	for line := range l.lines {
-		l.handOver(line)
+		l.deliver(line)
 	}
 	if l.dropped > 0 {
-		l.handOver(l.gap())
+		l.deliver(l.droppedNotice())
 	}
 }
 
-// handOver ignores the error, as slog.Logger does.
-func (l *eventLog) handOver(line slog.Record) {
+// deliver hands a line to the logger. It ignores the error, as slog.Logger does.
+func (l *eventLog) deliver(line slog.Record) {
 	_ = l.to.Handler().Handle(context.Background(), line)
 }
 
@@ -79,7 +79,7 @@ func (l *eventLog) add(level slog.Level, message string, attrs ...slog.Attr) {
 	if !l.on(level) {
 		return
 	}
-	if l.dropped > 0 && l.offer(l.gap()) {
+	if l.dropped > 0 && l.offer(l.droppedNotice()) {
 		l.dropped = 0
 	}
 	line := slog.NewRecord(time.Now(), level, message, 0)
@@ -98,15 +98,15 @@ func (l *eventLog) offer(line slog.Record) bool {
 	}
 }
 
-// gap stands for the lines that were dropped.
-func (l *eventLog) gap() slog.Record {
+// droppedNotice stands for the lines that were dropped.
+func (l *eventLog) droppedNotice() slog.Record {
 	line := slog.NewRecord(time.Now(), slog.LevelWarn, "log lines dropped", 0)
 	line.AddAttrs(slog.Int("lines", l.dropped))
 	return line
 }
 
-// wants says whether the log or the trace takes events of a level.
-func (s *Server) wants(level slog.Level) bool { return s.history != nil || s.log.on(level) }
+// logs says whether the log or the trace takes events of a level.
+func (s *Server) logs(level slog.Level) bool { return s.history != nil || s.log.on(level) }
 
 // note adds an event to the log and the trace.
 func (s *Server) note(level slog.Level, message string, attrs ...slog.Attr) {
@@ -118,7 +118,7 @@ func (s *Server) note(level slog.Level, message string, attrs ...slog.Attr) {
 
 // noteApplied notes the sessions that began and ended.
 func (s *Server) noteApplied(applied []engine.Applied) {
-	if len(applied) > 0 && s.wants(slog.LevelInfo) {
+	if len(applied) > 0 && s.logs(slog.LevelInfo) {
 		for i := range applied {
 			s.logEnd(&applied[i])
 		}
@@ -146,7 +146,7 @@ func (s *Server) logHandshake(l *serverLink, frame []byte) {
 		s.logRefusal(l, frame)
 	case l.number > 1:
 		s.note(slog.LevelDebug, "session connected again", l.sessionAttrs()...)
-	case s.wants(slog.LevelInfo):
+	case s.logs(slog.LevelInfo):
 		info, _ := s.engine.Store().Session(l.session) // it has just begun
 		timeout := time.Duration(info.TimeoutMs) * time.Millisecond
 		s.note(slog.LevelInfo, "session begins",
@@ -157,7 +157,7 @@ func (s *Server) logHandshake(l *serverLink, frame []byte) {
 // logRefusal logs why a handshake was refused. A client that has seen a higher zxid
 // than the server's, after the restart of a server that keeps no data, tries for ever.
 func (s *Server) logRefusal(l *serverLink, frame []byte) {
-	if !s.wants(slog.LevelInfo) {
+	if !s.logs(slog.LevelInfo) {
 		return
 	}
 	req, err := wire.DecodeConnectRequest(frame)
@@ -188,14 +188,14 @@ func (s *Server) logRefusedConn(from peer, err error) {
 
 // logLost logs that a live session has lost its connection.
 func (s *Server) logLost(l *serverLink) {
-	if l.name != "" && s.wants(slog.LevelDebug) && s.roster.name(l.session) == l.name {
+	if l.name != "" && s.logs(slog.LevelDebug) && s.roster.name(l.session) == l.name {
 		s.note(slog.LevelDebug, "session without connection", l.sessionAttrs()...)
 	}
 }
 
 // logGarbage logs bytes that are no frame.
 func (s *Server) logGarbage(l *serverLink, err error) {
-	if s.wants(slog.LevelInfo) {
+	if s.logs(slog.LevelInfo) {
 		s.note(slog.LevelInfo, "malformed frame",
 			append(l.sessionAttrs(), slog.String("why", err.Error()))...)
 	}
@@ -203,7 +203,7 @@ func (s *Server) logGarbage(l *serverLink, err error) {
 
 // logMalformed logs a frame that is no request.
 func (s *Server) logMalformed(l *serverLink, r engine.Request) {
-	if r.Handshake || r.Body != nil || r.Session == 0 && !r.Silent || !s.wants(slog.LevelInfo) {
+	if r.Handshake || r.Body != nil || r.Session == 0 && !r.Silent || !s.logs(slog.LevelInfo) {
 		return
 	}
 	why := "no request header"

@@ -111,7 +111,7 @@ func TestLogTellsOfEveryFaultThatFires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Start(t, Options{Logger: logTo(&log, slog.LevelInfo)})
 		rawSession(t, s, 10*time.Second)
-		st := &stand{T: t, Server: s}
+		st := &faultTest{T: t, Server: s}
 		for range 3 {
 			r, _ := rawSession(t, s, 10*time.Second)
 			st.inject("cut op=create request=1")

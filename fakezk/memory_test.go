@@ -29,19 +29,19 @@ func TestLargeWorkGivesItsMemoryBack(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		work func(t *testing.T, s *Server, r *raw)
+		work func(t *testing.T, s *Server, r *rawClient)
 	}{
-		{"a large reply", func(_ *testing.T, _ *Server, r *raw) {
+		{"a large reply", func(_ *testing.T, _ *Server, r *rawClient) {
 			r.mustCall(&proto.MultiRead{
 				Ops: slices.Repeat([]proto.Request{&proto.GetData{Path: "/big"}}, 30),
 			})
 		}},
-		{"large requests", func(_ *testing.T, _ *Server, r *raw) {
+		{"large requests", func(_ *testing.T, _ *Server, r *rawClient) {
 			for range 10 {
 				r.mustCall(&proto.SetData{Path: "/big", Data: make([]byte, 1<<20-100), Version: -1})
 			}
 		}},
-		{"a large multi", func(_ *testing.T, _ *Server, r *raw) {
+		{"a large multi", func(_ *testing.T, _ *Server, r *rawClient) {
 			var m proto.Multi
 			for i := range 5000 {
 				path := fmt.Sprintf("/n%d", i)
@@ -49,7 +49,7 @@ func TestLargeWorkGivesItsMemoryBack(t *testing.T) {
 			}
 			r.mustCall(&m)
 		}},
-		{"many watches", func(_ *testing.T, _ *Server, r *raw) {
+		{"many watches", func(_ *testing.T, _ *Server, r *rawClient) {
 			for batch := range 10 {
 				set := &proto.SetWatches{
 					Code: proto.OpSetWatches, DataWatches: []string{}, ChildWatches: []string{},
@@ -61,7 +61,7 @@ func TestLargeWorkGivesItsMemoryBack(t *testing.T) {
 				r.mustCall(set)
 			}
 		}},
-		{"many ephemerals", func(_ *testing.T, _ *Server, r *raw) {
+		{"many ephemerals", func(_ *testing.T, _ *Server, r *rawClient) {
 			for batch := range 4 {
 				var m proto.Multi
 				for i := range 5000 {
@@ -71,11 +71,11 @@ func TestLargeWorkGivesItsMemoryBack(t *testing.T) {
 			}
 			r.mustCall(&proto.Simple{Code: proto.OpCloseSession})
 		}},
-		{"a bad frame", func(_ *testing.T, _ *Server, r *raw) {
+		{"a bad frame", func(_ *testing.T, _ *Server, r *rawClient) {
 			r.send(wire.AppendRequest(nil, 1,
 				&proto.SetData{Data: make([]byte, 1<<20-100)})[:1<<19])
 		}},
-		{"a load", func(t *testing.T, s *Server, _ *raw) {
+		{"a load", func(t *testing.T, s *Server, _ *rawClient) {
 			var nodes []view.NodeSpec
 			for i := range 30_000 {
 				nodes = append(nodes, view.NodeSpec{Path: fmt.Sprintf("/l/%d", i)})

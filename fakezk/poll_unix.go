@@ -37,12 +37,12 @@ func newPollSocket(conn net.Conn) *pollSocket {
 		return nil
 	}
 	s := &pollSocket{raw: raw}
-	s.in.try, s.out.try = s.tryIn, s.tryOut
+	s.in.try, s.out.try = s.readOnce, s.writeOnce
 	return s
 }
 
-// tryIn reads once. It reports false if there is nothing to read.
-func (s *pollSocket) tryIn(fd uintptr) bool {
+// readOnce reads once. It reports false if there is nothing to read.
+func (s *pollSocket) readOnce(fd uintptr) bool {
 	buf := readBuffers.Get().(*readBuffer)
 	n, err := again(int(fd), buf[:], syscall.Read)
 	if err == syscall.EAGAIN {
@@ -68,7 +68,7 @@ func (s *pollSocket) read() (*readBuffer, int, error) {
 	return buf, s.in.n, err
 }
 
-func (s *pollSocket) tryOut(fd uintptr) bool {
+func (s *pollSocket) writeOnce(fd uintptr) bool {
 	s.out.n, s.out.err = again(int(fd), s.out.p, syscall.Write)
 	return true
 }

@@ -23,25 +23,26 @@ func mustDo(t rapid.TB, err error) {
 	}
 }
 
-// raw is a client that sends given bytes, and never pings.
-type raw struct {
+// rawClient is a client that sends given bytes, and never pings.
+type rawClient struct {
 	net.Conn
 	t   testing.TB
 	xid int32
 }
 
 // rawDial connects in memory.
-func rawDial(t testing.TB, s *Server) *raw {
+func rawDial(t testing.TB, s *Server) *rawClient {
 	t.Helper()
 	conn, err := s.dial()
 	check.OK(t, err)
-	r := &raw{Conn: conn, t: t}
+	r := &rawClient{Conn: conn, t: t}
 	t.Cleanup(func() { _ = conn.Close() }) // closing twice is fine
 	return r
 }
 
 // rawSession connects in memory and gets a session.
-func rawSession(t testing.TB, s *Server, timeout time.Duration) (*raw, proto.ConnectResponse) {
+func rawSession(t testing.TB, s *Server, timeout time.Duration) (*rawClient,
+	proto.ConnectResponse) {
 	t.Helper()
 	r := rawDial(t, s)
 	resp := r.handshake(proto.ConnectRequest{TimeoutMs: int32(timeout.Milliseconds())})
@@ -51,7 +52,7 @@ func rawSession(t testing.TB, s *Server, timeout time.Duration) (*raw, proto.Con
 	return r, resp
 }
 
-func (r *raw) send(p []byte) {
+func (r *rawClient) send(p []byte) {
 	r.t.Helper()
 	if _, err := r.Write(p); err != nil {
 		r.t.Fatal(err)
@@ -59,13 +60,13 @@ func (r *raw) send(p []byte) {
 }
 
 // sendFrame sends a payload with its length.
-func (r *raw) sendFrame(payload []byte) {
+func (r *rawClient) sendFrame(payload []byte) {
 	r.t.Helper()
 	r.send(append(binary.BigEndian.AppendUint32(nil, uint32(len(payload))), payload...))
 }
 
 // receive returns the next frame's payload, or nil if the server closed the connection.
-func (r *raw) receive() []byte {
+func (r *rawClient) receive() []byte {
 	r.t.Helper()
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:]); errors.Is(err, io.EOF) {
@@ -80,14 +81,14 @@ func (r *raw) receive() []byte {
 	return payload
 }
 
-func (r *raw) wantClosed() {
+func (r *rawClient) wantClosed() {
 	r.t.Helper()
 	if payload := r.receive(); payload != nil {
 		r.t.Fatalf("got % x, want the end of the connection", payload)
 	}
 }
 
-func (r *raw) handshake(req proto.ConnectRequest) proto.ConnectResponse {
+func (r *rawClient) handshake(req proto.ConnectRequest) proto.ConnectResponse {
 	r.t.Helper()
 	r.sendHandshake(req)
 	resp, err := wire.DecodeConnectResponse(r.receive())
@@ -96,7 +97,7 @@ func (r *raw) handshake(req proto.ConnectRequest) proto.ConnectResponse {
 }
 
 // reply returns the next reply's header and body.
-func (r *raw) reply() (proto.ReplyHeader, []byte) {
+func (r *rawClient) reply() (proto.ReplyHeader, []byte) {
 	r.t.Helper()
 	payload := r.receive()
 	if payload == nil {
@@ -108,7 +109,7 @@ func (r *raw) reply() (proto.ReplyHeader, []byte) {
 }
 
 // call sends a request and returns the reply's header.
-func (r *raw) call(req proto.Request) proto.ReplyHeader {
+func (r *rawClient) call(req proto.Request) proto.ReplyHeader {
 	r.t.Helper()
 	r.xid++
 	r.send(wire.AppendRequest(nil, r.xid, req))
@@ -116,7 +117,7 @@ func (r *raw) call(req proto.Request) proto.ReplyHeader {
 	return h
 }
 
-func (r *raw) mustCall(req proto.Request) proto.ReplyHeader {
+func (r *rawClient) mustCall(req proto.Request) proto.ReplyHeader {
 	r.t.Helper()
 	h := r.call(req)
 	if h.Err != proto.OK {
@@ -135,7 +136,7 @@ func rawCreate(path string, flags int32) *proto.Create {
 
 var ping = &proto.Simple{Code: proto.OpPing}
 
-func (r *raw) sendHandshake(req proto.ConnectRequest) {
+func (r *rawClient) sendHandshake(req proto.ConnectRequest) {
 	r.t.Helper()
 	r.send(wire.AppendConnectRequest(nil, req))
 }

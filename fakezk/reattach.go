@@ -26,14 +26,14 @@ type memorySink struct {
 	events    int // frames that the engine sent
 	delivered int // of these, whole
 	eventEnd  int // number of bytes up to the end of the last one
-	poured    int // bytes
+	sentBytes int
 
-	keeps bool        // until setWatches
-	pass  int         // bytes that flow nevertheless: those of the handshake's reply
-	kept  [][]byte    // replies
-	err   error       // with which the connection ends after them, or nil
-	timer *time.Timer // from the first kept byte on
-	waits int         // times that the timer has fired
+	holds  bool        // until setWatches
+	exempt int         // bytes that are sent nevertheless: those of the handshake's reply
+	held   [][]byte    // replies
+	err    error       // with which the connection ends after them, or nil
+	timer  *time.Timer // from the first held byte on
+	waits  int         // times that the timer has fired
 }
 
 // watchPatience is how long replies wait for setWatches, beginning with the first reply. It passes
@@ -48,30 +48,30 @@ const (
 // Full is false: memory has no bound.
 func (*memorySink) Full() bool { return false }
 
-// Deliver gives bytes to the client, at once or when the sink has ceased to keep them back.
+// Deliver gives bytes to the client, at once or when the sink no longer holds replies.
 func (k *memorySink) Deliver(p []byte) {
 	flows := len(p)
-	if k.keeps {
-		flows = min(len(p), k.pass)
-		k.pass -= flows
+	if k.holds {
+		flows = min(len(p), k.exempt)
+		k.exempt -= flows
 	}
-	k.pour(p[:flows])
+	k.send(p[:flows])
 	if flows == len(p) {
 		return
 	}
-	k.kept = append(k.kept, bytes.Clone(p[flows:]))
+	k.held = append(k.held, bytes.Clone(p[flows:]))
 	if k.timer == nil {
 		k.timer = time.AfterFunc(watchPatience/patienceParts, k.wait)
 	}
 }
 
-// pour gives bytes to the client.
-func (k *memorySink) pour(p []byte) {
+// send gives bytes to the client.
+func (k *memorySink) send(p []byte) {
 	k.conn.Deliver(p)
-	k.poured += len(p)
+	k.sentBytes += len(p)
 	if isEvent(p) {
 		k.delivered++
-		k.eventEnd = k.poured
+		k.eventEnd = k.sentBytes
 	}
 }
 
@@ -84,7 +84,7 @@ func isEvent(p []byte) bool {
 
 // Fail ends the connection after the bytes that were delivered.
 func (k *memorySink) Fail(err error) {
-	if len(k.kept) > 0 {
+	if len(k.held) > 0 {
 		k.err = err
 		return
 	}
@@ -95,28 +95,28 @@ func (k *memorySink) Fail(err error) {
 func (k *memorySink) wait() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.waits++; k.keeps && k.waits < patienceParts {
+	if k.waits++; k.holds && k.waits < patienceParts {
 		k.timer.Reset(watchPatience / patienceParts)
 		return
 	}
 	k.flow()
 }
 
-// flow sends the kept replies, and keeps none from now on.
+// flow sends the held replies, and holds none from now on.
 func (k *memorySink) flow() {
-	k.keeps = false
-	for _, p := range k.kept {
-		k.pour(p)
+	k.holds = false
+	for _, p := range k.held {
+		k.send(p)
 	}
-	k.kept = nil
+	k.held = nil
 	if k.err != nil {
 		k.conn.Fail(k.err)
 	}
 }
 
-// sent looks at bytes from the client, which writes one frame at a time.
-func (k *memorySink) sent(p []byte) {
-	if !k.keeps || len(p) < 12 {
+// noteInput looks at bytes from the client, which writes one frame at a time.
+func (k *memorySink) noteInput(p []byte) {
+	if !k.holds || len(p) < 12 {
 		return
 	}
 	switch proto.OpCode(binary.BigEndian.Uint32(p[8:])) {
@@ -125,9 +125,9 @@ func (k *memorySink) sent(p []byte) {
 	}
 }
 
-// hasLost reports whether the client may have missed an event, or has not yet sent its watches.
-func (k *memorySink) hasLost() bool {
-	return k.keeps || k.delivered < k.events || k.conn.BytesRead() < k.eventEnd
+// mayHaveLost reports whether the client may have missed an event, or has not yet sent its watches.
+func (k *memorySink) mayHaveLost() bool {
+	return k.holds || k.delivered < k.events || k.conn.BytesRead() < k.eventEnd
 }
 
 // expectWatches prepares a link for the output of a handshake that takes a session up again.
@@ -138,12 +138,12 @@ func (s *Server) expectWatches(l *serverLink, r *engine.Reaction) {
 		return
 	}
 	last, ok := m.sink.(*memorySink)
-	if !ok || !last.hasLost() && !s.engine.LostWatches(r.Request.Session) {
+	if !ok || !last.mayHaveLost() && !s.engine.LostWatches(r.Request.Session) {
 		return
 	}
 	for _, o := range r.Out {
 		if o.Conn == l.id {
-			k.keeps, k.pass = true, len(o.Frame)
+			k.holds, k.exempt = true, len(o.Frame)
 		}
 	}
 }

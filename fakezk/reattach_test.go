@@ -70,9 +70,9 @@ func (c *config) read() {
 	}
 }
 
-// rests reports whether a client has come through sendSetWatches, which it also calls on its first
-// connection, without a watch: no server can know when.
-func rests(conn *zk.Conn) bool {
+// isReattached reports whether a client has come through sendSetWatches, which it also calls on its
+// first connection, without a watch: no server can know when.
+func isReattached(conn *zk.Conn) bool {
 	for stack := range strings.SplitSeq(bubble.Stacks(), "\n\n") {
 		if strings.Contains(stack, fmt.Sprintf("zk.(*Conn).loop(%p", conn)) {
 			return strings.Contains(stack, "[sync.WaitGroup.Wait")
@@ -90,7 +90,7 @@ func TestLostConnectionsAreNoRaceOfTheClient(t *testing.T) {
 		if _, err := conn.Create("/config", []byte("0"), 0, zk.WorldACL(zk.PermAll)); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the client's loop", func() bool { return rests(conn) })
+		await(t, "the client's loop", func() bool { return isReattached(conn) })
 		c := startConfig(conn)
 		<-c.watched
 		for _, value := range []string{"1", "2", "3"} {
@@ -120,7 +120,7 @@ func TestRepliesWaitForSetWatches(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		lives  int // connections before
-		before func(s *Server, r *raw)
+		before func(s *Server, r *rawClient)
 		send   []proto.Request
 		wait   time.Duration
 	}{
@@ -162,29 +162,29 @@ func TestRepliesWaitForSetWatches(t *testing.T) {
 	}
 }
 
-func noWatch(*Server, *raw) {}
+func noWatch(*Server, *rawClient) {}
 
-func watchRoot(_ *Server, r *raw) { r.mustCall(&proto.Exists{Path: "/", Watch: true}) }
+func watchRoot(_ *Server, r *rawClient) { r.mustCall(&proto.Exists{Path: "/", Watch: true}) }
 
-func missEvent(s *Server, r *raw) {
+func missEvent(s *Server, r *rawClient) {
 	watchRoot(s, r)
 	mustDo(r.t, s.Put("/", []byte("x")))
 }
 
-func loseEvent(s *Server, r *raw) {
+func loseEvent(s *Server, r *rawClient) {
 	mustDo(r.t, s.Inject(fault.Fault{Kind: fault.Cut, Event: 1}))
 	missEvent(s, r)
 }
 
-func readEvent(s *Server, r *raw) {
+func readEvent(s *Server, r *rawClient) {
 	missEvent(s, r)
 	r.receive()
 }
 
 // watchOnce returns a function that is watchRoot on the first call, and then does nothing.
-func watchOnce() func(*Server, *raw) {
+func watchOnce() func(*Server, *rawClient) {
 	var done bool
-	return func(s *Server, r *raw) {
+	return func(s *Server, r *rawClient) {
 		if !done {
 			watchRoot(s, r)
 		}

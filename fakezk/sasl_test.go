@@ -105,7 +105,7 @@ var saslExchanges = []saslExchange{
 
 // saslClient is a raw client that knows the nonce of the last challenge.
 type saslClient struct {
-	*raw
+	*rawClient
 	nonce  string
 	proof  string // that the server knows the password, of the last token
 	closed bool
@@ -116,9 +116,9 @@ func dialSASL(t *testing.T, dial func() (net.Conn, error)) *saslClient {
 	conn, err := dial()
 	check.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close() }) // it may be closed already
-	r := &raw{Conn: conn, t: t}
+	r := &rawClient{Conn: conn, t: t}
 	r.handshake(proto.ConnectRequest{TimeoutMs: 4000})
-	return &saslClient{raw: r}
+	return &saslClient{rawClient: r}
 }
 
 var nonceDirective = regexp.MustCompile(`nonce="([^"]*)"`)

@@ -48,16 +48,16 @@ type Server struct {
 
 // serverLink is the server's end of one connection.
 type serverLink struct {
-	id      engine.ConnID
-	server  int // from 0
-	peer    peer
-	frames  wire.Splitter
-	greeted bool // its first bytes are known to be no four-letter word
-	sink    sink
-	session int64       // 0 before the handshake
-	name    string      // of the session, "" before the handshake
-	number  int         // of the session's connections, from 1
-	conn    *carry.Conn // as faults know the connection; nil while no fault is injected
+	id          engine.ConnID
+	server      int // from 0
+	peer        peer
+	frames      wire.Splitter
+	wordChecked bool // its first bytes are no four-letter word
+	sink        sink
+	session     int64       // 0 before the handshake
+	name        string      // of the session, "" before the handshake
+	number      int         // of the session's connections, from 1
+	conn        *carry.Conn // as faults know the connection; nil while no fault is injected
 }
 
 // A sink takes the server's output on one connection. Its methods never block.
@@ -75,7 +75,7 @@ func New(opts Options) *Server {
 	now := time.Now()
 	s := &Server{
 		opts:      opts,
-		bubble:    callersBubble(),
+		bubble:    bubbleNumber(),
 		words:     wordState{started: now, traceMask: fourletter.DefaultTraceMask},
 		links:     map[engine.ConnID]*serverLink{},
 		clients:   map[origin]int{},
@@ -99,7 +99,7 @@ func New(opts Options) *Server {
 // its queue is written (a client that does not read gets a second for that), and waits for the
 // goroutines that served TCP and for the log.
 func (s *Server) Close() error {
-	s.lockSoon()
+	s.lockAndInterrupt()
 	for l := range s.listeners {
 		_ = l.Close() // an accept loop that ends is all we want of it
 	}
@@ -120,8 +120,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// lockSoon locks the server. A Load under way ends early.
-func (s *Server) lockSoon() {
+// lockAndInterrupt locks the server. A Load under way ends early.
+func (s *Server) lockAndInterrupt() {
 	s.stopping.Add(1)
 	s.mu.Lock()
 	s.stopping.Add(-1)
@@ -172,11 +172,11 @@ func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 	defer s.mu.Unlock()
 	defer s.schedule()
 	if k, ok := l.sink.(*memorySink); ok {
-		k.sent(p)
+		k.noteInput(p)
 	}
 	now := time.Now()
 	for s.links[l.id] != nil {
-		if l.conn != nil && l.conn.Ignores() || !l.greeted && s.greet(l, p) {
+		if l.conn != nil && l.conn.Ignores() || !l.wordChecked && s.checkWord(l, p) {
 			return nil
 		}
 		frame, rest, err := l.frames.Next(p)
@@ -228,7 +228,7 @@ func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *car
 	if r.Request.Handshake && r.Request.Session != 0 {
 		l.session = r.Request.Session
 		l.name, l.number = s.roster.connect(l.session, l.peer.client, l.sink)
-		l.belongs()
+		l.setSession()
 	}
 	if r.Request.Handshake {
 		s.logHandshake(l, frame)
@@ -307,7 +307,7 @@ func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
 // is set again.
 func (s *Server) schedule() {
 	next := s.engine.NextDeadline()
-	if s.endsNoSession() || next.IsZero() || !s.timerAt.IsZero() && !next.Before(s.timerAt) {
+	if s.lacksQuorum() || next.IsZero() || !s.timerAt.IsZero() && !next.Before(s.timerAt) {
 		return
 	}
 	s.timerAt = next
@@ -318,8 +318,8 @@ func (s *Server) schedule() {
 	s.timer.Reset(time.Until(next))
 }
 
-// endsNoSession reports whether there is no leader with a majority.
-func (s *Server) endsNoSession() bool {
+// lacksQuorum reports whether there is no leader with a majority.
+func (s *Server) lacksQuorum() bool {
 	return s.ensemble.halted() || s.isAlone(s.engine.Leader())
 }
 
@@ -334,7 +334,7 @@ func (s *Server) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.timerAt = time.Time{}
-	if s.endsNoSession() {
+	if s.lacksQuorum() {
 		return
 	}
 	s.deliver(s.engine.Tick(time.Now()))

@@ -9,10 +9,10 @@ import (
 // socket reads and writes one connection. One goroutine reads and, at a time, one writes. A waiting
 // read holds no buffer if the system allows that.
 type socket struct {
-	conn  net.Conn
-	poll  *pollSocket // nil where reads have to bring a buffer along
-	lent  *readBuffer // the last result of read
-	plain []byte      // used in place of lent if poll is nil
+	conn     net.Conn
+	poll     *pollSocket // nil where reads have to bring a buffer along
+	lastRead *readBuffer // the last result of read
+	plain    []byte      // used in place of lastRead if poll is nil
 }
 
 // readBuffer is the buffer of one read: enough for a burst of requests, and few reads for a large
@@ -30,11 +30,11 @@ func (s *socket) read() ([]byte, error) {
 	if s.poll != nil {
 		var n int
 		var err error
-		s.lent, n, err = s.poll.read()
-		if s.lent == nil {
+		s.lastRead, n, err = s.poll.read()
+		if s.lastRead == nil {
 			return nil, err
 		}
-		return s.lent[:n], err
+		return s.lastRead[:n], err
 	}
 	if s.plain == nil {
 		s.plain = make([]byte, 4<<10)
@@ -44,9 +44,9 @@ func (s *socket) read() ([]byte, error) {
 }
 
 func (s *socket) release() {
-	if s.lent != nil {
-		readBuffers.Put(s.lent)
-		s.lent = nil
+	if s.lastRead != nil {
+		readBuffers.Put(s.lastRead)
+		s.lastRead = nil
 	}
 }
 

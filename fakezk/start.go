@@ -60,7 +60,7 @@ func Start(t TB, opts ...Options) *Server {
 // inside a testing/synctest bubble Listen makes the test fail.
 func (s *Server) Listen(t TB) (address string) {
 	t.Helper()
-	if callersBubble() != "" {
+	if bubbleNumber() != "" {
 		t.Fatalf("fakezk: Listen in a testing/synctest bubble: time stands still while a bubble " +
 			"waits for TCP; use Connect or Dialer")
 	}
@@ -188,7 +188,7 @@ func (l *testLog) end() {
 
 // checkBubble returns an error if the caller is in another testing/synctest bubble than the server.
 func (s *Server) checkBubble() error {
-	switch caller := callersBubble(); {
+	switch caller := bubbleNumber(); {
 	case caller == s.bubble:
 		return nil
 	case s.bubble == "":
@@ -201,9 +201,9 @@ func (s *Server) checkBubble() error {
 	return errors.New("fakezk: the server was made in another testing/synctest bubble")
 }
 
-// callersBubble is the number of the caller's testing/synctest bubble, "" outside of any. The first
+// bubbleNumber is the number of the caller's testing/synctest bubble, "" outside of any. The first
 // line of a goroutine's stack has it: "goroutine 7 [running, synctest bubble 3]:".
-func callersBubble() string {
+func bubbleNumber() string {
 	var buf [128]byte
 	line, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), "\n")
 	_, number, _ := strings.Cut(line, "synctest bubble ")

@@ -27,7 +27,7 @@ const (
 
 // neverReads is a session that asks for 64 MB, then creates /last, and does not
 // read a byte of it, nor ping.
-func neverReads(t *testing.T, s *Server, address string) (*raw, proto.ConnectResponse) {
+func neverReads(t *testing.T, s *Server, address string) (*rawClient, proto.ConnectResponse) {
 	t.Helper()
 	mustDo(t, s.Put("/big", make([]byte, stuckReplyBytes)))
 	r := dialTCP(t, address)
@@ -41,8 +41,8 @@ func neverReads(t *testing.T, s *Server, address string) (*raw, proto.ConnectRes
 	return r, session
 }
 
-// patiently are options by which a client that does not ping keeps its session.
-func patiently(maxQueued int) Options {
+// longTimeouts are options by which a client that does not ping keeps its session.
+func longTimeouts(maxQueued int) Options {
 	return Options{MaxQueued: maxQueued, MaxSessionTimeout: 10 * time.Minute}
 }
 
@@ -70,7 +70,7 @@ func unread(s *Server) int {
 // work lets 50 clients do 40 requests each.
 func work(t *testing.T, address string) {
 	t.Helper()
-	var clients []*raw
+	var clients []*rawClient
 	for range 50 {
 		r, _ := tcpSession(t, address)
 		clients = append(clients, r)
@@ -112,7 +112,7 @@ func readReply(r io.Reader) (proto.ReplyHeader, error) {
 }
 
 func TestClientThatNeverReadsHoldsUpNobodyAndTakesLittleMemory(t *testing.T) {
-	s, address := startTCP(t, patiently(stuckQueued))
+	s, address := startTCP(t, longTimeouts(stuckQueued))
 	_, session := neverReads(t, s, address)
 	awaitStuck(t, s, stuckQueued)
 	work(t, address)
@@ -124,7 +124,7 @@ func TestClientThatNeverReadsHoldsUpNobodyAndTakesLittleMemory(t *testing.T) {
 
 // The negative control: without a bound all is kept.
 func TestWithoutABoundClientThatNeverReadsTakesMuchMemory(t *testing.T) {
-	s, address := startTCP(t, patiently(1<<40))
+	s, address := startTCP(t, longTimeouts(1<<40))
 	var session proto.ConnectResponse
 	awaitNode(t, s, "/last", func() { _, session = neverReads(t, s, address) })
 	wantConnected(t, s, session.SessionID)
@@ -151,8 +151,8 @@ func wantConnected(t *testing.T, s *Server, id int64) {
 func TestClientThatReadsLateGetsEverything(t *testing.T) {
 	for _, maxQueued := range []int{stuckQueued, 0} {
 		t.Run(fmt.Sprint(maxQueued), func(t *testing.T) {
-			s, address := startTCP(t, patiently(maxQueued))
-			var r *raw
+			s, address := startTCP(t, longTimeouts(maxQueued))
+			var r *rawClient
 			if maxQueued == 0 {
 				awaitNode(t, s, "/last", func() { r, _ = neverReads(t, s, address) })
 			} else {
@@ -174,7 +174,7 @@ func TestClientThatReadsLateGetsEverything(t *testing.T) {
 // The session of a client that does not read may end, and its connection goes
 // with it, although a write to it is under way.
 func TestSessionOfClientThatNeverReadsMayEnd(t *testing.T) {
-	s, address := startTCP(t, patiently(stuckQueued))
+	s, address := startTCP(t, longTimeouts(stuckQueued))
 	other := s.Connect(t)
 	r, session := neverReads(t, s, address)
 	awaitStuck(t, s, stuckQueued)
@@ -247,7 +247,7 @@ const pipeReplies = 20
 // behindOnPipe is a server in a bubble, one client that has said nothing and one
 // that has asked for 20 MB and read nothing of it.
 func behindOnPipe(t *testing.T, secure func(net.Listener) net.Listener,
-	dial func(net.Conn) net.Conn) (*Server, *raw) {
+	dial func(net.Conn) net.Conn) (*Server, *rawClient) {
 	t.Helper()
 	s := Start(t)
 	mustDo(t, s.Put("/big", make([]byte, stuckReplyBytes)))
@@ -284,11 +284,11 @@ func servePipes(t *testing.T, s *Server, secure func(net.Listener) net.Listener)
 	return l
 }
 
-func (l *pipeListener) dial(t *testing.T) *raw {
+func (l *pipeListener) dial(t *testing.T) *rawClient {
 	near, far := net.Pipe()
 	l.made <- far
 	t.Cleanup(func() { _ = near.Close() })
-	return &raw{Conn: near, t: t}
+	return &rawClient{Conn: near, t: t}
 }
 
 func (l *pipeListener) Accept() (net.Conn, error) {
@@ -353,7 +353,7 @@ func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 	}
 }
 
-func wantEvent(t *testing.T, r *raw, path string) {
+func wantEvent(t *testing.T, r *rawClient, path string) {
 	t.Helper()
 	h, body := r.reply()
 	if ev, err := wire.DecodeEvent(body); h.Xid != -1 || err != nil || ev.Path != path {
@@ -364,7 +364,7 @@ func wantEvent(t *testing.T, r *raw, path string) {
 // 400 events of 60 kB are more than any system takes, and no reason to end the
 // connection of a client that reads them late.
 func TestWatcherThatReadsLateGetsEveryEvent(t *testing.T) {
-	s, address := startTCP(t, patiently(0))
+	s, address := startTCP(t, longTimeouts(0))
 	path := "/" + strings.Repeat("x", 60_000)
 	r := dialTCP(t, address)
 	r.handshake(proto.ConnectRequest{TimeoutMs: 600_000})

@@ -66,7 +66,7 @@ func (s *Server) serve(server int, l net.Listener) error {
 			go s.serveTCP(server, conn)
 		case errors.Is(err, net.ErrClosed):
 			return nil
-		case !passes(err):
+		case !isTemporary(err):
 			return fmt.Errorf("fakezk: accept: %w", err)
 		case !s.pause(acceptPause):
 			return nil
@@ -83,8 +83,8 @@ func (s *Server) forgetListener(l net.Listener) {
 // acceptPause is the time between a failure to accept a connection and the next attempt.
 const acceptPause = 10 * time.Millisecond
 
-// passes reports whether Accept may succeed the next time, after an error.
-func passes(err error) bool {
+// isTemporary reports whether Accept may succeed the next time, after an error.
+func isTemporary(err error) bool {
 	for _, cause := range []error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED,
 		syscall.ECONNRESET,
@@ -118,15 +118,15 @@ func (s *Server) serveTCP(server int, conn net.Conn) {
 	if err != nil {
 		return // a refused client sees only that its connection is closed
 	}
-	err = s.converse(link, out, socket)
+	err = s.serveInput(link, out, socket)
 	if onHold := s.gone(link, err == io.EOF); onHold {
 		out.awaitEnd()
 	}
 }
 
-// converse handles the client's input until the connection is over. The error is the error of the
+// serveInput handles the client's input until the connection is over. The error is the error of the
 // last read, io.EOF if the client has closed its direction and may still read.
-func (s *Server) converse(l *serverLink, out *outbox, from *socket) error {
+func (s *Server) serveInput(l *serverLink, out *outbox, from *socket) error {
 	for !out.over() {
 		p, err := from.read()
 		s.take(l, out, p)

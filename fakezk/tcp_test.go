@@ -92,22 +92,22 @@ func (c patientConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-func dialTCP(t testing.TB, address string) *raw {
+func dialTCP(t testing.TB, address string) *rawClient {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	check.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	return &raw{Conn: patientConn{conn}, t: t}
+	return &rawClient{Conn: patientConn{conn}, t: t}
 }
 
 // tcpSession is a connection with a session of 40 s, the longest by default.
-func tcpSession(t testing.TB, address string) (*raw, proto.ConnectResponse) {
+func tcpSession(t testing.TB, address string) (*rawClient, proto.ConnectResponse) {
 	t.Helper()
 	r := dialTCP(t, address)
 	return r, r.handshake(proto.ConnectRequest{TimeoutMs: 40_000})
 }
 
-func (r *raw) closeWrite() {
+func (r *rawClient) closeWrite() {
 	r.t.Helper()
 	check.OK(r.t, r.Conn.(patientConn).Conn.(*net.TCPConn).CloseWrite())
 }

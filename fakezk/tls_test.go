@@ -37,7 +37,7 @@ func serveTLS(t *testing.T, s *Server) (address string) {
 	return l.Addr().String()
 }
 
-func dialTLS(t *testing.T, address string) *raw {
+func dialTLS(t *testing.T, address string) *rawClient {
 	t.Helper()
 	r := dialTCP(t, address)
 	r.Conn = tls.Client(r.Conn, &tls.Config{InsecureSkipVerify: true})

@@ -77,13 +77,13 @@ func (l *loading) plan(nodes []view.NodeSpec) (state.Txn, error) {
 			break
 		}
 		if err := l.add(&nodes[i]); err != nil {
-			if _, before := l.rehearse(); before != nil {
+			if _, before := l.prepare(); before != nil {
 				return state.Txn{}, before
 			}
 			return state.Txn{}, fmt.Errorf("node %q: %w", nodes[i].Path, err)
 		}
 	}
-	return l.rehearse()
+	return l.prepare()
 }
 
 // add plans one node and the parents it misses.
@@ -194,8 +194,8 @@ func aclOf(n *view.NodeSpec) []proto.ACL {
 	return list
 }
 
-// rehearse prepares the operations, and finds the error that they would have.
-func (l *loading) rehearse() (state.Txn, error) {
+// prepare prepares the operations, and finds the error that they would have.
+func (l *loading) prepare() (state.Txn, error) {
 	if l.acl != nil {
 		if err := l.server.engine.Prepare(l.acl, l.now).Err; err != proto.OK {
 			return state.Txn{}, refusedLoad(`node "/"`, err)

@@ -294,7 +294,7 @@ func TestLoadedNumbersNeedNoQuota(t *testing.T) {
 }
 
 func TestLoadNotifiesWatches(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.watch(st.a, "/x")
 		check.OK(st, st.Load([]view.NodeSpec{{Path: "/x"}}))
 		st.want(st.a, "event /x")
@@ -302,7 +302,7 @@ func TestLoadNotifiesWatches(t *testing.T) {
 }
 
 func TestResetMakesAnEmptyServer(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		fresh := Start(st).Snapshot()
 		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
 		err := st.Load([]view.NodeSpec{
@@ -329,12 +329,12 @@ func TestResetMakesAnEmptyServer(t *testing.T) {
 			st.Sessions()[0].Name != "S3" {
 			st.Errorf("a new session: %+v", st.Sessions())
 		}
-		st.want(st.takeUp(), "reply 0 ok, closed") // a refusal
+		st.want(st.reattach(), "reply 0 ok, closed") // a refusal
 	})
 }
 
 func TestWatchesShowTheirMode(t *testing.T) {
-	onStand(t, func(st *stand) {
+	withFaults(t, func(st *faultTest) {
 		st.a.call(&proto.Exists{Path: "/x", Watch: true})
 		st.a.mustCall(&proto.AddWatch{Path: "/p", Mode: proto.WatchPersistent})
 		st.a.mustCall(&proto.AddWatch{Path: "/r", Mode: proto.WatchPersistentRecursive})

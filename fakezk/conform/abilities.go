@@ -17,7 +17,7 @@ var abilities = map[string]struct {
 	"fresh": {"not fresh servers", (*cleaner).isFresh},
 	"reaping": {
 		"no search for containers within 3 s (-Dznode.container.checkIntervalMs=500)",
-		(*cleaner).reaps,
+		(*cleaner).deletesContainers,
 	},
 	"quota": {
 		"hard limits are not enforced (-Dzookeeper.enforceQuota=true)",
@@ -65,8 +65,8 @@ func (p *pair) probe(ctx context.Context, need string) (bool, error) {
 
 func (c *cleaner) isFresh(context.Context) (bool, error) { return c.fresh, nil }
 
-// reaps reports whether the server soon deletes an emptied container.
-func (c *cleaner) reaps(ctx context.Context) (bool, error) {
+// deletesContainers reports whether the server soon deletes an emptied container.
+func (c *cleaner) deletesContainers(ctx context.Context) (bool, error) {
 	const container = Root + "/container"
 	for _, req := range []proto.Request{
 		worldNode(proto.OpCreateContainer, container, ""),

@@ -40,8 +40,8 @@ func realSettings() realzk.Options {
 	}
 }
 
-// hastySettings are for servers that soon delete emptied containers and expire sessions.
-func hastySettings() (fakezk.Options, realzk.Options) {
+// fastSettings are for servers that soon delete emptied containers and expire sessions.
+func fastSettings() (fakezk.Options, realzk.Options) {
 	opts, real := settings, realSettings()
 	opts.MinSessionTimeout, real.MinSessionTimeout = time.Second, time.Second
 	opts.ContainerCheckInterval = 500 * time.Millisecond
@@ -49,11 +49,11 @@ func hastySettings() (fakezk.Options, realzk.Options) {
 	return opts, real
 }
 
-// hasty are the families that wait for the server. They need hastySettings.
+// hasty are the families that wait for the server. They need fastSettings.
 var hasty = []string{"expiry", "reaping"}
 
-// notHasty returns all other families, and random scripts.
-func notHasty() []string {
+// slowFamilies returns all other families, and random scripts.
+func slowFamilies() []string {
 	names := append(Families(), randomFamily)
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(hasty, name) })
 }
@@ -90,18 +90,18 @@ func wantEqual(t *testing.T, a, b Target, opts Options) *Report {
 
 func TestFamiliesAgainstItself(t *testing.T) {
 	t.Parallel()
-	opts, _ := hastySettings()
+	opts, _ := fastSettings()
 	for name, run := range map[string]struct {
 		server fakezk.Options
 		opts   Options
 	}{
 		"not hasty": {
-			settings, Options{Fresh: true, Families: notHasty(), Ops: testrun.Pick(500, 2000)},
+			settings, Options{Fresh: true, Families: slowFamilies(), Ops: testrun.Pick(500, 2000)},
 		},
 		"hasty": {opts, Options{Fresh: true, Families: hasty}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			virtually(t, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
 				report := wantEqual(t, fake(t, run.server), fake(t, run.server), run.opts)
 				for _, f := range report.Families {
 					if f.Skipped > 0 || f.Operations == 0 {
@@ -131,7 +131,7 @@ func TestFamiliesAgainstZooKeeper(t *testing.T) {
 
 func TestWaitingAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
-	opts, real := hastySettings()
+	opts, real := fastSettings()
 	report := wantEqual(
 		t, fake(t, opts), realTarget(t, real), Options{Fresh: true, Families: hasty},
 	)
@@ -170,14 +170,14 @@ func put(t *testing.T, s *fakezk.Server, paths ...string) {
 // TestServersThatAreNotFresh compares servers that have had clients, and have data that
 // must not change.
 func TestServersThatAreNotFresh(t *testing.T) {
-	virtually(t, func(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
 		a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
 		a.Connect(t)
 		put(t, a, "/mine", "/mine/too", "/and")
 		put(t, b, "/others")
 		before := [][]znode.Node{a.Tree(), b.Tree()}
 		report := wantEqual(t, targetOf(a), targetOf(b),
-			Options{Families: notHasty(), Ops: testrun.Pick(300, 1000)})
+			Options{Families: slowFamilies(), Ops: testrun.Pick(300, 1000)})
 		if f := report.Families[0]; f.Skipped == 0 || f.Operations > 0 {
 			t.Errorf("the family fresh was played: %+v", f)
 		}

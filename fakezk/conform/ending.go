@@ -17,7 +17,7 @@ func (p *player) drop(ctx context.Context, c *session) (outcome, error) {
 		return seen, err
 	}
 	c.link.halfClose()
-	late, err := p.untilClosed(ctx, c, nil)
+	late, err := p.readUntilClosed(ctx, c, nil)
 	return append(seen, late...), err
 }
 

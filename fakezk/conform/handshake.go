@@ -66,7 +66,7 @@ func (p *player) first(ctx context.Context, c *session, opening []byte) (outcome
 	}
 	seen := outcome{p.view.connected(c, resp)}
 	if resp.SessionID == 0 {
-		rest, err := p.untilClosed(ctx, c, nil)
+		rest, err := p.readUntilClosed(ctx, c, nil)
 		return append(seen, rest...), err
 	}
 	if resp.SessionID != c.id {

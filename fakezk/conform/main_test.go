@@ -10,9 +10,9 @@ import (
 
 func TestMain(m *testing.M) { testrun.MainThatWaits(m) }
 
-// virtually runs a test of servers in memory in virtual time, in which no patience takes long. A
-// bubble begins in the year 2000, when there was no ZooKeeper: the test begins ten years later.
-func virtually(t *testing.T, test func(t *testing.T)) {
+// inVirtualTime runs a test of servers in memory in virtual time, in which no patience takes long.
+// A bubble begins in the year 2000, when there was no ZooKeeper: the test begins ten years later.
+func inVirtualTime(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

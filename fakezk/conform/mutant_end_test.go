@@ -14,7 +14,7 @@ import (
 // or is at the end of the script.
 func TestWrongEndsAreFound(t *testing.T) {
 	t.Parallel()
-	hasty, _ := hastySettings()
+	hasty, _ := fastSettings()
 	tests := []struct {
 		name, script, want string
 		fault              fault
@@ -26,7 +26,7 @@ func TestWrongEndsAreFound(t *testing.T) {
 		{"a connection ends too late", "a closeSession\na attach", "no answer", endsWhenAsked()},
 		{
 			"a connection that is taken over does not end", "a create $/a\na attach",
-			"old connection: no answer", survivors(),
+			"old connection: no answer", keepOpen(),
 		},
 		{
 			"an event of a close at the end is lost",
@@ -49,7 +49,7 @@ func TestWrongEndsAreFound(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			virtually(t, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
 				diff := playOnce(t, fake(t, hasty), mutant(t, hasty, test.fault), test.script).diff
 				if diff == nil {
 					t.Fatal("no difference")

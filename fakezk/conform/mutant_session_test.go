@@ -82,8 +82,8 @@ func misdirected() fault {
 	}
 }
 
-// survivors makes connections stay open if the server closes them without a request of the client.
-func survivors() fault {
+// keepOpen makes connections stay open if the server closes them without a request of the client.
+func keepOpen() fault {
 	return func(c *mutantConn) {
 		closing := false
 		c.change = func(op proto.OpCode, p []byte) [][]byte {

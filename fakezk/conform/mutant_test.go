@@ -228,7 +228,7 @@ func TestWrongServersAreFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			virtually(t, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T) {
 				report, err := Compare(t.Context(), fake(t, settings), mutant(t, settings, m.fault),
 					Options{Families: []string{m.family}})
 				if err != nil || report.Equal() {
@@ -245,7 +245,7 @@ func TestWrongServersAreFound(t *testing.T) {
 
 // TestAMutantWithoutAChangeIsEqual shows that mutantConn itself makes no difference.
 func TestAMutantWithoutAChangeIsEqual(t *testing.T) {
-	virtually(t, func(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
 		same := each(func(_ proto.OpCode, p []byte) [][]byte { return [][]byte{p} })
 		wantEqual(t, fake(t, settings), mutant(t, settings, same),
 			Options{Fresh: true, Families: []string{"watches", "stat", "framing", "auth"}})
@@ -255,7 +255,7 @@ func TestAMutantWithoutAChangeIsEqual(t *testing.T) {
 // TestRandomFindsAndShrinks finds a lost event with random scripts. The shortest script is
 // a watch and a write.
 func TestRandomFindsAndShrinks(t *testing.T) {
-	virtually(t, func(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
 		lost := each(ofEvent(proto.EventChildrenChanged, func([]byte) [][]byte { return nil }))
 		report, err := Compare(t.Context(), fake(t, settings), mutant(t, settings, lost),
 			Options{Families: []string{randomFamily}, Ops: 20_000, Seed: 7})

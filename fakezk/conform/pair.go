@@ -134,7 +134,7 @@ func (p *pair) steps(ctx context.Context, players [2]*player, s script) (played,
 			return result, fmt.Errorf("%s: %s: %s: %w", s.family, s.name, step.text, err)
 		}
 		result.reached++
-		if !seen[0].isVoid() || !seen[1].isVoid() {
+		if !seen[0].didNothing() || !seen[1].didNothing() {
 			result.compared++
 		}
 		if !step.agree(seen) {

@@ -36,8 +36,8 @@ type outcome []string
 
 const notConnected = "not connected"
 
-// isVoid reports whether the step did nothing, as there was no connection.
-func (o outcome) isVoid() bool { return len(o) == 1 && o[0] == notConnected }
+// didNothing reports whether the step did nothing, as there was no connection.
+func (o outcome) didNothing() bool { return len(o) == 1 && o[0] == notConnected }
 
 // play carries out a step. The error is one of this process or of ctx; errors of the
 // server are outcomes.
@@ -73,10 +73,10 @@ func (p *player) play(ctx context.Context, s step) (outcome, error) {
 	case stepAwait:
 		return p.await(ctx, client, s.frames)
 	case stepExpire:
-		return p.untilClosed(ctx, client, nil)
+		return p.readUntilClosed(ctx, client, nil)
 	case stepBytes:
 		client.link.write(s.bytes)
-		return p.untilClosed(ctx, client, nil)
+		return p.readUntilClosed(ctx, client, nil)
 	case stepPartial:
 		client.link.write(s.bytes)
 		return nil, nil
@@ -137,7 +137,7 @@ func (p *player) send(ctx context.Context, c *session, requests []request) (outc
 		return p.collect(ctx, c, pending, markers)
 	}
 	c.link.write(out)
-	seen, err := p.untilClosed(ctx, c, pending)
+	seen, err := p.readUntilClosed(ctx, c, pending)
 	c.ended = c.ended || c.link == nil && last == proto.OpCloseSession
 	return seen, err
 }
@@ -234,10 +234,10 @@ func (p *player) await(ctx context.Context, c *session, n int) (outcome, error) 
 	return seen, nil
 }
 
-// untilClosed reads frames until the server closes the connection. If the answers show
-// that it does not, a ping follows, and untilClosed reads up to its answer. An auth may
-// overtake the requests before it; its answer is put last.
-func (p *player) untilClosed(ctx context.Context, c *session, pending []sent) (outcome, error) {
+// readUntilClosed reads frames until the server closes the connection. If the answers show that it
+// does not, a ping follows, and readUntilClosed reads up to its answer. An auth may overtake the
+// requests before it; its answer is put last.
+func (p *player) readUntilClosed(ctx context.Context, c *session, pending []sent) (outcome, error) {
 	var seen, early outcome
 	asked := len(pending) > 0
 	for {

@@ -9,7 +9,7 @@ import (
 func (g *generator) path() string {
 	switch n := g.IntN(100); {
 	case n < 3:
-		return g.keepBelowRoot(pick(g, nastyPaths...))
+		return g.moveBelowRoot(pick(g, nastyPaths...))
 	case n < 5 && g.fresh:
 		return pick(g, "/", `""`, "/zookeeper", "/zookeeper/quota")
 	case n < 14 || len(g.tree.paths) == 0:

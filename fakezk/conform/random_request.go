@@ -241,8 +241,8 @@ func (g *generator) quota() string {
 	)
 }
 
-// keepBelowRoot replaces a path outside of Root, unless the servers are fresh.
-func (g *generator) keepBelowRoot(path string) string {
+// moveBelowRoot replaces a path outside of Root, unless the servers are fresh.
+func (g *generator) moveBelowRoot(path string) string {
 	if !g.fresh && (path == "$x" || strings.HasPrefix(path, "/")) {
 		return "rel"
 	}

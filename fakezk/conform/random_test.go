@@ -81,7 +81,7 @@ func isGranted(op proto.OpCode, p []byte) bool {
 // TestRandomRequestsAreMostlyGranted counts the answers and events of random scripts: a
 // comparison of refusals shows little.
 func TestRandomRequestsAreMostlyGranted(t *testing.T) {
-	virtually(t, func(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
 		var n counts
 		report := wantEqual(t, fake(t, settings), mutant(t, settings, n.fault()),
 			Options{Fresh: true, Families: []string{randomFamily}, Ops: 3000, Seed: 3})
@@ -114,7 +114,7 @@ func TestVoidStepsAreNotCounted(t *testing.T) {
 // TestRareDifferencesAreReported compares a server that is wrong once, and one that is
 // wrong sometimes.
 func TestRareDifferencesAreReported(t *testing.T) {
-	virtually(t, func(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
 		compare := func(wrong func(n int) bool) *Report {
 			n := 0
 			var mu sync.Mutex
@@ -152,7 +152,7 @@ func TestRareDifferencesAreReported(t *testing.T) {
 
 // TestUsedServersStayEqual compares twice two servers that have no common node but Root.
 func TestUsedServersStayEqual(t *testing.T) {
-	virtually(t, func(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
 		ops := testrun.Pick(1000, 10_000)
 		a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
 		a.Connect(t)
@@ -171,7 +171,7 @@ func targetOf(s *fakezk.Server) Target {
 
 // TestNoSessionStays runs comparisons that succeed, fail or are interrupted.
 func TestNoSessionStays(t *testing.T) {
-	virtually(t, func(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T) {
 		a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
 		for _, test := range []struct {
 			name  string

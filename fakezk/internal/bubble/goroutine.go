@@ -82,7 +82,7 @@ func Registered() (name string, owner any, ok bool) {
 	if g := s.goroutines[id]; g != nil {
 		return g.name, g.owner, true
 	}
-	if g := s.families[labels()]; g != nil {
+	if g := s.byLabels[labels()]; g != nil {
 		return g.name + "/", g.owner, true
 	}
 	return "", nil, false
@@ -95,7 +95,7 @@ func Introduce() {
 	if s := sourceOfGoroutines(); s != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.self()
+		s.current()
 	}
 }
 
@@ -108,7 +108,7 @@ func Roll() (draw uint64, name string, owner any, ok bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := s.self()
+	g := s.current()
 	if g == nil {
 		return 0, "", nil, false
 	}
@@ -123,17 +123,18 @@ func sourceOfGoroutines() *source {
 	return ownSource()
 }
 
-// self returns the calling goroutine, nil if neither it nor an ancestor is registered. It registers
-// a descendant, so that the goroutines that this one starts are known, too. The caller holds mu.
-func (s *source) self() *goroutine {
-	if len(s.families) == 0 {
+// current returns the calling goroutine, nil if neither it nor an ancestor is registered. It
+// registers a descendant, so that the goroutines that this one starts are known, too. The caller
+// holds mu.
+func (s *source) current() *goroutine {
+	if len(s.byLabels) == 0 {
 		return nil
 	}
 	id := Goroutine()
 	if g := s.goroutines[id]; g != nil {
 		return g
 	}
-	parent := s.families[labels()]
+	parent := s.byLabels[labels()]
 	if parent == nil {
 		return nil
 	}
@@ -149,7 +150,7 @@ func (s *source) mark(id int64, g *goroutine) {
 	pprof.SetGoroutineLabels(
 		pprof.WithLabels(context.Background(), pprof.Labels("goroutine", g.name)),
 	)
-	s.goroutines[id], s.families[labels()] = g, g
+	s.goroutines[id], s.byLabels[labels()] = g, g
 	s.inherit()
 }
 
@@ -164,19 +165,19 @@ func Goroutine() int64 {
 	if goidKnows {
 		return goid.Get()
 	}
-	return traced()
+	return goroutineNumber()
 }
 
 // goidKnows says that package goid, which reads the number from the runtime's memory, knows where
 // it is in this release of Go. A stack trace takes a hundred times as long.
 var goidKnows = func() bool {
 	agrees := make(chan bool)
-	go func() { agrees <- goid.Get() == traced() }()
-	return <-agrees && goid.Get() == traced()
+	go func() { agrees <- goid.Get() == goroutineNumber() }()
+	return <-agrees && goid.Get() == goroutineNumber()
 }()
 
-// traced returns the number of the calling goroutine from its stack trace.
-func traced() int64 {
+// goroutineNumber returns the number of the calling goroutine from its stack trace.
+func goroutineNumber() int64 {
 	var buf [64]byte
 	return leadingNumber(bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine ")))
 }

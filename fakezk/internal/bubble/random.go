@@ -42,7 +42,7 @@ type source struct {
 	mu         sync.Mutex
 	gen        *mathrand.ChaCha8
 	goroutines map[int64]*goroutine          // by goroutine
-	families   map[unsafe.Pointer]*goroutine // by the labels that descendants inherit
+	byLabels   map[unsafe.Pointer]*goroutine // by the labels that descendants inherit
 	began      int64                         // number of calls of Register
 }
 
@@ -52,7 +52,7 @@ func seedRandom(seed uint64) (release func()) {
 	id := bubbleID()
 	s := &source{
 		seed: seed, gen: generator(seed, "zksim crypto/rand stream"),
-		goroutines: map[int64]*goroutine{}, families: map[unsafe.Pointer]*goroutine{},
+		goroutines: map[int64]*goroutine{}, byLabels: map[unsafe.Pointer]*goroutine{},
 	}
 	sourcesMu.Lock()
 	sources[id] = s
@@ -105,7 +105,7 @@ func (r *bubbleReader) Read(p []byte) (int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g := s.self(); g != nil {
+	if g := s.current(); g != nil {
 		return g.gen.Read(p)
 	}
 	return s.gen.Read(p)

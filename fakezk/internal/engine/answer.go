@@ -20,7 +20,7 @@ func (e *Engine) request(c *conn, frame []byte, now int64) Request {
 	// The real server answers auth and sasl before the request pipeline: they do
 	// not restart the session's expiry timer.
 	authentication := h.Op == proto.OpAuth || h.Op == proto.OpSasl
-	if !authentication && e.hears(c.at) {
+	if !authentication && e.reachesLeader(c.at) {
 		e.touch(c.session, now)
 	}
 	r.Body, err = wire.DecodeRequest(h.Op, body)
@@ -74,7 +74,7 @@ func (e *Engine) answer(c *conn, r *Request, now int64) {
 
 // write carries out a write. It reports false if it has ended the connection instead.
 func (e *Engine) write(c *conn, r *Request, now int64) bool {
-	if e.moved(c) {
+	if e.sessionMoved(c) {
 		r.Silent = true
 		e.hangUp(c)
 		return false
@@ -150,7 +150,7 @@ func (e *Engine) caller(c *conn) state.Caller {
 
 // apply lets the leader apply a transaction.
 func (e *Engine) apply(txn state.Txn) state.Result {
-	txn.Time = e.dated(txn.Time)
+	txn.Time = e.leaderTime(txn.Time)
 	e.propose(txn)
 	a := e.applyAt(e.leader, txn)
 	a.ByServer = e.byServer || txn.Session == 0

@@ -10,10 +10,10 @@ import (
 
 // A replica is one server of the ensemble: its tree, and the watches of its connections.
 type replica struct {
-	store   *state.Store
-	watches watches
-	behind  []state.Txn // applied by the leader and not yet here, in order
-	cutOff  bool        // from the other servers
+	store     *state.Store
+	watches   watches
+	unapplied []state.Txn // applied by the leader and not yet here, in order
+	cutOff    bool        // from the other servers
 }
 
 func newReplica(cfg Config) *replica {
@@ -24,13 +24,13 @@ func newReplica(cfg Config) *replica {
 func (e *Engine) propose(txn state.Txn) {
 	for _, r := range e.replicas {
 		if r != e.leader {
-			r.behind = append(r.behind, txn)
+			r.unapplied = append(r.unapplied, txn)
 		}
 	}
 }
 
-// dated is a time by the leader's clock.
-func (e *Engine) dated(now int64) int64 {
+// leaderTime is a time by the leader's clock.
+func (e *Engine) leaderTime(now int64) int64 {
 	if e.cfg.Skew == nil {
 		return now
 	}
@@ -39,7 +39,7 @@ func (e *Engine) dated(now int64) int64 {
 
 // Next is the zxid of the next transaction that a server has to apply, if there is one.
 func (e *Engine) Next(server int) (zxid int64, ok bool) {
-	behind := e.replicas[server].behind
+	behind := e.replicas[server].unapplied
 	if len(behind) == 0 {
 		return 0, false
 	}
@@ -50,7 +50,7 @@ func (e *Engine) Next(server int) (zxid int64, ok bool) {
 func (e *Engine) Follow(server int, zxid int64, now time.Time) Reaction {
 	e.begin(now.UnixMilli())
 	r := e.replicas[server]
-	for len(r.behind) > 0 && r.behind[0].Zxid <= zxid {
+	for len(r.unapplied) > 0 && r.unapplied[0].Zxid <= zxid {
 		e.follow(r)
 	}
 	return e.reaction()
@@ -77,8 +77,8 @@ func (e *Engine) Lagging(server int) (followers []int) {
 // that the clients of the server send, so that their sessions end in time.
 func (e *Engine) CutOff(server int, cutOff bool) { e.replicas[server].cutOff = cutOff }
 
-// hears reports whether the leader hears of the requests to a server.
-func (e *Engine) hears(r *replica) bool {
+// reachesLeader reports whether the leader hears of the requests to a server.
+func (e *Engine) reachesLeader(r *replica) bool {
 	return r == e.leader || !r.cutOff && !e.leader.cutOff
 }
 
@@ -116,15 +116,15 @@ func (e *Engine) SkipTo(zxid int64) {
 
 // catchUp lets a server apply all that the leader has applied.
 func (e *Engine) catchUp(r *replica) {
-	for len(r.behind) > 0 {
+	for len(r.unapplied) > 0 {
 		e.follow(r)
 	}
 }
 
 // follow lets a server apply its next transaction.
 func (e *Engine) follow(r *replica) {
-	txn := r.behind[0]
-	r.behind = r.behind[1:]
+	txn := r.unapplied[0]
+	r.unapplied = r.unapplied[1:]
 	e.followed = append(e.followed, e.applyAt(r, txn))
 	for _, change := range txn.Changes {
 		if closed, ok := change.(state.CloseSession); ok {
@@ -148,10 +148,10 @@ func (e *Engine) hangUpSession(r *replica, session int64) {
 	}
 }
 
-// moved reports whether the session of a connection has gone to another server. The leader then
-// refuses what comes through the old one, which closes the connection.
+// sessionMoved reports whether the session of a connection has gone to another server. The leader
+// then refuses what comes through the old one, which closes the connection.
 //
 // Source: SessionTrackerImpl.checkSession; FinalRequestProcessor, SessionMovedException.
-func (e *Engine) moved(c *conn) bool {
+func (e *Engine) sessionMoved(c *conn) bool {
 	return c.session.owner != c.id
 }

@@ -34,8 +34,8 @@ func TestAFollowerAnswersFromItsOwnTree(t *testing.T) {
 		t.Errorf("a follower that has not applied the create says %s", r.Err)
 	}
 	next, _ := b.e.Next(2)
-	if len(b.e.replicas[2].behind) != 1 || next != b.e.Store().LastZxid() {
-		t.Errorf("the follower lacks %v", b.e.replicas[2].behind)
+	if len(b.e.replicas[2].unapplied) != 1 || next != b.e.Store().LastZxid() {
+		t.Errorf("the follower lacks %v", b.e.replicas[2].unapplied)
 	}
 	b.take(b.e.Follow(2, next-1, b.now))
 	b.wantOutputs("")

@@ -65,7 +65,7 @@ func (r *reaper) skipTo(now int64) {
 func (e *Engine) reap(now int64) {
 	for e.nextReap() <= now {
 		if len(e.reaper.queue) == 0 {
-			e.reaper.queue, e.reaper.nextDelete = e.leader.store.Reapable(e.dated(now)), now
+			e.reaper.queue, e.reaper.nextDelete = e.leader.store.Reapable(e.leaderTime(now)), now
 			e.reaper.skipTo(now)
 			continue
 		}

@@ -65,15 +65,15 @@ type output struct{ next io.Writer }
 
 func (o output) Write(p []byte) (int, error) {
 	keep := taker()
-	if keep == nil || ends() {
+	if keep == nil || isFatal() {
 		return o.next.Write(p)
 	}
 	keep(bubble.Goroutine(), strings.TrimRight(string(p), "\n"))
 	return len(p), nil
 }
 
-// ends reports whether the line is the last one of the process, which log.Fatal writes.
-func ends() bool {
+// isFatal reports whether the line is the last one of the process, which log.Fatal writes.
+func isFatal() bool {
 	var callers [12]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])
 	for {

@@ -142,7 +142,7 @@ func (c *Conn) take(p []byte) (n int) {
 func (c *Conn) await(deadline time.Time) {
 	if deadline.IsZero() {
 		<-c.readable
-		c.awake(nil)
+		c.endAwait(nil)
 		return
 	}
 	timer := c.takeTimer(time.Until(deadline))
@@ -151,7 +151,7 @@ func (c *Conn) await(deadline time.Time) {
 	case <-timer.C:
 	}
 	timer.Stop()
-	c.awake(timer)
+	c.endAwait(timer)
 }
 
 // takeTimer returns the connection's timer, or a new one for a second concurrent reader.
@@ -170,8 +170,8 @@ func (c *Conn) takeTimer(d time.Duration) *time.Timer {
 	return c.timer
 }
 
-// awake ends an await and gives its timer back.
-func (c *Conn) awake(t *time.Timer) {
+// endAwait ends an await and gives its timer back.
+func (c *Conn) endAwait(t *time.Timer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting--

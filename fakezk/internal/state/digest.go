@@ -33,8 +33,8 @@ func (s *Store) keepDigest(zxid int64) {
 	s.digests = append(s.digests, Digest{Zxid: zxid, Value: s.sum})
 }
 
-// changed brings the digest up to date with a node at path that is new or has changed.
-func (s *Store) changed(path string, n *node) {
+// updateDigest brings the digest up to date with a node at path that is new or has changed.
+func (s *Store) updateDigest(path string, n *node) {
 	if !s.cfg.Digests || strings.HasPrefix(path, systemRoot+"/") {
 		return
 	}

@@ -7,18 +7,17 @@ import "iter"
 // table; within a bucket the order is that of insertion. The table doubles when three quarters
 // full, which keeps the order within each half, and never shrinks.
 //
-// In Java a bucket with nine keys, in a table of 64 or more, becomes a search tree. Here
-// it becomes [crowded]: its keys may come in another order than on a real server. Names
-// with running numbers never fill a bucket so much; some hundred thousand random names
-// sometimes do.
+// In Java a bucket with nine keys, in a table of 64 or more, becomes a search tree. Here it gets a
+// [bucketIndex]: its keys may come in another order than on a real server. Names with running
+// numbers never fill a bucket so much; some hundred thousand random names sometimes do.
 //
 // Source: HashMap.java of OpenJDK 17; its users are DataNode.java and DataTree.java of
 // ZooKeeper 3.8.
 type hashSet struct {
 	table   []*element
 	size    int
-	crowded map[int]*crowd // the buckets with more than crowdAt elements
-	listed  []string       // the last result of keys; nil if the set has changed since
+	indexes map[int]*bucketIndex // the buckets with more than indexAt elements
+	listed  []string             // the last result of keys; nil if the set has changed since
 }
 
 // maxListed bounds the number of keys in hashSet.listed, which takes 16 bytes per key.
@@ -65,7 +64,7 @@ func (h *hashSet) find(key string) **element {
 	hash := spread(javaHash(key))
 	bucket := h.bucket(hash)
 	link := &h.table[bucket]
-	if c := h.crowded[bucket]; c != nil {
+	if c := h.indexes[bucket]; c != nil {
 		before, known := c.before[key]
 		if !known {
 			return nil
@@ -97,31 +96,31 @@ func (h *hashSet) put(e *element) {
 	}
 }
 
-// appendTo puts an element at the end of a bucket and returns the number of elements before it.
-// For a crowded bucket the number is only known to be more than crowdAt.
+// appendTo puts an element at the end of a bucket and returns the number of elements before it. For
+// a bucket with an index the number is only known to be more than indexAt.
 func (h *hashSet) appendTo(bucket int, e *element) int {
-	if c := h.crowded[bucket]; c != nil {
+	if c := h.indexes[bucket]; c != nil {
 		c.last.next = e
-		c.follow(e)
-		return crowdAt + 1
+		c.add(e)
+		return indexAt + 1
 	}
 	link, before := &h.table[bucket], 0
 	for ; *link != nil; link = &(*link).next {
 		before++
 	}
 	*link = e
-	if before >= crowdAt {
-		if h.crowded == nil {
-			h.crowded = map[int]*crowd{}
+	if before >= indexAt {
+		if h.indexes == nil {
+			h.indexes = map[int]*bucketIndex{}
 		}
-		h.crowded[bucket] = newCrowd(h.table[bucket])
+		h.indexes[bucket] = newBucketIndex(h.table[bucket])
 	}
 	return before
 }
 
 // grow doubles the table.
 func (h *hashSet) grow() {
-	h.crowded = nil
+	h.indexes = nil
 	old := h.table
 	h.table = make([]*element, 2*len(old))
 	for i, e := range old {
@@ -147,8 +146,8 @@ func (h *hashSet) remove(key string) {
 		return
 	}
 	e := *link
-	if c := h.crowded[h.bucket(e.hash)]; c != nil {
-		c.leave(e)
+	if c := h.indexes[h.bucket(e.hash)]; c != nil {
+		c.remove(e)
 	}
 	*link, e.next, h.listed = e.next, nil, nil
 	h.size--

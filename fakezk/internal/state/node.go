@@ -32,8 +32,8 @@ type subtree struct {
 	bytes int64 // of data
 }
 
-// weigh adds nodes and bytes to the subtrees of the node at path and of all nodes above it.
-func (s *Store) weigh(path string, nodes, bytes int) {
+// addUsage adds nodes and bytes to the subtrees of the node at path and of all nodes above it.
+func (s *Store) addUsage(path string, nodes, bytes int) {
 	if nodes == 0 && bytes == 0 {
 		return
 	}
@@ -79,8 +79,8 @@ func (n *node) child(name string) (*node, bool) {
 	return e.node, true
 }
 
-// hang makes n a child of parent, with a name that no other child has.
-func (n *node) hang(parent *node, name string) {
+// attach makes n a child of parent, with a name that no other child has.
+func (n *node) attach(parent *node, name string) {
 	n.key, n.node = name, n
 	if parent.children == nil {
 		parent.children = newHashSet(childrenTable)

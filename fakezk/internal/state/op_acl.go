@@ -33,6 +33,6 @@ func (d *draft) setACL(q *proto.SetACL) proto.ErrCode {
 func (c SetACL) apply(s *Store, t *Txn) proto.Reply {
 	n := s.mustFind(t, c.Path)
 	n.acl, n.aversion = c.ACL, c.Aversion
-	s.changed(c.Path, n)
+	s.updateDigest(c.Path, n)
 	return proto.StatReply{Stat: n.stat()}
 }

@@ -50,7 +50,7 @@ func (d *draft) create(q *proto.Create) proto.ErrCode {
 	if mode.sequential {
 		path = numbered(path, parent.counter)
 	}
-	if err := d.mayAppear(path, parent); err != proto.OK {
+	if err := d.checkFinalPath(path, parent); err != proto.OK {
 		return err
 	}
 	if mode.ephemeral && d.by.Session == 0 {
@@ -74,8 +74,8 @@ func numbered(path string, number int32) string {
 	return path + "0000000000"[min(len(digits), 10):] + string(digits)
 }
 
-// mayAppear checks the final path of a new node.
-func (d *draft) mayAppear(path string, parent record) proto.ErrCode {
+// checkFinalPath checks the final path of a new node.
+func (d *draft) checkFinalPath(path string, parent record) proto.ErrCode {
 	if !validPath(path) {
 		return proto.BadArguments
 	}
@@ -151,11 +151,11 @@ func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 		n.acl = parent.acl // most nodes have their parent's ACL: store it once
 	}
 	n.size = subtree{1, int64(len(c.Data))}
-	n.hang(parent, name)
-	s.weigh(parentPath, 1, len(c.Data))
+	n.attach(parent, name)
+	s.addUsage(parentPath, 1, len(c.Data))
 	parent.countChild(t.Zxid)
-	s.changed(parentPath, parent)
-	s.changed(c.Path, n)
+	s.updateDigest(parentPath, parent)
+	s.updateDigest(c.Path, n)
 	s.enlist(t, c.Path, n)
 	reply := c.reply(t.Op, n)
 	s.quotaNodeCreated(c.Path)

@@ -55,9 +55,9 @@ func (c DeleteNode) apply(s *Store, t *Txn, r *Result) {
 			t.Zxid, t.Op, c.Path))
 	}
 	parent.children.remove(n.key)
-	s.weigh(parentPath, -1, -len(n.data))
+	s.addUsage(parentPath, -1, -len(n.data))
 	parent.pzxid = t.Zxid
-	s.changed(parentPath, parent)
+	s.updateDigest(parentPath, parent)
 	s.removed(n)
 	s.forget(c.Path, n)
 	s.quotaNodeDeleted(c.Path)

@@ -33,9 +33,9 @@ func (c SetData) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	grown := len(c.Data) - len(n.data)
 	n.data, n.version = c.Data, c.Version
 	n.mzxid, n.mtime = t.Zxid, t.Time
-	s.changed(c.Path, n)
+	s.updateDigest(c.Path, n)
 	reply := proto.StatReply{Stat: n.stat()}
-	s.weigh(c.Path, 0, grown)
+	s.addUsage(c.Path, 0, grown)
 	s.countQuota(c.Path, grown, 0)
 	r.fire(proto.EventDataChanged, c.Path, n.acl)
 	return reply

@@ -173,8 +173,8 @@ func TestACrowdedBucketIsASet(t *testing.T) {
 				if !slices.Equal(got, want) {
 					t.Fatalf("step %d: %q; want %q", step, got, want)
 				}
-				if step > 500 && set.hash != nil && len(set.hash.crowded) != 1 {
-					t.Fatalf("step %d: %d crowded buckets; want 1", step, len(set.hash.crowded))
+				if step > 500 && set.hash != nil && len(set.hash.indexes) != 1 {
+					t.Fatalf("step %d: %d buckets with an index; want 1", step, len(set.hash.indexes))
 				}
 			}
 		})

@@ -31,7 +31,7 @@ func (s *Store) quotaNodeCreated(path string) {
 	}
 	switch nameOf(path) {
 	case limitsName:
-		s.limit(withoutBlanks(subject))
+		s.addLimit(withoutBlanks(subject))
 	case statsName:
 		s.recount(path, subject)
 	}
@@ -44,20 +44,21 @@ func (s *Store) quotaNodeDeleted(path string) {
 		return
 	}
 	if parent := []rune(parentOf(path)); len(parent) >= len(quotaRoot) {
-		s.unlimit(withoutBlanks(string(parent[len(quotaRoot):])))
+		s.removeLimit(withoutBlanks(string(parent[len(quotaRoot):])))
 	}
 }
 
-// limit and unlimit keep limits, and the lengths of its paths: quotaOn hashes only those prefixes
-// of a path that have one of the lengths, so that a path with a hundred thousand elements is cheap.
-func (s *Store) limit(path string) {
+// addLimit and unlimit keep limits, and the lengths of its paths: quotaOn hashes only those
+// prefixes of a path that have one of the lengths, so that a path with a hundred thousand elements
+// is cheap.
+func (s *Store) addLimit(path string) {
 	if !s.limits[path] {
 		s.limits[path] = true
 		s.limitLengths[len(path)]++
 	}
 }
 
-func (s *Store) unlimit(path string) {
+func (s *Store) removeLimit(path string) {
 	if s.limits[path] {
 		delete(s.limits, path)
 		if s.limitLengths[len(path)]--; s.limitLengths[len(path)] == 0 {
@@ -108,7 +109,7 @@ func (s *Store) recount(path, subject string) {
 // setStats replaces the data of the stats at path.
 func (s *Store) setStats(path string, stats *node, track quotaTrack) {
 	data := track.data()
-	s.weigh(path, 0, len(data)-len(stats.data))
+	s.addUsage(path, 0, len(data)-len(stats.data))
 	stats.data = data
 }
 

@@ -69,9 +69,9 @@ func New(cfg Config) *Store {
 	config.aversion = -1
 	if cfg.Members != "" {
 		config.data, config.version = []byte(cfg.Members), -1
-		s.weigh(systemRoot+"/config", 0, len(cfg.Members))
+		s.addUsage(systemRoot+"/config", 0, len(cfg.Members))
 	}
-	s.changed("/", s.root)
+	s.updateDigest("/", s.root)
 	return s
 }
 
@@ -84,9 +84,9 @@ var (
 func (s *Store) addSystemNode(path string, acl []proto.ACL) *node {
 	n := &node{acl: acl, data: []byte{}, size: subtree{nodes: 1}}
 	parent, _ := s.find(parentOf(path))
-	n.hang(parent, nameOf(path))
-	s.weigh(parentOf(path), 1, 0)
-	s.changed(path, n)
+	n.attach(parent, nameOf(path))
+	s.addUsage(parentOf(path), 1, 0)
+	s.updateDigest(path, n)
 	return n
 }
 

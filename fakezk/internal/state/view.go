@@ -69,5 +69,5 @@ func (s *Store) SetCreated(path string, created int32) {
 			created, path))
 	}
 	n.counter = created
-	s.changed(path, n)
+	s.updateDigest(path, n)
 }

@@ -16,22 +16,22 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
-// stand is a server in a bubble with two raw clients: a, the session S1, on
-// which faults act, and b, S2, which makes things happen.
-type stand struct {
+// faultTest is a server in a bubble with two raw clients: a, the session S1, on which faults act,
+// and b, S2, which makes things happen.
+type faultTest struct {
 	*testing.T
 	*Server
-	a, b       *raw
+	a, b       *rawClient
 	aSession   proto.ConnectResponse
 	wasStarted time.Time
 }
 
 const rawTimeout = 30 * time.Second
 
-func onStand(t *testing.T, body func(*stand)) {
+func withFaults(t *testing.T, body func(*faultTest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		st := &stand{T: t, Server: Start(t)}
+		st := &faultTest{T: t, Server: Start(t)}
 		st.a, st.aSession = rawSession(t, st.Server, rawTimeout)
 		st.b, _ = rawSession(t, st.Server, rawTimeout)
 		st.wasStarted = time.Now()
@@ -39,7 +39,7 @@ func onStand(t *testing.T, body func(*stand)) {
 	})
 }
 
-func (st *stand) inject(line string) {
+func (st *faultTest) inject(line string) {
 	st.Helper()
 	f, err := fault.Parse(line)
 	if err == nil {
@@ -49,7 +49,7 @@ func (st *stand) inject(line string) {
 }
 
 // ask sends requests in one go and does not wait for replies.
-func (r *raw) ask(reqs ...proto.Request) {
+func (r *rawClient) ask(reqs ...proto.Request) {
 	r.t.Helper()
 	var frames []byte
 	for _, req := range reqs {
@@ -61,7 +61,7 @@ func (r *raw) ask(reqs ...proto.Request) {
 
 // got returns the frames that a client has received so far, as words: "event /x", "reply 3 ok", and
 // the end of the connection. An incomplete frame is "half n".
-func (r *raw) got() string {
+func (r *rawClient) got() string {
 	r.t.Helper()
 	synctest.Wait()
 	check.OK(r.t, r.SetReadDeadline(time.Now().Add(1)))
@@ -86,7 +86,7 @@ func (r *raw) got() string {
 	return strings.Join(words, ", ")
 }
 
-func (r *raw) noDeadline() {
+func (r *rawClient) noDeadline() {
 	r.t.Helper()
 	check.OK(r.t, r.SetReadDeadline(time.Time{}))
 }
@@ -110,20 +110,22 @@ func errorWords(err error) string {
 	return " " + err.Error()
 }
 
-func (st *stand) want(r *raw, words string) {
+func (st *faultTest) want(r *rawClient, words string) {
 	st.Helper()
 	check.Equal(st, r.got(), words, "at %s: the client", st.since())
 }
 
-func (st *stand) since() time.Duration { return time.Since(st.wasStarted).Round(time.Millisecond) }
+func (st *faultTest) since() time.Duration {
+	return time.Since(st.wasStarted).Round(time.Millisecond)
+}
 
-// sleepTill sleeps until a time since the start.
-func (st *stand) sleepTill(d time.Duration) {
+// sleepUntil sleeps until a time since the start.
+func (st *faultTest) sleepUntil(d time.Duration) {
 	time.Sleep(d - time.Since(st.wasStarted))
 	synctest.Wait()
 }
 
-func (st *stand) wantNodes(paths string) {
+func (st *faultTest) wantNodes(paths string) {
 	st.Helper()
 	var got []string
 	for _, n := range st.Tree() {
@@ -132,7 +134,7 @@ func (st *stand) wantNodes(paths string) {
 	check.Equal(st, strings.Join(got, " "), paths, "at %s: nodes", st.since())
 }
 
-func (st *stand) wantFaults(want ...string) {
+func (st *faultTest) wantFaults(want ...string) {
 	st.Helper()
 	var got []string
 	for _, f := range st.Faults() {
@@ -141,8 +143,8 @@ func (st *stand) wantFaults(want ...string) {
 	check.Equal(st, fmt.Sprint(got), fmt.Sprint(want), "faults")
 }
 
-// takeUp connects and asks for the session of a again.
-func (st *stand) takeUp() *raw {
+// reattach connects and asks for the session of a again.
+func (st *faultTest) reattach() *rawClient {
 	st.Helper()
 	r := rawDial(st, st.Server)
 	r.xid = 100
@@ -152,7 +154,7 @@ func (st *stand) takeUp() *raw {
 }
 
 // wantSession reads the answer to a handshake.
-func (st *stand) wantSession(r *raw) {
+func (st *faultTest) wantSession(r *rawClient) {
 	st.Helper()
 	resp, err := wire.DecodeConnectResponse(r.receive())
 	if err != nil || resp.SessionID != st.aSession.SessionID {
@@ -160,7 +162,7 @@ func (st *stand) wantSession(r *raw) {
 	}
 }
 
-func (st *stand) watch(r *raw, path string) {
+func (st *faultTest) watch(r *rawClient, path string) {
 	st.Helper()
 	r.call(&proto.Exists{Path: path, Watch: true})
 }
