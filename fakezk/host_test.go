@@ -20,8 +20,8 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
-// announce is code under test, which knows the address of its ZooKeeper only.
-func announce(path string, dialer zk.Dialer) error {
+// createNode is code under test, which knows the address of its ZooKeeper only.
+func createNode(path string, dialer zk.Dialer) error {
 	conn, _, err := zk.Connect([]string{"zk1.prod.example:2181", "zk2.prod.example:2181"},
 		10*time.Second, zk.WithDialer(dialer), zk.WithLogInfo(false))
 	if err != nil {
@@ -47,7 +47,7 @@ func TestEachTestHasItsOwnHosts(t *testing.T) {
 			var all sync.WaitGroup
 			for _, below := range []string{"-a", "-b"} {
 				all.Go(func() {
-					if err := announce(name+below, net.DialTimeout); err != nil {
+					if err := createNode(name+below, net.DialTimeout); err != nil {
 						t.Error(err)
 					}
 				})
@@ -64,7 +64,7 @@ func TestHostsInABubble(t *testing.T) {
 		check.OK(t, s.Inject(fault.Fault{Kind: fault.Delay, Op: "create", Request: 1,
 			For: 2 * time.Second}))
 		began := time.Now()
-		check.OK(t, announce("/late", net.DialTimeout))
+		check.OK(t, createNode("/late", net.DialTimeout))
 		if waited := time.Since(began); waited < 2*time.Second {
 			t.Errorf("it took %v", waited)
 		}
@@ -75,7 +75,7 @@ func TestHostsThroughTLS(t *testing.T) {
 	s := host(t)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(RootCA())
-	check.OK(t, announce("/secure",
+	check.OK(t, createNode("/secure",
 		func(network, address string, timeout time.Duration) (net.Conn, error) {
 			names, err := net.LookupAddr("192.0.2.1")
 			check.OK(t, err)
@@ -89,7 +89,7 @@ func TestHostsThroughTLS(t *testing.T) {
 func TestOtherDialsUseTheNetwork(t *testing.T) {
 	host(t)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if err := announce("/by-a-handler", net.DialTimeout); err != nil {
+		if err := createNode("/by-a-handler", net.DialTimeout); err != nil {
 			t.Error(err)
 		}
 	}))

@@ -17,7 +17,7 @@ import (
 )
 
 // partition is a network between the servers of a real ensemble, from which one server can be cut
-// off: what it sends and gets is held then.
+// off: then what it sends and gets is held.
 type partition struct {
 	t   *testing.T
 	mu  sync.Mutex

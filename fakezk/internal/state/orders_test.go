@@ -174,7 +174,8 @@ func TestACrowdedBucketIsASet(t *testing.T) {
 					t.Fatalf("step %d: %q; want %q", step, got, want)
 				}
 				if step > 500 && set.hash != nil && len(set.hash.indexes) != 1 {
-					t.Fatalf("step %d: %d buckets with an index; want 1", step, len(set.hash.indexes))
+					t.Fatalf("step %d: %d buckets have an index; want 1", step,
+						len(set.hash.indexes))
 				}
 			}
 		})
