@@ -14,7 +14,7 @@ const shortestPause = time.Millisecond
 type backoff struct {
 	repeats int
 	began   time.Time     // of the first failure
-	apart   time.Duration // added to each pause
+	extra   time.Duration // added to each pause
 }
 
 // wait pauses before the next repetition of a request that failed with the error why. If ctx ends
@@ -38,7 +38,7 @@ func (b *backoff) wait(ctx context.Context, policy RetryPolicy, why error) error
 	if b.repeats > 1 {
 		pause = max(pause, shortestPause)
 	}
-	pause += b.apart
+	pause += b.extra
 	if ctx.Done() == nil { // clean-up
 		pause += rowsApart / 2
 	}

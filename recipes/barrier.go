@@ -46,12 +46,12 @@ func NewBarrier(conn Conn, path string, opts ...Option) *Barrier {
 
 // Set puts the barrier up, unless it is up.
 func (b *Barrier) Set(ctx context.Context) error {
-	return act(ctx, b.lifecycle, "set", b.set)
+	return callAction(ctx, b.lifecycle, "set", b.set)
 }
 
 // Remove takes the barrier down, if it is up. All waiters pass.
 func (b *Barrier) Remove(ctx context.Context) error {
-	return act(ctx, b.lifecycle, "remove", b.remove)
+	return callAction(ctx, b.lifecycle, "remove", b.remove)
 }
 
 // Wait waits until the barrier is down; it returns at once if it is not up.
@@ -76,7 +76,7 @@ func (b *Barrier) set(ctx context.Context, r *requests) error {
 	doubtful := false
 	for {
 		if ctx.Err() != nil {
-			return doubtOf(doubtful, context.Cause(ctx))
+			return ambiguousIf(doubtful, context.Cause(ctx))
 		}
 		err := r.do(func() error {
 			_, err := r.conn.Create(b.path, b.opts.data, 0, r.opts.acl)
@@ -92,7 +92,7 @@ func (b *Barrier) set(ctx context.Context, r *requests) error {
 			err = r.again(ctx, err)
 		}
 		if err != nil {
-			return doubtOf(doubtful, err)
+			return ambiguousIf(doubtful, err)
 		}
 	}
 }
@@ -104,29 +104,29 @@ func (b *Barrier) remove(ctx context.Context, r *requests) error {
 	for {
 		stat, err := b.look(ctx, r)
 		if stat == nil || err != nil || doubted != 0 && stat.Czxid != doubted {
-			return doubtOf(doubted != 0, err)
+			return ambiguousIf(doubted != 0, err)
 		}
 		if ctx.Err() != nil {
-			return doubtOf(doubted != 0, context.Cause(ctx))
+			return ambiguousIf(doubted != 0, context.Cause(ctx))
 		}
 		err = r.do(func() error { return r.conn.Delete(b.path, -1) })
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNoNode):
 			return nil
 		case !transient(err):
-			return doubtOf(doubted != 0 || OutcomeOf(err) == Unknown, err)
+			return ambiguousIf(doubted != 0 || OutcomeOf(err) == Unknown, err)
 		case OutcomeOf(err) == Unknown:
 			doubted = stat.Czxid
 		}
 		if err := r.again(ctx, err); err != nil {
-			return doubtOf(doubted != 0, err)
+			return ambiguousIf(doubted != 0, err)
 		}
 	}
 }
 
 // look returns the stat of the node at some moment of the call, or nil if the node is missing.
 func (b *Barrier) look(ctx context.Context, r *requests) (*zk.Stat, error) {
-	return freshly(ctx, r, b.path, func() (*zk.Stat, error) { return r.exists(ctx, b.path) })
+	return freshResult(ctx, r, b.path, func() (*zk.Stat, error) { return r.exists(ctx, b.path) })
 }
 
 // wait returns when the node is missing or is not the node that the first look found.

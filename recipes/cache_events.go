@@ -73,13 +73,13 @@ type CacheEvent struct {
 // removed; removed and added give updated.
 type CacheChanges struct {
 	view   *view
-	bell   chan struct{} // has a token while there are events
+	signal chan struct{} // has a token while there are events
 	closed chan struct{}
 
 	// Guarded by the view's mutex.
-	queue   []*CacheEvent // kind 0: cancelled
-	voids   int           // the number of cancelled events
-	pending map[string]*CacheEvent
+	queue     []*CacheEvent // kind 0: cancelled
+	cancelled int           // the number of cancelled events
+	pending   map[string]*CacheEvent
 }
 
 // Next waits for the next event. It returns an error when ctx is done. After the cache, the Conn or
@@ -94,10 +94,10 @@ func (c *CacheChanges) Next(ctx context.Context) (CacheEvent, error) {
 			return CacheEvent{}, c.view.explain("wait for a change of", over)
 		}
 		select {
-		case <-c.bell:
+		case <-c.signal:
 		case <-c.closed:
 		case <-c.view.ended:
-		case <-c.view.life.Done():
+		case <-c.view.ctx.Done():
 		case <-ctx.Done():
 			return CacheEvent{}, c.view.explain("wait for a change of", context.Cause(ctx))
 		}
@@ -122,11 +122,11 @@ func (c *CacheChanges) TryNext() (CacheEvent, bool) {
 		e := c.queue[0]
 		c.queue = c.queue[1:]
 		if e.Kind == 0 {
-			c.voids--
+			c.cancelled--
 			continue
 		}
 		delete(c.pending, e.Node.Path)
-		c.ring()
+		c.notify()
 		e.Node = e.Node.clone()
 		return *e, true
 	}
@@ -141,7 +141,7 @@ func (c *CacheChanges) Close() {
 		return
 	}
 	delete(c.view.readers, c)
-	c.queue, c.pending, c.voids = nil, nil, 0
+	c.queue, c.pending, c.cancelled = nil, nil, 0
 	close(c.closed)
 }
 
@@ -153,23 +153,23 @@ func (c *CacheChanges) push(e CacheEvent) {
 		if e.Kind != CacheReady {
 			c.pending[e.Node.Path] = &e
 		}
-		c.ring()
+		c.notify()
 		return
 	}
 	before.Kind, before.Node = joined(before.Kind, e.Kind), e.Node
 	if before.Kind == 0 {
 		delete(c.pending, e.Node.Path)
-		c.voids++
-		c.sweep()
+		c.cancelled++
+		c.compact()
 	}
 }
 
-// sweep removes the cancelled events from the queue when they are more than half of it. Otherwise
+// compact removes the cancelled events from the queue when they are more than half of it. Otherwise
 // nodes that come and go would fill the queue of a slow reader.
-func (c *CacheChanges) sweep() {
-	if 2*c.voids > len(c.queue) {
+func (c *CacheChanges) compact() {
+	if 2*c.cancelled > len(c.queue) {
 		c.queue = slices.DeleteFunc(c.queue, func(e *CacheEvent) bool { return e.Kind == 0 })
-		c.voids = 0
+		c.cancelled = 0
 	}
 }
 
@@ -186,9 +186,9 @@ func joined(first, second CacheEventKind) CacheEventKind {
 	return second
 }
 
-func (c *CacheChanges) ring() {
+func (c *CacheChanges) notify() {
 	select {
-	case c.bell <- struct{}{}:
-	default: // the bell has a token already
+	case c.signal <- struct{}{}:
+	default: // it has a token already
 	}
 }

@@ -17,10 +17,10 @@ func (v *view) step(ctx context.Context, r *requests, d due) error {
 	switch last, _ := v.progress.read(); {
 	case errors.Is(err, ErrConnClosed):
 		close(v.ended)
-	case why == nil && !last.whole:
-		v.progress.post(progress{whole: true})
-	case refused(ctx, why) && !last.whole:
-		v.progress.post(progress{why: why})
+	case why == nil && !last.complete:
+		v.progress.post(progress{complete: true})
+	case refused(ctx, why) && !last.complete:
+		v.progress.post(progress{refusal: why})
 	}
 	return err
 }
@@ -58,7 +58,7 @@ func (v *view) readAll(ctx context.Context, r *requests) (err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.session == 0 {
-		v.tell(CacheEvent{Kind: CacheReady})
+		v.notifyReaders(CacheEvent{Kind: CacheReady})
 	}
 	v.session = v.epoch.session
 	return nil
@@ -110,7 +110,7 @@ func (v *view) awaitRoot(ctx context.Context, r *requests) error {
 
 func (v *view) readData(ctx context.Context, r *requests, path string, all bool) error {
 	watched := v.loop.watching(path, watchData)
-	if path == v.root && v.rootless || watched && !all {
+	if path == v.root && v.withoutRoot || watched && !all {
 		return nil
 	}
 	var n node

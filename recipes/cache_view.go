@@ -13,12 +13,12 @@ import (
 // the server and changes the view. The watches of its reads wake the loop.
 type view struct {
 	*lifecycle
-	loop     *reconciler
-	root     string
-	depth    int           // levels below the root that are shown
-	rootless bool          // only nodes below the root are shown
-	ended    chan struct{} // closed with the Conn
-	progress posted[progress]
+	loop        *reconciler
+	root        string
+	depth       int           // levels below the root that are shown
+	withoutRoot bool          // only nodes below the root are shown
+	ended       chan struct{} // closed with the Conn
+	progress    posted[progress]
 
 	epoch    epoch               // used by the loop only: the epoch of the latest readAll
 	children map[string][]string // used by the loop only: sorted names by directory
@@ -32,8 +32,8 @@ type view struct {
 
 // progress is posted for the callers of Ready.
 type progress struct {
-	whole bool
-	why   error // a refusal by the server
+	complete bool
+	refusal  error // by the server
 }
 
 const everything = math.MaxInt
@@ -73,16 +73,16 @@ func (v *view) Start() error {
 func (v *view) Ready(ctx context.Context) error {
 	for {
 		p, changed := v.progress.read()
-		if p.whole {
+		if p.complete {
 			return nil
 		}
-		if err := cmp.Or(v.over(), p.why); err != nil {
+		if err := cmp.Or(v.over(), p.refusal); err != nil {
 			return v.explain("wait for", err)
 		}
 		select {
 		case <-changed:
 		case <-v.ended:
-		case <-v.life.Done():
+		case <-v.ctx.Done():
 		case <-ctx.Done():
 			return v.explain("wait for", context.Cause(ctx))
 		}
@@ -121,7 +121,7 @@ func (v *view) Err() error { return v.explain("read", v.loop.failure()) }
 // Changes returns a new reader of the changes, which begins with the nodes of the cache.
 func (v *view) Changes() *CacheChanges {
 	c := &CacheChanges{
-		view: v, bell: make(chan struct{}, 1), closed: make(chan struct{}),
+		view: v, signal: make(chan struct{}, 1), closed: make(chan struct{}),
 		pending: map[string]*CacheEvent{},
 	}
 	v.mu.Lock()
@@ -171,9 +171,9 @@ func (v *view) show(n CachedNode) {
 	v.nodes[n.Path] = n
 	switch {
 	case !known:
-		v.tell(CacheEvent{NodeAdded, n})
+		v.notifyReaders(CacheEvent{NodeAdded, n})
 	case before.Stat.Mzxid != n.Stat.Mzxid:
-		v.tell(CacheEvent{NodeUpdated, n})
+		v.notifyReaders(CacheEvent{NodeUpdated, n})
 	}
 }
 
@@ -187,13 +187,13 @@ func (v *view) drop(path string) {
 	defer v.mu.Unlock()
 	if n, ok := v.nodes[path]; ok {
 		delete(v.nodes, path)
-		v.tell(CacheEvent{NodeRemoved, n})
+		v.notifyReaders(CacheEvent{NodeRemoved, n})
 	}
 }
 
-// tell gives an event to each reader. The caller holds mu. The order of the readers has no effect:
-// each has its own queue and bell.
-func (v *view) tell(e CacheEvent) {
+// notifyReaders gives an event to each reader. The caller holds mu. The order of the readers has no
+// effect: each has its own queue and signal.
+func (v *view) notifyReaders(e CacheEvent) {
 	for c := range v.readers {
 		c.push(e)
 	}

@@ -12,11 +12,11 @@ type work[T any] func(ctx context.Context, r *requests, t *task[T]) (T, error)
 // given up.
 func call[T any](ctx context.Context, l *lifecycle, what string, do work[T]) (T, error) {
 	value, known, err := run(ctx, l, do)
-	return value, l.explain(what, doubtOf(!known, err))
+	return value, l.explain(what, ambiguousIf(!known, err))
 }
 
-// act is call for an operation without a result.
-func act(
+// callAction is call for an operation without a result.
+func callAction(
 	ctx context.Context, l *lifecycle, what string, do func(ctx context.Context, r *requests) error,
 ) error {
 	return settling(ctx, l, what, func(
@@ -60,22 +60,22 @@ func run[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known b
 	if err := l.begin(); err != nil {
 		return none, true, err
 	}
-	return perform(ctx, l, do)
+	return runCounted(ctx, l, do)
 }
 
-// perform is run for an operation that the tally counts already. The operation begins even if ctx
-// is done or the recipe is closed.
-func perform[T any](
+// runCounted is run for an operation that is counted already. The operation begins even if ctx is
+// done or the recipe is closed.
+func runCounted[T any](
 	ctx context.Context, l *lifecycle, do work[T],
 ) (value T, known bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(l.life, func() { cancel(context.Cause(l.life)) })()
+	defer context.AfterFunc(l.ctx, func() { cancel(context.Cause(l.ctx)) })()
 	t := start(func(t *task[T]) (T, error) {
 		defer l.end()
 		r := l.requests()
 		r.giveUp = cancel
-		defer func() { l.note(r.trouble) }()
+		defer func() { l.note(r.cleanUpErr) }()
 		return do(ctx, r, t)
 	})
 	value, known, err = t.await(ctx)

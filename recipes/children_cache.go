@@ -26,7 +26,7 @@ type ChildrenCache struct{ *view }
 // Start. The options that matter are RecheckEvery and Retry.
 func NewChildrenCache(conn Conn, path string, opts ...Option) *ChildrenCache {
 	v := newView(conn, "children cache", path, path, 1, opts)
-	v.rootless = true
+	v.withoutRoot = true
 	return &ChildrenCache{v}
 }
 

@@ -14,7 +14,7 @@ import (
 type claimQueue struct {
 	*lifecycle
 	change  nodeWatch // on items
-	arrange func(names []string) lineup
+	arrange func(names []string) elementOrder
 	// strict makes a removal fail if an element was offered after the removal's list was read, as
 	// the new element may come before the chosen one. The number of offers is the data version of
 	// the directory of elements.
@@ -22,8 +22,8 @@ type claimQueue struct {
 	records []string // further directories besides items, with the records of calls under way
 }
 
-// lineup is the order of a queue's elements.
-type lineup struct {
+// elementOrder is the order of a queue's elements.
+type elementOrder struct {
 	ready   []string  // the elements that can be taken, in order
 	next    time.Time // when the next element will be ready; zero: unknown
 	version int32     // of the directory at the time of the list
@@ -31,7 +31,7 @@ type lineup struct {
 
 // newClaimQueue makes a queue. It sends nothing.
 func newClaimQueue(
-	conn Conn, kind, path string, opts []Option, arrange func(names []string) lineup,
+	conn Conn, kind, path string, opts []Option, arrange func(names []string) elementOrder,
 ) *claimQueue {
 	q := &claimQueue{
 		lifecycle: newLifecycle(
@@ -61,7 +61,7 @@ func (q *claimQueue) Close(ctx context.Context) error { return q.lifecycle.Close
 func (q *claimQueue) drop(r *requests, path string) { q.note(r.remove(path)) }
 
 // list returns the elements in their order. A missing directory is an empty queue.
-func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
+func (q *claimQueue) list(ctx context.Context, r *requests) (elementOrder, error) {
 	for {
 		var names []string
 		var stat *zk.Stat
@@ -71,9 +71,9 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
 		})
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
-			return lineup{}, nil
+			return elementOrder{}, nil
 		case err != nil:
-			return lineup{}, err
+			return elementOrder{}, err
 		case !q.strict || stat.Version != -1:
 			l := q.arrange(names)
 			l.version = stat.Version
@@ -86,12 +86,12 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
 			return err
 		})
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
-			return lineup{}, err
+			return elementOrder{}, err
 		}
 	}
 }
 
 // listSynced is list after a sync: the result is no older than the call.
-func (q *claimQueue) listSynced(ctx context.Context, r *requests) (lineup, error) {
-	return freshly(ctx, r, q.items(), func() (lineup, error) { return q.list(ctx, r) })
+func (q *claimQueue) listSynced(ctx context.Context, r *requests) (elementOrder, error) {
+	return freshResult(ctx, r, q.items(), func() (elementOrder, error) { return q.list(ctx, r) })
 }

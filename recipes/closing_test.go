@@ -16,7 +16,7 @@ func TestGrantedWhileClosing(t *testing.T) {
 	t.Run("lock", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, s *testServer) {
 			l := NewLock(s.Connect(), "/lock")
-			l.kill(ErrClosed)
+			l.cancel(ErrClosed)
 			task := start(func(task *task[*hold]) (*hold, error) {
 				return l.contend(never, l.requests(), task, nil, nil, true)
 			})
@@ -29,7 +29,7 @@ func TestGrantedWhileClosing(t *testing.T) {
 	t.Run("semaphore", func(t *testing.T) {
 		inBubble(t, func(t *testing.T, s *testServer) {
 			sem := NewSemaphore(s.Connect(), "/sem", 1)
-			sem.kill(ErrClosed)
+			sem.cancel(ErrClosed)
 			task := start(func(task *task[[]*Lease]) ([]*Lease, error) {
 				return sem.inTurn(never, sem.requests(), task, 1)
 			})

@@ -61,7 +61,7 @@ const AnyVersion int32 = -1
 // RecheckEvery, Retry and Containers.
 func NewConfigCenter(conn Conn, path string, opts ...Option) *ConfigCenter {
 	v := newView(conn, "configuration centre", path, join(path, "keys"), 1, opts)
-	v.rootless = true
+	v.withoutRoot = true
 	return &ConfigCenter{v}
 }
 

@@ -92,7 +92,7 @@ func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 		lost:      make(chan struct{}),
 	}
 	close(m.lost)
-	seen := m.look(contact{timeout: sessionTimeout})
+	seen := m.look(liveness{timeout: sessionTimeout})
 	m.beginCleanUp()
 	go func() {
 		defer m.end()
@@ -150,16 +150,16 @@ func (m *ConnMonitor) leave(reader chan ConnStatus) {
 func (m *ConnMonitor) Close(ctx context.Context) error { return m.lifecycle.Close(ctx) }
 
 // follow looks at the connection until the monitor is closed.
-func (m *ConnMonitor) follow(seen contact) {
+func (m *ConnMonitor) follow(seen liveness) {
 	every := m.timeout
 	if every <= 0 {
 		every = withoutTimeout
 	}
-	ticks, stop := looks(every)
+	ticks, stop := lookTicker(every)
 	defer stop()
 	for {
 		select {
-		case <-m.life.Done():
+		case <-m.ctx.Done():
 			m.finish()
 			return
 		case <-ticks:
@@ -180,8 +180,8 @@ func (m *ConnMonitor) finish() {
 	m.readers = nil
 }
 
-// look looks once and returns the contact for the next look, which is new if an epoch has begun.
-func (m *ConnMonitor) look(seen contact) contact {
+// look looks once and returns the liveness for the next look, which is new if an epoch has begun.
+func (m *ConnMonitor) look(seen liveness) liveness {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.status.Epoch > 0 && m.status.State != StateLost {
@@ -198,7 +198,7 @@ func (m *ConnMonitor) look(seen contact) contact {
 	}
 	m.lost = make(chan struct{})
 	m.become(ConnStatus{State: StateConnected, Epoch: m.status.Epoch + 1, Session: session})
-	return newContact(session, m.timeout)
+	return newLiveness(session, m.timeout)
 }
 
 // endEpoch closes lost, unless it is closed.

@@ -81,7 +81,7 @@ func (c *Counter) add(
 		}
 		sum = value + delta
 		err = w.replace(ctx, r, c.path, strconv.AppendInt(nil, sum, 10), stat)
-		if !raced(err) {
+		if !isConflict(err) {
 			return sum, err
 		}
 	}
@@ -90,7 +90,7 @@ func (c *Counter) add(
 // Get returns the value, as it is at some moment of the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
 	return ask(ctx, c.lifecycle, "get", func(ctx context.Context, r *requests) (int64, error) {
-		return freshly(ctx, r, c.path, func() (int64, error) {
+		return freshResult(ctx, r, c.path, func() (int64, error) {
 			value, _, err := c.read(ctx, r)
 			return value, err
 		})

@@ -104,7 +104,7 @@ func (c creation) run(ctx context.Context, r *requests, t *task[Node], data []by
 		err = context.Cause(ctx)
 	}
 	err = giveBack(r, err, c.remove)
-	return Node{}, doubtOf(!c.owned && errors.Is(err, ErrConnClosed), err)
+	return Node{}, ambiguousIf(!c.owned && errors.Is(err, ErrConnClosed), err)
 }
 
 // readBack reads the node. It returns errRestart if an ephemeral node has gone with its session.

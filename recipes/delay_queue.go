@@ -63,8 +63,8 @@ const dueMarker = "-due"
 
 // firstDueFirst orders the elements of a delay queue by due time. An element is ready when the
 // local clock has reached its due time.
-func firstDueFirst(names []string) lineup {
-	var l lineup
+func firstDueFirst(names []string) elementOrder {
+	var l elementOrder
 	now := time.Now()
 	for _, e := range sortRanked(names, dueMarker) {
 		if due := time.UnixMilli(e.rank); due.After(now) {

@@ -85,7 +85,7 @@ func (h *handle) do(
 	}
 	held := h.current()
 	if held == nil {
-		return h.explain("lock", cmp.Or(context.Cause(h.life), ErrLost))
+		return h.explain("lock", cmp.Or(context.Cause(h.ctx), ErrLost))
 	}
 	return h.under(ctx, held, ErrLost, func(ctx context.Context) error {
 		if h.current() != held {
@@ -126,7 +126,7 @@ func (l *lifecycle) during(
 	if !held.over() {
 		return err
 	}
-	ended := cmp.Or(context.Cause(l.life), lost)
+	ended := cmp.Or(context.Cause(l.ctx), lost)
 	if err == nil || errors.Is(err, ended) {
 		return fmt.Errorf("work under %s: %w", l.path, cmp.Or(err, ended))
 	}
@@ -142,7 +142,7 @@ func (l *lifecycle) whileHeld(
 	go func() {
 		select {
 		case <-held.ended:
-			cancel(cmp.Or(context.Cause(l.life), lost))
+			cancel(cmp.Or(context.Cause(l.ctx), lost))
 		case <-ctx.Done():
 		}
 	}()

@@ -129,7 +129,7 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	if err != nil {
 		return b.explain("leave", err)
 	}
-	_, known, err := perform(ctx, b.lifecycle, func(
+	_, known, err := runCounted(ctx, b.lifecycle, func(
 		ctx context.Context, r *requests, t *task[struct{}],
 	) (struct{}, error) {
 		return struct{}{}, b.leave(ctx, r, t, m)
@@ -137,10 +137,10 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	if err == nil {
 		b.forget(m)
 	}
-	return b.explain("leave", doubtOf(!known, err))
+	return b.explain("leave", ambiguousIf(!known, err))
 }
 
-// startLeave ends the present membership, and adds its clean-up to the tally.
+// startLeave ends the present membership, and counts its clean-up as an operation.
 func (b *DoubleBarrier) startLeave() (*member, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -182,7 +182,7 @@ func (b *DoubleBarrier) Lost() <-chan struct{} {
 // calls return ErrClosed. It leaves the Conn open. It returns the first refusal of the server to
 // remove a node of this member.
 func (b *DoubleBarrier) Close(ctx context.Context) error {
-	b.kill(ErrClosed)
+	b.cancel(ErrClosed)
 	b.mu.Lock()
 	m := b.member
 	b.member = nil

@@ -51,7 +51,7 @@ func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}
 	if !errors.Is(err, ErrConnClosed) {
 		err = firstOf(err, b.withdraw(r, own.remove))
 	}
-	return doubtOf(counted, err)
+	return ambiguousIf(counted, err)
 }
 
 // await waits until the own node is in a group.
@@ -73,7 +73,7 @@ func (b *DoubleBarrier) await(
 				m, err = b.admitted(ctx, r, own, string(data))
 				return w, true, err
 			}
-			inside, err := b.form(ctx, r, own.name())
+			inside, err := b.formGroups(ctx, r, own.name())
 			if err != nil || !inside {
 				return w, false, err
 			}
@@ -83,11 +83,11 @@ func (b *DoubleBarrier) await(
 	return m, err
 }
 
-// form forms groups of the oldest waiting members, one transaction for each group. It ends when own
-// is in a group or when too few members wait. Each member calls form after its node was created, so
-// the youngest member of a group has seen all the others. form reports whether own is in a group
-// that it has formed.
-func (b *DoubleBarrier) form(
+// formGroups forms groups of the oldest waiting members, one transaction for each group. It ends
+// when own is in a group or when too few members wait. Each member calls formGroups after its node
+// was created, so the youngest member of a group has seen all the others. formGroups reports
+// whether own is in a group that it has formed.
+func (b *DoubleBarrier) formGroups(
 	ctx context.Context, r *requests, own string,
 ) (inside bool, err error) {
 	for {
@@ -100,7 +100,7 @@ func (b *DoubleBarrier) form(
 		if err != nil {
 			return false, err
 		}
-		formed, err := b.admit(ctx, r, readyPrefix+guid, group)
+		formed, err := b.makeGroup(ctx, r, readyPrefix+guid, group)
 		if err != nil || formed && slices.Contains(group, own) {
 			return err == nil, err
 		}
@@ -110,9 +110,9 @@ func (b *DoubleBarrier) form(
 	}
 }
 
-// admit makes a group, unless a member has gone or is in another group: the node of a member has
-// version 0 until the member is in a group.
-func (b *DoubleBarrier) admit(
+// makeGroup makes a group, unless a member has gone or is in another group: the node of a member
+// has version 0 until the member is in a group.
+func (b *DoubleBarrier) makeGroup(
 	ctx context.Context, r *requests, ready string, group []string,
 ) (formed bool, err error) {
 	ops := []interface{}{
@@ -129,7 +129,7 @@ func (b *DoubleBarrier) admit(
 	switch {
 	case err == nil, errors.Is(err, zk.ErrNodeExists): // an earlier request was applied
 		return true, nil
-	case raced(err):
+	case isConflict(err):
 		return false, nil
 	}
 	return false, err
@@ -215,7 +215,7 @@ func (b *DoubleBarrier) leave(
 		err = b.awaitGone(ctx, r, epoch{r.conn, m.session}, name)
 	}
 	if err == nil && t.settle(struct{}{}) {
-		b.note(r.tidy(b.sweep))
+		b.note(r.tidy(b.removeEmptyGroups))
 		return nil
 	}
 	if err == nil {
@@ -224,7 +224,7 @@ func (b *DoubleBarrier) leave(
 	if errors.Is(err, ErrConnClosed) {
 		return err
 	}
-	return firstOf(err, r.tidy(b.sweep))
+	return firstOf(err, r.tidy(b.removeEmptyGroups))
 }
 
 // awaitGone waits until a node is gone that existed in the session of since. Its name is never used
@@ -247,11 +247,11 @@ func (b *DoubleBarrier) withdraw(r *requests, remove func(r *requests) error) er
 	if err := r.tidy(remove); err != nil {
 		return err
 	}
-	return r.tidy(b.sweep)
+	return r.tidy(b.removeEmptyGroups)
 }
 
-// sweep removes the nodes of groups without members.
-func (b *DoubleBarrier) sweep(r *requests) error {
+// removeEmptyGroups removes the nodes of groups without members.
+func (b *DoubleBarrier) removeEmptyGroups(r *requests) error {
 	ctx := context.Background()
 	if err := r.sync(ctx, b.path); err != nil {
 		return err

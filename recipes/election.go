@@ -97,7 +97,7 @@ func (e *election) Err() error {
 // to clean up or ctx is done; in the latter case the clean-up goes on. It leaves the Conn open. It
 // returns the first refusal of the server to remove a node. That node stays until the session ends.
 func (e *election) Close(ctx context.Context) error {
-	e.kill(ErrClosed)
+	e.cancel(ErrClosed)
 	e.mu.Lock()
 	if e.term != nil {
 		e.term.held.end()
@@ -137,15 +137,15 @@ func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*T
 		}
 		over := ctx.Err() != nil || errors.Is(err, ErrConnClosed) ||
 			err != nil && failures.wait(ctx, nil, err) != nil
-		if e.rests(over, led && once) {
+		if e.loopEnds(over, led && once) {
 			return
 		}
 	}
 }
 
-// rests reports whether the loop of candidacies ends: it is over, or its turn was served and start
-// was not called since the election.
-func (e *election) rests(over, served bool) bool {
+// loopEnds reports whether the loop of candidacies ends: it is over, or its turn was served and
+// start was not called since the election.
+func (e *election) loopEnds(over, served bool) bool {
 	ended := false
 	e.publish(func() {
 		ended = over || served && !e.wanted
@@ -214,7 +214,7 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-		case <-e.life.Done():
+		case <-e.ctx.Done():
 		}
 	}
 }

@@ -105,7 +105,7 @@ func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/e", "")
 		l := NewLeaderLatch(c, "/e", "a")
-		c.On("create", 1, rule{After: func() { l.kill(ErrClosed) }, Fault: fault.DropReply})
+		c.On("create", 1, rule{After: func() { l.cancel(ErrClosed) }, Fault: fault.DropReply})
 		started(t, l)
 		mustClose(t, l)
 		s.WantBelow(t, "/e", 0)

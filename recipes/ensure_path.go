@@ -16,7 +16,7 @@ import (
 // still be applied. The options that matter are ACL, Containers and Retry.
 func EnsurePath(ctx context.Context, conn Conn, path string, opts ...Option) error {
 	l := newLifecycle(conn, "path", path, opts)
-	return act(ctx, l, "ensure", func(ctx context.Context, r *requests) error {
+	return callAction(ctx, l, "ensure", func(ctx context.Context, r *requests) error {
 		var missing backoff
 		for {
 			err := r.ensure(ctx, path)

@@ -45,8 +45,8 @@ func (r *requests) synced(ctx context.Context, path string) (epoch, error) {
 	return e, nil
 }
 
-// freshly is fresh for a read with a result.
-func freshly[T any](
+// freshResult is fresh for a read with a result.
+func freshResult[T any](
 	ctx context.Context, r *requests, path string, read func() (T, error),
 ) (value T, err error) {
 	err = r.fresh(ctx, path, func() (err error) {

@@ -113,7 +113,7 @@ func (f *follower[V]) Err() error { return f.explain("read", f.loop.failure()) }
 
 // Close ends the view. It sends nothing, and leaves the Conn open.
 func (f *follower[V]) Close(ctx context.Context) error {
-	f.kill(ErrClosed)
+	f.cancel(ErrClosed)
 	f.finish(ErrClosed)
 	return f.lifecycle.Close(ctx)
 }

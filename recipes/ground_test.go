@@ -96,7 +96,7 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 		v, l := nodeWatch{path: "/gate"},
 			newLifecycle(c, "test", "", []Option{RecheckEvery(time.Second)})
 		wait := func(ctx context.Context) error {
-			return act(ctx, l, "wait", func(ctx context.Context, r *requests) error {
+			return callAction(ctx, l, "wait", func(ctx context.Context, r *requests) error {
 				return v.until(ctx, r, r.epoch(), func() (*watch, bool, error) {
 					stat, w, err := v.existence(ctx, r)
 					return w, stat == nil, err

@@ -27,9 +27,9 @@ func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Optio
 			},
 		)
 		_, known, err := t.await(ctx)
-		return l.explain("delete", doubtOf(!known, err))
+		return l.explain("delete", ambiguousIf(!known, err))
 	}
-	return act(ctx, l, "delete", func(ctx context.Context, r *requests) error {
+	return callAction(ctx, l, "delete", func(ctx context.Context, r *requests) error {
 		err := r.repeat(ctx, func() error { return r.conn.Delete(path, -1) })
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
@@ -37,6 +37,6 @@ func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Optio
 		case err != nil && ctx.Err() != nil:
 			return r.remove(path)
 		}
-		return doubtOf(OutcomeOf(err) == Unknown, err)
+		return ambiguousIf(OutcomeOf(err) == Unknown, err)
 	})
 }

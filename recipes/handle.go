@@ -21,11 +21,11 @@ type handle struct {
 	*lifecycle
 	how contender
 
-	mu       sync.Mutex
-	busy     bool            // an acquisition is under way
-	hold     *hold           // nil: not held
-	owed     bool            // a hold was given back, and no Unlock has returned nil since
-	lastDone <-chan struct{} // closed when the newest task is over; nil: none yet
+	mu             sync.Mutex
+	busy           bool            // an acquisition is under way
+	hold           *hold           // nil: not held
+	releasePending bool            // a hold was given back, and no Unlock has returned nil since
+	lastDone       <-chan struct{} // closed when the newest task is over; nil: none yet
 }
 
 // newHandle makes a handle for the lock at path. It sends nothing.
@@ -64,30 +64,30 @@ func (h *handle) TryLock(ctx context.Context) (bool, error) {
 // an error, the next Unlock waits for the clean-up and returns the error that Close would return.
 func (h *handle) Unlock(ctx context.Context) error {
 	h.mu.Lock()
-	h.owed = h.owed || h.hold != nil
-	owed := h.owed
+	h.releasePending = h.releasePending || h.hold != nil
+	pending := h.releasePending
 	h.mu.Unlock()
-	if !owed {
+	if !pending {
 		return h.explain("unlock", ErrNotHeld)
 	}
-	err := h.letGo(ctx)
+	err := h.release(ctx)
 	if err == nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.owed = false
+		h.releasePending = false
 	}
 	return err
 }
 
-// owe makes the next Unlock wait for clean-up, even without a hold.
-func (h *handle) owe() {
+// setReleasePending makes the next Unlock wait for clean-up, even without a hold.
+func (h *handle) setReleasePending() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.owed = true
+	h.releasePending = true
 }
 
-// letGo gives a hold back, or waits for the clean-up after the last one.
-func (h *handle) letGo(ctx context.Context) error {
+// release gives a hold back, or waits for the clean-up after the last one.
+func (h *handle) release(ctx context.Context) error {
 	h.mu.Lock()
 	held, done, busy := h.hold, h.lastDone, h.busy
 	h.hold = nil
@@ -96,7 +96,7 @@ func (h *handle) letGo(ctx context.Context) error {
 		t := h.startRelease(held)
 		h.mu.Unlock()
 		_, known, err := t.await(ctx)
-		return h.explain("unlock", doubtOf(!known || errors.Is(err, ErrConnClosed), err))
+		return h.explain("unlock", ambiguousIf(!known || errors.Is(err, ErrConnClosed), err))
 	}
 	h.mu.Unlock()
 	if busy || done == nil {
@@ -161,7 +161,7 @@ func (h *handle) Close(ctx context.Context) error {
 func (h *handle) startClose() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.kill(ErrClosed)
+	h.cancel(ErrClosed)
 	if h.hold != nil {
 		h.hold.end()
 		h.startRelease(h.hold)
@@ -176,8 +176,8 @@ func (h *handle) current() *hold {
 	return h.hold
 }
 
-// lapsed reports whether there is no hold, or a lost one.
-func (h *handle) lapsed() bool {
+// isFree reports whether there is no hold, or a lost one.
+func (h *handle) isFree() bool {
 	held := h.current()
 	return held == nil || held.over()
 }
@@ -189,7 +189,7 @@ func (h *handle) acquire(ctx context.Context, wait bool) (bool, error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(h.life, func() { cancel(context.Cause(h.life)) })()
+	defer context.AfterFunc(h.ctx, func() { cancel(context.Cause(h.ctx)) })()
 	t, err := h.startAcquire(ctx, cancel, wait)
 	if err != nil {
 		return false, err
@@ -219,10 +219,10 @@ func (h *handle) startAcquire(
 		defer h.end()
 		r := h.requests()
 		r.giveUp = giveUp
-		defer func() { h.note(r.trouble) }()
+		defer func() { h.note(r.cleanUpErr) }()
 		return h.contend(ctx, r, t, before, stale, wait)
 	})
-	h.busy, h.owed, h.hold, h.lastDone = true, false, nil, t.done
+	h.busy, h.releasePending, h.hold, h.lastDone = true, false, nil, t.done
 	return t, nil
 }
 

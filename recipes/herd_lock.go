@@ -83,7 +83,7 @@ func (c *herd) compete(ctx context.Context, r *requests, own *flag, wait bool) (
 		case !wait:
 			return nil, nil
 		}
-		r.waits()
+		r.noteWaiting()
 		if _, err := awaitEvent(ctx, n.watch, c.opts.recheck); err != nil {
 			return nil, err
 		}
@@ -93,8 +93,8 @@ func (c *herd) compete(ctx context.Context, r *requests, own *flag, wait bool) (
 // flag is the node that stands for ownership. The receipt is a second node with the holder's GUID
 // in its name.
 type flag struct {
-	path, guid string
-	raised     bool // a creation may have been applied
+	path, guid   string
+	maybeCreated bool // a creation may have been applied
 }
 
 func (f *flag) receipt() string { return f.path + "-" + f.guid }
@@ -114,7 +114,7 @@ func (f *flag) create(ctx context.Context, r *requests) error {
 				Path: f.receipt(), Data: nil, Acl: r.opts.acl, Flags: zk.FlagEphemeral,
 			},
 		)
-		f.raised = f.raised || OutcomeOf(err) != NotApplied
+		f.maybeCreated = f.maybeCreated || OutcomeOf(err) != NotApplied
 		switch {
 		case err == nil:
 			return nil
@@ -135,7 +135,7 @@ func (f *flag) create(ctx context.Context, r *requests) error {
 
 // remove deletes the own flag, and never that of another holder.
 func (f *flag) remove(r *requests) error {
-	if !f.raised {
+	if !f.maybeCreated {
 		return nil
 	}
 	failed, err := r.repeatMulti(

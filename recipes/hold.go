@@ -100,9 +100,9 @@ func (h *hold) over() bool {
 // and looks, and sends no request. Only the holder may change its node, so guard takes any event on
 // it for the loss.
 func (h *hold) guard(timeout time.Duration) {
-	look, stop := looks(timeout)
+	look, stop := lookTicker(timeout)
 	defer stop()
-	seen := newContact(h.session, timeout)
+	seen := newLiveness(h.session, timeout)
 	for {
 		select {
 		case <-h.ended:

@@ -70,7 +70,7 @@ func (g *IDGenerator) take(ctx context.Context) (int64, error) {
 	case <-g.turn:
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
-	case <-g.life.Done():
+	case <-g.ctx.Done():
 		return 0, ErrClosed
 	}
 	defer func() { g.turn <- struct{}{} }()

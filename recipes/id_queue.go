@@ -98,15 +98,15 @@ func (q *IDQueue) removeAll(
 		if len(names) == 0 {
 			return 0, nil
 		}
-		if done, err := q.removeThese(ctx, r, t, id, names); done || err != nil {
+		if done, err := q.removeAllOf(ctx, r, t, id, names); done || err != nil {
 			return len(names), err
 		}
 	}
 }
 
-// removeThese removes elements together, unless one of them is gone. If it gives up with an unknown
+// removeAllOf removes elements together, unless one of them is gone. If it gives up with an unknown
 // outcome, it looks for the claim.
-func (q *IDQueue) removeThese(
+func (q *IDQueue) removeAllOf(
 	ctx context.Context, r *requests, t *task[int], id string, names []string,
 ) (done bool, err error) {
 	guid, err := newGUID()

@@ -36,7 +36,8 @@ func (l *Lease) Path() string { return l.hold.path }
 // refuses it, or the Conn is closed. A second call of Release waits for the same deletion.
 func (l *Lease) Release(ctx context.Context) error {
 	_, known, err := l.giveBack().await(ctx)
-	return l.s.explain("release lease of", doubtOf(!known || errors.Is(err, ErrConnClosed), err))
+	err = ambiguousIf(!known || errors.Is(err, ErrConnClosed), err)
+	return l.s.explain("release lease of", err)
 }
 
 // giveBack begins the release, once.

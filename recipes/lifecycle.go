@@ -23,24 +23,24 @@ type lifecycle struct {
 	path string
 	opts options
 
-	life context.Context // ends with Close
-	kill context.CancelCauseFunc
+	ctx    context.Context // ends with Close
+	cancel context.CancelCauseFunc
 
-	tally tally
+	count operationCount
 }
 
-// tally counts operations and loops.
-type tally struct {
-	mu      sync.Mutex
-	active  int           // operations and loops that are not over
-	idle    chan struct{} // closed when active becomes 0; nil: no waiter
-	trouble error         // the first clean-up that was refused
+// operationCount counts operations and loops.
+type operationCount struct {
+	mu         sync.Mutex
+	active     int           // operations and loops that are not over
+	idle       chan struct{} // closed when active becomes 0; nil: no waiter
+	cleanUpErr error         // the first clean-up that was refused
 }
 
 // newLifecycle begins the life of a recipe. It sends nothing.
 func newLifecycle(conn Conn, kind, path string, opts []Option) *lifecycle {
 	l := &lifecycle{conn: conn, kind: kind, path: path, opts: newOptions(opts)}
-	l.life, l.kill = context.WithCancelCause(context.Background())
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	return l
 }
 
@@ -48,13 +48,13 @@ func newLifecycle(conn Conn, kind, path string, opts []Option) *lifecycle {
 // done; in the latter case the clean-up goes on. Later calls return ErrClosed. It leaves the Conn
 // open. It returns the first error that kept a node of this recipe from being removed.
 func (l *lifecycle) Close(ctx context.Context) error {
-	l.kill(ErrClosed)
+	l.cancel(ErrClosed)
 	return l.explain("close", l.settled(ctx, l.quiet()))
 }
 
 // quiet returns a channel that is closed when no operation or loop is left.
 func (l *lifecycle) quiet() <-chan struct{} {
-	t := &l.tally
+	t := &l.count
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.idle == nil {
@@ -68,22 +68,22 @@ func (l *lifecycle) quiet() <-chan struct{} {
 	return idle
 }
 
-// begin adds an operation or a loop to the tally, unless the recipe is closed.
+// begin counts an operation or a loop, unless the recipe is closed.
 func (l *lifecycle) begin() error {
-	l.tally.mu.Lock()
-	defer l.tally.mu.Unlock()
-	if l.life.Err() != nil {
-		return context.Cause(l.life)
+	l.count.mu.Lock()
+	defer l.count.mu.Unlock()
+	if l.ctx.Err() != nil {
+		return context.Cause(l.ctx)
 	}
-	l.tally.active++
+	l.count.active++
 	return nil
 }
 
-// beginCleanUp adds an operation to the tally, even after Close.
+// beginCleanUp counts an operation, even after Close.
 func (l *lifecycle) beginCleanUp() {
-	l.tally.mu.Lock()
-	defer l.tally.mu.Unlock()
-	l.tally.active++
+	l.count.mu.Lock()
+	defer l.count.mu.Unlock()
+	l.count.active++
 }
 
 // cleanUp removes nodes in the background, even after Close. It first waits until before is closed,
@@ -98,14 +98,14 @@ func (l *lifecycle) cleanUp(
 			<-before
 		}
 		r := l.requests()
-		defer func() { l.note(r.trouble) }()
+		defer func() { l.note(r.cleanUpErr) }()
 		return struct{}{}, r.tidy(remove)
 	})
 }
 
-// end removes an operation or a loop from the tally.
+// end counts an operation or a loop as over.
 func (l *lifecycle) end() {
-	t := &l.tally
+	t := &l.count
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.active--
@@ -116,35 +116,36 @@ func (l *lifecycle) end() {
 }
 
 // note keeps the first error of clean-up for Close.
-func (l *lifecycle) note(trouble error) {
-	l.tally.mu.Lock()
-	defer l.tally.mu.Unlock()
-	if l.tally.trouble == nil {
-		l.tally.trouble = trouble
+func (l *lifecycle) note(err error) {
+	l.count.mu.Lock()
+	defer l.count.mu.Unlock()
+	if l.count.cleanUpErr == nil {
+		l.count.cleanUpErr = err
 	}
 }
 
-// settled waits for done, even for a moment after the end of ctx, and returns the trouble so far.
+// settled waits for done, even for a moment after the end of ctx, and returns the first error of
+// clean-up so far.
 func (l *lifecycle) settled(ctx context.Context, done <-chan struct{}) error {
 	if err := awaitDone(ctx, done); err != nil {
-		return doubtOf(true, err)
+		return ambiguousIf(true, err)
 	}
-	l.tally.mu.Lock()
-	defer l.tally.mu.Unlock()
-	return l.tally.trouble
+	l.count.mu.Lock()
+	defer l.count.mu.Unlock()
+	return l.count.cleanUpErr
 }
 
 // cause returns the reason why an operation with ctx has to end without a result, or nil. It also
 // looks at Close itself, as Close ends ctx a moment late.
 func (l *lifecycle) cause(ctx context.Context) error {
-	return cmp.Or(context.Cause(ctx), context.Cause(l.life))
+	return cmp.Or(context.Cause(ctx), context.Cause(l.ctx))
 }
 
 // String returns the kind of the recipe and its path, for logs.
 func (l *lifecycle) String() string { return strings.TrimSpace(l.kind + " " + l.path) }
 
 // closed reports whether Close was called.
-func (l *lifecycle) closed() bool { return l.life.Err() != nil }
+func (l *lifecycle) closed() bool { return l.ctx.Err() != nil }
 
 // explain adds to an error the operation and the recipe.
 func (l *lifecycle) explain(what string, err error) error {
@@ -161,16 +162,16 @@ func (l *lifecycle) explain(what string, err error) error {
 func (l *lifecycle) requests() *requests {
 	r := newRequests(l.conn, l.opts)
 	r.path = l.path
-	r.backoff.apart = apart(l.kind, time.Now())
+	r.backoff.extra = extraDelay(l.kind, time.Now())
 	return r
 }
 
 // rowsApart bounds the extra delay of a row.
 const rowsApart = time.Millisecond
 
-// apart returns the extra delay of a row. It uses no random number and no counter, so that it does
-// not depend on the order of goroutines.
-func apart(kind string, begun time.Time) time.Duration {
+// extraDelay returns the extra delay of a row. It uses no random number and no counter, so that it
+// does not depend on the order of goroutines.
+func extraDelay(kind string, begun time.Time) time.Duration {
 	sum := crc32.NewIEEE()
 	fmt.Fprint(sum, kind, begun.UnixNano())
 	return time.Duration(sum.Sum32()) % rowsApart
@@ -187,8 +188,8 @@ func (l *lifecycle) background(loop func(ctx context.Context, r *requests)) erro
 		defer l.end()
 		r := l.requests()
 		r.opts.retry = withoutEnd(r.opts.retry)
-		defer func() { l.note(r.trouble) }()
-		loop(l.life, r)
+		defer func() { l.note(r.cleanUpErr) }()
+		loop(l.ctx, r)
 	}()
 	return nil
 }

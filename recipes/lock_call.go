@@ -34,7 +34,7 @@ func (l *WriteLock) want() (w *lockCall, begun bool, err error) {
 	go func() {
 		defer l.handle.end()
 		defer cancel()
-		l.pursue(ctx, w)
+		l.waitAndNotify(ctx, w)
 	}()
 	return w, true, nil
 }
@@ -72,8 +72,8 @@ func (w *lockCall) refusal() error {
 	return w.err
 }
 
-// pursue waits for the lock and notifies the listener.
-func (l *WriteLock) pursue(ctx context.Context, w *lockCall) {
+// waitAndNotify waits for the lock and notifies the listener.
+func (l *WriteLock) waitAndNotify(ctx context.Context, w *lockCall) {
 	w.err = l.handle.Lock(ctx)
 	l.mu.Lock()
 	if w.err == nil {

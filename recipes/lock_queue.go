@@ -76,14 +76,14 @@ func NewLockQueue(conn Conn, path string, opts ...Option) *LockQueue {
 }
 
 // unlocked returns the elements without a lock, oldest first.
-func unlocked(names []string) lineup {
+func unlocked(names []string) elementOrder {
 	locked := map[string]bool{}
 	for _, name := range names {
 		if item, ok := strings.CutSuffix(name, lockSuffix); ok {
 			locked[item] = true
 		}
 	}
-	var l lineup
+	var l elementOrder
 	for _, n := range sortNumbered(names, itemMarker) {
 		if !locked[n.name] {
 			l.ready = append(l.ready, n.name)
@@ -204,7 +204,7 @@ func (q *LockQueue) keep(t *task[*Delivery], d *Delivery) bool {
 // from being deleted.
 func (q *LockQueue) Close(ctx context.Context) error {
 	q.mu.Lock()
-	q.kill(ErrClosed)
+	q.cancel(ErrClosed)
 	held := q.held
 	q.held = nil
 	q.mu.Unlock()

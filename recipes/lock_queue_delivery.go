@@ -132,7 +132,7 @@ func (d *Delivery) Ack(ctx context.Context) error {
 	if err == nil || lost {
 		d.end()
 	}
-	return d.q.explain("acknowledge", doubtOf(!known || !lost && d.mayBeRemoved(), err))
+	return d.q.explain("acknowledge", ambiguousIf(!known || !lost && d.mayBeRemoved(), err))
 }
 
 // ack removes the element and its lock together. If the lock has gone with its session, ack removes
@@ -157,7 +157,7 @@ func (d *Delivery) ack(ctx context.Context, r *requests) error {
 		case errors.Is(err, zk.ErrNoNode) && failed == 0 && d.mayBeRemoved() && e.check() == nil:
 			return nil // the lock has kept all other consumers out
 		case errors.Is(err, zk.ErrNoNode) && failed == 0:
-			return doubtOf(d.mayBeRemoved(), ErrDeliveryLost)
+			return ambiguousIf(d.mayBeRemoved(), ErrDeliveryLost)
 		case errors.Is(err, zk.ErrBadVersion):
 			return ErrDeliveryLost
 		case errors.Is(err, zk.ErrNoNode):
@@ -192,7 +192,7 @@ func (d *Delivery) mayBeRemoved() bool {
 // returns an error after a moment and goes on in the background.
 func (d *Delivery) Release(ctx context.Context) error {
 	_, known, err := d.startRelease().await(ctx)
-	return d.q.explain("release to", doubtOf(!known || errors.Is(err, ErrConnClosed), err))
+	return d.q.explain("release to", ambiguousIf(!known || errors.Is(err, ErrConnClosed), err))
 }
 
 // startRelease begins to give the element back, once.

@@ -37,11 +37,11 @@ import (
 type MultiLock struct {
 	locks []*Lock // in the order of their paths
 
-	mu   sync.Mutex
-	busy bool          // an acquisition is under way
-	owed bool          // as in handle
-	lost chan struct{} // of the present hold; nil: not held
-	once *sync.Once    // closes lost
+	mu             sync.Mutex
+	busy           bool          // an acquisition is under way
+	releasePending bool          // as in handle
+	lost           chan struct{} // of the present hold; nil: not held
+	once           *sync.Once    // closes lost
 }
 
 // NewMultiLock makes a handle for the locks at paths. A path that is given twice counts once.
@@ -75,8 +75,8 @@ func (m *MultiLock) TryLock(ctx context.Context) (bool, error) {
 // closed at once. It returns the errors of all of them, or ErrNotHeld.
 func (m *MultiLock) Unlock(ctx context.Context) error {
 	m.mu.Lock()
-	m.owed = m.owed || m.lost != nil
-	if m.busy || !m.owed {
+	m.releasePending = m.releasePending || m.lost != nil
+	if m.busy || !m.releasePending {
 		m.mu.Unlock()
 		return &operationError{"unlock several", ErrNotHeld}
 	}
@@ -86,7 +86,7 @@ func (m *MultiLock) Unlock(ctx context.Context) error {
 	if err == nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.owed = false
+		m.releasePending = false
 	}
 	return err
 }
@@ -129,7 +129,7 @@ func (m *MultiLock) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.endHold()
 	m.mu.Unlock()
-	return together(m.locks, func(l *Lock) error { return l.Close(ctx) })
+	return inParallel(m.locks, func(l *Lock) error { return l.Close(ctx) })
 }
 
 // acquire gets all locks, or none.
@@ -141,7 +141,7 @@ func (m *MultiLock) acquire(ctx context.Context, lock func(*Lock) (bool, error))
 	defer m.end()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	life := m.locks[0].life // no caller waits for clean-up beyond Close
+	life := m.locks[0].ctx // no caller waits for clean-up beyond Close
 	defer context.AfterFunc(life, func() { cancel(context.Cause(life)) })()
 	if stale {
 		if err := m.giveBack(ctx); err != nil {
@@ -180,7 +180,7 @@ func (m *MultiLock) keep() bool {
 	defer m.mu.Unlock()
 	var holds []*hold
 	for _, l := range m.locks {
-		if l.lapsed() {
+		if l.isFree() {
 			return false
 		}
 		holds = append(holds, l.current())
@@ -209,7 +209,7 @@ func (m *MultiLock) endHold() {
 
 // giveBack unlocks all held locks at once. Only the order of acquisition matters for deadlocks.
 func (m *MultiLock) giveBack(ctx context.Context) error {
-	return together(m.locks, func(l *Lock) error { return l.letGo(ctx) })
+	return inParallel(m.locks, func(l *Lock) error { return l.release(ctx) })
 }
 
 // begin begins an acquisition unless the locks are held. stale reports that some of the locks may
@@ -223,11 +223,11 @@ func (m *MultiLock) begin() (stale bool, err error) {
 	case m.busy:
 		return false, ErrHeld
 	}
-	if stale = m.lost != nil; stale && !slices.ContainsFunc(m.locks, (*Lock).lapsed) {
+	if stale = m.lost != nil; stale && !slices.ContainsFunc(m.locks, (*Lock).isFree) {
 		return false, ErrHeld
 	}
 	m.endHold()
-	m.busy, m.owed = true, false
+	m.busy, m.releasePending = true, false
 	return stale, nil
 }
 

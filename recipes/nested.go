@@ -15,8 +15,8 @@ var ErrLost = errors.New("lock was lost while it was held")
 // session would grant a lock without a znode.
 type nested struct {
 	*handle
-	of      *hold // guarded by the handle's mu, as further is
-	further int   // levels of that hold besides the first
+	of          *hold // guarded by the handle's mu, as innerLevels is
+	innerLevels int   // levels of that hold besides the first
 }
 
 // again goes one level deeper if the lock is held, and reports whether it is held. It sends no
@@ -30,9 +30,9 @@ func (n *nested) again() (held bool, err error) {
 	case n.hold.over():
 		return true, ErrLost
 	case n.of != n.hold:
-		n.of, n.further = n.hold, 0
+		n.of, n.innerLevels = n.hold, 0
 	}
-	n.further++
+	n.innerLevels++
 	return true, nil
 }
 
@@ -59,9 +59,9 @@ func (n *nested) unlock(ctx context.Context) error {
 func (n *nested) leave() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.hold == nil || n.of != n.hold || n.further == 0 {
+	if n.hold == nil || n.of != n.hold || n.innerLevels == 0 {
 		return false
 	}
-	n.further--
+	n.innerLevels--
 	return true
 }

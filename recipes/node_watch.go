@@ -54,7 +54,7 @@ func (v *nodeWatch) until(
 		case done:
 			return nil
 		}
-		r.waits()
+		r.noteWaiting()
 		if err := w.wait(ctx, r.opts.recheck); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (v *nodeWatch) keep(events <-chan zk.Event, err error) *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.watch = newWatch(events)
-	v.watch.spent = v.forget
+	v.watch.onFire = v.forget
 	return v.watch
 }
 

@@ -102,8 +102,8 @@ func (o *options) tell(e Event) {
 	}
 }
 
-// waits notes that the operation waits for other clients.
-func (r *requests) waits() {
+// noteWaiting notes that the operation waits for other clients.
+func (r *requests) noteWaiting() {
 	if len(r.opts.observers) == 0 || !r.waiting.IsZero() {
 		return
 	}

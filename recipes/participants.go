@@ -91,7 +91,7 @@ func (r *requests) membersOf(
 func (r *requests) queueIn(
 	ctx context.Context, dir string, markers []string,
 ) ([]numbered, error) {
-	return freshly(ctx, r, dir, func() ([]numbered, error) {
+	return freshResult(ctx, r, dir, func() ([]numbered, error) {
 		return r.listQueue(ctx, dir, markers)
 	})
 }

@@ -94,21 +94,23 @@ func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *Per
 // session has the node, the error wraps ErrOccupied. Both errors wrap ErrAmbiguous if this handle
 // may have created the node. After any other error the node may be there.
 func (n *PersistentNode) Keep(ctx context.Context) error {
-	return act(ctx, n.lifecycle, "keep", func(ctx context.Context, _ *requests) error {
-		return n.arrival(ctx, n.content().change)
+	return callAction(ctx, n.lifecycle, "keep", func(ctx context.Context, _ *requests) error {
+		return n.awaitNode(ctx, n.content().change)
 	})
 }
 
 // Set changes the data of the node, and waits as Keep does until the server has the data. After an
 // error the handle goes on trying to write the new data, unless ctx was done from the start.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
-	return act(ctx, n.lifecycle, "set data of", func(ctx context.Context, _ *requests) error {
+	return callAction(ctx, n.lifecycle, "set data of", func(
+		ctx context.Context, _ *requests,
+	) error {
 		n.mu.Lock()
 		n.wanted = content{bytes.Clone(data), n.wanted.change + 1}
 		change := n.wanted.change
 		n.mu.Unlock()
-		n.loop.nudge(n.path)
-		return n.arrival(ctx, change)
+		n.loop.markDue(n.path)
+		return n.awaitNode(ctx, change)
 	})
 }
 
@@ -137,10 +139,10 @@ func (n *PersistentNode) content() content {
 	return n.wanted
 }
 
-// arrival starts the loop and waits until the node is there with the data of the given change or of
-// a later one. If the wait ends earlier, an attempt may be under way, unless the latest attempt has
-// posted an error.
-func (n *PersistentNode) arrival(ctx context.Context, change int) error {
+// awaitNode starts the loop and waits until the node is there with the data of the given change or
+// of a later one. If the wait ends earlier, an attempt may be under way, unless the latest attempt
+// has posted an error.
+func (n *PersistentNode) awaitNode(ctx context.Context, change int) error {
 	if err := n.begin(); err != nil {
 		return err
 	}
@@ -157,7 +159,7 @@ func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 	if err != nil && errors.Is(p.err, ErrOccupied) {
 		err, known = fmt.Errorf("%w: %w", err, p.err), true
 	}
-	return doubtOf(!known || p.doubtful, err)
+	return ambiguousIf(!known || p.doubtful, err)
 }
 
 // step brings the node into the wanted state, and posts the result.

@@ -69,8 +69,8 @@ type ranked struct {
 }
 
 // mostUrgentFirst is the arrangement of a priority queue.
-func mostUrgentFirst(names []string) lineup {
-	var l lineup
+func mostUrgentFirst(names []string) elementOrder {
+	var l elementOrder
 	for _, e := range sortRanked(names, priorityMarker) {
 		l.ready = append(l.ready, e.name)
 	}

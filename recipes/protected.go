@@ -172,7 +172,7 @@ func (p *protected) adopt(ctx context.Context, r *requests) error {
 // tree, whatever the path. The path distinguishes this search from requests of other goroutines at
 // the same moment.
 func (p *protected) search(ctx context.Context, r *requests) ([]string, error) {
-	names, err := freshly(ctx, r, join(p.dir, p.prefix()), func() ([]string, error) {
+	names, err := freshResult(ctx, r, join(p.dir, p.prefix()), func() ([]string, error) {
 		names, err := r.children(ctx, p.dir)
 		return names, ignore(err, zk.ErrNoNode)
 	})

@@ -57,8 +57,8 @@ func NewQueue(conn Conn, path string, opts ...Option) *Queue {
 }
 
 // oldestFirst is the arrangement of a FIFO queue.
-func oldestFirst(names []string) lineup {
-	var l lineup
+func oldestFirst(names []string) elementOrder {
+	var l elementOrder
 	for _, n := range sortNumbered(names, itemMarker) {
 		l.ready = append(l.ready, n.name)
 	}

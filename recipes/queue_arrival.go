@@ -7,8 +7,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// arrival is an element on its way into a queue.
-type arrival struct {
+// pendingOffer is an element on its way into a queue.
+type pendingOffer struct {
 	q            *claimQueue
 	guid, prefix string // of its name, up to the number
 	name         string // "": not known
@@ -16,7 +16,7 @@ type arrival struct {
 
 // enqueue creates the element and a record of it in one transaction. The record is persistent: an
 // ephemeral record would go with the session, while the element stays.
-func (a *arrival) enqueue(
+func (a *pendingOffer) enqueue(
 	ctx context.Context, r *requests, data []byte,
 ) (doubtful bool, err error) {
 	never := func(int, error) bool { return false }
@@ -36,12 +36,12 @@ func (a *arrival) enqueue(
 	return doubtful, err
 }
 
-// refuseLast takes the element back if its number may not be unique, and returns the error. If a
+// undoLast takes the element back if its number may not be unique, and returns the error. If a
 // consumer has taken the element already, the offer has succeeded: the element left before its
 // producer could offer another one.
-func (a *arrival) refuseLast(r *requests) error {
+func (a *pendingOffer) undoLast(r *requests) error {
 	if err := a.find(r); err != nil {
-		return doubtOf(true, err)
+		return ambiguousIf(true, err)
 	}
 	seq, ok := Sequence(a.name, a.prefix)
 	if !ok {
@@ -61,17 +61,17 @@ func (a *arrival) refuseLast(r *requests) error {
 	case err == nil:
 		return why
 	case errors.Is(err, zk.ErrNoNode) && echo:
-		return doubtOf(true, why)
+		return ambiguousIf(true, why)
 	case errors.Is(err, zk.ErrNoNode),
 		errors.Is(err, zk.ErrBadVersion): // taken, or delivered by a LockQueue
 		return nil
 	}
-	return doubtOf(true, errors.Join(why, err))
+	return ambiguousIf(true, errors.Join(why, err))
 }
 
 // find looks for the element's name if the reply was lost. The name stays unknown if the element is
 // gone, or if this client may add elements but not list them.
-func (a *arrival) find(r *requests) error {
+func (a *pendingOffer) find(r *requests) error {
 	if a.name != "" {
 		return nil
 	}

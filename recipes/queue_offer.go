@@ -27,11 +27,11 @@ func (q *claimQueue) offer(
 	if err != nil {
 		return err
 	}
-	e := &arrival{q: q, guid: guid, prefix: protectedPrefix + guid + place + itemMarker}
+	e := &pendingOffer{q: q, guid: guid, prefix: protectedPrefix + guid + place + itemMarker}
 	doubtful, err := e.enqueue(ctx, r, data)
 	switch {
 	case err == nil:
-		err = e.refuseLast(r)
+		err = e.undoLast(r)
 		if err == nil {
 			t.settle(struct{}{})
 		}
@@ -43,7 +43,7 @@ func (q *claimQueue) offer(
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 	}
 	if err = resolve(r, q.dedup(guid), err); err == nil {
-		err = e.refuseLast(r)
+		err = e.undoLast(r)
 	}
 	return err
 }

@@ -109,12 +109,12 @@ func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
 	if err != nil || len(l.ready) > 0 {
 		return err
 	}
-	return watch.wait(ctx, sooner(q.opts.recheck, l.next))
+	return watch.wait(ctx, shorterWait(q.opts.recheck, l.next))
 }
 
-// sooner returns the time until moment, or recheck if that is shorter. A zero moment or a recheck
-// of 0 does not count. The result 0 means for ever.
-func sooner(recheck time.Duration, moment time.Time) time.Duration {
+// shorterWait returns the time until moment, or recheck if that is shorter. A zero moment or a
+// recheck of 0 does not count. The result 0 means for ever.
+func shorterWait(recheck time.Duration, moment time.Time) time.Duration {
 	if moment.IsZero() {
 		return recheck
 	}
@@ -128,7 +128,7 @@ func sooner(recheck time.Duration, moment time.Time) time.Duration {
 // candidates returns the elements of a list that may be removed one after the other. In a FIFO
 // queue these are all, as elements that are not listed yet come after them. In a strict queue it is
 // only the first.
-func (q *claimQueue) candidates(l lineup) []string {
+func (q *claimQueue) candidates(l elementOrder) []string {
 	if q.strict {
 		return l.ready[:1]
 	}
@@ -137,7 +137,7 @@ func (q *claimQueue) candidates(l lineup) []string {
 
 // removeFirst removes the first candidate that is still there.
 func (q *claimQueue) removeFirst(
-	ctx context.Context, r *requests, t *task[element], l lineup,
+	ctx context.Context, r *requests, t *task[element], l elementOrder,
 ) (element, error) {
 	for _, name := range q.candidates(l) {
 		if ctx.Err() != nil {

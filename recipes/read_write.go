@@ -90,13 +90,15 @@ func (l *readWrite) String() string {
 // Close of the type Lock does. Later calls that would acquire something return ErrClosed. It leaves
 // the Conn open.
 func (l *readWrite) Close(ctx context.Context) error {
-	return together([]*nested{l.write, l.read}, func(side *nested) error { return side.Close(ctx) })
+	return inParallel([]*nested{l.write, l.read}, func(side *nested) error {
+		return side.Close(ctx)
+	})
 }
 
 // acquire goes one level deeper into the read or the write lock, or acquires it.
 func (l *readWrite) acquire(ctx context.Context, side *nested, wait bool) (bool, error) {
 	if !l.begin() {
-		return l.deeper(ctx, side)
+		return l.lockInner(ctx, side)
 	}
 	defer l.end()
 	if side == l.write && l.write.current() == nil {
@@ -107,8 +109,8 @@ func (l *readWrite) acquire(ctx context.Context, side *nested, wait bool) (bool,
 	return side.lock(ctx, wait)
 }
 
-// deeper goes one level deeper while another acquisition is under way.
-func (l *readWrite) deeper(ctx context.Context, side *nested) (bool, error) {
+// lockInner goes one level deeper while another acquisition is under way.
+func (l *readWrite) lockInner(ctx context.Context, side *nested) (bool, error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}

@@ -48,9 +48,9 @@ func (c *reconciler) run(ctx context.Context, r *requests) {
 			return
 		case err == nil:
 			failures.reset()
-			c.remind(c.nudge)
+			c.scheduleRetry(c.markDue)
 		case failures.wait(ctx, r.opts.retry, err) == nil:
-			c.nudge("")
+			c.markDue("")
 		}
 	}
 	if c.last != nil {

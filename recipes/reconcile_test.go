@@ -57,7 +57,7 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 		time.Sleep(time.Second)
 		c.Expire() // ends two watches at once
 		time.Sleep(time.Second)
-		m.nudge("/a")
+		m.markDue("/a")
 		letSettle()
 		want := []due{{all: true}, {paths: []string{"/b"}}, {all: true}, {paths: []string{"/a"}}}
 		same := func(a, b due) bool { return a.all == b.all && slices.Equal(a.paths, b.paths) }
@@ -88,7 +88,7 @@ func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 		mustDo(t, m.start())
 		for range 10 {
 			time.Sleep(4 * time.Second)
-			m.nudge("/a")
+			m.markDue("/a")
 		}
 		synctest.Wait()
 		if want := []time.Duration{
@@ -146,7 +146,7 @@ func TestWhatIsRefusedIsDueTogether(t *testing.T) {
 			mustDo(t, spots.tolerate(t.Context(), path, zk.ErrNoAuth))
 		}
 		var due [][]string
-		spots.remind(func(paths ...string) { due = append(due, paths) })
+		spots.scheduleRetry(func(paths ...string) { due = append(due, paths) })
 		time.Sleep(unreadableMax)
 		synctest.Wait()
 		if len(due) != 1 || !slices.Equal(due[0], []string{"/a", "/b", "/c"}) {

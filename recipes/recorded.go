@@ -25,8 +25,8 @@ func newRecorded(dir, kind string) (*recorded, error) {
 	return &recorded{record: join(dir, kind+guid)}, nil
 }
 
-// raced reports whether a change was refused because the node has changed since it was read.
-func raced(err error) bool {
+// isConflict reports whether a change was refused because the node has changed since it was read.
+func isConflict(err error) bool {
 	return errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) ||
 		errors.Is(err, zk.ErrNodeExists)
 }
@@ -94,7 +94,7 @@ func (w *recorded) apply(ctx context.Context, r *requests, change ...interface{}
 
 // settleEcho returns nil if an earlier request has made the change, otherwise the refusal.
 func (w *recorded) settleEcho(ctx context.Context, r *requests, refusal error) error {
-	stat, err := freshly(ctx, r, w.record, func() (*zk.Stat, error) {
+	stat, err := freshResult(ctx, r, w.record, func() (*zk.Stat, error) {
 		return r.exists(ctx, w.record)
 	})
 	if err != nil || stat != nil {
@@ -122,7 +122,7 @@ func (w *recorded) resolve(r *requests, why error) error {
 		return why
 	}
 	if errors.Is(why, ErrConnClosed) {
-		return doubtOf(true, why)
+		return ambiguousIf(true, why)
 	}
 	return resolve(r, w.record, why)
 }
@@ -142,7 +142,7 @@ func resolve(r *requests, record string, why error) error {
 	case errors.Is(err, zk.ErrNoNode) && !echo:
 		return why
 	case errors.Is(err, zk.ErrNoNode):
-		return doubtOf(true, why)
+		return ambiguousIf(true, why)
 	}
-	return doubtOf(true, errors.Join(why, err))
+	return ambiguousIf(true, errors.Join(why, err))
 }

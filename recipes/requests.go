@@ -26,14 +26,14 @@ const (
 // requests sends the requests of one operation, one after the other, and counts failures in a row.
 // It belongs to one goroutine.
 type requests struct {
-	conn    Conn
-	opts    options
-	giveUp  context.CancelCauseFunc // ends the operation with the retry policy; may be nil
-	backoff backoff
-	series  series
-	trouble error     // the first clean-up that was refused; see tidy
-	path    string    // of the recipe, for observers
-	waiting time.Time // since when it waits for other clients, if it is observed
+	conn       Conn
+	opts       options
+	giveUp     context.CancelCauseFunc // ends the operation with the retry policy; may be nil
+	backoff    backoff
+	series     series
+	cleanUpErr error     // the first clean-up that was refused; see tidy
+	path       string    // of the recipe, for observers
+	waiting    time.Time // since when it waits for other clients, if it is observed
 }
 
 // newRequests begins an operation of a recipe with these options.
@@ -98,8 +98,8 @@ func (r *requests) disconnected() bool { return r.conn.State() == zk.StateDiscon
 // ErrConnClosed: with a closed Conn ephemeral nodes go anyway.
 func (r *requests) tidy(remove func(r *requests) error) error {
 	err := remove(r)
-	if r.trouble == nil && !errors.Is(err, ErrConnClosed) {
-		r.trouble = err
+	if r.cleanUpErr == nil && !errors.Is(err, ErrConnClosed) {
+		r.cleanUpErr = err
 	}
 	return err
 }

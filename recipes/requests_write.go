@@ -92,7 +92,7 @@ func (r *requests) createOnce(
 			err = r.ensureDir(ctx, parent(path))
 		}
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
-			return nil, false, doubtOf(doubtful, err)
+			return nil, false, ambiguousIf(doubtful, err)
 		}
 	}
 }
@@ -106,8 +106,8 @@ func (r *requests) setOnce(path string, data []byte, version int32) (stat *zk.St
 	return stat, err
 }
 
-// doubtOf wraps ErrAmbiguous around an error, if the outcome is doubtful.
-func doubtOf(doubtful bool, err error) error {
+// ambiguousIf wraps ErrAmbiguous around an error, if the outcome is doubtful.
+func ambiguousIf(doubtful bool, err error) error {
 	if doubtful && err != nil {
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 	}

@@ -56,7 +56,7 @@ const revokeMark = "__REVOKE__"
 // used for this lock only. It sends nothing. The options that matter are the same as for NewLock.
 func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
 	l := &RevocableLock{calls: newLifecycle(conn, "owner of lock", path, opts)}
-	l.handle = newHandle(conn, path, opts, &listening{l})
+	l.handle = newHandle(conn, path, opts, &revocableContender{l})
 	l.inLine = inLine{l.lifecycle, newLockLine(path, opts)}
 	return l
 }
@@ -85,7 +85,7 @@ func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
 	) (bool, error) {
 		doubtful := false
 		asked, err := l.ask(ctx, r, &doubtful)
-		return asked, doubtOf(doubtful, err)
+		return asked, ambiguousIf(doubtful, err)
 	})
 }
 
@@ -111,14 +111,14 @@ func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (b
 // Close is Close of the type Lock, and ends calls of Revoke, too. It gives the lock back without
 // waiting for those calls.
 func (l *RevocableLock) Close(ctx context.Context) error {
-	l.calls.kill(ErrClosed)
+	l.calls.cancel(ErrClosed)
 	return errors.Join(l.handle.Close(ctx), l.calls.Close(ctx))
 }
 
-// listening is a contender with holds that notice a Revoke.
-type listening struct{ lock *RevocableLock }
+// revocableContender is a contender with holds that notice a Revoke.
+type revocableContender struct{ lock *RevocableLock }
 
-func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
+func (c *revocableContender) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	return withRestarts(ctx, func() (*hold, error) {
 		held, err := c.lock.line.acquire(ctx, r, wait)
 		if held == nil {
@@ -175,10 +175,10 @@ func (e *revocation) await(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lo
 			return ev, true
 		}
 		// A hold that ends at this moment needs no read: an abandoned hold is given back at once.
-		if sleep(l.life, time.Microsecond); e.hold.over() {
+		if sleep(l.ctx, time.Microsecond); e.hold.over() {
 			return ev, false
 		}
-		own, err := r.getW(l.life, e.hold.path)
+		own, err := r.getW(l.ctx, e.hold.path)
 		switch {
 		case e.hold.over():
 			return ev, false

@@ -114,11 +114,11 @@ func (c *reader) acquire(ctx context.Context, r *requests, wait bool) (*hold, er
 	case w.over():
 		return nil, ErrLost
 	}
-	return c.beside(ctx, r, w)
+	return c.lockUnderWrite(ctx, r, w)
 }
 
-// beside acquires the read lock at the place of the owner's write lock w.
-func (c *reader) beside(ctx context.Context, r *requests, w *hold) (*hold, error) {
+// lockUnderWrite acquires the read lock at the place of the owner's write lock w.
+func (c *reader) lockUnderWrite(ctx context.Context, r *requests, w *hold) (*hold, error) {
 	guid, err := newGUID()
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (c *reader) beside(ctx context.Context, r *requests, w *hold) (*hold, error
 		return nil, fmt.Errorf("no sequence number in %s", w.path)
 	}
 	name := fmt.Sprintf("%s%s-%s%010d", protectedPrefix, guid, readMarker, seq)
-	own := &companion{path: join(c.queue.dir, name), of: w}
+	own := &dependentNode{path: join(c.queue.dir, name), of: w}
 	held, err := own.create(ctx, r, c.queue.opts.data)
 	if held != nil {
 		return held, nil
@@ -139,9 +139,9 @@ func (c *reader) beside(ctx context.Context, r *requests, w *hold) (*hold, error
 	return nil, giveBack(r, err, own.remove)
 }
 
-// companion is an ephemeral node that is created only while the node of another hold exists. Its
-// name is used once.
-type companion struct {
+// dependentNode is an ephemeral node that is created only while the node of another hold exists.
+// Its name is used once.
+type dependentNode struct {
 	path string
 	of   *hold
 	made bool // it may be on the server
@@ -149,7 +149,7 @@ type companion struct {
 
 // create makes the node and returns its hold. That hold continues the other one and has its token.
 // The request may be repeated: a repetition finds the node if the first request was applied.
-func (c *companion) create(ctx context.Context, r *requests, data []byte) (*hold, error) {
+func (c *dependentNode) create(ctx context.Context, r *requests, data []byte) (*hold, error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -174,7 +174,7 @@ func (c *companion) create(ctx context.Context, r *requests, data []byte) (*hold
 }
 
 // confirm reads the node, which must belong to the session of the other hold.
-func (c *companion) confirm(ctx context.Context, r *requests) (*hold, error) {
+func (c *dependentNode) confirm(ctx context.Context, r *requests) (*hold, error) {
 	held, err := confirm(ctx, r, c.path, c.remove)
 	switch {
 	case err != nil:
@@ -186,7 +186,7 @@ func (c *companion) confirm(ctx context.Context, r *requests) (*hold, error) {
 	return held, nil
 }
 
-func (c *companion) remove(r *requests) error {
+func (c *dependentNode) remove(r *requests) error {
 	if !c.made {
 		return nil
 	}

@@ -98,7 +98,7 @@ func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err 
 		ctx context.Context, r *requests, t *task[[]*Lease],
 	) ([]*Lease, error) {
 		return withRestarts(ctx, func() ([]*Lease, error) {
-			if err := s.agree(ctx, r); err != nil {
+			if err := s.ensureSize(ctx, r); err != nil {
 				return nil, err
 			}
 			held, err := s.attempt(ctx, r, nil)
@@ -147,7 +147,7 @@ func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member
 // server has refused to remove a node of this handle.
 func (s *Semaphore) Close(ctx context.Context) error {
 	s.mu.Lock()
-	s.kill(ErrClosed)
+	s.cancel(ErrClosed)
 	held := slices.Clone(s.held)
 	s.mu.Unlock()
 	for _, l := range held {

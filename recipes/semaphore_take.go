@@ -15,7 +15,7 @@ import (
 func (s *Semaphore) inTurn(
 	ctx context.Context, r *requests, t *task[[]*Lease], n int,
 ) ([]*Lease, error) {
-	if err := s.agree(ctx, r); err != nil {
+	if err := s.ensureSize(ctx, r); err != nil {
 		return nil, err
 	}
 	turn, err := s.queue.acquire(ctx, r, true)
@@ -56,8 +56,9 @@ func releaseOf(held []*hold) func(r *requests) error {
 	}
 }
 
-// agree makes sure that the semaphore exists and has the number of leases that this handle expects.
-func (s *Semaphore) agree(ctx context.Context, r *requests) error {
+// ensureSize makes sure that the semaphore exists and has the number of leases that this handle
+// expects.
+func (s *Semaphore) ensureSize(ctx context.Context, r *requests) error {
 	want := strconv.Itoa(s.leases)
 	data, stat, err := r.get(ctx, s.path)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -84,12 +85,12 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 // node holds a lease or the turn is lost. If it gets no lease, it removes the node.
 func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold, error) {
 	return queueUp(ctx, r, s.dir(), leaseMarker, s.opts.data, func(own *protected) (*hold, error) {
-		return s.stand(ctx, r, own, turn)
+		return s.waitForLease(ctx, r, own, turn)
 	})
 }
 
-// stand finds out whether the own node is among the oldest. With a turn it waits for that.
-func (s *Semaphore) stand(
+// waitForLease finds out whether the own node is among the oldest. With a turn it waits for that.
+func (s *Semaphore) waitForLease(
 	ctx context.Context, r *requests, own *protected, turn *hold,
 ) (*hold, error) {
 	leases := &nodeWatch{path: s.dir()}

@@ -170,7 +170,7 @@ func (v *SharedValue) replace(
 		if now.Exists {
 			next.state.Version = now.Version + 1
 		}
-		if err := w.replace(ctx, r, v.path, data, stat); !raced(err) {
+		if err := w.replace(ctx, r, v.path, data, stat); !isConflict(err) {
 			return next, err
 		}
 	}

@@ -115,9 +115,9 @@ func awaitDone(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// together calls do for all things at the same time, so that their pauses do not add up, and
+// inParallel calls do for all things at the same time, so that their pauses do not add up, and
 // returns the joined errors.
-func together[T any](things []T, do func(T) error) error {
+func inParallel[T any](things []T, do func(T) error) error {
 	errs := make([]error, len(things))
 	var all sync.WaitGroup
 	for i, thing := range things {

@@ -67,14 +67,14 @@ type ThresholdBarrier struct {
 	gate   nodeWatch
 	number *SharedValue // the data of the node
 
-	mu     sync.Mutex
-	visits []*visit // calls of Wait that are not over
+	mu    sync.Mutex
+	waits []*waitCall // calls of Wait that are not over
 }
 
-// visit is one call of Wait.
-type visit struct {
+// waitCall is one call of Wait.
+type waitCall struct {
 	left bool          // the caller has gone
-	over chan struct{} // closed when nothing is left of it
+	done chan struct{} // closed when nothing is left of it
 }
 
 // NewThresholdBarrier makes a handle for the barrier at path, which must be used for this barrier
@@ -101,16 +101,16 @@ func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 
 // Wait joins the barrier as a member and waits until the barrier is open. It leaves nothing behind.
 func (b *ThresholdBarrier) Wait(ctx context.Context) error {
-	v := &visit{over: make(chan struct{})}
-	defer b.leaveVisit(v)
+	v := &waitCall{done: make(chan struct{})}
+	defer b.leaveWait(v)
 	return settling(ctx, b.lifecycle, "wait at", func(
 		ctx context.Context, r *requests, t *task[struct{}],
 	) error {
-		left := b.beginVisit(v)
-		defer b.endVisit(v)
+		left := b.beginWait(v)
+		defer b.endWait(v)
 		for _, before := range left {
 			select {
-			case <-before.over: // one member must not be counted twice
+			case <-before.done: // one member must not be counted twice
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
@@ -119,30 +119,30 @@ func (b *ThresholdBarrier) Wait(ctx context.Context) error {
 	})
 }
 
-// beginVisit adds a visit, and returns the unfinished visits of callers that have left.
-func (b *ThresholdBarrier) beginVisit(v *visit) (left []*visit) {
+// beginWait adds a call, and returns the unfinished calls of callers that have left.
+func (b *ThresholdBarrier) beginWait(v *waitCall) (left []*waitCall) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, other := range b.visits {
+	for _, other := range b.waits {
 		if other.left {
 			left = append(left, other)
 		}
 	}
-	b.visits = append(b.visits, v)
+	b.waits = append(b.waits, v)
 	return left
 }
 
-func (b *ThresholdBarrier) leaveVisit(v *visit) {
+func (b *ThresholdBarrier) leaveWait(v *waitCall) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v.left = true
 }
 
-func (b *ThresholdBarrier) endVisit(v *visit) {
+func (b *ThresholdBarrier) endWait(v *waitCall) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.visits = slices.DeleteFunc(b.visits, func(other *visit) bool { return other == v })
-	close(v.over)
+	b.waits = slices.DeleteFunc(b.waits, func(other *waitCall) bool { return other == v })
+	close(v.done)
 }
 
 // IsOpen reports whether the barrier was open at some moment during the call.

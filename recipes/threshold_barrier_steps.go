@@ -95,7 +95,7 @@ func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct
 		seen, counted, err = b.attend(ctx, r, t, now)
 		return none, err
 	})
-	return doubtOf(counted == Unknown, err)
+	return ambiguousIf(counted == Unknown, err)
 }
 
 // attend makes a node and waits until the barrier is open. With an error, seen is the barrier at
@@ -193,7 +193,7 @@ func (b *ThresholdBarrier) open(
 		switch {
 		case err == nil:
 			return slices.Contains(members, own), nil
-		case !raced(err):
+		case !isConflict(err):
 			return false, err
 		case failed < before:
 			return false, nil // and the watch fires

@@ -55,7 +55,7 @@ func withRestarts[T any](ctx context.Context, attempt func() (T, error)) (T, err
 // attempt queues one node. If it gets no hold, it removes the node.
 func (q *turnstile) attempt(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	return queueUp(ctx, r, q.dir, q.kind, q.opts.data, func(own *protected) (*hold, error) {
-		return q.stand(ctx, r, own, wait)
+		return q.waitForTurn(ctx, r, own, wait)
 	})
 }
 
@@ -80,8 +80,8 @@ func queueUp(
 	return nil, giveBack(r, err, own.remove)
 }
 
-// stand waits in the queue until the own node may pass.
-func (q *turnstile) stand(
+// waitForTurn waits in the queue until the own node may pass.
+func (q *turnstile) waitForTurn(
 	ctx context.Context, r *requests, own *protected, wait bool,
 ) (*hold, error) {
 	var watched string
@@ -110,7 +110,7 @@ func (q *turnstile) stand(
 			}
 			watched, watch = ahead, n.watch
 		}
-		r.waits()
+		r.noteWaiting()
 		fired, err := awaitEvent(ctx, watch, q.opts.recheck)
 		if err != nil {
 			return nil, err

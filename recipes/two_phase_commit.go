@@ -147,7 +147,7 @@ func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 // Vote returns nil for the same vote and ErrVoted for the opposite one. A vote after the decision
 // is recorded, but changes nothing.
 func (c *TwoPhaseCommit) Vote(ctx context.Context, site string, yes bool) error {
-	return act(ctx, c.lifecycle, "vote in", func(ctx context.Context, r *requests) error {
+	return callAction(ctx, c.lifecycle, "vote in", func(ctx context.Context, r *requests) error {
 		return c.vote(ctx, r, site, yes)
 	})
 }
@@ -162,7 +162,7 @@ func (c *TwoPhaseCommit) Await(ctx context.Context) (Decision, error) {
 // decision it returns ErrUndecided. If the transaction was forgotten it returns nil. Another
 // process may call Done for a site that will never come back.
 func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
-	return act(ctx, c.lifecycle, "finish", func(ctx context.Context, r *requests) error {
+	return callAction(ctx, c.lifecycle, "finish", func(ctx context.Context, r *requests) error {
 		return c.done(ctx, r, site)
 	})
 }
@@ -172,7 +172,7 @@ func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
 // An aborted transaction may be removed at any time: a late site that finds no transaction takes it
 // for aborted. A Vote after Forget returns ErrNoTransaction.
 func (c *TwoPhaseCommit) Forget(ctx context.Context) error {
-	return act(ctx, c.lifecycle, "forget", c.forget)
+	return callAction(ctx, c.lifecycle, "forget", c.forget)
 }
 
 // Close ends calls under way with ErrClosed and takes back the presence of sites that have joined
@@ -181,7 +181,7 @@ func (c *TwoPhaseCommit) Forget(ctx context.Context) error {
 // returns the first error by which the server has refused to remove a presence, or the record of a
 // Begin.
 func (c *TwoPhaseCommit) Close(ctx context.Context) error {
-	c.kill(ErrClosed)
+	c.cancel(ErrClosed)
 	c.mu.Lock()
 	present := slices.Clone(c.present)
 	c.present = nil

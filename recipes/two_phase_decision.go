@@ -14,10 +14,10 @@ import (
 // ballot is the state of a transaction as one Await has seen it.
 type ballot struct {
 	Transaction
-	names []string          // the children, as last listed
-	votes map[string]string // of the sites, by their names, as far as they were read
-	here  map[string]bool   // the sites that have been seen present
-	watch *watch            // fired by the next change of the children
+	names   []string          // the children, as last listed
+	votes   map[string]string // of the sites, by their names, as far as they were read
+	present map[string]bool   // the sites that have been seen present
+	watch   *watch            // fired by the next change of the children
 }
 
 // await reads the transaction at once, after each change of its children and at its deadline, until
@@ -28,7 +28,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 	if err != nil {
 		return d, err
 	}
-	b := &ballot{Transaction: tx, votes: map[string]string{}, here: map[string]bool{}}
+	b := &ballot{Transaction: tx, votes: map[string]string{}, present: map[string]bool{}}
 	for {
 		now := time.Now()
 		// a sync, so that a vote in time is seen although the server lagged behind
@@ -45,7 +45,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) {
 			return d, err
 		}
-		if err := b.watch.wait(ctx, sooner(r.opts.recheck, b.Deadline)); err != nil {
+		if err := b.watch.wait(ctx, shorterWait(r.opts.recheck, b.Deadline)); err != nil {
 			return d, err
 		}
 	}
@@ -90,12 +90,12 @@ func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 		case b.votes[site] == noVote:
 			return Decision{Why: site + " votes no"}, true
 		case b.votes[site] == yesVote:
-		case b.here[site] && !present:
+		case b.present[site] && !present:
 			return Decision{Why: site + " has gone before it voted"}, true
 		default:
 			missing = append(missing, site)
 		}
-		b.here[site] = b.here[site] || present
+		b.present[site] = b.present[site] || present
 	}
 	switch {
 	case len(missing) == 0:
@@ -198,7 +198,7 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 			continue // a listed node is gone: look again
 		}
 		if len(names) == 0 || err != nil {
-			return doubtOf(doubtful, err)
+			return ambiguousIf(doubtful, err)
 		}
 		var ops []interface{}
 		for _, path := range names {
@@ -211,7 +211,7 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 		})
 		changed := errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNotEmpty)
 		if !changed || slices.Equal(names, before) { // a child that has children
-			return doubtOf(doubtful, err)
+			return ambiguousIf(doubtful, err)
 		}
 		before = names
 	}
@@ -223,7 +223,7 @@ func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, 
 	var b ballot
 	found := false
 	err := r.fresh(ctx, c.path, func() (err error) {
-		b.Transaction, found, err = c.readHere(ctx, r)
+		b.Transaction, found, err = c.readLocal(ctx, r)
 		if err != nil || !found {
 			return err
 		}

@@ -76,7 +76,7 @@ func (c *TwoPhaseCommit) begin(
 func (c *TwoPhaseCommit) read(ctx context.Context, r *requests) (tx Transaction, err error) {
 	found := false
 	err = r.fresh(ctx, c.path, func() (err error) {
-		tx, found, err = c.readHere(ctx, r)
+		tx, found, err = c.readLocal(ctx, r)
 		return err
 	})
 	if err == nil && !found {
@@ -85,8 +85,8 @@ func (c *TwoPhaseCommit) read(ctx context.Context, r *requests) (tx Transaction,
 	return tx, err
 }
 
-// readHere is read without a sync: the client's server may lag behind.
-func (c *TwoPhaseCommit) readHere(
+// readLocal is read without a sync: the client's server may lag behind.
+func (c *TwoPhaseCommit) readLocal(
 	ctx context.Context, r *requests,
 ) (tx Transaction, found bool, err error) {
 	data, _, err := r.get(ctx, c.path)
@@ -118,7 +118,7 @@ func (c *TwoPhaseCommit) join(
 		return err
 	}
 	own := &fixed{path: join(c.path, alivePrefix+site)}
-	err := c.appear(ctx, r, own)
+	err := c.createOwn(ctx, r, own)
 	if err == nil && c.keep(t, own) {
 		return nil
 	}
@@ -139,9 +139,9 @@ func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
 	return true
 }
 
-// appear creates own. The same transaction deletes the node of an earlier session, so that no
+// createOwn creates own. The same transaction deletes the node of an earlier session, so that no
 // client sees the site gone. appear creates no parents.
-func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) error {
+func (c *TwoPhaseCommit) createOwn(ctx context.Context, r *requests, own *fixed) error {
 	for {
 		if err := r.sync(ctx, own.path); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) er
 		_, err = r.multi(ops...)
 		own.doubtful = own.doubtful || OutcomeOf(err) != NotApplied
 		switch {
-		case err == nil, raced(err) && (stat != nil || !errors.Is(err, zk.ErrNoNode)):
+		case err == nil, isConflict(err) && (stat != nil || !errors.Is(err, zk.ErrNoNode)):
 			// find out the owner
 		case errors.Is(err, zk.ErrNoNode):
 			return ErrNoTransaction
@@ -208,7 +208,7 @@ func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes
 	if errors.Is(err, zk.ErrNoNode) {
 		err = ErrNoTransaction
 	}
-	return doubtOf(doubtful, err)
+	return ambiguousIf(doubtful, err)
 }
 
 // done creates the done node, if there is a decision.
@@ -241,5 +241,5 @@ func (c *TwoPhaseCommit) done(ctx context.Context, r *requests, site string) err
 			return nil
 		}
 	}
-	return doubtOf(doubtful, err)
+	return ambiguousIf(doubtful, err)
 }

@@ -73,8 +73,8 @@ func (f *unreadable) first() error {
 // unreadableMax is the longest pause before refused nodes are read again.
 const unreadableMax = 10 * time.Second
 
-// remind plans to make refused nodes due again, unless that is planned already.
-func (f *unreadable) remind(nudge func(paths ...string)) {
+// scheduleRetry makes refused nodes due again later, unless that is scheduled already.
+func (f *unreadable) scheduleRetry(markDue func(paths ...string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -88,7 +88,7 @@ func (f *unreadable) remind(nudge func(paths ...string)) {
 	f.tries++
 	f.timer = time.AfterFunc(pause, func() {
 		if paths := f.planned(); len(paths) > 0 {
-			nudge(paths...) // at once: a step in between would see a part of them
+			markDue(paths...) // at once: a step in between would see a part of them
 		}
 	})
 }

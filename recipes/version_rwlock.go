@@ -50,42 +50,43 @@ type VersionRWLock struct{ *readWrite }
 func NewVersionRWLock(conn Conn, path string, opts ...Option) *VersionRWLock {
 	o := newOptions(opts)
 	write := newHandle(
-		conn, path, opts, &entrance{
-			path: path, opts: o, kind: writeMarker, bars: []string{readMarker, writeMarker},
+		conn, path, opts, &versionContender{
+			path: path, opts: o, kind: writeMarker, blockers: []string{readMarker, writeMarker},
 		},
 	)
 	read := newHandle(
-		conn, path, opts, &entrance{
-			path: path, opts: o, kind: readMarker, bars: []string{writeMarker}, beside: write,
+		conn, path, opts, &versionContender{
+			path: path, opts: o, kind: readMarker, blockers: []string{writeMarker},
+			ownHandle: write,
 		},
 	)
 	return &VersionRWLock{newReadWrite(write, read)}
 }
 
-// entrance is a contender that enters when no node bars the way.
-type entrance struct {
-	path   string
-	opts   options
-	kind   string   // of the own node
-	bars   []string // kinds of nodes that bar the way
-	beside *handle  // its node does not bar the way; may be nil
+// versionContender is a contender that enters when no node bars the way.
+type versionContender struct {
+	path      string
+	opts      options
+	kind      string   // of the own node
+	blockers  []string // kinds of nodes that bar the way
+	ownHandle *handle  // its node does not bar the way; may be nil
 }
 
 // acquire makes attempts, each with its own name, until one succeeds.
-func (c *entrance) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
+func (c *versionContender) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	return withRestarts(ctx, func() (*hold, error) { return c.attempt(ctx, r, wait) })
 }
 
-func (c *entrance) attempt(ctx context.Context, r *requests, wait bool) (*hold, error) {
+func (c *versionContender) attempt(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	guid, err := newGUID()
 	if err != nil {
 		return nil, err
 	}
 	own := &entry{c: c, path: join(c.path, c.kind+guid)}
-	if c.beside != nil {
-		own.beside = c.beside.current()
+	if c.ownHandle != nil {
+		own.ownHold = c.ownHandle.current()
 	}
-	if own.beside != nil && own.beside.over() {
+	if own.ownHold != nil && own.ownHold.over() {
 		return nil, ErrLost
 	}
 	held, err := own.enter(ctx, r, wait)
@@ -97,11 +98,11 @@ func (c *entrance) attempt(ctx context.Context, r *requests, wait bool) (*hold, 
 
 // entry is one attempt to enter.
 type entry struct {
-	c      *entrance
-	path   string // of the own node
-	beside *hold  // of the same owner; may be nil
-	made   bool   // the node may be on the server
-	look   nodeWatch
+	c       *versionContender
+	path    string // of the own node
+	ownHold *hold  // of the same owner; may be nil
+	made    bool   // the node may be on the server
+	look    nodeWatch
 }
 
 // enter tries until the own node is there. If it returns no hold, the caller must call remove.
@@ -116,7 +117,7 @@ func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error
 			return e.confirm(ctx, r)
 		case !barred:
 			err = e.commit(ctx, r, version)
-		case e.beside != nil:
+		case e.ownHold != nil:
 			return nil, ErrLost // with the write lock held no other client could be in
 		case !wait:
 			return nil, nil
@@ -136,10 +137,10 @@ func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, i
 	if err == nil {
 		var names []string
 		names, err = r.children(ctx, e.c.path)
-		barred, in = e.isBarred(names), slices.Contains(names, baseName(e.path))
+		barred, in = e.isBlocked(names), slices.Contains(names, baseName(e.path))
 	}
 	switch {
-	case errors.Is(err, zk.ErrNoNode) && e.beside != nil:
+	case errors.Is(err, zk.ErrNoNode) && e.ownHold != nil:
 		return 0, false, false, ErrLost
 	case errors.Is(err, zk.ErrNoNode):
 		if err := r.ensureDir(ctx, e.c.path); err != nil {
@@ -173,14 +174,14 @@ func (e *entry) version(ctx context.Context, r *requests) (int32, error) {
 	}
 }
 
-// isBarred reports whether one of the children bars the way.
-func (e *entry) isBarred(names []string) bool {
+// isBlocked reports whether one of the children bars the way.
+func (e *entry) isBlocked(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		if e.beside != nil && name == baseName(e.beside.path) {
+		if e.ownHold != nil && name == baseName(e.ownHold.path) {
 			return false
 		}
 		return slices.ContainsFunc(
-			e.c.bars, func(kind string) bool { return strings.HasPrefix(name, kind) },
+			e.c.blockers, func(kind string) bool { return strings.HasPrefix(name, kind) },
 		)
 	})
 }
@@ -220,7 +221,7 @@ func (e *entry) commit(ctx context.Context, r *requests, version int32) error {
 // hold beside it.
 func (e *entry) confirm(ctx context.Context, r *requests) (*hold, error) {
 	held, err := confirm(ctx, r, e.path, e.remove)
-	if err == nil && e.beside != nil && (e.beside.over() || held.session != e.beside.session) {
+	if err == nil && e.ownHold != nil && (e.ownHold.over() || held.session != e.ownHold.session) {
 		return nil, ErrLost
 	}
 	return held, err
@@ -232,10 +233,10 @@ func (e *entry) await(ctx context.Context, r *requests) error {
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return errRestart
-	case err != nil || !e.isBarred(names):
+	case err != nil || !e.isBlocked(names):
 		return err
 	}
-	r.waits()
+	r.noteWaiting()
 	return watch.wait(ctx, e.c.opts.recheck)
 }
 

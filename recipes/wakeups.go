@@ -25,7 +25,7 @@ const (
 // watches on it, and is one wake-up, too.
 type wakeups struct {
 	l      *lifecycle
-	bell   chan struct{} // rung when something is due
+	signal chan struct{} // has a token while something is due
 	looked time.Time     // when everything was due last; of the loop's goroutine
 
 	mu    sync.Mutex
@@ -46,23 +46,23 @@ type due struct {
 // newWakeups returns a wakeups with everything due.
 func newWakeups(l *lifecycle) *wakeups {
 	w := &wakeups{
-		l: l, bell: make(chan struct{}, 1),
+		l: l, signal: make(chan struct{}, 1),
 		armed: map[string][]*armedWatch{}, paths: map[string]bool{},
 	}
-	w.nudge("")
+	w.markDue("")
 	return w
 }
 
-// nudge makes paths due together. An empty path makes everything due. Any goroutine may call nudge,
-// for instance when the wanted state has changed.
-func (w *wakeups) nudge(paths ...string) {
+// markDue makes paths due together. An empty path makes everything due. Any goroutine may call
+// markDue, for instance when the wanted state has changed.
+func (w *wakeups) markDue(paths ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.mark(paths...)
+	w.addDue(paths...)
 }
 
-// mark makes paths due and rings the bell. The caller has locked mu.
-func (w *wakeups) mark(paths ...string) {
+// addDue makes paths due and signals it. The caller has locked mu.
+func (w *wakeups) addDue(paths ...string) {
 	for _, path := range paths {
 		if path == "" {
 			w.all = true
@@ -71,8 +71,8 @@ func (w *wakeups) mark(paths ...string) {
 		}
 	}
 	select {
-	case w.bell <- struct{}{}:
-	default: // it was rung
+	case w.signal <- struct{}{}:
+	default: // it is signalled already
 	}
 }
 
@@ -96,7 +96,7 @@ func (w *wakeups) add(path string, s watchKind, watch <-chan zk.Event) {
 		select {
 		case ev := <-watch:
 			w.fire(path, r, ev)
-		case <-w.l.life.Done():
+		case <-w.l.ctx.Done():
 		}
 	}()
 }
@@ -117,7 +117,7 @@ func (w *wakeups) fire(path string, r *armedWatch, ev zk.Event) {
 	default:
 		w.armed[path] = slices.Delete(w.armed[path], at, at+1)
 	}
-	w.mark(path)
+	w.addDue(path)
 }
 
 // next waits until a path is due, and takes all due paths. Everything becomes due when the interval
@@ -131,7 +131,7 @@ func (w *wakeups) next(ctx context.Context, recheck time.Duration) (due, error) 
 		again = timer.C
 	}
 	select {
-	case <-w.bell:
+	case <-w.signal:
 	case <-again:
 	case <-ctx.Done():
 	}
@@ -139,7 +139,7 @@ func (w *wakeups) next(ctx context.Context, recheck time.Duration) (due, error) 
 		return due{}, context.Cause(ctx)
 	}
 	if recheck > 0 && time.Since(w.looked) >= recheck {
-		w.nudge("")
+		w.markDue("")
 	}
 	d := w.take()
 	if d.all {
@@ -153,7 +153,7 @@ func (w *wakeups) take() due {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
-	case <-w.bell:
+	case <-w.signal:
 	default:
 	}
 	d := due{all: w.all, paths: slices.Sorted(maps.Keys(w.paths))}

@@ -13,8 +13,8 @@ import (
 type watch struct {
 	events <-chan zk.Event
 	fired  chan struct{} // closed by the receiver of the event
-	spent  func()        // called when the event is received; nil: the watch is not kept
-	why    error         // the meaning of the event for a waiter; to be read once fired is closed
+	onFire func()        // called when the event is received; nil: the watch is not kept
+	reason error         // the meaning of the event for a waiter; to be read once fired is closed
 }
 
 func newWatch(events <-chan zk.Event) *watch {
@@ -29,7 +29,7 @@ func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, e
 	case ev, ok := <-w.events:
 		return true, w.receive(ev, ok)
 	case <-w.fired:
-		return true, w.why
+		return true, w.reason
 	default:
 	}
 	var again <-chan time.Time
@@ -46,7 +46,7 @@ func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, e
 	case ev, ok := <-w.events:
 		return true, w.receive(ev, ok)
 	case <-w.fired:
-		return true, w.why
+		return true, w.reason
 	}
 }
 
@@ -54,14 +54,14 @@ func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, e
 // waiter that finds the channel closed waits for the receiver of the event.
 func (w *watch) receive(ev zk.Event, ok bool) error {
 	if ok {
-		w.why = watchError(ev)
-		if w.spent != nil {
-			w.spent()
+		w.reason = watchError(ev)
+		if w.onFire != nil {
+			w.onFire()
 		}
 		close(w.fired)
 	}
 	<-w.fired
-	return w.why
+	return w.reason
 }
 
 // awaitEvent is await for a watch with one waiter.

@@ -137,7 +137,7 @@ func (l *WriteLock) endWait(w *lockCall) {
 	default:
 		w.cancel()
 		<-w.tried // after a moment of clean-up
-		l.handle.owe()
+		l.handle.setReleasePending()
 	}
 }
 

@@ -6,24 +6,24 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// contact judges whether a session can still be alive by looks at the connection. It sends no
+// liveness tells from looks at the connection whether a session can still be alive. It sends no
 // request. The zero value has no session.
-type contact struct {
+type liveness struct {
 	session  int64
 	timeout  time.Duration // granted by the server; zero: only a new session ends this one
 	lastSeen time.Time     // when the session was last seen connected
 }
 
-// newContact returns the contact of a session that was used just now.
-func newContact(session int64, timeout time.Duration) contact {
-	return contact{session: session, timeout: timeout, lastSeen: time.Now()}
+// newLiveness returns the liveness of a session that was used just now.
+func newLiveness(session int64, timeout time.Duration) liveness {
+	return liveness{session: session, timeout: timeout, lastSeen: time.Now()}
 }
 
 // look looks at the connection. The session is lost if the connection has another one, or if the
 // session may be over before the next look. The client notices a silent connection after two thirds
 // of the timeout. Of the last third, a tenth of the timeout is kept for the interval between looks
 // and for the transit time of a reply.
-func (c *contact) look(conn Conn) ConnState {
+func (c *liveness) look(conn Conn) ConnState {
 	if conn.SessionID() != c.session {
 		return StateLost
 	}
@@ -38,8 +38,9 @@ func (c *contact) look(conn Conn) ConnState {
 	return StateSuspended
 }
 
-// looks returns a channel that ticks twenty times per timeout. Without a timeout it never ticks.
-func looks(timeout time.Duration) (<-chan time.Time, func()) {
+// lookTicker returns a channel that ticks twenty times per timeout. Without a timeout it never
+// ticks.
+func lookTicker(timeout time.Duration) (<-chan time.Time, func()) {
 	every := timeout / 20
 	if every <= 0 {
 		return nil, func() {}
