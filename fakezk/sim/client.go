@@ -41,6 +41,7 @@ type Client struct {
 	connects      int                  // calls of Connect
 	conns         []connection         // every one
 	scripts       [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
+	begun         []int64              // ids of goroutines that have run a script
 
 	once  sync.Once
 	first *zk.Conn // the result of Conn

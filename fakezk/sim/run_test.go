@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -206,6 +207,9 @@ func TestScriptThatNeverReturns(t *testing.T) {
 	}
 	if strings.Contains(r.Leaked, "sim.mustRun") {
 		t.Errorf("stacks of goroutines outside the bubble: %s", r.Leaked)
+	}
+	if scripts := slices.Sorted(maps.Values(r.Scripts)); !slices.Equal(scripts, []string{"a", "b"}) {
+		t.Errorf("scripts of %q", scripts)
 	}
 	left := int64(strings.Count(r.Leaked, "\ngoroutine "))
 	if n := leakedGoroutines.Load() - before; n != left || n == 0 {

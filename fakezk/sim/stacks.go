@@ -15,11 +15,25 @@ func (g *Goroutine) begin() (end func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.scripts[g.number] = id
+	g.begun = append(g.begun, id)
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.scripts[g.number] = 0
 	}
+}
+
+// scriptsSoFar is the client of each goroutine that has run a script.
+func (s *simulation) scriptsSoFar() map[int64]string {
+	all := map[int64]string{}
+	for _, c := range s.clients {
+		c.mu.Lock()
+		for _, id := range c.begun {
+			all[id] = c.name
+		}
+		c.mu.Unlock()
+	}
+	return all
 }
 
 // noteBusy notes the clients with scripts that have not ended, and where these are. Of a runaway

@@ -64,7 +64,7 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Resul
 		stacks := s.bubbleStacks()
 		leakedGoroutines.Add(int64(strings.Count(stacks, "\n\n")) + 1)
 		if out.Runaway == nil { // the goroutines of a runaway were left alone
-			out.Leaked = failure.Message + "\n" + stacks
+			out.Leaked, out.Scripts = failure.Message+"\n"+stacks, s.scriptsSoFar()
 		}
 	}
 	out.Missed = s.net.Missed()
@@ -123,6 +123,6 @@ func (s *simulation) keepAtRest() {
 	if s.order != nil {
 		kept.out.Decisions = s.order.decisions
 	}
-	kept.out.Missed = s.net.Missed()
+	kept.out.Missed, kept.out.Scripts = s.net.Missed(), s.scriptsSoFar()
 	s.atRest = kept
 }

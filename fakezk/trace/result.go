@@ -59,6 +59,9 @@ type Result struct {
 	// that had to be given up before it was at rest: then only the Trace up to that point is known.
 	// Both are empty in a good run.
 	Leaked, Frozen string
+	// Scripts has the client of each goroutine that has run a script, by the goroutine's number in
+	// Leaked. It is nil if Leaked is empty, and in a real world.
+	Scripts map[int64]string
 	// Senders are stacks of goroutines: of those that waited for replies on the connection of the
 	// request sim.World.StackOf when that request reached the server.
 	Senders []string

@@ -2,9 +2,11 @@ package scenario
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/trace"
@@ -101,18 +103,18 @@ func judgeLeaks(report *linearizability.Report, rest *linearizability.Leftovers)
 var ofConnection = regexp.MustCompile(`/zk\.(Connect|\(\*Conn\)\.)`)
 
 // leaks describes each goroutine that a run left behind: its place, and the call that began it,
-// equal in each run. The report is a line and stacks. If a script has not ended, its connections
-// are open, and their goroutines are not left behind.
-func leaks(report string, ended bool) []string {
-	if report == "" {
+// equal in each run. If a script has not ended, its connections are open, and their goroutines are
+// not left behind.
+func leaks(r *trace.Result) []string {
+	if r.Leaked == "" {
 		return nil
 	}
-	why, stacks, _ := strings.Cut(report, "\n")
+	why, stacks, _ := strings.Cut(r.Leaked, "\n")
 	var told []string
 	inUse := false
 	for stack := range trace.Stacks(stacks) {
 		function, source := begunBy(stack)
-		if !ended && ofConnection.MatchString(function) {
+		if ofConnection.MatchString(function) && mayBeInUse(stack, stacks, r) {
 			inUse = true
 			continue
 		}
@@ -138,6 +140,41 @@ func leaks(report string, ended bool) []string {
 	}
 	slices.Sort(told) // the runtime lists them in no order
 	return slices.Compact(told)
+}
+
+// mayBeInUse reports whether a connection may belong to a script that has not ended, given the stack
+// of one of its goroutines, and all stacks. A connection belongs to the script that has begun it. If
+// the goroutine that has begun it is gone, and was not a script, any script may have it.
+func mayBeInUse(stack, stacks string, r *trace.Result) bool {
+	if len(r.Busy) == 0 {
+		return false
+	}
+	for stack != "" {
+		id := beginner(stack)
+		if client, ok := r.Scripts[id]; ok {
+			return slices.Contains(r.Busy, client)
+		}
+		stack = stackOf(id, stacks)
+	}
+	return true
+}
+
+// beginner is the number of the goroutine that has begun the one of a stack, 0 if it has none.
+func beginner(stack string) int64 {
+	_, after, _ := strings.Cut(stack, "\ncreated by ")
+	_, number, _ := strings.Cut(firstLine(after), " in goroutine ")
+	id, _ := strconv.ParseInt(number, 10, 64) // 0 if there is no number
+	return id
+}
+
+// stackOf is the stack of a goroutine, "" if it is not among the stacks.
+func stackOf(goroutine int64, stacks string) string {
+	for stack := range trace.Stacks(stacks) {
+		if strings.HasPrefix(stack, fmt.Sprintf("goroutine %d ", goroutine)) {
+			return stack
+		}
+	}
+	return ""
 }
 
 // begunBy is the last call of a stack trace, which began the goroutine.

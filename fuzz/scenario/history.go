@@ -145,7 +145,7 @@ func rest(r *trace.Result, h linearizability.History,
 		Waiting:  waits(r, h),
 	}
 	if !slices.ContainsFunc(r.Notices, isDeath) {
-		out.Leaked = leaks(r.Leaked, len(r.Busy) == 0) // a dead process cannot end its goroutines
+		out.Leaked = leaks(r) // a dead process cannot end its goroutines
 	}
 	for _, n := range r.Nodes {
 		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
