@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -29,18 +30,36 @@ import (
 func (s Scenario) RunReal(ctx context.Context, servers []realworld.Server, pace int) (*Outcome,
 	error) {
 	s.Script.Servers = len(servers)
-	if err := s.playable(); err != nil {
+	if err := s.playableReal(); err != nil {
 		return nil, err
 	}
+	world, players := s.realWorld(servers, pace)
+	result, err := world.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.judgeReal(result, players)
+}
+
+// playableReal is playable for a run against a real ZooKeeper.
+func (s Scenario) playableReal() error {
+	if err := s.playable(); err != nil {
+		return err
+	}
 	if s.Script.goroutines() > 1 || s.Script.Careless {
-		return nil, fmt.Errorf("goroutines: %d, careless: %v; expected one goroutine "+
+		return fmt.Errorf("goroutines: %d, careless: %v; expected one goroutine "+
 			"and no careless script: they need a World",
 			s.Script.goroutines(), s.Script.Careless)
 	}
 	if s.Schedule.Kind != sim.Latencies {
-		return nil, fmt.Errorf("schedule: %s; expected latencies: "+
+		return fmt.Errorf("schedule: %s; expected latencies: "+
 			"the messages of a real server cannot be ordered", s.Schedule)
 	}
+	return nil
+}
+
+// realWorld is the world of a run against a real ZooKeeper. The run makes the players.
+func (s Scenario) realWorld(servers []realworld.Server, pace int) (realworld.World, []*Player) {
 	players := make([]*Player, s.Script.Clients)
 	w := realworld.World{
 		Servers: servers, Plan: s.Plan, Pace: cmp.Or(pace, defaultPace),
@@ -54,13 +73,14 @@ func (s Scenario) RunReal(ctx context.Context, servers []realworld.Server, pace 
 				p.play(s)
 			}})
 	}
-	result, err := w.Run(ctx)
-	if err != nil {
-		return nil, err
-	}
+	return w, players
+}
+
+// judgeReal is judge for a run against a real ZooKeeper.
+func (s Scenario) judgeReal(result *trace.Result, players []*Player) (*Outcome, error) {
 	plan := s.Plan
 	s.Plan = asItWas(plan, result.Down)
-	o, err := s.judge(result, players)
+	o, err := s.judge(result, players, s.Script.realLag())
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +88,15 @@ func (s Scenario) RunReal(ctx context.Context, servers []realworld.Server, pace 
 	o.excuse()
 	o.excuseGuest()
 	return o, nil
+}
+
+// realLag is lag for a real ZooKeeper. A leader drops a follower that lags for longer than the
+// syncLimit, five ticks as a rule. A single server may stall without an excuse for the run.
+func (s Script) realLag() time.Duration {
+	if s.Servers > 1 {
+		return 5 * tickTime
+	}
+	return maxStalled
 }
 
 // defaultPace is how many times faster than virtual time scripts are played against a real server.

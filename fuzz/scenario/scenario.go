@@ -136,7 +136,7 @@ func (s Scenario) Run() (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.judge(result, players)
+	o, err := s.judge(result, players, s.Script.lag())
 	if err == nil {
 		o.maker = sync.OnceValue(o.findMaker)
 	}
@@ -152,8 +152,10 @@ func (s Scenario) playable() error {
 	return s.Validate()
 }
 
-// judge makes the outcome of a run.
-func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, err error) {
+// judge makes the outcome of a run, in which servers may lag.
+func (s Scenario) judge(
+	result *trace.Result, players []*Player, lag time.Duration,
+) (o *Outcome, err error) {
 	o = &Outcome{Scenario: s, Result: result, Playing: max(0, result.Elapsed-s.settle())}
 	if result.Frozen != "" {
 		return o, nil // the players may still be at it
@@ -171,7 +173,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	o.Shared = s.Workload.Concurrent(s.Script) && slices.ContainsFunc(players,
 		func(p *Player) bool { return p.shared.Load() })
 	o.Report, err = s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
-		Lag: s.Script.lag(), Signals: signals(players), Reached: o.Reached})
+		Lag: lag, Signals: signals(players), Reached: o.Reached})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}

@@ -102,8 +102,8 @@ type Evidence struct {
 	Rest *linearizability.Leftovers
 	// Plan holds the faults of the run.
 	Plan []fault.Fault
-	// Lag is the longest time that a follower takes to apply a change without faults; 0 with one
-	// server.
+	// Lag is the longest time that a server takes to show a change without faults. It is 0 with one
+	// simulated server.
 	Lag time.Duration
 	// Signals says that some hold had a signal of loss; see [Player.Heed].
 	Signals bool
@@ -179,7 +179,7 @@ func (s Script) String() string {
 // goroutines is the number of goroutines of each client, at least 1.
 func (s Script) goroutines() int { return max(s.Goroutines, 1) }
 
-// lag is the longest time that a follower takes to apply a change without faults.
+// lag is the longest time that a simulated server takes to show a change without faults.
 func (s Script) lag() time.Duration {
 	if s.Servers > 1 {
 		return sim.MostLag
