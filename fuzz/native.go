@@ -45,7 +45,14 @@ func Fuzz(f *testing.F, w scenario.Workload) {
 		f.Skipf("zksim: nothing but %s was tried", *flagReplay)
 	}
 	trySaved(f, w)
-	base, err := scenario.Scenario{Workload: w, Script: script, Seed: 1}.Run()
+	tryInputs(f, inputsOf(f, scenario.Scenario{Workload: w, Script: script, Seed: 1}))
+}
+
+// inputsOf plays a scenario without faults. It returns the inputs that vary the scenario, and gives
+// the first of them to the engine.
+func inputsOf(f *testing.F, calm scenario.Scenario) hunt.Inputs {
+	f.Helper()
+	base, err := calm.Run()
 	switch {
 	case err != nil:
 		f.Fatalf("zksim: %v", err)
@@ -59,6 +66,12 @@ func Fuzz(f *testing.F, w scenario.Workload) {
 	for _, seed := range inputs.Seeds() {
 		f.Add(seed)
 	}
+	return inputs
+}
+
+// tryInputs plays the scenario of each input of the engine.
+func tryInputs(f *testing.F, inputs hunt.Inputs) {
+	f.Helper()
 	target := f.Name()
 	var told []*scenario.Outcome
 	f.Fuzz(func(t *testing.T, data []byte) {
