@@ -115,6 +115,7 @@ func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *car
 		if reply, err := wire.DecodeReply(q.Header.Op, body); err == nil {
 			q.Reply = reply
 		}
+		l.run.noteIdentity(q)
 	}
 	l.watches.asked(q)
 	m.Tag = tracetext.Reply(q.Request)

@@ -181,7 +181,7 @@ func (r *run) fromOutside(ctx context.Context, do func(*zk.Conn) error) error {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, conn.Close)() // ends the requests that wait
-	if err = conn.AddAuth("digest", []byte(SuperPassword)); err == nil {
+	if err = r.authenticate(conn); err == nil {
 		_, err = conn.Sync("/") // the server may be a follower
 	}
 	if err != nil {

@@ -66,6 +66,10 @@ func (r *run) moveInside(req proto.Request) {
 			b.Path = r.inside(b.Path) + "/"
 			return
 		}
+	case *proto.GetEphemerals:
+		if strings.TrimSpace(b.Prefix) == "" { // all, also the proxy's node of the session
+			b.Prefix = "/"
+		}
 	}
 	proto.MapPaths(req, r.inside)
 }
@@ -78,22 +82,47 @@ func (r *run) outside(p string) string {
 	return p
 }
 
-// packetOf is a frame of a client as the server gets it, with its length before it.
+// packetOf is a frame of a client as the server gets it, with its length before it. A guest lets
+// the server see nothing but requests whose paths are below its root.
 func (r *run) packetOf(q *request, frame []byte) []byte {
-	if r.root != "" && q.Body != nil {
-		if req, err := wire.DecodeRequest(q.Header.Op, frame[8:]); err == nil {
-			r.moveInside(req)
-			return wire.AppendRequest(nil, q.Header.Xid, req)
-		}
+	if r.root != "" && !q.Handshake {
+		frame = r.guestsFrame(q, frame)
 	}
 	packet := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(frame)), uint32(len(frame)))
 	return append(packet, frame...)
 }
 
+// headerBytes is the length of the header of a request: its xid and its operation.
+const headerBytes = 8
+
+// guestsFrame is a frame after the handshake as a guest sends it. If the frame cannot be decoded
+// the server gets its header alone, and answers that as it would have answered the frame: it
+// refuses a missing body like a malformed one, and closes the connection after an unknown
+// operation, or a header that is too short.
+func (r *run) guestsFrame(q *request, frame []byte) []byte {
+	req, err := wire.DecodeRequest(q.Header.Op, frame[min(headerBytes, len(frame)):])
+	if err != nil {
+		return frame[:min(headerBytes, len(frame))]
+	}
+	if req.Op() == proto.OpReconfig {
+		req = r.refusedWrite()
+	} else {
+		r.moveInside(req)
+	}
+	return wire.AppendRequest(nil, q.Header.Xid, req)[4:]
+}
+
+// refusedWrite takes the place of a reconfig, which would change servers of somebody else. The
+// server refuses it, and so its answer has a zxid and a place among the others; the client gets
+// ReconfigDisabled.
+func (r *run) refusedWrite() proto.Request {
+	return &proto.Delete{Path: r.root + "/none", Version: -1}
+}
+
 // clientsPacket is a packet of the server as the client gets it.
 func (l *link) clientsPacket(packet []byte) []byte {
 	h, body, err := wire.DecodeReplyHeader(packet[4:])
-	if l.run.root == "" || err != nil || h.Err != proto.OK || l.session == 0 {
+	if l.run.root == "" || err != nil || l.session == 0 {
 		return packet
 	}
 	if h.Xid == -1 {
@@ -107,6 +136,13 @@ func (l *link) clientsPacket(packet []byte) []byte {
 	for _, q := range l.waiting {
 		if q.Header.Xid != h.Xid || q.Handshake {
 			continue
+		}
+		if q.Header.Op == proto.OpReconfig && h.Err == proto.NoNode {
+			h.Err = proto.ReconfigDisabled
+			return wire.AppendReply(nil, h, nil)
+		}
+		if h.Err != proto.OK {
+			return packet
 		}
 		if reply, err := wire.DecodeReply(q.Header.Op, body); err == nil && reply != nil {
 			return wire.AppendReply(nil, h, proto.MapReplyPaths(reply, l.run.outside))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/inflight"
 )
 
@@ -105,4 +106,30 @@ func (r *run) patiently(do func(*zk.Conn) error) error {
 		fmt.Errorf("no answer within %s", leavePatience))
 	defer cancel()
 	return r.fromOutside(ctx, do)
+}
+
+// noteIdentity notes by which authentication a client of a guest has become somebody: nobody else
+// may be allowed to read or to delete its nodes.
+func (r *run) noteIdentity(q *request) {
+	auth, ok := q.Body.(*proto.Auth)
+	known := func(id proto.Auth) bool {
+		return ok && id.Scheme == auth.Scheme && bytes.Equal(id.Data, auth.Data)
+	}
+	if ok && r.world.guest() && !slices.ContainsFunc(r.ids, known) {
+		r.ids = append(r.ids, *auth)
+	}
+}
+
+// authenticate makes a connection past the proxy the superuser, if the servers know it, and
+// everybody that the clients of a guest have been.
+func (r *run) authenticate(conn *zk.Conn) error {
+	r.mu.Lock()
+	ids := slices.Concat([]proto.Auth{{Scheme: "digest", Data: []byte(SuperPassword)}}, r.ids)
+	r.mu.Unlock()
+	for _, id := range ids {
+		if err := conn.AddAuth(id.Scheme, id.Data); err != nil {
+			return err
+		}
+	}
+	return nil
 }

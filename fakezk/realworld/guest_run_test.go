@@ -40,6 +40,56 @@ func TestAGuestKeepsTheNamesOfItsClients(t *testing.T) {
 	check.Equal(t, proto.PathOf(sent), "/zksim-x/tree/q/", "path of a sequential node")
 }
 
+// TestAGuestSendsNothingElse: no path outside of its root, no reconfig, and of a frame that cannot
+// be decoded nothing but the header.
+func TestAGuestSendsNothingElse(t *testing.T) {
+	t.Parallel()
+	r := &run{root: "/zksim-x"}
+	sent := func(frame []byte) []byte {
+		q := &request{}
+		var err error
+		if q.Header, _, err = wire.DecodeHeader(frame); err != nil {
+			q.Header = proto.RequestHeader{}
+		}
+		return r.packetOf(q, frame)[4:]
+	}
+	const theirs = "/zookeeper/config"
+	for _, req := range []proto.Request{
+		&proto.Create{Code: proto.OpCreate2, Path: theirs},
+		&proto.SetData{Path: theirs},
+		&proto.SetACL{Path: theirs},
+		&proto.Delete{Path: theirs},
+		&proto.GetData{Path: theirs},
+		&proto.Multi{Ops: []proto.Request{&proto.SetData{Path: theirs}}},
+		&proto.MultiRead{Ops: []proto.Request{&proto.GetData{Path: theirs}}},
+		&proto.AddWatch{Path: theirs},
+		&proto.Watches{Code: proto.OpCheckWatches, Path: theirs},
+		&proto.Watches{Code: proto.OpRemoveWatches, Path: theirs},
+		&proto.GetEphemerals{Prefix: theirs},
+	} {
+		got, err := wire.DecodeRequest(req.Op(), sent(wire.AppendRequest(nil, 1, req)[4:])[8:])
+		check.OK(t, err)
+		check.Equal(t, proto.PathOf(got), "/zksim-x/tree"+theirs, req.Op().String())
+	}
+
+	reconfig := wire.AppendRequest(nil, 1, &proto.Reconfig{Leaving: "1"})[4:]
+	h, body, err := wire.DecodeHeader(sent(reconfig))
+	check.OK(t, err)
+	check.Equal(t, h, proto.RequestHeader{Xid: 1, Op: proto.OpDelete})
+	got, err := wire.DecodeRequest(h.Op, body)
+	check.OK(t, err)
+	check.Equal(t, proto.PathOf(got), "/zksim-x/none", "in place of a reconfig")
+
+	for _, frame := range [][]byte{
+		{0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 9, '/'},            // a setData that ends early
+		{0, 0, 0, 1, 0, 0, 0, 99, 0, 0, 0, 1, '/'},           // an unknown operation
+		append([]byte{0, 0, 0, 1, 0, 0, 0, 14}, reconfig...), // a multi of garbage
+		{0, 0, 0},
+	} {
+		check.Equal(t, string(sent(frame)), string(frame[:min(8, len(frame))]))
+	}
+}
+
 // TestAGuestGivesUpOnSessions: servers that do not answer are asked to end one of them.
 func TestAGuestGivesUpOnSessions(t *testing.T) {
 	t.Parallel()

@@ -134,3 +134,21 @@ func TestTheRootOfAGuest(t *testing.T) {
 		t.Errorf("-host +guest\n%s", diff)
 	}
 }
+
+// TestAGuestDeletesWhatOnlyItsClientsMayRead: its proxy takes their identities, also for the record
+// of the nodes.
+func TestAGuestDeletesWhatOnlyItsClientsMayRead(t *testing.T) {
+	t.Parallel()
+	server := startReal(t)
+	w := realWorld(realworld.At(server.Address()), nil,
+		func(_ context.Context, c *realworld.Client) {
+			check.OK(t, c.Conn().AddAuth("digest", []byte("me:secret")))
+			for _, path := range []string{"/mine", "/mine/too"} {
+				_, err := c.Conn().Create(path, nil, 0, zk.AuthACL(zk.PermAll))
+				check.OK(t, err)
+			}
+		})
+	result, err := w.Run(t.Context())
+	check.OK(t, err)
+	check.Equal(t, len(result.Nodes), 3, "nodes of %v", result.Nodes)
+}

@@ -42,9 +42,10 @@ type run struct {
 	stalled  time.Duration // real time
 	downFor  time.Duration // how long some server was down, up to downFrom if one is down
 	downFrom time.Duration
-	restZxid int64  // the newest when the world was at rest
-	root     string // of a guest
-	movedOut func() // ends the note that a guest is there
+	restZxid int64        // the newest when the world was at rest
+	root     string       // of a guest
+	movedOut func()       // ends the note that a guest is there
+	ids      []proto.Auth // of the clients of a guest
 	lines    []trace.Line
 	wallMs   []int64 // of each line
 	sessions map[int64]*session
