@@ -145,24 +145,11 @@ func outputOf(cmd *exec.Cmd) (string, error) {
 // do lets the program of a test do a task, and copies the output to out.
 func (a *app) do(p testProgram, t saved.Test, task show.Task, out io.Writer) (show.Result, error) {
 	var result show.Result
-	task.Result = p.binary + ".result"
-	if !task.View.Step {
-		task.Out = p.binary + ".out"
-	}
-	var err error
-	if task.View.HTML != "" {
-		if task.View.HTML, err = filepath.Abs(task.View.HTML); err != nil {
-			return result, err
-		}
-	}
-	variable, err := task.Variable()
+	cmd, err := a.taskFor(p, t, &task)
 	if err != nil {
 		return result, err
 	}
 	defer os.Remove(task.Result)
-	cmd := exec.CommandContext(a.ctx, p.binary, "-test.run="+t.Pattern())
-	cmd.Dir = p.dir
-	cmd.Env = append(cmd.Environ(), variable)
 	var noise bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, &noise, &noise
 	if task.View.Step {
@@ -185,6 +172,27 @@ func (a *app) do(p testProgram, t saved.Test, task show.Task, out io.Writer) (sh
 		_, err = out.Write(shown)
 	}
 	return result, err
+}
+
+// taskFor is the call of the program of a test for a task, whose files it names.
+func (a *app) taskFor(p testProgram, t saved.Test, task *show.Task) (_ *exec.Cmd, err error) {
+	task.Result = p.binary + ".result"
+	if !task.View.Step {
+		task.Out = p.binary + ".out"
+	}
+	if task.View.HTML != "" {
+		if task.View.HTML, err = filepath.Abs(task.View.HTML); err != nil {
+			return nil, err
+		}
+	}
+	variable, err := task.Variable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(a.ctx, p.binary, "-test.run="+t.Pattern())
+	cmd.Dir = p.dir
+	cmd.Env = append(cmd.Environ(), variable)
+	return cmd, nil
 }
 
 // notDone is the error of a program that has ended without a result.

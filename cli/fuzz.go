@@ -132,7 +132,10 @@ func (c *fuzzCommand) check() error {
 
 // work is the work of all shards as text.
 func (c *fuzzCommand) work() string {
-	return workOf(c.Shard, c.target, c.bounds, c.Strategy, c.MaxFaults, c.Findings, c.Property)
+	return workOf(c.Shard, append(c.settings(), []setting{
+		{"--runs", c.bounds.runs}, {"--for", c.bounds.time}, {"--strategy", c.Strategy},
+		{"--max-faults", c.MaxFaults}, {"--findings", c.Findings}, {"--property", c.Property},
+	}...)...)
 }
 
 // playKnown plays the files of --known.

@@ -66,6 +66,14 @@ type exhibitJSON struct {
 	Repeat   string        `json:"repeat,omitempty"`
 }
 
+// settings are the flags that decide what the hunts are.
+func (c *galleryCommand) settings() []setting {
+	return []setting{
+		{"exhibits", c.Names}, {"--seeds", c.Seeds}, {"--seed", c.Seed}, {"--runs", c.Runs},
+		{"--strategy", c.Strategy},
+	}
+}
+
 func (c *galleryCommand) Run(a *app, line *kong.Context) error {
 	c.Names = once(c.Names)
 	if c.Absent {
@@ -148,7 +156,7 @@ func once(ids []string) []string {
 // hunt hunts one exhibit after the other and prints the result of each.
 func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 	report := galleryJSON{Shard: c.Shard.String(),
-		Work:     workOf(c.Shard, c.Names, c.Seeds, c.Seed, c.Runs, c.Strategy),
+		Work:     workOf(c.Shard, c.settings()...),
 		Exhibits: []exhibitJSON{}}
 	if !c.JSON {
 		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",

@@ -18,7 +18,7 @@ import (
 )
 
 type goCommand struct {
-	Args []string `arg:"" passthrough:"" help:"test, run, build or vet, and its arguments."`
+	Args []string `arg:"" optional:"" passthrough:"" help:"test, run, build or vet, and its arguments."`
 }
 
 // goTakes are the subcommands of go that an overlay affects.

@@ -95,30 +95,24 @@ func readReports(files []string) ([]shardReport, error) {
 // readReport reads a report. Its keys determine its kind.
 func readReport(file string) (mergeable, error) {
 	text, err := os.ReadFile(file)
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return nil, path.Err // the caller names the file
+	}
 	if err != nil {
 		return nil, err
 	}
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(text, &keys); err != nil {
-		return nil, fmt.Errorf("expected the JSON of a shard: %w", err)
+		return nil, notReport(err)
 	}
-	var content mergeable
-	switch {
-	case keys["hunts"] != nil:
-		content = &huntsJSON{}
-	case keys["exhibits"] != nil:
-		content = &galleryJSON{}
-	case keys["violations"] != nil:
-		content = &sweepJSON{}
-	case keys["findings"] != nil:
-		content = &fuzzJSON{}
-	default:
+	content := reportWith(keys)
+	if content == nil {
 		return nil, errors.New("no report of fuzz, sweep or gallery")
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(content); err != nil {
-		return nil, err
+		return nil, notReport(err)
 	}
 	if sweep, ok := content.(*sweepJSON); ok {
 		for i, v := range sweep.Violations {
@@ -131,4 +125,31 @@ func readReport(file string) (mergeable, error) {
 		return nil, errors.New("the report has no shard; print it with --shard and --json")
 	}
 	return content, nil
+}
+
+// reportWith is an empty report of the kind that has the keys, nil if there is none.
+func reportWith(keys map[string]json.RawMessage) mergeable {
+	switch {
+	case keys["hunts"] != nil:
+		return &huntsJSON{}
+	case keys["exhibits"] != nil:
+		return &galleryJSON{}
+	case keys["violations"] != nil:
+		return &sweepJSON{}
+	case keys["findings"] != nil:
+		return &fuzzJSON{}
+	}
+	return nil
+}
+
+// notReport is the error of a text that is no report, without the names of Go's types.
+func notReport(err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case ok && wrong.Field == "":
+		err = fmt.Errorf("found %s", wrong.Value)
+	case ok:
+		err = fmt.Errorf("%s: found %s", wrong.Field, wrong.Value)
+	}
+	return fmt.Errorf("expected the JSON of a shard, printed with --shard and --json: %w", err)
 }

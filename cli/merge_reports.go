@@ -17,22 +17,42 @@ func (j *fuzzJSON) of() (shard, work string)    { return j.Shard, j.Work }
 func (j *huntsJSON) of() (shard, work string)   { return j.Shard, j.Work }
 func (j *galleryJSON) of() (shard, work string) { return j.Shard, j.Work }
 
+// setting is a flag that decides what the work of all shards is.
+type setting struct {
+	flag  string
+	value any
+}
+
 // workOf is the work of all shards, by the settings that decide it; "" without shards.
-func workOf(shard hunt.Part, settings ...any) string {
+func workOf(shard hunt.Part, settings ...setting) string {
 	if shard == (hunt.Part{}) {
 		return ""
 	}
-	return strings.Trim(fmt.Sprintf("%+v", settings), "[]")
+	var list []string
+	for _, s := range settings {
+		list = append(list, fmt.Sprintf("%s=%v", s.flag, s.value))
+	}
+	return strings.Join(list, "; ")
 }
 
 var errOtherReport = errors.New("it is the report of another command")
 
-// sameWork returns an error if two reports are about different work.
+// sameWork returns an error if two reports are about different work. It names the settings that
+// differ.
 func sameWork(of, first string) error {
-	if of != first {
-		return fmt.Errorf("it is about %s, and not about %s", of, first)
+	if of == first {
+		return nil
 	}
-	return nil
+	its, other := strings.Split(of, "; "), strings.Split(first, "; ")
+	if len(its) == len(other) {
+		for i := len(its) - 1; i >= 0; i-- {
+			if its[i] == other[i] {
+				its, other = slices.Delete(its, i, i+1), slices.Delete(other, i, i+1)
+			}
+		}
+	}
+	return fmt.Errorf("it is about %s, and not about %s", strings.Join(its, "; "),
+		strings.Join(other, "; "))
 }
 
 func (j *sweepJSON) merge(other mergeable) error {

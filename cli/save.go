@@ -147,6 +147,9 @@ func checkDir(flag, dir string) error {
 // checkWritable checks that a file can be written in the directory of a flag.
 func checkWritable(flag, dir string) error {
 	probe, err := os.CreateTemp(dir, ".zksim-*")
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return fmt.Errorf("%s: the directory %s cannot be written to: %w", flag, dir, path.Err)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,6 +63,26 @@ type serving struct {
 
 // prepare checks all input and then opens the ports.
 func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
+	s, err := c.serving(a)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if err := c.fill(a.ctx, s.server); err != nil {
+		return nil, err
+	}
+	if err := c.injectPlan(s.server); err != nil {
+		return nil, err
+	}
+	return s, c.listen(a, s)
+}
+
+// serving makes the server, which has no nodes and no ports so far.
+func (c *serveCommand) serving(a *app) (*serving, error) {
 	opts, err := c.options()
 	if err != nil {
 		return nil, err
@@ -72,38 +91,37 @@ func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Servers < 1 || c.Servers > fakezk.MaxServers {
-		return nil, fmt.Errorf("--servers: %d; expected 1 to %d", c.Servers, fakezk.MaxServers)
-	}
-	opts.Servers = c.Servers
-	if err := checkDump(c.Dump); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
-	if c.ControlAnywhere && c.Control == "" {
-		return nil, errors.New("--control-anywhere goes with --control only")
-	}
-	if err := checkToken(c.ControlToken); err != nil {
-		return nil, err
-	}
-	opts.Logger = c.logger(a)
-	opts.Trace = c.Control != ""
-	server := fakezk.New(opts)
-	s := &serving{server: server, log: opts.Logger, dump: c.Dump}
+	opts.Servers, opts.Logger, opts.Trace = c.Servers, c.logger(a), c.Control != ""
+	s := &serving{server: fakezk.New(opts), log: opts.Logger, dump: c.Dump}
 	s.spaces = spaces{opts: opts, tls: tlsConfig, failed: func(name string, err error) {
 		s.log.Error("namespace ends", "namespace", name, "error", err)
 	}}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.close())
+	return s, nil
+}
+
+// check checks the flags that options and tlsConfig leave out.
+func (c *serveCommand) check() error {
+	if c.Servers < 1 || c.Servers > fakezk.MaxServers {
+		return fmt.Errorf("--servers: %d; expected 1 to %d", c.Servers, fakezk.MaxServers)
+	}
+	if err := checkPorts(c.Addr, c.Servers); err != nil {
+		return fmt.Errorf("--addr: %w", err)
+	}
+	if err := checkDump(c.Dump); err != nil {
+		return err
+	}
+	if c.ControlAnywhere && c.Control == "" {
+		return errors.New("--control-anywhere goes with --control only")
+	}
+	if c.Control != "" {
+		if err := checkPorts(c.Control, 1); err != nil {
+			return fmt.Errorf("--control: %w", err)
 		}
-	}()
-	if err := c.fill(a.ctx, server); err != nil {
-		return nil, err
 	}
-	if err := c.injectPlan(server); err != nil {
-		return nil, err
-	}
-	return s, c.listen(a, s, tlsConfig)
+	return checkToken(c.ControlToken)
 }
 
 // fill loads the tree file of --load, until ctx is done.
@@ -150,7 +168,7 @@ func treeOf(server *fakezk.Server) treeFile {
 
 // listen opens the ports and prints their addresses on stdout. Clients can connect once the last
 // line is printed.
-func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
+func (c *serveCommand) listen(a *app, s *serving) error {
 	var err error
 	if s.listeners, err = listenAll(c.Addr, c.Servers); err != nil {
 		return fmt.Errorf("--addr: %w", err)
@@ -170,8 +188,8 @@ func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
 		s.log.Warn("other machines can reach this server, which is for tests and trusts everybody",
 			"addr", addr)
 	}
-	s.listeners = withTLS(s.listeners, tlsConfig)
-	s.log.Info("start", "addr", addr, "tls", tlsConfig != nil,
+	s.listeners = withTLS(s.listeners, s.spaces.tls)
+	s.log.Info("start", "addr", addr, "tls", s.spaces.tls != nil,
 		"nodes", len(s.server.Tree()), "faults", len(s.server.Faults()))
 	return nil
 }

@@ -3,10 +3,30 @@ package cli
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"strconv"
 	"strings"
 )
+
+// checkPorts checks an address for a number of servers, whose ports follow one another.
+func checkPorts(addr string, servers int) error {
+	_, port, err := net.SplitHostPort(addr)
+	number := 0
+	if err == nil {
+		number, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("%q; expected HOST:PORT with a port from 0 to %d", addr, maxPort)
+	}
+	if last := number + servers - 1; last > maxPort {
+		return fmt.Errorf("%s: %d servers need the ports up to %d; expected a port up to %d", addr,
+			servers, last, maxPort-servers+1)
+	}
+	return nil
+}
+
+const maxPort = 1<<16 - 1
 
 // listenAll opens a port for each server: the port of an address and those that follow it, or free
 // ones for port 0.

@@ -23,6 +23,15 @@ type target struct {
 	Seed       uint64           `help:"Seed of the schedule." default:"1"`
 }
 
+// settings are the flags with their values.
+func (t target) settings() []setting {
+	return []setting{
+		{"--impl", t.Impl}, {"--clients", t.Clients}, {"--rounds", t.Rounds},
+		{"--goroutines", t.Goroutines}, {"--servers", t.Servers}, {"--careless", t.Careless},
+		{"--seed", t.Seed},
+	}
+}
+
 // find finds a workload by its kind, or by the name of an implementation that one kind has.
 func (t target) find(workloads scenario.Catalogue, name string) (scenario.Workload, error) {
 	if t.Impl != "" || slices.Contains(workloads.Kinds(), name) {
@@ -141,7 +150,7 @@ func (c *sweepCommand) Run(a *app) error {
 // report prints the result of a sweep, which an error or an interrupt may have ended early.
 func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, ended error) error {
 	report := sweepJSON{
-		Shard: c.Shard.String(), Work: workOf(c.Shard, c.target),
+		Shard: c.Shard.String(), Work: workOf(c.Shard, c.settings()...),
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Points: sweep.Points, Survived: sweep.Survived, Undecided: sweep.Undecided,
 		Missed: sweep.Missed, Total: sweep.Total, Violations: []foundJSON{},
