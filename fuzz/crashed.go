@@ -110,8 +110,9 @@ func warn(t TB, name string) {
 	}
 }
 
-// acquit removes a file that was saved because of a note: its scenario does not end the process.
-func acquit(name string) error {
+// removeCleared removes a file that was saved because of a note: its scenario does not end the
+// process.
+func removeCleared(name string) error {
 	if strings.HasPrefix(filepath.Base(name), leftPrefix) {
 		return os.Remove(name)
 	}

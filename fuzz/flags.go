@@ -157,9 +157,9 @@ func checkFlags() error {
 	return nil
 }
 
-// reach reaches the ensemble of the flags, if there is one. An interrupt lets runs on it end and
-// clean up.
-func reach() error {
+// reachEnsemble reaches the ensemble of the flags, if there is one. An interrupt lets runs on it
+// end and clean up.
+func reachEnsemble() error {
 	reaching.Lock()
 	defer reaching.Unlock()
 	if flagServers.On() != nil || flagServers.Simulated() == nil {

@@ -30,7 +30,7 @@ import (
 func Fuzz(f *testing.F, w scenario.Workload) {
 	f.Helper()
 	w.Impl = cmp.Or(w.Impl, f.Name())
-	if doTask(f, w) {
+	if runTask(f, w) {
 		f.Skip()
 	}
 	script, err := flaggedScript(w)

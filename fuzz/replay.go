@@ -39,7 +39,7 @@ func replay(t TB, w scenario.Workload) {
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
 	}
-	tellReplay(t, name, r, text)
+	reportReplay(t, name, r, text)
 }
 
 // replayed is the text about a run that the flags ask for. With -zksim.step the run is shown on the
@@ -75,9 +75,9 @@ func withoutPings(o *scenario.Outcome) string {
 	return b.String()
 }
 
-// tellReplay fails the test, or lets it pass, by the verdict on the run of a file. text is about
+// reportReplay fails the test, or lets it pass, by the verdict on the run of a file. text is about
 // the run.
-func tellReplay(t TB, name string, r *saved.Replay, text string) {
+func reportReplay(t TB, name string, r *saved.Replay, text string) {
 	t.Helper()
 	if o := r.Outcome; o.Status() == linearizability.Violated {
 		t.Fatalf("%s", cmp.Or(text, o.Property()+" is violated: "+o.Summary()))

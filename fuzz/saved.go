@@ -64,7 +64,7 @@ func trySaved(t TB, w scenario.Workload) {
 		warn(t, name)
 		r, err := playSaved(w, name)
 		if err == nil {
-			err = acquit(name)
+			err = removeCleared(name)
 		}
 		if err != nil {
 			t.Fatalf("zksim: a saved failure cannot be tried again: %v", err)
@@ -133,7 +133,7 @@ func safeName(name string) string {
 		switch c := name[i]; {
 		case c == '/':
 			b.WriteString("__")
-		case c == '_' && (besides(name, i, '_') || besides(name, i, '/')):
+		case c == '_' && (hasNeighbour(name, i, '_') || hasNeighbour(name, i, '/')):
 			b.WriteString("=5F")
 		case safeByte(c):
 			b.WriteByte(c)
@@ -157,8 +157,8 @@ func hashOf(text []byte) string {
 // 255 bytes, and a hash follows.
 const maxName = 150
 
-// besides reports whether the byte before or after the i-th is c.
-func besides(name string, i int, c byte) bool {
+// hasNeighbour reports whether the byte before or after the i-th is c.
+func hasNeighbour(name string, i int, c byte) bool {
 	return i > 0 && name[i-1] == c || i+1 < len(name) && name[i+1] == c
 }
 

@@ -35,12 +35,12 @@ type TB interface {
 func Test(t TB, w scenario.Workload) {
 	t.Helper()
 	w.Impl = cmp.Or(w.Impl, t.Name())
-	if doTask(t, w) {
+	if runTask(t, w) {
 		return
 	}
 	script, err := flaggedScript(w)
 	if err == nil {
-		err = reach()
+		err = reachEnsemble()
 	}
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
@@ -71,9 +71,9 @@ func Test(t TB, w scenario.Workload) {
 		sweep.Survived, sweep.Points, found.Runs, undecided)
 }
 
-// doTask carries out the task that the command zksim gives this program, and reports whether there
+// runTask carries out the task that the command zksim gives this program, and reports whether there
 // is one.
-func doTask(t TB, w scenario.Workload) bool {
+func runTask(t TB, w scenario.Workload) bool {
 	t.Helper()
 	done, err := show.DoTask(w)
 	if err != nil {

@@ -24,28 +24,28 @@ func sameMaker(a, b *scenario.Outcome) bool { return a.Maker() == b.Maker() }
 func bugOf(o *scenario.Outcome) string { return shape(o) + "\n" + o.Maker() }
 
 // bugs are the violations that a hunt has met, by shape.
-type bugs map[string]*lookalikes
+type bugs map[string]*sameShape
 
-// lookalikes are violations of one shape, one for each place that has made a znode to blame.
-type lookalikes struct {
-	places []*scenario.Outcome
-	alike  int // violations since then that are alike
+// sameShape are violations of one shape, one for each place that has made a znode to blame.
+type sameShape struct {
+	places  []*scenario.Outcome
+	repeats int // violations since then that are alike
 }
 
 // enoughAlike bounds the violations in a row that are alike. After that many, others of their shape
 // are taken for alike unseen: each look costs a run.
 const enoughAlike = 50
 
-// has reports whether a violation is like one of the bugs.
-func (b bugs) has(o *scenario.Outcome) bool {
+// knows reports whether a violation is like one of the bugs.
+func (b bugs) knows(o *scenario.Outcome) bool {
 	l := b[shape(o)]
 	if l == nil {
 		return false
 	}
-	same := l.alike >= enoughAlike ||
+	same := l.repeats >= enoughAlike ||
 		slices.ContainsFunc(l.places, func(p *scenario.Outcome) bool { return sameMaker(p, o) })
-	if l.alike++; !same {
-		l.alike = 0
+	if l.repeats++; !same {
+		l.repeats = 0
 	}
 	return same
 }
@@ -53,7 +53,7 @@ func (b bugs) has(o *scenario.Outcome) bool {
 func (b bugs) add(o *scenario.Outcome) {
 	found := shape(o)
 	if b[found] == nil {
-		b[found] = &lookalikes{}
+		b[found] = &sameShape{}
 	}
 	b[found].places = append(b[found].places, o)
 }
@@ -101,8 +101,8 @@ var (
 	plurals = regexp.MustCompile(`# (\w+?)s\b`)
 )
 
-// gravestFirst sorts findings: minor violations come last.
-func gravestFirst[V any](list []V, outcome func(V) *scenario.Outcome) {
+// sortBySeverity sorts findings: minor violations come last.
+func sortBySeverity[V any](list []V, outcome func(V) *scenario.Outcome) {
 	rank := func(v V) int {
 		if Minor(outcome(v).Property()) {
 			return 1

@@ -28,7 +28,7 @@ func (h Hunt) resumed() uint64 {
 }
 
 // replay plays the corpus, one generation after another, until enough was found.
-func (p *pursuit) replay(ctx context.Context) error {
+func (p *huntRun) replay(ctx context.Context) error {
 	for rest := p.Corpus; len(rest) > 0 && len(p.found.Findings) < p.enough; {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -145,7 +145,7 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 	if err := ctx.Err(); err != nil {
 		return newFound(h.Workload), err
 	}
-	p := newPursuit(h, chosen)
+	p := newHuntRun(h, chosen)
 	for leg := 0; err == nil && !p.ended(leg); leg++ {
 		if h.Part.Has(h.Unit + leg) {
 			err = p.runLeg(ctx, leg)
@@ -154,7 +154,7 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 	if err != nil && ctx.Err() == nil && p.found.Runs+p.found.Replayed == 0 {
 		return nil, err
 	}
-	gravestFirst(p.found.Findings, func(f Finding) *scenario.Outcome { return f.Outcome })
+	sortBySeverity(p.found.Findings, func(f Finding) *scenario.Outcome { return f.Outcome })
 	return p.found, err
 }
 

@@ -30,8 +30,8 @@ func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, erro
 		return o, nil
 	}
 	if !m.fromScratch() {
-		m.goDown()
-		m.alike()
+		m.shrink()
+		m.canonical()
 	} else if s := m.best.Scenario.Script; s.Careless || s.Goroutines > 1 {
 		m.shortenScript()
 	}
@@ -65,7 +65,7 @@ func (m *minimizer) first(candidates []scenario.Scenario) bool {
 	outcomes := make([]*scenario.Outcome, len(candidates)) // those that end the search
 	parallel(m.ctx, len(candidates), 0, func(i int) (goOn bool) {
 		o := m.play(candidates[i])
-		if m.shows(o) || froze(o) {
+		if m.showsBug(o) || froze(o) {
 			outcomes[i] = o
 			return false
 		}
@@ -97,7 +97,7 @@ func froze(o *scenario.Outcome) bool {
 		(o.Result.Spins || o.Result.Runaway != nil && o.Result.Runaway.Goroutines > 0)
 }
 
-func (m *minimizer) shows(o *scenario.Outcome) bool {
+func (m *minimizer) showsBug(o *scenario.Outcome) bool {
 	return o != nil && o.Property() != "" && Alike(m.bug, o)
 }
 

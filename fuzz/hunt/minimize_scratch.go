@@ -71,10 +71,10 @@ func roundTimes(o *scenario.Outcome, f fault.Fault) []fault.Fault {
 	return faults
 }
 
-// alike looks for a rare run without faults, and for scenarios of at most two faults that are as
-// small as the result of the steps down, but come first in a fixed order. So different ways down
+// canonical looks for a rare run without faults, and for scenarios of at most two faults that are
+// as small as the result of the steps down, but come first in a fixed order. So different ways down
 // end at the same place. The faults are of the kinds of the present faults, or losses.
-func (m *minimizer) alike() {
+func (m *minimizer) canonical() {
 	if m.best.Scenario.Seed > smallSeeds && m.rareSeed() {
 		return
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// goDown takes steps that make the scenario smaller, until no step does.
-func (m *minimizer) goDown() {
+// shrink takes steps that make the scenario smaller, until no step does.
+func (m *minimizer) shrink() {
 	for before := -1; m.kept != before && !m.done(); {
 		before = m.kept
 		m.dropFaults()
@@ -178,7 +178,7 @@ func (m *minimizer) simplifyKind(i int) {
 		if f.Kind == kind {
 			break
 		}
-		if f.Kind = kind; !lasts(kind) {
+		if f.Kind = kind; !hasDuration(kind) {
 			f.For = 0
 		}
 		faults = append(faults, f)
@@ -188,7 +188,7 @@ func (m *minimizer) simplifyKind(i int) {
 
 func needsEnsemble(f fault.Fault) bool { return f.Kind.NeedsEnsemble() }
 
-func lasts(kind fault.Kind) bool {
+func hasDuration(kind fault.Kind) bool {
 	for _, info := range fault.Kinds() {
 		if info.Kind == kind {
 			return info.Lasts

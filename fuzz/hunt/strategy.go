@@ -18,7 +18,7 @@ type Strategy struct {
 	// all strategies.
 	Share int
 
-	start func(terrain) strategy
+	start func(strategyInput) strategy
 }
 
 // strategies take turns in this order.
@@ -105,8 +105,8 @@ type strategy interface {
 	learn(o *scenario.Outcome, own bool, fresh int)
 }
 
-// terrain is the input of a strategy at its beginning.
-type terrain struct {
+// strategyInput is the input of a strategy at its beginning.
+type strategyInput struct {
 	// base is the run without faults. Its requests and notifications are the coordinates of
 	// faults.
 	base *scenario.Outcome
@@ -129,13 +129,13 @@ func dice(seed uint64, strategy string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, mix.Hash(words...)))
 }
 
-// deaf is embedded by strategies that do not learn.
-type deaf struct{}
+// noLearning is embedded by strategies that do not learn.
+type noLearning struct{}
 
-func (deaf) learn(*scenario.Outcome, bool, int) {}
+func (noLearning) learn(*scenario.Outcome, bool, int) {}
 
 // plain is the hunt's scenario with another plan.
-func (t terrain) plain(plan ...fault.Fault) scenario.Scenario {
+func (t strategyInput) plain(plan ...fault.Fault) scenario.Scenario {
 	s := t.base.Scenario
 	s.Plan = plan
 	return s

@@ -17,7 +17,7 @@ type coverage struct {
 	kept  []keptRun
 }
 
-func newCoverage(t terrain) strategy {
+func newCoverage(t strategyInput) strategy {
 	return &coverage{
 		space: newPlanSpace(t.base, t.maxFaults), dice: dice(t.seed, "coverage"),
 		kept: []keptRun{keep(t.base)},
@@ -48,7 +48,7 @@ func (c *coverage) propose() (scenario.Scenario, bool) {
 			s.Plan = distinct(append(s.Plan, kept.inPause(c.dice)))
 			return s, true
 		case way == 1 && len(kept.wake) > 0:
-			s.Plan = distinct(append(s.Plan, kept.inWake(c.dice)))
+			s.Plan = distinct(append(s.Plan, kept.randomFault(c.dice)))
 			return s, true
 		}
 	}
@@ -105,7 +105,7 @@ func (c *coverage) mutate(s *scenario.Scenario) {
 		f.Kind, f.For = other.Kind, other.For
 	case 5:
 		if f.For > 0 {
-			f.For = c.stretch(f.For)
+			f.For = c.scale(f.For)
 		} else {
 			f.Client = c.space.clients[c.dice.IntN(len(c.space.clients))]
 		}
@@ -115,9 +115,9 @@ func (c *coverage) mutate(s *scenario.Scenario) {
 	}
 }
 
-// stretch makes a length up to twice as long, or up to four times shorter, but no longer than drawn
+// scale makes a length up to twice as long, or up to four times shorter, but no longer than drawn
 // lengths: otherwise a hunt would double some of them again and again.
-func (c *coverage) stretch(d time.Duration) time.Duration {
+func (c *coverage) scale(d time.Duration) time.Duration {
 	longest := max(d, longestFault) // a corpus may have longer ones
 	d = (d * time.Duration(1+c.dice.IntN(8)) / 4).Round(10 * time.Millisecond)
 	return min(max(d, 10*time.Millisecond), longest)

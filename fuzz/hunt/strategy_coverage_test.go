@@ -24,7 +24,7 @@ func TestCoverageStretchesNoFaultBeyondWhatPlansHave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		coverage := newCoverage(terrain{base: base, seed: 1, maxFaults: 4})
+		coverage := newCoverage(strategyInput{base: base, seed: 1, maxFaults: 4})
 		s := base.Scenario
 		s.Plan = []fault.Fault{first}
 		longest := time.Duration(0)

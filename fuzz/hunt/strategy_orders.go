@@ -14,11 +14,11 @@ import (
 // sets: Godefroid, Partial-Order Methods, 1996). Orders that differ early come first. Orders that
 // differ beyond orderDepth, and those beyond maxBranches that wait at a time, are left out.
 type orders struct {
-	terrain terrain
-	open    []branch // to be tried, the next first
-	tried   []branch // proposed, without an outcome yet
-	left    bool     // some were left out
-	known   map[string]*trace.Delivery
+	input strategyInput
+	open  []branch // to be tried, the next first
+	tried []branch // proposed, without an outcome yet
+	left  bool     // some were left out
+	known map[string]*trace.Delivery
 }
 
 // A branch is a way through the first decisions of a run. The last decision is a new one. A branch
@@ -43,8 +43,8 @@ const (
 	maxBranches = 20_000 // that wait to be tried
 )
 
-func newOrders(t terrain) strategy {
-	return &orders{terrain: t, open: []branch{{}}, known: map[string]*trace.Delivery{}}
+func newOrders(t strategyInput) strategy {
+	return &orders{input: t, open: []branch{{}}, known: map[string]*trace.Delivery{}}
 }
 
 func (o *orders) propose() (scenario.Scenario, bool) {
@@ -54,7 +54,7 @@ func (o *orders) propose() (scenario.Scenario, bool) {
 	b := o.open[0]
 	o.open = o.open[1:]
 	o.tried = append(o.tried, b)
-	s := o.terrain.plain()
+	s := o.input.plain()
 	s.Script.Clients, s.Script.Rounds = min(2, s.Script.Clients), 1
 	s.Schedule = sim.Schedule{Kind: sim.Choices, Numbers: b.numbers()}
 	return s, true
@@ -79,7 +79,7 @@ func (o *orders) learn(outcome *scenario.Outcome, own bool, _ int) {
 			return
 		}
 		d := decisions[i]
-		picked := o.know(d.Candidates[d.Picked])
+		picked := o.intern(d.Candidates[d.Picked])
 		redundant := isAsleep(asleep, picked)
 		passed := slices.Clone(asleep)
 		if !redundant {
@@ -89,7 +89,7 @@ func (o *orders) learn(outcome *scenario.Outcome, own bool, _ int) {
 			if n == d.Picked {
 				continue
 			}
-			c := o.know(candidate)
+			c := o.intern(candidate)
 			if isAsleep(asleep, c) {
 				continue
 			}
@@ -113,8 +113,8 @@ func (o *orders) add(b branch) {
 
 func (o *orders) leftOut() bool { return o.left }
 
-// know returns the one kept copy of a message: run after run has the same messages.
-func (o *orders) know(d trace.Delivery) *trace.Delivery {
+// intern returns the one kept copy of a message: run after run has the same messages.
+func (o *orders) intern(d trace.Delivery) *trace.Delivery {
 	key := fmt.Sprintf("%#v", d)
 	known := o.known[key]
 	if known == nil {

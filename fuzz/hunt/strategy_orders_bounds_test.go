@@ -10,26 +10,26 @@ import (
 // TestOrdersThatAreLeftOutAreNotForgotten: a hunt asks before it says that nothing is
 // left to try.
 func TestOrdersThatAreLeftOutAreNotForgotten(t *testing.T) {
-	o := newOrders(terrain{}).(*orders)
+	o := newOrders(strategyInput{}).(*orders)
 	p := searcher{strategy: o}
 	for range maxBranches + 1 {
 		o.add(branch{})
 		o.open = o.open[1:] // tried
 	}
-	if p.leavesOut() || len(o.open) != 1 {
-		t.Fatalf("%d wait, some are left out: %v", len(o.open), p.leavesOut())
+	if p.hasSkipped() || len(o.open) != 1 {
+		t.Fatalf("%d wait, some are left out: %v", len(o.open), p.hasSkipped())
 	}
 	for range maxBranches {
 		o.add(branch{})
 	}
-	if !p.leavesOut() || len(o.open) != maxBranches {
-		t.Errorf("%d wait, some are left out: %v", len(o.open), p.leavesOut())
+	if !p.hasSkipped() || len(o.open) != maxBranches {
+		t.Errorf("%d wait, some are left out: %v", len(o.open), p.hasSkipped())
 	}
 }
 
 func TestOrdersThatDifferLateAreLeftOut(t *testing.T) {
 	for _, depth := range []int{orderDepth, orderDepth + 1} {
-		o := newOrders(terrain{}).(*orders)
+		o := newOrders(strategyInput{}).(*orders)
 		o.tried = []branch{{}}
 		var decisions []trace.Decision
 		for i := range depth {

@@ -16,7 +16,7 @@ import (
 // operations, kinds and places. The retry of a request that the first fault has lost comes first:
 // there the second one loses it again, or begins an outage, for less than a session and for more.
 type pairs struct {
-	terrain terrain
+	input   strategyInput
 	points  []fault.Fault
 	order   *scattered // nil: at random
 	dice    *rand.Rand
@@ -29,9 +29,9 @@ type pairs struct {
 // allPairs is the greatest number of pairs of which all are tried.
 const allPairs = 20_000
 
-func newPairs(t terrain) strategy {
+func newPairs(t strategyInput) strategy {
 	p := &pairs{
-		terrain: t, points: FaultPoints(t.base), dice: dice(t.seed, "pairs"),
+		input: t, points: FaultPoints(t.base), dice: dice(t.seed, "pairs"),
 		tried: map[string]bool{},
 	}
 	if n := len(p.points); n*(n-1)/2 <= allPairs {
@@ -49,7 +49,7 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 	strike := o.Result.Strikes[0]
 	for i, r := range wake(o) {
 		faults, list := atRetry[:len(losses)], &p.behind
-		if i == 0 && loses(strike.Fault.Kind) {
+		if i == 0 && losesMessage(strike.Fault.Kind) {
 			faults, list = atRetry, &p.retries
 		}
 		for _, f := range faults {
@@ -67,13 +67,14 @@ func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 	}
 }
 
-// loses reports whether a kind loses a request or its reply, and lets the client go on at once.
-func loses(kind fault.Kind) bool {
+// losesMessage reports whether a kind loses a request or its reply, and lets the client go on at
+// once.
+func losesMessage(kind fault.Kind) bool {
 	return kind == fault.DropRequest || kind == fault.DropReply || kind == fault.CutMidFrame
 }
 
 func (p *pairs) propose() (scenario.Scenario, bool) {
-	if p.terrain.maxFaults < 2 {
+	if p.input.maxFaults < 2 {
 		return scenario.Scenario{}, false
 	}
 	if p.turn++; p.turn%2 == 1 {
@@ -106,7 +107,7 @@ func (p *pairs) atOnce() (scenario.Scenario, bool) {
 			i, j = k/n, k%n
 		}
 		if i < j {
-			return p.terrain.plain(p.points[i], p.points[j]), true
+			return p.input.plain(p.points[i], p.points[j]), true
 		}
 	}
 	return scenario.Scenario{}, false

@@ -10,16 +10,16 @@ import (
 
 // priorities tries schedules by priorities, every other one with faults.
 type priorities struct {
-	deaf
-	terrain terrain
-	space   planSpace
-	dice    *rand.Rand
-	n       int
+	noLearning
+	input strategyInput
+	space planSpace
+	dice  *rand.Rand
+	n     int
 }
 
-func newPriorities(t terrain) strategy {
+func newPriorities(t strategyInput) strategy {
 	return &priorities{
-		terrain: t, space: newPlanSpace(t.base, min(2, t.maxFaults)),
+		input: t, space: newPlanSpace(t.base, min(2, t.maxFaults)),
 		dice: dice(t.seed, "priorities"),
 	}
 }
@@ -30,9 +30,9 @@ func (p *priorities) propose() (scenario.Scenario, bool) {
 	if p.n%2 == 0 {
 		plan = p.space.plan(p.dice.IntN)
 	}
-	s := p.terrain.plain(plan...)
+	s := p.input.plain(plan...)
 	s.Seed = p.dice.Uint64()
-	s.Script = sharedScript(p.terrain.base, s.Seed)
+	s.Script = sharedScript(p.input.base, s.Seed)
 	s.Schedule.Kind = sim.Priorities
 	s.Schedule.Numbers = p.space.changes(p.dice.IntN)
 	return s, true

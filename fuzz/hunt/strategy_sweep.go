@@ -10,9 +10,9 @@ import (
 // singles is the sweep: first the faults that lose a request, a reply or a session, then those of
 // other kinds.
 type singles struct {
-	deaf
-	terrain terrain
-	rounds  [2]fewPoints
+	noLearning
+	input  strategyInput
+	rounds [2]fewPoints
 }
 
 // fewPoints are some of the points, scattered.
@@ -21,7 +21,7 @@ type fewPoints struct {
 	order  *scattered
 }
 
-func newSingles(t terrain) strategy {
+func newSingles(t strategyInput) strategy {
 	var first, later []fault.Fault
 	for _, f := range FaultPoints(t.base) {
 		if slices.Contains(losses, f.Kind) {
@@ -30,7 +30,7 @@ func newSingles(t terrain) strategy {
 			later = append(later, f)
 		}
 	}
-	return &singles{terrain: t, rounds: [2]fewPoints{
+	return &singles{input: t, rounds: [2]fewPoints{
 		{first, newScattered(len(first), t.from)},
 		{later, newScattered(len(later), t.from)},
 	}}
@@ -39,7 +39,7 @@ func newSingles(t terrain) strategy {
 func (s *singles) propose() (scenario.Scenario, bool) {
 	for _, r := range s.rounds {
 		if i, more := r.order.draw(); more {
-			return s.terrain.plain(r.points[i]), true
+			return s.input.plain(r.points[i]), true
 		}
 	}
 	return scenario.Scenario{}, false

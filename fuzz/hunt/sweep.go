@@ -87,7 +87,7 @@ func runSweep(
 	}
 	points := sweepPoints{first: map[string]int{}, progress: progress, last: last}
 	err = sweep.run(ctx, s, part, &points)
-	gravestFirst(sweep.Violations, func(v Violation) *scenario.Outcome { return v.First })
+	sortBySeverity(sweep.Violations, func(v Violation) *scenario.Outcome { return v.First })
 	return sweep, err
 }
 
@@ -99,7 +99,7 @@ func newSweep(s scenario.Scenario) (*Sweep, error) {
 	}
 	sweep := &Sweep{Base: base, Reached: map[string]int{}, judged: judged(base)}
 	if base.Status() == linearizability.Violated {
-		sweep.blame(0, fault.Fault{}, bugOf(base), base)
+		sweep.addViolation(0, fault.Fault{}, bugOf(base), base)
 	}
 	return sweep, nil
 }
@@ -201,7 +201,7 @@ func (s *Sweep) add(number int, f fault.Fault, r pointResult) {
 	switch r.status {
 	case linearizability.Violated:
 		s.Violated++
-		s.blame(number, f, r.bug, r.outcome)
+		s.addViolation(number, f, r.bug, r.outcome)
 	case linearizability.Unknown:
 		if s.Undecided++; s.FirstUndecided == nil {
 			s.FirstUndecided = r.outcome
@@ -211,8 +211,8 @@ func (s *Sweep) add(number int, f fault.Fault, r pointResult) {
 	}
 }
 
-// blame notes a violation, and its outcome if it is the first of its bug.
-func (s *Sweep) blame(number int, f fault.Fault, bug string, first *scenario.Outcome) {
+// addViolation notes a violation, and its outcome if it is the first of its bug.
+func (s *Sweep) addViolation(number int, f fault.Fault, bug string, first *scenario.Outcome) {
 	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.Bug == bug })
 	if i < 0 {
 		i = len(s.Violations)

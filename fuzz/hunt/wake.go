@@ -48,9 +48,9 @@ var atRetry = []fault.Fault{
 	{Kind: fault.Refuse, For: 3 * time.Second}, {Kind: fault.Refuse, For: 10 * time.Second},
 }
 
-// inWake is a fault at one of these requests, most often one that loses the request, its reply or
-// the session.
-func (k keptRun) inWake(dice *rand.Rand) fault.Fault {
+// randomFault is a fault at one of these requests, most often one that loses the request, its reply
+// or the session.
+func (k keptRun) randomFault(dice *rand.Rand) fault.Fault {
 	r := k.wake[dice.IntN(len(k.wake))]
 	f := fault.Fault{Client: r.Client, Request: r.Number}
 	if n := dice.IntN(len(atRetry) + 1); n < len(atRetry) {

@@ -37,7 +37,7 @@ type BarrierClaims struct {
 // barrier, or sets the barrier, holds it for a while and removes it. Now and then it removes it and
 // sets it again at once, before it removes it for good.
 func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, barrierPath)
 	return scenario.Workload{
 		Name:  "barrier",
@@ -81,24 +81,24 @@ type barrierPlayer struct {
 func (p barrierPlayer) turn(round int) {
 	switch p.Choose(scenario.At("kind", round), 5) {
 	case 0, 1:
-		p.persist(ops.Set, scenario.At(ops.Set, round), Barrierer.Set)
+		p.retry(ops.Set, scenario.At(ops.Set, round), Barrierer.Set)
 		if p.Choose(scenario.At("anew", round), 3) == 0 {
 			p.Pause(5 * passingTime)
-			p.persist(ops.Remove, scenario.At("remove first", round), Barrierer.Remove)
-			p.persist(ops.Set, scenario.At("set again", round), Barrierer.Set)
+			p.retry(ops.Remove, scenario.At("remove first", round), Barrierer.Remove)
+			p.retry(ops.Set, scenario.At("set again", round), Barrierer.Set)
 			p.Pause(5 * passingTime)
 		}
 		p.Hold(scenario.At("hold", round), nil)
-		p.persist(ops.Remove, scenario.At(ops.Remove, round), Barrierer.Remove)
+		p.retry(ops.Remove, scenario.At(ops.Remove, round), Barrierer.Remove)
 	case 2, 3:
-		p.persist(ops.Wait, scenario.At(ops.Wait, round), Barrierer.Wait)
+		p.retry(ops.Wait, scenario.At(ops.Wait, round), Barrierer.Wait)
 	}
 	p.look()
 }
 
-// persist calls an operation until it succeeds. The first attempt has a short context in some
-// rounds. The label is that of its draws.
-func (p barrierPlayer) persist(kind, label string, do func(Barrierer, context.Context) error) {
+// retry calls an operation until it succeeds. The first attempt has a short context in some rounds.
+// The label is that of its draws.
+func (p barrierPlayer) retry(kind, label string, do func(Barrierer, context.Context) error) {
 	p.Persist(func(attempt int) error {
 		return p.Do(kind, "", func(ctx context.Context) (linearizability.Result, error) {
 			ctx, cancel := p.Hasty(ctx, attempt, label, 6, time.Millisecond, 50*time.Millisecond)

@@ -52,7 +52,7 @@ type CacheClaims struct {
 // a znode in the cached part of the tree or near it, through its connection, and looks several
 // times into its cache. At the end it waits until all faults are over and looks once more.
 func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, cachePath)
 	return scenario.Workload{
 		Name:  "cache",
@@ -79,7 +79,7 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 
 func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	opts := linearizability.Cache{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless,
-		Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
+		Events: !c.Silent, Patience: maxStaleness(e.Plan, c.Recheck)}
 	return linearizability.Judge(withNames(e.History), e.Rest, opts), nil
 }
 
@@ -93,9 +93,9 @@ const cacheRest = 40 * time.Second
 // and loses the connection once more, it does not ask for the events before that reply.
 const cacheRecheck = 15 * time.Second
 
-// quiet is the longest time after the last change for which the faults of a plan may keep a cache
-// out of date. It is 0 if the last look may come earlier.
-func quiet(plan []fault.Fault, recheck time.Duration) time.Duration {
+// maxStaleness is the longest time after the last change for which the faults of a plan may keep a
+// cache out of date. It is 0 if the last look may come earlier.
+func maxStaleness(plan []fault.Fault, recheck time.Duration) time.Duration {
 	d := 2 * scenario.SessionTimeout
 	for _, f := range plan {
 		d += f.For
@@ -111,11 +111,11 @@ func quiet(plan []fault.Fault, recheck time.Duration) time.Duration {
 
 type cachePlayer struct {
 	*scenario.Player
-	open  func(*scenario.Player) Cacher
-	cache Cacher
-	path  string
-	heard []linearizability.CacheChange // since the last look that was recorded
-	shown []linearizability.CacheNode   // by that look
+	open   func(*scenario.Player) Cacher
+	cache  Cacher
+	path   string
+	events []linearizability.CacheChange // since the last look that was recorded
+	shown  []linearizability.CacheNode   // by that look
 }
 
 // fill makes a tree before the cache is opened.
@@ -141,7 +141,7 @@ func (p *cachePlayer) node(path string) string {
 // begin opens a cache. To the judge a new cache is the old one without any node.
 func (p *cachePlayer) begin() {
 	for _, n := range p.shown {
-		p.heard = append(p.heard, linearizability.CacheChange{
+		p.events = append(p.events, linearizability.CacheChange{
 			Kind: recipes.NodeRemoved.String(), Node: n,
 		})
 	}
@@ -201,7 +201,7 @@ func (p *cachePlayer) look(turn int) {
 		if !p.Pause(d) {
 			return
 		}
-		p.record(p.Begin(ops.Look, ""), p.see())
+		p.record(p.Begin(ops.Look, ""), p.snapshot())
 	}
 }
 
@@ -212,7 +212,7 @@ func (p *cachePlayer) settle() {
 		return
 	}
 	for {
-		look := p.see()
+		look := p.snapshot()
 		if !look.Stale {
 			p.record(c, look)
 			return
@@ -223,15 +223,15 @@ func (p *cachePlayer) settle() {
 	}
 }
 
-// see looks at state, events and nodes at one moment: it reads the nodes again if an event comes
-// meanwhile.
-func (p *cachePlayer) see() linearizability.CacheLook {
+// snapshot looks at state, events and nodes at one moment: it reads the nodes again if an event
+// comes meanwhile.
+func (p *cachePlayer) snapshot() linearizability.CacheLook {
 	down := p.down()
 	look := linearizability.CacheLook{Stale: p.cache.Stale()}
 	look.Down = down && p.down()
-	p.hear()
+	p.takeEvents()
 	nodes := p.cache.Nodes()
-	for p.hear() {
+	for p.takeEvents() {
 		nodes = p.cache.Nodes()
 	}
 	for _, n := range nodes {
@@ -242,20 +242,20 @@ func (p *cachePlayer) see() linearizability.CacheLook {
 
 func (p *cachePlayer) down() bool { return p.Conn().State() != zk.StateHasSession }
 
-// hear takes all events that are ready, and reports whether there were any.
-func (p *cachePlayer) hear() bool {
+// takeEvents takes all events that are ready, and reports whether there were any.
+func (p *cachePlayer) takeEvents() bool {
 	e, ok := p.cache.(Eventer)
 	if !ok {
 		return false
 	}
-	before := len(p.heard)
+	before := len(p.events)
 	for ev, ok := e.TryNext(); ok; ev, ok = e.TryNext() {
 		if ev.Kind != recipes.CacheReady {
-			p.heard = append(p.heard, linearizability.CacheChange{Kind: ev.Kind.String(),
+			p.events = append(p.events, linearizability.CacheChange{Kind: ev.Kind.String(),
 				Node: asSeen(ev.Node)})
 		}
 	}
-	return len(p.heard) > before
+	return len(p.events) > before
 }
 
 func asSeen(n recipes.CachedNode) linearizability.CacheNode {
@@ -265,7 +265,7 @@ func asSeen(n recipes.CachedNode) linearizability.CacheNode {
 
 // record ends a look, with all events since the one before.
 func (p *cachePlayer) record(c scenario.Call, look linearizability.CacheLook) {
-	look.Events, p.heard = p.heard, nil
+	look.Events, p.events = p.events, nil
 	p.shown = look.Nodes
 	c.OK(linearizability.Result{Output: look.String()})
 }

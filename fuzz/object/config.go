@@ -46,13 +46,15 @@ type ConfigClaims struct {
 // and looks several times into its copy. At the end it waits until all faults are over and looks
 // once more.
 func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, configPath+"/keys")
 	return scenario.Workload{
 		Name:  "config",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			c := &configPlayer{cachePlayer: &cachePlayer{Player: p}, doubted: map[string]bool{}}
+			c := &configPlayer{
+				cachePlayer: &cachePlayer{Player: p}, doubtfulKeys: map[string]bool{},
+			}
 			c.open = func(p *scenario.Player) Cacher {
 				c.config = opener(open, claims.Path)(p)
 				return c.config
@@ -80,7 +82,7 @@ func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error)
 	e.History = withNames(e.History)
 	r := linearizability.Judge(e.History, e.Rest, linearizability.Cache{
 		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent,
-		Patience: quiet(e.Plan, c.Recheck),
+		Patience: maxStaleness(e.Plan, c.Recheck),
 	})
 	for _, key := range configKeys {
 		one := linearizability.Judge(ofKey(e.History, key), nil,
@@ -131,9 +133,9 @@ func (p *configPlayer) key(turn int) string {
 type configPlayer struct {
 	*cachePlayer
 	config Configurer
-	// doubted are the keys with a removal that may still take effect. The judge could not tell it
-	// from a second removal.
-	doubted map[string]bool
+	// doubtfulKeys are the keys with a removal that may still take effect. The judge could not tell
+	// it from a second removal.
+	doubtfulKeys map[string]bool
 }
 
 // write changes or fetches one setting. A failed write is not repeated: the judge finds out whether
@@ -152,7 +154,7 @@ func (p *configPlayer) write(turn int) {
 	switch {
 	case !there:
 		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, payloadOf(value)) })
-	case p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubted[key]:
+	case p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubtfulKeys[key]:
 		p.remove(ctx, key)
 	default:
 		p.swap(key, value, entry.Version, func() error {
@@ -170,7 +172,7 @@ func (p *configPlayer) swap(key, value string, version int32, write func() error
 func (p *configPlayer) remove(ctx context.Context, key string) {
 	c := p.Begin(ops.Remove, key+"=")
 	err := p.config.Delete(ctx, key, recipes.AnyVersion)
-	p.doubted[key] = errors.Is(err, recipes.ErrAmbiguous)
+	p.doubtfulKeys[key] = errors.Is(err, recipes.ErrAmbiguous)
 	p.end(c, err, "")
 }
 

@@ -44,7 +44,7 @@ type CounterClaims struct {
 // Counter makes a workload of a counter. Each client calls open once. Twice a round it adds a
 // number that no other call adds, now and then with a short context, and reads the value.
 func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, counterPath)
 	return scenario.Workload{
 		Name:  "counter",
@@ -89,15 +89,15 @@ func (p counterPlayer) add(turn int) {
 	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))
 	value, err := p.counter().Add(ctx, delta)
 	if err != nil {
-		fails(c, p.definite, err)
+		recordError(c, p.definite, err)
 		p.Pause(retryPause)
 		return
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
 }
 
-// fails records the error of a write.
-func fails(c scenario.Call, definite bool, err error) {
+// recordError records the error of a write.
+func recordError(c scenario.Call, definite bool, err error) {
 	if definite && !errors.Is(err, recipes.ErrAmbiguous) {
 		c.Failed(err)
 		return

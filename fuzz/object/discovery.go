@@ -26,7 +26,7 @@ type Registrar interface {
 // data or that of Znode.
 func Discovery(open func(env Env, show func(instances ...string)) Registrar,
 	given ...MembershipClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	return Membership(func(env Env) Roster {
 		d := &discovery{}
 		if d.Registrar = open(env, d.show); d.Registrar == nil {

@@ -23,7 +23,7 @@ type DoubleBarrierer interface {
 // in Env. In each round it enters, stays for a while and leaves. A client that has waited for half
 // a minute gives up. The claims are those of a barrier; Path "" means /double.
 func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, doubleBarrierPath)
 	return scenario.Workload{
 		Name:  "double-barrier",
@@ -83,7 +83,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 	}
 	p.Hold(scenario.At("hold", round), nil)
 	if p.careless && p.Choose(scenario.At("leave once", round), 3) == 0 {
-		p.leaveUnheard()
+		p.leaveCanceled()
 		return
 	}
 	p.Persist(func(attempt int) error {
@@ -96,8 +96,8 @@ func (p doubleBarrierPlayer) turn(round int) {
 	})
 }
 
-// leaveUnheard calls Leave once with a context that is done. The member must leave all the same.
-func (p doubleBarrierPlayer) leaveUnheard() {
+// leaveCanceled calls Leave once with a context that is done. The member must leave all the same.
+func (p doubleBarrierPlayer) leaveCanceled() {
 	_ = p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()

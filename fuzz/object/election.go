@@ -32,7 +32,7 @@ type Elector interface {
 // Leader, in one run of three the last client only asks. The claims are those of a lock; Path ""
 // means /election.
 func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, electionPath)
 	return scenario.Workload{
 		Name:  "election",
@@ -69,7 +69,7 @@ func (p electionPlayer) turn(round int, last bool) {
 			return
 		}
 		p.Hold(scenario.At("hold", round, term), lost)
-		useToken(p.Player, 2*round+term, "", func() int64 { return p.epochAfter(nil) })
+		useTokenLate(p.Player, 2*round+term, "", func() int64 { return p.epochAfter(nil) })
 		if !isClosed(lost) {
 			break
 		}
@@ -96,7 +96,7 @@ func (p electionPlayer) lead(label string) (lost <-chan struct{}, led bool) {
 			return linearizability.Result{Token: p.epochAfter(err)}, err
 		})
 	})
-	if l, ok := p.elector.(loser); ok && led {
+	if l, ok := p.elector.(lossSignaler); ok && led {
 		lost = l.Lost()
 	}
 	return lost, led

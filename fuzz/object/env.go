@@ -98,8 +98,8 @@ func leftBy(e scenario.Evidence, allowed []string, dead ...string) []string {
 	return append(slices.Clone(allowed), dead...)
 }
 
-// only returns the one optional argument, or the zero value.
-func only[T any](given []T) T {
+// optional returns the one optional argument, or the zero value.
+func optional[T any](given []T) T {
 	if len(given) > 1 {
 		panic(fmt.Sprintf("object: at most one set of claims, got %d", len(given)))
 	}

@@ -35,7 +35,7 @@ type IDClaims struct {
 // IDGenerator makes a workload of a generator of numbers. Each client calls open once and takes
 // three numbers a round, now and then with a short context.
 func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, idPath)
 	return scenario.Workload{
 		Name:  "id-generator",

@@ -51,7 +51,7 @@ type LockClaims struct {
 // Lock makes a workload of a lock. Each client calls open once, or once for each of its goroutines,
 // and takes the lock round after round. After an error it tries again.
 func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, lockPath)
 	return scenario.Workload{
 		Name:    "lock",
@@ -113,8 +113,8 @@ const retryPause = 100 * time.Millisecond
 // the lock has one.
 const signalWithin = time.Second
 
-// loser is an object with a signal of loss.
-type loser interface{ Lost() <-chan struct{} }
+// lossSignaler is an object with a signal of loss.
+type lossSignaler interface{ Lost() <-chan struct{} }
 
 type lockPlayer struct {
 	*scenario.Player
@@ -167,11 +167,11 @@ func (p lockPlayer) turn(round int) (stays bool) {
 		return false
 	}
 	var lost <-chan struct{}
-	if l, ok := lock.(loser); ok {
+	if l, ok := lock.(lossSignaler); ok {
 		lost = l.Lost()
 	}
 	p.Hold(scenario.At("hold", round), lost)
-	useToken(p.Player, round, own, func() int64 { return tokenOf(lock) })
+	useTokenLate(p.Player, round, own, func() int64 { return tokenOf(lock) })
 	p.GiveBack(scenario.At("unlock", round), func(ctx context.Context) error {
 		return p.Do(ops.Unlock, own, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, lock.Unlock(ctx)
@@ -180,9 +180,9 @@ func (p lockPlayer) turn(round int) (stays bool) {
 	return true
 }
 
-// useToken reads the token late in a hold, in half of the rounds, as for a write to a resource that
-// checks tokens. The input is that of the grant.
-func useToken(p *scenario.Player, round int, input string, token func() int64) {
+// useTokenLate reads the token late in a hold, in half of the rounds, as for a write to a resource
+// that checks tokens. The input is that of the grant.
+func useTokenLate(p *scenario.Player, round int, input string, token func() int64) {
 	if p.Choose(scenario.At("use", round), 2) > 0 {
 		return
 	}

@@ -50,7 +50,7 @@ type LockQueueClaims struct {
 // those of [Queue] do. They hold an element for a while, now and then for longer than a session
 // without a connection lives. Then they acknowledge it or, one time in five, give it back.
 func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, queuePath)
 	if claims.Lock == nil {
 		claims.Lock = func(item string) string { return item + "-lock" }

@@ -78,7 +78,7 @@ type MembershipClaims struct {
 // members are present for a minute, and then absent for longer than the server keeps empty
 // containers. A Join of a rival ends after some seconds, and the rival stays a candidate.
 func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, membersPath)
 	name := "membership"
 	if claims.Services {
@@ -98,7 +98,7 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 				return open(env)
 			}
 			mp.own = mp.open()
-			mp.hide()
+			mp.makeSecret()
 			for round := range p.Rounds(s.Rounds) {
 				p.Rest(round)
 				mp.turn(round)
@@ -160,7 +160,7 @@ func (p *memberPlayer) turn(round int) {
 	p.update(round)
 	p.pick(round)
 	if p.clients > 1 && p.claims.Instance == nil && p.Choose(scenario.At("meddle", round), 3) == 0 {
-		p.meddle(round)
+		p.disturb(round)
 		p.Hold(scenario.At("meddled", round), nil)
 	}
 	p.look()
@@ -189,7 +189,7 @@ func (p *memberPlayer) reopen(rounds int) {
 func (p *memberPlayer) finish(rounds int) {
 	p.join(rounds)
 	if p.claims.Rivals {
-		p.meddle(rounds)
+		p.disturb(rounds)
 	}
 	p.Pause(atRest)
 	if p.claims.Rivals { // they leave one after the other, so that the others take over
@@ -209,7 +209,7 @@ func (p *memberPlayer) join(round int) {
 		return
 	}
 	data := fmt.Sprintf("%s%d", p.Name(), round)
-	p.joined = p.insist(func(attempt int) error {
+	p.joined = p.retry(func(attempt int) error {
 		return p.change(ops.Join, "="+data, scenario.At("join", round), attempt,
 			func(ctx context.Context) error {
 				return p.own.Join(ctx, data)
@@ -223,7 +223,7 @@ func (p *memberPlayer) change(
 	kind, with, label string, attempt int, do func(context.Context) error,
 ) error {
 	c := p.Begin(kind, p.instance(p.Index())+with)
-	ctx, cancel := p.hasty(p.Context(), label, attempt)
+	ctx, cancel := p.shortContext(p.Context(), label, attempt)
 	defer cancel()
 	late := ctx.Err() != nil
 	switch err := do(ctx); {
@@ -241,8 +241,8 @@ func (p *memberPlayer) change(
 
 var errNotBegun = errors.New("not begun")
 
-// hasty is the context of an attempt. The first attempt has a short one now and then.
-func (p *memberPlayer) hasty(
+// shortContext is the context of an attempt. The first attempt has a short one now and then.
+func (p *memberPlayer) shortContext(
 	ctx context.Context, label string, attempt int,
 ) (context.Context, context.CancelFunc) {
 	ctx, cancel := p.Hasty(ctx, attempt, label, 4, time.Millisecond, 30*time.Millisecond)
@@ -254,9 +254,9 @@ func (p *memberPlayer) hasty(
 	return ctx, func() { impatient(); cancel() }
 }
 
-// insist tries until it succeeds. A rival tries once, since it cannot succeed while another client
+// retry tries until it succeeds. A rival tries once, since it cannot succeed while another client
 // has the instance. It tries again only if the first attempt has not begun.
-func (p *memberPlayer) insist(try func(attempt int) error) bool {
+func (p *memberPlayer) retry(try func(attempt int) error) bool {
 	if !p.claims.Rivals {
 		return p.Persist(try)
 	}
@@ -284,7 +284,7 @@ func (p *memberPlayer) update(round int) {
 		return
 	}
 	data := fmt.Sprintf("%s%du", p.Name(), round)
-	p.insist(func(attempt int) error {
+	p.retry(func(attempt int) error {
 		return p.change(ops.Update, "="+data, scenario.At("updating", round), attempt,
 			func(ctx context.Context) error {
 				return u.Update(ctx, data)
@@ -319,18 +319,18 @@ func (p *memberPlayer) pick(round int) {
 	}
 }
 
-// meddle deletes the instance of another client, or changes its data.
-func (p *memberPlayer) meddle(round int) {
+// disturb deletes the instance of another client, or changes its data.
+func (p *memberPlayer) disturb(round int) {
 	other := (p.Index() + 1) % p.clients
 	if p.claims.Rivals && p.Choose(scenario.At("spoil", round), 2) == 0 {
-		p.spoil(other)
+		p.changeForeign(other)
 		return
 	}
 	p.evict(other)
 }
 
-// spoil changes the data of another client's instance.
-func (p *memberPlayer) spoil(other int) {
+// changeForeign changes the data of another client's instance.
+func (p *memberPlayer) changeForeign(other int) {
 	instance := p.instance(other)
 	err := p.Do(ops.Spoil, instance, func(context.Context) (linearizability.Result, error) {
 		_, err := p.Conn().Set(p.claims.Path+"/"+instance, []byte("graffiti"), -1)
@@ -347,8 +347,8 @@ func (p *memberPlayer) spoil(other int) {
 // secret is the instance that no client may read.
 const secret = "secret"
 
-// hide makes the secret instance, if there are rivals, by a request that is sent once.
-func (p *memberPlayer) hide() {
+// makeSecret makes the secret instance, if there are rivals, by a request that is sent once.
+func (p *memberPlayer) makeSecret() {
 	if !p.claims.Rivals || p.Index() > 0 {
 		return
 	}

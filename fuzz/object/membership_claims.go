@@ -13,16 +13,16 @@ import (
 func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
 	return linearizability.Membership{
 		Path: c.Path, Services: c.Services, Instance: c.Instance,
-		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
+		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.allowedLeftovers(e),
 		Data: c.Rivals || c.Instance != nil, Rivals: c.Rivals, Late: late(e.Plan),
 		Hidden: []string{secret},
 	}
 }
 
-// mayStay lists the patterns of znodes that may be left at rest. Among them are the services that
-// may be empty, but not yet removed. The leader looks for empty containers once a minute, counted
-// from its last start, so that its next look may come after the end.
-func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
+// allowedLeftovers lists the patterns of znodes that may be left at rest. Among them are the
+// services that may be empty, but not yet removed. The leader looks for empty containers once a
+// minute, counted from its last start, so that its next look may come after the end.
+func (c MembershipClaims) allowedLeftovers(e scenario.Evidence) []string {
 	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
 	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
 		return f.Kind == fault.Restart || f.Kind == fault.Isolate ||

@@ -15,7 +15,7 @@ import (
 // round after round. Path of the claims is the parent of the paths; "" means /multilock. Token, if
 // the object has it, is the czxid of the client's znode below the greatest of the paths.
 func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, multiLockPath)
 	paths := []string{claims.Path + "/a", claims.Path + "/b", claims.Path + "/c"}
 	claims.LeavesAtRest = append(slices.Clone(claims.LeavesAtRest), paths...)

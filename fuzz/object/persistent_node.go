@@ -18,9 +18,9 @@ type persistentNode struct {
 	node *recipes.PersistentNode // nil: not wanted
 }
 
-// rivalNodes is the recommended persistent node, wanted by several clients. One of them has it at a
-// time.
-func rivalNodes() scenario.Workload {
+// contestedNode is the recommended persistent node, wanted by several clients. One of them has it
+// at a time.
+func contestedNode() scenario.Workload {
 	return Membership(func(env Env) Roster {
 		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return &persistentNode{conn: env.Conn, path: env.Path + "/" + env.Name, view: view}

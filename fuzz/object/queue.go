@@ -92,7 +92,7 @@ func ofKindQueue(q linearizability.Queue) linearizability.Claims { return q }
 
 // queueClaims returns the claims of a queue with their default path.
 func queueClaims(given []QueueClaims) QueueClaims {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, queuePath)
 	return claims
 }
@@ -280,7 +280,7 @@ func (p queuePlayer) poll(round int) bool {
 	c := p.Begin(ops.Poll, "")
 	data, ok, err := q.Poll(p.Context())
 	if err != nil {
-		c.Unknown(p.perhaps(data), err)
+		c.Unknown(p.ambiguousResult(data), err)
 		p.Pause(retryPause)
 		return false
 	}
@@ -296,9 +296,9 @@ func shown(data []byte, ok bool) linearizability.Result {
 	return linearizability.Result{Output: elementName(string(data))}
 }
 
-// perhaps is the result of a call that returned an element with an error. No bytes mean an empty
-// element, if the run has empty elements.
-func (p queuePlayer) perhaps(data []byte) linearizability.Result {
+// ambiguousResult is the result of a call that returned an element with an error. No bytes mean an
+// empty element, if the run has empty elements.
+func (p queuePlayer) ambiguousResult(data []byte) linearizability.Result {
 	name := payloadName(string(data))
 	if p.offersEmpty() {
 		name = elementName(string(data))
@@ -334,7 +334,7 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, recipes.ErrAmbiguous):
 		c.Failed(err)
 	default:
-		c.Unknown(p.perhaps(data), err)
+		c.Unknown(p.ambiguousResult(data), err)
 		p.Pause(retryPause)
 	}
 	return false

@@ -14,14 +14,14 @@ import (
 // Reentrant makes a workload of a lock that its owner may lock again and must unlock as often. Each
 // client calls open once and takes the lock round after round, in up to three levels.
 func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, reentrantPath)
 	return scenario.Workload{
 		Name:  "reentrant",
 		About: claims.About,
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
-				l := onlySide(p, h)
+				l := singleMode(p, h)
 				for round := range p.Rounds(s.Rounds) {
 					p.Rest(round)
 					playReentrant(l, round)
@@ -34,16 +34,16 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	}
 }
 
-// onlySide is a lock with one mode.
-func onlySide[L Locker](p *scenario.Player, h *scenario.Handle[L]) side {
+// singleMode is a lock with one mode.
+func singleMode[L Locker](p *scenario.Player, h *scenario.Handle[L]) lockMode {
 	type numbered interface{ Token() int64 }
-	s := side{
+	s := lockMode{
 		Player: p,
 		lock:   func(ctx context.Context) error { return h.Now().Lock(ctx) },
 		unlock: func(ctx context.Context) error { return h.Now().Unlock(ctx) },
 	}
-	if _, ok := any(h.Now()).(loser); ok {
-		s.lost = func() <-chan struct{} { return any(h.Now()).(loser).Lost() }
+	if _, ok := any(h.Now()).(lossSignaler); ok {
+		s.lost = func() <-chan struct{} { return any(h.Now()).(lossSignaler).Lost() }
 	}
 	if _, ok := any(h.Now()).(numbered); ok {
 		s.token = func() int64 { return any(h.Now()).(numbered).Token() }
@@ -58,26 +58,26 @@ func onlySide[L Locker](p *scenario.Player, h *scenario.Handle[L]) side {
 
 // playReentrant plays a round: the outer level, and in it up to two inner levels that end before
 // it. One of these may be inside the other.
-func playReentrant(l side, round int) {
-	if !l.persist(scenario.At("lock", round)) {
+func playReentrant(l lockMode, round int) {
+	if !l.lockUntilHeld(scenario.At("lock", round)) {
 		return
 	}
 	switch l.Choose(scenario.At("kind", round), 4) {
 	case 0:
 		l.hold(scenario.At("hold", round))
 	case 1:
-		l.deep(scenario.At("deep", round))
+		l.lockInner(scenario.At("deep", round))
 	default:
-		l.outlast(scenario.At("outlast", round))
+		l.holdBeyondSession(scenario.At("outlast", round))
 		l.again(scenario.At("again", round))
 	}
 	l.release(scenario.At("unlock", round))
 }
 
-// outlast holds for longer than a session lives in one of two rounds. The lock may be lost then, so
-// that it cannot be locked again.
-func (s side) outlast(label string) {
-	stop := s.heed()
+// holdBeyondSession holds for longer than a session lives in one of two rounds. The lock may be
+// lost then, so that it cannot be locked again.
+func (s lockMode) holdBeyondSession(label string) {
+	stop := s.watchLoss()
 	d := time.Millisecond
 	if s.Choose(label, 2) == 0 {
 		d = scenario.LongHold
@@ -86,9 +86,9 @@ func (s side) outlast(label string) {
 	stop()
 }
 
-// deep locks again and holds at the inner level, with a further level in it.
-func (s side) deep(label string) {
-	defer s.heed()()
+// lockInner locks again and holds at the inner level, with a further level in it.
+func (s lockMode) lockInner(label string) {
+	defer s.watchLoss()()
 	if s.acquire(s.Context()) != nil {
 		s.Pause(time.Millisecond)
 		return

@@ -39,7 +39,7 @@ var builtin = []func() scenario.Workload{
 	blockIDs,
 	configCenter,
 	watchedGroup,
-	rivalNodes,
+	contestedNode,
 	twoLevelRegistry,
 }
 

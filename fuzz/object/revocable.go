@@ -24,14 +24,14 @@ type RevocableLocker interface {
 // waits a while for the lock and asks the owner. It holds the lock for a short time or, in half of
 // the rounds, until it is asked itself.
 func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, revocablePath)
 	return scenario.Workload{
 		Name:  "revocable",
 		About: claims.About,
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
-				rp := revocablePlayer{onlySide(p, h), h.Now}
+				rp := revocablePlayer{singleMode(p, h), h.Now}
 				for round := range p.Rounds(s.Rounds) {
 					p.Rest(round)
 					rp.turn(round)
@@ -55,7 +55,7 @@ const (
 )
 
 type revocablePlayer struct {
-	side
+	lockMode
 	lock func() RevocableLocker
 }
 
@@ -79,7 +79,7 @@ func (p revocablePlayer) turn(round int) {
 	if p.Choose(scenario.At("until asked", round), 2) == 0 {
 		p.hold(scenario.At("hold", round))
 	} else {
-		stop := p.heed()
+		stop := p.watchLoss()
 		p.await()
 		p.Pause(time.Millisecond) // a loss that ended the wait is noted by then
 		stop()

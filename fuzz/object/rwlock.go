@@ -25,14 +25,14 @@ type RWLocker interface {
 // reads or writes, locks again, and changes from writing to reading. For MaxHerd, readers that get
 // the lock together count as one.
 func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, rwLockPath)
 	return scenario.Workload{
 		Name:  "rwlock",
 		About: claims.About,
 		Play: scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
-				reads, writes := readSide(p, h), writeSide(p, h)
+				reads, writes := readMode(p, h), writeMode(p, h)
 				for round := range p.Rounds(s.Rounds) {
 					p.Rest(round)
 					playRWLock(reads, writes, round)
@@ -45,8 +45,8 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 	}
 }
 
-// side is one mode of a lock: the calls for it, and the recorded input.
-type side struct {
+// lockMode is one mode of a lock: the calls for it, and the recorded input.
+type lockMode struct {
 	*scenario.Player
 	mode         string // input of the operations
 	lock, unlock func(ctx context.Context) error
@@ -55,19 +55,19 @@ type side struct {
 	token        func() int64                            // nil: none
 }
 
-func writeSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
-	s := onlySide(p, h)
+func writeMode(p *scenario.Player, h *scenario.Handle[RWLocker]) lockMode {
+	s := singleMode(p, h)
 	s.mode = ops.WriteMode
 	return s
 }
 
-func readSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
+func readMode(p *scenario.Player, h *scenario.Handle[RWLocker]) lockMode {
 	type rLoser interface{ RLost() <-chan struct{} }
 	type rNumbered interface{ RToken() int64 }
 	type rTryLocker interface {
 		TryRLock(ctx context.Context) (bool, error)
 	}
-	s := side{
+	s := lockMode{
 		Player: p, mode: ops.ReadMode,
 		lock:   func(ctx context.Context) error { return h.Now().RLock(ctx) },
 		unlock: func(ctx context.Context) error { return h.Now().RUnlock(ctx) },
@@ -87,7 +87,7 @@ func readSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
 }
 
 // acquire locks once.
-func (s side) acquire(ctx context.Context) error {
+func (s lockMode) acquire(ctx context.Context) error {
 	return s.Do(ops.Lock, s.mode, func(context.Context) (linearizability.Result, error) {
 		if err := s.lock(ctx); err != nil {
 			return linearizability.Result{}, err
@@ -97,16 +97,16 @@ func (s side) acquire(ctx context.Context) error {
 }
 
 // held is the token of the present hold.
-func (s side) held() int64 {
+func (s lockMode) held() int64 {
 	if s.token == nil {
 		return 0
 	}
 	return s.token()
 }
 
-// persist locks until that succeeds or the World ends. The first attempt has a short context in
-// some rounds.
-func (s side) persist(label string) bool {
+// lockUntilHeld locks until that succeeds or the World ends. The first attempt has a short context
+// in some rounds.
+func (s lockMode) lockUntilHeld(label string) bool {
 	return s.Persist(func(attempt int) error {
 		if s.try != nil && attempt == 0 {
 			if tried, err := s.TryFirst(label, ops.Lock, s.mode, s.try, s.held); tried {
@@ -121,7 +121,7 @@ func (s side) persist(label string) bool {
 }
 
 // release unlocks.
-func (s side) release(label string) {
+func (s lockMode) release(label string) {
 	s.GiveBack(label, func(ctx context.Context) error {
 		return s.Do(ops.Unlock, s.mode, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, s.unlock(ctx)
@@ -129,13 +129,13 @@ func (s side) release(label string) {
 	})
 }
 
-// heed records a loss of the hold until stop is called. Call stop before the release.
-func (s side) heed() (stop func()) {
+// watchLoss records a loss of the hold until stop is called. Call stop before the release.
+func (s lockMode) watchLoss() (stop func()) {
 	return s.Heed(0, s.signal())
 }
 
 // signal is closed when the present hold is lost; nil means that there is no signal.
-func (s side) signal() <-chan struct{} {
+func (s lockMode) signal() <-chan struct{} {
 	if s.lost == nil {
 		return nil
 	}
@@ -143,11 +143,11 @@ func (s side) signal() <-chan struct{} {
 }
 
 // hold is Player.Hold with the signal of this side.
-func (s side) hold(label string) { s.Hold(label, s.signal()) }
+func (s lockMode) hold(label string) { s.Hold(label, s.signal()) }
 
 // again locks once more and unlocks that level. A loss meanwhile is a loss of the outer level, too.
-func (s side) again(label string) {
-	defer s.heed()()
+func (s lockMode) again(label string) {
+	defer s.watchLoss()()
 	if s.acquire(s.Context()) != nil {
 		return
 	}
@@ -157,13 +157,13 @@ func (s side) again(label string) {
 
 // playRWLock plays a round: reading or writing, sometimes in two levels, sometimes reading after
 // writing.
-func playRWLock(reads, writes side, round int) {
+func playRWLock(reads, writes lockMode, round int) {
 	kind := reads.Choose(scenario.At("kind", round), 8)
 	main := reads
 	if kind >= 4 {
 		main = writes
 	}
-	if !main.persist(scenario.At("lock", round)) {
+	if !main.lockUntilHeld(scenario.At("lock", round)) {
 		return
 	}
 	if kind >= 6 {
@@ -177,14 +177,14 @@ func playRWLock(reads, writes side, round int) {
 }
 
 // downgrade changes from writing to reading, and returns the side that is held then.
-func downgrade(reads, writes side, round int) side {
-	stop := writes.heed()
+func downgrade(reads, writes lockMode, round int) lockMode {
+	stop := writes.watchLoss()
 	err := reads.acquire(reads.Context())
 	stop()
 	if err != nil {
 		return writes
 	}
-	stop = reads.heed()
+	stop = reads.watchLoss()
 	writes.release(scenario.At("downgrade", round))
 	stop()
 	return reads

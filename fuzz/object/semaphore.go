@@ -47,7 +47,7 @@ type SemaphoreClaims struct {
 // Semaphore makes a workload of a semaphore. Each client calls open once and holds a lease round
 // after round, now and then two: one after the other or, with AcquireN, both at once.
 func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, semaphorePath)
 	if claims.Leases < 1 {
 		claims.Leases = leases
@@ -81,7 +81,7 @@ type semaphorePlayer struct {
 // turn holds a lease. Now and then it takes a second one, if there is more than one lease:
 // otherwise it would wait for itself.
 func (p semaphorePlayer) turn(round int) {
-	if s, ok := p.sem().(several); ok && p.leases > 1 &&
+	if s, ok := p.sem().(multiSemaphore); ok && p.leases > 1 &&
 		sometimes(p.Player, "AcquireN", scenario.At("both", round), 3) {
 		p.both(round, s)
 		return
@@ -91,15 +91,15 @@ func (p semaphorePlayer) turn(round int) {
 	if !ok {
 		return
 	}
-	stop := p.heed(one)
+	stop := p.watchLoss(one)
 	if p.leases > 1 && p.Choose(scenario.At("second", round), 4) == 0 {
-		p.second(round)
+		p.holdSecond(round)
 	}
 	stop()
-	stop = p.heed(one)
+	stop = p.watchLoss(one)
 	p.Hold(scenario.At("hold", round), nil)
 	stop()
-	useToken(p.Player, round, first, one.Token)
+	useTokenLate(p.Player, round, first, one.Token)
 	p.release(scenario.At("release", round), one, first)
 }
 
@@ -111,13 +111,13 @@ func (p semaphorePlayer) own(which string) string {
 	return which
 }
 
-// several is a semaphore that returns several leases at once.
-type several interface {
+// multiSemaphore is a semaphore that returns several leases at once.
+type multiSemaphore interface {
 	AcquireN(ctx context.Context, n int) ([]Lease, error)
 }
 
 // both holds two leases that it gets at once, or gives up.
-func (p semaphorePlayer) both(round int, s several) {
+func (p semaphorePlayer) both(round int, s multiSemaphore) {
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("acquire both", round), 3,
 		10*time.Millisecond, 100*time.Millisecond)
 	defer cancel()
@@ -137,7 +137,7 @@ func (p semaphorePlayer) both(round int, s several) {
 	if err != nil {
 		return
 	}
-	stop, stopFirst := p.heed(held[1]), p.heed(held[0])
+	stop, stopFirst := p.watchLoss(held[1]), p.watchLoss(held[0])
 	p.Hold(scenario.At("hold both", round), nil)
 	stopFirst()
 	p.release(scenario.At("release both", round, 0), held[0], names[0])
@@ -145,9 +145,9 @@ func (p semaphorePlayer) both(round int, s several) {
 	p.release(scenario.At("release both", round, 1), held[1], names[1])
 }
 
-// second holds a second lease for a while, if one is free soon. It does not wait for long: two
+// holdSecond holds a second lease for a while, if one is free soon. It does not wait for long: two
 // clients with one lease each would wait for each other.
-func (p semaphorePlayer) second(round int) {
+func (p semaphorePlayer) holdSecond(round int) {
 	ctx, cancel := p.Within(p.Context(),
 		time.Duration(5+p.Choose(scenario.At("second patience", round), 50))*time.Millisecond)
 	defer cancel()
@@ -156,7 +156,7 @@ func (p semaphorePlayer) second(round int) {
 	if err != nil {
 		return
 	}
-	stop := p.heed(two)
+	stop := p.watchLoss(two)
 	p.Pause(time.Duration(1+p.Choose(scenario.At("second hold", round), 10)) * time.Millisecond)
 	stop()
 	p.release(scenario.At("second release", round), two, second)
@@ -205,14 +205,14 @@ func (p semaphorePlayer) release(label string, lease Lease, which string) {
 	})
 }
 
-// heed records a loss of the lease until stop is called.
-func (p semaphorePlayer) heed(lease Lease) (stop func()) {
+// watchLoss records a loss of the lease until stop is called.
+func (p semaphorePlayer) watchLoss(lease Lease) (stop func()) {
 	return p.Heed(lease.Token(), lostOf(lease))
 }
 
 // lostOf is the lease's signal of loss, or nil.
 func lostOf(lease Lease) <-chan struct{} {
-	if l, ok := lease.(loser); ok {
+	if l, ok := lease.(lossSignaler); ok {
 		return l.Lost()
 	}
 	return nil

@@ -24,7 +24,7 @@ type ThresholdBarrierer interface {
 // drawn number now and then, also while others wait. A client that has waited for half a minute
 // gives up. The claims are those of a barrier; Path "" means /thresholds/t.
 func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, thresholdBarrierPath)
 	return scenario.Workload{
 		Name:  "threshold-barrier",

@@ -11,7 +11,7 @@ import (
 // line and waits, Unlock leaves it. The members do the same as the clients of [Lock], and the
 // claims are those of a lock; Path "" means /queue, and Fair is the order of the line.
 func TurnQueue(open func(Env) Locker, given ...LockClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, queuePath)
 	w := Lock(open, claims)
 	w.Name = "turn-queue"

@@ -61,7 +61,7 @@ type TwoPhaseClaims struct {
 // has begun. Each client calls open for each transaction, with the path of the transaction, and
 // again when it comes back.
 func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, transactionsPath)
 	return scenario.Workload{
 		Name:  "two-phase-commit",
@@ -107,18 +107,18 @@ type twoPhasePlayer struct {
 	sites  []string
 }
 
-// deal is the side of one client in one transaction.
-type deal struct {
+// participant is one client in one transaction.
+type participant struct {
 	TwoPhaser
 	name, path string
 	over       bool // the transaction does not exist, or not any more
 	decided    bool
 }
 
-func (p *twoPhasePlayer) deal(round int) *deal {
+func (p *twoPhasePlayer) participant(round int) *participant {
 	name := fmt.Sprintf("t%d", round)
 	path := p.claims.Path + "/" + name
-	return &deal{TwoPhaser: p.open(p.env(path)), name: name, path: path}
+	return &participant{TwoPhaser: p.open(p.env(path)), name: name, path: path}
 }
 
 // env is the Env of a transaction. The names of sites are those of clients.
@@ -129,14 +129,14 @@ func (p *twoPhasePlayer) env(path string) Env {
 // turn plays one transaction. It reports whether the client has died: a dead client does nothing
 // more in this transaction.
 func (p *twoPhasePlayer) turn(round int) (died bool) {
-	d := p.deal(round)
+	d := p.participant(round)
 	if p.Index() == round%len(p.sites) {
 		p.begin(d, round)
-		if p.Choose(scenario.At("die", round), 6) == 0 && p.isHeard(d) {
+		if p.Choose(scenario.At("die", round), 6) == 0 && p.isSeenByOther(d) {
 			return true
 		}
 	}
-	if !p.hears(d) {
+	if !p.awaitBegin(d) {
 		return false
 	}
 	p.join(d, round)
@@ -154,7 +154,7 @@ func (p *twoPhasePlayer) turn(round int) (died bool) {
 
 // finish awaits the decision once more, and ends the transaction.
 func (p *twoPhasePlayer) finish(round int) {
-	d := p.deal(round)
+	d := p.participant(round)
 	p.await(d, scenario.At("finish await", round))
 	p.done(d, scenario.At("finish done", round))
 	p.forget(d)
@@ -162,7 +162,7 @@ func (p *twoPhasePlayer) finish(round int) {
 
 // do is one call on a transaction. The transaction is over if the call finds none.
 func (p *twoPhasePlayer) do(
-	d *deal, kind, operands string,
+	d *participant, kind, operands string,
 	work func(ctx context.Context) (linearizability.Result, error),
 ) error {
 	call := p.Begin(kind, operands)
@@ -184,9 +184,9 @@ func (p *twoPhasePlayer) do(
 	return err
 }
 
-// persist calls do until it succeeds. The first attempt has a short context in some rounds.
-func (p *twoPhasePlayer) persist(
-	d *deal, kind, operands, label string, work func(ctx context.Context) error,
+// retry calls do until it succeeds. The first attempt has a short context in some rounds.
+func (p *twoPhasePlayer) retry(
+	d *participant, kind, operands, label string, work func(ctx context.Context) error,
 ) bool {
 	return p.Persist(func(attempt int) error {
 		return p.do(d, kind, operands, func(ctx context.Context) (linearizability.Result, error) {
@@ -199,7 +199,7 @@ func (p *twoPhasePlayer) persist(
 
 // begin begins a transaction with a deadline in 0.5 to 3.5 s. After an ambiguous error it does not
 // try again: the other sites may have ended the transaction.
-func (p *twoPhasePlayer) begin(d *deal, round int) {
+func (p *twoPhasePlayer) begin(d *participant, round int) {
 	drawn := p.Choose(scenario.At("deadline", round), 3000)
 	patience := 500*time.Millisecond + time.Duration(drawn)*time.Millisecond
 	deadline := p.Clock(patience)
@@ -219,15 +219,15 @@ func (p *twoPhasePlayer) begin(d *deal, round int) {
 	})
 }
 
-// isHeard reports whether another site has seen the transaction, and will end it.
-func (p *twoPhasePlayer) isHeard(d *deal) bool {
+// isSeenByOther reports whether another site has seen the transaction, and will end it.
+func (p *twoPhasePlayer) isSeenByOther(d *participant) bool {
 	p.Pause(retryPause)
 	signs, _, err := p.Conn().Children(d.path)
 	return err == nil && len(signs) > 0
 }
 
-// hears waits until the transaction has begun, and reports whether it has.
-func (p *twoPhasePlayer) hears(d *deal) bool {
+// awaitBegin waits until the transaction has begun, and reports whether it has.
+func (p *twoPhasePlayer) awaitBegin(d *participant) bool {
 	ctx, cancel := p.Within(p.Context(), hearsay)
 	defer cancel()
 	for ; ctx.Err() == nil; p.Pause(retryPause) {
@@ -240,12 +240,12 @@ func (p *twoPhasePlayer) hears(d *deal) bool {
 
 // join shows that the site is present. In one of six cases it leaves at once, and comes back as
 // another process would.
-func (p *twoPhasePlayer) join(d *deal, round int) {
+func (p *twoPhasePlayer) join(d *participant, round int) {
 	joiner, ok := d.TwoPhaser.(TwoPhaseJoiner)
 	if !ok || !sometimes(p.Player, "Join", scenario.At("join", round), 2) {
 		return
 	}
-	p.persist(d, ops.Join, d.name+" "+p.Owner(), scenario.At("joining", round),
+	p.retry(d, ops.Join, d.name+" "+p.Owner(), scenario.At("joining", round),
 		func(ctx context.Context) error {
 			return joiner.Join(ctx, p.Owner())
 		})
@@ -260,20 +260,20 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 }
 
 // vote votes yes in seven of eight cases.
-func (p *twoPhasePlayer) vote(d *deal, round int) {
+func (p *twoPhasePlayer) vote(d *participant, round int) {
 	yes := p.Choose(scenario.At("yes", round), 8) > 0
 	word := "no"
 	if yes {
 		word = "yes"
 	}
-	p.persist(d, ops.Vote, d.name+" "+p.Owner()+" "+word, scenario.At("voting", round),
+	p.retry(d, ops.Vote, d.name+" "+p.Owner()+" "+word, scenario.At("voting", round),
 		func(ctx context.Context) error {
 			return d.Vote(ctx, p.Owner(), yes)
 		})
 }
 
 // await waits for the decision.
-func (p *twoPhasePlayer) await(d *deal, label string) {
+func (p *twoPhasePlayer) await(d *participant, label string) {
 	p.Persist(func(attempt int) error {
 		return p.do(d, ops.Await, d.name,
 			func(ctx context.Context) (linearizability.Result, error) {
@@ -291,7 +291,7 @@ func (p *twoPhasePlayer) await(d *deal, label string) {
 }
 
 // done says that the site has carried out the decision, if the object has Done.
-func (p *twoPhasePlayer) done(d *deal, label string) {
+func (p *twoPhasePlayer) done(d *participant, label string) {
 	finisher, ok := d.TwoPhaser.(TwoPhaseFinisher)
 	if ok {
 		p.Optional("Done", d.decided && !d.over)
@@ -299,14 +299,14 @@ func (p *twoPhasePlayer) done(d *deal, label string) {
 	if !ok || d.over || !d.decided {
 		return
 	}
-	p.persist(d, ops.Done, d.name+" "+p.Owner(), label, func(ctx context.Context) error {
+	p.retry(d, ops.Done, d.name+" "+p.Owner(), label, func(ctx context.Context) error {
 		return finisher.Done(ctx, p.Owner())
 	})
 }
 
 // forget removes a transaction, unless some sites have not finished it. The last site to finish can
 // remove it.
-func (p *twoPhasePlayer) forget(d *deal) {
+func (p *twoPhasePlayer) forget(d *participant) {
 	if d.over || !d.decided {
 		return
 	}

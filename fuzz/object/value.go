@@ -47,7 +47,7 @@ type ValueClaims struct {
 // a change or reads the value, and writes data that it writes only once: with or without a
 // comparison with the state that it saw last, and now and then with a short context.
 func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
-	claims := only(given)
+	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, valuePath)
 	return scenario.Workload{
 		Name:  "value",
@@ -145,7 +145,7 @@ func (p *valuePlayer) set(ctx context.Context, data string) {
 	c := p.Begin(ops.Write, data)
 	state, err := p.value().Set(ctx, payloadOf(data))
 	if err != nil {
-		fails(c, p.definite, err)
+		recordError(c, p.definite, err)
 		p.Pause(retryPause)
 		return
 	}
@@ -162,7 +162,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	state, done, err := p.value().CompareAndSet(ctx, p.seen, payloadOf(data))
 	switch {
 	case err != nil:
-		fails(c, p.definite, err)
+		recordError(c, p.definite, err)
 		p.Pause(retryPause)
 		return
 	case done:

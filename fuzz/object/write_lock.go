@@ -10,7 +10,7 @@ import (
 // writeLock is the lock of the Apache recipes, with a Lock that waits.
 func writeLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
-		l := &awaitedLock{news: make(chan struct{}, 1), closed: make(chan struct{})}
+		l := &awaitedLock{notified: make(chan struct{}, 1), closed: make(chan struct{})}
 		l.WriteLock = recipes.NewWriteLock(env.InTurn(), env.Path, l)
 		return l
 	}, LockClaims{
@@ -21,13 +21,13 @@ func writeLock() scenario.Workload {
 // awaitedLock waits for the notifications of a WriteLock to its listener.
 type awaitedLock struct {
 	*recipes.WriteLock
-	news   chan struct{}
-	closed chan struct{}
+	notified chan struct{}
+	closed   chan struct{}
 }
 
 func (l *awaitedLock) LockAcquired() {
 	select {
-	case l.news <- struct{}{}:
+	case l.notified <- struct{}{}:
 	default: // there is news already
 	}
 }
@@ -42,7 +42,7 @@ func (l *awaitedLock) Lock(ctx context.Context) error {
 			return err
 		}
 		select {
-		case <-l.news:
+		case <-l.notified:
 		case <-l.closed:
 			return recipes.ErrClosed
 		case <-ctx.Done():

@@ -36,12 +36,12 @@ func CheckServers(t rapid.TB, servers int, body func(rt *rapid.T, w *World)) {
 	}
 	c := &checker{name: t.Name(), body: body, servers: servers}
 	var err error
-	if c.plainer, err = loadPlainer(c.name); err != nil {
+	if c.shrunk, err = loadShrunk(c.name); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
 		if t.Failed() { // rapid ends the goroutine
-			c.makePlainer(t)
+			c.shrinkPlan(t)
 		}
 	}()
 	rapid.Check(t, c.check)
@@ -53,7 +53,7 @@ type checker struct {
 	body    func(rt *rapid.T, w *World)
 	servers int                 // at most
 	seen    func(*trace.Result) // for tests: is told of each run, nil outside of them
-	plainer []plainerPlan       // of earlier failures
+	shrunk  []shrunkPlan        // of earlier failures
 	// place is where the first failure was. From then on rapid only makes that failure small.
 	place string
 	last  *played // the last run that has failed there
@@ -109,7 +109,7 @@ func (c *checker) check(rt *rapid.T) {
 	if f == nil {
 		return
 	}
-	if f.skips() {
+	if f.isSkip() {
 		panic(f.value)
 	}
 	if c.last == nil {
@@ -164,8 +164,8 @@ func ofRapid(value any) bool {
 	return value != nil && reflect.TypeOf(value).PkgPath() == rapidPackage
 }
 
-// skips reports whether rapid is to leave the check out.
-func (f *failure) skips() bool {
+// isSkip reports whether rapid is to leave the check out.
+func (f *failure) isSkip() bool {
 	return !f.reported && ofRapid(f.value) && reflect.TypeOf(f.value).Name() == "invalidData"
 }
 

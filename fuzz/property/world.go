@@ -35,7 +35,7 @@ type World struct {
 	jobs    map[string]chan *job
 	ready   chan struct{} // closed when all clients are there
 	ended   chan struct{} // closed when the body has ended
-	under   []*job        // begun by Go
+	started []*job        // begun by Go
 	failure *failure
 	over    bool
 }
@@ -61,20 +61,20 @@ func (w *World) actors() []sim.Actor {
 	var list []sim.Actor
 	for _, name := range Clients() {
 		list = append(list, sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
-			w.arrive(ctx, c)
+			w.addClient(ctx, c)
 			w.serve(ctx, w.jobs[name])
 		}})
 	}
 	return append(list, sim.Actor{Name: observer, Run: func(ctx context.Context, c *sim.Client) {
-		w.arrive(ctx, c)
+		w.addClient(ctx, c)
 		<-w.ready
 		w.drive()
 	}})
 }
 
-// arrive says that the script of a client has begun. The channels belong to the bubble, so they are
+// addClient adds a client whose script has begun. The channels belong to the bubble, so they are
 // made here.
-func (w *World) arrive(ctx context.Context, c *sim.Client) {
+func (w *World) addClient(ctx context.Context, c *sim.Client) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ready == nil {
@@ -132,7 +132,7 @@ func (w *World) drive() {
 	}()
 	w.Sleep(time.Microsecond) // the clients wait for functions: whether one is begun is no accident
 	w.body(w.rt, w)
-	for _, j := range w.under {
+	for _, j := range w.started {
 		w.wait(j)
 	}
 	w.end(nil)
@@ -192,7 +192,7 @@ func (w *World) client(name string) *sim.Client {
 func (w *World) Go(client string, run func()) (wait func()) {
 	w.client(client)
 	j := &job{run: run, done: make(chan struct{})}
-	w.under = append(w.under, j)
+	w.started = append(w.started, j)
 	select {
 	case w.jobs[client] <- j:
 	default:

@@ -18,9 +18,9 @@ type closer interface {
 	Close(ctx context.Context) error
 }
 
-// closeNowAndThen is the script of the goroutine that closes the shared object at any moment and
+// closeAtRandom is the script of the goroutine that closes the shared object at any moment and
 // opens a new one in its place.
-func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
+func (h *Handle[T]) closeAtRandom(p *Player, s Script) {
 	if _, ok := any(h.Now()).(closer); !ok {
 		return // without a Close, nothing would give back what the object holds
 	}
@@ -81,7 +81,7 @@ func judgeClosing(r *linearizability.Report, h linearizability.History,
 			r.Worsen(neverClosed(c))
 		}
 		for _, op := range h.Ops {
-			if v, bad := outlives(op, c, h.EndTime); bad {
+			if v, bad := continuesAfterClose(op, c, h.EndTime); bad {
 				r.Worsen(v)
 			}
 		}
@@ -93,8 +93,10 @@ func neverClosed(c linearizability.Op) linearizability.Verdict {
 		"%s's close (step %d) never returned, although the faults stopped", c.Client, c.Call)
 }
 
-// outlives returns a verdict, and true, if op went on for too long after its object was closed.
-func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verdict, bool) {
+// continuesAfterClose returns a verdict, and true, if op went on for too long after its object was
+// closed.
+func continuesAfterClose(op, c linearizability.Op, end time.Duration) (linearizability.Verdict,
+	bool) {
 	switch op.Kind {
 	case ops.Close, ops.Release, ops.Unlock:
 		return linearizability.Verdict{}, false

@@ -12,14 +12,14 @@ import (
 // script needs its own label: two decisions with one label always have the same result. [At] makes
 // the labels of a repeated decision.
 func (p *Player) Choose(label string, n int) int {
-	p.tell(label, n)
+	p.noteDraw(label, n)
 	h := mix.Hash(p.seed, uint64(p.index), uint64(p.client.Number()), hashOf(label))
 	return int(h % uint64(n))
 }
 
 // Agree is Choose with the same result for all clients and goroutines of a run.
 func (p *Player) Agree(label string, n int) int {
-	p.tell(label, n)
+	p.noteDraw(label, n)
 	return agreed(p.seed, label, n)
 }
 
@@ -41,7 +41,7 @@ func At(label string, numbers ...int) string {
 	return text.String()
 }
 
-func (p *Player) tell(label string, n int) {
+func (p *Player) noteDraw(label string, n int) {
 	if p.drawn != nil {
 		p.drawn(p, label, n)
 	}

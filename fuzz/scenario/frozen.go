@@ -28,7 +28,7 @@ func frozenVerdict(r *trace.Result) linearizability.Verdict {
 	}
 	v.Status = linearizability.Unknown
 	if v.Summary = lockedUp(r.Frozen); v.Summary != "" {
-		v.Summary += remedy()
+		v.Summary += overlayHint()
 	} else {
 		v.Summary = "the run froze: a goroutine waits for something outside of the run, " +
 			"so that no virtual time can pass"
@@ -36,8 +36,8 @@ func frozenVerdict(r *trace.Result) linearizability.Verdict {
 	return v
 }
 
-// remedy is the end of a verdict on code that needs the overlay.
-func remedy() string {
+// overlayHint is the end of a verdict on code that needs the overlay.
+func overlayHint() string {
 	if sim.Overlaid {
 		return ""
 	}
@@ -60,7 +60,7 @@ func onNetwork(stacks string) string {
 			where = "at " + at.source + " "
 		}
 		told = append(told, fmt.Sprintf("the run froze: %sa goroutine %s on the real network, "+
-			"for which no virtual time can pass%s", where, what, remedy()))
+			"for which no virtual time can pass%s", where, what, overlayHint()))
 	}
 	if len(told) == 0 {
 		return ""

@@ -92,7 +92,7 @@ func Shared[T any](open func(*Player) T,
 		}
 		p.goroutines(users+1, func(p *Player) {
 			if p.Goroutine() == users {
-				h.closeNowAndThen(p, s)
+				h.closeAtRandom(p, s)
 				return
 			}
 			defer h.leave()

@@ -67,7 +67,7 @@ func (p *Player) ops(r *trace.Result) []linearizability.Op {
 // line.
 func (p *Player) losses(r *trace.Result, end int64) []linearizability.Notice {
 	var losses []linearizability.Notice
-	for _, n := range p.asides.History(nil).Notices {
+	for _, n := range p.lossNotes.History(nil).Notices {
 		if n.Step = r.Step(trace.Moment(n.Step)); n.Step <= end {
 			losses = append(losses, n)
 		}
@@ -151,7 +151,7 @@ func rest(r *trace.Result, h linearizability.History,
 		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
 			Path: n.Path, Data: string(n.Data), Owner: n.Owner,
 			OwnerClient: r.SessionClient[n.Owner], Czxid: n.Czxid,
-			LostDelete: lostDelete(r, n), OfDead: ofDead(r, n),
+			LostDelete: lostDelete(r, n), OfDead: madeByDead(r, n),
 		})
 	}
 	for _, s := range r.Sessions {
@@ -191,9 +191,9 @@ func lostDelete(r *trace.Result, n view.Node) int64 {
 	return lost
 }
 
-// ofDead reports whether a process that has died made a persistent node: the other clients may not
-// know of it.
-func ofDead(r *trace.Result, n view.Node) bool {
+// madeByDead reports whether a process that has died made a persistent node: the other clients may
+// not know of it.
+func madeByDead(r *trace.Result, n view.Node) bool {
 	return n.Owner == 0 && slices.ContainsFunc(r.Changes, func(c trace.Change) bool {
 		_, dead := died(r, c.Client)
 		return dead && c.Kind == trace.NodeCreated && c.Czxid == n.Czxid && c.Path == n.Path
@@ -228,14 +228,14 @@ func cutShort(r *trace.Result, h linearizability.History, limit time.Duration) s
 	case r.OutOfSteps:
 		return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps,
 			virtualTime(r.Elapsed))
-	case stillGetsOn(r, h, limit):
+	case makesProgress(r, h, limit):
 		return fmt.Sprintf("the run was cut short after %s of virtual time, "+
 			"while its clients still got on", virtualTime(min(limit, r.Elapsed)))
 	}
 	return ""
 }
 
-func stillGetsOn(r *trace.Result, h linearizability.History, limit time.Duration) bool {
+func makesProgress(r *trace.Result, h linearizability.History, limit time.Duration) bool {
 	return len(r.Busy) > 0 && slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
 		return op.Outcome == linearizability.OpOK && op.ReturnTime > min(limit, r.Elapsed)-hopeless
 	})

@@ -22,32 +22,32 @@ import (
 // goroutines of a client has a Player, with another name, other draws and a separate record; see
 // [Shared].
 type Player struct {
-	ctx      context.Context
-	life     context.Context
-	client   client
-	others   []*Player // those of the client's further goroutines
-	before   *Player   // in the process of the client that has died; nil in the first one
-	resume   []int     // the rounds in which its loops over rounds were interrupted
-	loops    []int     // the present round of each loop over rounds
-	index    int
-	text     string // of the next line in the trace
-	calls    *linearizability.Recorder
-	asides   *linearizability.Recorder
-	seed     uint64
-	drawn    func(*Player, string, int) // called with each draw; nil outside of tests
-	careless bool                       // the script is
-	faults   int                        // of the run
-	signals  bool                       // the object under test has a signal for losses
-	token    int64                      // of the last successful call with one
-	calling  bool
-	deadline time.Duration // of the call that is under way or comes next; 0: it has none
-	reached  []string
-	optional map[string]bool               // methods of the object: whether they were called
-	shared   atomic.Bool                   // the object is made for several goroutines
-	held     bool                          // for minutes, once
-	rested   bool                          // the same
-	open     bool                          // the script has left an object that has a Close
-	session  *atomic.Pointer[func() int64] // of NameSession, shared by the client's goroutines
+	ctx       context.Context
+	life      context.Context
+	client    client
+	others    []*Player // those of the client's further goroutines
+	before    *Player   // in the process of the client that has died; nil in the first one
+	resume    []int     // the rounds in which its loops over rounds were interrupted
+	loops     []int     // the present round of each loop over rounds
+	index     int
+	text      string // of the next line in the trace
+	calls     *linearizability.Recorder
+	lossNotes *linearizability.Recorder
+	seed      uint64
+	drawn     func(*Player, string, int) // called with each draw; nil outside of tests
+	careless  bool                       // the script is
+	faults    int                        // of the run
+	signals   bool                       // the object under test has a signal for losses
+	token     int64                      // of the last successful call with one
+	calling   bool
+	deadline  time.Duration // of the call that is under way or comes next; 0: it has none
+	reached   []string
+	optional  map[string]bool               // methods of the object: whether they were called
+	shared    atomic.Bool                   // the object is made for several goroutines
+	held      bool                          // for minutes, once
+	rested    bool                          // the same
+	open      bool                          // the script has left an object that has a Close
+	session   *atomic.Pointer[func() int64] // of NameSession, shared by the client's goroutines
 }
 
 // client is the part of a world that a player needs: a goroutine of a client of a [sim.World], or a
@@ -101,7 +101,7 @@ func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
 	p.calls = linearizability.NewRecorder(func() int64 {
 		return int64(c.Note("%s", p.text))
 	}, c.Now)
-	p.asides = linearizability.NewRecorder(func() int64 {
+	p.lossNotes = linearizability.NewRecorder(func() int64 {
 		return int64(c.NoteAside("is told: lost"))
 	}, c.Now)
 	return p

@@ -63,7 +63,7 @@ func (s Scenario) realWorld(servers []realworld.Server, pace int) (realworld.Wor
 	players := make([]*Player, s.Script.Clients)
 	w := realworld.World{
 		Servers: servers, Plan: s.Plan, Pace: cmp.Or(pace, defaultPace),
-		SessionTimeout: SessionTimeout, Limit: s.limit(), Settle: s.settle(),
+		SessionTimeout: SessionTimeout, Limit: s.limit(), Settle: s.settleTime(),
 	}
 	for i, name := range s.Script.ClientNames() {
 		w.Clients = append(w.Clients,

@@ -156,13 +156,13 @@ func (s Scenario) playable() error {
 func (s Scenario) judge(
 	result *trace.Result, players []*Player, lag time.Duration,
 ) (o *Outcome, err error) {
-	o = &Outcome{Scenario: s, Result: result, Playing: max(0, result.Elapsed-s.settle())}
+	o = &Outcome{Scenario: s, Result: result, Playing: max(0, result.Elapsed-s.settleTime())}
 	if result.Frozen != "" {
 		return o, nil // the players may still be at it
 	}
 	players = everyGoroutine(players)
 	o.History = history(result, players)
-	why := cutShort(result, o.History, max(s.limit(), result.Elapsed-s.settle()))
+	why := cutShort(result, o.History, max(s.limit(), result.Elapsed-s.settleTime()))
 	if o.CutShort = why != "" || result.Runaway != nil; !o.CutShort {
 		o.Rest = s.Workload.Keeps.without(rest(result, o.History, players))
 	}
@@ -274,7 +274,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 		SessionTimeout: SessionTimeout,
 		Limit:          s.limit(),
 		Overtime:       overtime * time.Duration(1+len(s.Plan)), // a fault can cost a look
-		Settle:         s.settle(),
+		Settle:         s.settleTime(),
 		Freeze:         s.Workload.Freeze,
 		Logs:           s.Logs,
 	}
@@ -294,8 +294,8 @@ func (s Scenario) world() (sim.World, []*Player) {
 	return w, players
 }
 
-// settle is the time for which the World goes on after the scripts.
-func (s Scenario) settle() time.Duration {
+// settleTime is the time for which the World goes on after the scripts.
+func (s Scenario) settleTime() time.Duration {
 	if slices.ContainsFunc(s.Plan, func(f fault.Fault) bool { return f.Kind == fault.Blackhole }) {
 		return settleBlackhole
 	}

@@ -46,14 +46,14 @@ func (p *Player) Hasty(
 	}
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
 		p.expect(p.client.Now())
-		return tooLate(ctx)
+		return expiredContext(ctx)
 	}
 	steps := max(1, int(spread/time.Microsecond))
 	return p.Within(ctx, least+time.Duration(p.Choose(label+" patience", steps))*time.Microsecond)
 }
 
-// tooLate returns a context that is done from the start.
-func tooLate(ctx context.Context) (context.Context, context.CancelFunc) {
+// expiredContext returns a context that is done from the start.
+func expiredContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
 	return ctx, cancel
@@ -66,7 +66,7 @@ func tooLate(ctx context.Context) (context.Context, context.CancelFunc) {
 // error of the context: the object must release all the same.
 func (p *Player) GiveBack(label string, release func(ctx context.Context) error) bool {
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
-		ctx, _ := tooLate(p.ctx)
+		ctx, _ := expiredContext(p.ctx)
 		if err := release(ctx); err == nil || errors.Is(err, ctx.Err()) {
 			return err == nil
 		}
@@ -139,12 +139,12 @@ func (p *Player) Heed(token int64, lost <-chan struct{}) (stop func()) {
 	}
 	p.signals = true
 	end := make(chan struct{})
-	go p.listen(cmp.Or(token, p.token), lost, end)
+	go p.watchLoss(cmp.Or(token, p.token), lost, end)
 	return func() { close(end) }
 }
 
-// listen notes the loss of a hold.
-func (p *Player) listen(token int64, lost, stop <-chan struct{}) {
+// watchLoss notes the loss of a hold.
+func (p *Player) watchLoss(token int64, lost, stop <-chan struct{}) {
 	select {
 	case <-lost:
 	case <-stop:
@@ -152,6 +152,6 @@ func (p *Player) listen(token int64, lost, stop <-chan struct{}) {
 	select {
 	case <-stop: // from here on the release itself causes the signal
 	default:
-		p.asides.Notice(p.client.Of(), linearizability.LockLost, token)
+		p.lossNotes.Notice(p.client.Of(), linearizability.LockLost, token)
 	}
 }

@@ -57,9 +57,9 @@ func (d *dataTexts) add(e trace.Entry) string {
 	for _, c := range d.advance(next - 1) {
 		node := d.result.Trace.Rename(c.Path)
 		data := d.at(c.Path, c.Zxid)
-		shown := behindPath(words, node, data)
+		shown := insertData(words, node, data)
 		if shown == words { // the request has a sequential node without its number
-			shown = behindPath(words, strings.TrimRight(node, "0123456789"), data)
+			shown = insertData(words, strings.TrimRight(node, "0123456789"), data)
 		}
 		words = shown
 	}
@@ -105,8 +105,8 @@ func zxidOf(line string) (zxid int64) {
 	return zxid
 }
 
-// behindPath inserts data behind the first occurrence of a path in the text.
-func behindPath(text, path, data string) string {
+// insertData inserts data behind the first occurrence of a path in the text.
+func insertData(text, path, data string) string {
 	for from := 0; ; {
 		i := strings.Index(text[from:], " "+path)
 		if i < 0 {

@@ -25,7 +25,7 @@ func (o *Outcome) excerpt() string {
 		e := o.Result.Trace.Entry(n)
 		shape := fold.Shape(e.Text)
 		e.Text = texts.add(e)
-		if named[n] || telling(e) {
+		if named[n] || isInteresting(e) {
 			lines = append(lines, excerptLine{Entry: e, shape: shape, named: named[n]})
 		}
 	}
@@ -90,7 +90,7 @@ var dull = []string{
 	"session ", "notifies ", NoEvent,
 }
 
-func telling(e trace.Entry) bool {
+func isInteresting(e trace.Entry) bool {
 	if strings.HasPrefix(e.Text, "<- event") || strings.Contains(e.Text, "refused") {
 		return true
 	}

@@ -55,7 +55,7 @@ func walk(ctx context.Context, o *scenario.Outcome, from int64, in io.Reader, ou
 				fmt.Fprintln(out)
 				return errors.Join(ctx.Err(), <-failed)
 			}
-			if !s.obey(strings.TrimSpace(line)) {
+			if !s.runCommand(strings.TrimSpace(line)) {
 				return nil
 			}
 		}
@@ -69,8 +69,8 @@ func Flush(out io.Writer) {
 	}
 }
 
-// obey runs a command, and reports whether the walk goes on.
-func (s *stepper) obey(command string) bool {
+// runCommand runs a command, and reports whether the walk goes on.
+func (s *stepper) runCommand(command string) bool {
 	n, err := strconv.ParseInt(command, 10, 64)
 	switch {
 	case err == nil && n >= 1 && n <= s.last():

@@ -17,9 +17,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainerPlan is a plan that shows a failure as well as the drawn one. Rapid's fail file has the
+// shrunkPlan is a plan that shows a failure as well as the drawn one. Rapid's fail file has the
 // draws only, so the plan stands beside it in a file.
-type plainerPlan struct {
+type shrunkPlan struct {
 	seed        uint64
 	drawn, plan []fault.Fault
 }
@@ -29,7 +29,7 @@ const mostTries = 300
 
 // chosen is the plan in place of a drawn one.
 func (c *checker) chosen(seed uint64, drawn []fault.Fault) []fault.Fault {
-	for _, p := range c.plainer {
+	for _, p := range c.shrunk {
 		if p.seed == seed && slices.Equal(p.drawn, drawn) {
 			return p.plan
 		}
@@ -37,9 +37,9 @@ func (c *checker) chosen(seed uint64, drawn []fault.Fault) []fault.Fault {
 	return drawn
 }
 
-// makePlainer leaves faults out of the plan of the last failure, and makes others plainer, for as
+// shrinkPlan leaves faults out of the plan of the last failure, and makes others plainer, for as
 // long as the failure stays. rapid has done the same with its draws, but only for so long.
-func (c *checker) makePlainer(t rapid.TB) {
+func (c *checker) shrinkPlan(t rapid.TB) {
 	if c.last == nil || len(c.last.plan) == 0 {
 		return
 	}
@@ -59,7 +59,7 @@ func (c *checker) makePlainer(t rapid.TB) {
 		return
 	}
 	name = strings.TrimSuffix(name, ".fail") + ".plan"
-	saved := plainerPlan{best.seed, best.drawn, best.plan}
+	saved := shrunkPlan{best.seed, best.drawn, best.plan}
 	if err := os.WriteFile(name, []byte(saved.text()), 0o666); err != nil {
 		t.Logf("the smaller plan cannot be saved: %v", err)
 		return
@@ -72,7 +72,7 @@ func (c *checker) makePlainer(t rapid.TB) {
 // firstThatFails is the first run with a plainer plan that fails in the same way, nil if there is
 // none.
 func (c *checker) firstThatFails(best *played, bits []byte, tries *int) *played {
-	for _, plan := range plainerThan(best.plan, best.servers) {
+	for _, plan := range smallerPlans(best.plan, best.servers) {
 		if *tries++; *tries > mostTries {
 			return nil
 		}
@@ -100,8 +100,8 @@ func (c *checker) again(bits []byte, plan []fault.Fault) (p *played) {
 	return p
 }
 
-// plainerThan lists plans with one fault less, and then those with a plainer kind of one fault.
-func plainerThan(plan []fault.Fault, servers int) (list [][]fault.Fault) {
+// smallerPlans lists plans with one fault less, and then those with a plainer kind of one fault.
+func smallerPlans(plan []fault.Fault, servers int) (list [][]fault.Fault) {
 	for i := range plan {
 		list = append(list, slices.Delete(slices.Clone(plan), i, i+1))
 	}
@@ -175,7 +175,7 @@ func failFolder(test string) string {
 }
 
 // text is the plan as a file.
-func (p plainerPlan) text() string {
+func (p shrunkPlan) text() string {
 	var b strings.Builder
 	b.WriteString("# In place of the drawn faults of the fail file beside these are played.\n")
 	fmt.Fprintf(&b, "seed: %d\n", p.seed)
@@ -188,8 +188,8 @@ func (p plainerPlan) text() string {
 	return b.String()
 }
 
-// loadPlainer reads the plans of earlier failures of a test, and the one beside a given fail file.
-func loadPlainer(test string) (list []plainerPlan, err error) {
+// loadShrunk reads the plans of earlier failures of a test, and the one beside a given fail file.
+func loadShrunk(test string) (list []shrunkPlan, err error) {
 	names, err := filepath.Glob(filepath.Join(failFolder(test), "*.plan"))
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func loadPlainer(test string) (list []plainerPlan, err error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := parsePlainer(string(text))
+		p, err := parseShrunk(string(text))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -213,7 +213,7 @@ func loadPlainer(test string) (list []plainerPlan, err error) {
 	return list, nil
 }
 
-func parsePlainer(text string) (p plainerPlan, err error) {
+func parseShrunk(text string) (p shrunkPlan, err error) {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++

@@ -15,8 +15,8 @@ import (
 // is fixed, so that the result does not depend on the number of workers.
 const generation = 32
 
-// pursuit is a hunt under way.
-type pursuit struct {
+// huntRun is a hunt under way.
+type huntRun struct {
 	Hunt
 	found    *Found
 	enough   int       // findings that may end the hunt
@@ -35,7 +35,7 @@ type leg struct {
 	number    int
 	before    Found // the counts at its beginning
 	searchers []searcher
-	wheel     []searcher // in turns, each as often as its share says
+	rotation  []searcher // in turns, each as often as its share says
 	next      int        // in the wheel
 	traces    map[uint64]bool
 	shown     map[uint64]bool // behaviours
@@ -50,8 +50,8 @@ type searcher struct {
 	name string
 }
 
-// leavesOut reports whether the strategy has skipped scenarios that it could try.
-func (p searcher) leavesOut() bool {
+// hasSkipped reports whether the strategy has skipped scenarios that it could try.
+func (p searcher) hasSkipped() bool {
 	s, ok := p.strategy.(interface{ leftOut() bool })
 	return ok && s.leftOut()
 }
@@ -62,8 +62,8 @@ type trial struct {
 	by       string
 }
 
-func newPursuit(h Hunt, chosen []Strategy) *pursuit {
-	p := &pursuit{
+func newHuntRun(h Hunt, chosen []Strategy) *huntRun {
+	p := &huntRun{
 		Hunt: h, found: newFound(h.Workload), enough: max(1, h.Findings), met: bugs{},
 		known: bugs{}, chosen: chosen, kept: map[uint64]bool{},
 	}
@@ -76,19 +76,19 @@ func newPursuit(h Hunt, chosen []Strategy) *pursuit {
 }
 
 // ended reports whether the hunt is over before a leg.
-func (p *pursuit) ended(leg int) bool {
+func (p *huntRun) ended(leg int) bool {
 	return p.ending >= p.enough || p.found.Exhausted || p.Runs > 0 && leg*p.legRuns >= p.Runs ||
 		p.late()
 }
 
-func (p *pursuit) late() bool { return !p.deadline.IsZero() && !time.Now().Before(p.deadline) }
+func (p *huntRun) late() bool { return !p.deadline.IsZero() && !time.Now().Before(p.deadline) }
 
 // begin starts the strategies of a leg, which know its run without faults.
-func (p *pursuit) begin(number int, base *scenario.Outcome) {
+func (p *huntRun) begin(number int, base *scenario.Outcome) {
 	p.leg = leg{
 		number: number, before: *p.found, traces: map[uint64]bool{}, shown: map[uint64]bool{},
 	}
-	t := terrain{base: base, seed: base.Scenario.Seed, maxFaults: p.MaxFaults}
+	t := strategyInput{base: base, seed: base.Scenario.Seed, maxFaults: p.MaxFaults}
 	if t.maxFaults == 0 {
 		t.maxFaults = defaultMaxFaults
 	}
@@ -103,7 +103,7 @@ func (p *pursuit) begin(number int, base *scenario.Outcome) {
 	for turn := range most {
 		for i, s := range p.searchers {
 			if p.chosen[i].Share > turn {
-				p.wheel = append(p.wheel, s)
+				p.rotation = append(p.rotation, s)
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (p *pursuit) begin(number int, base *scenario.Outcome) {
 
 // runLeg plays the corpus in the first leg, takes in the run without faults, and then plays one
 // generation after another.
-func (p *pursuit) runLeg(ctx context.Context, number int) error {
+func (p *huntRun) runLeg(ctx context.Context, number int) error {
 	base := scenario.Scenario{Workload: p.Workload, Script: p.Script, Seed: p.Seed, On: p.On}
 	if number > 0 {
 		base.Seed = mix.Hash(p.Seed, uint64(number))
@@ -138,7 +138,7 @@ func (p *pursuit) runLeg(ctx context.Context, number int) error {
 		}
 		trials := p.propose()
 		if len(trials) == 0 {
-			p.found.Exhausted = !slices.ContainsFunc(p.searchers, searcher.leavesOut)
+			p.found.Exhausted = !slices.ContainsFunc(p.searchers, searcher.hasSkipped)
 			return nil
 		}
 		if err := p.play(ctx, trials); err != nil {
@@ -149,12 +149,12 @@ func (p *pursuit) runLeg(ctx context.Context, number int) error {
 }
 
 // over reports whether enough was found or tried.
-func (p *pursuit) over() bool {
+func (p *huntRun) over() bool {
 	return p.ending >= p.enough || p.left() == 0 || p.late()
 }
 
 // left is the number of scenarios that the leg has left.
-func (p *pursuit) left() int {
+func (p *huntRun) left() int {
 	all := p.legRuns
 	if p.Runs > 0 {
 		all = min(all, p.Runs-p.number*p.legRuns)
@@ -163,11 +163,11 @@ func (p *pursuit) left() int {
 }
 
 // propose collects a generation; it is shorter if little is left to try.
-func (p *pursuit) propose() []trial {
+func (p *huntRun) propose() []trial {
 	n := min(generation, p.left())
 	var trials []trial
-	for idle := 0; len(trials) < n && idle < len(p.wheel); {
-		s := p.wheel[p.next%len(p.wheel)]
+	for idle := 0; len(trials) < n && idle < len(p.rotation); {
+		s := p.rotation[p.next%len(p.rotation)]
 		p.next++
 		idle++
 		scenario, more := s.propose()
@@ -182,12 +182,12 @@ func (p *pursuit) propose() []trial {
 
 // play runs trials at the same time, and then takes in their outcomes in the order of the trials,
 // up to a trial that ends the hunt, has failed, or was not played because ctx is done.
-func (p *pursuit) play(ctx context.Context, trials []trial) error {
+func (p *huntRun) play(ctx context.Context, trials []trial) error {
 	results := make([]played, len(trials))
 	parallel(ctx, len(trials), workers(p.Workers, p.On), func(i int) (goOn bool) {
 		r := playOne(trials[i].scenario, p.CheckDeterminism)
 		results[i] = r
-		return r.err == nil && (p.enough > 1 || !p.surely(r.outcome) || !p.ends(r.outcome))
+		return r.err == nil && (p.enough > 1 || !p.isViolation(r.outcome) || !p.ends(r.outcome))
 	})
 	for i, r := range results {
 		switch {
@@ -204,15 +204,15 @@ func (p *pursuit) play(ctx context.Context, trials []trial) error {
 }
 
 // take learns from one outcome.
-func (p *pursuit) take(t trial, r played) error {
+func (p *huntRun) take(t trial, r played) error {
 	f, o := p.found, r.outcome
 	runs := p.count(t, r)
 	fresh, news := p.note(o)
 	for _, s := range p.searchers {
 		s.learn(o, s.name == t.by, fresh)
 	}
-	if p.violates(o) && (froze(o) || !p.known.has(o)) {
-		if !p.met.has(o) {
+	if p.violates(o) && (froze(o) || !p.known.knows(o)) {
+		if !p.met.knows(o) {
 			p.met.add(o)
 			f.Findings = append(f.Findings, Finding{o, t.by, runs, bugOf(o)})
 			if p.ends(o) {
@@ -231,7 +231,7 @@ func (p *pursuit) take(t trial, r played) error {
 
 // count adds a run to the numbers of the hunt. It returns the number of the run among those that
 // strategies propose in all legs, or among those of the corpus.
-func (p *pursuit) count(t trial, r played) int {
+func (p *huntRun) count(t trial, r played) int {
 	f, o := p.found, r.outcome
 	for _, goal := range o.Reached {
 		f.Reached[goal]++
@@ -267,7 +267,7 @@ func (p *pursuit) count(t trial, r played) int {
 const mostKept = 5
 
 // violates reports whether an outcome is a violation that counts, unless it is known.
-func (p *pursuit) violates(o *scenario.Outcome) bool {
+func (p *huntRun) violates(o *scenario.Outcome) bool {
 	switch {
 	case o.Status() != linearizability.Violated:
 		return false
@@ -278,21 +278,21 @@ func (p *pursuit) violates(o *scenario.Outcome) bool {
 		(len(p.Properties) == 0 || slices.Contains(p.Properties, o.Property()))
 }
 
-// surely reports whether an outcome is a violation that counts, even without a look at the places
-// in the code. Several goroutines call it at the same time.
-func (p *pursuit) surely(o *scenario.Outcome) bool {
+// isViolation reports whether an outcome is a violation that counts, even without a look at the
+// places in the code. Several goroutines call it at the same time.
+func (p *huntRun) isViolation(o *scenario.Outcome) bool {
 	return p.violates(o) && (froze(o) || p.known[shape(o)] == nil)
 }
 
 // ends reports whether a violation may end the hunt: any may if the caller chooses the violations
 // that count.
-func (p *pursuit) ends(o *scenario.Outcome) bool {
+func (p *huntRun) ends(o *scenario.Outcome) bool {
 	return p.Counts != nil || len(p.Properties) > 0 || !Minor(o.Property())
 }
 
 // note counts the behaviours of an outcome that are new in the leg, and reports whether one is new
 // in the hunt.
-func (p *pursuit) note(o *scenario.Outcome) (fresh int, news bool) {
+func (p *huntRun) note(o *scenario.Outcome) (fresh int, news bool) {
 	p.traces[traceOf(o)] = true
 	for _, b := range behaviours(o) {
 		if !p.shown[b] {
