@@ -54,7 +54,7 @@ func (claims Barrier) judge(h History, left *Leftovers) Report {
 		r.add(t.judgeDelivery())
 		if v, bad := t.waitsTooLong(claims.Patience); bad {
 			r.replace(v)
-		} else if v, bad := t.missesRemoval(claims.AllPass); bad {
+		} else if v, bad := t.missedRemoval(claims.AllPass); bad {
 			r.Worsen(v)
 		}
 	}
@@ -109,7 +109,7 @@ func (t *barrierTable) effects() []Effect[model.BarrierOp] {
 			list = append(list, t.seen(op, op.Output == "true")...)
 		}
 	}
-	for _, i := range t.strays {
+	for _, i := range t.unattributed {
 		list = append(list, t.byServer(i))
 	}
 	return list
@@ -174,7 +174,7 @@ func (t *barrierTable) judgeDelivery() Verdict {
 			return v
 		}
 	}
-	for _, i := range t.strays {
+	for _, i := range t.unattributed {
 		e := t.changes[i]
 		return violated(Delivery, []int64{e.Step},
 			"%s %s the barrier at step %d, and no %s accounts for that",
@@ -206,8 +206,8 @@ func (t *barrierTable) waitsTooLong(patience time.Duration) (v Verdict, bad bool
 	return Verdict{}, false
 }
 
-// missesRemoval looks for a wait that went on after a removal that it should have seen.
-func (t *barrierTable) missesRemoval(within time.Duration) (v Verdict, bad bool) {
+// missedRemoval looks for a wait that went on after a removal that it should have seen.
+func (t *barrierTable) missedRemoval(within time.Duration) (v Verdict, bad bool) {
 	log := readServer(t.history.Server)
 	for _, op := range t.history.Ops {
 		if op.Kind != ops.Wait || within <= 0 {

@@ -42,7 +42,7 @@ func (a *attendance) addStay(op Op) *stay {
 		}
 	}
 	for _, n := range a.history.Notices {
-		if !a.log.known && n.Client == op.Client && n.Kind.among([]NoticeKind{SessionExpired}) {
+		if !a.log.known && n.Client == op.Client && n.Kind.isOneOf([]NoticeKind{SessionExpired}) {
 			s.ended = append(s.ended, n.Step)
 		}
 	}

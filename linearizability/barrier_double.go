@@ -148,7 +148,7 @@ func (t *doubleBarrierTable) judgeLiveness(left *Leftovers) []Verdict {
 		if t.claims.Patience <= 0 || s.come.pending() || s.come.ok() {
 			continue
 		}
-		if other := t.wentWithout(s); other != nil {
+		if other := t.enteredWithout(s); other != nil {
 			return []Verdict{violated(Liveness, []int64{other.come.Return, s.come.Return},
 				"%s entered at step %d with %s, which gave up at step %d, after another %v: "+
 					"one has entered, so all that were there must enter",
@@ -165,9 +165,9 @@ func (t *doubleBarrierTable) judgeLiveness(left *Leftovers) []Verdict {
 	return judgeReturns(t.history, left, nil)
 }
 
-// wentWithout returns a member that entered, could not have entered without s, and had been inside
-// for the whole patience when s gave up, undisturbed. It returns nil if there is none.
-func (t *doubleBarrierTable) wentWithout(s *stay) *stay {
+// enteredWithout returns a member that entered, could not have entered without s, and had been
+// inside for the whole patience when s gave up, undisturbed. It returns nil if there is none.
+func (t *doubleBarrierTable) enteredWithout(s *stay) *stay {
 	for _, other := range t.stays {
 		if other == s || !other.come.ok() ||
 			s.come.ReturnTime-other.come.ReturnTime < t.claims.Patience ||

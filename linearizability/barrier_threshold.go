@@ -197,7 +197,7 @@ func (t *thresholdTable) whyShouldHavePassed(s *stay) string {
 	}
 	for _, other := range t.stays {
 		if other.come.ok() && other.come.ReturnTime <= since &&
-			t.opensForGood(other.come, s.come.ReturnTime) {
+			t.staysOpen(other.come, s.come.ReturnTime) {
 			return fmt.Sprintf("the barrier had been open: %s had passed at step %d",
 				other.come.Client, other.come.Return)
 		}
@@ -227,9 +227,9 @@ func (t *thresholdTable) mayBeNewestSince(s setting, from time.Duration) bool {
 	return true
 }
 
-// opensForGood reports whether the barrier certainly stayed open, up to a time, after a wait that
+// staysOpen reports whether the barrier certainly stayed open, up to a time, after a wait that
 // passed: no set takes effect after the call.
-func (t *thresholdTable) opensForGood(op Op, until time.Duration) bool {
+func (t *thresholdTable) staysOpen(op Op, until time.Duration) bool {
 	for _, s := range t.settings {
 		if s.to >= op.Call && s.fromTime <= until {
 			return false
@@ -246,7 +246,7 @@ func (t *thresholdTable) mayWait() bool {
 		if s.come.pending() {
 			waiting = append(waiting, s)
 		}
-		if s.come.ok() && t.opensForGood(s.come, t.history.EndTime) {
+		if s.come.ok() && t.staysOpen(s.come, t.history.EndTime) {
 			return false
 		}
 	}

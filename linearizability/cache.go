@@ -93,7 +93,7 @@ func (claims Cache) judge(h History, left *Leftovers) Report {
 	if claims.Events {
 		r.add(t.judgeEvents())
 	}
-	if v, bad := t.wrongSettled(); bad {
+	if v, bad := t.wrongFinalLook(); bad {
 		r.add(v)
 	} else {
 		r.add(judgeReturns(t.history, left, nil)...)
@@ -138,13 +138,13 @@ func newCacheTable(h History, claims Cache) *cacheTable {
 			look := readLook(op)
 			t.looks = append(t.looks, cacheLook{op, look})
 			for _, n := range look.Nodes {
-				t.mention(n.Path)
+				t.addAbsent(n.Path)
 			}
 		}
 	}
 	for _, e := range h.Server {
 		if t.inScope(e) {
-			t.mention(e.Path)
+			t.addAbsent(e.Path)
 			t.last = max(t.last, e.Time)
 			state := nodeState{e.Step, e.Kind != NodeDeleted, e.Data, e.Zxid}
 			t.states[e.Path] = append(t.states[e.Path], state)
@@ -154,8 +154,8 @@ func newCacheTable(h History, claims Cache) *cacheTable {
 	return t
 }
 
-// mention begins the list of states of a znode with the state that it does not exist.
-func (t *cacheTable) mention(path string) {
+// addAbsent begins the list of states of a znode with the state that it does not exist.
+func (t *cacheTable) addAbsent(path string) {
 	if t.states[path] == nil {
 		t.paths = append(t.paths, path)
 		t.states[path] = []nodeState{{}}
@@ -165,7 +165,7 @@ func (t *cacheTable) mention(path string) {
 // inScope reports whether an event is about a znode that the cache shows.
 func (t *cacheTable) inScope(e ServerEvent) bool {
 	switch {
-	case e.aboutSession():
+	case e.isSessionEvent():
 		return false
 	case e.Path == t.claims.Path:
 		return !t.claims.Rootless

@@ -90,8 +90,8 @@ func (t *cacheTable) judgeBelief() Verdict {
 		count(down, "look"))
 }
 
-// wrongSettled looks for a look that has settled and differs from the tree.
-func (t *cacheTable) wrongSettled() (v Verdict, bad bool) {
+// wrongFinalLook looks for a look that has settled and differs from the tree.
+func (t *cacheTable) wrongFinalLook() (v Verdict, bad bool) {
 	for _, l := range t.looks {
 		if l.op.Kind != ops.Settle || !t.known || t.claims.Patience <= 0 ||
 			l.op.ReturnTime < t.last+t.claims.Patience {

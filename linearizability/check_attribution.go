@@ -47,9 +47,9 @@ func Attribute(
 
 // attribution is the server's changes, each with the operation behind it.
 type attribution struct {
-	changes []ServerEvent
-	of      [][]int // by operation: indices of changes
-	strays  []int
+	changes      []ServerEvent
+	of           [][]int // by operation: indices of changes
+	unattributed []int
 }
 
 func attribute(h History, changes []ServerEvent, fits func(op Op, change int) bool) attribution {

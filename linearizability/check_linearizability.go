@@ -73,7 +73,7 @@ func (o sequential[S, O]) after(states []S, op O) []S {
 //
 // decide panics if porcupine finds that there is no order, and the likely order is one.
 func decide[S comparable, O any](o sequential[S, O], events []event[O]) porcupine.CheckResult {
-	result := search(o, atServer(events))
+	result := search(o, narrowToServer(events))
 	if result == porcupine.Illegal && slices.ContainsFunc(events, event[O].isWider) {
 		result = search(o, events)
 	}
@@ -101,8 +101,8 @@ func search[S comparable, O any](o sequential[S, O], events []event[O]) porcupin
 	return porcupine.Illegal
 }
 
-// atServer narrows the intervals of operations to the steps at which the server applied them.
-func atServer[O any](events []event[O]) []event[O] {
+// narrowToServer narrows the intervals of operations to the steps at which the server applied them.
+func narrowToServer[O any](events []event[O]) []event[O] {
 	list := slices.Clone(events)
 	for i := range list {
 		if e := &list[i]; e.isWider() {

@@ -43,7 +43,7 @@ func orderer[S comparable, O any](
 		for i := range list {
 			list[i].index = i
 		}
-		taken, decided := longestOrder(o, atServer(list))
+		taken, decided := longestOrder(o, narrowToServer(list))
 		if decided && len(taken) < len(list) {
 			taken, decided = longestOrder(o, list)
 		}

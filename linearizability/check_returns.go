@@ -25,22 +25,22 @@ func judgeReturns(h History, left *Leftovers, mayWait func(Op) bool) []Verdict {
 	switch {
 	case left == nil:
 		return unsettled(stuck)
-	case len(stuck) > 0 && !tellsLess(stuck[0], left):
+	case len(stuck) > 0 && !isLessSpecific(stuck[0], left):
 		return []Verdict{neverReturned(stuck[0], left)}
 	case len(left.Wedged) > 0:
-		return []Verdict{wedged(left)}
+		return []Verdict{isStuck(left)}
 	}
 	return []Verdict{fine(Liveness, "every call returned that had to")}
 }
 
-// tellsLess reports whether a verdict on a wedged client tells more than one on the pending call:
-// the call waits for no znode, and may be an attempt of that client.
-func tellsLess(op Op, left *Leftovers) bool {
+// isLessSpecific reports whether the verdict on a pending call says less than one on a stuck
+// client: the call waits for no znode, and may be an attempt of that client.
+func isLessSpecific(op Op, left *Leftovers) bool {
 	w, _ := left.wait(op.Client)
 	return w.Path == "" && len(left.Wedged) > 0
 }
 
-func wedged(left *Leftovers) Verdict {
+func isStuck(left *Leftovers) Verdict {
 	return violated(Liveness, nil, "wedged: %s", left.Wedged[0])
 }
 

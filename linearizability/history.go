@@ -131,8 +131,8 @@ type ServerEvent struct {
 // subject is the session that a session event is about.
 func (e ServerEvent) subject() int64 { return cmp.Or(e.Owner, e.Session) }
 
-// aboutSession reports whether the event is the start or the end of a session.
-func (e ServerEvent) aboutSession() bool {
+// isSessionEvent reports whether the event is the start or the end of a session.
+func (e ServerEvent) isSessionEvent() bool {
 	return e.Kind == SessionStarted || e.Kind == SessionEnded
 }
 

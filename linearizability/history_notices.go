@@ -8,15 +8,16 @@ import (
 // notice returns the first notice of a client at or after a step.
 func (h History) notice(client string, from int64, kinds ...NoticeKind) (Notice, bool) {
 	for _, n := range h.Notices {
-		if n.Client == client && n.Step >= from && n.Kind.among(kinds) {
+		if n.Client == client && n.Step >= from && n.Kind.isOneOf(kinds) {
 			return n, true
 		}
 	}
 	return Notice{}, false
 }
 
-// among reports whether a notice is of one of these kinds. A client that has died needs no session.
-func (k NoticeKind) among(kinds []NoticeKind) bool {
+// isOneOf reports whether a notice is of one of these kinds. A client that has died needs no
+// session.
+func (k NoticeKind) isOneOf(kinds []NoticeKind) bool {
 	return slices.Contains(kinds, k) || k == Died && slices.Contains(kinds, SessionExpired)
 }
 
@@ -76,7 +77,7 @@ func (h History) undisturbed(op Op, log serverLog) time.Duration {
 		}
 	}
 	for _, e := range h.Server {
-		if e.aboutSession() && log.clients[e.subject()] == op.Client && e.Step <= op.Return {
+		if e.isSessionEvent() && log.clients[e.subject()] == op.Client && e.Step <= op.Return {
 			from = max(from, e.Time)
 		}
 	}

@@ -24,7 +24,7 @@ func judgeLockBelief(t lockTable) Verdict {
 func zombieWindows(t lockTable) []ZombieWindow {
 	var list []ZombieWindow
 	for _, h := range t.holds {
-		if h.ending != takenAway || h.phantom != "" {
+		if h.ending != takenAway || h.whyNotOwner != "" {
 			continue
 		}
 		from, fromTime := h.serverEnd, h.serverEndTime

@@ -38,7 +38,7 @@ func (k lockKind) tooManyOwn(others []*hold, b *hold) Verdict {
 	var since []string
 	for _, h := range holds {
 		since = append(since, fmt.Sprintf("%s since step %d (%s)",
-			k.holder(h), h.lock.Return, h.through()))
+			k.holder(h), h.lock.Return, h.sessionAndNode()))
 	}
 	return violated(Safety, steps(holds), "%s own the %s at once%s: %s", k.names(holds), k.noun,
 		strings.TrimSuffix(k.places(), ","), strings.Join(since, ", "))
@@ -56,7 +56,7 @@ func (k lockKind) tooManyBelieve(others []*hold, b *hold) Verdict {
 		"%s %s believe that they hold the %s%s at step %d: "+
 			"%s (%s) has held it since step %d, and nothing has ended that",
 		k.names(holds), all, k.noun, k.places(), b.lock.Return,
-		k.holder(a), a.through(), a.lock.Return)
+		k.holder(a), a.sessionAndNode(), a.lock.Return)
 }
 
 // oneTooMany returns b and enough of the others to exceed the capacity by one.
@@ -71,8 +71,8 @@ func (k lockKind) places() string {
 	return fmt.Sprintf(", which has %s,", count(k.capacity, "place"))
 }
 
-// through names the session and the znode of a hold.
-func (h *hold) through() string {
+// sessionAndNode names the session and the znode of a hold.
+func (h *hold) sessionAndNode() string {
 	text := "session not known"
 	if h.owner.Session != 0 {
 		text = session(h.owner.Session)

@@ -40,7 +40,7 @@ func wrongToken(t lockTable, h *hold) string {
 	case h.lock.Token != 0:
 		return fmt.Sprintf("with token %d, which is not the czxid of its znode %s (%d)",
 			h.lock.Token, h.node.path, h.node.czxid)
-	case t.kind.counted || lostAtOnce(t.history, h):
+	case t.kind.counted || lostBeforeReturn(t.history, h):
 		return ""
 	}
 	other := slices.IndexFunc(t.holds, func(o *hold) bool {
@@ -54,9 +54,9 @@ func wrongToken(t lockTable, h *hold) string {
 		t.holds[other].lock.Client, t.holds[other].granted())
 }
 
-// lostAtOnce reports whether a hold ended before its lock returned, or its client learned of a loss
-// or closed the object by then.
-func lostAtOnce(history History, h *hold) bool {
+// lostBeforeReturn reports whether a hold ended before its lock returned, or its client learned of
+// a loss or closed the object by then.
+func lostBeforeReturn(history History, h *hold) bool {
 	n, noticed := history.notice(h.lock.Client, h.lock.Call, SessionExpired, LockLost)
 	return h.serverEnd <= h.lock.Return || noticed && n.Time <= h.lock.ReturnTime ||
 		slices.ContainsFunc(history.Ops, func(op Op) bool {
@@ -116,7 +116,7 @@ func (t lockTable) usedBy(op Op) *hold {
 	}
 	for _, h := range t.holds {
 		if h.lock.Client == op.Client && t.kind.slot(h.lock) == t.kind.slot(op) &&
-			h.phantom == "" && h.lock.Return < op.Call && op.Return < h.heldUntil() &&
+			h.whyNotOwner == "" && h.lock.Return < op.Call && op.Return < h.heldUntil() &&
 			(h.unlock == nil || op.Return < h.unlock.Call) {
 			return h
 		}

@@ -8,16 +8,16 @@ func greatestHerd(t lockTable) (notified int, step int64) {
 		if h.node == nil || h.node.deleted == never || h.node.notified <= notified {
 			continue
 		}
-		if n := h.node.notified - max(0, sharersWoken(t, h)-1); n > notified {
+		if n := h.node.notified - max(0, wokenReaders(t, h)-1); n > notified {
 			notified, step = n, h.node.deleted
 		}
 	}
 	return notified, step
 }
 
-// sharersWoken counts the waiters for a shared hold that had nothing else to wait for when a hold
+// wokenReaders counts the waiters for a shared hold that had nothing else to wait for when a hold
 // ended.
-func sharersWoken(t lockTable, h *hold) int {
+func wokenReaders(t lockTable, h *hold) int {
 	if t.kind.shared == nil || t.kind.isShared(h.lock) {
 		return 0
 	}

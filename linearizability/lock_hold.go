@@ -10,14 +10,14 @@ import (
 // hold is one lock that was granted: from the return of a lock operation to its end, as the server
 // sees it and as the client believes.
 type hold struct {
-	lock    Op
-	unlock  *Op    // the client's release, if it called one
-	inner   []*Op  // acquires and releases in between, of a hold that was acquired again
-	depth   int    // how many of these acquires have no release
-	second  bool   // the client holds the lock under this token, or without one, in another mode
-	node    *znode // the client's own znode, if known
-	owner   model.Owner
-	phantom string // why the client owns nothing, or empty
+	lock        Op
+	unlock      *Op    // the client's release, if it called one
+	inner       []*Op  // acquires and releases in between, of a hold that was acquired again
+	depth       int    // how many of these acquires have no release
+	second      bool   // the client holds the lock in another mode, with this token or without one
+	node        *znode // the client's own znode, if known
+	owner       model.Owner
+	whyNotOwner string // why the client owns nothing, or empty
 
 	holdEnd
 }

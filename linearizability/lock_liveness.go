@@ -22,17 +22,17 @@ func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 	}
 	wrong := slices.DeleteFunc(slices.Clone(stuck), func(op Op) bool {
 		return op.Kind == t.kind.acquire && holderAtRest(t, op) != nil &&
-			waitsForLiving(t, op, left)
+			waitsForLiveNode(t, op, left)
 	})
 	if len(wrong) > 0 {
 		op := firstCause(t, wrong, left)
-		if tellsLess(op, left) {
-			return []Verdict{wedged(left)}
+		if isLessSpecific(op, left) {
+			return []Verdict{isStuck(left)}
 		}
 		return []Verdict{stuckVerdict(t, op, left)}
 	}
 	if len(left.Wedged) > 0 {
-		return []Verdict{wedged(left)}
+		return []Verdict{isStuck(left)}
 	}
 	if bad {
 		return []Verdict{kept}
@@ -64,7 +64,7 @@ func holderAtRest(t lockTable, op Op) *hold {
 	var other *hold
 	taken := 0
 	for _, h := range t.holds {
-		if h.phantom != "" || h.unlock != nil || h.heldUntil() <= t.history.End ||
+		if h.whyNotOwner != "" || h.unlock != nil || h.heldUntil() <= t.history.End ||
 			!blocks(t, h, op) {
 			continue
 		}
@@ -93,8 +93,9 @@ func blocks(t lockTable, h *hold, op Op) bool {
 	return false
 }
 
-// waitsForLiving reports whether the znode that the call watches exists and is not a forgotten one.
-func waitsForLiving(t lockTable, op Op, left *Leftovers) bool {
+// waitsForLiveNode reports whether the znode that the call watches exists and is not a forgotten
+// one.
+func waitsForLiveNode(t lockTable, op Op, left *Leftovers) bool {
 	w, known := left.wait(op.Client)
 	if !known || w.Path == "" {
 		return !known

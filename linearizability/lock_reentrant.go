@@ -38,7 +38,7 @@ func showReentrant(l model.ReentrantLock) string {
 // judgeNestedLock judges a lock that may be locked again.
 func judgeNestedLock(t lockTable, left *Leftovers) Report {
 	r := judgeLock(t, left)
-	for _, look := range []func(lockTable) (Verdict, bool){givenUpEarly, grantedAfterLoss} {
+	for _, look := range []func(lockTable) (Verdict, bool){releasedEarly, grantedAfterLoss} {
 		if v, bad := look(t); bad && r.Verdicts[0].Status != Violated {
 			r.replace(v)
 		}
@@ -69,9 +69,9 @@ func grantedAfterLoss(t lockTable) (v Verdict, bad bool) {
 	return Verdict{}, false
 }
 
-// givenUpEarly looks for a hold with a znode that its own client deleted before it called the last
+// releasedEarly looks for a hold with a znode that its own client deleted before it called the last
 // unlock.
-func givenUpEarly(t lockTable) (v Verdict, bad bool) {
+func releasedEarly(t lockTable) (v Verdict, bad bool) {
 	for _, h := range t.holds {
 		z := h.node
 		if z == nil || len(h.inner) == 0 || !z.removedBy(h.owner.Client, h.owner.Session) ||

@@ -55,7 +55,7 @@ func judgeRevocations(t lockTable, within time.Duration) Verdict {
 
 // holdingTime returns the client's [ops.Hold] within a hold with a known znode.
 func holdingTime(history History, h *hold) (Op, bool) {
-	if h.node == nil || h.phantom != "" {
+	if h.node == nil || h.whyNotOwner != "" {
 		return Op{}, false
 	}
 	for _, op := range history.Ops {

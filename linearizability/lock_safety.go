@@ -6,10 +6,10 @@ import "strconv"
 // that lost their znode by another client's delete.
 func judgeLockSafety(t lockTable) Verdict {
 	for i, h := range t.holds {
-		if h.phantom != "" {
+		if h.whyNotOwner != "" {
 			return violated(Safety, []int64{h.lock.Call, h.lock.Return},
 				"client %s returned from %s at step %d without a znode of its own: %s",
-				h.lock.Client, h.lock.Kind, h.lock.Return, h.phantom)
+				h.lock.Client, h.lock.Kind, h.lock.Return, h.whyNotOwner)
 		}
 		if h.ending == stolen {
 			return stolenVerdict(h, t.kind)

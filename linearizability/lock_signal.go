@@ -9,7 +9,7 @@ import (
 // badSignal looks for a wrong or missing signal of loss.
 func badSignal(t lockTable) (v Verdict, bad bool) {
 	for _, h := range t.holds {
-		if h.phantom != "" {
+		if h.whyNotOwner != "" {
 			continue
 		}
 		if v, bad := falseSignal(t, h); bad {

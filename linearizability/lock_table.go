@@ -30,7 +30,7 @@ func newLockTable(h History, kind lockKind, claims Lock) lockTable {
 	t.nodes = newLockNodes(h, t.log, kind, claims)
 	t.holds = pairHolds(h.Ops, kind)
 	for _, held := range t.holds {
-		held.owner, held.node, held.phantom = t.nodes.ownerOf(held)
+		held.owner, held.node, held.whyNotOwner = t.nodes.ownerOf(held)
 		held.endAtServer(h, t.log)
 		held.endBelief(h, claims)
 	}
@@ -61,7 +61,7 @@ func (t lockTable) holdsAtEnd(client string) bool {
 	holds := false
 	for _, h := range t.holds {
 		if h.lock.Client == client {
-			holds = h.unlock == nil && h.phantom == ""
+			holds = h.unlock == nil && h.whyNotOwner == ""
 		}
 	}
 	return holds
@@ -71,7 +71,7 @@ func (t lockTable) holdsAtEnd(client string) bool {
 func (t lockTable) reported() []Hold {
 	var list []Hold
 	for _, h := range t.holds {
-		if h.phantom != "" {
+		if h.whyNotOwner != "" {
 			continue
 		}
 		after := t.history.End + 1

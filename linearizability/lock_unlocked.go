@@ -24,7 +24,7 @@ func keptByUnlock(t lockTable) (v Verdict, bad bool) {
 					"and %s was granted the %s through it again at step %d",
 				describe(*h.unlock), t.kind.noun, h.node.path, h.lock.Client, t.kind.noun,
 				again.lock.Return), true
-		case !lost && lingers(t.history, h):
+		case !lost && outlivesUnlock(t.history, h):
 			return violated(Liveness, []int64{h.unlock.Call, h.unlock.Return, h.node.created},
 				"%s returned, but its znode %s (created at step %d) lived on %s",
 				describe(*h.unlock), h.node.path, h.node.created, h.untilWhen()), true
@@ -60,9 +60,9 @@ func nextThrough(t lockTable, h *hold) *hold {
 	return nil
 }
 
-// lingers reports whether the znode of a hold lived on for too long after the unlock, or after the
-// client was connected again.
-func lingers(history History, h *hold) bool {
+// outlivesUnlock reports whether the znode of a hold lived on for too long after the unlock, or
+// after the client was connected again.
+func outlivesUnlock(history History, h *hold) bool {
 	until := min(h.node.deleted, h.serverEnd, history.End)
 	gone := history.EndTime
 	if h.node.deleted == until {

@@ -121,7 +121,7 @@ func (t *memberTable) entry(e ServerEvent) (instance, data string, ok bool) {
 	if ok && t.claims.Instance != nil && e.Kind != NodeDeleted {
 		_, data, _ = t.claims.Instance(e.Path, e.Data)
 	}
-	return instance, data, ok && !e.aboutSession()
+	return instance, data, ok && !e.isSessionEvent()
 }
 
 // cutData splits "web/a=data" in two.

@@ -105,8 +105,8 @@ func (t *memberTable) next(i int) (Op, bool) {
 	return Op{}, false
 }
 
-// toldOfExpiry reports whether a client learned between two steps that its session had ended.
-func (t *memberTable) toldOfExpiry(client string, from, to int64) bool {
+// learnedExpiry reports whether a client learned between two steps that its session had ended.
+func (t *memberTable) learnedExpiry(client string, from, to int64) bool {
 	return slices.ContainsFunc(t.history.Notices, func(n Notice) bool {
 		return n.Kind == SessionExpired && n.Client == client && from < n.Step && n.Step <= to
 	})
@@ -128,7 +128,7 @@ func (t *memberTable) whyNotGone(i int) (why string, steps []int64) {
 		}
 		ended, _ := t.log.sessionEnd(z.owner)
 		own := op.Session == z.owner ||
-			op.Session == 0 && !t.toldOfExpiry(op.Client, z.created, op.Return)
+			op.Session == 0 && !t.learnedExpiry(op.Client, z.created, op.Return)
 		switch {
 		case z.existsAt(op.Return) && ended > op.Return && own:
 			return fmt.Sprintf("%s was acknowledged, but %s is still there", describe(op), z.path),

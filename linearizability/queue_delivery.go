@@ -53,7 +53,7 @@ func andMore(list []misdelivery) string {
 func lostElements(t queueTable, left *Leftovers) []misdelivery {
 	var list []misdelivery
 	for _, e := range t.elements {
-		if e.offer == nil || len(e.takes) > 0 || len(e.hints) > 0 || e.discarded ||
+		if e.offer == nil || len(e.takes) > 0 || len(e.uncertainTakes) > 0 || e.discarded ||
 			e.isUnclear() {
 			continue
 		}
@@ -119,7 +119,7 @@ func lostByClients(t queueTable, e *element, left *Leftovers) (m misdelivery, lo
 	}
 	missing := 0 // of its equals, up to itself
 	for _, other := range e.equals[:slices.Index(e.equals, e)+1] {
-		if other.offer.ok() && len(other.takes)+len(other.hints) == 0 {
+		if other.offer.ok() && len(other.takes)+len(other.uncertainTakes) == 0 {
 			missing++
 		}
 	}

@@ -8,16 +8,16 @@ import (
 
 // element is one element of the queue, stored or offered in vain.
 type element struct {
-	value  string
-	name   string     // in verdicts: the value, and which of those of this value
-	equals []*element // those of this value, itself included
-	rank   int64      // see ranking
-	offer  *Op        // nil if it was never offered
-	znodes []*znode   // in the order of their creates
-	takes  []*Op      // the calls that returned it with success
-	hints  []*Op      // the calls that returned it with an unknown outcome
+	value          string
+	name           string     // in verdicts: the value, and which of those of this value
+	equals         []*element // those of this value, itself included
+	rank           int64      // see ranking
+	offer          *Op        // nil if it was never offered
+	znodes         []*znode   // in the order of their creates
+	takes          []*Op      // the calls that returned it with success
+	uncertainTakes []*Op      // the calls that returned it with an unknown outcome
 
-	unclear bool // its znode is that of another offer, or of one of its equals that was put back
+	ambiguous bool // its znode is that of another offer, or of one of its equals that was put back
 
 	id        string // by which it can be discarded
 	discard   *Op    // the call that removed it by its id, if that is known
@@ -65,7 +65,7 @@ func (e *element) isPutBack() bool {
 // without the operations on the elements of one value.
 func (e *element) leavesModel() bool {
 	return slices.ContainsFunc(e.equals, func(e *element) bool {
-		return e.isPutBack() || e.discarded || e.unclear
+		return e.isPutBack() || e.discarded || e.ambiguous
 	})
 }
 

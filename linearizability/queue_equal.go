@@ -14,7 +14,7 @@ func (e *element) isRepeated() bool { return len(e.equals) > 1 }
 
 // isUnclear reports whether the log does not show which calls are about the element.
 func (e *element) isUnclear() bool {
-	return slices.ContainsFunc(e.equals, func(e *element) bool { return e.unclear })
+	return slices.ContainsFunc(e.equals, func(e *element) bool { return e.ambiguous })
 }
 
 // hasPlace reports whether the places of the element in the order of creates and removals are
@@ -22,7 +22,7 @@ func (e *element) isUnclear() bool {
 // that returned it.
 func (e *element) hasPlace() bool {
 	return !e.isRepeated() || !slices.ContainsFunc(e.equals, func(e *element) bool {
-		return e.unclear || len(e.znodes) > 1 ||
+		return e.ambiguous || len(e.znodes) > 1 ||
 			len(e.znodes)*len(e.takes) > 0 && !removes(e.takes[0], e.last())
 	})
 }
@@ -50,20 +50,20 @@ func storedBy(equals []*element, z *znode, calls []Op) *element {
 			}
 		case mayBe && fresh && !op.ok() && op.Outcome != OpFailed:
 			late = cmp.Or(late, e)
-		case e.mayComeBack(z, calls):
+		case e.mayBePutBack(z, calls):
 			back = e
 		case mayBe && z.created <= op.end():
 			again = e
 		}
 	}
 	if offered == nil && back != nil {
-		back.unclear = true
+		back.ambiguous = true
 	}
 	return cmp.Or(offered, late, back, again, equals[0])
 }
 
-// mayComeBack reports whether z can be the element, put back by the client that had removed it.
-func (e *element) mayComeBack(z *znode, calls []Op) bool {
+// mayBePutBack reports whether z can be the element, put back by the client that had removed it.
+func (e *element) mayBePutBack(z *znode, calls []Op) bool {
 	if len(e.znodes) == 0 || e.last().deleted > z.created || !putBack(e.last(), z) {
 		return false
 	}
@@ -106,7 +106,7 @@ func oldestLeavesFirst(equals []*element) {
 func takenOf(equals []*element, take *Op) *element {
 	var removed, free *element
 	for _, e := range equals {
-		if len(e.takes)+len(e.hints) > 0 || len(e.znodes) == 0 {
+		if len(e.takes)+len(e.uncertainTakes) > 0 || len(e.znodes) == 0 {
 			continue
 		}
 		free = cmp.Or(free, e)
@@ -123,8 +123,8 @@ func takenOf(equals []*element, take *Op) *element {
 func notTaken(equals []*element) *element {
 	for _, acknowledged := range []bool{true, false} {
 		for _, e := range equals {
-			if len(e.takes)+len(e.hints) == 0 && e.offer != nil && e.offer.Outcome != OpFailed &&
-				e.offer.ok() == acknowledged {
+			if len(e.takes)+len(e.uncertainTakes) == 0 && e.offer != nil &&
+				e.offer.Outcome != OpFailed && e.offer.ok() == acknowledged {
 				return e
 			}
 		}

@@ -19,7 +19,7 @@ func badAck(t lockedTable) (v Verdict, bad bool) {
 				e.value, describe(*ok[0]), describe(*ok[1])), true
 		}
 		if len(ok) > 0 {
-			if v, bad := thereAfterAck(t, e, ok[0]); bad {
+			if v, bad := presentAfterAck(t, e, ok[0]); bad {
 				return v, true
 			}
 		}
@@ -53,9 +53,9 @@ func mayHaveRemoved(ack *Op, z *znode) bool {
 		(!ack.ok() || z.deleted <= ack.Return)
 }
 
-// thereAfterAck looks for an acknowledged element that is still in the queue, or was delivered by a
-// call that began after the ack.
-func thereAfterAck(t lockedTable, e *element, ack *Op) (v Verdict, bad bool) {
+// presentAfterAck looks for an acknowledged element that is still in the queue, or was delivered by
+// a call that began after the ack.
+func presentAfterAck(t lockedTable, e *element, ack *Op) (v Verdict, bad bool) {
 	for _, z := range e.znodes {
 		if z.deleted > ack.Return {
 			return violated(Delivery, []int64{ack.Return},

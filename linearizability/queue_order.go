@@ -70,7 +70,7 @@ func judgeRanks(t queueTable) Verdict {
 		}
 	}
 	for _, r := range t.removals {
-		if first := passedOver(t, r); first != nil {
+		if first := firstOvertaken(t, r); first != nil {
 			return violated(Order, []int64{r.znode.deleted},
 				"element %s was removed at step %d, although %s was in the queue",
 				t.ranking.describe(r.element), r.znode.deleted, t.ranking.describe(first))
@@ -79,9 +79,9 @@ func judgeRanks(t queueTable) Verdict {
 	return fine(Order, "every element left in its turn")
 }
 
-// passedOver returns an element that was in the queue at a removal and should have left before. An
-// element that was put back has its old place.
-func passedOver(t queueTable, r removal) *element {
+// firstOvertaken returns an element that was in the queue at a removal and should have left before.
+// An element that was put back has its old place.
+func firstOvertaken(t queueTable, r removal) *element {
 	e, step := r.element, r.znode.deleted
 	known := step
 	if t.claims.MayOvertake && r.by != nil {

@@ -22,7 +22,7 @@ func findRemovals(t queueTable) []removal {
 			if z.deleted == never {
 				continue
 			}
-			by := cmp.Or(firstUnused(e.takes, used, z), firstUnused(e.hints, used, z))
+			by := cmp.Or(firstUnused(e.takes, used, z), firstUnused(e.uncertainTakes, used, z))
 			if by != nil {
 				used[by] = true
 			}

@@ -87,7 +87,7 @@ func (t *queueTable) gatherTakes() {
 		op := &t.history.Ops[i]
 		if isTake(op) && !op.Empty && op.Outcome == OpUnknown && t.anyOf(op.Output) != nil {
 			e := t.takenBy(op)
-			e.hints = append(e.hints, op)
+			e.uncertainTakes = append(e.uncertainTakes, op)
 		}
 	}
 }

@@ -61,19 +61,19 @@ func (v Verdict) String() string {
 }
 
 func violated(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{property, Violated, inWords(format, args), steps, ""}
+	return Verdict{property, Violated, formatSummary(format, args), steps, ""}
 }
 
 func unknown(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{property, Unknown, inWords(format, args), steps, ""}
+	return Verdict{property, Unknown, formatSummary(format, args), steps, ""}
 }
 
 func fine(property, format string, args ...any) Verdict {
-	return Verdict{Property: property, Status: OK, Summary: inWords(format, args)}
+	return Verdict{Property: property, Status: OK, Summary: formatSummary(format, args)}
 }
 
-// inWords formats a summary. Durations are rounded to milliseconds.
-func inWords(format string, args []any) string {
+// formatSummary formats a summary. Durations are rounded to milliseconds.
+func formatSummary(format string, args []any) string {
 	for i, arg := range args {
 		if d, ok := arg.(time.Duration); ok {
 			args[i] = d.Round(time.Millisecond)

@@ -76,7 +76,7 @@ func newTwoPhaseTable(h History, claims TwoPhase) *twoPhaseTable {
 	}
 	t.readLog()
 	for _, tx := range t.transactions {
-		tx.learnBegin()
+		tx.setBegin()
 	}
 	return t
 }

@@ -9,7 +9,7 @@ import (
 // log.
 func (t *twoPhaseTable) judgeAnswers() Verdict {
 	checks := []func(*transaction, Op) (Verdict, bool){
-		t.toldOtherwise, t.toldWithoutVotes, t.toldUnlikeLog,
+		t.oppositeAnswer, t.answerWithoutVotes, t.answerUnlikeServer,
 	}
 	answers := 0
 	for _, op := range t.history.Ops {
@@ -28,8 +28,8 @@ func (t *twoPhaseTable) judgeAnswers() Verdict {
 		count(answers, "answer"))
 }
 
-// toldOtherwise looks for an await that returned the opposite decision of another await.
-func (t *twoPhaseTable) toldOtherwise(tx *transaction, op Op) (v Verdict, bad bool) {
+// oppositeAnswer looks for an await that returned the opposite decision of another await.
+func (t *twoPhaseTable) oppositeAnswer(tx *transaction, op Op) (v Verdict, bad bool) {
 	for _, other := range t.history.Ops {
 		if other.Kind == ops.Await && other.ok() && operand(other, 0) == tx.name &&
 			!op.Empty && !other.Empty && other.Output != op.Output {
@@ -42,9 +42,9 @@ func (t *twoPhaseTable) toldOtherwise(tx *transaction, op Op) (v Verdict, bad bo
 	return Verdict{}, false
 }
 
-// toldWithoutVotes looks for an await that returned commit although some site cannot have voted yes
-// by then.
-func (t *twoPhaseTable) toldWithoutVotes(tx *transaction, op Op) (v Verdict, bad bool) {
+// answerWithoutVotes looks for an await that returned commit although some site cannot have voted
+// yes by then.
+func (t *twoPhaseTable) answerWithoutVotes(tx *transaction, op Op) (v Verdict, bad bool) {
 	if op.Output != ops.Commit {
 		return Verdict{}, false
 	}
@@ -68,9 +68,9 @@ func (t *twoPhaseTable) mayHaveVoted(tx *transaction, site string, by int64) boo
 	return false
 }
 
-// toldUnlikeLog looks for a decision that the server does not have, and for the answer "no
+// answerUnlikeServer looks for a decision that the server does not have, and for the answer "no
 // transaction" while the transaction exists.
-func (t *twoPhaseTable) toldUnlikeLog(tx *transaction, op Op) (v Verdict, bad bool) {
+func (t *twoPhaseTable) answerUnlikeServer(tx *transaction, op Op) (v Verdict, bad bool) {
 	learned := model.LearnCommit
 	switch {
 	case op.Empty:

@@ -16,7 +16,7 @@ func (t *twoPhaseTable) judgeSafety() Verdict {
 		for _, f := range tx.facts {
 			next := state.Step(tx.operation(f))
 			if f.change || len(next) == 0 {
-				return violated(Safety, []int64{f.event.Step}, "%s", tx.objection(state, f))
+				return violated(Safety, []int64{f.event.Step}, "%s", tx.whyNotAllowed(state, f))
 			}
 			state = next[0]
 			switch f.kind {
@@ -31,8 +31,8 @@ func (t *twoPhaseTable) judgeSafety() Verdict {
 		count(committed, "transaction"), aborted)
 }
 
-// objection returns the reason why a fact is not allowed, or "".
-func (tx *transaction) objection(s model.Transaction, f fact) string {
+// whyNotAllowed returns the reason why a fact is not allowed, or "".
+func (tx *transaction) whyNotAllowed(s model.Transaction, f fact) string {
 	at := fmt.Sprintf("%s at step %d", tx.name, f.event.Step)
 	if f.change {
 		return tx.changeObjection(f, at)

@@ -25,9 +25,9 @@ type fact struct {
 	change bool // it changes a znode that must not change
 }
 
-// learnBegin takes sites and deadline from the applied begin. Without a log it takes the successful
+// setBegin takes sites and deadline from the applied begin. Without a log it takes the successful
 // begin, or else any.
-func (tx *transaction) learnBegin() {
+func (tx *transaction) setBegin() {
 	var begin Op
 	i := tx.fact(model.BeginTransaction, "")
 	for _, op := range tx.begins {

@@ -25,8 +25,8 @@ var publishedBarriers = []Exhibit{
 			"it. Nobody else knows when it has to go, and nobody hears of the death: all wait " +
 			"for ever.",
 		Property: liveness,
-		Wrong:    deadMaker(func(*makerBarrier) bool { return false }), // wrong: it may be dead
-		Right:    deadMaker((*makerBarrier).isBroken)},
+		Wrong:    makerDies(func(*makerBarrier) bool { return false }), // wrong: it may be dead
+		Right:    makerDies((*makerBarrier).isBroken)},
 	{Slug: "second-remover-fails", Title: "the second client that removes it gets an error",
 		Source: Ours, Remark: "No report, code or text was found that has it.",
 		Bug: "Two clients see that the condition is met, and both remove the barrier. The second " +
@@ -72,8 +72,8 @@ func (b *makerBarrier) isBroken() bool {
 	return err == nil && !there
 }
 
-// deadMaker is a workload of a barrier with a maker that dies.
-func deadMaker(broken func(*makerBarrier) bool) scenario.Workload {
+// makerDies is a workload of a barrier with a maker that dies.
+func makerDies(broken func(*makerBarrier) bool) scenario.Workload {
 	w := barrierOf(plainBarrier{})
 	w.Play = func(p *scenario.Player, _ scenario.Script) {
 		b := &makerBarrier{plainBarrier{conn: p.Conn()}, broken}
@@ -106,7 +106,7 @@ var plantedBarriers = []Exhibit{
 	{Title: "watches too late", Property: liveness,
 		Wrong: barrierOf(plainBarrier{lateWatch: true})},
 	{Title: "does not look whether it is set", Property: linearizable,
-		Wrong: barrierOf(plainBarrier{deafSet: true})},
+		Wrong: barrierOf(plainBarrier{ignoresSetError: true})},
 	{Title: "removes twice", Property: delivery, Wrong: barrierOf(plainBarrier{again: true})},
 	{Title: "always says that it is down", Property: linearizable,
 		Wrong: object.Barrier(func(env object.Env) object.Barrierer {
@@ -124,13 +124,13 @@ const (
 type plainBarrier struct {
 	conn *zk.Conn
 
-	flags     int32 // of the node
-	once      bool  // takes any event for the removal
-	lateWatch bool  // looks first and watches after that
-	deafSet   bool  // takes any error of a create for success
-	again     bool  // deletes again, also the node of a later Set
-	strict    bool  // takes a barrier that is gone for an error
-	syncs     bool  // before it looks, for ensembles
+	flags           int32 // of the node
+	once            bool  // takes any event for the removal
+	lateWatch       bool  // looks first and watches after that
+	ignoresSetError bool  // takes any error of a create for success
+	again           bool  // deletes again, also the node of a later Set
+	strict          bool  // takes a barrier that is gone for an error
+	syncs           bool  // before it looks, for ensembles
 }
 
 func barrierOf(bad plainBarrier) scenario.Workload {
@@ -144,7 +144,7 @@ func barrierOf(bad plainBarrier) scenario.Workload {
 func (b *plainBarrier) Set(ctx context.Context) error {
 	for ctx.Err() == nil {
 		_, err := b.conn.Create(barrierPath, nil, b.flags, acl)
-		if ignore(err, zk.ErrNodeExists) == nil || b.deafSet {
+		if ignore(err, zk.ErrNodeExists) == nil || b.ignoresSetError {
 			return nil
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -99,15 +99,16 @@ var plantedCaches = []Exhibit{
 			return node, change, err
 		}
 	})},
-	{Title: "calls each event an update", Property: delivery, Wrong: tellingOf(func(c *plainCache) {
-		c.edit = func(e recipes.CacheEvent) (recipes.CacheEvent, bool) {
-			if e.Kind == recipes.NodeAdded {
-				e.Kind = recipes.NodeUpdated
+	{Title: "calls each event an update", Property: delivery,
+		Wrong: withEventsOf(func(c *plainCache) {
+			c.edit = func(e recipes.CacheEvent) (recipes.CacheEvent, bool) {
+				if e.Kind == recipes.NodeAdded {
+					e.Kind = recipes.NodeUpdated
+				}
+				return e, true
 			}
-			return e, true
-		}
-	})},
-	{Title: "tells of no removal", Property: delivery, Wrong: tellingOf(func(c *plainCache) {
+		})},
+	{Title: "tells of no removal", Property: delivery, Wrong: withEventsOf(func(c *plainCache) {
 		c.edit = func(e recipes.CacheEvent) (recipes.CacheEvent, bool) {
 			return e, e.Kind != recipes.NodeRemoved
 		}
@@ -216,7 +217,7 @@ func (c *plainCache) look() (<-chan zk.Event, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.isNew(c.now, node) {
-		c.tell(c.now, node)
+		c.addEvent(c.now, node)
 		c.now = node
 	}
 	if c.of == 0 && c.arrives(node) {
@@ -292,8 +293,8 @@ func (c *plainCache) Close(context.Context) error {
 	return nil
 }
 
-// tell adds an event for the step from one state of the node to the next.
-func (c *plainCache) tell(before, now recipes.CachedNode) {
+// addEvent adds an event for the step from one state of the node to the next.
+func (c *plainCache) addEvent(before, now recipes.CachedNode) {
 	e := recipes.CacheEvent{Kind: recipes.NodeUpdated, Node: now}
 	switch {
 	case now.Path == before.Path && now.Stat.Mzxid == before.Stat.Mzxid:
@@ -329,17 +330,17 @@ func settingOf(ready func(*plainCache, context.Context) error) scenario.Workload
 	})
 }
 
-// telling is a plain cache that tells its changes.
-type telling struct{ *plainCache }
+// withEvents is a plain cache that tells its changes.
+type withEvents struct{ *plainCache }
 
-// tellingOf is a workload of a cache with events, with some steps replaced.
-func tellingOf(steps ...func(*plainCache)) scenario.Workload {
+// withEventsOf is a workload of a cache with events, with some steps replaced.
+func withEventsOf(steps ...func(*plainCache)) scenario.Workload {
 	return object.Cache(func(env object.Env) object.Cacher {
-		return telling{startCache(env.Conn, steps...)}
+		return withEvents{startCache(env.Conn, steps...)}
 	})
 }
 
-func (t telling) TryNext() (recipes.CacheEvent, bool) {
+func (t withEvents) TryNext() (recipes.CacheEvent, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.events) == 0 {

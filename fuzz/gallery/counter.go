@@ -34,7 +34,7 @@ var plantedCounters = []Exhibit{
 	{Title: "sets whatever the version is", Property: delivery,
 		Wrong: counterOf(counter{anyVersion: true})},
 	{Title: "takes what was lost for done", Property: delivery,
-		Wrong: counterOf(counter{optimist: true})},
+		Wrong: counterOf(counter{assumesSuccess: true})},
 	{Title: "takes what was lost for not done", Property: delivery,
 		Wrong: counterOf(counter{}, object.CounterClaims{Definite: true})},
 	{Title: "never looks again", Property: linearizable,
@@ -50,10 +50,10 @@ const counterPath = "/counter"
 type counter struct {
 	conn *zk.Conn
 
-	anyVersion bool // sets without a condition
-	addsAgain  bool // begins anew when a reply was lost
-	optimist   bool // takes an addition with a lost reply for done
-	silent     bool // takes the third try for done, even if it fails
+	anyVersion     bool // sets without a condition
+	addsAgain      bool // begins anew when a reply was lost
+	assumesSuccess bool // takes an addition with a lost reply for done
+	silent         bool // takes the third try for done, even if it fails
 }
 
 func counterOf(bad counter, claims ...object.CounterClaims) scenario.Workload {
@@ -90,7 +90,7 @@ func (c *counter) Add(_ context.Context, delta int64) (sum int64, err error) {
 		case err == nil, c.silent && try == 2:
 			return sum, nil
 		case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists):
-		case c.optimist && sum != 0:
+		case c.assumesSuccess && sum != 0:
 			return sum, nil
 		case !c.addsAgain:
 			return 0, err

@@ -36,14 +36,15 @@ var publishedElection = []Exhibit{
 		Bug: "A latch makes its node in the background. Close deletes the node that is known, " +
 			"and there is none yet. The reply comes to a latch that is closed, and the node " +
 			"stays as a candidate that will never lead.",
-		Property: orphans, Wrong: standAndLeave(func(joined <-chan error, l *plainLock) error {
+		Property: orphans,
+		Wrong: candidatesThatClose(func(joined <-chan error, l *plainLock) error {
 			select {
 			case <-joined:
 				return l.leave()
 			default:
 				return nil // wrong: the node may be under way
 			}
-		}), Right: standAndLeave(func(joined <-chan error, l *plainLock) error {
+		}), Right: candidatesThatClose(func(joined <-chan error, l *plainLock) error {
 			if err := <-joined; err != nil {
 				return err
 			}
@@ -117,17 +118,17 @@ var publishedElection = []Exhibit{
 		Bug: "The number at the end of a name is parsed as one of 16 bits, and an error gives " +
 			"the greatest of them. After 32,767 candidates all are equal. Each candidate may " +
 			"find itself the first.",
-		Property: safety, Wrong: manyBefore(electionOf(func(l *plainLock) {
+		Property: safety, Wrong: manyOldChildren(electionOf(func(l *plainLock) {
 			l.order = func(a, b string) int {
 				x, _ := sequence(a)
 				y, _ := sequence(b)
 				return int(min(x, math.MaxInt16) - min(y, math.MaxInt16)) // wrong: there are more
 			}
-		})), Right: manyBefore(electionOf())},
+		})), Right: manyOldChildren(electionOf())},
 }
 
-// manyBefore is a workload in a directory that has had some 32,000 children.
-func manyBefore(w scenario.Workload) scenario.Workload {
+// manyOldChildren is a workload in a directory that has had some 32,000 children.
+func manyOldChildren(w scenario.Workload) scenario.Workload {
 	w.Next = map[string]int32{lockDir: math.MaxInt16 - 1}
 	return w
 }
@@ -206,14 +207,15 @@ func longTerms(steps ...func(*plainLock)) scenario.Workload {
 		return time.Duration(s.Clients*s.Rounds) * term
 	}
 	return judgedBy(w, "one leads at a time", func(e scenario.Evidence) error {
-		return together(e.History, func(op linearizability.Op) bool { return op.Kind == ops.Lead },
+		return overlappingHolds(e.History,
+			func(op linearizability.Op) bool { return op.Kind == ops.Lead },
 			func(op linearizability.Op) bool { return op.Kind == ops.Resign })
 	})
 }
 
-// standAndLeave is a workload of candidates that stand in the background, and close after some
-// milliseconds.
-func standAndLeave(closing func(joined <-chan error, l *plainLock) error) scenario.Workload {
+// candidatesThatClose is a workload of candidates that stand in the background, and close after
+// some milliseconds.
+func candidatesThatClose(closing func(joined <-chan error, l *plainLock) error) scenario.Workload {
 	return playing(electionOf(), func(p *scenario.Player, round int) {
 		l := newLock(p.Conn(), lockDir)
 		joined := make(chan error, 1)
@@ -225,10 +227,10 @@ func standAndLeave(closing func(joined <-chan error, l *plainLock) error) scenar
 
 // selector leads in turns, in the background.
 type selector struct {
-	life   context.Context
-	stop   context.CancelFunc
-	conn   *zk.Conn
-	goesOn bool // after an error
+	life                context.Context
+	stop                context.CancelFunc
+	conn                *zk.Conn
+	continuesAfterError bool
 
 	begun  bool
 	turns  chan struct{} // sent to by each turn as it begins
@@ -241,7 +243,7 @@ type selector struct {
 func selectorOf(goesOn bool) scenario.Workload {
 	within := func(life context.Context) scenario.Workload {
 		return openElection(func(l *plainLock) object.Elector {
-			s := &selector{conn: l.conn, goesOn: goesOn, over: make(chan error, 1)}
+			s := &selector{conn: l.conn, continuesAfterError: goesOn, over: make(chan error, 1)}
 			s.turns, s.resign = make(chan struct{}), make(chan struct{})
 			s.life, s.stop = context.WithCancel(life)
 			return s
@@ -255,7 +257,7 @@ func selectorOf(goesOn bool) scenario.Workload {
 // requeue is the loop.
 func (s *selector) requeue() {
 	for s.life.Err() == nil {
-		if err := s.turn(); err != nil && !s.goesOn {
+		if err := s.turn(); err != nil && !s.continuesAfterError {
 			return // wrong: for ever
 		}
 	}

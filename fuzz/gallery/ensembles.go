@@ -34,8 +34,8 @@ var ensembleLocks = []Exhibit{
 			"the owner, and its client finds itself the first.",
 		Property: safety,
 		// wrong: each leader has its own clock
-		Wrong:  lockOf(searchesAfterSync, func(l *plainLock) { l.ahead = l.elder(ctime) }),
-		Right:  lockOf(searchesAfterSync, func(l *plainLock) { l.ahead = l.elder(czxid) }),
+		Wrong:  lockOf(searchesAfterSync, func(l *plainLock) { l.ahead = l.olderNode(ctime) }),
+		Right:  lockOf(searchesAfterSync, func(l *plainLock) { l.ahead = l.olderNode(czxid) }),
 		Script: onThree},
 }
 

@@ -50,19 +50,19 @@ var carelessLocks = []Exhibit{
 		func(l *recipes.Lock) object.Locker { return keptLock{l} }),
 	carelessLock("does not unlock for a caller that has gone", liveness,
 		func(l *recipes.Lock) object.Locker { return goneLock{l} }),
-	usual(carelessLock("tries without looking", safety,
+	scriptFinds(carelessLock("tries without looking", safety,
 		func(l *recipes.Lock) object.Locker { return eagerLock{l} })),
 }
 
 var carelessSemaphores = []Exhibit{
 	carelessSemaphore("does not release for a caller that has gone", liveness,
 		func(s *recipes.Semaphore) object.Acquirer { return goneSemaphore{s} }),
-	usual(carelessSemaphore("tries, and keeps what it did not get", orphans,
+	scriptFinds(carelessSemaphore("tries, and keeps what it did not get", orphans,
 		func(s *recipes.Semaphore) object.Acquirer { return greedySemaphore{acquirer{s}} })),
 }
 
-// usual is an exhibit that the usual script finds, too.
-func usual(e Exhibit) Exhibit {
+// scriptFinds is an exhibit that the usual script finds, too.
+func scriptFinds(e Exhibit) Exhibit {
 	e.Script = scenario.DefaultScript
 	return e
 }

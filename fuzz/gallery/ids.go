@@ -11,11 +11,12 @@ var plantedIDs = []Exhibit{
 	{Title: "reserves without a look", Property: safety,
 		Wrong: idsOf(ids{counter: &counter{anyVersion: true}}, uncounted)},
 	{Title: "takes a lost reservation for made", Property: delivery,
-		Wrong: idsOf(ids{counter: &counter{optimist: true}}, counted)},
-	{Title: "goes on past its block", Property: delivery, Wrong: idsOf(ids{onPast: true}, counted)},
+		Wrong: idsOf(ids{counter: &counter{assumesSuccess: true}}, counted)},
+	{Title: "goes on past its block", Property: delivery,
+		Wrong: idsOf(ids{exceedsBlock: true}, counted)},
 	{Title: "hands one out again after a failure", Property: safety,
 		Wrong: idsOf(ids{twice: true}, uncounted)},
-	{Title: "counts down", Property: order, Wrong: idsOf(ids{falling: true}, uncounted)},
+	{Title: "counts down", Property: order, Wrong: idsOf(ids{descending: true}, uncounted)},
 	{Title: "counts for itself", Property: safety, Wrong: idsOf(ids{local: true}, uncounted)},
 	{Title: "has blocks, and claims to be ordered", Property: order,
 		Wrong: idsOf(ids{}, object.IDClaims{Uncounted: true, Ordered: true})},
@@ -32,10 +33,10 @@ type ids struct {
 	*counter
 	next, last int64
 
-	onPast  bool // goes on past the end of its block by one
-	twice   bool // hands a number out again when the next block fails
-	falling bool // hands out the greatest number of a block first
-	local   bool // sends no request
+	exceedsBlock bool // goes on past the end of its block by one
+	twice        bool // hands a number out again when the next block fails
+	descending   bool // hands out the greatest number of a block first
+	local        bool // sends no request
 }
 
 func idsOf(bad ids, claims object.IDClaims) scenario.Workload {
@@ -51,7 +52,7 @@ func idsOf(bad ids, claims object.IDClaims) scenario.Workload {
 
 func (g *ids) Next(ctx context.Context) (int64, error) {
 	limit := g.last
-	if g.onPast && g.last > 0 {
+	if g.exceedsBlock && g.last > 0 {
 		limit++
 	}
 	if g.next >= limit && !g.local {
@@ -66,7 +67,7 @@ func (g *ids) Next(ctx context.Context) (int64, error) {
 		}
 	}
 	g.next++
-	if g.falling {
+	if g.descending {
 		return 2*g.last - 1 - g.next, nil
 	}
 	return g.next, nil

@@ -46,9 +46,9 @@ func removedAt(h linearizability.History, czxid int64) (int64, bool) {
 	return 0, false
 }
 
-// together finds a client that is granted something while another client has it, with a live
-// session: from the return of a call that begins it to a call that ends it.
-func together(h linearizability.History, begins, ends func(linearizability.Op) bool) error {
+// overlappingHolds finds a client that is granted something while another client has it, with a
+// live session: from the return of a call that begins it to a call that ends it.
+func overlappingHolds(h linearizability.History, begins, ends func(linearizability.Op) bool) error {
 	granted := slices.DeleteFunc(slices.Clone(h.Ops), func(op linearizability.Op) bool {
 		return !begins(op) || op.Outcome != linearizability.OpOK
 	})

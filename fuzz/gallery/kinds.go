@@ -38,7 +38,7 @@ var kinds = []kind{
 	{"ids", idsOf(ids{}, counted), nil, append(plantedIDs, rareIDs)},
 	{"value", valueOf(value{}), append(publishedValue, ensembleValues...),
 		append(plantedValues, rareValue)},
-	{"cache", tellingOf(), publishedCache, plantedCaches},
+	{"cache", withEventsOf(), publishedCache, plantedCaches},
 	{"config", configOf(), append(publishedConfig, ensembleConfigs...),
 		append(plantedConfigs, rareConfig)},
 	{"membership", memberOf(), publishedMembership, append(plantedMembership, rareMembers...)},

@@ -45,7 +45,7 @@ func newLock(conn *zk.Conn, dir string, steps ...func(*plainLock)) *plainLock {
 	l := &plainLock{conn: conn, dir: dir, places: 1, flags: zk.FlagEphemeral | zk.FlagSequence}
 	l.naming, l.join, l.find, l.makeDir = l.guid, l.once(l.make), l.findPrefix, l.makePersistentDir
 	l.contender, l.order, l.ahead, l.confirm = hasNumber, bySequence, l.predecessor, l.confirmOwner
-	l.await, l.giveUp, l.leave = l.awaitDeletion, l.leaveAndTell, l.leaveSurely
+	l.await, l.giveUp, l.leave = l.awaitDeletion, l.leaveAndTell, l.deleteUntilGone
 	l.fatal = func(error) bool { return false }
 	return with(l, steps)
 }
@@ -210,8 +210,8 @@ func (l *plainLock) leaveAndTell(ctx context.Context) error {
 	return errors.Join(ctx.Err(), l.leave())
 }
 
-// leaveSurely deletes the own node until it is known to be gone.
-func (l *plainLock) leaveSurely() error {
+// deleteUntilGone deletes the own node until it is known to be gone.
+func (l *plainLock) deleteUntilGone() error {
 	if l.own == "" {
 		return nil
 	}

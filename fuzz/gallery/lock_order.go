@@ -70,7 +70,7 @@ var publishedLockOrder = []Exhibit{
 			l.order = func(a, b string) int {
 				return cmp.Or(bySequence(a, b), strings.Compare(a, b))
 			}
-		})), Right: stuck(lockOf(func(l *plainLock) { l.ahead = l.elder(czxid) }))},
+		})), Right: stuck(lockOf(func(l *plainLock) { l.ahead = l.olderNode(czxid) }))},
 	{Slug: "negative-numbers-skipped", Alias: "G9",
 		Title:  "the Go client's lock among negative numbers",
 		Source: Code, Link: "https://github.com/go-zookeeper/zk/blob/v1.0.4/lock.go#L107-L120",
@@ -156,8 +156,9 @@ func stuck(w scenario.Workload) scenario.Workload {
 func czxid(stat *zk.Stat) int64 { return stat.Czxid }
 func ctime(stat *zk.Stat) int64 { return stat.Ctime }
 
-// elder finds the node before the own one by their births, and by their names if these are equal.
-func (l *plainLock) elder(birth func(*zk.Stat) int64) func(queue []string) (string, error) {
+// olderNode finds the node before the own one by their births, and by their names if these are
+// equal.
+func (l *plainLock) olderNode(birth func(*zk.Stat) int64) func(queue []string) (string, error) {
 	return func(queue []string) (string, error) {
 		born := map[string]int64{}
 		for _, name := range queue {

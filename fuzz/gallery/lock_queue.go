@@ -27,8 +27,9 @@ var publishedLockQueue = []Exhibit{
 var plantedLockQueues = []Exhibit{
 	{Title: "does not lock", Property: safety, Wrong: lockQueueOf(lockQueue{noLock: true})},
 	{Title: "takes any lock for its own", Property: safety,
-		Wrong: lockQueueOf(lockQueue{anybodys: true})},
-	{Title: "locks for ever", Property: orphans, Wrong: lockQueueOf(lockQueue{forEver: true})},
+		Wrong: lockQueueOf(lockQueue{takesAnyLock: true})},
+	{Title: "locks for ever", Property: orphans,
+		Wrong: lockQueueOf(lockQueue{permanentLocks: true})},
 	{Title: "takes the youngest first", Property: order,
 		Wrong: lockQueueOf(lockQueue{}, func(q *plainQueue) {
 			q.order = func(a, b string) int { return strings.Compare(b, a) }
@@ -55,11 +56,11 @@ const lockSuffix = "-lock"
 // their names, so that it is wrong as it is.
 type lockQueue struct {
 	*plainQueue
-	noLock       bool // does not lock
-	forEver      bool // a lock outlives its session
-	anybodys     bool // takes any lock for its own
-	removesFirst bool // removes an element when it delivers it
-	keeps        bool // acknowledges without removing
+	noLock         bool // does not lock
+	permanentLocks bool // a lock outlives its session
+	takesAnyLock   bool // takes any lock for its own
+	removesFirst   bool // removes an element when it delivers it
+	keeps          bool // acknowledges without removing
 }
 
 // lockQueueOf is a workload of it with more defects.
@@ -102,11 +103,11 @@ func (q *lockQueue) isLocked(name string, names []string) bool {
 func (q *lockQueue) lock(item string) (object.Delivery, error) {
 	if !q.noLock {
 		flags := int32(zk.FlagEphemeral)
-		if q.forEver {
+		if q.permanentLocks {
 			flags = 0
 		}
 		_, err := q.conn.Create(lockNode(item), nil, flags, acl)
-		if errors.Is(err, zk.ErrNodeExists) && !q.anybodys {
+		if errors.Is(err, zk.ErrNodeExists) && !q.takesAnyLock {
 			return nil, errGone
 		}
 		if ignore(err, zk.ErrNodeExists) != nil {

@@ -39,7 +39,7 @@ var publishedLockRelease = []Exhibit{
 		Property: liveness,
 		Wrong:    openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l} }),
 		Right: openLock(func(l *plainLock) object.Locker {
-			return &handle{plainLock: l, forgets: true}
+			return &handle{plainLock: l, dropsLost: true}
 		})},
 	{Slug: "holder-not-told-of-expiry", Alias: "B51",
 		Title:  "the holder is never told of the expiry",
@@ -93,9 +93,9 @@ var publishedLockRelease = []Exhibit{
 // handle knows whether it is held, and in which session.
 type handle struct {
 	*plainLock
-	held    bool
-	session int64
-	forgets bool // drops a lost lock
+	held      bool
+	session   int64
+	dropsLost bool // drops a lost lock
 }
 
 var (
@@ -114,7 +114,7 @@ func (h *handle) Lock(ctx context.Context) error {
 
 func (h *handle) Unlock(ctx context.Context) error {
 	if h.held && h.session != h.conn.SessionID() {
-		h.held = !h.forgets // wrong: it stays held
+		h.held = !h.dropsLost // wrong: it stays held
 		return errNotHeld
 	}
 	err := h.plainLock.Unlock(ctx)

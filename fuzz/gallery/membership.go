@@ -25,7 +25,7 @@ var publishedMembership = []Exhibit{
 				if err == nil && event.Type == zk.EventNodeDataChanged {
 					<-ctx.Done() // wrong: the watch is used up
 				}
-				return closing(event)
+				return connectionClosed(event)
 			}
 		}), Right: updatingOf()},
 	{Slug: "unregister-races-reconnect", Alias: "B78",
@@ -113,7 +113,7 @@ var publishedMembership = []Exhibit{
 			"be.",
 		Property: invariant,
 		Wrong:    reRegistering(func(*member) error { return zk.ErrNodeExists }), // wrong: its own
-		Right:    reRegistering((*member).again)},
+		Right:    reRegistering((*member).replaceOwn)},
 	{Slug: "departure-fails-lookup", Title: "an instance that goes fails the look-up of all",
 		Source: Code, Link: "https://github.com/go-kratos/kratos/blob/668db92c2c001e9552594ba5a8aede8456af6d7e/contrib/registry/zookeeper/register.go#L104-L130",
 		See: []string{"kitex-contrib/registry-zookeeper", "hertz-contrib/registry"},
@@ -247,7 +247,7 @@ func (m *member) path() string { return membersDir + "/" + m.name }
 
 func (m *member) Join(ctx context.Context, data string) error {
 	m.data = data
-	if err := m.appear(); err != nil {
+	if err := m.ensureNode(); err != nil {
 		return err
 	}
 	if m.guarded {
@@ -256,8 +256,8 @@ func (m *member) Join(ctx context.Context, data string) error {
 	return nil
 }
 
-// appear makes the node, unless it is there.
-func (m *member) appear() error {
+// ensureNode makes the node, unless it is there.
+func (m *member) ensureNode() error {
 	_, err := m.conn.Create(m.path(), []byte(m.data), zk.FlagEphemeral, acl)
 	if !errors.Is(err, zk.ErrNodeExists) {
 		return err
@@ -282,7 +282,7 @@ func (m *member) guard(ctx context.Context) {
 			return
 		case err != nil:
 		case !there:
-			err = m.appear()
+			err = m.ensureNode()
 		case !m.theirs(stat):
 			err = m.await(ctx, change)
 		default:
@@ -300,11 +300,11 @@ func (m *member) guard(ctx context.Context) {
 // untilEvent waits for any event.
 func untilEvent(ctx context.Context, change <-chan zk.Event) error {
 	event, _ := await(ctx, change)
-	return closing(event)
+	return connectionClosed(event)
 }
 
-// closing is the error of an event that tells of the end of the connection.
-func closing(event zk.Event) error {
+// connectionClosed is the error of an event that tells of the end of the connection.
+func connectionClosed(event zk.Event) error {
 	if errors.Is(event.Err, zk.ErrClosing) {
 		return event.Err
 	}
@@ -383,7 +383,7 @@ func (m *member) afterReconnect() (remove func() error) {
 }
 
 // polling replaces the guard by one that looks each second whether the session is another one, and
-// then makes the node again. goesOn says whether it goes on after an error.
+// then makes the node again. continuesAfterError says whether it goes on after an error.
 func polling(goesOn func(error) bool) func(*member) {
 	return func(m *member) {
 		m.run = func(ctx context.Context) {
@@ -394,7 +394,7 @@ func polling(goesOn func(error) bool) func(*member) {
 				if now == 0 || now == session || ctx.Err() != nil {
 					continue
 				}
-				err := m.again()
+				err := m.replaceOwn()
 				if err == nil {
 					session = now
 				} else if !goesOn(err) {
@@ -405,12 +405,12 @@ func polling(goesOn func(error) bool) func(*member) {
 	}
 }
 
-// again makes the own node in place of that of an earlier session.
-func (m *member) again() error {
+// replaceOwn makes the own node in place of that of an earlier session.
+func (m *member) replaceOwn() error {
 	if err := m.remove(); err != nil {
 		return err
 	}
-	return m.appear()
+	return m.ensureNode()
 }
 
 // reRegistering is a workload of providers that register, and stay. taken is their answer to a node
@@ -448,7 +448,7 @@ func lookups(skips func(error) bool) scenario.Workload {
 	}
 	return judgedBy(playing(beside(memberOf(), membersDir), func(p *scenario.Player, round int) {
 		m := newMember(object.Env{Conn: p.Conn(), Name: p.Name()})
-		_ = do(p, ops.Join, m.name, func(context.Context) error { return m.again() })
+		_ = do(p, ops.Join, m.name, func(context.Context) error { return m.replaceOwn() })
 		_ = do(p, ops.View, "", func(context.Context) error { return lookUp(m) })
 		p.Hold(scenario.At("hold", round), nil)
 		_ = do(p, ops.Leave, m.name, func(context.Context) error { return m.remove() })
@@ -474,8 +474,8 @@ func discovering(waits func(there bool) bool) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		if p.Index() > 0 {
 			_ = do(p, ops.Join, p.Name(), func(context.Context) error {
-				return errors.Join(makeSurely(p.Conn(), service),
-					makeSurely(p.Conn(), service+"/"+p.Name()))
+				return errors.Join(createUntilExists(p.Conn(), service),
+					createUntilExists(p.Conn(), service+"/"+p.Name()))
 			})
 			return
 		}
@@ -503,7 +503,7 @@ func gathering(looks func(round int) bool) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		if p.Index() > 0 {
 			_ = do(p, ops.Join, p.Name(), func(context.Context) error {
-				return makeSurely(p.Conn(), membersDir+"/"+p.Name())
+				return createUntilExists(p.Conn(), membersDir+"/"+p.Name())
 			})
 			return
 		}
@@ -535,8 +535,8 @@ func gathering(looks func(round int) bool) scenario.Workload {
 	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
 }
 
-// makeSurely makes a node until it is known to be there.
-func makeSurely(conn *zk.Conn, path string) error {
+// createUntilExists makes a node until it is known to be there.
+func createUntilExists(conn *zk.Conn, path string) error {
 	return repeat(func() error {
 		_, err := conn.Create(path, nil, 0, acl)
 		return ignore(err, zk.ErrNodeExists)

@@ -15,14 +15,15 @@ import (
 var plantedRivals = []Exhibit{
 	{Title: "deletes again without a reply", Property: safety,
 		Wrong: rivalsOf(rival{deleteAgain: true})},
-	{Title: "writes into whatever is there", Property: safety, Wrong: rivalsOf(rival{seize: true})},
+	{Title: "writes into whatever is there", Property: safety,
+		Wrong: rivalsOf(rival{overwrites: true})},
 	{Title: "does not take over", Property: presence, Wrong: rivalsOf(rival{giveUp: true})},
 	{Title: "takes another's node for its own", Property: presence,
 		Wrong: rivalsOf(rival{adopt: true})},
 	{Title: "does not mind what others write into its node", Property: presence,
 		Wrong: rivalsOf(rival{careless: true})},
 	{Title: "sees nothing any more beside what it may not read", Property: answers,
-		Wrong: rivalsOf(rival{blind: true})},
+		Wrong: rivalsOf(rival{keepsOldView: true})},
 	{Title: "shows again what was before", Property: answers, Wrong: rivalsOf(rival{back: true})},
 }
 
@@ -35,13 +36,13 @@ type rival struct {
 	background
 	seen []string
 
-	deleteAgain bool // repeats a deletion without a reply, also of another's node
-	seize       bool // writes its data into a node of another
-	giveUp      bool // does not try again when the node was another's
-	adopt       bool // takes any node for its own
-	careless    bool // writes the data once
-	blind       bool // shows the view before when a view fails
-	back        bool // shows an earlier view
+	deleteAgain  bool // repeats a deletion without a reply, also of another's node
+	overwrites   bool // writes its data into a node of another
+	giveUp       bool // does not try again when the node was another's
+	adopt        bool // takes any node for its own
+	careless     bool // writes the data once
+	keepsOldView bool // shows the view before when a view fails
+	back         bool // shows an earlier view
 }
 
 func rivalsOf(bad rival) scenario.Workload {
@@ -95,7 +96,7 @@ func (r *rival) repair() error {
 	switch {
 	case err != nil:
 		return err
-	case stat.EphemeralOwner != r.conn.SessionID() && !r.seize:
+	case stat.EphemeralOwner != r.conn.SessionID() && !r.overwrites:
 		return errTaken
 	case string(data) == r.data || r.careless:
 		return nil
@@ -123,7 +124,7 @@ func (r *rival) Leave(ctx context.Context) error {
 
 func (r *rival) View(context.Context) (string, error) {
 	shown, err := r.look()
-	if n := len(r.seen); err != nil && r.blind && n > 0 {
+	if n := len(r.seen); err != nil && r.keepsOldView && n > 0 {
 		return r.seen[n-1], nil
 	}
 	if err != nil {
@@ -143,8 +144,8 @@ func (r *rival) look() (string, error) {
 	for _, name := range names {
 		data, _, err := r.conn.Get(membersDir + "/" + name)
 		switch {
-		case errors.Is(err, zk.ErrNoAuth) && !r.blind, errors.Is(err, zk.ErrNoNode):
-		case err != nil && r.blind:
+		case errors.Is(err, zk.ErrNoAuth) && !r.keepsOldView, errors.Is(err, zk.ErrNoNode):
+		case err != nil && r.keepsOldView:
 			return "", nil
 		case err != nil:
 			return "", err

@@ -21,7 +21,8 @@ var plantedIDQueues = []Exhibit{
 			return prefixQueue{recipes.NewIDQueue(env.Conn, queueDir)}
 		}, object.QueueClaims{Items: queueDir + "/items",
 			LeavesAtRest: []string{queueDir + "/*"}})},
-	{Title: "says that it has failed", Property: delivery, Wrong: idQueueOf(idQueue{calm: true})},
+	{Title: "says that it has failed", Property: delivery,
+		Wrong: idQueueOf(idQueue{assumesFailure: true})},
 	{Title: "orders by ids", Property: order, Wrong: idQueueOf(idQueue{}, func(q *plainQueue) {
 		q.order = strings.Compare
 	})},
@@ -31,10 +32,10 @@ var plantedIDQueues = []Exhibit{
 // flags.
 type idQueue struct {
 	*plainQueue
-	one  bool // removes one element of an id only
-	seen bool // counts an element that another client has removed
-	any  bool // removes elements of other ids, too
-	calm bool // says of a removal with a lost reply that it has failed
+	one            bool // removes one element of an id only
+	seen           bool // counts an element that another client has removed
+	any            bool // removes elements of other ids, too
+	assumesFailure bool // says of a removal with a lost reply that it has failed
 }
 
 func idQueueOf(bad idQueue, steps ...func(*plainQueue)) scenario.Workload {
@@ -61,7 +62,7 @@ func (q idQueue) Remove(_ context.Context, id string) (n int, err error) {
 		case err == nil || errors.Is(err, zk.ErrNoNode) && q.seen:
 			n++
 		case errors.Is(err, zk.ErrNoNode):
-		case q.calm:
+		case q.assumesFailure:
 			return 0, err
 		default:
 			return 0, errors.Join(recipes.ErrAmbiguous, err)

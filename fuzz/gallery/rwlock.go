@@ -228,7 +228,7 @@ func upgradeOf(upgrade func(p *scenario.Player, read *plainLock) tokenLock) scen
 			playUnlock(p, read, ops.Unlock, ops.ReadMode)
 		}
 	}), "one writes at a time", func(e scenario.Evidence) error {
-		return together(e.History, func(op linearizability.Op) bool {
+		return overlappingHolds(e.History, func(op linearizability.Op) bool {
 			return op.Kind == ops.Lock && op.Input == ops.WriteMode
 		}, func(op linearizability.Op) bool {
 			return op.Kind == ops.Unlock && op.Input == ops.WriteMode

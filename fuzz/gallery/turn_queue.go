@@ -18,9 +18,9 @@ var publishedTurnQueue = []Exhibit{
 		Bug: "The members' nodes are persistent. A member dies in its turn, before it has " +
 			"deleted its node. The end of its session does not delete it, and all others wait " +
 			"for ever.",
-		Property: liveness, Wrong: mortals(ownsAnyNode, func(l *plainLock) {
+		Property: liveness, Wrong: firstMemberDies(ownsAnyNode, func(l *plainLock) {
 			l.flags = zk.FlagSequence // wrong: the node outlives its session
-		}), Right: mortals()},
+		}), Right: firstMemberDies()},
 	{Slug: "vanished-predecessor", Alias: "S4-23", Title: "the one ahead has just left",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java#L310",
 		Bug: "A member reads the node ahead to watch it, and takes it for an error that there is " +
@@ -149,8 +149,8 @@ func notesItsTurn(l *plainLock) {
 	}
 }
 
-// mortals is a workload of a line with a first member that dies in its turn.
-func mortals(steps ...func(*plainLock)) scenario.Workload {
+// firstMemberDies is a workload of a line with a first member that dies in its turn.
+func firstMemberDies(steps ...func(*plainLock)) scenario.Workload {
 	w := turnOf()
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for range s.Rounds {

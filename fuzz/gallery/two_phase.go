@@ -18,21 +18,21 @@ var plantedCommits = []Exhibit{
 		Wrong: commitOf(commit{countsVotes: true})},
 	{Title: "commits with a majority", Property: safety, Wrong: commitOf(commit{majority: true})},
 	{Title: "aborts before the deadline", Property: safety,
-		Wrong: commitOf(commit{hurry: time.Second})},
+		Wrong: commitOf(commit{abortMargin: time.Second})},
 	{Title: "knows no deadline", Property: liveness, Wrong: commitOf(commit{noDeadline: true})},
 	{Title: "waits for one to decide", Property: liveness,
 		Wrong: commitOf(commit{oneDecides: true})},
 	{Title: "presumes that it has decided", Property: answers,
-		Wrong: commitOf(commit{presumes: true})},
+		Wrong: commitOf(commit{assumesDecision: true})},
 	{Title: "does not ask what others have decided", Property: answers,
 		Wrong: commitOf(commit{deaf: true})},
 	{Title: "works it out for itself", Property: answers,
-		Wrong: commitOf(commit{worksItOut: true})},
+		Wrong: commitOf(commit{infersDecision: true})},
 	{Title: "takes an error for no transaction", Property: answers,
 		Wrong: commitOf(commit{blindToNode: true})},
 	{Title: "acknowledges a lost vote", Property: delivery,
 		Wrong: commitOf(commit{ackLostVote: true})},
-	{Title: "takes its vote back", Property: safety, Wrong: commitOf(commit{takesBack: true})},
+	{Title: "takes its vote back", Property: safety, Wrong: commitOf(commit{withdrawsVote: true})},
 	{Title: "writes over its vote", Property: safety, Wrong: commitOf(commit{setsVote: true})},
 	{Title: "begins again", Property: safety, Wrong: commitOf(commit{blindBegin: true})},
 	{Title: "forgets before all have finished", Property: safety,
@@ -51,25 +51,25 @@ type commit struct {
 	path  string
 	began bool
 
-	setsDecision bool          // writes over the decision of others
-	countsVotes  bool          // takes every vote for yes
-	majority     bool          // is enough
-	hurry        time.Duration // aborts so much before the deadline
-	noDeadline   bool
-	oneDecides   bool // the client that has begun it; others wait for that
-	presumes     bool // that its decision was taken, if the reply is lost
-	deaf         bool // to the decision of others
-	worksItOut   bool // and decides nothing, as in the guide
-	blindToNode  bool // takes any error for a transaction that is gone
+	setsDecision    bool          // writes over the decision of others
+	countsVotes     bool          // takes every vote for yes
+	majority        bool          // is enough
+	abortMargin     time.Duration // aborts so much before the deadline
+	noDeadline      bool
+	oneDecides      bool // the client that has begun it; others wait for that
+	assumesDecision bool // takes its decision for stored if the reply is lost
+	deaf            bool // to the decision of others
+	infersDecision  bool // from the votes, and stores none, as in the guide
+	blindToNode     bool // takes any error for a transaction that is gone
 
-	ackLostVote  bool // says that it has voted when the connection died
-	takesBack    bool // its vote when its caller leaves
-	setsVote     bool // creates it as no, and writes yes over that
-	blindBegin   bool // begins again when the reply is lost
-	forgetsEarly bool // before others have finished
-	forgetsByOne bool // node by node
-	neverForgets bool // but says so
-	alwaysLater  bool // never forgets
+	ackLostVote   bool // says that it has voted when the connection died
+	withdrawsVote bool // when its caller leaves
+	setsVote      bool // creates it as no, and writes yes over that
+	blindBegin    bool // begins again when the reply is lost
+	forgetsEarly  bool // before others have finished
+	forgetsByOne  bool // node by node
+	neverForgets  bool // but says so
+	alwaysLater   bool // never forgets
 }
 
 func commitOf(bad commit) scenario.Workload {
@@ -117,7 +117,7 @@ func (c *commit) Vote(ctx context.Context, site string, yes bool) error {
 		return err
 	}
 	err := c.TwoPhaseCommit.Vote(ctx, site, yes)
-	if c.takesBack && ctx.Err() != nil {
+	if c.withdrawsVote && ctx.Err() != nil {
 		c.conn.Delete(node, -1)
 	}
 	return err
@@ -149,7 +149,7 @@ func (c *commit) Await(ctx context.Context) (commit bool, err error) {
 
 // look decides, or learns the decision.
 func (c *commit) look(tx recipes.Transaction) (commit, decided bool) {
-	if commit, decided = c.stored(); decided && !c.setsDecision && !c.deaf && !c.worksItOut {
+	if commit, decided = c.stored(); decided && !c.setsDecision && !c.deaf && !c.infersDecision {
 		return commit, decided
 	}
 	voted, yes, err := c.votes(tx)
@@ -161,11 +161,11 @@ func (c *commit) look(tx recipes.Transaction) (commit, decided bool) {
 		enough = enough/2 + 1
 	}
 	commit = yes >= enough || c.countsVotes && voted == enough
-	late := !c.noDeadline && !time.Now().Before(tx.Deadline.Add(-c.hurry))
+	late := !c.noDeadline && !time.Now().Before(tx.Deadline.Add(-c.abortMargin))
 	switch {
 	case !commit && yes == voted && !late, c.oneDecides && !c.began:
 		return false, false
-	case c.worksItOut:
+	case c.infersDecision:
 		return commit, true
 	}
 	return c.decide(commit)
@@ -205,7 +205,7 @@ func (c *commit) decide(commit bool) (bool, bool) {
 		_, err = c.conn.Set(c.path+"/decision", []byte(data), -1)
 		return commit, err == nil
 	case errors.Is(err, zk.ErrNodeExists) && c.deaf,
-		errors.Is(err, zk.ErrConnectionClosed) && c.presumes:
+		errors.Is(err, zk.ErrConnectionClosed) && c.assumesDecision:
 		return commit, true
 	}
 	return c.stored()

@@ -22,7 +22,8 @@ var publishedValue = []Exhibit{
 		Bug: "Put makes the node if there is none, drops the error of that, and returns without " +
 			"one. If another client has made the node meanwhile, or the connection breaks, the " +
 			"caller's value is nowhere.",
-		Property: linearizable, Wrong: valueOf(value{blind: true})}, // wrong: it may have failed
+		Property: linearizable,
+		Wrong:    valueOf(value{trustsCreate: true})}, // wrong: it may have failed
 }
 
 var plantedValues = []Exhibit{
@@ -34,10 +35,10 @@ var plantedValues = []Exhibit{
 	{Title: "writes again when a reply was lost", Property: delivery,
 		Wrong: valueOf(value{setsAgain: true})},
 	{Title: "takes its own echo for a rival", Property: delivery,
-		Wrong: valueOf(value{deafCAS: true})},
+		Wrong: valueOf(value{mistakesEcho: true})},
 	{Title: "takes an empty value for none", Property: linearizable,
 		Wrong: valueOf(value{needsData: true})},
-	{Title: "never looks again", Property: linearizable, Wrong: valueOf(value{remembers: true})},
+	{Title: "never looks again", Property: linearizable, Wrong: valueOf(value{returnsFirst: true})},
 }
 
 const valuePath = "/value"
@@ -47,16 +48,16 @@ type value struct {
 	conn *zk.Conn
 	last recipes.ValueState
 
-	slow       bool // takes over a state only if its version is above the last one
-	anyVersion bool // compares nothing
-	setsAgain  bool // writes again when a reply was lost
-	deafCAS    bool // takes the echo of its own write for a rival's
-	needsData  bool // takes an empty value for none
-	remembers  bool // returns the first state that it has seen
-	blind      bool // takes each create of a write for done
-	byData     bool // compares the data that was seen with the present data
-	trusts     bool // takes a refusal for success if the present data is the same
-	syncs      bool // before it reads, for ensembles
+	slow         bool // takes over a state only if its version is above the last one
+	anyVersion   bool // compares nothing
+	setsAgain    bool // writes again when a reply was lost
+	mistakesEcho bool // takes the echo of its own write for a rival's
+	needsData    bool // takes an empty value for none
+	returnsFirst bool // returns the first state that it has seen
+	trustsCreate bool // takes each create of a write for done
+	byData       bool // compares the data that was seen with the present data
+	trusts       bool // takes a refusal for success if the present data is the same
+	syncs        bool // before it reads, for ensembles
 }
 
 func valueOf(bad value) scenario.Workload {
@@ -68,7 +69,7 @@ func valueOf(bad value) scenario.Workload {
 }
 
 func (v *value) Get(context.Context) (recipes.ValueState, error) {
-	if v.remembers && v.last.Exists {
+	if v.returnsFirst && v.last.Exists {
 		return v.last, nil
 	}
 	now, err := v.read()
@@ -97,7 +98,7 @@ func (v *value) Set(_ context.Context, data []byte) (now recipes.ValueState, err
 		now, err = v.setOnce(data, -1)
 		if errors.Is(err, zk.ErrNoNode) {
 			now, err = v.create(data)
-			if v.blind {
+			if v.trustsCreate {
 				return now, nil
 			}
 		}
@@ -146,7 +147,7 @@ func (v *value) CompareAndSet(ctx context.Context, seen recipes.ValueState, data
 			now, err = v.read()
 			return now, v.trusts && string(now.Data) == string(data), err
 		}
-		if !v.deafCAS {
+		if !v.mistakesEcho {
 			break
 		}
 	}

@@ -94,7 +94,7 @@ func strategyNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// A strategy proposes scenarios. Its proposals depend only on its terrain and on the outcomes from
+// A strategy proposes scenarios. Its proposals depend only on its input and on the outcomes from
 // which it has learnt.
 type strategy interface {
 	// propose returns the next scenario to try, or false if there is none left.
