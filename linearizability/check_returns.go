@@ -28,7 +28,7 @@ func judgeReturns(h History, left *Leftovers, mayWait func(Op) bool) []Verdict {
 	case len(stuck) > 0 && !isLessSpecific(stuck[0], left):
 		return []Verdict{neverReturned(stuck[0], left)}
 	case len(left.Wedged) > 0:
-		return []Verdict{isStuck(left)}
+		return []Verdict{wedgedVerdict(left)}
 	}
 	return []Verdict{fine(Liveness, "every call returned that had to")}
 }
@@ -40,7 +40,7 @@ func isLessSpecific(op Op, left *Leftovers) bool {
 	return w.Path == "" && len(left.Wedged) > 0
 }
 
-func isStuck(left *Leftovers) Verdict {
+func wedgedVerdict(left *Leftovers) Verdict {
 	return violated(Liveness, nil, "wedged: %s", left.Wedged[0])
 }
 

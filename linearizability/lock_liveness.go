@@ -27,12 +27,12 @@ func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 	if len(wrong) > 0 {
 		op := firstCause(t, wrong, left)
 		if isLessSpecific(op, left) {
-			return []Verdict{isStuck(left)}
+			return []Verdict{wedgedVerdict(left)}
 		}
 		return []Verdict{stuckVerdict(t, op, left)}
 	}
 	if len(left.Wedged) > 0 {
-		return []Verdict{isStuck(left)}
+		return []Verdict{wedgedVerdict(left)}
 	}
 	if bad {
 		return []Verdict{kept}

@@ -34,7 +34,7 @@ func judgePendingCalls(t queueTable, left *Leftovers) []Verdict {
 		waiting++
 	}
 	if len(left.Wedged) > 0 {
-		return []Verdict{isStuck(left)}
+		return []Verdict{wedgedVerdict(left)}
 	}
 	if waiting > 0 {
 		return []Verdict{fine(Liveness, "%s still waiting for an element, and the queue is empty",
