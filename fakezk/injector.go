@@ -41,7 +41,7 @@ func (s *Server) injection() *injector {
 			lagging: map[int]time.Duration{}, givesUp: map[int]time.Duration{},
 		}
 		s.inject.net.Serve(carry.Ensemble{
-			Servers: s.opts.Servers, Leader: s.engine.Leader,
+			Servers: s.opts.Servers, Leader: s.engine.Leader, Tick: s.opts.TickTime,
 			Stopped: func(server int) bool { return s.ensemble.stopped[server] },
 		})
 		for _, l := range s.links {

@@ -8,10 +8,9 @@ func (in *injector) isolate(a carry.Action) {
 	s := in.server
 	s.engine.CutOff(a.Server, true)
 	in.wakeAt(a.At)
-	limit := carry.SyncLimit(s.opts.TickTime)
-	if _, known := in.givesUp[a.Server]; !known && a.Fault.For >= limit {
-		in.givesUp[a.Server] = in.now() + limit
-		in.wakeAt(in.givesUp[a.Server])
+	if at := in.net.GivesUpAt(a.Server, in.now()); at > 0 {
+		in.givesUp[a.Server] = at
+		in.wakeAt(at)
 	}
 }
 

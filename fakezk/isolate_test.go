@@ -51,6 +51,26 @@ func TestAnIsolatedServerGivesUp(t *testing.T) {
 	})
 }
 
+// TestIsolationsThatOverlapAreOne: together they last for longer than a server waits for the
+// others. It is back when the last of them is over, also of those that begin after it has given up.
+func TestIsolationsThatOverlapAreOne(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		for _, line := range []string{"isolate 8s server=2 at=1s", "isolate 8s server=2 at=6s",
+			"isolate 8s server=2 at=12s"} {
+			e.inject(line)
+		}
+		time.Sleep(10500 * time.Millisecond)
+		check.Equal(t, e.Serves(2), true, "server 2 serves before it gives up")
+		time.Sleep(time.Second)
+		check.Equal(t, e.Serves(2), false, "server 2 serves after it gave up")
+		time.Sleep(8 * time.Second)
+		check.Equal(t, e.Serves(2), false, "server 2 serves in the last isolation")
+		time.Sleep(time.Second)
+		check.Equal(t, e.Serves(2), true, "server 2 serves with the others")
+		e.set(2, "/a", "x")
+	})
+}
+
 // TestAnIsolatedLeaderLosesItsWrites and the lead.
 func TestAnIsolatedLeaderLosesItsWrites(t *testing.T) {
 	inEnsemble(t, func(e *ensembleTest, t *testing.T) {

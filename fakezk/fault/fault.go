@@ -103,9 +103,9 @@ const (
 	// Isolate: the server of the client does not reach the other servers for a while. It answers
 	// reads from what it has; writes, syncs and handshakes wait. The leader hears of no client of
 	// the server, and ends their sessions in time. If the server leads, all writes wait, and no
-	// session ends meanwhile. A server that one fault isolates for five ticks, the usual syncLimit,
-	// gives up: its connections are reset, and dials fail until it is back. If it has led, another
-	// server is elected.
+	// session ends meanwhile. A server that is isolated for five ticks, the usual syncLimit, by one
+	// fault or by several that overlap, gives up: its connections are reset, and dials fail until
+	// it is back. If it has led, another server is elected.
 	Isolate Kind = "isolate"
 	// FailoverLose: the leader goes down for a while before the request is applied, which is lost.
 	// Every connection is reset, and dials fail until another leader is elected.

@@ -107,8 +107,8 @@ func (s *simulation) lags(a carry.Action) {
 func (s *simulation) isolates(a carry.Action) {
 	s.log("server", "%s is cut off from the others for %s", serverName(a.Server), a.Fault.For)
 	s.engine.CutOff(a.Server, true)
-	if limit := carry.SyncLimit(s.world.Server.engineConfig().TickTime); a.Fault.For >= limit {
-		s.schedule(s.now()+limit, func() { s.givesUp(a.Server) })
+	if at := s.net.GivesUpAt(a.Server, s.now()); at > 0 {
+		s.schedule(at, func() { s.givesUp(a.Server) })
 	}
 	s.schedule(a.At, func() { s.rejoins(a.Server) })
 }

@@ -46,6 +46,22 @@ func TestASessionEndsWhileItsServerIsIsolated(t *testing.T) {
 	between(t, "the news", p.when(t, "my node is gone"), 11*second, 13*second)
 }
 
+// TestIsolationsThatOverlapAreOne: together they last for longer than a server waits for the
+// others.
+func TestIsolationsThatOverlapAreOne(t *testing.T) {
+	p := ensemble(t, `
+		isolate 8s server=2 at=1s
+		isolate 8s server=2 at=6s`, func(s *stage) { s.Conn() }, func(s *stage) {
+		s.Conn()
+		_ = s.Sleep(s.ctx, 20*second)
+	})
+	between(t, "the client's notice", p.notice(t, "b", trace.Disconnected, 1), 11*second,
+		11500*time.Millisecond)
+	if n := strings.Count(p.Trace.String(), "server 2 reaches the others again"); n != 1 {
+		t.Errorf("server 2 was back with the others %d times", n)
+	}
+}
+
 // TestAnIsolatedLeaderLosesItsWrites, and the lead. No session ends, and reads go on.
 func TestAnIsolatedLeaderLosesItsWrites(t *testing.T) {
 	reads := func(s *stage) {

@@ -125,7 +125,9 @@ func (s *simulation) run() {
 		cfg.Skew = s.skew
 	}
 	s.engine = engine.New(cfg, s.start)
-	s.net.Serve(carry.Ensemble{Servers: s.world.servers(), Leader: s.engine.Leader})
+	s.net.Serve(carry.Ensemble{
+		Servers: s.world.servers(), Leader: s.engine.Leader, Tick: cfg.TickTime,
+	})
 	s.setUp()
 	s.loop(s.world.Limit, s.over)
 	s.playOvertime()

@@ -23,9 +23,9 @@ func Addresses(servers int) (list []string) {
 	return list
 }
 
-// SyncLimit is how long a server waits for the others before it gives up, as in the sample
-// configuration of ZooKeeper.
-func SyncLimit(tick time.Duration) time.Duration { return 5 * tick }
+// syncLimit is for how many ticks a server waits for the others before it gives up, as in the
+// sample configuration of ZooKeeper.
+const syncLimit = 5
 
 // QuorumAt is when a majority of the servers is up. Each server of the list is back at its time;
 // the others stay down, and are a minority.
@@ -37,6 +37,8 @@ func QuorumAt(servers int, back []time.Duration) time.Duration {
 type Ensemble struct {
 	Servers int
 	Leader  func() int
+	// Tick is the unit of time of the servers.
+	Tick time.Duration
 	// Stopped reports whether a server is down for another reason than a fault; nil means that none
 	// is.
 	Stopped func(server int) bool
@@ -45,12 +47,39 @@ type Ensemble struct {
 // Serve makes the ensemble known to which the connections go. Without one there is a single server.
 func (n *Network) Serve(e Ensemble) { n.ensemble = e }
 
+// An isolation is a time in which a server does not reach the others. Faults that overlap make one.
+type isolation struct{ since, until time.Duration }
+
+// cutOffFor begins or prolongs the isolation of a server. One that has gone down in it stays down.
+func (n *Network) cutOffFor(server int, now, until time.Duration) {
+	i := isolation{now, until}
+	if n.IsCutOff(server, now) {
+		i = isolation{n.cutOff[server].since, max(n.cutOff[server].until, until)}
+		if n.IsDown(server, now) {
+			n.backAt[server] = max(n.backAt[server], i.until)
+		}
+	}
+	n.cutOff[server] = i
+}
+
 // IsCutOff reports whether a server does not reach the others.
-func (n *Network) IsCutOff(server int, now time.Duration) bool { return now < n.cutOff[server] }
+func (n *Network) IsCutOff(server int, now time.Duration) bool {
+	return now < n.cutOff[server].until
+}
+
+// GivesUpAt is when a server gives up that is cut off: when it has been so for syncLimit; 0 if that
+// time is over, or if the server reaches the others before.
+func (n *Network) GivesUpAt(server int, now time.Duration) time.Duration {
+	i := n.cutOff[server]
+	if at := i.since + syncLimit*n.ensemble.Tick; now < at && at <= i.until {
+		return at
+	}
+	return 0
+}
 
 // AwayUntil is when a server that is down or cut off is back with the others; 0 if it is neither.
 func (n *Network) AwayUntil(server int, now time.Duration) time.Duration {
-	if until := max(n.backAt[server], n.cutOff[server]); until > now {
+	if until := max(n.backAt[server], n.cutOff[server].until); until > now {
 		return until
 	}
 	return 0

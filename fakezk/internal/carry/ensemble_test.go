@@ -31,7 +31,10 @@ func TestWhoIsAlone(t *testing.T) {
 	} {
 		n := New()
 		n.Serve(Ensemble{Servers: 3, Leader: func() int { return 2 }})
-		n.cutOff, n.backAt = test.cut, test.down
+		for server, until := range test.cut {
+			n.cutOffFor(server, 0, until)
+		}
+		n.backAt = test.down
 		for server, want := range test.want {
 			check.Equal(t, n.AloneUntil(server, second), want, "%s: server %d", test.name, server)
 		}
@@ -67,7 +70,44 @@ func TestWhatWaitsForTheLeader(t *testing.T) {
 // TestAServerThatGoesDownCutOff stays down until it is back with the others.
 func TestAServerThatGoesDownCutOff(t *testing.T) {
 	n := New()
-	n.cutOff[1] = 9 * second
+	n.cutOffFor(1, second, 9*second)
 	n.TakeDown(1, 2*second)
 	check.Equal(t, n.BackAt(1, second), 9*second, "back")
+}
+
+// TestWhenAnIsolatedServerGivesUp, with a limit of ten seconds. Isolations that overlap are one.
+func TestWhenAnIsolatedServerGivesUp(t *testing.T) {
+	type cut struct{ at, until time.Duration }
+	for _, test := range []struct {
+		name string
+		cuts []cut
+		want time.Duration // as known at the last cut
+	}{
+		{name: "never cut off"},
+		{"back in time", []cut{{1, 10}}, 0},
+		{"one for the limit", []cut{{1, 11}}, 11},
+		{"two that overlap", []cut{{1, 9}, {6, 14}}, 11},
+		{"the second within the first", []cut{{1, 20}, {6, 7}}, 11},
+		{"two that overlap, too short", []cut{{1, 6}, {5, 10}}, 0},
+		{"two that follow each other", []cut{{1, 9}, {9, 17}}, 0},
+		{"the second alone", []cut{{1, 9}, {10, 30}}, 20},
+		{"given up already", []cut{{1, 20}, {15, 40}}, 0},
+	} {
+		n, now := New(), time.Duration(0)
+		n.Serve(Ensemble{Servers: 3, Tick: 2 * second})
+		for _, c := range test.cuts {
+			now = c.at * second
+			n.cutOffFor(1, now, c.until*second)
+		}
+		check.Equal(t, n.GivesUpAt(1, now), test.want*second, "%s", test.name)
+	}
+}
+
+// TestAServerThatIsDownStaysSo while its isolation is prolonged.
+func TestAServerThatIsDownStaysSo(t *testing.T) {
+	n := New()
+	n.cutOffFor(1, second, 9*second)
+	n.TakeDown(1, 2*second)
+	n.cutOffFor(1, 8*second, 20*second)
+	check.Equal(t, n.BackAt(1, 8*second), 20*second, "back")
 }

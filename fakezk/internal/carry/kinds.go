@@ -303,7 +303,7 @@ func (s *strike) onServers(do Do) {
 func (s *strike) onServer(do Do, server int) {
 	s.hit = true
 	if do == Isolate {
-		s.net.cutOff[server] = max(s.net.cutOff[server], s.until())
+		s.net.cutOffFor(server, s.now, s.until())
 	}
 	s.add(Action{Do: do, Server: server, Fault: s.fault, At: s.until()})
 }

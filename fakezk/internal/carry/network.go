@@ -20,7 +20,7 @@ type Network struct {
 	conns   map[int64]*Conn
 	outages []outage
 	backAt  map[int]time.Duration // when a server that is down is back
-	cutOff  map[int]time.Duration // until when a server does not reach the others
+	cutOff  map[int]isolation     // of the servers that do not reach the others
 
 	ensemble Ensemble
 }
@@ -39,7 +39,7 @@ type Armed struct {
 // New is a Network without connections. A time of a fault counts from 0.
 func New(plan ...fault.Fault) *Network {
 	n := &Network{conns: map[int64]*Conn{}, backAt: map[int]time.Duration{},
-		cutOff: map[int]time.Duration{}}
+		cutOff: map[int]isolation{}}
 	for _, f := range plan {
 		n.Arm(f, 0)
 	}
@@ -177,8 +177,8 @@ func (n *Network) Next() (at time.Duration, ok bool) {
 	for _, c := range n.conns {
 		take(c.Next())
 	}
-	for _, until := range n.cutOff {
-		take(until, true)
+	for _, i := range n.cutOff {
+		take(i.until, true)
 	}
 	return at, ok
 }

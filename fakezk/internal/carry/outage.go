@@ -55,7 +55,7 @@ func (n *Network) IsDown(server int, now time.Duration) bool { return now < n.ba
 // TakeDown takes a server down until a time: its connections end and dials fail. One that is down
 // already may stay so for longer, and one that is cut off stays so until it reaches the others.
 func (n *Network) TakeDown(server int, until time.Duration) []Action {
-	n.backAt[server] = max(n.backAt[server], n.cutOff[server], until)
+	n.backAt[server] = max(n.backAt[server], n.cutOff[server].until, until)
 	var ends []Action
 	for _, c := range n.Conns() {
 		if c.Server == server && c.known() {
