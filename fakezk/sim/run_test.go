@@ -192,6 +192,25 @@ func TestScriptThatWaitsForItsContext(t *testing.T) {
 	}
 }
 
+// TestLastRequestsAreNoRunaway: a script that ends with its context, right after some requests,
+// leaves no connection behind.
+func TestLastRequestsAreNoRunaway(t *testing.T) {
+	r := mustRun(t, World{Limit: time.Minute, Clients: []Actor{
+		actor("a", func(ctx context.Context, c *Client) {
+			conn := c.Conn()
+			<-ctx.Done()
+			for range 3 {
+				if _, _, err := conn.Exists("/a"); err != nil {
+					panic(err)
+				}
+			}
+		}),
+	}})
+	if !slices.Equal(r.Busy, []string{"a"}) || r.Leaked+r.Frozen != "" || len(r.Panics) > 0 {
+		t.Errorf("busy %v leaked %q frozen %q panics %v", r.Busy, r.Leaked, r.Frozen, r.Panics)
+	}
+}
+
 // This one leaves goroutines behind, as it must. Later runs do not count them.
 func TestScriptThatNeverReturns(t *testing.T) {
 	before := leakedGoroutines.Load()

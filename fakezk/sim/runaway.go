@@ -159,15 +159,16 @@ func (s *simulation) goroutinesOfRun(stacks string) (number int, stack string) {
 	return number, strings.Clone(stack)
 }
 
-// abandonRunaways gives the scripts that are busy at the end a while to notice that their contexts
+// abandonRunaways gives the scripts that are busy at the end a second to notice that their contexts
 // are done. The connections of a client that sends requests without a pause even then are left as
 // they are, without a server: if they were closed, each request would fail at once, and the client
-// would take a processor for ever.
+// would take a processor for ever. The second is never shorter: a client that has just ended has
+// sent its last request a moment ago, too.
 func (s *simulation) abandonRunaways() {
 	if s.running == 0 && s.out.Runaway == nil {
 		return
 	}
-	s.loop(s.now()+time.Second, func() bool { return s.running == 0 })
+	s.loop(s.now()+time.Second, func() bool { return false })
 	for id, l := range s.links {
 		c := l.client
 		if at := c.burst.lastAt; at > 0 && s.elapsed() < at+100*time.Millisecond {

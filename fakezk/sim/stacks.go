@@ -23,10 +23,14 @@ func (g *Goroutine) begin() (end func()) {
 	}
 }
 
-// scriptsSoFar is the client of each goroutine that has run a script.
+// scriptsSoFar is the client of each goroutine that has run a script. Clients whose connections the
+// World does not close are left out.
 func (s *simulation) scriptsSoFar() map[int64]string {
 	all := map[int64]string{}
 	for _, c := range s.clients {
+		if c.abandoned {
+			continue
+		}
 		c.mu.Lock()
 		for _, id := range c.begun {
 			all[id] = c.name

@@ -123,6 +123,6 @@ func (s *simulation) keepAtRest() {
 	if s.order != nil {
 		kept.out.Decisions = s.order.decisions
 	}
-	kept.out.Missed, kept.out.Scripts = s.net.Missed(), s.scriptsSoFar()
+	kept.out.Missed = s.net.Missed()
 	s.atRest = kept
 }

@@ -60,7 +60,8 @@ type Result struct {
 	// Both are empty in a good run.
 	Leaked, Frozen string
 	// Scripts has the client of each goroutine that has run a script, by the goroutine's number in
-	// Leaked. It is nil if Leaked is empty, and in a real world.
+	// Leaked. Clients whose connections the World could not close are missing. It is nil if
+	// Leaked is empty, if the run could not be ended, and in a real world.
 	Scripts map[int64]string
 	// Senders are stacks of goroutines: of those that waited for replies on the connection of the
 	// request sim.World.StackOf when that request reached the server.
