@@ -56,21 +56,37 @@ func (r *run) entriesBehind(base int64) (list []proto.LogEntry, err error) {
 }
 
 // committed are the entries behind a zxid that a majority of the servers has in its log. An entry
-// of a smaller number may be a proposal that was lost with a leader.
-func (r *run) committed(base int64) (list []proto.LogEntry, err error) {
-	have := map[int64]int{}
+// of a smaller number may be a proposal that was lost with a leader. A server that is down counts
+// too: its log is still there.
+func (r *run) committed(base int64) ([]proto.LogEntry, error) {
+	var logs [][]proto.LogEntry
 	for _, server := range r.world.Servers {
 		entries, err := txnlog.Read(server.DataDir(), base)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range entries {
-			if have[e.Zxid]++; have[e.Zxid] == len(r.world.Servers)/2+1 {
+		logs = append(logs, entries)
+	}
+	return inMajority(logs), nil
+}
+
+// inMajority are the entries that more than half of the logs have, each once. One log may have an
+// entry twice.
+func inMajority(logs [][]proto.LogEntry) (list []proto.LogEntry) {
+	have := map[int64]int{}
+	for _, log := range logs {
+		seen := map[int64]bool{}
+		for _, e := range log {
+			if seen[e.Zxid] {
+				continue
+			}
+			seen[e.Zxid] = true
+			if have[e.Zxid]++; have[e.Zxid] == len(logs)/2+1 {
 				list = append(list, e)
 			}
 		}
 	}
-	return list, nil
+	return list
 }
 
 // placedChange is a change and its place in the trace.
