@@ -100,7 +100,7 @@ func (k attack) on(s *server) (r attackResult, err error) {
 		return r, err
 	}
 	began := time.Now()
-	r.Ends, err = attacker.pour(frames)
+	r.Ends, err = attacker.writeAll(frames)
 	r.Took = time.Since(began)
 	w.stop()
 	r.Longest, r.Memory = w.longest, w.memory
@@ -110,8 +110,8 @@ func (k attack) on(s *server) (r attackResult, err error) {
 	return r, err
 }
 
-// pour writes frames without waiting, and reads as many replies. It returns how that ends.
-func (c *rawConn) pour(frames [][]byte) (ends string, err error) {
+// writeAll writes frames without waiting, and reads as many replies. It returns how that ends.
+func (c *rawConn) writeAll(frames [][]byte) (ends string, err error) {
 	if err := c.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return "", err
 	}

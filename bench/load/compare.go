@@ -105,7 +105,7 @@ func (c *compareCommand) measure(a *app, servers []*server, ops []operation) ([]
 }
 
 func (c *compareCommand) warmUp(a *app, servers []*server, ops []operation) error {
-	return withCrews(a, servers, "/warm-up", warmUpConns, func(crews []*crew) error {
+	return withWorkers(a, servers, "/warm-up", warmUpConns, func(crews []*crew) error {
 		for _, op := range ops {
 			for _, crew := range crews {
 				if _, err := crew.round(a.ctx, op, c.RoundTime); err != nil {
@@ -122,9 +122,9 @@ func (c *compareCommand) measureConns(
 	a *app, servers []*server, ops []operation, root string, conns int,
 ) ([]cell, error) {
 	var cells []cell
-	err := withCrews(a, servers, root, conns, func(crews []*crew) error {
+	err := withWorkers(a, servers, root, conns, func(crews []*crew) error {
 		for _, op := range ops {
-			rounds, err := c.alternate(a, crews, op)
+			rounds, err := c.takeTurns(a, crews, op)
 			if err != nil {
 				return err
 			}
@@ -135,8 +135,8 @@ func (c *compareCommand) measureConns(
 	return cells, err
 }
 
-// withCrews connects to all servers while f runs.
-func withCrews(a *app, servers []*server, root string, conns int, f func([]*crew) error) error {
+// withWorkers connects to all servers while f runs.
+func withWorkers(a *app, servers []*server, root string, conns int, f func([]*crew) error) error {
 	var crews []*crew
 	defer func() {
 		for _, c := range crews {
@@ -144,7 +144,7 @@ func withCrews(a *app, servers []*server, root string, conns int, f func([]*crew
 		}
 	}()
 	for _, s := range servers {
-		c, err := newCrew(a.ctx, s, root, conns)
+		c, err := newWorkers(a.ctx, s, root, conns)
 		if err != nil {
 			return err
 		}
@@ -153,9 +153,9 @@ func withCrews(a *app, servers []*server, root string, conns int, f func([]*crew
 	return f(crews)
 }
 
-// alternate lets the servers take turns, each round in another order. The first
-// round is not counted.
-func (c *compareCommand) alternate(
+// takeTurns lets the servers take turns, each round in another order. The first round is not
+// counted.
+func (c *compareCommand) takeTurns(
 	a *app, crews []*crew, op operation,
 ) (map[string][]sample, error) {
 	rounds := map[string][]sample{}

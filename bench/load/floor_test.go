@@ -94,7 +94,7 @@ func TestGenuineClientDecodesTheFloor(t *testing.T) {
 	}
 	for _, op := range operations {
 		w := &worker{
-			conn: conns[0], node: "/node", second: "/second", fresh: "/fresh", kids: "/kids",
+			conn: conns[0], node: "/node", second: "/second", fresh: "/fresh", children: "/kids",
 			asked: 9,
 		}
 		if err := op.do(w); err != nil {
@@ -111,7 +111,7 @@ func TestGenuineClientDecodesTheFloor(t *testing.T) {
 func TestWrongReplyIsNotDecoded(t *testing.T) {
 	misdial := func(network, addr string, timeout time.Duration) (net.Conn, error) {
 		c, err := net.DialTimeout(network, addr, timeout)
-		return &misasking{Conn: c}, err
+		return &wrongPing{Conn: c}, err
 	}
 	c, err := connectOne(t.Context(), misdial, startFloor(t))
 	if err != nil {
@@ -125,13 +125,13 @@ func TestWrongReplyIsNotDecoded(t *testing.T) {
 	}
 }
 
-// misasking turns each request but the first into a ping.
-type misasking struct {
+// wrongPing turns each request but the first into a ping.
+type wrongPing struct {
 	net.Conn
 	greeted bool
 }
 
-func (c *misasking) Write(p []byte) (int, error) {
+func (c *wrongPing) Write(p []byte) (int, error) {
 	if c.greeted {
 		p = bytes.Clone(p)
 		binary.BigEndian.PutUint32(p[8:], 11)

@@ -283,7 +283,7 @@ func TestServersEndWithTheirDriver(t *testing.T) {
 func floorRound(t *testing.T, ctx context.Context, do func(*worker) error) error {
 	t.Helper()
 	s := &server{name: serverFloor, addr: startFloor(t), pid: os.Getpid()}
-	return withCrews(&app{ctx: ctx}, []*server{s}, "/test", 1, func(crews []*crew) error {
+	return withWorkers(&app{ctx: ctx}, []*server{s}, "/test", 1, func(crews []*crew) error {
 		_, err := crews[0].round(ctx, operation{"break", do}, time.Minute)
 		return err
 	})

@@ -61,13 +61,13 @@ func findOperations(names []string) ([]operation, error) {
 // A worker is one of the goroutines of a connection. It has its own nodes, so that
 // workers meet only in the server.
 type worker struct {
-	conn   *zk.Conn
-	node   string // it reads and sets this
-	second string // a multi sets this, too
-	fresh  string // the parent of the nodes that it creates
-	kids   string // a node with childCount children, shared by all
-	made   int    // nodes created so far
-	asked  int    // requests of a mix so far
+	conn     *zk.Conn
+	node     string // it reads and sets this
+	second   string // a multi sets this, too
+	fresh    string // the parent of the nodes that it creates
+	children string // a node with childCount children, shared by all
+	made     int    // nodes created so far
+	asked    int    // requests of a mix so far
 }
 
 func getNode(w *worker) error { _, _, err := w.conn.Get(w.node); return err }
@@ -89,7 +89,7 @@ func createFresh(w *worker) error {
 	return err
 }
 
-func listChildren(w *worker) error { _, _, err := w.conn.Children(w.kids); return err }
+func listChildren(w *worker) error { _, _, err := w.conn.Children(w.children); return err }
 
 func checkAndSet(w *worker) error {
 	_, err := w.conn.Multi(

@@ -27,8 +27,8 @@ type crew struct {
 	took    [][]time.Duration // by worker, kept from round to round for their memory
 }
 
-// newCrew connects to a server and prepares nodes under root, where no crew has been before.
-func newCrew(ctx context.Context, s *server, root string, connections int) (*crew, error) {
+// newWorkers connects to a server and prepares nodes under root, where no crew has been before.
+func newWorkers(ctx context.Context, s *server, root string, connections int) (*crew, error) {
 	conns, err := connect(ctx, s.addr, connections)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
@@ -36,12 +36,12 @@ func newCrew(ctx context.Context, s *server, root string, connections int) (*cre
 	c := &crew{server: s, conns: conns}
 	for i := range connections * goroutinesPerConn {
 		c.workers = append(c.workers, &worker{
-			conn:   conns[i/goroutinesPerConn],
-			node:   fmt.Sprintf("%s/node-%04d", root, i),
-			second: fmt.Sprintf("%s/second-%04d", root, i),
-			fresh:  fmt.Sprintf("%s/fresh-%04d", root, i),
-			kids:   root + "/kids",
-			asked:  i, // so that not all of them write at the same time
+			conn:     conns[i/goroutinesPerConn],
+			node:     fmt.Sprintf("%s/node-%04d", root, i),
+			second:   fmt.Sprintf("%s/second-%04d", root, i),
+			fresh:    fmt.Sprintf("%s/fresh-%04d", root, i),
+			children: root + "/kids",
+			asked:    i, // so that not all of them write at the same time
 		})
 	}
 	c.took = make([][]time.Duration, len(c.workers))

@@ -127,7 +127,7 @@ func judgeQueue(r *recipe, e *evidence) string {
 			return fmt.Sprintf("order: got %s", strings.Join(taken, " "))
 		}
 	}
-	return orphans(e)
+	return leftover(e)
 }
 
 // queued lists the elements that were certainly offered, and those that were taken.
@@ -158,8 +158,8 @@ func repeated(elements []string) string {
 	return ""
 }
 
-// orphans names an ephemeral that is left, or is "".
-func orphans(e *evidence) string {
+// leftover names an ephemeral that is left, or is "".
+func leftover(e *evidence) string {
 	if len(e.rest.Nodes) > 0 {
 		first := e.rest.Nodes[0]
 		return fmt.Sprintf("orphans: %s is left of a live session of %s",

@@ -43,8 +43,8 @@ func one(promise, recipe string, note int) []claim {
 	return []claim{{promise, []string{recipe}, note}}
 }
 
-// said is a cell without a figure.
-func said(promise string) []claim { return []claim{{promise: promise}} }
+// textCell is a cell without a figure.
+func textCell(promise string) []claim { return []claim{{promise: promise}} }
 
 var rows = []row{
 	{"lock", map[string][]claim{
@@ -56,7 +56,7 @@ var rows = []row{
 	}},
 	{"re-entrant lock", map[string][]claim{
 		oursName: ours("token, loss signal", "ReentrantLock"),
-		curator:  said("the lock above"),
+		curator:  textCell("the lock above"),
 	}},
 	{"read-write lock", map[string][]claim{
 		oursName: ours("fair, re-entrant, downgrade", "RWLock"),
@@ -74,7 +74,7 @@ var rows = []row{
 	}},
 	{"lock that can be asked back", map[string][]claim{
 		oursName: ours("", "RevocableLock"),
-		curator:  said("`makeRevocable`: n. m."),
+		curator:  textCell("`makeRevocable`: n. m."),
 	}},
 	{"leader", map[string][]claim{
 		oursName: append(ours("one, epoch", "LeaderLatch"), ours("by turns", "LeaderSelector")...),
@@ -106,7 +106,7 @@ var rows = []row{
 		curator: {{"as above", []string{
 			"DistributedPriorityQueue", "DistributedDelayQueue", "DistributedIdQueue",
 		}, 5}},
-		kazoo: said("by priority: the queue above"),
+		kazoo: textCell("by priority: the queue above"),
 	}},
 	{"queue with acknowledgement", map[string][]claim{
 		oursName: ours("at least once", "LockQueue"),
@@ -132,12 +132,12 @@ var rows = []row{
 	{"caches", map[string][]claim{
 		oursName: ours("never go back, converge, tell when stale",
 			"NodeCache", "ChildrenCache", "TreeCache"),
-		curator: said("`CuratorCache`, no promise on every change: n. m."),
-		kazoo:   said("`DataWatch`, `ChildrenWatch`, `TreeCache`: n. m."),
+		curator: textCell("`CuratorCache`, no promise on every change: n. m."),
+		kazoo:   textCell("`DataWatch`, `ChildrenWatch`, `TreeCache`: n. m."),
 	}},
 	{"configuration, registry of services", map[string][]claim{
 		oursName: ours("", "ConfigCenter", "ServiceRegistry"),
-		curator:  said("registry (`curator-x-discovery`): n. m."),
+		curator:  textCell("registry (`curator-x-discovery`): n. m."),
 	}},
 }
 

@@ -44,7 +44,7 @@ func parseBench(out string) ([]result, error) {
 }
 
 // bench runs the benchmarks of a package that match a pattern.
-func (l *lab) bench(env []string, pkg, pattern string, flags ...string) ([]result, error) {
+func (l *runner) bench(env []string, pkg, pattern string, flags ...string) ([]result, error) {
 	out, err := l.output(env, "go", benchCommand(pkg, pattern, flags...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, out)

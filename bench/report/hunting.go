@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/bench/internal/figure"
 )
 
-// hunted is the output of zksim fuzz --json, for one workload or for all.
-type hunted struct {
+// huntOutput is the output of zksim fuzz --json, for one workload or for all.
+type huntOutput struct {
 	Hunts       []struct{ Runs int } `json:"hunts"` // of all
 	Runs        int                  `json:"runs"`
 	Undecided   int                  `json:"undecided"`
@@ -35,7 +35,7 @@ func (f *findings) UnmarshalJSON(text []byte) error {
 }
 
 // determinism runs scenarios twice.
-func determinism(l *lab) (string, error) {
+func determinism(l *runner) (string, error) {
 	var rows [][]string
 	twice := func(procs int, args ...string) error {
 		var env []string
@@ -45,7 +45,7 @@ func determinism(l *lab) (string, error) {
 			env, shown = []string{setting}, append([]string{setting}, shown...)
 		}
 		began := time.Now()
-		var h hunted
+		var h huntOutput
 		if err := l.askZksim(&h, env, args...); err != nil {
 			return err
 		}
@@ -69,11 +69,11 @@ func determinism(l *lab) (string, error) {
 }
 
 // hunts hunts in every recipe that promises to survive.
-func hunts(l *lab) (string, error) {
+func hunts(l *runner) (string, error) {
 	args := []string{"fuzz", "all", "--clients", "2", "--rounds", "1",
 		"--runs", "1000000", "--seed", "4001"}
 	began := time.Now()
-	var h hunted
+	var h huntOutput
 	if err := l.askZksim(&h, nil, args...); err != nil {
 		return "", err
 	}
@@ -82,26 +82,26 @@ func hunts(l *lab) (string, error) {
 		"1 round: %s scenarios in %s s (%.0f per second), %d findings, %d undecided.", len(h.Hunts),
 		thousands(h.Runs), seconds(took),
 		float64(h.Runs)/took.Seconds(), h.Findings, h.Undecided) +
-		shell("zksim "+quoted(args...)), nil
+		commandBlock("zksim "+quoted(args...)), nil
 }
 
 // planted counts the deliberately wrong recipes that the tests find.
-func planted(l *lab) (string, error) {
+func planted(l *runner) (string, error) {
 	args := []string{"test", "./fuzz/...", "-run", "Found", "-count=1", "-json"}
 	out, err := l.run("go", args...)
 	if err != nil {
 		return "", err
 	}
-	passed, err := passedLeaves(out)
+	passed, err := passedSubtests(out)
 	if err != nil {
 		return "", err
 	}
 	return paragraph("%d recipes with a planted bug. A test finds each.", len(passed)) +
-		shell("go "+quoted(args...)), nil
+		commandBlock("go "+quoted(args...)), nil
 }
 
-// passedLeaves lists the passed subtests that have no subtests, from the output of go test -json.
-func passedLeaves(out string) ([]string, error) {
+// passedSubtests lists the passed subtests that have no subtests, from the output of go test -json.
+func passedSubtests(out string) ([]string, error) {
 	var names []string
 	parents := map[string]bool{}
 	lines := bufio.NewScanner(strings.NewReader(out))
@@ -123,8 +123,8 @@ func passedLeaves(out string) ([]string, error) {
 	return slices.DeleteFunc(names, leaf), lines.Err()
 }
 
-// hall is the output of zksim gallery --json.
-type hall struct {
+// galleryOutput is the output of zksim gallery --json.
+type galleryOutput struct {
 	Exhibits []struct {
 		Hunts        int     `json:"hunts"`
 		Found        int     `json:"found"`
@@ -137,9 +137,9 @@ type hall struct {
 }
 
 // gallery hunts every exhibit with ten seeds.
-func gallery(l *lab) (string, error) {
+func gallery(l *runner) (string, error) {
 	args := []string{"gallery", "--seeds", "10"}
-	var h hall
+	var h galleryOutput
 	if err := l.askZksim(&h, nil, args...); err != nil {
 		return "", err
 	}
@@ -157,12 +157,12 @@ func gallery(l *lab) (string, error) {
 		"%s s in the median, %s s at most. The minimized scenarios have at most %d faults and "+
 		"%d clients.", len(h.Exhibits),
 		thousands(found), thousands(all), spread, figure.Significant(figure.Median(usual)),
-		figure.Significant(worst), faults, clients) + shell("zksim "+quoted(args...)), nil
+		figure.Significant(worst), faults, clients) + commandBlock("zksim "+quoted(args...)), nil
 }
 
 // spread is the number of exhibits that were found, and after how many scenarios:
 // median / nine of ten / most.
-func (h *hall) spread() (found int, runs string) {
+func (h *galleryOutput) spread() (found int, runs string) {
 	var all []int
 	for _, e := range h.Exhibits {
 		if e.Found > 0 {
@@ -175,7 +175,7 @@ func (h *hall) spread() (found int, runs string) {
 }
 
 // strategies hunts every exhibit with each strategy alone, and with all by turns.
-func strategies(l *lab) (string, error) {
+func strategies(l *runner) (string, error) {
 	var known struct {
 		Strategies []struct{ Name string } `json:"strategies"`
 	}
@@ -184,7 +184,7 @@ func strategies(l *lab) (string, error) {
 	}
 	rows := [][]string{}
 	hunt := func(name string, flags ...string) error {
-		var h hall
+		var h galleryOutput
 		args := append([]string{"gallery", "--runs", "1000"}, flags...)
 		if err := l.askZksim(&h, nil, args...); err != nil {
 			return err
@@ -202,7 +202,7 @@ func strategies(l *lab) (string, error) {
 		}
 	}
 	return paragraph("The number of exhibits that each strategy finds alone, within 1,000 "+
-		"scenarios each, with seed 1.") + shell("zksim gallery --runs 1000 --strategy NAME") +
+		"scenarios each, with seed 1.") + commandBlock("zksim gallery --runs 1000 --strategy NAME") +
 		table([]string{"strategy", "found",
 			"scenarios until then: median / 90th percentile / maximum"},
 			rows), nil

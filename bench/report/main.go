@@ -73,7 +73,7 @@ func run(ctx context.Context, out, log io.Writer, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	l, err := newLab(ctx, log)
+	l, err := newRunner(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (c *command) chosen() ([]section, error) {
 }
 
 // renew measures sections and writes the page after each.
-func (c *command) renew(l *lab, chosen []section) error {
+func (c *command) renew(l *runner, chosen []section) error {
 	p, err := readPage(c.Page)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 )
 
 // memory measures the server's memory for znodes and connections.
-func memory(l *lab) (string, error) {
+func memory(l *runner) (string, error) {
 	out, err := l.run("go", "run", "-C", "bench", "./load", "memory", "--markdown")
 	if err != nil {
 		return "", err
@@ -34,22 +34,22 @@ func memory(l *lab) (string, error) {
 		return "", err
 	}
 	return paragraph("Resident memory of the server's process.") +
-		shell("go run -C bench ./load memory") + out + "\n" +
+		commandBlock("go run -C bench ./load memory") + out + "\n" +
 		paragraph("On the Go heap of the server, an idle TCP connection with its session takes "+
 			"%s KB. A znode of a tree with a million takes %s bytes, without its data.",
 			figure.Significant(perConn/1000), rounded(perNode)) +
-		shell(benchShown("./fakezk", "Idle"), benchShown(state, "Memory")), nil
+		commandBlock(benchShown("./fakezk", "Idle"), benchShown(state, "Memory")), nil
 }
 
 // attacks measures what one hostile client costs the others.
-func attacks(l *lab) (string, error) {
+func attacks(l *runner) (string, error) {
 	out, err := l.run("go", "run", "-C", "bench", "./load", "attack", "--markdown")
 	if err != nil {
 		return "", err
 	}
 	return paragraph("One client sends an attack, another one pings without a pause and waits for "+
 		"the longest ping. The memory is that of the server's process, at its highest.") +
-		shell("go run -C bench ./load attack") + out, nil
+		commandBlock("go run -C bench ./load attack") + out, nil
 }
 
 const (
@@ -60,7 +60,7 @@ const (
 )
 
 // longHunt measures the resident memory of a hunt of an hour.
-func longHunt(l *lab) (string, error) {
+func longHunt(l *runner) (string, error) {
 	if err := l.build(); err != nil {
 		return "", err
 	}
@@ -84,7 +84,7 @@ func longHunt(l *lab) (string, error) {
 			figure.Mebibytes(figure.Median(quarter))})
 	}
 	return paragraph("Median resident memory in each quarter of a hunt.") +
-		shell("zksim "+quoted(args...)) +
+		commandBlock("zksim "+quoted(args...)) +
 		table([]string{"quarter", "MiB"}, rows), nil
 }
 

@@ -42,7 +42,7 @@ func TestBenchmarksAreRead(t *testing.T) {
 }
 
 func TestOnlyLeavesOfPassedTestsCount(t *testing.T) {
-	passed, err := passedLeaves(`{"Action":"run","Package":"p","Test":"TestA"}
+	passed, err := passedSubtests(`{"Action":"run","Package":"p","Test":"TestA"}
 {"Action":"pass","Package":"p","Test":"TestA/x/one"}
 {"Action":"pass","Package":"p","Test":"TestA/x"}
 {"Action":"fail","Package":"p","Test":"TestA/y"}
@@ -60,7 +60,7 @@ func TestFindingsAreCounted(t *testing.T) {
 	for text, want := range map[string]findings{
 		`{"findings": 3}`: 3, `{"findings": []}`: 0, `{"findings": [{}, {"a": 1}]}`: 2,
 	} {
-		var h hunted
+		var h huntOutput
 		if err := json.Unmarshal([]byte(text), &h); err != nil || h.Findings != want {
 			t.Errorf("%s: %d, %v; expected %d", text, h.Findings, err, want)
 		}
@@ -68,7 +68,7 @@ func TestFindingsAreCounted(t *testing.T) {
 }
 
 func TestSpreadIsOfTheExhibitsThatWereFound(t *testing.T) {
-	var h hall
+	var h galleryOutput
 	text := `{"exhibits": [{"found": 1, "runs": 7}, {"found": 1, "runs": 1}, {"runs": 1000}]}`
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
 		t.Fatal(err)

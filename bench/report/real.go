@@ -14,7 +14,7 @@ import (
 )
 
 // realServer plays the workloads against a real ZooKeeper.
-func realServer(l *lab) (string, error) {
+func realServer(l *runner) (string, error) {
 	args := []string{"test", "./fuzz/real", "-full", "-count=1", "-v", "-timeout", "3h",
 		"-points", "12", "-plans", "6", "-seed", "7"}
 	out, err := l.run("go", args...)
@@ -28,7 +28,7 @@ func realServer(l *lab) (string, error) {
 	tally, _, _ = strings.Cut(tally, "\n")
 	return paragraph("Each workload without faults, with 12 single faults, and with 6 random "+
 		"plans of two or three faults: %s. The test finds the bugs of the wrong recipes.", tally) +
-		shell("go "+quoted(args...)), nil
+		commandBlock("go "+quoted(args...)), nil
 }
 
 // reference is a ZooKeeper with the settings that package conform asks for.
@@ -46,7 +46,7 @@ func reference() realzk.Options {
 const randomOps = 100_000
 
 // conformance compares the answers of the built-in server with those of a real one.
-func conformance(l *lab) (_ string, err error) {
+func conformance(l *runner) (_ string, err error) {
 	server, err := realzk.Launch(l.ctx, reference())
 	if err != nil {
 		return "", err
@@ -76,5 +76,5 @@ func conformance(l *lab) (_ string, err error) {
 		"operations compared, %d differences besides those that the documentation of `conform` "+
 		"lists, and %d that did not show again when their script was repeated.",
 		thousands(randomOps), thousands(operations), differences, unrepeated) +
-		shell(fmt.Sprintf("zksim conform --against HOST:PORT --ops %d --seed N", randomOps)), nil
+		commandBlock(fmt.Sprintf("zksim conform --against HOST:PORT --ops %d --seed N", randomOps)), nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // points sweeps every implementation with the default script.
-func points(l *lab) (string, error) {
+func points(l *runner) (string, error) {
 	var known struct {
 		Workloads []struct {
 			Name            string            `json:"name"`
@@ -33,7 +33,7 @@ func points(l *lab) (string, error) {
 	return paragraph("A fault point is one fault at one step of a run with 3 clients and 2 "+
 		"rounds. Kinds with a duration are tried with 1 s, 3 s and 10 s; the session timeout is "+
 		"4 s.") +
-		shell("zksim sweep WORKLOAD --impl NAME") +
+		commandBlock("zksim sweep WORKLOAD --impl NAME") +
 		table([]string{"workload", "implementation", "survived", "undecided", "known flaw"},
 			rows), nil
 }
@@ -44,7 +44,7 @@ func points(l *lab) (string, error) {
 var libraryNotes string
 
 // otherLibraries measures which faults the recipes of other libraries survive.
-func otherLibraries(l *lab) (string, error) {
+func otherLibraries(l *runner) (string, error) {
 	out, err := l.run("go", "run", "-C", "bench", "./others", "--markdown")
 	if err != nil {
 		return "", err

@@ -13,7 +13,7 @@ type section struct {
 	name    string // of --only
 	title   string // on the page
 	takes   time.Duration
-	measure func(*lab) (string, error) // its text
+	measure func(*runner) (string, error) // its text
 }
 
 // long is the time from which on a section is measured only by its name or --all.
@@ -72,8 +72,8 @@ func quoted(words ...string) string {
 	return strings.Join(shown, " ")
 }
 
-// shell is a paragraph of the page with commands, one a line.
-func shell(commands ...string) string {
+// commandBlock is a paragraph of the page with commands, one a line.
+func commandBlock(commands ...string) string {
 	return "\n    " + strings.Join(commands, "\n    ") + "\n\n"
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // speed measures scenarios per second.
-func speed(l *lab) (string, error) {
+func speed(l *runner) (string, error) {
 	big, err := l.bench(nil, "./fuzz/scenario", "Scenario", "-cpu", "1")
 	if err != nil {
 		return "", err
@@ -22,10 +22,10 @@ func speed(l *lab) (string, error) {
 		return "", err
 	}
 	return paragraph("Scenarios with 4 clients and 4 rounds, judged, on one core.") +
-		shell(benchShown("./fuzz/scenario", "Scenario", "-cpu", "1")) + scenarioTable(big) + "\n" +
+		commandBlock(benchShown("./fuzz/scenario", "Scenario", "-cpu", "1")) + scenarioTable(big) + "\n" +
 		paragraph("Hunts with all strategies, 3 clients and 2 rounds: scenarios per second on "+
 			"one core and on two, and virtual seconds per second on one core.") +
-		shell(benchShown("./fuzz/hunt", "Hunt", flags...)) + huntTable(hunts), nil
+		commandBlock(benchShown("./fuzz/hunt", "Hunt", flags...)) + huntTable(hunts), nil
 }
 
 // benchShown is the command of bench as the page shows it.
@@ -73,7 +73,7 @@ func huntTable(results []result) string {
 func rounded(x float64) string { return figure.Thousands(x) }
 
 // inMemory measures the requests of one client through the in-memory connection.
-func inMemory(l *lab) (string, error) {
+func inMemory(l *runner) (string, error) {
 	const pattern = "Share|Requests|Echo"
 	results, err := l.bench(nil, "./fakezk", pattern)
 	if err != nil {
@@ -100,13 +100,13 @@ func inMemory(l *lab) (string, error) {
 	return paragraph("One client sends requests one after the other over an in-memory connection. "+
 		"The echo sends the same empty reply to every request. For the ratios the two take turns, "+
 		"request by request, in one run; three are an ensemble of three servers.") +
-		shell(benchShown("./fakezk", pattern)) +
+		commandBlock(benchShown("./fakezk", pattern)) +
 		table([]string{"operation", "server, requests/s", "echo, requests/s",
 			"time, server / echo", "three servers / one"}, rows), nil
 }
 
 // start measures the time from nothing to the first znode.
-func start(l *lab) (string, error) {
+func start(l *runner) (string, error) {
 	var starts []struct {
 		Server string          `json:"server"`
 		Took   []time.Duration `json:"took_ns"`
@@ -130,7 +130,7 @@ func start(l *lab) (string, error) {
 	return paragraph("Time from the start of a server to the first create of a client. The server "+
 		"in-process is in memory; in a process that has started it many times it takes %s ms.",
 		figure.Milliseconds(time.Duration(ns))) +
-		shell("go run -C bench ./load start", benchShown("./fakezk", "Start$")) +
+		commandBlock("go run -C bench ./load start", benchShown("./fakezk", "Start$")) +
 		table([]string{"server", "median ms", "fastest ms", "slowest ms"}, rows), nil
 }
 
@@ -148,7 +148,7 @@ type cell struct {
 }
 
 // requests measures requests over TCP.
-func requests(l *lab) (string, error) {
+func requests(l *runner) (string, error) {
 	var cells []cell
 	if err := l.askLoad(&cells, "--rounds", "3"); err != nil {
 		return "", err
@@ -162,7 +162,7 @@ func requests(l *lab) (string, error) {
 		"each connection. The figures are medians of three rounds of a second. Columns without a "+
 		"number of connections are for %d. The client uses most of the processor time, so the "+
 		"processor time per request is the best comparison of the servers.", shownConns) +
-		shell("go run -C bench ./load --rounds 3") + requestTable(cells), nil
+		commandBlock("go run -C bench ./load --rounds 3") + requestTable(cells), nil
 }
 
 // shownConns is the number of connections of the columns that show one only.

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// A lab runs the commands of the sections, at the root of the main module.
-type lab struct {
+// A runner runs the commands of the sections, at the root of the main module.
+type runner struct {
 	ctx     context.Context
 	log     io.Writer // each command, as it starts
 	root    string
@@ -22,7 +22,7 @@ type lab struct {
 	zksim   string // the command of that name, once it is built
 }
 
-func newLab(ctx context.Context, log io.Writer) (*lab, error) {
+func newRunner(ctx context.Context, log io.Writer) (*runner, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/zksim/zksim")
 	out, err := list.Output()
 	if err != nil {
@@ -32,10 +32,10 @@ func newLab(ctx context.Context, log io.Writer) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lab{ctx: ctx, log: log, root: strings.TrimSpace(string(out)), scratch: scratch}, nil
+	return &runner{ctx: ctx, log: log, root: strings.TrimSpace(string(out)), scratch: scratch}, nil
 }
 
-func (l *lab) close() error { return os.RemoveAll(l.scratch) }
+func (l *runner) close() error { return os.RemoveAll(l.scratch) }
 
 // A failure is the error of a command that ran and ended with another status than 0.
 type failure struct {
@@ -49,7 +49,7 @@ func (f *failure) Error() string {
 }
 
 // output runs a command and returns its standard output, with a *failure as well.
-func (l *lab) output(env []string, name string, args ...string) (string, error) {
+func (l *runner) output(env []string, name string, args ...string) (string, error) {
 	shown := strings.Join(append([]string{filepath.Base(name)}, args...), " ")
 	fmt.Fprintln(l.log, shown)
 	var out, problems bytes.Buffer
@@ -68,7 +68,7 @@ func (l *lab) output(env []string, name string, args ...string) (string, error) 
 }
 
 // run runs a command that must succeed.
-func (l *lab) run(name string, args ...string) (string, error) {
+func (l *runner) run(name string, args ...string) (string, error) {
 	out, err := l.output(nil, name, args...)
 	var failed *failure
 	if errors.As(err, &failed) {
@@ -78,7 +78,7 @@ func (l *lab) run(name string, args ...string) (string, error) {
 }
 
 // build builds the command zksim, once.
-func (l *lab) build() error {
+func (l *runner) build() error {
 	if l.zksim != "" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (l *lab) build() error {
 const violated = 1
 
 // askZksim runs zksim with --json and decodes its output, with or without findings.
-func (l *lab) askZksim(into any, env []string, args ...string) error {
+func (l *runner) askZksim(into any, env []string, args ...string) error {
 	if err := l.build(); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (l *lab) askZksim(into any, env []string, args ...string) error {
 }
 
 // askLoad runs the command load with --json and decodes the data of its report.
-func (l *lab) askLoad(into any, args ...string) error {
+func (l *runner) askLoad(into any, args ...string) error {
 	out, err := l.run("go", append([]string{"run", "-C", "bench", "./load"},
 		append(args, "--json")...)...)
 	if err != nil {
