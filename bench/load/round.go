@@ -27,7 +27,7 @@ type crew struct {
 	took    [][]time.Duration // by worker, kept from round to round for their memory
 }
 
-// newWorkers connects to a server and prepares nodes under root, where no crew has been before.
+// newWorkers connects to a server and prepares nodes under root, which no other workers use.
 func newWorkers(ctx context.Context, s *server, root string, connections int) (*crew, error) {
 	conns, err := connect(ctx, s.addr, connections)
 	if err != nil {

@@ -202,7 +202,8 @@ func strategies(l *runner) (string, error) {
 		}
 	}
 	return paragraph("The number of exhibits that each strategy finds alone, within 1,000 "+
-		"scenarios each, with seed 1.") + commandBlock("zksim gallery --runs 1000 --strategy NAME") +
+		"scenarios each, with seed 1.") +
+		commandBlock("zksim gallery --runs 1000 --strategy NAME") +
 		table([]string{"strategy", "found",
 			"scenarios until then: median / 90th percentile / maximum"},
 			rows), nil

@@ -76,5 +76,6 @@ func conformance(l *runner) (_ string, err error) {
 		"operations compared, %d differences besides those that the documentation of `conform` "+
 		"lists, and %d that did not show again when their script was repeated.",
 		thousands(randomOps), thousands(operations), differences, unrepeated) +
-		commandBlock(fmt.Sprintf("zksim conform --against HOST:PORT --ops %d --seed N", randomOps)), nil
+		commandBlock(fmt.Sprintf("zksim conform --against HOST:PORT --ops %d --seed N",
+			randomOps)), nil
 }

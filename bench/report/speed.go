@@ -22,7 +22,8 @@ func speed(l *runner) (string, error) {
 		return "", err
 	}
 	return paragraph("Scenarios with 4 clients and 4 rounds, judged, on one core.") +
-		commandBlock(benchShown("./fuzz/scenario", "Scenario", "-cpu", "1")) + scenarioTable(big) + "\n" +
+		commandBlock(benchShown("./fuzz/scenario", "Scenario", "-cpu", "1")) +
+		scenarioTable(big) + "\n" +
 		paragraph("Hunts with all strategies, 3 clients and 2 rounds: scenarios per second on "+
 			"one core and on two, and virtual seconds per second on one core.") +
 		commandBlock(benchShown("./fuzz/hunt", "Hunt", flags...)) + huntTable(hunts), nil
