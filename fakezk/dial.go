@@ -94,9 +94,9 @@ func (s *Server) dialAs(name, host string, server int) (net.Conn, error) {
 
 // HostProvider is a zk.HostProvider that looks up no names. It offers the addresses of the list in
 // alphabetical order, one after the other; zk.Connect shuffles the list. The client reconnects at
-// once when a connection is lost. Only after dials to all addresses have failed, it waits one
-// second, and fails the requests that it has not sent. With the client's own provider and a list of
-// one server, the client waits before each reconnect.
+// once when a connection is lost. When dials to all addresses have failed, it fails the requests
+// that it has not sent, and waits for one second. With the client's own provider and a list of one
+// server, the client waits before each reconnect.
 func HostProvider() zk.HostProvider { return &hostProvider{} }
 
 type hostProvider struct {

@@ -11,11 +11,10 @@
 //	}
 //
 // [Start] gives a [Server], [Server.Connect] a connected client, and both end with the test.
-// [Server.ConnectAs] has settings: a name, a timeout, options of the client, and a channel of
+// [Server.ConnectAs] takes settings: a name, a timeout, options of the client, and a channel of
 // events. For code that makes its own connection use [Server.Dialer] and [HostProvider]. Code that
-// also dials by itself reaches the server of [Server.Host], in a program built by zksim go. A
-// client in another process connects to the address of [Server.Listen]. Outside of tests, use [New]
-// and [Server.Serve].
+// dials by itself needs [Server.Host], and a program built by zksim go. A client in another process
+// connects to the address of [Server.Listen]. Outside of tests, use [New] and [Server.Serve].
 //
 // The code under test talks to the Server through its client. The test calls methods of the Server:
 //
@@ -41,27 +40,26 @@
 //
 //	server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1})
 //
-// A fault that never acts makes the test fail at its end, as it has tested nothing.
+// A fault that never acts makes the test fail at its end: it tested nothing.
 //
 // Package fakezk/fault lists the kinds. To run code under many faults, each at the worst moment,
 // use package fakezk/sim, or package fuzz, which also judges the results.
 //
 // # Ensembles
 //
-// [Options].Servers makes it an ensemble of several servers. A client connects to any of them by
-// [Server.Addresses], or to one of them with [Client].Server. All servers apply a write at once,
-// unless a fault keeps one behind. So a test can choose a state that a real ensemble shows now and
-// then:
+// With [Options].Servers the Server is an ensemble. A client connects to any server by
+// [Server.Addresses], or to a chosen one by [Client].Server. All servers apply a write at once,
+// unless a fault keeps one behind. So a test can choose a state that is rare in a real ensemble:
 //
 //	server := fakezk.Start(t, fakezk.Options{Servers: 3})
 //	conn, _ := server.ConnectAs(t, fakezk.Client{Server: 2})
 //	server.Inject(fault.Fault{Kind: fault.Lag, Server: 2, For: time.Minute, At: time.Millisecond})
 //
-// From then on the client reads old data and sees nodes of sessions that have ended. When it writes
-// or calls Sync, the server catches up with what has happened until then. A server that is behind
-// refuses a client that has seen more. [Server.Stop] and [Server.Restart] take numbers of servers.
-// When the leader ([Server.Leader]) goes, another server leads at once, and all connections are
-// closed. Without a majority no server serves.
+// From then on the client reads old data and sees nodes of sessions that have ended. A write or a
+// Sync brings the server up to date. A server refuses a client that has seen a newer state than the
+// server has. [Server.Stop] and [Server.Restart] take numbers of servers. When the leader
+// ([Server.Leader]) stops, another server leads at once, and all connections are closed. Without a
+// majority no server serves.
 //
 // # The race detector
 //

@@ -35,8 +35,8 @@ func (s *Server) Addresses() []string {
 
 // Stop makes servers, given by their numbers from 1, unreachable: their connections are closed, and
 // dials are refused. Without a number it means all. Data and sessions stay. If the leader stops,
-// another server leads at once, and all connections are closed. While less than a majority is left,
-// no server serves, and no session expires. A number without a server is a panic.
+// another server leads at once, and all connections are closed. Without a majority no server
+// serves, and no session expires. Stop panics if there is no server of a number.
 func (s *Server) Stop(servers ...int) {
 	list := s.byNumber(servers)
 	s.lockAndInterrupt()
@@ -68,8 +68,8 @@ func (s *Server) Restart(servers ...int) {
 	s.schedule()
 }
 
-// Leader is the number of the leader, 0 while there is none, as without a majority. A single server
-// leads itself.
+// Leader is the number of the leader, or 0 if there is none, for instance without a majority. A
+// single server leads itself.
 func (s *Server) Leader() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

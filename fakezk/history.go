@@ -122,7 +122,7 @@ func (s *Server) traceText() string {
 }
 
 // History lists the records of Options.Trace with a number above after, oldest first: at most the
-// last 1,000. If the first of them has a number above after+1, those between are lost.
+// last 1,000. If the first of them has a number above after+1, the records between were dropped.
 func (s *Server) History(after int64) []view.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,16 +41,16 @@ const maxArmed = 1000
 //
 //   - Request and Event count from now on, and At is the time from now, in real
 //     time or in that of the bubble of the server.
-//   - Client selects a session: S1 is the first that was created on this server,
-//     S2 the second (Sessions tells the names); 0x and hexadecimal digits is the
-//     id of a live one. Sessions of DialerAs have its name. A session that is still
-//     to come may be named. Empty means any session for Request and Event, and all
-//     connections for At.
-//   - Conn counts the connections of the session on which it was granted or taken up again, from 1.
-//   - A server learns from the handshake to which session a dial belongs. So if the dials of a
-//     session are to fail, its connection is reset at the handshake. If they are to hang, its
-//     connection stays silent until the fault is over, and is then served. Dials of Dialer fail at
-//     once only if the fault hits all sessions.
+//   - Client selects a session: S1 is the first that was created on this server, S2 the second
+//     (Sessions tells the names); 0x and hexadecimal digits is the id of a live one. Sessions of
+//     DialerAs have its name. The name of a later session is allowed. Empty means any session for
+//     Request and Event, and all connections for At.
+//   - Conn is the number of the session's connection, from 1. A connection counts if the session
+//     was granted or taken up again on it.
+//   - A server learns from the handshake to which session a dial belongs. So a fault that lets the
+//     dials of a session fail resets its connection at the handshake. A fault that lets them hang
+//     keeps the connection silent until the fault is over; then it is served. Dials of Dialer fail
+//     at once only if the fault hits all sessions.
 //   - A four-letter word is held, lost or refused like a handshake for a new session. No request
 //     coordinate counts it.
 //   - An event is counted even if a fault on a request loses it.
@@ -61,7 +61,7 @@ const maxArmed = 1000
 // client, or more than Options.MaxQueued to it. Stop, Restart, DropConnections and Close end
 // connections on hold without waiting for their messages.
 //
-// Faults that fired stay on the list that Faults returns, until ClearFaults; at most 1000 fit. The
+// Faults that fired stay in the list of Faults until ClearFaults. The list has room for 1000. The
 // error names the mistake in the fault, as Validate does, or in its Client.
 func (s *Server) Inject(f fault.Fault) error {
 	if err := f.Validate(); err != nil {
@@ -136,8 +136,8 @@ func (s *Server) Faults() []FaultStatus {
 }
 
 // StallConnections holds all bytes, both ways, of the connections of the given sessions for the
-// time d; then they flow in order. If no session is given, it holds those of all connections. It
-// does not concern connections made later. ClearFaults ends it.
+// time d; then they flow in order. If no session is given, it holds those of all connections. Later
+// connections are not held. ClearFaults ends it.
 func (s *Server) StallConnections(d time.Duration, sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ func (s *Server) Tree() []view.Node {
 	return inspect.Tree(s.engine)
 }
 
-// Get returns one node, and whether it exists. Its ACL is not asked.
+// Get returns one node, and whether it exists. Its ACL is not checked.
 func (s *Server) Get(path string) (n view.Node, exists bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,8 +89,8 @@ func (s *Server) Watches() []view.Watch {
 	return inspect.Watches(s.engine)
 }
 
-// Put creates a node, and its parents where they are missing, or replaces its
-// data. No ACL is asked. Watches fire as for any client's write.
+// Put creates a node, and its parents where they are missing, or replaces its data. No ACL is
+// checked. Watches fire as for any client's write.
 func (s *Server) Put(path string, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +100,8 @@ func (s *Server) Put(path string, data []byte) error {
 	return err
 }
 
-// Remove deletes a node and everything under it; "/" stays, but is emptied. No
-// ACL is asked. Watches fire. It is not an error if there is no such node.
+// Remove deletes a node and everything under it; "/" stays, but is emptied. No ACL is checked.
+// Watches fire. It is not an error if there is no such node.
 func (s *Server) Remove(path string) error {
 	if err := inspect.CheckPath(path); err != nil {
 		return fmt.Errorf("fakezk: remove: %w", err)

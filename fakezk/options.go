@@ -70,7 +70,8 @@ type Options struct {
 	Trace bool
 }
 
-// MaxServers is the greatest number of servers; Options with more mean as many.
+// MaxServers is the greatest number of servers. A greater number in Options has the same effect as
+// MaxServers.
 const MaxServers = carry.MaxServers
 
 // LongestTimeout is the longest session timeout: in the protocol it is 32 bits of milliseconds.

@@ -11,7 +11,8 @@ import (
 
 // Serve accepts TCP connections until the listener or the server is closed. The server closes the
 // listener when it is closed itself. Any ZooKeeper client, in any language, can connect; it may be
-// a TLS listener. A server that is closed already closes it and returns ErrStopped.
+// a TLS listener. If the server is closed already, Serve closes the listener and returns
+// ErrStopped.
 //
 // The servers of an ensemble have a listener each, in the order of their numbers. Serve returns
 // when all are closed, and closes the others when one fails. If the numbers of listeners and

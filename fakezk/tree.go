@@ -30,9 +30,9 @@ func (s *Server) Snapshot() []view.NodeSpec {
 	return specs
 }
 
-// Reset makes the server an empty one without a restart: it clears faults, ends every session, and
-// removes every node but the server's own; "/" gets its first data and ACL again. Zxids, session
-// ids and names, and the sequence numbers of the nodes that stay go on.
+// Reset empties the server without a restart: it clears faults, ends every session, and removes
+// every node but the server's own; "/" gets its first data and ACL again. Zxids, session ids and
+// names, and the sequence numbers of the nodes that stay go on.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,9 +20,9 @@ import (
 // for any client's writes.
 //
 // It is all or nothing: the error names the first impossible node, in order of path, and then
-// nothing has changed. A node that already exists is such an error, except "/", which gets the
-// data, ACL and number of its spec. So load into a new server, after Reset, or beside the existing
-// nodes; errors.Is finds ErrConflict in such errors.
+// nothing has changed. A node that already exists is an error, except "/", which gets the data, ACL
+// and number of its spec. So load into a new server, after Reset, or beside the existing nodes;
+// errors.Is finds ErrConflict in such errors.
 //
 // Sequence numbers move on as in a server that loads a snapshot of its tree: without a
 // notification.

@@ -16,10 +16,10 @@ func (s *Server) LastZxid() int64 {
 	return s.engine.Store().LastZxid()
 }
 
-// AdvanceZxid makes the next transaction's zxid greater than a given one, unless it would be
-// anyway. A server refuses clients that have seen a higher zxid than its own. So pass the LastZxid
-// of a server that is gone, and its clients can go on here. The zxid must be within 0 and half of
-// the largest int64; else there is an error.
+// AdvanceZxid makes the zxid of the next transaction greater than the given one. It does nothing if
+// the zxid would be greater anyway. A server refuses clients that have seen a higher zxid than its
+// own. So pass the LastZxid of an earlier server, if its clients go on with this one. A zxid below
+// 0, or above half of the largest int64, is an error.
 func (s *Server) AdvanceZxid(zxid int64) error {
 	if zxid < 0 || zxid > maxFirstZxid {
 		return fmt.Errorf("fakezk: advance zxid to %d: expected 0 to %d", zxid, int64(maxFirstZxid))

@@ -57,9 +57,9 @@
 // # Saved failures
 //
 // The scenario of a failure is saved as a file in testdata/zksim/TestMyLock. The next test runs
-// every file there first. Check the file in: once the bug is fixed, it is a regression test. If the
-// code has changed so that no request matches the faults of a file, go test -v says so: delete that
-// file.
+// every file there first. Check the file in: once the bug is fixed, it is a regression test. After
+// a change of the code, no request may match the faults of a file. Then go test -v says so: delete
+// that file.
 //
 // # Flags of go test
 //
@@ -77,8 +77,8 @@
 //	-zksim.diff=FILE    where that scenario differs from another one, or from a trace
 //
 // The default of each flag is a variable of the environment, ZKSIM_RUNS, ZKSIM_SEED and so on. Use
-// these for go test ./... with packages that do not import this one. Only the test that the file
-// names heeds ZKSIM_REPLAY.
+// these for go test ./... with packages that do not import this one. ZKSIM_REPLAY has an effect
+// only on the test that the file names.
 //
 // With -short the script is smaller.
 //

@@ -93,12 +93,12 @@
 //	priority queue        18, 27     64, 103    652, 1,161      1,860, 5,139
 //	delay queue           21, 33      68, 93      625, 815   1,331, too many
 //
-// So the likely order decides for read-write locks of many clients, and rarely for others: readers
-// that share the lock can have taken it in too many orders.
+// So the likely order decides for read-write locks of many clients, and rarely for other kinds.
+// Readers that share a lock can have taken it in too many orders.
 //
-// Two other checks explain a refusal and confirm an answer: the bad patterns of queues ([Queue]),
-// and the likely order. If porcupine finds no order and the likely order is one, or finds an order
-// although a pattern forbids it, Judge panics, since zksim is wrong then.
+// Two other checks confirm the answer of porcupine: the bad patterns of queues ([Queue]) and the
+// likely order. Judge panics if they contradict it: if the likely order is valid but porcupine
+// finds none, or if a pattern forbids every order but porcupine finds one. Then zksim has a bug.
 //
 // # How it is built
 //

@@ -9,8 +9,9 @@ import (
 
 // Semaphore claims to be a semaphore. Its calls are [ops.Acquire] and [ops.Release]; each lease is
 // judged like a [Lock]. A client that holds several leases at once tells them apart by the input of
-// its calls. Without a token, the czxid of its znode, the znode of a lease is known only if the
-// client has no other. Fencing is not judged, as holders do not exclude each other.
+// its calls. The token of a lease is the czxid of its znode. Without a token the znode is known
+// only if the client has no other lease. Fencing is not judged, as holders do not exclude each
+// other.
 type Semaphore struct {
 	// Leases is the number of leases that may be held at once; below 1 means 1.
 	Leases int

@@ -135,8 +135,8 @@ func (r Report) Status() Status {
 	return worst
 }
 
-// Worsen adds a verdict, unless the report has an equally bad or worse one on the same property. It
-// replaces a better one.
+// Worsen adds a verdict. Of two verdicts on one property the report keeps the worse one, and of two
+// equally bad ones the first.
 func (r *Report) Worsen(v Verdict) {
 	at := slices.IndexFunc(r.Verdicts, func(w Verdict) bool { return w.Property == v.Property })
 	switch {

@@ -11,6 +11,6 @@
 // The models are simple, not fast. They import only the standard library and share no code with the
 // recipes that they judge, so one mistake cannot hide in both.
 //
-// The kinds of locks share one type of operation, [LockOp]. An object of another kind is one more
+// The kinds of locks share one type of operation, [LockOp]. Another kind of object is added as one
 // file: a comparable state, an operation with an [Outcome], and Step.
 package model

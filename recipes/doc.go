@@ -84,8 +84,8 @@
 // allows. If a method has to return before the outcome is known, its error wraps ErrAmbiguous, and
 // OutcomeOf returns Unknown for it. Any other error of an operation means that the operation was
 // not applied. With the option Retry operations give up earlier (ErrGaveUp). An operation does not
-// retry a request that the server has refused, for example with zk.ErrNoAuth. Background work does,
-// as the refusal may be lifted.
+// repeat a request that the server has refused, for example with zk.ErrNoAuth. Background work
+// repeats it, as the ACL may change.
 //
 // A closed *zk.Conn and a lost connection return the same error, zk.ErrConnectionClosed. An open
 // Conn leaves the state zk.StateDisconnected soon. The recipes treat a Conn as closed after more
@@ -107,7 +107,7 @@
 // # Conventions
 //
 //   - Constructors send nothing. Only NewConnMonitor starts a goroutine. A constructor with options
-//     accepts all of them; its comment names those that matter.
+//     accepts all of them; its comment names those that have an effect.
 //   - Start begins work in the background and does not wait. It takes no context and fails only if
 //     the recipe is closed. Methods that wait for the server take a context first: Ready waits for
 //     the work that Start has begun; Keep, Join and Register start and wait.
@@ -130,14 +130,14 @@
 // from the others does so until it gives up, after its syncLimit: ten seconds as a rule. Its client
 // stays connected and cannot notice this.
 //
-//   - No such read decides about ownership, or about an addition or a removal. The search for a
+//   - No recipe decides about ownership, an addition or a removal by such a read. The search for a
 //     node after a lost reply to its creation, and the methods that ask the server (Participants,
 //     Leader, Line, Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their
 //     answers are no older than the call.
 //   - Views (NodeCache, ChildrenCache, TreeCache, the copy of a ConfigCenter, Group,
-//     ServiceRegistry) show the state of the client's server. That state can be old without bound,
-//     and Stale is false meanwhile. A view never goes back to an older state, even if the client
-//     moves to another server. Ask the server for the present state.
+//     ServiceRegistry) show the state of the client's server. That state can be arbitrarily old
+//     while Stale is false. A view never goes back to an older state, even if the client moves to
+//     another server. Ask the server for the present state.
 //   - A holder whose server is cut off can read its own node for some seconds after the session has
 //     ended. It learns of the end when that server gives up. See Limits for tokens.
 //

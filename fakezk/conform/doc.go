@@ -9,12 +9,12 @@
 //
 // # Comparison
 //
-// The clients of this package speak the protocol frame by frame, in several sessions at a
-// time. For each step all output on the session's connection is compared in order:
-// notifications, reply headers, the bodies to the last byte, and the end of the
-// connection: an orderly one, one within a frame, a reset or an impossible length. At the
-// end of a script every session is closed; the replies and the notifications of that are
-// compared, too. Some values differ between any two servers and are compared as follows:
+// The clients of this package speak the protocol frame by frame, in several sessions at a time. For
+// each step all output on the session's connection is compared in order: notifications, reply
+// headers, the bodies to the last byte, and the end of the connection: an orderly one, one within a
+// frame, a reset or an impossible length. At the end of a script every session is closed; the
+// replies and notifications of the close are compared, too. Some values differ between any two
+// servers and are compared as follows:
 //
 //   - Ids of sessions: by the session that an id belongs to, its distance to the last
 //     id, and its first byte, which is the server's. Passwords must be those that a real

@@ -142,14 +142,14 @@ func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error 
 // Now is the virtual time since the World began.
 func (c *Client) Now() time.Duration { return c.sim.elapsed() }
 
-// Note writes a line into the trace, as the client's script, and returns when
-// that was. Call it from one goroutine of the client only.
+// Note writes a line into the trace, as the client's script, and returns the moment of the line.
+// Call it from one goroutine of the client only.
 func (c *Client) Note(format string, args ...any) trace.Moment {
 	return c.Goroutine(0).Note(format, args...)
 }
 
-// NoteAside is Note for a second goroutine of the client, one that watches over a lock it holds,
-// say. Lines of one step are ordered by source: the client's library, then the script, then asides.
+// NoteAside is Note for a second goroutine of the client, such as one that watches over a lock.
+// Lines of one step are ordered by source: the client's library, then the script, then asides.
 func (c *Client) NoteAside(format string, args ...any) trace.Moment {
 	return c.Goroutine(0).NoteAside(format, args...)
 }

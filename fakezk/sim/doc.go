@@ -1,8 +1,8 @@
 // Package sim runs clients of ZooKeeper in virtual time, under a plan of faults.
 //
-// A [World] is a description: several clients, a server, and a plan of faults. [World.Run] runs
-// it and returns a [trace.Result]: the trace of the run, every change at the server, the state at
-// rest, and the clients that got stuck.
+// A [World] is a description: several clients, a server, and a plan of faults. [World.Run] runs it
+// and returns a [trace.Result]: the trace of the run, every change at the server, the state at the
+// end, and the clients that got stuck.
 //
 //	w := sim.World{
 //		Seed:    1,
@@ -18,8 +18,8 @@
 //		c.Note("create: %v", err) // a line of the trace
 //	}
 //
-// The same seed and plan give the same trace, byte for byte, on any number of
-// processors. Another seed is another order of the messages.
+// The same seed and plan give the same trace, byte for byte, on any number of processors. Another
+// seed gives another order of the messages.
 //
 // Use a fakezk.Server for unit tests with single faults. Use a World to run several clients under
 // many faults and in many orders of messages. Package fuzz builds on this package: it makes plans
@@ -34,8 +34,8 @@
 //
 // World.Servers is the number of servers of an ensemble. The leader applies every write; each
 // follower applies it some time later, and answers reads from its own tree until then. A client
-// dials the servers in turn. If the leader goes down, or a majority, another leader is elected: all
-// connections end, no session does.
+// dials the servers in turn. If the leader or a majority goes down, another leader is elected. All
+// connections end; the sessions live on.
 //
 // # Virtual time
 //
@@ -48,9 +48,10 @@
 //
 // # Code without end
 //
-// A client that sends 10,000 requests without a pause and without a line of a script, a script that
-// writes 10,000 lines at one instant, and 5,000 goroutines end a run: Result.Runaway. Goroutines
-// that begin without end at one instant leave no moment to end the run: they end the process.
+// A run ends, and Result.Runaway names the reason, if a client sends 10,000 requests without a
+// pause while its script writes no line, if a script writes 10,000 lines at one instant, or if
+// there are 5,000 goroutines. If code begins goroutines without end at one instant, the process
+// ends.
 //
 // # Several goroutines of one client
 //

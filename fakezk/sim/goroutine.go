@@ -12,7 +12,7 @@ import (
 )
 
 // A Goroutine is one of several goroutines of a client, which share its connection and session.
-// Each run of a seed is the same, although goroutines that the World does not know could race:
+// Each run of a seed is the same:
 //
 //   - The lines of each have their own place in the trace.
 //   - Each draws from its own crypto/rand, and so do the goroutines that it starts.
@@ -50,15 +50,15 @@ func (c *Client) Goroutines(number int, script func(g *Goroutine)) {
 	script(c.Goroutine(0))
 }
 
-// Goroutine returns the client's goroutine of a number, for code that already runs in it; 0 is the
-// client's script itself.
+// Goroutine returns the client's goroutine with this number, for code that already runs in it.
+// Number 0 is the client's script itself.
 func (c *Client) Goroutine(number int) *Goroutine { return &Goroutine{c, number} }
 
 // Number is the goroutine's place among the client's, from 0.
 func (g *Goroutine) Number() int { return g.number }
 
-// Name is the client's name. For all goroutines but the first a dot and their place follow, from 2:
-// a, a.2, a.3.
+// Name is the client's name. The name of another goroutine ends with a dot and its place, from 2:
+// a.2, a.3.
 func (g *Goroutine) Name() string {
 	if g.number == 0 {
 		return g.name
@@ -87,10 +87,10 @@ func (g *Goroutine) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // AwaitTurn waits for the turn of the calling goroutine: a [Goroutine], or one that it has started.
-// The World gives one turn at a time, in the order of the calls, and the next one only when all
-// consequences of the last one are at rest. Calls of the same instant are ordered by client and
-// goroutine. So goroutines that call AwaitTurn before each request never send two requests at the
-// same time.
+// The World gives one turn at a time, in the order of the calls. It gives the next one when
+// everything that follows from the last one is done. Calls of the same instant are ordered by
+// client and goroutine. So goroutines that call AwaitTurn before each request never send two
+// requests at the same time.
 //
 // The argument names the request. It orders the goroutines that one Goroutine has just started;
 // those with the same argument have one turn together. A turn takes some nanoseconds of virtual
@@ -106,9 +106,9 @@ func AwaitTurn(what string) {
 	}
 }
 
-// Linger waits like a goroutine that the scheduler has put aside: in three calls of four not at
-// all, else for up to 8 ms of virtual time, drawn at random. After a request it lets other clients
-// overtake a goroutine that already has its reply. Outside of a World it does nothing.
+// Linger pauses the goroutine at random, as a scheduler can: one call in four waits for up to 8 ms
+// of virtual time, the others not at all. After a request it lets other clients overtake a
+// goroutine that already has its reply. Outside of a World it does nothing.
 func Linger() {
 	draw, name, owner, ok := bubble.Roll()
 	if !ok || draw%4 != 0 {

@@ -8,19 +8,19 @@
 //
 // # Exhibits
 //
-// Each kind of object has a file, or some, and one right base in kinds.go: a short implementation
-// made of steps, or a recipe of package recipes where a short one cannot survive. An [Exhibit] is a
-// value with a base in which a step is replaced by a wrong one:
+// Each kind of object has one or several files, and one right base in kinds.go. The base is a short
+// implementation made of steps. If a short one cannot survive, the base is a recipe of package
+// recipes. An [Exhibit] is a base with one step replaced by a wrong one:
 //
 //	Wrong: lockOf(func(l *plainLock) {
 //		l.confirm = nothing // wrong: the node may be another session's
 //	}),
 //
-// The bugs of most exhibits are published: a report tells of them, published code has them, or a
-// text teaches them, as Source and Link say. The recipes are written anew, with the least that
-// shows the bug. Exhibits of source Ours have a story, too, but no source that can be read today.
-// Planted ones were made to test the harness. The Script of a bug that needs an ensemble has its
-// number of servers. [Absent] lists published bugs that cannot be shown, and why.
+// The bugs of most exhibits are published, in a bug report, in code or in a tutorial: see Source
+// and Link. The recipes are written for this package, as short as the bug allows. Exhibits of
+// source Ours have a story, too, but no public source. Planted ones were made to test the harness.
+// The Script of a bug that needs an ensemble has its number of servers. [Absent] lists published
+// bugs that cannot be shown, and why.
 //
 // # Another exhibit
 //

@@ -9,8 +9,8 @@
 //
 // [Write] takes the outcome of a run. The structure comes from the values of trace.Result and
 // linearizability.History; the texts are those of the trace. The same scenario gives the same page,
-// byte for byte. Text of the code under test cannot become part of the page's markup, and the page
-// forbids itself every request (Content-Security-Policy).
+// byte for byte. Text of the code under test cannot become part of the page's markup, and the
+// page's Content-Security-Policy forbids every request.
 //
 // page.html, page.css and the files *.js are the page. run.go has the data that they show, and
 // read.go takes it from an outcome.

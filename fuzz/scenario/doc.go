@@ -15,8 +15,8 @@
 //   - A [Scenario] is a workload, a script, a seed, a plan of faults and a schedule. It decides the
 //     run: two runs of a scenario have equal traces, byte for byte.
 //   - An [Outcome] is the result of a run: the trace, the history and the verdicts.
-//   - A story ([Outcome.Story]) tells a violated run: the violated property, the faults, and the
-//     lines of the trace that matter.
+//   - A story ([Outcome.Story]) describes a violation: the property, the faults, and the important
+//     lines of the trace.
 //   - Package saved has scenarios as files. A [Catalogue] finds a workload by name.
 //
 // # A workload for another kind of object
@@ -54,14 +54,14 @@
 // of its own, on the client's connection. Two locks of one client exclude each other like those of
 // two clients, although they share a session.
 //
-// Each goroutine is a Player with a name (a, a.2, a.3), draws and a record, on the client's one
-// connection. The judge treats their calls as overlapping calls of one client.
+// Each goroutine is a Player with its own name (a, a.2, a.3), draws and record. All use the
+// client's one connection. The judge treats their calls as overlapping calls of one client.
 //
 // The Go scheduler orders goroutines that run at one instant of virtual time, and could order them
 // otherwise in the next run. Therefore goroutines start, sleep and send some microseconds apart,
 // each has a crypto/rand source, and a goroutine with a reply waits now and then so that others
-// overtake it. To this end the code under test must send its requests through the InTurn connection
-// of package object's Env. Two goroutines that one watch event wakes must not race for the same
+// overtake it. For this the code under test must send its requests through the InTurn connection of
+// package object's Env. Two goroutines that one watch event wakes must not race for the same
 // memory; if they do, the two runs of a scenario differ and the test says so.
 //
 // # Careless clients
@@ -78,7 +78,8 @@
 //
 // Every script closes its object at the end in half of the runs. The judge sees a close as a call.
 // An object without a method Close is not closed; nor are elections, double barriers, caches,
-// configuration centres, groups and registries. These only get calls with done contexts.
+// configuration centres, groups and registries. These objects only get calls with contexts that are
+// done.
 //
 // # When a run is not judged
 //

@@ -28,9 +28,9 @@ type Ensemble struct {
 	left []error
 }
 
-// Reach reaches each server of an ensemble, given by its addresses, host:port. The error names the
-// one that does not answer within some seconds. When ctx is done, scenarios delete their nodes and
-// end, within half a minute.
+// Reach connects to each server of an ensemble, given by its addresses, host:port. The error names
+// the server that does not answer within some seconds. When ctx is done, scenarios delete their
+// nodes and end, within half a minute.
 func Reach(ctx context.Context, addresses []string) (*Ensemble, error) {
 	if len(addresses) < 1 || len(addresses) > sim.MaxServers {
 		return nil, fmt.Errorf("%d addresses; expected 1 to %d", len(addresses), sim.MaxServers)

@@ -13,7 +13,7 @@
 //		call.OK(linearizability.Result{Token: lock.Token(), Session: conn.SessionID()})
 //	}
 //	...
-//	err = recorder.Close() // tells of errors of the file
+//	err = recorder.Close() // returns an error of the file
 //
 // Package ops has the calls of each kind of object, with their inputs and outputs. A call that
 // returned an error is Failed if it has certainly had no effect, and Unknown otherwise. One
@@ -33,14 +33,15 @@
 // step 7 speaks of line 7. docs/histories.md has all fields.
 //
 // [Read] refuses everything that it does not know: another version, an unknown field, a value of
-// another type, a return without a call. An error names line and field. A line may have 1 MiB.
+// another type, a return without a call. An error names line and field. A line may have at most 1
+// MiB.
 //
 // # Cost
 //
 // A Recorder takes the time and appends a line to a buffer, under a mutex. A goroutine of the
 // Recorder writes the buffer out, so no caller waits for the file. If the file has an error, or is
-// slower than the calls by 16 MiB, the Recorder stops, and Close returns the reason. The file then
-// has the events up to that moment, which can be judged.
+// 16 MiB behind the calls, the Recorder stops, and Close returns the reason. The file then has the
+// events up to that moment, which can be judged.
 //
 // # The server's side
 //
