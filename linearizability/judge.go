@@ -15,8 +15,8 @@ type Claims interface {
 // or two offers of one element.
 func Judge(h History, left *Leftovers, claims Claims) Report { return claims.judge(h, left) }
 
-// Unjudged returns the properties that the claims have and Judge leaves out for this history, each
-// as [Unknown] with the reason: the server's side is not known, or the state at rest.
+// Unjudged returns the properties of the claims that Judge leaves out for this history. Each is
+// [Unknown], with the reason: the server's side or the state at rest is not known.
 func Unjudged(h History, left *Leftovers, claims Claims) []Verdict {
 	report := Judge(h, left, claims)
 	withServer := Judge(History{Server: []ServerEvent{}}, nil, claims)

@@ -8,9 +8,9 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// Minimize makes a violating scenario as small as it can while it shows the same bug, which is to
-// say a violation that is [Alike]: fewer faults, fewer clients, a shorter script, a schedule with a
-// small seed, weaker and shorter faults, and coordinates that name the operation.
+// Minimize makes a violating scenario as small as it can, as long as the violation is [Alike]:
+// fewer faults, fewer clients, a shorter script, a schedule with a small seed, weaker and shorter
+// faults, and coordinates that name the operation.
 //
 // It first looks for the smallest scenario of all that shows the bug, in a fixed order. So one
 // bug mostly ends as one scenario, however it was found. If there is no such simple scenario, it

@@ -7,8 +7,8 @@ import (
 )
 
 // A Part is the share of one process in work that several processes do. Its text is 2/3 for the
-// second of three; the zero Part has all of the work. The parts have no unit of work in common, and
-// all of it together.
+// second of three; the zero Part has all of the work. Each unit of work belongs to exactly one
+// part.
 type Part struct{ number, of int }
 
 // mostParts bounds the number of parts.
@@ -44,7 +44,7 @@ func (p Part) String() string {
 // Has reports whether a unit of the work, by its number from 0, belongs to the part.
 func (p Part) Has(unit int) bool { return p.of == 0 || unit%p.of == p.number-1 }
 
-// All are the parts of which p is one; the zero Part is the only one of its work.
+// All lists the parts of the work of p. The zero Part is the only one of its work.
 func (p Part) All() []Part {
 	if p.of == 0 {
 		return []Part{p}

@@ -104,7 +104,7 @@ func (o *Outcome) excuseGuest() {
 	}
 }
 
-// PlayedOn is the scenario on a running ensemble; on a nil one it stays as it is.
+// PlayedOn is the scenario on a running ensemble. With a nil ensemble the scenario stays as it is.
 func (s Scenario) PlayedOn(e *Ensemble) Scenario {
 	if e != nil {
 		s.On, s.Script.Servers = e, len(e.servers)
@@ -146,7 +146,7 @@ func (s Servers) String() string {
 	return strconv.Itoa(s.Number)
 }
 
-// Simulated returns an error if there are addresses: for what plays simulations only.
+// Simulated returns an error if there are addresses. Callers that only play simulations use it.
 func (s Servers) Simulated() error {
 	if s.addresses != nil {
 		return fmt.Errorf("servers: %s; expected a number: this plays simulations only", s)

@@ -101,7 +101,8 @@ func Shared[T any](open func(*Player) T,
 	}
 }
 
-// Apart is [Shared] for goroutines that have one object each, on the connection of their client.
+// Apart is [Shared] for goroutines with one object each. All objects of a client use its
+// connection.
 func Apart[T any](open func(*Player) T,
 	play func(p *Player, s Script, h *Handle[T])) func(*Player, Script) {
 	alone := Shared(open, play)

@@ -89,7 +89,7 @@ const LongHold = 2 * SessionTimeout
 // home-made recipes, and longer than a server keeps an empty container.
 const minutes = 150 * time.Second
 
-// Rest waits some minutes before the second round, in one run of eight, in which all clients do so.
+// Rest waits some minutes before the second round. It does so in one run of eight, for all clients.
 // The next process of a client that has died does not rest again.
 func (p *Player) Rest(round int) {
 	if round == 1 && !p.rested && p.OfRun(idleMinutes, 8) == 0 {
@@ -130,9 +130,9 @@ func (p *Player) Hold(label string, lost <-chan struct{}) {
 }
 
 // Heed records that the client has lost its hold (LockLost of package linearizability) if lost, the
-// signal of loss, is closed before stop is called. The token of the hold is that of the last
-// successful call if token is 0. If the object has a signal, the judge takes a loss without a
-// signal for a violation; a nil lost means that the object has none.
+// signal of loss, is closed before stop is called. If token is 0, the token of the hold is that of
+// the last successful call. A nil lost means that the object has no signal. If it has one, a loss
+// without a signal is a violation.
 func (p *Player) Heed(token int64, lost <-chan struct{}) (stop func()) {
 	if lost == nil {
 		return func() {}

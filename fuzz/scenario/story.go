@@ -66,8 +66,8 @@ func (o *Outcome) Measurements() []string {
 	return lines
 }
 
-// Verdicts are the verdicts on each property. A run that panicked or froze has a verdict on that
-// first: no judge has one.
+// Verdicts are the verdicts on each property. The first verdict of a run that panicked or froze
+// says so; it does not come from a judge.
 func (o *Outcome) Verdicts() []linearizability.Verdict {
 	var verdicts []linearizability.Verdict
 	if v, broke := o.broke(); broke {
