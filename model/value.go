@@ -19,8 +19,8 @@ const (
 	Remove                  // make it absent; the next write creates it again
 )
 
-// NoVersion is the version of a value that does not exist, in Expect, and in Version one that is
-// not known.
+// NoVersion is, in Expect, the version of a value that does not exist, and in Version, an unknown
+// version.
 const NoVersion int32 = -1
 
 // ValueOp is one operation on a [Value]. Version is the version that a Read returned, or that a

@@ -173,7 +173,7 @@ var ensembleKinds = []KindInfo{
 // Kinds lists all kinds, in a fixed order.
 func Kinds() []KindInfo { return slices.Concat(faultKinds, ensembleKinds) }
 
-// Weakest lists the kinds from the plainest accident to the rarest: a plan is made plainer by kinds
+// Weakest lists the kinds from the most common failure to the rarest. A plan is simpler with kinds
 // that come earlier.
 func Weakest() []Kind {
 	return []Kind{

@@ -214,7 +214,7 @@ const (
 	Died NoticeKind = "died"
 )
 
-// Notice is something that a client's library told it about its session.
+// Notice is an event of a session, as the client library reported it.
 type Notice struct {
 	Client string
 	Kind   NoticeKind

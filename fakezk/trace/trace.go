@@ -103,7 +103,7 @@ func (t Trace) Rename(text string) string {
 }
 
 // A Moment is a point of a World's history, taken while it runs. Moments order events: by step,
-// then, within a step, by a fixed rank of the speaker, then in the speaker's own order; they do not
+// then, within a step, by a fixed rank of the actor, then in the actor's own order; they do not
 // depend on which goroutine came first. Result.Step turns a Moment into a trace line number
 // afterwards.
 type Moment int64
@@ -113,16 +113,16 @@ type Moment int64
 const AfterEnd Moment = 1<<63 - 1
 
 const (
-	nthBits  = 16 // lines of one speaker in one step
-	rankBits = 16 // speakers: 0 is the World, then each client's sources
+	nthBits  = 16 // lines of one actor in one step
+	rankBits = 16 // actors: 0 is the World, then each client's sources
 )
 
-// NewMoment is the moment of the nth line, from 0, of a speaker in a step.
+// NewMoment is the moment of the nth line, from 0, of an actor in a step.
 func NewMoment(step int64, rank, nth int) Moment {
 	return Moment(step<<(rankBits+nthBits) | int64(rank)<<nthBits | int64(nth))
 }
 
-// Nth is the number of lines of the same speaker in the same step before m.
+// Nth is the number of lines of the same actor in the same step before m.
 func (m Moment) Nth() int { return int(m & (1<<nthBits - 1)) }
 
 // find is the number of the line written at m; for AfterEnd it is one more than the last.

@@ -141,7 +141,7 @@ type NodeSpec struct {
 	Next int32
 }
 
-// NodeKind tells when a node goes.
+// NodeKind is the kind of a node. It decides when the server deletes the node.
 type NodeKind int
 
 // The kinds of nodes.

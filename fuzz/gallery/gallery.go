@@ -62,8 +62,7 @@ const (
 // Source is where a bug is from.
 type Source string
 
-// The sources. A bug is published if a report tells of it, if published code has it, or
-// if a text teaches it.
+// The sources. A bug is published if a bug report, published code or a tutorial has it.
 const (
 	Report  Source = "report"  // an issue, a pull request or a commit
 	Code    Source = "code"    // published code

@@ -30,10 +30,10 @@ func (h Hunted) Found() bool { return h.Minimal != nil }
 // MaxRuns is the number of scenarios after which a hunt should give up.
 const MaxRuns = 3000
 
-// Hunt looks for the bug of an exhibit in so many scenarios at most, beginning with nothing but its
-// recipe, and makes the scenario that shows it small. The seed decides everything but the times.
-// Strategies are names as hunt.Hunt takes them, none for all. When ctx is done it returns its
-// result so far and the context's error.
+// Hunt looks for the bug of an exhibit in at most the given number of scenarios, and makes the
+// scenario that shows it small. It knows nothing but the recipe. The seed decides everything but
+// the times. Strategies are names as hunt.Hunt takes them, none for all. When ctx is done it
+// returns its result so far and the context's error.
 func (e Exhibit) Hunt(
 	ctx context.Context, seed uint64, runs int, strategies ...string,
 ) (Hunted, error) {
@@ -93,8 +93,8 @@ func (h *Hunted) Shrink(ctx context.Context) (err error) {
 	return nil
 }
 
-// Survives sends the right recipe through the hunt that finds the wrong one, for so many runs. It
-// returns the first violation, of any property, or nil.
+// Survives sends the right recipe through the hunt that finds the wrong one, for the given number
+// of runs. It returns the first violation, of any property, or nil.
 func (e Exhibit) Survives(ctx context.Context, seed uint64, runs int) (*scenario.Outcome, error) {
 	found, err := hunt.Hunt{Workload: e.Right, Script: e.Script, Seed: seed, Runs: runs}.Run(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Env is the surroundings of an object: a client passes it to the function that makes the object.
+// Env is the environment of an object: a client passes it to the function that makes the object.
 type Env struct {
 	// Context is done when the client's script has ended, for an object that works until then.
 	Context context.Context

@@ -32,7 +32,7 @@ type Updater interface {
 	Update(ctx context.Context, data string) error
 }
 
-// RosterCloser is a Roster that ends. Before Close its instance has left.
+// RosterCloser is a Roster with Close. The client calls it after its instance has left.
 type RosterCloser interface {
 	Close(ctx context.Context) error
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// ThresholdBarrierer is a threshold barrier under test. Set closes it until so many members call
-// Wait.
+// ThresholdBarrierer is a threshold barrier under test. Set closes the barrier until the given
+// number of members call Wait.
 type ThresholdBarrierer interface {
 	Set(ctx context.Context, members int) error
 	Wait(ctx context.Context) error

@@ -230,7 +230,8 @@ func (w *World) Now() time.Duration { return w.clients[observer].Now() }
 
 // Tree returns the data of the znodes at a path and below, by path: an empty map if there is none.
 // The znodes of ZooKeeper itself, below /zookeeper, are left out. A client that no fault selects
-// reads the tree, which takes some virtual time, and has all that was written before the call.
+// reads the tree, which takes some virtual time. The result includes everything that was written
+// before the call.
 func (w *World) Tree(path string) map[string]string {
 	conn := w.clients[observer].Conn()
 	for {

@@ -14,8 +14,8 @@ import (
 // the code under test has begun, a fatal error of the runtime, or os.Exit.
 const Crash = "crash"
 
-// Play runs a scenario. If the process keeps notes, it keeps one of the scenario meanwhile, in case
-// that the code under test ends the process. See package inflight.
+// Play runs a scenario. If the process keeps notes (see package inflight), there is a note of the
+// scenario during the run, in case the code under test ends the process.
 func Play(s scenario.Scenario) (*scenario.Outcome, error) {
 	defer inflight.Note(func() []byte { return note(s) })()
 	return s.Run()

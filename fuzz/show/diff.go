@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Diff is a text about the first difference of two traces, with some lines before and after it,
-// and whether there is none.
+// Diff describes the first difference of two traces, with some lines before and after it. equal
+// reports that there is none.
 func Diff(left, right []string, context int) (text string, equal bool) {
 	n := 0
 	for n < min(len(left), len(right)) && left[n] == right[n] {

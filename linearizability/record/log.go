@@ -12,7 +12,8 @@ import (
 const attribute = "zksim"
 
 // NewLog returns a Recorder that sends each line to a handler, as the attribute zksim of a record
-// of the level Info. The handler must keep the order of the records. Its Enabled is not asked.
+// of the level Info. The handler must keep the order of the records. Its method Enabled is not
+// called.
 func NewLog(h slog.Handler) *Recorder {
 	return start(func(lines []byte) error {
 		for line := range bytes.Lines(lines) {

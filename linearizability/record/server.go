@@ -11,7 +11,7 @@ import (
 )
 
 // Change is a change at the server. Its Step and Time are not known, only the time of the server's
-// clock in whole milliseconds: it happened in the millisecond from then on.
+// clock in whole milliseconds: it happened within this millisecond.
 type Change struct {
 	linearizability.ServerEvent
 	Clock time.Time
