@@ -105,10 +105,10 @@ func (c *compareCommand) measure(a *app, servers []*server, ops []operation) ([]
 }
 
 func (c *compareCommand) warmUp(a *app, servers []*server, ops []operation) error {
-	return withWorkers(a, servers, "/warm-up", warmUpConns, func(crews []*crew) error {
+	return withGroups(a, servers, "/warm-up", warmUpConns, func(groups []*workerGroup) error {
 		for _, op := range ops {
-			for _, crew := range crews {
-				if _, err := crew.round(a.ctx, op, c.RoundTime); err != nil {
+			for _, group := range groups {
+				if _, err := group.round(a.ctx, op, c.RoundTime); err != nil {
 					return err
 				}
 			}
@@ -122,9 +122,9 @@ func (c *compareCommand) measureConns(
 	a *app, servers []*server, ops []operation, root string, conns int,
 ) ([]cell, error) {
 	var cells []cell
-	err := withWorkers(a, servers, root, conns, func(crews []*crew) error {
+	err := withGroups(a, servers, root, conns, func(groups []*workerGroup) error {
 		for _, op := range ops {
-			rounds, err := c.takeTurns(a, crews, op)
+			rounds, err := c.takeTurns(a, groups, op)
 			if err != nil {
 				return err
 			}
@@ -135,39 +135,41 @@ func (c *compareCommand) measureConns(
 	return cells, err
 }
 
-// withWorkers connects to all servers while f runs.
-func withWorkers(a *app, servers []*server, root string, conns int, f func([]*crew) error) error {
-	var crews []*crew
+// withGroups connects to all servers while f runs.
+func withGroups(
+	a *app, servers []*server, root string, conns int, f func([]*workerGroup) error,
+) error {
+	var groups []*workerGroup
 	defer func() {
-		for _, c := range crews {
+		for _, c := range groups {
 			closeAll(c.conns)
 		}
 	}()
 	for _, s := range servers {
-		c, err := newWorkers(a.ctx, s, root, conns)
+		c, err := newGroup(a.ctx, s, root, conns)
 		if err != nil {
 			return err
 		}
-		crews = append(crews, c)
+		groups = append(groups, c)
 	}
-	return f(crews)
+	return f(groups)
 }
 
 // takeTurns lets the servers take turns, each round in another order. The first round is not
 // counted.
 func (c *compareCommand) takeTurns(
-	a *app, crews []*crew, op operation,
+	a *app, groups []*workerGroup, op operation,
 ) (map[string][]sample, error) {
 	rounds := map[string][]sample{}
 	for round := range 1 + c.Rounds {
-		for turn := range crews {
-			crew := crews[(round+turn)%len(crews)]
-			s, err := crew.round(a.ctx, op, c.RoundTime)
+		for turn := range groups {
+			group := groups[(round+turn)%len(groups)]
+			s, err := group.round(a.ctx, op, c.RoundTime)
 			if err != nil {
 				return nil, err
 			}
 			if round > 0 {
-				rounds[crew.server.name] = append(rounds[crew.server.name], s)
+				rounds[group.server.name] = append(rounds[group.server.name], s)
 			}
 		}
 	}

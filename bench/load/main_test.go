@@ -283,8 +283,8 @@ func TestServersEndWithTheirDriver(t *testing.T) {
 func floorRound(t *testing.T, ctx context.Context, do func(*worker) error) error {
 	t.Helper()
 	s := &server{name: serverFloor, addr: startFloor(t), pid: os.Getpid()}
-	return withWorkers(&app{ctx: ctx}, []*server{s}, "/test", 1, func(crews []*crew) error {
-		_, err := crews[0].round(ctx, operation{"break", do}, time.Minute)
+	return withGroups(&app{ctx: ctx}, []*server{s}, "/test", 1, func(groups []*workerGroup) error {
+		_, err := groups[0].round(ctx, operation{"break", do}, time.Minute)
 		return err
 	})
 }

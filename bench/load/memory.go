@@ -148,7 +148,7 @@ func createNodes(ctx context.Context, s *server, n int) error {
 		return err
 	}
 	defer closeAll(conns)
-	c := &crew{server: s, conns: conns, workers: make([]*worker, goroutinesPerConn)}
+	c := &workerGroup{server: s, conns: conns, workers: make([]*worker, goroutinesPerConn)}
 	return c.each(func(i int, _ *worker) error {
 		for parent := i; parent < nodeParents; parent += goroutinesPerConn {
 			if err := ctx.Err(); err != nil {

@@ -19,21 +19,23 @@ import (
 // goroutinesPerConn is how many goroutines share a connection.
 const goroutinesPerConn = 8
 
-// A crew is the connections to one server and their workers.
-type crew struct {
+// A workerGroup has the connections to one server and their workers.
+type workerGroup struct {
 	server  *server
 	conns   []*zk.Conn
 	workers []*worker
 	took    [][]time.Duration // by worker, kept from round to round for their memory
 }
 
-// newWorkers connects to a server and prepares nodes under root, which no other workers use.
-func newWorkers(ctx context.Context, s *server, root string, connections int) (*crew, error) {
+// newGroup connects to a server and prepares nodes under root, which no other group uses.
+func newGroup(
+	ctx context.Context, s *server, root string, connections int,
+) (*workerGroup, error) {
 	conns, err := connect(ctx, s.addr, connections)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	c := &crew{server: s, conns: conns}
+	c := &workerGroup{server: s, conns: conns}
 	for i := range connections * goroutinesPerConn {
 		c.workers = append(c.workers, &worker{
 			conn:     conns[i/goroutinesPerConn],
@@ -52,7 +54,7 @@ func newWorkers(ctx context.Context, s *server, root string, connections int) (*
 	return c, nil
 }
 
-func (c *crew) prepare(root string) error {
+func (c *workerGroup) prepare(root string) error {
 	first := c.conns[0]
 	for _, path := range []string{root, root + "/kids"} {
 		if err := createIfMissing(first, path, nil); err != nil {
@@ -78,7 +80,7 @@ func (c *crew) prepare(root string) error {
 func childName(i int) string { return fmt.Sprintf("child-%03d", i) }
 
 // each runs f for every worker at the same time and returns one of its errors.
-func (c *crew) each(f func(i int, w *worker) error) error {
+func (c *workerGroup) each(f func(i int, w *worker) error) error {
 	var wg sync.WaitGroup
 	failed := make(chan error, 1)
 	for i, w := range c.workers {
@@ -102,7 +104,7 @@ func (c *crew) each(f func(i int, w *worker) error) error {
 
 // round lets all workers repeat one operation for about d, and measures. Requests under way at the
 // end are awaited, and counted with their time.
-func (c *crew) round(ctx context.Context, op operation, d time.Duration) (sample, error) {
+func (c *workerGroup) round(ctx context.Context, op operation, d time.Duration) (sample, error) {
 	runtime.GC() // so that no round collects the garbage of others
 	serverBefore, clientBefore, err := c.cpuTimes()
 	if err != nil {
@@ -127,7 +129,7 @@ func (c *crew) round(ctx context.Context, op operation, d time.Duration) (sample
 }
 
 // work asks until the deadline, or until a request fails or ctx ends.
-func (c *crew) work(ctx context.Context, op operation, deadline time.Time) error {
+func (c *workerGroup) work(ctx context.Context, op operation, deadline time.Time) error {
 	var failed atomic.Bool
 	defer context.AfterFunc(ctx, func() { failed.Store(true) })()
 	return c.each(func(i int, w *worker) error {
@@ -147,7 +149,7 @@ func (c *crew) work(ctx context.Context, op operation, deadline time.Time) error
 }
 
 // cpuTimes are the processor times of the server and of this process.
-func (c *crew) cpuTimes() (server, client time.Duration, err error) {
+func (c *workerGroup) cpuTimes() (server, client time.Duration, err error) {
 	server, err = proc.CPUTime(c.server.pid)
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", c.server.name, err)

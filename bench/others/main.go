@@ -107,7 +107,7 @@ func (m *measurement) ours(ctx context.Context) error {
 
 // library measures the recipes of a library, or prints the missing dependency.
 func (m *measurement) library(ctx context.Context, l *library) error {
-	c := newCrew(l, m.dir, m.Workers)
+	c := newGroup(l, m.dir, m.Workers)
 	defer c.stop()
 	for i := range l.recipes {
 		rc := &l.recipes[i]

@@ -24,7 +24,7 @@ func TestOthersLoseAnElementWithTheReply(t *testing.T) {
 			if err := os.CopyFS(dir, drivers); err != nil {
 				t.Fatal(err)
 			}
-			c := newCrew(l, dir, 1)
+			c := newGroup(l, dir, 1)
 			defer c.stop()
 			losesAnElement(t, c.workers[0], libraryRecipe(t, l, name))
 		})

@@ -45,30 +45,30 @@ func (s *sweep) String() string {
 		name, s.survived, s.points, len(s.flaky))
 }
 
-// crew is a set of workers for one library.
-type crew struct {
+// workerGroup is a set of workers for one library.
+type workerGroup struct {
 	library *library
 	dir     string // of the drivers' sources
 	workers []*worker
 }
 
-func newCrew(l *library, dir string, size int) *crew {
-	c := &crew{library: l, dir: dir}
+func newGroup(l *library, dir string, size int) *workerGroup {
+	c := &workerGroup{library: l, dir: dir}
 	for range size {
-		c.workers = append(c.workers, &worker{crew: c})
+		c.workers = append(c.workers, &worker{group: c})
 	}
 	return c
 }
 
 // stop ends all drivers.
-func (c *crew) stop() {
+func (c *workerGroup) stop() {
 	for _, w := range c.workers {
 		w.stop()
 	}
 }
 
 // sweep tries every point of a recipe.
-func (c *crew) sweep(ctx context.Context, rc *recipe) (*sweep, error) {
+func (c *workerGroup) sweep(ctx context.Context, rc *recipe) (*sweep, error) {
 	s := &sweep{library: c.library.name, recipe: rc.name}
 	points, err := c.workers[0].base(ctx, rc, s)
 	if err != nil || s.broken != "" {
@@ -130,7 +130,7 @@ func (s *sweep) add(p point, r result) {
 
 // worker plays runs one after the other, with one driver until that is stuck.
 type worker struct {
-	crew    *crew
+	group   *workerGroup
 	driver  *driver
 	version string // of the library, as the driver says
 }
@@ -148,7 +148,7 @@ func (w *worker) play(
 ) (*outcome, error) {
 	if w.driver == nil {
 		var err error
-		if w.driver, err = w.crew.library.start(w.crew.dir); err != nil {
+		if w.driver, err = w.group.library.start(w.group.dir); err != nil {
 			return nil, err
 		}
 		w.version = w.driver.version
