@@ -16,9 +16,9 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// announce is code of a user: the client that creates /primary serves. A careless one does not
-// look, after an error, whether it did.
-func announce(conn *zk.Conn, name string, careless bool) (primary bool, err error) {
+// becomePrimary is the code under test: the client that creates /primary serves. A careless one
+// does not look, after an error, whether it did.
+func becomePrimary(conn *zk.Conn, name string, careless bool) (primary bool, err error) {
 	for {
 		_, err := conn.Create("/primary", []byte(name), 0, zk.WorldACL(zk.PermAll))
 		switch {
@@ -46,7 +46,7 @@ func primaries(careless bool, goals ...string) scenario.Workload {
 			p.Persist(func(int) error {
 				return p.Do("announce", "", func(context.Context) (linearizability.Result, error) {
 					start := time.Now()
-					primary, err := announce(p.Conn(), p.Name(), careless)
+					primary, err := becomePrimary(p.Conn(), p.Name(), careless)
 					if time.Since(start) > 50*time.Millisecond &&
 						slices.Contains(goals, lostReply) {
 						p.Sometimes(lostReply)

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// customer is one client of a correct queue.
-type customer struct {
+// queueClient is one client of a correct queue.
+type queueClient struct {
 	name   string
 	busy   bool
 	op     int
@@ -29,7 +29,7 @@ type customer struct {
 func randomQueue(t *rapid.T) (History, []string) {
 	f := &fixture{}
 	var queue, lost []string
-	customers := []*customer{{name: "a"}, {name: "b"}, {name: "c"}}
+	customers := []*queueClient{{name: "a"}, {name: "b"}, {name: "c"}}
 	values := 0
 	for i, steps := 0, rapid.IntRange(5, 60).Draw(t, "steps"); ; i++ {
 		idle := true
@@ -53,7 +53,7 @@ func randomQueue(t *rapid.T) (History, []string) {
 	}
 }
 
-func (c *customer) begin(t *rapid.T, f *fixture, value string) {
+func (c *queueClient) begin(t *rapid.T, f *fixture, value string) {
 	c.busy, c.after, c.value, c.result, c.got = true, "apply", value, Result{}, OpOK
 	c.kind = rapid.SampledFrom([]string{ops.Offer, ops.Offer, ops.Poll, ops.Peek}).Draw(t, "kind")
 	input := ""
@@ -63,7 +63,7 @@ func (c *customer) begin(t *rapid.T, f *fixture, value string) {
 	c.op = f.call(c.name, c.kind, input)
 }
 
-func (c *customer) apply(t *rapid.T, f *fixture, queue, lost []string) (q, l []string) {
+func (c *queueClient) apply(t *rapid.T, f *fixture, queue, lost []string) (q, l []string) {
 	c.after = "return"
 	fault := rapid.SampledFrom([]string{
 		"", "", "", "", "request lost", "reply lost",

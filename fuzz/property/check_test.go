@@ -23,32 +23,32 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// spy is the test of a property that fails.
-type spy struct {
+// recordingTB is the test of a property that fails.
+type recordingTB struct {
 	mu     sync.Mutex
 	name   string
 	out    strings.Builder
 	failed bool
 }
 
-func (s *spy) Helper()      {}
-func (s *spy) Name() string { return s.name }
-func (s *spy) Log(args ...any) {
+func (s *recordingTB) Helper()      {}
+func (s *recordingTB) Name() string { return s.name }
+func (s *recordingTB) Log(args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fmt.Fprintln(&s.out, args...)
 }
-func (s *spy) Logf(format string, args ...any)   { s.Log(fmt.Sprintf(format, args...)) }
-func (s *spy) Skip(args ...any)                  { s.Log(args...); s.SkipNow() }
-func (s *spy) Skipf(format string, args ...any)  { s.Skip(fmt.Sprintf(format, args...)) }
-func (s *spy) SkipNow()                          { runtime.Goexit() }
-func (s *spy) Error(args ...any)                 { s.Log(args...); s.Fail() }
-func (s *spy) Errorf(format string, args ...any) { s.Error(fmt.Sprintf(format, args...)) }
-func (s *spy) Fatal(args ...any)                 { s.Error(args...); s.FailNow() }
-func (s *spy) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }
-func (s *spy) Fail()                             { s.failed = true }
-func (s *spy) FailNow()                          { s.Fail(); runtime.Goexit() }
-func (s *spy) Failed() bool                      { return s.failed }
+func (s *recordingTB) Logf(format string, args ...any)   { s.Log(fmt.Sprintf(format, args...)) }
+func (s *recordingTB) Skip(args ...any)                  { s.Log(args...); s.SkipNow() }
+func (s *recordingTB) Skipf(format string, args ...any)  { s.Skip(fmt.Sprintf(format, args...)) }
+func (s *recordingTB) SkipNow()                          { runtime.Goexit() }
+func (s *recordingTB) Error(args ...any)                 { s.Log(args...); s.Fail() }
+func (s *recordingTB) Errorf(format string, args ...any) { s.Error(fmt.Sprintf(format, args...)) }
+func (s *recordingTB) Fatal(args ...any)                 { s.Error(args...); s.FailNow() }
+func (s *recordingTB) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }
+func (s *recordingTB) Fail()                             { s.failed = true }
+func (s *recordingTB) FailNow()                          { s.Fail(); runtime.Goexit() }
+func (s *recordingTB) Failed() bool                      { return s.failed }
 
 // failing checks a property that must fail, with one server and in an empty directory, and returns
 // the output.
@@ -60,7 +60,7 @@ func failing(t *testing.T, body func(*rapid.T, *property.World)) string {
 // failingWith is failing with several servers.
 func failingWith(t *testing.T, servers int, body func(*rapid.T, *property.World)) string {
 	t.Helper()
-	s := &spy{name: t.Name()}
+	s := &recordingTB{name: t.Name()}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
