@@ -16,12 +16,13 @@ import (
 	"github.com/zksim/zksim/internal/testrun"
 )
 
-// lingering is a lock whose script says on stdout that it plays, and goes on for a while in real
-// time, interrupted or not.
+// lingering is a lock whose script says on stdout that it plays, and goes on until it is interrupted
+// and for a while in real time.
 func lingering(d time.Duration) scenario.Workload {
 	w := ownKind("lock", "lingering")
-	w.Play = func(*scenario.Player, scenario.Script) {
+	w.Play = func(p *scenario.Player, _ scenario.Script) {
 		_, _ = io.WriteString(os.Stdout, "playing\n")
+		<-p.Context().Done()
 		<-time.After(d)
 	}
 	return w
@@ -86,6 +87,19 @@ func TestASecondSignalTellsTheNodeThatIsLeft(t *testing.T) {
 	}
 	check.Contains(t, h.end(t), "stubborn: killed while it played lock lingering")
 	check.Equal(t, strings.Join(nodesOf(t, server.Address()), " "), left[1][1:]+" zookeeper")
+}
+
+// TestACommandThatIsKilledCleansUp: the process that plays its scenarios does it. Closing a terminal
+// ends the command, too.
+func TestACommandThatIsKilledCleansUp(t *testing.T) {
+	t.Parallel()
+	server := realzk.Start(t, realzk.Options{TickTime: 250 * time.Millisecond})
+	h := huntAsGuest(t, "obedient", server.Address())
+	check.OK(t, h.Process.Kill())
+	_, err := io.ReadAll(h.stderr) // until the other process has ended, too
+	check.OK(t, err)
+	_ = h.Wait() // it was killed
+	check.Equal(t, strings.Join(nodesOf(t, server.Address()), " "), "zookeeper")
 }
 
 // TestAnInterruptCleansUpInTheEnd: also if the scripts go on for longer than a process that has

@@ -54,6 +54,7 @@ func TestMain(m *testing.M) {
 		},
 		"stubborn":  func() { Main(lingering(time.Hour)) },
 		"lingering": func() { Main(lingering(grace + time.Second)) },
+		"obedient":  func() { Main(lingering(0)) },
 		"reserved":  func() { Main(ownKind("all", "own.Parcel")) },
 		"mylock": func() {
 			Main(unnamed(), ownLock("mylock-2"), unnamed(), ownKind("box", ""))

@@ -49,10 +49,14 @@ func serveNotes(dir string, run func(ctx context.Context) int) int {
 	}
 	defer stop()
 	// A terminal sends a signal to both processes, and the first process passes it on, too. So only
-	// the first process may react to a second signal.
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// the first process may react to a second signal. One that hangs up ends the first process.
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), signals...)
 	defer cancel()
-	go exitWithParent()
+	go endWithParent(cancel)
 	status := run(ctx)
 	err = os.WriteFile(filepath.Join(dir, statusFile), []byte(strconv.Itoa(status)), 0o666)
 	if err != nil {
@@ -61,11 +65,13 @@ func serveNotes(dir string, run func(ctx context.Context) int) int {
 	return status
 }
 
-// exitWithParent ends the process when its parent has ended.
-func exitWithParent() {
+// endWithParent interrupts the process when its parent has ended, and ends it if it goes on.
+func endWithParent(interrupt func()) {
 	for parent := os.Getppid(); os.Getppid() == parent; {
 		time.Sleep(time.Second)
 	}
+	interrupt()
+	time.Sleep(graceOnEnsemble)
 	os.Exit(exitInterrupted)
 }
 
