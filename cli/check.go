@@ -68,7 +68,7 @@ func (c *checkCommand) Run(a *app) error {
 			return err
 		}
 	} else {
-		c.tell(a, r)
+		c.report(a, r)
 	}
 	if r.verdict() != "ok" {
 		return errViolated
@@ -181,8 +181,8 @@ func (r checked) verdict() string {
 	return "ok"
 }
 
-// tell prints the verdicts. The lines of the history are shown if one is not ok.
-func (c *checkCommand) tell(a *app, r checked) {
+// report prints the verdicts. The lines of the history are shown if one is not ok.
+func (c *checkCommand) report(a *app, r checked) {
 	if r.verdict() != "ok" {
 		a.printf("%s\n", r.Story())
 	}

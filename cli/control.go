@@ -155,7 +155,7 @@ func (c *controlServer) admit(w http.ResponseWriter, r *http.Request) error {
 	if err := c.sites.Check(r); err != nil {
 		return failure(http.StatusForbidden, "%v", err)
 	}
-	if c.token != "" && r.URL.Path != "/ui" && !bears(r, c.token) {
+	if c.token != "" && r.URL.Path != "/ui" && !hasToken(r, c.token) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		return failure(http.StatusUnauthorized,
 			"expected the header Authorization: Bearer and the token of --control-token")
@@ -163,8 +163,8 @@ func (c *controlServer) admit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// bears reports whether a request has the token.
-func bears(r *http.Request, token string) bool {
+// hasToken reports whether a request has the token.
+func hasToken(r *http.Request, token string) bool {
 	kind, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.EqualFold(kind, "Bearer") &&
 		subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1

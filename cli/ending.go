@@ -53,22 +53,22 @@ func (a *app) ending(bad bool, err error) error {
 		return err
 	}
 	if err != nil && !a.interrupted(err) {
-		a.tell(err)
+		a.printError(err)
 	}
 	return errViolated
 }
 
-// tell prints an error.
-func (a *app) tell(err error) {
+// printError prints an error.
+func (a *app) printError(err error) {
 	a.progress.clear()
 	fmt.Fprintf(a.errors, "%s: %v\n", a.name, err)
 }
 
-// tellLeft prints which nodes are left on a running ensemble, for commands that end with another
+// printLeft prints which nodes are left on a running ensemble, for commands that end with another
 // message than the error of the scenario.
-func (a *app) tellLeft() {
+func (a *app) printLeft() {
 	for _, err := range a.on.Left() {
-		a.tell(err)
+		a.printError(err)
 	}
 }
 
@@ -81,13 +81,13 @@ func (a *app) status(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errViolated):
-		a.tellLeft()
+		a.printLeft()
 		return exitViolated
 	case a.interrupted(err):
-		a.tellLeft()
+		a.printLeft()
 		fmt.Fprintf(a.errors, "%s: interrupted\n", a.name)
 		return exitInterrupted
 	}
-	a.tell(err)
+	a.printError(err)
 	return exitInput
 }

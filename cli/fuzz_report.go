@@ -67,9 +67,9 @@ func (j fuzzJSON) open() bool { return allOpen(j.Undecided, j.Runs+j.Replayed) }
 
 func allOpen(undecided, tried int) bool { return tried > 0 && undecided == tried }
 
-// tellUndecided prints why the first undecided scenario of a search is undecided, and whether all
+// printUndecided prints why the first undecided scenario of a search is undecided, and whether all
 // of them are.
-func (a *app) tellUndecided(first *scenario.Outcome, all bool) {
+func (a *app) printUndecided(first *scenario.Outcome, all bool) {
 	if first != nil {
 		a.printf("undecided, for instance: plan %v: %s\n", first.Scenario.Plan, first.Summary())
 	}
@@ -110,7 +110,7 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 	j.Interrupted = j.Interrupted || a.ctx.Err() != nil
 	if !c.JSON {
 		a.printf("%s\n", summary(j, len(small)))
-		a.tellUndecided(h.FirstUndecided, j.open())
+		a.printUndecided(h.FirstUndecided, j.open())
 		reportGoals(a, j)
 	}
 	for _, f := range small {

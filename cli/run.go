@@ -35,7 +35,7 @@ func (c *runCommand) Run(a *app) error {
 			break
 		}
 		if err != nil && !errors.Is(err, errViolated) {
-			a.tell(err)
+			a.printError(err)
 			text.Reset()
 			if err := show.WriteJSON(&text,
 				show.Replayed{File: name, Problems: []string{}, Error: err.Error()}); err != nil {

@@ -97,7 +97,7 @@ func (a *app) saveFile(f saved.File, name, dir string, quiet bool) (string, erro
 			}
 			return name, nil
 		}
-		a.tell(err) // the other findings are not lost
+		a.printError(err) // the other findings are not lost
 		hint = ""
 	}
 	if quiet {

@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// moody is a lock with a judge that rejects every seventh run.
-func moody() scenario.Workload {
+// flaky is a lock with a judge that rejects every seventh run.
+func flaky() scenario.Workload {
 	w := ownKind("lock", "moody")
 	judge, runs := w.Judge, new(atomic.Int64)
 	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
@@ -45,7 +45,7 @@ func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		var stdout, stderr strings.Builder
-		status := knowing(moody()).run(t.Context(),
+		status := knowing(flaky()).run(t.Context(),
 			append(strings.Fields(args), "--rounds", "1", "--save", dir), &stdout, &stderr)
 		if status != exitViolated {
 			t.Errorf("%s: status %d, stderr %q; want %d", args, status, stderr.String(),
@@ -67,7 +67,7 @@ func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 // TestUnsteadyFindingsAreCounted, and not made small.
 func TestUnsteadyFindingsAreCounted(t *testing.T) {
 	var stdout, stderr strings.Builder
-	status := knowing(moody()).run(t.Context(),
+	status := knowing(flaky()).run(t.Context(),
 		strings.Fields("fuzz moody --runs 20 --rounds 1 --unsteady"), &stdout, &stderr)
 	if status != exitViolated || !regexp.MustCompile(
 		`found by \w+, scenario \d+, not made small, shown by [23] of 20 more runs:`,

@@ -107,9 +107,9 @@ func (a *app) supervise(args []string, c *commands) (status int, ok bool) {
 	}
 	notes, err := inflight.Take(dir, func([]byte) bool { return true })
 	if err != nil {
-		a.tell(err)
+		a.printError(err)
 	}
-	notes = a.tellLeftBy(notes)
+	notes = a.printLeftBy(notes)
 	if interrupted {
 		return a.killed(notes), true
 	}
@@ -147,7 +147,7 @@ func (a *app) graceOf(c *commands) time.Duration {
 	if !c.onEnsemble() {
 		return grace
 	}
-	a.tell(errors.New("the scenarios under way end, and their nodes are deleted; " +
+	a.printError(errors.New("the scenarios under way end, and their nodes are deleted; " +
 		"a second signal ends at once and leaves the nodes"))
 	return graceOnEnsemble
 }
@@ -177,11 +177,11 @@ func passOn(
 	}
 }
 
-// tellLeftBy prints the notes about nodes on a running ensemble, and returns the other notes.
-func (a *app) tellLeftBy(notes [][]byte) (others [][]byte) {
+// printLeftBy prints the notes about nodes on a running ensemble, and returns the other notes.
+func (a *app) printLeftBy(notes [][]byte) (others [][]byte) {
 	for _, text := range notes {
 		if realworld.IsLeft(text) {
-			a.tell(errors.New(string(text)))
+			a.printError(errors.New(string(text)))
 			continue
 		}
 		others = append(others, text)
@@ -201,7 +201,7 @@ func statusIn(dir string) (int, error) {
 // killed lists the scenarios that were under way when the second process was killed after a signal.
 func (a *app) killed(notes [][]byte) int {
 	for _, s := range a.noted(notes) {
-		a.tell(fmt.Errorf("killed while it played %s, plan %v", s.Scenario, s.Scenario.Plan))
+		a.printError(fmt.Errorf("killed while it played %s, plan %v", s.Scenario, s.Scenario.Plan))
 	}
 	fmt.Fprintf(a.errors, "%s: interrupted\n", a.name)
 	return exitInterrupted
@@ -213,7 +213,7 @@ func (a *app) noted(notes [][]byte) []saved.File {
 	for _, text := range notes {
 		f, err := saved.Parse("note", text, a.files.Find)
 		if err != nil {
-			a.tell(err)
+			a.printError(err)
 			continue
 		}
 		files = append(files, f)
@@ -229,14 +229,14 @@ func (a *app) crashed(how fmt.Stringer, notes [][]byte, c *commands) int {
 	}
 	files := a.noted(notes)
 	if len(files) == 0 {
-		a.tell(fmt.Errorf("the process has ended while no scenario was played: %s", how))
+		a.printError(fmt.Errorf("the process has ended while no scenario was played: %s", how))
 		return exitViolated
 	}
 	for _, f := range files {
 		if why := a.playAlone(f); why != "" {
 			a.printf("\n%s is violated: the code under test ends the process: %s\n\n",
 				saved.Crash, why)
-			a.tellFile(f, dir)
+			a.printFile(f, dir)
 			return exitViolated
 		}
 	}
@@ -244,7 +244,7 @@ func (a *app) crashed(how fmt.Stringer, notes [][]byte, c *commands) int {
 		"it was one of the following %s; played alone, none ends the process\n\n",
 		saved.Crash, how, plural(len(files), "scenario"))
 	for _, f := range files {
-		a.tellFile(f, dir)
+		a.printFile(f, dir)
 	}
 	return exitViolated
 }
@@ -255,8 +255,8 @@ func (c *commands) output() (save string, json bool) {
 	return c.Fuzz.Save + c.Sweep.Save, json // one of them is empty
 }
 
-// tellFile prints a scenario that ends the process, and saves it.
-func (a *app) tellFile(f saved.File, dir string) {
+// printFile prints a scenario that ends the process, and saves it.
+func (a *app) printFile(f saved.File, dir string) {
 	a.printf("  %s\n", f.Scenario)
 	for _, fault := range f.Scenario.Plan {
 		a.printf("  fault: %s\n", fault)
@@ -264,7 +264,7 @@ func (a *app) tellFile(f saved.File, dir string) {
 	w, sum := f.Scenario.Workload, sha256.Sum256(fmt.Append(nil, f.Scenario, f.Scenario.Plan))
 	name := fileName(w.Name, w.Impl, saved.Crash, hex.EncodeToString(sum[:4]))
 	if _, err := a.saveFile(f, name, dir, false); err != nil {
-		a.tell(err)
+		a.printError(err)
 	}
 }
 

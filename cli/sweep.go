@@ -175,7 +175,7 @@ func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, en
 	}
 	open := allOpen(sweep.Undecided, sweep.Points)
 	if !c.JSON {
-		a.tellUndecided(sweep.FirstUndecided, open)
+		a.printUndecided(sweep.FirstUndecided, open)
 	}
 	return a.ending(open || len(sweep.Violations) > 0, ended)
 }

@@ -216,8 +216,8 @@ func (s *Server) timeWithoutQuorum() time.Duration {
 	return carry.QuorumAt(s.opts.Servers, back)
 }
 
-// lags keeps a server from applying changes until a time, or all followers if the server leads.
-func (s *Server) lags(server int, until time.Duration) {
+// startLag keeps a server from applying changes until a time, or all followers if the server leads.
+func (s *Server) startLag(server int, until time.Duration) {
 	for _, follower := range s.engine.Lagging(server) {
 		s.inject.lagging[follower] = max(s.inject.lagging[follower], until)
 	}

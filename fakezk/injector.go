@@ -109,7 +109,7 @@ func (in *injector) wake() {
 	for _, f := range in.net.Due(in.now()) {
 		in.strike(f)
 	}
-	in.seeToIsolated()
+	in.updateIsolated()
 	in.moveAll()
 	s.follow()
 	in.wakeInTime()
@@ -295,7 +295,7 @@ func (in *injector) carryOutForAll(a carry.Action) {
 		in.carryOut(in.net.TakeDown(s.engine.Leader(), a.At))
 		s.settle()
 	case carry.Lag:
-		s.lags(a.Server, a.At)
+		s.startLag(a.Server, a.At)
 		in.wakeAt(a.At)
 	case carry.Isolate:
 		in.isolate(a)

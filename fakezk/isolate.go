@@ -14,8 +14,8 @@ func (in *injector) isolate(a carry.Action) {
 	}
 }
 
-// seeToIsolated takes the servers down that give up now, and lets those rejoin whose time is over.
-func (in *injector) seeToIsolated() {
+// updateIsolated takes the servers down that give up now, and lets those rejoin whose time is over.
+func (in *injector) updateIsolated() {
 	s, now := in.server, in.now()
 	for server := range s.opts.Servers {
 		if at, ok := in.givesUp[server]; ok && at <= now {

@@ -27,7 +27,7 @@ func (l *link) received(packet []byte) {
 	h, body, err := wire.DecodeReplyHeader(frame)
 	switch {
 	case l.session == 0 && len(l.waiting) > 0 && l.waiting[0].Handshake:
-		l.greetedBy(frame, m)
+		l.handshakeDone(frame, m)
 	case err == nil && h.Xid == -1:
 		l.notified(body, m)
 	case err == nil:
@@ -37,8 +37,8 @@ func (l *link) received(packet []byte) {
 	l.run.carryOut(l.conn.Applied(damage, l.run.now()))
 }
 
-// greetedBy notes the answer to a handshake.
-func (l *link) greetedBy(frame []byte, m *carry.Message) {
+// handshakeDone notes the answer to a handshake.
+func (l *link) handshakeDone(frame []byte, m *carry.Message) {
 	r, q := l.run, l.waiting[0]
 	l.waiting = l.waiting[1:]
 	c, err := wire.DecodeConnectResponse(frame)
@@ -104,7 +104,7 @@ func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *car
 	q := l.waiting[i]
 	l.waiting = slices.Delete(l.waiting, i, i+1)
 	q.received, q.Zxid, q.Err = len(l.run.lines), h.Zxid, h.Err
-	if l.leaving && !l.owed() {
+	if l.leaving && !l.awaitsWrite() {
 		l.hangUp()
 	}
 	l.run.stall(time.Since(q.sentAt))

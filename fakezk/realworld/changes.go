@@ -23,7 +23,7 @@ func (r *run) changesBehind(base int64) ([]placedChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	teller := newTeller(func(e proto.LogEntry) bool { return r.calls[callOf(e)] != nil })
+	reader := newLogReader(func(e proto.LogEntry) bool { return r.calls[callOf(e)] != nil })
 	var list []placedChange
 	for i, e := range entries {
 		if e.Session != 0 && r.out.SessionClient[e.Session] == "" {
@@ -32,7 +32,7 @@ func (r *run) changesBehind(base int64) ([]placedChange, error) {
 		if e.Zxid > r.restZxid {
 			break // done to end the run
 		}
-		for _, c := range teller.tell(e) {
+		for _, c := range reader.changesOf(e) {
 			c.Client = r.out.SessionClient[c.Session]
 			c.Time = r.timeOf(places[i], e.TimeMs)
 			list = append(list, placedChange{c, trace.MomentBehind(places[i], len(list))})
@@ -108,29 +108,31 @@ func (r *run) timeOf(place int, ms int64) time.Duration {
 	return max(at, 0)
 }
 
-// teller turns entries of the log, in order, into changes. It remembers the nodes that exist.
-type teller struct {
+// logReader turns entries of the log, in order, into changes. It remembers the nodes that exist.
+type logReader struct {
 	asked   func(proto.LogEntry) bool // reports whether a client asked for the end of its session
 	origins map[string]nodeOrigin
 }
 
-func newTeller(asked func(proto.LogEntry) bool) *teller {
-	return &teller{asked, map[string]nodeOrigin{}}
+func newLogReader(asked func(proto.LogEntry) bool) *logReader {
+	return &logReader{asked, map[string]nodeOrigin{}}
 }
 
-func (t *teller) tell(e proto.LogEntry) []trace.Change {
+func (r *logReader) changesOf(e proto.LogEntry) []trace.Change {
 	base := trace.Change{Zxid: e.Zxid, Session: e.Session}
-	if e.Op == proto.OpCloseSession && !t.asked(e) {
+	if e.Op == proto.OpCloseSession && !r.asked(e) {
 		base.Session = 0 // the server, or a fault, ended it
 	}
 	var list []trace.Change
 	for _, record := range e.Records {
-		list = append(list, t.tellRecord(base, e.Session, record)...)
+		list = append(list, r.changesOfRecord(base, e.Session, record)...)
 	}
 	return list
 }
 
-func (t *teller) tellRecord(c trace.Change, session int64, record proto.LogRecord) []trace.Change {
+func (r *logReader) changesOfRecord(
+	c trace.Change, session int64, record proto.LogRecord,
+) []trace.Change {
 	c.Path = record.Path
 	switch record.Op {
 	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL:
@@ -138,38 +140,38 @@ func (t *teller) tellRecord(c trace.Change, session int64, record proto.LogRecor
 		if record.Ephemeral {
 			c.Owner = session
 		}
-		t.origins[c.Path] = nodeOrigin{c.Czxid, c.Owner}
+		r.origins[c.Path] = nodeOrigin{c.Czxid, c.Owner}
 	case proto.OpSetData:
 		c.Kind, c.Data = trace.DataChanged, record.Data
-		c.Owner, c.Czxid = t.origins[c.Path].owner, t.origins[c.Path].czxid
+		c.Owner, c.Czxid = r.origins[c.Path].owner, r.origins[c.Path].czxid
 	case proto.OpDelete, proto.OpDeleteContainer:
-		c = t.deleted(c)
+		c = r.deleted(c)
 	case proto.OpCreateSession:
 		c.Kind, c.Owner = trace.SessionStarted, session
 	case proto.OpCloseSession:
-		return t.sessionEnded(c, session)
+		return r.sessionEnded(c, session)
 	default:
 		return nil
 	}
 	return []trace.Change{c}
 }
 
-func (t *teller) deleted(c trace.Change) trace.Change {
+func (r *logReader) deleted(c trace.Change) trace.Change {
 	c.Kind = trace.NodeDeleted
-	c.Owner, c.Czxid = t.origins[c.Path].owner, t.origins[c.Path].czxid
-	delete(t.origins, c.Path)
+	c.Owner, c.Czxid = r.origins[c.Path].owner, r.origins[c.Path].czxid
+	delete(r.origins, c.Path)
 	return c
 }
 
 // sessionEnded is the end of the session, and then the deletions of its ephemerals.
-func (t *teller) sessionEnded(c trace.Change, session int64) []trace.Change {
+func (r *logReader) sessionEnded(c trace.Change, session int64) []trace.Change {
 	end := c
 	end.Kind, end.Owner = trace.SessionEnded, session
 	list := []trace.Change{end}
-	for _, path := range slices.Sorted(maps.Keys(t.origins)) {
-		if t.origins[path].owner == session {
+	for _, path := range slices.Sorted(maps.Keys(r.origins)) {
+		if r.origins[path].owner == session {
 			c.Path = path
-			list = append(list, t.deleted(c))
+			list = append(list, r.deleted(c))
 		}
 	}
 	return list

@@ -96,8 +96,8 @@ func reset(conn net.Conn) {
 	closeQuietly(conn)
 }
 
-// closeDoors lets no own code of clients connect any more.
-func (r *run) closeDoors() {
+// closeListeners lets no own code of clients connect any more.
+func (r *run) closeListeners() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.clients {

@@ -187,17 +187,17 @@ func (r *run) endSessionAt(
 	}
 	defer closeQuietly(conn)
 	defer context.AfterFunc(ctx, func() { closeQuietly(conn) })()
-	answer, err := greet(conn, proto.ConnectRequest{
+	answer, err := handshake(conn, proto.ConnectRequest{
 		TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()),
 		SessionID: session, Password: password})
 	if err == nil && answer.SessionID != 0 {
-		err = bye(conn)
+		err = endSessionOf(conn)
 	}
 	return cmp.Or(ctx.Err(), err)
 }
 
-// greet makes the handshake of a connection past the proxy.
-func greet(conn net.Conn, hello proto.ConnectRequest) (answer proto.ConnectResponse, err error) {
+// handshake makes the handshake of a connection past the proxy.
+func handshake(conn net.Conn, hello proto.ConnectRequest) (answer proto.ConnectResponse, err error) {
 	if _, err := conn.Write(wire.AppendConnectRequest(nil, hello)); err != nil {
 		return answer, err
 	}
@@ -208,8 +208,8 @@ func greet(conn net.Conn, hello proto.ConnectRequest) (answer proto.ConnectRespo
 	return wire.DecodeConnectResponse(packet[4:])
 }
 
-// bye closes the session of a connection, and reads to its end.
-func bye(conn net.Conn) error {
+// endSessionOf closes the session of a connection, and reads to its end.
+func endSessionOf(conn net.Conn) error {
 	_, err := conn.Write(wire.AppendRequest(nil, closingXid,
 		&proto.Simple{Code: proto.OpCloseSession}))
 	// Before its end come notifications and the reply.

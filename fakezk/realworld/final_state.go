@@ -96,7 +96,7 @@ func (r *run) sessionsAtRest(ctx context.Context, leader int) ([]view.Session, e
 		}
 		sets, _, _ := strings.Cut(answer, "ephemeral nodes dump:")
 		for line := range strings.Lines(sets) {
-			if id, ok := sessionOf(line); ok && r.knows(id) {
+			if id, ok := sessionOf(line); ok && r.hasSession(id) {
 				listed[id] = true
 			}
 		}
@@ -109,8 +109,8 @@ func (r *run) sessionsAtRest(ctx context.Context, leader int) ([]view.Session, e
 	return list, nil
 }
 
-// knows reports whether a session is one of the clients.
-func (r *run) knows(session int64) bool {
+// hasSession reports whether a session is one of the clients.
+func (r *run) hasSession(session int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.out.SessionClient[session] != ""

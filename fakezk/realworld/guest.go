@@ -219,7 +219,7 @@ func probe(ctx context.Context, address string, timeout time.Duration) (time.Dur
 	}
 	defer closeQuietly(conn)
 	defer context.AfterFunc(ctx, func() { closeQuietly(conn) })()
-	answer, err := greet(conn, proto.ConnectRequest{TimeoutMs: int32(timeout.Milliseconds()),
+	answer, err := handshake(conn, proto.ConnectRequest{TimeoutMs: int32(timeout.Milliseconds()),
 		Password: make([]byte, 16)})
 	switch {
 	case ctx.Err() != nil:
@@ -229,5 +229,5 @@ func probe(ctx context.Context, address string, timeout time.Duration) (time.Dur
 	case answer.SessionID == 0:
 		return 0, errors.New("it refuses a new session")
 	}
-	return time.Duration(answer.TimeoutMs) * time.Millisecond, bye(conn)
+	return time.Duration(answer.TimeoutMs) * time.Millisecond, endSessionOf(conn)
 }

@@ -54,12 +54,12 @@ func IsLeft(note []byte) bool { return bytes.HasPrefix(note, []byte(rootPrefix))
 // tries to delete its nodes.
 const leavePatience = 10 * time.Second
 
-// moveIn makes the nodes of a guest. It is not interrupted: a node of a request under way could be
-// made after moveOut.
-func (r *run) moveIn() error {
+// createNodes makes the nodes of a guest. It is not interrupted: a node of a request under way could
+// be made after deleteNodes.
+func (r *run) createNodes() error {
 	r.root = rootPrefix + strings.ToLower(rand.Text()[:12])
-	r.movedOut = inflight.Note(func() []byte { return []byte(r.left(nil).Error()) })
-	return r.patiently(func(conn *zk.Conn) error {
+	r.endNote = inflight.Note(func() []byte { return []byte(r.left(nil).Error()) })
+	return r.withPatience(func(conn *zk.Conn) error {
 		for _, name := range []string{"", treeNode, sessionsNode} {
 			if _, err := conn.Create(r.root+name, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
 				return fmt.Errorf("create %s: %w", r.root+name, err)
@@ -69,11 +69,11 @@ func (r *run) moveIn() error {
 	})
 }
 
-// moveOut ends the sessions of a guest and deletes its nodes, also after an interrupt.
-func (r *run) moveOut() error {
-	defer r.movedOut()
+// deleteNodes ends the sessions of a guest and deletes its nodes, also after an interrupt.
+func (r *run) deleteNodes() error {
+	defer r.endNote()
 	ended := r.endSessions()
-	err := r.patiently(func(conn *zk.Conn) error { return deleteAll(conn, r.root) })
+	err := r.withPatience(func(conn *zk.Conn) error { return deleteAll(conn, r.root) })
 	if err != nil {
 		return r.left(errors.Join(ended, err))
 	}
@@ -100,8 +100,8 @@ func (r *run) endSessions() error {
 	return nil
 }
 
-// patiently is fromOutside with a bound of its own, which no interrupt shortens.
-func (r *run) patiently(do func(*zk.Conn) error) error {
+// withPatience is fromOutside for at most leavePatience, also after an interrupt.
+func (r *run) withPatience(do func(*zk.Conn) error) error {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), leavePatience,
 		fmt.Errorf("no answer within %s", leavePatience))
 	defer cancel()

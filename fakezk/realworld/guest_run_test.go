@@ -100,8 +100,8 @@ func TestAGuestSendsNothingUnseen(t *testing.T) {
 func TestAGuestGivesUpOnSessions(t *testing.T) {
 	t.Parallel()
 	r := &run{world: World{Servers: []Server{At("127.0.0.1:1")}, SessionTimeout: time.Second,
-		Pace: 1}, root: "/zksim-x", movedOut: func() {}, sessions: map[int64]*session{1: {}, 2: {}}}
-	err := r.moveOut()
+		Pace: 1}, root: "/zksim-x", endNote: func() {}, sessions: map[int64]*session{1: {}, 2: {}}}
+	err := r.deleteNodes()
 	if err == nil || strings.Count(err.Error(), "end session") != 1 ||
 		!strings.Contains(err.Error(), "reach 127.0.0.1:1: ") ||
 		!strings.HasPrefix(err.Error(), "/zksim-x is left on 127.0.0.1:1: ") {

@@ -130,7 +130,7 @@ func (l *link) moveDown() {
 // more: so a guest, who has no other record, waits for the answers to writes.
 func (l *link) hangUp() {
 	server := l.server
-	if l.owed() && !l.leaving {
+	if l.awaitsWrite() && !l.leaving {
 		l.leaving = true
 		time.AfterFunc(lastAnswers, func() { closeQuietly(server) })
 		return
@@ -144,8 +144,8 @@ func (l *link) hangUp() {
 	closeQuietly(server)
 }
 
-// owed reports whether a guest waits for the answer to a write.
-func (l *link) owed() bool {
+// awaitsWrite reports whether a guest waits for the answer to a write.
+func (l *link) awaitsWrite() bool {
 	return l.run.root != "" && slices.ContainsFunc(l.waiting, func(q *request) bool {
 		return !q.Handshake && q.Header.Op.IsWrite()
 	})

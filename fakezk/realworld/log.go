@@ -27,10 +27,10 @@ func LogChanges(folder string) ([]LogChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	teller := newTeller(func(e proto.LogEntry) bool { return e.Cxid != 0 })
+	reader := newLogReader(func(e proto.LogEntry) bool { return e.Cxid != 0 })
 	var list []LogChange
 	for _, e := range entries {
-		for _, c := range teller.tell(e) {
+		for _, c := range reader.changesOf(e) {
 			list = append(list, LogChange{c, time.UnixMilli(e.TimeMs)})
 		}
 	}

@@ -44,7 +44,7 @@ type run struct {
 	downFrom time.Duration
 	restZxid int64        // the newest when the world was at rest
 	root     string       // of a guest
-	movedOut func()       // ends the note that a guest is there
+	endNote  func()       // ends the note that a guest is there
 	ids      []proto.Auth // of the clients of a guest
 	lines    []trace.Line
 	wallMs   []int64 // of each line

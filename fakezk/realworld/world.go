@@ -173,7 +173,7 @@ func (w World) Run(ctx context.Context) (*trace.Result, error) {
 	r := newRealRun(w.withDefaults())
 	err := r.play(ctx)
 	if r.root != "" {
-		err = errors.Join(err, r.moveOut())
+		err = errors.Join(err, r.deleteNodes())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("fakezk: real world: %w", err)
@@ -212,7 +212,7 @@ func (r *run) prepare(ctx context.Context) (base int64, err error) {
 		return 0, err
 	}
 	if r.world.guest() {
-		return 0, r.moveIn()
+		return 0, r.createNodes()
 	}
 	if err := r.clean(ctx); err != nil {
 		return 0, fmt.Errorf("clean the server: %w", err)
@@ -298,7 +298,7 @@ func (r *run) tearDown() {
 		}
 	}
 	r.mu.Unlock()
-	r.closeDoors()
+	r.closeListeners()
 	for _, conn := range conns {
 		r.background.Add(1)
 		go func() {

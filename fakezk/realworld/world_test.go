@@ -53,15 +53,15 @@ func runReal(t *testing.T, w realworld.World) *trace.Result {
 	return result
 }
 
-// conner has the common method of clients of both kinds of worlds.
-type conner interface {
+// connector has the common method of clients of both kinds of worlds.
+type connector interface {
 	Conn() *zk.Conn
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
 // solo is the script of one client that changes things and hears of it, each step told in one line.
 // After a loss it waits for the connection: without one, a request may fail with ErrNoServer.
-func solo(ctx context.Context, c conner, tell func(format string, args ...any)) {
+func solo(ctx context.Context, c connector, tell func(format string, args ...any)) {
 	conn := c.Conn()
 	told := func(text string, err error) {
 		tell("%s: %v", text, err)
@@ -93,7 +93,7 @@ func errOf[T any](_ T, err error) error { return err }
 
 var openACL = zk.WorldACL(zk.PermAll)
 
-// report is the comparable part of a run: the tellers' lines, the clients' notices, and the
+// report is the comparable part of a run: the lines of the scripts, the clients' notices, and the
 // server's changes.
 func report(told []string, r *trace.Result) string {
 	lines := append([]string{}, told...)
@@ -115,13 +115,13 @@ func report(told []string, r *trace.Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// teller collects lines.
-type teller struct {
+// notes collects lines.
+type notes struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (n *teller) tell(format string, args ...any) {
+func (n *notes) add(format string, args ...any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.lines = append(n.lines, fmt.Sprintf(format, args...))
@@ -175,12 +175,12 @@ func inBothWorlds(t *testing.T, server realworld.Server, line string) (virtual, 
 		}
 		plan = append(plan, f)
 	}
-	var told, toldReal teller
+	var told, toldReal notes
 	w := sim.World{
 		Seed: 1, Plan: plan, Server: sim.Settings{TickTime: 2 * time.Second},
 		SessionTimeout: 4 * time.Second, Limit: 12 * time.Second, Settle: time.Second,
 		Clients: []sim.Actor{{Name: "a", Run: func(ctx context.Context, c *sim.Client) {
-			solo(ctx, c, told.tell)
+			solo(ctx, c, told.add)
 		}}},
 	}
 	simulated, err := w.Run()
@@ -188,7 +188,7 @@ func inBothWorlds(t *testing.T, server realworld.Server, line string) (virtual, 
 		t.Fatal(err)
 	}
 	result := runReal(t, realWorld(server, plan, func(ctx context.Context, c *realworld.Client) {
-		solo(ctx, c, toldReal.tell)
+		solo(ctx, c, toldReal.add)
 	}))
 	return report(told.lines, simulated), report(toldReal.lines, result)
 }

@@ -94,27 +94,27 @@ func (s *simulation) followAll() {
 	}
 }
 
-// lags keeps a server, or all followers if it leads, from applying changes.
-func (s *simulation) lags(a carry.Action) {
+// startLag keeps a server, or all followers if it leads, from applying changes.
+func (s *simulation) startLag(a carry.Action) {
 	for _, server := range s.engine.Lagging(a.Server) {
 		s.log("server", "%s lags for %s", serverName(server), a.Fault.For)
 		s.lagging[server] = max(s.lagging[server], a.At)
 	}
 }
 
-// isolates sees to a server that is cut off from the others: it applies nothing, or if it leads no
-// other does, and it gives up after a while.
-func (s *simulation) isolates(a carry.Action) {
+// startIsolation cuts a server off from the others: it applies nothing, or if it leads no other does,
+// and it gives up after a while.
+func (s *simulation) startIsolation(a carry.Action) {
 	s.log("server", "%s is cut off from the others for %s", serverName(a.Server), a.Fault.For)
 	s.engine.CutOff(a.Server, true)
 	if at := s.net.GivesUpAt(a.Server, s.now()); at > 0 {
-		s.schedule(at, func() { s.givesUp(a.Server) })
+		s.schedule(at, func() { s.giveUp(a.Server) })
 	}
-	s.schedule(a.At, func() { s.rejoins(a.Server) })
+	s.schedule(a.At, func() { s.rejoin(a.Server) })
 }
 
-// rejoins lets a server catch up with the others, and the others with it.
-func (s *simulation) rejoins(server int) {
+// rejoin lets a server catch up with the others, and the others with it.
+func (s *simulation) rejoin(server int) {
 	if s.net.Healed() || s.net.IsCutOff(server, s.now()) {
 		return
 	}
@@ -124,21 +124,21 @@ func (s *simulation) rejoins(server int) {
 	s.followAll()
 }
 
-// givesUp takes a server down that has been cut off for too long, until it is back with the others.
-func (s *simulation) givesUp(server int) {
+// giveUp takes a server down that has been cut off for too long, until it is back with the others.
+func (s *simulation) giveUp(server int) {
 	if s.net.Healed() || s.net.IsDown(server, s.now()) {
 		return
 	}
 	s.carryOut(s.net.TakeDown(server, s.now()+electionTime))
-	s.loses(server, s.net.BackAt(server, s.now())-s.now())
+	s.loseServer(server, s.net.BackAt(server, s.now())-s.now())
 }
 
 // electionTime is how long an ensemble takes to elect a leader, in which no server serves.
 const electionTime = 500 * time.Millisecond
 
-// loses sees to a server that goes down: without its leader, or without a majority, an ensemble
-// elects a leader as soon as a majority is up.
-func (s *simulation) loses(server int, down time.Duration) {
+// loseServer elects a leader when a server goes down, as soon as a majority is up, if the server was
+// the leader or no majority is left.
+func (s *simulation) loseServer(server int, down time.Duration) {
 	s.log("server", "%s goes down for %s", serverName(server), down)
 	quorum := s.quorumAt()
 	if server != s.engine.Leader() && quorum <= s.now() {

@@ -36,13 +36,13 @@ func (s *simulation) carryOutForAll(a carry.Action) {
 	case carry.Crash:
 		s.crash(a)
 	case carry.Lag:
-		s.lags(a)
+		s.startLag(a)
 	case carry.Isolate:
-		s.isolates(a)
+		s.startIsolation(a)
 	case carry.Failover:
 		leader := s.engine.Leader()
 		s.carryOut(s.net.TakeDown(leader, a.At))
-		s.loses(leader, a.Fault.For)
+		s.loseServer(leader, a.Fault.For)
 	}
 }
 
@@ -181,7 +181,7 @@ func (s *simulation) expire(session int64, late time.Duration) bool {
 // server is down no session ends.
 func (s *simulation) restart(a carry.Action) {
 	if s.world.servers() > 1 {
-		s.loses(a.Server, a.Fault.For)
+		s.loseServer(a.Server, a.Fault.For)
 		return
 	}
 	s.log("server", "goes down for %s", a.Fault.For)
