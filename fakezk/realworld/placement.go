@@ -12,10 +12,11 @@ import (
 // places finds, for each entry of the log, the number of lines of the trace before it: the smallest
 // possible one. A standalone server handles all requests one after the other, in one thread, and an
 // answer carries the zxid of the newest change at that moment. In an ensemble the leader does so
-// with all writes. So an entry is
+// with all writes, and a sync waits for what the leader has proposed. So an entry is
 //
 //   - behind its own request on its way to the server;
-//   - behind every request, in an ensemble every write, that was answered with a smaller zxid;
+//   - behind every request, in an ensemble every write and sync, that was answered with a smaller
+//     zxid;
 //   - behind all lines that are older, by the clock, than it;
 //   - not before any entry with a smaller zxid;
 //   - before everything that came after an answer with its zxid or a greater one.
@@ -32,7 +33,8 @@ func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 	place, next := 0, 0
 	for i, e := range entries {
 		for ; next < len(answers) && answers[next].Zxid < e.Zxid; next++ {
-			if len(r.world.Servers) <= 1 || answers[next].Header.Op.IsWrite() {
+			if op := answers[next].Header.Op; len(r.world.Servers) <= 1 || op.IsWrite() ||
+				op == proto.OpSync {
 				place = max(place, answers[next].sent)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // asked is a request with the lengths of the trace when it was sent and when it was answered, with
@@ -71,6 +72,23 @@ func TestChangesLieWhereTheyCanHaveBeen(t *testing.T) {
 			!strings.Contains(err.Error(), test.wrong) {
 			t.Errorf("%s: got %v, %v; want %v, %q", test.name, got, err, test.want, test.wrong)
 		}
+	}
+}
+
+// TestChangesOfAnEnsembleLieBehindSyncs: a sync that was answered with a smaller zxid was sent
+// before the change, while a read may come from a server that lags.
+func TestChangesOfAnEnsembleLieBehindSyncs(t *testing.T) {
+	t.Parallel()
+	for op, want := range map[proto.OpCode]int{
+		proto.OpSync: 6, proto.OpSetData: 6, proto.OpGetData: 0,
+	} {
+		r := newRealRun(World{Pace: 1, Servers: make([]Server, 3)})
+		q := asked(6, 8, 9)
+		q.Header.Op = op
+		r.answers = []*request{q}
+		got, err := r.places([]proto.LogEntry{{Session: 7, Zxid: 10, Op: proto.OpDelete}})
+		check.OK(t, err)
+		check.Equal(t, got[0], want, "%s", op)
 	}
 }
 
