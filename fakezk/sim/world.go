@@ -122,6 +122,18 @@ func (w World) Validate() error {
 	if err := w.Schedule.Validate(); err != nil {
 		return err
 	}
+	if err := w.validateTree(); err != nil {
+		return err
+	}
+	names, err := w.clientNames()
+	if err != nil {
+		return err
+	}
+	return w.validatePlan(names)
+}
+
+// validateTree checks Nodes and Next.
+func (w World) validateTree() error {
 	scratch := engine.New(w.Server.engineConfig(), time.Unix(0, 0))
 	for _, path := range slices.Sorted(maps.Keys(w.Nodes)) {
 		if err := inspect.Put(
@@ -137,22 +149,30 @@ func (w World) Validate() error {
 				"and a number of %d at least, or below 0", w.Next[path], path, n.Created)
 		}
 	}
-	seen := map[string]bool{}
+	return nil
+}
+
+// clientNames checks Clients, and returns the set of their names.
+func (w World) clientNames() (map[string]bool, error) {
+	names := map[string]bool{}
 	for _, a := range w.Clients {
-		if a.Name == "server" || a.Name == "fault" {
-			return fmt.Errorf("client name %q: the trace calls something else so", a.Name)
+		switch {
+		case a.Name == "server" || a.Name == "fault":
+			return nil, fmt.Errorf("client name %q: the trace calls something else so", a.Name)
+		case !clientName.MatchString(a.Name):
+			return nil, fmt.Errorf("client name %q: expected letters, digits, - and _", a.Name)
+		case names[a.Name]:
+			return nil, fmt.Errorf("client name %q is used twice", a.Name)
+		case a.Run == nil:
+			return nil, fmt.Errorf("client %q has nothing to run", a.Name)
 		}
-		if !clientName.MatchString(a.Name) {
-			return fmt.Errorf("client name %q: expected letters, digits, - and _", a.Name)
-		}
-		if seen[a.Name] {
-			return fmt.Errorf("client name %q is used twice", a.Name)
-		}
-		seen[a.Name] = true
-		if a.Run == nil {
-			return fmt.Errorf("client %q has nothing to run", a.Name)
-		}
+		names[a.Name] = true
 	}
+	return names, nil
+}
+
+// validatePlan checks Plan, given the names of the clients.
+func (w World) validatePlan(clients map[string]bool) error {
 	for i, f := range w.Plan {
 		if err := f.Validate(); err != nil {
 			return fmt.Errorf("fault %d: %w", i+1, err)
@@ -163,7 +183,7 @@ func (w World) Validate() error {
 		if f.Server > w.servers() {
 			return fmt.Errorf("fault %d: %q: there is no server %d", i+1, f, f.Server)
 		}
-		if f.Client != "" && !seen[strings.TrimRight(f.Client, "'")] {
+		if f.Client != "" && !clients[strings.TrimRight(f.Client, "'")] {
 			return fmt.Errorf("fault %d: %q: no client is called %q", i+1, f, f.Client)
 		}
 	}

@@ -158,14 +158,8 @@ func rest(r *trace.Result, h linearizability.History,
 		out.Sessions = append(out.Sessions,
 			linearizability.SessionAtRest{ID: s.ID, Client: r.SessionClient[s.ID]})
 	}
-	leaves := gaveUp(h)
-	open := slices.ContainsFunc(players, func(p *Player) bool { return p.open })
-	for _, w := range r.Watches {
-		if open || leaves[r.SessionClient[w.Session]] || !exists(r, w.Path) {
-			continue
-		}
-		out.Watches = append(out.Watches,
-			linearizability.WatchAtRest{Client: r.SessionClient[w.Session], Path: w.Path})
+	if !slices.ContainsFunc(players, func(p *Player) bool { return p.open }) {
+		out.Watches = watchesAtRest(r, h)
 	}
 	for _, p := range players {
 		if !slices.Contains(r.Busy, p.client.Of()) {
@@ -177,6 +171,19 @@ func rest(r *trace.Result, h linearizability.History,
 		}
 	}
 	return out
+}
+
+// watchesAtRest are the watches on nodes that exist, of clients that have not given up.
+func watchesAtRest(r *trace.Result, h linearizability.History) []linearizability.WatchAtRest {
+	list := []linearizability.WatchAtRest{}
+	left := gaveUp(h)
+	for _, w := range r.Watches {
+		client := r.SessionClient[w.Session]
+		if !left[client] && exists(r, w.Path) {
+			list = append(list, linearizability.WatchAtRest{Client: client, Path: w.Path})
+		}
+	}
+	return list
 }
 
 // lostDelete is the step at which a fault lost a delete of a node, so that the node still exists; 0
