@@ -8,6 +8,9 @@ func (in *injector) isolate(a carry.Action) {
 	s := in.server
 	s.engine.CutOff(a.Server, true)
 	in.wakeAt(a.At)
+	if in.net.IsDown(a.Server, in.now()) && !s.serves(s.engine.Leader()) {
+		s.settle() // the server may be the one elected, and is back later now
+	}
 	if at := in.net.GivesUpAt(a.Server, in.now()); at > 0 {
 		in.givesUp[a.Server] = at
 		in.wakeAt(at)

@@ -71,6 +71,47 @@ func TestIsolationsThatOverlapAreOne(t *testing.T) {
 	})
 }
 
+// TestIsolationsThatTouchAreOne, too.
+func TestIsolationsThatTouchAreOne(t *testing.T) {
+	inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+		e.inject("isolate 8s server=2 at=1s")
+		e.inject("isolate 8s server=2 at=9s")
+		time.Sleep(10500 * time.Millisecond)
+		check.Equal(t, e.Serves(2), true, "server 2 serves before it gives up")
+		time.Sleep(time.Second)
+		check.Equal(t, e.Serves(2), false, "server 2 serves after it gave up")
+	})
+}
+
+// TestAServerPutOffDoesNotLead: without a majority a server is elected to lead when it is back. If
+// it is to be back later, another one leads, as soon as two reach each other.
+func TestAServerPutOffDoesNotLead(t *testing.T) {
+	for _, plan := range putOff {
+		inEnsemble(t, func(e *ensembleTest, t *testing.T) {
+			for _, line := range plan {
+				e.inject(line)
+			}
+			time.Sleep(21900 * time.Millisecond)
+			check.Equal(t, e.Leader(), 0, "leader without a majority")
+			time.Sleep(600 * time.Millisecond)
+			if leader := e.Leader(); leader != 1 && leader != 3 {
+				t.Errorf("server %d leads; expected 1 or 3, which are up", leader)
+			}
+			check.Equal(t, e.Serves(2), false, "server 2 serves")
+			e.set(1, "/a", "x")
+			time.Sleep(14 * time.Second)
+			check.Equal(t, e.Serves(2), true, "server 2 serves with the others")
+		})
+	}
+}
+
+// putOff are plans in which server 1 is alone, until server 3 is back at 22 s. Server 2 is to be
+// back at 21 s, until an isolation puts that off until 35 s.
+var putOff = [][]string{
+	{"isolate 20s server=2 at=1s", "isolate 20s server=3 at=2s", "isolate 20s server=2 at=15s"},
+	{"restart 20s server=2 at=1s", "restart 20s server=3 at=2s", "isolate 20s server=2 at=15s"},
+}
+
 // TestAnIsolatedLeaderLosesItsWrites and the lead.
 func TestAnIsolatedLeaderLosesItsWrites(t *testing.T) {
 	inEnsemble(t, func(e *ensembleTest, t *testing.T) {

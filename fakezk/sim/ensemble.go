@@ -111,6 +111,19 @@ func (s *simulation) startIsolation(a carry.Action) {
 		s.schedule(at, func() { s.giveUp(a.Server) })
 	}
 	s.schedule(a.At, func() { s.rejoin(a.Server) })
+	if s.net.BackAt(a.Server, s.now()) == a.At { // put off
+		s.electWithout(a.Server)
+	}
+}
+
+// electWithout elects another leader while none serves, if a server that is to be back later now was
+// to lead, or to make the majority.
+func (s *simulation) electWithout(server int) {
+	leader := s.engine.Leader()
+	serves := s.net.BackAt(leader, s.now())
+	if serves > 0 && (server == leader || s.quorumAt() > serves) {
+		s.elect()
+	}
 }
 
 // rejoin lets a server catch up with the others, and the others with it.
@@ -140,10 +153,14 @@ const electionTime = 500 * time.Millisecond
 // the leader or no majority is left.
 func (s *simulation) loseServer(server int, down time.Duration) {
 	s.log("server", "%s goes down for %s", serverName(server), down)
-	quorum := s.quorumAt()
-	if server != s.engine.Leader() && quorum <= s.now() {
-		return
+	if server == s.engine.Leader() || s.quorumAt() > s.now() {
+		s.elect()
 	}
+}
+
+// elect makes a server the leader that is up when a majority is. No server serves before.
+func (s *simulation) elect() {
+	quorum := s.quorumAt()
 	var up []int
 	for i := range s.world.servers() {
 		if s.net.AwayUntil(i, s.now()) <= quorum {

@@ -62,6 +62,22 @@ func TestIsolationsThatOverlapAreOne(t *testing.T) {
 	}
 }
 
+// TestAServerPutOffDoesNotLead: without a majority a server is elected to lead when it is back. If
+// it is to be back later, another one leads, as soon as two reach each other.
+func TestAServerPutOffDoesNotLead(t *testing.T) {
+	for _, kind := range []string{"isolate", "restart"} {
+		for seed := range uint64(8) { // by which another server is elected
+			p := performIn(t, World{Seed: seed, Servers: 3}, kind+` 20s server=2 at=1s
+				`+kind+` 20s server=3 at=2s
+				isolate 20s server=2 at=15s`, func(s *stage) {
+				_ = s.Sleep(s.ctx, 22*second)
+				s.create("/x", 0)
+			}, func(s *stage) { s.Conn() })
+			between(t, "the node", p.change(t, trace.NodeCreated, "/x"), 22*second, 26*second)
+		}
+	}
+}
+
 // TestAnIsolatedLeaderLosesItsWrites, and the lead. No session ends, and reads go on.
 func TestAnIsolatedLeaderLosesItsWrites(t *testing.T) {
 	reads := func(s *stage) {

@@ -47,17 +47,19 @@ type Ensemble struct {
 // Serve makes the ensemble known to which the connections go. Without one there is a single server.
 func (n *Network) Serve(e Ensemble) { n.ensemble = e }
 
-// An isolation is a time in which a server does not reach the others. Faults that overlap make one.
+// An isolation is a time in which a server does not reach the others. Faults that overlap or touch
+// make one, unless the server has rejoined the others between them.
 type isolation struct{ since, until time.Duration }
 
-// cutOffFor begins or prolongs the isolation of a server. One that has gone down in it stays down.
+// cutOffFor begins or prolongs the isolation of a server. A server that is down stays so until it
+// reaches the others.
 func (n *Network) cutOffFor(server int, now, until time.Duration) {
 	i := isolation{now, until}
-	if n.IsCutOff(server, now) {
-		i = isolation{n.cutOff[server].since, max(n.cutOff[server].until, until)}
-		if n.IsDown(server, now) {
-			n.backAt[server] = max(n.backAt[server], i.until)
-		}
+	if before, ok := n.cutOff[server]; ok && now <= before.until {
+		i = isolation{before.since, max(before.until, until)}
+	}
+	if n.IsDown(server, now) {
+		n.backAt[server] = max(n.backAt[server], i.until)
 	}
 	n.cutOff[server] = i
 }

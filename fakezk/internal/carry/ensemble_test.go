@@ -75,9 +75,10 @@ func TestAServerThatGoesDownCutOff(t *testing.T) {
 	check.Equal(t, n.BackAt(1, second), 9*second, "back")
 }
 
-// TestWhenAnIsolatedServerGivesUp, with a limit of ten seconds. Isolations that overlap are one.
+// TestWhenAnIsolatedServerGivesUp, with a limit of ten seconds. Isolations that overlap
+// or touch are one.
 func TestWhenAnIsolatedServerGivesUp(t *testing.T) {
-	type cut struct{ at, until time.Duration }
+	type cut struct{ at, until time.Duration } // until 0: the server rejoins the others
 	for _, test := range []struct {
 		name string
 		cuts []cut
@@ -89,25 +90,32 @@ func TestWhenAnIsolatedServerGivesUp(t *testing.T) {
 		{"two that overlap", []cut{{1, 9}, {6, 14}}, 11},
 		{"the second within the first", []cut{{1, 20}, {6, 7}}, 11},
 		{"two that overlap, too short", []cut{{1, 6}, {5, 10}}, 0},
-		{"two that follow each other", []cut{{1, 9}, {9, 17}}, 0},
+		{"two that touch", []cut{{1, 9}, {9, 17}}, 11},
+		{"two that touch, together between", []cut{{1, 9}, {at: 9}, {9, 17}}, 0},
 		{"the second alone", []cut{{1, 9}, {10, 30}}, 20},
 		{"given up already", []cut{{1, 20}, {15, 40}}, 0},
 	} {
 		n, now := New(), time.Duration(0)
 		n.Serve(Ensemble{Servers: 3, Tick: 2 * second})
 		for _, c := range test.cuts {
-			now = c.at * second
+			if now = c.at * second; c.until == 0 {
+				n.Rejoin(1)
+				continue
+			}
 			n.cutOffFor(1, now, c.until*second)
 		}
 		check.Equal(t, n.GivesUpAt(1, now), test.want*second, "%s", test.name)
 	}
 }
 
-// TestAServerThatIsDownStaysSo while its isolation is prolonged.
+// TestAServerThatIsDownStaysSo while it is isolated, also if the isolation is prolonged.
 func TestAServerThatIsDownStaysSo(t *testing.T) {
 	n := New()
-	n.cutOffFor(1, second, 9*second)
 	n.TakeDown(1, 2*second)
+	n.cutOffFor(1, second, 9*second)
+	check.Equal(t, n.BackAt(1, second), 9*second, "back")
 	n.cutOffFor(1, 8*second, 20*second)
-	check.Equal(t, n.BackAt(1, 8*second), 20*second, "back")
+	check.Equal(t, n.BackAt(1, 8*second), 20*second, "back, prolonged")
+	n.cutOffFor(1, 9*second, 12*second)
+	check.Equal(t, n.BackAt(1, 9*second), 20*second, "back, after a short one")
 }
