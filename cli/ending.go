@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Exit statuses.
@@ -62,18 +63,22 @@ func (a *app) ending(bad bool, err error) error {
 func (a *app) printError(err error) {
 	a.progress.clear()
 	fmt.Fprintf(a.errors, "%s: %v\n", a.name, err)
+	a.printed = append(a.printed, err)
 }
 
-// printLeft prints which nodes are left on a running ensemble, for commands that end with another
-// message than the error of the scenario.
+// printLeft prints which nodes are left on a running ensemble. It leaves out those that a printed
+// error has named.
 func (a *app) printLeft() {
-	for _, err := range a.on.Left() {
-		a.printError(err)
+	for _, left := range a.on.Left() {
+		if !slices.ContainsFunc(a.printed, func(err error) bool { return errors.Is(err, left) }) {
+			a.printError(left)
+		}
 	}
 }
 
 // status prints the error that ended a command, and returns the exit status.
 func (a *app) status(err error) int {
+	defer a.printLeft()
 	var other goStatus
 	switch {
 	case errors.As(err, &other):
@@ -81,10 +86,8 @@ func (a *app) status(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errViolated):
-		a.printLeft()
 		return exitViolated
 	case a.interrupted(err):
-		a.printLeft()
 		fmt.Fprintf(a.errors, "%s: interrupted\n", a.name)
 		return exitInterrupted
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package cli
 
 import (
@@ -7,41 +9,36 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
-// lingering is a lock whose script says on stdout that it plays, and goes on until it is interrupted
-// and for a while in real time.
-func lingering(d time.Duration) scenario.Workload {
-	w := ownKind("lock", "lingering")
-	w.Play = func(p *scenario.Player, _ scenario.Script) {
-		_, _ = io.WriteString(os.Stdout, "playing\n")
-		<-p.Context().Done()
-		<-time.After(d)
-	}
-	return w
-}
-
-// guestHunt is a hunt of a program of TestMain on a real server.
-type guestHunt struct {
+// begunHunt is a hunt of a program of TestMain.
+type begunHunt struct {
 	*exec.Cmd
 	stderr *bufio.Reader
 }
 
-// huntAsGuest begins a hunt, and returns when the first scenario is under way.
-func huntAsGuest(t *testing.T, program, address string) guestHunt {
+// huntAsGuest begins a hunt on a running server, and returns when the first scenario is under way.
+func huntAsGuest(t *testing.T, program, address string) begunHunt {
+	t.Helper()
+	return beginHunt(t, program, "--servers="+address)
+}
+
+// beginHunt begins a hunt in a process group of its own, and returns when the first scenario is
+// under way.
+func beginHunt(t *testing.T, program string, flags ...string) begunHunt {
 	t.Helper()
 	self, err := os.Executable()
 	check.OK(t, err)
 	cmd := exec.Command(self)
-	cmd.Args = []string{program, "fuzz", "lingering", "--clients=1", "--runs=1",
-		"--servers=" + address}
+	cmd.Args = append([]string{program, "fuzz", "lingering", "--clients=1", "--runs=1"}, flags...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdout, err := cmd.StdoutPipe()
 	check.OK(t, err)
 	stderr, err := cmd.StderrPipe()
@@ -51,11 +48,11 @@ func huntAsGuest(t *testing.T, program, address string) guestHunt {
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	check.OK(t, err)
 	check.Equal(t, line, "playing\n")
-	return guestHunt{cmd, bufio.NewReader(stderr)}
+	return begunHunt{cmd, bufio.NewReader(stderr)}
 }
 
 // interrupt sends a signal and reads the next line of stderr.
-func (h guestHunt) interrupt(t *testing.T) string {
+func (h begunHunt) interrupt(t *testing.T) string {
 	t.Helper()
 	check.OK(t, h.Process.Signal(os.Interrupt))
 	line, err := h.stderr.ReadString('\n')
@@ -64,7 +61,7 @@ func (h guestHunt) interrupt(t *testing.T) string {
 }
 
 // end reads stderr to its end, and checks the exit status.
-func (h guestHunt) end(t *testing.T) (stderr string) {
+func (h begunHunt) end(t *testing.T) (stderr string) {
 	t.Helper()
 	text, err := io.ReadAll(h.stderr)
 	check.OK(t, err)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -47,6 +48,7 @@ type app struct {
 	out       io.Writer // for people
 	raw       io.Writer // the same, for programs
 	errors    io.Writer
+	printed   []error // by printError
 	progress  *progress
 	tests     testPrograms
 	on        *scenario.Ensemble // the running ensemble; nil for simulations
@@ -66,14 +68,15 @@ func Main(own ...scenario.Workload) {
 	}
 	name, args := commandLine(os.Args)
 	if dir := os.Getenv(notesVar); dir != "" {
-		os.Exit(serveNotes(dir, func(ctx context.Context) int {
-			return program{name: name, own: own}.run(ctx, args, os.Stdout, os.Stderr)
+		os.Exit(serveNotes(dir, func(ctx context.Context, watch func(time.Duration)) int {
+			return program{name: name, own: own, watch: watch}.
+				run(ctx, args, os.Stdout, os.Stderr)
 		}))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills
-	os.Exit(program{name, own, true}.run(ctx, args, os.Stdout, os.Stderr))
+	os.Exit(program{name: name, own: own, supervises: true}.run(ctx, args, os.Stdout, os.Stderr))
 }
 
 // program is the command with the workloads given to Main.
@@ -82,6 +85,9 @@ type program struct {
 	own  []scenario.Workload
 	// supervises says that scenarios are played in a second process.
 	supervises bool
+	// watch, in the second process, ends it after the first one. It is called with the time that it
+	// may go on then.
+	watch func(grace time.Duration)
 }
 
 // commandLine is the name of the program, zksim if it is unknown, and its arguments.
@@ -132,6 +138,9 @@ func (p program) runTo(ctx context.Context, args []string, out *firstError, stde
 		if status, ok := a.supervise(args, c); ok {
 			return status
 		}
+	}
+	if p.watch != nil {
+		go p.watch(c.grace())
 	}
 	err = parsed.Run(a)
 	a.progress.clear()

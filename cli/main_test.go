@@ -112,6 +112,18 @@ func undecided() scenario.Workload {
 	return w
 }
 
+// lingering is a lock whose script says on stdout that it plays, and goes on until it is interrupted
+// and for a while in real time.
+func lingering(d time.Duration) scenario.Workload {
+	w := ownKind("lock", "lingering")
+	w.Play = func(p *scenario.Player, _ scenario.Script) {
+		_, _ = io.WriteString(os.Stdout, "playing\n")
+		<-p.Context().Done()
+		<-time.After(d)
+	}
+	return w
+}
+
 // ending is a lock that ends the process when a reply is lost.
 func ending(how string) scenario.Workload {
 	return object.Lock(func(env object.Env) object.Locker {

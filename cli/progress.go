@@ -60,6 +60,13 @@ func cut(line string, columns int) string {
 	return string(text[:columns-1])
 }
 
+// leave begins a new row below the line that another process has shown.
+func (p *progress) leave() {
+	if p.out != nil {
+		fmt.Fprintln(p.out)
+	}
+}
+
 // clear removes the line. If the terminal has become narrower, the parts of the line on other rows
 // remain.
 func (p *progress) clear() {

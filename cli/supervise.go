@@ -41,7 +41,8 @@ const statusFile = "status"
 var supervised = regexp.MustCompile(`^(run|replay|diff|sweep|fuzz)\b`)
 
 // serveNotes is Main in the second process: it runs the command and leaves the exit status.
-func serveNotes(dir string, run func(ctx context.Context) int) int {
+func serveNotes(dir string, run func(ctx context.Context, watch func(time.Duration)) int) int {
+	parent := os.Getppid()
 	stop, err := inflight.Keep(dir)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -51,13 +52,28 @@ func serveNotes(dir string, run func(ctx context.Context) int) int {
 	// A terminal sends a signal to both processes, and the first process passes it on, too. So only
 	// the first process may react to a second signal. One that hangs up ends the first process.
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	hangUps := make(chan os.Signal, 1)
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
+		signal.Notify(hangUps, syscall.SIGHUP)
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), signals...)
 	defer cancel()
-	go endWithParent(cancel)
-	status := run(ctx)
+	abandon := func() {
+		stop()
+		os.Remove(dir) // the first process, which has made it, ends, too
+	}
+	status := run(ctx, func(grace time.Duration) {
+		awaitEndOf(parent)
+		cancel()
+		time.Sleep(grace)
+		abandon()
+		os.Exit(exitInterrupted)
+	})
+	if os.Getppid() != parent || len(hangUps) > 0 {
+		abandon()
+		return status
+	}
 	err = os.WriteFile(filepath.Join(dir, statusFile), []byte(strconv.Itoa(status)), 0o666)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -65,14 +81,11 @@ func serveNotes(dir string, run func(ctx context.Context) int) int {
 	return status
 }
 
-// endWithParent interrupts the process when its parent has ended, and ends it if it goes on.
-func endWithParent(interrupt func()) {
-	for parent := os.Getppid(); os.Getppid() == parent; {
+// awaitEndOf returns when the parent of this process has ended.
+func awaitEndOf(parent int) {
+	for os.Getppid() == parent {
 		time.Sleep(time.Second)
 	}
-	interrupt()
-	time.Sleep(graceOnEnsemble)
-	os.Exit(exitInterrupted)
 }
 
 // supervise runs the command in a second process and returns the exit status. It reports false if
@@ -100,11 +113,13 @@ func (a *app) supervise(args []string, c *commands) (status int, ok bool) {
 		cmd.Wait() // how it ended is in cmd.ProcessState
 	}()
 	interrupted := passOn(signals, cmd.Process, ended, func() time.Duration {
-		return a.graceOf(c)
+		a.printGrace(c)
+		return c.grace()
 	})
 	if status, err := statusIn(dir); err == nil {
 		return status, true
 	}
+	a.progress.leave()
 	notes, err := inflight.Take(dir, func([]byte) bool { return true })
 	if err != nil {
 		a.printError(err)
@@ -141,15 +156,22 @@ func (c *commands) onEnsemble() bool {
 		func(s scenario.Servers) bool { return s.Simulated() != nil })
 }
 
-// graceOf returns how long the second process may go on after a signal. On an ensemble it tells
-// the user what takes time.
-func (a *app) graceOf(c *commands) time.Duration {
-	if !c.onEnsemble() {
-		return grace
+// grace is how long the second process may go on after a signal.
+func (c *commands) grace() time.Duration {
+	if c.onEnsemble() {
+		return graceOnEnsemble
 	}
+	return grace
+}
+
+// printGrace tells the user what takes time after a signal on an ensemble.
+func (a *app) printGrace(c *commands) {
+	if !c.onEnsemble() {
+		return
+	}
+	a.progress.leave()
 	a.printError(errors.New("the scenarios under way end, and their nodes are deleted; " +
 		"a second signal ends at once and leaves the nodes"))
-	return graceOnEnsemble
 }
 
 // passOn passes the first signal on to a process, and reports whether there was one. It kills the

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 
 	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fuzz/saved"
@@ -30,8 +31,8 @@ const (
 
 // keepNotes keeps notes until stop is called. A test in a directory that cannot be written to has
 // none.
-func keepNotes() (stop func()) {
-	tellLeft()
+func keepNotes(t TB) (stop func()) {
+	logEarlier(t)
 	stop, err := inflight.Keep(notesDir)
 	if err != nil {
 		return func() {}
@@ -39,14 +40,19 @@ func keepNotes() (stop func()) {
 	return stop
 }
 
-// tellLeft prints which nodes an ended process has left on a running ensemble.
-func tellLeft() {
-	notes, err := inflight.Take(notesDir, realworld.IsLeft)
+// logEarlier logs which nodes an ended process has left on a running ensemble. The notes stay until
+// a test with -v has logged them: of others that pass, go test discards what they log.
+func logEarlier(t TB) {
+	t.Helper()
+	_, err := inflight.Take(notesDir, func(text []byte) bool {
+		if !realworld.IsLeft(text) {
+			return false
+		}
+		t.Logf("zksim: from an earlier process: %s", text)
+		return testing.Verbose()
+	})
 	if err != nil {
-		notes = append(notes, []byte(err.Error()))
-	}
-	for _, text := range notes {
-		fmt.Fprintf(os.Stderr, "zksim: from an earlier process: %s\n", text)
+		t.Logf("zksim: notes of an ended process: %v", err)
 	}
 }
 

@@ -54,8 +54,9 @@ func TestScenarioThatEndsTheProcessIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	play := func(lock string) (passed bool, text string) {
-		cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestEnding$", "-test.short")
+	play := func(lock string, flags ...string) (passed bool, text string) {
+		cmd := exec.CommandContext(t.Context(), binary,
+			append(flags, "-test.run=^TestEnding$", "-test.short")...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), endingChild+"="+lock)
 		out, err := cmd.CombinedOutput()
 		return err == nil, string(out)
@@ -79,7 +80,11 @@ func TestScenarioThatEndsTheProcessIsKept(t *testing.T) {
 	if !passed {
 		t.Errorf("a good lock fails:\n%s", text)
 	}
+	check.Equal(t, strings.Contains(text, left), false, "a test that passes shows its log")
+	_, text = play("good", "-test.v")
 	check.Contains(t, text, "zksim: from an earlier process: "+left)
+	_, text = play("good", "-test.v")
+	check.Equal(t, strings.Contains(text, left), false, "a note that was shown stays")
 	files, err := filepath.Glob(filepath.Join(dir, "testdata", "zksim", "*", "*"))
 	if err != nil || len(files) != 1 || !strings.Contains(files[0], "crash-") {
 		t.Errorf("left in the end: %q, %v; want the crash only", files, err)

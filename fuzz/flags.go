@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/hunt"
@@ -157,15 +158,19 @@ func checkFlags() error {
 	return nil
 }
 
-// reachEnsemble reaches the ensemble of the flags, if there is one. An interrupt lets runs on it
-// end and clean up.
+// reachEnsemble reaches the ensemble of the flags, if there is one. An interrupt, a
+// termination or a terminal that is closed lets runs on it end and clean up.
 func reachEnsemble() error {
 	reaching.Lock()
 	defer reaching.Unlock()
 	if flagServers.On() != nil || flagServers.Simulated() == nil {
 		return nil
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	if err := flagServers.Reach(ctx); err != nil {
 		stop()
 		return fmt.Errorf("%s: %w", setting("servers"), err)
@@ -174,7 +179,22 @@ func reachEnsemble() error {
 	return nil
 }
 
-var reaching sync.Mutex // guards flagServers: tests may run in parallel
+// logLeft logs which nodes are left on the ensemble since it was called last.
+func logLeft(t TB) {
+	t.Helper()
+	reaching.Lock()
+	defer reaching.Unlock()
+	left := flagServers.On().Left()
+	for _, err := range left[leftLogged:] {
+		t.Logf("zksim: %v", err)
+	}
+	leftLogged = len(left)
+}
+
+var (
+	reaching   sync.Mutex // guards flagServers and leftLogged: tests may run in parallel
+	leftLogged int        // the number of the ensemble's left nodes that were logged
+)
 
 // flaggedRuns is the number of random scenarios by the flags.
 func flaggedRuns() int {

@@ -46,11 +46,12 @@ func Test(t TB, w scenario.Workload) {
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
 	}
+	defer logLeft(t)
 	if *flagReplay != "" {
 		replay(t, w)
 		return
 	}
-	defer keepNotes()()
+	defer keepNotes(t)()
 	s := scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed}.PlayedOn(flagServers.On())
 	if s.On == nil {
 		trySaved(t, w) // they are of simulations
