@@ -67,6 +67,8 @@
 //	-zksim.seed=N       its seed, 1 unless given
 //	-zksim.goroutines=N  goroutines of each client that share one object; see package scenario.
 //	                     0, the default: one or, in some scenarios, two or three
+//	-zksim.servers=N    number of servers, 1 unless given, or the addresses HOST:PORT,... of a
+//	                    running ensemble; see docs/real.md
 //	-zksim.shard=I/N    the part of this process in the work of N; see docs/hunting.md
 //	-zksim.careless     clients close objects in use and pass contexts that are done
 //	-zksim.unsteady     a finding is not made small; 20 more runs count how often it shows
@@ -113,7 +115,8 @@
 //   - The code under test must be deterministic apart from its requests: no state shared between
 //     runs, no global math/rand source, no visible map order, no wall clock. A test whose two runs
 //     of one scenario differ says so.
-//   - Faults are those of a network and of servers.
+//   - Faults are those of a network, of servers and of the processes of clients; package
+//     fakezk/fault lists them. There are no faults of disks.
 //   - A search that finds nothing is no proof.
 //   - Importing this package registers the flags named above. It belongs in test files and
 //     commands.
