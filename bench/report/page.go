@@ -22,7 +22,7 @@ commands:
 
 Each section keeps its text and its date until the next measurement. Times and memory
 differ by ten percent and more from one measurement to the next. Numbers of scenarios,
-faults and findings depend on the seed only.
+faults and findings depend on the seed and the version of zksim only.
 `
 
 // A page is the text of each section, by its name.
