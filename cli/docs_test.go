@@ -65,7 +65,7 @@ var (
 	shownCommand = regexp.MustCompile(
 		"(?m)(?:^ {4}|\x60)(?:go run \\./(?:cmd/zksim|examples/go/myzksim)|zksim)( " +
 			"[^\x60\n]*)?(?:\x60|$)")
-	endOfCommand = regexp.MustCompile(` {2,}.*| +#.*| &$`)
+	endOfCommand = regexp.MustCompile(` {2,}.*| +#.*| >.*| &$`)
 	argument     = regexp.MustCompile(`"[^"]*"|\S+`)
 )
 
