@@ -26,18 +26,21 @@ var (
 	taken   atomic.Int64 // the number of takers
 	takerMu sync.Mutex
 	takers  = map[string]Keep{} // by bubble
+
+	// outputMu makes one change of the output of package log. Package log holds a mutex of its own
+	// while it writes a line, and the line then needs takerMu: nothing that holds takerMu calls
+	// package log.
+	outputMu sync.Mutex
 )
 
 func init() { zk.DefaultLogger = client{zk.DefaultLogger} }
 
 // Take gives keep the lines of the calling goroutine's bubble until release is called.
 func Take(keep Keep) (release func()) {
+	replaceOutput()
 	name := bubble.Name()
 	takerMu.Lock()
 	defer takerMu.Unlock()
-	if _, ours := log.Writer().(output); !ours {
-		log.SetOutput(output{log.Writer()})
-	}
 	takers[name] = keep
 	taken.Add(1)
 	return func() {
@@ -45,6 +48,16 @@ func Take(keep Keep) (release func()) {
 		defer takerMu.Unlock()
 		delete(takers, name)
 		taken.Add(-1)
+	}
+}
+
+// replaceOutput puts an output before the one of package log, unless there is one already.
+func replaceOutput() {
+	outputMu.Lock()
+	defer outputMu.Unlock()
+	next := log.Writer()
+	if _, ours := next.(output); !ours {
+		log.SetOutput(output{next})
 	}
 }
 
