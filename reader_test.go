@@ -1,0 +1,121 @@
+package zksim_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTutorial does what docs/tutorial.md says: the test finds the bug, prints what the page shows,
+// saves the scenario, and passes when the bug is mended, with the saved scenario, too.
+func TestTutorial(t *testing.T) {
+	t.Parallel()
+	page := readPage(t, "docs/tutorial.md")
+	code := blocks(page, "go")
+	if len(code) != 3 {
+		t.Fatalf("docs/tutorial.md has %d blocks of Go; expected visits.go, its test and the mending",
+			len(code))
+	}
+	dir := readerModule(t, "example.com/visits", map[string]string{
+		"visits.go": code[0], "visits_test.go": code[1],
+	})
+	expectShown(t, "docs/tutorial.md", goTest(t, dir))
+	const saved = "testdata/zksim/TestVisits/delivery-c423eb0f.yaml"
+	if _, err := os.Stat(filepath.Join(dir, saved)); err != nil {
+		t.Errorf("the scenario is not kept: %v", err)
+	}
+	before, rest, _ := strings.Cut(code[0], "\t\tif errors.Is(err, zk.ErrBadVersion)")
+	_, after, ok := strings.Cut(rest, "\t\treturn sum, err\n")
+	if !ok {
+		t.Fatalf("docs/tutorial.md has nothing to mend in\n%s", code[0])
+	}
+	writeFile(t, filepath.Join(dir, "visits.go"), before+code[2]+after)
+	if text := goTest(t, dir); !strings.Contains(text, "\nPASS\n") {
+		t.Errorf("after mending:\n%s", text)
+	}
+}
+
+// TestReadmeShowsTheFailure: the failure in README.md is that of its test with the lock that it
+// names, in a module of a reader.
+func TestReadmeShowsTheFailure(t *testing.T) {
+	t.Parallel()
+	lock := strings.Replace(
+		readPage(t, "examples/go/myzksim/mylock.go"), "package main\n", "package mylock\n", 1,
+	)
+	_, test, _ := strings.Cut(readPage(t, "README.md"), "```go\nfunc TestMyLock(")
+	test, _, _ = strings.Cut(test, "```\n")
+	test = strings.Replace(
+		test, "recipes.NewLock(env.Conn, env.Path)", "&myLock{conn: env.Conn, path: env.Path}", 1,
+	)
+	dir := readerModule(t, "example.com/mylock", map[string]string{
+		"mylock.go": lock,
+		"mylock_test.go": `package mylock
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+)
+
+func TestMyLock(` + test,
+	})
+	expectShown(t, "README.md", goTest(t, dir))
+}
+
+// readerModule makes the module of a reader, who has this clone, and returns its directory. It is
+// left out with -short: it builds programs.
+func readerModule(t *testing.T, path string, files map[string]string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a program")
+	}
+	clone, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range files {
+		writeFile(t, filepath.Join(dir, name), text)
+	}
+	_, requirements, _ := strings.Cut(readPage(t, "go.mod"), "\n")
+	writeFile(t, filepath.Join(dir, "go.mod"), "module "+path+"\n"+requirements+
+		"\nrequire github.com/zksim/zksim v0.0.0\n\nreplace github.com/zksim/zksim => "+clone+"\n")
+	writeFile(t, filepath.Join(dir, "go.sum"), readPage(t, "go.sum"))
+	return dir
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goTest returns what go test prints in a directory, with few scenarios.
+func goTest(t *testing.T, dir string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-v", "-short", "-zksim.runs=1")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "PWD="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// expectShown reports a page that does not show the failure of a test. Go test indents the failure
+// and puts the place in the test before it.
+func expectShown(t *testing.T, page, output string) {
+	t.Helper()
+	_, failure, ok := strings.Cut(output, "_test.go:")
+	_, failure, _ = strings.Cut(failure, ": ")
+	failure, _, _ = strings.Cut(failure, "\n--- FAIL: ")
+	failure = strings.ReplaceAll(failure, "\n        ", "\n")
+	if !ok || !strings.Contains(readPage(t, page), "```\n"+strings.TrimSpace(failure)+"\n```\n") {
+		t.Errorf("%s does not show the output:\n%s", page, output)
+	}
+}
