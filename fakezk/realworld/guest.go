@@ -49,8 +49,10 @@ func (r *run) inside(p string) string {
 }
 
 // moveInside puts the root of the clients before each path of a request. The root itself is no
-// ordinary node: it cannot be deleted, and a sequential node below it may have no name.
+// ordinary node: it cannot be deleted, a sequential node below it may have no name, and reads know
+// it by the empty path, too.
 func (r *run) moveInside(req proto.Request) {
+	inside := r.inside
 	switch b := req.(type) {
 	case *proto.Multi:
 		for _, op := range b.Ops {
@@ -67,12 +69,24 @@ func (r *run) moveInside(req proto.Request) {
 			return
 		}
 	case *proto.GetEphemerals:
-		if strings.TrimSpace(b.Prefix) == "" { // all, also the proxy's node of the session
+		// A null prefix, and one that Java trims to nothing or to "/", selects all ephemeral nodes
+		// of the session, also that of the proxy.
+		if p := strings.TrimFunc(b.Prefix, javaBlank); p == "" || p == "/" {
 			b.Prefix = "/"
 		}
 	}
-	proto.MapPaths(req, r.inside)
+	if !req.Op().IsWrite() {
+		inside = r.readInside
+	}
+	proto.MapPaths(req, inside)
 }
+
+// javaBlank reports whether Java's trim removes a character.
+func javaBlank(c rune) bool { return c <= ' ' }
+
+// readInside is inside for a read, to which a server gives its root also as the empty path. It
+// refuses a write with that path.
+func (r *run) readInside(p string) string { return r.inside(cmp.Or(p, "/")) }
 
 // outside is a path of the server as the client knows it.
 func (r *run) outside(p string) string {
@@ -104,9 +118,14 @@ func (r *run) guestsFrame(q *request, frame []byte) []byte {
 	if err != nil {
 		return frame[:min(headerBytes, len(frame))]
 	}
-	if req.Op() == proto.OpReconfig {
+	switch req.Op() {
+	case proto.OpReconfig:
 		req = r.refusedWrite()
-	} else {
+	case proto.OpCreateSession:
+		// It would give the session any timeout, also one that never ends. In its place the server
+		// gets an operation that it answers with Unimplemented.
+		req = &proto.Simple{Code: proto.OpError}
+	default:
 		r.moveInside(req)
 	}
 	return wire.AppendRequest(nil, q.Header.Xid, req)[4:]

@@ -37,11 +37,15 @@ func TestAGuestIsAnsweredLikeAHost(t *testing.T) {
 		{"malformed auth", frameOf(proto.OpAuth, 0, 0)},
 		{"unknown operation", frameOf(999, 0, 0, 0, 1, '/')},
 		{"short header", []byte{0, 0, 0, 7, 0}},
-		{"all ephemerals", wire.AppendRequest(nil, 7, &proto.GetEphemerals{})[4:]},
-		{"all ephemerals, blank",
-			wire.AppendRequest(nil, 7, &proto.GetEphemerals{Prefix: " "})[4:]},
-		{"all ephemerals below /",
-			wire.AppendRequest(nil, 7, &proto.GetEphemerals{Prefix: "/"})[4:]},
+		{"all ephemerals", ephemerals("")},
+		{"all ephemerals, blank", ephemerals(" ")},
+		{"all ephemerals below /", ephemerals("/")},
+		{"all ephemerals below /, blanks around", ephemerals("\t/ ")},
+		{"all ephemerals, a null prefix", ephemerals(proto.NullPath)},
+		{"ephemerals below a blank that Java does not trim", ephemerals("\u00a0")},
+		{"setData of the empty path", wire.AppendRequest(nil, 7, &proto.SetData{})[4:]},
+		{"create of the empty path",
+			wire.AppendRequest(nil, 7, &proto.Create{Code: proto.OpCreate})[4:]},
 	}
 	server := startReal(t)
 	answers := func(at realworld.Server) (list []string) {
@@ -57,6 +61,24 @@ func TestAGuestIsAnsweredLikeAHost(t *testing.T) {
 	if diff := cmp.Diff(host, guest); diff != "" || len(host) != len(frames) {
 		t.Errorf("-host +guest\n%s", diff)
 	}
+}
+
+// TestAGuestBeginsNoSessionAgain: the server gives a host any timeout, and no place in its queue of
+// timeouts to a negative one.
+func TestAGuestBeginsNoSessionAgain(t *testing.T) {
+	t.Parallel()
+	frame := wire.AppendRequest(nil, 7, &proto.CreateSession{TimeoutMs: -1 << 30})[4:]
+	_, err := realWorld(realworld.At(startReal(t).Address()), nil,
+		func(_ context.Context, c *realworld.Client) {
+			check.Equal(t, answerTo(t, c.Address(), frame),
+				`xid 7, Unimplemented, "", closed`)
+		}).Run(t.Context())
+	check.OK(t, err)
+}
+
+// ephemerals is the frame of a getEphemerals.
+func ephemerals(prefix string) []byte {
+	return wire.AppendRequest(nil, 7, &proto.GetEphemerals{Prefix: prefix})[4:]
 }
 
 // frameOf is a frame with the xid 7.

@@ -66,12 +66,48 @@ func TestAGuestStaysBelowItsRoot(t *testing.T) {
 		&proto.Watches{Code: proto.OpCheckWatches, Path: theirs},
 		&proto.Watches{Code: proto.OpRemoveWatches, Path: theirs},
 		&proto.GetEphemerals{Prefix: theirs},
+		&proto.GetAllChildrenNumber{Path: theirs},
 	} {
 		sent := sentByGuest(wire.AppendRequest(nil, 1, req)[4:])
 		got, err := wire.DecodeRequest(req.Op(), sent[8:])
 		check.OK(t, err)
 		check.Equal(t, proto.PathOf(got), "/zksim-x/tree"+theirs, req.Op().String())
 	}
+}
+
+// TestAGuestReadsItsOwnRootAsTheEmptyPath: a server gives its root as that, too. It refuses to
+// change it, so it gets the path of a write as it is.
+func TestAGuestReadsItsOwnRootAsTheEmptyPath(t *testing.T) {
+	t.Parallel()
+	const root = "/zksim-x/tree"
+	for _, test := range []struct {
+		req  proto.Request
+		want string
+	}{
+		{&proto.GetData{}, root},
+		{&proto.Exists{}, root},
+		{&proto.GetChildren{Code: proto.OpGetChildren2}, root},
+		{&proto.GetACL{}, root},
+		{&proto.GetAllChildrenNumber{}, root},
+		{&proto.AddWatch{}, root},
+		{&proto.MultiRead{Ops: []proto.Request{&proto.GetChildren{Code: proto.OpGetChildren}}},
+			root},
+		{&proto.GetEphemerals{}, root},
+		{&proto.GetEphemerals{Prefix: "\x00"}, root},
+		{&proto.GetEphemerals{Prefix: "\t/ "}, root},
+		{&proto.SetData{}, ""},
+		{&proto.Multi{Ops: []proto.Request{&proto.Delete{}}}, ""},
+	} {
+		sent := sentByGuest(wire.AppendRequest(nil, 1, test.req)[4:])
+		got, err := wire.DecodeRequest(test.req.Op(), sent[8:])
+		check.OK(t, err)
+		check.Equal(t, proto.PathOf(got), test.want, test.req.Op().String())
+	}
+	watches := wire.AppendRequest(nil, 1, &proto.SetWatches{Code: proto.OpSetWatches,
+		ChildWatches: []string{""}})[4:]
+	got, err := wire.DecodeRequest(proto.OpSetWatches, sentByGuest(watches)[8:])
+	check.OK(t, err)
+	check.Equal(t, got.(*proto.SetWatches).ChildWatches[0], root, "setWatches")
 }
 
 // TestAGuestSendsNothingUnseen: no reconfig, and of a frame that cannot be decoded nothing but the
