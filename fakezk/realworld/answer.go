@@ -53,7 +53,7 @@ func (l *link) handshakeDone(frame []byte, m *carry.Message) {
 	}
 	r.out.SessionClient[c.SessionID] = l.client.name
 	if r.sessions[c.SessionID] == nil {
-		r.sessions[c.SessionID] = &session{password: c.Password, heard: q.sentAt,
+		r.sessions[c.SessionID] = &session{password: c.Password, lastSent: q.sentAt,
 			timeout: time.Duration(c.TimeoutMs) * time.Millisecond}
 	}
 	l.mark()
@@ -104,7 +104,7 @@ func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *car
 	q := l.waiting[i]
 	l.waiting = slices.Delete(l.waiting, i, i+1)
 	q.received, q.Zxid, q.Err = len(l.run.lines), h.Zxid, h.Err
-	if l.leaving && !l.awaitsWrite() {
+	if l.ending && !l.awaitsWrite() {
 		l.hangUp()
 	}
 	l.run.stall(time.Since(q.sentAt))

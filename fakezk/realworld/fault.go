@@ -193,7 +193,7 @@ func (r *run) endSessionAt(
 	if err == nil && answer.SessionID != 0 {
 		err = endSessionOf(conn)
 	}
-	return cmp.Or(ctx.Err(), err)
+	return cmp.Or(context.Cause(ctx), err)
 }
 
 // handshake makes the handshake of a connection past the proxy.

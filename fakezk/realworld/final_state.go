@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fakezk/internal/zkclient"
 	"github.com/zksim/zksim/fakezk/view"
 )
 
@@ -38,13 +37,11 @@ func (r *run) noteAtRest(ctx context.Context) error {
 	return r.fromOutside(ctx, r.noteNodes)
 }
 
-// noteNodes notes the nodes of the clients.
+// noteNodes notes the nodes of the clients. A node that cannot be read is an error: without it the
+// record would have a gap.
 func (r *run) noteNodes(conn *zk.Conn) error {
 	r.out.Nodes = []view.Node{}
-	return walk(conn, r.inside("/"), func(path string, data []byte, stat *zk.Stat) error {
-		r.out.Nodes = append(r.out.Nodes, nodeAtRest(r.outside(path), data, stat))
-		return nil
-	})
+	return r.noteNodesFrom(conn, r.inside("/"))
 }
 
 // leader asks the servers which of them leads, or is the only one, and returns the newest zxid that
@@ -152,70 +149,39 @@ func (r *run) clean(ctx context.Context) error {
 	return r.fromOutside(ctx, func(conn *zk.Conn) error { return deleteAll(conn, "/") })
 }
 
-// deleteAll deletes a node and all below it.
-func deleteAll(conn *zk.Conn, root string) error {
-	var paths []string
-	err := walk(conn, root, func(path string, _ []byte, _ *zk.Stat) error {
-		paths = append(paths, path)
-		return nil
-	})
-	for _, path := range slices.Backward(paths) { // children first
-		if path == "/" || err != nil {
-			continue
-		}
-		err = ignoreNoNode(conn.Delete(path, -1))
-	}
-	return err
-}
-
-// fromOutside does something on a connection past the proxy, until ctx is done.
-func (r *run) fromOutside(ctx context.Context, do func(*zk.Conn) error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	servers := r.world.serverAddresses()
-	conn, _, err := zk.Connect(servers, serverPatience,
-		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, conn.Close)() // ends the requests that wait
-	if err = r.authenticate(conn); err == nil {
-		_, err = conn.Sync("/") // the server may be a follower
-	}
-	if err != nil {
-		err = fmt.Errorf("reach %s: %w", strings.Join(servers, ","), err)
-	} else {
-		err = do(conn)
-	}
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-	}
-	return err
-}
-
-// walk visits a node and all below it, parents first, but for /zookeeper.
-func walk(conn *zk.Conn, path string,
-	visit func(path string, data []byte, stat *zk.Stat) error) error {
+// noteNodesFrom notes a node and all below it, but for /zookeeper.
+func (r *run) noteNodesFrom(conn *zk.Conn, path string) error {
 	if path == "/zookeeper" {
 		return nil
 	}
 	data, stat, err := conn.Get(path)
-	if err == nil {
-		err = visit(path, data, stat)
+	if err != nil {
+		return r.unread(path, err)
 	}
-	if err != nil || stat.NumChildren == 0 {
-		return ignoreNoNode(err)
+	r.out.Nodes = append(r.out.Nodes, nodeAtRest(r.outside(path), data, stat))
+	if stat.NumChildren == 0 {
+		return nil
 	}
 	names, _, err := conn.Children(path)
+	if err != nil {
+		return r.unread(path, err)
+	}
 	slices.Sort(names)
 	for _, name := range names {
-		if err == nil {
-			err = walk(conn, strings.TrimSuffix(path, "/")+"/"+name, visit)
+		err := r.noteNodesFrom(conn, strings.TrimSuffix(path, "/")+"/"+name)
+		if err != nil {
+			return err
 		}
 	}
-	return ignoreNoNode(err)
+	return nil
+}
+
+// unread is the error for a node that cannot be read, nil if it is gone.
+func (r *run) unread(path string, err error) error {
+	if ignoreNoNode(err) == nil {
+		return nil
+	}
+	return fmt.Errorf("read the node %s at the end of the run: %w", r.outside(path), err)
 }
 
 // ignoreNoNode is for nodes that go while one looks.

@@ -2,6 +2,7 @@ package realworld
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/internal/inflight"
 )
 
@@ -29,15 +31,16 @@ const (
 	aliveNode    = "/alive"
 )
 
-// LeftError is the error of a run whose node is left on servers of somebody else. While the node is
-// in use its text is a note of package inflight: for the process that outlives the run.
+// LeftError is the error of a run whose nodes are left on servers of somebody else. While the nodes
+// are in use its text is a note of package inflight: for the process that outlives the run.
 type LeftError struct {
-	node, servers string
-	why           error // nil in a note
+	root    string // of the run
+	servers string // their addresses
+	why     error  // nil in a note
 }
 
 func (e *LeftError) Error() string {
-	text := fmt.Sprintf("%s is left on %s: deleteall %[1]s in zkCli.sh deletes it", e.node,
+	text := fmt.Sprintf("%s is left on %s: deleteall %[1]s in zkCli.sh deletes it", e.root,
 		e.servers)
 	if e.why != nil {
 		text += fmt.Sprintf(" (%v)", e.why)
@@ -50,23 +53,44 @@ func (e *LeftError) Unwrap() error { return e.why }
 // IsLeft reports whether a note of package inflight is the text of a LeftError.
 func IsLeft(note []byte) bool { return bytes.HasPrefix(note, []byte(rootPrefix)) }
 
-// leavePatience is how long, in real time, a guest tries to end its sessions, and how long it then
-// tries to delete its nodes.
-const leavePatience = 10 * time.Second
+// cleanUpPatience is how long, in real time, a guest tries to make its nodes, to end its sessions,
+// and to delete its nodes: that long each.
+const cleanUpPatience = 10 * time.Second
 
-// createNodes makes the nodes of a guest. It is not interrupted: a node of a request under way could
-// be made after deleteNodes.
+// createNodes makes the nodes of a guest. It is not interrupted: a node of a request under way
+// could be made after deleteNodes. If no node can have been made, the run has no root.
 func (r *run) createNodes() error {
-	r.root = rootPrefix + strings.ToLower(rand.Text()[:12])
-	r.endNote = inflight.Note(func() []byte { return []byte(r.left(nil).Error()) })
+	root := rootPrefix + strings.ToLower(rand.Text()[:12])
+	unknown := false // whether the root exists: an answer was lost
 	return r.withPatience(func(conn *zk.Conn) error {
-		for _, name := range []string{"", treeNode, sessionsNode} {
-			if _, err := conn.Create(r.root+name, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
-				return fmt.Errorf("create %s: %w", r.root+name, err)
+		r.noteRoot(root)
+		if err := createNode(conn, root); err != nil {
+			if unknown = unknown || isLost(err); !unknown {
+				r.endNote()
+				r.root = ""
 			}
+			return err
 		}
-		return nil
+		return cmp.Or(createNode(conn, root+treeNode), createNode(conn, root+sessionsNode))
 	})
+}
+
+// noteRoot notes the root of the run, for the process that outlives this one, before it is made.
+func (r *run) noteRoot(root string) {
+	if r.root == "" {
+		r.root = root
+		r.endNote = inflight.Note(func() []byte { return []byte(r.leftError(nil).Error()) })
+	}
+}
+
+// createNode makes a node that everybody may use. One that is there already was made by an earlier
+// try, since its name, or that of its parent, is random.
+func createNode(conn *zk.Conn, path string) error {
+	_, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		return fmt.Errorf("create %s: %w", path, err)
+	}
+	return nil
 }
 
 // deleteNodes ends the sessions of a guest and deletes its nodes, also after an interrupt.
@@ -75,35 +99,41 @@ func (r *run) deleteNodes() error {
 	ended := r.endSessions()
 	err := r.withPatience(func(conn *zk.Conn) error { return deleteAll(conn, r.root) })
 	if err != nil {
-		return r.left(errors.Join(ended, err))
+		return r.leftError(err) // a session that has not ended is the lesser trouble
 	}
 	return ended
 }
 
-func (r *run) left(why error) error {
+func (r *run) leftError(why error) error {
 	return &LeftError{r.root, strings.Join(r.world.serverAddresses(), ","), why}
 }
 
-// endSessions ends the sessions of a guest. If no server ends one of them the others end in time,
-// by themselves: each try may take long.
+// endSessions ends the sessions of a guest. Those that no server ends in time end by themselves.
 func (r *run) endSessions() error {
-	ctx, cancel := context.WithTimeout(context.Background(), leavePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), cleanUpPatience)
 	defer cancel()
 	r.mu.Lock()
 	sessions := maps.Clone(r.sessions)
 	r.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {
-		if err := r.endSession(ctx, id, sessions[id].password); err != nil {
-			return err
+		err := r.atSomeServer(ctx, func(address string, within time.Duration) error {
+			ctx, cancel := context.WithTimeoutCause(ctx, within, noAnswerWithin(within))
+			defer cancel()
+			if err := r.endSessionAt(ctx, address, id, sessions[id].password); err != nil {
+				return unreachable{err}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("end session %s: %w", tracetext.Session(id), err)
 		}
 	}
 	return nil
 }
 
-// withPatience is fromOutside for at most leavePatience, also after an interrupt.
+// withPatience is fromOutside for at most cleanUpPatience, also after an interrupt.
 func (r *run) withPatience(do func(*zk.Conn) error) error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), leavePatience,
-		fmt.Errorf("no answer within %s", leavePatience))
+	ctx, cancel := context.WithTimeout(context.Background(), cleanUpPatience)
 	defer cancel()
 	return r.fromOutside(ctx, do)
 }
@@ -118,18 +148,4 @@ func (r *run) noteIdentity(q *request) {
 	if ok && r.world.guest() && !slices.ContainsFunc(r.ids, known) {
 		r.ids = append(r.ids, *auth)
 	}
-}
-
-// authenticate makes a connection past the proxy the superuser, if the servers know it, and
-// everybody that the clients of a guest have been.
-func (r *run) authenticate(conn *zk.Conn) error {
-	r.mu.Lock()
-	ids := slices.Concat([]proto.Auth{{Scheme: "digest", Data: []byte(SuperPassword)}}, r.ids)
-	r.mu.Unlock()
-	for _, id := range ids {
-		if err := conn.AddAuth(id.Scheme, id.Data); err != nil {
-			return err
-		}
-	}
-	return nil
 }

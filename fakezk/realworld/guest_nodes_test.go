@@ -47,9 +47,9 @@ func TestALeftNodeIsANote(t *testing.T) {
 	r := newRealRun(World{Servers: []Server{At("a:1"), At("b:2")}})
 	r.root = rootPrefix + "x"
 	const want = "/zksim-x is left on a:1,b:2: deleteall /zksim-x in zkCli.sh deletes it"
-	check.Equal(t, r.left(nil).Error(), want)
-	check.Equal(t, r.left(zk.ErrClosing).Error(), want+" ("+zk.ErrClosing.Error()+")")
+	check.Equal(t, r.leftError(nil).Error(), want)
+	check.Equal(t, r.leftError(zk.ErrClosing).Error(), want+" ("+zk.ErrClosing.Error()+")")
 	check.Equal(t, IsLeft([]byte(want)), true)
 	check.Equal(t, IsLeft([]byte(`{"workload":"lock"}`)), false)
-	check.Is(t, r.left(zk.ErrClosing), zk.ErrClosing)
+	check.Is(t, r.leftError(zk.ErrClosing), zk.ErrClosing)
 }

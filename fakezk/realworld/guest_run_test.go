@@ -138,9 +138,9 @@ func TestAGuestGivesUpOnSessions(t *testing.T) {
 	r := &run{world: World{Servers: []Server{At("127.0.0.1:1")}, SessionTimeout: time.Second,
 		Pace: 1}, root: "/zksim-x", endNote: func() {}, sessions: map[int64]*session{1: {}, 2: {}}}
 	err := r.deleteNodes()
-	if err == nil || strings.Count(err.Error(), "end session") != 1 ||
-		!strings.Contains(err.Error(), "reach 127.0.0.1:1: ") ||
-		!strings.HasPrefix(err.Error(), "/zksim-x is left on 127.0.0.1:1: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "/zksim-x is left on 127.0.0.1:1: ") ||
+		!strings.HasSuffix(err.Error(), " (tried for 10s: 127.0.0.1:1: dial tcp 127.0.0.1:1: "+
+			"connect: connection refused)") {
 		t.Error(err)
 	}
 }

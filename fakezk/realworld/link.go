@@ -28,7 +28,7 @@ type link struct {
 	greeted  bool       // the handshake went up
 	waiting  []*request // requests that the server has not answered, in order
 	lastZxid int64      // of the newest reply; -1 before
-	leaving  bool       // it is to hang up when all writes are answered
+	ending   bool       // it is to hang up when all writes are answered
 	watches  watchesBy
 }
 
@@ -130,8 +130,8 @@ func (l *link) moveDown() {
 // more: so a guest, who has no other record, waits for the answers to writes.
 func (l *link) hangUp() {
 	server := l.server
-	if l.awaitsWrite() && !l.leaving {
-		l.leaving = true
+	if l.awaitsWrite() && !l.ending {
+		l.ending = true
 		time.AfterFunc(lastAnswers, func() { closeQuietly(server) })
 		return
 	}

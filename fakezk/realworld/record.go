@@ -71,10 +71,11 @@ func recordsOfMulti(multi *proto.Multi, reply proto.Reply) (list []proto.LogReco
 	return list
 }
 
-// noteGuestAtRest notes the nodes and the sessions, and where the record ends.
+// noteGuestAtRest notes the nodes and the sessions, and where the record ends. It may be called
+// again after the connection was lost.
 func (r *run) noteGuestAtRest(conn *zk.Conn) error {
 	rest := r.root + "/rest"
-	if _, err := conn.Create(rest, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+	if err := createNode(conn, rest); err != nil {
 		return err
 	}
 	_, stat, err := conn.Get(rest)
@@ -125,7 +126,7 @@ func (r *run) noteSession(conn *zk.Conn, id int64, s *session) error {
 	case !s.expired.IsZero():
 		s.ended.TimeMs = s.expired.UnixMilli()
 	default:
-		s.ended.TimeMs = s.heard.Add(s.timeout).UnixMilli()
+		s.ended.TimeMs = s.lastSent.Add(s.timeout).UnixMilli()
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (l *link) forward(q *request, frame []byte) {
 		r.calls[call{l.session, q.Header.Xid}] = q
 	}
 	if s := r.sessions[l.session]; s != nil {
-		s.heard = q.sentAt
+		s.lastSent = q.sentAt
 	}
 	l.send(r.packetOf(q, frame))
 }

@@ -28,16 +28,17 @@ type run struct {
 
 	scripts, background, readers sync.WaitGroup
 
-	mu       sync.Mutex
-	clients  []*Client
-	net      *carry.Network
-	links    map[int64]*link // of the connections of net
-	lastConn int64
-	down     map[int]bool // the servers that are being restarted
-	closing  bool         // the end: nothing is counted
-	ended    bool         // nothing is noted any more
-	failures []error
-	out      trace.Result
+	mu        sync.Mutex
+	clients   []*Client
+	net       *carry.Network
+	links     map[int64]*link // of the connections of net
+	lastConn  int64
+	answering int          // the server that has answered last past the proxy
+	down      map[int]bool // the servers that are being restarted
+	closing   bool         // the end: nothing is counted
+	ended     bool         // nothing is noted any more
+	failures  []error
+	out       trace.Result
 
 	stalled  time.Duration // real time
 	downFor  time.Duration // how long some server was down, up to downFrom if one is down
@@ -59,7 +60,7 @@ type run struct {
 type session struct {
 	password []byte
 	timeout  time.Duration  // that the server has granted
-	heard    time.Time      // when the newest frame went to a server
+	lastSent time.Time      // when the newest frame went to a server
 	expired  time.Time      // when a fault began to end it
 	marked   bool           // a guest has made its nodes
 	began    proto.LogEntry // of a guest at rest, without a zxid if it is unknown

@@ -23,11 +23,11 @@ type watch struct {
 func (w watchesBy) asked(q *request) {
 	switch b := q.Body.(type) {
 	case *proto.GetData:
-		w.leave(b.Watch && q.Err == proto.OK, b.Path, false)
+		w.add(b.Watch && q.Err == proto.OK, b.Path, false)
 	case *proto.Exists:
-		w.leave(b.Watch && (q.Err == proto.OK || q.Err == proto.NoNode), b.Path, false)
+		w.add(b.Watch && (q.Err == proto.OK || q.Err == proto.NoNode), b.Path, false)
 	case *proto.GetChildren:
-		w.leave(b.Watch && q.Err == proto.OK, b.Path, true)
+		w.add(b.Watch && q.Err == proto.OK, b.Path, true)
 	}
 }
 
@@ -39,15 +39,15 @@ func (w watchesBy) setAgain(q *request) {
 		return
 	}
 	for _, path := range slices.Concat(b.DataWatches, b.ExistWatches) {
-		w.leave(true, path, false)
+		w.add(true, path, false)
 	}
 	for _, path := range b.ChildWatches {
-		w.leave(true, path, true)
+		w.add(true, path, true)
 	}
 }
 
-func (w watchesBy) leave(left bool, path string, children bool) {
-	if left {
+func (w watchesBy) add(isLeft bool, path string, children bool) {
+	if isLeft {
 		w[watch{path, children}] = true
 	}
 }

@@ -162,10 +162,15 @@ func (w World) withDefaults() World {
 	return w
 }
 
-// Run runs the World and returns when everything has ended. It returns an error if the description
-// is invalid, the server could not be used, ctx is done, or the log and the frames at the proxy
-// contradict each other. When ctx is done it returns within some ten seconds, on servers of At some
-// thirty: also then it deletes its node. If it cannot, the error is a [LeftError].
+// Run runs the World and returns when everything has ended. It returns an error if
+//
+//   - the description is invalid;
+//   - a server could not be used;
+//   - ctx is done;
+//   - the record of the changes and the frames at the proxy contradict each other.
+//
+// When ctx is done it returns within ten seconds. On servers of [At] it may take thirty: it deletes
+// its nodes first. Errors of nodes that it could not delete wrap a [LeftError].
 func (w World) Run(ctx context.Context) (*trace.Result, error) {
 	if err := w.Validate(); err != nil {
 		return nil, fmt.Errorf("fakezk: real world: %w", err)
@@ -200,7 +205,10 @@ func (r *run) play(ctx context.Context) error {
 	atRest := r.noteAtRest(ctx)
 	cancel()
 	r.tearDown()
-	if err := errors.Join(ctx.Err(), atRest, r.trouble()); err != nil {
+	if err := ctx.Err(); err != nil {
+		return err // the interrupt may have caused other errors
+	}
+	if err := errors.Join(atRest, r.trouble()); err != nil {
 		return err
 	}
 	return r.conclude(base)
@@ -246,8 +254,8 @@ func (r *run) await(ctx context.Context) {
 		defer close(ended)
 		r.scripts.Wait()
 	}()
-	for left := r.world.Limit; left > 0; left = r.world.Limit + r.downtime() - r.now() {
-		limit := time.NewTimer(r.real(left))
+	for rest := r.world.Limit; rest > 0; rest = r.world.Limit + r.downtime() - r.now() {
+		limit := time.NewTimer(r.real(rest))
 		select {
 		case <-ended:
 		case <-limit.C:

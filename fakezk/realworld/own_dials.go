@@ -8,11 +8,11 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
-// door is the address to which the client's own code connects by TCP. What it dials is a connection
-// of the client: the faults act on it.
-type door struct {
-	listener net.Listener
-	used     bool // the client's own code has dialed; the run's mutex guards it
+// ownListener takes the connections by TCP of a client's own code. Each is a connection of the
+// client: the faults act on it.
+type ownListener struct {
+	net.Listener
+	used bool // the client's own code has dialed; the run's mutex guards it
 }
 
 // Address is the address, host:port, for code of the client that connects by itself, to the first
@@ -22,19 +22,19 @@ func (c *Client) Address() string {
 	r := c.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c.door == nil {
+	if c.own == nil {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			r.failures = append(r.failures, err)
 			return carry.Address(0)
 		}
-		c.door = &door{listener: l}
+		c.own = &ownListener{Listener: l}
 		go c.receive(l)
 		if r.closing {
 			closeQuietly(l)
 		}
 	}
-	return c.door.listener.Addr().String()
+	return c.own.Addr().String()
 }
 
 // Session is the session of Conn. It is 0 if the client has called Connect, or its own code has
@@ -42,7 +42,7 @@ func (c *Client) Address() string {
 func (c *Client) Session() int64 {
 	conn := c.Conn()
 	c.run.mu.Lock()
-	several := len(c.conns) > 1 || c.door != nil && c.door.used
+	several := len(c.conns) > 1 || c.own != nil && c.own.used
 	c.run.mu.Unlock()
 	if several {
 		return 0
@@ -64,7 +64,7 @@ func (c *Client) receive(l net.Listener) {
 // connected connects the client's own code to the server, as dial decides. The code may speak TLS.
 func (c *Client) connected(socket net.Conn) {
 	c.run.mu.Lock()
-	c.door.used = true
+	c.own.used = true
 	c.run.mu.Unlock()
 	own, err := tlsend.Accept(socket, "127.0.0.1")
 	if err != nil {
@@ -101,8 +101,8 @@ func (r *run) closeListeners() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, c := range r.clients {
-		if c.door != nil {
-			closeQuietly(c.door.listener)
+		if c.own != nil {
+			closeQuietly(c.own)
 		}
 	}
 }

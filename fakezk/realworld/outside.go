@@ -1,0 +1,217 @@
+package realworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
+)
+
+// fromOutside does something on a connection past the proxy, until ctx is done. If the connection
+// is lost it does it again at the next server: do must bear that.
+func (r *run) fromOutside(ctx context.Context, do func(*zk.Conn) error) error {
+	return r.atSomeServer(ctx, func(address string, within time.Duration) error {
+		return r.connected(ctx, address, within, do)
+	})
+}
+
+// unreachable is the error of a try at a server with which there was no connection, or which has
+// lost it. Another try may succeed.
+type unreachable struct{ error }
+
+func (u unreachable) Unwrap() error { return u.error }
+
+// atSomeServer calls try with one server after the other, and with the time in which that server
+// must be reached, as long as the error is unreachable. It gives up when ctx is done, or when no
+// server could be reached within serverPatience. It begins with the server that has answered last.
+func (r *run) atSomeServer(
+	ctx context.Context, try func(address string, within time.Duration) error,
+) error {
+	began := time.Now()
+	until := began.Add(serverPatience)
+	if end, ok := ctx.Deadline(); ok && end.Before(until) {
+		until = end
+	}
+	servers := r.world.serverAddresses()
+	r.mu.Lock()
+	first := r.answering
+	r.mu.Unlock()
+	troubles := make([]error, len(servers))
+	for tries := 0; ctx.Err() == nil && (tries == 0 || time.Now().Before(until)); tries++ {
+		server := (first + tries) % len(servers)
+		untried := len(servers) - tries%len(servers)
+		err := try(servers[server], share(time.Until(until), untried))
+		trouble, again := errors.AsType[unreachable](err)
+		if !again {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.answering = server
+			return err
+		}
+		troubles[server] = trouble.error
+		if untried == 1 {
+			sleep(ctx, roundPause)
+		}
+	}
+	return notReached(ctx, servers, troubles, time.Since(began))
+}
+
+// share is the time for one of the servers that are still untried in this round. They share the
+// rest of the time with another round.
+func share(rest time.Duration, untried int) time.Duration {
+	return max(rest/time.Duration(untried+1), leastShare)
+}
+
+const (
+	// leastShare is the least time in which a server must be reached.
+	leastShare = 500 * time.Millisecond
+	// roundPause is between two rounds of tries at all servers.
+	roundPause = 200 * time.Millisecond
+)
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// notReached says what was wrong with each server, and how long it was tried. The reason for an
+// early end of ctx says enough.
+func notReached(
+	ctx context.Context, servers []string, troubles []error, tried time.Duration,
+) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
+		return cause
+	}
+	var list []string
+	for i, address := range servers {
+		if troubles[i] != nil {
+			list = append(list, fmt.Sprintf("%s: %v", address, troubles[i]))
+		}
+	}
+	if list == nil { // there was no time left
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("tried for %s: %s", tried.Round(time.Second/10), strings.Join(list, "; "))
+}
+
+// connected does something on a connection past the proxy to a server. The connection must be there
+// within a time, and the server have the newest changes. The error is unreachable if it is not, or
+// if the connection is lost later.
+func (r *run) connected(
+	ctx context.Context, address string, within time.Duration, do func(*zk.Conn) error,
+) error {
+	ctx, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	d := dialer{ctx: ctx, failed: hangUp}
+	conn, _, err := zk.Connect([]string{address}, serverPatience/2, zk.WithDialer(d.dial),
+		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
+	if err != nil {
+		return unreachable{err}
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, conn.Close)() // ends the requests that wait
+	late := time.AfterFunc(within, hangUp)
+	if err = r.authenticate(conn); err == nil {
+		_, err = conn.Sync("/") // the server may be a follower
+	}
+	if !late.Stop() {
+		return unreachable{noAnswerWithin(within)}
+	}
+	if err == nil {
+		err = do(conn)
+	}
+	if isLost(err) {
+		return unreachable{d.reason(err)}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	return nil
+}
+
+func noAnswerWithin(d time.Duration) error {
+	return fmt.Errorf("no answer within %s", d.Round(time.Second/10))
+}
+
+// isLost reports whether a request has an error because its connection, or its session, has ended.
+func isLost(err error) bool {
+	for _, end := range []error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrClosing,
+		zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrAuthFailed} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	_, ok := errors.AsType[net.Error](err)
+	return ok
+}
+
+// dialer dials for a connection until ctx is done. When a dial has failed it calls failed: the
+// client itself would let its requests wait and dial again.
+type dialer struct {
+	ctx    context.Context
+	failed func()
+
+	mu  sync.Mutex
+	err error
+}
+
+func (d *dialer) dial(network, address string, timeout time.Duration) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: timeout}).DialContext(d.ctx, network, address)
+	if err != nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.ctx.Err() == nil {
+			d.err = err
+			d.failed()
+		}
+		return nil, err
+	}
+	context.AfterFunc(d.ctx, func() { closeQuietly(conn) })
+	return conn, nil
+}
+
+// reason is why the requests of a connection have failed.
+func (d *dialer) reason(err error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.err != nil:
+		return d.err
+	case d.ctx.Err() != nil:
+		return errors.New("not finished in time")
+	case errors.Is(err, zk.ErrNoServer):
+		return errors.New("it accepts no session")
+	}
+	return err
+}
+
+// identities are those of a connection past the proxy: everybody that the clients of a guest have
+// been, or the superuser.
+func (r *run) identities() []proto.Auth {
+	if !r.world.guest() {
+		return []proto.Auth{{Scheme: "digest", Data: []byte(SuperPassword)}}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]proto.Auth(nil), r.ids...)
+}
+
+// authenticate gives a connection past the proxy its identities.
+func (r *run) authenticate(conn *zk.Conn) error {
+	for _, id := range r.identities() {
+		if err := conn.AddAuth(id.Scheme, id.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
