@@ -66,19 +66,19 @@ func (a *app) printError(err error) {
 	a.printed = append(a.printed, err)
 }
 
-// printLeft prints which nodes are left on a running ensemble. It leaves out those that a printed
+// printLeftNodes prints which nodes are left on a running ensemble. It leaves out those that a printed
 // error has named.
-func (a *app) printLeft() {
-	for _, left := range a.on.Left() {
-		if !slices.ContainsFunc(a.printed, func(err error) bool { return errors.Is(err, left) }) {
-			a.printError(left)
+func (a *app) printLeftNodes() {
+	for _, node := range a.on.Left() {
+		if !slices.ContainsFunc(a.printed, func(err error) bool { return errors.Is(err, node) }) {
+			a.printError(node)
 		}
 	}
 }
 
 // status prints the error that ended a command, and returns the exit status.
 func (a *app) status(err error) int {
-	defer a.printLeft()
+	defer a.printLeftNodes()
 	var other goStatus
 	switch {
 	case errors.As(err, &other):

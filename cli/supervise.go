@@ -124,7 +124,7 @@ func (a *app) supervise(args []string, c *commands) (status int, ok bool) {
 	if err != nil {
 		a.printError(err)
 	}
-	notes = a.printLeftBy(notes)
+	notes = a.printLeftNodesOf(notes)
 	if interrupted {
 		return a.killed(notes), true
 	}
@@ -199,8 +199,8 @@ func passOn(
 	}
 }
 
-// printLeftBy prints the notes about nodes on a running ensemble, and returns the other notes.
-func (a *app) printLeftBy(notes [][]byte) (others [][]byte) {
+// printLeftNodesOf prints the notes about nodes on a running ensemble, and returns the other notes.
+func (a *app) printLeftNodesOf(notes [][]byte) (others [][]byte) {
 	for _, text := range notes {
 		if realworld.IsLeft(text) {
 			a.printError(errors.New(string(text)))

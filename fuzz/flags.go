@@ -179,21 +179,21 @@ func reachEnsemble() error {
 	return nil
 }
 
-// logLeft logs which nodes are left on the ensemble since it was called last.
-func logLeft(t TB) {
+// logLeftNodes logs which nodes are left on the ensemble since it was called last.
+func logLeftNodes(t TB) {
 	t.Helper()
 	reaching.Lock()
 	defer reaching.Unlock()
-	left := flagServers.On().Left()
-	for _, err := range left[leftLogged:] {
+	nodes := flagServers.On().Left()
+	for _, err := range nodes[loggedNodes:] {
 		t.Logf("zksim: %v", err)
 	}
-	leftLogged = len(left)
+	loggedNodes = len(nodes)
 }
 
 var (
-	reaching   sync.Mutex // guards flagServers and leftLogged: tests may run in parallel
-	leftLogged int        // the number of the ensemble's left nodes that were logged
+	reaching    sync.Mutex // guards flagServers and loggedNodes: tests may run in parallel
+	loggedNodes int        // how many of the errors of Ensemble.Left were logged
 )
 
 // flaggedRuns is the number of random scenarios by the flags.

@@ -46,7 +46,7 @@ func Test(t TB, w scenario.Workload) {
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
 	}
-	defer logLeft(t)
+	defer logLeftNodes(t)
 	if *flagReplay != "" {
 		replay(t, w)
 		return

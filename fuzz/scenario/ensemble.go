@@ -24,8 +24,8 @@ type Ensemble struct {
 	servers []realworld.Server
 	pace    int
 
-	mu   sync.Mutex
-	left []error
+	mu        sync.Mutex
+	leftNodes []error // a LeftError for each scenario that could not delete its nodes
 }
 
 // Reach connects to each server of an ensemble, given by its addresses, host:port. The error names
@@ -64,10 +64,10 @@ func (e *Ensemble) String() string {
 // play plays a scenario, which is [Scenario.PlayedOn] the ensemble.
 func (e *Ensemble) play(s Scenario) (*Outcome, error) {
 	o, err := s.RunReal(e.ctx, e.servers, e.pace)
-	if left, ok := errors.AsType[*realworld.LeftError](err); ok {
+	if nodes, ok := errors.AsType[*realworld.LeftError](err); ok {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.left = append(e.left, left)
+		e.leftNodes = append(e.leftNodes, nodes)
 	}
 	return o, err
 }
@@ -80,7 +80,7 @@ func (e *Ensemble) Left() []error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.Clone(e.left)
+	return slices.Clone(e.leftNodes)
 }
 
 // Kinds lists the kinds of faults that can act in a scenario.
