@@ -13,7 +13,8 @@ func (s *simulation) over() bool { return s.running == 0 }
 
 // playOvertime is the loop for scripts that are slow; see World.Overtime.
 func (s *simulation) playOvertime() {
-	const times, most = 20, 30
+	const times, mostInAMinute = 20, 8
+	most := int(mostInAMinute * s.world.Overtime / time.Minute)
 	if s.world.Overtime == 0 || s.changesSince(s.now()-s.world.Overtime) > most || s.isActive() {
 		return
 	}
@@ -26,12 +27,21 @@ func (s *simulation) playOvertime() {
 	}
 }
 
-// isActive goes on for ten seconds, and reports whether the clients did more than to wait: then
-// most of their requests are pings, one or two a second.
+// isActive goes on for three times ten seconds, and reports whether the clients did more than to
+// wait in each of them: then most of their requests are pings, one or two a second. Clients that
+// poll once in minutes may do so at the same time, but not three times.
 func (s *simulation) isActive() bool {
-	before := s.replies
-	s.loop(s.now()+10*time.Second, s.over)
-	return s.replies-before > 30*len(s.clients) || s.over() || s.out.OutOfSteps
+	for range 3 {
+		before := s.replies
+		s.loop(s.now()+10*time.Second, s.over)
+		if s.over() || s.out.OutOfSteps {
+			return true
+		}
+		if s.replies-before <= 30*len(s.clients) {
+			return false
+		}
+	}
+	return true
 }
 
 // changesSince is the number of changes of the tree at a time or later.

@@ -70,8 +70,8 @@ type World struct {
 	// Limit ends the run at this virtual time even if scripts are still busy; 0 means 10 minutes.
 	Limit time.Duration
 	// Overtime is how much longer busy scripts get after the Limit, again and again up to 20 times,
-	// if the tree changes at least once in that time, and at most 30 times: so it does if clients
-	// poll once in minutes. No change is a hang, and more changes are a loop.
+	// if the tree changes at least once in that time, and at most eight times a minute: so it does
+	// if clients poll once in minutes. No change is a hang, and more changes are a loop.
 	Overtime time.Duration
 	// Settle is how long, after the last script has ended and the last delay or stall
 	// has let go, the World goes on without faults, so that clean-up in the background

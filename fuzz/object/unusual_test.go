@@ -333,3 +333,31 @@ func TestAnOutageCostsNoGiveBack(t *testing.T) {
 		}
 	}
 }
+
+// TestALazyLockIsGivenItsTime: nine callers that poll every three minutes and lose messages are not
+// taken for a hang, nor for a loop when they poll at the same time.
+func TestALazyLockIsGivenItsTime(t *testing.T) {
+	t.Parallel()
+	for n, c := range []struct {
+		seed uint64
+		plan []string
+	}{
+		{14806603679420563699, []string{
+			"refuse 20ms client=c request=13", "drop-reply client=b request=59",
+			"restart 30ms client=b request=43", "expire client=a at=9m44.97s",
+		}},
+		{11356340617778044228, []string{
+			"late-reap 5.1s client=b at=6m27.676s", "respawn 510ms client=c request=13",
+			"drop-request client=b request=30", "drop-request client=b request=17",
+		}},
+	} {
+		o := run(t, scenario.Scenario{
+			Workload: unusual(uint64(n))["lazy lock"].Named("lazy lock"),
+			Script:   scenario.Script{Clients: 3, Rounds: 2, Goroutines: 3},
+			Seed:     c.seed, Plan: plan(t, c.plan...),
+		})
+		if o.Status() != linearizability.OK {
+			t.Errorf("%s", o.Story())
+		}
+	}
+}
