@@ -211,6 +211,29 @@ func TestLastRequestsAreNoRunaway(t *testing.T) {
 	}
 }
 
+// TestPollingInTurnIsNoRunaway: a client that sleeps between its requests makes pauses, also if each
+// request awaits its turn.
+func TestPollingInTurnIsNoRunaway(t *testing.T) {
+	const goroutines, polls = 2, maxBurst
+	r := mustRun(t, World{Clients: []Actor{
+		actor("a", func(_ context.Context, c *Client) {
+			conn := c.Conn()
+			c.Goroutines(goroutines, func(*Goroutine) {
+				for range polls {
+					AwaitTurn("exists")
+					if _, _, err := conn.Exists("/a"); err != nil {
+						panic(err)
+					}
+					time.Sleep(time.Millisecond)
+				}
+			})
+		}),
+	}})
+	if r.Runaway != nil || len(r.Busy) > 0 || len(r.Panics) > 0 {
+		t.Errorf("runaway %+v, busy %v, panics %v", r.Runaway, r.Busy, r.Panics)
+	}
+}
+
 // This one leaves goroutines behind, as it must. Later runs do not count them.
 func TestScriptThatNeverReturns(t *testing.T) {
 	before := leakedGoroutines.Load()

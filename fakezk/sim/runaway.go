@@ -58,12 +58,20 @@ func (c *Client) markWoken() {
 	c.burst.woken = c.sim.elapsed()
 }
 
+// notePause lowers the count if a timer of the client's own has woken it, not the World. It reports
+// whether that is so.
+func (c *Client) notePause() bool {
+	paused := c.sim.elapsed() != c.burst.woken
+	if paused {
+		c.burst.count -= relief
+	}
+	return paused
+}
+
 // countRequest counts a request of the client.
 func (s *simulation) countRequest(c *Client) {
 	t := &c.burst
-	if s.elapsed() != t.woken {
-		t.count -= relief
-	} else {
+	if !c.notePause() {
 		t.lastAt = t.woken
 	}
 	all := s.lines.Load()

@@ -41,6 +41,9 @@ func (s *simulation) scriptIsOver(c *Client) {
 // their arrival. Sleepers of one client with the same name and time wake together.
 func (s *simulation) scheduleWakeUps(sleepers []sleeper) {
 	slices.SortStableFunc(sleepers, compareSleepers)
+	for _, z := range sleepers {
+		z.client.notePause()
+	}
 	for len(sleepers) > 0 {
 		n := 1
 		for n < len(sleepers) && compareSleepers(sleepers[n], sleepers[0]) == 0 {
