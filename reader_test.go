@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestTutorial does what docs/tutorial.md says: the test finds the bug, prints what the page shows,
@@ -34,6 +36,31 @@ func TestTutorial(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "visits.go"), before+code[2]+after)
 	if text := goTest(t, dir); !strings.Contains(text, "\nPASS\n") {
 		t.Errorf("after mending:\n%s", text)
+	}
+}
+
+// TestAnyGoPage: the program of docs/any-go.md and its test compile, and with -full zksim go runs
+// them, and the trace is the one of the page.
+func TestAnyGoPage(t *testing.T) {
+	t.Parallel()
+	page := readPage(t, "docs/any-go.md")
+	code := blocks(page, "go")
+	if len(code) != 2 {
+		t.Fatalf("docs/any-go.md has %d blocks of Go; expected main.go and its test", len(code))
+	}
+	dir := readerModule(t, "example.com/store", map[string]string{
+		"main.go": code[0], "main_test.go": code[1],
+	})
+	succeed(t, dir, "go", "vet", ".")
+	if !testrun.Full() {
+		return
+	}
+	zksim := filepath.Join(t.TempDir(), "zksim")
+	succeed(t, ".", "go", "build", "-o", zksim, "./cmd/zksim")
+	succeed(t, dir, zksim, "go", "test", ".")
+	trace := succeed(t, dir, zksim, "go", "run", ".")
+	if shown := blocks(page, ""); len(shown) != 1 || !strings.Contains(trace, shown[0]) {
+		t.Errorf("docs/any-go.md shows\n%s\nand the program prints\n%s", shown, trace)
 	}
 }
 
@@ -97,14 +124,30 @@ func writeFile(t *testing.T, name, text string) {
 // goTest returns what go test prints in a directory, with few scenarios.
 func goTest(t *testing.T, dir string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-v", "-short", "-zksim.runs=1")
+	_, text := command(t, dir, "go", "test", "-v", "-short", "-zksim.runs=1")
+	return text
+}
+
+// succeed runs a command in a directory, which must succeed, and returns what it prints.
+func succeed(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	ok, text := command(t, dir, args...)
+	if !ok {
+		t.Fatalf("%q fails:\n%s", args, text)
+	}
+	return text
+}
+
+func command(t *testing.T, dir string, args ...string) (ok bool, text string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "PWD="+dir)
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
-	return string(out)
+	return err == nil, string(out)
 }
 
 // expectShown reports a page that does not show the failure of a test. Go test indents the failure
