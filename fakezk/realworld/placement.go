@@ -11,18 +11,22 @@ import (
 
 // places finds, for each entry of the log, the number of lines of the trace before it: the smallest
 // possible one. A standalone server handles all requests one after the other, in one thread, and an
-// answer carries the zxid of the newest change at that moment. In an ensemble the leader does so
-// with all writes, and a sync waits for what the leader has proposed. So an entry is
+// answer carries the zxid of the newest change at that moment. In an ensemble the leader handles all
+// writes so. A read there says nothing: its server may lag. So an entry is
 //
 //   - behind its own request on its way to the server;
-//   - behind every request, in an ensemble every write and sync, that was answered with a smaller
-//     zxid;
+//   - behind every request, in an ensemble every write, that was answered with a smaller zxid;
+//   - in an ensemble, behind every sync that was answered with a smaller zxid, if that is possible;
 //   - behind all lines that are older, by the clock, than it;
 //   - not before any entry with a smaller zxid;
 //   - before everything that came after an answer with its zxid or a greater one.
 //
-// The last is not needed to find the place. If it does not hold, the log and the
-// proxy contradict each other.
+// A follower answers a sync when it has all changes that the leader had proposed by then. The leader
+// answers a sync of its own client at once, and may apply a change later than a follower that has
+// answered with it. Then the entry stays before the answer, and the sync does not count.
+//
+// The last rule is not needed to find the place. If it does not hold, the log and the proxy
+// contradict each other.
 func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 	answers := slices.DeleteFunc(slices.Clone(r.answers), func(q *request) bool {
 		return q.received == 0 || q.Zxid <= 0 || q.Handshake
@@ -30,13 +34,20 @@ func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 	slices.SortStableFunc(answers, func(a, b *request) int { return cmp.Compare(a.Zxid, b.Zxid) })
 	latest := latestFor(answers)
 	places := make([]int, len(entries))
-	place, next := 0, 0
+	place, synced, next := 0, 0, 0
 	for i, e := range entries {
 		for ; next < len(answers) && answers[next].Zxid < e.Zxid; next++ {
-			if op := answers[next].Header.Op; len(r.world.Servers) <= 1 || op.IsWrite() ||
-				op == proto.OpSync {
-				place = max(place, answers[next].sent)
+			switch op, sent := answers[next].Header.Op, answers[next].sent; {
+			case len(r.world.Servers) <= 1 || op.IsWrite():
+				place = max(place, sent)
+			case op == proto.OpSync:
+				synced = max(synced, sent)
 			}
+		}
+		if next < len(answers) {
+			place = max(place, min(synced, latest[next]))
+		} else {
+			place = max(place, synced)
 		}
 		if q := r.calls[callOf(e)]; q != nil {
 			place = max(place, q.sent)

@@ -92,6 +92,21 @@ func TestChangesOfAnEnsembleLieBehindSyncs(t *testing.T) {
 	}
 }
 
+// TestASyncThatTheLeaderAnswersTooEarlyDoesNotCount: the leader has not applied a change that a
+// follower has answered with.
+func TestASyncThatTheLeaderAnswersTooEarlyDoesNotCount(t *testing.T) {
+	t.Parallel()
+	r := newRealRun(World{Pace: 1, Servers: make([]Server, 3)})
+	write, sync := asked(2, 4, 10), asked(6, 8, 9)
+	write.Header.Op, sync.Header.Op = proto.OpDelete, proto.OpSync
+	r.answers = []*request{write, sync}
+	r.calls[call{7, 1}] = write
+	entry := proto.LogEntry{Session: 7, Cxid: 1, Zxid: 10, Op: proto.OpDelete}
+	got, err := r.places([]proto.LogEntry{entry})
+	check.OK(t, err)
+	check.List(t, got, []int{4})
+}
+
 func TestWatchesAreThoseAskedForAndNotFired(t *testing.T) {
 	t.Parallel()
 	at := func(path string, children bool) watch { return watch{path, children} }
