@@ -178,15 +178,15 @@ func TestAnUnreadableNodeIsNamed(t *testing.T) {
 func TestAnInterruptIsToldOnce(t *testing.T) {
 	t.Parallel()
 	server := fakezk.Start(t)
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancelCause(t.Context())
 	_, err := guestWorld(t, server, func(ctx context.Context, c *Client) {
 		_, _, err := c.Conn().Exists("/")
 		check.OK(t, err)
-		cancel()
+		cancel(errors.New("no time"))
 		<-ctx.Done()
 	}).Run(ctx)
 	check.Is(t, err, context.Canceled)
-	check.Equal(t, err.Error(), "fakezk: real world: context canceled")
+	check.Equal(t, err.Error(), "fakezk: real world: context canceled: no time")
 	check.List(t, rootsOn(server), nil, "nodes that are left")
 }
 

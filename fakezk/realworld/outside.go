@@ -89,8 +89,8 @@ func sleep(ctx context.Context, d time.Duration) {
 func notReached(
 	ctx context.Context, servers []string, troubles []error, tried time.Duration,
 ) error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
-		return cause
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return reasonOf(ctx)
 	}
 	var list []string
 	for i, address := range servers {
@@ -99,7 +99,7 @@ func notReached(
 		}
 	}
 	if list == nil { // there was no time left
-		return context.Cause(ctx)
+		return reasonOf(ctx)
 	}
 	return fmt.Errorf("tried for %s: %s", tried.Round(time.Second/10), strings.Join(list, "; "))
 }

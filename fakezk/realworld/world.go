@@ -205,8 +205,8 @@ func (r *run) play(ctx context.Context) error {
 	atRest := r.noteAtRest(ctx)
 	cancel()
 	r.tearDown()
-	if err := ctx.Err(); err != nil {
-		return err // the interrupt may have caused other errors
+	if ctx.Err() != nil {
+		return reasonOf(ctx) // it may have caused other errors
 	}
 	if err := errors.Join(atRest, r.trouble()); err != nil {
 		return err
@@ -214,10 +214,19 @@ func (r *run) play(ctx context.Context) error {
 	return r.conclude(base)
 }
 
+// reasonOf is why ctx is done, such as a signal. It is also the error of ctx.
+func reasonOf(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, ctx.Err()) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", ctx.Err(), cause)
+}
+
 // prepare leaves no nodes of others to the clients, and returns the newest zxid.
 func (r *run) prepare(ctx context.Context) (base int64, err error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
+	if ctx.Err() != nil {
+		return 0, reasonOf(ctx)
 	}
 	if r.world.guest() {
 		return 0, r.createNodes()
