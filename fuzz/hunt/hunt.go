@@ -62,8 +62,9 @@ type Hunt struct {
 	Findings int
 	// CheckDeterminism runs every scenario twice and compares the traces.
 	CheckDeterminism bool
-	// Workers is the number of scenarios that run at a time; 0 means GOMAXPROCS, or 16 on an
-	// ensemble, where they mostly wait. It changes no finding.
+	// Workers is the number of scenarios that run at a time. 0 means GOMAXPROCS, or on an ensemble,
+	// where they mostly wait, as many as the servers have connections for, 16 at most. It changes
+	// no finding.
 	Workers int
 	// Progress, if not nil, is called after each scenario. It must not change its argument.
 	Progress func(*Found)

@@ -184,7 +184,7 @@ func (p *huntRun) propose() []trial {
 // up to a trial that ends the hunt, has failed, or was not played because ctx is done.
 func (p *huntRun) play(ctx context.Context, trials []trial) error {
 	results := make([]played, len(trials))
-	parallel(ctx, len(trials), workers(p.Workers, p.On), func(i int) (goOn bool) {
+	parallel(ctx, len(trials), workers(p.Workers, p.Script, p.On), func(i int) (goOn bool) {
 		r := playOne(trials[i].scenario, p.CheckDeterminism)
 		results[i] = r
 		return r.err == nil && (p.enough > 1 || !p.isViolation(r.outcome) || !p.ends(r.outcome))

@@ -38,16 +38,26 @@ func parallel(ctx context.Context, n, workers int, f func(i int) (goOn bool)) {
 	group.Wait()
 }
 
-// workers is how many scenarios run at a time, if that many are asked for. On a running ensemble
-// they mostly wait.
-func workers(asked int, on *scenario.Ensemble) int {
+// workers is how many scenarios with a script run at a time, if that many are asked for. On a
+// running ensemble they mostly wait.
+func workers(asked int, s scenario.Script, on *scenario.Ensemble) int {
 	if asked < 1 && on != nil {
-		return workersOnEnsemble
+		return workersOnEnsemble(s)
 	}
 	return asked
 }
 
-const workersOnEnsemble = 16
+// workersOnEnsemble is how many scenarios with a script run at a time on a running ensemble. A
+// server takes maxClientCnxns from one address, 60 unless it is set. If the scenarios needed more,
+// the server would refuse them, and other programs of this machine.
+func workersOnEnsemble(s scenario.Script) int {
+	const (
+		most      = 16
+		perServer = 48
+	)
+	ofScenario := s.Clients + 1 // one is past the proxy
+	return min(most, max(1, perServer*max(1, s.Servers)/ofScenario))
+}
 
 func lower(n *atomic.Int64, to int64) {
 	for now := n.Load(); now > to && !n.CompareAndSwap(now, to); now = n.Load() {

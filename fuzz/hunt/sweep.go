@@ -117,7 +117,7 @@ func (s *Sweep) run(
 		}
 	}
 	points.results = make([]pointResult, len(own))
-	parallel(ctx, len(own), workers(0, calm.On), func(i int) (goOn bool) {
+	parallel(ctx, len(own), workers(0, calm.Script, calm.On), func(i int) (goOn bool) {
 		point := calm
 		point.Plan = []fault.Fault{faults[own[i]]}
 		return points.keep(i, playOne(point, false))
