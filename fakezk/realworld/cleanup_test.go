@@ -123,7 +123,7 @@ func TestADeletionEndsAlthoughNodesAreAdded(t *testing.T) {
 	cancel()
 	<-ended
 	if err != nil {
-		check.Contains(t, err.Error(), "(not deleted: "+r.root+treeNode+": somebody adds nodes")
+		check.Contains(t, err.Error(), "not deleted: "+r.root+treeNode+": somebody adds nodes")
 	}
 }
 

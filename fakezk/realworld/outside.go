@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,25 +36,20 @@ func (u unreachable) Unwrap() error { return u.error }
 func (r *run) atSomeServer(
 	ctx context.Context, try func(address string, within time.Duration) error,
 ) error {
-	began := time.Now()
+	servers := r.world.serverAddresses()
+	troubles := make([]error, len(servers))
+	began, first := time.Now(), r.answeredLast(nil)
 	until := began.Add(serverPatience)
 	if end, ok := ctx.Deadline(); ok && end.Before(until) {
 		until = end
 	}
-	servers := r.world.serverAddresses()
-	r.mu.Lock()
-	first := r.answering
-	r.mu.Unlock()
-	troubles := make([]error, len(servers))
 	for tries := 0; ctx.Err() == nil && (tries == 0 || time.Now().Before(until)); tries++ {
 		server := (first + tries) % len(servers)
 		untried := len(servers) - tries%len(servers)
 		err := try(servers[server], share(time.Until(until), untried))
 		trouble, again := errors.AsType[unreachable](err)
 		if !again {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.answering = server
+			r.answeredLast(&server)
 			return err
 		}
 		troubles[server] = trouble.error
@@ -62,6 +58,17 @@ func (r *run) atSomeServer(
 		}
 	}
 	return notReached(ctx, servers, troubles, time.Since(began))
+}
+
+// answeredLast is the server that has answered last past the proxy; now is that server if it is not
+// nil.
+func (r *run) answeredLast(now *int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now != nil {
+		r.answering = *now
+	}
+	return r.answering
 }
 
 // share is the time for one of the servers that are still untried in this round. They share the
@@ -114,26 +121,24 @@ func (r *run) connected(
 	defer hangUp()
 	d := dialer{ctx: ctx, failed: hangUp}
 	conn, _, err := zk.Connect([]string{address}, serverPatience/2, zk.WithDialer(d.dial),
-		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
+		zk.WithHostProvider(&oneServer{}), zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
 	if err != nil {
-		return unreachable{err}
+		return err // only a wrong option of ours can do it
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, conn.Close)() // ends the requests that wait
 	late := time.AfterFunc(within, hangUp)
-	if err = r.authenticate(conn); err == nil {
-		_, err = conn.Sync("/") // the server may be a follower
-	}
+	err = r.introduce(conn)
 	if !late.Stop() {
 		return unreachable{noAnswerWithin(within)}
 	}
 	if err == nil {
 		err = do(conn)
 	}
-	if isLost(err) {
+	switch {
+	case isLost(err):
 		return unreachable{d.reason(err)}
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("%s: %w", address, err)
 	}
 	return nil
@@ -155,6 +160,26 @@ func isLost(err error) bool {
 	return ok
 }
 
+// oneServer is the address of a connection. The dialer looks up its name: a look-up ends with ctx,
+// too.
+type oneServer struct {
+	address string
+	dialed  bool
+}
+
+func (o *oneServer) Init(servers []string) error {
+	o.address = servers[0]
+	return nil
+}
+
+func (o *oneServer) Len() int   { return 1 }
+func (o *oneServer) Connected() { o.dialed = false }
+func (o *oneServer) Next() (server string, retryStart bool) {
+	again := o.dialed
+	o.dialed = true
+	return o.address, again
+}
+
 // dialer dials for a connection until ctx is done. When a dial has failed it calls failed: the
 // client itself would let its requests wait and dial again.
 type dialer struct {
@@ -165,19 +190,19 @@ type dialer struct {
 	err error
 }
 
-func (d *dialer) dial(network, address string, timeout time.Duration) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: timeout}).DialContext(d.ctx, network, address)
-	if err != nil {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if d.ctx.Err() == nil {
-			d.err = err
-			d.failed()
-		}
-		return nil, err
+func (d *dialer) dial(network, address string, _ time.Duration) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(d.ctx, network, address)
+	if err == nil {
+		context.AfterFunc(d.ctx, func() { closeQuietly(conn) })
+		return conn, nil
 	}
-	context.AfterFunc(d.ctx, func() { closeQuietly(conn) })
-	return conn, nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx.Err() == nil {
+		d.err = err
+		d.failed()
+	}
+	return nil, err
 }
 
 // reason is why the requests of a connection have failed.
@@ -195,6 +220,18 @@ func (d *dialer) reason(err error) error {
 	return err
 }
 
+// introduce gives a connection past the proxy its identities. Then it lets the server, which may be
+// a follower, get the newest changes.
+func (r *run) introduce(conn *zk.Conn) error {
+	for _, id := range r.identities() {
+		if err := conn.AddAuth(id.Scheme, id.Data); err != nil {
+			return err
+		}
+	}
+	_, err := conn.Sync("/")
+	return err
+}
+
 // identities are those of a connection past the proxy: everybody that the clients of a guest have
 // been, or the superuser.
 func (r *run) identities() []proto.Auth {
@@ -203,15 +240,5 @@ func (r *run) identities() []proto.Auth {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]proto.Auth(nil), r.ids...)
-}
-
-// authenticate gives a connection past the proxy its identities.
-func (r *run) authenticate(conn *zk.Conn) error {
-	for _, id := range r.identities() {
-		if err := conn.AddAuth(id.Scheme, id.Data); err != nil {
-			return err
-		}
-	}
-	return nil
+	return slices.Clone(r.ids)
 }
