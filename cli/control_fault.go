@@ -70,8 +70,12 @@ func postFaults(r *controlRequest) (any, error) {
 	}
 	r.arming.Lock()
 	defer r.arming.Unlock()
-	if err := armPlan(r.Server, plan); err != nil {
-		return nil, failure(http.StatusConflict, "%v; the lines before it are armed", err)
+	if armed, err := armPlan(r.Server, plan); err != nil {
+		before := ""
+		if armed > 0 {
+			before = "; the lines before it are armed"
+		}
+		return nil, failure(http.StatusConflict, "%v%s", err, before)
 	}
 	list := r.Faults()
 	return map[string]any{"armed": faultEntries(list[len(list)-len(plan):])}, nil

@@ -38,7 +38,8 @@ func (c *serveCommand) injectPlan(server *fakezk.Server) error {
 		}
 		plan = append(plan, plannedFault{"--fault", fault})
 	}
-	return armPlan(server, plan)
+	_, err := armPlan(server, plan)
+	return err
 }
 
 // readPlan reads the text of a plan.
@@ -79,13 +80,13 @@ func parsePlan(name, text string) ([]plannedFault, error) {
 	return plan, nil
 }
 
-// armPlan injects faults in order. If the server refuses a fault, the error has its place, and the
-// faults before it are armed.
-func armPlan(server *fakezk.Server, plan []plannedFault) error {
-	for _, p := range plan {
+// armPlan injects faults in order, and returns how many are armed. If the server refuses a fault,
+// the error has its place, and the faults before it are armed.
+func armPlan(server *fakezk.Server, plan []plannedFault) (armed int, err error) {
+	for i, p := range plan {
 		if err := server.Inject(p.fault); err != nil {
-			return fmt.Errorf("%s: %w", p.where, err)
+			return i, fmt.Errorf("%s: %w", p.where, err)
 		}
 	}
-	return nil
+	return len(plan), nil
 }

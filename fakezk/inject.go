@@ -68,7 +68,8 @@ func (s *Server) Inject(f fault.Fault) error {
 		return fmt.Errorf("fakezk: inject: %w", err)
 	}
 	if f.Kind.NeedsWorld() {
-		return fmt.Errorf("fakezk: inject: fault %q: a Server cannot act in a client's process", f)
+		return fmt.Errorf("fakezk: inject: fault %q: %s acts in the process of a client, which only "+
+			"a simulated World has; on a Server use %s", f, f.Kind, insteadOf(f.Kind))
 	}
 	if f.Kind.NeedsEnsemble() && s.opts.Servers == 1 {
 		return fmt.Errorf("fakezk: inject: fault %q: needs an ensemble; see Options.Servers", f)
@@ -98,6 +99,14 @@ func (s *Server) Inject(f fault.Fault) error {
 	in.net.Arm(f, in.now())
 	in.wakeInTime()
 	return nil
+}
+
+// insteadOf is what does on a Server what a kind of fault does to the client in a World.
+func insteadOf(k fault.Kind) string {
+	if k == fault.Pause {
+		return "delay or stall"
+	}
+	return "expire or blackhole, or end the process of the client"
 }
 
 // ClearFaults disarms all faults and ends their effects at once: held messages flow, in order;

@@ -223,6 +223,11 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		}{
 			{fault.Fault{}, `fakezk: inject: unknown fault kind ""`},
 			{fault.Fault{Kind: fault.Stall, Request: 1}, `stall needs a duration`},
+			{fault.Fault{Kind: fault.Crash, Request: 1}, `crash acts in the process of a client, ` +
+				`which only a simulated World has; on a Server use expire or blackhole, or end ` +
+				`the process of the client`},
+			{fault.Fault{Kind: fault.Pause, Request: 1, For: time.Second},
+				`which only a simulated World has; on a Server use delay or stall`},
 			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "a"},
 				`fault "cut client=a request=1": client=a: expected a session, S1 being the first`},
 			{
