@@ -38,8 +38,21 @@ func (c Catalogue) Find(name, impl string) (Workload, error) {
 	if known == nil {
 		return Workload{}, fmt.Errorf("unknown workload %q; expected %s", name, oneOf(c.Kinds()))
 	}
-	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %q", name,
-		impl, known)
+	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %s", name,
+		impl, fewOf(known, impl))
+}
+
+// fewNames is the greatest number of names that an error lists.
+const fewNames = 8
+
+// fewOf lists the names that an error expected in place of a wrong one. Of many, such as those of
+// the gallery, it lists the nearest.
+func fewOf(known []string, wrong string) string {
+	if len(known) <= fewNames {
+		return fmt.Sprintf("%q", known)
+	}
+	return fmt.Sprintf("%d, of which %q are the nearest; the commands list and gallery --list "+
+		"show the names", len(known), nearest(wrong, known, 3))
 }
 
 // Sound lists the workloads without a known flaw: those whose Flawed is "".

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestNamesAreWords: a name is one word in lines of output and in flags.
@@ -31,5 +32,25 @@ func TestNamesAreWords(t *testing.T) {
 		if err := named("tally", name); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestOfManyImplementationsTheNearestAreNamed: a line with all of the gallery is not read.
+func TestOfManyImplementationsTheNearestAreNamed(t *testing.T) {
+	var many scenario.Catalogue
+	for _, impl := range strings.Fields("a.Lock b.Lock c.Lock d.Queue e.Queue f.Queue g.Queue " +
+		"aLocks recipes.Lock") {
+		many = append(many, scenario.Workload{Name: "lock", Impl: impl})
+	}
+	for _, c := range []struct {
+		known scenario.Catalogue
+		want  string
+	}{
+		{many, `expected one of 9, of which ["a.Lock" "aLocks" "b.Lock"] are the nearest; ` +
+			`the commands list and gallery --list show the names`},
+		{many[1:3], `expected one of ["b.Lock" "c.Lock"]`},
+	} {
+		_, err := c.known.Find("lock", "aLock")
+		check.Equal(t, err.Error(), `workload lock has no implementation "aLock"; `+c.want)
 	}
 }
