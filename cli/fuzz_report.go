@@ -138,18 +138,29 @@ func (c *fuzzCommand) knewAll(h hunted) bool {
 		})
 }
 
+// telling is the number of scenarios from which on a goal that none has reached is worth a warning:
+// one generation of a hunt. The first few scenarios reach only some goals of good tests.
+const telling = 32
+
 // reportGoals prints the goals of a workload. A goal that was never reached shows that the hunt
-// does not test as much as it seems.
+// does not test as much as it seems, unless it has played few scenarios of many.
 func reportGoals(a *app, j fuzzJSON) {
+	tried := j.Runs + j.Replayed
+	never := func(verb string) string {
+		if tried < telling && !j.Exhausted {
+			return "not " + verb + " in " + plural(tried, "scenario")
+		}
+		return "NEVER " + strings.ToUpper(verb)
+	}
 	for _, g := range j.Goals {
 		if g.Reached == 0 {
-			a.printf("  the goal %q was NEVER REACHED\n", g.Goal)
+			a.printf("  the goal %q was %s\n", g.Goal, never("reached"))
 			continue
 		}
 		a.printf("  the goal %q was reached in %s\n", g.Goal, plural(g.Reached, "scenario"))
 	}
 	for _, method := range j.NeverCalled {
-		a.printf("  the optional method %s was NEVER CALLED\n", method)
+		a.printf("  the optional method %s was %s\n", method, never("called"))
 	}
 }
 
