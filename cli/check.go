@@ -42,6 +42,9 @@ func (c *checkCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if c.ServerLog != "" && c.Path == "" {
+		return pathMissing(kind, "--server-log")
+	}
 	file, err := c.load()
 	if err != nil {
 		return err
@@ -116,12 +119,18 @@ func (c *checkCommand) fits(kind checkedKind, h linearizability.History) error {
 	case len(h.Ops) == 0:
 		return fmt.Errorf("there is no call to judge")
 	case h.Server == nil && kind.needsServer && c.ServerLog == "":
-		return fmt.Errorf("a %s can only be judged with the server's side", kind.name)
-	case (h.Server != nil || c.ServerLog != "") && c.Path == "":
-		return fmt.Errorf("the server's side is there: "+
-			"name the znode of the %s, or the directory of its znodes, by --path", kind.name)
+		return fmt.Errorf("a %s can only be judged with the changes at the server: "+
+			"give --server-log and --path", kind.name)
+	case h.Server != nil && c.Path == "":
+		return pathMissing(kind, "a history with changes at the server")
 	}
 	return nil
+}
+
+// pathMissing is the error for something that needs --path.
+func pathMissing(kind checkedKind, by string) error {
+	return fmt.Errorf("--path is missing: %s needs the znode of the %s, or the directory of its "+
+		"znodes", by, kind.name)
 }
 
 // judge judges a history. A call that breaks the rules of its kind makes the judge panic, with a
