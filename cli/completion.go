@@ -103,7 +103,7 @@ func (a *app) values(v *kong.Value, command *kong.Node) []string {
 		for _, k := range checkedKinds {
 			names = append(names, k.name)
 		}
-	case "go args":
+	case "go subcommand":
 		return slices.Clone(goTakes)
 	default:
 		if v.Enum != "" {

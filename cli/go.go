@@ -14,11 +14,28 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/zksim/zksim/internal/overlay"
 )
 
 type goCommand struct {
-	Args []string `arg:"" optional:"" passthrough:"" help:"test, run, build or vet, and its arguments."`
+	Args []string `arg:"" optional:"" passthrough:"" name:"subcommand" help:"test, run, build or vet, and its arguments."`
+}
+
+// Help is the end of the help of the command.
+func (c *goCommand) Help() string {
+	return `zksim go runs the go command with an overlay: copies of some files of your Go's standard
+library, in which goroutines, time, random numbers and dials within a simulated World
+depend on its seed only. So the code under test runs as it is. Code outside of a World
+runs as with plain go. Your Go, its files and your module stay as they are.
+
+  zksim go test ARGS...    as go test
+  zksim go run ARGS...     as go run
+  zksim go build ARGS...   as go build
+  zksim go vet ARGS...     as go vet
+
+All arguments go to the go command: "zksim go test -h" prints its help.`
 }
 
 // goTakes are the subcommands of go that an overlay affects.
@@ -26,7 +43,10 @@ var goTakes = []string{"test", "run", "build", "vet"}
 
 // Run runs the go command with an overlay of the user's own Go, in which the code under test runs
 // unmodified in a World.
-func (c *goCommand) Run(a *app) error {
+func (c *goCommand) Run(a *app, line *kong.Context) error {
+	if len(c.Args) > 0 && (c.Args[0] == "--help" || c.Args[0] == "-h") {
+		return line.PrintUsage(false)
+	}
 	if len(c.Args) == 0 || !slices.Contains(goTakes, c.Args[0]) {
 		return fmt.Errorf("go: expected one of %s, and its arguments", strings.Join(goTakes, ", "))
 	}
