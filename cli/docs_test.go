@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestCommandLinesOfThePagesParse: the command accepts each command line in README.md and the pages
@@ -152,5 +155,31 @@ func TestTreeFileOfThePageLoads(t *testing.T) {
 	tree, _, _ = strings.Cut(tree, "```\n")
 	if _, err := parseTree("docs/command.md", treeYAML, []byte(tree)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLinesAboutReplaysWorkInTheirOrder: a reader of docs/command.md types them one by one.
+func TestLinesAboutReplaysWorkInTheirOrder(t *testing.T) {
+	_, text, _ := strings.Cut(readPage(t, "../docs/command.md"), "## Replay and diff\n\n")
+	lines, _, _ := strings.Cut(text, "\n\n")
+	script := "! exec sh lines.sh\n! stderr .\nstdout 'then they differ'\nexists found.html\n" +
+		"-- lines.sh --\n" + lines + "\n"
+	file := filepath.Join(t.TempDir(), "page.txtar")
+	check.OK(t, os.WriteFile(file, []byte(script), 0o666))
+	testscript.Run(t, testscript.Params{Files: []string{file}})
+}
+
+// TestServedFilesOfThePageExist: a line of docs/command.md that loads a file comes after one that
+// writes it.
+func TestServedFilesOfThePageExist(t *testing.T) {
+	written := map[string]bool{}
+	for _, line := range commandLines(readPage(t, "../docs/command.md")) {
+		for _, flag := range regexp.MustCompile(`--(load|dump) (\w+\.yaml)`).
+			FindAllStringSubmatch(line, -1) {
+			if flag[1] == "load" && !written[flag[2]] {
+				t.Errorf("%s: nothing has written %s", line, flag[2])
+			}
+			written[flag[2]] = true
+		}
 	}
 }
