@@ -80,7 +80,9 @@
 //
 // The default of each flag is a variable of the environment, ZKSIM_RUNS, ZKSIM_SEED and so on. Use
 // these for go test ./... with packages that do not import this one. ZKSIM_REPLAY has an effect
-// only on the test that the file names.
+// only on the test that the file names; others are skipped. With -zksim.replay a test that does not
+// know the file's workload fails. If no Test and no Fuzz of a package runs, nothing reads the file
+// and go test passes: go test -v shows which test has played it.
 //
 // With -short the script is smaller.
 //

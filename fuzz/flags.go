@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"encoding"
 	"errors"
 	"flag"
 	"fmt"
@@ -47,14 +48,47 @@ var (
 var flagShard hunt.Part
 
 // flagServers are the servers that scenarios play on.
-var flagServers scenario.Servers
+var flagServers = scenario.Servers{Number: 1}
+
+// textFlags are the flags with values of their own, by name.
+var textFlags = map[string]*textFlag{
+	"servers": {to: &flagServers}, "shard": {to: &flagShard},
+}
 
 func init() {
-	flag.TextVar(&flagServers, "zksim.servers", scenario.Servers{Number: 1},
+	flag.Var(textFlags["servers"], "zksim.servers",
 		"zksim: number of servers of the ensemble, or the addresses of a running one to play on, "+
 			"in real time, as `HOST:PORT,HOST:PORT,...`")
-	flag.TextVar(&flagShard, "zksim.shard", hunt.Part{},
+	flag.Var(textFlags["shard"], "zksim.shard",
 		"zksim: the part of this process in work that N processes do, as `I/N`")
+}
+
+// textFlag is a flag with a value that is read from a text. A wrong text is no error of Set, after
+// which package flag would print the usage of all flags of a test: the test fails by it.
+type textFlag struct {
+	to interface {
+		encoding.TextUnmarshaler
+		fmt.Stringer
+	}
+	text  string
+	wrong bool // the text
+}
+
+// Set reads a text.
+func (f *textFlag) Set(text string) error {
+	f.text, f.wrong = text, f.to.UnmarshalText([]byte(text)) != nil
+	return nil
+}
+
+// Get is a pointer to the value.
+func (f *textFlag) Get() any { return f.to }
+
+// String is the text of the value. Package flag calls it on a zero textFlag, too.
+func (f *textFlag) String() string {
+	if f.to == nil {
+		return ""
+	}
+	return f.to.String()
 }
 
 const flagPrefix = "zksim."
@@ -133,6 +167,11 @@ func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 
 // checkFlags checks the flags that do not depend on the workload.
 func checkFlags() error {
+	for _, name := range []string{"servers", "shard"} {
+		if f := textFlags[name]; f.wrong {
+			return fmt.Errorf("%s=%s; expected %s", setting(name), f.text, kindOf(f))
+		}
+	}
 	for _, f := range []struct {
 		name  string
 		value int

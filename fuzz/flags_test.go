@@ -40,18 +40,25 @@ func TestVariablesAreDefaultsOfTheFlags(t *testing.T) {
 		{"ZKSIM_RUNS=0", "-zksim.seed=5", "zksim: ZKSIM_RUNS=0; expected 1 or more\n"},
 		{"ZKSIM_SHARD=1/3", "-zksim.runs=1", "zksim: survived "},
 		{"ZKSIM_SHARD=4", "-zksim.seed=5", "zksim: ZKSIM_SHARD=4; expected a part such as 2/3\n"},
+		{"ZKSIM_X=", "-zksim.shard=4", "zksim: -zksim.shard=4; expected a part such as 2/3\n"},
+		{"ZKSIM_X=", "-zksim.servers=", "zksim: -zksim.servers=; expected a whole number, or " +
+			"addresses as host:port with commas between\n"},
+		{"ZKSIM_SERVERS=three", "-zksim.seed=5", "zksim: ZKSIM_SERVERS=three; expected a whole "},
+		{"ZKSIM_SERVERS=three", "-zksim.servers=1", "zksim: survived "},
 		{"ZKSIM_CARELESS=ja", "-zksim.seed=5", "ZKSIM_CARELESS=ja; expected true or false\n"},
 		{"ZKSIM_GOROUTINES=9", "-zksim.seed=5", "zksim: ZKSIM_GOROUTINES: 9; expected 1 to 8"},
 		{"ZKSIM_UNTIL=3", "-zksim.seed=5", "zksim: ZKSIM_UNTIL goes with -zksim.replay\n"},
 		{"ZKSIM_DIFF=a", "-zksim.step", "zksim: ZKSIM_DIFF goes without step and until\n"},
 		{"ZKSIM_REPLAY=" + elsewhere, "-zksim.seed=5",
-			"f.yaml is left to TestQueue of a.org/queue\n"},
-		{"ZKSIM_X=", "-zksim.replay=" + elsewhere, `f.yaml:1:11: unknown workload "queue"`},
+			"f.yaml is left to TestQueue of a.org/queue\n--- SKIP: TestFlagged "},
+		{"ZKSIM_X=", "-zksim.replay=" + elsewhere, `f.yaml:1:11: unknown workload "queue"; ` +
+			"expected lock: the file is of TestQueue of a.org/queue\n"},
 	} {
 		cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestFlagged$", "-test.v",
 			"-test.short", c.flag)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), flaggedChild+"=1", c.variable)
-		if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), c.want) {
+		out, _ := cmd.CombinedOutput()
+		if !strings.Contains(string(out), c.want) || strings.Contains(string(out), "Usage of") {
 			t.Errorf("%s, %s: %s\nwant %s", c.variable, c.flag, out, c.want)
 		}
 	}

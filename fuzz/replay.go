@@ -16,14 +16,17 @@ import (
 )
 
 // replay runs the scenario file of the flag instead of searching. The workload of the file must be
-// that of the test. If a variable names the file, for all tests, other tests leave it out.
+// that of the test. If a variable names the file, for all tests, other tests are skipped.
 func replay(t TB, w scenario.Workload) {
 	t.Helper()
 	name := located(*flagReplay)
 	r, err := playSaved(w, name)
-	if e, ok := errors.AsType[*saved.ElsewhereError](err); ok && fromEnvironment["replay"] {
-		t.Logf("zksim: %s is left to %s of %s", name, e.Test.Name, e.Test.Package)
-		return
+	if e, ok := errors.AsType[*saved.ElsewhereError](err); ok {
+		if fromEnvironment["replay"] {
+			skip(t, fmt.Sprintf("zksim: %s is left to %s", name, titleOf(e.Test)))
+			return
+		}
+		t.Fatalf("zksim: %v: the file is of %s", err, titleOf(e.Test))
 	}
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
@@ -40,6 +43,23 @@ func replay(t TB, w scenario.Workload) {
 		t.Fatalf("zksim: %v", err)
 	}
 	reportReplay(t, name, r, text)
+}
+
+// titleOf is the name of a test, with its package if that is known.
+func titleOf(test saved.Test) string {
+	if test.Package == "" {
+		return test.Name
+	}
+	return test.Name + " of " + test.Package
+}
+
+// skip skips a test, if it can be skipped, and logs why.
+func skip(t TB, why string) {
+	t.Helper()
+	if s, ok := t.(interface{ Skip(args ...any) }); ok {
+		s.Skip(why)
+	}
+	t.Logf("%s", why)
 }
 
 // replayed is the text about a run that the flags ask for. With -zksim.step the run is shown on the

@@ -125,6 +125,11 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"two documents", good, good + "---\n" + good, "f.yaml: 2 documents; expected one"},
 	{"syntax", good, "workload: [lock\n", "f.yaml:1:11: sequence end token ']' not found"},
 	{
+		"trace", good,
+		"    1     0.001s  a    calls lock\n    2     0.003s  a    -> connect: session S1\n",
+		"f.yaml:1:5: unexpected key name; expected a scenario, with the key workload",
+	},
+	{
 		"unknown key", "seed: 1", "sede: 1",
 		`f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, ` +
 			`rounds, goroutines, servers, careless, seed, schedule, plan, expect, property, trace, ` +

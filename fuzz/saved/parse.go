@@ -31,7 +31,11 @@ func Parse(
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	doc, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		return File{}, yamlError(name, err)
+		err = yamlError(name, err)
+		if !bytes.Contains(data, []byte("workload:")) { // such as the text of a trace
+			err = fmt.Errorf("%w; expected a scenario, with the key workload", err)
+		}
+		return File{}, err
 	}
 	p := scenarioParser{name: name, doc: doc}
 	switch {
