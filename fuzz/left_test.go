@@ -1,0 +1,52 @@
+package fuzz
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
+)
+
+// logging is a test that keeps its log, too.
+type logging struct {
+	failing
+	log []string
+}
+
+func (l *logging) Logf(format string, args ...any) {
+	l.log = append(l.log, fmt.Sprintf(format, args...))
+}
+
+// TestEachTestLogsTheNodesThatItLeaves on a running ensemble, and not those of the tests before it.
+func TestEachTestLogsTheNodesThatItLeaves(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server := fakezk.Start(t, fakezk.Options{TickTime: 250 * time.Millisecond})
+	t.Cleanup(func() { flagServers, loggedNodes = scenario.Servers{Number: 1}, 0 })
+	check.OK(t, flagServers.UnmarshalText([]byte(server.Listen(t))))
+	w := scenario.Workload{Name: "lock", Judge: scenario.Invariants()}
+	w.Play = func(p *scenario.Player, _ scenario.Script) {
+		acl := zk.WorldACL(zk.PermCreate | zk.PermRead) // nobody may delete
+		_, _ = p.Conn().Create("/kept", nil, 0, acl)
+		_, _ = p.Conn().Create("/kept/child", nil, 0, acl)
+	}
+	told := map[string]bool{}
+	for range 2 {
+		var l logging
+		var group sync.WaitGroup
+		group.Go(func() { Test(&l, w) })
+		group.Wait()
+		check.Contains(t, l.text, " is left on ")
+		check.Equal(t, len(l.log), 1, "lines of the log: %q", l.log)
+		node, _, _ := strings.Cut(strings.TrimPrefix(l.log[0], "zksim: "), " is left on ")
+		check.Equal(t, server.Exists(node+"/tree/kept/child"), true, "%s is there", node)
+		check.Equal(t, told[node], false, "%s was told before", node)
+		told[node] = true
+	}
+}
