@@ -52,7 +52,9 @@ func (r *run) atSomeServer(
 			r.answeredLast(&server)
 			return err
 		}
-		troubles[server] = trouble.error
+		if troubles[server] == nil || !errors.Is(trouble, errNoAnswer) {
+			troubles[server] = trouble.error // a later try has less time
+		}
 		if untried == 1 {
 			sleep(ctx, roundPause)
 		}
@@ -144,8 +146,10 @@ func (r *run) connected(
 	return nil
 }
 
+var errNoAnswer = errors.New("no answer")
+
 func noAnswerWithin(d time.Duration) error {
-	return fmt.Errorf("no answer within %s", d.Round(time.Second/10))
+	return fmt.Errorf("%w within %s", errNoAnswer, d.Round(time.Second/10))
 }
 
 // isLost reports whether a request has an error because its connection, or its session, has ended.
