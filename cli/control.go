@@ -193,7 +193,7 @@ func (c *controlServer) dispatch(
 	if err != nil {
 		return nil, leave, err
 	}
-	left, err := req.enter(w, e)
+	release, err := req.enter(w, e)
 	if err != nil {
 		return nil, leave, err
 	}
@@ -201,7 +201,7 @@ func (c *controlServer) dispatch(
 	if _, streams := value.(*eventStream); !streams {
 		setDeadlines(w, time.Now().Add(requestTimeout))
 	}
-	return value, left, err
+	return value, release, err
 }
 
 // statusOf is the HTTP status of an error.

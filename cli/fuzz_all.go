@@ -143,8 +143,8 @@ func (b budget) share(i int) bounds {
 		part.runs++
 	}
 	if b.time > 0 {
-		left := b.time - time.Since(b.began)
-		part.time = max(left/time.Duration(b.hunts-i), time.Millisecond)
+		rest := b.time - time.Since(b.began)
+		part.time = max(rest/time.Duration(b.hunts-i), time.Millisecond)
 	}
 	return part
 }

@@ -343,8 +343,8 @@ func TestInterruptedIsNotSuccess(t *testing.T) {
 func interrupting(n int64, sig os.Signal) scenario.Workload {
 	w := ownKind("lock", "interrupting")
 	play, turns := w.Play, new(atomic.Int64)
-	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, sig)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, sig)
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		if turns.Add(1) == n {
 			self, err := os.FindProcess(os.Getpid())
@@ -354,7 +354,7 @@ func interrupting(n int64, sig os.Signal) scenario.Workload {
 			if err != nil {
 				panic(err)
 			}
-			<-heard // a channel from outside: the time of the simulated world stands still
+			<-signals // a channel from outside: the time of the simulated world stands still
 		}
 		play(p, s)
 	}

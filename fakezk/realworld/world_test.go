@@ -75,12 +75,12 @@ func solo(ctx context.Context, c connector, tell func(format string, args ...any
 	told("create /e", err)
 	_, err = conn.Create("/p", []byte("1"), 0, openACL)
 	told("create /p", err)
-	_, _, heard, err := conn.GetW("/p")
+	_, _, events, err := conn.GetW("/p")
 	told("watch /p", err)
 	_, err = conn.Set("/p", []byte("2"), -1)
 	told("set /p", err)
-	if heard != nil {
-		ev := <-heard
+	if events != nil {
+		ev := <-events
 		tell("hears: %v, %v", ev.Type, ev.Err)
 	}
 	told("multi", errOf(conn.Multi(&zk.DeleteRequest{Path: "/p", Version: -1},
