@@ -109,10 +109,11 @@ func lockedUp(stacks string) bool {
 	return locked && !isRunning(stacks)
 }
 
-// onNetwork reports whether a goroutine of some stacks uses the real network.
+// onNetwork reports whether a goroutine of some stacks waits for the real network. One that rests
+// waits for the World, which zksim go puts in the network's place.
 func onNetwork(stacks string) bool {
 	for stack := range trace.Stacks(stacks) {
-		if trace.UsesNetwork(stack) {
+		if trace.UsesNetwork(stack) && trace.ActivityOf(stack) != trace.Rests {
 			return true
 		}
 	}

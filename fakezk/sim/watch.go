@@ -9,12 +9,17 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// patrol is the time between two looks of the watchdog.
-const patrol = 20 * time.Millisecond
+const (
+	// patrol is the time between two looks of the watchdog at the number of steps.
+	patrol = 20 * time.Millisecond
+	// firstLook is the number of looks without a step after which it looks at the stacks.
+	firstLook = 5
+)
 
 // watch waits for the run to end. When no step is made for the time of World.Freeze, it gives up
 // and returns the stacks of the run. It waits for a quarter of that time only if nothing in the run
-// can go on: all goroutines wait, and one of them for a mutex, or one uses the real network.
+// can go on: all goroutines wait, and one of them for a mutex. A goroutine that uses the real
+// network may go on, and use it again and again: the run is given up when that is first seen.
 func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, string) {
 	every := min(s.world.Freeze/4, patrol)
 	patience := int(s.world.Freeze / every)
@@ -34,11 +39,11 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 		if numGoroutine() >= tooMany {
 			s.exitOnGoroutines()
 		}
-		if idle != patience/4 && idle < patience {
+		if idle != firstLook && idle != patience/4 && idle < patience {
 			continue
 		}
 		stacks := s.bubbleStacks()
-		if idle >= patience || lockedUp(stacks) || onNetwork(stacks) {
+		if idle >= patience || onNetwork(stacks) || idle >= patience/4 && lockedUp(stacks) {
 			return nil, stacks
 		}
 	}

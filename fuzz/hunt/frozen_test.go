@@ -2,13 +2,16 @@ package hunt_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -157,5 +160,31 @@ func TestMinimizeNeverLengthensAFault(t *testing.T) {
 	}
 	if got := small.Scenario.Plan; len(got) != 1 || got[0].For != least {
 		t.Errorf("got %v; want a stall of %v", got, least)
+	}
+}
+
+// TestUseOfTheRealNetworkEndsAtOnce: no other scenario is played.
+func TestUseOfTheRealNetworkEndsAtOnce(t *testing.T) {
+	var runs atomic.Int64
+	w := exists(nil, fine)
+	w.Play = func(p *scenario.Player, _ scenario.Script) {
+		runs.Add(1)
+		p.Do("exists", "", func(context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, zk.ErrNoServer // of a client on the real network
+		})
+	}
+	if sim.Overlaid {
+		t.Skip("then it is not the real network")
+	}
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}
+	_, swept := hunt.RunSweep(t.Context(), s, hunt.Part{}, nil)
+	_, hunted := hunt.Hunt{Workload: w, Script: s.Script, Seed: 1, Runs: 10}.Run(t.Context())
+	for _, err := range []error{swept, hunted} {
+		if !strings.HasPrefix(fmt.Sprint(err), "nothing can be decided: client a: exists found no server, ") {
+			t.Errorf("error %v", err)
+		}
+	}
+	if runs.Load() != 2 {
+		t.Errorf("%d scenarios; want one each", runs.Load())
 	}
 }

@@ -117,6 +117,9 @@ func (p *huntRun) runLeg(ctx context.Context, number int) error {
 		base.Seed = mix.Hash(p.Seed, uint64(number))
 	}
 	first := playOne(base, p.CheckDeterminism)
+	if first.err == nil {
+		first.err = checkNetwork(first.outcome)
+	}
 	if first.err != nil {
 		return first.err
 	}

@@ -16,9 +16,13 @@ type Inputs struct {
 }
 
 // NewInputs makes scenarios like that of a run without faults. It returns an error if there was
-// nothing to judge in that run; see [Sweep.CheckJudged].
+// nothing to judge in that run (see [Sweep.CheckJudged]), or if it used the real network.
 func NewInputs(base *scenario.Outcome) (Inputs, error) {
-	if err := checkJudged(judged(base), base.Scenario.Workload, 1); err != nil {
+	err := checkNetwork(base)
+	if err == nil {
+		err = checkJudged(judged(base), base.Scenario.Workload, 1)
+	}
+	if err != nil {
 		return Inputs{}, err
 	}
 	return Inputs{base, newPlanSpace(base, 0)}, nil

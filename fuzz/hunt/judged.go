@@ -27,6 +27,15 @@ func checkJudged(judged bool, w scenario.Workload, runs int) error {
 		"or say what must hold by an Invariant or a goal", runs)
 }
 
+// checkNetwork returns an error if the code under test used the real network in a run. No other
+// scenario would say more, and each may take some time.
+func checkNetwork(o *scenario.Outcome) error {
+	if !o.OnNetwork() {
+		return nil
+	}
+	return fmt.Errorf("nothing can be decided: %s", o.Summary())
+}
+
 // judged reports whether there was something to judge in a run: a call, or a property of the
 // workload's own judge, such as an invariant. All other properties are about calls.
 func judged(o *scenario.Outcome) bool {

@@ -94,6 +94,9 @@ func runSweep(
 // newSweep plays the run without faults.
 func newSweep(s scenario.Scenario) (*Sweep, error) {
 	base, err := saved.Play(s)
+	if err == nil {
+		err = checkNetwork(base)
+	}
 	if err != nil {
 		return nil, err
 	}

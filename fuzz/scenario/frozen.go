@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -34,38 +33,6 @@ func frozenVerdict(r *trace.Result) linearizability.Verdict {
 			"so that no virtual time can pass"
 	}
 	return v
-}
-
-// overlayHint is the end of a verdict on code that needs the overlay.
-func overlayHint() string {
-	if sim.Overlaid {
-		return ""
-	}
-	return "; zksim go test runs such code"
-}
-
-// onNetwork names the place at which code under test uses the real network; "" if it does not.
-func onNetwork(stacks string) string {
-	var told []string
-	for stack := range trace.Stacks(stacks) {
-		if !trace.UsesNetwork(stack) {
-			continue
-		}
-		what := "dials"
-		if trace.LooksUp(stack) {
-			what = "looks up a host"
-		}
-		where := ""
-		if at, ok := innermostUser(framesOf(stack)); ok {
-			where = "at " + at.source + " "
-		}
-		told = append(told, fmt.Sprintf("the run froze: %sa goroutine %s on the real network, "+
-			"for which no virtual time can pass%s", where, what, overlayHint()))
-	}
-	if len(told) == 0 {
-		return ""
-	}
-	return slices.Max(told) // one with a place, if there is one
 }
 
 // lockedUp describes the mutex that keeps virtual time from passing: where a goroutine waits for

@@ -2,7 +2,6 @@ package scenario_test
 
 import (
 	"context"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,8 +46,8 @@ func TestMutexHeldWhileWaitingIsUndecided(t *testing.T) {
 		Workload: w.Named("guarded"),
 		Script:   scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2}, Seed: 1,
 	})
-	const want = "the run froze: at frozen_test.go:26 a goroutine waits for the mutex l.guard, " +
-		"and the holder waits at frozen_test.go:28, so that no virtual time can pass" +
+	const want = "the run froze: at frozen_test.go:25 a goroutine waits for the mutex l.guard, " +
+		"and the holder waits at frozen_test.go:27, so that no virtual time can pass" +
 		"; zksim go test runs such code"
 	if o.Status() != linearizability.Unknown || o.Property() != "" || o.Summary() != want ||
 		o.Result.Spins {
@@ -57,42 +56,6 @@ func TestMutexHeldWhileWaitingIsUndecided(t *testing.T) {
 	}
 	if story := o.Story(); !strings.HasPrefix(story, "verdict: unknown: "+want+"\n") {
 		t.Errorf("the story begins otherwise:\n%s", story)
-	}
-}
-
-// resolving is a lock that looks up a host, with a name server that never answers.
-type resolving struct{ resolver net.Resolver }
-
-func (l *resolving) Lock(ctx context.Context) error {
-	_, err := l.resolver.LookupHost(ctx, "zk1.example.")
-	return err
-}
-
-func (*resolving) Unlock(context.Context) error { return nil }
-
-func TestRealNetworkInVirtualTimeIsUndecided(t *testing.T) {
-	if sim.Overlaid {
-		t.Skip("then it is not the real network")
-	}
-	over := make(chan bool)
-	t.Cleanup(func() { close(over) })
-	w := object.Lock(func(object.Env) object.Locker {
-		return &resolving{net.Resolver{
-			PreferGo: true,
-			Dial: func(context.Context, string, string) (net.Conn, error) {
-				<-over
-				return nil, net.ErrClosed
-			},
-		}}
-	})
-	w.Freeze = 200 * time.Millisecond
-	o := run(t, scenario.Scenario{
-		Workload: w.Named("resolving"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
-	})
-	const want = "the run froze: at frozen_test.go:83 a goroutine looks up a host on the real " +
-		"network, for which no virtual time can pass; zksim go test runs such code"
-	if o.Status() != linearizability.Unknown || o.Summary() != want {
-		t.Errorf("%s, %q; want unknown, %q", o.Status(), o.Summary(), want)
 	}
 }
 

@@ -62,7 +62,8 @@ type Outcome struct {
 	// function; "" if there is none.
 	Hangs string
 
-	maker func() string // see Maker; nil if the scenario was not played in a World
+	maker     func() string // see Maker; nil if the scenario was not played in a World
+	elsewhere bool          // see OnNetwork
 }
 
 // Status is the worst status of the verdicts. A run that panicked is always violated, and a run
@@ -190,6 +191,7 @@ func (s Scenario) judge(
 		o.Hangs = judgeScripts(&o.Report, result, players, s.limit())
 		judgeLeaks(&o.Report, o.Rest)
 	}
+	judgeNetwork(o)
 	return o, nil
 }
 

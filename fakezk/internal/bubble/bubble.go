@@ -18,9 +18,13 @@
 package bubble
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 )
@@ -44,6 +48,7 @@ func (f *Failure) Error() string { return fmt.Sprintf("bubble: %s: %s", f.Kind, 
 //
 // Run must not be called from inside a bubble.
 func Run(seed uint64, body func()) *Failure {
+	beginResolver()
 	var inner *Failure
 	outer := make(chan *Failure, 1)
 	go func() {
@@ -72,6 +77,17 @@ func Run(seed uint64, body func()) *Failure {
 		return inner
 	}
 	return failure
+}
+
+// beginResolver looks a host up outside of all bubbles. Package net makes a channel at its first
+// look-up; made in a bubble, it would end the process at the first look-up in the next one.
+var beginResolver = sync.OnceFunc(func() {
+	resolver := net.Resolver{PreferGo: true, Dial: refuseToDial} // also where C looks hosts up
+	_, _ = resolver.LookupHost(context.Background(), "localhost")
+})
+
+func refuseToDial(context.Context, string, string) (net.Conn, error) {
+	return nil, errors.New("no server is asked")
 }
 
 // classify turns the value of a panic of synctest.Test into a Failure.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -211,5 +212,17 @@ func TestRunInAProgramThatIsNoTest(t *testing.T) {
 		"leak: leak\ndeadlock: deadlock\n"
 	if string(out) != want {
 		t.Errorf("the program prints\n%swant\n%s", out, want)
+	}
+}
+
+// TestEachBubbleLooksUpHosts: a look-up on the real network in one bubble does not end the process
+// in the next one.
+func TestEachBubbleLooksUpHosts(t *testing.T) {
+	for range 2 {
+		if failure := Run(1, func() {
+			_, _ = net.LookupHost("localhost")
+		}); failure != nil {
+			t.Error(failure)
+		}
 	}
 }

@@ -1,0 +1,129 @@
+package scenario_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+func checkOnNetwork(t *testing.T, o *scenario.Outcome, want string) {
+	t.Helper()
+	if o.Status() != linearizability.Unknown || !o.OnNetwork() || o.Summary() != want {
+		t.Errorf("%s, on the network: %v, %q; want unknown, true, %q",
+			o.Status(), o.OnNetwork(), o.Summary(), want)
+	}
+}
+
+// onceAlone is a scenario of one client and one round without faults.
+func onceAlone(w scenario.Workload) scenario.Scenario {
+	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}
+}
+
+// silentResolver has a name server that does not answer until over is closed.
+func silentResolver(over <-chan struct{}) net.Resolver {
+	return net.Resolver{
+		PreferGo: true,
+		Dial: func(context.Context, string, string) (net.Conn, error) {
+			<-over
+			return nil, net.ErrClosed
+		},
+	}
+}
+
+// resolving is a lock that looks up a host, with a name server that never answers.
+type resolving struct{ resolver net.Resolver }
+
+func (l *resolving) Lock(ctx context.Context) error {
+	_, err := l.resolver.LookupHost(ctx, "zk1.example.")
+	return err
+}
+
+func (*resolving) Unlock(context.Context) error { return nil }
+
+func TestRealNetworkInVirtualTimeIsUndecided(t *testing.T) {
+	if sim.Overlaid {
+		t.Skip("then it is not the real network")
+	}
+	over := make(chan struct{})
+	t.Cleanup(func() { close(over) })
+	w := object.Lock(func(object.Env) object.Locker { return &resolving{silentResolver(over)} })
+	w.Freeze = 200 * time.Millisecond
+	o := run(t, scenario.Scenario{
+		Workload: w.Named("resolving"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	})
+	const want = "the run froze: at network_test.go:44 a goroutine looks up a host on the real " +
+		"network, for which no virtual time can pass; zksim go test runs such code"
+	checkOnNetwork(t, o, want)
+}
+
+// dialling is a lock that dials an address before it locks.
+type dialling struct{ address string }
+
+func (l dialling) Lock(context.Context) error {
+	conn, err := net.DialTimeout("tcp", l.address, time.Second)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+func (dialling) Unlock(context.Context) error { return nil }
+
+// TestRefusedDialOnTheRealNetworkIsUndecided: no virtual time passes, and the code goes on, but no
+// verdict on it is right.
+func TestRefusedDialOnTheRealNetworkIsUndecided(t *testing.T) {
+	if sim.Overlaid {
+		t.Skip("then it is not the real network")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w := object.Lock(func(object.Env) object.Locker { return dialling{address} })
+	o := run(t, onceAlone(w.Named("dialling")))
+	checkOnNetwork(t, o, "client a: lock found no server, though no fault was in its way: "+
+		"the code dials on the real network (dial tcp "+address+": connect: connection refused)"+
+		"; zksim go test runs such code")
+}
+
+// TestRefusedDialOfTheWorldIsNoUseOfTheNetwork: a fault refuses it.
+func TestRefusedDialOfTheWorldIsNoUseOfTheNetwork(t *testing.T) {
+	w := object.Lock(func(env object.Env) object.Locker { return &guarded{conn: env.Conn} })
+	s := onceAlone(w.Named("guarded"))
+	s.Plan = plan(t, "refuse 10s client=a at=1us")
+	o := run(t, s)
+	if o.OnNetwork() || !strings.Contains(o.Story(), "could not connect to a server") {
+		t.Errorf("on the network: %v\n%s", o.OnNetwork(), o.Story())
+	}
+}
+
+// silent is a lock that waits for ever, and sends no request.
+type silent struct{}
+
+func (silent) Lock(context.Context) error {
+	select {} // for a connection, for instance
+}
+
+func (silent) Unlock(context.Context) error { return nil }
+
+// TestHangWithoutARequestNamesTheOverlay: the violation stays, as it may be a bug.
+func TestHangWithoutARequestNamesTheOverlay(t *testing.T) {
+	w := object.Lock(func(object.Env) object.Locker { return silent{} })
+	o := run(t, onceAlone(w.Named("silent")))
+	const hint = "; no client has sent a request: code that dials by itself needs zksim go test"
+	if o.Property() != linearizability.Liveness || o.OnNetwork() ||
+		strings.HasSuffix(o.Summary(), hint) == sim.Overlaid {
+		t.Errorf("property %q, summary %q", o.Property(), o.Summary())
+	}
+}
