@@ -110,10 +110,11 @@ func lockedUp(stacks string) bool {
 }
 
 // onNetwork reports whether a goroutine of some stacks waits for the real network. One that rests
-// waits for the World, which zksim go puts in the network's place.
+// waits for the World, which zksim go puts in the network's place, and one that runs may only be
+// slow.
 func onNetwork(stacks string) bool {
 	for stack := range trace.Stacks(stacks) {
-		if trace.UsesNetwork(stack) && trace.ActivityOf(stack) != trace.Rests {
+		if trace.UsesNetwork(stack) && trace.ActivityOf(stack) == trace.Waits {
 			return true
 		}
 	}

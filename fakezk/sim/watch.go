@@ -12,7 +12,8 @@ import (
 const (
 	// patrol is the time between two looks of the watchdog at the number of steps.
 	patrol = 20 * time.Millisecond
-	// firstLook is the number of looks without a step after which it looks at the stacks.
+	// firstLook is the number of looks without a step after which it looks at the stacks. In a
+	// program of zksim go no dial by TCP is one on the real network.
 	firstLook = 5
 )
 
@@ -39,7 +40,8 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 		if numGoroutine() >= tooMany {
 			s.exitOnGoroutines()
 		}
-		if idle != firstLook && idle != patience/4 && idle < patience {
+		early := idle == firstLook && !Overlaid
+		if !early && idle != patience/4 && idle < patience {
 			continue
 		}
 		stacks := s.bubbleStacks()
