@@ -66,8 +66,8 @@ func (a *app) printError(err error) {
 	a.printed = append(a.printed, err)
 }
 
-// printLeftNodes prints which nodes are left on a running ensemble. It leaves out those that a printed
-// error has named.
+// printLeftNodes prints which nodes are left on a running ensemble. It leaves out those that a
+// printed error has named.
 func (a *app) printLeftNodes() {
 	for _, node := range a.on.Left() {
 		if !slices.ContainsFunc(a.printed, func(err error) bool { return errors.Is(err, node) }) {

@@ -2,7 +2,6 @@ package realworld
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -61,17 +60,20 @@ const cleanUpPatience = 10 * time.Second
 // could be made after deleteNodes. If no node can have been made, the run has no root.
 func (r *run) createNodes() error {
 	root := rootPrefix + strings.ToLower(rand.Text()[:12])
-	unknown := false // whether the root exists: an answer was lost
+	mayExist := false // the root: it was made, or an answer was lost
 	return r.withPatience(func(conn *zk.Conn) error {
 		r.noteRoot(root)
-		if err := createNode(conn, root); err != nil {
-			if unknown = unknown || isLost(err); !unknown {
-				r.endNote()
-				r.root = ""
-			}
-			return err
+		err := createNode(conn, root)
+		if mayExist = mayExist || err == nil || isLost(err); !mayExist {
+			r.endNote()
+			r.root = ""
 		}
-		return cmp.Or(createNode(conn, root+treeNode), createNode(conn, root+sessionsNode))
+		for _, node := range []string{treeNode, sessionsNode} {
+			if err == nil {
+				err = createNode(conn, root+node)
+			}
+		}
+		return err
 	})
 }
 

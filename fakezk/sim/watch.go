@@ -19,8 +19,8 @@ const (
 
 // watch waits for the run to end. When no step is made for the time of World.Freeze, it gives up
 // and returns the stacks of the run. It waits for a quarter of that time only if nothing in the run
-// can go on: all goroutines wait, and one of them for a mutex. A goroutine that uses the real
-// network may go on, and use it again and again: the run is given up when that is first seen.
+// can go on: all goroutines wait, and one of them for a mutex. If a goroutine waits for the real
+// network, it gives up after 100 ms: the next wait would be as long.
 func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, string) {
 	every := min(s.world.Freeze/4, patrol)
 	patience := int(s.world.Freeze / every)

@@ -44,26 +44,34 @@ func onNetwork(stacks string) string {
 	return slices.Max(told) // one with a place, if there is one
 }
 
-// OnNetwork reports whether the code under test used the real network, so that the run is
-// undecided. Such code needs a program that zksim go has built.
+// OnNetwork reports whether the run is undecided because the code under test used the real network.
+// Such code needs a program that zksim go has built.
 func (o *Outcome) OnNetwork() bool {
-	return o.elsewhere || o.Result.Frozen != "" && onNetwork(o.Result.Frozen) != ""
+	if o.Status() != linearizability.Unknown {
+		return false
+	}
+	return o.usedNetwork || o.Result.Frozen != "" && onNetwork(o.Result.Frozen) != ""
 }
 
 // noServer matches the errors of a client that reaches no server.
 var noServer = regexp.MustCompile(`could not connect to a server|connection refused|` +
 	`network is unreachable|i/o timeout|lookup \S+( on \S+)?: |dial (tcp|udp)`)
 
-// judgeNetwork makes a run undecided if a call found no server although no fault was in its way:
-// the code under test has dialled one on the real network. A run without any request may have the
-// same cause, so its violation of liveness says so.
+// judgeNetwork looks for code that dials on the real network, in a simulated run without faults in
+// which no request has come to the World. If a call has found no server, a hang or a call that
+// fails for ever is no violation of the code's: the run is undecided. Other violations stay. A hang
+// without such a call may have the same cause, and its verdict says so.
 func judgeNetwork(o *Outcome) {
-	if o.Scenario.On != nil || len(o.Scenario.Plan) > 0 || sim.Overlaid {
+	if len(o.Scenario.Plan)+len(o.Result.Requests)+len(o.Result.Panics) > 0 ||
+		o.Result.Frozen != "" || sim.Overlaid {
+		return
+	}
+	if p := o.Property(); p != "" && p != linearizability.Liveness {
 		return
 	}
 	for _, op := range o.History.Ops {
 		if noServer.MatchString(op.Err) {
-			o.elsewhere = true
+			o.usedNetwork = true
 			o.Report = linearizability.Report{Verdicts: []linearizability.Verdict{{
 				Property: linearizability.Liveness, Status: linearizability.Unknown,
 				Steps: []int64{op.Call, op.Return},
@@ -74,13 +82,10 @@ func judgeNetwork(o *Outcome) {
 			return
 		}
 	}
-	if len(o.Result.Requests) > 0 {
-		return
-	}
 	for i, v := range o.Report.Verdicts {
 		if v.Property == linearizability.Liveness && v.Status == linearizability.Violated {
 			o.Report.Verdicts[i].Summary += "; no client has sent a request: " +
-				"code that dials by itself needs zksim go test"
+				"if the code dials by itself, use zksim go test"
 		}
 	}
 }

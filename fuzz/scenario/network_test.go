@@ -2,11 +2,13 @@ package scenario_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -58,7 +60,7 @@ func TestRealNetworkInVirtualTimeIsUndecided(t *testing.T) {
 	o := run(t, scenario.Scenario{
 		Workload: w.Named("resolving"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	})
-	const want = "the run froze: at network_test.go:44 a goroutine looks up a host on the real " +
+	const want = "the run froze: at network_test.go:46 a goroutine looks up a host on the real " +
 		"network, for which no virtual time can pass; zksim go test runs such code"
 	checkOnNetwork(t, o, want)
 }
@@ -121,9 +123,49 @@ func (silent) Unlock(context.Context) error { return nil }
 func TestHangWithoutARequestNamesTheOverlay(t *testing.T) {
 	w := object.Lock(func(object.Env) object.Locker { return silent{} })
 	o := run(t, onceAlone(w.Named("silent")))
-	const hint = "; no client has sent a request: code that dials by itself needs zksim go test"
+	const hint = "; no client has sent a request: " +
+		"if the code dials by itself, use zksim go test"
 	if o.Property() != linearizability.Liveness || o.OnNetwork() ||
 		strings.HasSuffix(o.Summary(), hint) == sim.Overlaid {
 		t.Errorf("property %q, summary %q", o.Property(), o.Summary())
+	}
+}
+
+// mumbling is a lock without exclusion. Its calls fail at first, in words like those of a dial.
+type mumbling struct {
+	conn   *zk.Conn
+	failed bool
+}
+
+func (l *mumbling) Lock(context.Context) error {
+	if _, _, err := l.conn.Get("/holder"); err != nil && !l.failed {
+		l.failed = true
+		return fmt.Errorf("lookup holder: %w", err)
+	}
+	return nil
+}
+
+func (*mumbling) Unlock(context.Context) error { return nil }
+
+// TestErrorTextsHideNoViolation: a client that has reached the World does not dial elsewhere.
+func TestErrorTextsHideNoViolation(t *testing.T) {
+	w := object.Lock(func(env object.Env) object.Locker { return &mumbling{conn: env.Conn} })
+	s := onceAlone(w.Named("mumbling"))
+	s.Script = scenario.Script{Clients: 3, Rounds: 3}
+	if o := run(t, s); o.OnNetwork() || o.Property() != linearizability.Safety {
+		t.Errorf("on the network: %v, property %q: %s", o.OnNetwork(), o.Property(), o.Summary())
+	}
+}
+
+// TestAPanicIsNoUseOfTheNetwork, though a call has found no server before.
+func TestAPanicIsNoUseOfTheNetwork(t *testing.T) {
+	o := run(t, unseen(func(p *scenario.Player) {
+		p.Do("look", "", func(context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, zk.ErrNoServer
+		})
+		panic("boom")
+	}))
+	if o.OnNetwork() || o.Status() != linearizability.Violated {
+		t.Errorf("on the network: %v, %s: %s", o.OnNetwork(), o.Status(), o.Summary())
 	}
 }

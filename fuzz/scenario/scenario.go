@@ -62,8 +62,8 @@ type Outcome struct {
 	// function; "" if there is none.
 	Hangs string
 
-	maker     func() string // see Maker; nil if the scenario was not played in a World
-	elsewhere bool          // see OnNetwork
+	maker       func() string // see Maker; nil if the scenario was not played in a World
+	usedNetwork bool          // see OnNetwork
 }
 
 // Status is the worst status of the verdicts. A run that panicked is always violated, and a run
@@ -139,6 +139,7 @@ func (s Scenario) Run() (*Outcome, error) {
 	}
 	o, err := s.judge(result, players, s.Script.lag())
 	if err == nil {
+		judgeNetwork(o)
 		o.maker = sync.OnceValue(o.findMaker)
 	}
 	return o, err
@@ -191,7 +192,6 @@ func (s Scenario) judge(
 		o.Hangs = judgeScripts(&o.Report, result, players, s.limit())
 		judgeLeaks(&o.Report, o.Rest)
 	}
-	judgeNetwork(o)
 	return o, nil
 }
 

@@ -79,11 +79,13 @@ func Run(seed uint64, body func()) *Failure {
 	return failure
 }
 
-// beginResolver looks a host up outside of all bubbles. Package net makes a channel at its first
-// look-up; made in a bubble, it would end the process at the first look-up in the next one.
+// beginResolver looks a host up outside of all bubbles, by Go and as the program does, which may be
+// by C. Package net makes a channel at its first look-up of each kind; made in a bubble, it would
+// end the process at the first look-up in the next one.
 var beginResolver = sync.OnceFunc(func() {
-	resolver := net.Resolver{PreferGo: true, Dial: refuseToDial} // also where C looks hosts up
+	resolver := net.Resolver{PreferGo: true, Dial: refuseToDial}
 	_, _ = resolver.LookupHost(context.Background(), "localhost")
+	_, _ = net.LookupHost("localhost")
 })
 
 func refuseToDial(context.Context, string, string) (net.Conn, error) {
