@@ -17,8 +17,8 @@ func TestTutorial(t *testing.T) {
 	page := readPage(t, "docs/tutorial.md")
 	code := blocks(page, "go")
 	if len(code) != 3 {
-		t.Fatalf("docs/tutorial.md has %d blocks of Go; expected visits.go, its test and the mending",
-			len(code))
+		t.Fatalf("docs/tutorial.md has %d blocks of Go; expected visits.go, its test and the "+
+			"mending", len(code))
 	}
 	dir := readerModule(t, "example.com/visits", map[string]string{
 		"visits.go": code[0], "visits_test.go": code[1],

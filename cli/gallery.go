@@ -335,8 +335,8 @@ func (c *galleryCommand) print(a *app, j exhibitJSON, hunts []gallery.Hunted) {
 			a.printf("  %s\n", j.Remark)
 		}
 		if len(j.See) > 0 {
-			a.printf("  Other bugs with the same cause, by old id or by name, have no exhibit of their "+
-				"own: %s.\n", strings.Join(j.See, "; "))
+			a.printf("  Other bugs with the same cause, by old id or by name, have no exhibit of "+
+				"their own: %s.\n", strings.Join(j.See, "; "))
 		}
 		if best, _ := commonest(hunts); best.Found() {
 			a.printf("\n%s", indent(best.Minimal.Story()))

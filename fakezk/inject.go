@@ -68,8 +68,8 @@ func (s *Server) Inject(f fault.Fault) error {
 		return fmt.Errorf("fakezk: inject: %w", err)
 	}
 	if f.Kind.NeedsWorld() {
-		return fmt.Errorf("fakezk: inject: fault %q: %s acts in the process of a client, which only "+
-			"a simulated World has; on a Server use %s", f, f.Kind, insteadOf(f.Kind))
+		return fmt.Errorf("fakezk: inject: fault %q: %s acts in the process of a client, which "+
+			"only a simulated World has; on a Server use %s", f, f.Kind, insteadOf(f.Kind))
 	}
 	if f.Kind.NeedsEnsemble() && s.opts.Servers == 1 {
 		return fmt.Errorf("fakezk: inject: fault %q: needs an ensemble; see Options.Servers", f)

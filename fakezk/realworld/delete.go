@@ -54,7 +54,7 @@ func (d *deletion) deleteBelow(path string) error {
 		return d.note(path, err)
 	}
 	for _, name := range names {
-		child := strings.TrimSuffix(path, "/") + "/" + name
+		child := childOf(path, name)
 		if child == "/zookeeper" {
 			continue
 		}

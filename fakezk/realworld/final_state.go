@@ -168,8 +168,7 @@ func (r *run) noteNodesFrom(conn *zk.Conn, path string) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		err := r.noteNodesFrom(conn, strings.TrimSuffix(path, "/")+"/"+name)
-		if err != nil {
+		if err := r.noteNodesFrom(conn, childOf(path, name)); err != nil {
 			return err
 		}
 	}
@@ -183,6 +182,9 @@ func (r *run) unread(path string, err error) error {
 	}
 	return fmt.Errorf("read the node %s at the end of the run: %w", r.outside(path), err)
 }
+
+// childOf is the path of a child of a node.
+func childOf(path, name string) string { return strings.TrimSuffix(path, "/") + "/" + name }
 
 // ignoreNoNode is for nodes that go while one looks.
 func ignoreNoNode(err error) error {

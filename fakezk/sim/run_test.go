@@ -211,8 +211,8 @@ func TestLastRequestsAreNoRunaway(t *testing.T) {
 	}
 }
 
-// TestPollingInTurnIsNoRunaway: a client that sleeps between its requests makes pauses, also if each
-// request awaits its turn.
+// TestPollingInTurnIsNoRunaway: a client that sleeps between its requests makes pauses, also if
+// each request awaits its turn.
 func TestPollingInTurnIsNoRunaway(t *testing.T) {
 	const goroutines, polls = 2, maxBurst
 	r := mustRun(t, World{Clients: []Actor{

@@ -165,6 +165,9 @@ func TestMinimizeNeverLengthensAFault(t *testing.T) {
 
 // TestUseOfTheRealNetworkEndsAtOnce: no other scenario is played.
 func TestUseOfTheRealNetworkEndsAtOnce(t *testing.T) {
+	if sim.Overlaid {
+		t.Skip("then it is not the real network")
+	}
 	var runs atomic.Int64
 	w := exists(nil, fine)
 	w.Play = func(p *scenario.Player, _ scenario.Script) {
@@ -173,14 +176,12 @@ func TestUseOfTheRealNetworkEndsAtOnce(t *testing.T) {
 			return linearizability.Result{}, zk.ErrNoServer // of a client on the real network
 		})
 	}
-	if sim.Overlaid {
-		t.Skip("then it is not the real network")
-	}
 	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}
 	_, swept := hunt.RunSweep(t.Context(), s, hunt.Part{}, nil)
 	_, hunted := hunt.Hunt{Workload: w, Script: s.Script, Seed: 1, Runs: 10}.Run(t.Context())
+	const want = "nothing can be decided: client a: exists found no server, "
 	for _, err := range []error{swept, hunted} {
-		if !strings.HasPrefix(fmt.Sprint(err), "nothing can be decided: client a: exists found no server, ") {
+		if !strings.HasPrefix(fmt.Sprint(err), want) {
 			t.Errorf("error %v", err)
 		}
 	}

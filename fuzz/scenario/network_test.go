@@ -57,9 +57,7 @@ func TestRealNetworkInVirtualTimeIsUndecided(t *testing.T) {
 	t.Cleanup(func() { close(over) })
 	w := object.Lock(func(object.Env) object.Locker { return &resolving{silentResolver(over)} })
 	w.Freeze = 200 * time.Millisecond
-	o := run(t, scenario.Scenario{
-		Workload: w.Named("resolving"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
-	})
+	o := run(t, onceAlone(w.Named("resolving")))
 	const want = "the run froze: at network_test.go:46 a goroutine looks up a host on the real " +
 		"network, for which no virtual time can pass; zksim go test runs such code"
 	checkOnNetwork(t, o, want)
