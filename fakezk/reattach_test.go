@@ -71,7 +71,7 @@ func (c *config) read() {
 }
 
 // isReattached reports whether a client has come through sendSetWatches, which it also calls on its
-// first connection, without a watch: no server can know when.
+// first connection, without a watch: then no server can know when.
 func isReattached(conn *zk.Conn) bool {
 	for stack := range strings.SplitSeq(bubble.Stacks(), "\n\n") {
 		if strings.Contains(stack, fmt.Sprintf("zk.(*Conn).loop(%p", conn)) {
@@ -79,6 +79,16 @@ func isReattached(conn *zk.Conn) bool {
 		}
 	}
 	return false
+}
+
+// When Connect returns in a bubble, the client is through sendSetWatches, so that no reply to a
+// first request races with it.
+func TestConnectReturnsAClientAtRest(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			check.Equal(t, isReattached(Start(t).Connect(t)), true, "the client's loop waits")
+		})
+	}
 }
 
 // The client reads its last zxid, without a lock, while it collects its watches for setWatches. A

@@ -141,12 +141,24 @@ func (s *Server) ConnectAs(t TB, c Client) (*zk.Conn, <-chan zk.Event) {
 		select {
 		case ev := <-events:
 			if ev.State == zk.StateHasSession {
+				s.letSettle()
 				return conn, events
 			}
 		case <-timer.C:
 			t.Fatalf("fakezk: no session after %s; is the server stopped?", connectPatience)
 		}
 	}
+}
+
+// letSettle lets a client that has its session come to rest. Until then its loop may collect the
+// watches for setWatches, in a data race with the replies to the first requests. In a bubble the
+// sleep ends when all other goroutines wait; outside it makes the race unlikely.
+func (s *Server) letSettle() {
+	pause := time.Millisecond
+	if s.bubble != "" {
+		pause = time.Nanosecond
+	}
+	time.Sleep(pause)
 }
 
 // addressesOf are the addresses of a server by its number, or of all servers if 0.
