@@ -137,7 +137,7 @@ func TestMinorViolationsDoNotEndAHunt(t *testing.T) {
 func TestMinimizeKeepsTheBug(t *testing.T) {
 	search := hunt.Hunt{
 		Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 2, Rounds: 2},
-		Seed: 1, Runs: 150, Findings: testrun.Pick(3, 10),
+		Seed: 1, Runs: 150, Findings: testrun.Pick(2, 10),
 	}
 	found, err := search.Run(t.Context())
 	if err != nil {
