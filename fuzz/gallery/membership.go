@@ -3,6 +3,7 @@ package gallery
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -486,13 +487,31 @@ func discovering(waits func(there bool) bool) scenario.Workload {
 					change = after(100 * time.Millisecond)
 				}
 				if found = now; !found {
-					await(ctx, change)
+					awaitOthers(ctx, p.Conn(), change, service, service+"/"+p.Name())
 				}
 			}
 			return ctx.Err()
 		})
 	}
 	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
+}
+
+// awaitOthers waits for an event. The clients that make the nodes may die before they do: so it
+// makes them itself after a minute, and again each minute until all are there.
+func awaitOthers(ctx context.Context, conn *zk.Conn, change <-chan zk.Event, nodes ...string) {
+	for len(nodes) > 0 {
+		select {
+		case <-change:
+			return
+		case <-ctx.Done():
+			return
+		case <-after(time.Minute):
+		}
+		for len(nodes) > 0 && createUntilExists(conn, nodes[0]) == nil {
+			nodes = nodes[1:]
+		}
+	}
+	await(ctx, change)
 }
 
 // gathering is a workload of one client that waits until it has seen all others, which make a node
@@ -503,9 +522,13 @@ func gathering(looks func(round int) bool) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		if p.Index() > 0 {
 			_ = do(p, ops.Join, p.Name(), func(context.Context) error {
-				return createUntilExists(p.Conn(), membersDir+"/"+p.Name())
+				return createUntilExists(p.Conn(), membersDir+"/"+p.Owner())
 			})
 			return
+		}
+		var others []string
+		for n := 1; n < s.Clients; n++ {
+			others = append(others, fmt.Sprintf("%s/%c", membersDir, 'a'+n))
 		}
 		_ = do(p, ops.View, "", func(ctx context.Context) error {
 			seen := map[string]bool{}
@@ -524,7 +547,7 @@ func gathering(looks func(round int) bool) scenario.Workload {
 					add(names)
 				}
 				if round++; len(seen) < s.Clients-1 {
-					await(ctx, change)
+					awaitOthers(ctx, p.Conn(), change, others...)
 					names, _, _ = p.Conn().Children(membersDir) // none, if it fails
 					add(names)
 				}
