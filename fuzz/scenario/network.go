@@ -21,12 +21,12 @@ func overlayHint() string {
 // onNetwork names the place at which code under test uses the real network; "" if it does not.
 func onNetwork(stacks string) string {
 	var told []string
-	waits := false // for the network, not for the World in its place
+	busy := false // a goroutine that rests waits for the World in the network's place
 	for stack := range trace.Stacks(stacks) {
 		if !trace.UsesNetwork(stack) {
 			continue
 		}
-		waits = waits || trace.ActivityOf(stack) != trace.Rests
+		busy = busy || trace.ActivityOf(stack) != trace.Rests
 		what := "dials"
 		if trace.LooksUp(stack) {
 			what = "looks up a host"
@@ -38,7 +38,7 @@ func onNetwork(stacks string) string {
 		told = append(told, fmt.Sprintf("the run froze: %sa goroutine %s on the real network, "+
 			"for which no virtual time can pass%s", where, what, overlayHint()))
 	}
-	if !waits {
+	if !busy {
 		return ""
 	}
 	return slices.Max(told) // one with a place, if there is one
@@ -76,8 +76,8 @@ func judgeNetwork(o *Outcome) {
 				Property: linearizability.Liveness, Status: linearizability.Unknown,
 				Steps: []int64{op.Call, op.Return},
 				Summary: fmt.Sprintf("client %s: %s found no server, though no fault was in its "+
-					"way: the code dials on the real network (%s)%s", op.Client, op.Kind, op.Err,
-					overlayHint()),
+					"way: the code seems to dial on the real network (%s)%s", op.Client, op.Kind,
+					op.Err, overlayHint()),
 			}}}
 			return
 		}
