@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -155,4 +156,19 @@ func firstViolation(t *testing.T, w scenario.Workload, property string) string {
 		}
 	}
 	return ""
+}
+
+// TestTheTakeThatLostAnElementIsNamed although it returned no bytes with its error, in a run in
+// which no bytes may be an empty element.
+func TestTheTakeThatLostAnElementIsNamed(t *testing.T) {
+	t.Parallel()
+	o := run(t, scenario.Scenario{
+		Workload: builtin(t, "queue", "recipes.ApacheQueue"), Script: scenario.DefaultScript,
+		Seed: 6000018, Plan: plan(t, "drop-request client=a op=create request=1",
+			"drop-reply client=b op=delete request=1"),
+	})
+	v, _ := o.Report.Verdict(linearizability.Delivery)
+	if !strings.Contains(v.Summary, "is lost: b's take (") {
+		t.Errorf("%s", o.Story())
+	}
 }
