@@ -67,8 +67,8 @@
 // setWatches, a reply changes the zxid that it sends with them. Then the race detector fails the
 // test, or an event is lost. So after a reconnect in memory the Server keeps the replies to a
 // session with watches until the client has sent setWatches, or for 100 ms if it sends none. At the
-// first connection the race lasts for microseconds. Connect ends after it: in a bubble it sleeps for
-// a nanosecond of virtual time, elsewhere for a millisecond.
+// first connection the race lasts for microseconds. Connect ends after it: in a bubble it sleeps
+// for a nanosecond of virtual time, elsewhere for a millisecond.
 //
 // # Fidelity
 //

@@ -3,7 +3,6 @@ package gallery
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -527,8 +526,8 @@ func gathering(looks func(round int) bool) scenario.Workload {
 			return
 		}
 		var others []string
-		for n := 1; n < s.Clients; n++ {
-			others = append(others, fmt.Sprintf("%s/%c", membersDir, 'a'+n))
+		for _, name := range s.ClientNames()[1:] {
+			others = append(others, membersDir+"/"+name)
 		}
 		_ = do(p, ops.View, "", func(ctx context.Context) error {
 			seen := map[string]bool{}

@@ -127,7 +127,7 @@ func TestARunOutOfStepsIsCutShort(t *testing.T) {
 	})
 	v, _ := o.Report.Verdict(linearizability.Liveness)
 	if !o.CutShort || o.Status() != linearizability.Unknown ||
-		!strings.Contains(v.Summary, "cut short after 100000") {
+		!strings.Contains(v.Summary, "cut short after 1000001 steps and 14h") {
 		t.Errorf("cut short %v, %s: %s", o.CutShort, o.Status(), v.Summary)
 	}
 }
