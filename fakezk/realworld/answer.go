@@ -45,16 +45,19 @@ func (l *link) handshakeDone(frame []byte, m *carry.Message) {
 	if err != nil {
 		return
 	}
+	if old := r.sessions[q.Session]; old != nil && c.SessionID == 0 {
+		old.over = true
+	}
 	q.received, q.Session = len(r.lines), c.SessionID
 	m.Tag = tracetext.Reply(q.Request)
-	l.session, l.client.session = c.SessionID, c.SessionID
+	l.session = c.SessionID
 	if c.SessionID == 0 {
 		return
 	}
 	r.out.SessionClient[c.SessionID] = l.client.name
 	if r.sessions[c.SessionID] == nil {
-		r.sessions[c.SessionID] = &session{password: c.Password, lastSent: q.sentAt,
-			timeout: time.Duration(c.TimeoutMs) * time.Millisecond}
+		r.sessions[c.SessionID] = &session{client: l.client, password: c.Password,
+			lastSent: q.sentAt, timeout: time.Duration(c.TimeoutMs) * time.Millisecond}
 	}
 	l.mark()
 	if first := (call{c.SessionID, 0}); r.calls[first] == nil {
@@ -116,6 +119,9 @@ func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *car
 			q.Reply = reply
 		}
 		l.run.noteIdentity(q)
+		if s := l.run.sessions[l.session]; s != nil && q.Header.Op == proto.OpCloseSession {
+			s.over = true
+		}
 	}
 	l.watches.asked(q)
 	m.Tag = tracetext.Reply(q.Request)

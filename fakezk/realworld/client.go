@@ -23,13 +23,12 @@ type Client struct {
 	first *zk.Conn // the result of Conn
 
 	// Guarded by the run's mutex.
-	peer    carry.Client // as faults know it
-	dials   int
-	session int64        // the newest; 0 if the server refused to go on with it
-	conns   []*zk.Conn   // every one, for the end
-	number  int          // of the next result of Connect, from 0
-	own     *ownListener // for the client's own code, if it has asked for it
-	done    bool         // the script has ended
+	peer   carry.Client // as faults know it
+	dials  int
+	conns  []*zk.Conn   // every one, for the end
+	number int          // of the next result of Connect, from 0
+	own    *ownListener // for the client's own code, if it has asked for it
+	done   bool         // the script has ended
 }
 
 // Name is the client's name.

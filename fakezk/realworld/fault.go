@@ -116,16 +116,14 @@ func (r *run) expireSessionsOf(client int64, f *carry.Armed) {
 	}
 }
 
-// sessionsOf are the sessions of a client's connections, and the newest one.
-func (r *run) sessionsOf(c *Client) []int64 {
-	all := map[int64]bool{c.session: true}
-	for _, l := range r.links {
-		if l.client == c {
-			all[l.session] = true
+// sessionsOf are the sessions of a client that have not ended, as far as the proxy knows.
+func (r *run) sessionsOf(c *Client) (list []int64) {
+	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
+		if s := r.sessions[id]; s.client == c && !s.over {
+			list = append(list, id)
 		}
 	}
-	delete(all, 0)
-	return slices.Sorted(maps.Keys(all))
+	return list
 }
 
 // expire ends a session at the server, as only its owner can: by a second connection
@@ -144,7 +142,7 @@ func (r *run) expire(c *Client, session int64) {
 	if s == nil {
 		return
 	}
-	s.expired = time.Now()
+	s.expired, s.over = time.Now(), true
 	r.background.Add(1)
 	go func() {
 		defer r.background.Done()

@@ -12,7 +12,7 @@ import (
 
 // request is a frame from a client with its outcome.
 type request struct {
-	engine.Request     // complete once answered
+	engine.Request     // complete once answered; of a handshake, first with the session it asks for
 	number         int // of the client's requests, 0 if not counted
 	point          trace.RequestPoint
 	damage         *carry.Armed // does something to the reply
@@ -40,7 +40,8 @@ func (q *request) String() string {
 func (l *link) requestOf(a carry.Action) *request {
 	if !l.greeted {
 		l.greeted = true
-		return &request{Request: engine.Request{Handshake: true}}
+		hello, _ := wire.DecodeConnectRequest(a.Message.Bytes) // the server answers a bad one
+		return &request{Request: engine.Request{Handshake: true, Session: hello.SessionID}}
 	}
 	q := &request{number: a.Message.Number, point: tracetext.Point(a.Message), damage: a.Fault}
 	q.Session = l.session

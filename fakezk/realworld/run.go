@@ -58,10 +58,12 @@ type run struct {
 
 // session is a session of a client.
 type session struct {
+	client   *Client
 	password []byte
 	timeout  time.Duration  // that the server has granted
 	lastSent time.Time      // when the newest frame went to a server
 	expired  time.Time      // when a fault began to end it
+	over     bool           // a fault, its client or the server has ended it
 	marked   bool           // a guest has made its nodes
 	began    proto.LogEntry // of a guest at rest, without a zxid if it is unknown
 	ended    proto.LogEntry // likewise, if it has ended

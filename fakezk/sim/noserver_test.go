@@ -93,7 +93,8 @@ func TestAllQueuedRequestsFail(t *testing.T) {
 }
 
 // TestNoServerIsAsARealClientHasIt: a client with its own host provider, whose dials are refused
-// from the beginning, fails calls as often as one in a World.
+// from the beginning, fails calls as often as one in a World. A call that follows a failed one at
+// the same instant may fail with it outside of a World, so it does not count.
 func TestNoServerIsAsARealClientHasIt(t *testing.T) {
 	var real []string
 	synctest.Test(t, func(t *testing.T) {
@@ -107,11 +108,14 @@ func TestNoServerIsAsARealClientHasIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		for began := time.Now(); ; {
+			asked := time.Now()
 			_, _, err := conn.Exists("/")
 			if time.Since(began) > 4*time.Second {
 				break
 			}
-			real = append(real, fmt.Sprint(err))
+			if time.Now().After(asked) {
+				real = append(real, fmt.Sprint(err))
+			}
 		}
 		conn.Close()
 	})
