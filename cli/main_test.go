@@ -65,6 +65,7 @@ func TestMain(m *testing.M) {
 		"exiting":    func() { Main(ending("exit")) },
 		"deadlocked": func() { Main(ending("hang")) },
 		"incomplete": func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
+		"inturn":     serveInTurn,
 	})
 }
 
@@ -194,6 +195,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	endInTurn(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -270,19 +272,24 @@ func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	program := cmp.Or(ts.Getenv("PROGRAM"), "zksim")
-	err = ts.Exec(program, args[1:]...)
-	if got := exitStatus(err); got != want {
-		ts.Fatalf("exit status %d; want %d", got, want)
+	var got inTurnAnswer
+	if program == "zksim" && want == exitInput {
+		got = runInTurn(ts, args[1:])
+	} else {
+		got.Status = exitStatus(ts.Exec(program, args[1:]...))
+		got.Stdout, got.Stderr = ts.ReadFile("stdout"), ts.ReadFile("stderr")
+	}
+	if got.Status != want {
+		ts.Fatalf("exit status %d; want %d", got.Status, want)
 	}
 	if want != exitInput {
 		return
 	}
-	stderr := ts.ReadFile("stderr")
-	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, program+": ") {
-		ts.Fatalf("want one line of stderr that begins with %s:, got %q", program, stderr)
+	if strings.Count(got.Stderr, "\n") != 1 || !strings.HasPrefix(got.Stderr, program+": ") {
+		ts.Fatalf("want one line of stderr that begins with %s:, got %q", program, got.Stderr)
 	}
-	if stdout := ts.ReadFile("stdout"); stdout != "" {
-		ts.Fatalf("want nothing on stdout, got %q", stdout)
+	if got.Stdout != "" {
+		ts.Fatalf("want nothing on stdout, got %q", got.Stdout)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 
 // TestServeScripts runs the transcripts of testdata/serve: zksim serve as its own process.
 func TestServeScripts(t *testing.T) {
+	endInTurn(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/serve",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
