@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestDumpHoldsAllThatControlAcknowledged: the dump has every tree with an acknowledged load, even
@@ -202,6 +203,9 @@ func TestDropOfNobodyDropsNobody(t *testing.T) {
 
 // TestDumpTooLongToLoadIsTold: the dump is written nevertheless.
 func TestDumpTooLongToLoadIsTold(t *testing.T) {
+	if !testrun.Full() {
+		t.Skip("it writes and reads a file of the greatest size; -full plays it")
+	}
 	for size, want := range map[int]bool{1: false, maxTreeFile: true} {
 		var log strings.Builder
 		server := fakezk.New(fakezk.Options{})
