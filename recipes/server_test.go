@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
+
+func TestMain(m *testing.M) { testrun.MainThatConnects(m) }
 
 // locker has the common methods of most locks.
 type locker interface {

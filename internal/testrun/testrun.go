@@ -26,16 +26,29 @@ func Pick[T any](sample, all T) T {
 
 // Main runs the tests of a package that plays simulated Worlds. The goroutines of a World take
 // turns, and on one processor a turn costs a fraction of a turn on several: so a package has one,
-// unless -full is given, and go test uses the others for other packages. Garbage may grow, up to a
-// limit: each connection of the client takes megabytes, and collecting them is half of a run.
+// unless -full is given, and go test uses the others for other packages.
 func Main(m *testing.M) {
 	flag.Parse()
-	debug.SetGCPercent(1600)
-	debug.SetMemoryLimit(1 << 30)
+	letGarbageGrow()
 	if !Full() {
 		runtime.GOMAXPROCS(1)
 	}
 	m.Run()
+}
+
+// MainThatConnects runs the tests of a package that plays little in Worlds, and makes many
+// connections to servers in memory. Goroutines run as they like, on all processors.
+func MainThatConnects(m *testing.M) {
+	flag.Parse()
+	letGarbageGrow()
+	m.Run()
+}
+
+// letGarbageGrow up to a limit: each connection of the client takes megabytes, and collecting them
+// is half of a run.
+func letGarbageGrow() {
+	debug.SetGCPercent(1600)
+	debug.SetMemoryLimit(1 << 30)
 }
 
 // MainThatWaits runs the tests of a package in which most tests wait for a server, in real time:

@@ -64,7 +64,8 @@ func (s *Server) Connect() *Conn {
 	s.t.Helper()
 	c := &Conn{s: s}
 	conn, _, err := zk.Connect([]string{fakezk.Address}, longest,
-		zk.WithDialer(c.dial), zk.WithHostProvider(hosts{c}), zk.WithLogger(Silence{}))
+		zk.WithDialer(c.dial), zk.WithHostProvider(hosts{c}), zk.WithLogger(Silence{}),
+		zk.WithMaxBufferSize(64<<10)) // the default takes, and clears, a megabyte and a half
 	if err != nil {
 		s.t.Fatalf("connect: %v", err)
 	}
