@@ -236,7 +236,8 @@ func TestASweepTellsPlacesApart(t *testing.T) {
 		return &retriesElsewhere{twoLeaks{recipes.NewLock(env.Conn, env.Path), env}}
 	}).Named("retries elsewhere")
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
-		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}, hunt.Part{}, nil)
+		Workload: w, Script: scenario.Script{Clients: testrun.Pick(1, 2), Rounds: 1}, Seed: 1,
+	}, hunt.Part{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -108,8 +109,11 @@ func TestMinimizeMakesPlain(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
-			script := scenario.Script{Clients: 3, Rounds: 1}
-			if len(c.from) > 1 {
+			script := scenario.Script{Clients: testrun.Pick(2, 3), Rounds: 1}
+			switch {
+			case strings.Contains(strings.Join(c.from, ""), "client=c"):
+				script.Clients = 3
+			case len(c.from) > 1:
 				script = scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3, Careless: true}
 			}
 			got := minimized(t, scenario.Scenario{

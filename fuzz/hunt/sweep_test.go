@@ -28,6 +28,47 @@ func sweepOf(t *testing.T, name, impl string, script scenario.Script) *hunt.Swee
 	return sweep
 }
 
+// shortLocks is a short script of the client's lock.
+func shortLocks(t testing.TB) scenario.Scenario {
+	t.Helper()
+	return scenario.Scenario{
+		Workload: builtin(t, "lock", "zk.Lock"), Seed: 1,
+		Script: scenario.Script{Clients: testrun.Pick(1, 2), Rounds: 1},
+	}
+}
+
+// watchedSweep is a sweep with the first call of each of its runs, as long as it is kept.
+type watchedSweep struct {
+	*hunt.Sweep
+	runs []weak.Pointer[linearizability.Op]
+}
+
+// lockSweep is the sweep of shortLocks, as the first test that looks at it has made it.
+var lockSweep struct {
+	sync.Once
+	watchedSweep
+	err error
+}
+
+// ofLocks returns the sweep of shortLocks, the same for all tests.
+func ofLocks(t *testing.T) watchedSweep {
+	t.Helper()
+	lockSweep.Do(func() {
+		s := shortLocks(t)
+		var mu sync.Mutex
+		judge := s.Workload.Judge
+		s.Workload.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+			mu.Lock()
+			lockSweep.runs = append(lockSweep.runs, weak.Make(&e.History.Ops[0]))
+			mu.Unlock()
+			return judge(e)
+		}
+		lockSweep.Sweep, lockSweep.err = hunt.RunSweep(context.Background(), s, hunt.Part{}, nil)
+	})
+	check.OK(t, lockSweep.err)
+	return lockSweep.watchedSweep
+}
+
 // TestSweepFindsThePublishedBugs: the client's lock waits for itself when a connection dies between
 // its create and its watch, and keeps its node when no server hears of its delete; the
 // get-then-delete queue loses the element whose delete is not answered.
@@ -41,8 +82,14 @@ func TestSweepFindsThePublishedBugs(t *testing.T) {
 	} {
 		t.Run(c.impl, func(t *testing.T) {
 			t.Parallel()
-			script := scenario.Script{Clients: 2, Rounds: testrun.Pick(1, 2)}
-			sweep := sweepOf(t, c.workload, c.impl, script)
+			script := testrun.Pick(scenario.Script{Clients: 1, Rounds: 1},
+				scenario.Script{Clients: 2, Rounds: 2})
+			var sweep *hunt.Sweep
+			if s := shortLocks(t); script == s.Script && c.impl == s.Workload.Impl {
+				sweep = ofLocks(t).Sweep
+			} else {
+				sweep = sweepOf(t, c.workload, c.impl, script)
+			}
 			if sweep.Violated == 0 || sweep.Survived == 0 {
 				t.Fatalf("%d violations, %d survived; want some of both", sweep.Violated,
 					sweep.Survived)
@@ -137,13 +184,8 @@ func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
 
 // TestFirstOfSweepIsTheFirstOfAll, and no point after it counts.
 func TestFirstOfSweepIsTheFirstOfAll(t *testing.T) {
-	s := scenario.Scenario{
-		Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 2, Rounds: 1},
-		Seed: 1,
-	}
-	all, err := hunt.RunSweep(t.Context(), s, hunt.Part{}, nil)
-	check.OK(t, err)
-	one, err := hunt.FirstOfSweep(t.Context(), s, hunt.Part{})
+	all := ofLocks(t)
+	one, err := hunt.FirstOfSweep(t.Context(), shortLocks(t), hunt.Part{})
 	check.OK(t, err)
 	want, got := all.Violations[0], one.Violations[0]
 	check.Equal(t, got.Number, want.Number)
@@ -156,28 +198,14 @@ func TestFirstOfSweepIsTheFirstOfAll(t *testing.T) {
 // TestSweepKeepsOneRunOfEachProperty: hundreds of runs that violate the same must not fill
 // the memory.
 func TestSweepKeepsOneRunOfEachProperty(t *testing.T) {
-	w := builtin(t, "lock", "zk.Lock")
-	var runs struct {
-		sync.Mutex
-		calls []weak.Pointer[linearizability.Op]
-	}
-	judge := w.Judge
-	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-		runs.Lock()
-		runs.calls = append(runs.calls, weak.Make(&e.History.Ops[0]))
-		runs.Unlock()
-		return judge(e)
-	}
-	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
-		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
-	}, hunt.Part{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sweep := ofLocks(t)
 	runtime.GC()
-	kept := len(slices.DeleteFunc(runs.calls, func(p weak.Pointer[linearizability.Op]) bool {
-		return p.Value() == nil
-	}))
+	kept := 0
+	for _, p := range sweep.runs {
+		if p.Value() != nil {
+			kept++
+		}
+	}
 	if want := 1 + len(sweep.Violations); kept != want || sweep.Violated <= want {
 		t.Errorf("%d violations of %d properties keep %d runs; "+
 			"want that of the base and one of each property",
