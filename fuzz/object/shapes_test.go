@@ -15,26 +15,26 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// findings plays a workload with faults at some times, and returns the last violation.
-func findings(t *testing.T, w scenario.Workload, kind fault.Kind) (last *scenario.Outcome) {
+// finding plays a workload with faults at some times, and returns the first violation.
+func finding(t *testing.T, w scenario.Workload, kind fault.Kind) *scenario.Outcome {
 	t.Helper()
 	for at := 10 * time.Millisecond; at < 250*time.Millisecond; at += 20 * time.Millisecond {
 		o := run(t, scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 2},
 			Seed: uint64(at), Plan: []fault.Fault{{Kind: kind, Client: "a", At: at}}})
 		if o.Property() != "" {
-			last = o
+			return o
 		}
 	}
-	return last
+	return nil
 }
 
 // judged checks that the right object shows no violation, and the wrong one does.
 func judged(t *testing.T, kind fault.Kind, make func(wrong bool) scenario.Workload) {
 	t.Helper()
-	if o := findings(t, make(false), kind); o != nil {
+	if o := finding(t, make(false), kind); o != nil {
 		t.Errorf("the right one: %s\n%s", o.Summary(), o.Story())
 	}
-	if o := findings(t, make(true), kind); o == nil {
+	if o := finding(t, make(true), kind); o == nil {
 		t.Error("the wrong one shows no violation")
 	}
 }
