@@ -160,7 +160,28 @@ func (t *texts) all(lines []Line) []string {
 var Renamable = regexp.MustCompile(`0x[0-9a-f]{12,16}|` +
 	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}`)
 
+// mayBeRenamed is false for most texts that Renamable does not match: that takes long.
+func mayBeRenamed(s string) bool {
+	hex := 0 // digits up to here
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9' || 'a' <= c && c <= 'f':
+			if hex++; hex == 32 {
+				return true
+			}
+		case c == 'x' && i > 0 && s[i-1] == '0', c == '-' && hex >= 8:
+			return true
+		default:
+			hex = 0
+		}
+	}
+	return false
+}
+
 func (t *texts) rename(s string) string {
+	if !mayBeRenamed(s) {
+		return s
+	}
 	return Renamable.ReplaceAllStringFunc(s, t.name)
 }
 

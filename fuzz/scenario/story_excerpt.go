@@ -23,10 +23,11 @@ func (o *Outcome) excerpt() string {
 	texts := newDataTexts(o.Result)
 	for n := int64(1); n <= int64(o.Result.Trace.Len()); n++ {
 		e := o.Result.Trace.Entry(n)
-		shape := fold.Shape(e.Text)
+		plain := e.Text
 		e.Text = texts.add(e)
 		if named[n] || isInteresting(e) {
-			lines = append(lines, excerptLine{Entry: e, shape: shape, named: named[n]})
+			line := excerptLine{Entry: e, shape: fold.Shape(plain), named: named[n]}
+			lines = append(lines, line)
 		}
 	}
 	lines = withLogs(lines, o.Result.Logs)
