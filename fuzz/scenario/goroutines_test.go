@@ -108,7 +108,7 @@ func TestScenariosThatOnceHadTwoOutcomesHaveOne(t *testing.T) {
 		},
 	} {
 		first := run(t, s)
-		for range testrun.Pick(6, 20) {
+		for range testrun.Pick(4, 20) {
 			if difference := first.Difference(run(t, s)); difference != "" {
 				t.Errorf("two runs differ: %s, plan %v\n%s", s, s.Plan, difference)
 				break
