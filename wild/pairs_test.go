@@ -15,8 +15,7 @@ import (
 
 // TestPairsOfRunsAreEqual plays scenarios of each library twice, with up to three faults at points
 // of a run without faults: 1,000 scenarios with -full. The traces must be equal. The clients of
-// go-kit's registry get no further, and would play on for minutes; they get less time, and 100
-// scenarios.
+// go-kit's registry get no further, and would play on for minutes; they get less time.
 func TestPairsOfRunsAreEqual(t *testing.T) {
 	if !sim.Overlaid {
 		t.Skip("the libraries connect by themselves; run it by: zksim go test -C wild ./...")
@@ -29,7 +28,7 @@ func TestPairsOfRunsAreEqual(t *testing.T) {
 			t.Parallel()
 			pairs := testrun.Pick(5, 1000)
 			if w.Impl == "go-kit" {
-				pairs = testrun.Pick(2, 100)
+				pairs = testrun.Pick(2, 1000)
 				w.Length = func(scenario.Script) time.Duration { return -110 * time.Second }
 			}
 			s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1},
