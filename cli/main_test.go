@@ -113,8 +113,8 @@ func undecided() scenario.Workload {
 	return w
 }
 
-// lingering is a lock whose script says on stdout that it plays, and goes on until it is interrupted
-// and for a while in real time.
+// lingering is a lock whose script says on stdout that it plays, and goes on until it is
+// interrupted and for a while in real time.
 func lingering(d time.Duration) scenario.Workload {
 	w := ownKind("lock", "lingering")
 	w.Play = func(p *scenario.Player, _ scenario.Script) {

@@ -195,7 +195,9 @@ func (r *run) endSessionAt(
 }
 
 // handshake makes the handshake of a connection past the proxy.
-func handshake(conn net.Conn, hello proto.ConnectRequest) (answer proto.ConnectResponse, err error) {
+func handshake(
+	conn net.Conn, hello proto.ConnectRequest,
+) (answer proto.ConnectResponse, err error) {
 	if _, err := conn.Write(wire.AppendConnectRequest(nil, hello)); err != nil {
 		return answer, err
 	}

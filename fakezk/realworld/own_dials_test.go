@@ -21,8 +21,8 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
-// connectItself connects by TCP to the address of a client, as code of the client does that connects
-// by itself. The channel gets a value each time that the session has expired.
+// connectItself connects by TCP to the address of a client, as the client's own code may do. The
+// channel gets a value each time that the session has expired.
 func connectItself(c *realworld.Client, dial zk.Dialer) (*zk.Conn, <-chan struct{}) {
 	expired := make(chan struct{}, 1)
 	conn, _, err := zk.Connect([]string{c.Address()}, patient, zk.WithDialer(dial),
@@ -144,16 +144,12 @@ func TestOwnConnectionsThroughTLS(t *testing.T) {
 		Request: 1}}
 	var lost error
 	runReal(t, realWorld(startReal(t), plan, func(_ context.Context, c *realworld.Client) {
-		conn, _, err := zk.Connect([]string{c.Address()}, 4*time.Second,
-			zk.WithHostProvider(fakezk.HostProvider()),
-			zk.WithDialer(func(network, address string, timeout time.Duration) (net.Conn, error) {
-				return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address,
-					&tls.Config{RootCAs: pool})
-			}))
-		if err != nil {
-			t.Error(err)
-			return
-		}
+		conn, _ := connectItself(c, func(
+			network, address string, timeout time.Duration,
+		) (net.Conn, error) {
+			return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address,
+				&tls.Config{RootCAs: pool})
+		})
 		defer conn.Close()
 		if _, _, err := conn.Exists("/"); err != nil {
 			t.Error(err)

@@ -160,9 +160,10 @@ func (t *texts) all(lines []Line) []string {
 var Renamable = regexp.MustCompile(`0x[0-9a-f]{12,16}|` +
 	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}`)
 
-// mayBeRenamed is false for most texts that Renamable does not match: that takes long.
+// mayBeRenamed reports whether Renamable may match a text. It is much quicker than Renamable, and
+// false for most texts.
 func mayBeRenamed(s string) bool {
-	hex := 0 // digits up to here
+	hex := 0 // digits in a row up to here
 	for i := range len(s) {
 		switch c := s[i]; {
 		case '0' <= c && c <= '9' || 'a' <= c && c <= 'f':

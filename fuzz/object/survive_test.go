@@ -24,13 +24,13 @@ func TestRightWorkloadsSurvive(t *testing.T) {
 
 // survives runs a workload with random plans, some of them twice. recipes.Lock also runs without
 // faults and with every single fault at every protocol step, and workloads that are not built in
-// with every third one; with -full all do with every one. It fails if anything is violated, if two runs differ, or if more than one verdict
-// in a hundred is unknown.
+// with every third one; with -full all do with every one. It fails if anything is violated, if two
+// runs differ, or if more than one verdict in a hundred is unknown.
 func survives(t *testing.T, w scenario.Workload) {
 	t.Helper()
 	script := testrun.Pick(scenario.Script{Clients: 2, Rounds: 1}, scenario.DefaultScript)
 	plans := testrun.Pick(6, 30)
-	sweep := noSweep
+	var sweep sweepFunc
 	switch {
 	case testrun.Full() || w.Impl == "recipes.Lock":
 		sweep = sweepOf("")
@@ -70,8 +70,6 @@ func registered(w scenario.Workload) bool {
 
 // A sweepFunc sweeps a scenario. It is nil for no sweep.
 type sweepFunc func(context.Context, scenario.Scenario) (*hunt.Sweep, error)
-
-var noSweep sweepFunc
 
 // sweepOf tries every fault point of a part.
 func sweepOf(part string) sweepFunc {
