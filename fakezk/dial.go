@@ -44,7 +44,7 @@ func (s *Server) DialerAs(name string) zk.Dialer {
 		return s.Dialer()
 	}
 	s.mu.Lock()
-	s.roster.expect(name)
+	s.names.expect(name)
 	s.mu.Unlock()
 	return func(_, address string, _ time.Duration) (net.Conn, error) {
 		return s.dialTo(name, address)

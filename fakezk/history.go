@@ -192,7 +192,7 @@ func (s *Server) sessionsText(sessions []int64) string {
 	}
 	names := make([]string, len(sessions))
 	for i, id := range sessions {
-		if names[i] = s.roster.name(id); names[i] == "" {
+		if names[i] = s.names.name(id); names[i] == "" {
 			names[i] = hexText(id)
 		}
 	}

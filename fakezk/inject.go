@@ -83,7 +83,7 @@ func (s *Server) Inject(f fault.Fault) error {
 		return fmt.Errorf("fakezk: inject: fault %q: %w", f, ErrStopped)
 	}
 	if f.Client != "" {
-		name, err := s.roster.resolve(f.Client)
+		name, err := s.names.resolve(f.Client)
 		if err != nil {
 			return fmt.Errorf("fakezk: inject: fault %q: %w", f, err)
 		}

@@ -120,7 +120,7 @@ func (in *injector) wake() {
 func (in *injector) strike(f *carry.Armed) {
 	var session int64
 	if f.Client != "" {
-		session = in.server.roster.find(f.Client)
+		session = in.server.names.find(f.Client)
 	}
 	if f.Client == "" || session != 0 || f.Kind == fault.Restart {
 		in.carryOut(in.net.Strike(f, session, in.now()))

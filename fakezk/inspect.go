@@ -77,7 +77,7 @@ func (s *Server) Sessions() []view.Session {
 	defer s.mu.Unlock()
 	sessions := inspect.Sessions(s.engine)
 	for i := range sessions {
-		sessions[i].Name = s.roster.name(sessions[i].ID)
+		sessions[i].Name = s.names.name(sessions[i].ID)
 	}
 	return sessions
 }
@@ -161,7 +161,7 @@ func (s *Server) linksOf(sessions []int64) []*serverLink {
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		l := all[id]
 		if len(sessions) == 0 || l.name != "" && slices.ContainsFunc(sessions, func(id int64) bool {
-			return s.roster.name(id) == l.name
+			return s.names.name(id) == l.name
 		}) {
 			links = append(links, l)
 		}

@@ -123,11 +123,11 @@ func (s *Server) noteApplied(applied []engine.Applied) {
 			s.logEnd(&applied[i])
 		}
 	}
-	s.roster.note(applied)
+	s.names.note(applied)
 }
 
 func (s *Server) logEnd(a *engine.Applied) {
-	name := s.roster.name(a.Txn.Session)
+	name := s.names.name(a.Txn.Session)
 	if a.Txn.Op != proto.OpCloseSession || name == "" {
 		return
 	}
@@ -170,7 +170,7 @@ func (s *Server) logRefusal(l *serverLink, frame []byte) {
 		attrs = append(attrs,
 			slog.String("why", "the client has seen a higher zxid than the server's"),
 			slog.String("seen", hexText(req.LastZxidSeen)), slog.String("last", hexText(last)))
-	case s.roster.name(req.SessionID) == "":
+	case s.names.name(req.SessionID) == "":
 		attrs = append(attrs, idAttr(req.SessionID), slog.String("why", "no such session"))
 	default:
 		attrs = append(attrs, idAttr(req.SessionID),
@@ -188,7 +188,7 @@ func (s *Server) logRefusedConn(from peer, err error) {
 
 // logLost logs that a live session has lost its connection.
 func (s *Server) logLost(l *serverLink) {
-	if l.name != "" && s.logs(slog.LevelDebug) && s.roster.name(l.session) == l.name {
+	if l.name != "" && s.logs(slog.LevelDebug) && s.names.name(l.session) == l.name {
 		s.note(slog.LevelDebug, "session without connection", l.sessionAttrs()...)
 	}
 }

@@ -133,12 +133,8 @@ func (k *memorySink) mayHaveLost() bool {
 // expectWatches prepares a link for the output of a handshake that takes a session up again.
 func (s *Server) expectWatches(l *serverLink, r *engine.Reaction) {
 	k, ok := l.sink.(*memorySink)
-	m := s.roster.live[r.Request.Session]
-	if !ok || m == nil {
-		return
-	}
-	last, ok := m.sink.(*memorySink)
-	if !ok || !last.mayHaveLost() && !s.engine.LostWatches(r.Request.Session) {
+	last, again := s.names.lastSink(r.Request.Session).(*memorySink)
+	if !ok || !again || !last.mayHaveLost() && !s.engine.LostWatches(r.Request.Session) {
 		return
 	}
 	for _, o := range r.Out {

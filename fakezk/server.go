@@ -34,7 +34,7 @@ type Server struct {
 	nextConn  engine.ConnID
 	timer     *time.Timer
 	timerAt   time.Time
-	roster    roster
+	names     *sessionNames
 	log       *eventLog // nil without Options.Logger
 	history   *history  // nil without Options.Trace
 	inject    *injector // nil from ClearFaults until something is injected again
@@ -82,6 +82,7 @@ func New(opts Options) *Server {
 		ensemble:  ensemble{stopped: make([]bool, opts.Servers)},
 		closing:   make(chan struct{}),
 		listeners: map[net.Listener]bool{},
+		names:     newSessionNames(),
 		log:       newEventLog(opts.Logger),
 		history:   newHistory(opts.Trace, now),
 	}
@@ -227,7 +228,7 @@ func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *car
 	}
 	if r.Request.Handshake && r.Request.Session != 0 {
 		l.session = r.Request.Session
-		l.name, l.number = s.roster.connect(l.session, l.peer.client, l.sink)
+		l.name, l.number = s.names.connect(l.session, l.peer.client, l.sink)
 		l.setSession()
 	}
 	if r.Request.Handshake {

@@ -12,77 +12,76 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// roster names the sessions of a Server, and counts their connections. A session is called S1, S2,
-// ... in the order of creation, or by the name that was given to DialerAs.
-type roster struct {
+// sessionNames names the sessions of a Server, and counts their connections. A session is called S1,
+// S2, ... in the order of creation, or by the name that was given to DialerAs.
+type sessionNames struct {
 	created int
-	live    map[int64]*member
+	live    map[int64]*namedSession
 	named   map[string]int // the sessions that each name of DialerAs has had
 }
 
-type member struct {
+type namedSession struct {
 	name        string
 	connections int
 	sink        sink // of the last connection
 }
 
+func newSessionNames() *sessionNames {
+	return &sessionNames{live: map[int64]*namedSession{}, named: map[string]int{}}
+}
+
 // note records the sessions that began and ended.
-func (r *roster) note(applied []engine.Applied) {
+func (s *sessionNames) note(applied []engine.Applied) {
 	for i := range applied {
 		switch id := applied[i].Txn.Session; applied[i].Txn.Op {
 		case proto.OpCreateSession:
-			r.add(id)
+			if s.live[id] == nil {
+				s.created++
+				s.live[id] = &namedSession{name: "S" + strconv.Itoa(s.created)}
+			}
 		case proto.OpCloseSession:
-			delete(r.live, id)
+			delete(s.live, id)
 		}
 	}
 }
 
-func (r *roster) add(id int64) {
-	if r.live[id] != nil {
-		return
-	}
-	if r.live == nil {
-		r.live = map[int64]*member{}
-	}
-	r.created++
-	r.live[id] = &member{name: "S" + strconv.Itoa(r.created)}
-}
-
 // expect records a name that sessions will have.
-func (r *roster) expect(name string) {
-	if r.named == nil {
-		r.named = map[string]int{}
-	}
-	r.named[name] += 0
-}
+func (s *sessionNames) expect(name string) { s.named[name] += 0 }
 
 // connect counts a connection of a live session and returns the session's name and the number of
 // the connection, from 1. The first connection of a client with a name names the session.
-func (r *roster) connect(id int64, client string, k sink) (name string, number int) {
-	m := r.live[id]
+func (s *sessionNames) connect(id int64, client string, k sink) (name string, number int) {
+	m := s.live[id]
 	m.connections++
 	m.sink = k
 	if m.connections == 1 && client != "" {
 		m.name = client
-		if r.named[client]++; r.named[client] > 1 {
-			m.name = fmt.Sprintf("%s.%d", client, r.named[client])
+		if s.named[client]++; s.named[client] > 1 {
+			m.name = fmt.Sprintf("%s.%d", client, s.named[client])
 		}
 	}
 	return m.name, m.connections
 }
 
+// lastSink is the sink of a live session's last connection, nil for any other session.
+func (s *sessionNames) lastSink(id int64) sink {
+	if m := s.live[id]; m != nil {
+		return m.sink
+	}
+	return nil
+}
+
 // name is the name of a live session, "" for any other.
-func (r *roster) name(id int64) string {
-	if m := r.live[id]; m != nil {
+func (s *sessionNames) name(id int64) string {
+	if m := s.live[id]; m != nil {
 		return m.name
 	}
 	return ""
 }
 
 // find is the id of a live session with this name, 0 if there is none.
-func (r *roster) find(name string) int64 {
-	for id, m := range r.live { // at most one has it
+func (s *sessionNames) find(name string) int64 {
+	for id, m := range s.live { // at most one has it
 		if m.name == name {
 			return id
 		}
@@ -92,7 +91,7 @@ func (r *roster) find(name string) int64 {
 
 // resolve turns the name or the id of a session into its name. A session that is still to come has
 // a name, one that has ended is an error.
-func (r *roster) resolve(client string) (string, error) {
+func (s *sessionNames) resolve(client string) (string, error) {
 	if digits, ok := strings.CutPrefix(client, "0x"); ok {
 		id, err := strconv.ParseUint(digits, 16, 64)
 		if err != nil {
@@ -100,30 +99,30 @@ func (r *roster) resolve(client string) (string, error) {
 				"client=%s: expected up to 16 hexadecimal digits after 0x", client,
 			)
 		}
-		if name := r.name(int64(id)); name != "" {
+		if name := s.name(int64(id)); name != "" {
 			return name, nil
 		}
 		return "", fmt.Errorf("client=%s: no such session", client)
 	}
-	if r.find(client) != 0 {
+	if s.find(client) != 0 {
 		return client, nil
 	}
-	known, ended := r.numberOf(client)
+	known, ended := s.numberOf(client)
 	switch {
 	case ended:
 		return "", fmt.Errorf("client=%s: the session has ended, or has a name of DialerAs", client)
 	case !known:
 		return "", fmt.Errorf("client=%s: expected a session, S1 being the first that was "+
-			"created, 0x and its id, or a name given to DialerAs%s", client, r.names())
+			"created, 0x and its id, or a name given to DialerAs%s", client, s.list())
 	}
 	return client, nil
 }
 
 // numberOf reports whether a name belongs to a session that lives, has lived or may still come, and
 // whether that session has ended.
-func (r *roster) numberOf(client string) (known, past bool) {
+func (s *sessionNames) numberOf(client string) (known, past bool) {
 	if n, ok := sessionNumber(client); ok {
-		return true, n <= r.created
+		return true, n <= s.created
 	}
 	name, n := client, 1
 	if before, digits, ok := strings.Cut(client, "."); ok {
@@ -133,16 +132,16 @@ func (r *roster) numberOf(client string) (known, past bool) {
 		}
 		name, n = before, number
 	}
-	had, ok := r.named[name]
+	had, ok := s.named[name]
 	return ok, ok && n <= had
 }
 
-// names lists the names that were given to DialerAs, for an error.
-func (r *roster) names() string {
-	if len(r.named) == 0 {
+// list has the names that were given to DialerAs, for an error.
+func (s *sessionNames) list() string {
+	if len(s.named) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(slices.Sorted(maps.Keys(r.named)), ", ") + ")"
+	return " (" + strings.Join(slices.Sorted(maps.Keys(s.named)), ", ") + ")"
 }
 
 // sessionNumber is n for the name Sn.
