@@ -78,7 +78,7 @@ func (s *Server) dialAs(name, host string, server int) (net.Conn, error) {
 	if err := s.checkBubble(); err != nil {
 		return nil, err
 	}
-	var l *serverLink
+	var l *link
 	conn := tlsend.New(host,
 		func(p []byte) { s.receive(l, p) },
 		func() { s.gone(l, false) },

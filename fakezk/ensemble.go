@@ -41,7 +41,7 @@ func (s *Server) Stop(servers ...int) {
 	list := s.byNumber(servers)
 	s.lockAndInterrupt()
 	defer s.mu.Unlock()
-	s.recordCall("stop", "", "%s", numbersText(servers))
+	s.recorder.call("stop", "", "%s", numbersText(servers))
 	s.stop(list)
 }
 
@@ -55,7 +55,7 @@ func (s *Server) Restart(servers ...int) {
 	if s.closed {
 		return
 	}
-	s.recordCall("restart", "", "%s", numbersText(servers))
+	s.recorder.call("restart", "", "%s", numbersText(servers))
 	s.stop(list)
 	for _, server := range list {
 		s.ensemble.stopped[server] = false
@@ -168,7 +168,7 @@ func (s *Server) elect(wait time.Duration) {
 		}
 	}
 	s.endAll(s.engine.Elect(leader, at))
-	s.note(slog.LevelInfo, "leader elected", slog.Int("server", leader+1))
+	s.recorder.note(slog.LevelInfo, "leader elected", slog.Int("server", leader+1))
 }
 
 // endAll ends all connections; r is the engine's reaction to their end.

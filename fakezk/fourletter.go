@@ -1,7 +1,6 @@
 package fakezk
 
 import (
-	"fmt"
 	"net"
 	"slices"
 	"time"
@@ -28,7 +27,7 @@ func (w *wordState) count(frameBytes int, r engine.Reaction) { w.traffic.Count(f
 // with it: the real server does not wait for them either.
 //
 // Source: NIOServerCnxn.readLength, checkFourLetterWord.
-func (s *Server) checkWord(l *serverLink, p []byte) bool {
+func (s *Server) checkWord(l *link, p []byte) bool {
 	if len(l.frames.Partial()) > 0 {
 		p = slices.Concat(l.frames.Partial(), p[:min(len(p), 12)])
 	}
@@ -50,7 +49,7 @@ func (s *Server) checkWord(l *serverLink, p []byte) bool {
 }
 
 // answerWord answers a word, which an argument may follow, and closes the connection.
-func (s *Server) answerWord(l *serverLink, p []byte) {
+func (s *Server) answerWord(l *link, p []byte) {
 	var argument []byte
 	word := string(p[:4])
 	if word == "stmk" {
@@ -62,7 +61,7 @@ func (s *Server) answerWord(l *serverLink, p []byte) {
 }
 
 // runWord carries out a word, if Options.FourLetterWords permits it.
-func (s *Server) runWord(l *serverLink, word string, argument []byte) string {
+func (s *Server) runWord(l *link, word string, argument []byte) string {
 	s.words.packets.Received++
 	text := fourletter.Refusal(word)
 	if slices.Contains(s.opts.FourLetterWords, word) ||
@@ -88,7 +87,7 @@ func (s *Server) applyWord(word string, argument []byte) {
 
 // wordServer is the server as answers to words on l show it: that of Debian 12 in its default
 // directories. Its host is an invented one, so that answers are the same everywhere.
-func (s *Server) wordServer(l *serverLink) fourletter.Server {
+func (s *Server) wordServer(l *link) fourletter.Server {
 	return fourletter.Server{
 		Engine:    s.engine,
 		Number:    l.server,
@@ -118,15 +117,6 @@ func (s *Server) addressOf(id engine.ConnID) string {
 		return l.address()
 	}
 	return ""
-}
-
-// address is the client's, with a made-up port for one in memory.
-func (l *serverLink) address() string {
-	port := l.peer.port
-	if l.peer.inMemory() {
-		port = 32768 + int(l.id%28232)
-	}
-	return net.JoinHostPort(l.peer.ip, fmt.Sprint(port))
 }
 
 // notePort remembers the port of a listener for conf.

@@ -3,14 +3,10 @@ package fakezk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/internal/engine"
-	"github.com/zksim/zksim/fakezk/internal/proto"
-	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fakezk/view"
 )
@@ -115,10 +111,10 @@ func (h *history) String() string {
 func (s *Server) traceText() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.history == nil {
+	if s.recorder.history == nil {
 		return ""
 	}
-	return s.history.String()
+	return s.recorder.history.String()
 }
 
 // History lists the records of Options.Trace with a number above after, oldest first: at most the
@@ -126,21 +122,21 @@ func (s *Server) traceText() string {
 func (s *Server) History(after int64) []view.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.history == nil {
+	if s.recorder.history == nil {
 		return nil
 	}
-	return s.history.since(after)
+	return s.recorder.history.since(after)
 }
 
 // AwaitHistory is like History, but waits until there is a record. It returns the error of a
 // context that is done, and ErrStopped when the server is closed.
 func (s *Server) AwaitHistory(ctx context.Context, after int64) ([]view.Record, error) {
-	if s.history == nil {
+	if s.recorder.history == nil {
 		return nil, errors.New("fakezk: await history: needs Options.Trace")
 	}
 	for {
 		s.mu.Lock()
-		records, more := s.history.since(after), s.history.nextRecord()
+		records, more := s.recorder.history.since(after), s.recorder.history.nextRecord()
 		s.mu.Unlock()
 		if len(records) > 0 {
 			return records, nil
@@ -153,48 +149,4 @@ func (s *Server) AwaitHistory(ctx context.Context, after int64) ([]view.Record, 
 			return nil, ErrStopped
 		}
 	}
-}
-
-// recordRequest adds a request that the server has handled.
-func (s *Server) recordRequest(l *serverLink, r engine.Request) {
-	if s.history != nil && !r.Handshake && r.Body != nil && r.Header.Op != proto.OpPing {
-		s.history.add(view.Record{
-			Kind: view.RequestRecord, Session: l.name, Op: r.Header.Op.String(),
-			Path: proto.PathOf(r.Body), Text: "-> " + tracetext.Request(r).String(),
-		})
-	}
-}
-
-// recordNotification adds a notification on its way to a session.
-func (s *Server) recordNotification(l *serverLink, out engine.Output) {
-	if s.history != nil && out.Event != nil {
-		s.history.add(view.Record{
-			Kind: view.NotificationRecord, Session: l.name, Op: out.Event.Type.String(),
-			Path: out.Event.Path, Text: "<- " + tracetext.Event(*out.Event).String(),
-		})
-	}
-}
-
-// recordCall adds a call of a method of the server, such as "put". The lock is held.
-func (s *Server) recordCall(op, path, format string, args ...any) {
-	if s.history != nil {
-		s.history.add(view.Record{
-			Kind: view.CallRecord, Op: op, Path: path,
-			Text: strings.TrimSuffix("call: "+op+" "+path+fmt.Sprintf(format, args...), " "),
-		})
-	}
-}
-
-// sessionsText names the sessions of a call.
-func (s *Server) sessionsText(sessions []int64) string {
-	if len(sessions) == 0 {
-		return "all"
-	}
-	names := make([]string, len(sessions))
-	for i, id := range sessions {
-		if names[i] = s.names.name(id); names[i] == "" {
-			names[i] = hexText(id)
-		}
-	}
-	return strings.Join(names, ", ")
 }

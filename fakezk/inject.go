@@ -95,7 +95,7 @@ func (s *Server) Inject(f fault.Fault) error {
 			"fakezk: inject: fault %q: %d faults are on the list already; call ClearFaults",
 			f, maxArmed)
 	}
-	s.recordCall("inject", "", "%s", f)
+	s.recorder.call("inject", "", "%s", f)
 	in.net.Arm(f, in.now())
 	in.wakeInTime()
 	return nil
@@ -115,7 +115,7 @@ func insteadOf(k fault.Kind) string {
 func (s *Server) ClearFaults() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recordCall("clear", "", "")
+	s.recorder.call("clear", "", "")
 	s.clearFaults(time.Now())
 	s.schedule()
 }
@@ -150,7 +150,7 @@ func (s *Server) Faults() []FaultStatus {
 func (s *Server) StallConnections(d time.Duration, sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recordCall("stall", "", "%s of %s", d, s.sessionsText(sessions))
+	s.recorder.call("stall", "", "%s of %s", d, s.recorder.sessionsText(sessions))
 	in := s.injection()
 	until := in.now() + d
 	for _, l := range s.linksOf(sessions) {

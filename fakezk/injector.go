@@ -25,7 +25,7 @@ type injector struct {
 	server  *Server
 	net     *carry.Network
 	began   time.Time // from where the network's time counts
-	links   map[engine.ConnID]*serverLink
+	links   map[engine.ConnID]*link
 	timer   *time.Timer
 	timerAt time.Duration // 0 if it is not set
 
@@ -37,7 +37,7 @@ type injector struct {
 func (s *Server) injection() *injector {
 	if s.inject == nil {
 		s.inject = &injector{
-			server: s, net: carry.New(), began: time.Now(), links: map[engine.ConnID]*serverLink{},
+			server: s, net: carry.New(), began: time.Now(), links: map[engine.ConnID]*link{},
 			lagging: map[int]time.Duration{}, givesUp: map[int]time.Duration{},
 		}
 		s.inject.net.Serve(carry.Ensemble{
@@ -52,7 +52,7 @@ func (s *Server) injection() *injector {
 }
 
 // open adds a connection to the network.
-func (in *injector) open(l *serverLink) {
+func (in *injector) open(l *link) {
 	l.conn = &carry.Conn{ID: int64(l.id), Server: l.server, Greeted: l.session != 0}
 	l.setSession()
 	in.links[l.id] = l
@@ -60,7 +60,7 @@ func (in *injector) open(l *serverLink) {
 }
 
 // setSession gives the connection its session in the network, once that is known.
-func (l *serverLink) setSession() {
+func (l *link) setSession() {
 	if l.conn != nil && l.session != 0 {
 		l.conn.Client, l.conn.Number = &carry.Client{ID: l.session, Name: l.name}, l.number
 	}
@@ -152,7 +152,7 @@ func (in *injector) end() {
 
 // takeFrame lets faults act on a frame that arrived. It reports whether the frame needs no further
 // handling.
-func (in *injector) takeFrame(l *serverLink, frame []byte) bool {
+func (in *injector) takeFrame(l *link, frame []byte) bool {
 	if l.conn.Greeted && !in.net.Waiting() && l.conn.Idle(in.now()) {
 		return false
 	}
@@ -171,18 +171,18 @@ func (in *injector) takeFrame(l *serverLink, frame []byte) bool {
 type fourLetters struct{}
 
 // takeWord handles a four-letter word. Bytes after it are ignored.
-func (in *injector) takeWord(l *serverLink, word []byte) {
+func (in *injector) takeWord(l *link, word []byte) {
 	in.sendUp(l, &carry.Message{Bytes: word, Dials: true, Last: true, Tag: fourLetters{}})
 }
 
 var errGarbage = errors.New("garbage")
 
 // takeGarbage notes that a client sent bytes that are no frame.
-func (in *injector) takeGarbage(l *serverLink) { in.sendUp(l, &carry.Message{End: errGarbage}) }
+func (in *injector) takeGarbage(l *link) { in.sendUp(l, &carry.Message{End: errGarbage}) }
 
 // takeGone notes that a client closed its end. A client that is half gone may still read. The
 // result reports whether something is left of the connection.
-func (in *injector) takeGone(l *serverLink, half bool) bool {
+func (in *injector) takeGone(l *link, half bool) bool {
 	in.carryOut(l.conn.ClientClosed(half))
 	in.move(l)
 	return l.conn.State() != carry.Over
@@ -190,7 +190,7 @@ func (in *injector) takeGone(l *serverLink, half bool) bool {
 
 // takeOutput lets faults act on output of the server. f is the fault that acts on the output of a
 // request on its own connection. The result reports whether the output has been handled.
-func (in *injector) takeOutput(l *serverLink, out engine.Output, f *carry.Armed) bool {
+func (in *injector) takeOutput(l *link, out engine.Output, f *carry.Armed) bool {
 	if f == nil && !out.Close && l.conn.Idle(in.now()) && (out.Event == nil || !in.net.Waiting()) {
 		return false
 	}
@@ -212,7 +212,7 @@ func (in *injector) takeOutput(l *serverLink, out engine.Output, f *carry.Armed)
 const maxHeld = 64 << 20
 
 // sendUp passes a message of the client on, or keeps it.
-func (in *injector) sendUp(l *serverLink, m *carry.Message) {
+func (in *injector) sendUp(l *link, m *carry.Message) {
 	if in.fits(l, &l.conn.Up, m, maxHeld) {
 		l.conn.QueueUp(m)
 		in.move(l)
@@ -220,7 +220,7 @@ func (in *injector) sendUp(l *serverLink, m *carry.Message) {
 }
 
 // sendDown passes a message to the client on, or keeps it.
-func (in *injector) sendDown(l *serverLink, m *carry.Message) {
+func (in *injector) sendDown(l *link, m *carry.Message) {
 	if in.fits(l, &l.conn.Down, m, in.server.opts.MaxQueued) {
 		l.conn.QueueDown(m)
 		in.moveDown(l)
@@ -228,7 +228,7 @@ func (in *injector) sendDown(l *serverLink, m *carry.Message) {
 }
 
 // fits prepares a message for a lane. A connection that would hold too much is reset.
-func (in *injector) fits(l *serverLink, lane *carry.Lane, m *carry.Message, limit int) bool {
+func (in *injector) fits(l *link, lane *carry.Lane, m *carry.Message, limit int) bool {
 	now := in.now()
 	if !lane.Busy(now) && m.NotBefore <= now {
 		return true
@@ -251,14 +251,14 @@ func (in *injector) moveAll() {
 }
 
 // move moves the messages that may move on a connection.
-func (in *injector) move(l *serverLink) {
+func (in *injector) move(l *link) {
 	for c := l.conn; c.Ready(&c.Up, in.now()); {
 		in.carryOut(c.DeliverUp(in.now()))
 	}
 	in.moveDown(l)
 }
 
-func (in *injector) moveDown(l *serverLink) {
+func (in *injector) moveDown(l *link) {
 	for c := l.conn; c.Ready(&c.Down, in.now()); {
 		in.carryOut(c.DeliverDown(in.now()))
 	}
@@ -271,7 +271,7 @@ func (in *injector) moveDown(l *serverLink) {
 func (in *injector) carryOut(actions []carry.Action) {
 	for _, a := range actions {
 		if a.Do == carry.Struck {
-			in.server.logFault(a.Fault)
+			in.server.recorder.fault(a.Fault)
 		} else if a.Conn == nil {
 			in.carryOutForAll(a)
 		} else {
@@ -302,7 +302,7 @@ func (in *injector) carryOutForAll(a carry.Action) {
 	}
 }
 
-func (in *injector) carryOutOn(l *serverLink, a carry.Action) {
+func (in *injector) carryOutOn(l *link, a carry.Action) {
 	s := in.server
 	switch a.Do {
 	case carry.Apply:
@@ -331,7 +331,7 @@ func (in *injector) carryOutOn(l *serverLink, a carry.Action) {
 }
 
 // apply lets the server handle a message.
-func (in *injector) apply(l *serverLink, a carry.Action) {
+func (in *injector) apply(l *link, a carry.Action) {
 	s := in.server
 	if a.Message.Tag == (fourLetters{}) {
 		s.answerWord(l, a.Message.Bytes)
@@ -342,7 +342,7 @@ func (in *injector) apply(l *serverLink, a carry.Action) {
 }
 
 // forget ends a connection for its client.
-func (in *injector) forget(l *serverLink, err error) {
+func (in *injector) forget(l *link, err error) {
 	in.server.drop(l)
 	delete(in.links, l.id)
 	l.sink.Fail(err)

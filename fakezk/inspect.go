@@ -94,7 +94,7 @@ func (s *Server) Watches() []view.Watch {
 func (s *Server) Put(path string, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recordCall("put", path, ", %d bytes", len(data))
+	s.recorder.call("put", path, ", %d bytes", len(data))
 	err := inspect.Put(s.engine, path, slices.Clone(data), time.Now(), s.deliver)
 	s.schedule()
 	return err
@@ -108,7 +108,7 @@ func (s *Server) Remove(path string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recordCall("remove", path, "")
+	s.recorder.call("remove", path, "")
 	nodes := inspect.Tree(s.engine)
 	for i := len(nodes) - 1; i >= 0; i-- { // children come after their parents
 		p := nodes[i].Path
@@ -129,7 +129,7 @@ func (s *Server) Remove(path string) error {
 func (s *Server) ExpireSession(id int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recordCall("expire", "", "%s", s.sessionsText([]int64{id}))
+	s.recorder.call("expire", "", "%s", s.recorder.sessionsText([]int64{id}))
 	reaction, ok := s.engine.Expire(id, time.Now())
 	if !ok {
 		return fmt.Errorf("fakezk: expire session 0x%x: no such session", id)
@@ -145,19 +145,19 @@ func (s *Server) ExpireSession(id int64) error {
 func (s *Server) DropConnections(sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recordCall("drop", "", "%s", s.sessionsText(sessions))
+	s.recorder.call("drop", "", "%s", s.recorder.sessionsText(sessions))
 	for _, l := range s.linksOf(sessions) {
 		s.hangUp(l)
 	}
 }
 
 // linksOf lists the connections of the given sessions, or all if none is given, in order.
-func (s *Server) linksOf(sessions []int64) []*serverLink {
+func (s *Server) linksOf(sessions []int64) []*link {
 	all := s.links
 	if s.inject != nil { // where some wait for their end
 		all = s.inject.links
 	}
-	var links []*serverLink
+	var links []*link
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		l := all[id]
 		if len(sessions) == 0 || l.name != "" && slices.ContainsFunc(sessions, func(id int64) bool {

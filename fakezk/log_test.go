@@ -230,7 +230,7 @@ func TestLogHoldsNobodyUp(t *testing.T) {
 
 // TestNoLoggerNoLog: neither a queue nor a goroutine.
 func TestNoLoggerNoLog(t *testing.T) {
-	if s := Start(t); s.log != nil {
+	if s := Start(t); s.recorder.log != nil {
 		t.Error("a server without a Logger has a log")
 	}
 }

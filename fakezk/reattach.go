@@ -131,7 +131,7 @@ func (k *memorySink) mayHaveLost() bool {
 }
 
 // expectWatches prepares a link for the output of a handshake that takes a session up again.
-func (s *Server) expectWatches(l *serverLink, r *engine.Reaction) {
+func (s *Server) expectWatches(l *link, r *engine.Reaction) {
 	k, ok := l.sink.(*memorySink)
 	last, again := s.names.lastSink(r.Request.Session).(*memorySink)
 	if !ok || !again || !last.mayHaveLost() && !s.engine.LostWatches(r.Request.Session) {

@@ -28,15 +28,14 @@ type Server struct {
 	mu        sync.Mutex
 	stopping  atomic.Int32 // calls of Stop and Close that wait for mu: long work ends early
 	engine    *engine.Engine
-	links     map[engine.ConnID]*serverLink
+	links     map[engine.ConnID]*link
 	clients   map[origin]int // open TCP connections
 	words     wordState
 	nextConn  engine.ConnID
 	timer     *time.Timer
 	timerAt   time.Time
 	names     *sessionNames
-	log       *eventLog // nil without Options.Logger
-	history   *history  // nil without Options.Trace
+	recorder  *recorder
 	inject    *injector // nil from ClearFaults until something is injected again
 	cleared   int       // the faults that were armed before the last ClearFaults
 	ensemble  ensemble
@@ -44,29 +43,6 @@ type Server struct {
 	closing   chan struct{}
 	listeners map[net.Listener]bool
 	serving   sync.WaitGroup
-}
-
-// serverLink is the server's end of one connection.
-type serverLink struct {
-	id          engine.ConnID
-	server      int // from 0
-	peer        peer
-	frames      wire.Splitter
-	wordChecked bool // its first bytes are no four-letter word
-	sink        sink
-	session     int64       // 0 before the handshake
-	name        string      // of the session, "" before the handshake
-	number      int         // of the session's connections, from 1
-	conn        *carry.Conn // as faults know the connection; nil while no fault is injected
-}
-
-// A sink takes the server's output on one connection. Its methods never block.
-type sink interface {
-	Deliver(p []byte)
-	Fail(err error)
-	// Full says that too many bytes wait for the client to read: it gets no further answers for
-	// now.
-	Full() bool
 }
 
 // New returns a running server. Close it when done.
@@ -77,15 +53,14 @@ func New(opts Options) *Server {
 		opts:      opts,
 		bubble:    bubbleNumber(),
 		words:     wordState{started: now, traceMask: fourletter.DefaultTraceMask},
-		links:     map[engine.ConnID]*serverLink{},
+		links:     map[engine.ConnID]*link{},
 		clients:   map[origin]int{},
 		ensemble:  ensemble{stopped: make([]bool, opts.Servers)},
 		closing:   make(chan struct{}),
 		listeners: map[net.Listener]bool{},
 		names:     newSessionNames(),
-		log:       newEventLog(opts.Logger),
-		history:   newHistory(opts.Trace, now),
 	}
+	s.recorder = newRecorder(opts, now, s.names)
 	cfg := opts.engineConfig()
 	cfg.Observe = s.words.count
 	cfg.Interrupted = s.interrupted
@@ -115,9 +90,9 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	s.serving.Wait()
 	s.mu.Lock()
-	s.log.end()
+	s.recorder.log.end()
 	s.mu.Unlock()
-	s.log.wait()
+	s.recorder.log.wait()
 	return nil
 }
 
@@ -132,7 +107,7 @@ func (s *Server) lockAndInterrupt() {
 func (s *Server) interrupted() bool { return s.stopping.Load() > 0 }
 
 // open adds a connection to a server.
-func (s *Server) open(server int, from peer, k sink) (*serverLink, error) {
+func (s *Server) open(server int, from peer, k sink) (*link, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.ensemble.halted() || s.ensemble.stopped[server] {
@@ -149,11 +124,11 @@ func (s *Server) open(server int, from peer, k sink) (*serverLink, error) {
 		}
 	}
 	if err := s.admit(origin{server, from.ip}, from); err != nil {
-		s.logRefusedConn(from, err)
+		s.recorder.refusedConn(from, err)
 		return nil, err
 	}
 	s.nextConn++
-	l := &serverLink{
+	l := &link{
 		id: s.nextConn, server: server, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame},
 		sink: k,
 	}
@@ -168,7 +143,7 @@ func (s *Server) open(server int, from peer, k sink) (*serverLink, error) {
 
 // receive takes bytes that a client sent. Garbage ends the connection. If the link is full, it
 // returns the bytes that it has not handled; the caller offers them again later.
-func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
+func (s *Server) receive(l *link, p []byte) (rest []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.schedule()
@@ -182,7 +157,7 @@ func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 		}
 		frame, rest, err := l.frames.Next(p)
 		if err != nil {
-			s.logGarbage(l, err)
+			s.recorder.garbage(l, err.Error())
 		}
 		if err != nil && s.inject != nil {
 			s.inject.takeGarbage(l)
@@ -202,7 +177,7 @@ func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 }
 
 // handle takes one frame of a link. The lock is held.
-func (s *Server) handle(l *serverLink, frame []byte, now time.Time) {
+func (s *Server) handle(l *link, frame []byte, now time.Time) {
 	if s.inject == nil || !s.inject.takeFrame(l, frame) {
 		s.process(l, frame, now, nil)
 	}
@@ -210,11 +185,9 @@ func (s *Server) handle(l *serverLink, frame []byte, now time.Time) {
 
 // process lets the engine handle a frame. A fault, if given, damages the output on the same
 // connection. The lock is held.
-func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *carry.Armed) {
+func (s *Server) process(l *link, frame []byte, now time.Time, damage *carry.Armed) {
 	r := s.engine.Handle(l.id, frame, now)
-	s.recordRequest(l, r.Request)
-	s.logMalformed(l, r.Request)
-	s.logTooLarge(l, r.Request)
+	s.recorder.request(l, &r.Request)
 	s.noteApplied(r.Applied)
 	if r.Request.Handshake {
 		s.expectWatches(l, &r)
@@ -232,14 +205,14 @@ func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *car
 		l.setSession()
 	}
 	if r.Request.Handshake {
-		s.logHandshake(l, frame)
+		s.recorder.handshake(l, frame, s.engine.Store())
 	}
 	s.follow()
 }
 
 // gone notes that a client closed its end. A client that is half gone may still read. The result
 // reports whether the client is half gone and a fault has put off the end of the connection.
-func (s *Server) gone(l *serverLink, half bool) (onHold bool) {
+func (s *Server) gone(l *link, half bool) (onHold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.inject != nil && l.conn != nil {
@@ -250,7 +223,7 @@ func (s *Server) gone(l *serverLink, half bool) (onHold bool) {
 }
 
 // hangUp closes a connection, whatever is on hold.
-func (s *Server) hangUp(l *serverLink) {
+func (s *Server) hangUp(l *link) {
 	if s.inject != nil {
 		s.inject.carryOut(l.conn.Reset(io.EOF))
 		return
@@ -260,18 +233,24 @@ func (s *Server) hangUp(l *serverLink) {
 }
 
 // drop forgets a connection, if it is known.
-func (s *Server) drop(l *serverLink) {
+func (s *Server) drop(l *link) {
 	s.engine.Drop(l.id)
 	s.unlink(l)
 }
 
 // unlink forgets a link, so that another of the same address is admitted.
-func (s *Server) unlink(l *serverLink) {
+func (s *Server) unlink(l *link) {
 	if s.links[l.id] != nil {
 		delete(s.links, l.id)
 		s.dismiss(origin{l.server, l.peer.ip}, l.peer)
-		s.logLost(l)
+		s.recorder.lost(l)
 	}
+}
+
+// noteApplied notes the sessions that began and ended.
+func (s *Server) noteApplied(applied []engine.Applied) {
+	s.recorder.applied(applied)
+	s.names.note(applied)
 }
 
 // deliver carries out a reaction of the engine.
@@ -286,11 +265,13 @@ func (s *Server) deliver(r engine.Reaction) {
 }
 
 // emit sends one output on its link, with the damage that a fault does to it. The lock is held.
-func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
-	if k, ok := l.sink.(*memorySink); ok && out.Event != nil {
-		k.events++
+func (s *Server) emit(l *link, out engine.Output, damage *carry.Armed) {
+	if out.Event != nil {
+		if k, ok := l.sink.(*memorySink); ok {
+			k.events++
+		}
+		s.recorder.notification(l, out.Event)
 	}
-	s.recordNotification(l, out)
 	if s.inject != nil && s.inject.takeOutput(l, out, damage) {
 		return
 	}

@@ -127,7 +127,7 @@ func (s *Server) serveTCP(server int, conn net.Conn) {
 
 // serveInput handles the client's input until the connection is over. The error is the error of the
 // last read, io.EOF if the client has closed its direction and may still read.
-func (s *Server) serveInput(l *serverLink, out *outbox, from *socket) error {
+func (s *Server) serveInput(l *link, out *outbox, from *socket) error {
 	for !out.over() {
 		p, err := from.read()
 		s.take(l, out, p)
@@ -141,7 +141,7 @@ func (s *Server) serveInput(l *serverLink, out *outbox, from *socket) error {
 
 // take handles the bytes of one read, with one write for all output on this connection. It returns
 // early when the connection is over.
-func (s *Server) take(l *serverLink, out *outbox, p []byte) {
+func (s *Server) take(l *link, out *outbox, p []byte) {
 	for len(p) > 0 {
 		out.hold()
 		p = s.receive(l, p)

@@ -36,7 +36,7 @@ func (s *Server) Snapshot() []view.NodeSpec {
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.recordCall("reset", "", "")
+	s.recorder.call("reset", "", "")
 	now := time.Now()
 	s.clearFaults(now)
 	for _, v := range s.engine.Sessions() {

@@ -44,7 +44,7 @@ func (s *Server) Load(nodes []view.NodeSpec) error {
 	if err != nil {
 		return fmt.Errorf("fakezk: load: %w", err)
 	}
-	s.recordCall("load", "", "%d nodes", len(nodes))
+	s.recorder.call("load", "", "%d nodes", len(nodes))
 	l.make(txn, nodes)
 	s.schedule()
 	return nil
