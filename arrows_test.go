@@ -85,7 +85,7 @@ var arrows = map[string]string{
 	"examples/go":            `github.com/go-zookeeper/zk`,
 	"fuzz/internal/mix":      ``,
 	"fuzz/internal/fold":     ``,
-	"fuzz/internal/fuzztest": `fakezk/fault fuzz/object fuzz/scenario internal/testrun`,
+	"fuzz/internal/fuzztest": `fakezk/fault fuzz/builtin fuzz/scenario internal/testrun`,
 	"fuzz/scenario": `
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
 		linearizability/ops fuzz/internal/fold fuzz/internal/mix github.com/go-zookeeper/zk`,
@@ -93,8 +93,11 @@ var arrows = map[string]string{
 		fakezk/fault fakezk/sim fuzz/scenario internal/inflight linearizability
 		github.com/goccy/go-yaml`,
 	"fuzz/object": `
-		fakezk/fault fakezk/sim linearizability linearizability/ops recipes recipes/classic
-		fuzz/internal/mix fuzz/scenario github.com/go-zookeeper/zk`,
+		fakezk/fault fakezk/sim linearizability linearizability/ops recipes fuzz/scenario
+		github.com/go-zookeeper/zk`,
+	"fuzz/builtin": `
+		fuzz/internal/mix fuzz/object fuzz/scenario linearizability recipes recipes/classic
+		github.com/go-zookeeper/zk`,
 	"fuzz/hunt": `
 		fakezk/fault fakezk/sim fakezk/trace linearizability linearizability/ops
 		fuzz/internal/mix fuzz/saved fuzz/scenario`,
@@ -108,13 +111,13 @@ var arrows = map[string]string{
 		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario linearizability
 		github.com/go-zookeeper/zk pgregory.net/rapid`,
 	"fuzz/gallery": `
-		fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
+		fuzz/builtin fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
 		github.com/go-zookeeper/zk`,
 	"cmd/zksim":           `cli`,
 	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli": `
-		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/view fuzz/hunt fuzz/gallery
-		fakezk/trace fuzz/object fuzz/picture fuzz/saved fuzz/scenario fuzz/show
+		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/view fuzz/builtin fuzz/hunt
+		fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario fuzz/show
 		internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops
 		linearizability/record
 		github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,

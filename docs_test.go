@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -155,7 +155,7 @@ func TestScenariosOfPagesParse(t *testing.T) {
 		t.Error("docs/scenarios.md shows no scenario")
 	}
 	for _, text := range shown {
-		if _, err := saved.Parse("docs/scenarios.md", []byte(text), object.Find); err != nil {
+		if _, err := saved.Parse("docs/scenarios.md", []byte(text), builtin.Find); err != nil {
 			t.Error(err)
 		}
 	}

@@ -3,8 +3,8 @@ package cli
 import (
 	"time"
 
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -68,7 +68,7 @@ const demoExplanation = `   Why: the connection died while Children or GetW was 
 
 // demoSweep runs a sweep over an implementation of a lock and prints its summary.
 func demoSweep(a *app, impl string) (*hunt.Sweep, error) {
-	w, err := object.Find("lock", impl)
+	w, err := builtin.Find("lock", impl)
 	if err != nil {
 		return nil, err
 	}

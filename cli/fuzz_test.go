@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // finding is a violation of a built-in workload by a plan of one fault.
 func finding(t *testing.T, runs int, workload, impl, line string) hunt.Finding {
 	t.Helper()
-	w, err := object.Find(workload, impl)
+	w, err := builtin.Find(workload, impl)
 	if err != nil {
 		t.Fatal(err)
 	}

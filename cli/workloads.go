@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/gallery"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -19,7 +19,7 @@ func (a *app) loadWorkloads(own []scenario.Workload) error {
 	}
 	own = named(own, a.name)
 	var err error
-	if a.workloads, err = object.Workloads().With(own...); err != nil {
+	if a.workloads, err = builtin.Workloads().With(own...); err != nil {
 		return err
 	}
 	a.files, err = gallery.Catalogue().With(own...)

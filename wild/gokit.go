@@ -6,6 +6,7 @@ import (
 	"github.com/go-kit/kit/sd"
 	sdzk "github.com/go-kit/kit/sd/zk"
 	"github.com/go-kit/log"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -22,9 +23,20 @@ func goKitRegistry() scenario.Workload {
 func goKitInstancer() scenario.Workload {
 	return object.Discovery(func(env object.Env, show func(...string)) object.Registrar {
 		goKitClient(env, env.Path, show)
-		return nil
-	}, object.MembershipClaims{About: "the Instancer of go-kit", Instance: dataOf,
-		Znode: znodeOf}).Named("go-kit-instancer")
+		return namedMember{builtin.Member(env), env.Name}
+	}, object.MembershipClaims{
+		About: "the Instancer of go-kit", Instance: dataOf,
+	}).Named("go-kit-instancer")
+}
+
+// namedMember is a member with its name in the data of its znode.
+type namedMember struct {
+	object.Registrar
+	name string
+}
+
+func (m namedMember) Join(ctx context.Context, data string) error {
+	return m.Registrar.Join(ctx, m.name+"="+data)
 }
 
 // goKitClient shows the instances in a directory.

@@ -40,9 +40,6 @@ func insist[T any](env object.Env, try func() (T, error)) (result T) {
 // dataOf reads the data of a znode, such as a=data, as that of an instance.
 func dataOf(_, znode string) (name, data string, ok bool) { return strings.Cut(znode, "=") }
 
-// znodeOf is the data of the znode of an instance.
-func znodeOf(name, data string) string { return name + "=" + data }
-
 func main() { cli.Main(libraries()...) }
 
 // libraries are the workloads, one for each part of a library.

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/discovery/zookeeper"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -41,7 +42,7 @@ func prometheusDiscovery() scenario.Workload {
 				}
 			}
 		}()
-		return nil
+		return builtin.Member(env)
 	}, object.MembershipClaims{About: "ZooKeeper discovery of Prometheus", Instance: named,
 		Recheck: 10 * time.Second}).Named("prometheus")
 }

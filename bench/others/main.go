@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 )
 
 func main() {
@@ -92,7 +92,7 @@ func (c *command) measure(ctx context.Context, m *measurement) (err error) {
 
 // ours measures the workloads of package fuzz.
 func (m *measurement) ours(ctx context.Context) error {
-	for _, w := range object.Workloads() {
+	for _, w := range builtin.Workloads() {
 		if !m.only.MatchString(oursName + "/" + w.Impl) {
 			continue
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -162,7 +162,7 @@ func Catalogue() scenario.Catalogue {
 	for _, e := range Exhibits() {
 		shown = append(shown, e.Wrong, e.Right)
 	}
-	c, err := object.Workloads().With(shown...)
+	c, err := builtin.Workloads().With(shown...)
 	if err != nil {
 		panic(err) // an exhibit without a name, or two of one
 	}

@@ -3,6 +3,7 @@ package gallery
 import (
 	"context"
 
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -59,7 +60,7 @@ func playUnlock(p *scenario.Player, l tokenLock, kind, input string) {
 
 // builtIn is a workload of package recipes, which is right. It panics if there is none of the name.
 func builtIn(kind, impl string) scenario.Workload {
-	w, err := object.Find(kind, impl)
+	w, err := builtin.Find(kind, impl)
 	if err != nil {
 		panic(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
@@ -136,7 +137,7 @@ func TestMinorViolationsDoNotEndAHunt(t *testing.T) {
 
 func TestMinimizeKeepsTheBug(t *testing.T) {
 	search := hunt.Hunt{
-		Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 2, Rounds: 2},
+		Workload: fuzztest.Builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 2, Rounds: 2},
 		Seed: 1, Runs: 150, Findings: testrun.Pick(2, 10),
 	}
 	found, err := search.Run(t.Context())

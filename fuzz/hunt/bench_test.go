@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -17,7 +18,7 @@ import (
 //
 //	go test ./fuzz/hunt -run '^$' -bench Hunt -benchtime 1000x -cpu 1,2
 func BenchmarkHunt(b *testing.B) {
-	for _, w := range object.Workloads() {
+	for _, w := range builtin.Workloads() {
 		b.Run(w.Name+"/"+w.Impl, func(b *testing.B) {
 			var virtual atomic.Int64
 			judge := w.Judge
@@ -45,7 +46,7 @@ func BenchmarkHunt(b *testing.B) {
 //	go test ./fuzz/hunt -run '^$' -bench Sweep -benchtime 1x -cpuprofile cpu.out
 func BenchmarkSweep(b *testing.B) {
 	s := scenario.Scenario{
-		Workload: builtin(b, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+		Workload: fuzztest.Builtin(b, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 	}
 	for range b.N {
 		sweep, err := hunt.RunSweep(b.Context(), s, hunt.Part{}, nil)

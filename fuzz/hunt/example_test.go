@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 func ExampleRunSweep() {
-	w, err := object.Find("lock", "recipes.Lock")
+	w, err := builtin.Find("lock", "recipes.Lock")
 	if err != nil {
 		panic(err)
 	}

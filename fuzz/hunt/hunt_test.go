@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
@@ -28,7 +29,7 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 		t.Run(c.impl, func(t *testing.T) {
 			for seed := range testrun.Pick(uint64(3), 10) {
 				search := hunt.Hunt{
-					Workload: builtin(t, c.workload, c.impl),
+					Workload: fuzztest.Builtin(t, c.workload, c.impl),
 					Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: 1 + seed, Runs: c.runs,
 				}
 				found, err := search.Run(t.Context())
@@ -48,7 +49,7 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 // of runs, shrunk to the same scenario, whatever the machine is doing meanwhile.
 func TestHuntIsDeterministic(t *testing.T) {
 	search := hunt.Hunt{
-		Workload: builtin(t, "queue", "recipes.ApacheQueue"),
+		Workload: fuzztest.Builtin(t, "queue", "recipes.ApacheQueue"),
 		Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: 3, Runs: 400,
 	}
 	var first *hunt.Found
@@ -75,7 +76,7 @@ func TestSeedsDiffer(t *testing.T) {
 	plans := map[string]bool{}
 	for seed := range uint64(5) {
 		search := hunt.Hunt{
-			Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 1, Rounds: 1},
+			Workload: fuzztest.Builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 1, Rounds: 1},
 			Seed: seed, Runs: 100,
 		}
 		found, err := search.Run(t.Context())
@@ -93,7 +94,7 @@ func TestSeedsDiffer(t *testing.T) {
 
 func TestHuntNeedsABound(t *testing.T) {
 	if _, err := (hunt.Hunt{
-		Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript,
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.DefaultScript,
 	}).Run(t.Context()); err == nil {
 		t.Error("no error")
 	}
@@ -102,7 +103,7 @@ func TestHuntNeedsABound(t *testing.T) {
 // TestHuntBoundsThePlans: one that is too long would take all memory.
 func TestHuntBoundsThePlans(t *testing.T) {
 	search := hunt.Hunt{
-		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1},
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1},
 		Strategies: []string{"random"}, Runs: 3,
 	}
 	for _, n := range []int{-1, hunt.MostFaults + 1, math.MaxInt} {
@@ -123,7 +124,7 @@ func TestHuntBoundsThePlans(t *testing.T) {
 func TestHuntStopsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	search := hunt.Hunt{Workload: builtin(t, "lock", ""),
+	search := hunt.Hunt{Workload: fuzztest.Builtin(t, "lock", ""),
 		Script: scenario.Script{Clients: 1, Rounds: 1}, Runs: 100_000,
 		Progress: func(f *hunt.Found) {
 			if f.Runs == 5 {
@@ -141,7 +142,7 @@ func TestHuntStopsWhenTold(t *testing.T) {
 func TestInterruptedGenerationIsTakenIn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w := builtin(t, "lock", "zk.Lock")
+	w := fuzztest.Builtin(t, "lock", "zk.Lock")
 	judge := w.Judge
 	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		r, err := judge(e)
@@ -170,7 +171,7 @@ func TestMethodsThatWereNeverCalledAreListed(t *testing.T) {
 	t.Parallel()
 	for runs, never := range map[int][]string{1: {"Poll"}, 200: nil} {
 		found, err := hunt.Hunt{
-			Workload: builtin(t, "queue", ""), Script: scenario.Script{Clients: 1, Rounds: 1},
+			Workload: fuzztest.Builtin(t, "queue", ""), Script: scenario.Script{Clients: 1, Rounds: 1},
 			Seed: 1,
 			Runs: runs,
 		}.Run(t.Context())

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/internal/mix"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"pgregory.net/rapid"
 )
@@ -13,7 +13,7 @@ import (
 // calmLocks is a run of locks without faults.
 func calmLocks(t *testing.T) *scenario.Outcome {
 	t.Helper()
-	w, err := object.Find("lock", "")
+	w, err := builtin.Find("lock", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
@@ -164,7 +165,7 @@ func TestJudgeThatFailsIsToldWithTheScenario(t *testing.T) {
 func TestPairsNeedTwoFaults(t *testing.T) {
 	t.Parallel()
 	hunt := hunt.Hunt{
-		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1},
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1},
 		Strategies: []string{"pairs"}, MaxFaults: 1, Runs: 20,
 	}
 	found, err := hunt.Run(t.Context())

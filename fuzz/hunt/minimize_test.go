@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 )
@@ -38,7 +39,7 @@ func TestMinimizeGivesOneSmallPlan(t *testing.T) {
 			seeds, tried := testrun.Pick(uint64(1), 8), 0
 			for seed := uint64(1); seed <= seeds; seed++ {
 				o := run(t, scenario.Scenario{
-					Workload: builtin(t, c.workload, c.impl), Script: scenario.DefaultScript,
+					Workload: fuzztest.Builtin(t, c.workload, c.impl), Script: scenario.DefaultScript,
 					Seed: seed * 1_000_003,
 					Plan: plan(t, append(c.noise, c.trigger)...),
 				})
@@ -92,7 +93,7 @@ func TestMinimizeKeepsNeededClients(t *testing.T) {
 
 func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
 	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	})
 	if _, err := hunt.Minimize(t.Context(), o); err == nil {
 		t.Error("no error")
@@ -102,7 +103,7 @@ func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
 // TestMinimizeLeavesWhatFroze: each try would leave code that spins.
 func TestMinimizeLeavesWhatFroze(t *testing.T) {
 	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 	})
 	o.Result.Frozen, o.Result.Spins = "goroutine 7 [running]", true
 	if small, err := hunt.Minimize(t.Context(), o); small != o || err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -16,7 +17,7 @@ import (
 // at no request, and the search proposes it all the same, again and again.
 func TestCoverageEndsSessionsInPauses(t *testing.T) {
 	t.Parallel()
-	w := builtin(t, "lock", "")
+	w := fuzztest.Builtin(t, "lock", "")
 	var ends, quiet atomic.Int64
 	judge := w.Judge
 	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {

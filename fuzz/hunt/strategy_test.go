@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
@@ -55,7 +56,7 @@ func wary() scenario.Workload {
 func TestEveryStrategyFinds(t *testing.T) {
 	t.Parallel()
 	for _, info := range hunt.Strategies() {
-		w, property := builtin(t, "queue", "recipes.ApacheQueue"), linearizability.Delivery
+		w, property := fuzztest.Builtin(t, "queue", "recipes.ApacheQueue"), linearizability.Delivery
 		if info.Name == "orders" {
 			w, property = wary(), linearizability.Safety
 		}
@@ -137,7 +138,7 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 func keeping(t *testing.T, runs int) (search hunt.Hunt, kept *[]scenario.Scenario) {
 	t.Helper()
 	kept = new([]scenario.Scenario)
-	return hunt.Hunt{Workload: builtin(t, "lock", ""),
+	return hunt.Hunt{Workload: fuzztest.Builtin(t, "lock", ""),
 		Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: runs,
 		Keep: func(o *scenario.Outcome) error {
 			*kept = append(*kept, o.Scenario)
@@ -218,7 +219,7 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 		{[]string{"sweep", "sweep"}, `strategy "sweep" is given twice`},
 	} {
 		search := hunt.Hunt{
-			Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript,
+			Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.DefaultScript,
 			Strategies: c.names, Runs: 1,
 		}
 		if _, err := search.Run(t.Context()); err == nil || err.Error() != c.want {
@@ -230,7 +231,7 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 // TestCoverageStrikesClientsThatThereAre in a scenario that has fewer than the hunt.
 func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
 	t.Parallel()
-	w := builtin(t, "lock", "recipes.Lock")
+	w := fuzztest.Builtin(t, "lock", "recipes.Lock")
 	search := hunt.Hunt{
 		Workload: w, Script: scenario.Script{Clients: 3, Rounds: 1},
 		Strategies: []string{"coverage"}, Seed: 5, Runs: 100,

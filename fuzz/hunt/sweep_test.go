@@ -11,6 +11,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
@@ -20,7 +21,7 @@ import (
 func sweepOf(t *testing.T, name, impl string, script scenario.Script) *hunt.Sweep {
 	t.Helper()
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
-		Workload: builtin(t, name, impl), Script: script, Seed: 1,
+		Workload: fuzztest.Builtin(t, name, impl), Script: script, Seed: 1,
 	}, hunt.Part{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +33,7 @@ func sweepOf(t *testing.T, name, impl string, script scenario.Script) *hunt.Swee
 func shortLocks(t testing.TB) scenario.Scenario {
 	t.Helper()
 	return scenario.Scenario{
-		Workload: builtin(t, "lock", "zk.Lock"), Seed: 1,
+		Workload: fuzztest.Builtin(t, "lock", "zk.Lock"), Seed: 1,
 		Script: scenario.Script{Clients: testrun.Pick(1, 2), Rounds: 1},
 	}
 }
@@ -123,7 +124,7 @@ func TestSweepFindsThePublishedBugs(t *testing.T) {
 // client.
 func TestFaultPointsCoverEveryKindAtEveryStep(t *testing.T) {
 	base := run(t, scenario.Scenario{
-		Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript, Seed: 1,
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.DefaultScript, Seed: 1,
 	})
 	perRequest := map[string]int{}
 	for _, f := range hunt.FaultPoints(base) {
@@ -149,7 +150,7 @@ func TestSweepStopsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := scenario.Scenario{
-		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	}
 	sweep, err := hunt.RunSweep(ctx, s, hunt.Part{}, func(done, total int) {
 		if done == 3 {

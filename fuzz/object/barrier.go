@@ -9,7 +9,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Barrierer is a barrier under test. An IsSet(ctx) (bool, error) method is optional and tested,
@@ -128,11 +127,3 @@ func (p barrierPlayer) look() {
 
 // barrierPath is the znode that the workloads of barriers use.
 const barrierPath = "/barriers/b"
-
-func fixedBarrier() scenario.Workload {
-	return Barrier(func(env Env) Barrierer {
-		return recipes.NewBarrier(env.InTurn(), env.Path)
-	}, BarrierClaims{
-		About: "the barrier of package recipes", AllPass: true,
-	}).Named("recipes.Barrier")
-}

@@ -87,12 +87,6 @@ func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) 
 // faults, the sessions that they end, and a recheck after that.
 const cacheRest = 40 * time.Second
 
-// cacheRecheck is the time after which the caches of package recipes read again in these workloads.
-// They need it, because the go-zookeeper client can miss a change. It asks for events since the
-// newest zxid of any reply. If it sends a request before it sets its watches again, gets the reply,
-// and loses the connection once more, it does not ask for the events before that reply.
-const cacheRecheck = 15 * time.Second
-
 // maxStaleness is the longest time after the last change for which the faults of a plan may keep a
 // cache out of date. It is 0 if the last look may come earlier.
 func maxStaleness(plan []fault.Fault, recheck time.Duration) time.Duration {
@@ -275,57 +269,6 @@ func (p *cachePlayer) close() {
 		p.Pause(retryPause)
 	}
 }
-
-// treeCache is the recommended cache.
-func treeCache() scenario.Workload {
-	return Cache(func(env Env) Cacher {
-		cache := recipes.NewTreeCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
-		return started(cache, cache.Start, cache.Changes())
-	}, CacheClaims{About: "the copy of a tree of package recipes", Levels: -1,
-		Recheck: cacheRecheck}).Named("recipes.TreeCache")
-}
-
-func childrenCache() scenario.Workload {
-	claims := CacheClaims{About: "the copy of a directory's children of package recipes", Levels: 1,
-		Rootless: true, Recheck: cacheRecheck}
-	return Cache(func(env Env) Cacher {
-		cache := recipes.NewChildrenCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
-		return started(cache, cache.Start, cache.Changes())
-	}, claims).Named("recipes.ChildrenCache")
-}
-
-func nodeCache() scenario.Workload {
-	return Cache(func(env Env) Cacher {
-		cache := recipes.NewNodeCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
-		return started(cache, cache.Start, cache.Changes())
-	}, CacheClaims{About: "the copy of one node of package recipes",
-		Recheck: cacheRecheck}).Named("recipes.NodeCache")
-}
-
-// started makes a cache of package recipes with a reader of its changes.
-func started(cache Cacher, start func() error, changes *recipes.CacheChanges) *startedCache {
-	return &startedCache{Cacher: cache, CacheChanges: changes, start: start}
-}
-
-type startedCache struct {
-	Cacher
-	*recipes.CacheChanges
-	start func() error
-}
-
-// Ready starts the cache the first time.
-func (c *startedCache) Ready(ctx context.Context) error {
-	if start := c.start; start != nil {
-		c.start = nil
-		if err := start(); err != nil {
-			return err
-		}
-	}
-	return c.Cacher.Ready(ctx)
-}
-
-// Close closes the cache and not only the reader.
-func (c *startedCache) Close(ctx context.Context) error { return c.Cacher.Close(ctx) }
 
 // cachePath is the node that the workloads of caches use.
 const cachePath = "/cache"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -134,7 +135,7 @@ func TestLongScriptsAreNotJudgedHalfway(t *testing.T) {
 		{Script: scenario.Script{Clients: 1, Rounds: 200}, Seed: 4},
 		{Script: scenario.Script{Clients: 20, Rounds: 10}, Seed: 1},
 	} {
-		s.Workload = builtin(t, "lock", "")
+		s.Workload = fuzztest.Builtin(t, "lock", "")
 		if o := run(t, s); o.Status() != linearizability.OK {
 			t.Errorf("%s: %s, %s", s, o.Status(), o.Summary())
 		}

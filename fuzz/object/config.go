@@ -210,27 +210,5 @@ func (p *configPlayer) fetch(key string) {
 	}
 }
 
-// configCenter is the recommended configuration centre.
-func configCenter() scenario.Workload {
-	claims := ConfigClaims{
-		About:   "the configuration centre of package recipes, read from a local copy",
-		Records: configPath + "/writes", Recheck: cacheRecheck,
-	}
-	return Config(func(env Env) Configurer {
-		config := recipes.NewConfigCenter(env.Conn, configPath, recipes.RecheckEvery(cacheRecheck))
-		return &startedConfig{ConfigCenter: config,
-			cache: started(config, config.Start, config.Changes())}
-	}, claims).Named("recipes.ConfigCenter")
-}
-
-// startedConfig is a configuration centre of package recipes with a reader of its changes.
-type startedConfig struct {
-	*recipes.ConfigCenter
-	cache *startedCache
-}
-
-func (c *startedConfig) Ready(ctx context.Context) error     { return c.cache.Ready(ctx) }
-func (c *startedConfig) TryNext() (recipes.CacheEvent, bool) { return c.cache.TryNext() }
-
 // configPath is the directory that the workloads of configuration centres use.
 const configPath = "/config"

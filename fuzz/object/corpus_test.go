@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -26,7 +27,7 @@ func TestCorpus(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".yaml"), func(t *testing.T) {
-			file, err := saved.Load(name, object.Workloads().Find)
+			file, err := saved.Load(name, builtin.Workloads().Find)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +51,7 @@ func writeCorpus(t *testing.T) {
 	t.Helper()
 	for _, c := range corpus {
 		s := scenario.Scenario{
-			Workload: builtin(t, c.workload, c.impl), Script: c.script, Plan: plan(t, c.faults...),
+			Workload: fuzztest.Builtin(t, c.workload, c.impl), Script: c.script, Plan: plan(t, c.faults...),
 		}
 		shows := regexp.MustCompile(c.shows)
 		for s.Seed = c.seed; ; s.Seed++ {

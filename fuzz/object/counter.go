@@ -121,16 +121,5 @@ func (p counterPlayer) get(turn int) {
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
 }
 
-// recordedCounter is the recommended counter.
-func recordedCounter() scenario.Workload {
-	return Counter(func(env Env) Counterer {
-		return recipes.NewCounter(env.InTurn(), env.Path)
-	}, CounterClaims{
-		About: "the counter of package recipes, " +
-			"which a lost reply neither adds to twice nor never",
-		Definite: true,
-	}).Named("recipes.Counter")
-}
-
 // counterPath is the znode that the workloads of counters use.
 const counterPath = "/counter"

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/gallery"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
@@ -95,22 +95,22 @@ func TestMutantsOfOtherKindsAreFound(t *testing.T) {
 
 func TestKindsAreListed(t *testing.T) {
 	var names []string
-	for _, w := range object.Workloads() {
+	for _, w := range builtin.Workloads() {
 		if w.Name == "" || w.Impl == "" || w.About == "" || w.Play == nil || w.Judge == nil {
 			t.Errorf("something is missing: %+v", w)
 		}
-		found, err := object.Find(w.Name, w.Impl)
+		found, err := builtin.Find(w.Name, w.Impl)
 		if err != nil || found.Impl != w.Impl {
 			t.Errorf("%s %s: found %s, %v", w.Name, w.Impl, found.Impl, err)
 		}
 		names = append(names, w.Name)
 	}
-	kinds := object.Workloads().Kinds()
+	kinds := builtin.Workloads().Kinds()
 	if kinds[0] != "lock" || !slices.Contains(kinds, "queue") || len(kinds) > len(names) {
 		t.Errorf("kinds: %q", kinds)
 	}
 	for _, kind := range kinds {
-		first, err := object.Find(kind, "")
+		first, err := builtin.Find(kind, "")
 		if err != nil || first.Name != kind {
 			t.Errorf("%s: found %s, %v", kind, first.Name, err)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/recipes"
 )
 
 // DelayQueuer is a delay queue under test: an element can be taken from its due time on. The
@@ -43,15 +42,6 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 					Player: p, distinct: claims.Distinct, queue: queue, put: put,
 				}.play(s)
 			}))
-}
-
-// delayQueue is the recommended delay queue.
-func delayQueue() scenario.Workload {
-	return DelayQueue(func(env Env) DelayQueuer {
-		return recipes.NewDelayQueue(env.InTurn(), env.Path)
-	}, claimsOfOurs(
-		"the delay queue of package recipes, exactly-once removal",
-	)).Named("recipes.DelayQueue")
 }
 
 func ofKindDelayQueue(q linearizability.Queue) linearizability.Claims {

@@ -21,20 +21,15 @@ type Registrar interface {
 // each change, in any order: "a", or "a=data" if the claims have an Instance. Views must converge:
 // they may be out of date for as long as faults and a new session take, and for Recheck.
 //
-// open returns the Registrar of the client's instance. For a library without one it returns nil:
-// then the instance is an ephemeral znode Path/name of [recipes.GroupMember], with the instance's
-// data or that of Znode.
+// open returns the Registrar of the client's instance. Package builtin has one, Member, for code
+// that only watches.
 func Discovery(open func(env Env, show func(instances ...string)) Registrar,
 	given ...MembershipClaims) scenario.Workload {
-	claims := optional(given)
 	return Membership(func(env Env) Roster {
 		d := &discovery{}
-		if d.Registrar = open(env, d.show); d.Registrar == nil {
-			d.Registrar = &group{conn: env.Conn, path: env.Path, name: env.Name,
-				znode: claims.Znode}
-		}
+		d.Registrar = open(env, d.show)
 		return d
-	}, claims)
+	}, given...)
 }
 
 // discovery is a Roster that returns the view that was shown last.

@@ -126,6 +126,6 @@
 //
 // # Built-in workloads
 //
-// [Workloads] lists the workloads of package recipes, and [Find] finds one by its name. The zksim
-// command and scenario files use them by name.
+// Package builtin has the workloads of package recipes. The zksim command and scenario files use
+// them by name.
 package object

@@ -9,7 +9,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // DoubleBarrierer is a member of a double barrier under test.
@@ -105,18 +104,5 @@ func (p doubleBarrierPlayer) leaveCanceled() {
 	})
 }
 
-// barrierRecheck is how often the barriers of package recipes read again in these workloads, well
-// within enterPatience. cacheRecheck says why they must.
-const barrierRecheck = 10 * time.Second
-
 // doubleBarrierPath is the directory that the workloads of double barriers use.
 const doubleBarrierPath = "/double"
-
-func doubleBarrier() scenario.Workload {
-	return DoubleBarrier(func(env Env) DoubleBarrierer {
-		return recipes.NewDoubleBarrier(env.Conn, env.Path, env.Size,
-			recipes.RecheckEvery(barrierRecheck))
-	}, BarrierClaims{
-		About: "the double barrier of package recipes",
-	}).Named("recipes.DoubleBarrier")
-}

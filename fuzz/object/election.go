@@ -5,11 +5,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Elector is a candidate in a leader election under test. These methods are optional and tested,
@@ -149,55 +147,3 @@ func isClosed(c <-chan struct{}) bool {
 
 // electionPath is the directory that the workloads of elections use.
 const electionPath = "/election"
-
-// latchElector is a LeaderLatch, a new one for each candidacy.
-type latchElector struct {
-	conn  *zk.Conn
-	path  string
-	name  string
-	latch *recipes.LeaderLatch // nil: not a candidate
-	term  *recipes.Term        // the latest
-}
-
-func (l *latchElector) Lead(ctx context.Context) error {
-	if l.latch == nil {
-		l.latch = recipes.NewLeaderLatch(l.conn, l.path, l.name)
-		if err := l.latch.Start(); err != nil {
-			return err
-		}
-	}
-	term, err := l.latch.Await(ctx)
-	if err == nil {
-		l.term = term
-	}
-	return err
-}
-
-func (l *latchElector) Resign(ctx context.Context) error {
-	if l.latch == nil {
-		return nil
-	}
-	if err := l.latch.Close(ctx); err != nil {
-		return err
-	}
-	l.latch = nil
-	return nil
-}
-
-func (l *latchElector) Close(ctx context.Context) error { return l.Resign(ctx) }
-func (l *latchElector) Lost() <-chan struct{}           { return l.term.Lost() }
-func (l *latchElector) Token() int64                    { return l.term.Epoch() }
-
-func (l *latchElector) Leader(ctx context.Context) (string, int64, error) {
-	teller := recipes.NewLeaderLatch(l.conn, l.path, l.name)
-	leader, _, err := teller.Leader(ctx)
-	return leader.ID, leader.Epoch, err
-}
-
-func leaderLatch() scenario.Workload {
-	return Election(func(env Env) Elector {
-		return &latchElector{conn: env.Conn, path: env.Path, name: env.Name}
-	}, LockClaims{
-		About: "the leader latch of package recipes", Fair: true, MaxHerd: 1,
-	}).Named("recipes.LeaderLatch")
-}

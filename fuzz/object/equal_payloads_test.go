@@ -163,7 +163,7 @@ func firstViolation(t *testing.T, w scenario.Workload, property string) string {
 func TestTheTakeThatLostAnElementIsNamed(t *testing.T) {
 	t.Parallel()
 	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "queue", "recipes.ApacheQueue"), Script: scenario.DefaultScript,
+		Workload: fuzztest.Builtin(t, "queue", "recipes.ApacheQueue"), Script: scenario.DefaultScript,
 		Seed: 6000018, Plan: plan(t, "drop-request client=a op=create request=1",
 			"drop-reply client=b op=delete request=1"),
 	})

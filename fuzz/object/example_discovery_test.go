@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -23,7 +24,7 @@ func ExampleDiscovery() {
 				}
 			}
 		}()
-		return nil // the instances are znodes of recipes.GroupMember
+		return builtin.Member(env)
 	})
 	f, err := fault.Parse("drop-request client=a op=getChildren2 request=2")
 	if err != nil {

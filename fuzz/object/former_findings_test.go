@@ -3,6 +3,7 @@ package object_test
 import (
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -93,7 +94,7 @@ func TestFormerFindings(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			o := run(t, scenario.Scenario{
-				Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed,
+				Workload: fuzztest.Builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed,
 				Plan: plan(t, c.plan...),
 			})
 			if len(o.Result.Missed) > 0 || o.Status() != linearizability.OK {

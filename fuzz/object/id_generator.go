@@ -9,7 +9,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // IDSource is a generator under test. It returns each number once.
@@ -77,15 +76,6 @@ func takeID(p *scenario.Player, ids IDSource, turn int) {
 		return
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(id, 10)})
-}
-
-// blockIDs is the recommended generator.
-func blockIDs() scenario.Workload {
-	return IDGenerator(func(env Env) IDSource {
-		return recipes.NewIDGenerator(env.InTurn(), env.Path, 2)
-	}, IDClaims{
-		About: "the generator of package recipes, with blocks of two numbers",
-	}).Named("recipes.IDGenerator")
 }
 
 // idPath is the znode that the workloads of generators use.

@@ -77,15 +77,6 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 	p.Pause(retryPause)
 }
 
-// idQueue is the recommended queue for work that may be cancelled.
-func idQueue() scenario.Workload {
-	return IDQueue(func(env Env) IDQueuer {
-		return recipes.NewIDQueue(env.InTurn(), env.Path)
-	}, claimsOfOurs(
-		"the queue with ids of package recipes, exactly-once removal",
-	)).Named("recipes.IDQueue")
-}
-
 func ofKindIDQueue(q linearizability.Queue) linearizability.Claims {
 	return linearizability.IDQueue(q)
 }

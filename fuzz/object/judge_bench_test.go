@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -17,7 +17,7 @@ func BenchmarkJudge(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("%s/%dx%d", kind, script.Clients, script.Rounds),
 				func(b *testing.B) {
-					w, err := object.Find(kind, "")
+					w, err := builtin.Find(kind, "")
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
@@ -32,7 +33,7 @@ func TestRecipesSurviveTheLastNumber(t *testing.T) {
 		for _, next := range []int32{math.MaxInt32 - 3, math.MaxInt32} {
 			t.Run(fmt.Sprint(c.impl, c.dir, next), func(t *testing.T) {
 				if found := huntAtLastNumber(
-					t, builtin(t, c.name, c.impl), c.dir, next,
+					t, fuzztest.Builtin(t, c.name, c.impl), c.dir, next,
 				); found != nil {
 					t.Error(found.Story())
 				}

@@ -8,12 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
-	"github.com/zksim/zksim/recipes/classic"
 )
 
 // Locker is a lock under test. Lock returns nil when the caller owns the lock. Two methods are
@@ -197,33 +194,6 @@ func tokenOf(lock Locker) int64 {
 		return t.Token()
 	}
 	return 0
-}
-
-// fairLock is the recommended lock.
-func fairLock() scenario.Workload {
-	return Lock(func(env Env) Locker {
-		return recipes.NewLock(env.InTurn(), env.Path)
-	}, LockClaims{
-		About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
-	}).Named("recipes.Lock")
-}
-
-func herdLock() scenario.Workload {
-	return Lock(func(env Env) Locker {
-		return recipes.NewHerdLock(env.InTurn(), env.Path+"/herd")
-	}, LockClaims{
-		About: "the simple lock that everybody watches",
-	}).Named("recipes.HerdLock")
-}
-
-func clientLock() scenario.Workload {
-	w := Lock(func(env Env) Locker {
-		return classic.NewClientLock(env.Conn, env.Path, zk.WorldACL(zk.PermAll))
-	}, LockClaims{
-		About: "the go-zookeeper client's own lock", MaxHerd: 1,
-	}).Named("zk.Lock")
-	w.Deaf, w.Flawed = true, linearizability.Liveness
-	return w
 }
 
 // lockPath is the directory that the workloads of locks use.

@@ -148,25 +148,3 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 		return err
 	})
 }
-
-// lockQueue is the recommended queue for elements that must not be lost with their consumers.
-func lockQueue() scenario.Workload {
-	return LockQueue(func(env Env) LockQueuer {
-		return redelivering{recipes.NewLockQueue(env.InTurn(), env.Path)}
-	}, LockQueueClaims{QueueClaims: QueueClaims{
-		About: "the queue of package recipes that redelivers, at least once",
-		Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/dedup"},
-	}}).Named("recipes.LockQueue")
-}
-
-// redelivering is a recipes.LockQueue as a LockQueuer.
-type redelivering struct{ *recipes.LockQueue }
-
-func (q redelivering) Take(ctx context.Context) (Delivery, error) {
-	return q.LockQueue.Take(ctx)
-}
-
-func (q redelivering) Poll(ctx context.Context) (Delivery, bool, error) {
-	d, ok, err := q.LockQueue.Poll(ctx)
-	return d, ok, err
-}

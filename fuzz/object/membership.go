@@ -57,15 +57,12 @@ type MembershipClaims struct {
 	// names of its own. Views then show data: "a=data,b=data". No client deletes the instance of
 	// another.
 	Instance func(path, znode string) (name, data string, ok bool)
-	// Znode returns the data of the znode of an instance, for a [Discovery] without a Registrar;
-	// nil means the instance's own data.
-	Znode func(name, data string) string
 	// Rivals says that all clients want one instance, "x" or "web/x", and one of them has it at a
 	// time. Then data is judged in a group, too, and there is another instance, "secret", that no
 	// client may read.
 	Rivals bool
 	// Recheck is the time after which a view reads again without an event. A view may be out of
-	// date for that much longer (see cacheRecheck).
+	// date for that much longer.
 	Recheck time.Duration
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay.
 	LeavesAtRest []string

@@ -7,7 +7,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // MultiLock makes a workload of a lock on several paths. It excludes all holders of a lock on one
@@ -38,24 +37,6 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		}),
 	}
 }
-
-// orderedMultiLock is the recommended lock on several paths.
-func orderedMultiLock() scenario.Workload {
-	return MultiLock(func(env Env) Locker {
-		lock := recipes.NewMultiLock(env.Conn, env.Paths)
-		return multiLock{MultiLock: lock, last: env.Path + "/c"}
-	}, LockClaims{
-		About: "several locks at once, of package recipes", MaxHerd: 1,
-	}).Named("recipes.MultiLock")
-}
-
-// multiLock is a lock of package recipes with the token of the last path.
-type multiLock struct {
-	*recipes.MultiLock
-	last string // the greatest of the paths
-}
-
-func (l multiLock) Token() int64 { return l.MultiLock.Token(l.last) }
 
 // multiLockPath is the parent of the paths that the workloads of multi-locks use.
 const multiLockPath = "/multilock"

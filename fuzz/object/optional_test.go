@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -76,7 +76,7 @@ func optionalMethods(t *testing.T) map[string][]string {
 func notedIn(t *testing.T, function string) map[string]bool {
 	t.Helper()
 	noted := map[string]bool{}
-	for _, w := range object.Workloads() {
+	for _, w := range builtin.Workloads() {
 		kind := strings.ReplaceAll(w.Name, "-", "")
 		if !strings.EqualFold(kind, function) && kind != strings.ToLower(function)+"commit" &&
 			(function != "Membership" || kind != "registry") {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/recipes"
 )
 
 // PriorityQueuer is a priority queue under test: the element with the smallest priority leaves
@@ -39,15 +38,6 @@ func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario
 					Player: p, distinct: claims.Distinct, queue: queue, put: put,
 				}.play(s)
 			}))
-}
-
-// priorityQueue is the recommended priority queue.
-func priorityQueue() scenario.Workload {
-	return PriorityQueue(func(env Env) PriorityQueuer {
-		return recipes.NewPriorityQueue(env.InTurn(), env.Path)
-	}, claimsOfOurs(
-		"the priority queue of package recipes, exactly-once removal",
-	)).Named("recipes.PriorityQueue")
 }
 
 func ofKindPriorityQueue(q linearizability.Queue) linearizability.Claims {

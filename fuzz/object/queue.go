@@ -9,13 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
-	"github.com/zksim/zksim/recipes/classic"
 )
 
 // Queuer is a queue under test. Offer appends an element. Take waits for the first element and
@@ -338,31 +336,6 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 		p.Pause(retryPause)
 	}
 	return false
-}
-
-// fifoQueue is the recommended queue.
-func fifoQueue() scenario.Workload {
-	return Queue(func(env Env) Queuer {
-		return recipes.NewQueue(env.InTurn(), env.Path)
-	}, claimsOfOurs(
-		"the FIFO queue of package recipes, exactly-once removal",
-	)).Named("recipes.Queue")
-}
-
-// claimsOfOurs are the claims of those queues of package recipes that remove by claims.
-func claimsOfOurs(about string) QueueClaims {
-	return QueueClaims{About: about, Items: queuePath + "/items",
-		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"}}
-}
-
-func apacheQueue() scenario.Workload {
-	w := Queue(func(env Env) Queuer {
-		return classic.NewApacheQueue(env.InTurn(), env.Path, zk.WorldACL(zk.PermAll))
-	}, QueueClaims{
-		About: "the plain get-then-delete queue of the Apache recipes",
-	}).Named("recipes.ApacheQueue")
-	w.Flawed = linearizability.Delivery
-	return w
 }
 
 // queuePath is the directory that the workloads of queues use.

@@ -8,7 +8,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Reentrant makes a workload of a lock that its owner may lock again and must unlock as often. Each
@@ -96,15 +95,6 @@ func (s lockMode) lockInner(label string) {
 	s.again(label + " again")
 	s.hold(label + " hold")
 	s.release(label + " unlock")
-}
-
-// reentrantLock is the recommended re-entrant lock.
-func reentrantLock() scenario.Workload {
-	return Reentrant(func(env Env) Locker {
-		return recipes.NewReentrantLock(env.InTurn(), env.Path)
-	}, LockClaims{
-		About: "the re-entrant lock of package recipes", Fair: true, MaxHerd: 1,
-	}).Named("recipes.ReentrantLock")
 }
 
 // reentrantPath is the directory that the workloads of re-entrant locks use.

@@ -8,7 +8,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // RevocableLocker is a lock under test with a request to its owner to release it. Revoke asks the
@@ -120,15 +119,6 @@ func (p revocablePlayer) await() {
 	default:
 	}
 	c.OK(linearizability.Result{Output: end})
-}
-
-// revocableLock is the recommended revocable lock.
-func revocableLock() scenario.Workload {
-	return Revocable(func(env Env) RevocableLocker {
-		return recipes.NewRevocableLock(env.InTurn(), env.Path)
-	}, LockClaims{
-		About: "the revocable lock of package recipes", Fair: true, MaxHerd: 1,
-	}).Named("recipes.RevocableLock")
 }
 
 // revocablePath is the directory that the workloads of revocable locks use.

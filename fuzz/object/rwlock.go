@@ -8,7 +8,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // RWLocker is a read-write lock under test: many readers or one writer. A holder may lock again.
@@ -190,23 +189,5 @@ func downgrade(reads, writes lockMode, round int) lockMode {
 	return reads
 }
 
-// fairRWLock is the recommended read-write lock.
-func fairRWLock() scenario.Workload {
-	return RWLock(func(env Env) RWLocker {
-		return recipes.NewRWLock(env.InTurn(), env.Path)
-	}, LockClaims{
-		About: "the fair read-write lock of package recipes", Fair: true, MaxHerd: 1,
-	}).Named("recipes.RWLock")
-}
-
 // rwLockPath is the directory that the workloads of read-write locks use.
 const rwLockPath = "/rwlock"
-
-// versionRWLock is the read-write lock on the version of one node.
-func versionRWLock() scenario.Workload {
-	return RWLock(func(env Env) RWLocker {
-		return recipes.NewVersionRWLock(env.InTurn(), env.Path)
-	}, LockClaims{
-		About: "the read-write lock around one node's version",
-	}).Named("recipes.VersionRWLock")
-}

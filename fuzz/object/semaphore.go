@@ -9,7 +9,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Acquirer is a semaphore under test, with a number of leases. Acquire returns a lease that is held
@@ -216,47 +215,6 @@ func lostOf(lease Lease) <-chan struct{} {
 		return l.Lost()
 	}
 	return nil
-}
-
-// leaseSemaphore is the recommended semaphore.
-func leaseSemaphore() scenario.Workload {
-	return Semaphore(func(env Env) Acquirer {
-		return semaphoreAdapter{recipes.NewSemaphore(env.InTurn(), env.Path, leases)}
-	}, SemaphoreClaims{
-		LockClaims: LockClaims{
-			About: "the semaphore of package recipes", Fair: true, MaxHerd: 2,
-			LeavesAtRest: []string{semaphorePath + "/leases", semaphorePath + "/lock"},
-		},
-		Nodes: semaphorePath + "/leases",
-	}).Named("recipes.Semaphore")
-}
-
-// semaphoreAdapter is a semaphore of package recipes as an Acquirer.
-type semaphoreAdapter struct{ *recipes.Semaphore }
-
-func (s semaphoreAdapter) Acquire(ctx context.Context) (Lease, error) {
-	lease, err := s.Semaphore.Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return lease, nil
-}
-
-func (s semaphoreAdapter) AcquireN(ctx context.Context, n int) ([]Lease, error) {
-	leases, err := s.Semaphore.AcquireN(ctx, n)
-	var all []Lease
-	for _, l := range leases {
-		all = append(all, l)
-	}
-	return all, err
-}
-
-func (s semaphoreAdapter) TryAcquire(ctx context.Context) (Lease, bool, error) {
-	lease, ok, err := s.Semaphore.TryAcquire(ctx)
-	if !ok {
-		return nil, false, err
-	}
-	return lease, true, err
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
@@ -145,14 +146,23 @@ func watcher(env object.Env, show func(...string), wrong bool) {
 	}
 }
 
+// framedMember is a member with its name in the data.
+type framedMember struct {
+	object.Registrar
+	name string
+}
+
+func (m framedMember) Join(ctx context.Context, data string) error {
+	return m.Registrar.Join(ctx, m.name+"="+data)
+}
+
 func TestDiscoveryConverges(t *testing.T) {
 	judged(t, fault.Expire, func(wrong bool) scenario.Workload {
 		return object.Discovery(func(env object.Env, show func(...string)) object.Registrar {
 			go watcher(env, show, wrong)
-			return nil
+			return framedMember{builtin.Member(env), env.Name}
 		}, object.MembershipClaims{
 			Recheck: time.Second,
-			Znode:   func(name, data string) string { return name + "=" + data },
 			Instance: func(_, znode string) (name, data string, ok bool) {
 				return strings.Cut(znode, "=")
 			},

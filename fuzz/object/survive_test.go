@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestRightWorkloadsSurvive: every built-in workload without a known flaw survives.
 func TestRightWorkloadsSurvive(t *testing.T) {
-	for _, w := range object.Workloads().Sound() {
+	for _, w := range builtin.Workloads().Sound() {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {
 			t.Parallel()
 			survives(t, w)
@@ -64,7 +64,7 @@ func (n trial) String() string {
 
 // registered reports whether a workload is a built-in one.
 func registered(w scenario.Workload) bool {
-	_, err := object.Find(w.Name, w.Impl)
+	_, err := builtin.Find(w.Name, w.Impl)
 	return err == nil
 }
 
@@ -143,7 +143,7 @@ func trySweep(
 func TestFlawedWorkloadsDoNotSurvive(t *testing.T) {
 	t.Parallel()
 	flawed := 0
-	for _, w := range object.Workloads() {
+	for _, w := range builtin.Workloads() {
 		if w.Flawed == "" {
 			continue
 		}
@@ -153,8 +153,8 @@ func TestFlawedWorkloadsDoNotSurvive(t *testing.T) {
 			t.Errorf("%s %s: got %v (%s); want a violation of %s", w.Name, w.Impl, err, n, w.Flawed)
 		}
 	}
-	if sound := len(object.Workloads().Sound()); flawed == 0 ||
-		sound+flawed != len(object.Workloads()) {
-		t.Errorf("%d flawed and %d sound workloads of %d", flawed, sound, len(object.Workloads()))
+	if sound := len(builtin.Workloads().Sound()); flawed == 0 ||
+		sound+flawed != len(builtin.Workloads()) {
+		t.Errorf("%d flawed and %d sound workloads of %d", flawed, sound, len(builtin.Workloads()))
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // ThresholdBarrierer is a threshold barrier under test. Set closes the barrier until the given
@@ -92,11 +91,3 @@ func (p thresholdPlayer) set(round, members int) {
 
 // thresholdBarrierPath is the znode that the workloads of threshold barriers use.
 const thresholdBarrierPath = "/thresholds/t"
-
-func thresholdBarrier() scenario.Workload {
-	return ThresholdBarrier(func(env Env) ThresholdBarrierer {
-		return recipes.NewThresholdBarrier(env.Conn, env.Path, recipes.RecheckEvery(barrierRecheck))
-	}, BarrierClaims{
-		About: "the threshold barrier of package recipes",
-	}).Named("recipes.ThresholdBarrier")
-}

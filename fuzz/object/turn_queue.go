@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/recipes"
 )
 
 // TurnQueue makes a workload of a line of members, in which each waits for its turn: Lock joins the
@@ -16,13 +15,4 @@ func TurnQueue(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	w := Lock(open, claims)
 	w.Name = "turn-queue"
 	return w
-}
-
-// turnQueue is the recommended line.
-func turnQueue() scenario.Workload {
-	return TurnQueue(func(env Env) Locker {
-		return recipes.NewTurnQueue(env.InTurn(), env.Path)
-	}, LockClaims{
-		About: "the take-your-turn queue of package recipes", Fair: true, MaxHerd: 1,
-	}).Named("recipes.TurnQueue")
 }

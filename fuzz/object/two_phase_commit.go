@@ -321,23 +321,3 @@ func (p *twoPhasePlayer) forget(d *participant) {
 		return err
 	})
 }
-
-// coordinated is a transaction of package recipes as a TwoPhaser.
-type coordinated struct{ *recipes.TwoPhaseCommit }
-
-func (c coordinated) Begin(ctx context.Context, sites []string, deadline time.Time) error {
-	return c.TwoPhaseCommit.Begin(ctx, recipes.Transaction{Sites: sites, Deadline: deadline})
-}
-
-func (c coordinated) Await(ctx context.Context) (bool, error) {
-	d, err := c.TwoPhaseCommit.Await(ctx)
-	return d.Commit, err
-}
-
-func twoPhaseCommit() scenario.Workload {
-	return TwoPhase(func(env Env) TwoPhaser {
-		return coordinated{recipes.NewTwoPhaseCommit(env.Conn, env.Path)}
-	}, TwoPhaseClaims{
-		About: "the two-phase commit of package recipes",
-	}).Named("recipes.TwoPhaseCommit")
-}

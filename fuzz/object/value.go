@@ -173,16 +173,5 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	p.seen = state
 }
 
-// recordedValue is the recommended shared value.
-func recordedValue() scenario.Workload {
-	return Value(func(env Env) Valuer {
-		return recipes.NewSharedValue(env.InTurn(), env.Path)
-	}, ValueClaims{
-		About: "the shared value of package recipes, " +
-			"which knows its own write when the reply is lost",
-		Definite: true,
-	}).Named("recipes.SharedValue")
-}
-
 // valuePath is the znode that the workloads of shared values use.
 const valuePath = "/value"

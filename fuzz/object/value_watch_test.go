@@ -3,6 +3,7 @@ package object_test
 import (
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -26,7 +27,7 @@ func TestAMissedEventLeavesAWatch(t *testing.T) {
 		left := 0
 		for seed := tt.seed; seed < tt.seed+1000 && left == 0; seed++ {
 			o := run(t, scenario.Scenario{
-				Workload: builtin(t, tt.kind, ""), Script: tt.script, Seed: seed,
+				Workload: fuzztest.Builtin(t, tt.kind, ""), Script: tt.script, Seed: seed,
 				Plan: plan(t, tt.faults...),
 			})
 			if left = len(o.Rest.Watches); left > 0 && o.Rest.Watches[0].Path != tt.path {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
@@ -100,7 +101,7 @@ func play(t *testing.T, p *pool, s scenario.Scenario) *scenario.Outcome {
 }
 
 func find(name, impl string) scenario.Workload {
-	w, err := object.Find(name, impl)
+	w, err := builtin.Find(name, impl)
 	if err != nil {
 		panic(err)
 	}

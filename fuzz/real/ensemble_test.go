@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
@@ -30,7 +31,7 @@ func TestEnsembleTellsRightFromWrong(t *testing.T) {
 	faults := serverFaults[:1]
 	if testrun.Full() {
 		right, faults = nil, serverFaults
-		for i, w := range object.Workloads().Sound() {
+		for i, w := range builtin.Workloads().Sound() {
 			if i%4 == 0 {
 				right = append(right, w)
 			}

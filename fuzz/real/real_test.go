@@ -12,8 +12,8 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
@@ -26,7 +26,7 @@ func TestRightWorkloadsSurvive(t *testing.T) {
 	t.Parallel()
 	p := startPool(t, *servers)
 	var right []scenario.Workload
-	for i, w := range object.Workloads().Sound() {
+	for i, w := range builtin.Workloads().Sound() {
 		if testrun.Full() || i%3 == 0 && !slices.Contains(slowKinds, w.Name) {
 			right = append(right, w)
 		}

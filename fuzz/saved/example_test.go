@@ -3,7 +3,7 @@ package saved_test
 import (
 	"fmt"
 
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/saved"
 )
 
@@ -19,7 +19,7 @@ plan:
   - drop-reply client=a op=delete request=1
 expect: violated
 property: delivery
-`), object.Find)
+`), builtin.Find)
 	if err != nil {
 		panic(err)
 	}
@@ -29,7 +29,7 @@ property: delivery
 	}
 	fmt.Println(replay.Outcome.Property(), "is violated; problems:", len(replay.Problems))
 
-	_, err = saved.Parse("bad.yaml", []byte("workload: queue\nclients: many\n"), object.Find)
+	_, err = saved.Parse("bad.yaml", []byte("workload: queue\nclients: many\n"), builtin.Find)
 	fmt.Println(err)
 	// Output:
 	// delivery is violated; problems: 0

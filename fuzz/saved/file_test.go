@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -312,7 +313,7 @@ const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue,
 	"id-generator, config, membership or registry"
 
 func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
-	if _, err := saved.Parse("f.yaml", []byte(good), object.Find); err != nil {
+	if _, err := saved.Parse("f.yaml", []byte(good), builtin.Find); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range badFiles {
@@ -321,7 +322,7 @@ func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 			if text == good {
 				t.Fatalf("%q is not in the good file", c.old)
 			}
-			_, err := saved.Parse("f.yaml", []byte(text), object.Find)
+			_, err := saved.Parse("f.yaml", []byte(text), builtin.Find)
 			if err == nil {
 				t.Fatalf("accepted:\n%s", text)
 			}
@@ -334,16 +335,16 @@ func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 
 // TestByteOrderMarkIsSkipped, as in tree files, and moves no place.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
-	want, err := saved.Parse("f.yaml", []byte(good), object.Find)
+	want, err := saved.Parse("f.yaml", []byte(good), builtin.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := saved.Parse("f.yaml", []byte("\ufeff"+good), object.Find)
+	got, err := saved.Parse("f.yaml", []byte("\ufeff"+good), builtin.Find)
 	if err != nil || fileText(got) != fileText(want) {
 		t.Errorf("%s, error %v; want %s", fileText(got), err, fileText(want))
 	}
 	_, err = saved.Parse("f.yaml", []byte("\ufeff"+strings.Replace(good, ": lock", ": 5", 1)),
-		object.Find)
+		builtin.Find)
 	if want := "f.yaml:1:11: workload: found a number; expected text"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v; want %s", err, want)
@@ -353,11 +354,11 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 // TestCheckTellsOfEveryDifference between the expected outcome of a file and the outcome of its
 // run.
 func TestCheckTellsOfEveryDifference(t *testing.T) {
-	deadlock := scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"),
+	deadlock := scenario.Scenario{Workload: fuzztest.Builtin(t, "lock", "zk.Lock"),
 		Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "drop-request client=a op=getChildren2 request=1")}
 	calm := scenario.Scenario{
-		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	}
 	missing := calm
 	missing.Plan = plan(t, "cut client=a request=999")
@@ -448,7 +449,7 @@ func TestSaveReplacesTheWholeFile(t *testing.T) {
 	name := filepath.Join(dir, "new", "f.yaml")
 	file := saved.File{
 		Scenario: scenario.Scenario{
-			Workload: builtin(t, "lock", ""),
+			Workload: fuzztest.Builtin(t, "lock", ""),
 			Script:   scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 		},
 	}
@@ -467,7 +468,7 @@ func TestSaveReplacesTheWholeFile(t *testing.T) {
 	if text, err := io.ReadAll(old); err != nil || !strings.Contains(string(text), "\nseed: 1\n") {
 		t.Errorf("the old file, %v:\n%s\nwant seed: 1", err, text)
 	}
-	if loaded, err := saved.Load(name, object.Workloads().Find); err != nil ||
+	if loaded, err := saved.Load(name, builtin.Workloads().Find); err != nil ||
 		loaded.Scenario.Seed != 2 {
 		t.Errorf("%v, seed %d; want 2", err, loaded.Scenario.Seed)
 	}
@@ -482,7 +483,7 @@ func TestSaveThatFailsLeavesNothing(t *testing.T) {
 	}
 	file := saved.File{
 		Scenario: scenario.Scenario{
-			Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript,
+			Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.DefaultScript,
 		},
 	}
 	if err := file.Save(filepath.Join(dir, "f.yaml")); err == nil ||

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 )
 
 // FuzzParseScenario: no bytes cause a panic, and an accepted file is written and read again as the
@@ -20,7 +20,7 @@ func FuzzParseScenario(f *testing.F) {
 	f.Add([]byte("\ufeff" + good))
 	f.Add([]byte("<<: {clients: 3}\n? seed\n: !!int 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := Parse("f.yaml", data, object.Find)
+		file, err := Parse("f.yaml", data, builtin.Find)
 		if err != nil {
 			if text := err.Error(); !strings.HasPrefix(text, "f.yaml:") {
 				t.Errorf("%q does not name the file", text)
@@ -31,7 +31,7 @@ func FuzzParseScenario(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse("f.yaml", written, object.Find)
+		again, err := Parse("f.yaml", written, builtin.Find)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, written)
 		}

@@ -8,9 +8,8 @@ import (
 )
 
 var (
-	builtin = fuzztest.Builtin
-	run     = fuzztest.Run
-	plan    = fuzztest.Plan
+	run  = fuzztest.Run
+	plan = fuzztest.Plan
 )
 
 func TestMain(m *testing.M) { testrun.Main(m) }

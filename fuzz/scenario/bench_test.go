@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -24,7 +25,7 @@ func BenchmarkScenario(b *testing.B) {
 				name = c.workload + "/faults"
 			}
 			b.Run(name, func(b *testing.B) {
-				benchmarkScenario(b, builtin(b, c.workload, c.impl), faults)
+				benchmarkScenario(b, fuzztest.Builtin(b, c.workload, c.impl), faults)
 			})
 		}
 	}

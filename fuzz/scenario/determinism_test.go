@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 )
@@ -60,7 +60,7 @@ func twice(s scenario.Scenario) (o *scenario.Outcome, difference string, err err
 // that more workloads do not take longer.
 func checkTwice(t *testing.T, from, to uint64) {
 	t.Helper()
-	workloads := object.Workloads()
+	workloads := builtin.Workloads()
 	for seed := from; seed < to; seed++ {
 		for i := range uint64(5) {
 			w := workloads[(5*seed+i)%uint64(len(workloads))]
@@ -98,7 +98,7 @@ func TestTracesDoNotDependOnTheNumberOfProcessors(t *testing.T) {
 	hashes := map[string]string{}
 	for _, procs := range []int{1, 2, 4} {
 		onProcessors(t, procs)
-		for i, w := range object.Workloads() {
+		for i, w := range builtin.Workloads() {
 			for seed := uint64(100 + i); seed < testrun.Pick(uint64(101), 103)+uint64(i); seed++ {
 				s := randomScenario(w, seed)
 				key, hash := s.String(), run(t, s).Result.Trace.Hash()

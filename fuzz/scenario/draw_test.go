@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 )
@@ -24,7 +24,7 @@ var drawScripts = []scenario.Script{
 
 // TestLabelsOfDrawsAreDistinct: no two decisions of a built-in workload share a label.
 func TestLabelsOfDrawsAreDistinct(t *testing.T) {
-	for _, w := range object.Workloads() {
+	for _, w := range builtin.Workloads() {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {
 			t.Parallel()
 			for _, script := range testrun.Pick(drawScripts[2:], drawScripts) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -48,7 +48,7 @@ func Example() {
 // error and forgets its node, which the session keeps alive: the next Lock waits for that node for
 // ever.
 func ExampleScenario_Run() {
-	w, err := object.Find("lock", "zk.Lock")
+	w, err := builtin.Find("lock", "zk.Lock")
 	if err != nil {
 		panic(err)
 	}

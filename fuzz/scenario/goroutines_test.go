@@ -11,7 +11,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
@@ -43,7 +44,7 @@ func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 // session and an object, and one of them closes the object now and then.
 func TestTwoRunsOfSeveralGoroutinesHaveOneTrace(t *testing.T) {
 	onProcessors(t, 4)
-	for _, w := range object.Workloads() {
+	for _, w := range builtin.Workloads() {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {
 			for seed := range testrun.Pick(uint64(3), 10) { // of each kind of schedule
 				s := otherScenario(w, seed)
@@ -72,37 +73,37 @@ func TestScenariosThatOnceHadTwoOutcomesHaveOne(t *testing.T) {
 	onProcessors(t, 4)
 	for _, s := range []scenario.Scenario{
 		{
-			Workload: builtin(t, "semaphore", "recipes.Semaphore"),
+			Workload: fuzztest.Builtin(t, "semaphore", "recipes.Semaphore"),
 			Script:   scenario.Script{Clients: 3, Rounds: 2, Goroutines: 3},
 			Seed:     13557070725866855798,
 			Schedule: sim.Schedule{Kind: sim.Priorities, Numbers: []int{129, 85}},
 		},
 		{
-			Workload: builtin(t, "id-generator", ""), Script: scenario.Script{
+			Workload: fuzztest.Builtin(t, "id-generator", ""), Script: scenario.Script{
 				Clients: 3, Rounds: 2, Goroutines: 3, Careless: true,
 			}, Seed: 1,
 			Plan: plan(t, "delay 10s client=b event=16"),
 		},
 		{
-			Workload: builtin(t, "lock", "recipes.WriteLock"),
+			Workload: fuzztest.Builtin(t, "lock", "recipes.WriteLock"),
 			Script:   scenario.Script{Clients: 1, Rounds: 2, Careless: true},
 			Seed:     14226008342426946284,
 			Plan:     plan(t, "stall 3s client=a request=11", "blackhole 3s client=a request=6"),
 		},
 		{
-			Workload: builtin(t, "semaphore", "recipes.Semaphore"),
+			Workload: fuzztest.Builtin(t, "semaphore", "recipes.Semaphore"),
 			Script:   scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3, Careless: true},
 			Seed:     337,
 			Plan: plan(t, "late-reap 1s client=b request=85",
 				"stall-mid-frame 1s client=b request=40"),
 		},
 		{
-			Workload: builtin(t, "lock", "zk.Lock"),
+			Workload: fuzztest.Builtin(t, "lock", "zk.Lock"),
 			Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: 204,
 			Plan: plan(t, "late-reap 1s client=a request=10", "blackhole 1s client=b request=9"),
 		},
 		{
-			Workload: builtin(t, "lock", "zk.Lock"),
+			Workload: fuzztest.Builtin(t, "lock", "zk.Lock"),
 			Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: 211,
 			Plan: plan(t, "late-reap 10s client=b request=8", "delay 10s client=a request=7"),
 		},
@@ -202,7 +203,7 @@ func TestGoroutinesOutOfTurnHaveManyTraces(t *testing.T) {
 // TestOnlySharedObjectsHaveSeveralGoroutines.
 func TestOnlySharedObjectsHaveSeveralGoroutines(t *testing.T) {
 	s := scenario.Scenario{
-		Workload: builtin(t, "election", ""),
+		Workload: fuzztest.Builtin(t, "election", ""),
 		Script:   scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2},
 	}
 	if _, err := s.Run(); err == nil || !strings.Contains(err.Error(),

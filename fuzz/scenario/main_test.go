@@ -11,9 +11,8 @@ import (
 var update = flag.Bool("update", false, "write the expected results of testdata anew")
 
 var (
-	builtin = fuzztest.Builtin
-	run     = fuzztest.Run
-	plan    = fuzztest.Plan
+	run  = fuzztest.Run
+	plan = fuzztest.Plan
 )
 
 func TestMain(m *testing.M) { testrun.Main(m) }

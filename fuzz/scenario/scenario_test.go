@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
@@ -21,7 +22,7 @@ func TestStories(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file, err := saved.Load(
 				filepath.Join("..", "object", "testdata", "scenarios", name+".yaml"),
-				object.Workloads().Find,
+				builtin.Workloads().Find,
 			)
 			if err != nil {
 				t.Fatal(err)
@@ -56,7 +57,7 @@ func writeFile(t *testing.T, name, text string) {
 // way to see them.
 func TestLongStoriesAreCutInTheMiddle(t *testing.T) {
 	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 4, Rounds: 4}, Seed: 1,
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 4, Rounds: 4}, Seed: 1,
 	})
 	story := o.Story()
 	if !strings.HasPrefix(story, "verdict: ok\n") || !strings.Contains(story, "  no faults\n") {
@@ -69,7 +70,7 @@ func TestLongStoriesAreCutInTheMiddle(t *testing.T) {
 
 // TestVerdictsNameTheirProperties in the names of the trace.
 func TestVerdictsNameTheirProperties(t *testing.T) {
-	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"),
+	o := run(t, scenario.Scenario{Workload: fuzztest.Builtin(t, "lock", "zk.Lock"),
 		Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "drop-request client=a op=getChildren2 request=1")})
 	got := map[string]linearizability.Status{}
@@ -97,7 +98,7 @@ func TestVerdictsNameTheirProperties(t *testing.T) {
 // TestMeasurementsTellOfZombiesHerdAndWaits: a holder with an expired session cannot know it at
 // once.
 func TestMeasurementsTellOfZombiesHerdAndWaits(t *testing.T) {
-	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""),
+	o := run(t, scenario.Scenario{Workload: fuzztest.Builtin(t, "lock", ""),
 		Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "expire client=b at=30ms")})
 	if o.Property() != "" || len(o.Report.ZombieWindows) != 1 {
@@ -121,7 +122,7 @@ func TestARunOutOfStepsIsCutShort(t *testing.T) {
 		t.Skip("a million steps take seconds and half a gigabyte; with -full")
 	}
 	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "lock", "recipes.Lock"),
+		Workload: fuzztest.Builtin(t, "lock", "recipes.Lock"),
 		Script:   scenario.Script{Clients: 8, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "refuse 24h client=a request=1"),
 	})

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fuzz/builtin"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
@@ -65,7 +67,7 @@ func TestCallThatNeverReturnsIsAnOutcome(t *testing.T) {
 func TestNothingIsLeftBehind(t *testing.T) {
 	checkTwice(t, 300, 301) // whatever starts once starts here
 	before := runtime.NumGoroutine()
-	for _, w := range object.Workloads() {
+	for _, w := range builtin.Workloads() {
 		for seed := range testrun.Pick(uint64(2), 20) {
 			run(t, randomScenario(w, 400+seed))
 		}
@@ -82,7 +84,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 }
 
 func TestWrongScenariosAreErrors(t *testing.T) {
-	w := builtin(t, "lock", "")
+	w := fuzztest.Builtin(t, "lock", "")
 	for about, s := range map[string]scenario.Scenario{
 		"no script": {
 			Workload: scenario.Workload{Name: "empty"}, Script: scenario.DefaultScript,
@@ -105,7 +107,7 @@ func TestWrongScenariosAreErrors(t *testing.T) {
 // library keeps a handle that can neither unlock (no node) nor lock (deadlock) any more. It never
 // waits, so there is no pending call.
 func TestLockThatFailsForEverIsStuck(t *testing.T) {
-	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"),
+	o := run(t, scenario.Scenario{Workload: fuzztest.Builtin(t, "lock", "zk.Lock"),
 		Script: scenario.Script{Clients: 1, Rounds: 2}, Seed: 1,
 		Plan: plan(t, "drop-reply client=a op=delete request=1")})
 	if o.Property() != linearizability.Liveness ||

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/show"
 )
@@ -20,7 +20,7 @@ rounds: 1
 plan:
   - drop-reply client=a op=delete request=1
 expect: violated
-`), object.Find)
+`), builtin.Find)
 	if err != nil {
 		panic(err)
 	}

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // Builtin returns a built-in workload.
 func Builtin(t testing.TB, name, impl string) scenario.Workload {
 	t.Helper()
-	w, err := object.Find(name, impl)
+	w, err := builtin.Find(name, impl)
 	if err != nil {
 		t.Fatal(err)
 	}

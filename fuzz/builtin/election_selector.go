@@ -1,8 +1,9 @@
-package object
+package builtin
 
 import (
 	"context"
 
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
@@ -21,7 +22,7 @@ type turn struct {
 	over chan struct{} // closed when it returns
 }
 
-func newSelectorElector(env Env) *selectorElector {
+func newSelectorElector(env object.Env) *selectorElector {
 	e := &selectorElector{turns: make(chan turn)}
 	selector := recipes.NewLeaderSelector(env.Conn, env.Path, env.Name, e)
 	e.LeaderSelector = selector.AutoRequeue()
@@ -52,7 +53,7 @@ func (e *selectorElector) Lead(ctx context.Context) error {
 }
 
 func (e *selectorElector) Resign(ctx context.Context) error {
-	if isClosed(e.turn.ctx.Done()) {
+	if e.turn.ctx.Err() != nil {
 		return nil // an interrupt could end the next turn
 	}
 	e.Interrupt()
@@ -73,7 +74,9 @@ func (e *selectorElector) Leader(ctx context.Context) (string, int64, error) {
 }
 
 func leaderSelector() scenario.Workload {
-	return Election(func(env Env) Elector { return newSelectorElector(env) }, LockClaims{
+	return object.Election(func(env object.Env) object.Elector {
+		return newSelectorElector(env)
+	}, object.LockClaims{
 		About: "the leader selector of package recipes, with auto-requeue", Fair: true, MaxHerd: 1,
 	}).Named("recipes.LeaderSelector")
 }

@@ -1,39 +1,42 @@
-package object
+package builtin
 
 import (
 	"context"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
+
+// Member registers an instance, for an [object.Discovery] of code that only watches: an ephemeral
+// znode Path/Name of Env, kept by recipes.GroupMember.
+func Member(env object.Env) object.Registrar {
+	return &group{conn: env.Conn, path: env.Path, name: env.Name}
+}
 
 // group is the group of package recipes.
 type group struct {
 	conn   *zk.Conn
 	path   string
 	name   string
-	znode  func(name, data string) string // nil: the data
 	view   *recipes.Group
 	member *recipes.GroupMember // nil: not joined
 }
 
 // watchedGroup is the recommended group.
 func watchedGroup() scenario.Workload {
-	return Membership(func(env Env) Roster {
+	return object.Membership(func(env object.Env) object.Roster {
 		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return &group{conn: env.Conn, path: env.Path, name: env.Name, view: view}
-	}, MembershipClaims{
+	}, object.MembershipClaims{
 		Recheck: cacheRecheck,
 		About:   "group and members of package recipes",
 	}).Named("recipes.Group")
 }
 
 func (g *group) Join(ctx context.Context, data string) error {
-	if g.znode != nil {
-		data = g.znode(g.name, data)
-	}
 	if g.member == nil {
 		g.member = recipes.NewGroupMember(g.conn, g.path, g.name, []byte(data))
 	}

@@ -1,19 +1,20 @@
-package object
+package builtin
 
 import (
 	"context"
 
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
 // writeLock is the lock of the Apache recipes, with a Lock that waits.
 func writeLock() scenario.Workload {
-	return Lock(func(env Env) Locker {
+	return object.Lock(func(env object.Env) object.Locker {
 		l := &awaitedLock{notified: make(chan struct{}, 1), closed: make(chan struct{})}
 		l.WriteLock = recipes.NewWriteLock(env.InTurn(), env.Path, l)
 		return l
-	}, LockClaims{
+	}, object.LockClaims{
 		About: "the lock with a listener of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.WriteLock")
 }

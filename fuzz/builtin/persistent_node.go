@@ -1,4 +1,4 @@
-package object
+package builtin
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
@@ -21,10 +22,10 @@ type persistentNode struct {
 // contestedNode is the recommended persistent node, wanted by several clients. One of them has it
 // at a time.
 func contestedNode() scenario.Workload {
-	return Membership(func(env Env) Roster {
+	return object.Membership(func(env object.Env) object.Roster {
 		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return &persistentNode{conn: env.Conn, path: env.Path + "/" + env.Name, view: view}
-	}, MembershipClaims{
+	}, object.MembershipClaims{
 		Recheck: cacheRecheck, Rivals: true,
 		About: "one node that all clients want to keep, " +
 			"with the persistent node of package recipes",

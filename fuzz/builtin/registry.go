@@ -1,4 +1,6 @@
-package object
+// Package builtin has the workloads of package recipes. The zksim command and scenario files use them
+// by name.
+package builtin
 
 import (
 	"github.com/zksim/zksim/fuzz/scenario"

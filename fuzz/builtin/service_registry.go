@@ -1,4 +1,4 @@
-package object
+package builtin
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/internal/mix"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
@@ -25,15 +26,15 @@ type serviceRegistry struct {
 
 // twoLevelRegistry is the recommended registry.
 func twoLevelRegistry() scenario.Workload {
-	return Membership(func(env Env) Roster {
+	return object.Membership(func(env object.Env) object.Roster {
 		return newServiceRegistry(env)
-	}, MembershipClaims{
+	}, object.MembershipClaims{
 		Recheck: cacheRecheck,
 		About:   "service registry with lookup strategies of package recipes", Services: true,
 	}).Named("recipes.ServiceRegistry")
 }
 
-func newServiceRegistry(env Env) *serviceRegistry {
+func newServiceRegistry(env object.Env) *serviceRegistry {
 	service, id, _ := strings.Cut(env.Name, "/")
 	g := &serviceRegistry{
 		conn: env.Conn, path: env.Path, own: recipes.Instance{Service: service, ID: id},
