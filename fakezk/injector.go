@@ -2,13 +2,11 @@ package fakezk
 
 import (
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"syscall"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -107,24 +105,13 @@ func (in *injector) wake() {
 	}
 	in.timerAt = 0
 	for _, f := range in.net.Due(in.now()) {
-		in.strike(f)
+		in.net.Strike(f, in.now(), driver{in})
 	}
 	in.updateIsolated()
 	in.moveAll()
 	s.follow()
 	in.wakeInTime()
 	s.schedule()
-}
-
-// strike lets a fault act at its time.
-func (in *injector) strike(f *carry.Armed) {
-	var session int64
-	if f.Client != "" {
-		session = in.server.names.find(f.Client)
-	}
-	if f.Client == "" || session != 0 || f.Kind == fault.Restart {
-		in.carryOut(in.net.Strike(f, session, in.now()))
-	}
 }
 
 // clear disarms everything, releases held messages and ends the injector.
@@ -267,78 +254,15 @@ func (in *injector) moveDown(l *link) {
 	}
 }
 
-// carryOut performs the actions of package carry.
-func (in *injector) carryOut(actions []carry.Action) {
-	for _, a := range actions {
-		if a.Do == carry.Struck {
-			in.server.recorder.fault(a.Fault)
-		} else if a.Conn == nil {
-			in.carryOutForAll(a)
-		} else {
-			in.carryOutOn(in.links[engine.ConnID(a.Conn.ID)], a)
-		}
-	}
-}
-
-func (in *injector) carryOutForAll(a carry.Action) {
-	s := in.server
-	switch a.Do {
-	case carry.Expire:
-		for _, v := range s.engine.Sessions() {
-			if (a.Client == 0 || v.ID == a.Client) && in.expire(v.ID, a.Late) {
-				in.carryOut(in.net.Fired(a.Fault))
-			}
-		}
-	case carry.Restart:
-		s.settle() // later actions sever its connections
-	case carry.Failover:
-		in.carryOut(in.net.TakeDown(s.engine.Leader(), a.At))
-		s.settle()
-	case carry.Lag:
-		s.startLag(a.Server, a.At)
-		in.wakeAt(a.At)
-	case carry.Isolate:
-		in.isolate(a)
-	}
-}
-
-func (in *injector) carryOutOn(l *link, a carry.Action) {
-	s := in.server
-	switch a.Do {
-	case carry.Apply:
-		in.apply(l, a)
-	case carry.Deliver:
-		l.sink.Deliver(a.Message.Bytes)
-	case carry.Send:
-		in.sendDown(l, a.Message)
-	case carry.Later:
-		in.wakeAt(a.At)
-	case carry.Sever:
-		s.drop(l)
-	case carry.Hang:
-		s.engine.Drop(l.id) // so that it does not wait for the handshake
-	case carry.Admit:
-		s.engine.Open(l.id, l.server, l.peer.ip, time.Now())
-	case carry.End, carry.Reset:
-		in.forget(l, a.Err)
-	case carry.Forget:
-		in.forget(l, io.EOF)
-	case carry.Vanish:
-		l.conn.Empty()
-	case carry.Expire:
-		in.expire(l.session, a.Late)
-	}
-}
-
 // apply lets the server handle a message.
-func (in *injector) apply(l *link, a carry.Action) {
+func (in *injector) apply(l *link, m *carry.Message, f *carry.Armed) {
 	s := in.server
-	if a.Message.Tag == (fourLetters{}) {
-		s.answerWord(l, a.Message.Bytes)
+	if m.Tag == (fourLetters{}) {
+		s.answerWord(l, m.Bytes)
 		return
 	}
-	s.process(l, a.Message.Bytes, time.Now(), a.Fault)
-	in.carryOut(l.conn.Applied(a.Fault, in.now()))
+	s.process(l, m.Bytes, time.Now(), f)
+	in.carryOut(l.conn.Applied(f, in.now()))
 }
 
 // forget ends a connection for its client.

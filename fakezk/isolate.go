@@ -1,18 +1,18 @@
 package fakezk
 
-import "github.com/zksim/zksim/fakezk/internal/carry"
+import "time"
 
 // isolate sees to a server that is cut off from the others, until it is together with them again or
 // gives up.
-func (in *injector) isolate(a carry.Action) {
+func (in *injector) isolate(server int, until time.Duration) {
 	s := in.server
-	s.engine.CutOff(a.Server, true)
-	in.wakeAt(a.At)
-	if in.net.IsDown(a.Server, in.now()) && !s.serves(s.engine.Leader()) {
+	s.engine.CutOff(server, true)
+	in.wakeAt(until)
+	if in.net.IsDown(server, in.now()) && !s.serves(s.engine.Leader()) {
 		s.settle() // the server may be the one elected, and is back later now
 	}
-	if at := in.net.GivesUpAt(a.Server, in.now()); at > 0 {
-		in.givesUp[a.Server] = at
+	if at := in.net.GivesUpAt(server, in.now()); at > 0 {
+		in.givesUp[server] = at
 		in.wakeAt(at)
 	}
 }

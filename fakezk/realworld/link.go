@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/memnet"
+	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
@@ -123,6 +124,13 @@ func (l *link) moveDown() {
 			l.move()
 		})
 	}
+}
+
+// over ends the connection for the client.
+func (l *link) over(err error) {
+	l.run.log(l.client.name, "connection %d: %s", l.conn.Number, tracetext.End(err))
+	l.end.Fail(err)
+	delete(l.run.links, l.conn.ID)
 }
 
 // hangUp closes the proxy's direction of its connection to the server. Further answers of the

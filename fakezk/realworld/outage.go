@@ -40,12 +40,8 @@ func (r *run) restart(server int, down time.Duration) {
 // restartPatience is how long, in real time, a server may take to start.
 const restartPatience = 2 * time.Minute
 
-// failover kills the leader. All connections are reset, and dials are refused until it is known who
-// leads.
-func (r *run) failover(down, until time.Duration) {
-	for i := range r.world.Servers {
-		r.carryOut(r.net.TakeDown(i, until))
-	}
+// failover kills the leader. The Network refuses all dials until it is known who leads.
+func (r *run) failover(down time.Duration) {
 	r.background.Add(1)
 	go func() {
 		defer r.background.Done()

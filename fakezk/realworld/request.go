@@ -37,15 +37,15 @@ func (q *request) String() string {
 }
 
 // requestOf returns the request that goes to the server, with the fault that damages its reply.
-func (l *link) requestOf(a carry.Action) *request {
+func (l *link) requestOf(m *carry.Message, damage *carry.Armed) *request {
 	if !l.greeted {
 		l.greeted = true
-		hello, _ := wire.DecodeConnectRequest(a.Message.Bytes) // the server answers a bad one
+		hello, _ := wire.DecodeConnectRequest(m.Bytes) // the server answers a bad one
 		return &request{Request: engine.Request{Handshake: true, Session: hello.SessionID}}
 	}
-	q := &request{number: a.Message.Number, point: tracetext.Point(a.Message), damage: a.Fault}
+	q := &request{number: m.Number, point: tracetext.Point(m), damage: damage}
 	q.Session = l.session
-	h, body, err := wire.DecodeHeader(a.Message.Bytes)
+	h, body, err := wire.DecodeHeader(m.Bytes)
 	if err != nil {
 		return q
 	}

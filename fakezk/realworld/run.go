@@ -80,6 +80,7 @@ func newRealRun(w World) *run {
 	r := &run{world: w, net: carry.New(w.Plan...), links: map[int64]*link{}, down: map[int]bool{},
 		sessions: map[int64]*session{}, calls: map[call]*request{}}
 	r.out.SessionClient = map[int64]string{}
+	r.net.Serve(carry.Ensemble{Servers: len(w.Servers)})
 	return r
 }
 

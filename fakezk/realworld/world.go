@@ -251,7 +251,7 @@ func (r *run) begin(ctx context.Context) {
 	}
 	for _, f := range r.net.Armed() {
 		if f.At != 0 {
-			time.AfterFunc(r.real(f.At), func() { r.strikeAt(f) })
+			time.AfterFunc(r.real(f.At), func() { r.strike(f) })
 		}
 	}
 }

@@ -17,12 +17,12 @@ import (
 // another Client with its own memory. Its name is that of the dead one and an apostrophe.
 
 // crash ends the processes of a client, or of all clients.
-func (s *simulation) crash(a carry.Action) {
+func (s *simulation) crash(client int64, f *carry.Armed, until time.Duration) {
 	for _, c := range s.clients {
-		if a.Client != 0 && a.Client != c.peer.ID || c.dead.Load() {
+		if client != 0 && client != c.peer.ID || c.dead.Load() {
 			continue
 		}
-		s.carryOut(s.net.Fired(a.Fault))
+		s.carryOut(s.net.Fired(f))
 		c.dead.Store(true)
 		at := s.log(c.name, "dies")
 		s.addNotice(at, trace.Notice{Client: c.name, Kind: trace.Died, Time: s.now()})
@@ -30,9 +30,9 @@ func (s *simulation) crash(a carry.Action) {
 			continue
 		}
 		s.scriptIsOver(c)
-		if a.Fault.Kind == fault.Respawn {
+		if f.Kind == fault.Respawn {
 			s.running++
-			s.schedule(a.At, func() { s.respawn(c) })
+			s.schedule(until, func() { s.respawn(c) })
 		}
 	}
 }

@@ -95,24 +95,24 @@ func (s *simulation) followAll() {
 }
 
 // startLag keeps a server, or all followers if it leads, from applying changes.
-func (s *simulation) startLag(a carry.Action) {
-	for _, server := range s.engine.Lagging(a.Server) {
-		s.log("server", "%s lags for %s", serverName(server), a.Fault.For)
-		s.lagging[server] = max(s.lagging[server], a.At)
+func (s *simulation) startLag(server int, f *carry.Armed, until time.Duration) {
+	for _, server := range s.engine.Lagging(server) {
+		s.log("server", "%s lags for %s", serverName(server), f.For)
+		s.lagging[server] = max(s.lagging[server], until)
 	}
 }
 
 // startIsolation cuts a server off from the others: it applies nothing, or if it leads no other does,
 // and it gives up after a while.
-func (s *simulation) startIsolation(a carry.Action) {
-	s.log("server", "%s is cut off from the others for %s", serverName(a.Server), a.Fault.For)
-	s.engine.CutOff(a.Server, true)
-	if at := s.net.GivesUpAt(a.Server, s.now()); at > 0 {
-		s.schedule(at, func() { s.giveUp(a.Server) })
+func (s *simulation) startIsolation(server int, f *carry.Armed, until time.Duration) {
+	s.log("server", "%s is cut off from the others for %s", serverName(server), f.For)
+	s.engine.CutOff(server, true)
+	if at := s.net.GivesUpAt(server, s.now()); at > 0 {
+		s.schedule(at, func() { s.giveUp(server) })
 	}
-	s.schedule(a.At, func() { s.rejoin(a.Server) })
-	if s.net.BackAt(a.Server, s.now()) == a.At { // put off
-		s.electWithout(a.Server)
+	s.schedule(until, func() { s.rejoin(server) })
+	if s.net.BackAt(server, s.now()) == until { // put off
+		s.electWithout(server)
 	}
 }
 

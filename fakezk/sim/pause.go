@@ -21,21 +21,23 @@ type pausedCaller struct {
 
 // pause keeps the caller of a request from its reply. The fault misses if there is no such caller:
 // the client has given the request up already, or its own code has dialed.
-func (s *simulation) pause(l *link, a carry.Action) {
-	c := s.pausedAt(l.client, a.Message.Number)
+func (s *simulation) pause(
+	l *link, m *carry.Message, f *carry.Armed, until time.Duration,
+) {
+	c := s.pausedAt(l.client, m.Number)
 	if c == nil {
-		kept, ok := l.keepReply(a.Message)
+		kept, ok := l.keepReply(m)
 		if !ok {
-			a.Fault.Fired = false
+			f.Fired = false
 			return
 		}
-		c = &pausedCaller{client: l.client, request: a.Message.Number, kept: kept}
+		c = &pausedCaller{client: l.client, request: m.Number, kept: kept}
 		s.paused = append(s.paused, c)
 		s.notePause(c, trace.Paused, "is paused at #%d")
 	}
-	c.until = max(c.until, a.At)
-	s.pausedUntil = max(s.pausedUntil, a.At)
-	s.schedule(a.At, func() {
+	c.until = max(c.until, until)
+	s.pausedUntil = max(s.pausedUntil, until)
+	s.schedule(until, func() {
 		if s.now() >= c.until {
 			s.resume(c)
 		}

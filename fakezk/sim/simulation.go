@@ -176,7 +176,7 @@ func (s *simulation) setUp() {
 	}
 	for _, f := range s.net.Armed() {
 		if f.At != 0 {
-			s.schedule(f.At, func() { s.strikeAt(f) })
+			s.schedule(f.At, func() { s.net.Strike(f, s.now(), driver{s}) })
 		}
 	}
 }

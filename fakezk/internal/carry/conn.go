@@ -154,7 +154,7 @@ func (c *Conn) DeliverDown(now time.Duration) []Action {
 		return nil
 	case m.End != nil:
 		c.Close()
-		return []Action{{Do: End, Conn: c, Err: m.End}}
+		return []Action{func(d Driver) { d.End(c, m.End) }}
 	}
 	return c.net.deliver(c, &c.Down, m, now)
 }
@@ -178,7 +178,7 @@ func (c *Conn) dials(m *Message, now time.Duration) []Action {
 	var actions []Action
 	if c.state == Hanging {
 		c.state = Open
-		actions = append(actions, Action{Do: Admit, Conn: c})
+		actions = append(actions, func(d Driver) { d.Admit(c) })
 	}
 	answer, until, struck := c.net.Dial(m.Client, c.Server, now)
 	actions = append(actions, struck...)
@@ -189,50 +189,48 @@ func (c *Conn) dials(m *Message, now time.Duration) []Action {
 		c.state = Hanging
 		c.Up.hold(until)
 		c.Up.putBack(m)
-		return append(
-			actions, Action{Do: Hang, Conn: c}, Action{Do: Later, Conn: c, Up: true, At: until},
-		)
+		return append(actions,
+			func(d Driver) { d.Hang(c) }, func(d Driver) { d.Later(c, true, until) })
 	}
 	if until := c.net.waitsFor(c, &c.Up, m, now); until > 0 {
 		return append(actions, c.putOff(m, until)...)
 	}
-	return append(actions, Action{Do: Apply, Conn: c, Message: m})
+	return append(actions, func(d Driver) { d.Apply(c, m, nil) })
 }
 
 // putOff makes a message of the client wait where it was.
 func (c *Conn) putOff(m *Message, until time.Duration) []Action {
 	m.NotBefore = until
 	c.Up.putBack(m)
-	return []Action{{Do: Later, Conn: c, Up: true, At: until}}
+	return []Action{func(d Driver) { d.Later(c, true, until) }}
 }
 
 // FromServer takes a message that the server sends to the client. The fault, if
 // given, is that of the Apply that caused it.
 func (c *Conn) FromServer(m *Message, f *Armed, now time.Duration) []Action {
-	send := func(m *Message) Action { return Action{Do: Send, Conn: c, Message: m} }
-	d := damageBy(f)
+	damage := damageBy(f)
 	switch {
-	case c.state == Severed || c.state == Lost || c.state == Over || d.passes == nothing:
+	case c.state == Severed || c.state == Lost || c.state == Over || damage.passes == nothing:
 		return nil
-	case d.passes == whole || m.Event != nil:
-		return m.passes(Send, c)
+	case damage.passes == whole || m.Event != nil:
+		return m.alone(c.send(m))
 	}
 	first, second := m.split()
-	if !d.restLater {
-		return []Action{send(first)}
+	if !damage.restLater {
+		return []Action{c.send(first)}
 	}
 	second.NotBefore = now + f.For
-	return []Action{send(first), send(second)}
+	return []Action{c.send(first), c.send(second)}
 }
 
 // Applied says that the server has sent all output of an Apply with this fault.
 func (c *Conn) Applied(f *Armed, now time.Duration) []Action {
-	d := damageBy(f)
+	damage := damageBy(f)
 	switch {
-	case f == nil || d.restLater:
+	case f == nil || damage.restLater:
 		return nil
-	case d.failover:
-		return append([]Action{{Do: Failover, Fault: f, At: now + f.For}}, c.endSoon(errReset)...)
+	case damage.failover:
+		return append([]Action{c.net.failover(f, now+f.For)}, c.endSoon(errReset)...)
 	}
 	return c.endSoon(errReset)
 }
@@ -240,7 +238,7 @@ func (c *Conn) Applied(f *Armed, now time.Duration) []Action {
 // ServerClosed says that the server has closed the connection. The fault, if
 // given, is that of the Apply that caused it.
 func (c *Conn) ServerClosed(f *Armed) []Action {
-	if d := damageBy(f); f != nil && !d.restLater {
+	if f != nil && !damageBy(f).restLater {
 		return nil // Applied resets the connection
 	}
 	return c.endSoon(io.EOF)
@@ -256,6 +254,11 @@ func (c *Conn) ClientClosed(half bool) []Action {
 	return c.clientEnds(half)
 }
 
+func (c *Conn) sever(d Driver)  { d.Sever(c) }
+func (c *Conn) forget(d Driver) { d.Forget(c) }
+
+func (c *Conn) send(m *Message) Action { return func(d Driver) { d.Send(c, m) } }
+
 func isClientsEnd(m *Message) bool { return m.End == io.EOF }
 
 // clientEnds handles the client's end of the connection.
@@ -263,17 +266,17 @@ func (c *Conn) clientEnds(half bool) []Action {
 	switch {
 	case c.state == Blackholed:
 		c.state = BlackholedGone
-		return []Action{{Do: Unheard, Conn: c}}
+		return []Action{func(d Driver) { d.Unheard(c) }}
 	case c.state == BlackholedGone, c.state == Over, c.state == Severed && half:
 		return nil
 	case c.state == Severed || c.state == Lost:
 		c.Close()
-		return []Action{{Do: Forget, Conn: c}}
+		return []Action{c.forget}
 	case c.state == Open && half:
 		return c.endSoon(io.EOF)
 	}
 	c.Close()
-	return []Action{{Do: Sever, Conn: c}, {Do: Forget, Conn: c}}
+	return []Action{c.sever, c.forget}
 }
 
 // endSoon ends the connection for the server now, and for the client behind the messages under way
@@ -286,12 +289,12 @@ func (c *Conn) endSoon(err error) []Action {
 		c.state = Lost
 	case BlackholedGone:
 		c.Close()
-		return []Action{{Do: Sever, Conn: c}, {Do: Forget, Conn: c}}
+		return []Action{c.sever, c.forget}
 	default:
 		return nil
 	}
 	c.Up.empty()
-	return []Action{{Do: Sever, Conn: c}, {Do: Send, Conn: c, Message: &Message{End: err}}}
+	return []Action{c.sever, c.send(&Message{End: err})}
 }
 
 // Reset ends the connection for both ends at once.
@@ -300,7 +303,7 @@ func (c *Conn) Reset(err error) []Action {
 		return nil
 	}
 	c.Close()
-	return []Action{{Do: Reset, Conn: c, Err: err}}
+	return []Action{func(d Driver) { d.Reset(c, err) }}
 }
 
 // Hold holds both lanes, unless messages vanish.

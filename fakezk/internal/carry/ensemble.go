@@ -36,7 +36,8 @@ func QuorumAt(servers int, back []time.Duration) time.Duration {
 // An Ensemble is the part of several servers that a Network has to know.
 type Ensemble struct {
 	Servers int
-	Leader  func() int
+	// Leader is nil if nobody knows who leads.
+	Leader func() int
 	// Tick is the unit of time of the servers.
 	Tick time.Duration
 	// Stopped reports whether a server is down for another reason than a fault; nil means that none

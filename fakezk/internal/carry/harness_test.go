@@ -73,77 +73,113 @@ func notify(c *Conn, now time.Duration) []Action {
 	return c.DeliverDown(now)
 }
 
-// send puts messages to send into the lanes to the clients, and returns the other actions.
-func send(actions []Action) (rest []Action) {
-	for _, a := range actions {
-		if a.Do == Send {
-			a.Conn.QueueDown(a.Message)
-		} else {
-			rest = append(rest, a)
-		}
-	}
-	return rest
-}
+// send puts messages to send into the lanes to the clients, and drops the other actions.
+func send(actions []Action) { Perform(actions, &sender{}) }
 
-var doNames = map[Do]string{
-	Struck: "struck", Apply: "apply", Pause: "pause", Deliver: "deliver", Send: "send",
-	Later: "later",
-	Sever: "sever", Hang: "hang",
-	Admit: "admit", End: "end", Reset: "reset", Forget: "forget", Unheard: "unheard",
-	Vanish: "vanish",
-	Expire: "expire", Restart: "restart", Crash: "crash", Lag: "lag", Isolate: "isolate",
-	Failover: "failover",
-}
+type sender struct{ recorder }
+
+func (*sender) Send(c *Conn, m *Message) { c.QueueDown(m) }
 
 // words prints actions in one line: the action, its connection, and its argument.
 func words(actions []Action) string {
-	var list []string
-	for _, a := range actions {
-		word := doNames[a.Do]
-		if a.Conn != nil {
-			word += fmt.Sprint(" ", a.Conn.ID)
-		}
-		list = append(list, word+details(a))
-	}
-	return strings.Join(list, ", ")
+	r := &recorder{}
+	Perform(actions, r)
+	return r.String()
 }
 
-func details(a Action) (text string) {
-	if a.Taken {
-		text += " taken"
-	}
-	if a.Do == Apply && a.Fault != nil {
-		text += " damaged"
-	}
-	if (a.Do == Deliver || a.Do == Send) && a.Message.Bytes != nil {
-		text += " " + string(a.Message.Bytes)
-	}
-	if a.Do == Send && a.Message.NotBefore > 0 {
-		text += fmt.Sprint(" at ", a.Message.NotBefore)
-	}
-	err := a.Err
-	if a.Do == Send {
-		err = a.Message.End
-	}
-	switch err {
-	case nil:
-	case io.EOF:
-		text += " closed"
-	case errReset:
-		text += " reset"
-	}
-	if a.Do == Expire && a.Conn == nil {
-		text += fmt.Sprint(" of client ", a.Client)
-	}
-	if a.Late > 0 {
-		text += fmt.Sprint(" late ", a.Late)
-	}
-	switch a.Do {
-	case Later, Pause, Restart, Crash, Lag, Isolate, Failover:
-		text += fmt.Sprint(" at ", a.At)
-	}
-	return text
+// recorder is a Driver that prints what it has to do. A client has one session with its number.
+type recorder struct {
+	words   []string
+	applied *Armed // the fault of the last action, if that was an Apply
+	applies bool   // it was
 }
+
+func (r *recorder) String() string { return strings.Join(r.words, ", ") }
+
+// add adds a word, with a connection, if there is one, and arguments.
+func (r *recorder) add(word string, c *Conn, args ...any) {
+	if c != nil {
+		word += fmt.Sprint(" ", c.ID)
+	}
+	for _, arg := range args {
+		switch arg {
+		case nil, "":
+		case io.EOF:
+			word += " closed"
+		case errReset:
+			word += " reset"
+		default:
+			word += fmt.Sprint(" ", arg)
+		}
+	}
+	r.words, r.applied, r.applies = append(r.words, word), nil, false
+}
+
+// at is a time as an argument.
+func at(t time.Duration) string { return fmt.Sprint("at ", t) }
+
+func late(t time.Duration) string {
+	if t == 0 {
+		return ""
+	}
+	return fmt.Sprint("late ", t)
+}
+
+func (r *recorder) FaultDue(f *Armed) { r.add(string(f.Kind)+" is due", nil) }
+
+func (r *recorder) Target(f *Armed) (client int64, ok bool) {
+	client, ok = map[string]int64{"": 0, "a": 1, "b": 2}[f.Client]
+	return client, ok
+}
+
+func (r *recorder) Struck(*Armed) { r.add("struck", nil) }
+
+func (r *recorder) Hit(c *Conn, _ *Message, _ *Armed, taken bool) {
+	r.add("struck", c, map[bool]string{true: "taken"}[taken])
+}
+
+func (r *recorder) Apply(c *Conn, _ *Message, f *Armed) {
+	r.add("apply", c, map[bool]string{true: "damaged"}[f != nil])
+	r.applied, r.applies = f, true
+}
+
+func (r *recorder) Pause(c *Conn, _ *Message, _ *Armed, until time.Duration) {
+	r.add("pause", c, at(until))
+}
+
+func (r *recorder) Send(c *Conn, m *Message) {
+	when := ""
+	if m.NotBefore > 0 {
+		when = at(m.NotBefore)
+	}
+	r.add("send", c, string(m.Bytes), when, m.End)
+}
+
+func (r *recorder) Deliver(c *Conn, m *Message)            { r.add("deliver", c, string(m.Bytes)) }
+func (r *recorder) Later(c *Conn, _ bool, t time.Duration) { r.add("later", c, at(t)) }
+
+func (r *recorder) Hang(c *Conn)             { r.add("hang", c) }
+func (r *recorder) Admit(c *Conn)            { r.add("admit", c) }
+func (r *recorder) Sever(c *Conn)            { r.add("sever", c) }
+func (r *recorder) End(c *Conn, err error)   { r.add("end", c, err) }
+func (r *recorder) Reset(c *Conn, err error) { r.add("reset", c, err) }
+func (r *recorder) Forget(c *Conn)           { r.add("forget", c) }
+func (r *recorder) Unheard(c *Conn)          { r.add("unheard", c) }
+func (r *recorder) Vanish(c *Conn)           { r.add("vanish", c) }
+
+func (r *recorder) ExpireOn(c *Conn, after time.Duration) { r.add("expire", c, late(after)) }
+func (r *recorder) Sessions(client int64) []int64         { return []int64{client} }
+
+func (r *recorder) Expire(session int64, after time.Duration) bool {
+	r.add("expire of client", nil, session, late(after))
+	return true
+}
+
+func (r *recorder) Crash(_ int64, _ *Armed, t time.Duration) { r.add("crash", nil, at(t)) }
+func (r *recorder) Restart(_ int, _ *Armed, t time.Duration) { r.add("restart", nil, at(t)) }
+func (r *recorder) Failover(_ *Armed, t time.Duration)       { r.add("failover", nil, at(t)) }
+func (r *recorder) Lag(_ int, _ *Armed, t time.Duration)     { r.add("lag", nil, at(t)) }
+func (r *recorder) Isolate(_ int, _ *Armed, t time.Duration) { r.add("isolate", nil, at(t)) }
 
 func (n testNetwork) want(what string, actions []Action, want string) {
 	n.Helper()

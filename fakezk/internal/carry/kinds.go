@@ -1,6 +1,7 @@
 package carry
 
 import (
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -91,7 +92,7 @@ type strike struct {
 	conn    *Conn
 	lane    *Lane
 	message *Message
-	client  int64 // its connections and sessions are concerned; 0: those of all clients
+	client  int64 // whose connections and sessions are hit; 0: all clients
 	now     time.Duration
 
 	hit     bool // there was something to act on
@@ -99,48 +100,67 @@ type strike struct {
 	actions []Action
 }
 
-// Strike lets a fault act that is bound to a time: on a client, or on all clients if 0. If there is
-// nothing to act on, the fault has not fired. An Expire has fired when the driver says so with
-// Fired.
-func (n *Network) Strike(f *Armed, client int64, now time.Duration) []Action {
+// Strike lets a fault act at its time. If there is nothing to act on, the fault has not fired.
+func (n *Network) Strike(f *Armed, now time.Duration, d Driver) {
+	if n.healed {
+		return
+	}
+	d.FaultDue(f)
+	if client, ok := d.Target(f); ok {
+		Perform(n.strike(f, client, now), d)
+	}
+}
+
+// strike lets a fault act that is bound to a time: on a client, or on all clients if 0.
+func (n *Network) strike(f *Armed, client int64, now time.Duration) []Action {
 	r, _ := ruleOf(f.Kind)
-	if n.healed || r.time == nil {
+	if r.time == nil {
 		return nil
 	}
 	s := &strike{net: n, fault: f, client: client, now: now}
 	r.time(s)
 	if s.hit {
-		s.actions = n.fire(s.actions, Action{Fault: f})
+		s.add(n.Fired(f)...)
 	}
 	return s.actions
 }
 
-// Fired says that a fault has acted on something.
-func (n *Network) Fired(f *Armed) []Action { return n.fire(nil, Action{Fault: f}) }
+// Fired says that a fault has acted on something: it is Struck, the first time.
+func (n *Network) Fired(f *Armed) []Action {
+	return f.first(func(d Driver) { d.Struck(f) })
+}
+
+// first is the list of an action if the fault acts for the first time, else empty.
+func (f *Armed) first(do Action) []Action {
+	if f.Fired {
+		return nil
+	}
+	f.Fired = true
+	return []Action{do}
+}
 
 // deliver passes a message on, or lets the first of its faults act instead.
 func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []Action {
-	do := Deliver
-	if lane == &c.Up {
-		do = Apply
-	}
 	if until := n.waitsFor(c, lane, m, now); until > 0 {
 		return c.putOff(m, until)
 	}
 	if len(m.faults) == 0 || n.healed {
-		return m.passes(do, c)
+		if lane == &c.Up {
+			return m.alone(func(d Driver) { d.Apply(c, m, nil) })
+		}
+		return m.alone(func(d Driver) { d.Deliver(c, m) })
 	}
 	f := m.faults[0]
-	m.faults = m.faults[1:] // those act if this one puts the message off
+	m.faults = m.faults[1:] // the others act when the message comes again
 	s := &strike{net: n, fault: f, conn: c, lane: lane, message: m, client: c.clientID(), now: now}
-	struck := Action{Conn: c, Message: m, Fault: f}
+	taken := false
 	if act := s.rule(); act != nil {
 		act(s)
-		struck.Taken = !s.putOff
+		taken = !s.putOff
 	} else {
-		s.add(Action{Do: do, Conn: c, Message: m, Fault: f})
+		s.add(func(d Driver) { d.Apply(c, m, f) })
 	}
-	return append(n.fire(nil, struck), s.actions...)
+	return append(f.first(func(d Driver) { d.Hit(c, m, f, taken) }), s.actions...)
 }
 
 // rule returns the effect of the fault on the message before it is handed on, nil if the fault
@@ -172,9 +192,10 @@ func (s *strike) putBack() {
 		return
 	}
 	s.putOff = true
+	c, up := s.conn, s.lane == &s.conn.Up
 	s.lane.putBack(s.message)
 	_, at, _ := s.lane.First()
-	s.add(Action{Do: Later, Conn: s.conn, Up: s.lane == &s.conn.Up, At: at})
+	s.add(func(d Driver) { d.Later(c, up, at) })
 }
 
 // reset ends the connections for the server now, and for the client behind the messages under way
@@ -191,15 +212,17 @@ func resetNow(s *strike) { s.add(s.conn.Reset(errReset)...) }
 
 // halfAndReset delivers half of the event before the connection ends.
 func halfAndReset(s *strike) {
+	c := s.conn
 	first, _ := s.message.split()
-	s.add(Action{Do: Deliver, Conn: s.conn, Message: first})
+	s.add(func(d Driver) { d.Deliver(c, first) })
 	resetNow(s)
 }
 
 // halfAndRest delivers half of the event; the rest and all that follows wait.
 func halfAndRest(s *strike) {
+	c := s.conn
 	first, second := s.message.split()
-	s.add(Action{Do: Deliver, Conn: s.conn, Message: first})
+	s.add(func(d Driver) { d.Deliver(c, first) })
 	second.NotBefore = s.until()
 	s.message = second
 	s.putBack()
@@ -222,7 +245,8 @@ func delay(s *strike) {
 
 // pause keeps the caller from the reply. The request goes on.
 func pause(s *strike) {
-	s.add(Action{Do: Pause, Conn: s.conn, Message: s.message, Fault: s.fault, At: s.until()})
+	c, m, f, until := s.conn, s.message, s.fault, s.until()
+	s.add(func(d Driver) { d.Pause(c, m, f, until) })
 	s.goOn()
 }
 
@@ -239,7 +263,7 @@ func blackhole(s *strike) {
 	for _, c := range s.reachable() {
 		s.hit = true
 		c.state = Blackholed
-		s.add(Action{Do: Vanish, Conn: c})
+		s.add(func(d Driver) { d.Vanish(c) })
 	}
 }
 
@@ -255,7 +279,18 @@ func refuse(s *strike) {
 // expire ends the session of the connection, or all sessions of the client, at once or
 // with the ephemerals left for a while.
 func expire(s *strike) {
-	s.add(Action{Do: Expire, Conn: s.conn, Client: s.client, Late: s.fault.For, Fault: s.fault})
+	n, c, client, f := s.net, s.conn, s.client, s.fault
+	if c != nil {
+		s.add(func(d Driver) { d.ExpireOn(c, f.For) })
+		return
+	}
+	s.add(func(d Driver) {
+		for _, session := range d.Sessions(client) {
+			if d.Expire(session, f.For) {
+				Perform(n.Fired(f), d)
+			}
+		}
+	})
 }
 
 // crash ends the processes of clients: the server finds their connections closed, and they hear of
@@ -266,52 +301,72 @@ func crash(s *strike) {
 			continue
 		}
 		if c.known() {
-			s.add(Action{Do: Sever, Conn: c})
+			s.add(c.sever)
 		}
 		c.state = Lost
 	}
-	s.add(Action{Do: Crash, Client: s.client, Fault: s.fault, At: s.until()})
+	client, f, until := s.client, s.fault, s.until()
+	s.add(func(d Driver) { d.Crash(client, f, until) })
 }
 
 // lag keeps the server of the connection, or the servers of the client, from applying changes. The
 // request goes on.
-func lag(s *strike) { s.onServers(Lag) }
+func lag(s *strike) {
+	f, until := s.fault, s.until()
+	s.onServers(func(server int) { s.add(func(d Driver) { d.Lag(server, f, until) }) })
+}
 
 // isolate cuts the server of the connection, or the servers of the client, off from the others. The
 // request goes on as far as it can.
-func isolate(s *strike) { s.onServers(Isolate) }
+func isolate(s *strike) {
+	f, until := s.fault, s.until()
+	s.onServers(func(server int) {
+		s.net.cutOffFor(server, s.now, until)
+		s.add(func(d Driver) { d.Isolate(server, f, until) })
+	})
+}
 
-// onServers lets the driver do something to the server of the fault, of the connection, or to the
-// servers of the client, and hands the message on.
-func (s *strike) onServers(do Do) {
+// onServers emits do once for each server hit: the fault's, else that of each connection. Then it
+// hands the message on.
+func (s *strike) onServers(do func(server int)) {
+	var servers []int
 	if s.conn == nil && s.fault.Server > 0 {
-		s.onServer(do, s.fault.Server-1)
-		return
-	}
-	done := map[int]bool{}
-	for _, c := range s.conns() {
-		if !done[c.Server] {
-			done[c.Server] = true
-			s.onServer(do, c.Server)
+		servers = []int{s.fault.Server - 1}
+	} else {
+		for _, c := range s.conns() {
+			if !slices.Contains(servers, c.Server) {
+				servers = append(servers, c.Server)
+			}
 		}
+	}
+	for _, server := range servers {
+		s.hit = true
+		do(server)
 	}
 	if s.message != nil {
 		s.goOn()
 	}
 }
 
-func (s *strike) onServer(do Do, server int) {
-	s.hit = true
-	if do == Isolate {
-		s.net.cutOffFor(server, s.now, s.until())
-	}
-	s.add(Action{Do: do, Server: server, Fault: s.fault, At: s.until()})
-}
-
-// failover takes the leader down; the driver knows which server that is.
+// failover takes the leader down.
 func failover(s *strike) {
 	s.hit = true
-	s.add(Action{Do: Failover, Fault: s.fault, At: s.until()})
+	s.add(s.net.failover(s.fault, s.until()))
+}
+
+// failover takes the leader down until a time. All connections end if nobody knows which server
+// leads.
+func (n *Network) failover(f *Armed, until time.Duration) Action {
+	return func(d Driver) {
+		if n.ensemble.Leader != nil {
+			Perform(n.TakeDown(n.ensemble.Leader(), until), d)
+		} else {
+			for server := range n.ensemble.Servers {
+				Perform(n.TakeDown(server, until), d)
+			}
+		}
+		d.Failover(f, until)
+	}
 }
 
 // restart takes a server down for a while: that of the fault, of the connection or of the client,
@@ -323,6 +378,7 @@ func restart(s *strike) {
 		server = conns[0].Server
 	}
 	ends := s.net.TakeDown(server, s.until())
-	s.add(Action{Do: Restart, Server: server, Fault: s.fault, At: s.net.backAt[server]})
+	f, backAt := s.fault, s.net.backAt[server]
+	s.add(func(d Driver) { d.Restart(server, f, backAt) })
 	s.add(ends...)
 }

@@ -67,9 +67,9 @@ var kindTests = []struct{ line, want string }{
 		"sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck",
 	},
 	{"expire request=1", "struck 1 taken, expire 1"},
-	{"expire at=1s", "expire of client 0"},
+	{"expire at=1s", "expire of client 0, struck"},
 	{"late-reap 3s request=1", "struck 1 taken, expire 1 late 3s"},
-	{"late-reap 3s at=1s", "expire of client 0 late 3s"},
+	{"late-reap 3s at=1s", "expire of client 0 late 3s, struck"},
 	{"restart 3s request=1",
 		"struck 1 taken, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, " +
 			"send 3 reset"},
@@ -102,24 +102,23 @@ func TestWhatEachKindDoes(t *testing.T) {
 			point = "event"
 			n.want(test.line, notify(n.a1, second), test.want)
 		case f.At > 0:
-			point = "time"
+			point = "at"
 			n.want(test.line, n.strikeDue(), test.want)
 		default:
 			if got := requestWords(n); got != test.want {
 				t.Errorf("%s:\n got %q\nwant %q", test.line, got, test.want)
 			}
 		}
-		driver := f.Kind == fault.Expire || f.Kind == fault.LateReap || f.Kind.EndsProcess()
-		if fired := !driver || f.At == 0; f.Fired != fired {
-			t.Errorf("%s: fired %t", test.line, f.Fired)
-		}
+		check.Equal(t, f.Fired, f.At == 0 || !f.Kind.EndsProcess(), "%s: fired", test.line)
 		tested[string(f.Kind)+" "+point] = true
 	}
 	for _, info := range fault.Kinds() {
 		for point, takes := range map[string]bool{"request": info.OnRequest, "event": info.OnEvent,
-			"time": info.OnTime} {
-			check.Equal(t, takes, tested[string(info.Kind)+" "+point],
-				"%s at a %s: tested %t, possible", info.Kind, point, !takes)
+			"at": info.OnTime} {
+			if tested[string(info.Kind)+" "+point] != takes {
+				t.Errorf("kindTests has a row for %s at %s=: %t; want %t", info.Kind, point, !takes,
+					takes)
+			}
 		}
 	}
 }
@@ -158,7 +157,7 @@ func TestAFaultOfOneServer(t *testing.T) {
 // strikeDue lets the faults that are due at second 1 strike, on all clients.
 func (n testNetwork) strikeDue() (actions []Action) {
 	for _, f := range n.Due(second) {
-		actions = append(actions, n.Strike(f, 0, second)...)
+		actions = append(actions, n.strike(f, 0, second)...)
 	}
 	return actions
 }
@@ -166,17 +165,18 @@ func (n testNetwork) strikeDue() (actions []Action) {
 // requestWords prints the actions for a request of a1 and for the server's output.
 func requestWords(n testNetwork) string {
 	actions := ask(n.a1, second)
-	text := words(actions)
-	last := actions[len(actions)-1]
-	if last.Do != Apply {
-		return text
+	r := &recorder{}
+	Perform(actions, r)
+	if !r.applies {
+		return r.String()
 	}
+	f := r.applied
 	var sent []Action
-	sent = append(sent, n.a1.FromServer(event(), last.Fault, second)...)
-	sent = append(sent, n.a1.FromServer(&Message{Bytes: []byte("reply")}, last.Fault, second)...)
-	sent = append(sent, n.a1.ServerClosed(last.Fault)...)
-	sent = append(sent, n.a1.Applied(last.Fault, second)...)
-	return strings.Join([]string{text, words(sent)}, " / ")
+	sent = append(sent, n.a1.FromServer(event(), f, second)...)
+	sent = append(sent, n.a1.FromServer(&Message{Bytes: []byte("reply")}, f, second)...)
+	sent = append(sent, n.a1.ServerClosed(f)...)
+	sent = append(sent, n.a1.Applied(f, second)...)
+	return strings.Join([]string{r.String(), words(sent)}, " / ")
 }
 
 // TestWhatIsPutOffGoesOn: a delayed message is delivered at its time, after the next of its faults
@@ -222,15 +222,42 @@ func TestNothingStrikesWhatIsHealed(t *testing.T) {
 		"restart 1h at=1s")
 	ask(n.a1, second)
 	n.Heal()
-	n.want("a time", n.strikeDue(), "")
+	n.want("a time", []Action{func(d Driver) { n.Strike(n.Due(second)[0], second, d) }}, "")
 	n.want("what was put off", n.a1.DeliverUp(3*second), "apply 1")
 	n.want("an event", notify(n.a1, second), "deliver 1 event")
+}
+
+// TestAFaultMissesWithoutATarget: the driver hears of its time all the same.
+func TestAFaultMissesWithoutATarget(t *testing.T) {
+	n := newTestNetwork(t, "restart 3s client=c at=1s", "cut client=a at=1s")
+	due := n.Due(second)
+	n.want("c", []Action{func(d Driver) { n.Strike(due[0], second, d) }}, "restart is due")
+	n.want("a", []Action{func(d Driver) { n.Strike(due[1], second, d) }},
+		"cut is due, sever 1, send 1 reset, sever 2, send 2 reset, struck")
+	check.Equal(t, len(n.Missed()), 1, "missed")
+}
+
+// TestAFailoverEndsConnections to the leader, or to all servers if nobody knows who leads.
+func TestAFailoverEndsConnections(t *testing.T) {
+	ends := "sever 1, send 1 reset, sever 3, send 3 reset, "
+	for _, test := range []struct {
+		leader func() int
+		want   string
+	}{
+		{func() int { return 1 }, "sever 2, send 2 reset, failover at 4s, struck"},
+		{nil, ends + "sever 2, send 2 reset, failover at 4s, struck"},
+	} {
+		n := newTestNetwork(t, "failover-lose 3s at=1s")
+		n.a2.Server = 1
+		n.Serve(Ensemble{Servers: 3, Leader: test.leader})
+		n.want("failover", n.strikeDue(), test.want)
+	}
 }
 
 func TestFaultsOfAClientLeaveOthersAlone(t *testing.T) {
 	n := newTestNetwork(t, "cut client=b at=1s", "refuse 1s client=b request=1")
 	n.want("a's request", ask(n.a1, second), "apply 1")
-	n.want("b's time", n.Strike(n.Armed()[0], n.b.Client.ID, second),
+	n.want("b's time", n.strike(n.Armed()[0], n.b.Client.ID, second),
 		"sever 3, send 3 reset, struck")
-	n.want("once more", n.Strike(n.Armed()[0], n.b.Client.ID, second), "")
+	n.want("once more", n.strike(n.Armed()[0], n.b.Client.ID, second), "")
 }

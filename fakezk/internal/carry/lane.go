@@ -38,13 +38,13 @@ type Message struct {
 	judged bool     // counted, and faults chosen
 	faults []*Armed // that still have to act on it
 
-	pass [1]Action // backs the list of the only action on most messages
+	only [1]Action // backs the list of the only action on most messages
 }
 
-// passes is the list of one action that hands the message on.
-func (m *Message) passes(do Do, c *Conn) []Action {
-	m.pass[0] = Action{Do: do, Conn: c, Message: m}
-	return m.pass[:]
+// alone is the list of the only action on a message.
+func (m *Message) alone(do Action) []Action {
+	m.only[0] = do
+	return m.only[:]
 }
 
 // split cuts a message into halves. The second one is the message to the driver.

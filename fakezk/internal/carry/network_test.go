@@ -33,7 +33,7 @@ func TestOutagesHitDials(t *testing.T) {
 			if f.Client == "a" {
 				client = 1
 			}
-			n.Strike(f, client, second)
+			n.strike(f, client, second)
 		}
 		a, until, _ := n.Dial(1, 0, second)
 		b, _, _ := n.Dial(2, 0, second)
@@ -60,11 +60,11 @@ func TestAnOutageHasFiredOnceItHitsSomething(t *testing.T) {
 		c.Close()
 	}
 	first, further := n.Armed()[0], n.Armed()[1]
-	n.want("no connection", n.Strike(first, 0, second), "")
+	n.want("no connection", n.strike(first, 0, second), "")
 	if first.Fired || len(n.Missed()) != 2 {
 		t.Error("it has fired")
 	}
-	n.want("cut off already", n.Strike(further, 1, second), "struck")
+	n.want("cut off already", n.strike(further, 1, second), "struck")
 	refused, actions := n.Refuses(0, 0, second)
 	n.want("a dial", actions, "struck")
 	if _, again := n.Refuses(0, 0, second); !refused || len(again) > 0 || !first.Fired {

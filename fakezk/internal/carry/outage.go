@@ -84,7 +84,7 @@ func (n *Network) hit(
 		if o.fault.Kind == kind && now < o.until && (o.client == 0 || o.client == client) &&
 			o.fault.concerns(server) {
 			until = max(until, o.until)
-			struck = n.fire(struck, Action{Fault: o.fault})
+			struck = append(struck, n.Fired(o.fault)...)
 		}
 	}
 	return until, struck
@@ -102,13 +102,4 @@ func (n *Network) addOutage(f *Armed, client int64, now time.Duration) (already 
 	})
 	n.outages = append(n.outages, outage{f, client, now + f.For})
 	return already
-}
-
-// fire adds a Struck to a list if it is the first time that the fault acts.
-func (n *Network) fire(list []Action, struck Action) []Action {
-	if struck.Fault.Fired {
-		return list
-	}
-	struck.Fault.Fired = true
-	return append(list, struck)
 }

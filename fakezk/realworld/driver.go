@@ -1,0 +1,116 @@
+package realworld
+
+import (
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/tracetext"
+)
+
+// driver carries out the actions of package carry. The run's mutex is held.
+type driver struct{ run *run }
+
+func (r *run) carryOut(actions []carry.Action) { carry.Perform(actions, driver{r}) }
+
+// strike lets a fault act at its time.
+func (r *run) strike(f *carry.Armed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.net.Strike(f, r.now(), driver{r})
+}
+
+func (d driver) link(c *carry.Conn) *link { return d.run.links[c.ID] }
+
+func (d driver) FaultDue(f *carry.Armed) { tracetext.LogDue(d.run.log, &d.run.notes, f) }
+
+func (d driver) Target(f *carry.Armed) (client int64, ok bool) {
+	if f.Client == "" {
+		return 0, true
+	}
+	for _, c := range d.run.clients {
+		if c.name == f.Client {
+			return c.peer.ID, true
+		}
+	}
+	return 0, false
+}
+
+// Struck does nothing: FaultDue has written the line.
+func (driver) Struck(*carry.Armed) {}
+
+func (d driver) Hit(c *carry.Conn, m *carry.Message, f *carry.Armed, taken bool) {
+	tracetext.LogHit(d.run.log, &d.run.notes, c.Client, m, f, taken)
+}
+
+func (d driver) Apply(c *carry.Conn, m *carry.Message, f *carry.Armed) {
+	l := d.link(c)
+	l.forward(l.requestOf(m, f), m.Bytes)
+}
+
+func (d driver) Send(c *carry.Conn, m *carry.Message) {
+	c.QueueDown(m)
+	d.link(c).moveDown()
+}
+
+func (d driver) Deliver(c *carry.Conn, m *carry.Message) {
+	l := d.link(c)
+	if about := m.Tag; about != nil {
+		d.run.log(l.client.name, "<- %s", about)
+	}
+	l.end.Deliver(m.Bytes)
+}
+
+// Later does nothing: a timer moves what a connection holds.
+func (driver) Later(*carry.Conn, bool, time.Duration) {}
+
+// Hang and Admit do nothing: the proxy knows who dials, so no handshake hangs.
+func (driver) Hang(*carry.Conn)  {}
+func (driver) Admit(*carry.Conn) {}
+
+func (d driver) Sever(c *carry.Conn)          { d.link(c).hangUp() }
+func (d driver) End(c *carry.Conn, err error) { d.link(c).over(err) }
+
+func (d driver) Reset(c *carry.Conn, err error) {
+	l := d.link(c)
+	l.hangUp()
+	l.over(err)
+}
+
+func (d driver) Forget(c *carry.Conn) { delete(d.run.links, c.ID) }
+
+// Unheard does nothing: the proxy's own connection to the server stays.
+func (driver) Unheard(*carry.Conn) {}
+
+// Vanish does nothing: what is under way vanishes when it would be delivered.
+func (driver) Vanish(*carry.Conn) {}
+
+func (d driver) ExpireOn(c *carry.Conn, _ time.Duration) {
+	l := d.link(c)
+	d.run.expire(l.client, l.session)
+}
+
+func (d driver) Sessions(client int64) (list []int64) {
+	for _, c := range d.run.clients {
+		if client == 0 || client == c.peer.ID {
+			list = append(list, d.run.sessionsOf(c)...)
+		}
+	}
+	return list
+}
+
+func (d driver) Expire(session int64, _ time.Duration) bool {
+	d.run.expire(d.run.sessions[session].client, session)
+	return true
+}
+
+func (d driver) Restart(server int, f *carry.Armed, _ time.Duration) {
+	d.run.restart(server, f.For)
+}
+
+func (d driver) Failover(f *carry.Armed, _ time.Duration) { d.run.failover(f.For) }
+
+// Pause, Crash, Lag and Isolate do nothing: a World refuses these kinds of faults.
+func (driver) Pause(*carry.Conn, *carry.Message, *carry.Armed, time.Duration) {}
+func (driver) Crash(int64, *carry.Armed, time.Duration)                       {}
+func (driver) Lag(int, *carry.Armed, time.Duration)                           {}
+func (driver) Isolate(int, *carry.Armed, time.Duration)                       {}
