@@ -12,12 +12,12 @@ import (
 
 // authenticate answers auth and sasl. The real server does so before the request enters
 // its pipeline, so the zxid of the reply is 0.
-func (e *Engine) authenticate(c *conn, r *Request) {
-	switch req := r.Body.(type) {
+func (x *exchange) authenticate() {
+	switch req := x.r.Body.(type) {
 	case *proto.Auth:
-		e.answerAuth(c, r, req)
+		x.answerAuth(req)
 	case *proto.Sasl:
-		e.answerSasl(c, r, req)
+		x.answerSasl(req)
 	}
 }
 
@@ -26,34 +26,34 @@ const saslRealm = "zk-sasl-md5"
 
 // answerSasl answers a token. A failed authentication ends the connection; the session lives on. A
 // server without users answers with a null token.
-func (e *Engine) answerSasl(c *conn, r *Request, req *proto.Sasl) {
-	reply, user, err := e.evaluate(c, req.Token)
+func (x *exchange) answerSasl(req *proto.Sasl) {
+	reply, user, err := x.evaluate(req.Token)
 	if req.Token == nil || errors.Is(err, digestmd5.ErrNumber) {
-		r.Silent = true
-		e.hangUp(c)
+		x.hangUp()
 		return
 	}
 	if err != nil {
-		r.Err = proto.AuthFailed
+		x.r.Err = proto.AuthFailed
 	} else if user != "" {
-		c.ids.Add(proto.ID{Scheme: "sasl", ID: user})
+		x.c.ids.Add(proto.ID{Scheme: "sasl", ID: user})
 	}
-	r.Reply = proto.SaslReply{Token: reply}
-	e.reply(c, r)
+	x.r.Reply = proto.SaslReply{Token: reply}
+	x.c.reply(&x.r)
 	if err != nil {
-		e.hangUp(c)
+		x.c.hangUp()
 	}
 }
 
 // evaluate returns the server's answer to a token, and the user whose password it has proved.
-func (e *Engine) evaluate(c *conn, token []byte) (reply []byte, user string, err error) {
-	if len(e.cfg.SASLUsers) == 0 || token == nil {
+func (x *exchange) evaluate(token []byte) (reply []byte, user string, err error) {
+	c, cfg := x.c, &x.e.cfg
+	if len(cfg.SASLUsers) == 0 || token == nil {
 		return nil, "", nil
 	}
 	if c.sasl == nil {
-		c.sasl = digestmd5.NewExchange(saslRealm, "zookeeper/"+saslRealm, e.cfg.Nonce())
+		c.sasl = digestmd5.NewExchange(saslRealm, "zookeeper/"+saslRealm, cfg.Nonce())
 	}
-	return c.sasl.Answer(token, e.cfg.SASLUsers)
+	return c.sasl.Answer(token, cfg.SASLUsers)
 }
 
 // mostIdentities bounds the bytes of the identities of a connection. A real server has no bound.
@@ -62,21 +62,22 @@ const mostIdentities = 16 << 20
 // answerAuth adds an identity to the connection. At an unknown scheme, and with more than
 // mostIdentities bytes, it refuses and closes the connection; the session lives on. Scheme ip adds
 // nothing, as the address is an identity from the start.
-func (e *Engine) answerAuth(c *conn, r *Request, req *proto.Auth) {
+func (x *exchange) answerAuth(req *proto.Auth) {
+	ids := &x.c.ids
 	switch {
-	case req.Scheme == "digest" && req.Data != nil && c.ids.Bytes() <= mostIdentities:
+	case req.Scheme == "digest" && req.Data != nil && ids.Bytes() <= mostIdentities:
 		id := state.DigestID([]byte(wire.Text(req.Data)))
-		if id.ID == e.cfg.SuperDigest {
-			c.ids.Add(proto.ID{Scheme: "super"})
+		if id.ID == x.e.cfg.SuperDigest {
+			ids.Add(proto.ID{Scheme: "super"})
 		}
-		c.ids.Add(id)
+		ids.Add(id)
 	case req.Scheme == "ip":
 	default:
-		r.Err = proto.AuthFailed
+		x.r.Err = proto.AuthFailed
 	}
-	e.reply(c, r)
-	if r.Err != proto.OK {
-		e.hangUp(c)
+	x.c.reply(&x.r)
+	if x.r.Err != proto.OK {
+		x.c.hangUp()
 	}
 }
 

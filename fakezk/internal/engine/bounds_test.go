@@ -28,8 +28,8 @@ func TestAMultiReadIsBounded(t *testing.T) {
 	if r := b.ask(id, reads(64)); r.TooLarge || len(r.Reply.(proto.MultiReply).Results) != 64 {
 		t.Errorf("64 MiB are refused")
 	}
-	if b.must(id, &proto.Exists{Path: "/a"}); cap(b.e.buf) > keptBuffer {
-		t.Errorf("the engine keeps a buffer of %d bytes", cap(b.e.buf))
+	if b.must(id, &proto.Exists{Path: "/a"}); cap(b.e.conns.buf) > keptBuffer {
+		t.Errorf("the engine keeps a buffer of %d bytes", cap(b.e.conns.buf))
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -70,13 +70,13 @@ func BenchmarkDeepPath(b *testing.B) {
 		b.Run(fmt.Sprint(depth), func(b *testing.B) {
 			e := New(Config{TickTime: time.Second, MaxSessionTimeout: time.Hour}, start)
 			do := func(req proto.Request) {
-				if r := e.apply(e.leader.store.Prepare(req, state.Caller{}, 0)); r.Err != proto.OK {
+				if r := e.ensemble.apply(e.Store().Prepare(req, state.Caller{}, 0)).Result; r.Err != proto.OK {
 					b.Fatalf("%s: %s", req.Op(), r.Err)
 				}
 			}
 			do(create("/zookeeper/quota/q", 0))
 			do(create("/zookeeper/quota/q/zookeeper_limits", 0))
-			e.leader.watches.data.add(&conn{}, "/q", Recursive)
+			e.ensemble.leader.watches.data.add(&conn{}, "/q", Recursive)
 			deep := strings.Repeat("/a", depth)
 			for at := 2; at <= len(deep); at += 2 {
 				do(create(deep[:at], 0))

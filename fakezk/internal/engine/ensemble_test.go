@@ -12,13 +12,13 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-func newEnsemble(t *testing.T) *bench {
+func ensembleBench(t *testing.T) *bench {
 	return newBench(t, func(cfg *Config) { cfg.Servers = 3 })
 }
 
 // followAll lets all servers apply everything.
 func (b *bench) followAll() {
-	for server := range b.e.replicas {
+	for server := range b.e.ensemble.servers {
 		b.take(b.e.Follow(server, math.MaxInt64, b.now))
 	}
 }
@@ -27,15 +27,15 @@ func exists(path string) proto.Request { return &proto.Exists{Path: path, Watch:
 
 // TestAFollowerAnswersFromItsOwnTree until it applies the leader's transactions.
 func TestAFollowerAnswersFromItsOwnTree(t *testing.T) {
-	b := newEnsemble(t)
+	b := ensembleBench(t)
 	writer, reader := b.connectTo(1, 0, 5*time.Second), b.connectTo(2, 0, 5*time.Second)
 	b.must(writer, create("/n", 0), exists("/n"))
 	if r := b.ask(reader, exists("/n")); r.Err != proto.NoNode {
 		t.Errorf("a follower that has not applied the create says %s", r.Err)
 	}
 	next, _ := b.e.Next(2)
-	if len(b.e.replicas[2].unapplied) != 1 || next != b.e.Store().LastZxid() {
-		t.Errorf("the follower lacks %v", b.e.replicas[2].unapplied)
+	if len(b.e.ensemble.servers[2].unapplied) != 1 || next != b.e.Store().LastZxid() {
+		t.Errorf("the follower lacks %v", b.e.ensemble.servers[2].unapplied)
 	}
 	b.take(b.e.Follow(2, next-1, b.now))
 	b.wantOutputs("")
@@ -49,7 +49,7 @@ func TestAWriteOrASyncCatchesUp(t *testing.T) {
 	for _, req := range []proto.Request{
 		&proto.Sync{Path: "/"}, create("/own", 0), remove("/missing"),
 	} {
-		b := newEnsemble(t)
+		b := ensembleBench(t)
 		writer, reader := b.connectTo(0, 0, 5*time.Second), b.connectTo(2, 0, 5*time.Second)
 		b.must(writer, create("/n", 0))
 		b.ask(reader, req)
@@ -61,7 +61,7 @@ func TestAWriteOrASyncCatchesUp(t *testing.T) {
 
 // TestAServerThatIsBehindRefusesAClient that has seen more.
 func TestAServerThatIsBehindRefusesAClient(t *testing.T) {
-	b := newEnsemble(t)
+	b := ensembleBench(t)
 	b.must(b.connect(5*time.Second), create("/n", 0))
 	b.next++
 	b.e.Open(b.next, 1, "127.0.0.1", b.now)
@@ -73,7 +73,7 @@ func TestAServerThatIsBehindRefusesAClient(t *testing.T) {
 
 // TestFollowersCloseTheConnectionOfADeadSession when they apply its end; so long reads go on.
 func TestFollowersCloseTheConnectionOfADeadSession(t *testing.T) {
-	b := newEnsemble(t)
+	b := ensembleBench(t)
 	c := b.connectTo(1, 0, 5*time.Second)
 	b.must(c, create("/e", proto.FlagEphemeral), exists("/e"))
 	b.followAll()
@@ -96,7 +96,7 @@ func must(r Reaction, ok bool) Reaction {
 
 // TestAMovedSessionWritesOnlyByItsNewConnection. Reads of the old one are answered.
 func TestAMovedSessionWritesOnlyByItsNewConnection(t *testing.T) {
-	b := newEnsemble(t)
+	b := ensembleBench(t)
 	old := b.connectTo(1, 0, 5*time.Second)
 	moved := b.connectTo(2, b.e.SessionOf(old), 5*time.Second)
 	b.must(old, exists("/"))
@@ -113,7 +113,7 @@ func TestAMovedSessionWritesOnlyByItsNewConnection(t *testing.T) {
 
 // TestAnElectionBeginsAnEpoch, ends all connections and keeps all sessions.
 func TestAnElectionBeginsAnEpoch(t *testing.T) {
-	b := newEnsemble(t)
+	b := ensembleBench(t)
 	c := b.connectTo(1, 0, 5*time.Second)
 	b.must(c, create("/e", proto.FlagEphemeral))
 	session := b.e.SessionOf(c)
@@ -127,8 +127,8 @@ func TestAnElectionBeginsAnEpoch(t *testing.T) {
 		t.Errorf("leader %d, zxid %#x", b.e.Leader(), zxid)
 	}
 	b.followAll()
-	trees := make([][]state.NodeView, len(b.e.replicas))
-	for i, r := range b.e.replicas {
+	trees := make([][]state.NodeView, len(b.e.ensemble.servers))
+	for i, r := range b.e.ensemble.servers {
 		for _, n := range r.store.Nodes() {
 			trees[i] = append(trees[i], n)
 		}

@@ -180,9 +180,9 @@ func (c *conversation) checkZxids(r Reaction) {
 // checkTables checks that data kept in two places agrees.
 func (c *conversation) checkTables() {
 	modes := 0
-	for _, conn := range c.engine.conns {
+	for _, conn := range c.engine.conns.open {
 		modes += len(conn.dataWatches) + len(conn.childWatches)
-		if s := conn.session; s != nil && (s.conn != conn || c.engine.sessions[s.id] != s) {
+		if s := conn.session; s != nil && (s.conn != conn || c.engine.sessions.byID[s.id] != s) {
 			c.t.Fatalf("connection %d and session %+v do not refer to each other", conn.id, s)
 		}
 	}
@@ -195,13 +195,13 @@ func (c *conversation) checkTables() {
 			recursive++
 		}
 	}
-	tables := &c.engine.leader.watches
+	tables := &c.engine.ensemble.leader.watches
 	if len(watches) != modes || recursive != tables.recursive() {
 		c.t.Fatalf("%d watches, %d of them recursive; %d modes, %+v",
 			len(watches), recursive, modes, tables)
 	}
-	for _, s := range c.engine.sessions {
-		_, queued := c.engine.expiries.buckets[s.expiresAt][s.id]
+	for _, s := range c.engine.sessions.byID {
+		_, queued := c.engine.sessions.expiries.buckets[s.expiresAt][s.id]
 		if !queued && s.expiresAt > c.now.UnixMilli() {
 			c.t.Fatalf("the expiry queue lacks session %+v", s)
 		}

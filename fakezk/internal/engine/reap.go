@@ -1,9 +1,9 @@
 package engine
 
 import (
+	"iter"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
@@ -37,22 +37,22 @@ func newReaper(interval time.Duration, start int64) reaper {
 	return reaper{intervalMs: ms, nextCheck: start + ms}
 }
 
-// nextReap returns the time in ms at which reap has something to do, or never.
-func (e *Engine) nextReap() int64 {
+// next returns the time in ms at which there is something to do, or never.
+func (r *reaper) next(store *state.Store) int64 {
 	switch {
-	case len(e.reaper.queue) > 0:
-		return e.reaper.nextDelete
-	case e.leader.store.HasReapable():
-		return e.reaper.nextCheck
+	case len(r.queue) > 0:
+		return r.nextDelete
+	case store.HasReapable():
+		return r.nextCheck
 	}
 	return never
 }
 
 // skipIdleChecks moves past the checks before now if there was no container or TTL node:
 // they had no deadline.
-func (e *Engine) skipIdleChecks(now int64) {
-	if now >= e.reaper.nextCheck && e.nextReap() == never {
-		e.reaper.skipTo(now)
+func (r *reaper) skipIdleChecks(now int64, store *state.Store) {
+	if now >= r.nextCheck && r.next(store) == never {
+		r.skipTo(now)
 	}
 }
 
@@ -61,19 +61,22 @@ func (r *reaper) skipTo(now int64) {
 	r.nextCheck += ((now-r.nextCheck)/r.intervalMs + 1) * r.intervalMs
 }
 
-// reap does the checks and deletions due by now.
-func (e *Engine) reap(now int64) {
-	for e.nextReap() <= now {
-		if len(e.reaper.queue) == 0 {
-			e.reaper.queue, e.reaper.nextDelete = e.leader.store.Reapable(e.leaderTime(now)), now
-			e.reaper.skipTo(now)
-			continue
+// due does the checks due by now and returns the nodes to delete, one by one. dated is now by the
+// leader's clock.
+func (r *reaper) due(now, dated int64, store *state.Store) iter.Seq[string] {
+	return func(yield func(path string) bool) {
+		for r.next(store) <= now {
+			if len(r.queue) == 0 {
+				r.queue, r.nextDelete = store.Reapable(dated), now
+				r.skipTo(now)
+				continue
+			}
+			path := r.queue[0]
+			r.queue = r.queue[1:]
+			r.nextDelete += deleteEveryMs
+			if !yield(path) {
+				return
+			}
 		}
-		e.apply(
-			e.leader.store.Prepare(&proto.DeleteContainer{Path: e.reaper.queue[0]}, state.Caller{},
-				now),
-		)
-		e.reaper.queue = e.reaper.queue[1:]
-		e.reaper.nextDelete += deleteEveryMs
 	}
 }

@@ -76,12 +76,12 @@ func TestReaperHasADeadlineOnlyWithAContainer(t *testing.T) {
 	wantNext := func(want time.Duration) {
 		t.Helper()
 		got := b.e.reaper.nextCheck - start.UnixMilli()
-		isNext := b.e.nextReap() == b.e.reaper.nextCheck
+		isNext := b.e.reaper.next(b.e.Store()) == b.e.reaper.nextCheck
 		if !isNext || got != want.Milliseconds() {
 			t.Errorf("next check at %d ms (a deadline: %v), want %s", got, isNext, want)
 		}
 	}
-	check.Equal(t, b.e.nextReap(), never, "the deadline of an empty server")
+	check.Equal(t, b.e.reaper.next(b.e.Store()), never, "the deadline of an empty server")
 	b.now = start.Add(10 * time.Second) // three checks had nothing to do
 	b.must(id, container("/c"))
 	wantNext(12 * time.Second)
@@ -99,13 +99,13 @@ func TestReaperCanBeOff(t *testing.T) {
 	id := b.connect(20 * time.Second)
 	b.used(id, "/c")
 	b.e.Restart(b.now)
-	check.Equal(t, b.e.nextReap(), never, "the deadline")
+	check.Equal(t, b.e.reaper.next(b.e.Store()), never, "the deadline")
 }
 
 func TestReaperChecksEveryMinuteByDefault(t *testing.T) {
 	b := newBench(t, nil)
 	b.used(b.connect(20*time.Second), "/c")
-	if at := b.e.nextReap() - start.UnixMilli(); at != 60_000 {
+	if at := b.e.reaper.next(b.e.Store()) - start.UnixMilli(); at != 60_000 {
 		t.Errorf("the first check is after %d ms", at)
 	}
 }

@@ -3,9 +3,8 @@ package engine
 import (
 	"bytes"
 	"encoding/binary"
-
-	"github.com/zksim/zksim/fakezk/internal/proto"
-	"github.com/zksim/zksim/fakezk/internal/wire"
+	"maps"
+	"slices"
 )
 
 type session struct {
@@ -18,115 +17,103 @@ type session struct {
 	watched   bool   // its last connection had a watch at its end
 }
 
-// handshake answers the first frame of a connection.
-func (e *Engine) handshake(c *conn, frame []byte, now int64) Request {
-	r := Request{Handshake: true, Silent: true}
-	req, err := wire.DecodeConnectRequest(frame)
-	if err != nil || req.LastZxidSeen > c.at.store.LastZxid() {
-		e.hangUp(c)
-		return r
+// left says that a connection of the session is gone.
+func (s *session) left(c *conn) {
+	s.watched = len(c.dataWatches)+len(c.childWatches) > 0
+	if s.conn == c {
+		s.conn = nil
 	}
-	timeout := e.negotiate(req.TimeoutMs)
-	c.hasReadOnly = req.HasReadOnly
-	if req.SessionID == 0 {
-		e.attach(c, e.newSession(c.at, timeout, now))
-		created := proto.RequestHeader{Op: proto.OpCreateSession}
-		c.answered(&Request{Header: created, Zxid: c.at.store.LastZxid()}, now)
-	} else if s := e.reattach(c, req, timeout); s != nil {
-		e.attach(c, s)
-	}
-	r.Silent, r.Session, r.Zxid = false, c.sessionID(), c.at.store.LastZxid()
-	if c.session != nil {
-		e.touch(c.session, now)
-	}
-	e.sendConnectResponse(c)
-	if c.session == nil {
-		e.hangUp(c)
-	}
-	return r
 }
 
-func (e *Engine) attach(c *conn, s *session) {
-	e.sessionless.remove(c.id, sessionlessDeadline(c.opened))
-	s.conn, s.owner, c.session = c, c.id, s
+// sessions are the live sessions and the times at which they expire. The leader keeps them.
+type sessions struct {
+	byID         map[int64]*session
+	expiries     expiryQueue[int64]
+	nextID       int64
+	tickMs       int64
+	minMs, maxMs int64 // of a timeout
 }
 
-// sendConnectResponse sends a ConnectResponse, all zeros to a connection without a session.
-func (e *Engine) sendConnectResponse(c *conn) {
-	resp := proto.ConnectResponse{HasReadOnly: c.hasReadOnly}
-	var password [16]byte
-	if s := c.session; s != nil {
-		password = passwordOf(s.id)
-		resp.TimeoutMs, resp.SessionID = int32(s.timeoutMs), s.id
+// serverID is the id of a standalone server, the first byte of its session ids.
+const serverID = 1
+
+func newSessions(cfg Config, now int64) sessions {
+	return sessions{
+		byID:     map[int64]*session{},
+		expiries: newExpiryQueue[int64](),
+		nextID:   serverID<<56 | int64(uint64(now)<<24>>8),
+		tickMs:   cfg.TickTime.Milliseconds(),
+		minMs:    cfg.MinSessionTimeout.Milliseconds(),
+		maxMs:    cfg.MaxSessionTimeout.Milliseconds(),
 	}
-	resp.Password = password[:]
-	start := len(e.buf)
-	e.buf = wire.AppendConnectResponse(e.buf, resp)
-	e.send(c, start, nil)
 }
 
-func (e *Engine) negotiate(requestedMs int32) int64 {
-	lo, hi := e.cfg.MinSessionTimeout.Milliseconds(), e.cfg.MaxSessionTimeout.Milliseconds()
-	return min(max(int64(requestedMs), lo), hi)
+// negotiate returns the timeout that a client gets.
+func (ss *sessions) negotiate(requestedMs int32) int64 {
+	return min(max(int64(requestedMs), ss.minMs), ss.maxMs)
 }
 
-func (e *Engine) newSession(at *replica, timeoutMs, now int64) *session {
-	id := e.nextSessionID
-	e.nextSessionID++
-	e.apply(e.leader.store.PrepareCreateSession(id, passwordOf(id), int32(timeoutMs), now))
-	e.catchUp(at)
-	s := &session{id: id, timeoutMs: timeoutMs}
-	e.sessions[id] = s
+// add adds a session, whose expiry timer does not run yet.
+func (ss *sessions) add(timeoutMs int64) *session {
+	s := &session{id: ss.nextID, timeoutMs: timeoutMs}
+	ss.nextID++
+	ss.byID[s.id] = s
 	return s
 }
 
-// reattach returns the session that a client asks for, nil if it is refused. As the real server
-// does, it closes the session's present connection before it checks the password. A connection to
-// another server stays; see [Engine.moved].
-func (e *Engine) reattach(c *conn, req proto.ConnectRequest, timeoutMs int64) *session {
-	s := e.sessions[req.SessionID]
-	if s == nil || s.ended {
-		return nil
+// touch restarts a session's expiry timer.
+func (ss *sessions) touch(s *session, now int64) {
+	if !s.ended {
+		ss.setExpiry(s, ss.endOfTick(now+s.timeoutMs))
 	}
-	if s.conn != nil && s.conn.at == c.at {
-		e.hangUp(s.conn)
-	}
-	if !samePassword(req.Password, passwordOf(s.id)) {
-		return nil
-	}
-	s.timeoutMs = timeoutMs
-	return s
 }
 
-// createSessionAgain answers a createSession on a connection that has a session: with a
-// transaction without effect and another ConnectResponse. The requested timeout is valid
-// until the next request. If it has run out already, the session lands in a past tick,
-// which the real server never handles.
-func (e *Engine) createSessionAgain(c *conn, r *Request, req *proto.CreateSession, now int64) {
-	s := c.session
-	txn := e.leader.store.PrepareCreateSession(s.id, passwordOf(s.id), req.TimeoutMs, now)
-	txn.Changes = nil
-	e.apply(txn)
-	e.catchUp(c.at)
-	e.setExpiry(s, e.endOfTick(now+int64(req.TimeoutMs)))
-	if s.expiresAt < e.endOfTick(now) {
-		e.expiries.remove(s.id, s.expiresAt)
+// expireIn sets the expiry timer of a session to a time that may have run out already. The session
+// then lands in a past tick, which the real server never handles.
+func (ss *sessions) expireIn(s *session, ms, now int64) {
+	ss.setExpiry(s, ss.endOfTick(now+ms))
+	if s.expiresAt < ss.endOfTick(now) {
+		ss.expiries.remove(s.id, s.expiresAt)
 	}
-	r.Zxid = txn.Zxid
-	c.answered(r, now)
-	e.sendConnectResponse(c)
 }
 
-// answerClose ends the session at its client's request.
-func (e *Engine) answerClose(c *conn, r *Request, now int64) {
-	e.forget(c.session)
-	c.closes = true
-	txn := e.leader.store.PrepareCloseSession(r.Session, now)
-	e.apply(txn)
-	e.catchUp(c.at)
-	r.Zxid = txn.Zxid
-	e.reply(c, r)
-	e.hangUp(c)
+// endOfTick returns the time at which the real server handles an expiry at a given
+// time: never early and at most one tick late.
+func (ss *sessions) endOfTick(at int64) int64 { return at/ss.tickMs*ss.tickMs + ss.tickMs }
+
+func (ss *sessions) setExpiry(s *session, at int64) {
+	if at == s.expiresAt {
+		return
+	}
+	ss.expiries.remove(s.id, s.expiresAt)
+	s.expiresAt = at
+	ss.expiries.add(s.id, at)
+}
+
+// restart restarts the expiry timer of every session. A session that was to be reaped in the
+// meantime is reaped right after.
+func (ss *sessions) restart(now int64) {
+	for _, s := range ss.byID {
+		ss.touch(s, now)
+		if s.ended {
+			ss.setExpiry(s, max(s.expiresAt, now+1))
+		}
+	}
+}
+
+func (ss *sessions) forget(s *session) {
+	s.ended = true
+	ss.expiries.remove(s.id, s.expiresAt)
+	delete(ss.byID, s.id)
+}
+
+// inOrder lists the sessions in order of id.
+func (ss *sessions) inOrder() []*session {
+	list := make([]*session, 0, len(ss.byID))
+	for _, id := range slices.Sorted(maps.Keys(ss.byID)) {
+		list = append(list, ss.byID[id])
+	}
+	return list
 }
 
 // superSecret is the constant that ZooKeeper mixes into the seed of passwords.

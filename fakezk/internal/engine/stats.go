@@ -42,29 +42,23 @@ func (c *conn) countReply(xid int32) {
 	}
 }
 
-// Stats counts the frames since the start, or since ResetStats.
-func (e *Engine) Stats() Stats { return e.stats }
-
-// ResetStats sets the server's counters to zero, as the four-letter word srst does.
-func (e *Engine) ResetStats() { e.stats = Stats{} }
-
-// ResetConnStats resets the statistics of every connection, as the four-letter word crst does.
-func (e *Engine) ResetConnStats() {
-	for _, c := range e.conns {
-		c.stats = connStats{last: lastOp{reset: true}, lastCxid: -1, lastZxid: -1}
-	}
-}
-
 // countReceived counts a frame of a client.
-func (e *Engine) countReceived(c *conn) {
-	e.stats.Received++
+func (cs *connections) countReceived(c *conn) {
+	cs.stats.Received++
 	c.stats.Received++
 }
 
-// countSent counts a frame to a client.
-func (e *Engine) countSent(c *conn) {
-	e.stats.Sent++
-	c.stats.Sent++
+// Stats counts the frames since the start, or since ResetStats.
+func (e *Engine) Stats() Stats { return e.conns.stats }
+
+// ResetStats sets the server's counters to zero, as the four-letter word srst does.
+func (e *Engine) ResetStats() { e.conns.stats = Stats{} }
+
+// ResetConnStats resets the statistics of every connection, as the four-letter word crst does.
+func (e *Engine) ResetConnStats() {
+	for _, c := range e.conns.open {
+		c.stats = connStats{last: lastOp{reset: true}, lastCxid: -1, lastZxid: -1}
+	}
 }
 
 // answered stores a request as the connection's last operation. A negative xid, such as

@@ -10,10 +10,10 @@ import (
 )
 
 // Store returns the leader's tree, for reading. Write through Submit.
-func (e *Engine) Store() *state.Store { return e.leader.store }
+func (e *Engine) Store() *state.Store { return e.ensemble.leader.store }
 
 // StoreOf returns the tree of a server, for reading.
-func (e *Engine) StoreOf(server int) *state.Store { return e.replicas[server].store }
+func (e *Engine) StoreOf(server int) *state.Store { return e.ensemble.servers[server].store }
 
 // Submit applies a request on behalf of the server itself: no session, no ACL.
 func (e *Engine) Submit(req proto.Request, now time.Time) (state.Result, Reaction) {
@@ -22,13 +22,13 @@ func (e *Engine) Submit(req proto.Request, now time.Time) (state.Result, Reactio
 
 // Prepare decides the effect of a request on behalf of the server itself, and changes nothing.
 func (e *Engine) Prepare(req proto.Request, now time.Time) state.Txn {
-	return e.leader.store.Prepare(req, state.Caller{Super: true}, now.UnixMilli())
+	return e.Store().Prepare(req, state.Caller{Super: true}, now.UnixMilli())
 }
 
 // SubmitTxn applies a transaction of Prepare, since which nothing was applied.
 func (e *Engine) SubmitTxn(txn state.Txn, now time.Time) (state.Result, Reaction) {
 	e.begin(now.UnixMilli())
-	res := e.apply(txn)
+	res := e.ensemble.apply(txn).Result
 	return res, e.reaction()
 }
 
@@ -48,12 +48,11 @@ type SessionView struct {
 
 // Sessions lists the live sessions in order of id.
 func (e *Engine) Sessions() []SessionView {
-	views := make([]SessionView, 0, len(e.sessions))
-	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
-		s := e.sessions[id]
+	views := make([]SessionView, 0, len(e.sessions.byID))
+	for _, s := range e.sessions.inOrder() {
 		views = append(views, SessionView{
-			ID: id, Timeout: msDuration(s.timeoutMs), Conn: s.conn.connID(),
-			Server:    e.serverOf(s.conn),
+			ID: s.id, Timeout: msDuration(s.timeoutMs), Conn: s.conn.connID(),
+			Server:    e.ensemble.serverOf(s.conn),
 			ExpiresAt: time.UnixMilli(s.expiresAt), Ended: s.ended,
 		})
 	}
@@ -61,11 +60,11 @@ func (e *Engine) Sessions() []SessionView {
 }
 
 // serverOf is the number of the server of a connection, -1 for a nil connection.
-func (e *Engine) serverOf(c *conn) int {
+func (s *ensemble) serverOf(c *conn) int {
 	if c == nil {
 		return -1
 	}
-	return slices.Index(e.replicas, c.at)
+	return s.number(c.at)
 }
 
 func msDuration(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
@@ -103,16 +102,17 @@ type ConnView struct {
 
 // Conns lists the open connections in order of id, including connections without a handshake.
 func (e *Engine) Conns() []ConnView {
-	views := make([]ConnView, 0, len(e.conns))
-	for _, id := range slices.Sorted(maps.Keys(e.conns)) {
-		views = append(views, e.viewConn(e.conns[id]))
+	views := make([]ConnView, 0, len(e.conns.open))
+	for _, id := range slices.Sorted(maps.Keys(e.conns.open)) {
+		c := e.conns.open[id]
+		views = append(views, c.view(e.ensemble.serverOf(c)))
 	}
 	return views
 }
 
-func (e *Engine) viewConn(c *conn) ConnView {
+func (c *conn) view(server int) ConnView {
 	v := ConnView{
-		ID: c.id, Server: e.serverOf(c), IP: c.ip, Timeout: msDuration(sessionlessMs),
+		ID: c.id, Server: server, IP: c.ip, Timeout: msDuration(sessionlessMs),
 		Opened:   time.UnixMilli(c.opened),
 		Received: c.stats.Received, Sent: c.stats.Sent, Queued: c.queued,
 		EverWatched: c.dataWatches != nil, LastOp: c.stats.last.abbreviation(),
@@ -137,12 +137,12 @@ func (c *conn) connID() ConnID {
 
 // SessionOf returns the session of a connection, 0 if it has none.
 func (e *Engine) SessionOf(id ConnID) int64 {
-	return e.conns[id].sessionID()
+	return e.conns.open[id].sessionID()
 }
 
 // LostWatches reports whether the last connection of a live session had a watch when it ended.
 func (e *Engine) LostWatches(session int64) bool {
-	s := e.sessions[session]
+	s := e.sessions.byID[session]
 	return s != nil && s.watched
 }
 
@@ -160,7 +160,7 @@ type WatchView struct {
 // connection. A watch of addWatch is listed twice, as data and as child.
 func (e *Engine) Watches() []WatchView {
 	var views []WatchView
-	for server, r := range e.replicas {
+	for server, r := range e.ensemble.servers {
 		views = r.watches.data.appendViews(views, server, false)
 		views = r.watches.child.appendViews(views, server, true)
 	}

@@ -4,45 +4,15 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
-	"github.com/zksim/zksim/fakezk/internal/state"
-	"github.com/zksim/zksim/fakezk/internal/wire"
 )
-
-// fire sends one event to its watchers at a server, in order of connection, and returns the
-// notified sessions. A watcher that may not read the node loses its one-shot watch and
-// is not notified (CVE-2024-23944).
-func (e *Engine) fire(at *replica, ev *state.Event) ([]int64, Watchers) {
-	var watchers Watchers
-	e.hit, watchers = at.watches.trigger(e.hit[:0], ev.Type, ev.Path)
-	if len(e.hit) == 0 {
-		return nil, Watchers{}
-	}
-	start := len(e.notifiedIDs)
-	for _, c := range e.hit {
-		if state.CanRead(ev.ACL, e.caller(c)) {
-			e.notify(c, ev.Type, ev.Path)
-			e.notifiedIDs = append(e.notifiedIDs, c.sessionID())
-		}
-	}
-	end := len(e.notifiedIDs)
-	return e.notifiedIDs[start:end:end], watchers
-}
-
-const syncConnected = 3
-
-func (e *Engine) notify(c *conn, t proto.EventType, path string) {
-	start := len(e.buf)
-	ev := proto.WatcherEvent{Type: t, State: syncConnected, Path: path}
-	e.buf = wire.AppendEvent(e.buf, ev)
-	e.send(c, start, &ev)
-}
 
 // watchRequest answers the requests that only concern watches. None checks an ACL or
 // validates a path.
-func (e *Engine) watchRequest(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
+func (r *replica) watchRequest(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
 	switch req := req.(type) {
 	case *proto.AddWatch:
-		return e.addWatch(c, req)
+		code := r.watches.addPersistent(c, req)
+		return replyIf(code, proto.ErrReply{Err: proto.OK})
 	case *proto.Watches:
 		switch req.Type {
 		case proto.WatcherChildren, proto.WatcherData, proto.WatcherAny:
@@ -50,51 +20,46 @@ func (e *Engine) watchRequest(c *conn, req proto.Request) (proto.Reply, proto.Er
 			return nil, proto.MarshallingError
 		}
 		if req.Code == proto.OpRemoveWatches {
-			return nil, e.removeWatches(c, req)
+			return nil, r.watches.remove(c, req)
 		}
-		return nil, c.at.watches.check(req)
+		return nil, r.watches.check(req)
 	case *proto.SetWatches:
-		return nil, e.setWatches(c, req)
+		return nil, r.setWatches(c, req)
 	}
 	panic("engine: no answer to " + req.Op().String())
 }
 
-func (e *Engine) addWatch(c *conn, req *proto.AddWatch) (proto.Reply, proto.ErrCode) {
-	mode := Persistent
+func (w *watches) addPersistent(c *conn, req *proto.AddWatch) proto.ErrCode {
 	switch req.Mode {
 	case proto.WatchPersistent:
+		return w.addBoth(c, req.Path, Persistent)
 	case proto.WatchPersistentRecursive:
-		mode = Recursive
-	default:
-		return nil, proto.MarshallingError
+		return w.addBoth(c, req.Path, Recursive)
 	}
-	if code := e.watchBoth(c, req.Path, mode); code != proto.OK {
-		return nil, code
-	}
-	return proto.ErrReply{Err: proto.OK}, proto.OK
+	return proto.MarshallingError
 }
 
-// watchBoth leaves a watch of addWatch in both tables. It accepts a null path once; the
+// addBoth leaves a watch of addWatch in both tables. It accepts a null path once; the
 // second time the real server throws an exception when it compares the two.
-func (e *Engine) watchBoth(c *conn, path string, mode WatchMode) proto.ErrCode {
+func (w *watches) addBoth(c *conn, path string, mode WatchMode) proto.ErrCode {
 	if _, again := c.dataWatches[path]; again && path == proto.NullPath {
 		return proto.MarshallingError
 	}
-	c.at.watches.data.add(c, path, mode)
-	c.at.watches.child.add(c, path, mode)
+	w.data.add(c, path, mode)
+	w.child.add(c, path, mode)
 	return proto.OK
 }
 
-// removeWatches sends no event. At a null path the real server throws an exception after
-// it has removed a watch.
-func (e *Engine) removeWatches(c *conn, req *proto.Watches) proto.ErrCode {
+// remove removes watches and sends no event. At a null path the real server throws an exception
+// after it has removed a watch.
+func (w *watches) remove(c *conn, req *proto.Watches) proto.ErrCode {
 	null := req.Path == proto.NullPath
 	removed := false
 	if req.Type != proto.WatcherData {
-		removed = c.at.watches.child.remove(c, req.Path)
+		removed = w.child.remove(c, req.Path)
 	}
 	if req.Type != proto.WatcherChildren && !(null && removed) {
-		removed = c.at.watches.data.remove(c, req.Path) || removed
+		removed = w.data.remove(c, req.Path) || removed
 	}
 	switch {
 	case !removed:
@@ -148,18 +113,24 @@ func (t *watchTable) check(path string) proto.ErrCode {
 // null path, except the first in a persistent watch; the paths before stay registered.
 //
 // Source: DataTree.setWatches.
-func (e *Engine) setWatches(c *conn, req *proto.SetWatches) proto.ErrCode {
-	type code = proto.ErrCode
-	seen := req.RelativeZxid
+func (r *replica) setWatches(c *conn, req *proto.SetWatches) proto.ErrCode {
+	oneShot := func(awaited proto.EventType) func(string) proto.ErrCode {
+		return func(path string) proto.ErrCode {
+			return r.setOneShot(c, path, awaited, req.RelativeZxid)
+		}
+	}
+	persistent := func(mode WatchMode) func(string) proto.ErrCode {
+		return func(path string) proto.ErrCode { return r.watches.addBoth(c, path, mode) }
+	}
 	lists := []struct {
 		paths []string
-		set   func(path string) code
+		set   func(path string) proto.ErrCode
 	}{
-		{req.DataWatches, func(path string) code { return e.setDataWatch(c, path, seen) }},
-		{req.ExistWatches, func(path string) code { return e.setExistWatch(c, path) }},
-		{req.ChildWatches, func(path string) code { return e.setChildWatch(c, path, seen) }},
-		{req.PersistentWatches, func(path string) code { return e.watchBoth(c, path, Persistent) }},
-		{req.RecursiveWatches, func(path string) code { return e.watchBoth(c, path, Recursive) }},
+		{req.DataWatches, oneShot(proto.EventDataChanged)},
+		{req.ExistWatches, oneShot(proto.EventCreated)},
+		{req.ChildWatches, oneShot(proto.EventChildrenChanged)},
+		{req.PersistentWatches, persistent(Persistent)},
+		{req.RecursiveWatches, persistent(Recursive)},
 	}
 	if req.Code == proto.OpSetWatches {
 		lists = lists[:3]
@@ -177,45 +148,28 @@ func (e *Engine) setWatches(c *conn, req *proto.SetWatches) proto.ErrCode {
 	return proto.OK
 }
 
-func (e *Engine) setDataWatch(c *conn, path string, seen int64) proto.ErrCode {
-	n, ok := c.at.store.Node(path)
-	switch {
-	case path == proto.NullPath:
+// setOneShot registers a watch that awaits an event, or notifies its owner if it has missed one.
+func (r *replica) setOneShot(
+	c *conn, path string, awaited proto.EventType, seen int64,
+) proto.ErrCode {
+	if path == proto.NullPath {
 		return proto.MarshallingError
-	case !ok:
-		e.notify(c, proto.EventDeleted, path)
-	case n.Stat.Mzxid > seen:
-		e.notify(c, proto.EventDataChanged, path)
-	default:
-		c.at.watches.data.add(c, path, OneShot)
 	}
-	return proto.OK
-}
-
-func (e *Engine) setExistWatch(c *conn, path string) proto.ErrCode {
-	_, ok := c.at.store.Node(path)
-	switch {
-	case path == proto.NullPath:
-		return proto.MarshallingError
-	case ok:
-		e.notify(c, proto.EventCreated, path)
-	default:
-		c.at.watches.data.add(c, path, OneShot)
+	n, exists := r.store.Node(path)
+	table, missed := &r.watches.data, exists
+	switch awaited {
+	case proto.EventDataChanged:
+		missed = n.Stat.Mzxid > seen
+	case proto.EventChildrenChanged:
+		table, missed = &r.watches.child, n.Stat.Pzxid > seen
 	}
-	return proto.OK
-}
-
-func (e *Engine) setChildWatch(c *conn, path string, seen int64) proto.ErrCode {
-	n, ok := c.at.store.Node(path)
 	switch {
-	case path == proto.NullPath:
-		return proto.MarshallingError
-	case !ok:
-		e.notify(c, proto.EventDeleted, path)
-	case n.Stat.Pzxid > seen:
-		e.notify(c, proto.EventChildrenChanged, path)
+	case !exists && awaited != proto.EventCreated:
+		c.notify(proto.EventDeleted, path)
+	case missed:
+		c.notify(awaited, path)
 	default:
-		c.at.watches.child.add(c, path, OneShot)
+		table.add(c, path, OneShot)
 	}
 	return proto.OK
 }

@@ -49,7 +49,7 @@ func TestWatchesShowTheirMode(t *testing.T) {
 	check.Diff(t, got, want)
 	b.e.Drop(x)
 	b.e.Drop(y)
-	recursive := b.e.leader.watches.recursive()
+	recursive := b.e.ensemble.leader.watches.recursive()
 	if left := b.e.Watches(); len(left) > 0 || recursive != 0 {
 		t.Errorf("watches of closed connections: %+v, %d recursive", left, recursive)
 	}
