@@ -348,6 +348,7 @@ func smallScript(t *testing.T) { setScript(t, scenario.Script{Clients: 1, Rounds
 
 // setScript sets the script that Test plays until the test ends.
 func setScript(t *testing.T, script scenario.Script) {
+	setFlag(t, "test.short", "false") // which has a script of its own
 	before := scenario.DefaultScript
 	scenario.DefaultScript = script
 	t.Cleanup(func() { scenario.DefaultScript = before })

@@ -2,6 +2,7 @@ package property_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.short", "false"); err != nil { // with it rapid checks a fifth
+		panic(err)
+	}
 	runtime.GOMAXPROCS(1)
 	os.Exit(m.Run())
 }
