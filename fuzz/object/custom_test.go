@@ -3,14 +3,13 @@ package object_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
@@ -78,7 +77,18 @@ func tallyWorkload(impl string, blind bool) scenario.Workload {
 
 func TestWorkloadsOfOtherKindsSurvive(t *testing.T) {
 	t.Parallel()
-	survives(t, tallyWorkload("right", false))
+	w := tallyWorkload("right", false)
+	found, err := hunt.Hunt{
+		Workload: w, Script: scenario.DefaultScript, Seed: 1, Runs: 10, CheckDeterminism: true,
+	}.Run(t.Context())
+	if err != nil || found.First() != nil || len(found.Divergences) > 0 {
+		t.Errorf("found %v, diverged %q, %v", found.First(), found.Divergences, err)
+	}
+	small := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
+	sweep, err := hunt.RunSweep(t.Context(), small, hunt.Part{}, nil)
+	if err != nil || sweep.Violated > 0 || sweep.Total < 50 {
+		t.Errorf("%d of %d fault points violated, %v", sweep.Violated, sweep.Total, err)
+	}
 }
 
 func TestMutantsOfOtherKindsAreFound(t *testing.T) {
@@ -90,29 +100,5 @@ func TestMutantsOfOtherKindsAreFound(t *testing.T) {
 	h, err := e.Find(t.Context(), 1, 400)
 	if err != nil || !h.Found() {
 		t.Errorf("found %v in %d scenarios, %v", h.Found(), h.Runs, err)
-	}
-}
-
-func TestKindsAreListed(t *testing.T) {
-	var names []string
-	for _, w := range builtin.Workloads() {
-		if w.Name == "" || w.Impl == "" || w.About == "" || w.Play == nil || w.Judge == nil {
-			t.Errorf("something is missing: %+v", w)
-		}
-		found, err := builtin.Find(w.Name, w.Impl)
-		if err != nil || found.Impl != w.Impl {
-			t.Errorf("%s %s: found %s, %v", w.Name, w.Impl, found.Impl, err)
-		}
-		names = append(names, w.Name)
-	}
-	kinds := builtin.Workloads().Kinds()
-	if kinds[0] != "lock" || !slices.Contains(kinds, "queue") || len(kinds) > len(names) {
-		t.Errorf("kinds: %q", kinds)
-	}
-	for _, kind := range kinds {
-		first, err := builtin.Find(kind, "")
-		if err != nil || first.Name != kind {
-			t.Errorf("%s: found %s, %v", kind, first.Name, err)
-		}
 	}
 }

@@ -7,9 +7,21 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
+
+// brokenLock calls a function for Lock.
+type brokenLock func(ctx context.Context) error
+
+func (l brokenLock) Lock(ctx context.Context) error { return l(ctx) }
+func (l brokenLock) Unlock(context.Context) error   { return nil }
+
+func brokenScenario(lock brokenLock) scenario.Scenario {
+	w := object.Lock(func(object.Env) object.Locker { return lock }).Named("broken")
+	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
+}
 
 // derefNil panics with a nil dereference.
 func derefNil(context.Context) error {
@@ -39,8 +51,8 @@ func sameStory(t *testing.T, s scenario.Scenario, want ...string) {
 func TestStoryOfAPanicSaysWhere(t *testing.T) {
 	s := brokenScenario(derefNil)
 	sameStory(t, s, "innermost call first:\n\n"+
-		"  broken_test.go:17  github.com/zksim/zksim/fuzz/scenario_test.derefNil\n"+
-		"  stuck_test.go:20  github.com/zksim/zksim/fuzz/scenario_test.brokenLock.Lock\n")
+		"  broken_test.go:29  github.com/zksim/zksim/fuzz/scenario_test.derefNil\n"+
+		"  broken_test.go:18  github.com/zksim/zksim/fuzz/scenario_test.brokenLock.Lock\n")
 	exits := unseen(func(*scenario.Player) { exit() })
 	sameStory(t, exits, "innermost call first:\n\n  broken_test.go:", "scenario_test.exit")
 }

@@ -21,7 +21,7 @@ func TestStories(t *testing.T) {
 	for _, name := range []string{"zk-lock-waits-for-itself", "apache-queue-loses-an-element"} {
 		t.Run(name, func(t *testing.T) {
 			file, err := saved.Load(
-				filepath.Join("..", "object", "testdata", "scenarios", name+".yaml"),
+				filepath.Join("..", "builtin", "testdata", "scenarios", name+".yaml"),
 				builtin.Workloads().Find,
 			)
 			if err != nil {

@@ -10,22 +10,10 @@ import (
 
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
-
-// brokenLock calls a function for Lock.
-type brokenLock func(ctx context.Context) error
-
-func (l brokenLock) Lock(ctx context.Context) error { return l(ctx) }
-func (l brokenLock) Unlock(context.Context) error   { return nil }
-
-func brokenScenario(lock brokenLock) scenario.Scenario {
-	w := object.Lock(func(object.Env) object.Locker { return lock }).Named("broken")
-	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
-}
 
 func TestPanicIsAnOutcome(t *testing.T) {
 	o := run(t, brokenScenario(func(context.Context) error { panic("no such luck") }))

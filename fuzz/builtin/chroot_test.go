@@ -1,4 +1,4 @@
-package object_test
+package builtin_test
 
 import (
 	"testing"
