@@ -18,7 +18,7 @@ func (s *Store) Apply(t Txn) Result {
 		return Result{Err: t.Err, Reply: proto.MultiReply{}}
 	}
 	s.last = t.Zxid
-	defer s.keepDigest(t.Zxid)
+	defer s.tree.digest.keep(t.Zxid)
 	if t.Err != proto.OK {
 		return refusal(t)
 	}
@@ -61,13 +61,4 @@ func refusal(t Txn) Result {
 
 func (r *Result) fire(event proto.EventType, path string, acl []proto.ACL) {
 	r.Events = append(r.Events, Event{Type: event, Path: path, ACL: acl})
-}
-
-// mustFind returns a node that existed when t was prepared. It panics without one.
-func (s *Store) mustFind(t *Txn, path string) *node {
-	n, ok := s.find(path)
-	if !ok {
-		panic(fmt.Sprintf("state: zxid %#x (%s): no node %q", t.Zxid, t.Op, path))
-	}
-	return n
 }

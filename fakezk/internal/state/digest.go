@@ -10,41 +10,48 @@ import (
 // A Digest is a checksum of the tree after a transaction.
 type Digest struct{ Zxid, Value int64 }
 
-// A Store keeps the digests of at most mostDigests transactions: those with a zxid that is a
-// multiple of digestInterval.
+// At most mostDigests checksums are kept: those after transactions with a zxid that is a multiple
+// of digestInterval.
 const (
 	digestInterval = 128
 	mostDigests    = 1024
 )
 
+// A digest is the sum of the checksums of all nodes but those below /zookeeper.
+type digest struct {
+	on   bool // see Config.Digests
+	sum  int64
+	kept []Digest
+}
+
 // Digests returns the kept digests, oldest first, none without Config.Digests. It must not be
 // written to; a later Apply does not change it.
 //
 // Source: DataTree.logZxidDigest.
-func (s *Store) Digests() []Digest { return s.digests }
+func (s *Store) Digests() []Digest { return s.tree.digest.kept }
 
-func (s *Store) keepDigest(zxid int64) {
-	if !s.cfg.Digests || zxid%digestInterval != 0 {
+func (d *digest) keep(zxid int64) {
+	if !d.on || zxid%digestInterval != 0 {
 		return
 	}
-	if len(s.digests) >= mostDigests {
-		s.digests = s.digests[1:]
+	if len(d.kept) >= mostDigests {
+		d.kept = d.kept[1:]
 	}
-	s.digests = append(s.digests, Digest{Zxid: zxid, Value: s.sum})
+	d.kept = append(d.kept, Digest{Zxid: zxid, Value: d.sum})
 }
 
-// updateDigest brings the digest up to date with a node at path that is new or has changed.
-func (s *Store) updateDigest(path string, n *node) {
-	if !s.cfg.Digests || strings.HasPrefix(path, systemRoot+"/") {
+// update brings the digest up to date with a node at path that is new or has changed.
+func (d *digest) update(path string, n *node) {
+	if !d.on || strings.HasPrefix(path, systemRoot+"/") {
 		return
 	}
-	s.sum -= int64(n.digest)
+	d.sum -= int64(n.digest)
 	n.digest = n.checksum(path)
-	s.sum += int64(n.digest)
+	d.sum += int64(n.digest)
 }
 
-// removed takes a node out of the digest.
-func (s *Store) removed(n *node) { s.sum -= int64(n.digest) }
+// remove takes a node out of the digest.
+func (d *digest) remove(n *node) { d.sum -= int64(n.digest) }
 
 // checksum is a CRC of the path, the data and the stat as a real server stores it.
 //

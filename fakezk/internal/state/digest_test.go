@@ -17,9 +17,9 @@ func TestDigestsAreOfTheLast1024Multiples(t *testing.T) {
 		t.Errorf("%d digests, from %+v to %+v", len(got), got[0], got[len(got)-1])
 	}
 	check.Equal(t, got[0].Value, got[1023].Value, "digest after refused writes")
-	before := s.sum
+	before := s.tree.digest.sum
 	s.SetCreated("/a", 7)
-	if s.sum == before {
+	if s.tree.digest.sum == before {
 		t.Error("the number of created children is not in the digest")
 	}
 }

@@ -146,8 +146,9 @@ type nodeImage struct {
 func imageOf(s *Store) image {
 	im := image{
 		Last: s.last, Drawn: s.drawn, Count: s.NodeCount(), Nodes: map[string]nodeImage{},
-		Sessions: s.Sessions(), Owned: map[int64][]string{}, Limits: maps.Clone(s.limits),
-		Containers: slices.Collect(s.containers.all()), TTLs: slices.Collect(s.ttls.all()),
+		Sessions: s.Sessions(), Owned: map[int64][]string{}, Limits: maps.Clone(s.quotas.limits),
+		Containers: slices.Collect(s.reapable.containers.all()),
+		TTLs:       slices.Collect(s.reapable.ttls.all()),
 	}
 	for path, n := range nodesOf(s) {
 		ni := nodeImage{
@@ -173,7 +174,7 @@ func (im *image) drawZxid() {
 
 func nodesOf(s *Store) map[string]*node {
 	nodes := map[string]*node{}
-	s.root.eachPath("", func(path string, n *node) { nodes[cmp.Or(path, "/")] = n })
+	s.tree.root.eachPath("", func(path string, n *node) { nodes[cmp.Or(path, "/")] = n })
 	return nodes
 }
 

@@ -41,23 +41,14 @@ func javaBlank(r rune) bool { return r <= ' ' }
 
 // enlist adds the path of a new node to the set of its kind.
 func (s *Store) enlist(t *Txn, path string, n *node) {
-	switch {
-	case n.kind == KindContainer:
-		s.containers.add(path, javaHash(path))
-	case n.kind == KindTTL:
-		s.ttls.add(path, javaHash(path))
-	case n.owner != 0:
-		s.own(t, n.owner, path)
+	if n.owner == 0 {
+		s.reapable.add(path, n.kind)
+		return
 	}
-}
-
-func (s *Store) own(t *Txn, owner int64, path string) {
-	ses, ok := s.sessions[owner]
+	ses, ok := s.sessions[n.owner]
 	if !ok {
-		panic(
-			fmt.Sprintf("state: zxid %#x (%s): no session %#x to own %q", t.Zxid, t.Op,
-				owner, path),
-		)
+		panic(fmt.Sprintf("state: zxid %#x (%s): no session %#x to own %q", t.Zxid, t.Op, n.owner,
+			path))
 	}
 	if ses.ephemerals == nil {
 		ses.ephemerals = newHashSet(pathsTable)
@@ -67,14 +58,9 @@ func (s *Store) own(t *Txn, owner int64, path string) {
 
 // forget is the opposite of enlist.
 func (s *Store) forget(path string, n *node) {
-	switch {
-	case n.kind == KindContainer:
-		s.containers.remove(path)
-	case n.kind == KindTTL:
-		s.ttls.remove(path)
-	case n.owner != 0:
-		if ses, ok := s.sessions[n.owner]; ok {
-			ses.ephemerals.remove(path)
-		}
+	if n.owner == 0 {
+		s.reapable.remove(path, n.kind)
+	} else if ses, ok := s.sessions[n.owner]; ok {
+		ses.ephemerals.remove(path)
 	}
 }

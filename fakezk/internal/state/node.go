@@ -20,7 +20,7 @@ type node struct {
 	kind                Kind
 	owner               int64  // session, 0 if not ephemeral
 	ttlMs               int64  // 0 if not a TTL node
-	digest              uint32 // its share of Store.sum
+	digest              uint32 // its share of the tree's digest
 
 	children *hashSet // nil until there is a first child
 	size     subtree
@@ -30,23 +30,6 @@ type node struct {
 type subtree struct {
 	nodes int32
 	bytes int64 // of data
-}
-
-// addUsage adds nodes and bytes to the subtrees of the node at path and of all nodes above it.
-func (s *Store) addUsage(path string, nodes, bytes int) {
-	if nodes == 0 && bytes == 0 {
-		return
-	}
-	n := s.root
-	n.size.add(nodes, bytes)
-	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
-		below, ok := n.child(name)
-		if !ok {
-			return
-		}
-		n = below
-		n.size.add(nodes, bytes)
-	}
 }
 
 func (t *subtree) add(nodes, bytes int) {
@@ -95,23 +78,6 @@ func (n *node) eachPath(path string, visit func(path string, n *node)) {
 	for e := range n.children.all() {
 		e.node.eachPath(path+"/"+e.key, visit)
 	}
-}
-
-// find returns the node at path, which may be any string; "" is the root.
-func (s *Store) find(path string) (*node, bool) {
-	if path == "" || path == "/" {
-		return s.root, true
-	}
-	if path[0] != '/' {
-		return nil, false
-	}
-	n, ok := s.root, true
-	for rest, more := path[1:], true; more && ok; {
-		var name string
-		name, rest, more = strings.Cut(rest, "/")
-		n, ok = n.child(name)
-	}
-	return n, ok
 }
 
 // parentOf returns the path of the parent, "/" for the root itself.

@@ -31,8 +31,8 @@ func (d *draft) setACL(q *proto.SetACL) proto.ErrCode {
 
 // apply fires no event: ZooKeeper has no watch for ACLs.
 func (c SetACL) apply(s *Store, t *Txn) proto.Reply {
-	n := s.mustFind(t, c.Path)
+	n := s.tree.mustFind(t, c.Path)
 	n.acl, n.aversion = c.ACL, c.Aversion
-	s.updateDigest(c.Path, n)
+	s.tree.digest.update(c.Path, n)
 	return proto.StatReply{Stat: n.stat()}
 }

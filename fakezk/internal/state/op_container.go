@@ -27,8 +27,29 @@ func (d *draft) deleteContainer(q *proto.DeleteContainer) proto.ErrCode {
 	return proto.OK
 }
 
+// reapable has the paths of the nodes that the server deletes by itself.
+type reapable struct{ containers, ttls concurrentSet[string] }
+
+func (r *reapable) add(path string, kind Kind) {
+	switch kind {
+	case KindContainer:
+		r.containers.add(path, javaHash(path))
+	case KindTTL:
+		r.ttls.add(path, javaHash(path))
+	}
+}
+
+func (r *reapable) remove(path string, kind Kind) {
+	switch kind {
+	case KindContainer:
+		r.containers.remove(path)
+	case KindTTL:
+		r.ttls.remove(path)
+	}
+}
+
 // HasReapable reports whether there is a container or TTL node at all.
-func (s *Store) HasReapable() bool { return s.containers.len()+s.ttls.len() > 0 }
+func (s *Store) HasReapable() bool { return s.reapable.containers.len()+s.reapable.ttls.len() > 0 }
 
 // Reapable returns the paths of the nodes that the server deletes, with one
 // [proto.DeleteContainer] each, if it looks for them at now, in milliseconds since the
@@ -38,13 +59,13 @@ func (s *Store) HasReapable() bool { return s.containers.len()+s.ttls.len() > 0 
 // Source: ContainerManager.getCandidates.
 func (s *Store) Reapable(now int64) []string {
 	var candidates []string
-	for _, path := range snapshot(&s.containers) {
-		if n, ok := s.find(path); ok && n.numChildren() == 0 && n.counter > 0 {
+	for _, path := range snapshot(&s.reapable.containers) {
+		if n, ok := s.tree.find(path); ok && n.numChildren() == 0 && n.counter > 0 {
 			candidates = append(candidates, path)
 		}
 	}
-	for _, path := range snapshot(&s.ttls) {
-		if n, ok := s.find(path); ok && n.numChildren() == 0 && now-n.mtime > n.ttlMs {
+	for _, path := range snapshot(&s.reapable.ttls) {
+		if n, ok := s.tree.find(path); ok && n.numChildren() == 0 && now-n.mtime > n.ttlMs {
 			candidates = append(candidates, path)
 		}
 	}

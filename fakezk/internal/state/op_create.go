@@ -56,7 +56,7 @@ func (d *draft) create(q *proto.Create) proto.ErrCode {
 	if mode.ephemeral && d.by.Session == 0 {
 		return proto.SessionExpired
 	}
-	if err := d.store.checkQuota(path, int64(len(q.Data)), 1); err != proto.OK {
+	if err := d.checkQuota(path, int64(len(q.Data)), 1); err != proto.OK {
 		return err
 	}
 	d.recordCreate(path, parentPath, parent, CreateNode{
@@ -139,7 +139,7 @@ func (m createMode) owner(session int64) int64 {
 
 func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	parentPath, name := parentOf(c.Path), nameOf(c.Path)
-	parent := s.mustFind(t, parentPath)
+	parent := s.tree.mustFind(t, parentPath)
 	if _, exists := parent.child(name); exists {
 		panic(fmt.Sprintf("state: zxid %#x (%s): node %q exists", t.Zxid, t.Op, c.Path))
 	}
@@ -152,14 +152,14 @@ func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	}
 	n.size = subtree{1, int64(len(c.Data))}
 	n.attach(parent, name)
-	s.addUsage(parentPath, 1, len(c.Data))
+	s.tree.addUsage(parentPath, 1, len(c.Data))
 	parent.countChild(t.Zxid)
-	s.updateDigest(parentPath, parent)
-	s.updateDigest(c.Path, n)
+	s.tree.digest.update(parentPath, parent)
+	s.tree.digest.update(c.Path, n)
 	s.enlist(t, c.Path, n)
 	reply := c.reply(t.Op, n)
-	s.quotaNodeCreated(c.Path)
-	s.countQuota(c.Path, len(c.Data), 1)
+	s.quotas.nodeCreated(c.Path)
+	s.quotas.count(c.Path, len(c.Data), 1)
 	r.Events = slices.Grow(r.Events, 2)
 	r.fire(proto.EventCreated, c.Path, n.acl)
 	r.fire(proto.EventChildrenChanged, parentPath, parent.acl)

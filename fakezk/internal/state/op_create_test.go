@@ -133,7 +133,7 @@ func TestSequenceNumbersCountCreations(t *testing.T) {
 // repeats that number, except in a multi, which overflows, and the parent's pzxid stays.
 func TestSequenceNumberStopsAtItsLargest(t *testing.T) {
 	s := createFixture(t)
-	n, _ := s.find("/a")
+	n, _ := s.tree.find("/a")
 	n.counter = math.MaxInt32 - 1
 	next := func(path string) string {
 		r := do(t, s, guest(), createFlags(path, proto.FlagPersistentSequential))
@@ -205,7 +205,7 @@ func TestCreateVariants(t *testing.T) {
 				want = proto.PathStatReply{Path: test.path, Stat: st}
 			}
 			check.Diff(t, r.Reply, want, "reply")
-			n, _ := s.find(test.path)
+			n, _ := s.tree.find(test.path)
 			if n.kind != test.kind || st.EphemeralOwner != test.owner || n.ttlMs != test.req.TTL {
 				t.Errorf("kind %d ttl %d stat %+v", n.kind, n.ttlMs, st)
 			}

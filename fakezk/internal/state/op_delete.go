@@ -47,7 +47,7 @@ func (d *draft) recordDelete(path, parentPath string, parent record) {
 
 func (c DeleteNode) apply(s *Store, t *Txn, r *Result) {
 	parentPath := parentOf(c.Path)
-	parent := s.mustFind(t, parentPath)
+	parent := s.tree.mustFind(t, parentPath)
 	n, ok := parent.child(nameOf(c.Path))
 	if !ok || n.numChildren() > 0 {
 		panic(fmt.Sprintf("state: zxid %#x (%s): delete of %q, which does not exist "+
@@ -55,13 +55,13 @@ func (c DeleteNode) apply(s *Store, t *Txn, r *Result) {
 			t.Zxid, t.Op, c.Path))
 	}
 	parent.children.remove(n.key)
-	s.addUsage(parentPath, -1, -len(n.data))
+	s.tree.addUsage(parentPath, -1, -len(n.data))
 	parent.pzxid = t.Zxid
-	s.updateDigest(parentPath, parent)
-	s.removed(n)
+	s.tree.digest.update(parentPath, parent)
+	s.tree.digest.remove(n)
 	s.forget(c.Path, n)
-	s.quotaNodeDeleted(c.Path)
-	s.countQuota(c.Path, -len(n.data), -1)
+	s.quotas.nodeDeleted(c.Path)
+	s.quotas.count(c.Path, -len(n.data), -1)
 	r.Events = slices.Grow(r.Events, 2)
 	r.fire(proto.EventDeleted, c.Path, n.acl)
 	r.fire(proto.EventChildrenChanged, parentPath, parent.acl)

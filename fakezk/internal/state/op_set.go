@@ -14,7 +14,7 @@ func (d *draft) setData(q *proto.SetData) proto.ErrCode {
 		return proto.NoAuth
 	}
 	grown := int64(len(q.Data) - rec.dataLength)
-	if err := d.store.checkQuota(q.Path, grown, 0); err != proto.OK {
+	if err := d.checkQuota(q.Path, grown, 0); err != proto.OK {
 		return err
 	}
 	if !versionMatches(q.Version, rec.version) {
@@ -29,14 +29,14 @@ func (d *draft) setData(q *proto.SetData) proto.ErrCode {
 
 // apply increments the version and fires, even if the data is the same as before.
 func (c SetData) apply(s *Store, t *Txn, r *Result) proto.Reply {
-	n := s.mustFind(t, c.Path)
+	n := s.tree.mustFind(t, c.Path)
 	grown := len(c.Data) - len(n.data)
 	n.data, n.version = c.Data, c.Version
 	n.mzxid, n.mtime = t.Zxid, t.Time
-	s.updateDigest(c.Path, n)
+	s.tree.digest.update(c.Path, n)
 	reply := proto.StatReply{Stat: n.stat()}
-	s.addUsage(c.Path, 0, grown)
-	s.countQuota(c.Path, grown, 0)
+	s.tree.addUsage(c.Path, 0, grown)
+	s.quotas.count(c.Path, grown, 0)
 	r.fire(proto.EventDataChanged, c.Path, n.acl)
 	return reply
 }

@@ -105,7 +105,7 @@ func (d *draft) find(path string) (record, bool) {
 	if rec, ok := d.pending[path]; ok {
 		return rec, !rec.gone
 	}
-	n, ok := d.store.find(path)
+	n, ok := d.store.tree.find(path)
 	return recordOf(n, ok)
 }
 
@@ -139,4 +139,13 @@ func (d *draft) note(path string, rec record) {
 // versionMatches reports whether the expected version is -1 or the actual one.
 func versionMatches(expected, actual int32) bool {
 	return expected == -1 || expected == actual
+}
+
+// checkQuota refuses a write that adds bytes and nodes at path beyond a hard limit, if the server
+// enforces quotas.
+func (d *draft) checkQuota(path string, bytes, count int64) proto.ErrCode {
+	if !d.store.cfg.EnforceQuota {
+		return proto.OK
+	}
+	return d.store.quotas.check(path, bytes, count)
 }

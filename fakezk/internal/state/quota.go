@@ -22,47 +22,57 @@ const (
 	statsName  = "zookeeper_stats"
 )
 
-// quotaNodeCreated starts a quota if path is the path of its limits, and counts the
+// quotas has the paths with a quota, and the number of paths of each length: only those prefixes of
+// a path are looked up that have such a length, so that a path with a hundred thousand elements is
+// cheap.
+type quotas struct {
+	tree    *tree
+	limits  map[string]bool
+	lengths map[int]int // number of limits by the length of the path
+}
+
+func newQuotas(tree *tree) quotas {
+	return quotas{tree: tree, limits: map[string]bool{}, lengths: map[int]int{}}
+}
+
+// nodeCreated starts a quota if path is the path of its limits, and counts the
 // existing nodes if it is the path of its stats.
-func (s *Store) quotaNodeCreated(path string) {
+func (q *quotas) nodeCreated(path string) {
 	subject, ok := strings.CutPrefix(parentOf(path), quotaRoot)
 	if !ok {
 		return
 	}
 	switch nameOf(path) {
 	case limitsName:
-		s.addLimit(withoutBlanks(subject))
+		q.add(withoutBlanks(subject))
 	case statsName:
-		s.recount(path, subject)
+		q.recount(path, subject)
 	}
 }
 
-// quotaNodeDeleted ends a quota if path is the path of its limits. The Java server does
+// nodeDeleted ends a quota if path is the path of its limits. The Java server does
 // so anywhere below /zookeeper, and cuts off as many characters as /zookeeper/quota has.
-func (s *Store) quotaNodeDeleted(path string) {
+func (q *quotas) nodeDeleted(path string) {
 	if nameOf(path) != limitsName || !strings.HasPrefix(path, systemRoot) {
 		return
 	}
 	if parent := []rune(parentOf(path)); len(parent) >= len(quotaRoot) {
-		s.removeLimit(withoutBlanks(string(parent[len(quotaRoot):])))
+		q.remove(withoutBlanks(string(parent[len(quotaRoot):])))
 	}
 }
 
-// addLimit and unlimit keep limits, and the lengths of its paths: quotaOn hashes only those
-// prefixes of a path that have one of the lengths, so that a path with a hundred thousand elements
-// is cheap.
-func (s *Store) addLimit(path string) {
-	if !s.limits[path] {
-		s.limits[path] = true
-		s.limitLengths[len(path)]++
+func (q *quotas) add(path string) {
+	if !q.limits[path] {
+		q.limits[path] = true
+		q.lengths[len(path)]++
 	}
 }
 
-func (s *Store) removeLimit(path string) {
-	if s.limits[path] {
-		delete(s.limits, path)
-		if s.limitLengths[len(path)]--; s.limitLengths[len(path)] == 0 {
-			delete(s.limitLengths, len(path))
+func (q *quotas) remove(path string) {
+	if q.limits[path] {
+		delete(q.limits, path)
+		if q.lengths[len(path)]--; q.lengths[len(path)] == 0 {
+			delete(q.lengths, len(path))
 		}
 	}
 }
@@ -78,13 +88,13 @@ func withoutBlanks(path string) string {
 	return b.String()
 }
 
-// quotaOn returns the nearest path with a quota at or above path.
-func (s *Store) quotaOn(path string) (string, bool) {
-	if len(s.limits) == 0 {
+// on returns the nearest path with a quota at or above path.
+func (q *quotas) on(path string) (string, bool) {
+	if len(q.limits) == 0 {
 		return "", false
 	}
 	for above := withoutBlanks(path); above != ""; {
-		if s.limitLengths[len(above)] > 0 && s.limits[above] {
+		if q.lengths[len(above)] > 0 && q.limits[above] {
 			return above, true
 		}
 		above = above[:strings.LastIndexByte(above, '/')]
@@ -94,33 +104,33 @@ func (s *Store) quotaOn(path string) (string, bool) {
 
 // recount sets the stats at path to the number of nodes at and below subject and to the
 // bytes of their data.
-func (s *Store) recount(path, subject string) {
+func (q *quotas) recount(path, subject string) {
 	var size subtree
-	if n, ok := s.find(subject); ok {
+	if n, ok := q.tree.find(subject); ok {
 		size = n.size
 	}
-	if stats, ok := s.find(path); ok {
-		s.setStats(path, stats, quotaTrack{
+	if stats, ok := q.tree.find(path); ok {
+		q.setStats(path, stats, quotaTrack{
 			trackCount: int64(size.nodes), trackBytes: size.bytes,
 		})
 	}
 }
 
 // setStats replaces the data of the stats at path.
-func (s *Store) setStats(path string, stats *node, track quotaTrack) {
+func (q *quotas) setStats(path string, stats *node, track quotaTrack) {
 	data := track.data()
-	s.addUsage(path, 0, len(data)-len(stats.data))
+	q.tree.addUsage(path, 0, len(data)-len(stats.data))
 	stats.data = data
 }
 
-// countQuota adds to the stats of the quota on path.
-func (s *Store) countQuota(path string, bytes, count int) {
-	subject, ok := s.quotaOn(path)
+// count adds to the stats of the quota on path.
+func (q *quotas) count(path string, bytes, count int) {
+	subject, ok := q.on(path)
 	if !ok {
 		return
 	}
 	statsPath := quotaRoot + subject + "/" + statsName
-	stats, ok := s.find(statsPath)
+	stats, ok := q.tree.find(statsPath)
 	if !ok {
 		return
 	}
@@ -130,21 +140,18 @@ func (s *Store) countQuota(path string, bytes, count int) {
 	}
 	track[trackCount] = track.get(trackCount) + int64(count)
 	track[trackBytes] = track.get(trackBytes) + int64(bytes)
-	s.setStats(statsPath, stats, track)
+	q.setStats(statsPath, stats, track)
 }
 
-// checkQuota refuses a write that adds bytes and nodes at path beyond a hard limit, if the server
-// enforces quotas. It reads the stored stats, so the operations of one multi do not see each
-// other's counts. MarshallingError means that limits or stats are malformed.
-func (s *Store) checkQuota(path string, bytes, count int64) proto.ErrCode {
-	if !s.cfg.EnforceQuota {
-		return proto.OK
-	}
-	subject, ok := s.quotaOn(path)
+// check refuses a write that adds bytes and nodes at path beyond a hard limit. It reads the stored
+// stats, so the operations of one multi do not see each other's counts. MarshallingError means that
+// limits or stats are malformed.
+func (q *quotas) check(path string, bytes, count int64) proto.ErrCode {
+	subject, ok := q.on(path)
 	if !ok {
 		return proto.OK
 	}
-	limits, err := s.track(subject, limitsName)
+	limits, err := q.track(subject, limitsName)
 	if limits == nil {
 		return err
 	}
@@ -153,7 +160,7 @@ func (s *Store) checkQuota(path string, bytes, count int64) proto.ErrCode {
 	if !counted && !weighed {
 		return proto.OK
 	}
-	stats, err := s.track(subject, statsName)
+	stats, err := q.track(subject, statsName)
 	if stats == nil {
 		return err
 	}
@@ -167,8 +174,8 @@ func (s *Store) checkQuota(path string, bytes, count int64) proto.ErrCode {
 func exceeds(value, hardLimit int64) bool { return hardLimit > -1 && value > hardLimit }
 
 // track returns the limits or stats of a quota, nil with OK if there are none.
-func (s *Store) track(subject, name string) (quotaTrack, proto.ErrCode) {
-	n, ok := s.find(quotaRoot + subject + "/" + name)
+func (q *quotas) track(subject, name string) (quotaTrack, proto.ErrCode) {
+	n, ok := q.tree.find(quotaRoot + subject + "/" + name)
 	if !ok {
 		return nil, proto.OK
 	}

@@ -15,29 +15,17 @@ func (s *Store) Exists(path string) (proto.Stat, proto.ErrCode) {
 	if strings.Contains(path, "\x00") {
 		return proto.Stat{}, proto.BadArguments
 	}
-	n, err := s.lookUp(path)
+	n, err := s.tree.lookUp(path)
 	if err != proto.OK {
 		return proto.Stat{}, err
 	}
 	return n.stat(), proto.OK
 }
 
-// lookUp returns the node at a path that a client reads.
-func (s *Store) lookUp(path string) (*node, proto.ErrCode) {
-	if path == proto.NullPath {
-		return nil, proto.MarshallingError
-	}
-	n, ok := s.find(path)
-	if !ok {
-		return nil, proto.NoNode
-	}
-	return n, proto.OK
-}
-
 // GetData returns a node's data and stat; data that was created as null is nil.
 // It needs READ. The error is NoNode or NoAuth.
 func (s *Store) GetData(path string, by Caller) ([]byte, proto.Stat, proto.ErrCode) {
-	n, err := s.readable(path, by)
+	n, err := s.tree.readable(path, by)
 	if err != proto.OK {
 		return nil, proto.Stat{}, err
 	}
@@ -48,7 +36,7 @@ func (s *Store) GetData(path string, by Caller) ([]byte, proto.Stat, proto.ErrCo
 // a Java hash set, and the node's stat. It needs READ. The error is NoNode or NoAuth.
 // The names must not be written to.
 func (s *Store) Children(path string, by Caller) ([]string, proto.Stat, proto.ErrCode) {
-	n, err := s.readable(path, by)
+	n, err := s.tree.readable(path, by)
 	if err != proto.OK {
 		return nil, proto.Stat{}, err
 	}
@@ -58,7 +46,7 @@ func (s *Store) Children(path string, by Caller) ([]string, proto.Stat, proto.Er
 // CountDescendants returns the number of nodes below a node, children and deeper. It needs READ.
 // The error is NoNode or NoAuth. For the empty path the root counts too.
 func (s *Store) CountDescendants(path string, by Caller) (int32, proto.ErrCode) {
-	n, err := s.readable(path, by)
+	n, err := s.tree.readable(path, by)
 	switch {
 	case err != proto.OK:
 		return 0, err
@@ -68,18 +56,10 @@ func (s *Store) CountDescendants(path string, by Caller) (int32, proto.ErrCode) 
 	return n.size.nodes - 1, proto.OK
 }
 
-func (s *Store) readable(path string, by Caller) (*node, proto.ErrCode) {
-	n, err := s.lookUp(path)
-	if err == proto.OK && !CanRead(n.acl, by) {
-		return nil, proto.NoAuth
-	}
-	return n, err
-}
-
 // ACL returns a node's ACL and stat. It needs READ or ADMIN; without ADMIN the
 // hashes of digest entries are masked. The error is NoNode or NoAuth.
 func (s *Store) ACL(path string, by Caller) ([]proto.ACL, proto.Stat, proto.ErrCode) {
-	n, err := s.lookUp(path)
+	n, err := s.tree.lookUp(path)
 	if err != proto.OK {
 		return nil, proto.Stat{}, err
 	}

@@ -147,22 +147,22 @@ func checkTree(t *rapid.T, s *Store) {
 			sum += int64(n.checksum(path))
 		}
 	}
-	if s.cfg.Digests && s.sum != sum {
-		t.Fatalf("the digest is %d, that of all nodes %d", s.sum, sum)
+	if s.cfg.Digests && s.tree.digest.sum != sum {
+		t.Fatalf("the digest is %d, that of all nodes %d", s.tree.digest.sum, sum)
 	}
 	for _, ses := range s.sessions {
 		owned -= ses.ephemerals.len()
 	}
-	if owned != 0 || containers != s.containers.len() || ttls != s.ttls.len() {
+	if owned != 0 || containers != s.reapable.containers.len() || ttls != s.reapable.ttls.len() {
 		t.Fatalf("%d more ephemerals than listed, %d containers (%d listed), %d TTL nodes (%d "+
 			"listed)",
-			owned, containers, s.containers.len(), ttls, s.ttls.len())
+			owned, containers, s.reapable.containers.len(), ttls, s.reapable.ttls.len())
 	}
 }
 
 func checkNode(t *rapid.T, s *Store, path string, n *node) {
 	t.Helper()
-	if found, ok := s.find(path); !ok || found != n || path != "/" && n.key != nameOf(path) {
+	if found, ok := s.tree.find(path); !ok || found != n || path != "/" && n.key != nameOf(path) {
 		t.Fatalf("find of %s returns no node or another one", path)
 	}
 	size := subtree{1, int64(len(n.data))}

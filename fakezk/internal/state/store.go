@@ -3,8 +3,6 @@ package state
 import (
 	"maps"
 	"slices"
-
-	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
 // Config holds the settings that the rules depend on. The zero value has the defaults of
@@ -29,18 +27,12 @@ type Config struct {
 // last applied Txn. Make one with [New].
 type Store struct {
 	cfg      Config
-	root     *node
+	tree     tree
+	quotas   quotas
+	reapable reapable
 	sessions map[int64]*session
 	last     int64 // zxid that replies show
 	drawn    int64 // last zxid that was consumed; beyond last if it was skipped
-
-	limits       map[string]bool       // paths with a quota
-	limitLengths map[int]int           // number of limits by the length of the path
-	containers   concurrentSet[string] // paths
-	ttls         concurrentSet[string] // paths
-
-	sum     int64 // of the digests of all nodes
-	digests []Digest
 }
 
 // SessionInfo is a session as CreateSession made it.
@@ -58,36 +50,9 @@ type session struct {
 // New returns the store of a new server: zxid 0 and the nodes "/", "/zookeeper",
 // "/zookeeper/config" and "/zookeeper/quota".
 func New(cfg Config) *Store {
-	s := &Store{
-		cfg: cfg, root: &node{acl: openACL, data: []byte{}, size: subtree{nodes: 1}},
-		sessions: map[int64]*session{}, limits: map[string]bool{},
-		limitLengths: map[int]int{},
-	}
-	s.addSystemNode(systemRoot, openACL)
-	s.addSystemNode(quotaRoot, openACL)
-	config := s.addSystemNode(systemRoot+"/config", configACL)
-	config.aversion = -1
-	if cfg.Members != "" {
-		config.data, config.version = []byte(cfg.Members), -1
-		s.addUsage(systemRoot+"/config", 0, len(cfg.Members))
-	}
-	s.updateDigest("/", s.root)
+	s := &Store{cfg: cfg, tree: newTree(cfg), sessions: map[int64]*session{}}
+	s.quotas = newQuotas(&s.tree)
 	return s
-}
-
-var (
-	openACL   = []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
-	configACL = []proto.ACL{{Perms: proto.PermRead, Scheme: "world", ID: "anyone"}}
-)
-
-// addSystemNode adds a node without a transaction: the parent's counter stays.
-func (s *Store) addSystemNode(path string, acl []proto.ACL) *node {
-	n := &node{acl: acl, data: []byte{}, size: subtree{nodes: 1}}
-	parent, _ := s.find(parentOf(path))
-	n.attach(parent, nameOf(path))
-	s.addUsage(parentOf(path), 1, 0)
-	s.updateDigest(path, n)
-	return n
 }
 
 // LastZxid is the zxid of the last applied Txn that was not skipped, 0 on a fresh
@@ -95,7 +60,7 @@ func (s *Store) addSystemNode(path string, acl []proto.ACL) *node {
 func (s *Store) LastZxid() int64 { return s.last }
 
 // NodeCount is the number of znodes, including "/" and the nodes of [New].
-func (s *Store) NodeCount() int { return int(s.root.size.nodes) }
+func (s *Store) NodeCount() int { return int(s.tree.root.size.nodes) }
 
 // Session returns a session and whether it exists.
 func (s *Store) Session(id int64) (SessionInfo, bool) {

@@ -34,7 +34,7 @@ func (n *node) view() NodeView {
 
 // Node returns the node at path without checking its ACL.
 func (s *Store) Node(path string) (NodeView, bool) {
-	n, ok := s.find(path)
+	n, ok := s.tree.find(path)
 	if !ok {
 		return NodeView{}, false
 	}
@@ -46,7 +46,7 @@ func (s *Store) Node(path string) (NodeView, bool) {
 func (s *Store) Nodes() iter.Seq2[string, NodeView] {
 	return func(yield func(string, NodeView) bool) {
 		nodes := make(map[string]*node, s.NodeCount())
-		s.root.eachPath("", func(path string, n *node) { nodes[cmp.Or(path, "/")] = n })
+		s.tree.root.eachPath("", func(path string, n *node) { nodes[cmp.Or(path, "/")] = n })
 		for _, path := range slices.Sorted(maps.Keys(nodes)) {
 			if !yield(path, nodes[path].view()) {
 				return
@@ -62,12 +62,12 @@ func (s *Store) Nodes() iter.Seq2[string, NodeView] {
 //
 // Source: DataTree.deserialize, PrepRequestProcessor.getParentRecord.
 func (s *Store) SetCreated(path string, created int32) {
-	n, ok := s.find(path)
+	n, ok := s.tree.find(path)
 	if !ok || created >= 0 && created < n.counter {
 		panic(fmt.Sprintf("state: set %d created children of %q, which does not exist or "+
 			"has had more",
 			created, path))
 	}
 	n.counter = created
-	s.updateDigest(path, n)
+	s.tree.digest.update(path, n)
 }
