@@ -67,7 +67,9 @@ var arrows = map[string]string{
 		fakezk/internal/dialhook fakezk/internal/engine fakezk/internal/inspect
 		fakezk/internal/logs fakezk/internal/proto fakezk/internal/state fakezk/internal/tlsend
 		fakezk/internal/tracetext fakezk/internal/wire fakezk/internal/zkclient
-		github.com/go-zookeeper/zk`,
+		fakezk/sim/internal/agenda fakezk/sim/internal/draws github.com/go-zookeeper/zk`,
+	"fakezk/sim/internal/agenda": ``,
+	"fakezk/sim/internal/draws":  `internal/mix`,
 	"fakezk/realworld": `
 		fakezk/fault fakezk/view fakezk/trace fakezk/sim fakezk/internal/bubble
 		fakezk/internal/carry fakezk/internal/engine fakezk/internal/memnet fakezk/internal/proto
@@ -83,12 +85,12 @@ var arrows = map[string]string{
 	"internal/check":         `github.com/google/go-cmp`,
 	"internal/inflight":      ``,
 	"examples/go":            `github.com/go-zookeeper/zk`,
-	"fuzz/internal/mix":      ``,
+	"internal/mix":           ``,
 	"fuzz/internal/fold":     ``,
 	"fuzz/internal/fuzztest": `fakezk/fault fuzz/builtin fuzz/scenario internal/testrun`,
 	"fuzz/scenario": `
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
-		linearizability/ops fuzz/internal/fold fuzz/internal/mix github.com/go-zookeeper/zk`,
+		linearizability/ops fuzz/internal/fold internal/mix github.com/go-zookeeper/zk`,
 	"fuzz/saved": `
 		fakezk/fault fakezk/sim fuzz/scenario internal/inflight linearizability
 		github.com/goccy/go-yaml`,
@@ -96,11 +98,11 @@ var arrows = map[string]string{
 		fakezk/fault fakezk/sim linearizability linearizability/ops recipes fuzz/scenario
 		github.com/go-zookeeper/zk`,
 	"fuzz/builtin": `
-		fuzz/internal/mix fuzz/object fuzz/scenario linearizability recipes recipes/classic
+		internal/mix fuzz/object fuzz/scenario linearizability recipes recipes/classic
 		github.com/go-zookeeper/zk`,
 	"fuzz/hunt": `
 		fakezk/fault fakezk/sim fakezk/trace linearizability linearizability/ops
-		fuzz/internal/mix fuzz/saved fuzz/scenario`,
+		internal/mix fuzz/saved fuzz/scenario`,
 	"fuzz/picture": `fakezk/trace fuzz/internal/fold fuzz/scenario linearizability`,
 	"fuzz/show": `
 		fakezk/sim fakezk/trace linearizability fuzz/picture fuzz/saved fuzz/scenario`,

@@ -129,7 +129,7 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
 	c.blockIfDead()
 	woken := make(chan struct{})
-	c.sim.addSleeper(sleeper{c, name, c.sim.elapsed() + max(d, 0), woken})
+	c.sim.addSleeper(sleeper{c, name, c.sim.agenda.Elapsed() + max(d, 0), woken})
 	select {
 	case <-woken:
 		c.blockIfDead()
@@ -140,7 +140,7 @@ func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error 
 }
 
 // Now is the virtual time since the World began.
-func (c *Client) Now() time.Duration { return c.sim.elapsed() }
+func (c *Client) Now() time.Duration { return c.sim.agenda.Elapsed() }
 
 // Note writes a line into the trace, as the client's script, and returns the moment of the line.
 // Call it from one goroutine of the client only.
@@ -168,7 +168,7 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 	if c.blockIfDead(); c.dead.Load() {
 		return trace.AfterEnd
 	}
-	m := c.sim.journal.add(1+c.index*sources+source, c.sim.elapsed(), actor, "%s",
+	m := c.sim.journal.add(1+c.index*sources+source, c.sim.agenda.Elapsed(), actor, "%s",
 		fmt.Sprintf(format, args...))
 	if source != sourceLibrary {
 		c.countLine(m)
@@ -187,7 +187,7 @@ func (c *Client) notice(ev zk.Event) {
 		return
 	}
 	m := c.note(c.name, sourceLibrary, "is told: %s", kind)
-	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.elapsed()})
+	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.agenda.Elapsed()})
 }
 
 // worldHosts offers the World's servers in turn, from one drawn by the seed. It tells the client
@@ -199,12 +199,8 @@ type worldHosts struct {
 }
 
 func (s *simulation) hosts(client, connect int) *worldHosts {
-	draw := mix(s.world.Seed, uint64(client), uint64(connect), firstServer)
-	return &worldHosts{sim: s, next: int(draw % uint64(s.world.servers()))}
+	return &worldHosts{sim: s, next: s.draws.FirstServer(client, connect, s.world.servers())}
 }
-
-// firstServer is the label of a draw.
-const firstServer = 0x5e12e5
 
 func (h *worldHosts) Init([]string) error { return nil }
 func (h *worldHosts) Len() int            { return h.sim.world.servers() }

@@ -25,14 +25,14 @@ func (s *simulation) crash(client int64, f *carry.Armed, until time.Duration) {
 		s.carryOut(s.net.Fired(f))
 		c.dead.Store(true)
 		at := s.log(c.name, "dies")
-		s.addNotice(at, trace.Notice{Client: c.name, Kind: trace.Died, Time: s.now()})
+		s.addNotice(at, trace.Notice{Client: c.name, Kind: trace.Died, Time: s.agenda.Now()})
 		if c.done {
 			continue
 		}
 		s.scriptIsOver(c)
 		if f.Kind == fault.Respawn {
 			s.running++
-			s.schedule(until, func() { s.respawn(c) })
+			s.agenda.Schedule(until, func() { s.respawn(c) })
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (s *simulation) deadSessionsEnd() (until time.Duration) {
 		}
 		for _, session := range s.engine.Sessions() {
 			if c.sessions[session.ID] {
-				until = max(until, session.ExpiresAt.Sub(s.start)+time.Second)
+				until = max(until, s.agenda.Since(session.ExpiresAt)+time.Second)
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (s *simulation) endDeadScripts() {
 	for _, d := range graves {
 		s.beginDial(d)
 	}
-	s.loop(s.now()+time.Minute, s.deadScriptsEnded)
+	s.loop(s.agenda.Now()+time.Minute, s.deadScriptsEnded)
 	s.endingDead = false
 }
 

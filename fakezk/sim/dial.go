@@ -112,7 +112,7 @@ func (c *Client) dialDirect(ctx context.Context, address string, deadline time.T
 func (s *simulation) beginDial(d *dialing) {
 	c := d.client
 	c.dials++
-	wait := s.latency(c.index, c.dials, 2, 0)
+	wait := s.draws.Dial(c.index, c.dials)
 	number := c.dials
 	finish := func() { s.finishDial(d, number) }
 	if s.hangIfDead(d) {
@@ -130,7 +130,7 @@ func (s *simulation) beginDial(d *dialing) {
 			}
 		}
 	}
-	s.schedule(s.now()+wait, finish)
+	s.agenda.Schedule(s.agenda.Now()+wait, finish)
 }
 
 // answer returns the result of a dial.
@@ -141,7 +141,7 @@ func (s *simulation) answer(d *dialing) carry.Answer {
 	if s.closing.Load() {
 		return carry.Refused
 	}
-	answer, _, actions := s.net.Dial(d.client.peer.ID, d.server, s.now())
+	answer, _, actions := s.net.Dial(d.client.peer.ID, d.server, s.agenda.Now())
 	s.carryOut(actions)
 	return answer
 }
@@ -170,7 +170,7 @@ func (s *simulation) finishDial(d *dialing, number int) {
 	}
 	switch s.answer(d) {
 	case carry.Hangs: // it began before the black hole
-		s.schedule(s.now()+d.timeout, d.timeOut)
+		s.agenda.Schedule(s.agenda.Now()+d.timeout, d.timeOut)
 		return
 	case carry.Refused:
 		if !s.closing.Load() {
@@ -189,7 +189,7 @@ func (s *simulation) finishDial(d *dialing, number int) {
 	l.end = tlsend.New(d.host, l.onWrite, l.onClose)
 	s.links[l.id] = l
 	s.net.Open(conn)
-	s.engine.Open(l.id, d.server, "127.0.0.1", s.clock())
+	s.engine.Open(l.id, d.server, "127.0.0.1", s.agenda.Clock())
 	s.log(c.name, "connects%s (connection %d)", s.toServer(d.server), number)
 	d.end(dialResult{conn: l.end})
 }

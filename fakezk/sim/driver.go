@@ -65,9 +65,9 @@ func (d driver) Later(c *carry.Conn, up bool, at time.Duration) {
 	switch l := d.link(c); {
 	case d.sim.order != nil: // it looks for itself
 	case up:
-		d.sim.schedule(at, l.arriveUp)
+		d.sim.agenda.Schedule(at, l.arriveUp)
 	default:
-		d.sim.schedule(at, l.arriveDown)
+		d.sim.agenda.Schedule(at, l.arriveDown)
 	}
 }
 
@@ -135,7 +135,7 @@ func (d driver) Restart(server int, f *carry.Armed, until time.Duration) {
 		return
 	}
 	d.sim.log("server", "goes down for %s", f.For)
-	d.sim.engine.Restart(d.sim.start.Add(until)) // later actions sever its connections
+	d.sim.engine.Restart(d.sim.agenda.At(until)) // later actions sever its connections
 }
 
 func (d driver) Failover(f *carry.Armed, _ time.Duration) {
@@ -154,7 +154,7 @@ func (d driver) Isolate(server int, f *carry.Armed, until time.Duration) {
 func (l *link) deliver(bytes []byte) {
 	l.client.markWoken()
 	l.noteReply(bytes)
-	l.end.HandOver(bytes, l.sim.back)
+	l.end.HandOver(bytes, l.sim.agenda.ClockLag())
 }
 
 func (l *link) fail(err error) {
@@ -166,11 +166,11 @@ func (l *link) fail(err error) {
 // expire ends a session, with its ephemerals left for a while, if late is not 0, and
 // reports whether it was alive. A leader that is down, or without a majority, ends none.
 func (s *simulation) expire(session int64, late time.Duration) bool {
-	now := s.clock()
+	now := s.agenda.Clock()
 	var r engine.Reaction
 	var ok bool
 	leader := s.engine.Leader()
-	if s.net.IsDown(leader, s.now()) || s.net.AloneUntil(leader, s.now()) > 0 {
+	if s.net.IsDown(leader, s.agenda.Now()) || s.net.AloneUntil(leader, s.agenda.Now()) > 0 {
 		return false
 	}
 	if late > 0 {

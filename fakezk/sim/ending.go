@@ -15,11 +15,11 @@ func (s *simulation) over() bool { return s.running == 0 }
 func (s *simulation) playOvertime() {
 	const times, mostInAMinute = 20, 8
 	most := int(mostInAMinute * s.world.Overtime / time.Minute)
-	if s.world.Overtime == 0 || s.changesSince(s.now()-s.world.Overtime) > most || s.isActive() {
+	if s.world.Overtime == 0 || s.changesSince(s.agenda.Now()-s.world.Overtime) > most || s.isActive() {
 		return
 	}
 	for range times {
-		begin := s.now()
+		begin := s.agenda.Now()
 		s.loop(begin+s.world.Overtime, s.over)
 		if n := s.changesSince(begin); n == 0 || n > most || s.over() || s.out.OutOfSteps {
 			return
@@ -33,7 +33,7 @@ func (s *simulation) playOvertime() {
 func (s *simulation) isActive() bool {
 	for range 3 {
 		before := s.replies
-		s.loop(s.now()+10*time.Second, s.over)
+		s.loop(s.agenda.Now()+10*time.Second, s.over)
 		if s.over() || s.out.OutOfSteps {
 			return true
 		}
@@ -53,7 +53,7 @@ func (s *simulation) changesSince(begin time.Duration) int {
 // heal lets dials succeed again and deletes the nodes kept by late-reap. Messages held by a delay
 // or a stall arrive at their time.
 func (s *simulation) heal() {
-	s.react(s.engine.ReapEnded(s.clock()))
+	s.react(s.engine.ReapEnded(s.agenda.Clock()))
 	s.net.Heal()
 	clear(s.lagging)
 	for server := range s.world.servers() {
@@ -67,7 +67,7 @@ func (s *simulation) noteAtRest() {
 	s.out.Nodes = inspect.Tree(s.engine)
 	s.out.Sessions = inspect.Sessions(s.engine)
 	s.out.Watches = inspect.Watches(s.engine)
-	s.out.Elapsed, s.out.Steps = s.now(), s.steps.Load()
+	s.out.Elapsed, s.out.Steps = s.agenda.Now(), s.steps.Load()
 	s.out.Logs = s.allLogs()
 	s.journal.end()
 	s.keepAtRest()
@@ -88,7 +88,7 @@ func (s *simulation) tearDown(cancel func()) {
 	s.endDeadDials()
 	closed := make(chan struct{})
 	go s.closeClients(closed)
-	s.loop(s.now()+tearDownLimit, func() bool {
+	s.loop(s.agenda.Now()+tearDownLimit, func() bool {
 		select {
 		case <-closed:
 			return s.running == 0
@@ -96,7 +96,7 @@ func (s *simulation) tearDown(cancel func()) {
 			return false
 		}
 	})
-	s.loop(s.now()+s.drainTime(), func() bool { return false })
+	s.loop(s.agenda.Now()+s.drainTime(), func() bool { return false })
 }
 
 // tearDownLimit is how much virtual time the clients get to close. The

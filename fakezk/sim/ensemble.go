@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 )
 
 // MaxServers is the greatest number of servers of a World.
@@ -35,56 +36,39 @@ func (s *simulation) replicate(zxid int64) {
 		if server == s.engine.Leader() {
 			continue
 		}
-		at := max(s.now()+s.lag(server, zxid), s.followed[server]+1)
-		s.followed[server] = s.schedule(at, func() { s.follow(server, zxid) })
+		at := max(s.agenda.Now()+s.lag(server, zxid), s.followed[server]+1)
+		s.followed[server] = s.agenda.Schedule(at, func() { s.follow(server, zxid) })
 	}
 }
 
-// The labels of the draws for replication, where those of connections have a direction.
-const (
-	replication = 3 + iota
-	slowness
-	election
-	clock
-)
-
 // MostLag is how long a follower takes at most to apply a transaction, without faults.
-const MostLag = slow * mostLatency
+const MostLag = slow * draws.MostLatency
 
 // slow is how much slower than a message a slow follower is.
 const slow = 100
 
 // lag is how long a follower takes to apply a transaction. By the seed one in three is slow.
 func (s *simulation) lag(server int, zxid int64) time.Duration {
-	lag := s.latency(server, 0, replication, int(zxid))
-	if mix(s.world.Seed, uint64(server), slowness)%3 == 0 {
+	lag := s.draws.Replication(server, zxid)
+	if s.draws.IsSlow(server) {
 		lag *= slow
 	}
 	return lag
 }
 
-// mostSkew is by how many milliseconds the clock of a server is fast or slow at most.
-const mostSkew = 2000
-
-// skew is by how many milliseconds the clock of a server is fast. The times of a node are those of
-// the server that led when it was changed.
-func (s *simulation) skew(server int) int64 {
-	return int64(mix(s.world.Seed, uint64(server), clock)%(2*mostSkew+1)) - mostSkew
-}
-
 // follow lets a follower apply transactions, unless a client has made it do so before. One that is
 // down, cut off, or that lags by a fault, does so later.
 func (s *simulation) follow(server int, zxid int64) {
-	at := max(s.net.BackAt(server, s.now()), s.net.AloneUntil(server, s.now()), s.lagging[server])
-	if at > s.now() {
-		s.schedule(at, func() { s.follow(server, zxid) })
+	at := max(s.net.BackAt(server, s.agenda.Now()), s.net.AloneUntil(server, s.agenda.Now()), s.lagging[server])
+	if at > s.agenda.Now() {
+		s.agenda.Schedule(at, func() { s.follow(server, zxid) })
 		return
 	}
 	if next, behind := s.engine.Next(server); !behind || next > zxid {
 		return
 	}
 	s.log("server", "%s applies zxid %d", serverName(server), zxid)
-	s.react(withoutOwnDeletions(s.engine.Follow(server, zxid, s.clock())))
+	s.react(withoutOwnDeletions(s.engine.Follow(server, zxid, s.agenda.Clock())))
 }
 
 // followAll lets all followers apply everything.
@@ -107,11 +91,11 @@ func (s *simulation) startLag(server int, f *carry.Armed, until time.Duration) {
 func (s *simulation) startIsolation(server int, f *carry.Armed, until time.Duration) {
 	s.log("server", "%s is cut off from the others for %s", serverName(server), f.For)
 	s.engine.CutOff(server, true)
-	if at := s.net.GivesUpAt(server, s.now()); at > 0 {
-		s.schedule(at, func() { s.giveUp(server) })
+	if at := s.net.GivesUpAt(server, s.agenda.Now()); at > 0 {
+		s.agenda.Schedule(at, func() { s.giveUp(server) })
 	}
-	s.schedule(until, func() { s.rejoin(server) })
-	if s.net.BackAt(server, s.now()) == until { // put off
+	s.agenda.Schedule(until, func() { s.rejoin(server) })
+	if s.net.BackAt(server, s.agenda.Now()) == until { // put off
 		s.electWithout(server)
 	}
 }
@@ -120,7 +104,7 @@ func (s *simulation) startIsolation(server int, f *carry.Armed, until time.Durat
 // to lead, or to make the majority.
 func (s *simulation) electWithout(server int) {
 	leader := s.engine.Leader()
-	serves := s.net.BackAt(leader, s.now())
+	serves := s.net.BackAt(leader, s.agenda.Now())
 	if serves > 0 && (server == leader || s.quorumAt() > serves) {
 		s.elect()
 	}
@@ -128,7 +112,7 @@ func (s *simulation) electWithout(server int) {
 
 // rejoin lets a server catch up with the others, and the others with it.
 func (s *simulation) rejoin(server int) {
-	if s.net.Healed() || s.net.IsCutOff(server, s.now()) {
+	if s.net.Healed() || s.net.IsCutOff(server, s.agenda.Now()) {
 		return
 	}
 	s.log("server", "%s reaches the others again", serverName(server))
@@ -139,11 +123,11 @@ func (s *simulation) rejoin(server int) {
 
 // giveUp takes a server down that has been cut off for too long, until it is back with the others.
 func (s *simulation) giveUp(server int) {
-	if s.net.Healed() || s.net.IsDown(server, s.now()) {
+	if s.net.Healed() || s.net.IsDown(server, s.agenda.Now()) {
 		return
 	}
-	s.carryOut(s.net.TakeDown(server, s.now()+electionTime))
-	s.loseServer(server, s.net.BackAt(server, s.now())-s.now())
+	s.carryOut(s.net.TakeDown(server, s.agenda.Now()+electionTime))
+	s.loseServer(server, s.net.BackAt(server, s.agenda.Now())-s.agenda.Now())
 }
 
 // electionTime is how long an ensemble takes to elect a leader, in which no server serves.
@@ -153,7 +137,7 @@ const electionTime = 500 * time.Millisecond
 // the leader or no majority is left.
 func (s *simulation) loseServer(server int, down time.Duration) {
 	s.log("server", "%s goes down for %s", serverName(server), down)
-	if server == s.engine.Leader() || s.quorumAt() > s.now() {
+	if server == s.engine.Leader() || s.quorumAt() > s.agenda.Now() {
 		s.elect()
 	}
 }
@@ -163,15 +147,14 @@ func (s *simulation) elect() {
 	quorum := s.quorumAt()
 	var up []int
 	for i := range s.world.servers() {
-		if s.net.AwayUntil(i, s.now()) <= quorum {
+		if s.net.AwayUntil(i, s.agenda.Now()) <= quorum {
 			up = append(up, i)
 		}
 	}
-	draw := mix(s.world.Seed, uint64(s.engine.Store().LastZxid()), election)
-	leader := up[draw%uint64(len(up))]
+	leader := up[s.draws.Leader(s.engine.Store().LastZxid(), len(up))]
 	serves := quorum + electionTime
 	s.log("server", "%s is elected and leads from %.6fs on", serverName(leader), serves.Seconds())
-	s.engine.Elect(leader, s.start.Add(serves))
+	s.engine.Elect(leader, s.agenda.At(serves))
 	for i := range s.world.servers() {
 		s.carryOut(s.net.TakeDown(i, serves))
 	}
@@ -181,7 +164,7 @@ func (s *simulation) elect() {
 func (s *simulation) quorumAt() time.Duration {
 	var back []time.Duration
 	for i := range s.world.servers() {
-		back = append(back, max(s.now(), s.net.AwayUntil(i, s.now())))
+		back = append(back, max(s.agenda.Now(), s.net.AwayUntil(i, s.agenda.Now())))
 	}
 	return carry.QuorumAt(s.world.servers(), back)
 }

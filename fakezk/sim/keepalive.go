@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 )
 
 // A client pings three times per session timeout, and most of an idle run is pings. So a
@@ -39,7 +40,7 @@ func (l *link) deferPing(p []byte) bool {
 	if s.wakeBy == awake || l.dirty || !bytes.Equal(p, pingFrame) || l.end.Secure() {
 		return false
 	}
-	now := s.elapsed()
+	now := s.agenda.Elapsed()
 	if l.replyDeadline() < s.wakeBy || !l.conn.Idle(now) || len(l.unsent) > 0 {
 		return false
 	}
@@ -55,7 +56,7 @@ func (l *link) replyDeadline() time.Duration {
 	if deadline.IsZero() {
 		return 0
 	}
-	return deadline.Sub(l.sim.start) - hop
+	return l.sim.agenda.Since(deadline) - draws.Hop
 }
 
 // mayDeferPings reports whether the World may put off pings at all.
@@ -69,7 +70,7 @@ const roomForPings = 10_000
 
 // sleep waits until a time, or until a client does something.
 func (s *simulation) sleep(until time.Duration) {
-	now := s.now()
+	now := s.agenda.Now()
 	if s.mayDeferPings() {
 		if until > now+nap {
 			until = s.sleepEnd(now, until)
@@ -116,7 +117,7 @@ func (s *simulation) catchUp() {
 		return
 	}
 	slices.SortStableFunc(pings, compareDeferred)
-	now := s.elapsed()
+	now := s.agenda.Elapsed()
 	s.journal.beginReserved()
 	for {
 		at, tick := s.next()
@@ -127,7 +128,7 @@ func (s *simulation) catchUp() {
 		if at >= now {
 			break
 		}
-		s.back = now - at
+		s.agenda.SetBack(at)
 		s.step()
 		if pinged {
 			pings = s.takePings(pings)
@@ -135,7 +136,7 @@ func (s *simulation) catchUp() {
 			s.apply(tick)
 		}
 	}
-	s.back = 0
+	s.agenda.SetRight()
 	s.journal.endReserved()
 	for _, p := range pings { // those of this instant
 		p.link.onWrite(pingFrame)

@@ -213,9 +213,9 @@ func frameBody(f []byte) []byte { return f[min(4, len(f)):] }
 
 // send puts a message on its way; it arrives after all before it.
 func (l *link) send(up bool, m *carry.Message) {
-	lane, t, direction, deliver := &l.conn.Down, &l.down, 1, l.arriveDown
+	lane, t, deliver := &l.conn.Down, &l.down, l.arriveDown
 	if up {
-		lane, t, direction, deliver = &l.conn.Up, &l.up, 0, l.arriveUp
+		lane, t, deliver = &l.conn.Up, &l.up, l.arriveUp
 	}
 	t.count++
 	l.sim.messages++
@@ -231,11 +231,11 @@ func (l *link) send(up bool, m *carry.Message) {
 	if l.sim.order != nil {
 		return // it looks for itself
 	}
-	at := l.sim.now() + l.sim.latency(l.client.index, l.conn.Number, direction, t.count)
+	at := l.sim.agenda.Now() + l.sim.draws.Message(l.client.index, l.conn.Number, up, t.count)
 	if !l.sim.world.unordered {
 		at = max(at, t.last+1, lane.OpenFrom())
 	}
-	t.last = l.sim.schedule(at, deliver)
+	t.last = l.sim.agenda.Schedule(at, deliver)
 }
 
 // noteSent notes a message that is about to be queued. The end of a connection is none.
@@ -248,7 +248,7 @@ func (l *link) noteSent(up bool, m *carry.Message) {
 		label.from = l.sim.journal.moment()
 	}
 	label.note = l.sim.notes.Sent(label.from, trace.Message{Client: l.client.name,
-		Conn: l.conn.Number, Up: up, Op: l.opOf(up, m), Sent: l.sim.now()})
+		Conn: l.conn.Number, Up: up, Op: l.opOf(up, m), Sent: l.sim.agenda.Now()})
 }
 
 // opOf names a message, as far as its first bytes tell.
@@ -278,20 +278,20 @@ func (s *simulation) noteArrived(m *carry.Message, at trace.Moment, lost bool) {
 // message is on hold, that is put off.
 func (l *link) deliverUp() {
 	if l.mayArrive(&l.conn.Up, l.arriveUp) {
-		l.sim.carryOut(l.conn.DeliverUp(l.sim.now()))
+		l.sim.carryOut(l.conn.DeliverUp(l.sim.agenda.Now()))
 	}
 }
 
 func (l *link) deliverDown() {
 	if l.mayArrive(&l.conn.Down, l.arriveDown) {
-		l.sim.carryOut(l.conn.DeliverDown(l.sim.now()))
+		l.sim.carryOut(l.conn.DeliverDown(l.sim.agenda.Now()))
 	}
 }
 
 func (l *link) mayArrive(lane *carry.Lane, again func()) bool {
 	_, at, ok := lane.First()
-	if ok && l.sim.now() < at {
-		l.sim.schedule(at, again)
+	if ok && l.sim.agenda.Now() < at {
+		l.sim.agenda.Schedule(at, again)
 		return false
 	}
 	return ok

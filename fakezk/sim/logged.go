@@ -22,7 +22,7 @@ func (s *simulation) keepLog(goroutine int64, line string) {
 	if !s.world.Logs || s.closing.Load() {
 		return
 	}
-	at := s.elapsed()
+	at := s.agenda.Elapsed()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logs = append(s.logs, logged{at, goroutine, logTime.ReplaceAllString(line, "")})

@@ -1,16 +1,15 @@
 package sim
 
 import (
-	"slices"
 	"testing/synctest"
 	"time"
 )
 
 // loop applies events until done, the time limit or the step limit.
 func (s *simulation) loop(limit time.Duration, done func() bool) {
-	s.woken = true
+	s.agenda.Woke()
 	for {
-		if s.woken || s.world.unordered {
+		if s.agenda.TakeWoke() || s.world.unordered {
 			s.quiesce()
 		}
 		if done() {
@@ -23,9 +22,9 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 			s.order.plan()
 		}
 		next, tick := s.next()
-		if s.now() < min(next, limit) {
+		if s.agenda.Now() < min(next, limit) {
 			s.sleep(min(next, limit))
-			s.woken = true // others may have woken at the same instant: let them finish first
+			s.agenda.Woke() // others may have woken at the same instant: let them finish first
 			continue
 		}
 		if next > limit {
@@ -57,8 +56,7 @@ func (s *simulation) step() {
 // quiesce waits until every other goroutine of the bubble is blocked, and takes in their requests
 // in canonical order.
 func (s *simulation) quiesce() {
-	for s.woken = true; s.woken; {
-		s.woken = false
+	for again := true; again; again = s.agenda.TakeWoke() {
 		if !s.world.unordered {
 			synctest.Wait()
 		}
@@ -68,7 +66,7 @@ func (s *simulation) quiesce() {
 		}
 		s.catchUp()
 		if s.collect() && s.world.unordered {
-			s.woken = true
+			s.agenda.Woke()
 		}
 	}
 }
@@ -76,106 +74,26 @@ func (s *simulation) quiesce() {
 // next is when the next thing happens: an event, or, if tick is set, the engine's own
 // deadline.
 func (s *simulation) next() (at time.Duration, tick bool) {
-	at = never
-	if len(s.events) > 0 {
-		at = s.events[0].at
-	}
+	at = s.agenda.Next()
 	d := s.engine.NextDeadline()
 	if d.IsZero() {
 		return at, false
 	}
 	// A leader without a majority ends no session.
-	deadline := max(d.Sub(s.start), s.net.AloneUntil(s.engine.Leader(), s.now()))
+	deadline := max(s.agenda.Since(d), s.net.AloneUntil(s.engine.Leader(), s.agenda.Now()))
 	if deadline < at {
 		return deadline, true
 	}
 	return at, false
 }
 
-const never = time.Duration(1 << 62)
-
 func (s *simulation) apply(tick bool) {
 	if tick {
 		s.tick()
 	} else {
-		s.events.pop().apply()
+		s.agenda.Apply()
 	}
 }
 
 // tick lets the engine end expired sessions.
-func (s *simulation) tick() { s.react(withoutOwnDeletions(s.engine.Tick(s.clock()))) }
-
-// now is the World's time since the start, and clock the same as a time of the clock.
-func (s *simulation) now() time.Duration { return s.elapsed() - s.back }
-
-func (s *simulation) clock() time.Time { return s.start.Add(s.now()) }
-
-// elapsed is the virtual time since the start. The clients' time is always this one.
-func (s *simulation) elapsed() time.Duration {
-	return time.Duration(time.Now().UnixNano() - s.began.Load())
-}
-
-// schedule plans an event at a time, or a few nanoseconds later: no two events share an instant.
-func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
-	at = max(at, s.now())
-	for !s.world.unordered && s.events.has(at) {
-		at++
-	}
-	s.sequence++
-	s.events.push(event{at, s.sequence, apply})
-	return at
-}
-
-type event struct {
-	at       time.Duration
-	sequence int64
-	apply    func()
-}
-
-// before orders events by time, and those of one time as they were scheduled.
-func (e event) before(other event) bool {
-	return e.at < other.at || e.at == other.at && e.sequence < other.sequence
-}
-
-// eventHeap is a binary heap. That of container/heap would allocate for each event.
-type eventHeap []event
-
-// has reports whether there is an event of an instant. There are few events.
-func (h eventHeap) has(at time.Duration) bool {
-	return slices.ContainsFunc(h, func(e event) bool { return e.at == at })
-}
-
-func (h *eventHeap) push(e event) {
-	list := append(*h, e)
-	i := len(list) - 1
-	for parent := (i - 1) / 2; i > 0 && e.before(list[parent]); parent = (i - 1) / 2 {
-		list[i] = list[parent]
-		i = parent
-	}
-	list[i] = e
-	*h = list
-}
-
-// pop removes the earliest event.
-func (h *eventHeap) pop() event {
-	list := *h
-	first, e := list[0], list[len(list)-1]
-	list[len(list)-1] = event{}
-	list = list[:len(list)-1]
-	i := 0
-	for child := 1; child < len(list); child = 2*i + 1 {
-		if child+1 < len(list) && list[child+1].before(list[child]) {
-			child++
-		}
-		if !list[child].before(e) {
-			break
-		}
-		list[i] = list[child]
-		i = child
-	}
-	if len(list) > 0 {
-		list[i] = e
-	}
-	*h = list
-	return first
-}
+func (s *simulation) tick() { s.react(withoutOwnDeletions(s.engine.Tick(s.agenda.Clock()))) }

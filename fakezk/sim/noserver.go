@@ -24,7 +24,7 @@ func (s *simulation) failDial(d *dialing, err error) {
 		return
 	}
 	s.failUnsent(d)
-	s.schedule(s.now()+retryPause, end)
+	s.agenda.Schedule(s.agenda.Now()+retryPause, end)
 }
 
 // hasTriedAll counts a dial that fails, and reports whether the client has dialed all servers since
@@ -50,7 +50,7 @@ func (s *simulation) failUnsent(d *dialing) {
 	}
 	s.log(c.name, "fails what it has not sent: %v", zk.ErrNoServer)
 	for _, request := range unsent {
-		s.schedule(s.now(), func() {
+		s.agenda.Schedule(s.agenda.Now(), func() {
 			c.markWoken()
 			request.Fail(zk.ErrNoServer)
 		})

@@ -54,5 +54,5 @@ func (c *Client) ownNotice(kind trace.NoticeKind) {
 		return
 	}
 	at := s.log(c.name, "is told: %s", kind)
-	s.addNotice(at, trace.Notice{Client: c.name, Kind: kind, Time: s.now()})
+	s.addNotice(at, trace.Notice{Client: c.name, Kind: kind, Time: s.agenda.Now()})
 }

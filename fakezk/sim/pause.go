@@ -37,8 +37,8 @@ func (s *simulation) pause(
 	}
 	c.until = max(c.until, until)
 	s.pausedUntil = max(s.pausedUntil, until)
-	s.schedule(until, func() {
-		if s.now() >= c.until {
+	s.agenda.Schedule(until, func() {
+		if s.agenda.Now() >= c.until {
 			s.resume(c)
 		}
 	})
@@ -85,7 +85,7 @@ func (s *simulation) notePause(c *pausedCaller, kind trace.NoticeKind, format st
 		return
 	}
 	at := s.log(c.client.name, format, c.request)
-	s.addNotice(at, trace.Notice{Client: c.client.name, Kind: kind, Time: s.now()})
+	s.addNotice(at, trace.Notice{Client: c.client.name, Kind: kind, Time: s.agenda.Now()})
 }
 
 // heldUntil is the time from which faults hold no message and no goroutine any more.

@@ -36,7 +36,7 @@ func (s *simulation) recordChanges(r engine.Reaction) {
 }
 
 func (s *simulation) recordChange(a engine.Applied, change state.Change) {
-	c := trace.Change{Time: s.now(), Zxid: a.Txn.Zxid}
+	c := trace.Change{Time: s.agenda.Now(), Zxid: a.Txn.Zxid}
 	if !a.ByServer {
 		c.Session = a.Txn.Session
 	}

@@ -19,14 +19,14 @@ func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	if m.Point.Op == proto.OpSetWatches.String() && !s.world.unordered {
 		frame = sortSetWatches(frame)
 	}
-	r := s.engine.Handle(l.id, frame, s.clock())
+	r := s.engine.Handle(l.id, frame, s.agenda.Clock())
 	about, at := s.noteRequest(l, m, &r.Request)
 	s.noteArrived(m, at, false)
-	if until := s.lagging[l.conn.Server]; len(r.Followed) > 0 && s.now() < until {
+	if until := s.lagging[l.conn.Server]; len(r.Followed) > 0 && s.agenda.Now() < until {
 		l.conn.HoldReplies(until)
 	}
 	s.send(r, reply{about, at}, l.conn, f)
-	s.carryOut(l.conn.Applied(f, s.now()))
+	s.carryOut(l.conn.Applied(f, s.agenda.Now()))
 }
 
 // sortSetWatches rebuilds a SetWatches frame with sorted lists: the client builds them from a map.
@@ -79,7 +79,7 @@ func (s *simulation) send(r engine.Reaction, reply reply, on *carry.Conn, f *car
 			if m.Event = out.Event; m.Event != nil {
 				labelOf(m).from = s.countEvent(l, m)
 			}
-			s.carryOut(l.conn.FromServer(m, damage, s.now()))
+			s.carryOut(l.conn.FromServer(m, damage, s.agenda.Now()))
 		}
 		if out.Close {
 			s.carryOut(l.conn.ServerClosed(damage))

@@ -54,14 +54,14 @@ const (
 
 // markWoken notes that the World wakes the client at this instant.
 func (c *Client) markWoken() {
-	c.sim.woken = true
-	c.burst.woken = c.sim.elapsed()
+	c.sim.agenda.Woke()
+	c.burst.woken = c.sim.agenda.Elapsed()
 }
 
 // notePause lowers the count if a timer of the client's own has woken it, not the World. It reports
 // whether that is so.
 func (c *Client) notePause() bool {
-	paused := c.sim.elapsed() != c.burst.woken
+	paused := c.sim.agenda.Elapsed() != c.burst.woken
 	if paused {
 		c.burst.count -= relief
 	}
@@ -124,7 +124,7 @@ func (c *Client) countLine(at trace.Moment) {
 // countGoroutines ends the run if it has too many goroutines. It counts every 100 ms of virtual
 // time or 256 steps, as it takes long to count.
 func (s *simulation) countGoroutines() {
-	steps, now := s.steps.Load(), s.now()
+	steps, now := s.steps.Load(), s.agenda.Now()
 	if steps < s.counted.steps+256 && now < s.counted.at+100*time.Millisecond {
 		return
 	}
@@ -176,10 +176,10 @@ func (s *simulation) abandonRunaways() {
 	if s.running == 0 && s.out.Runaway == nil {
 		return
 	}
-	s.loop(s.now()+time.Second, func() bool { return false })
+	s.loop(s.agenda.Now()+time.Second, func() bool { return false })
 	for id, l := range s.links {
 		c := l.client
-		if at := c.burst.lastAt; at > 0 && s.elapsed() < at+100*time.Millisecond {
+		if at := c.burst.lastAt; at > 0 && s.agenda.Elapsed() < at+100*time.Millisecond {
 			c.abandoned = true
 			l.conn.Close()
 			delete(s.links, id)

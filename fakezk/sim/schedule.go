@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
@@ -23,11 +24,11 @@ const (
 	Latencies ScheduleKind = ""
 	// Priorities deliver one message at a time. Each direction of each client's messages
 	// is a stream with a priority drawn by the seed; the first message of the stream with
-	// the highest priority comes next. Numbers are deliveries, counted from 1: after each
-	// of them the stream it was of falls behind all that have not fallen yet; among those
-	// that have, the one of the last number comes first.
+	// the highest priority comes next. Numbers are deliveries, counted from 1: after delivery n, for
+	// each n in Numbers, the stream just served gets the lowest priority. A later n of the list
+	// ranks above an earlier one.
 	//
-	// With few numbers it is probabilistic concurrency testing (Burckhardt et al., ASPLOS
+	// With few numbers it is probabilistic concurrency testing, PCT (Burckhardt et al., ASPLOS
 	// 2010): a bug that needs d events in a certain order is met with a chance that falls
 	// with the length of the run to the power of d-1 only. After 5000 deliveries messages
 	// come in the order in which they were sent, so that no client starves for ever.
@@ -113,10 +114,6 @@ type stream struct {
 	up     bool
 }
 
-// hop is how long a message, a dial and the start of a script take that are not
-// ordered by latencies.
-const hop = time.Millisecond
-
 // head is the first message of a lane, and when it may be delivered.
 type head struct {
 	link    *link
@@ -138,11 +135,11 @@ func (o *order) plan() {
 	if !waiting {
 		return
 	}
-	if at = max(at, o.sim.now()+hop); o.planned != 0 && o.planned <= at {
+	if at = max(at, o.sim.agenda.Now()+draws.Hop); o.planned != 0 && o.planned <= at {
 		return
 	}
 	var planned time.Duration
-	planned = o.sim.schedule(at, func() {
+	planned = o.sim.agenda.Schedule(at, func() {
 		if o.planned == planned { // not overtaken by an earlier one
 			o.planned = 0
 			o.deliver()
@@ -169,7 +166,7 @@ func (o *order) heads() []head {
 
 // deliver delivers one of the messages that may arrive now.
 func (o *order) deliver() {
-	now := o.sim.now()
+	now := o.sim.agenda.Now()
 	heads := slices.DeleteFunc(o.heads(), func(h head) bool { return now < h.ready })
 	if len(heads) == 0 {
 		return // lost meanwhile
@@ -218,11 +215,7 @@ const fairAfter = 5000
 func (o *order) rank(h head) uint64 {
 	s := stream{h.link.client.index, h.up}
 	if _, ok := o.ranks[s]; !ok {
-		direction := uint64(0)
-		if s.up {
-			direction = 1
-		}
-		o.ranks[s] = mix(o.sim.world.Seed, uint64(s.client), direction)>>8 + loweredRanks
+		o.ranks[s] = o.sim.draws.Rank(s.client, s.up) + loweredRanks
 	}
 	return o.ranks[s]
 }

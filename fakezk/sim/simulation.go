@@ -16,6 +16,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/logs"
+	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
+	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
@@ -25,7 +27,8 @@ import (
 // the bubble is blocked, applies exactly that event, and waits again.
 type simulation struct {
 	world   World
-	start   time.Time
+	agenda  *agenda.Agenda
+	draws   draws.Draws
 	ctx     context.Context
 	engine  *engine.Engine
 	clients []*Client
@@ -39,9 +42,6 @@ type simulation struct {
 	paused      []*pausedCaller
 	pausedUntil time.Duration // when all of them have gone on
 
-	events   eventHeap // no two are of the same instant
-	woken    bool      // an event may have made a goroutine runnable
-	sequence int64
 	order    *order // nil: messages have latencies
 	messages int64  // sent so far
 	nextConn engine.ConnID
@@ -53,7 +53,6 @@ type simulation struct {
 	deadDials  []*dialing        // the dials of dead processes
 	endingDead bool              // they succeed
 	spare      []*link           // the next list for written
-	back       time.Duration     // by which the World's clock is set back; see catchUp
 	origins    map[string]origin // of the nodes that exist
 	notified   map[notified]bool // with several servers
 	changed    []time.Duration   // the times of the changes of the tree
@@ -68,7 +67,6 @@ type simulation struct {
 	}
 
 	closing atomic.Bool  // the end: dials fail, nothing is recorded
-	began   atomic.Int64 // start as UnixNano, for elapsed()
 	steps   atomic.Int64 // progress, for the watchdog
 
 	mu            sync.Mutex
@@ -92,6 +90,8 @@ type simulation struct {
 func newSimulation(w World) *simulation {
 	s := &simulation{
 		world:   w,
+		agenda:  &agenda.Agenda{Crowded: w.unordered},
+		draws:   draws.Draws{Seed: w.Seed, Alike: w.unordered || w.Schedule.Kind != Latencies},
 		links:   map[engine.ConnID]*link{},
 		net:     carry.New(w.Plan...),
 		origins: map[string]origin{}, notified: map[notified]bool{},
@@ -109,8 +109,7 @@ func newSimulation(w World) *simulation {
 
 // run is the World's goroutine.
 func (s *simulation) run() {
-	s.start = time.Now()
-	s.began.Store(s.start.UnixNano())
+	s.agenda.Begin()
 	s.setBubble(bubble.Name())
 	defer logs.Take(s.keepLog)()
 	s.wake = make(chan struct{}, 1)
@@ -122,9 +121,9 @@ func (s *simulation) run() {
 	cfg := s.world.Server.engineConfig()
 	cfg.OrderChildren, cfg.Servers = s.shuffleChildren, s.world.servers()
 	if s.world.servers() > 1 {
-		cfg.Skew = s.skew
+		cfg.Skew = s.draws.Skew
 	}
-	s.engine = engine.New(cfg, s.start)
+	s.engine = engine.New(cfg, s.agenda.At(0))
 	s.net.Serve(carry.Ensemble{
 		Servers: s.world.servers(), Leader: s.engine.Leader, Tick: cfg.TickTime,
 	})
@@ -133,7 +132,7 @@ func (s *simulation) run() {
 	s.playOvertime()
 	s.noteBusy()
 	s.heal()
-	rest := max(s.now(), s.heldUntil()) + s.world.Settle
+	rest := max(s.agenda.Now(), s.heldUntil()) + s.world.Settle
 	s.loop(max(rest, s.deadSessionsEnd()), func() bool { return false })
 	s.noteAtRest()
 	s.tearDown(cancel)
@@ -172,11 +171,11 @@ func (s *simulation) setUp() {
 	for i, actor := range s.world.Clients {
 		c := s.newClient(actor)
 		s.running++
-		s.schedule(s.latency(i, 0, 0, 0), func() { go s.script(c) })
+		s.agenda.Schedule(s.draws.Start(i), func() { go s.script(c) })
 	}
 	for _, f := range s.net.Armed() {
 		if f.At != 0 {
-			s.schedule(f.At, func() { s.net.Strike(f, s.now(), driver{s}) })
+			s.agenda.Schedule(f.At, func() { s.net.Strike(f, s.agenda.Now(), driver{s}) })
 		}
 	}
 }
@@ -216,7 +215,7 @@ func (s *simulation) panicked(g *Goroutine, why any) {
 
 // log writes the World's own line. The arguments are formatted later, so they must not change.
 func (s *simulation) log(actor, format string, args ...any) trace.Moment {
-	return s.journal.add(0, s.now(), actor, format, args...)
+	return s.journal.add(0, s.agenda.Now(), actor, format, args...)
 }
 
 func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {

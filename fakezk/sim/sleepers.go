@@ -50,7 +50,7 @@ func (s *simulation) scheduleWakeUps(sleepers []sleeper) {
 			n++
 		}
 		group := sleepers[:n:n]
-		s.schedule(group[0].at, func() {
+		s.agenda.Schedule(group[0].at, func() {
 			for _, z := range group {
 				close(z.woken)
 				z.client.markWoken()

@@ -111,7 +111,8 @@ func (s *simulation) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notes, s.out, s.atRest = trace.Notes{}, trace.Result{}, nil
-	s.engine, s.net, s.order, s.events, s.origins = nil, nil, nil, nil, nil
+	s.engine, s.net, s.order, s.origins = nil, nil, nil, nil
+	s.agenda.Clear()
 	s.notified = nil
 }
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/mix"
 	"github.com/zksim/zksim/recipes"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
-	"github.com/zksim/zksim/fuzz/internal/mix"
+	"github.com/zksim/zksim/internal/mix"
 )
 
 // The proposers of scenarios that no strategy has proposed.

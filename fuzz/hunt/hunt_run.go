@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/mix"
 	"github.com/zksim/zksim/linearizability"
 )
 

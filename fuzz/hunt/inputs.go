@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/zksim/zksim/fakezk/sim"
-	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/mix"
 )
 
 // Inputs turn the bytes of Go's fuzzing engine into scenarios.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/builtin"
-	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/mix"
 	"pgregory.net/rapid"
 )
 

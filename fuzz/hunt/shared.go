@@ -1,8 +1,8 @@
 package hunt
 
 import (
-	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/mix"
 )
 
 // sharedScript is the script of a scenario with a seed. In one scenario of four, two or three

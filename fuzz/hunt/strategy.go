@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/mix"
 )
 
 // A Strategy is one of the ways in which a [Hunt] chooses its scenarios.

@@ -3,8 +3,8 @@ package hunt
 import (
 	"math/rand/v2"
 
-	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/mix"
 )
 
 // randomPlans draws plans and seeds.

@@ -5,7 +5,7 @@ import (
 	"hash/fnv"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz/internal/mix"
+	"github.com/zksim/zksim/internal/mix"
 )
 
 // Choose returns a number in [0,n), fixed by seed, client, goroutine and label. Each decision of a
