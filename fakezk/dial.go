@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk/internal/tlsend"
 )
 
 // Address is the server address to give to zk.Connect together with Dialer. It is an IP address, so
@@ -61,7 +59,7 @@ func (s *Server) dialTo(name, address string) (net.Conn, error) {
 		return nil, fmt.Errorf("fakezk: dial %s: the ensemble has no server there, but %s", address,
 			strings.Join(s.Addresses(), ", "))
 	}
-	return s.dialAs(name, hostOf(address), server)
+	return s.front.dial(name, hostOf(address), server)
 }
 
 // hostOf is the host of an address, which may have no port.
@@ -70,26 +68,6 @@ func hostOf(address string) string {
 		return host
 	}
 	return address
-}
-
-// dialAs connects a client that has dialed a host to a server. The client's name is "" if it has
-// none.
-func (s *Server) dialAs(name, host string, server int) (net.Conn, error) {
-	if err := s.checkBubble(); err != nil {
-		return nil, err
-	}
-	var l *link
-	conn := tlsend.New(host,
-		func(p []byte) { s.receive(l, p) },
-		func() { s.gone(l, false) },
-	)
-	var err error
-	from := memory
-	from.client = name
-	if l, err = s.open(server, from, &memorySink{conn: conn, mu: &s.mu}); err != nil {
-		return nil, err
-	}
-	return conn, nil
 }
 
 // HostProvider is a zk.HostProvider that looks up no names. It offers the addresses of the list in

@@ -14,7 +14,7 @@ type driver struct{ in *injector }
 
 func (in *injector) carryOut(actions []carry.Action) { carry.Perform(actions, driver{in}) }
 
-func (d driver) link(c *carry.Conn) *link { return d.in.links[engine.ConnID(c.ID)] }
+func (d driver) link(c *carry.Conn) *link { return d.in.links.get(engine.ConnID(c.ID)) }
 
 // FaultDue does nothing: a fault is logged when it acts.
 func (driver) FaultDue(*carry.Armed) {}
@@ -22,15 +22,15 @@ func (driver) FaultDue(*carry.Armed) {}
 // Target is the session of a client. A restart needs none.
 func (d driver) Target(f *carry.Armed) (session int64, ok bool) {
 	if f.Client != "" {
-		session = d.in.server.names.find(f.Client)
+		session = d.in.names.find(f.Client)
 	}
 	return session, f.Client == "" || session != 0 || f.Kind == fault.Restart
 }
 
-func (d driver) Struck(f *carry.Armed) { d.in.server.recorder.fault(f) }
+func (d driver) Struck(f *carry.Armed) { d.in.recorder.fault(f) }
 
 func (d driver) Hit(_ *carry.Conn, _ *carry.Message, f *carry.Armed, _ bool) {
-	d.in.server.recorder.fault(f)
+	d.in.recorder.fault(f)
 }
 
 func (d driver) Apply(c *carry.Conn, m *carry.Message, f *carry.Armed) {
@@ -43,14 +43,14 @@ func (d driver) Deliver(c *carry.Conn, m *carry.Message) { d.link(c).sink.Delive
 func (d driver) Later(_ *carry.Conn, _ bool, at time.Duration) { d.in.wakeAt(at) }
 
 // Hang: so the connection does not wait for the handshake.
-func (d driver) Hang(c *carry.Conn) { d.in.server.engine.Drop(engine.ConnID(c.ID)) }
+func (d driver) Hang(c *carry.Conn) { d.in.engine.Drop(engine.ConnID(c.ID)) }
 
 func (d driver) Admit(c *carry.Conn) {
 	l := d.link(c)
-	d.in.server.engine.Open(l.id, l.server, l.peer.ip, time.Now())
+	d.in.engine.Open(l.id, l.server, l.peer.ip, time.Now())
 }
 
-func (d driver) Sever(c *carry.Conn)            { d.in.server.drop(d.link(c)) }
+func (d driver) Sever(c *carry.Conn)            { d.in.pipeline.drop(d.link(c)) }
 func (d driver) End(c *carry.Conn, err error)   { d.in.forget(d.link(c), err) }
 func (d driver) Reset(c *carry.Conn, err error) { d.in.forget(d.link(c), err) }
 func (d driver) Forget(c *carry.Conn)           { d.in.forget(d.link(c), io.EOF) }
@@ -63,7 +63,7 @@ func (d driver) Vanish(c *carry.Conn) { c.Empty() }
 func (d driver) ExpireOn(c *carry.Conn, late time.Duration) { d.Expire(d.link(c).session, late) }
 
 func (d driver) Sessions(client int64) (list []int64) {
-	for _, v := range d.in.server.engine.Sessions() {
+	for _, v := range d.in.engine.Sessions() {
 		if client == 0 || client == v.ID {
 			list = append(list, v.ID)
 		}
@@ -76,14 +76,13 @@ func (d driver) Expire(session int64, late time.Duration) bool {
 }
 
 func (d driver) Restart(int, *carry.Armed, time.Duration) {
-	d.in.server.settle() // later actions sever its connections
+	d.in.ensemble.settle() // later actions sever its connections
 }
 
-func (d driver) Failover(*carry.Armed, time.Duration) { d.in.server.settle() }
+func (d driver) Failover(*carry.Armed, time.Duration) { d.in.ensemble.settle() }
 
 func (d driver) Lag(server int, _ *carry.Armed, until time.Duration) {
-	d.in.server.startLag(server, until)
-	d.in.wakeAt(until)
+	d.in.lag(server, until)
 }
 
 func (d driver) Isolate(server int, _ *carry.Armed, until time.Duration) {

@@ -9,8 +9,11 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
 )
 
-// wordState is the state of the server that only the four-letter words need.
-type wordState struct {
+// words answers the four-letter words.
+type words struct {
+	opts      Options
+	engine    *engine.Engine
+	links     *links
 	started   time.Time
 	packets   engine.Stats // of words; the engine counts frames
 	traffic   fourletter.Traffic
@@ -18,93 +21,83 @@ type wordState struct {
 	ports     [MaxServers]int // that the servers listen on first
 }
 
-// count is called with every reaction of the engine.
-func (w *wordState) count(frameBytes int, r engine.Reaction) { w.traffic.Count(frameBytes, &r) }
+func newWords(opts Options, now time.Time, k *links) *words {
+	return &words{opts: opts, links: k, started: now, traceMask: fourletter.DefaultTraceMask}
+}
 
-// checkWord looks at the first four bytes of a connection. If they are a four-letter word, it
-// answers the word, closes the connection and returns true. Anything else is the length of a frame.
-// Bytes after a word are ignored, except the eight bytes of stmk, which count only if they arrived
-// with it: the real server does not wait for them either.
-//
-// Source: NIOServerCnxn.readLength, checkFourLetterWord.
-func (s *Server) checkWord(l *link, p []byte) bool {
+// count is called with every reaction of the engine.
+func (w *words) count(frameBytes int, r engine.Reaction) { w.traffic.Count(frameBytes, &r) }
+
+// notePort remembers the port of a listener for conf.
+func (w *words) notePort(server int, l net.Listener) {
+	if at, ok := l.Addr().(*net.TCPAddr); ok && w.ports[server] == 0 {
+		w.ports[server] = at.Port
+	}
+}
+
+// firstWord is the four-letter word with which a connection begins, and what follows it. Bytes
+// after a word are ignored, except the eight bytes of stmk, which count only if they arrived with
+// it: the real server does not wait for them either.
+func (l *link) firstWord(p []byte) (word []byte, known bool) {
 	if len(l.frames.Partial()) > 0 {
 		p = slices.Concat(l.frames.Partial(), p[:min(len(p), 12)])
 	}
 	if len(p) < 4 {
-		return false
+		return nil, false
 	}
 	l.wordChecked = true
-	word := string(p[:4])
-	if !fourletter.Known(word) {
-		return false
-	}
-	p = p[:min(len(p), 12)]
-	if s.inject != nil {
-		s.inject.takeWord(l, p)
-	} else {
-		s.answerWord(l, p)
-	}
-	return true
+	return p[:min(len(p), 12)], fourletter.Known(string(p[:4]))
 }
 
-// answerWord answers a word, which an argument may follow, and closes the connection.
-func (s *Server) answerWord(l *link, p []byte) {
-	var argument []byte
-	word := string(p[:4])
-	if word == "stmk" {
-		argument = p[4:]
+// answer carries out a word, if Options.FourLetterWords permits it.
+func (w *words) answer(l *link, wordAndArgument []byte) []byte {
+	word, argument := string(wordAndArgument[:4]), wordAndArgument[4:]
+	if word != "stmk" {
+		argument = nil
 	}
-	answer := []byte(s.runWord(l, word, argument))
-	s.emit(l, engine.Output{Conn: l.id, Frame: answer, Close: true}, nil)
-	s.engine.Drop(l.id)
-}
-
-// runWord carries out a word, if Options.FourLetterWords permits it.
-func (s *Server) runWord(l *link, word string, argument []byte) string {
-	s.words.packets.Received++
+	w.packets.Received++
 	text := fourletter.Refusal(word)
-	if slices.Contains(s.opts.FourLetterWords, word) ||
-		slices.Contains(s.opts.FourLetterWords, "*") {
-		text = fourletter.Answer(word, argument, s.wordServer(l))
-		s.applyWord(word, argument)
+	if slices.Contains(w.opts.FourLetterWords, word) ||
+		slices.Contains(w.opts.FourLetterWords, "*") {
+		text = fourletter.Answer(word, argument, w.server(l))
+		w.apply(word, argument)
 	}
-	s.words.packets.Sent += fourletter.Packets(text)
-	return text
+	w.packets.Sent += fourletter.Packets(text)
+	return []byte(text)
 }
 
-func (s *Server) applyWord(word string, argument []byte) {
+func (w *words) apply(word string, argument []byte) {
 	switch word {
 	case "srst":
-		s.words.packets = engine.Stats{}
-		s.words.traffic.Reset()
+		w.packets = engine.Stats{}
+		w.traffic.Reset()
 	case "stmk":
 		if mask, ok := fourletter.TraceMask(argument); ok {
-			s.words.traceMask = mask
+			w.traceMask = mask
 		}
 	}
 }
 
-// wordServer is the server as answers to words on l show it: that of Debian 12 in its default
+// server is the server as answers to words on l show it: that of Debian 12 in its default
 // directories. Its host is an invented one, so that answers are the same everywhere.
-func (s *Server) wordServer(l *link) fourletter.Server {
+func (w *words) server(l *link) fourletter.Server {
 	return fourletter.Server{
-		Engine:    s.engine,
+		Engine:    w.engine,
 		Number:    l.server,
 		Now:       time.Now(),
-		Started:   s.words.started,
-		Addr:      s.addressOf,
+		Started:   w.started,
+		Addr:      w.addressOf,
 		Asker:     l.address(),
-		Words:     s.words.packets,
-		Traffic:   s.words.traffic,
-		TraceMask: s.words.traceMask,
+		Words:     w.packets,
+		Traffic:   w.traffic,
+		TraceMask: w.traceMask,
 		Settings: fourletter.Settings{
-			ClientPort:        s.words.ports[l.server],
+			ClientPort:        w.ports[l.server],
 			DataDir:           "/var/lib/zookeeper",
-			TickTime:          s.opts.TickTime,
-			MinSessionTimeout: s.opts.MinSessionTimeout,
-			MaxSessionTimeout: s.opts.MaxSessionTimeout,
-			MaxClientConns:    max(s.opts.MaxClientConns, 0),
+			TickTime:          w.opts.TickTime,
+			MinSessionTimeout: w.opts.MinSessionTimeout,
+			MaxSessionTimeout: w.opts.MaxSessionTimeout,
+			MaxClientConns:    max(w.opts.MaxClientConns, 0),
 		},
 		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper",
 			"/var/lib/zookeeper", "/"),
@@ -112,16 +105,9 @@ func (s *Server) wordServer(l *link) fourletter.Server {
 }
 
 // addressOf is the address of a connection's client, "" if there is none.
-func (s *Server) addressOf(id engine.ConnID) string {
-	if l := s.links[id]; l != nil {
+func (w *words) addressOf(id engine.ConnID) string {
+	if l := w.links.served(id); l != nil {
 		return l.address()
 	}
 	return ""
-}
-
-// notePort remembers the port of a listener for conf.
-func (s *Server) notePort(server int, l net.Listener) {
-	if at, ok := l.Addr().(*net.TCPAddr); ok && s.words.ports[server] == 0 {
-		s.words.ports[server] = at.Port
-	}
 }

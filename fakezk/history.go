@@ -77,6 +77,9 @@ func (h *history) addEvent(message string, attrs []slog.Attr) {
 
 // since lists the records with a number above after, oldest first.
 func (h *history) since(after int64) []view.Record {
+	if h == nil {
+		return nil
+	}
 	var list []view.Record
 	for n := max(after, h.count-int64(len(h.records)), 0) + 1; n <= h.count; n++ {
 		list = append(list, h.records[(n-1)%maxHistory])
@@ -107,36 +110,24 @@ func (h *history) String() string {
 	return b.String()
 }
 
-// traceText is the trace of Options.Trace, "" without it.
-func (s *Server) traceText() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.recorder.history == nil {
-		return ""
-	}
-	return s.recorder.history.String()
-}
-
 // History lists the records of Options.Trace with a number above after, oldest first: at most the
 // last 1,000. If the first of them has a number above after+1, the records between were dropped.
 func (s *Server) History(after int64) []view.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.recorder.history == nil {
-		return nil
-	}
 	return s.recorder.history.since(after)
 }
 
 // AwaitHistory is like History, but waits until there is a record. It returns the error of a
 // context that is done, and ErrStopped when the server is closed.
 func (s *Server) AwaitHistory(ctx context.Context, after int64) ([]view.Record, error) {
-	if s.recorder.history == nil {
+	h := s.recorder.history
+	if h == nil {
 		return nil, errors.New("fakezk: await history: needs Options.Trace")
 	}
 	for {
 		s.mu.Lock()
-		records, more := s.recorder.history.since(after), s.recorder.history.nextRecord()
+		records, more := h.since(after), h.nextRecord()
 		s.mu.Unlock()
 		if len(records) > 0 {
 			return records, nil
@@ -145,7 +136,7 @@ func (s *Server) AwaitHistory(ctx context.Context, after int64) ([]view.Record, 
 		case <-more:
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-s.closing:
+		case <-s.front.closing:
 			return nil, ErrStopped
 		}
 	}

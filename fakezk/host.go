@@ -24,7 +24,7 @@ func (s *Server) Host(t TB, addresses ...string) {
 		t.Fatalf("fakezk: Host needs a program built by zksim go: run the test by zksim go test, " +
 			"or give the code the Dialer of the server")
 	}
-	h := hosts{server: s, addresses: map[string]string{}, dialed: map[string]int{}}
+	h := hosts{front: s.front, addresses: map[string]string{}, dialed: map[string]int{}}
 	for i, address := range addresses {
 		if err := h.add(address, i%s.opts.Servers); err != nil {
 			t.Fatalf("fakezk: Host: %v", err)
@@ -41,7 +41,7 @@ func RootCA() []byte { return tlsend.RootCA() }
 
 // hosts are the addresses by which a Server is known.
 type hosts struct {
-	server    *Server
+	front     *front
 	addresses map[string]string // from the name of a host to its IP address
 	dialed    map[string]int    // the server by host:port, with the name and with the IP address
 }
@@ -69,7 +69,7 @@ func (h hosts) dial(_ context.Context, address string, _ time.Time) (net.Conn, e
 	if !known {
 		return nil, nil, false
 	}
-	conn, err := h.server.dialAs("", hostOf(address), server)
+	conn, err := h.front.dial("", hostOf(address), server)
 	return conn, err, true
 }
 

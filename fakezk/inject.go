@@ -79,7 +79,7 @@ func (s *Server) Inject(f fault.Fault) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.front.closed {
 		return fmt.Errorf("fakezk: inject: fault %q: %w", f, ErrStopped)
 	}
 	if f.Client != "" {
@@ -89,15 +89,13 @@ func (s *Server) Inject(f fault.Fault) error {
 		}
 		f.Client = name
 	}
-	in := s.injection()
-	if len(in.net.Armed()) >= maxArmed {
+	if len(s.faults.list()) >= maxArmed {
 		return fmt.Errorf(
 			"fakezk: inject: fault %q: %d faults are on the list already; call ClearFaults",
 			f, maxArmed)
 	}
 	s.recorder.call("inject", "", "%s", f)
-	in.net.Arm(f, in.now())
-	in.wakeInTime()
+	s.faults.arm(f)
 	return nil
 }
 
@@ -116,32 +114,15 @@ func (s *Server) ClearFaults() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recorder.call("clear", "", "")
-	s.clearFaults(time.Now())
-	s.schedule()
-}
-
-func (s *Server) clearFaults(now time.Time) {
-	if s.inject != nil {
-		s.inject.clear()
-	}
-	s.ensemble.servesAt = now
-	s.deliver(s.engine.ReapEnded(now))
+	s.faults.clear()
+	s.expiry.schedule()
 }
 
 // Faults lists the faults that Inject armed since the last ClearFaults, in that order.
 func (s *Server) Faults() []FaultStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.inject == nil {
-		return nil
-	}
-	var list []FaultStatus
-	for i, f := range s.inject.net.Armed() {
-		list = append(list, FaultStatus{
-			Number: s.cleared + i + 1, Fault: f.Fault, Matched: f.Seen, Fired: f.Fired,
-		})
-	}
-	return list
+	return s.faults.list()
 }
 
 // StallConnections holds all bytes, both ways, of the connections of the given sessions for the
@@ -151,9 +132,5 @@ func (s *Server) StallConnections(d time.Duration, sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recorder.call("stall", "", "%s of %s", d, s.recorder.sessionsText(sessions))
-	in := s.injection()
-	until := in.now() + d
-	for _, l := range s.linksOf(sessions) {
-		l.conn.Hold(until)
-	}
+	s.faults.stall(d, sessions)
 }

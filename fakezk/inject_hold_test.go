@@ -33,7 +33,7 @@ func TestStallConnectionsHoldsThoseOfTheGivenSessions(t *testing.T) {
 		st.sleepUntil(3 * time.Second)
 		st.want(st.a, "reply 1 ok, reply 2 ok")
 		st.want(st.b, "reply 2 ok")
-		if st.Server.inject == nil || misledConns(st.Server) > 0 {
+		if !st.faults.active() || misledConns(st.Server) > 0 {
 			st.Errorf("something is still on hold")
 		}
 	})
@@ -106,7 +106,7 @@ func TestGarbageEndsTheConnectionAfterWhatIsOnHoldForTheClient(t *testing.T) {
 		synctest.Wait()
 		st.a.send([]byte{0xff, 0xff, 0xff, 0xff})
 		st.sleepUntil(2*time.Second - time.Millisecond)
-		check.Equal(st, len(st.Server.links), 1, "links")
+		check.Equal(st, servedLinks(st.Server), 1, "links")
 		st.sleepUntil(2 * time.Second)
 		st.want(st.a, "reply 1 ok, closed")
 	})
@@ -118,7 +118,7 @@ func TestClientThatGoesWhileItsReplyIsOnHoldIsGone(t *testing.T) {
 		st.a.ask(rawCreate("/1", 0))
 		synctest.Wait()
 		check.OK(st, st.a.Close())
-		check.Equal(st, len(st.Server.links)+misledConns(st.Server), 1, "links and detours")
+		check.Equal(st, servedLinks(st.Server)+misledConns(st.Server), 1, "links and detours")
 	})
 }
 
@@ -162,7 +162,7 @@ func TestClearFaultsEndsEverythingAtOnce(t *testing.T) {
 		st.ClearFaults()
 		st.want(st.a, "event /b, reply 2 ok, reply 3 ok")
 		st.wantFaults()
-		if st.Server.inject != nil {
+		if st.faults.active() {
 			st.Error("the server keeps its injector")
 		}
 		st.sleepUntil(time.Second)
@@ -230,7 +230,7 @@ func TestDirectCallsDoNotWaitForWhatIsOnHold(t *testing.T) {
 					if got := again.got(); !strings.HasSuffix(got, "closed") {
 						st.Errorf("the one that came back got %q", got)
 					}
-					if n := len(st.Server.links); n > 0 {
+					if n := servedLinks(st.Server); n > 0 {
 						st.Errorf("%d links stay", n)
 					}
 				})
@@ -382,12 +382,12 @@ func TestInjectedBlackholeOverTCPLeavesNothingBehind(t *testing.T) {
 func misledConns(s *Server) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.inject == nil {
+	if !s.faults.active() {
 		return 0
 	}
 	n := 0
-	for _, c := range s.inject.net.Conns() {
-		if !c.Idle(s.inject.now()) {
+	for _, c := range s.faults.net.Conns() {
+		if !c.Idle(s.faults.now()) {
 			n++
 		}
 	}

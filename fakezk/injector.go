@@ -2,59 +2,125 @@ package fakezk
 
 import (
 	"errors"
-	"maps"
+	"io"
 	"slices"
 	"syscall"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
 // injector lets faults act on a Server: it drives a carry.Network, to which every connection of the
-// server belongs. A server has one from the first Inject until ClearFaults; the server's mutex
-// guards it. Frames pass through it on their way to the engine (takeFrame) and back (takeOutput).
-// It starts no goroutine: one timer serves everything that is bound to a time.
+// server belongs from the first Inject until ClearFaults. Frames pass through it on their way to
+// the engine (takeFrame) and back (takeOutput). It starts no goroutine: one alarm serves everything
+// that is bound to a time.
 //
 // A Server adds to the rules of package carry: it learns the session of a dial from the handshake,
 // four-letter words count as handshakes, and the bytes held for a connection are bounded.
 type injector struct {
-	server  *Server
-	net     *carry.Network
-	began   time.Time // from where the network's time counts
-	links   map[engine.ConnID]*link
-	timer   *time.Timer
-	timerAt time.Duration // 0 if it is not set
+	opts     Options
+	engine   *engine.Engine
+	names    *sessionNames
+	recorder *recorder
+	links    *links
+	pipeline *pipeline
+	ensemble *ensemble
 
+	net     *carry.Network // nil while no fault is injected; then nothing passes through
+	began   time.Time      // from where the network's time counts
+	alarm   alarm
 	lagging map[int]time.Duration // until when a server applies no change
 	givesUp map[int]time.Duration // when a server that is cut off gives up
+	cleared int                   // the faults that were armed before the last ClearFaults
 }
 
-// injection is the server's injector, made when it is first needed.
-func (s *Server) injection() *injector {
-	if s.inject == nil {
-		s.inject = &injector{
-			server: s, net: carry.New(), began: time.Now(), links: map[engine.ConnID]*link{},
-			lagging: map[int]time.Duration{}, givesUp: map[int]time.Duration{},
-		}
-		s.inject.net.Serve(carry.Ensemble{
-			Servers: s.opts.Servers, Leader: s.engine.Leader, Tick: s.opts.TickTime,
-			Stopped: func(server int) bool { return s.ensemble.stopped[server] },
+func (in *injector) active() bool { return in.net != nil }
+
+// begin makes the network, unless there is one.
+func (in *injector) begin() {
+	if in.active() {
+		return
+	}
+	in.net, in.began = carry.New(), time.Now()
+	in.lagging, in.givesUp = map[int]time.Duration{}, map[int]time.Duration{}
+	in.net.Serve(carry.Ensemble{
+		Servers: in.opts.Servers, Leader: in.engine.Leader, Tick: in.opts.TickTime,
+		Stopped: in.ensemble.isStopped,
+	})
+	for _, l := range in.links.of() {
+		in.open(l)
+	}
+}
+
+// arm adds a fault.
+func (in *injector) arm(f fault.Fault) {
+	in.begin()
+	in.net.Arm(f, in.now())
+	in.wakeInTime()
+}
+
+// stall holds the bytes of the connections of the given sessions, or of all if none is given.
+func (in *injector) stall(d time.Duration, sessions []int64) {
+	in.begin()
+	for _, l := range in.links.of(sessions...) {
+		l.conn.Hold(in.now() + d)
+	}
+}
+
+// list has the faults that were armed since the last clear.
+func (in *injector) list() (list []FaultStatus) {
+	if !in.active() {
+		return nil
+	}
+	for i, f := range in.net.Armed() {
+		list = append(list, FaultStatus{
+			Number: in.cleared + i + 1, Fault: f.Fault, Matched: f.Seen, Fired: f.Fired,
 		})
-		for _, l := range s.links {
-			s.inject.open(l)
+	}
+	return list
+}
+
+// clear disarms all faults and ends their effects: it releases held messages, and lets servers
+// serve and sessions end that faults keep.
+func (in *injector) clear() {
+	if in.active() {
+		in.net.Heal()
+		for server := range in.opts.Servers {
+			in.engine.CutOff(server, false)
+		}
+		in.carryOut(in.net.Release())
+		in.moveAll()
+		in.end()
+	}
+	in.ensemble.serveNow()
+	in.pipeline.deliver(in.engine.ReapEnded(time.Now()))
+}
+
+// end takes the network away, with all that it holds.
+func (in *injector) end() {
+	in.alarm.stop()
+	if !in.active() {
+		return
+	}
+	for _, l := range in.links.of() {
+		if l.conn = nil; !l.served {
+			in.links.forget(l)
 		}
 	}
-	return s.inject
+	in.cleared += len(in.net.Armed())
+	in.net = nil
 }
 
 // open adds a connection to the network.
 func (in *injector) open(l *link) {
-	l.conn = &carry.Conn{ID: int64(l.id), Server: l.server, Greeted: l.session != 0}
-	l.setSession()
-	in.links[l.id] = l
-	in.net.Open(l.conn)
+	if in.active() {
+		l.conn = &carry.Conn{ID: int64(l.id), Server: l.server, Greeted: l.session != 0}
+		l.setSession()
+		in.net.Open(l.conn)
+	}
 }
 
 // setSession gives the connection its session in the network, once that is known.
@@ -63,6 +129,47 @@ func (l *link) setSession() {
 		l.conn.Client, l.conn.Number = &carry.Client{ID: l.session, Name: l.name}, l.number
 	}
 }
+
+// refuses reports whether a fault lets a dial to a server fail.
+func (in *injector) refuses(server int) bool {
+	if !in.active() {
+		return false
+	}
+	refused, actions := in.net.Refuses(0, server, in.now())
+	in.carryOut(actions)
+	return refused
+}
+
+// downFor is the time until the end of the faults that keep a server down.
+func (in *injector) downFor(server int) time.Duration {
+	if !in.active() {
+		return 0
+	}
+	now := in.now()
+	return max(0, in.net.BackAt(server, now)-now)
+}
+
+// awayFor is the time until the end of the faults that keep a server from the others.
+func (in *injector) awayFor(server int) time.Duration {
+	if !in.active() {
+		return 0
+	}
+	now := in.now()
+	return max(0, in.net.AwayUntil(server, now)-now)
+}
+
+// isAlone reports whether a server that is up does not reach a leader with a majority.
+func (in *injector) isAlone(server int) bool {
+	return in.active() && in.net.AloneUntil(server, in.now()) > 0
+}
+
+// keepsBehind reports whether a server does not apply what the leader has.
+func (in *injector) keepsBehind(server int) bool {
+	return in.active() && (in.lagging[server] > in.now() || in.isAlone(server))
+}
+
+// takeDown ends the connections of a server.
+func (in *injector) takeDown(server int) { in.carryOut(in.net.TakeDown(server, in.now())) }
 
 // now is the network's time.
 func (in *injector) now() time.Duration { return time.Since(in.began) }
@@ -81,66 +188,28 @@ func (in *injector) wakeInTime() {
 	}
 }
 
-// wakeAt sets the timer so that wake is called at a time, or before.
-func (in *injector) wakeAt(at time.Duration) {
-	if in.timerAt != 0 && at >= in.timerAt {
-		return
-	}
-	in.timerAt = max(at, 1)
-	if in.timer == nil {
-		in.timer = time.AfterFunc(at-in.now(), in.wake)
-		return
-	}
-	in.timer.Reset(at - in.now())
-}
+// wakeAt sets the alarm so that wake is called at a time, or before.
+func (in *injector) wakeAt(at time.Duration) { in.alarm.set(in.began.Add(at)) }
 
 // wake runs when something is due: faults bound to a time act in the order in which they were
 // armed, then held connections move in theirs.
 func (in *injector) wake() {
-	s := in.server
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.inject != in {
-		return // cleared while the timer fired
+	if !in.active() {
+		return // cleared while the alarm rang
 	}
-	in.timerAt = 0
 	for _, f := range in.net.Due(in.now()) {
 		in.net.Strike(f, in.now(), driver{in})
 	}
 	in.updateIsolated()
 	in.moveAll()
-	s.follow()
+	in.ensemble.follow()
 	in.wakeInTime()
-	s.schedule()
-}
-
-// clear disarms everything, releases held messages and ends the injector.
-func (in *injector) clear() {
-	in.net.Heal()
-	for server := range in.server.opts.Servers {
-		in.server.engine.CutOff(server, false)
-	}
-	in.carryOut(in.net.Release())
-	in.moveAll()
-	in.end()
-}
-
-// end stops the timer and takes the injector off the server.
-func (in *injector) end() {
-	if in.timer != nil {
-		in.timer.Stop()
-	}
-	for _, l := range in.links {
-		l.conn = nil
-	}
-	in.server.cleared += len(in.net.Armed())
-	in.server.inject = nil
 }
 
 // takeFrame lets faults act on a frame that arrived. It reports whether the frame needs no further
 // handling.
 func (in *injector) takeFrame(l *link, frame []byte) bool {
-	if l.conn.Greeted && !in.net.Waiting() && l.conn.Idle(in.now()) {
+	if !in.active() || l.conn.Greeted && !in.net.Waiting() && l.conn.Idle(in.now()) {
 		return false
 	}
 	m := &carry.Message{Bytes: frame}
@@ -157,15 +226,23 @@ func (in *injector) takeFrame(l *link, frame []byte) bool {
 // fourLetters is the Tag of a four-letter word.
 type fourLetters struct{}
 
-// takeWord handles a four-letter word. Bytes after it are ignored.
-func (in *injector) takeWord(l *link, word []byte) {
-	in.sendUp(l, &carry.Message{Bytes: word, Dials: true, Last: true, Tag: fourLetters{}})
+// takeWord lets faults act on a four-letter word, and reports whether they have it.
+func (in *injector) takeWord(l *link, word []byte) bool {
+	if in.active() {
+		in.sendUp(l, &carry.Message{Bytes: word, Dials: true, Last: true, Tag: fourLetters{}})
+	}
+	return in.active()
 }
 
 var errGarbage = errors.New("garbage")
 
-// takeGarbage notes that a client sent bytes that are no frame.
-func (in *injector) takeGarbage(l *link) { in.sendUp(l, &carry.Message{End: errGarbage}) }
+// takeGarbage lets faults act on bytes that are no frame, and reports whether they have them.
+func (in *injector) takeGarbage(l *link) bool {
+	if in.active() {
+		in.sendUp(l, &carry.Message{End: errGarbage})
+	}
+	return in.active()
+}
 
 // takeGone notes that a client closed its end. A client that is half gone may still read. The
 // result reports whether something is left of the connection.
@@ -175,10 +252,19 @@ func (in *injector) takeGone(l *link, half bool) bool {
 	return l.conn.State() != carry.Over
 }
 
+// takeHangUp ends a connection that the server closes, and reports whether it is in the network.
+func (in *injector) takeHangUp(l *link) bool {
+	if in.active() {
+		in.carryOut(l.conn.Reset(io.EOF))
+	}
+	return in.active()
+}
+
 // takeOutput lets faults act on output of the server. f is the fault that acts on the output of a
 // request on its own connection. The result reports whether the output has been handled.
 func (in *injector) takeOutput(l *link, out engine.Output, f *carry.Armed) bool {
-	if f == nil && !out.Close && l.conn.Idle(in.now()) && (out.Event == nil || !in.net.Waiting()) {
+	if !in.active() ||
+		f == nil && !out.Close && l.conn.Idle(in.now()) && (out.Event == nil || !in.net.Waiting()) {
 		return false
 	}
 	m := &carry.Message{Bytes: out.Frame, Event: out.Event}
@@ -208,7 +294,7 @@ func (in *injector) sendUp(l *link, m *carry.Message) {
 
 // sendDown passes a message to the client on, or keeps it.
 func (in *injector) sendDown(l *link, m *carry.Message) {
-	if in.fits(l, &l.conn.Down, m, in.server.opts.MaxQueued) {
+	if in.fits(l, &l.conn.Down, m, in.opts.MaxQueued) {
 		l.conn.QueueDown(m)
 		in.moveDown(l)
 	}
@@ -230,8 +316,8 @@ func (in *injector) fits(l *link, lane *carry.Lane, m *carry.Message, limit int)
 
 // moveAll moves the messages that may move on all connections.
 func (in *injector) moveAll() {
-	for _, id := range slices.Sorted(maps.Keys(in.links)) {
-		if l := in.links[id]; l != nil { // nil if it went while others were moved
+	for _, l := range in.links.of() {
+		if in.links.get(l.id) != nil { // nil if it went while others were moved
 			in.move(l)
 		}
 	}
@@ -256,39 +342,38 @@ func (in *injector) moveDown(l *link) {
 
 // apply lets the server handle a message.
 func (in *injector) apply(l *link, m *carry.Message, f *carry.Armed) {
-	s := in.server
 	if m.Tag == (fourLetters{}) {
-		s.answerWord(l, m.Bytes)
+		in.pipeline.answerWord(l, m.Bytes)
 		return
 	}
-	s.process(l, m.Bytes, time.Now(), f)
+	in.pipeline.process(l, m.Bytes, time.Now(), f)
 	in.carryOut(l.conn.Applied(f, in.now()))
 }
 
 // forget ends a connection for its client.
 func (in *injector) forget(l *link, err error) {
-	in.server.drop(l)
-	delete(in.links, l.id)
+	in.engine.Drop(l.id)
+	in.links.forget(l)
 	l.sink.Fail(err)
 }
 
 // expire ends a session, with its ephemerals left for a while, if late is not 0, and
 // reports whether it was alive. A leader that is down, or without a majority, ends none.
 func (in *injector) expire(session int64, late time.Duration) bool {
-	s, now := in.server, time.Now()
-	if leader := s.engine.Leader(); !s.serves(leader) || s.isAlone(leader) {
+	now := time.Now()
+	if leader := in.engine.Leader(); !in.ensemble.serves(leader) || in.isAlone(leader) {
 		return false
 	}
 	var r engine.Reaction
 	var ok bool
 	if late > 0 {
-		r, ok = s.engine.ExpireLate(session, now.Add(late))
+		r, ok = in.engine.ExpireLate(session, now.Add(late))
 	} else {
-		r, ok = s.engine.Expire(session, now)
+		r, ok = in.engine.Expire(session, now)
 	}
-	s.deliver(r)
+	in.pipeline.deliver(r)
 	if ok {
-		s.endSession(session)
+		in.ensemble.endSession(session)
 	}
 	return ok
 }

@@ -2,7 +2,6 @@ package fakezk
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -95,8 +94,8 @@ func (s *Server) Put(path string, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recorder.call("put", path, ", %d bytes", len(data))
-	err := inspect.Put(s.engine, path, slices.Clone(data), time.Now(), s.deliver)
-	s.schedule()
+	err := inspect.Put(s.engine, path, slices.Clone(data), time.Now(), s.pipeline.deliver)
+	s.expiry.schedule()
 	return err
 }
 
@@ -109,16 +108,14 @@ func (s *Server) Remove(path string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recorder.call("remove", path, "")
-	nodes := inspect.Tree(s.engine)
-	for i := len(nodes) - 1; i >= 0; i-- { // children come after their parents
-		p := nodes[i].Path
-		if p != path && !strings.HasPrefix(p, strings.TrimSuffix(path, "/")+"/") || p == "/" {
+	for _, n := range slices.Backward(inspect.Tree(s.engine)) { // children come after their parents
+		if n.Path == "/" ||
+			n.Path != path && !strings.HasPrefix(n.Path, strings.TrimSuffix(path, "/")+"/") {
 			continue
 		}
-		res, reaction := s.engine.Submit(&proto.Delete{Path: p, Version: -1}, time.Now())
-		s.deliver(reaction)
-		if res.Err != proto.OK {
-			return fmt.Errorf("fakezk: remove %s: %s", p, res.Err)
+		req := &proto.Delete{Path: n.Path, Version: -1}
+		if code := s.pipeline.submit(req, time.Now()); code != proto.OK {
+			return fmt.Errorf("fakezk: remove %s: %s", n.Path, code)
 		}
 	}
 	return nil
@@ -134,9 +131,9 @@ func (s *Server) ExpireSession(id int64) error {
 	if !ok {
 		return fmt.Errorf("fakezk: expire session 0x%x: no such session", id)
 	}
-	s.deliver(reaction)
-	s.endSession(id)
-	s.schedule()
+	s.pipeline.deliver(reaction)
+	s.ensemble.endSession(id)
+	s.expiry.schedule()
 	return nil
 }
 
@@ -146,25 +143,7 @@ func (s *Server) DropConnections(sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recorder.call("drop", "", "%s", s.recorder.sessionsText(sessions))
-	for _, l := range s.linksOf(sessions) {
-		s.hangUp(l)
+	for _, l := range s.links.of(sessions...) {
+		s.pipeline.hangUp(l)
 	}
-}
-
-// linksOf lists the connections of the given sessions, or all if none is given, in order.
-func (s *Server) linksOf(sessions []int64) []*link {
-	all := s.links
-	if s.inject != nil { // where some wait for their end
-		all = s.inject.links
-	}
-	var links []*link
-	for _, id := range slices.Sorted(maps.Keys(all)) {
-		l := all[id]
-		if len(sessions) == 0 || l.name != "" && slices.ContainsFunc(sessions, func(id int64) bool {
-			return s.names.name(id) == l.name
-		}) {
-			links = append(links, l)
-		}
-	}
-	return links
 }

@@ -2,14 +2,21 @@ package fakezk
 
 import "time"
 
+// lag keeps a server from applying changes until a time, or all followers if the server leads.
+func (in *injector) lag(server int, until time.Duration) {
+	for _, follower := range in.engine.Lagging(server) {
+		in.lagging[follower] = max(in.lagging[follower], until)
+	}
+	in.wakeAt(until)
+}
+
 // isolate sees to a server that is cut off from the others, until it is together with them again or
 // gives up.
 func (in *injector) isolate(server int, until time.Duration) {
-	s := in.server
-	s.engine.CutOff(server, true)
+	in.engine.CutOff(server, true)
 	in.wakeAt(until)
-	if in.net.IsDown(server, in.now()) && !s.serves(s.engine.Leader()) {
-		s.settle() // the server may be the one elected, and is back later now
+	if in.net.IsDown(server, in.now()) && !in.ensemble.serves(in.engine.Leader()) {
+		in.ensemble.settle() // the server may be the one elected, and is back later now
 	}
 	if at := in.net.GivesUpAt(server, in.now()); at > 0 {
 		in.givesUp[server] = at
@@ -19,12 +26,12 @@ func (in *injector) isolate(server int, until time.Duration) {
 
 // updateIsolated takes the servers down that give up now, and lets those rejoin whose time is over.
 func (in *injector) updateIsolated() {
-	s, now := in.server, in.now()
-	for server := range s.opts.Servers {
+	now := in.now()
+	for server := range in.opts.Servers {
 		if at, ok := in.givesUp[server]; ok && at <= now {
 			delete(in.givesUp, server)
 			in.carryOut(in.net.TakeDown(server, now))
-			s.settle()
+			in.ensemble.settle()
 		}
 		if !in.net.IsCutOff(server, now) {
 			in.rejoin(server)
@@ -34,11 +41,14 @@ func (in *injector) updateIsolated() {
 
 func (in *injector) rejoin(server int) {
 	in.net.Rejoin(server)
-	in.server.engine.CutOff(server, false)
+	in.engine.CutOff(server, false)
 }
 
 // revive ends what faults do to a server.
 func (in *injector) revive(server int) {
+	if !in.active() {
+		return
+	}
 	in.net.Revive(server)
 	in.rejoin(server)
 	delete(in.lagging, server)

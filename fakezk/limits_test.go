@@ -39,7 +39,7 @@ func awaitConnections(t *testing.T, s *Server, n int) {
 	await(t, "connections to be accepted", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.clients[origin{0, "127.0.0.1"}] == n
+		return s.links.origins[origin{0, "127.0.0.1"}] == n
 	})
 }
 
@@ -71,8 +71,8 @@ func TestConnectionsThatAreOverDoNotCount(t *testing.T) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.clients) > 0 || len(s.links) > 0 {
-		t.Errorf("left over: %v, %d links", s.clients, len(s.links))
+	if len(s.links.origins) > 0 || len(s.links.byID) > 0 {
+		t.Errorf("left over: %v, %d links", s.links.origins, len(s.links.byID))
 	}
 }
 

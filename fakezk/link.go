@@ -18,6 +18,7 @@ type link struct {
 	frames      wire.Splitter
 	wordChecked bool // its first bytes are no four-letter word
 	sink        sink
+	served      bool        // the server has not dropped it
 	session     int64       // 0 before the handshake
 	name        string      // of the session, "" before the handshake
 	number      int         // of the session's connections, from 1

@@ -95,7 +95,7 @@ func TestLargeWorkGivesItsMemoryBack(t *testing.T) {
 			await(t, "the connection's end", func() bool {
 				s.mu.Lock()
 				defer s.mu.Unlock()
-				return len(s.links) == 0
+				return len(s.links.byID) == 0
 			})
 			if left := heap() - before; left > 1<<20 {
 				t.Errorf("%d KiB are left", left>>10)

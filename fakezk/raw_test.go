@@ -142,4 +142,4 @@ func (r *rawClient) sendHandshake(req proto.ConnectRequest) {
 }
 
 // dial connects without a name.
-func (s *Server) dial() (net.Conn, error) { return s.dialAs("", Address, 0) }
+func (s *Server) dial() (net.Conn, error) { return s.front.dial("", Address, 0) }

@@ -48,7 +48,9 @@ func Start(t TB, opts ...Options) *Server {
 		if err := s.Close(); err != nil {
 			t.Errorf("fakezk: close: %v", err)
 		}
-		if text := s.traceText(); text != "" && t.Failed() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if text := s.recorder.history.String(); text != "" && t.Failed() {
 			t.Logf("fakezk: what happened (line, time, session):\n%s", text)
 		}
 	})
@@ -114,8 +116,8 @@ type Client struct {
 // first session. As zk.Connect says, it keeps six of them for a reader.
 func (s *Server) ConnectAs(t TB, c Client) (*zk.Conn, <-chan zk.Event) {
 	t.Helper()
-	addresses, err := s.addressesOf(c.Server)
-	if err := errors.Join(err, checkName(c.Name), s.checkBubble()); err != nil {
+	addresses, err := addressesOf(s.Addresses(), c.Server)
+	if err := errors.Join(err, checkName(c.Name), checkBubble(s.bubble)); err != nil {
 		t.Fatalf("%v", err)
 	}
 	if c.Timeout == 0 {
@@ -141,7 +143,7 @@ func (s *Server) ConnectAs(t TB, c Client) (*zk.Conn, <-chan zk.Event) {
 		select {
 		case ev := <-events:
 			if ev.State == zk.StateHasSession {
-				s.letSettle()
+				letSettle(s.bubble != "")
 				return conn, events
 			}
 		case <-timer.C:
@@ -153,17 +155,17 @@ func (s *Server) ConnectAs(t TB, c Client) (*zk.Conn, <-chan zk.Event) {
 // letSettle lets a client that has its session come to rest. Until then its loop may collect the
 // watches for setWatches, in a data race with the replies to the first requests. In a bubble the
 // sleep ends when all other goroutines wait; outside it makes the race unlikely.
-func (s *Server) letSettle() {
+func letSettle(inBubble bool) {
 	pause := time.Millisecond
-	if s.bubble != "" {
+	if inBubble {
 		pause = time.Nanosecond
 	}
 	time.Sleep(pause)
 }
 
-// addressesOf are the addresses of a server by its number, or of all servers if 0.
-func (s *Server) addressesOf(number int) ([]string, error) {
-	switch all := s.Addresses(); {
+// addressesOf is the address of a server by its number, or those of all servers if 0.
+func addressesOf(all []string, number int) ([]string, error) {
+	switch {
 	case number == 0:
 		return all, nil
 	case number < 1 || number > len(all):
@@ -198,12 +200,12 @@ func (l *testLog) end() {
 	l.ended = true
 }
 
-// checkBubble returns an error if the caller is in another testing/synctest bubble than the server.
-func (s *Server) checkBubble() error {
+// checkBubble returns an error if the caller is in another testing/synctest bubble than a server.
+func checkBubble(server string) error {
 	switch caller := bubbleNumber(); {
-	case caller == s.bubble:
+	case caller == server:
 		return nil
-	case s.bubble == "":
+	case server == "":
 		return errors.New("fakezk: the server was made outside of this testing/synctest bubble: " +
 			"call Start or New inside")
 	case caller == "":

@@ -57,7 +57,7 @@ func unread(s *Server) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for _, l := range s.links {
+	for _, l := range s.links.byID {
 		if o, ok := l.sink.(*outbox); ok {
 			o.mu.Lock()
 			n += o.unread

@@ -27,7 +27,7 @@ func (s *Server) Serve(l ...net.Listener) error {
 	}
 	ends := make(chan error, len(l))
 	for server, each := range l {
-		go func() { ends <- s.serve(server, each) }()
+		go func() { ends <- s.front.serve(server, each) }()
 	}
 	var first error
 	for range l {
@@ -46,39 +46,39 @@ func closeAll(list []net.Listener) {
 }
 
 // serve accepts connections to one server.
-func (s *Server) serve(server int, l net.Listener) error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+func (f *front) serve(server int, l net.Listener) error {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
 		_ = l.Close() // an error changes nothing: it is not accepted from
 		return ErrStopped
 	}
-	s.listeners[l] = true
-	s.notePort(server, l)
-	s.serving.Add(1)
-	s.mu.Unlock()
-	defer s.serving.Done()
-	defer s.forgetListener(l)
+	f.listeners[l] = true
+	f.words.notePort(server, l)
+	f.serving.Add(1)
+	f.mu.Unlock()
+	defer f.serving.Done()
+	defer f.forgetListener(l)
 	for {
 		conn, err := l.Accept()
 		switch {
 		case err == nil:
-			s.serving.Add(1)
-			go s.serveTCP(server, conn)
+			f.serving.Add(1)
+			go f.serveTCP(server, conn)
 		case errors.Is(err, net.ErrClosed):
 			return nil
 		case !isTemporary(err):
 			return fmt.Errorf("fakezk: accept: %w", err)
-		case !s.pause(acceptPause):
+		case !f.pause(acceptPause):
 			return nil
 		}
 	}
 }
 
-func (s *Server) forgetListener(l net.Listener) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.listeners, l)
+func (f *front) forgetListener(l net.Listener) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.listeners, l)
 }
 
 // acceptPause is the time between a failure to accept a connection and the next attempt.
@@ -98,39 +98,39 @@ func isTemporary(err error) bool {
 }
 
 // pause waits and reports whether the server still runs.
-func (s *Server) pause(d time.Duration) bool {
+func (f *front) pause(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-s.closing:
+	case <-f.closing:
 		return false
 	}
 }
 
 // serveTCP serves one connection until it ends.
-func (s *Server) serveTCP(server int, conn net.Conn) {
-	defer s.serving.Done()
+func (f *front) serveTCP(server int, conn net.Conn) {
+	defer f.serving.Done()
 	socket := newSocket(conn)
-	out := newOutbox(socket, s.opts.MaxQueued)
+	out := newOutbox(socket, f.opts.MaxQueued)
 	defer out.finish()
-	link, err := s.open(server, peerOf(conn), out)
+	link, err := f.open(server, peerOf(conn), out)
 	if err != nil {
 		return // a refused client sees only that its connection is closed
 	}
-	err = s.serveInput(link, out, socket)
-	if onHold := s.gone(link, err == io.EOF); onHold {
+	err = f.serveInput(link, out, socket)
+	if onHold := f.gone(link, err == io.EOF); onHold {
 		out.awaitEnd()
 	}
 }
 
 // serveInput handles the client's input until the connection is over. The error is the error of the
 // last read, io.EOF if the client has closed its direction and may still read.
-func (s *Server) serveInput(l *link, out *outbox, from *socket) error {
+func (f *front) serveInput(l *link, out *outbox, from *socket) error {
 	for !out.over() {
 		p, err := from.read()
-		s.take(l, out, p)
+		f.take(l, out, p)
 		from.release()
 		if err != nil {
 			return err
@@ -141,10 +141,10 @@ func (s *Server) serveInput(l *link, out *outbox, from *socket) error {
 
 // take handles the bytes of one read, with one write for all output on this connection. It returns
 // early when the connection is over.
-func (s *Server) take(l *link, out *outbox, p []byte) {
+func (f *front) take(l *link, out *outbox, p []byte) {
 	for len(p) > 0 {
 		out.hold()
-		p = s.receive(l, p)
+		p = f.receive(l, p)
 		out.flush()
 		if len(p) > 0 && !out.awaitRoom() {
 			return

@@ -44,7 +44,7 @@ func wantNoGoroutine(t testing.TB) {
 	var last string
 	gone := func() bool { // the last one may be on its way out
 		last = bubble.Stacks()
-		return !strings.Contains(last, "(*Server).serveTCP") &&
+		return !strings.Contains(last, "(*front).serveTCP") &&
 			!strings.Contains(last, "(*outbox).write") &&
 			!strings.Contains(last, "(*Server).Serve(")
 	}
@@ -151,7 +151,7 @@ func TestServeEndsWhenTheListenerIsBroken(t *testing.T) {
 		&net.OpError{Op: "accept", Err: syscall.ECONNABORTED}, broken,
 	}}
 	check.Is(t, s.Serve(l), broken, "Serve")
-	if len(s.listeners) > 0 {
+	if len(s.front.listeners) > 0 {
 		t.Error("the server still knows the listener")
 	}
 }

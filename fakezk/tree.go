@@ -1,12 +1,12 @@
 package fakezk
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/view"
 )
 
@@ -38,10 +38,10 @@ func (s *Server) Reset() {
 	defer s.mu.Unlock()
 	s.recorder.call("reset", "", "")
 	now := time.Now()
-	s.clearFaults(now)
+	s.faults.clear()
 	for _, v := range s.engine.Sessions() {
 		reaction, _ := s.engine.Expire(v.ID, now)
-		s.deliver(reaction)
+		s.pipeline.deliver(reaction)
 	}
 	var paths []string
 	for path := range s.engine.Store().Nodes() {
@@ -50,18 +50,18 @@ func (s *Server) Reset() {
 		}
 	}
 	for _, path := range slices.Backward(paths) { // children come after their parents
-		s.mustSubmit(&proto.Delete{Path: path, Version: -1}, now)
+		s.pipeline.mustSubmit(&proto.Delete{Path: path, Version: -1}, now)
 	}
-	for _, req := range s.changesOfRoot([]byte{}, inspect.OpenACL) {
-		s.mustSubmit(req, now)
+	for _, req := range changesOfRoot(s.engine.Store(), []byte{}, inspect.OpenACL) {
+		s.pipeline.mustSubmit(req, now)
 	}
-	s.schedule()
+	s.expiry.schedule()
 }
 
 // changesOfRoot lists the requests that set data and ACL of "/", if they differ.
-func (s *Server) changesOfRoot(data []byte, acl []proto.ACL) []proto.Request {
+func changesOfRoot(store *state.Store, data []byte, acl []proto.ACL) []proto.Request {
 	var changes []proto.Request
-	old, _ := s.engine.Store().Node("/")
+	old, _ := store.Node("/")
 	if (old.Data == nil) != (data == nil) || !slices.Equal(old.Data, data) {
 		changes = append(changes, &proto.SetData{Path: "/", Data: data, Version: -1})
 	}
@@ -69,29 +69,6 @@ func (s *Server) changesOfRoot(data []byte, acl []proto.ACL) []proto.Request {
 		changes = append(changes, &proto.SetACL{Path: "/", ACL: acl, Version: -1})
 	}
 	return changes
-}
-
-// submit applies a request of the server itself. Of a multi, the code is that of
-// the first operation that failed.
-func (s *Server) submit(req proto.Request, now time.Time) proto.ErrCode {
-	res, reaction := s.engine.Submit(req, now)
-	s.deliver(reaction)
-	if multi, ok := res.Reply.(proto.MultiReply); ok {
-		for _, part := range multi.Results {
-			if part.Err != proto.OK {
-				return part.Err
-			}
-		}
-	}
-	return res.Err
-}
-
-// mustSubmit applies a request that cannot fail.
-func (s *Server) mustSubmit(req proto.Request, now time.Time) {
-	if code := s.submit(req, now); code != proto.OK {
-		panic(fmt.Sprintf("fakezk: the server's own %s of %s is refused: %s", req.Op(),
-			proto.PathOf(req), code))
-	}
 }
 
 // isServersOwn reports whether a node is one of those under /zookeeper that every server has.

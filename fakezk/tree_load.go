@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
@@ -33,10 +34,12 @@ import (
 func (s *Server) Load(nodes []view.NodeSpec) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.front.closed {
 		return fmt.Errorf("fakezk: load: %w", ErrStopped)
 	}
-	l := loading{server: s, now: time.Now(), made: map[string]bool{}}
+	l := loading{
+		engine: s.engine, interrupted: s.interrupted, now: time.Now(), made: map[string]bool{},
+	}
 	txn, err := l.plan(nodes)
 	if s.interrupted() {
 		err = ErrStopped
@@ -45,14 +48,24 @@ func (s *Server) Load(nodes []view.NodeSpec) error {
 		return fmt.Errorf("fakezk: load: %w", err)
 	}
 	s.recorder.call("load", "", "%d nodes", len(nodes))
-	l.make(txn, nodes)
-	s.schedule()
+	if len(l.ops) > 0 {
+		_, reaction := s.engine.SubmitTxn(txn, l.now)
+		s.pipeline.deliver(reaction)
+	}
+	if l.acl != nil {
+		s.pipeline.mustSubmit(l.acl, l.now)
+	}
+	s.ensemble.catchUp()
+	l.setNumbers(nodes)
+	s.expiry.schedule()
 	return nil
 }
 
 // loading is one call of Load.
 type loading struct {
-	server *Server
+	engine      *engine.Engine
+	interrupted func() bool
+
 	now    time.Time
 	ops    []proto.Request // parents first
 	nodes  []string        // for each operation the path of the node that needs it
@@ -73,7 +86,7 @@ func (l *loading) plan(nodes []view.NodeSpec) (state.Txn, error) {
 		return cmp.Compare(a.Path, b.Path)
 	})
 	for i := range nodes {
-		if l.server.interrupted() {
+		if l.interrupted() {
 			break
 		}
 		if err := l.add(&nodes[i]); err != nil {
@@ -129,7 +142,7 @@ func (l *loading) addRoot(n *view.NodeSpec) error {
 		return errTwice
 	}
 	l.root = true
-	for _, req := range l.server.changesOfRoot(slices.Clone(n.Data), aclOf(n)) {
+	for _, req := range changesOfRoot(l.engine.Store(), slices.Clone(n.Data), aclOf(n)) {
 		if set, ok := req.(*proto.SetACL); ok {
 			l.acl = set
 			continue
@@ -142,7 +155,7 @@ func (l *loading) addRoot(n *view.NodeSpec) error {
 var errTwice = errors.New("it is given twice")
 
 func (l *loading) exists(p string) bool {
-	_, ok := l.server.engine.Store().Node(p)
+	_, ok := l.engine.Store().Node(p)
 	return ok || l.made[p]
 }
 
@@ -197,11 +210,11 @@ func aclOf(n *view.NodeSpec) []proto.ACL {
 // prepare prepares the operations, and finds the error that they would have.
 func (l *loading) prepare() (state.Txn, error) {
 	if l.acl != nil {
-		if err := l.server.engine.Prepare(l.acl, l.now).Err; err != proto.OK {
+		if err := l.engine.Prepare(l.acl, l.now).Err; err != proto.OK {
 			return state.Txn{}, refusedLoad(`node "/"`, err)
 		}
 	}
-	txn := l.server.engine.Prepare(&proto.Multi{Ops: l.ops}, l.now)
+	txn := l.engine.Prepare(&proto.Multi{Ops: l.ops}, l.now)
 	for i, err := range txn.OpErrs {
 		if err != proto.OK {
 			return txn, refusedLoad(l.describe(i), err)
@@ -238,20 +251,12 @@ func refusedLoad(what string, code proto.ErrCode) error {
 	return err
 }
 
-// make makes the rehearsed changes.
-func (l *loading) make(txn state.Txn, nodes []view.NodeSpec) {
-	if len(l.ops) > 0 {
-		_, reaction := l.server.engine.SubmitTxn(txn, l.now)
-		l.server.deliver(reaction)
-	}
-	if l.acl != nil {
-		l.server.mustSubmit(l.acl, l.now)
-	}
-	l.server.catchUp()
-	store := l.server.engine.Store()
+// setNumbers moves the sequence numbers of the loaded nodes on.
+func (l *loading) setNumbers(nodes []view.NodeSpec) {
+	store := l.engine.Store()
 	for i := range nodes {
 		if n, _ := store.Node(nodes[i].Path); n.Created < nodes[i].Next {
-			l.server.engine.SetCreated(nodes[i].Path, nodes[i].Next)
+			l.engine.SetCreated(nodes[i].Path, nodes[i].Next)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (s *Server) AdvanceZxid(zxid int64) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.catchUp()
+	s.ensemble.catchUp()
 	s.engine.SkipTo(zxid)
 	return nil
 }

@@ -1,7 +1,6 @@
 package fakezk
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
@@ -14,12 +13,6 @@ type peer struct {
 	port int    // 0 for a connection in memory
 
 	client string // the name given to DialerAs, else ""
-}
-
-// An origin is an IP address, as maxClientCnxns counts its connections to a server.
-type origin struct {
-	server int
-	ip     string
 }
 
 // memory is the peer of every connection made in memory.
@@ -53,31 +46,4 @@ func javaAddress(a netip.Addr) string {
 		text += "%" + a.Zone()
 	}
 	return text
-}
-
-// admit counts a connection from an address, or refuses it if there are as many as maxClientCnxns
-// allows. A connection counts from the accept until the server drops it, even if it only asks a
-// four-letter word.
-//
-// Source: NIOServerCnxnFactory, AcceptThread.doAccept.
-func (s *Server) admit(at origin, from peer) error {
-	if from.inMemory() {
-		return nil
-	}
-	if limit := s.opts.MaxClientConns; limit > 0 && s.clients[at] >= limit {
-		return fmt.Errorf("fakezk: %s has %d connections already, which is the limit",
-			from.ip, limit)
-	}
-	s.clients[at]++
-	return nil
-}
-
-// dismiss is the opposite of admit.
-func (s *Server) dismiss(at origin, from peer) {
-	if from.inMemory() {
-		return
-	}
-	if s.clients[at]--; s.clients[at] == 0 {
-		delete(s.clients, at)
-	}
 }

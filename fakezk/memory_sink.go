@@ -21,19 +21,18 @@ import (
 // watchPatience. Over TCP the server does as a real one.
 type memorySink struct {
 	conn *tlsend.Conn
-	mu   *sync.Mutex // of the server, which holds it during every call
 
 	events    int // frames that the engine sent
 	delivered int // of these, whole
 	eventEnd  int // number of bytes up to the end of the last one
 	sentBytes int
 
-	holds  bool        // until setWatches
-	exempt int         // bytes that are sent nevertheless: those of the handshake's reply
-	held   [][]byte    // replies
-	err    error       // with which the connection ends after them, or nil
-	timer  *time.Timer // from the first held byte on
-	waits  int         // times that the timer has fired
+	holds  bool     // until setWatches
+	exempt int      // bytes that are sent nevertheless: those of the handshake's reply
+	held   [][]byte // replies
+	err    error    // with which the connection ends after them, or nil
+	alarm  alarm    // from the first held byte on
+	waits  int      // times that it has rung
 }
 
 // watchPatience is how long replies wait for setWatches, beginning with the first reply. It passes
@@ -44,6 +43,12 @@ const (
 	watchPatience = 100 * time.Millisecond
 	patienceParts = 20
 )
+
+func newMemorySink(conn *tlsend.Conn, mu *sync.Mutex) *memorySink {
+	k := &memorySink{conn: conn}
+	k.alarm = alarm{mu: mu, ring: k.wait}
+	return k
+}
 
 // Full is false: memory has no bound.
 func (*memorySink) Full() bool { return false }
@@ -60,9 +65,7 @@ func (k *memorySink) Deliver(p []byte) {
 		return
 	}
 	k.held = append(k.held, bytes.Clone(p[flows:]))
-	if k.timer == nil {
-		k.timer = time.AfterFunc(watchPatience/patienceParts, k.wait)
-	}
+	k.alarm.set(time.Now().Add(watchPatience / patienceParts))
 }
 
 // send gives bytes to the client.
@@ -91,12 +94,10 @@ func (k *memorySink) Fail(err error) {
 	k.conn.Fail(err)
 }
 
-// wait is called when the timer fires.
+// wait is called when the alarm rings.
 func (k *memorySink) wait() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	if k.waits++; k.holds && k.waits < patienceParts {
-		k.timer.Reset(watchPatience / patienceParts)
+		k.alarm.set(time.Now().Add(watchPatience / patienceParts))
 		return
 	}
 	k.flow()
@@ -131,10 +132,10 @@ func (k *memorySink) mayHaveLost() bool {
 }
 
 // expectWatches prepares a link for the output of a handshake that takes a session up again.
-func (s *Server) expectWatches(l *link, r *engine.Reaction) {
+func (p *pipeline) expectWatches(l *link, r *engine.Reaction) {
 	k, ok := l.sink.(*memorySink)
-	last, again := s.names.lastSink(r.Request.Session).(*memorySink)
-	if !ok || !again || !last.mayHaveLost() && !s.engine.LostWatches(r.Request.Session) {
+	last, again := p.names.lastSink(r.Request.Session).(*memorySink)
+	if !ok || !again || !last.mayHaveLost() && !p.engine.LostWatches(r.Request.Session) {
 		return
 	}
 	for _, o := range r.Out {
