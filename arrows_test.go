@@ -76,6 +76,7 @@ var arrows = map[string]string{
 		fakezk/internal/tlsend fakezk/internal/tracetext fakezk/internal/txnlog
 		fakezk/internal/wire fakezk/internal/zkclient github.com/go-zookeeper/zk
 		internal/inflight`,
+	"fakezk/tree": `fakezk fakezk/view internal/yamldoc`,
 	"fakezk/conform": `
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
 	"internal/realzk":        ``,
@@ -84,6 +85,7 @@ var arrows = map[string]string{
 	"internal/testrun":       ``,
 	"internal/check":         `github.com/google/go-cmp`,
 	"internal/inflight":      ``,
+	"internal/yamldoc":       `go.yaml.in/yaml/v4`,
 	"examples/go":            `github.com/go-zookeeper/zk`,
 	"internal/mix":           ``,
 	"fuzz/internal/fold":     ``,
@@ -92,8 +94,8 @@ var arrows = map[string]string{
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
 		linearizability/ops fuzz/internal/fold internal/mix github.com/go-zookeeper/zk`,
 	"fuzz/saved": `
-		fakezk/fault fakezk/sim fuzz/scenario internal/inflight linearizability
-		github.com/goccy/go-yaml`,
+		fakezk/fault fakezk/sim fuzz/scenario internal/inflight internal/yamldoc
+		linearizability`,
 	"fuzz/object": `
 		fakezk/fault fakezk/sim linearizability linearizability/ops recipes fuzz/scenario
 		github.com/go-zookeeper/zk`,
@@ -118,11 +120,11 @@ var arrows = map[string]string{
 	"cmd/zksim":           `cli`,
 	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli": `
-		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/view fuzz/builtin fuzz/hunt
-		fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario fuzz/show
+		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/tree fakezk/view
+		fuzz/builtin fuzz/hunt fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario fuzz/show
 		internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops
 		linearizability/record
-		github.com/alecthomas/kong github.com/goccy/go-yaml golang.org/x/term`,
+		github.com/alecthomas/kong golang.org/x/term`,
 }
 
 // allowedImports returns the import paths of an entry of arrows. A name without a dot in its first

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/tree"
 )
 
 // controlServer is the control endpoint of a server and its namespaces: HTTP with JSON. GET / lists
@@ -121,7 +123,7 @@ type rawReply struct {
 
 // answer handles a request and writes the reply.
 func (c *controlServer) answer(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxTreeFile)
+	r.Body = http.MaxBytesReader(w, r.Body, tree.MaxBytes)
 	value, leave, err := c.dispatch(w, r)
 	defer leave()
 	status := http.StatusOK

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/tree"
 )
 
 // The requests of this file change the server.
@@ -183,23 +183,17 @@ func postLoad(r *controlRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := readBody(r.Request, maxTreeFile)
+	body, err := readBody(r.Request, tree.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
-	if format == "" {
-		format = treeYAML
-		if looksLikeJSON(bytes.TrimPrefix(body, []byte(byteOrderMark))) {
-			format = treeJSON
-		}
-	}
-	tree, err := parseTree("body", format, body)
+	t, err := tree.Parse("body", format, body)
 	if err != nil {
 		return nil, err
 	}
-	err = tree.load(r.Server)
+	err = t.Load(r.Server)
 	if errors.Is(err, fakezk.ErrConflict) {
 		return nil, failure(http.StatusConflict, "%v", err)
 	}
-	return map[string]int{"nodes": len(tree.nodes)}, err
+	return map[string]int{"nodes": len(t.Nodes)}, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/tree"
 	"github.com/zksim/zksim/fakezk/view"
 )
 
@@ -75,21 +76,21 @@ type treeEntry struct {
 }
 
 func getTree(r *controlRequest) (any, error) {
-	tree := []treeEntry{}
+	nodes := []treeEntry{}
 	for _, n := range r.Tree() {
-		tree = append(tree, treeEntryOf(n))
+		nodes = append(nodes, treeEntryOf(n))
 	}
-	return tree, nil
+	return nodes, nil
 }
 
 func treeEntryOf(n view.Node) treeEntry {
 	e := treeEntry{
-		Path: n.Path, Kind: n.Kind.String(), ACL: aclTexts(n.ACL),
+		Path: n.Path, Kind: n.Kind.String(), ACL: tree.ACLTexts(n.ACL),
 		Czxid: n.Czxid, Mzxid: n.Mzxid, Version: n.Version, Children: n.NumChildren,
 	}
 	switch {
 	case n.Data == nil:
-	case isText(n.Data):
+	case tree.IsText(n.Data):
 		text := string(n.Data)
 		e.Data = &text
 	default:
@@ -152,19 +153,19 @@ func getDump(r *controlRequest) (any, error) {
 		return nil, err
 	}
 	if format == "" && strings.Contains(r.Header.Get("Accept"), "json") {
-		format = treeJSON
+		format = tree.JSON
 	}
 	contentType := "application/json"
-	if format != treeJSON {
-		format, contentType = treeYAML, "application/yaml"
+	if format != tree.JSON {
+		format, contentType = tree.YAML, "application/yaml"
 	}
-	return rawReply{contentType, formatTree(format, treeOf(r.Server))}, nil
+	return rawReply{contentType, tree.Of(r.Server).Text(format)}, nil
 }
 
 // requestedFormat is the format that ?format= asks for, "" for none.
-func requestedFormat(r *http.Request) (treeFormat, error) {
-	switch format := treeFormat(r.URL.Query().Get("format")); format {
-	case "", treeYAML, treeJSON:
+func requestedFormat(r *http.Request) (tree.Format, error) {
+	switch format := tree.Format(r.URL.Query().Get("format")); format {
+	case "", tree.YAML, tree.JSON:
 		return format, nil
 	default:
 		return "", failure(http.StatusBadRequest, "format=%s: expected yaml or json", format)

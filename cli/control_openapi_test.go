@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/internal/check"

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/tree"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -52,11 +53,11 @@ func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
 	}
 	loading.Wait()
 	dumped := map[string]bool{}
-	tree, err := readTreeFile(name)
+	dump, err := tree.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range tree.nodes {
+	for _, n := range dump.Nodes {
 		dumped[n.Path] = true
 	}
 	missing, all := 0, 0
@@ -206,7 +207,7 @@ func TestDumpTooLongToLoadIsTold(t *testing.T) {
 	if !testrun.Full() {
 		t.Skip("it writes and reads a file of the greatest size; -full plays it")
 	}
-	for size, want := range map[int]bool{1: false, maxTreeFile: true} {
+	for size, want := range map[int]bool{1: false, tree.MaxBytes: true} {
 		var log strings.Builder
 		server := fakezk.New(fakezk.Options{})
 		// longer by a third in base64
@@ -223,7 +224,7 @@ func TestDumpTooLongToLoadIsTold(t *testing.T) {
 		if told := strings.Contains(log.String(), "the dump is too long for --load"); told != want {
 			t.Errorf("%d bytes: told %v; want %v:\n%s", size, told, want, log.String())
 		}
-		if _, err := readTreeFile(s.dump); (err != nil) != want {
+		if _, err := tree.ReadFile(s.dump); (err != nil) != want {
 			t.Errorf("%d bytes: read back: %v", size, err)
 		}
 		if err := s.close(); err != nil {

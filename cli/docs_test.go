@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/zksim/zksim/fakezk/tree"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -151,9 +152,9 @@ var shownFlag = regexp.MustCompile("\x60--([a-z-]+)")
 
 // TestTreeFileOfThePageLoads: the tree file in docs/command.md is valid.
 func TestTreeFileOfThePageLoads(t *testing.T) {
-	_, tree, _ := strings.Cut(readPage(t, "../docs/command.md"), "```yaml\n")
-	tree, _, _ = strings.Cut(tree, "```\n")
-	if _, err := parseTree("docs/command.md", treeYAML, []byte(tree)); err != nil {
+	_, text, _ := strings.Cut(readPage(t, "../docs/command.md"), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```\n")
+	if _, err := tree.Parse("docs/command.md", tree.YAML, []byte(text)); err != nil {
 		t.Error(err)
 	}
 }

@@ -103,11 +103,7 @@ func (a *app) saveFile(f saved.File, name, dir string, quiet bool) (string, erro
 	if quiet {
 		return "", nil
 	}
-	text, err := f.Marshal()
-	if err != nil {
-		return "", err
-	}
-	a.printf("\nthe scenario, as a file%s:\n\n%s", hint, indent(string(text)))
+	a.printf("\nthe scenario, as a file%s:\n\n%s", hint, indent(string(f.Text())))
 	return "", nil
 }
 

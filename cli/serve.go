@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/tree"
 )
 
 type serveCommand struct {
@@ -140,30 +141,14 @@ func (c *serveCommand) fill(ctx context.Context, server *fakezk.Server) error {
 }
 
 func (c *serveCommand) load(server *fakezk.Server) error {
-	tree, err := readTreeFile(c.Load)
+	t, err := tree.ReadFile(c.Load)
 	if err != nil {
 		return fmt.Errorf("--load: %w", err)
 	}
-	if err := tree.load(server); err != nil {
+	if err := t.Load(server); err != nil {
 		return fmt.Errorf("--load: %s: %w", c.Load, err)
 	}
 	return nil
-}
-
-// load makes the nodes on a server, with zxids after the tree's. If the nodes are refused the
-// server's zxid stays advanced, which does no harm.
-func (t treeFile) load(server *fakezk.Server) error {
-	if err := server.AdvanceZxid(t.zxid); err != nil {
-		return err
-	}
-	return server.Load(t.nodes)
-}
-
-// treeOf is the tree of a server, for a dump.
-func treeOf(server *fakezk.Server) treeFile {
-	nodes := server.Snapshot()
-	zxid := server.LastZxid() // after Snapshot, so that no node is newer
-	return treeFile{zxid: zxid, nodes: nodes}
 }
 
 // listen opens the ports and prints their addresses on stdout. Clients can connect once the last
@@ -238,15 +223,15 @@ func (s *serving) writeDump() error {
 	if s.dump == "" {
 		return nil
 	}
-	tree := treeOf(s.server)
-	n, err := writeTreeFile(s.dump, tree)
+	t := tree.Of(s.server)
+	n, err := tree.WriteFile(s.dump, t)
 	if err != nil {
 		return fmt.Errorf("--dump: %w", err)
 	}
-	s.log.Info("dump", "file", s.dump, "nodes", len(tree.nodes))
-	if n > maxTreeFile {
+	s.log.Info("dump", "file", s.dump, "nodes", len(t.Nodes))
+	if n > tree.MaxBytes {
 		s.log.Warn("the dump is too long for --load", "file", s.dump, "bytes", n, "limit",
-			maxTreeFile)
+			tree.MaxBytes)
 	}
 	return nil
 }

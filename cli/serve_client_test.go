@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/tree"
 )
 
 // here is a zksim serve in this process.
@@ -267,13 +268,13 @@ func TestDumpHoldsNoEphemerals(t *testing.T) {
 		}
 	}
 	h.stop()
-	tree, err := readTreeFile(name)
+	dump, err := tree.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last := tree.nodes[len(tree.nodes)-1]; len(tree.nodes) != 2 || last.Path != "/a" ||
+	if last := dump.Nodes[len(dump.Nodes)-1]; len(dump.Nodes) != 2 || last.Path != "/a" ||
 		string(last.Data) != "/a" {
-		t.Errorf("the dump holds %+v; want / and /a", tree)
+		t.Errorf("the dump holds %+v; want / and /a", dump)
 	}
 }
 

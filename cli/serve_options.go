@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/tree"
 )
 
 // serverFlags are the settings of the server, under ZooKeeper's names.
@@ -179,7 +180,7 @@ func checkDump(name string) error {
 	if name == "" {
 		return nil
 	}
-	if _, err := treeFormatOf(name); err != nil {
+	if _, err := tree.FormatOf(name); err != nil {
 		return fmt.Errorf("--dump: %w", err)
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {

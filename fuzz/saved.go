@@ -32,11 +32,8 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 	if err == nil {
 		return again
 	}
-	text, marshalErr := file.Marshal()
-	if marshalErr != nil {
-		err = errors.Join(err, marshalErr)
-	}
-	return fmt.Sprintf("it could not be saved: %v\nthe file is to be:\n\n%s\n%s", err, text, again)
+	return fmt.Sprintf("it could not be saved: %v\nthe file is to be:\n\n%s\n%s", err, file.Text(),
+		again)
 }
 
 // replayCommand is the command that shows a saved failure of a test again, as a shell reads it.

@@ -1,7 +1,6 @@
 package saved
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -33,26 +31,6 @@ type File struct {
 	Command string
 }
 
-// fileForm is the YAML of the file; see note for the JSON.
-type fileForm struct {
-	Workload       string   `yaml:"workload" json:"workload"`
-	Implementation string   `yaml:"implementation" json:"implementation"`
-	Clients        int      `yaml:"clients" json:"clients"`
-	Rounds         int      `yaml:"rounds" json:"rounds"`
-	Goroutines     int      `yaml:"goroutines,omitempty" json:"goroutines,omitempty"`
-	Servers        int      `yaml:"servers,omitempty" json:"servers,omitempty"`
-	Careless       bool     `yaml:"careless,omitempty" json:"careless,omitempty"`
-	Seed           uint64   `yaml:"seed" json:"seed"`
-	Schedule       string   `yaml:"schedule,omitempty" json:"schedule,omitempty"`
-	Plan           []string `yaml:"plan" json:"plan"`
-	Expect         string   `yaml:"expect" json:"expect"`
-	Property       string   `yaml:"property,omitempty" json:"property,omitempty"`
-	Trace          string   `yaml:"trace,omitempty" json:"trace,omitempty"`
-	Test           string   `yaml:"test,omitempty" json:"test,omitempty"`
-	Package        string   `yaml:"package,omitempty" json:"package,omitempty"`
-	Tags           string   `yaml:"tags,omitempty" json:"tags,omitempty"`
-}
-
 // Of makes a file that expects exactly the given outcome, or one with the same verdict if it was
 // played on a running ensemble.
 func Of(o *scenario.Outcome) File {
@@ -67,8 +45,8 @@ func Of(o *scenario.Outcome) File {
 }
 
 // form is the file as YAML has it.
-func (f File) form() fileForm {
-	form := fileForm{
+func (f File) form() form {
+	form := form{
 		Workload: f.Scenario.Workload.Name, Implementation: f.Scenario.Workload.Impl,
 		Clients: f.Scenario.Script.Clients, Rounds: f.Scenario.Script.Rounds,
 		Careless: f.Scenario.Script.Careless, Seed: f.Scenario.Seed,
@@ -90,29 +68,20 @@ func (f File) form() fileForm {
 	return form
 }
 
-// Marshal is the YAML of a scenario file.
-func (f File) Marshal() ([]byte, error) {
-	var b bytes.Buffer
-	command := cmp.Or(f.Command, "zksim replay FILE")
-	fmt.Fprintf(&b, "# A zksim scenario. Replay it with: %s\n",
-		strings.ReplaceAll(command, "\n", "\n# "))
-	if err := yaml.NewEncoder(&b, yaml.IndentSequence(true)).Encode(f.form()); err != nil {
-		return nil, fmt.Errorf("encode scenario: %w", err)
-	}
-	return b.Bytes(), nil
+// Text is the scenario file as YAML.
+func (f File) Text() []byte {
+	command := strings.ReplaceAll(cmp.Or(f.Command, "zksim replay FILE"), "\n", "\n# ")
+	about := fmt.Sprintf("# A zksim scenario. Replay it with: %s\n", command)
+	return append([]byte(about), f.form().yaml()...)
 }
 
 // Save writes the file, and makes its directory if need be. At any moment the name has the old
 // content or the whole new file, never a part.
 func (f File) Save(name string) error {
-	data, err := f.Marshal()
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return fmt.Errorf("save scenario: %w", err)
 	}
-	if err := writeWhole(name, data); err != nil {
+	if err := writeWhole(name, f.Text()); err != nil {
 		return fmt.Errorf("save scenario: %w", err)
 	}
 	return nil
@@ -181,8 +150,7 @@ func (f File) Check(withTrace bool) (*Replay, error) {
 		return nil, err
 	}
 	r := &Replay{File: f, Outcome: o}
-	problem := func(format string,
-		args ...any) {
+	problem := func(format string, args ...any) {
 		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 	}
 	for _, missed := range o.Result.Missed {

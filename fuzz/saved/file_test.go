@@ -28,10 +28,7 @@ func anyWorkload(name, impl string) (scenario.Workload, error) {
 func TestScenarioFilesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawFile(t)
-		data, err := want.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := want.Text()
 		got, err := saved.Parse("f.yaml", data, anyWorkload)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, data)
@@ -123,12 +120,16 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"comment only", good, "# nothing\n", "f.yaml: is empty; expected a scenario"},
 	{"text", good, "hello\n", "f.yaml:1:1: the scenario: found text; expected keys and values"},
 	{"list", good, "- a\n", "f.yaml:1:1: the scenario: found a list; expected keys and values"},
-	{"two documents", good, good + "---\n" + good, "f.yaml: 2 documents; expected one"},
-	{"syntax", good, "workload: [lock\n", "f.yaml:1:11: sequence end token ']' not found"},
+	{"two documents", good, good + "---\n" + good, "f.yaml:10:1: found a second document; expected one"},
+	{
+		"syntax", good, "workload: [lock\n",
+		"f.yaml:1:15: did not find expected ',' or ']', while parsing a flow sequence",
+	},
 	{
 		"trace", good,
 		"    1     0.001s  a    calls lock\n    2     0.003s  a    -> connect: session S1\n",
-		"f.yaml:1:5: unexpected key name; expected a scenario, with the key workload",
+		"f.yaml:2:34: mapping values are not allowed in this context; " +
+			"expected a scenario, with the key workload",
 	},
 	{
 		"unknown key", "seed: 1", "sede: 1",
@@ -138,7 +139,7 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"key twice", "seed: 1", "seed: 1\nseed: 2",
-		`f.yaml:6:1: mapping key "seed" already defined at [5:1]`,
+		`f.yaml:6:1: key "seed" is given twice, first in line 5`,
 	},
 	{"no workload", "workload: lock\n", "", "f.yaml: workload is missing"},
 	{"no clients", "clients: 2\n", "", "f.yaml: clients is missing"},
@@ -155,7 +156,7 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"workload is a number", ": lock", ": 5",
-		"f.yaml:1:11: workload: found a number; expected text",
+		"f.yaml:1:11: workload: found a number; expected text in quotes",
 	},
 	{
 		"clients is text", "clients: 2", "clients: two",
@@ -210,7 +211,15 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"negative seed", "seed: 1", "seed: -1",
-		"f.yaml:5:7: seed: found a number; expected a whole number that is not negative",
+		"f.yaml:5:7: seed: found -1; expected 0 to 18446744073709551615",
+	},
+	{
+		"large seed", "seed: 1", "seed: 18446744073709551616",
+		"f.yaml:5:7: seed: found 18446744073709551616; expected 0 to 18446744073709551615",
+	},
+	{
+		"large number of rounds", "rounds: 1", "rounds: 3000000000",
+		"f.yaml:4:9: rounds: found 3000000000; expected at most 2147483647",
 	},
 	{
 		"fractional seed", "seed: 1", "seed: 1.5",
@@ -222,7 +231,7 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"alias", "seed: 1", "seed: &s 1",
-		"f.yaml:5:7: seed: found an anchor; expected a whole number",
+		"f.yaml:5:7: found an anchor; expected plain keys, text and lists",
 	},
 	{
 		"plan is a number", "plan:\n  - cut client=a request=1", "plan: 3",
@@ -230,7 +239,7 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"fault is a mapping", "- cut client=a request=1", "- kind: cut",
-		"f.yaml:7:9: plan: found keys and values; expected faults as text",
+		"f.yaml:7:5: plan: found keys and values; expected faults as text",
 	},
 	{
 		"fault of no kind", "- cut client", "- explode client",
@@ -345,7 +354,7 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 	}
 	_, err = saved.Parse("f.yaml", []byte("\ufeff"+strings.Replace(good, ": lock", ": 5", 1)),
 		builtin.Find)
-	if want := "f.yaml:1:11: workload: found a number; expected text"; err == nil ||
+	if want := "f.yaml:1:11: workload: found a number; expected text in quotes"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v; want %s", err, want)
 	}
@@ -428,10 +437,7 @@ func TestPropertiesOfAnotherJudgeReadBack(t *testing.T) {
 					Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1},
 				}),
 			)
-			data, err := file.Marshal()
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := file.Text()
 			got, err := saved.Parse(
 				"f.yaml", data, func(string, string) (scenario.Workload, error) { return w, nil },
 			)

@@ -101,13 +101,13 @@ var (
 )
 
 // test is the test that the file names. The command passes it to go.
-func (p scenarioParser) test(form fileForm) (Test, error) {
-	t := Test{Name: form.Test, Package: form.Package, Tags: form.Tags}
+func (p *parser) test() (Test, error) {
+	t := Test{Name: p.form.Test, Package: p.form.Package, Tags: p.form.Tags}
 	switch {
 	case t.Package != "" && (!importPath.MatchString(t.Package) || t.Package[0] == '-'):
-		return t, p.wrong("$.package", "package: %q; expected an import path", t.Package)
+		return t, p.wrong("package", "package: %q; expected an import path", t.Package)
 	case t.Tags != "" && !tagList.MatchString(t.Tags):
-		return t, p.wrong("$.tags", "tags: %q; expected build tags with commas between", t.Tags)
+		return t, p.wrong("tags", "tags: %q; expected build tags with commas between", t.Tags)
 	case t.Name == "" && t.Package+t.Tags != "":
 		return t, fmt.Errorf("%s: test is missing: package and tags go with it", p.name)
 	}

@@ -1,4 +1,4 @@
-package cli
+package tree
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/yamldoc"
 )
 
 // permLetters are the letters of permissions, in the order of ZooKeeper's own tools.
@@ -41,8 +42,8 @@ func formatACL(a view.ACL) string {
 	return a.Scheme + ":" + a.ID + ":" + perms.String()
 }
 
-// aclTexts is an ACL in the form of a tree file; an empty one becomes openACL.
-func aclTexts(acl []view.ACL) []string {
+// ACLTexts is an ACL in the form of a tree file; an empty one becomes openACL.
+func ACLTexts(acl []view.ACL) []string {
 	if len(acl) == 0 {
 		acl = openACL()
 	}
@@ -54,24 +55,24 @@ func aclTexts(acl []view.ACL) []string {
 }
 
 // aclOfValue reads a list of entries.
-func aclOfValue(v fileValue) ([]view.ACL, error) {
-	if err := v.is(listValue, "acl"); err != nil {
+func aclOfValue(v yamldoc.Value) ([]view.ACL, error) {
+	if err := v.Is(yamldoc.List, "acl"); err != nil {
 		return nil, err
 	}
-	if len(v.list) == 0 {
-		return nil, v.at.wrong(
+	if len(v.List) == 0 {
+		return nil, v.At.Wrong(
 			"acl: is empty; expected at least one entry such as world:anyone:cdrwa",
 		)
 	}
-	acl := make([]view.ACL, 0, len(v.list))
-	for _, element := range v.list {
-		if err := element.is(textValue, "acl"); err != nil {
+	acl := make([]view.ACL, 0, len(v.List))
+	for _, element := range v.List {
+		if err := element.Is(yamldoc.Text, "acl"); err != nil {
 			return nil, err
 		}
-		a, ok := parseACL(element.text)
+		a, ok := parseACL(element.Text)
 		if !ok {
-			return nil, element.at.wrong("acl: %q; expected scheme:id:perms with perms out of %s "+
-				"or a number, such as world:anyone:cdrwa", element.text, permLetters)
+			return nil, element.At.Wrong("acl: %q; expected scheme:id:perms with perms out of %s "+
+				"or a number, such as world:anyone:cdrwa", element.Text, permLetters)
 		}
 		acl = append(acl, a)
 	}

@@ -1,4 +1,4 @@
-package cli
+package tree
 
 import (
 	"bytes"
@@ -16,13 +16,14 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// formatTree is the text of a tree file, with the nodes in the given order.
-func formatTree(format treeFormat, tree treeFile) []byte {
-	tree.nodes = simplify(tree.nodes)
-	if format == treeJSON {
-		return jsonTree(tree)
+// Text is the tree as a file, with the nodes in the given order. It leaves out what a new server
+// has anyway.
+func (t Tree) Text(format Format) []byte {
+	t.Nodes = simplify(t.Nodes)
+	if format == JSON {
+		return jsonTree(t)
 	}
-	return yamlTree(tree)
+	return yamlTree(t)
 }
 
 // simplify leaves out the parts that a new server has anyway after loading the nodes: a next number
@@ -48,8 +49,8 @@ func simplify(specs []view.NodeSpec) []view.NodeSpec {
 	return simple
 }
 
-// isText reports whether data is printable text, which a file can hold as it is.
-func isText(data []byte) bool {
+// IsText reports whether data is printable text, which a file can hold as it is.
+func IsText(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false
 	}
@@ -69,14 +70,14 @@ type nodeField struct {
 	number bool     // text is a number
 }
 
-// mostText is the greatest length of data that are written as text. maxYAMLSigns allows any text of
+// mostText is the greatest length of data that are written as text. maxSigns allows any text of
 // this length.
 const mostText = 1 << 20
 
 // fieldsOf returns the keys of a node's mapping. plain says that a file can have the data, as text
 // or null, in place of the mapping.
 func fieldsOf(spec view.NodeSpec) (fields []nodeField, plain bool) {
-	plain = spec.Data == nil || len(spec.Data) <= mostText && isText(spec.Data)
+	plain = spec.Data == nil || len(spec.Data) <= mostText && IsText(spec.Data)
 	switch {
 	case spec.Data == nil:
 	case plain:
@@ -87,7 +88,7 @@ func fieldsOf(spec view.NodeSpec) (fields []nodeField, plain bool) {
 	}
 	rest := len(fields)
 	if !isOpen(spec.ACL) {
-		fields = append(fields, nodeField{key: "acl", list: aclTexts(spec.ACL)})
+		fields = append(fields, nodeField{key: "acl", list: ACLTexts(spec.ACL)})
 	}
 	if spec.Kind != view.PersistentNode {
 		fields = append(fields, nodeField{key: "kind", text: spec.Kind.String()})
@@ -103,14 +104,14 @@ func fieldsOf(spec view.NodeSpec) (fields []nodeField, plain bool) {
 	return fields, plain && len(fields) == rest
 }
 
-func jsonTree(tree treeFile) []byte {
+func jsonTree(t Tree) []byte {
 	var b bytes.Buffer
 	separator := "{"
-	if tree.zxid != 0 {
-		fmt.Fprintf(&b, "{\n  \"zxid\": %d", tree.zxid)
+	if t.Zxid != 0 {
+		fmt.Fprintf(&b, "{\n  \"zxid\": %d", t.Zxid)
 		separator = ","
 	}
-	for _, spec := range tree.nodes {
+	for _, spec := range t.Nodes {
 		b.WriteString(separator + "\n  " + jsonText(spec.Path) + ": ")
 		separator = ","
 		fields, plain := fieldsOf(spec)
@@ -161,16 +162,19 @@ func jsonText(text string) string {
 	if err := enc.Encode(text); err != nil {
 		panic(err) // text has no value that cannot be encoded
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return notInYAML.Replace(strings.TrimSuffix(b.String(), "\n"))
 }
 
-func yamlTree(tree treeFile) []byte {
+// notInYAML escapes the characters of JSON that YAML takes for a line break or does not have.
+var notInYAML = strings.NewReplacer("\u0085", `\u0085`, "\ufffe", `\ufffe`, "\uffff", `\uffff`)
+
+func yamlTree(t Tree) []byte {
 	var b bytes.Buffer
 	b.WriteString("# A tree of znodes. Serve it with: zksim serve --load FILE\n")
-	if tree.zxid != 0 {
-		fmt.Fprintf(&b, "zxid: %d\n", tree.zxid)
+	if t.Zxid != 0 {
+		fmt.Fprintf(&b, "zxid: %d\n", t.Zxid)
 	}
-	for _, spec := range tree.nodes {
+	for _, spec := range t.Nodes {
 		b.WriteString(yamlWord(spec.Path) + ":")
 		fields, plain := fieldsOf(spec)
 		switch {

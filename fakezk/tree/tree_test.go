@@ -1,7 +1,8 @@
-package cli
+package tree
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,16 +20,16 @@ import (
 func TestTreeFilesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawTree(t)
-		for _, format := range []treeFormat{treeYAML, treeJSON} {
-			text := formatTree(format, want)
-			got, err := parseTree("tree", format, text)
+		for _, format := range []Format{YAML, JSON} {
+			text := want.Text(format)
+			got, err := Parse("tree", format, text)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
 			if diff := diffTrees(want, got); diff != "" {
 				t.Fatalf("-want +got:\n%s\n%s", diff, text)
 			}
-			if again := formatTree(format, got); string(again) != string(text) {
+			if again := got.Text(format); string(again) != string(text) {
 				t.Fatalf("written again it is\n%s\nnot\n%s", again, text)
 			}
 		}
@@ -36,12 +37,12 @@ func TestTreeFilesReadBack(t *testing.T) {
 }
 
 // diffTrees compares a tree with the tree read from its file.
-func diffTrees(want, got treeFile) string {
-	want.nodes = simplify(want.nodes)
-	return cmp.Diff(want, got, cmp.AllowUnexported(treeFile{}))
+func diffTrees(want, got Tree) string {
+	want.Nodes = simplify(want.Nodes)
+	return cmp.Diff(want, got, cmp.AllowUnexported(Tree{}))
 }
 
-func drawTree(t *rapid.T) treeFile {
+func drawTree(t *rapid.T) Tree {
 	paths := rapid.SliceOfNDistinct(drawPath(), 0, 8, rapid.ID[string]).Draw(t, "paths")
 	var specs []view.NodeSpec
 	for _, path := range paths {
@@ -60,9 +61,9 @@ func drawTree(t *rapid.T) treeFile {
 		}
 		specs = append(specs, spec)
 	}
-	return treeFile{
-		zxid:  rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, maxFileZxid)).Draw(t, "zxid"),
-		nodes: specs,
+	return Tree{
+		Zxid:  rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, maxZxid)).Draw(t, "zxid"),
+		Nodes: specs,
 	}
 }
 
@@ -122,20 +123,20 @@ func TestDumpsLoad(t *testing.T) {
 		if err := one.Load(drawLoadable(t)); err != nil {
 			t.Fatal(err)
 		}
-		want := treeOf(one)
-		format := rapid.SampledFrom([]treeFormat{treeYAML, treeJSON}).Draw(t, "format")
-		tree, err := parseTree("tree", format, formatTree(format, want))
+		want := Of(one)
+		format := rapid.SampledFrom([]Format{YAML, JSON}).Draw(t, "format")
+		tree, err := Parse("tree", format, want.Text(format))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tree.load(two); err != nil {
+		if err := tree.Load(two); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want.nodes, two.Snapshot()); diff != "" {
+		if diff := cmp.Diff(want.Nodes, two.Snapshot()); diff != "" {
 			t.Fatal(diff)
 		}
-		if two.LastZxid() < want.zxid {
-			t.Fatalf("the zxid went back from %d to %d", want.zxid, two.LastZxid())
+		if two.LastZxid() < want.Zxid {
+			t.Fatalf("the zxid went back from %d to %d", want.Zxid, two.LastZxid())
 		}
 	})
 }
@@ -188,13 +189,13 @@ func TestTreeFileIsForPeople(t *testing.T) {
 			}, Kind: view.TTLNode, TTL: 90 * time.Second,
 		},
 	}
-	for _, format := range []treeFormat{treeYAML, treeJSON} {
+	for _, format := range []Format{YAML, JSON} {
 		want, err := os.ReadFile(filepath.Join("testdata", "tree."+string(format)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(
-			string(want), string(formatTree(format, treeFile{zxid: 4711, nodes: specs})),
+			string(want), string(Tree{Zxid: 4711, Nodes: specs}.Text(format)),
 		); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
@@ -207,7 +208,7 @@ func TestBadTreeFiles(t *testing.T) {
 		{"list", "- a", `tree:1:1: the tree: found a list; expected keys and values`},
 		{"relative", "a: b", `tree:1:1: path "a": expected a path that begins with /, or zxid`},
 		{"slash at the end", "/a/: b", `tree:1:1: path "/a/": expected a name after each /`},
-		{"twice", "/a: b\n/a: c", `tree:2:1: mapping key "/a" already defined at [1:1]`},
+		{"twice", "/a: b\n/a: c", `tree:2:1: key "/a" is given twice, first in line 1`},
 		{"number", "/a: b\n/b: 8080", `tree:2:5: /b: found a number; expected text in quotes`},
 		{
 			"truth", "/a:\n  data: true",
@@ -264,25 +265,27 @@ func TestBadTreeFiles(t *testing.T) {
 		{"two documents", "/a: b\n---\n/b: c", `tree:2:1: found a second document; expected one`},
 		{
 			"anchor", "/a: &x b\n/b: *x",
-			`tree:1:5: found "&"; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
+			`tree:1:5: found an anchor; expected plain keys, text and lists`,
 		},
+		{
+			"bomb", "/a: &a [x, x]\n/b: &b [*a, *a]\n/c: [*b, *b]",
+			`tree:1:5: found an anchor; expected plain keys, text and lists`,
+		},
+		{"alias", "/a: *x", `tree:1:5: unknown anchor 'x' referenced`},
 		{"deep", "/a: [[[[[", `tree:1:9: nested more than 4 levels deep`},
+		{"deep list", "- - - - - - a", `tree:1:9: nested more than 4 levels deep`},
+		{"tag alone", "!!!...", `tree:1:1: found a tag; expected plain keys, text and lists`},
+		{"tag as a node", "/a: !!str", `tree:1:5: found a tag; expected plain keys, text and lists`},
 		{
-			"tag alone", "!!!...",
-			`tree:1:1: found "!!!..."; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
+			"tag at the end", "/a: b\n# c\n!x  ",
+			`tree:3:2: could not find expected ':', while scanning a simple key`,
 		},
-		{
-			"tag at the end", "/a: b\n# c\n!x",
-			`tree:3:1: found "!x"; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
-		},
-		{
-			"tag as a node", "/a: !!str",
-			`tree:1:5: found "!!str"; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
-		},
-		{
-			"tag and blanks", "/a: b\n!x  ",
-			`tree:2:1: found "!x"; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
-		},
+		{"tab", "/a:\n\tdata: x", `tree:2:1: found character that cannot start any token, while scanning for the next token`},
+		{"no end", "/é: [x", `tree:1:6: did not find expected ',' or ']', while parsing a flow sequence`},
+		{"control character", "/a: é\n/b: \x01", `tree:2:5: found the character '\x01', which YAML does not have`},
+		{"key is a number", "5: x", `tree:1:1: found a key that is a number; expected text, in quotes if it looks like something else`},
+		{"key is a list", "? [x]\n: y", `tree:1:3: found a key that is a list; expected text, in quotes if it looks like something else`},
+		{"merge key", "<<: {/a: b}", `tree:1:1: path "<<": expected a path that begins with /, or zxid`},
 		{"zxid is text", "zxid: x", `tree:1:7: zxid: found text; expected a number`},
 		{
 			"zxid below 0", "zxid: -1",
@@ -297,7 +300,7 @@ func TestBadTreeFiles(t *testing.T) {
 			`tree: byte 5 is not UTF-8; data that is not text goes into base64`,
 		},
 	} {
-		if _, err := parseTree("tree", treeYAML, []byte(c.text)); err == nil ||
+		if _, err := Parse("tree", YAML, []byte(c.text)); err == nil ||
 			err.Error() != c.want {
 			t.Errorf("%s: error %v; want %s", c.about, err, c.want)
 		}
@@ -320,7 +323,7 @@ func TestBadJSONTreeFiles(t *testing.T) {
 		{"more", "{} {}", `tree:1:4: found more after the end of the JSON value; expected nothing`},
 		{"deep", "[[[[[", `tree:1:5: nested more than 4 levels deep`},
 	} {
-		if _, err := parseTree("tree", treeJSON, []byte(c.text)); err == nil ||
+		if _, err := Parse("tree", JSON, []byte(c.text)); err == nil ||
 			err.Error() != c.want {
 			t.Errorf("%s: error %v; want %s", c.about, err, c.want)
 		}
@@ -329,20 +332,20 @@ func TestBadJSONTreeFiles(t *testing.T) {
 
 // TestByteOrderMarkIsSkipped: at the beginning only; a last line without a line break counts.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
-	want := treeFile{
-		zxid: 3, nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x!"), ACL: openACL()}},
+	want := Tree{
+		Zxid: 3, Nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x!"), ACL: openACL()}},
 	}
-	for format, text := range map[treeFormat]string{
-		treeYAML: "zxid: 3\n/a: x!", treeJSON: `{"zxid": 3, "/a": "x!"}`,
+	for format, text := range map[Format]string{
+		YAML: "zxid: 3\n/a: x!", JSON: `{"zxid": 3, "/a": "x!"}`,
 	} {
-		got, err := parseTree("tree", format, []byte("\xef\xbb\xbf"+text))
+		got, err := Parse("tree", format, []byte("\xef\xbb\xbf"+text))
 		if err != nil {
 			t.Fatalf("%s: %v", format, err)
 		}
 		if diff := diffTrees(want, got); diff != "" {
 			t.Errorf("%s: %s", format, diff)
 		}
-		if _, err := parseTree(
+		if _, err := Parse(
 			"tree", format, []byte("\xef\xbb\xbf\xef\xbb\xbf"+text),
 		); err == nil {
 			t.Errorf("%s: two byte order marks are taken", format)
@@ -363,16 +366,16 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 			Data: []byte("one\ntwo"), ACL: openACL(),
 		}
 	}
-	text.Write(yamlTree(treeFile{nodes: want}))
-	got, err := parseTree("tree", treeYAML, []byte(text.String()))
+	text.Write(yamlTree(Tree{Nodes: want}))
+	got, err := Parse("tree", YAML, []byte(text.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got.nodes); diff != "" {
+	if diff := cmp.Diff(want, got.Nodes); diff != "" {
 		t.Fatal(diff)
 	}
 	text.WriteString("/last: 5\n")
-	_, err = parseTree("tree", treeYAML, []byte(text.String()))
+	_, err = Parse("tree", YAML, []byte(text.String()))
 	if want := "tree:60002:8: /last: found a number; expected text in quotes"; err == nil ||
 		err.Error() != want {
 		t.Errorf("error %v; want %s", err, want)
@@ -384,8 +387,8 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 func TestYAMLIsReadInPieces(t *testing.T) {
 	lines := strings.Repeat("  - x\n/a:\r\n\"/b\":\n# /c\r", 20_000)
 	whole, last := "", 0
-	for line, piece := range yamlPieces(lines) {
-		if want := 1 + countLines(whole); line != want || len(piece) > yamlPieceBytes+20 || line <= last {
+	for line, piece := range pieces(lines) {
+		if want := 1 + countLines(whole); line != want || len(piece) > pieceBytes+20 || line <= last {
 			t.Fatalf("a piece of %d bytes in line %d, want %d", len(piece), line, want)
 		}
 		whole, last = whole+piece, line
@@ -394,28 +397,28 @@ func TestYAMLIsReadInPieces(t *testing.T) {
 		t.Error("the pieces are not the text")
 	}
 	for _, flow := range []string{"\n# x\n---\n{\n", "["} {
-		for _, piece := range yamlPieces(flow + lines) {
+		for _, piece := range pieces(flow + lines) {
 			if piece != flow+lines {
 				t.Error("a text in flow style is cut")
 			}
 		}
 	}
 	for _, size := range []int{mostText, mostText + 1} { // a dump can be read, whatever the data
-		tree := treeFile{nodes: []view.NodeSpec{
+		tree := Tree{Nodes: []view.NodeSpec{
 			{Path: "/a", ACL: openACL(), Data: bytes.Repeat([]byte(",\n"), size)[:size]},
 		}}
-		again, err := parseTree("tree", treeYAML, yamlTree(tree))
+		again, err := Parse("tree", YAML, yamlTree(tree))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(again.nodes[0].Data, tree.nodes[0].Data) {
-			t.Errorf("%d bytes of data came back as %d", size, len(again.nodes[0].Data))
+		if !bytes.Equal(again.Nodes[0].Data, tree.Nodes[0].Data) {
+			t.Errorf("%d bytes of data came back as %d", size, len(again.Nodes[0].Data))
 		}
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	text := []byte("/a: [" + strings.Repeat(",", 4<<20) + "]")
-	_, err := parseTree("tree", treeYAML, text)
+	_, err := Parse("tree", YAML, text)
 	runtime.ReadMemStats(&after)
 	const want = "tree:1:1: more than 1200000 line breaks and signs such as a comma " +
 		"without a new path at the start of a line; expected less"
@@ -424,6 +427,60 @@ func TestYAMLIsReadInPieces(t *testing.T) {
 	}
 	if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(text)) {
 		t.Errorf("%d bytes of commas took %d", len(text), took)
+	}
+}
+
+// TestLongPathsReadBack: YAML bounds the length of a key on one line, and JSON does not.
+func TestLongPathsReadBack(t *testing.T) {
+	want := Tree{Nodes: []view.NodeSpec{
+		{Path: "/" + strings.Repeat("x", 5000), Data: []byte("y"), ACL: openACL()},
+		{Path: "/" + strings.Repeat("#", 5000), ACL: openACL(), Kind: view.ContainerNode},
+	}}
+	for _, format := range []Format{YAML, JSON} {
+		got, err := Parse("tree", format, want.Text(format))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := diffTrees(want, got); diff != "" {
+			t.Errorf("%s: %s", format, diff)
+		}
+	}
+}
+
+// TestFormatIsGuessed: a body of the control endpoint has no name.
+func TestFormatIsGuessed(t *testing.T) {
+	emoji := Tree{Nodes: []view.NodeSpec{{Path: "/a", Data: []byte("\U0001F600"), ACL: openACL()}}}
+	for _, text := range []string{`{"/a": "\ud83d\ude00"}`, "\ufeff\n {\"/a\":\t\"\U0001F600\"}", "/a: \U0001F600"} {
+		got, err := Parse("body", "", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := diffTrees(emoji, got); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+// BenchmarkParse: the time for each key does not grow with the number of keys.
+func BenchmarkParse(b *testing.B) {
+	for _, keys := range []int{8_000, 80_000} {
+		for _, format := range []Format{YAML, JSON} {
+			b.Run(fmt.Sprintf("%d keys of %s", keys, format), func(b *testing.B) {
+				var t Tree
+				for i := range keys {
+					t.Nodes = append(t.Nodes, view.NodeSpec{
+						Path: fmt.Sprintf("/app/node-%d", i), Data: []byte("hello"), ACL: openACL(),
+					})
+				}
+				text := t.Text(format)
+				for b.Loop() {
+					if _, err := Parse("tree", format, text); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*keys), "ns/key")
+			})
+		}
 	}
 }
 
@@ -442,17 +499,17 @@ func FuzzParseTree(f *testing.F) {
 	f.Add([]byte("/a: b\n!c"), false)
 	f.Add([]byte(`{"/a": {"base64": "AA=="}}`), true)
 	f.Fuzz(func(t *testing.T, text []byte, asJSON bool) {
-		format := treeYAML
+		format := YAML
 		if asJSON {
-			format = treeJSON
+			format = JSON
 		}
-		tree, err := parseTree("tree", format, text)
+		tree, err := Parse("tree", format, text)
 		if err != nil {
 			return
 		}
-		for _, format := range []treeFormat{treeYAML, treeJSON} {
-			written := formatTree(format, tree)
-			again, err := parseTree("tree", format, written)
+		for _, format := range []Format{YAML, JSON} {
+			written := tree.Text(format)
+			again, err := Parse("tree", format, written)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, written)
 			}
@@ -466,17 +523,17 @@ func FuzzParseTree(f *testing.F) {
 func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "tree.yaml")
-	tree := treeFile{
-		zxid: 7, nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x"), ACL: openACL()}},
+	tree := Tree{
+		Zxid: 7, Nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x"), ACL: openACL()}},
 	}
-	n, err := writeTreeFile(name, tree)
+	n, err := WriteFile(name, tree)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(name); err != nil || info.Size() != int64(n) {
 		t.Errorf("said to be %d bytes long: %v, %v", n, info, err)
 	}
-	got, err := readTreeFile(name)
+	got, err := ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -487,7 +544,7 @@ func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	if err := os.Mkdir(taken, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writeTreeFile(taken, tree); err == nil ||
+	if _, err := WriteFile(taken, tree); err == nil ||
 		!strings.HasPrefix(err.Error(), "write "+taken) {
 		t.Errorf("error %v; want one that names the file", err)
 	}
