@@ -6,9 +6,13 @@ import (
 	"strings"
 )
 
-// The operations of the attacks, besides those of the floor.
+// The operations of the attacks, as ZooDefs.OpCode of ZooKeeper numbers them.
 const (
+	opCreate    = 1
 	opDelete    = 2
+	opGetData   = 4
+	opSetACL    = 7
+	opMulti     = 14
 	opMultiRead = 22
 	opAuth      = 100
 )
@@ -102,11 +106,27 @@ func appendText(b []byte, text string) []byte { return appendBuffer(b, []byte(te
 
 // appendCreate writes a persistent node that is open to all.
 func appendCreate(b []byte, path string, data []byte) []byte {
-	b = append(appendBuffer(appendText(b, path), data), cannedACL()...)
+	b = appendBuffer(appendText(b, path), data)
+	b = appendEntry(append(b, 0, 0, 0, 1), "world", "anyone")
 	return binary.BigEndian.AppendUint32(b, 0)
 }
 
 // appendEntry writes an entry of an ACL with all permissions.
 func appendEntry(b []byte, scheme, id string) []byte {
 	return appendText(appendText(binary.BigEndian.AppendUint32(b, 31), scheme), id)
+}
+
+func appendBuffer(b, data []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(data))), data...)
+}
+
+// appendMultiHeader stands before each part of a multi, and with done at its end.
+func appendMultiHeader(b []byte, op int32, done bool, code int32) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(op))
+	if done {
+		b = append(b, 1)
+	} else {
+		b = append(b, 0)
+	}
+	return binary.BigEndian.AppendUint32(b, uint32(code))
 }

@@ -16,7 +16,7 @@ type compareCommand struct {
 	Quick     bool          `help:"A smoke run of seconds: two rounds of 50 ms."`
 	Ops       []string      `default:"get,exists,set,create,children,multi,mix" help:"Operations."`
 	Conns     []int         `default:"1,16,128" help:"Connections, of eight goroutines each."`
-	Servers   []string      `default:"ours,floor,real" help:"Servers to measure."`
+	Servers   []string      `default:"ours,real" help:"Servers to measure."`
 	Profile   string        `placeholder:"FILE" help:"Write a processor profile of ours (pprof)."`
 	outputFlags
 }

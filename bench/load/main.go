@@ -1,27 +1,18 @@
-// Command load measures how fast the server of this repository is, beside a
-// floor that no server can pass and a real ZooKeeper.
+// Command load measures how fast the server of this repository is, beside a real ZooKeeper.
 //
 //	go run -C bench ./load             requests: rate, latency, processor time
-//	go run -C bench ./load memory      resident memory: empty, per znode, per connection
 //	go run -C bench ./load start       from nothing to the first znode
 //	go run -C bench ./load attack      what one hostile client costs the others
-//	go run -C bench ./load serve       one of the servers alone (with a profile)
-//	go run -C bench ./load floor
+//	go run -C bench ./load serve       our server alone (with a profile)
 //
 // # The servers
 //
 //   - ours: fakezk.Server behind Server.Serve, in its own process;
-//   - floor: a server without state, which answers each request with a canned reply of the right
-//     type and size: the cost of TCP, the kernel and a plain Go program before any work for the
-//     request;
 //   - real: a real ZooKeeper in its best case: the JVM's default flags, data on a RAM disk, no
 //     fsync (forceSync=no), no snapshots, no messages. The log of a full run takes a gigabyte of
 //     that disk. Without Java the server is left out, and a line says why.
-//   - other, only on request (--servers, --other): another program with a command
-//     "serve", such as zksim itself, with all that it does besides serving, or
-//     this command built from another commit.
 //
-// All listen on loopback and have the same client program: the go-zookeeper client
+// Both listen on loopback and have the same client program: the go-zookeeper client
 // with its logging off, eight goroutines to a connection. Each goroutine sends its
 // next request when it has the last reply (a closed loop).
 //
@@ -40,9 +31,9 @@
 // needs about twice the time for a request that a server in Go does. So
 //
 //   - requests per second compare servers only as far as the client leaves room: a server that
-//     needs half the time for a request answers by far less than twice as many. The floor shows how
-//     much room there is. The same server measured twice (--other) differs by some percent, on a
-//     busy machine by ten; a ratio that close to 1 is no difference.
+//     needs half the time for a request answers by far less than twice as many. The same server
+//     measured twice differs by some percent, on a busy machine by ten; a ratio that close to 1 is
+//     no difference.
 //   - processor time per request is the server's own and does not depend on how slow the client is.
 //     It is the figure to compare servers by. But a server that is asked less often handles fewer
 //     requests per system call, so its requests cost more when it is idle than under load.
@@ -78,20 +69,14 @@ const (
 )
 
 type cli struct {
-	Other string `type:"existingfile" placeholder:"PROGRAM" help:"${otherHelp}"`
-
 	Compare compareCommand `cmd:"" default:"withargs" help:"${compareHelp}"`
-	Memory  memoryCommand  `cmd:"" help:"Resident memory: empty, per znode, per idle connection."`
 	Start   startCommand   `cmd:"" help:"Time from nothing to the first znode."`
 	Attack  attackCommand  `cmd:"" help:"What one hostile client costs the others."`
 	Serve   serveCommand   `cmd:"" help:"Serve our server until interrupted."`
-	Floor   floorCommand   `cmd:"" help:"Serve canned replies until interrupted."`
 }
 
 // vars are texts of the help that are too long for a tag.
 var vars = kong.Vars{
-	"otherHelp": "The program of server \"other\". It is started with 'serve --addr 127.0.0.1:0' " +
-		"and prints a line that ends with its address.",
 	"compareHelp": "Requests per second, latency and processor time of the servers (the default).",
 }
 
@@ -101,7 +86,6 @@ type app struct {
 	in     io.Reader
 	out    io.Writer
 	errors io.Writer
-	other  string // the program of server "other"
 }
 
 func main() {
@@ -117,7 +101,7 @@ func run(a *app, args []string) int {
 	exited := -1
 	parser, err := kong.New(&c,
 		kong.Name("load"),
-		kong.Description("Measures zksim beside a floor and a real ZooKeeper."),
+		kong.Description("Measures zksim beside a real ZooKeeper."),
 		kong.Writers(a.out, a.errors),
 		vars,
 		kong.Exit(func(code int) { exited = code }),
@@ -134,7 +118,6 @@ func run(a *app, args []string) int {
 		fmt.Fprintf(a.errors, "load: %v (see load --help)\n", err)
 		return exitInput
 	}
-	a.other = c.Other
 	if err := parsed.Run(a); err != nil {
 		fmt.Fprintf(a.errors, "load: %v\n", err)
 		if errors.Is(err, errInput) {

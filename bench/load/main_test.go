@@ -83,7 +83,7 @@ func mustRun(t *testing.T, args ...string) string {
 }
 
 func TestCompareMeasuresEveryCell(t *testing.T) {
-	out := mustRun(t, "--servers", "ours,floor",
+	out := mustRun(t, "--servers", "ours",
 		"--conns", "1,4", "--rounds", "2", "--round-time", "10ms", "--json")
 	var got struct {
 		Data []cell `json:"data"`
@@ -95,7 +95,7 @@ func TestCompareMeasuresEveryCell(t *testing.T) {
 		t.Fatalf("%d cells, expected %d", len(got.Data), 2*len(operations))
 	}
 	for _, c := range got.Data {
-		if c.OursTo[serverFloor] <= 0 || len(c.OursTo) != 1 || len(c.Servers) != 2 {
+		if len(c.OursTo) != 0 || len(c.Servers) != 1 {
 			t.Errorf("%s with %d connections: %+v", c.Op, c.Conns, c)
 		}
 		for name, s := range c.Servers {
@@ -107,9 +107,9 @@ func TestCompareMeasuresEveryCell(t *testing.T) {
 }
 
 func TestReportsAsTextAndMarkdown(t *testing.T) {
-	args := brief("--servers", "ours,floor", "--ops", "get,mix")
+	args := brief("--servers", "ours", "--ops", "get,mix")
 	text := mustRun(t, args...)
-	for _, want := range []string{"Requests\n", "ours / floor", "requests/s", "\nget ", "\nmix "} {
+	for _, want := range []string{"Requests\n", "Servers: ours", "requests/s", "\nget ", "\nmix "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -121,25 +121,6 @@ func TestReportsAsTextAndMarkdown(t *testing.T) {
 		if !strings.Contains(markdown, want) {
 			t.Errorf("no %q in\n%s", want, markdown)
 		}
-	}
-}
-
-func TestOtherProgramIsMeasuredToo(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := mustRun(t, brief("--other", self, "--servers", "ours,other", "--ops", "get")...)
-	if !strings.Contains(out, "ours/other") || !strings.Contains(out, "other is "+self) {
-		t.Errorf("the other one is missing in\n%s", out)
-	}
-}
-
-func TestProgramThatDoesNotServeIsAnError(t *testing.T) {
-	status, _, stderr := load(t, "--other", "/bin/true", "--servers", "other")
-	const want = "start other: /bin/true does not say its address"
-	if status != exitFailed || !strings.Contains(stderr, want) {
-		t.Errorf("status %d, %q", status, stderr)
 	}
 }
 
@@ -156,36 +137,13 @@ func TestWithoutJavaTheRealOneIsLeftOut(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	for _, args := range [][]string{
-		brief("--servers", "ours,floor,real", "--ops", "get"),
-		{"memory", "--servers", "ours,real", "--nodes", "1000", "--connections", "3",
-			"--calm", "1ms"},
+		brief("--servers", "ours,real", "--ops", "get"),
 		{"start", "--servers", "in-process,real", "--runs", "1"},
 	} {
 		out := mustRun(t, args...)
 		if !strings.Contains(out, "real is left out: ") {
 			t.Errorf("load %s: the missing server is not named:\n%s", strings.Join(args, " "), out)
 		}
-	}
-}
-
-func TestMemoryCountsNodesAndConnections(t *testing.T) {
-	out := mustRun(t, "memory", "--servers", "ours", "--json",
-		"--nodes", "20000", "--connections", "50", "--calm", "1ms")
-	var got struct {
-		Data []memoryResult `json:"data"`
-	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		t.Fatal(err)
-	}
-	if len(got.Data) != 1 {
-		t.Fatalf("%d results", len(got.Data))
-	}
-	r := got.Data[0]
-	if perNode := growth(r.Empty, r.Full, r.Nodes); perNode.Collected < dataBytes {
-		t.Errorf("a node of %d bytes takes %d bytes: %+v", dataBytes, perNode.Collected, r)
-	}
-	if r.Connected.Standing <= r.Unconnected.Collected {
-		t.Errorf("connections take no memory: %+v", r)
 	}
 }
 
@@ -245,13 +203,11 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		want string
 	}{
 		{[]string{"--ops", "get,gte"}, `no operation "gte"; there are get, exists`},
-		{[]string{"--servers", "theirs"}, `no server "theirs"; there are ours`},
-		{[]string{"--servers", "other"}, "needs --other"},
-		{[]string{"--servers", "floor", "--profile", "x"}, "--profile is of ours"},
+		{[]string{"--servers", "theirs"}, `no server "theirs"; there are ours and real`},
+		{[]string{"--servers", "real", "--profile", "x"}, "--profile is of ours"},
 		{[]string{"--conns", "0"}, "0 connections"},
 		{[]string{"--rounds", "0"}, "0 rounds"},
 		{[]string{"--round-time", "-1s"}, "-1s"},
-		{[]string{"memory", "--nodes", "7"}, "multiple of 1000"},
 		{[]string{"start", "--runs", "0"}, "0 runs"},
 		{[]string{"--markdown", "--json"}, "can't be used together"},
 	} {
@@ -263,35 +219,38 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 	}
 }
 
-func TestServersEndWithTheirDriver(t *testing.T) {
-	for _, command := range []string{"serve", "floor"} {
-		var out, problems bytes.Buffer // no children
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		a := &app{ctx: ctx, in: strings.NewReader("collect\n"), out: &out, errors: &problems}
-		status := run(a, []string{command, "--controlled"})
-		if status != exitOK || ctx.Err() != nil {
-			t.Errorf("%s: status %d, %v, %s", command, status, ctx.Err(), problems.String())
-		}
-		if !strings.HasSuffix(out.String(), "\ncollect\n") {
-			t.Errorf("%s: %q, expected an address and an echo", command, out.String())
-		}
+func TestServerEndsWithItsDriver(t *testing.T) {
+	var out, problems bytes.Buffer // no children
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	a := &app{ctx: ctx, in: strings.NewReader(""), out: &out, errors: &problems}
+	status := run(a, []string{"serve", "--controlled"})
+	if status != exitOK || ctx.Err() != nil || !strings.HasPrefix(out.String(), "127.0.0.1:") {
+		t.Errorf("status %d, %v, %s%s", status, ctx.Err(), out.String(), problems.String())
 	}
 }
 
-// floorRound runs a round of a minute against the floor, within this process.
-func floorRound(t *testing.T, ctx context.Context, do func(*worker) error) error {
+// longRound runs a round of a minute against ours.
+func longRound(t *testing.T, ctx context.Context, do func(*worker) error) error {
 	t.Helper()
-	s := &server{name: serverFloor, addr: startFloor(t), pid: os.Getpid()}
-	return withGroups(&app{ctx: ctx}, []*server{s}, "/test", 1, func(groups []*workerGroup) error {
+	a := &app{ctx: ctx, errors: &lockedBuffer{}}
+	s, err := startOurs(&app{ctx: t.Context(), errors: a.errors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = withGroups(a, []*server{s}, "/test", 1, func(groups []*workerGroup) error {
 		_, err := groups[0].round(ctx, operation{"break", do}, time.Minute)
 		return err
 	})
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	return err
 }
 
 func TestInterruptEndsARound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	err := floorRound(t, ctx, func(w *worker) error {
+	err := longRound(t, ctx, func(w *worker) error {
 		cancel()
 		return getNode(w)
 	})
@@ -301,11 +260,11 @@ func TestInterruptEndsARound(t *testing.T) {
 }
 
 func TestFailureNamesServerAndOperation(t *testing.T) {
-	err := floorRound(t, t.Context(), func(w *worker) error {
+	err := longRound(t, t.Context(), func(w *worker) error {
 		_, err := w.conn.Set("bad path", nil, -1)
 		return err
 	})
-	if err == nil || !strings.Contains(err.Error(), "floor: break: ") {
+	if err == nil || !strings.Contains(err.Error(), "ours: break: ") {
 		t.Errorf("%v; expected the server and the operation", err)
 	}
 }

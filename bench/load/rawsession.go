@@ -48,6 +48,10 @@ func (c *rawConn) handshake() error {
 	return nil
 }
 
+// headerBytes is the length of a reply's header: xid, zxid, error. No reply to ask is longer than
+// longestReply.
+const headerBytes, longestReply = 4 + 8 + 4, 64 << 10
+
 // pingFrame is a whole request: xid -2, operation 11.
 var pingFrame = []byte{0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 11}
 
@@ -73,7 +77,7 @@ func (c *rawConn) ask(request []byte) ([]byte, error) {
 		return nil, err
 	}
 	n := binary.BigEndian.Uint32(length[:])
-	if n > floorBuffer {
+	if n > longestReply {
 		return nil, fmt.Errorf("a reply of %d bytes", n)
 	}
 	reply := make([]byte, n)

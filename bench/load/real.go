@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -51,16 +50,10 @@ func describeReal(z *realzk.Server) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{
+	return &server{
 		name: serverReal, version: "ZooKeeper " + version, addr: z.Address(), pid: pid,
 		stop: z.Stop,
-	}
-	if jcmd, err := exec.LookPath("jcmd"); err == nil { // a JRE has none
-		s.collect = func(ctx context.Context) error {
-			return exec.CommandContext(ctx, jcmd, strconv.Itoa(pid), "GC.run").Run()
-		}
-	}
-	return s, nil
+	}, nil
 }
 
 // defaultJVM undoes the settings of realzk for short tests: it allows both compilers, the collector

@@ -41,3 +41,12 @@ func TestRatioComparesWithinRounds(t *testing.T) {
 		t.Errorf("ratio to a round without requests: %v", got)
 	}
 }
+
+func TestCellComparesOursWithTheOthers(t *testing.T) {
+	c := newCell("get", 1, map[string][]sample{
+		serverOurs: {round(200, 1, 0)}, serverReal: {round(100, 1, 0)},
+	})
+	if len(c.OursTo) != 1 || c.OursTo[serverReal] != 2 {
+		t.Errorf("%v; expected real: 2", c.OursTo)
+	}
+}

@@ -1,78 +1,72 @@
 package main
 
 import (
-	"context"
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"strings"
+	"time"
 )
 
 // The servers that can be measured.
 const (
-	serverOurs  = "ours"
-	serverFloor = "floor"
-	serverReal  = "real"
-	serverOther = "other"
+	serverOurs = "ours"
+	serverReal = "real"
 )
 
 // A server is a separate process that answers on a port of the loopback interface.
 type server struct {
 	name    string
-	version string // "" for a server built from this tree
+	version string // "" for ours
 	addr    string
 	pid     int
-	collect func(context.Context) error // gives free memory back to the system; may be nil
 	stop    func() error
 }
 
-// startServer starts one of the servers by its name.
+// startServer starts one of the servers by its name. The arguments are for ours.
 func startServer(a *app, name string, args ...string) (*server, error) {
 	switch name {
 	case serverOurs:
-		return startOwn(a, name, append([]string{"serve"}, args...)...)
-	case serverFloor:
-		return startOwn(a, name, append([]string{"floor"}, args...)...)
+		return startOurs(a, args...)
 	case serverReal:
 		return startReal(a.ctx)
-	case serverOther:
-		return startOther(a)
 	}
-	return nil, fmt.Errorf("%w: no server %q; there are %s, %s, %s and %s",
-		errInput, name, serverOurs, serverFloor, serverReal, serverOther)
+	return nil, fmt.Errorf("%w: no server %q; there are %s and %s",
+		errInput, name, serverOurs, serverReal)
 }
 
-// startOwn starts this program again with a command that serves and takes commands
-// on its standard input (see controlled).
-func startOwn(a *app, name string, args ...string) (*server, error) {
+// startOurs starts this program again with the command that serves, and waits for its first line,
+// the address. Its standard error goes to a.errors, which must accept concurrent writes. It is
+// killed when a.ctx ends.
+func startOurs(a *app, args ...string) (*server, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return nil, fmt.Errorf("start ours: %w", err)
 	}
-	p, err := begin(a, program, append(args, "--controlled")...)
+	args = append([]string{"serve", "--controlled"}, args...)
+	cmd := exec.CommandContext(a.ctx, program, args...)
+	cmd.Stderr, cmd.WaitDelay = a.errors, 5*time.Second
+	input, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return nil, fmt.Errorf("start ours: %w", err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start ours: %w", errors.Join(err, input.Close()))
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start ours: %w", err)
+	}
+	addr, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("start ours: %s says no address: %w", program,
+			errors.Join(err, input.Close(), cmd.Process.Kill(), cmd.Wait()))
 	}
 	return &server{
-		name: name, addr: p.addr, pid: p.cmd.Process.Pid,
-		collect: func(context.Context) error { return p.ask("collect") },
-		stop:    func() error { return stopped(a, name, p.input.Close(), p.cmd.Wait()) },
-	}, nil
-}
-
-// startOther starts the program of --other.
-func startOther(a *app) (*server, error) {
-	if a.other == "" {
-		return nil, fmt.Errorf("%w: server %q needs --other", errInput, serverOther)
-	}
-	p, err := begin(a, a.other, "serve", "--addr", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", serverOther, err)
-	}
-	return &server{
-		name: serverOther, version: a.other, addr: p.addr, pid: p.cmd.Process.Pid,
-		stop: func() error {
-			return stopped(a, serverOther, p.cmd.Process.Signal(os.Interrupt), p.cmd.Wait())
-		},
+		name: serverOurs, addr: strings.TrimSpace(addr), pid: cmd.Process.Pid,
+		stop: func() error { return stopped(a, serverOurs, input.Close(), cmd.Wait()) },
 	}, nil
 }
 

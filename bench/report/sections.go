@@ -34,9 +34,8 @@ var sections = []section{
 	{"requests", "Requests per second over TCP", 4 * time.Minute, requests},
 	{"in-memory", "Requests in memory", time.Minute, inMemory},
 	{"start", "Start", time.Minute, start},
-	{"memory", "Memory of the server", 3 * time.Minute, memory},
+	{"memory", "Memory of the server", time.Minute, memory},
 	{"attacks", "Attacks on the server", time.Minute, attacks},
-	{"long-hunt", "Memory of a long hunt", 62 * time.Minute, longHunt},
 }
 
 // titled finds a section by its title.

@@ -154,11 +154,10 @@ func requests(l *runner) (string, error) {
 	if err := l.askLoad(&cells, "--rounds", "3"); err != nil {
 		return "", err
 	}
-	if len(cells) == 0 || len(cells[0].Servers) != 3 {
+	if len(cells) == 0 || len(cells[0].Servers) != 2 {
 		return "", fmt.Errorf("a server is missing; is there a ZooKeeper?")
 	}
-	return paragraph("Three servers in turns: zksim, a *floor* (a Go server that keeps no state "+
-		"and sends prepared replies of the right size), and ZooKeeper with its data in RAM and "+
+	return paragraph("Two servers in turns: zksim, and ZooKeeper with its data in RAM and "+
 		"without fsync. The same Go client program sends the requests, with eight goroutines on "+
 		"each connection. The figures are medians of three rounds of a second. Columns without a "+
 		"number of connections are for %d. The client uses most of the processor time, so the "+
@@ -170,8 +169,8 @@ func requests(l *runner) (string, error) {
 const shownConns = 16
 
 func requestTable(cells []cell) string {
-	header := []string{"operation", "requests/s ours / floor / real",
-		"of the floor, 1 / 16 / 128 connections", "of the real one, 1 / 16 / 128",
+	header := []string{"operation", "requests/s ours / real",
+		"of the real one, 1 / 16 / 128 connections",
 		"p50 ms", "p99 ms", "CPU µs per request"}
 	var ops []string
 	for _, c := range cells {
@@ -187,17 +186,16 @@ func requestTable(cells []cell) string {
 }
 
 func requestRow(op string, cells []cell) []string {
-	var floor, real, rate, p50, p99, cpu []string
+	var real, rate, p50, p99, cpu []string
 	for _, c := range cells {
 		if c.Op != op {
 			continue
 		}
-		floor = append(floor, strconv.FormatFloat(100*c.OursTo["floor"], 'f', 0, 64)+" %")
 		real = append(real, strconv.FormatFloat(c.OursTo["real"], 'f', 1, 64)+"x")
 		if c.Conns != shownConns {
 			continue
 		}
-		for _, name := range []string{"ours", "floor", "real"} {
+		for _, name := range []string{"ours", "real"} {
 			s := c.Servers[name]
 			rate, cpu = append(rate, rounded(s.Rate)), append(cpu, figure.Microseconds(s.CPU))
 			p50 = append(p50, figure.Milliseconds(s.P50))
@@ -205,7 +203,7 @@ func requestRow(op string, cells []cell) []string {
 		}
 	}
 	row := []string{op}
-	for _, figures := range [][]string{rate, floor, real, p50, p99, cpu} {
+	for _, figures := range [][]string{rate, real, p50, p99, cpu} {
 		row = append(row, strings.Join(figures, " / "))
 	}
 	return row

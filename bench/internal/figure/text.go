@@ -27,9 +27,6 @@ func Milliseconds(d time.Duration) string { return Significant(float64(d) / 1e6)
 // Microseconds shows a duration by its microseconds, without the unit.
 func Microseconds(d time.Duration) string { return Significant(float64(d) / 1e3) }
 
-// Mebibytes shows a number of bytes by its MiB, without the unit.
-func Mebibytes(n int64) string { return Significant(float64(n) / (1 << 20)) }
-
 // Thousands is a whole number with commas.
 func Thousands(x float64) string {
 	digits := strconv.FormatFloat(x, 'f', 0, 64)
