@@ -2,6 +2,8 @@ package gallery
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +56,77 @@ func (l writeLock) Lock(ctx context.Context) error {
 	owned, err := l.WriteLock.Lock(ctx)
 	for err == nil && !owned && !l.owned {
 		_, err = await(ctx, after(100*time.Millisecond))
+	}
+	return err
+}
+
+var plantedRevocableLocks = []Exhibit{
+	{Title: "never hears that it was asked", Property: delivery, Wrong: revocableOf(false)},
+	{Title: "hears it though nobody has asked", Property: delivery, Wrong: revocableOf(true)},
+}
+
+// revocableOf is a workload of a revocable lock that is always asked to give way, or never.
+func revocableOf(always bool) scenario.Workload {
+	return object.Revocable(func(env object.Env) object.RevocableLocker {
+		return revocableLock{recipes.NewRevocableLock(env.Conn, "/revocable"), signal(always)}
+	})
+}
+
+type revocableLock struct {
+	*recipes.RevocableLock
+	revoked chan struct{}
+}
+
+func (l revocableLock) Revoked() <-chan struct{} { return l.revoked }
+
+var plantedMultiLocks = []Exhibit{
+	{Title: "locks in the order given", Property: liveness, Wrong: multiLockOf(severalLocks{},
+		func(given []string) []string { return given })},
+	{Title: "keeps what it has when it fails", Property: liveness, Wrong: multiLockOf(
+		severalLocks{keeps: true}, sorted)},
+	{Title: "takes the first lock for all", Property: safety, Wrong: multiLockOf(severalLocks{},
+		func(given []string) []string { return given[:1] })},
+}
+
+// severalLocks locks one lock after the other.
+type severalLocks struct {
+	locks []*recipes.Lock
+	keeps bool // a failure gives nothing back
+}
+
+// multiLockOf is a workload of several locks, locked in the order of paths. In sorted order it is
+// right.
+func multiLockOf(bad severalLocks, paths func(given []string) []string) scenario.Workload {
+	return object.MultiLock(func(env object.Env) object.Locker {
+		s := bad
+		for _, path := range paths(env.Paths) {
+			s.locks = append(s.locks, recipes.NewLock(env.Conn, path))
+		}
+		return &s
+	})
+}
+
+func sorted(given []string) []string { return slices.Sorted(slices.Values(given)) }
+
+func (s *severalLocks) Lock(ctx context.Context) error {
+	for i, l := range s.locks {
+		if s.keeps && l.Token() != 0 && i > 0 {
+			return recipes.ErrHeld
+		}
+		err := l.Lock(ctx)
+		if err != nil && !s.keeps {
+			err = errors.Join(err, s.Unlock(ctx))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *severalLocks) Unlock(ctx context.Context) (err error) {
+	for _, l := range s.locks {
+		err = errors.Join(err, l.Unlock(ctx))
 	}
 	return err
 }
