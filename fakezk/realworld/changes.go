@@ -5,49 +5,49 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/txnlog"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// changesBehind are the changes of the transaction logs behind a zxid that concern
-// the run's sessions, each with its place in the trace.
-func (r *run) changesBehind(base int64) ([]placedChange, error) {
+// changesBehind are the changes of the transaction logs behind a zxid, up to the last one of the
+// run, that concern the run's sessions, each with its place in the trace.
+func (r *run) changesBehind(base, last int64) ([]placedChange, error) {
 	entries, err := r.entriesBehind(base)
 	if err != nil {
 		return nil, err
 	}
-	places, err := r.places(entries)
+	places, err := r.exchanges.places(entries, r.journal)
 	if err != nil {
 		return nil, err
 	}
-	reader := newLogReader(func(e proto.LogEntry) bool { return r.calls[callOf(e)] != nil })
+	reader := newLogReader(func(e proto.LogEntry) bool { return r.exchanges.behind(e) != nil })
 	var list []placedChange
 	for i, e := range entries {
-		if e.Session != 0 && r.out.SessionClient[e.Session] == "" {
+		if e.Session != 0 && r.sessions[e.Session] == nil {
 			continue // a session of the run itself, past the proxy
 		}
-		if e.Zxid > r.restZxid {
+		if e.Zxid > last {
 			break // done to end the run
 		}
 		for _, c := range reader.changesOf(e) {
 			c.Client = r.out.SessionClient[c.Session]
-			c.Time = r.timeOf(places[i], e.TimeMs)
+			c.Time = r.journal.timeBehind(places[i], e.TimeMs)
 			list = append(list, placedChange{c, trace.MomentBehind(places[i], len(list))})
 		}
 	}
-	r.countNotified(list)
+	r.exchanges.countNotified(list)
 	return list, nil
 }
 
 // entriesBehind are the entries of the log behind a zxid, or what takes their place.
 func (r *run) entriesBehind(base int64) (list []proto.LogEntry, err error) {
 	if r.world.guest() {
-		list = r.recorded()
+		list, r.out.Unanswered = r.exchanges.recorded()
+		list = append(r.sessions.recorded(), list...)
 	} else {
-		list, err = r.committed(base)
+		list, err = r.servers.committed(base)
 	}
 	slices.SortStableFunc(list, func(a, b proto.LogEntry) int {
 		return cmp.Compare(a.Zxid, b.Zxid)
@@ -58,9 +58,9 @@ func (r *run) entriesBehind(base int64) (list []proto.LogEntry, err error) {
 // committed are the entries behind a zxid that a majority of the servers has in its log. An entry
 // of a smaller number may be a proposal that was lost with a leader. A server that is down counts
 // too: its log is still there.
-func (r *run) committed(base int64) ([]proto.LogEntry, error) {
+func (s *servers) committed(base int64) ([]proto.LogEntry, error) {
 	var logs [][]proto.LogEntry
-	for _, server := range r.world.Servers {
+	for _, server := range s.list {
 		entries, err := txnlog.Read(server.DataDir(), base)
 		if err != nil {
 			return nil, err
@@ -93,19 +93,6 @@ func inMajority(logs [][]proto.LogEntry) (list []proto.LogEntry) {
 type placedChange struct {
 	trace.Change
 	at trace.Moment
-}
-
-// timeOf is the virtual time of a change: the server's clock, limited to the times that its place
-// in the trace allows.
-func (r *run) timeOf(place int, ms int64) time.Duration {
-	at := time.UnixMilli(ms).Sub(r.start) * time.Duration(r.world.Pace)
-	if place > 0 {
-		at = max(at, r.lines[place-1].Time)
-	}
-	if place < len(r.lines) {
-		at = min(at, r.lines[place].Time)
-	}
-	return max(at, 0)
 }
 
 // logReader turns entries of the log, in order, into changes. It remembers the nodes that exist.
@@ -175,25 +162,6 @@ func (r *logReader) sessionEnded(c trace.Change, session int64) []trace.Change {
 		}
 	}
 	return list
-}
-
-// countNotified counts, for each change, the notifications that it caused: each was
-// due to the first change of its kind behind the newest that its session had heard
-// of. Those to the session that made the change do not count.
-func (r *run) countNotified(list []placedChange) {
-	for _, ev := range r.events {
-		from, _ := slices.BinarySearchFunc(list, ev.after+1, func(c placedChange, zxid int64) int {
-			return cmp.Compare(c.Zxid, zxid)
-		})
-		for i := from; i < len(list); i++ {
-			if causes(list[i].Change, ev.event) {
-				if list[i].Session != ev.session {
-					list[i].Notified++
-				}
-				break
-			}
-		}
-	}
 }
 
 // causes reports whether a change fires an event.

@@ -24,14 +24,15 @@ func silentServer(t *testing.T) Server {
 	return At(l.Addr().String())
 }
 
-// guestOn is the run of a guest that has made its nodes on a server.
-func guestOn(t *testing.T, server *fakezk.Server, servers ...Server) *run {
+// guestOn is a guest that has made its nodes on a server.
+func guestOn(t *testing.T, server *fakezk.Server, servers ...Server) *guest {
 	t.Helper()
-	r := newRealRun(World{Servers: []Server{At(server.Listen(t))}, Pace: 1,
-		SessionTimeout: time.Second})
-	check.OK(t, r.createNodes())
-	r.world.Servers = append(servers, r.world.Servers...)
-	return r
+	g := newRun(World{
+		Servers: []Server{At(server.Listen(t))}, SessionTimeout: time.Second,
+	}).guest
+	check.OK(t, g.createNodes())
+	g.servers.list = append(servers, g.servers.list...)
+	return g
 }
 
 // rootsOn are the nodes of guests that are left on a server.
@@ -49,9 +50,9 @@ func rootsOn(s *fakezk.Server) (roots []string) {
 func TestEachServerGetsATry(t *testing.T) {
 	t.Parallel()
 	server := fakezk.Start(t)
-	r := guestOn(t, server, silentServer(t), At("127.0.0.1:1"))
-	r.sessions[1] = &session{}
-	check.OK(t, r.deleteNodes())
+	g := guestOn(t, server, silentServer(t), At("127.0.0.1:1"))
+	g.sessions[1] = &session{}
+	check.OK(t, g.deleteNodes())
 	check.List(t, rootsOn(server), nil, "nodes that are left")
 }
 
@@ -59,10 +60,10 @@ func TestEachServerGetsATry(t *testing.T) {
 func TestADeletionOutlivesItsConnection(t *testing.T) {
 	t.Parallel()
 	server := fakezk.Start(t)
-	r := guestOn(t, server)
-	cut := fault.Fault{Kind: fault.Cut, Op: "delete", Path: r.root + treeNode, Request: 1}
+	g := guestOn(t, server)
+	cut := fault.Fault{Kind: fault.Cut, Op: "delete", Path: g.root.tree(), Request: 1}
 	check.OK(t, server.Inject(cut))
-	check.OK(t, r.deleteNodes())
+	check.OK(t, g.deleteNodes())
 	check.Equal(t, server.Faults()[0].Fired, true, "the connection was lost")
 	check.List(t, rootsOn(server), nil, "nodes that are left")
 }
@@ -72,17 +73,17 @@ func TestANodeIsMadeOnceDespiteALostAnswer(t *testing.T) {
 	t.Parallel()
 	server := fakezk.Start(t)
 	check.OK(t, server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1}))
-	r := guestOn(t, server)
-	check.List(t, rootsOn(server), []string{r.root, r.root + sessionsNode, r.root + treeNode})
+	g := guestOn(t, server)
+	check.List(t, rootsOn(server), []string{string(g.root), string(g.root) + sessionsNode, g.root.tree()})
 }
 
 // TestNodesThatNobodyMayDeleteAreNamed, with the reason, and all others are deleted.
 func TestNodesThatNobodyMayDeleteAreNamed(t *testing.T) {
 	t.Parallel()
 	server := fakezk.Start(t)
-	r := guestOn(t, server)
+	g := guestOn(t, server)
 	conn := server.Connect(t)
-	tree := r.root + treeNode
+	tree := g.root.tree()
 	create := func(path string, rights int32) {
 		_, err := conn.Create(tree+path, nil, 0, zk.WorldACL(rights))
 		check.OK(t, err)
@@ -93,12 +94,12 @@ func TestNodesThatNobodyMayDeleteAreNamed(t *testing.T) {
 	create("/kept/child", zk.PermAll)
 	create("/unread", 0)
 	create("/plain", zk.PermAll)
-	err := r.deleteNodes()
+	err := g.deleteNodes()
 	_, ok := errors.AsType[*LeftError](err)
 	check.Equal(t, ok, true, "a LeftError: %v", err)
 	check.Contains(t, err.Error(), tree+"/unlisted: "+zk.ErrNoAuth.Error())
 	check.Contains(t, err.Error(), tree+"/kept/child: "+zk.ErrNoAuth.Error())
-	check.List(t, rootsOn(server), []string{r.root, tree, tree + "/kept", tree + "/kept/child",
+	check.List(t, rootsOn(server), []string{string(g.root), tree, tree + "/kept", tree + "/kept/child",
 		tree + "/unlisted", tree + "/unlisted/child"}, "nodes that are left")
 }
 
@@ -106,8 +107,8 @@ func TestNodesThatNobodyMayDeleteAreNamed(t *testing.T) {
 func TestADeletionEndsAlthoughNodesAreAdded(t *testing.T) {
 	t.Parallel()
 	server := fakezk.Start(t)
-	r := guestOn(t, server)
-	conn, _, err := zk.Connect(r.world.serverAddresses(), time.Second, zk.WithLogInfo(false))
+	g := guestOn(t, server)
+	conn, _, err := zk.Connect(g.servers.addresses(), time.Second, zk.WithLogInfo(false))
 	check.OK(t, err)
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -116,14 +117,14 @@ func TestADeletionEndsAlthoughNodesAreAdded(t *testing.T) {
 		defer close(ended)
 		for ctx.Err() == nil {
 			// it fails when the parent is deleted
-			_, _ = conn.Create(r.root+treeNode+"/", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+			_, _ = conn.Create(g.root.tree()+"/", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
 		}
 	}()
-	err = r.deleteNodes() // nil if it is the quicker one
+	err = g.deleteNodes() // nil if it is the quicker one
 	cancel()
 	<-ended
 	if err != nil {
-		check.Contains(t, err.Error(), "not deleted: "+r.root+treeNode+": somebody adds nodes")
+		check.Contains(t, err.Error(), "not deleted: "+g.root.tree()+": somebody adds nodes")
 	}
 }
 
@@ -164,12 +165,12 @@ func TestAGuestThatMadeNothingLeavesNothing(t *testing.T) {
 // TestALaterTryHidesNoReason: it has less time.
 func TestALaterTryHidesNoReason(t *testing.T) {
 	t.Parallel()
-	r := newRealRun(World{Servers: []Server{At("a:1")}})
+	s := newRun(World{Servers: []Server{At("a:1")}}).servers
 	ctx, cancel := context.WithTimeout(t.Context(), 2*roundPause)
 	defer cancel()
 	reasons := []error{errors.New("it is on fire"), noAnswerWithin(time.Second)}
 	tries := 0
-	err := r.atSomeServer(ctx, func(string, time.Duration) error {
+	err := s.atSomeServer(ctx, func(string, time.Duration) error {
 		tries++
 		return unreachable{reasons[min(tries, len(reasons))-1]}
 	})

@@ -3,10 +3,7 @@ package realworld
 import (
 	"context"
 	"fmt"
-	"net"
-	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -17,7 +14,7 @@ import (
 
 // Client is a World's client, for use by its script. Its methods may be called from any goroutine.
 type Client struct {
-	run   *run
+	proxy *proxy
 	name  string
 	once  sync.Once
 	first *zk.Conn // the result of Conn
@@ -35,7 +32,7 @@ type Client struct {
 func (c *Client) Name() string { return c.name }
 
 // Pace is how many virtual seconds pass in one real second.
-func (c *Client) Pace() int { return c.run.world.Pace }
+func (c *Client) Pace() int { return c.proxy.clock.pace }
 
 // Conn is the client's connection, made at the first call. It may still be
 // connecting; requests wait for it.
@@ -47,9 +44,9 @@ func (c *Client) Conn() *zk.Conn {
 // Connect makes one more connection, with its own session, and returns it and its channel of
 // session events, as zk.Connect does. The World closes it at the end.
 func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
-	r := c.run
-	hosts := r.hostsFor(c)
-	conn, events, err := zk.Connect(r.addresses(), r.real(r.world.SessionTimeout),
+	p := c.proxy
+	hosts := p.hostsFor(c)
+	conn, events, err := zk.Connect(p.servers.clientAddresses(), p.servers.timeout,
 		zk.WithDialer(hosts.dial),
 		zk.WithHostProvider(hosts),
 		zk.WithLogger(zkclient.Quiet{}),
@@ -62,8 +59,8 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err))
 	}
 	hosts.conn.Store(conn)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	c.conns = append(c.conns, conn)
 	return conn, events
 }
@@ -72,7 +69,7 @@ const buffer = 64 << 10
 
 // Sleep waits in virtual time, or until ctx ends.
 func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(c.run.real(d))
+	timer := time.NewTimer(c.proxy.clock.real(d))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -83,19 +80,19 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // Now is the virtual time since the world began.
-func (c *Client) Now() time.Duration { return c.run.now() }
+func (c *Client) Now() time.Duration { return c.proxy.clock.now() }
 
 // At is the virtual time at which the clock shows t, the same for each client.
 func (c *Client) At(t time.Time) time.Duration {
-	return t.Sub(c.run.start) * time.Duration(c.run.world.Pace)
+	return c.proxy.clock.at(t)
 }
 
 // Note writes a line into the trace, as the client's script, and returns when that was.
 func (c *Client) Note(format string, args ...any) trace.Moment {
 	text := fmt.Sprintf(format, args...)
-	c.run.mu.Lock()
-	defer c.run.mu.Unlock()
-	return c.run.log(c.name, "%s", text)
+	c.proxy.mu.Lock()
+	defer c.proxy.mu.Unlock()
+	return c.proxy.journal.log(c.name, "%s", text)
 }
 
 // NoteAside is Note, for scripts that are written for a sim.Client.
@@ -109,39 +106,7 @@ func (c *Client) notice(ev zk.Event) {
 	if !ok {
 		return
 	}
-	r := c.run
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if at := r.log(c.name, "is told: %s", kind); at != trace.AfterEnd {
-		r.notes.Notice(at, trace.Notice{Client: c.name, Kind: kind, Time: r.now()})
-	}
+	c.proxy.mu.Lock()
+	defer c.proxy.mu.Unlock()
+	c.proxy.journal.notice(c.name, kind)
 }
-
-// dial connects to a server.
-func (c *Client) dial(server int, timeout time.Duration) (net.Conn, error) {
-	r := c.run
-	r.mu.Lock()
-	c.dials++
-	number := c.dials
-	answer, _, actions := r.net.Dial(c.peer.ID, server, r.now())
-	r.carryOut(actions)
-	down := r.down[server] // which may last longer than it should
-	r.mu.Unlock()
-	switch {
-	case answer == carry.Hangs:
-		r.pause(r.ctx, min(timeout, dialPatience))
-		return nil, os.ErrDeadlineExceeded
-	case answer == carry.Refused || down:
-		r.pause(r.ctx, carry.RefusalPause)
-		return nil, syscall.ECONNREFUSED
-	}
-	conn, err := net.DialTimeout("tcp", r.world.Servers[server].Address(), timeout)
-	if err != nil {
-		r.pause(r.ctx, carry.RefusalPause)
-		return nil, err
-	}
-	return r.open(c, conn, server, number), nil
-}
-
-// dialPatience is how long a dial hangs, in virtual time.
-const dialPatience = time.Second

@@ -4,30 +4,22 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
-	"github.com/zksim/zksim/fakezk/internal/tracetext"
 )
 
 // driver carries out the actions of package carry. The run's mutex is held.
-type driver struct{ run *run }
+type driver struct{ proxy *proxy }
 
-func (r *run) carryOut(actions []carry.Action) { carry.Perform(actions, driver{r}) }
+func (p *proxy) carryOut(actions []carry.Action) { carry.Perform(actions, driver{p}) }
 
-// strike lets a fault act at its time.
-func (r *run) strike(f *carry.Armed) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.net.Strike(f, r.now(), driver{r})
-}
+func (d driver) link(c *carry.Conn) *link { return d.proxy.links[c.ID] }
 
-func (d driver) link(c *carry.Conn) *link { return d.run.links[c.ID] }
-
-func (d driver) FaultDue(f *carry.Armed) { tracetext.LogDue(d.run.log, &d.run.notes, f) }
+func (d driver) FaultDue(f *carry.Armed) { d.proxy.journal.due(f) }
 
 func (d driver) Target(f *carry.Armed) (client int64, ok bool) {
 	if f.Client == "" {
 		return 0, true
 	}
-	for _, c := range d.run.clients {
+	for _, c := range d.proxy.clients {
 		if c.name == f.Client {
 			return c.peer.ID, true
 		}
@@ -39,7 +31,7 @@ func (d driver) Target(f *carry.Armed) (client int64, ok bool) {
 func (driver) Struck(*carry.Armed) {}
 
 func (d driver) Hit(c *carry.Conn, m *carry.Message, f *carry.Armed, taken bool) {
-	tracetext.LogHit(d.run.log, &d.run.notes, c.Client, m, f, taken)
+	d.proxy.journal.hit(c.Client, m, f, taken)
 }
 
 func (d driver) Apply(c *carry.Conn, m *carry.Message, f *carry.Armed) {
@@ -55,7 +47,7 @@ func (d driver) Send(c *carry.Conn, m *carry.Message) {
 func (d driver) Deliver(c *carry.Conn, m *carry.Message) {
 	l := d.link(c)
 	if about := m.Tag; about != nil {
-		d.run.log(l.client.name, "<- %s", about)
+		d.proxy.journal.log(l.client.name, "<- %s", about)
 	}
 	l.end.Deliver(m.Bytes)
 }
@@ -76,7 +68,7 @@ func (d driver) Reset(c *carry.Conn, err error) {
 	l.over(err)
 }
 
-func (d driver) Forget(c *carry.Conn) { delete(d.run.links, c.ID) }
+func (d driver) Forget(c *carry.Conn) { delete(d.proxy.links, c.ID) }
 
 // Unheard does nothing: the proxy's own connection to the server stays.
 func (driver) Unheard(*carry.Conn) {}
@@ -86,28 +78,28 @@ func (driver) Vanish(*carry.Conn) {}
 
 func (d driver) ExpireOn(c *carry.Conn, _ time.Duration) {
 	l := d.link(c)
-	d.run.expire(l.client, l.session)
+	d.proxy.expire(l.client, l.session)
 }
 
 func (d driver) Sessions(client int64) (list []int64) {
-	for _, c := range d.run.clients {
+	for _, c := range d.proxy.clients {
 		if client == 0 || client == c.peer.ID {
-			list = append(list, d.run.sessionsOf(c)...)
+			list = append(list, d.proxy.sessions.of(c)...)
 		}
 	}
 	return list
 }
 
 func (d driver) Expire(session int64, _ time.Duration) bool {
-	d.run.expire(d.run.sessions[session].client, session)
+	d.proxy.expire(d.proxy.sessions[session].client, session)
 	return true
 }
 
 func (d driver) Restart(server int, f *carry.Armed, _ time.Duration) {
-	d.run.restart(server, f.For)
+	d.proxy.outages.restart(server, f.For)
 }
 
-func (d driver) Failover(f *carry.Armed, _ time.Duration) { d.run.failover(f.For) }
+func (d driver) Failover(f *carry.Armed, _ time.Duration) { d.proxy.outages.failover(f.For) }
 
 // Pause, Crash, Lag and Isolate do nothing: a World refuses these kinds of faults.
 func (driver) Pause(*carry.Conn, *carry.Message, *carry.Armed, time.Duration) {}

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
-	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
@@ -17,52 +15,40 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// sessionsOf are the sessions of a client that have not ended, as far as the proxy knows.
-func (r *run) sessionsOf(c *Client) (list []int64) {
-	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
-		if s := r.sessions[id]; s.client == c && !s.over {
-			list = append(list, id)
-		}
-	}
-	return list
-}
-
 // expire ends a session at the server, as only its owner can: by a second connection
 // that takes the session up and closes it. The client's connection is frozen, and
 // closed when the session has ended.
-func (r *run) expire(c *Client, session int64) {
+func (p *proxy) expire(c *Client, session int64) {
 	var frozen []*carry.Conn
-	for _, conn := range r.net.Conns() {
-		if l := r.links[conn.ID]; l.client == c && l.session == session &&
+	for _, conn := range p.net.Conns() {
+		if l := p.links[conn.ID]; l.client == c && l.session == session &&
 			conn.State() == carry.Open {
 			conn.Freeze()
 			frozen = append(frozen, conn)
 		}
 	}
-	s := r.sessions[session]
+	s := p.sessions[session]
 	if s == nil {
 		return
 	}
 	s.expired, s.over = time.Now(), true
-	r.background.Add(1)
-	go func() {
-		defer r.background.Done()
-		err := r.endSession(r.ctx, session, s.password)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if err != nil && len(r.down) == 0 { // a server that is down ends no session
-			r.failures = append(r.failures, err)
+	p.background.Go(func() {
+		err := p.servers.endSession(p.ctx, session, s.password)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if err != nil && len(p.outages.down) == 0 { // a server that is down ends no session
+			p.journal.fail(err)
 		}
 		for _, conn := range frozen {
-			r.carryOut(conn.Reset(io.EOF))
+			p.carryOut(conn.Reset(io.EOF))
 		}
-	}()
+	})
 }
 
 // endSession ends a session at the first server that does it.
-func (r *run) endSession(ctx context.Context, session int64, password []byte) (err error) {
-	for _, server := range r.world.Servers {
-		err = r.endSessionAt(ctx, server.Address(), session, password)
+func (s *servers) endSession(ctx context.Context, session int64, password []byte) (err error) {
+	for _, server := range s.list {
+		err = s.endSessionAt(ctx, server.Address(), session, password)
 		if err == nil || ctx.Err() != nil {
 			break
 		}
@@ -74,7 +60,7 @@ func (r *run) endSession(ctx context.Context, session int64, password []byte) (e
 }
 
 // endSessionAt takes a session up and closes it. One that is over already is fine.
-func (r *run) endSessionAt(
+func (s *servers) endSessionAt(
 	ctx context.Context, address string, session int64, password []byte,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
@@ -87,7 +73,7 @@ func (r *run) endSessionAt(
 	defer closeQuietly(conn)
 	defer context.AfterFunc(ctx, func() { closeQuietly(conn) })()
 	answer, err := handshake(conn, proto.ConnectRequest{
-		TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()),
+		TimeoutMs: int32(s.timeout.Milliseconds()),
 		SessionID: session, Password: password})
 	if err == nil && answer.SessionID != 0 {
 		err = endSessionOf(conn)

@@ -17,41 +17,50 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// noteAtRest notes the server's state before the end, and ends the journal.
-func (r *run) noteAtRest(ctx context.Context) error {
-	r.mu.Lock()
-	r.ended, r.out.Elapsed = true, r.now()
-	r.out.Watches = r.watchesAtRest()
-	r.mu.Unlock()
-	if r.world.guest() {
-		return r.fromOutside(ctx, r.noteGuestAtRest)
-	}
-	leader, zxid, err := r.leader(ctx)
-	if err != nil {
-		return err
-	}
-	r.restZxid = zxid
-	if r.out.Sessions, err = r.sessionsAtRest(ctx, leader); err != nil {
-		return err
-	}
-	return r.fromOutside(ctx, r.noteNodes)
+// atRest is the state of the servers before the end.
+type atRest struct {
+	at       time.Duration
+	zxid     int64 // the newest
+	nodes    []view.Node
+	sessions []view.Session
+	watches  []view.Watch
 }
 
-// noteNodes notes the nodes of the clients. A node that cannot be read is an error: without it the
-// record would have a gap.
-func (r *run) noteNodes(conn *zk.Conn) error {
-	r.out.Nodes = []view.Node{}
-	return r.noteNodesFrom(conn, r.inside("/"))
+// noteAtRest returns the state of the servers before the end, and ends the journal. A node that
+// cannot be read is an error: without it the record would have a gap.
+func (r *run) noteAtRest(ctx context.Context) (last atRest, err error) {
+	r.mu.Lock()
+	r.journal.ended, last.at = true, r.clock.now()
+	last.watches = r.proxy.watchesAtRest()
+	r.mu.Unlock()
+	if r.world.guest() {
+		err = r.servers.fromOutside(ctx, func(conn *zk.Conn) error {
+			return r.guest.noteAtRest(conn, &last)
+		})
+		return last, err
+	}
+	var leader int
+	if leader, last.zxid, err = r.servers.leader(ctx); err != nil {
+		return last, err
+	}
+	if last.sessions, err = r.sessionsAtRest(ctx, leader); err != nil {
+		return last, err
+	}
+	err = r.servers.fromOutside(ctx, func(conn *zk.Conn) (err error) {
+		last.nodes, err = guestRoot("").nodes(conn)
+		return err
+	})
+	return last, err
 }
 
 // leader asks the servers which of them leads, or is the only one, and returns the newest zxid that
 // it knows. An ensemble that elects one is asked again.
-func (r *run) leader(ctx context.Context) (leader int, zxid int64, err error) {
+func (s *servers) leader(ctx context.Context) (leader int, zxid int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
 	for {
-		for i := range r.world.Servers {
-			answer, wrong := r.fourLetters(ctx, i, "srvr")
+		for i := range s.list {
+			answer, wrong := s.fourLetters(ctx, i, "srvr")
 			if wrong != nil {
 				err = wrong
 			} else if leads.MatchString(answer) {
@@ -63,7 +72,7 @@ func (r *run) leader(ctx context.Context) (leader int, zxid int64, err error) {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
 			return 0, 0, fmt.Errorf("no server of %s leads: %w",
-				strings.Join(r.world.serverAddresses(), ","), errors.Join(ctx.Err(), err))
+				strings.Join(s.addresses(), ","), errors.Join(ctx.Err(), err))
 		}
 	}
 }
@@ -87,7 +96,7 @@ func (r *run) sessionsAtRest(ctx context.Context, leader int) ([]view.Session, e
 	const times = 5
 	listed := map[int64]bool{}
 	for range times {
-		answer, err := r.fourLetters(ctx, leader, "dump")
+		answer, err := r.servers.fourLetters(ctx, leader, "dump")
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +119,7 @@ func (r *run) sessionsAtRest(ctx context.Context, leader int) ([]view.Session, e
 func (r *run) hasSession(session int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.out.SessionClient[session] != ""
+	return r.sessions[session] != nil
 }
 
 // sessionOf reads a line that holds the id of a session and nothing else.
@@ -124,11 +133,11 @@ func sessionOf(line string) (int64, bool) {
 }
 
 // fourLetters asks a server a word.
-func (r *run) fourLetters(ctx context.Context, server int, word string) (string, error) {
+func (s *servers) fourLetters(ctx context.Context, server int, word string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", r.world.Servers[server].Address())
+	conn, err := d.DialContext(ctx, "tcp", s.list[server].Address())
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", word, err)
 	}
@@ -145,38 +154,43 @@ func (r *run) fourLetters(ctx context.Context, server int, word string) (string,
 }
 
 // clean deletes all znodes of the server but its own.
-func (r *run) clean(ctx context.Context) error {
-	return r.fromOutside(ctx, func(conn *zk.Conn) error { return deleteAll(conn, "/") })
+func (s *servers) clean(ctx context.Context) error {
+	return s.fromOutside(ctx, func(conn *zk.Conn) error { return deleteAll(conn, "/") })
 }
 
-// noteNodesFrom notes a node and all below it, but for /zookeeper.
-func (r *run) noteNodesFrom(conn *zk.Conn, path string) error {
+// nodes are the nodes of the clients.
+func (r guestRoot) nodes(conn *zk.Conn) ([]view.Node, error) {
+	return r.appendNodes([]view.Node{}, conn, r.inside("/"))
+}
+
+// appendNodes appends a node and all below it, but for /zookeeper.
+func (r guestRoot) appendNodes(list []view.Node, conn *zk.Conn, path string) ([]view.Node, error) {
 	if path == "/zookeeper" {
-		return nil
+		return list, nil
 	}
 	data, stat, err := conn.Get(path)
 	if err != nil {
-		return r.unread(path, err)
+		return list, r.unread(path, err)
 	}
-	r.out.Nodes = append(r.out.Nodes, nodeAtRest(r.outside(path), data, stat))
+	list = append(list, nodeAtRest(r.outside(path), data, stat))
 	if stat.NumChildren == 0 {
-		return nil
+		return list, nil
 	}
 	names, _, err := conn.Children(path)
 	if err != nil {
-		return r.unread(path, err)
+		return list, r.unread(path, err)
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if err := r.noteNodesFrom(conn, childOf(path, name)); err != nil {
-			return err
+		if list, err = r.appendNodes(list, conn, childOf(path, name)); err != nil {
+			return list, err
 		}
 	}
-	return nil
+	return list, nil
 }
 
 // unread is the error for a node that cannot be read, nil if it is gone.
-func (r *run) unread(path string, err error) error {
+func (r guestRoot) unread(path string, err error) error {
 	if ignoreNoNode(err) == nil {
 		return nil
 	}

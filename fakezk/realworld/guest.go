@@ -24,34 +24,43 @@ import (
 
 // At is a server that somebody else runs, at an address host:port. A World leaves it alone, but for
 // a node of its own below the root: its clients live there.
-func At(address string) Server { return guest(address) }
+func At(address string) Server { return foreignServer(address) }
 
-type guest string
+type foreignServer string
 
-func (g guest) Address() string { return string(g) }
-func (g guest) DataDir() string { return "" }
-func (g guest) Restart(context.Context, time.Duration) error {
-	return fmt.Errorf("restart %s: somebody else runs it", string(g))
+func (f foreignServer) Address() string { return string(f) }
+func (f foreignServer) DataDir() string { return "" }
+func (f foreignServer) Restart(context.Context, time.Duration) error {
+	return fmt.Errorf("restart %s: somebody else runs it", string(f))
 }
 
 // guest says that the servers are those of somebody else.
-func (w World) guest() bool { return w.Servers[0].DataDir() == "" }
+func (w World) guest() bool { return isGuest(w.Servers) }
+
+func isGuest(servers []Server) bool { return servers[0].DataDir() == "" }
+
+// guestRoot is the node of a guest: the root of its run. It is empty on servers of our own, whose
+// nodes keep their paths.
+type guestRoot string
+
+// tree is the root of the clients.
+func (r guestRoot) tree() string { return string(r) + treeNode }
 
 // inside is a path of a client as the server knows it.
-func (r *run) inside(p string) string {
+func (r guestRoot) inside(p string) string {
 	switch {
-	case r.root == "" || !strings.HasPrefix(p, "/"):
+	case r == "" || !strings.HasPrefix(p, "/"):
 		return p
 	case p == "/":
-		return r.root + treeNode
+		return r.tree()
 	}
-	return r.root + treeNode + p
+	return r.tree() + p
 }
 
 // moveInside puts the root of the clients before each path of a request. The root itself is no
 // ordinary node: it cannot be deleted, a sequential node below it may have no name, and reads know
 // it by the empty path, too.
-func (r *run) moveInside(req proto.Request) {
+func (r guestRoot) moveInside(req proto.Request) {
 	inside := r.inside
 	switch b := req.(type) {
 	case *proto.Multi:
@@ -86,11 +95,11 @@ func javaBlank(c rune) bool { return c <= ' ' }
 
 // readInside is inside for a read, to which a server gives its root also as the empty path. It
 // refuses a write with that path.
-func (r *run) readInside(p string) string { return r.inside(cmp.Or(p, "/")) }
+func (r guestRoot) readInside(p string) string { return r.inside(cmp.Or(p, "/")) }
 
 // outside is a path of the server as the client knows it.
-func (r *run) outside(p string) string {
-	if rest, ok := strings.CutPrefix(p, r.root+treeNode); ok && r.root != "" {
+func (r guestRoot) outside(p string) string {
+	if rest, ok := strings.CutPrefix(p, r.tree()); ok && r != "" {
 		return cmp.Or(rest, "/")
 	}
 	return p
@@ -98,8 +107,8 @@ func (r *run) outside(p string) string {
 
 // packetOf is a frame of a client as the server gets it, with its length before it. A guest lets
 // the server see nothing but requests whose paths are below its root.
-func (r *run) packetOf(q *request, frame []byte) []byte {
-	if r.root != "" && !q.Handshake {
+func (r guestRoot) packetOf(q *request, frame []byte) []byte {
+	if r != "" && !q.Handshake {
 		frame = r.guestsFrame(q, frame)
 	}
 	packet := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(frame)), uint32(len(frame)))
@@ -113,7 +122,7 @@ const headerBytes = 8
 // the server gets its header alone, and answers that as it would have answered the frame: it
 // refuses a missing body like a malformed one, and closes the connection after an unknown
 // operation, or a header that is too short.
-func (r *run) guestsFrame(q *request, frame []byte) []byte {
+func (r guestRoot) guestsFrame(q *request, frame []byte) []byte {
 	req, err := wire.DecodeRequest(q.Header.Op, frame[min(headerBytes, len(frame)):])
 	if err != nil {
 		return frame[:min(headerBytes, len(frame))]
@@ -134,14 +143,14 @@ func (r *run) guestsFrame(q *request, frame []byte) []byte {
 // refusedWrite takes the place of a reconfig, which would change servers of somebody else. The
 // server refuses it, and so its answer has a zxid and a place among the others; the client gets
 // ReconfigDisabled.
-func (r *run) refusedWrite() proto.Request {
-	return &proto.Delete{Path: r.root + "/none", Version: -1}
+func (r guestRoot) refusedWrite() proto.Request {
+	return &proto.Delete{Path: string(r) + "/none", Version: -1}
 }
 
 // clientsPacket is a packet of the server as the client gets it.
 func (l *link) clientsPacket(packet []byte) []byte {
 	h, body, err := wire.DecodeReplyHeader(packet[4:])
-	if l.run.root == "" || err != nil || l.session == 0 {
+	if l.proxy.guest.root == "" || err != nil || l.session == 0 {
 		return packet
 	}
 	if h.Xid == -1 {
@@ -149,7 +158,7 @@ func (l *link) clientsPacket(packet []byte) []byte {
 		if err != nil {
 			return packet
 		}
-		ev.Path = l.run.outside(ev.Path)
+		ev.Path = l.proxy.guest.root.outside(ev.Path)
 		return wire.AppendEvent(nil, ev)
 	}
 	for _, q := range l.waiting {
@@ -164,7 +173,7 @@ func (l *link) clientsPacket(packet []byte) []byte {
 			return packet
 		}
 		if reply, err := wire.DecodeReply(q.Header.Op, body); err == nil && reply != nil {
-			return wire.AppendReply(nil, h, proto.MapReplyPaths(reply, l.run.outside))
+			return wire.AppendReply(nil, h, proto.MapReplyPaths(reply, l.proxy.guest.root.outside))
 		}
 	}
 	return packet
@@ -175,10 +184,10 @@ const markXid = closingXid - 1
 
 // mark makes the nodes of the session of a connection, in the session itself.
 func (l *link) mark() {
-	if l.run.root == "" || l.run.sessions[l.session].marked {
+	if l.proxy.guest.root == "" || l.proxy.sessions[l.session].marked {
 		return
 	}
-	folder := l.run.sessionNode(l.session)
+	folder := l.proxy.guest.root.session(l.session)
 	acl := []proto.ACL{{Perms: zk.PermAll, Scheme: "world", ID: "anyone"}}
 	l.send(wire.AppendRequest(nil, markXid, &proto.Multi{Ops: []proto.Request{
 		&proto.Create{Code: proto.OpCreate, Path: folder, ACL: acl},
@@ -194,12 +203,12 @@ func (l *link) marks(packet []byte) bool {
 	if err != nil || l.session == 0 || h.Xid != markXid {
 		return false
 	}
-	l.run.sessions[l.session].marked = true
+	l.proxy.sessions[l.session].marked = true
 	return true
 }
 
-func (r *run) sessionNode(session int64) string {
-	return path.Join(r.root, sessionsNode, strconv.FormatUint(uint64(session), 16))
+func (r guestRoot) session(session int64) string {
+	return path.Join(string(r), sessionsNode, strconv.FormatUint(uint64(session), 16))
 }
 
 // Probe reaches each server, and returns how many times faster than virtual time a World may run:

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/internal/inflight"
 )
@@ -52,21 +51,33 @@ func (e *LeftError) Unwrap() error { return e.why }
 // IsLeft reports whether a note of package inflight is the text of a LeftError.
 func IsLeft(note []byte) bool { return bytes.HasPrefix(note, []byte(rootPrefix)) }
 
+// guest makes and deletes the nodes of a run on servers of somebody else. Its methods are called
+// without the mutex.
+type guest struct {
+	mu        *sync.Mutex // of the sessions and exchanges
+	servers   *servers
+	sessions  sessions
+	exchanges *exchanges
+
+	root    guestRoot // "" on servers of our own, and until it is made
+	endNote func()    // ends the note that the root is there
+}
+
 // cleanUpPatience is how long, in real time, a guest tries to make its nodes, to end its sessions,
 // and to delete its nodes: that long each.
 const cleanUpPatience = 10 * time.Second
 
 // createNodes makes the nodes of a guest. It is not interrupted: a node of a request under way
 // could be made after deleteNodes. If no node can have been made, the run has no root.
-func (r *run) createNodes() error {
+func (g *guest) createNodes() error {
 	root := rootPrefix + strings.ToLower(rand.Text()[:12])
 	mayExist := false // the root: it was made, or an answer was lost
-	return r.withPatience(func(conn *zk.Conn) error {
-		r.noteRoot(root)
+	return g.withPatience(func(conn *zk.Conn) error {
+		g.noteRoot(guestRoot(root))
 		err := createNode(conn, root)
 		if mayExist = mayExist || err == nil || isLost(err); !mayExist {
-			r.endNote()
-			r.root = ""
+			g.endNote()
+			g.root = ""
 		}
 		for _, node := range []string{treeNode, sessionsNode} {
 			if err == nil {
@@ -78,10 +89,10 @@ func (r *run) createNodes() error {
 }
 
 // noteRoot notes the root of the run, for the process that outlives this one, before it is made.
-func (r *run) noteRoot(root string) {
-	if r.root == "" {
-		r.root = root
-		r.endNote = inflight.Note(func() []byte { return []byte(r.leftError(nil).Error()) })
+func (g *guest) noteRoot(root guestRoot) {
+	if g.root == "" {
+		g.root = root
+		g.endNote = inflight.Note(func() []byte { return []byte(g.leftError(nil).Error()) })
 	}
 }
 
@@ -96,32 +107,33 @@ func createNode(conn *zk.Conn, path string) error {
 }
 
 // deleteNodes ends the sessions of a guest and deletes its nodes, also after an interrupt.
-func (r *run) deleteNodes() error {
-	defer r.endNote()
-	ended := r.endSessions()
-	err := r.withPatience(func(conn *zk.Conn) error { return deleteAll(conn, r.root) })
+func (g *guest) deleteNodes() error {
+	if g.root == "" {
+		return nil
+	}
+	defer g.endNote()
+	ended := g.endSessions()
+	err := g.withPatience(func(conn *zk.Conn) error { return deleteAll(conn, string(g.root)) })
 	if err != nil {
-		return r.leftError(err) // a session that has not ended is the lesser trouble
+		return g.leftError(err) // a session that has not ended is the lesser trouble
 	}
 	return ended
 }
 
-func (r *run) leftError(why error) error {
-	return &LeftError{r.root, strings.Join(r.world.serverAddresses(), ","), why}
+func (g *guest) leftError(why error) error {
+	return &LeftError{string(g.root), strings.Join(g.servers.addresses(), ","), why}
 }
 
 // endSessions ends the sessions of a guest. Those that no server ends in time end by themselves.
-func (r *run) endSessions() error {
+func (g *guest) endSessions() error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanUpPatience)
 	defer cancel()
-	r.mu.Lock()
-	sessions := maps.Clone(r.sessions)
-	r.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(sessions)) {
-		err := r.atSomeServer(ctx, func(address string, within time.Duration) error {
+	sessions := g.sessionsNow()
+	for _, id := range sessions.ids() {
+		err := g.servers.atSomeServer(ctx, func(address string, within time.Duration) error {
 			ctx, cancel := context.WithTimeoutCause(ctx, within, noAnswerWithin(within))
 			defer cancel()
-			if err := r.endSessionAt(ctx, address, id, sessions[id].password); err != nil {
+			if err := g.servers.endSessionAt(ctx, address, id, sessions[id].password); err != nil {
 				return unreachable{err}
 			}
 			return nil
@@ -134,20 +146,15 @@ func (r *run) endSessions() error {
 }
 
 // withPatience is fromOutside for at most cleanUpPatience, also after an interrupt.
-func (r *run) withPatience(do func(*zk.Conn) error) error {
+func (g *guest) withPatience(do func(*zk.Conn) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanUpPatience)
 	defer cancel()
-	return r.fromOutside(ctx, do)
+	return g.servers.fromOutside(ctx, do)
 }
 
-// noteIdentity notes by which authentication a client of a guest has become somebody: nobody else
-// may be allowed to read or to delete its nodes.
-func (r *run) noteIdentity(q *request) {
-	auth, ok := q.Body.(*proto.Auth)
-	known := func(id proto.Auth) bool {
-		return ok && id.Scheme == auth.Scheme && bytes.Equal(id.Data, auth.Data)
-	}
-	if ok && r.world.guest() && !slices.ContainsFunc(r.ids, known) {
-		r.ids = append(r.ids, *auth)
-	}
+// sessionsNow are the sessions of the moment.
+func (g *guest) sessionsNow() sessions {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.sessions)
 }

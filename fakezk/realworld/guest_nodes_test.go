@@ -18,13 +18,13 @@ func TestAServerThatDoesNotAnswerHoldsNobody(t *testing.T) {
 	deaf, err := net.Listen("tcp", "127.0.0.1:0")
 	check.OK(t, err)
 	defer deaf.Close()
-	r := newRealRun(World{Servers: []Server{At(deaf.Addr().String())}, Pace: 1})
+	s := newRun(World{Servers: []Server{At(deaf.Addr().String())}}).servers
 	enough := errors.New("enough")
 	for name, do := range map[string]func(context.Context) error{
 		"outside": func(ctx context.Context) error {
-			return r.fromOutside(ctx, func(*zk.Conn) error { return nil })
+			return s.fromOutside(ctx, func(*zk.Conn) error { return nil })
 		},
-		"session": func(ctx context.Context) error { return r.endSession(ctx, 1, nil) },
+		"session": func(ctx context.Context) error { return s.endSession(ctx, 1, nil) },
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {
@@ -44,12 +44,12 @@ func TestAServerThatDoesNotAnswerHoldsNobody(t *testing.T) {
 // TestALeftNodeIsANote: the error is told from the notes of scenarios.
 func TestALeftNodeIsANote(t *testing.T) {
 	t.Parallel()
-	r := newRealRun(World{Servers: []Server{At("a:1"), At("b:2")}})
-	r.root = rootPrefix + "x"
+	g := newRun(World{Servers: []Server{At("a:1"), At("b:2")}}).guest
+	g.root = rootPrefix + "x"
 	const want = "/zksim-x is left on a:1,b:2: deleteall /zksim-x in zkCli.sh deletes it"
-	check.Equal(t, r.leftError(nil).Error(), want)
-	check.Equal(t, r.leftError(zk.ErrClosing).Error(), want+" ("+zk.ErrClosing.Error()+")")
+	check.Equal(t, g.leftError(nil).Error(), want)
+	check.Equal(t, g.leftError(zk.ErrClosing).Error(), want+" ("+zk.ErrClosing.Error()+")")
 	check.Equal(t, IsLeft([]byte(want)), true)
 	check.Equal(t, IsLeft([]byte(`{"workload":"lock"}`)), false)
-	check.Is(t, r.leftError(zk.ErrClosing), zk.ErrClosing)
+	check.Is(t, g.leftError(zk.ErrClosing), zk.ErrClosing)
 }

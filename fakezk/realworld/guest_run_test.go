@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -19,7 +18,7 @@ import (
 // written. A sequential node below "/q/" has no name but its number.
 func TestAGuestKeepsTheNamesOfItsClients(t *testing.T) {
 	t.Parallel()
-	r := &run{root: "/zksim-x"}
+	const r guestRoot = "/zksim-x"
 	for path, want := range map[string]string{
 		"/":    "/zksim-x/tree",
 		"/q":   "/zksim-x/tree/q",
@@ -47,8 +46,7 @@ func sentByGuest(frame []byte) []byte {
 	if h, _, err := wire.DecodeHeader(frame); err == nil {
 		q.Header = h
 	}
-	r := &run{root: "/zksim-x"}
-	return r.packetOf(q, frame)[4:]
+	return guestRoot("/zksim-x").packetOf(q, frame)[4:]
 }
 
 // TestAGuestStaysBelowItsRoot with each kind of request.
@@ -136,9 +134,10 @@ func TestAGuestSendsNothingUnseen(t *testing.T) {
 // TestAGuestGivesUpOnSessions of servers that do not answer, and says for how long it has tried.
 func TestAGuestGivesUpOnSessions(t *testing.T) {
 	t.Parallel()
-	r := &run{world: World{Servers: []Server{At("127.0.0.1:1")}, SessionTimeout: time.Second,
-		Pace: 1}, root: "/zksim-x", endNote: func() {}, sessions: map[int64]*session{1: {}, 2: {}}}
-	err := r.deleteNodes()
+	g := newRun(World{Servers: []Server{At("127.0.0.1:1")}}).guest
+	g.root, g.endNote = "/zksim-x", func() {}
+	g.sessions[1], g.sessions[2] = &session{}, &session{}
+	err := g.deleteNodes()
 	want := regexp.MustCompile(`^/zksim-x is left on 127\.0\.0\.1:1: deleteall /zksim-x in \S+ ` +
 		`deletes it \(tried for [0-9.]+s: 127\.0\.0\.1:1: dial tcp .*: connection refused\)$`)
 	if err == nil || !want.MatchString(err.Error()) {
@@ -150,8 +149,8 @@ func TestNoLeaderIsToldWithTheServers(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &run{world: World{Servers: []Server{At("127.0.0.1:1"), At("127.0.0.1:2")}}}
-	_, _, err := r.leader(ctx)
+	s := &servers{list: []Server{At("127.0.0.1:1"), At("127.0.0.1:2")}}
+	_, _, err := s.leader(ctx)
 	if err == nil || !strings.Contains(err.Error(), "no server of 127.0.0.1:1,127.0.0.1:2 leads") {
 		t.Error(err)
 	}

@@ -17,7 +17,7 @@ import (
 // client itself would pause for a second of the clock, which may be many of the run. So hosts does
 // it in its place, and the client learns only at the end that it has dialed all.
 type hosts struct {
-	run    *run
+	proxy  *proxy
 	conn   atomic.Pointer[zk.Conn] // nil until zk.Connect has returned
 	client *Client
 	next   int  // server
@@ -29,16 +29,16 @@ type hosts struct {
 const retryPause = time.Second
 
 // hostsFor are the hosts of a client's next connection. The connections begin at different servers.
-func (r *run) hostsFor(c *Client) *hosts {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (p *proxy) hostsFor(c *Client) *hosts {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	c.number++
-	return &hosts{run: r, client: c,
-		next: (int(c.peer.ID) + c.number - 2) % len(r.world.Servers)}
+	return &hosts{proxy: p, client: c,
+		next: (int(c.peer.ID) + c.number - 2) % len(p.servers.list)}
 }
 
 func (h *hosts) Init([]string) error { return nil }
-func (h *hosts) Len() int            { return len(h.run.world.Servers) }
+func (h *hosts) Len() int            { return len(h.proxy.servers.list) }
 func (h *hosts) Connected()          { h.dials = 0 }
 func (h *hosts) Next() (server string, retryStart bool) {
 	server = carry.Address(h.next)
@@ -47,23 +47,23 @@ func (h *hosts) Next() (server string, retryStart bool) {
 		h.dials = 0
 	}
 	h.dials++
-	h.run.mu.Lock()
-	defer h.run.mu.Unlock()
-	return server, h.run.closing
+	h.proxy.mu.Lock()
+	defer h.proxy.mu.Unlock()
+	return server, h.proxy.closing
 }
 
 // dial is the client's dialer. Like Next, it is called by the goroutine that connects.
 func (h *hosts) dial(_, address string, timeout time.Duration) (net.Conn, error) {
-	r := h.run
-	r.mu.Lock()
-	if h.pauses && !r.closing {
+	p := h.proxy
+	p.mu.Lock()
+	if h.pauses && !p.closing {
 		h.failUnsent()
 	}
-	r.mu.Unlock()
+	p.mu.Unlock()
 	if h.pauses {
-		r.pause(r.ctx, retryPause)
+		p.pause(retryPause)
 	}
-	return h.client.dial(slices.Index(r.addresses(), address), timeout)
+	return p.dial(h.client, slices.Index(p.servers.clientAddresses(), address), timeout)
 }
 
 // failUnsent fails the requests that wait for the connection.
@@ -74,12 +74,9 @@ func (h *hosts) failUnsent() {
 	}
 	unsent := zkclient.TakeUnsent(conn)
 	if len(unsent) > 0 {
-		h.run.log(h.client.name, "fails what it has not sent: %v", zk.ErrNoServer)
+		h.proxy.journal.log(h.client.name, "fails what it has not sent: %v", zk.ErrNoServer)
 	}
 	for _, request := range unsent {
 		request.Fail(zk.ErrNoServer)
 	}
 }
-
-// addresses are those that clients dial.
-func (r *run) addresses() []string { return carry.Addresses(len(r.world.Servers)) }

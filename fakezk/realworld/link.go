@@ -18,7 +18,7 @@ import (
 // All of it is guarded by the run's mutex. The Tag of a message to the client is its text in the
 // trace.
 type link struct {
-	run    *run
+	proxy  *proxy
 	client *Client
 	conn   *carry.Conn
 	end    *memnet.Conn // the client's
@@ -33,27 +33,10 @@ type link struct {
 	watches  watchesBy
 }
 
-// open begins a connection, over TCP, to a server: the client's connection of this number.
-func (r *run) open(c *Client, tcp net.Conn, server, number int) net.Conn {
-	l := &link{run: r, client: c, server: tcp, watches: watchesBy{}, lastZxid: -1}
-	l.frames.Max = buffer
-	l.end = memnet.New(l.onWrite, l.onClose)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lastConn++
-	l.conn = &carry.Conn{ID: r.lastConn, Client: &c.peer, Number: number, Server: server}
-	r.links[l.conn.ID] = l
-	r.net.Open(l.conn)
-	r.log(c.name, "connects%s (connection %d)", r.toServer(server), number)
-	r.readers.Add(1)
-	go l.read()
-	return l.end
-}
-
 // onWrite and onClose are called by the client.
 func (l *link) onWrite(p []byte) {
-	l.run.mu.Lock()
-	defer l.run.mu.Unlock()
+	l.proxy.mu.Lock()
+	defer l.proxy.mu.Unlock()
 	err := l.frames.Feed(p, func(f []byte) {
 		l.conn.QueueUp(&carry.Message{Bytes: slices.Clone(f)})
 	})
@@ -64,26 +47,26 @@ func (l *link) onWrite(p []byte) {
 }
 
 func (l *link) onClose() {
-	l.run.mu.Lock()
-	defer l.run.mu.Unlock()
-	l.run.carryOut(l.conn.ClientClosed(false))
+	l.proxy.mu.Lock()
+	defer l.proxy.mu.Unlock()
+	l.proxy.carryOut(l.conn.ClientClosed(false))
 	l.move()
 }
 
 // read takes the server's output, to the end of the connection.
 func (l *link) read() {
-	defer l.run.readers.Done()
+	defer l.proxy.readers.Done()
 	for {
 		packet, err := readPacket(l.server)
-		l.run.mu.Lock()
+		l.proxy.mu.Lock()
 		switch {
 		case err != nil:
-			l.run.carryOut(l.conn.ServerClosed(nil))
+			l.proxy.carryOut(l.conn.ServerClosed(nil))
 		case !l.marks(packet):
 			l.received(l.clientsPacket(packet))
 		}
 		l.move()
-		l.run.mu.Unlock()
+		l.proxy.mu.Unlock()
 		if err != nil {
 			return
 		}
@@ -107,20 +90,20 @@ func readPacket(from io.Reader) ([]byte, error) {
 
 // move releases all messages that may go. A timer moves the others in time.
 func (l *link) move() {
-	for l.conn.Ready(&l.conn.Up, l.run.now()) {
-		l.run.carryOut(l.conn.DeliverUp(l.run.now()))
+	for l.conn.Ready(&l.conn.Up, l.proxy.clock.now()) {
+		l.proxy.carryOut(l.conn.DeliverUp(l.proxy.clock.now()))
 	}
 	l.moveDown()
 }
 
 func (l *link) moveDown() {
-	for l.conn.Ready(&l.conn.Down, l.run.now()) {
-		l.run.carryOut(l.conn.DeliverDown(l.run.now()))
+	for l.conn.Ready(&l.conn.Down, l.proxy.clock.now()) {
+		l.proxy.carryOut(l.conn.DeliverDown(l.proxy.clock.now()))
 	}
 	if at, ok := l.conn.Next(); ok {
-		time.AfterFunc(l.run.real(at-l.run.now()), func() {
-			l.run.mu.Lock()
-			defer l.run.mu.Unlock()
+		time.AfterFunc(l.proxy.clock.real(at-l.proxy.clock.now()), func() {
+			l.proxy.mu.Lock()
+			defer l.proxy.mu.Unlock()
 			l.move()
 		})
 	}
@@ -128,9 +111,9 @@ func (l *link) moveDown() {
 
 // over ends the connection for the client.
 func (l *link) over(err error) {
-	l.run.log(l.client.name, "connection %d: %s", l.conn.Number, tracetext.End(err))
+	l.proxy.journal.log(l.client.name, "connection %d: %s", l.conn.Number, tracetext.End(err))
 	l.end.Fail(err)
-	delete(l.run.links, l.conn.ID)
+	delete(l.proxy.links, l.conn.ID)
 }
 
 // hangUp closes the proxy's direction of its connection to the server. Further answers of the
@@ -154,7 +137,7 @@ func (l *link) hangUp() {
 
 // awaitsWrite reports whether a guest waits for the answer to a write.
 func (l *link) awaitsWrite() bool {
-	return l.run.root != "" && slices.ContainsFunc(l.waiting, func(q *request) bool {
+	return l.proxy.guest.root != "" && slices.ContainsFunc(l.waiting, func(q *request) bool {
 		return !q.Handshake && q.Header.Op.IsWrite()
 	})
 }

@@ -3,74 +3,79 @@ package realworld
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 )
 
+// outages are the restarts of servers. Its methods that wait for a server lock the mutex, and so
+// does time.
+type outages struct {
+	mu      *sync.Mutex
+	clock   *clock
+	journal *journal
+	servers *servers
+	proxy   *proxy
+
+	down    map[int]bool  // the servers that are being restarted
+	before  time.Duration // how long some server was down, up to since if one is down
+	since   time.Duration
+	longest time.Duration
+}
+
 // restart kills a server and starts it again after a while. Dials are refused until it is back. On
 // a server that is down already it does nothing.
-func (r *run) restart(server int, down time.Duration) {
-	if r.down[server] {
+func (o *outages) restart(server int, down time.Duration) {
+	if o.down[server] {
 		return
 	}
-	if len(r.down) == 0 {
-		r.downFrom = r.now()
+	from := o.clock.now()
+	if len(o.down) == 0 {
+		o.since = from
 	}
-	from := r.now()
-	r.log("server", "%sgoes down for %s", r.subject(server), down)
-	r.down[server] = true
-	r.background.Add(1)
-	go func() {
-		defer r.background.Done()
-		ctx, cancel := context.WithTimeout(context.Background(), r.real(down)+restartPatience)
+	o.journal.log("server", "%sgoes down for %s", o.servers.subject(server), down)
+	o.down[server] = true
+	o.proxy.background.Go(func() {
+		down := o.clock.real(down)
+		ctx, cancel := context.WithTimeout(context.Background(), down+restartPatience)
 		defer cancel()
-		err := r.world.Servers[server].Restart(ctx, r.real(down))
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.log("server", "%sis back", r.subject(server))
-		r.out.Down = max(r.out.Down, r.now()-from)
-		if delete(r.down, server); len(r.down) == 0 {
-			r.downFor += r.now() - r.downFrom
+		err := o.servers.list[server].Restart(ctx, down)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.journal.log("server", "%sis back", o.servers.subject(server))
+		o.longest = max(o.longest, o.clock.now()-from)
+		if delete(o.down, server); len(o.down) == 0 {
+			o.before += o.clock.now() - o.since
 		}
 		if err != nil {
-			r.failures = append(r.failures, err)
+			o.journal.fail(err)
 		}
-	}()
+	})
 }
 
 // restartPatience is how long, in real time, a server may take to start.
 const restartPatience = 2 * time.Minute
 
 // failover kills the leader. The Network refuses all dials until it is known who leads.
-func (r *run) failover(down time.Duration) {
-	r.background.Add(1)
-	go func() {
-		defer r.background.Done()
-		leader, _, err := r.leader(r.ctx)
-		r.mu.Lock()
-		defer r.mu.Unlock()
+func (o *outages) failover(down time.Duration) {
+	o.proxy.background.Go(func() {
+		leader, _, err := o.servers.leader(o.proxy.ctx)
+		o.mu.Lock()
+		defer o.mu.Unlock()
 		if err != nil {
-			r.failures = append(r.failures, fmt.Errorf("failover: %w", err))
+			o.journal.fail(fmt.Errorf("failover: %w", err))
 			return
 		}
-		r.restart(leader, down)
-		for i := range r.world.Servers {
-			r.net.Revive(i)
-		}
-	}()
+		o.restart(leader, down)
+		o.proxy.reviveAll()
+	})
 }
 
-// subject begins a line about one of several servers, which have the numbers from 1.
-func (r *run) subject(server int) string {
-	if len(r.world.Servers) == 1 {
-		return ""
+// time is how long some server has been down, in virtual time.
+func (o *outages) time() time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.down) > 0 {
+		return o.before + o.clock.now() - o.since
 	}
-	return fmt.Sprintf("server %d ", server+1)
-}
-
-// toServer is the part of a line that says which of several servers a client has reached.
-func (r *run) toServer(server int) string {
-	if len(r.world.Servers) == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" to server %d", server+1)
+	return o.before
 }

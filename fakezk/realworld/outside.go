@@ -1,6 +1,7 @@
 package realworld
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,15 +13,54 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
 )
 
+// servers are the servers of a World, as they are reached past the proxy. Its methods lock the
+// mutex, but for noteIdentity.
+type servers struct {
+	list    []Server
+	timeout time.Duration // of sessions, in real time
+	mu      *sync.Mutex
+
+	answering int          // the server that has answered last past the proxy
+	ids       []proto.Auth // of the clients of a guest
+}
+
+// addresses are those of the servers themselves.
+func (s *servers) addresses() (list []string) {
+	for _, server := range s.list {
+		list = append(list, server.Address())
+	}
+	return list
+}
+
+// clientAddresses are those that clients dial.
+func (s *servers) clientAddresses() []string { return carry.Addresses(len(s.list)) }
+
+// subject begins a line about one of several servers, which have the numbers from 1.
+func (s *servers) subject(server int) string {
+	if len(s.list) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("server %d ", server+1)
+}
+
+// to is the part of a line that says which of several servers a client has reached.
+func (s *servers) to(server int) string {
+	if len(s.list) == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" to server %d", server+1)
+}
+
 // fromOutside does something on a connection past the proxy, until ctx is done. If the connection
 // is lost it does it again at the next server: do must bear that.
-func (r *run) fromOutside(ctx context.Context, do func(*zk.Conn) error) error {
-	return r.atSomeServer(ctx, func(address string, within time.Duration) error {
-		return r.connected(ctx, address, within, do)
+func (s *servers) fromOutside(ctx context.Context, do func(*zk.Conn) error) error {
+	return s.atSomeServer(ctx, func(address string, within time.Duration) error {
+		return s.connected(ctx, address, within, do)
 	})
 }
 
@@ -33,12 +73,12 @@ func (u unreachable) Unwrap() error { return u.error }
 // atSomeServer calls try with one server after the other, and with the time in which that server
 // must be reached, as long as the error is unreachable. It gives up when ctx is done, or when no
 // server could be reached within serverPatience. It begins with the server that has answered last.
-func (r *run) atSomeServer(
+func (s *servers) atSomeServer(
 	ctx context.Context, try func(address string, within time.Duration) error,
 ) error {
-	servers := r.world.serverAddresses()
+	servers := s.addresses()
 	troubles := make([]error, len(servers))
-	began, first := time.Now(), r.answeredLast(nil)
+	began, first := time.Now(), s.answeredLast(nil)
 	until := began.Add(serverPatience)
 	if end, ok := ctx.Deadline(); ok && end.Before(until) {
 		until = end
@@ -49,7 +89,7 @@ func (r *run) atSomeServer(
 		err := try(servers[server], share(time.Until(until), untried))
 		trouble, again := errors.AsType[unreachable](err)
 		if !again {
-			r.answeredLast(&server)
+			s.answeredLast(&server)
 			return err
 		}
 		if troubles[server] == nil || !errors.Is(trouble, errNoAnswer) {
@@ -64,13 +104,13 @@ func (r *run) atSomeServer(
 
 // answeredLast is the server that has answered last past the proxy; now is that server if it is not
 // nil.
-func (r *run) answeredLast(now *int) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (s *servers) answeredLast(now *int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if now != nil {
-		r.answering = *now
+		s.answering = *now
 	}
-	return r.answering
+	return s.answering
 }
 
 // share is the time for one of the servers that are still untried in this round. They share the
@@ -116,7 +156,7 @@ func notReached(
 // connected does something on a connection past the proxy to a server. The connection must be there
 // within a time, and the server have the newest changes. The error is unreachable if it is not, or
 // if the connection is lost later.
-func (r *run) connected(
+func (s *servers) connected(
 	ctx context.Context, address string, within time.Duration, do func(*zk.Conn) error,
 ) error {
 	ctx, hangUp := context.WithCancel(ctx)
@@ -130,7 +170,7 @@ func (r *run) connected(
 	defer conn.Close()
 	defer context.AfterFunc(ctx, conn.Close)() // ends the requests that wait
 	late := time.AfterFunc(within, hangUp)
-	err = r.introduce(conn)
+	err = s.introduce(conn)
 	if !late.Stop() {
 		return unreachable{noAnswerWithin(within)}
 	}
@@ -226,8 +266,8 @@ func (d *dialer) reason(err error) error {
 
 // introduce gives a connection past the proxy its identities. Then it lets the server, which may be
 // a follower, get the newest changes.
-func (r *run) introduce(conn *zk.Conn) error {
-	for _, id := range r.identities() {
+func (s *servers) introduce(conn *zk.Conn) error {
+	for _, id := range s.identities() {
 		if err := conn.AddAuth(id.Scheme, id.Data); err != nil {
 			return err
 		}
@@ -238,11 +278,23 @@ func (r *run) introduce(conn *zk.Conn) error {
 
 // identities are those of a connection past the proxy: everybody that the clients of a guest have
 // been, or the superuser.
-func (r *run) identities() []proto.Auth {
-	if !r.world.guest() {
+func (s *servers) identities() []proto.Auth {
+	if !isGuest(s.list) {
 		return []proto.Auth{{Scheme: "digest", Data: []byte(SuperPassword)}}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.ids)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.ids)
+}
+
+// noteIdentity notes by which authentication a client of a guest has become somebody: nobody else
+// may be allowed to read or to delete its nodes.
+func (s *servers) noteIdentity(q *request) {
+	auth, ok := q.Body.(*proto.Auth)
+	known := func(id proto.Auth) bool {
+		return ok && id.Scheme == auth.Scheme && bytes.Equal(id.Data, auth.Data)
+	}
+	if ok && isGuest(s.list) && !slices.ContainsFunc(s.ids, known) {
+		s.ids = append(s.ids, *auth)
+	}
 }

@@ -19,18 +19,18 @@ type ownListener struct {
 // server. It is opened at the first call. A dial that a fault refuses, or lets hang, succeeds here,
 // and is closed at once, or after the time for which a dial would hang.
 func (c *Client) Address() string {
-	r := c.run
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	p := c.proxy
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if c.own == nil {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			r.failures = append(r.failures, err)
+			p.journal.fail(err)
 			return carry.Address(0)
 		}
 		c.own = &ownListener{Listener: l}
 		go c.receive(l)
-		if r.closing {
+		if p.closing {
 			closeQuietly(l)
 		}
 	}
@@ -41,9 +41,9 @@ func (c *Client) Address() string {
 // dialed: then it has several sessions, and only the code knows which of them it uses.
 func (c *Client) Session() int64 {
 	conn := c.Conn()
-	c.run.mu.Lock()
+	c.proxy.mu.Lock()
 	several := len(c.conns) > 1 || c.own != nil && c.own.used
-	c.run.mu.Unlock()
+	c.proxy.mu.Unlock()
 	if several {
 		return 0
 	}
@@ -63,15 +63,15 @@ func (c *Client) receive(l net.Listener) {
 
 // connected connects the client's own code to the server, as dial decides. The code may speak TLS.
 func (c *Client) connected(socket net.Conn) {
-	c.run.mu.Lock()
+	c.proxy.mu.Lock()
 	c.own.used = true
-	c.run.mu.Unlock()
+	c.proxy.mu.Unlock()
 	own, err := tlsend.Accept(socket, "127.0.0.1")
 	if err != nil {
 		closeQuietly(socket)
 		return
 	}
-	inner, err := c.dial(0, serverPatience)
+	inner, err := c.proxy.dial(c, 0, serverPatience)
 	if err != nil {
 		reset(socket)
 		return
@@ -94,15 +94,4 @@ func reset(conn net.Conn) {
 		_ = tcp.SetLinger(0) // it is only the kind of the end
 	}
 	closeQuietly(conn)
-}
-
-// closeListeners lets no own code of clients connect any more.
-func (r *run) closeListeners() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.clients {
-		if c.own != nil {
-			closeQuietly(c.own)
-		}
-	}
 }

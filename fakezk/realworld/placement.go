@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
@@ -27,8 +26,8 @@ import (
 //
 // The last rule is not needed to find the place. If it does not hold, the log and the proxy
 // contradict each other.
-func (r *run) places(entries []proto.LogEntry) ([]int, error) {
-	answers := slices.DeleteFunc(slices.Clone(r.answers), func(q *request) bool {
+func (x *exchanges) places(entries []proto.LogEntry, j *journal) ([]int, error) {
+	answers := slices.DeleteFunc(slices.Clone(x.requests), func(q *request) bool {
 		return q.received == 0 || q.Zxid <= 0 || q.Handshake
 	})
 	slices.SortStableFunc(answers, func(a, b *request) int { return cmp.Compare(a.Zxid, b.Zxid) })
@@ -38,7 +37,7 @@ func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 	for i, e := range entries {
 		for ; next < len(answers) && answers[next].Zxid < e.Zxid; next++ {
 			switch op, sent := answers[next].Header.Op, answers[next].sent; {
-			case len(r.world.Servers) <= 1 || op.IsWrite():
+			case !x.ensemble || op.IsWrite():
 				place = max(place, sent)
 			case op == proto.OpSync:
 				synced = max(synced, sent)
@@ -49,12 +48,10 @@ func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 		} else {
 			place = max(place, synced)
 		}
-		if q := r.calls[callOf(e)]; q != nil {
+		if q := x.behind(e); q != nil {
 			place = max(place, q.sent)
 		}
-		place = max(place, sort.Search(len(r.wallMs), func(n int) bool {
-			return r.wallMs[n] >= e.TimeMs
-		}))
+		place = max(place, j.linesBefore(e.TimeMs))
 		if next < len(answers) && place > latest[next] {
 			return nil, fmt.Errorf(
 				"zxid %d of the log cannot have been applied before line %d of the "+
@@ -77,15 +74,4 @@ func latestFor(answers []*request) []int {
 		}
 	}
 	return latest
-}
-
-// callOf names the request behind an entry.
-func callOf(e proto.LogEntry) call {
-	if e.Op == proto.OpCreateSession {
-		return call{e.Session, 0}
-	}
-	if e.Cxid == 0 {
-		return call{}
-	}
-	return call{e.Session, e.Cxid}
 }

@@ -59,15 +59,14 @@ func TestChangesLieWhereTheyCanHaveBeen(t *testing.T) {
 			entries: []proto.LogEntry{entry(10, 1, 0)}, wrong: "by line 3"},
 	}
 	for _, test := range tests {
-		r := newRealRun(World{Pace: 1})
+		x, j := &exchanges{requests: test.answers, calls: map[call]*request{}}, &journal{}
 		for ms := range int64(10) { // line n is as old as 100+n-1
-			r.wallMs = append(r.wallMs, 100+ms)
+			j.wallMs = append(j.wallMs, 100+ms)
 		}
-		r.answers = test.answers
 		for xid, q := range test.calls {
-			r.calls[call{session, xid}] = q
+			x.calls[call{session, xid}] = q
 		}
-		got, err := r.places(test.entries)
+		got, err := x.places(test.entries, j)
 		if !slices.Equal(got, test.want) || (err == nil) != (test.wrong == "") || err != nil &&
 			!strings.Contains(err.Error(), test.wrong) {
 			t.Errorf("%s: got %v, %v; want %v, %q", test.name, got, err, test.want, test.wrong)
@@ -82,11 +81,11 @@ func TestChangesOfAnEnsembleLieBehindSyncs(t *testing.T) {
 	for op, want := range map[proto.OpCode]int{
 		proto.OpSync: 6, proto.OpSetData: 6, proto.OpGetData: 0,
 	} {
-		r := newRealRun(World{Pace: 1, Servers: make([]Server, 3)})
 		q := asked(6, 8, 9)
 		q.Header.Op = op
-		r.answers = []*request{q}
-		got, err := r.places([]proto.LogEntry{{Session: 7, Zxid: 10, Op: proto.OpDelete}})
+		x := &exchanges{ensemble: true, requests: []*request{q}}
+		got, err := x.places([]proto.LogEntry{{Session: 7, Zxid: 10, Op: proto.OpDelete}},
+			&journal{})
 		check.OK(t, err)
 		check.Equal(t, got[0], want, "%s", op)
 	}
@@ -96,13 +95,13 @@ func TestChangesOfAnEnsembleLieBehindSyncs(t *testing.T) {
 // follower has answered with.
 func TestASyncThatTheLeaderAnswersTooEarlyDoesNotCount(t *testing.T) {
 	t.Parallel()
-	r := newRealRun(World{Pace: 1, Servers: make([]Server, 3)})
 	write, sync := asked(2, 4, 10), asked(6, 8, 9)
 	write.Header.Op, sync.Header.Op = proto.OpDelete, proto.OpSync
-	r.answers = []*request{write, sync}
-	r.calls[call{7, 1}] = write
+	x := &exchanges{
+		ensemble: true, requests: []*request{write, sync}, calls: map[call]*request{{7, 1}: write},
+	}
 	entry := proto.LogEntry{Session: 7, Cxid: 1, Zxid: 10, Op: proto.OpDelete}
-	got, err := r.places([]proto.LogEntry{entry})
+	got, err := x.places([]proto.LogEntry{entry}, &journal{})
 	check.OK(t, err)
 	check.List(t, got, []int{4})
 }

@@ -1,34 +1,35 @@
 package realworld
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// recorded are the changes of a guest as entries of a transaction log: the writes that servers have
-// answered, with the zxid of the answer, and the beginning and end of each session, from the zxids
-// of its nodes. Writes without an answer are counted in the Result.
-func (r *run) recorded() (list []proto.LogEntry) {
-	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
-		for _, e := range []proto.LogEntry{r.sessions[id].began, r.sessions[id].ended} {
-			if e.Zxid != 0 {
-				list = append(list, e)
-			}
-		}
-	}
-	for _, q := range r.answers {
+// recorded are the writes that servers have answered as entries of a transaction log, with the zxid
+// of the answer, and the number of those without an answer.
+func (x *exchanges) recorded() (list []proto.LogEntry, unanswered int) {
+	for _, q := range x.requests {
 		switch {
 		case q.Handshake || !q.Header.Op.IsWrite():
 		case q.received == 0:
-			r.out.Unanswered++
+			unanswered++
 		case q.Err == proto.OK:
 			list = append(list, proto.LogEntry{Session: q.Session, Cxid: q.Header.Xid, Zxid: q.Zxid,
 				TimeMs: q.sentAt.UnixMilli(), Op: q.Header.Op, Records: recordsOf(q.Body, q.Reply)})
+		}
+	}
+	return list, unanswered
+}
+
+// recorded are the beginning and the end of each session likewise, from the zxids of its nodes.
+func (s sessions) recorded() (list []proto.LogEntry) {
+	for _, id := range s.ids() {
+		for _, e := range []proto.LogEntry{s[id].began, s[id].ended} {
+			if e.Zxid != 0 {
+				list = append(list, e)
+			}
 		}
 	}
 	return list
@@ -71,10 +72,10 @@ func recordsOfMulti(multi *proto.Multi, reply proto.Reply) (list []proto.LogReco
 	return list
 }
 
-// noteGuestAtRest notes the nodes and the sessions, and where the record ends. It may be called
-// again after the connection was lost.
-func (r *run) noteGuestAtRest(conn *zk.Conn) error {
-	rest := r.root + "/rest"
+// noteAtRest notes the nodes and the sessions, and where the record ends. It may be called again
+// after the connection was lost.
+func (g *guest) noteAtRest(conn *zk.Conn, last *atRest) (err error) {
+	rest := string(g.root) + "/rest"
 	if err := createNode(conn, rest); err != nil {
 		return err
 	}
@@ -82,45 +83,44 @@ func (r *run) noteGuestAtRest(conn *zk.Conn) error {
 	if err != nil {
 		return err
 	}
-	r.restZxid = stat.Czxid
-	if err := r.noteNodes(conn); err != nil {
+	last.zxid = stat.Czxid
+	if last.nodes, err = g.root.nodes(conn); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	sessions := maps.Clone(r.sessions)
-	r.mu.Unlock()
-	r.out.Sessions = []view.Session{}
-	for _, id := range slices.Sorted(maps.Keys(sessions)) {
-		if err := r.noteSession(conn, id, sessions[id]); err != nil {
+	last.sessions = []view.Session{}
+	for _, id := range g.sessionsNow().ids() {
+		lives, err := g.noteSession(conn, id)
+		if err != nil {
 			return err
+		}
+		if lives {
+			last.sessions = append(last.sessions, view.Session{ID: id})
 		}
 	}
 	return nil
 }
 
-// noteSession looks at the nodes of a session. The first was made just after the session. It is
-// missing if the connection was lost before: then the session is unknown.
-func (r *run) noteSession(conn *zk.Conn, id int64, s *session) error {
-	lives, _, err := conn.Exists(r.sessionNode(id) + aliveNode)
+// noteSession looks at the nodes of a session, and reports whether it lives. The first was made
+// just after the session. It is missing if the connection was lost before: then the session is
+// unknown.
+func (g *guest) noteSession(conn *zk.Conn, id int64) (lives bool, err error) {
+	lives, _, err = conn.Exists(g.root.session(id) + aliveNode)
 	if err != nil {
-		return err
+		return false, err
 	}
-	_, stat, err := conn.Get(r.sessionNode(id))
+	_, stat, err := conn.Get(g.root.session(id))
 	if err != nil {
-		return ignoreNoNode(err)
+		return false, ignoreNoNode(err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	entry := func(op proto.OpCode, zxid int64) proto.LogEntry {
-		return proto.LogEntry{Session: id, Zxid: zxid, Op: op, Records: []proto.LogRecord{{Op: op}}}
-	}
-	s.began = entry(proto.OpCreateSession, stat.Czxid-1)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.sessions[id]
+	s.began = lifeEntry(id, proto.OpCreateSession, stat.Czxid-1)
 	if lives {
-		r.out.Sessions = append(r.out.Sessions, view.Session{ID: id})
-		return nil
+		return true, nil
 	}
-	s.ended = entry(proto.OpCloseSession, stat.Pzxid)
-	s.ended.Cxid = r.closedBy(id)
+	s.ended = lifeEntry(id, proto.OpCloseSession, stat.Pzxid)
+	s.ended.Cxid = g.exchanges.closedBy(id)
 	switch {
 	case s.ended.Cxid != 0: // its place is behind the request
 	case !s.expired.IsZero():
@@ -128,15 +128,12 @@ func (r *run) noteSession(conn *zk.Conn, id int64, s *session) error {
 	default:
 		s.ended.TimeMs = s.lastSent.Add(s.timeout).UnixMilli()
 	}
-	return nil
+	return false, nil
 }
 
-// closedBy is the xid of the request by which a client has closed its session, 0 if there is none.
-func (r *run) closedBy(session int64) int32 {
-	for _, q := range r.answers {
-		if q.Header.Op == proto.OpCloseSession && q.Session == session {
-			return q.Header.Xid
-		}
+// lifeEntry is the entry of the beginning or end of a session.
+func lifeEntry(session int64, op proto.OpCode, zxid int64) proto.LogEntry {
+	return proto.LogEntry{
+		Session: session, Zxid: zxid, Op: op, Records: []proto.LogRecord{{Op: op}},
 	}
-	return 0
 }

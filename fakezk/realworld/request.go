@@ -59,22 +59,16 @@ func (l *link) requestOf(m *carry.Message, damage *carry.Armed) *request {
 // forward sends a request to the server. The write is into the buffer of a
 // connection within this machine, and has a deadline all the same.
 func (l *link) forward(q *request, frame []byte) {
-	r := l.run
-	at := l.logRequest(q)
-	if q.number > 0 {
-		r.notes.Request(at, q.point)
-	}
+	p := l.proxy
+	p.journal.request(l.client.name, q)
 	l.watches.setAgain(q)
-	q.sent, q.sentAt = len(r.lines), time.Now()
+	q.sent, q.sentAt = p.journal.length(), time.Now()
 	l.waiting = append(l.waiting, q)
-	r.answers = append(r.answers, q)
-	if !q.Handshake && q.Header.Xid > 0 {
-		r.calls[call{l.session, q.Header.Xid}] = q
-	}
-	if s := r.sessions[l.session]; s != nil {
+	p.exchanges.asked(l.session, q)
+	if s := p.sessions[l.session]; s != nil {
 		s.lastSent = q.sentAt
 	}
-	l.send(r.packetOf(q, frame))
+	l.send(p.guest.root.packetOf(q, frame))
 }
 
 // send writes a packet to the server. If the connection is closed, read finds that, too.
@@ -82,14 +76,4 @@ func (l *link) send(packet []byte) {
 	if err := l.server.SetWriteDeadline(time.Now().Add(time.Second)); err == nil {
 		_, _ = l.server.Write(packet)
 	}
-}
-
-func (l *link) logRequest(q *request) trace.Moment {
-	switch {
-	case q.number > 0:
-		return l.run.log(l.client.name, "-> #%d %s", q.number, q)
-	case q.Handshake:
-		return l.run.log(l.client.name, "-> %s", q)
-	}
-	return l.run.log(l.client.name, "-> %s", q.Header.Op)
 }

@@ -8,141 +8,119 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/internal/carry"
-	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// run is one run of a World. Everything happens under its mutex: a frame from a client
-// or from the server is noted, the faults that select it act, and it goes on its way.
-// So the lines of the trace are in the order in which frames passed the proxy.
+// run is one run of a World: it starts the scripts, waits for their end, and puts the Result
+// together from what its parts have noted.
 //
-// The proxy adds to the rules of package carry: it ends a session by a second connection, which
-// takes time; a restart kills a process; and only the reply's xid shows which output belongs to a
-// request. So only the reply itself is damaged, and notifications before it have passed.
+// One mutex guards the parts, the links and the clients. A frame from a client or from a server is
+// noted under it, the faults that select the frame act, and it goes on its way. So the lines of the
+// trace are in the order in which frames passed the proxy. A part that has the mutex locks it by
+// itself where it is called by a goroutine of a client, a link or a timer, and in what it does past
+// the proxy. The fields of a part are changed by its own methods only.
 type run struct {
-	world World
-	start time.Time
-	ctx   context.Context // of the scripts
-
-	scripts, background, readers sync.WaitGroup
+	world   World
+	scripts sync.WaitGroup
 
 	mu        sync.Mutex
-	clients   []*Client
-	net       *carry.Network
-	links     map[int64]*link // of the connections of net
-	lastConn  int64
-	answering int          // the server that has answered last past the proxy
-	down      map[int]bool // the servers that are being restarted
-	closing   bool         // the end: nothing is counted
-	ended     bool         // nothing is noted any more
-	failures  []error
+	clock     *clock
+	journal   *journal
+	sessions  sessions
+	exchanges *exchanges // requests, answers and notifications
+	servers   *servers   // as they are reached past the proxy
+	guest     *guest     // the nodes of the run on servers of somebody else
+	proxy     *proxy     // connections, and the faults that act on them
+	outages   *outages   // the restarts of servers
 	out       trace.Result
-
-	stalled  time.Duration // real time
-	downFor  time.Duration // how long some server was down, up to downFrom if one is down
-	downFrom time.Duration
-	restZxid int64        // the newest when the world was at rest
-	root     string       // of a guest
-	endNote  func()       // ends the note that a guest is there
-	ids      []proto.Auth // of the clients of a guest
-	lines    []trace.Line
-	wallMs   []int64 // of each line
-	sessions map[int64]*session
-	calls    map[call]*request // by their names in the log
-	answers  []*request        // in the order of their requests
-	events   []event
-	notes    trace.Notes
 }
 
-// session is a session of a client.
-type session struct {
-	client   *Client
-	password []byte
-	timeout  time.Duration  // that the server has granted
-	lastSent time.Time      // when the newest frame went to a server
-	expired  time.Time      // when a fault began to end it
-	over     bool           // a fault, its client or the server has ended it
-	marked   bool           // a guest has made its nodes
-	began    proto.LogEntry // of a guest at rest, without a zxid if it is unknown
-	ended    proto.LogEntry // likewise, if it has ended
-}
-
-// call names a request as the transaction log does. A handshake that asks for a
-// new session has the xid 0.
-type call struct {
-	session int64
-	xid     int32
-}
-
-func newRealRun(w World) *run {
-	r := &run{world: w, net: carry.New(w.Plan...), links: map[int64]*link{}, down: map[int]bool{},
-		sessions: map[int64]*session{}, calls: map[call]*request{}}
-	r.out.SessionClient = map[int64]string{}
-	r.net.Serve(carry.Ensemble{Servers: len(w.Servers)})
+func newRun(w World) *run {
+	w = w.withDefaults()
+	r := &run{world: w, clock: &clock{pace: w.Pace}, sessions: sessions{}}
+	r.journal = &journal{clock: r.clock}
+	r.exchanges = &exchanges{ensemble: len(w.Servers) > 1, calls: map[call]*request{}}
+	r.servers = &servers{list: w.Servers, mu: &r.mu, timeout: r.clock.real(w.SessionTimeout)}
+	r.guest = &guest{
+		mu: &r.mu, servers: r.servers, sessions: r.sessions, exchanges: r.exchanges,
+	}
+	r.proxy = newProxy(r)
+	r.outages = &outages{
+		mu: &r.mu, clock: r.clock, journal: r.journal, servers: r.servers, proxy: r.proxy,
+		down: map[int]bool{},
+	}
+	r.proxy.outages = r.outages
 	return r
 }
 
-// real is how long a virtual duration takes.
-func (r *run) real(virtual time.Duration) time.Duration {
-	return virtual / time.Duration(r.world.Pace)
-}
-
-// now is the virtual time.
-func (r *run) now() time.Duration { return time.Since(r.start) * time.Duration(r.world.Pace) }
-
-// log writes a line; the mutex is held. The arguments are formatted later.
-func (r *run) log(actor, format string, args ...any) trace.Moment {
-	if r.ended {
-		return trace.AfterEnd
+// play is the run from beginning to end.
+func (r *run) play(ctx context.Context) error {
+	base, err := r.prepare(ctx)
+	if err != nil {
+		return err
 	}
-	at := trace.NewMoment(int64(len(r.lines))+1, 0, 0)
-	r.lines = append(r.lines, trace.Line{At: at, Time: r.now(), Actor: actor, Format: format,
-		Args: args})
-	r.wallMs = append(r.wallMs, time.Now().UnixMilli())
-	return at
-}
-
-// stall notes that something took so long, in real time.
-func (r *run) stall(d time.Duration) { r.stalled = max(r.stalled, d) }
-
-// watchClock notes how late timers are, until stop is closed.
-func (r *run) watchClock(stop <-chan struct{}) {
-	const every = 5 * time.Millisecond
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for last := time.Now(); ; last = time.Now() {
-		select {
-		case <-ticker.C:
-		case <-stop:
-			return
-		}
-		r.mu.Lock()
-		r.stall(time.Since(last) - every)
-		r.mu.Unlock()
+	scripts, cancel := context.WithCancel(ctx)
+	defer cancel()
+	calm := make(chan struct{})
+	go r.clock.watch(&r.mu, calm)
+	r.begin(scripts)
+	r.await(ctx)
+	r.proxy.heal()
+	sleep(ctx, r.clock.real(r.proxy.held()+r.world.Settle))
+	close(calm)
+	last, atRest := r.noteAtRest(ctx)
+	cancel()
+	r.tearDown()
+	if ctx.Err() != nil {
+		return reasonOf(ctx) // it may have caused other errors
 	}
-}
-
-// downtime is how long some server has been down for restarts, in virtual time.
-func (r *run) downtime() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.down) > 0 {
-		return r.downFor + r.now() - r.downFrom
+	if err := errors.Join(atRest, r.journal.trouble()); err != nil {
+		return err
 	}
-	return r.downFor
+	return r.conclude(base, last)
 }
 
-// trouble is why the world itself did not work.
-func (r *run) trouble() error {
+// reasonOf is why ctx is done, such as a signal. It is also the error of ctx.
+func reasonOf(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, ctx.Err()) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", ctx.Err(), cause)
+}
+
+// prepare leaves no nodes of others to the clients, and returns the newest zxid.
+func (r *run) prepare(ctx context.Context) (base int64, err error) {
+	if ctx.Err() != nil {
+		return 0, reasonOf(ctx)
+	}
+	if r.world.guest() {
+		return 0, r.guest.createNodes()
+	}
+	if err := r.servers.clean(ctx); err != nil {
+		return 0, fmt.Errorf("clean the server: %w", err)
+	}
+	_, base, err = r.servers.leader(ctx)
+	return base, err
+}
+
+// begin starts the scripts and the timers of faults.
+func (r *run) begin(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return errors.Join(r.failures...)
+	r.proxy.begin(ctx)
+	for i, c := range r.proxy.clients {
+		r.scripts.Add(1)
+		go r.script(ctx, c, r.world.Clients[i].Run)
+	}
 }
 
 // script runs a client's script to its end.
-func (r *run) script(c *Client, run func(context.Context, *Client)) {
+func (r *run) script(ctx context.Context, c *Client, run func(context.Context, *Client)) {
 	defer r.scripts.Done()
 	returned := false
 	defer func() {
@@ -154,33 +132,80 @@ func (r *run) script(c *Client, run func(context.Context, *Client)) {
 		defer r.mu.Unlock()
 		c.done = true
 		if trouble != nil {
-			r.log(c.name, "panics: %v", trouble)
+			r.journal.log(c.name, "panics: %v", trouble)
 			r.out.Panics = append(r.out.Panics,
 				fmt.Sprintf("client %s: panic: %v\n%s", c.name, trouble, debug.Stack()))
 		}
 	}()
-	run(r.ctx, c)
+	run(ctx, c)
 	returned = true
 }
 
-// conclude puts the Result together: the log's changes at their places, and
-// moments as lines of the trace.
-func (r *run) conclude(base int64) error {
+// await waits for the scripts to end, or the Limit and as long as the server was down besides.
+func (r *run) await(ctx context.Context) {
+	ended := r.scriptsEnd()
+	for rest := r.world.Limit; rest > 0; rest = r.world.Limit + r.outages.time() - r.clock.now() {
+		limit := time.NewTimer(r.clock.real(rest))
+		select {
+		case <-ended:
+		case <-limit.C:
+			continue
+		case <-ctx.Done():
+		}
+		limit.Stop()
+		break
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	changes, err := r.changesBehind(base)
+	for _, c := range r.proxy.clients {
+		if !c.done {
+			r.out.Busy = append(r.out.Busy, c.name)
+		}
+	}
+}
+
+// scriptsEnd returns a channel that is closed when all scripts have ended.
+func (r *run) scriptsEnd() <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.scripts.Wait()
+	}()
+	return ended
+}
+
+// tearDown closes the clients and ends all connections. The journal has ended.
+func (r *run) tearDown() {
+	r.proxy.close()
+	select {
+	case <-r.scriptsEnd():
+	case <-time.After(tearDownPatience):
+		r.out.Leaked = "scripts that did not end with their context\n" + bubble.Stacks()
+	}
+	r.proxy.readers.Wait()
+}
+
+// tearDownPatience is real time.
+const tearDownPatience = 10 * time.Second
+
+// conclude puts the Result together: the changes of the servers at their places, and moments as
+// lines of the trace.
+func (r *run) conclude(base int64, last atRest) error {
+	out := &r.out
+	out.SessionClient = map[int64]string{}
+	for id, s := range r.sessions {
+		out.SessionClient[id] = s.client.name
+	}
+	changes, err := r.changesBehind(base, last.zxid)
 	if err != nil {
 		return err
 	}
 	for _, c := range changes {
-		r.lines = append(r.lines, trace.Line{At: c.at, Time: c.Time, Actor: "server", Format: "%s",
-			Args: []any{tracetext.Change(c.Change)}})
-		r.notes.Change(c.at, c.Change)
+		r.journal.change(c)
 	}
-	out := &r.out
-	out.Trace = trace.New(r.lines)
-	out.Missed = r.net.Missed()
-	out.Steps, out.Stalled = int64(len(r.lines)), r.stalled*time.Duration(r.world.Pace)
-	r.notes.Into(out)
+	out.Nodes, out.Sessions, out.Watches = last.nodes, last.sessions, last.watches
+	out.Elapsed, out.Down = last.at, r.outages.longest
+	out.Missed, out.Stalled = r.proxy.missed(), r.clock.longestStall()
+	r.journal.into(out)
 	return nil
 }

@@ -63,9 +63,9 @@ func (w watchesBy) fired(ev proto.WatcherEvent) {
 }
 
 // watchesAtRest are the watches of the connections that live, in order of path.
-func (r *run) watchesAtRest() []view.Watch {
+func (p *proxy) watchesAtRest() []view.Watch {
 	list := []view.Watch{}
-	for _, l := range r.links {
+	for _, l := range p.links {
 		if l.conn.State() != carry.Open {
 			continue
 		}

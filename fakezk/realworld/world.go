@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fakezk/internal/bubble"
-	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 )
@@ -143,14 +140,6 @@ func Refuse(kind fault.Kind, guest bool) error {
 	return nil
 }
 
-// serverAddresses are those of the servers themselves; run.addresses are those for clients.
-func (w World) serverAddresses() (list []string) {
-	for _, s := range w.Servers {
-		list = append(list, s.Address())
-	}
-	return list
-}
-
 // killing are the kinds that end a server.
 var killing = []fault.Kind{fault.Restart, fault.FailoverLose, fault.FailoverKeep}
 
@@ -175,184 +164,10 @@ func (w World) Run(ctx context.Context) (*trace.Result, error) {
 	if err := w.Validate(); err != nil {
 		return nil, fmt.Errorf("fakezk: real world: %w", err)
 	}
-	r := newRealRun(w.withDefaults())
-	err := r.play(ctx)
-	if r.root != "" {
-		err = errors.Join(err, r.deleteNodes())
-	}
+	r := newRun(w)
+	err := errors.Join(r.play(ctx), r.guest.deleteNodes())
 	if err != nil {
 		return nil, fmt.Errorf("fakezk: real world: %w", err)
 	}
 	return &r.out, nil
-}
-
-// play is the run from beginning to end.
-func (r *run) play(ctx context.Context) error {
-	base, err := r.prepare(ctx)
-	if err != nil {
-		return err
-	}
-	scripts, cancel := context.WithCancel(ctx)
-	defer cancel()
-	calm := make(chan struct{})
-	go r.watchClock(calm)
-	r.begin(scripts)
-	r.await(ctx)
-	r.heal()
-	r.background.Wait()
-	r.pause(ctx, r.held()+r.world.Settle)
-	close(calm)
-	atRest := r.noteAtRest(ctx)
-	cancel()
-	r.tearDown()
-	if ctx.Err() != nil {
-		return reasonOf(ctx) // it may have caused other errors
-	}
-	if err := errors.Join(atRest, r.trouble()); err != nil {
-		return err
-	}
-	return r.conclude(base)
-}
-
-// reasonOf is why ctx is done, such as a signal. It is also the error of ctx.
-func reasonOf(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if errors.Is(cause, ctx.Err()) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", ctx.Err(), cause)
-}
-
-// prepare leaves no nodes of others to the clients, and returns the newest zxid.
-func (r *run) prepare(ctx context.Context) (base int64, err error) {
-	if ctx.Err() != nil {
-		return 0, reasonOf(ctx)
-	}
-	if r.world.guest() {
-		return 0, r.createNodes()
-	}
-	if err := r.clean(ctx); err != nil {
-		return 0, fmt.Errorf("clean the server: %w", err)
-	}
-	_, base, err = r.leader(ctx)
-	return base, err
-}
-
-// begin starts the scripts and the timers of faults.
-func (r *run) begin(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ctx, r.start = ctx, time.Now()
-	for i, a := range r.world.Clients {
-		c := &Client{run: r, name: a.Name, peer: carry.Client{ID: int64(i) + 1, Name: a.Name}}
-		r.clients = append(r.clients, c)
-		r.scripts.Add(1)
-		go r.script(c, a.Run)
-	}
-	for _, f := range r.net.Armed() {
-		if f.At != 0 {
-			time.AfterFunc(r.real(f.At), func() { r.strike(f) })
-		}
-	}
-}
-
-// await waits for the scripts to end, or the Limit and as long as the server was down besides.
-func (r *run) await(ctx context.Context) {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.scripts.Wait()
-	}()
-	for rest := r.world.Limit; rest > 0; rest = r.world.Limit + r.downtime() - r.now() {
-		limit := time.NewTimer(r.real(rest))
-		select {
-		case <-ended:
-		case <-limit.C:
-			continue
-		case <-ctx.Done():
-		}
-		limit.Stop()
-		break
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.clients {
-		if !c.done {
-			r.out.Busy = append(r.out.Busy, c.name)
-		}
-	}
-}
-
-func (r *run) pause(ctx context.Context, virtual time.Duration) {
-	select {
-	case <-time.After(r.real(virtual)):
-	case <-ctx.Done():
-	}
-}
-
-// heal lets dials succeed again. Held messages arrive at their time.
-func (r *run) heal() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.net.Heal()
-}
-
-// held is for how long delays and stalls still hold something, in virtual time.
-func (r *run) held() time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return max(0, r.net.HeldUntil()-r.now())
-}
-
-// tearDown closes the clients and ends all connections. The journal has ended.
-func (r *run) tearDown() {
-	var conns []interface{ Close() }
-	r.mu.Lock()
-	r.closing = true
-	for _, c := range r.clients {
-		for _, conn := range c.conns {
-			conns = append(conns, conn)
-		}
-	}
-	r.mu.Unlock()
-	r.closeListeners()
-	for _, conn := range conns {
-		r.background.Add(1)
-		go func() {
-			defer r.background.Done()
-			conn.Close()
-		}()
-	}
-	r.background.Wait()
-	r.endLinks()
-	if !r.scriptsEnd(tearDownPatience) {
-		r.out.Leaked = "scripts that did not end with their context\n" + bubble.Stacks()
-	}
-	r.readers.Wait()
-}
-
-// tearDownPatience is real time.
-const tearDownPatience = 10 * time.Second
-
-func (r *run) scriptsEnd(within time.Duration) bool {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		r.scripts.Wait()
-	}()
-	select {
-	case <-ended:
-		return true
-	case <-time.After(within):
-		return false
-	}
-}
-
-// endLinks resets every connection that is left.
-func (r *run) endLinks() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.net.Conns() {
-		r.carryOut(c.Reset(syscall.ECONNRESET))
-	}
 }
