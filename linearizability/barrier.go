@@ -39,10 +39,10 @@ func (claims Barrier) judge(h History, left *Leftovers) Report {
 	t := newBarrierTable(h.sorted(), claims)
 	upAtRest := false
 	if left != nil {
-		_, upAtRest = left.node(claims.Path)
+		_, upAtRest = NodeAt(left, claims.Path)
 	}
 	if upAtRest { // watches of ended waits may be left, on this barrier or an earlier one
-		left = left.withoutWatches(claims.Path)
+		left = WithoutWatches(left, claims.Path)
 	}
 	r := Judge(h, left, Object[model.Barrier, model.BarrierOp]{
 		Noun: "barrier", Step: model.Barrier.Step, Show: showBarrier,
@@ -53,7 +53,7 @@ func (claims Barrier) judge(h History, left *Leftovers) Report {
 	if t.known {
 		r.add(t.judgeDelivery())
 		if v, bad := t.waitsTooLong(claims.Patience); bad {
-			r.replace(v)
+			Replace(&r, v)
 		} else if v, bad := t.missedRemoval(claims.AllPass); bad {
 			r.Worsen(v)
 		}
@@ -109,7 +109,7 @@ func (t *barrierTable) effects() []Effect[model.BarrierOp] {
 			list = append(list, t.seen(op, op.Output == "true")...)
 		}
 	}
-	for _, i := range t.unattributed {
+	for _, i := range t.strays {
 		list = append(list, t.byServer(i))
 	}
 	return list
@@ -174,7 +174,7 @@ func (t *barrierTable) judgeDelivery() Verdict {
 			return v
 		}
 	}
-	for _, i := range t.unattributed {
+	for _, i := range t.strays {
 		e := t.changes[i]
 		return violated(Delivery, []int64{e.Step},
 			"%s %s the barrier at step %d, and no %s accounts for that",
@@ -195,7 +195,7 @@ func (t *barrierTable) waitsTooLong(patience time.Duration) (v Verdict, bad bool
 	log := readServer(t.history.Server)
 	for _, op := range t.history.Ops {
 		if op.Kind != ops.Wait || op.pending() || patience <= 0 ||
-			t.history.undisturbed(op, log) > op.CallTime {
+			Undisturbed(t.history, op, log) > op.CallTime {
 			continue
 		}
 		if down := t.downFor(op); down >= patience {
@@ -216,7 +216,7 @@ func (t *barrierTable) missedRemoval(within time.Duration) (v Verdict, bad bool)
 		if op.pending() {
 			op.Return, op.ReturnTime = t.history.End, t.history.EndTime
 		}
-		if t.history.undisturbed(op, log) > op.CallTime {
+		if Undisturbed(t.history, op, log) > op.CallTime {
 			continue
 		}
 		for _, e := range t.changes {

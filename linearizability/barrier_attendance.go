@@ -35,14 +35,14 @@ func (a *attendance) addStay(op Op) *stay {
 		}
 	}
 	for _, e := range a.history.Server {
-		own := a.log.clients[e.subject()] == op.Client ||
-			op.Session != 0 && e.subject() == op.Session
+		own := a.log.clients[Subject(e)] == op.Client ||
+			op.Session != 0 && Subject(e) == op.Session
 		if e.Kind == SessionEnded && own {
 			s.ended = append(s.ended, e.Step)
 		}
 	}
 	for _, n := range a.history.Notices {
-		if !a.log.known && n.Client == op.Client && n.Kind.isOneOf([]NoticeKind{SessionExpired}) {
+		if !a.log.known && n.Client == op.Client && isOneOf(n.Kind, []NoticeKind{SessionExpired}) {
 			s.ended = append(s.ended, n.Step)
 		}
 	}
@@ -84,7 +84,7 @@ func (a *attendance) at(step int64) []*stay {
 func (a *attendance) waitingSince(s *stay, since time.Duration) []*stay {
 	var list []*stay
 	for _, other := range a.stays {
-		if other.come.CallTime <= since && other.come.end() >= s.come.Return &&
+		if other.come.CallTime <= since && End(other.come) >= s.come.Return &&
 			!a.disturbed(other, since) {
 			list = append(list, other)
 		}
@@ -94,11 +94,11 @@ func (a *attendance) waitingSince(s *stay, since time.Duration) []*stay {
 
 // disturbed reports whether a waiting client was disconnected at a time, or got a notice after it.
 func (a *attendance) disturbed(s *stay, since time.Duration) bool {
-	if a.history.cutOff(s.come.Client, since) {
+	if CutOff(a.history, s.come.Client, since) {
 		return true
 	}
 	for _, n := range a.history.Notices {
-		if n.Client == s.come.Client && n.Time >= since && n.Step <= s.come.end() {
+		if n.Client == s.come.Client && n.Time >= since && n.Step <= End(s.come) {
 			return true
 		}
 	}

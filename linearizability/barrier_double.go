@@ -35,7 +35,7 @@ func (claims DoubleBarrier) judge(h History, left *Leftovers) Report {
 	r.add(t.judgeLiveness(left)...)
 	if left != nil {
 		r.add(
-			judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), t.history.waits),
+			judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), Waits(t.history)),
 		)
 	}
 	return r

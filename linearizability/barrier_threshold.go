@@ -37,8 +37,8 @@ func (claims ThresholdBarrier) judge(h History, left *Leftovers) Report {
 	}
 	r.add(t.judgeLiveness(left)...)
 	if left != nil {
-		r.add(judgeOrphans(left.withoutWatches(claims.Path), claims.AllowedAtRest,
-			leftBelow(left, claims.Path), t.history.waits))
+		r.add(judgeOrphans(WithoutWatches(left, claims.Path), claims.AllowedAtRest,
+			leftBelow(left, claims.Path), Waits(t.history)))
 	}
 	return r
 }

@@ -165,7 +165,7 @@ func (t *cacheTable) addAbsent(path string) {
 // inScope reports whether an event is about a znode that the cache shows.
 func (t *cacheTable) inScope(e ServerEvent) bool {
 	switch {
-	case e.isSessionEvent():
+	case IsSessionEvent(e):
 		return false
 	case e.Path == t.claims.Path:
 		return !t.claims.Rootless

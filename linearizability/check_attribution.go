@@ -1,18 +1,18 @@
 package linearizability
 
-// Attribute finds the operation behind each of the server's changes. of[i] has the indices of the
-// changes of operation i: more than one if it was applied more than once. strays are the changes
-// without an operation. Histories and changes must be in step order, as [Object.Effects] gets them.
-//
-// A change belongs to a fitting operation of its client that was under way. If the client is not
-// known, any client fits. Of several operations the one that ends first is taken, since the others
-// may have a later change. A second change of an operation is given to an earlier operation of the
-// same client with an unknown outcome and no change yet, if there is one: a request may reach the
-// server after the client gave up.
-func Attribute(
+// attribution is the server's changes, each with the operation behind it.
+type attribution struct {
+	changes []ServerEvent
+	of      [][]int // by operation: indices of changes
+	strays  []int   // changes without an operation
+}
+
+// attribute finds the operation behind each of the server's changes: see custom.Attribute.
+func attribute(
 	h History, changes []ServerEvent, fits func(op Op, change int) bool,
-) (of [][]int, strays []int) {
-	of = make([][]int, len(h.Ops))
+) attribution {
+	of := make([][]int, len(h.Ops))
+	var strays []int
 	for i, change := range changes {
 		// The last candidate of each kind: under way or given up before, with a change or without.
 		first, firstGivenUp, again, againGivenUp := -1, -1, -1, -1
@@ -23,11 +23,11 @@ func Attribute(
 			}
 			none := len(of[n]) == 0
 			switch {
-			case op.end() >= change.Step && none:
-				if first < 0 || op.end() <= h.Ops[first].end() {
+			case End(op) >= change.Step && none:
+				if first < 0 || End(op) <= End(h.Ops[first]) {
 					first = n
 				}
-			case op.end() >= change.Step:
+			case End(op) >= change.Step:
 				again = n
 			case op.Outcome == OpUnknown && none:
 				firstGivenUp = n
@@ -42,18 +42,6 @@ func Attribute(
 		}
 		of[n] = append(of[n], i)
 	}
-	return of, strays
-}
-
-// attribution is the server's changes, each with the operation behind it.
-type attribution struct {
-	changes      []ServerEvent
-	of           [][]int // by operation: indices of changes
-	unattributed []int
-}
-
-func attribute(h History, changes []ServerEvent, fits func(op Op, change int) bool) attribution {
-	of, strays := Attribute(h, changes, fits)
 	return attribution{changes, of, strays}
 }
 
@@ -70,7 +58,7 @@ func (a attribution) madeBy(n int) []ServerEvent {
 // reports whether the state after n changes was so.
 func (a attribution) seenAt(op Op, looks func(after int) bool) int64 {
 	for n := 0; n <= len(a.changes); n++ {
-		from, to := op.Call, op.end()
+		from, to := op.Call, End(op)
 		if n > 0 {
 			from = max(from, a.changes[n-1].Step)
 		}
@@ -106,10 +94,10 @@ func firstOf(indices ...int) int {
 
 // withRepetitions returns the effect of an operation that made the change own, and the effects of
 // its other changes.
-func withRepetitions[O any](
-	e Effect[O], own int, changes []int, byServer func(change int) Effect[O],
-) []Effect[O] {
-	list := []Effect[O]{e}
+func withRepetitions[E any](
+	e E, own int, changes []int, byServer func(change int) E,
+) []E {
+	list := []E{e}
 	for _, i := range changes {
 		if i != own {
 			list = append(list, byServer(i))

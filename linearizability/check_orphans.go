@@ -59,7 +59,7 @@ func anyWatch(string) bool { return true }
 func leftBelow(left *Leftovers, dir string) []orphan {
 	var list []orphan
 	for _, n := range left.Nodes {
-		if dir != "" && below(dir, n.Path) && !left.hasChild(n.Path) {
+		if dir != "" && below(dir, n.Path) && !HasChild(left, n.Path) {
 			list = append(list, orphan{n, "is left below " + dir})
 		}
 	}

@@ -5,18 +5,6 @@ import (
 	"slices"
 )
 
-// Anything claims only that the calls of an object return: liveness alone is judged. Once the
-// faults have stopped every call must have returned, and no client may fail for ever. A client that
-// hangs outside of every call is not judged: the history does not show it.
-type Anything struct {
-	// MayWait reports whether a call may still be pending at rest; nil means that none may.
-	MayWait func(Op) bool
-}
-
-func (claims Anything) judge(h History, left *Leftovers) Report {
-	return Report{Verdicts: judgeReturns(h, left, claims.MayWait)}
-}
-
 // judgeReturns looks for calls that are pending at rest and may not be. A nil mayWait allows none.
 func judgeReturns(h History, left *Leftovers, mayWait func(Op) bool) []Verdict {
 	stuck := slices.DeleteFunc(slices.Clone(h.Ops), func(op Op) bool {
@@ -36,7 +24,7 @@ func judgeReturns(h History, left *Leftovers, mayWait func(Op) bool) []Verdict {
 // isLessSpecific reports whether the verdict on a pending call says less than one on a stuck
 // client: the call waits for no znode, and may be an attempt of that client.
 func isLessSpecific(op Op, left *Leftovers) bool {
-	w, _ := left.wait(op.Client)
+	w, _ := WaitOf(left, op.Client)
 	return w.Path == "" && len(left.Wedged) > 0
 }
 
@@ -52,7 +40,7 @@ func neverReturned(op Op, left *Leftovers) Verdict {
 
 // waitsFor describes the reason of a pending call, if it is known.
 func waitsFor(op Op, left *Leftovers) string {
-	w, known := left.wait(op.Client)
+	w, known := WaitOf(left, op.Client)
 	switch {
 	case known && w.Polls > 0:
 		return fmt.Sprintf("; it polls %s, %d times so far", w.Path, w.Polls)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // historyTest is one history with the expected verdict. bad names the violated property, "" if none
@@ -167,34 +167,81 @@ func (f *fixture) history() History {
 	return f.h
 }
 
-// node returns the path of the n-th lock znode of a client.
-func node(client string, n int) string { return fmt.Sprintf("/lock/%s-%010d", client, n) }
-
-// lock records a complete lock; it returns the token.
-func (f *fixture) lock(client string, session int64, path string) int64 {
-	op := f.call(client, ops.Lock, "")
-	token := f.creates(client, session, path, "", session)
-	f.ret(op, OpOK, Result{Token: token, Session: session})
-	return token
+func checkReport(t *testing.T, r Report, bad, says string) {
+	t.Helper()
+	if bad == "" {
+		check.Equal(t, r.Status(), OK, "a good history was not found good:\n%s", r)
+		return
+	}
+	v, judged := r.Verdict(bad)
+	if !judged || v.Status != Violated {
+		t.Fatalf("%s should be violated:\n%s", bad, r)
+	}
+	if !strings.Contains(v.Summary, says) {
+		t.Errorf("%s says\n  %s\nwithout\n  %s", bad, v.Summary, says)
+	}
 }
 
-// unlock records a complete unlock.
-func (f *fixture) unlock(client string, session int64, path string) {
-	op := f.call(client, ops.Unlock, "")
-	f.deletes(client, session, path, 1)
-	f.ret(op, OpOK, Result{Session: session})
+// stores changes the data of a znode.
+func (f *fixture) stores(client, path, data string) {
+	f.server(ServerEvent{Kind: DataChanged, Client: client, Path: path, Data: data})
 }
 
-// offer records a complete offer.
-func (f *fixture) offer(client string, value string) {
-	op := f.call(client, ops.Offer, value)
-	f.creates(client, 0, "/q/"+value, value, 0)
-	f.ret(op, OpOK, Result{})
+// checkPorcupineVerdict: linearizability is violated for this reason, or holds if says is "".
+func checkPorcupineVerdict(t *testing.T, r Report, says string) {
+	t.Helper()
+	want := Violated
+	if says == "" {
+		want = OK
+	}
+	v, _ := r.Verdict(Linearizability)
+	if v.Status != want || !strings.Contains(v.Summary, says) {
+		t.Errorf("got %s\nwant %s: %s", v, want, says)
+	}
 }
 
-// take records a complete take.
-func (f *fixture) take(client string, value string) {
-	op := f.call(client, ops.Take, "")
-	f.deletes(client, 0, "/q/"+value, 0)
-	f.ret(op, OpOK, Result{Output: value})
+// checkLateness: b is late at 102 ms. A disconnect during the patience of 50 ms, or before it,
+// excuses b.
+func checkLateness(t *testing.T, judge func([]Notice) Report) {
+	type told struct {
+		kind NoticeKind
+		at   int64 // step, and ms
+	}
+	for _, test := range []struct {
+		notices []told
+		bad     string
+	}{
+		{nil, Liveness},
+		{[]told{{Connected, 1}}, Liveness},
+		{[]told{{Connected, 1}, {Disconnected, 20}}, ""},
+		{[]told{{Connected, 1}, {SessionExpired, 20}}, ""},
+		{[]told{{Connected, 1}, {LockLost, 20}}, Liveness},
+		{[]told{{Connected, 1}, {Disconnected, 20}, {Connected, 40}}, Liveness},
+		{[]told{{Connected, 1}, {Disconnected, 20}, {Connected, 70}}, ""},
+		{
+			[]told{
+				{Connected, 1}, {Disconnected, 20}, {SessionExpired, 30}, {Connected, 40},
+			}, Liveness,
+		},
+		{[]told{{Connected, 1}, {Disconnected, 20}, {Connected, 30}, {Disconnected, 40}}, ""},
+		{[]told{{Disconnected, 20}}, Liveness}, // a history without connections
+	} {
+		t.Run(fmt.Sprint(test.notices), func(t *testing.T) {
+			var notices []Notice
+			for _, n := range test.notices {
+				notices = append(notices, Notice{
+					Client: "b", Step: n.at, Time: time.Duration(n.at) * time.Millisecond,
+					Kind: n.kind,
+				})
+			}
+			checkReport(t, judge(notices), test.bad, "")
+		})
+	}
+}
+
+// passSteps lets some steps pass.
+func (f *fixture) passSteps(steps int) {
+	for range steps {
+		f.next()
+	}
 }

@@ -71,14 +71,6 @@ const ProcessDied = "the process died"
 func (o Op) pending() bool { return o.Return < 0 || o.Outcome == OpPending }
 func (o Op) ok() bool      { return o.Outcome == OpOK && o.Return >= 0 }
 
-// end is the return step, or never.
-func (o Op) end() int64 {
-	if o.pending() {
-		return never
-	}
-	return o.Return
-}
-
 // ServerEventKind is the kind of a change at the server.
 type ServerEventKind int
 
@@ -126,14 +118,6 @@ type ServerEvent struct {
 	Owner    int64
 	Client   string // the client of Session (or of Owner, if Session is 0), if known
 	Notified int    // watch notifications that this change fired
-}
-
-// subject is the session that a session event is about.
-func (e ServerEvent) subject() int64 { return cmp.Or(e.Owner, e.Session) }
-
-// isSessionEvent reports whether the event is the start or the end of a session.
-func (e ServerEvent) isSessionEvent() bool {
-	return e.Kind == SessionStarted || e.Kind == SessionEnded
 }
 
 // NoticeKind is the content of a notice.
@@ -210,32 +194,4 @@ func (h History) sorted() History {
 		h.End = max(h.End, h.Server[n-1].Step)
 	}
 	return h
-}
-
-// clientsOf lists the clients of the operations, sorted.
-func clientsOf(calls []Op) []string {
-	var names []string
-	for _, op := range calls {
-		names = append(names, op.Client)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// pendingOps returns the operations of the given kinds that never returned.
-func (h History) pendingOps(kinds ...string) []Op {
-	var list []Op
-	for _, op := range h.Ops {
-		if op.pending() && slices.Contains(kinds, op.Kind) {
-			list = append(list, op)
-		}
-	}
-	return list
-}
-
-// waits reports whether the client has a call in flight at the end.
-func (h History) waits(client string) bool {
-	return slices.ContainsFunc(h.Ops, func(op Op) bool {
-		return op.Client == client && op.pending()
-	})
 }

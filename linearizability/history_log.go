@@ -51,7 +51,7 @@ func readServer(events []ServerEvent) serverLog {
 	for _, e := range events {
 		log.learnClient(e)
 		if e.Kind == SessionEnded {
-			log.ended[e.subject()] = e
+			log.ended[Subject(e)] = e
 		}
 	}
 	current := map[string]*znode{}
@@ -82,7 +82,7 @@ func (log *serverLog) learnClient(e ServerEvent) {
 	if e.Session != 0 {
 		log.clients[e.Session] = e.Client
 	} else if e.Kind == SessionStarted || e.Kind == SessionEnded {
-		log.clients[e.subject()] = e.Client
+		log.clients[Subject(e)] = e.Client
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// notice returns the first notice of a client at or after a step.
-func (h History) notice(client string, from int64, kinds ...NoticeKind) (Notice, bool) {
+// FirstNotice returns the first notice of a client at or after a step.
+func FirstNotice(h History, client string, from int64, kinds ...NoticeKind) (Notice, bool) {
 	for _, n := range h.Notices {
-		if n.Client == client && n.Step >= from && n.Kind.isOneOf(kinds) {
+		if n.Client == client && n.Step >= from && isOneOf(n.Kind, kinds) {
 			return n, true
 		}
 	}
@@ -17,19 +17,19 @@ func (h History) notice(client string, from int64, kinds ...NoticeKind) (Notice,
 
 // isOneOf reports whether a notice is of one of these kinds. A client that has died needs no
 // session.
-func (k NoticeKind) isOneOf(kinds []NoticeKind) bool {
+func isOneOf(k NoticeKind, kinds []NoticeKind) bool {
 	return slices.Contains(kinds, k) || k == Died && slices.Contains(kinds, SessionExpired)
 }
 
-// diedIn reports whether the process of the client died during a call.
-func (h History) diedIn(op Op) bool {
-	died, ok := h.notice(op.Client, op.Call, Died)
+// DiedIn reports whether the process of the client died during a call.
+func DiedIn(h History, op Op) bool {
+	died, ok := FirstNotice(h, op.Client, op.Call, Died)
 	return ok && op.Outcome == OpUnknown && died.Step <= op.Return
 }
 
-// cutOff reports whether a client was, at a time, disconnected to its knowledge, paused in a call,
+// CutOff reports whether a client was, at a time, disconnected to its knowledge, paused in a call,
 // or dead. In a history without a Connected for the client no loss counts.
-func (h History) cutOff(client string, at time.Duration) bool {
+func CutOff(h History, client string, at time.Duration) bool {
 	known, cut := false, false
 	for _, n := range h.Notices {
 		if n.Client != client {
@@ -45,11 +45,11 @@ func (h History) cutOff(client string, at time.Duration) bool {
 			}
 		}
 	}
-	return known && cut || h.pausedAt(client, at)
+	return known && cut || PausedAt(h, client, at)
 }
 
-// pausedAt reports whether a call of a client, or of any client if it is "", was paused at a time.
-func (h History) pausedAt(client string, at time.Duration) bool {
+// PausedAt reports whether a call of a client, or of any client if it is "", was paused at a time.
+func PausedAt(h History, client string, at time.Duration) bool {
 	pauses := 0
 	for _, n := range h.Notices {
 		switch {
@@ -63,11 +63,11 @@ func (h History) pausedAt(client string, at time.Duration) bool {
 	return pauses > 0
 }
 
-// undisturbed returns the time since which the client of a returned call had been connected in one
+// Undisturbed returns the time since which the client of a returned call had been connected in one
 // session, as far as it knew, and not paused. It is no earlier than the call. It is the time of the
 // return if the client was disconnected then.
-func (h History) undisturbed(op Op, log serverLog) time.Duration {
-	if h.cutOff(op.Client, op.ReturnTime) {
+func Undisturbed(h History, op Op, log serverLog) time.Duration {
+	if CutOff(h, op.Client, op.ReturnTime) {
 		return op.ReturnTime
 	}
 	from := op.CallTime
@@ -77,7 +77,7 @@ func (h History) undisturbed(op Op, log serverLog) time.Duration {
 		}
 	}
 	for _, e := range h.Server {
-		if e.isSessionEvent() && log.clients[e.subject()] == op.Client && e.Step <= op.Return {
+		if IsSessionEvent(e) && log.clients[Subject(e)] == op.Client && e.Step <= op.Return {
 			from = max(from, e.Time)
 		}
 	}

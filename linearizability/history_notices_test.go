@@ -26,7 +26,7 @@ func TestAPauseCutsOffForItsTime(t *testing.T) {
 		{lost, "a", 6, true}, {lost, "a", 8, false},
 	} {
 		h := History{Notices: c.notices}
-		if got := h.cutOff(c.client, time.Duration(c.at)*second+1); got != c.want {
+		if got := CutOff(h, c.client, time.Duration(c.at)*second+1); got != c.want {
 			t.Errorf("%v: %s at %d s: %t", c.notices, c.client, c.at, got)
 		}
 	}

@@ -29,7 +29,9 @@ func Unjudged(h History, left *Leftovers, claims Claims) []Verdict {
 		if _, judged := withServer.Verdict(all.Property); judged && h.Server == nil {
 			why = "the server's side is not known"
 		}
-		list = append(list, unknown(all.Property, nil, "not judged: %s", why))
+		list = append(list, Verdict{
+			Property: all.Property, Status: Unknown, Summary: "not judged: " + why,
+		})
 	}
 	return list
 }

@@ -72,7 +72,7 @@ func judgeLock(t lockTable, left *Leftovers) Report {
 		Granted:       len(t.holds),
 		LongestWait:   longestWait(t.holds),
 		Holds:         t.reported(),
-		order:         t.kind.model.order(events),
+		Linearize:     t.kind.model.order(events),
 	}
 	r.MaxHerd, r.MaxHerdStep = greatestHerd(t)
 	r.add(judgeLockSafety(t), judgeLockBelief(t))
@@ -89,7 +89,7 @@ func judgeLock(t lockTable, left *Leftovers) Report {
 	if left != nil {
 		mayWatch := func(client string) bool {
 			// a holder may watch its own znode
-			return t.history.waits(client) || t.holdsAtEnd(client)
+			return Waits(t.history)(client) || t.holdsAtEnd(client)
 		}
 		r.add(judgeOrphans(left, t.claims.AllowedAtRest, lockOrphans(t, left), mayWatch))
 	}

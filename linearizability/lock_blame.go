@@ -8,9 +8,9 @@ import (
 // stuckVerdict is the verdict on a stuck call. A directory is not to blame.
 func stuckVerdict(t lockTable, op Op, left *Leftovers) Verdict {
 	v := violated(Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left))
-	w, _ := left.wait(op.Client)
-	n, exists := left.node(w.Path)
-	if exists && (n.Owner != 0 || n.Path != t.claims.Path && !left.hasChild(n.Path)) {
+	w, _ := WaitOf(left, op.Client)
+	n, exists := NodeAt(left, w.Path)
+	if exists && (n.Owner != 0 || n.Path != t.claims.Path && !HasChild(left, n.Path)) {
 		v.Znode = n.Path
 	}
 	return v
@@ -18,7 +18,7 @@ func stuckVerdict(t lockTable, op Op, left *Leftovers) Verdict {
 
 // whyStuck describes a stuck call: its client, the watched znode, and the owner of that znode.
 func whyStuck(t lockTable, op Op, left *Leftovers) string {
-	w, known := left.wait(op.Client)
+	w, known := WaitOf(left, op.Client)
 	switch {
 	case !known:
 		return fmt.Sprintf("%s never returned, although the faults stopped", describe(op))
@@ -27,7 +27,7 @@ func whyStuck(t lockTable, op Op, left *Leftovers) string {
 	case w.Path == "":
 		return fmt.Sprintf("%s never returned, and waits for no znode", describe(op))
 	}
-	n, exists := left.node(w.Path)
+	n, exists := NodeAt(left, w.Path)
 	switch {
 	case w.Polls > 0 && !exists:
 		return fmt.Sprintf("client %s polls %s, %d times so far; it does not exist, "+
@@ -79,7 +79,7 @@ func origin(t lockTable, n NodeAtRest) string {
 			continue
 		}
 		for _, op := range t.history.Ops {
-			if op.Client != z.creator || op.Call > z.created || op.end() < z.created {
+			if op.Client != z.creator || op.Call > z.created || End(op) < z.created {
 				continue
 			}
 			if op.pending() && !t.nodes.isPartOf(z, op) {

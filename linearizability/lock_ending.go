@@ -36,7 +36,7 @@ func (h *hold) endAtServer(history History, log serverLog) {
 		h.serverEnd, h.serverEndTime, h.ending = h.unlock.Call, h.unlock.CallTime, released
 	}
 	if !log.known {
-		_, expired := history.notice(h.lock.Client, h.lock.Call, SessionExpired)
+		_, expired := FirstNotice(history, h.lock.Client, h.lock.Call, SessionExpired)
 		if expired {
 			h.serverEnd, h.ending = h.lock.Call, unknownEnd
 		}
@@ -68,7 +68,7 @@ func (h *hold) endBelief(history History, claims Lock) {
 	if claims.DisconnectEndsBelief && !claims.Signals {
 		kinds = append(kinds, Disconnected)
 	}
-	n, noticed := history.notice(h.lock.Client, h.lock.Return, kinds...)
+	n, noticed := FirstNotice(history, h.lock.Client, h.lock.Return, kinds...)
 	if noticed && n.Step < h.beliefEnd {
 		h.beliefEnd, h.beliefEndTime = n.Step, n.Time
 	}

@@ -57,11 +57,11 @@ func wrongToken(t lockTable, h *hold) string {
 // lostBeforeReturn reports whether a hold ended before its lock returned, or its client learned of
 // a loss or closed the object by then.
 func lostBeforeReturn(history History, h *hold) bool {
-	n, noticed := history.notice(h.lock.Client, h.lock.Call, SessionExpired, LockLost)
+	n, noticed := FirstNotice(history, h.lock.Client, h.lock.Call, SessionExpired, LockLost)
 	return h.serverEnd <= h.lock.Return || noticed && n.Time <= h.lock.ReturnTime ||
 		slices.ContainsFunc(history.Ops, func(op Op) bool {
 			return op.Kind == ops.Close && op.Client == h.lock.Client &&
-				op.Call <= h.lock.Return && op.end() >= h.lock.Call
+				op.Call <= h.lock.Return && End(op) >= h.lock.Call
 		})
 }
 

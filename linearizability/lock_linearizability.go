@@ -42,7 +42,7 @@ func lockEvents(t lockTable) []event[model.LockOp] {
 		case takenAway, stolen:
 			list = append(list, expireEvent(t.kind, h, h.serverEnd, h.serverEnd))
 		case unknownEnd:
-			n, _ := t.history.notice(h.lock.Client, h.lock.Call, SessionExpired)
+			n, _ := FirstNotice(t.history, h.lock.Client, h.lock.Call, SessionExpired)
 			list = append(list, expireEvent(t.kind, h, h.lock.Call, n.Step))
 		case released:
 			list = append(list, releaseEvent(t, h))
@@ -91,7 +91,7 @@ func expireEvent(kind lockKind, h *hold, call, ret int64) event[model.LockOp] {
 
 func releaseEvent(t lockTable, h *hold) event[model.LockOp] {
 	e := event[model.LockOp]{
-		op: t.kind.op(model.Release, h), call: h.unlock.Call, ret: h.unlock.end(),
+		op: t.kind.op(model.Release, h), call: h.unlock.Call, ret: End(*h.unlock),
 		key:  at(h.unlock.Call, phaseUnlock),
 		lane: h.lock.Client, text: fmt.Sprintf("%s(%s)", h.unlock.Kind, h.unlock.Input),
 	}

@@ -19,7 +19,7 @@ func livelock(t lockTable) (v Verdict, bad bool) {
 		if z.owner == 0 || !within(t.nodes.holdDir, z.path) {
 			continue
 		}
-		if isHeldAt(t, z.created) || t.history.pausedAt("", z.createdTime) || len(row) > 0 &&
+		if isHeldAt(t, z.created) || PausedAt(t.history, "", z.createdTime) || len(row) > 0 &&
 			slices.ContainsFunc(stops, func(step int64) bool {
 				return row[0].created <= step && step <= z.created
 			}) {

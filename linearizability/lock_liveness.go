@@ -9,7 +9,7 @@ import (
 // judgeLockLiveness looks for calls that are pending at rest and may not be. A lock may wait for a
 // holder that has not released; nothing else may wait.
 func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
-	stuck := t.history.pendingOps(t.kind.acquire, t.kind.release)
+	stuck := PendingOps(t.history, t.kind.acquire, t.kind.release)
 	if v, bad := livelock(t); bad {
 		return []Verdict{v}
 	}
@@ -50,8 +50,8 @@ func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 // does, the first of all.
 func firstCause(t lockTable, stuck []Op, left *Leftovers) Op {
 	for _, op := range stuck {
-		w, _ := left.wait(op.Client)
-		if n, exists := left.node(w.Path); !exists || !isWaiting(t, n, op.Client) {
+		w, _ := WaitOf(left, op.Client)
+		if n, exists := NodeAt(left, w.Path); !exists || !isWaiting(t, n, op.Client) {
 			return op
 		}
 	}
@@ -84,7 +84,7 @@ func blocks(t lockTable, h *hold, op Op) bool {
 	if t.kind.conflicts(h.lock, op) {
 		return true
 	}
-	for _, between := range t.history.pendingOps(t.kind.acquire) {
+	for _, between := range PendingOps(t.history, t.kind.acquire) {
 		if between.Client != op.Client && t.kind.conflicts(between, op) &&
 			t.kind.conflicts(h.lock, between) {
 			return true
@@ -96,11 +96,11 @@ func blocks(t lockTable, h *hold, op Op) bool {
 // waitsForLiveNode reports whether the znode that the call watches exists and is not a forgotten
 // one.
 func waitsForLiveNode(t lockTable, op Op, left *Leftovers) bool {
-	w, known := left.wait(op.Client)
+	w, known := WaitOf(left, op.Client)
 	if !known || w.Path == "" {
 		return !known
 	}
-	n, exists := left.node(w.Path)
+	n, exists := NodeAt(left, w.Path)
 	return exists && (isHeld(t, n) || isWaiting(t, n, op.Client) || holdsBelow(t, n.Path))
 }
 
@@ -130,7 +130,7 @@ func isHeld(t lockTable, n NodeAtRest) bool {
 // isWaiting reports whether the znode is the newest one, in its directory, of a pending lock of
 // another client than this one. Without a server log the owner's name decides.
 func isWaiting(t lockTable, n NodeAtRest, client string) bool {
-	for _, op := range t.history.pendingOps(t.kind.acquire) {
+	for _, op := range PendingOps(t.history, t.kind.acquire) {
 		if op.Client == client {
 			continue
 		}

@@ -5,7 +5,7 @@ package linearizability
 func lockOrphans(t lockTable, left *Leftovers) []orphan {
 	var list []orphan
 	for _, n := range left.Nodes {
-		if !within(t.claims.Path, n.Path) || left.hasChild(n.Path) || isHeld(t, n) ||
+		if !within(t.claims.Path, n.Path) || HasChild(left, n.Path) || isHeld(t, n) ||
 			isWaiting(t, n, "") || t.holdsAtEnd(maker(t.log, n)) {
 			continue
 		}

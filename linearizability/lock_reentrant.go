@@ -40,7 +40,7 @@ func judgeNestedLock(t lockTable, left *Leftovers) Report {
 	r := judgeLock(t, left)
 	for _, look := range []func(lockTable) (Verdict, bool){releasedEarly, grantedAfterLoss} {
 		if v, bad := look(t); bad && r.Verdicts[0].Status != Violated {
-			r.replace(v)
+			Replace(&r, v)
 		}
 	}
 	return r
@@ -53,7 +53,7 @@ func grantedAfterLoss(t lockTable) (v Verdict, bad bool) {
 		if h.ending != takenAway {
 			continue
 		}
-		n, noticed := t.history.notice(h.lock.Client, h.serverEnd, SessionExpired, LockLost)
+		n, noticed := FirstNotice(t.history, h.lock.Client, h.serverEnd, SessionExpired, LockLost)
 		if !noticed {
 			continue
 		}
@@ -78,7 +78,7 @@ func releasedEarly(t lockTable) (v Verdict, bad bool) {
 			h.unlock != nil && h.unlock.Call <= z.deleted {
 			continue
 		}
-		n, noticed := t.history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost)
+		n, noticed := FirstNotice(t.history, h.lock.Client, h.lock.Return, SessionExpired, LockLost)
 		if noticed && n.Step <= z.deleted && !signalledByUnlock(t, h, n) {
 			continue
 		}
@@ -93,12 +93,12 @@ func releasedEarly(t lockTable) (v Verdict, bad bool) {
 // signalledByUnlock reports whether an inner unlock caused the signal of loss: the signal comes
 // during the unlock, without an earlier loss of connection or session.
 func signalledByUnlock(t lockTable, h *hold, signal Notice) bool {
-	n, excused := t.history.notice(h.lock.Client, h.lock.Return, Disconnected, SessionExpired)
+	n, excused := FirstNotice(t.history, h.lock.Client, h.lock.Return, Disconnected, SessionExpired)
 	if excused && n.Step <= signal.Step {
 		return false
 	}
 	return slices.ContainsFunc(h.inner, func(op *Op) bool {
-		return op.Kind == t.kind.release && op.Call <= signal.Step && signal.Step <= op.end()
+		return op.Kind == t.kind.release && op.Call <= signal.Step && signal.Step <= End(*op)
 	})
 }
 
@@ -142,7 +142,7 @@ func innerEvents(t lockTable, h *hold) []event[model.LockOp] {
 func innerEvent(t lockTable, h *hold, op *Op, text string) event[model.LockOp] {
 	e := event[model.LockOp]{
 		op:   model.LockOp{Kind: model.Release, By: h.owner},
-		call: op.Call, ret: min(op.end(), t.history.End+1), key: at(op.Call, phaseUnlock),
+		call: op.Call, ret: min(End(*op), t.history.End+1), key: at(op.Call, phaseUnlock),
 		lane: op.Client, text: text,
 	}
 	if !op.ok() {

@@ -70,7 +70,7 @@ func holdingTime(history History, h *hold) (Op, bool) {
 // mayBeLost reports whether an owner may take the hold for lost during op: its znode was gone, or
 // it had learned of a disconnect. Without a signal of loss the report of a request says this, too.
 func mayBeLost(history History, h *hold, op Op) bool {
-	n, noticed := history.notice(h.lock.Client, h.lock.Call, Disconnected, SessionExpired)
+	n, noticed := FirstNotice(history, h.lock.Client, h.lock.Call, Disconnected, SessionExpired)
 	return h.node.deleted < op.Return || noticed && n.Step < op.Return
 }
 

@@ -34,7 +34,7 @@ func falseSignal(t lockTable, h *hold) (v Verdict, bad bool) {
 		return Verdict{}, false
 	}
 	from := min(h.lock.Call, h.node.created)
-	e, excused := t.history.notice(h.lock.Client, from, Disconnected, SessionExpired)
+	e, excused := FirstNotice(t.history, h.lock.Client, from, Disconnected, SessionExpired)
 	if excused && e.Step <= n.Step {
 		return Verdict{}, false
 	}
@@ -62,14 +62,14 @@ func signalTo(history History, h *hold) (Notice, bool) {
 func closesAt(history History, h *hold, step int64) bool {
 	return slices.ContainsFunc(history.Ops, func(op Op) bool {
 		return op.Kind == ops.Close && op.Client == h.lock.Client && op.Call < h.lock.Return &&
-			step <= op.end()
+			step <= End(op)
 	})
 }
 
 // missingSignal looks for a holder that knew of the end of its session, kept the lock longer than
 // SignalWithin, and got no signal in that time.
 func missingSignal(t lockTable, h *hold) (v Verdict, bad bool) {
-	expired, knew := t.history.notice(h.lock.Client, h.lock.Return, SessionExpired)
+	expired, knew := FirstNotice(t.history, h.lock.Client, h.lock.Return, SessionExpired)
 	if t.claims.SignalWithin <= 0 || !knew || expired.Kind == Died {
 		return Verdict{}, false
 	}
@@ -80,7 +80,7 @@ func missingSignal(t lockTable, h *hold) (v Verdict, bad bool) {
 	if h.unlock != nil {
 		until, untilStep = h.unlock.CallTime, h.unlock.Call
 	}
-	if died, dead := t.history.notice(h.lock.Client, expired.Step, Died); dead {
+	if died, dead := FirstNotice(t.history, h.lock.Client, expired.Step, Died); dead {
 		until, untilStep = min(until, died.Time), min(untilStep, died.Step)
 	}
 	deadline := expired.Time + t.claims.SignalWithin

@@ -17,7 +17,7 @@ func isStolen(h *hold, history History) bool {
 	case h.unlock != nil && h.unlock.Call <= z.deleted:
 		return false
 	}
-	n, noticed := history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost)
+	n, noticed := FirstNotice(history, h.lock.Client, h.lock.Return, SessionExpired, LockLost)
 	if noticed && n.Step <= z.deleted {
 		return false
 	}
@@ -31,7 +31,7 @@ func isStolen(h *hold, history History) bool {
 func otherCallAtDelete(h *hold, history History) bool {
 	for _, op := range history.Ops {
 		if op.Client == h.lock.Client && op.Call != h.lock.Call && op.Call <= h.node.deleted &&
-			op.end() >= h.lock.Return {
+			End(op) >= h.lock.Return {
 			return true
 		}
 	}

@@ -48,7 +48,7 @@ func findWaiters(t lockTable) []waiter {
 			list = append(list, waiter{h.lock, h.node, h.granted()})
 		}
 	}
-	for _, op := range t.history.pendingOps(t.kind.acquire) {
+	for _, op := range PendingOps(t.history, t.kind.acquire) {
 		if z := t.nodes.newest(op); z != nil {
 			list = append(list, waiter{op, z, never})
 		}

@@ -2,10 +2,9 @@ package linearizability
 
 import (
 	"cmp"
-	"strings"
+	"fmt"
 	"testing"
 
-	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -15,21 +14,6 @@ type lockTest = historyTest[Lock]
 func lockAt(opts Lock) Claims {
 	opts.Path = cmp.Or(opts.Path, "/lock")
 	return opts
-}
-
-func checkReport(t *testing.T, r Report, bad, says string) {
-	t.Helper()
-	if bad == "" {
-		check.Equal(t, r.Status(), OK, "a good history was not found good:\n%s", r)
-		return
-	}
-	v, judged := r.Verdict(bad)
-	if !judged || v.Status != Violated {
-		t.Fatalf("%s should be violated:\n%s", bad, r)
-	}
-	if !strings.Contains(v.Summary, says) {
-		t.Errorf("%s says\n  %s\nwithout\n  %s", bad, v.Summary, says)
-	}
 }
 
 func TestLockSafetyBeliefAndFencing(t *testing.T) {
@@ -416,4 +400,22 @@ func TestATokenStaysTheSame(t *testing.T) {
 			uses(f, token+1)
 		}},
 	})
+}
+
+// node returns the path of the n-th lock znode of a client.
+func node(client string, n int) string { return fmt.Sprintf("/lock/%s-%010d", client, n) }
+
+// lock records a complete lock; it returns the token.
+func (f *fixture) lock(client string, session int64, path string) int64 {
+	op := f.call(client, ops.Lock, "")
+	token := f.creates(client, session, path, "", session)
+	f.ret(op, OpOK, Result{Token: token, Session: session})
+	return token
+}
+
+// unlock records a complete unlock.
+func (f *fixture) unlock(client string, session int64, path string) {
+	op := f.call(client, ops.Unlock, "")
+	f.deletes(client, session, path, 1)
+	f.ret(op, OpOK, Result{Session: session})
 }

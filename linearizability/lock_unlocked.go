@@ -15,7 +15,7 @@ func keptByUnlock(t lockTable) (v Verdict, bad bool) {
 			h.serverEnd <= h.unlock.Return || holdsMore(t, h) {
 			continue
 		}
-		_, lost := t.history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost)
+		_, lost := FirstNotice(t.history, h.lock.Client, h.lock.Return, SessionExpired, LockLost)
 		again := nextThrough(t, h)
 		switch {
 		case again != nil:
@@ -43,7 +43,7 @@ func isUnlocked(h *hold, kind lockKind) bool {
 func holdsMore(t lockTable, h *hold) bool {
 	for _, o := range t.holds {
 		if o != h && o.lock.Client == h.lock.Client && o.lock.Return <= h.unlock.Return &&
-			(o.unlock == nil || o.unlock.end() > h.unlock.Call) {
+			(o.unlock == nil || End(*o.unlock) > h.unlock.Call) {
 			return true
 		}
 	}
@@ -76,7 +76,7 @@ func outlivesUnlock(history History, h *hold) bool {
 			from = max(from, n.Time)
 		}
 	}
-	return gone-from > lingering && !history.cutOff(h.lock.Client, gone)
+	return gone-from > lingering && !CutOff(history, h.lock.Client, gone)
 }
 
 func (h *hold) untilWhen() string {

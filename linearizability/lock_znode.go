@@ -196,7 +196,7 @@ func (n lockNodes) whyPhantom(last *znode, op Op) string {
 	if other := otherSession(last, op); other != "" {
 		return fmt.Sprintf("%s, and was deleted at step %d", other, last.deleted)
 	}
-	notice, noticed := n.history.notice(op.Client, last.deleted, SessionExpired, LockLost)
+	notice, noticed := FirstNotice(n.history, op.Client, last.deleted, SessionExpired, LockLost)
 	if noticed && notice.Step < op.Return {
 		return fmt.Sprintf("%s was deleted at step %d, and the client was told so (%s) at step %d",
 			last.path, last.deleted, notice.Kind, notice.Step)
@@ -218,7 +218,7 @@ func (n lockNodes) newest(op Op) *znode {
 
 // madeBy reports whether the client made the ephemeral during the operation.
 func madeBy(z *znode, op Op) bool {
-	return z.creator == op.Client && z.owner != 0 && z.created >= op.Call && z.created <= op.end()
+	return z.creator == op.Client && z.owner != 0 && z.created >= op.Call && z.created <= End(op)
 }
 
 // isPartOf reports whether a pending operation needs the znode: of the znodes that its client

@@ -121,7 +121,7 @@ func (t *memberTable) entry(e ServerEvent) (instance, data string, ok bool) {
 	if ok && t.claims.Instance != nil && e.Kind != NodeDeleted {
 		_, data, _ = t.claims.Instance(e.Path, e.Data)
 	}
-	return instance, data, ok && !e.isSessionEvent()
+	return instance, data, ok && !IsSessionEvent(e)
 }
 
 // cutData splits "web/a=data" in two.
@@ -180,7 +180,7 @@ func (t *memberTable) isForeign(z *znode, change ServerEvent, kind, instance str
 // succeeds reports whether the process that made a znode has died, and the client that changed it
 // had begun to join the instance: it is the next process of the same owner.
 func (t *memberTable) succeeds(z *znode, change ServerEvent, instance string) bool {
-	died, dead := t.history.notice(z.creator, z.created, Died)
+	died, dead := FirstNotice(t.history, z.creator, z.created, Died)
 	return dead && died.Step <= change.Step && !t.claims.Rivals &&
 		slices.ContainsFunc(t.history.Ops, func(op Op) bool {
 			return op.Kind == ops.Join && op.Client == change.Client && op.Call <= change.Step &&

@@ -41,7 +41,7 @@ func (t *memberTable) whyNotThere(i int) (why string, steps []int64) {
 	if next, ok := t.next(i); ok {
 		end = next.CallTime
 	}
-	if died, ok := t.history.notice(op.Client, op.Return, Died); ok {
+	if died, ok := FirstNotice(t.history, op.Client, op.Return, Died); ok {
 		end = min(end, died.Time)
 	}
 	missing, since := line.without(t.wanted(i), op.ReturnTime, end)

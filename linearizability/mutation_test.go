@@ -3,6 +3,7 @@ package linearizability
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -54,7 +55,7 @@ func checkMutations(
 					return
 				}
 				tried++
-				if r := judge(h); r.breaksOneOf(m.bad) {
+				if r := judge(h); breaksOneOf(r, m.bad) {
 					found++
 				} else {
 					missed = fmt.Sprintf("none of %v is violated:\n%s\n%s", m.bad, r, dump(h))
@@ -74,7 +75,7 @@ func checkMutations(
 	}
 }
 
-func (r Report) breaksOneOf(properties []string) bool {
+func breaksOneOf(r Report, properties []string) bool {
 	return slices.ContainsFunc(properties, func(p string) bool {
 		v, _ := r.Verdict(p)
 		return v.Status == Violated
@@ -121,7 +122,7 @@ func swapOutputs(kinds ...string) func(*rapid.T, *History) bool {
 // dropChange removes the change of a successful operation from the log.
 func dropChange(kinds ...string) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
-		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
+		e := one(t, h.Server, func(e *ServerEvent) bool { return Behind(h, *e, kinds) != nil })
 		if e != nil {
 			i := slices.Index(h.Server, *e)
 			h.Server = slices.Delete(h.Server, i, i+1)
@@ -135,7 +136,7 @@ func repeatChange(
 	change func(h *History, e ServerEvent) ServerEvent, kinds ...string,
 ) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
-		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
+		e := one(t, h.Server, func(e *ServerEvent) bool { return Behind(h, *e, kinds) != nil })
 		if e == nil {
 			return false
 		}
@@ -148,11 +149,11 @@ func repeatChange(
 // sayFailed marks an operation that took effect as failed.
 func sayFailed(kinds ...string) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
-		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
+		e := one(t, h.Server, func(e *ServerEvent) bool { return Behind(h, *e, kinds) != nil })
 		if e == nil {
 			return false
 		}
-		op := h.behind(*e, kinds)
+		op := Behind(h, *e, kinds)
 		op.Outcome, op.Output, op.Err = OpFailed, "", "nothing was done"
 		return true
 	}
@@ -182,9 +183,9 @@ func neverReturns(kinds ...string) func(*rapid.T, *History) bool {
 	}
 }
 
-// behind returns the successful operation, of these kinds, that was under way at its client's
+// Behind returns the successful operation, of these kinds, that was under way at its client's
 // change.
-func (h *History) behind(e ServerEvent, kinds []string) *Op {
+func Behind(h *History, e ServerEvent, kinds []string) *Op {
 	for i := range h.Ops {
 		op := &h.Ops[i]
 		if op.ok() && op.Client == e.Client && op.Call <= e.Step && op.Return >= e.Step &&
@@ -193,4 +194,22 @@ func (h *History) behind(e ServerEvent, kinds []string) *Op {
 		}
 	}
 	return nil
+}
+
+// dump prints a history for a failing test.
+func dump(h History) string {
+	var b strings.Builder
+	for _, op := range h.Ops {
+		fmt.Fprintf(&b, "%4d..%-4d %s %s(%s) -> %q empty=%t token=%d session=%d %v\n", op.Call,
+			op.Return, op.Client, op.Kind, op.Input, op.Output, op.Empty, op.Token,
+			op.Session, op.Outcome)
+	}
+	for _, e := range h.Server {
+		fmt.Fprintf(&b, "%4d server %v %s %q session=%d owner=%d client=%s\n", e.Step, e.Kind,
+			e.Path, e.Data, e.Session, e.Owner, e.Client)
+	}
+	for _, n := range h.Notices {
+		fmt.Fprintf(&b, "%4d %s is told: %v\n", n.Step, n.Client, n.Kind)
+	}
+	return b.String()
 }

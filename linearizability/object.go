@@ -62,11 +62,11 @@ func (o Object[S, O]) judge(h History, left *Leftovers) Report {
 	if model.show == nil {
 		model.show = func(s S) string { return fmt.Sprintf("%v", s) }
 	}
-	r := Report{order: orderer(model, events)}
+	r := Report{Linearize: orderer(model, events)}
 	r.add(judgeLinearizability(model, events, o.Noun))
 	r.add(judgeReturns(h, left, o.MayWait)...)
 	if left != nil {
-		r.add(judgeOrphans(left, o.AllowedAtRest, leftBelow(left, o.Path), h.waits))
+		r.add(judgeOrphans(left, o.AllowedAtRest, leftBelow(left, o.Path), Waits(h)))
 	}
 	return r
 }
@@ -79,7 +79,7 @@ func (e Effect[O]) event(end int64) event[O] {
 		phase = 2
 	}
 	if e.By != nil {
-		ev.call, ev.ret, ev.lane = e.By.Call, e.By.end(), e.By.Client
+		ev.call, ev.ret, ev.lane = e.By.Call, End(*e.By), e.By.Client
 		if ev.text == "" {
 			ev.text = callText(*e.By)
 		}
@@ -95,4 +95,16 @@ func (e Effect[O]) event(end int64) event[O] {
 		ev.key = at(min(max(e.Step, ev.call), ev.ret), phase)
 	}
 	return ev
+}
+
+// Anything claims only that the calls of an object return: liveness alone is judged. Once the
+// faults have stopped every call must have returned, and no client may fail for ever. A client that
+// hangs outside of every call is not judged: the history does not show it.
+type Anything struct {
+	// MayWait reports whether a call may still be pending at rest; nil means that none may.
+	MayWait func(Op) bool
+}
+
+func (claims Anything) judge(h History, left *Leftovers) Report {
+	return Report{Verdicts: judgeReturns(h, left, claims.MayWait)}
 }

@@ -76,7 +76,7 @@ func (claims Queue) judge(h History, left *Leftovers) Report {
 func judgeQueue[S comparable, O any](
 	t queueTable, left *Leftovers, model sequential[S, O], events []event[O], noun string,
 ) Report {
-	r := Report{order: orderer(model, events)}
+	r := Report{Linearize: orderer(model, events)}
 	if !t.claims.Unordered {
 		r.add(judgeQueueLinearizability(t, model, events, noun), judgeQueueOrder(t))
 	}
@@ -84,7 +84,7 @@ func judgeQueue[S comparable, O any](
 	r.add(judgeQueueLiveness(t, left)...)
 	if left != nil {
 		r.add(judgeOrphans(t.withoutElementWatches(left), t.claims.AllowedAtRest,
-			queueOrphans(t, left), t.history.waits))
+			queueOrphans(t, left), Waits(t.history)))
 	}
 	return r
 }

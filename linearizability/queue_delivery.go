@@ -108,7 +108,7 @@ func lostByLog(t queueTable, e *element, _ *Leftovers) (m misdelivery, lost bool
 func (t queueTable) diedWith(z *znode) bool {
 	return slices.ContainsFunc(t.history.Ops, func(op Op) bool {
 		return isTake(&op) && op.Client == z.remover && op.Call <= z.deleted &&
-			t.history.diedIn(op)
+			DiedIn(t.history, op)
 	})
 }
 
@@ -134,7 +134,7 @@ func lostByClients(t queueTable, e *element, left *Leftovers) (m misdelivery, lo
 	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any "+
 		"more, and no take returned it", e.name, describe(*e.offer))
 	if slices.ContainsFunc(t.history.Ops, func(op Op) bool {
-		return isTake(&op) && t.history.diedIn(op) && op.Return > e.offer.Call
+		return isTake(&op) && DiedIn(t.history, op) && op.Return > e.offer.Call
 	}) {
 		return misdelivery{}, false // the element may have died with the process
 	}

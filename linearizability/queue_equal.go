@@ -52,7 +52,7 @@ func storedBy(equals []*element, z *znode, calls []Op) *element {
 			late = cmp.Or(late, e)
 		case e.mayBePutBack(z, calls):
 			back = e
-		case mayBe && z.created <= op.end():
+		case mayBe && z.created <= End(*op):
 			again = e
 		}
 	}

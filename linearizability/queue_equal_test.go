@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/linearizability/ops"
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // putsAt and takesAt are an offer and a take of the element that is stored at a path.

@@ -37,10 +37,10 @@ func (claims IDQueue) judge(h History, left *Leftovers) Report {
 	t.findDiscards(ids)
 	r := judgeQueue(t, left, queueObject, queueEvents(t), "FIFO queue")
 	if v, bad := badDiscard(t); bad {
-		r.replace(v)
+		Replace(&r, v)
 	}
-	if stuck := h.pendingOps(ops.Discard); left != nil && len(stuck) > 0 {
-		r.replace(violated(Liveness, []int64{stuck[0].Call},
+	if stuck := PendingOps(h, ops.Discard); left != nil && len(stuck) > 0 {
+		Replace(&r, violated(Liveness, []int64{stuck[0].Call},
 			"%s never returned, although the faults stopped", describe(stuck[0])))
 	}
 	return r

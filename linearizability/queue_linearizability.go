@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/anishathalye/porcupine"
+
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
@@ -68,7 +69,7 @@ func queueEvents(t queueTable) []event[model.QueueOp] {
 func callEvent(t queueTable, op *Op, kind model.QueueKind, item string) event[model.QueueOp] {
 	e := event[model.QueueOp]{
 		op:   model.QueueOp{Kind: kind, Item: item, Empty: op.Empty && op.ok()},
-		call: op.Call, ret: op.end(), lane: op.Client,
+		call: op.Call, ret: End(*op), lane: op.Client,
 		text: fmt.Sprintf("%s() -> %s", op.Kind, item),
 	}
 	switch {

@@ -16,7 +16,7 @@ func judgeQueueLiveness(t queueTable, left *Leftovers) []Verdict {
 // judgePendingCalls looks for calls that are pending at rest and may not be. A take may wait for an
 // empty queue; nothing else may wait.
 func judgePendingCalls(t queueTable, left *Leftovers) []Verdict {
-	stuck := t.history.pendingOps(ops.Offer, ops.Poll, ops.Take, ops.Peek)
+	stuck := PendingOps(t.history, ops.Offer, ops.Poll, ops.Take, ops.Peek)
 	if left == nil {
 		return unsettled(stuck)
 	}
@@ -70,7 +70,7 @@ func queueOrphans(t queueTable, left *Leftovers) []orphan {
 	var list []orphan
 	for _, n := range left.Nodes {
 		if !below(t.claims.Path, n.Path) || n.Path == t.claims.itemsDir() ||
-			left.hasChild(n.Path) ||
+			HasChild(left, n.Path) ||
 			t.storedIn(n) != nil {
 			continue
 		}
@@ -86,5 +86,5 @@ func queueOrphans(t queueTable, left *Leftovers) []orphan {
 // its connection twice in a row may have missed the event, and the watch cannot be taken back. The
 // next take uses it again.
 func (t queueTable) withoutElementWatches(left *Leftovers) *Leftovers {
-	return left.withoutWatches(t.claims.itemsDir())
+	return WithoutWatches(left, t.claims.itemsDir())
 }

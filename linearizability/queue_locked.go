@@ -45,7 +45,7 @@ func (claims LockQueue) judge(h History, left *Leftovers) Report {
 	}
 	r.add(judgeLockedLiveness(t, left)...)
 	if left != nil {
-		mayWatch := func(client string) bool { return h.waits(client) || t.holds(client) }
+		mayWatch := func(client string) bool { return Waits(h)(client) || t.holds(client) }
 		r.add(judgeOrphans(t.withoutElementWatches(left), claims.AllowedAtRest,
 			lockedOrphans(t, left), mayWatch))
 	}
@@ -177,6 +177,6 @@ func mayEnd(calls []Op, d delivery) bool {
 	}
 	return slices.ContainsFunc(calls, func(op Op) bool {
 		return op.Kind == ops.Close && op.Client == d.take.Client && op.Call < d.take.Return &&
-			op.end() > d.take.Return && (!op.ok() || d.lock.deleted <= op.end())
+			End(op) > d.take.Return && (!op.ok() || d.lock.deleted <= End(op))
 	})
 }

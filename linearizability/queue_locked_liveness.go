@@ -9,7 +9,7 @@ import (
 // judgeLockedLiveness is judgeQueueLiveness for calls of all kinds: no ack and no release may be
 // pending at rest.
 func judgeLockedLiveness(t lockedTable, left *Leftovers) []Verdict {
-	stuck := t.history.pendingOps(ops.Ack, ops.Release)
+	stuck := PendingOps(t.history, ops.Ack, ops.Release)
 	if left != nil && len(stuck) > 0 {
 		return []Verdict{violated(Liveness, []int64{stuck[0].Call},
 			"%s never returned, although the faults stopped", describe(stuck[0]))}

@@ -320,7 +320,7 @@ func TestCorrectLockQueuesAreFoundCorrect(t *testing.T) {
 // steal makes another client delete a lock.
 func steal(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool {
-		return e.Kind == NodeDeleted && h.behind(*e,
+		return e.Kind == NodeDeleted && Behind(h, *e,
 			[]string{ops.Ack, ops.Release}) != nil && e.Path[len(e.Path)-1] == 'k' &&
 			slices.ContainsFunc(h.Ops,
 				func(op Op) bool {

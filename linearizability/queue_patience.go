@@ -39,7 +39,7 @@ func overlooksElement(t queueTable) (v Verdict, bad bool) {
 // waited. A client that learned of a loss meanwhile is excused: the go-zookeeper client can lose
 // the event of a watch with its connection, so the take had to look again without an event.
 func takenLate(t queueTable, op *Op) (*element, time.Duration) {
-	if !op.ok() || t.history.undisturbed(*op, t.log) > op.CallTime {
+	if !op.ok() || Undisturbed(t.history, *op, t.log) > op.CallTime {
 		return nil, 0
 	}
 	for _, e := range t.elements {
@@ -59,7 +59,7 @@ func takenLate(t queueTable, op *Op) (*element, time.Duration) {
 // the return of the take, and that time. An element that is put back again and again has many
 // znodes, none of which exists for long.
 func longestBefore(t queueTable, op *Op) (longest *element, stay time.Duration) {
-	from := t.history.undisturbed(*op, t.log)
+	from := Undisturbed(t.history, *op, t.log)
 	for _, e := range t.elements {
 		for _, z := range e.znodes {
 			since, ok := t.freeAt(e, z, op.Return, op.ReturnTime)

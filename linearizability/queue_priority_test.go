@@ -222,7 +222,7 @@ func reRank(input func(string, int64) string, worst int64) func(t *rapid.T, h *H
 		e := one(t, h.Server, func(e *ServerEvent) bool {
 			return e.Kind == NodeDeleted && slices.ContainsFunc(h.Server, func(o ServerEvent) bool {
 				return o.Kind == NodeCreated && o.Path != e.Path && o.Step < e.Step &&
-					h.deathOf(o.Path) > e.Step
+					deathOf(h, o.Path) > e.Step
 			})
 		})
 		if e == nil {
@@ -251,7 +251,7 @@ func neverStored(t *rapid.T, h *History) bool {
 }
 
 // deathOf returns the step at which a znode was deleted, or never.
-func (h *History) deathOf(path string) int64 {
+func deathOf(h *History, path string) int64 {
 	for _, e := range h.Server {
 		if e.Kind == NodeDeleted && e.Path == path {
 			return e.Step

@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/anishathalye/porcupine"
+	"pgregory.net/rapid"
+
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
-	"pgregory.net/rapid"
 )
 
 // queueClient is one client of a correct queue.
@@ -217,23 +218,15 @@ func TestDecideAgreesWithPorcupine(t *testing.T) {
 	}
 }
 
-func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
+func TestServersOrderExplainsCorrectQueues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		q, _ := randomQueue(t)
-		queue := queueEvents(newQueueTable(q, Queue{Path: "/q", Items: "/q"}))
-		if !inOrder(queueObject, queue) {
-			t.Fatalf("the order of the server does not explain a correct queue:\n%s", dump(q))
+		h, _ := randomQueue(t)
+		events := queueEvents(newQueueTable(h, Queue{Path: "/q", Items: "/q"}))
+		if !inOrder(queueObject, events) {
+			t.Fatalf("the order of the server does not explain a correct queue:\n%s", dump(h))
 		}
-		l := randomLock(t)
-		lock := lockEvents(newLockTable(l, mutex, fairLock))
-		if !inOrder(lockObject, lock) {
-			t.Fatalf("the order of the server does not explain a correct lock:\n%s", dump(l))
-		}
-		if len(queue) <= 20 && search(queueObject, queue) != porcupine.Ok {
-			t.Fatalf("porcupine refuses what the fast path accepts:\n%s", dump(q))
-		}
-		if search(lockObject, lock) != porcupine.Ok {
-			t.Fatalf("porcupine refuses what the fast path accepts:\n%s", dump(l))
+		if len(events) <= 20 && search(queueObject, events) != porcupine.Ok {
+			t.Fatalf("porcupine refuses what the fast path accepts:\n%s", dump(h))
 		}
 	})
 }
@@ -284,22 +277,4 @@ func TestBadPatternsAreNeverLinearizable(t *testing.T) {
 	if bad == 0 {
 		t.Error("no bad pattern was ever made: this tests nothing")
 	}
-}
-
-// dump prints a history for a failing test.
-func dump(h History) string {
-	var b strings.Builder
-	for _, op := range h.Ops {
-		fmt.Fprintf(&b, "%4d..%-4d %s %s(%s) -> %q empty=%t token=%d session=%d %v\n", op.Call,
-			op.Return, op.Client, op.Kind, op.Input, op.Output, op.Empty, op.Token,
-			op.Session, op.Outcome)
-	}
-	for _, e := range h.Server {
-		fmt.Fprintf(&b, "%4d server %v %s %q session=%d owner=%d client=%s\n", e.Step, e.Kind,
-			e.Path, e.Data, e.Session, e.Owner, e.Client)
-	}
-	for _, n := range h.Notices {
-		fmt.Fprintf(&b, "%4d %s is told: %v\n", n.Step, n.Client, n.Kind)
-	}
-	return b.String()
 }

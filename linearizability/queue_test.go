@@ -281,3 +281,17 @@ func TestLostAndDuplicatedAreCounted(t *testing.T) {
 		t.Errorf("lost %v, duplicated %v", r.Lost, r.Duplicated)
 	}
 }
+
+// offer records a complete offer.
+func (f *fixture) offer(client string, value string) {
+	op := f.call(client, ops.Offer, value)
+	f.creates(client, 0, "/q/"+value, value, 0)
+	f.ret(op, OpOK, Result{})
+}
+
+// take records a complete take.
+func (f *fixture) take(client string, value string) {
+	op := f.call(client, ops.Take, "")
+	f.deletes(client, 0, "/q/"+value, 0)
+	f.ret(op, OpOK, Result{Output: value})
+}

@@ -60,28 +60,6 @@ func (v Verdict) String() string {
 	return strings.TrimRight(fmt.Sprintf("%-15s %-8s  %s", v.Property, v.Status, v.Summary), " ")
 }
 
-func violated(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{property, Violated, formatSummary(format, args), steps, ""}
-}
-
-func unknown(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{property, Unknown, formatSummary(format, args), steps, ""}
-}
-
-func fine(property, format string, args ...any) Verdict {
-	return Verdict{Property: property, Status: OK, Summary: formatSummary(format, args)}
-}
-
-// formatSummary formats a summary. Durations are rounded to milliseconds.
-func formatSummary(format string, args []any) string {
-	for i, arg := range args {
-		if d, ok := arg.(time.Duration); ok {
-			args[i] = d.Round(time.Millisecond)
-		}
-	}
-	return fmt.Sprintf(format, args...)
-}
-
 // ZombieWindow is the time in which a client went on believing that it holds a lock although the
 // server had already taken it away.
 type ZombieWindow struct {
@@ -123,7 +101,9 @@ type Report struct {
 	// Holds are the locks, leases and leaderships that were granted, in the order of the grants.
 	Holds []Hold
 
-	order func() (Linearization, bool)
+	// Linearize finds the order that Linearization returns; nil if the kind of object has no
+	// sequential model.
+	Linearize func() (Linearization, bool)
 }
 
 // Status is the worst status of all verdicts.
@@ -202,11 +182,3 @@ func (r *Report) add(list ...Verdict) {
 }
 
 func place(v Verdict) int { return slices.Index(properties, v.Property) }
-
-// replace puts a verdict in the place of the one on the same property.
-func (r *Report) replace(v Verdict) {
-	r.Verdicts = slices.DeleteFunc(r.Verdicts, func(o Verdict) bool {
-		return o.Property == v.Property
-	})
-	r.add(v)
-}

@@ -49,7 +49,7 @@ func (claims TwoPhase) judge(h History, left *Leftovers) Report {
 	r.add(judgeReturns(t.history, left, nil)...)
 	if left != nil {
 		r.add(
-			judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), t.history.waits),
+			judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), Waits(t.history)),
 		)
 	}
 	return r

@@ -84,7 +84,7 @@ func mayHaveCaused(op Op, tx *transaction, f fact) bool {
 		f.event.Client != "" && op.Client != f.event.Client {
 		return false
 	}
-	if op.Outcome != OpUnknown && op.end() < f.event.Step {
+	if op.Outcome != OpUnknown && End(op) < f.event.Step {
 		return false
 	}
 	switch f.kind {

@@ -17,7 +17,7 @@ type statement struct {
 func (t *twoPhaseTable) readLog() {
 	said := map[string]statement{} // by the paths of the znodes
 	for i, e := range t.history.Server {
-		if !below(t.claims.Path, e.Path) || e.isSessionEvent() {
+		if !below(t.claims.Path, e.Path) || IsSessionEvent(e) {
 			continue
 		}
 		name, child, inside := strings.Cut(strings.TrimPrefix(e.Path, t.pathOf("")), "/")

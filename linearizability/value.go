@@ -45,7 +45,7 @@ type Value struct {
 
 func (claims Value) judge(h History, left *Leftovers) Report {
 	t := newValueTable(h.sorted(), claims)
-	r := Judge(h, left.withoutWatches(claims.Path), Object[model.Value, model.ValueOp]{
+	r := Judge(h, WithoutWatches(left, claims.Path), Object[model.Value, model.ValueOp]{
 		Noun: "shared value", Step: model.Value.Step, Show: showValue,
 		Effects: func(History) []Effect[model.ValueOp] { return t.effects() },
 		Path:    claims.Path, AllowedAtRest: claims.AllowedAtRest,

@@ -21,7 +21,7 @@ func newValueTable(h History, claims Value) *valueTable {
 	t := &valueTable{history: h, claims: claims, known: h.Server != nil, states: []model.Value{{}}}
 	var changes []ServerEvent
 	for _, e := range h.Server {
-		if e.Path != claims.Path || e.isSessionEvent() {
+		if e.Path != claims.Path || IsSessionEvent(e) {
 			continue
 		}
 		// There is no next state if the deleted znode is older than the log.
@@ -75,7 +75,7 @@ func (t *valueTable) effects() []Effect[model.ValueOp] {
 			list = append(list, t.write(op, t.of[n])...)
 		}
 	}
-	for _, i := range t.unattributed {
+	for _, i := range t.strays {
 		list = append(list, t.byServer(i))
 	}
 	return list
@@ -156,7 +156,7 @@ func (t *valueTable) judgeDelivery() Verdict {
 			return v
 		}
 	}
-	for _, i := range t.unattributed {
+	for _, i := range t.strays {
 		e := t.changes[i]
 		if _, ok := t.decode(e.Data); !ok && e.Kind != NodeDeleted {
 			continue // no value yet: the znode was prepared

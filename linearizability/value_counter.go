@@ -105,7 +105,7 @@ func (t *counterTable) effects() []Effect[model.CounterOp] {
 			list = append(list, t.add(op, t.of[n])...)
 		}
 	}
-	for _, i := range t.unattributed {
+	for _, i := range t.strays {
 		list = append(list, t.byServer(i))
 	}
 	return list
@@ -156,7 +156,7 @@ func (t *counterTable) judgeDelivery() Verdict {
 			}
 		}
 	}
-	for _, i := range t.unattributed {
+	for _, i := range t.strays {
 		e := t.changes[i]
 		return violated(Delivery, []int64{e.Step},
 			"%s changed the counter from %d to %d at step %d, and no add accounts for that",

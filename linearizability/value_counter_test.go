@@ -20,11 +20,6 @@ func (f *fixture) adds(client string, value int) {
 	f.ret(op, OpOK, Result{Output: strconv.Itoa(value + 1)})
 }
 
-// stores changes the data of a znode.
-func (f *fixture) stores(client, path, data string) {
-	f.server(ServerEvent{Kind: DataChanged, Client: client, Path: path, Data: data})
-}
-
 func TestCounters(t *testing.T) {
 	get := func(f *fixture, client, value string) {
 		f.ret(f.call(client, ops.Get, ""), OpOK, Result{Output: value})

@@ -36,7 +36,7 @@ func (claims IDGenerator) judge(h History, left *Leftovers) Report {
 	}
 	r.add(judgeReturns(h, left, nil)...)
 	if left != nil {
-		r.add(judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), h.waits))
+		r.add(judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), Waits(h)))
 	}
 	return r
 }

@@ -1,0 +1,131 @@
+package linearizability
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/model"
+)
+
+func TestPorcupineDecidesLocks(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		build  func(*fixture)
+		answer porcupine.CheckResult
+		says   string
+	}{
+		{"two holders", func(f *fixture) {
+			f.lock("a", 1, node("a", 0))
+			f.lock("b", 2, node("b", 1))
+		}, porcupine.Illegal,
+			"no order of the operations explains what the clients saw of the lock: " +
+				"it goes wrong with b: lock() -> token 5 (steps 4 to 6)"},
+		{"one after the other", func(f *fixture) {
+			f.lock("a", 1, node("a", 0))
+			f.unlock("a", 1, node("a", 0))
+			f.lock("b", 2, node("b", 1))
+		}, porcupine.Ok, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fixture{}
+			tt.build(f)
+			claims := Lock{Path: "/lock"}
+			events := lockEvents(newLockTable(f.history(), mutex, claims))
+			check.Equal(t, search(lockObject, events), tt.answer, "porcupine answers")
+			checkPorcupineVerdict(t, Judge(f.history(), nil, claims), tt.says)
+		})
+	}
+}
+
+func TestServersOrderExplainsCorrectLocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := randomLock(t)
+		events := lockEvents(newLockTable(h, mutex, fairLock))
+		if !inOrder(lockObject, events) {
+			t.Fatalf("the order of the server does not explain a correct lock:\n%s", dump(h))
+		}
+		if search(lockObject, events) != porcupine.Ok {
+			t.Fatalf("porcupine refuses what the fast path accepts:\n%s", dump(h))
+		}
+	})
+}
+
+func TestLinearizationExplainsTheHistory(t *testing.T) {
+	f := &fixture{}
+	f.lock("a", 1, node("a", 0))
+	f.expires(1, node("a", 0))
+	f.lock("b", 2, node("b", 1))
+	order, ok := Judge(f.history(), nil, Lock{Path: "/lock"}).Linearization()
+	var got []string
+	for _, c := range order.Taken {
+		got = append(got, fmt.Sprintf("%s: %s [%s]", c.Client, c.Text, c.State))
+	}
+	want := []string{
+		"a: lock() -> token 2 [held by a, token 2]", "server: takes the lock from a [free]",
+		"b: lock() -> token 6 [held by b, token 6]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || !ok || len(order.Left) > 0 {
+		t.Errorf("left %v, ok %v, order (-want +got):\n%s", order.Left, ok, diff)
+	}
+}
+
+func TestLinearizationOfNothing(t *testing.T) {
+	if order, ok := Judge(History{}, nil, Lock{}).Linearization(); !ok || order.Taken != nil {
+		t.Errorf("an empty history has the order %v, %v", order, ok)
+	}
+	if _, ok := (Report{}).Linearization(); ok {
+		t.Error("a report that nobody made has an order")
+	}
+}
+
+func TestHoldsEndTwice(t *testing.T) {
+	f := &fixture{}
+	f.lock("a", 1, node("a", 0))
+	f.expires(1, node("a", 0))
+	f.lock("b", 2, node("b", 1))
+	h := f.history()
+	holds := Judge(h, nil, Lock{Path: "/lock"}).Holds
+	if len(holds) != 2 || holds[0].Client != "a" || holds[0].Held >= holds[1].From ||
+		holds[0].Believed != h.End+1 || holds[1].Held != h.End+1 {
+		t.Errorf("got %+v, end %d", holds, h.End)
+	}
+}
+
+// TestJudgeInABubble: porcupine needs no clock.
+func TestJudgeInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fixture{}
+		f.lock("a", 1, node("a", 0))
+		checkReport(t, Judge(f.history(), nil, Lock{Path: "/lock"}), "", "")
+	})
+}
+
+// TestDisagreementNamesItself: decide panics if porcupine refuses a history that the likely order
+// explains.
+func TestDisagreementNamesItself(t *testing.T) {
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, "porcupine finds") {
+			t.Errorf("got %q", text)
+		}
+	}()
+	asked := 0
+	fickle := sequential[model.Lock, model.LockOp]{
+		step: func(l model.Lock, op model.LockOp) []model.Lock {
+			if asked++; asked == 1 {
+				return nil
+			}
+			return l.Step(op)
+		},
+		show: showLock,
+	}
+	f := &fixture{}
+	f.lock("a", 1, node("a", 0))
+	decide(fickle, lockEvents(newLockTable(f.history(), mutex, Lock{Path: "/lock"})))
+}
