@@ -20,8 +20,29 @@ const module = "github.com/zksim/zksim/"
 // library that its code (tests left out) may have. ARCHITECTURE.md draws them.
 var arrows = map[string]string{
 	"model": ``,
-	"linearizability": `
-		linearizability/ops model github.com/anishathalye/porcupine`,
+	"linearizability": ``,
+	"linearizability/internal/judging": `
+		linearizability github.com/anishathalye/porcupine`,
+	"linearizability/internal/judgingtest": `
+		linearizability internal/check pgregory.net/rapid`,
+	"linearizability/custom": `linearizability linearizability/internal/judging`,
+	"linearizability/lock": `
+		linearizability linearizability/internal/judging linearizability/ops model`,
+	"linearizability/queue": `
+		linearizability linearizability/internal/judging linearizability/ops model
+		github.com/anishathalye/porcupine`,
+	"linearizability/value": `
+		linearizability linearizability/custom linearizability/internal/judging linearizability/ops
+		model`,
+	"linearizability/barrier": `
+		linearizability linearizability/custom linearizability/internal/judging linearizability/ops
+		model`,
+	"linearizability/member": `
+		linearizability linearizability/internal/judging linearizability/ops`,
+	"linearizability/twophase": `
+		linearizability linearizability/internal/judging linearizability/ops model`,
+	"linearizability/cache": `
+		linearizability linearizability/internal/judging linearizability/ops`,
 	"linearizability/foreign": `linearizability linearizability/ops`,
 	"linearizability/ops":     ``,
 	"linearizability/record":  `linearizability`,

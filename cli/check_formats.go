@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/foreign"
 	"github.com/zksim/zksim/linearizability/record"
+	"github.com/zksim/zksim/linearizability/value"
 )
 
 // The formats of histories.
@@ -84,5 +85,5 @@ func formatOf(name string) (string, error) {
 
 // register are the claims of a register.
 func register(*checkCommand) linearizability.Claims {
-	return linearizability.Register{MaxSteps: mostSteps}
+	return value.Register{MaxSteps: mostSteps}
 }

@@ -5,7 +5,14 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/barrier"
+	"github.com/zksim/zksim/linearizability/cache"
+	"github.com/zksim/zksim/linearizability/lock"
+	"github.com/zksim/zksim/linearizability/member"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/queue"
+	"github.com/zksim/zksim/linearizability/twophase"
+	"github.com/zksim/zksim/linearizability/value"
 )
 
 // checkedKind is a kind of object that zksim check knows.
@@ -32,32 +39,32 @@ var checkedKinds = []checkedKind{
 	{
 		name: "reentrant", calls: lockCalls, fences: true,
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.ReentrantLock(c.lock())
+			return lock.Reentrant(c.lock())
 		},
 	},
 	{
 		name: "rwlock", calls: lockCalls, fences: true,
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.RWLock(c.lock())
+			return lock.ReadWrite(c.lock())
 		},
 	},
 	{
 		name: "semaphore", calls: []string{ops.Acquire, ops.Release, ops.Use, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.Semaphore{Leases: c.Leases, Lock: c.lock()}
+			return lock.Semaphore{Leases: c.Leases, Claims: c.lock()}
 		},
 	},
 	{
 		name: "revocable", fences: true, calls: append([]string{ops.Hold}, lockCalls...),
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.RevocableLock{Lock: c.lock(), Within: c.Within}
+			return lock.Revocable{Claims: c.lock(), Within: c.Within}
 		},
 	},
 	{
 		name: "election", fences: true,
 		calls: []string{ops.Lead, ops.Resign, ops.Leader, ops.Use, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.Election(c.lock())
+			return lock.Election(c.lock())
 		},
 	},
 	{
@@ -69,39 +76,39 @@ var checkedKinds = []checkedKind{
 	{
 		name: "priority-queue", calls: queueCalls,
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.PriorityQueue(c.queue())
+			return queue.Priority(c.queue())
 		},
 	},
 	{
 		name: "delay-queue", calls: queueCalls,
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.DelayQueue(c.queue())
+			return queue.Delay(c.queue())
 		},
 	},
 	{
 		name: "id-queue", calls: append([]string{ops.Discard}, queueCalls...),
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.IDQueue(c.queue())
+			return queue.WithIDs(c.queue())
 		},
 	},
 	{
 		name: "lock-queue", calls: append([]string{ops.Ack, ops.Release}, queueCalls...),
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.LockQueue{
-				Queue: c.queue(), Lock: func(item string) string { return item + "-lock" },
+			return queue.Locked{
+				Claims: c.queue(), Lock: func(item string) string { return item + "-lock" },
 			}
 		},
 	},
 	{
 		name: "counter", calls: []string{ops.Add, ops.Get, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.Counter{Path: c.Path}
+			return value.Counter{Path: c.Path}
 		},
 	},
 	{
 		name: "value", calls: []string{ops.Read, ops.Write, ops.CAS, ops.Remove, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.Value{Path: c.Path}
+			return value.Claims{Path: c.Path}
 		},
 	},
 	{
@@ -110,25 +117,25 @@ var checkedKinds = []checkedKind{
 	{
 		name: "id-generator", calls: []string{ops.Next, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.IDGenerator{Path: c.Path}
+			return value.IDGenerator{Path: c.Path}
 		},
 	},
 	{
 		name: "barrier", calls: []string{ops.Set, ops.Remove, ops.Wait, ops.IsSet, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.Barrier{Path: c.Path}
+			return barrier.Claims{Path: c.Path}
 		},
 	},
 	{
 		name: "double-barrier", calls: []string{ops.Enter, ops.Leave, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.DoubleBarrier{Path: c.Path}
+			return barrier.Double{Path: c.Path}
 		},
 	},
 	{
 		name: "threshold-barrier", calls: []string{ops.Set, ops.Wait, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.ThresholdBarrier{Path: c.Path}
+			return barrier.Threshold{Path: c.Path}
 		},
 	},
 	{
@@ -137,26 +144,26 @@ var checkedKinds = []checkedKind{
 			ops.Begin, ops.Vote, ops.Await, ops.Done, ops.Forget, ops.Close,
 		},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.TwoPhase{Path: c.Path}
+			return twophase.Claims{Path: c.Path}
 		},
 	},
 	{
 		name: "cache", needsServer: true,
 		calls: []string{ops.Ready, ops.Look, ops.Settle, ops.Close},
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.Cache{Path: c.Path, Levels: -1, Patience: c.Within}
+			return cache.Claims{Path: c.Path, Levels: -1, Patience: c.Within}
 		},
 	},
 	{
 		name: "membership", calls: memberCalls, needsServer: true,
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.Membership{Path: c.Path, Within: c.Within}
+			return member.Claims{Path: c.Path, Within: c.Within}
 		},
 	},
 	{
 		name: "registry", calls: memberCalls, needsServer: true,
 		claims: func(c *checkCommand) linearizability.Claims {
-			return linearizability.Membership{Path: c.Path, Within: c.Within, Services: true}
+			return member.Claims{Path: c.Path, Within: c.Within, Services: true}
 		},
 	},
 }
@@ -182,8 +189,8 @@ func findKind(name string) (checkedKind, error) {
 		strings.Join(names, ", "))
 }
 
-func (c *checkCommand) lock() linearizability.Lock { return linearizability.Lock{Path: c.Path} }
+func (c *checkCommand) lock() lock.Claims { return lock.Claims{Path: c.Path} }
 
-func (c *checkCommand) queue() linearizability.Queue {
-	return linearizability.Queue{Path: c.Path, Items: c.Items, Unordered: c.Unordered}
+func (c *checkCommand) queue() queue.Claims {
+	return queue.Claims{Path: c.Path, Items: c.Items, Unordered: c.Unordered}
 }

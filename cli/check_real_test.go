@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 	"github.com/zksim/zksim/linearizability"
@@ -20,8 +21,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// lock is a lock that a real program uses.
-type lock interface {
+// testLock is a lock that a real program uses.
+type testLock interface {
 	Lock(ctx context.Context) error
 	Unlock(ctx context.Context) error
 	Token() int64
@@ -36,7 +37,7 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 	}
 	server := realzk.Start(t, realzk.Options{})
 	t.Run("a good lock", func(t *testing.T) {
-		file := recordWorkers(t, server, func(conn *zk.Conn) lock {
+		file := recordWorkers(t, server, func(conn *zk.Conn) testLock {
 			return recipes.NewLock(conn, "/good")
 		}, func(int) {})
 		for _, flags := range [][]string{
@@ -83,7 +84,7 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		var looked, held sync.WaitGroup
 		looked.Add(workers)
 		held.Add(workers)
-		file := recordWorkers(t, server, func(conn *zk.Conn) lock {
+		file := recordWorkers(t, server, func(conn *zk.Conn) testLock {
 			return &hastyLock{conn: conn, path: "/bad", looked: &looked}
 		}, func(round int) {
 			if round == 0 { // work until the others hold it, too
@@ -118,7 +119,7 @@ const workers = 4
 
 // recordWorkers lets workers lock, hold and unlock three times each, and returns the recording.
 func recordWorkers(
-	t *testing.T, server *realzk.Server, open func(*zk.Conn) lock, hold func(round int),
+	t *testing.T, server *realzk.Server, open func(*zk.Conn) testLock, hold func(round int),
 ) string {
 	return recordAll(t, server, func(name string, conn *zk.Conn, r *record.Recorder) {
 		l := open(conn)

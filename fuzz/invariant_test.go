@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/value"
 )
 
 // becomePrimary is the code under test: the client that creates /primary serves. A careless one
@@ -148,7 +150,7 @@ func TestRunWantsSomethingToJudge(t *testing.T) {
 		"no invariant": {silent(scenario.Invariants()), true},
 		"a judge of calls": {silent(func(e scenario.Evidence) (linearizability.Report, error) {
 			return linearizability.Judge(
-				e.History, e.Rest, linearizability.Counter{Path: "/tally"},
+				e.History, e.Rest, value.Counter{Path: "/tally"},
 			), nil
 		}), true},
 		"an invariant": {silent(scenario.Invariants(invariant)), false},

@@ -68,8 +68,8 @@ type Op struct {
 // ProcessDied is the Err of a call during which the process of its client died.
 const ProcessDied = "the process died"
 
-func (o Op) pending() bool { return o.Return < 0 || o.Outcome == OpPending }
-func (o Op) ok() bool      { return o.Outcome == OpOK && o.Return >= 0 }
+func (o Op) Pending() bool { return o.Return < 0 || o.Outcome == OpPending }
+func (o Op) OK() bool      { return o.Outcome == OpOK && o.Return >= 0 }
 
 // ServerEventKind is the kind of a change at the server.
 type ServerEventKind int
@@ -124,11 +124,11 @@ type ServerEvent struct {
 type NoticeKind int
 
 // The kinds of notices. SessionExpired and LockLost end the client's right to believe that it holds
-// anything. Disconnected ends it only with [Lock.DisconnectEndsBelief]: a session outlives most
+// anything. Disconnected ends it only with [lock.Claims.DisconnectEndsBelief]: a session outlives most
 // disconnects.
 //
 // A client is cut off from Disconnected or SessionExpired until Connected. The time of a patience,
-// such as [Queue.Patience], begins after that. If a history has no Connected for a client, its
+// such as [queue.Claims.Patience], begins after that. If a history has no Connected for a client, its
 // losses count as over at once.
 const (
 	Disconnected NoticeKind = iota + 1
@@ -177,7 +177,7 @@ type Notice struct {
 }
 
 // sorted returns a copy in step order; the sort is stable.
-func (h History) sorted() History {
+func (h History) Sorted() History {
 	h.Ops = slices.Clone(h.Ops)
 	h.Server = slices.Clone(h.Server)
 	h.Notices = slices.Clone(h.Notices)

@@ -1,10 +1,10 @@
 package linearizability
 
 // Claims are the promises of an object, and the places of its znodes. Each kind of object has its
-// type: [Lock], [Queue], [Counter] and so on. [Object] is for an object with your own sequential
-// model, and [Anything] for one without known promises.
+// type: [lock.Claims], [queue.Claims], [value.Counter] and so on. [custom.Object] is for an object with your own sequential
+// model, and [custom.Anything] for one without known promises.
 type Claims interface {
-	judge(h History, left *Leftovers) Report
+	Judge(h History, left *Leftovers) Report
 }
 
 // Judge judges the history of one object by its claims. Calls of a kind that the claims do not name
@@ -13,7 +13,7 @@ type Claims interface {
 //
 // Judge panics if a call breaks the rules of its kind: an input that should be a number and is not,
 // or two offers of one element.
-func Judge(h History, left *Leftovers, claims Claims) Report { return claims.judge(h, left) }
+func Judge(h History, left *Leftovers, claims Claims) Report { return claims.Judge(h, left) }
 
 // Unjudged returns the properties of the claims that Judge leaves out for this history. Each is
 // [Unknown], with the reason: the server's side or the state at rest is not known.

@@ -118,5 +118,5 @@ func (r *Recorder) History(server []ServerEvent) History {
 	for _, op := range r.ops {
 		h.Ops = append(h.Ops, *op)
 	}
-	return h.sorted()
+	return h.Sorted()
 }

@@ -171,7 +171,7 @@ var properties = []string{
 }
 
 // add puts verdicts at their places in the order of properties.
-func (r *Report) add(list ...Verdict) {
+func (r *Report) Add(list ...Verdict) {
 	for _, v := range list {
 		i := len(r.Verdicts)
 		for i > 0 && place(r.Verdicts[i-1]) > place(v) {

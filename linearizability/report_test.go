@@ -2,6 +2,7 @@ package linearizability
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -72,7 +73,7 @@ func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if h := r.History(nil); len(h.Ops) != 160 || len(PendingOps(h, ops.Offer)) != 0 {
+	if h := r.History(nil); len(h.Ops) != 160 || slices.ContainsFunc(h.Ops, Op.Pending) {
 		t.Errorf("%d operations", len(h.Ops))
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/barrier"
+	"github.com/zksim/zksim/linearizability/lock"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/value"
 )
 
 // A kind of object has the judge of its runs.
@@ -50,7 +53,7 @@ func judgeHolding(_ *recipe, e *evidence) string {
 	e.history.Notices = slices.DeleteFunc(e.history.Notices, func(n linearizability.Notice) bool {
 		return !holds(e.history, n)
 	})
-	return verdict(linearizability.Judge(e.history, e.rest, linearizability.Lock{Path: objectPath}))
+	return verdict(linearizability.Judge(e.history, e.rest, lock.Claims{Path: objectPath}))
 }
 
 // holds reports whether the client of a notice holds the lock at that moment: its
@@ -71,13 +74,13 @@ func holds(h linearizability.History, n linearizability.Notice) bool {
 
 func judgeBarrier(_ *recipe, e *evidence) string {
 	return verdict(
-		linearizability.Judge(e.history, e.rest, linearizability.Barrier{Path: objectPath}),
+		linearizability.Judge(e.history, e.rest, barrier.Claims{Path: objectPath}),
 	)
 }
 
 func judgeDoubleBarrier(_ *recipe, e *evidence) string {
 	return verdict(
-		linearizability.Judge(e.history, e.rest, linearizability.DoubleBarrier{Path: objectPath}),
+		linearizability.Judge(e.history, e.rest, barrier.Double{Path: objectPath}),
 	)
 }
 
@@ -93,7 +96,7 @@ func judgeCounter(_ *recipe, e *evidence) string {
 		h.End += 2
 	}
 	bad := verdict(
-		linearizability.Judge(e.history, e.rest, linearizability.Counter{Path: objectPath}),
+		linearizability.Judge(e.history, e.rest, value.Counter{Path: objectPath}),
 	)
 	if bad == "" {
 		return ""

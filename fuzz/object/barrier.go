@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/barrier"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -54,7 +55,7 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 			return time.Duration(2*s.Clients*s.Rounds) * (scenario.LongHold + time.Second)
 		},
 		Judge: placed(claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
-			b := linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
+			b := barrier.Claims{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
 				Patience: patience(e.Plan)}
 			switch {
 			case claims.AllPass && len(e.Plan) == 0:

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/cache"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
@@ -78,7 +80,7 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 }
 
 func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	opts := linearizability.Cache{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless,
+	opts := cache.Claims{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless,
 		Events: !c.Silent, Patience: maxStaleness(e.Plan, c.Recheck)}
 	return linearizability.Judge(withNames(e.History), e.Rest, opts), nil
 }
@@ -108,8 +110,8 @@ type cachePlayer struct {
 	open   func(*scenario.Player) Cacher
 	cache  Cacher
 	path   string
-	events []linearizability.CacheChange // since the last look that was recorded
-	shown  []linearizability.CacheNode   // by that look
+	events []cache.Change // since the last look that was recorded
+	shown  []cache.Node   // by that look
 }
 
 // fill makes a tree before the cache is opened.
@@ -135,7 +137,7 @@ func (p *cachePlayer) node(path string) string {
 // begin opens a cache. To the judge a new cache is the old one without any node.
 func (p *cachePlayer) begin() {
 	for _, n := range p.shown {
-		p.events = append(p.events, linearizability.CacheChange{
+		p.events = append(p.events, cache.Change{
 			Kind: recipes.NodeRemoved.String(), Node: n,
 		})
 	}
@@ -219,9 +221,9 @@ func (p *cachePlayer) settle() {
 
 // snapshot looks at state, events and nodes at one moment: it reads the nodes again if an event
 // comes meanwhile.
-func (p *cachePlayer) snapshot() linearizability.CacheLook {
+func (p *cachePlayer) snapshot() cache.Look {
 	down := p.down()
-	look := linearizability.CacheLook{Stale: p.cache.Stale()}
+	look := cache.Look{Stale: p.cache.Stale()}
 	look.Down = down && p.down()
 	p.takeEvents()
 	nodes := p.cache.Nodes()
@@ -245,20 +247,20 @@ func (p *cachePlayer) takeEvents() bool {
 	before := len(p.events)
 	for ev, ok := e.TryNext(); ok; ev, ok = e.TryNext() {
 		if ev.Kind != recipes.CacheReady {
-			p.events = append(p.events, linearizability.CacheChange{Kind: ev.Kind.String(),
+			p.events = append(p.events, cache.Change{Kind: ev.Kind.String(),
 				Node: asSeen(ev.Node)})
 		}
 	}
 	return len(p.events) > before
 }
 
-func asSeen(n recipes.CachedNode) linearizability.CacheNode {
-	return linearizability.CacheNode{Path: n.Path, Data: payloadName(string(n.Data)),
+func asSeen(n recipes.CachedNode) cache.Node {
+	return cache.Node{Path: n.Path, Data: payloadName(string(n.Data)),
 		Zxid: n.Stat.Mzxid}
 }
 
 // record ends a look, with all events since the one before.
-func (p *cachePlayer) record(c scenario.Call, look linearizability.CacheLook) {
+func (p *cachePlayer) record(c scenario.Call, look cache.Look) {
 	look.Events, p.events = p.events, nil
 	p.shown = look.Nodes
 	c.OK(linearizability.Result{Output: look.String()})

@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/cache"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/value"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -80,13 +83,13 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 // judge judges the copies, and each setting as a shared value.
 func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	e.History = withNames(e.History)
-	r := linearizability.Judge(e.History, e.Rest, linearizability.Cache{
+	r := linearizability.Judge(e.History, e.Rest, cache.Claims{
 		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent,
 		Patience: maxStaleness(e.Plan, c.Recheck),
 	})
 	for _, key := range configKeys {
 		one := linearizability.Judge(ofKey(e.History, key), nil,
-			linearizability.Value{Path: c.Path + "/" + key})
+			value.Claims{Path: c.Path + "/" + key})
 		for _, v := range one.Verdicts {
 			v.Summary = key + ": " + v.Summary
 			r.Worsen(v)
@@ -164,9 +167,9 @@ func (p *configPlayer) write(turn int) {
 }
 
 // swap writes a setting that has the version or, for -1, does not exist.
-func (p *configPlayer) swap(key, value string, version int32, write func() error) {
-	c := p.Begin(ops.CAS, key+"="+linearizability.Versioned(value, version))
-	p.end(c, write(), linearizability.Versioned(value, version+1))
+func (p *configPlayer) swap(key, data string, version int32, write func() error) {
+	c := p.Begin(ops.CAS, key+"="+value.Versioned(data, version))
+	p.end(c, write(), value.Versioned(data, version+1))
 }
 
 func (p *configPlayer) remove(ctx context.Context, key string) {
@@ -205,7 +208,7 @@ func (p *configPlayer) fetch(key string) {
 	case !there:
 		c.OK(linearizability.Result{Empty: true})
 	default:
-		output := linearizability.Versioned(payloadName(string(entry.Value)), entry.Version)
+		output := value.Versioned(payloadName(string(entry.Value)), entry.Version)
 		c.OK(linearizability.Result{Output: output})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/value"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -64,7 +65,7 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 }
 
 func (c CounterClaims) judged(scenario.Evidence) linearizability.Claims {
-	return linearizability.Counter{
+	return value.Counter{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
 	}
 }

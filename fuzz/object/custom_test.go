@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/value"
 )
 
 // tally is a counter that a user may write: it repeats compare and set until that succeeds.
@@ -69,7 +71,7 @@ func tallyWorkload(impl string, blind bool) scenario.Workload {
 		},
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			return linearizability.Judge(
-				e.History, e.Rest, linearizability.Counter{Path: path},
+				e.History, e.Rest, value.Counter{Path: path},
 			), nil
 		},
 	}

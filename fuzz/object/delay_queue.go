@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/queue"
 )
 
 // DelayQueuer is a delay queue under test: an element can be taken from its due time on. The
@@ -25,7 +26,7 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 	return claims.workload("delay-queue", ofKindDelayQueue,
 		scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[DelayQueuer]) {
-				queue := func() taker { return h.Now() }
+				current := func() taker { return h.Now() }
 				put := func(round int, element string) (string, offer) {
 					drawn := p.Choose(scenario.At("delay", round), 4000) - 1000
 					delay := max(0, time.Duration(drawn)*time.Millisecond)
@@ -33,17 +34,17 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 					if mayRepeat(element) {
 						due = sameDue
 					}
-					return linearizability.Due(element, p.VirtualTime(due)),
+					return queue.Due(element, p.VirtualTime(due)),
 						func(ctx context.Context) error {
 							return h.Now().Offer(ctx, payloadOf(element), due)
 						}
 				}
 				queuePlayer{
-					Player: p, distinct: claims.Distinct, queue: queue, put: put,
+					Player: p, distinct: claims.Distinct, queue: current, put: put,
 				}.play(s)
 			}))
 }
 
-func ofKindDelayQueue(q linearizability.Queue) linearizability.Claims {
-	return linearizability.DelayQueue(q)
+func ofKindDelayQueue(q queue.Claims) linearizability.Claims {
+	return queue.Delay(q)
 }

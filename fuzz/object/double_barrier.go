@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/barrier"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -41,7 +42,7 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 			return time.Duration(s.Rounds) * (2*enterPatience + scenario.LongHold)
 		},
 		Judge: placed(claims.Path, ops.Enter, func(e scenario.Evidence) linearizability.Claims {
-			return linearizability.DoubleBarrier{
+			return barrier.Double{
 				Path: claims.Path, Patience: enterPatience / 2,
 				AllowedAtRest: leftBy(e, claims.LeavesAtRest, claims.Path+"/*"),
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -48,8 +49,8 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 			ep.ask()
 		},
 		Length: holdingTime,
-		Judge: claims.judge(ops.Lead, func(l linearizability.Lock) linearizability.Claims {
-			return linearizability.Election(l)
+		Judge: claims.judge(ops.Lead, func(l lock.Claims) linearizability.Claims {
+			return lock.Election(l)
 		}),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/value"
 )
 
 // IDSource is a generator under test. It returns each number once.
@@ -52,7 +53,7 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 }
 
 func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	ids := linearizability.IDGenerator{Ordered: c.Ordered}
+	ids := value.IDGenerator{Ordered: c.Ordered}
 	if c.Uncounted {
 		return linearizability.Judge(e.History, e.Rest, ids), nil
 	}

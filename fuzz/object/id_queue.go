@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/queue"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -31,17 +32,17 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 	return claims.workload("id-queue", ofKindIDQueue,
 		scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
-				queue := func() taker { return h.Now() }
+				current := func() taker { return h.Now() }
 				put := func(round int, element string) (string, offer) {
 					id := idOf(p, p.Choose(scenario.At("id", round), 2*max(1, s.Goroutines)))
 					offer := func(ctx context.Context) error {
 						return h.Now().Offer(ctx, id, payloadOf(element))
 					}
-					return linearizability.Identified(element, id), offer
+					return queue.Identified(element, id), offer
 				}
 				offered := func(round int) { discard(p, h.Now(), round) }
 				queuePlayer{
-					Player: p, distinct: true, queue: queue, put: put, offered: offered,
+					Player: p, distinct: true, queue: current, put: put, offered: offered,
 				}.play(s)
 			}))
 }
@@ -77,6 +78,6 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 	p.Pause(retryPause)
 }
 
-func ofKindIDQueue(q linearizability.Queue) linearizability.Claims {
-	return linearizability.IDQueue(q)
+func ofKindIDQueue(q queue.Claims) linearizability.Claims {
+	return queue.WithIDs(q)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -56,7 +57,7 @@ func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		Play:    scenario.Apart(opener(open, claims.Path), playLock),
 		Handles: true,
 		Length:  holdingTime,
-		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
+		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
 			return l
 		}),
 	}
@@ -64,7 +65,7 @@ func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 
 // judge is the judge of a kind of lock: kind turns the claims of a lock into its claims.
 func (c LockClaims) judge(
-	writes string, kind func(linearizability.Lock) linearizability.Claims,
+	writes string, kind func(lock.Claims) linearizability.Claims,
 ) judge {
 	return placed(c.Path, writes, func(e scenario.Evidence) linearizability.Claims {
 		return kind(c.options(e))
@@ -72,8 +73,8 @@ func (c LockClaims) judge(
 }
 
 // options are the claims in the form that the judge takes.
-func (c LockClaims) options(e scenario.Evidence) linearizability.Lock {
-	opts := linearizability.Lock{
+func (c LockClaims) options(e scenario.Evidence) lock.Claims {
+	opts := lock.Claims{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
 		Signals: e.Signals, SignalWithin: signalWithin,
 		Handles: slices.ContainsFunc(e.History.Ops, func(op linearizability.Op) bool {

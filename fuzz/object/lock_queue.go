@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/queue"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -55,8 +56,8 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 	if claims.Lock == nil {
 		claims.Lock = func(item string) string { return item + "-lock" }
 	}
-	w := claims.workload("lock-queue", func(q linearizability.Queue) linearizability.Claims {
-		return linearizability.LockQueue{Queue: q, Lock: claims.Lock}
+	w := claims.workload("lock-queue", func(q queue.Claims) linearizability.Claims {
+		return queue.Locked{Claims: q, Lock: claims.Lock}
 	}, nil)
 	w.Play = scenario.Shared(opener(open, claims.Path),
 		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {

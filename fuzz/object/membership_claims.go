@@ -8,10 +8,11 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/member"
 )
 
 func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
-	return linearizability.Membership{
+	return member.Claims{
 		Path: c.Path, Services: c.Services, Instance: c.Instance,
 		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.allowedLeftovers(e),
 		Data: c.Rivals || c.Instance != nil, Rivals: c.Rivals, Late: late(e.Plan),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -31,7 +32,7 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 			}, playLock)(p, s)
 		},
 		Length: holdingTime,
-		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
+		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
 			l.Nodes = paths[len(paths)-1]
 			return l
 		}),

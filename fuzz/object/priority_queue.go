@@ -5,6 +5,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/queue"
 )
 
 // PriorityQueuer is a priority queue under test: the element with the smallest priority leaves
@@ -23,23 +24,23 @@ func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario
 	return claims.workload("priority-queue", ofKindPriorityQueue,
 		scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
-				queue := func() taker { return h.Now() }
+				current := func() taker { return h.Now() }
 				put := func(round int, element string) (string, offer) {
 					priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
 					if mayRepeat(element) {
 						priority = 0
 					}
-					return linearizability.Prioritized(element, int64(priority)),
+					return queue.Prioritized(element, int64(priority)),
 						func(ctx context.Context) error {
 							return h.Now().Offer(ctx, payloadOf(element), priority)
 						}
 				}
 				queuePlayer{
-					Player: p, distinct: claims.Distinct, queue: queue, put: put,
+					Player: p, distinct: claims.Distinct, queue: current, put: put,
 				}.play(s)
 			}))
 }
 
-func ofKindPriorityQueue(q linearizability.Queue) linearizability.Claims {
-	return linearizability.PriorityQueue(q)
+func ofKindPriorityQueue(q queue.Claims) linearizability.Claims {
+	return queue.Priority(q)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/queue"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -84,9 +85,9 @@ func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
 }
 
 // queueKind turns the claims of a FIFO queue into those of a kind of queue.
-type queueKind func(linearizability.Queue) linearizability.Claims
+type queueKind func(queue.Claims) linearizability.Claims
 
-func ofKindQueue(q linearizability.Queue) linearizability.Claims { return q }
+func ofKindQueue(q queue.Claims) linearizability.Claims { return q }
 
 // queueClaims returns the claims of a queue with their default path.
 func queueClaims(given []QueueClaims) QueueClaims {
@@ -113,7 +114,7 @@ func (c QueueClaims) workload(
 				return linearizability.Report{}, err
 			}
 			h, allowed := c.explained(e.History)
-			return linearizability.Judge(h, e.Rest, kind(linearizability.Queue{
+			return linearizability.Judge(h, e.Rest, kind(queue.Claims{
 				Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
 				MayDuplicate: c.MayDuplicate, Unordered: c.Unordered, MayOvertake: c.MayOvertake,
 				AllowedAtRest: allowed, Patience: patience(e.Plan),

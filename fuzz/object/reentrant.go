@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -27,8 +28,8 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 				}
 			}),
 		Length: holdingTime,
-		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
-			return linearizability.ReentrantLock(l)
+		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
+			return lock.Reentrant(l)
 		}),
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -39,8 +40,8 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)
 		},
-		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
-			return linearizability.RevocableLock{Lock: l, Within: heardWithin}
+		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
+			return lock.Revocable{Claims: l, Within: heardWithin}
 		}),
 	}
 }

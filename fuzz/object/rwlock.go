@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -38,8 +39,8 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 				}
 			}),
 		Length: holdingTime,
-		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
-			return linearizability.RWLock(l)
+		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
+			return lock.ReadWrite(l)
 		}),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -64,9 +65,9 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 			}),
 		Shared: true,
 		Length: holdingTime,
-		Judge: claims.judge(ops.Acquire, func(l linearizability.Lock) linearizability.Claims {
+		Judge: claims.judge(ops.Acquire, func(l lock.Claims) linearizability.Claims {
 			l.Nodes = claims.Nodes
-			return linearizability.Semaphore{Leases: claims.Leases, Lock: l}
+			return lock.Semaphore{Leases: claims.Leases, Claims: l}
 		}),
 	}
 }

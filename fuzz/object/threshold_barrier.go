@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/barrier"
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
@@ -41,7 +42,7 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 			return time.Duration(2*s.Rounds) * (2*enterPatience + scenario.LongHold)
 		},
 		Judge: placed(claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
-			return linearizability.ThresholdBarrier{
+			return barrier.Threshold{
 				Path: claims.Path, Patience: enterPatience / 2,
 				AllowedAtRest: leftBy(e, claims.LeavesAtRest, claims.Path+"/*"),
 			}

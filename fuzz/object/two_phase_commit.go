@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/twophase"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -50,7 +51,7 @@ type TwoPhaseClaims struct {
 	// znode in it, from Begin until Forget.
 	Path string
 	// Read interprets the znodes below a transaction. Nil reads those of recipes.TwoPhaseCommit.
-	Read linearizability.TransactionReader
+	Read twophase.TransactionReader
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
@@ -88,7 +89,7 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 
 // judged are the claims of a run. A transaction may stay if its coordinator has died.
 func (c TwoPhaseClaims) judged(e scenario.Evidence) linearizability.Claims {
-	return linearizability.TwoPhase{Path: c.Path, Read: c.Read,
+	return twophase.Claims{Path: c.Path, Read: c.Read,
 		AllowedAtRest: leftBy(e, c.LeavesAtRest, c.Path+"/*", c.Path+"/*/*")}
 }
 
@@ -203,7 +204,7 @@ func (p *twoPhasePlayer) begin(d *participant, round int) {
 	drawn := p.Choose(scenario.At("deadline", round), 3000)
 	patience := 500*time.Millisecond + time.Duration(drawn)*time.Millisecond
 	deadline := p.Clock(patience)
-	input := linearizability.BeginInput(d.name, p.sites, p.VirtualTime(deadline))
+	input := twophase.BeginInput(d.name, p.sites, p.VirtualTime(deadline))
 	p.Persist(func(attempt int) error {
 		err := p.do(d, ops.Begin, input, func(ctx context.Context) (linearizability.Result, error) {
 			ctx, cancel := p.Hasty(ctx, attempt, scenario.At("begin", round), 8, time.Millisecond,

@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/value"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -70,7 +71,7 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 }
 
 func (c ValueClaims) judged(scenario.Evidence) linearizability.Claims {
-	return linearizability.Value{
+	return value.Claims{
 		Path: c.Path, Value: nameIn(c.Value), AllowedAtRest: c.LeavesAtRest,
 	}
 }
@@ -110,7 +111,7 @@ func stateResult(state recipes.ValueState) linearizability.Result {
 	if !state.Exists {
 		return linearizability.Result{Empty: true}
 	}
-	return linearizability.Result{Output: linearizability.Versioned(
+	return linearizability.Result{Output: value.Versioned(
 		payloadName(string(state.Data)), state.Version)}
 }
 
@@ -158,7 +159,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	if p.seen.Exists {
 		expected = p.seen.Version
 	}
-	c := p.Begin(ops.CAS, linearizability.Versioned(data, expected))
+	c := p.Begin(ops.CAS, value.Versioned(data, expected))
 	state, done, err := p.value().CompareAndSet(ctx, p.seen, payloadOf(data))
 	switch {
 	case err != nil:

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/custom"
 )
 
 // InvariantProperty is the property that a broken [Invariant] violates.
@@ -34,7 +35,7 @@ type Invariant struct {
 // faults.
 func Invariants(list ...Invariant) func(Evidence) (linearizability.Report, error) {
 	return func(e Evidence) (linearizability.Report, error) {
-		r := linearizability.Judge(e.History, e.Rest, linearizability.Anything{})
+		r := linearizability.Judge(e.History, e.Rest, custom.Anything{})
 		var verdicts []linearizability.Verdict
 		for _, inv := range list {
 			v := linearizability.Verdict{Property: InvariantProperty, Status: linearizability.OK,

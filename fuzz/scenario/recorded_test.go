@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/internal/check"
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/queue"
 )
 
 // TestARecordedHistoryHasOneLineForEachStep, also for the steps without an event.
@@ -25,7 +26,7 @@ func TestARecordedHistoryHasOneLineForEachStep(t *testing.T) {
 		Notices: []lin.Notice{{Client: "third", Step: 8, Time: time.Second, Kind: lin.LockLost}},
 		End:     9, EndTime: time.Second,
 	}
-	o := scenario.Recorded("queue", "q.jsonl", h, lin.Judge(h, nil, lin.Queue{Path: "/q"}))
+	o := scenario.Recorded("queue", "q.jsonl", h, lin.Judge(h, nil, queue.Claims{Path: "/q"}))
 	want := []string{
 		"file no event", "worker calls take", "file no event",
 		"server node-deleted /q/n-1 for worker, zxid 3", "worker take returns x",

@@ -50,7 +50,7 @@ type moment struct {
 }
 
 // call begins an operation.
-func (b *builder) call(at moment, client, name string, v value) error {
+func (b *builder) call(at moment, client, name string, v datum) error {
 	kind, known := names[b.kind][name]
 	if !known {
 		return fmt.Errorf("operation %q; a %s has %s", name, b.kind, b.known())
@@ -89,7 +89,7 @@ func (b *builder) known() string {
 }
 
 // end ends the operation of a client.
-func (b *builder) end(at moment, client string, outcome linearizability.Outcome, v value,
+func (b *builder) end(at moment, client string, outcome linearizability.Outcome, v datum,
 	why string) error {
 	i, busy := b.open[client]
 	if !busy {
@@ -115,7 +115,7 @@ func (b *builder) end(at moment, client string, outcome linearizability.Outcome,
 }
 
 // drained replaces a drain by a poll for each of its elements.
-func (b *builder) drained(i int, v value) error {
+func (b *builder) drained(i int, v datum) error {
 	if v.list == nil && !v.isNil() {
 		return fmt.Errorf("value of drain: %s; expected a list of elements", v.text())
 	}

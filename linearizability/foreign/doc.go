@@ -2,7 +2,7 @@
 // of Jepsen, in EDN, and those of porcupine, in JSON.
 //
 //	h, err := foreign.Jepsen(file, "register", "")
-//	report := linearizability.Judge(h, nil, linearizability.Register{})
+//	report := linearizability.Judge(h, nil, value.Register{})
 //
 // The kinds are "register", "queue" and "lock". docs/histories.md has the operations of each. The
 // steps of a history count its events from 1. A process becomes a client, "p3" for process 3.

@@ -78,14 +78,14 @@ func (r *ednReader) discards() bool {
 }
 
 // form reads one form. At the end of the text err is io.EOF.
-func (r *ednReader) form(depth int) value {
+func (r *ednReader) form(depth int) datum {
 	if depth > maxDepth && r.err == nil {
 		r.err = fmt.Errorf("the form is nested deeper than %d", maxDepth)
 	}
 	if r.skip(depth); r.err != nil {
-		return value{}
+		return datum{}
 	}
-	v := value{line: r.line}
+	v := datum{line: r.line}
 	switch c := r.peek(); c {
 	case 0:
 		r.err = io.EOF
@@ -118,11 +118,11 @@ func closing(c byte) byte {
 }
 
 // tagged reads a set, or the form behind a tag.
-func (r *ednReader) tagged(depth int) value {
+func (r *ednReader) tagged(depth int) datum {
 	r.read()
 	if r.peek() == '{' {
 		r.read()
-		return value{list: r.elements('}', depth), line: r.line}
+		return datum{list: r.elements('}', depth), line: r.line}
 	}
 	r.token()
 	v := r.form(depth + 1)
@@ -133,8 +133,8 @@ func (r *ednReader) tagged(depth int) value {
 }
 
 // elements reads the forms up to the end of a collection.
-func (r *ednReader) elements(end byte, depth int) []value {
-	list := []value{}
+func (r *ednReader) elements(end byte, depth int) []datum {
+	list := []datum{}
 	for !r.ended(end, depth) {
 		list = append(list, r.form(depth+1))
 	}

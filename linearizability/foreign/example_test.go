@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/foreign"
+	"github.com/zksim/zksim/linearizability/value"
 )
 
 func ExampleJepsen() {
@@ -17,7 +18,7 @@ func ExampleJepsen() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(linearizability.Judge(h, nil, linearizability.Register{}).First().Summary)
+	fmt.Println(linearizability.Judge(h, nil, value.Register{}).First().Summary)
 	// Output:
 	// no order of the operations explains what the clients saw of the register: it goes wrong with p1: read() -> 2 (steps 3 to 4)
 }

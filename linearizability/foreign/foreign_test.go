@@ -12,11 +12,14 @@ import (
 
 	"github.com/zksim/zksim/internal/check"
 	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
+	"github.com/zksim/zksim/linearizability/queue"
+	"github.com/zksim/zksim/linearizability/value"
 )
 
 // claims are the claims of each kind.
 var claims = map[string]lin.Claims{
-	"register": lin.Register{}, "queue": lin.Queue{}, "lock": lin.Lock{},
+	"register": value.Register{}, "queue": queue.Claims{}, "lock": lock.Claims{},
 }
 
 const (
@@ -104,7 +107,7 @@ func TestOneKeyOfSeveral(t *testing.T) {
 	for key, want := range map[int]lin.Status{1: lin.OK, 2: lin.Violated} {
 		h, err := Jepsen(strings.NewReader(fmt.Sprintf(pairs, key)), "register", fmt.Sprint(key))
 		check.OK(t, err)
-		check.Equal(t, lin.Judge(h, nil, lin.Register{}).Status(), want)
+		check.Equal(t, lin.Judge(h, nil, value.Register{}).Status(), want)
 	}
 }
 
@@ -192,7 +195,7 @@ func TestLogsOfJepsen(t *testing.T) {
 		}
 		h, err := Jepsen(bytes.NewReader(ednOf(text)), "register", "")
 		check.OK(t, err)
-		check.Equal(t, lin.Judge(h, nil, lin.Register{MaxSteps: 1_000_000}).Status(), want, name)
+		check.Equal(t, lin.Judge(h, nil, value.Register{MaxSteps: 1_000_000}).Status(), want, name)
 	}
 }
 

@@ -54,7 +54,7 @@ func jepsenHistory(b *builder, in *ednReader, end byte) (linearizability.History
 }
 
 // jepsenEvent adds one map to the history.
-func (b *builder) jepsenEvent(now *moment, v value) error {
+func (b *builder) jepsenEvent(now *moment, v datum) error {
 	if v.fields == nil {
 		return fmt.Errorf("%.40q; expected a map such as "+
 			"{:process 0, :type :invoke, :f :read, :value nil}", v.text())
@@ -95,7 +95,7 @@ func (b *builder) jepsenEvent(now *moment, v value) error {
 
 // about returns the value of a map for the key of the builder, and whether it is about that key.
 // The end of a call is about the key of its beginning.
-func (b *builder) about(v value) (value, bool) {
+func (b *builder) about(v datum) (datum, bool) {
 	if key := v.get("key"); !key.isNil() {
 		return v.get("value"), key.text() == b.key
 	}
@@ -103,7 +103,7 @@ func (b *builder) about(v value) (value, bool) {
 }
 
 // why is the text of an error.
-func why(v value) string {
+func why(v datum) string {
 	if e := v.get("error"); !e.isNil() {
 		return e.text()
 	}
@@ -111,7 +111,7 @@ func why(v value) string {
 }
 
 // shown is a value for an error.
-func shown(v value) string {
+func shown(v datum) string {
 	if v.isNil() {
 		return nilWord
 	}

@@ -74,7 +74,7 @@ type operation struct {
 	Return   int64           `json:"Return"`
 	Metadata json.RawMessage `json:"Metadata"`
 
-	value, output value
+	value, output datum
 	client        string
 }
 
@@ -192,41 +192,41 @@ func (b *builder) free(client string) string {
 }
 
 // jsonValue turns JSON into a value.
-func jsonValue(raw json.RawMessage) (value, error) {
+func jsonValue(raw json.RawMessage) (datum, error) {
 	if len(raw) == 0 {
-		return value{}, nil
+		return datum{}, nil
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return value{}, err
+		return datum{}, err
 	}
 	return valueOf(v), nil
 }
 
-func valueOf(v any) value {
+func valueOf(v any) datum {
 	switch v := v.(type) {
 	case nil:
-		return value{word: nilWord}
+		return datum{word: nilWord}
 	case bool:
-		return value{word: strconv.FormatBool(v)}
+		return datum{word: strconv.FormatBool(v)}
 	case json.Number:
 		n, _ := v.Int64()
-		return value{word: v.String(), number: n}
+		return datum{word: v.String(), number: n}
 	case string:
-		return value{word: strconv.Quote(v), str: v, isStr: true}
+		return datum{word: strconv.Quote(v), str: v, isStr: true}
 	case []any:
-		list := []value{}
+		list := []datum{}
 		for _, e := range v {
 			list = append(list, valueOf(e))
 		}
-		return value{list: list}
+		return datum{list: list}
 	}
 	fields := []field{}
 	for key, e := range v.(map[string]any) {
 		fields = append(fields, field{key, valueOf(e)})
 	}
 	slices.SortFunc(fields, func(a, b field) int { return cmp.Compare(a.key, b.key) })
-	return value{fields: fields}
+	return datum{fields: fields}
 }

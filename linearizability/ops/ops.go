@@ -40,7 +40,7 @@ const (
 )
 
 // Queues. The Input of an offer to a priority queue, a delay queue or a queue with ids is made by
-// linearizability.Prioritized, Due or Identified.
+// queue.Prioritized, Due or Identified.
 const (
 	Offer   = "offer"   // Input is the element
 	Poll    = "poll"    // take the first element into Output, or find the queue Empty
@@ -50,13 +50,13 @@ const (
 	Discard = "discard" // remove all elements with the id in Input; Output is their number
 )
 
-// Shared values. A value with a version is made by linearizability.Versioned; a version may be left
+// Shared values. A value with a version is made by value.Versioned; a version may be left
 // out where it is not known.
 const (
 	Read  = "read"  // Output is the value and its version, or Empty: it does not exist
 	Write = "write" // Input is the value to set, Output that with its new version
 	CAS   = "cas"   // Input is the value and the expected version, Output that with its new one;
-	// of a register without versions Input is made by linearizability.OldNew
+	// of a register without versions Input is made by value.OldNew
 	Remove = "remove" // the value, or the barrier, ceases to exist
 
 	Refused = "refused" // Output of a CAS that found another version, and of a Remove of nothing
@@ -81,7 +81,7 @@ const (
 // Two-phase commits. Input begins with the name of the transaction; then come, after a blank, the
 // site that it is about, and of a vote "yes" or "no": "t1 a yes".
 const (
-	Begin  = "begin" // Input is made by linearizability.BeginInput
+	Begin  = "begin" // Input is made by twophase.BeginInput
 	Vote   = "vote"
 	Await  = "await" // the decision, in Output, or Empty: there is no such transaction
 	Done   = "done"  // a site has carried out the decision
@@ -102,7 +102,7 @@ const (
 	Pick   = "pick"   // Input is a service, Output the instance that was chosen, or Empty
 )
 
-// Caches. The output of a look is a linearizability.CacheLook.
+// Caches. The output of a look is a cache.Look.
 const (
 	Ready  = "ready"  // wait until the cache has read everything once
 	Look   = "look"   // read the cache

@@ -23,8 +23,8 @@
 // A history is read and judged by
 //
 //	file, err := record.Load("history.jsonl")
-//	report := linearizability.Judge(file.History, nil, linearizability.Lock{})
-//	unjudged := linearizability.Unjudged(file.History, nil, linearizability.Lock{})
+//	report := linearizability.Judge(file.History, nil, lock.Claims{})
+//	unjudged := linearizability.Unjudged(file.History, nil, lock.Claims{})
 //
 // # The file
 //

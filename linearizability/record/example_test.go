@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/record"
 )
@@ -25,8 +26,8 @@ func ExampleRecorder() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(lin.Judge(read.History, nil, lin.Lock{}).First())
-	for _, v := range lin.Unjudged(read.History, nil, lin.Lock{}) {
+	fmt.Println(lin.Judge(read.History, nil, lock.Claims{}).First())
+	for _, v := range lin.Unjudged(read.History, nil, lock.Claims{}) {
 		fmt.Println(v)
 	}
 	// Output:

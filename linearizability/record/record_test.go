@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	lin "github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/linearizability/ops"
 
 	"github.com/zksim/zksim/internal/check"
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/linearizability/value"
 )
 
 // recordAll records one of everything.
@@ -127,7 +128,7 @@ func TestClientsRecordAtTheSameTime(t *testing.T) {
 	file, err := Read(&b)
 	check.OK(t, err)
 	check.Equal(t, len(file.History.Ops), clients*rounds)
-	check.Equal(t, lin.Judge(file.History, nil, lin.Counter{}).Status(), lin.OK)
+	check.Equal(t, lin.Judge(file.History, nil, value.Counter{}).Status(), lin.OK)
 }
 
 // full is a file on a disk that is full after some bytes.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/internal/check"
 	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/lock"
 )
 
 // twoGrants has a grant of session 1, its unlock, and one of session 2. Times are milliseconds and
@@ -67,7 +68,7 @@ func TestChangesLieWithinTheCallsThatMadeThem(t *testing.T) {
 	check.Equal(t, with.History.Ops[0].Return, 5)
 	check.Equal(t, with.History.Ops[2].Call, 8)
 	check.Equal(t, with.History.End, 13)
-	check.Equal(t, lin.Judge(with.History, nil, lin.Lock{Path: "/l"}).Status(), lin.OK)
+	check.Equal(t, lin.Judge(with.History, nil, lock.Claims{Path: "/l"}).Status(), lin.OK)
 	check.Equal(t, file.History.Ops[0].Return, 3) // unchanged
 }
 
@@ -83,7 +84,7 @@ func TestClocksThatDifferAreFound(t *testing.T) {
 	with, offset, err := file.WithServer(ahead)
 	check.OK(t, err)
 	check.Equal(t, offset.Round(time.Minute), -time.Hour)
-	check.Equal(t, lin.Judge(with.History, nil, lin.Lock{Path: "/l"}).Status(), lin.OK)
+	check.Equal(t, lin.Judge(with.History, nil, lock.Claims{Path: "/l"}).Status(), lin.OK)
 }
 
 func TestAThiefIsFoundInTheLog(t *testing.T) {
@@ -92,7 +93,7 @@ func TestAThiefIsFoundInTheLog(t *testing.T) {
 		at(file, 11, created(7, 1)), at(file, 12, created(8, 2)), at(file, 13, deleted(9, 8, 1)),
 	})
 	check.OK(t, err)
-	v, _ := lin.Judge(with.History, nil, lin.Lock{Path: "/l"}).Verdict(lin.Safety)
+	v, _ := lin.Judge(with.History, nil, lock.Claims{Path: "/l"}).Verdict(lin.Safety)
 	check.Equal(t, v.Status, lin.Violated)
 }
 

@@ -1,0 +1,220 @@
+package barrier
+
+import (
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judgingtest"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+var barrierAtB = Claims{Path: "/b"}
+
+// raises records a complete set of a barrier that is down.
+func (f *fixture) raises(client string) {
+	op := f.Call(client, ops.Set, "")
+	f.Creates(client, 0, "/b", "", 0)
+	f.Ret(op, lin.OpOK, lin.Result{})
+}
+
+// lowers records a complete removal of a barrier that is up.
+func (f *fixture) lowers(client string) {
+	op := f.Call(client, ops.Remove, "")
+	f.Deletes(client, 0, "/b", 0)
+	f.Ret(op, lin.OpOK, lin.Result{})
+}
+
+func TestBarriers(t *testing.T) {
+	whole := func(f *fixture, client, kind, output string) {
+		f.Ret(f.Call(client, kind, ""), lin.OpOK, lin.Result{Output: output})
+	}
+	judgingtest.CheckHistories(t, judgingtest.Always(barrierAtB), []claimTest{
+		{Name: "set, waited for and removed", Build: func(f *fixture) {
+			whole(f, "b", ops.Wait, "")
+			f.raises("a")
+			whole(f, "c", ops.IsSet, "true")
+			op := f.Call("b", ops.Wait, "")
+			f.lowers("a")
+			f.Ret(op, lin.OpOK, lin.Result{})
+			whole(f, "c", ops.IsSet, "false")
+			f.Left = &lin.Leftovers{}
+		}},
+		{Name: "set when it is up, removed when it is down", Build: func(f *fixture) {
+			whole(f, "a", ops.Remove, "")
+			f.raises("a")
+			whole(f, "b", ops.Set, "")
+			f.lowers("a")
+			f.Left = &lin.Leftovers{}
+		}},
+		{Name: "removed and set again while somebody waits", Build: func(f *fixture) {
+			f.raises("a")
+			op := f.Call("b", ops.Wait, "")
+			f.lowers("a")
+			f.raises("a")
+			f.Ret(op, lin.OpOK, lin.Result{})
+			f.Left = &lin.Leftovers{
+				Nodes: []lin.NodeAtRest{{Path: "/b"}}, Watches: []lin.WatchAtRest{{Client: "b", Path: "/b"}},
+			}
+		}},
+		{Name: "waited for, and watched when it is down", Bad: lin.Orphans, Says: "a watch of b on /b",
+			Build: func(f *fixture) {
+				f.raises("a")
+				op := f.Call("b", ops.Wait, "")
+				f.lowers("a")
+				f.Ret(op, lin.OpOK, lin.Result{})
+				f.Left = &lin.Leftovers{Watches: []lin.WatchAtRest{{Client: "b", Path: "/b"}}}
+			}},
+		{Name: "passed while it is up", Bad: lin.Linearizability, Says: "it goes wrong with b: wait()",
+			Build: func(f *fixture) {
+				f.raises("a")
+				whole(f, "b", ops.Wait, "")
+			}},
+		{Name: "seen up while it is down", Bad: lin.Linearizability, Says: "isset() -> true",
+			Build: func(f *fixture) {
+				whole(f, "b", ops.IsSet, "true")
+			}},
+		{Name: "set, which it was not", Bad: lin.Linearizability, Says: "set()",
+			Build: func(f *fixture) {
+				f.raises("b")
+				f.lowers("b")
+				whole(f, "a", ops.Set, "")
+			}},
+		{Name: "a remove that takes two", Bad: lin.Delivery,
+			Says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8",
+			Build: func(f *fixture) {
+				f.raises("a")
+				op := f.Call("a", ops.Remove, "")
+				f.Deletes("a", 0, "/b", 0)
+				again := f.Call("b", ops.Set, "")
+				f.Creates("b", 0, "/b", "", 0)
+				f.Deletes("a", 0, "/b", 0)
+				f.Ret(op, lin.OpOK, lin.Result{})
+				f.Ret(again, lin.OpOK, lin.Result{})
+			}},
+		{Name: "failed, and removed", Bad: lin.Delivery, Says: "although it said that it was not",
+			Build: func(f *fixture) {
+				f.raises("a")
+				op := f.Call("a", ops.Remove, "")
+				f.Deletes("a", 0, "/b", 0)
+				f.Ret(op, lin.OpFailed, lin.Result{})
+			}},
+		{Name: "gone by itself", Bad: lin.Delivery,
+			Says: "the server removed the barrier at step 4, and no remove accounts for that",
+			Build: func(f *fixture) {
+				f.raises("a")
+				f.Server(lin.ServerEvent{Kind: lin.NodeDeleted, Path: "/b"})
+			}},
+		{Name: "waits at a barrier that is down", Bad: lin.Liveness,
+			Says: "b's wait (step 4, pending) never returned", Build: func(f *fixture) {
+				f.raises("a")
+				f.Call("b", ops.Wait, "")
+				f.lowers("a")
+				f.Left = &lin.Leftovers{}
+			}},
+		{Name: "waits at a barrier that is up", Build: func(f *fixture) {
+			f.raises("a")
+			f.Call("b", ops.Wait, "")
+			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/b"}}}
+		}},
+		{Name: "something is left", Bad: lin.Orphans, Says: "/b/x is left below /b",
+			Build: func(f *fixture) {
+				f.raises("a")
+				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
+			}},
+	})
+}
+
+// randomBarrier makes valid histories of a barrier. A wait that finds the barrier up returns after
+// another client removes it.
+func randomBarrier(t *rapid.T) lin.History {
+	up := false
+	f := &fixture{}
+	s := &judgingtest.Simulator{Fixture: &f.Fixture, T: t}
+	s.Begin = func(string) (kind, input string) {
+		return rapid.SampledFrom([]string{ops.Set, ops.Set, ops.Remove, ops.Wait,
+			ops.IsSet}).Draw(t, "call"), ""
+	}
+	s.Apply = func(client, kind, _ string) lin.Result {
+		switch {
+		case kind == ops.Set && !up:
+			s.Creates(client, 0, "/b", "", 0)
+			up = true
+		case kind == ops.Remove && up:
+			s.Deletes(client, 0, "/b", 0)
+			up = false
+		case kind == ops.Wait && up:
+			f.lowers("z")
+			up = false
+		case kind == ops.IsSet:
+			s.Next()
+			return lin.Result{Output: strconv.FormatBool(up)}
+		}
+		s.Next()
+		return lin.Result{}
+	}
+	return s.Play()
+}
+
+// judgeBarrierAtB judges a barrier that may be left up.
+func judgeBarrierAtB(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, barrierAtB) }
+
+func TestCorrectBarriersAreFoundCorrect(t *testing.T) {
+	judgingtest.CheckValid(t, randomBarrier, judgeBarrierAtB)
+}
+
+// TestCorrectBarriersWithoutLog: a change of unknown outcome may have happened or not.
+func TestCorrectBarriersWithoutLog(t *testing.T) {
+	judgingtest.CheckWithoutLog(t, randomBarrier, judgeBarrierAtB)
+}
+
+func TestBrokenBarriersAreFoundBroken(t *testing.T) {
+	judgingtest.CheckMutations(t, randomBarrier, judgeBarrierAtB, []mutation{
+		{"seen down while it is up", lookWhileUp, []string{lin.Linearizability}, 0},
+		{"a change that never happened", judgingtest.DropChange(ops.Set, ops.Remove),
+			[]string{lin.Delivery, lin.Linearizability}, 60},
+		{"failed, and applied", judgingtest.SayFailed(ops.Set, ops.Remove), []string{lin.Delivery}, 0},
+		{"a change after the end", judgingtest.MoveBeyond(ops.Set, ops.Remove),
+			[]string{lin.Delivery, lin.Linearizability}, 50},
+		{"passed while it is up", passWhileUp, []string{lin.Linearizability}, 0},
+		{"nobody's change", strayChange, []string{lin.Delivery}, 0},
+		{
+			"a hanging call", judgingtest.NeverReturns(ops.Set, ops.Remove, ops.Wait, ops.IsSet),
+			[]string{lin.Liveness}, 0,
+		},
+	})
+}
+
+// passWhileUp makes a wait return while the barrier is up.
+func passWhileUp(t *rapid.T, h *lin.History) bool {
+	e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
+	if e == nil {
+		return false
+	}
+	h.Ops = append(h.Ops, lin.Op{Client: "y", Kind: ops.Wait, Call: e.Step + 1, Return: e.Step + 2,
+		Outcome: lin.OpOK})
+	return true
+}
+
+// lookWhileUp makes a client see the barrier down while it is up.
+func lookWhileUp(t *rapid.T, h *lin.History) bool {
+	if !passWhileUp(t, h) {
+		return false
+	}
+	op := &h.Ops[len(h.Ops)-1]
+	op.Kind, op.Output = ops.IsSet, "false"
+	return true
+}
+
+// strayChange makes a client remove the barrier without a call.
+func strayChange(t *rapid.T, h *lin.History) bool {
+	e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
+	if e == nil {
+		return false
+	}
+	h.Server = append(h.Server, lin.ServerEvent{Step: e.Step + 1, Kind: lin.NodeDeleted, Path: "/b",
+		Client: "y", Session: 'y'})
+	return true
+}

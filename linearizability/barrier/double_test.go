@@ -1,0 +1,251 @@
+package barrier
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judgingtest"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+var doubleAtD = Double{Path: "/d", Patience: 50 * time.Millisecond}
+
+// departs records a complete leave.
+func (f *fixture) departs(client string) {
+	f.Ret(f.Call(client, ops.Leave, ""), lin.OpOK, lin.Result{})
+}
+
+// enterTogether lets a and b enter a barrier for two.
+func enterTogether(f *fixture) {
+	a, b := f.Call("a", ops.Enter, "2"), f.Call("b", ops.Enter, "2")
+	f.Ret(a, lin.OpOK, lin.Result{Session: 1})
+	f.Ret(b, lin.OpOK, lin.Result{Session: 2})
+}
+
+func TestDoubleBarriers(t *testing.T) {
+	judgingtest.CheckHistories(t, judgingtest.Always(doubleAtD), []claimTest{
+		{Name: "in and out together, twice", Build: func(f *fixture) {
+			for range 2 {
+				enterTogether(f)
+				a, b := f.Call("a", ops.Leave, ""), f.Call("b", ops.Leave, "")
+				f.Ret(a, lin.OpOK, lin.Result{})
+				f.Ret(b, lin.OpOK, lin.Result{})
+			}
+			f.Left = &lin.Leftovers{}
+		}},
+		{Name: "one enters, the other gives up", Bad: lin.Liveness,
+			Says: "a entered at step 3 with b, which gave up at step 64, after another 61ms",
+			Build: func(f *fixture) {
+				a, b := f.Call("a", ops.Enter, "2"), f.Call("b", ops.Enter, "2")
+				f.Ret(a, lin.OpOK, lin.Result{})
+				f.Step += 60
+				f.Ret(b, lin.OpUnknown, lin.Result{})
+			}},
+		{Name: "one enters, another is not needed", Build: func(f *fixture) {
+			a := f.Call("a", ops.Enter, "2")
+			b, c := f.Call("b", ops.Enter, "2"), f.Call("c", ops.Enter, "2")
+			f.Ret(a, lin.OpOK, lin.Result{})
+			f.Ret(b, lin.OpOK, lin.Result{})
+			f.Step += 60
+			f.Ret(c, lin.OpUnknown, lin.Result{})
+		}},
+		{Name: "one enters, the other is cut off", Build: func(f *fixture) {
+			a, b := f.Call("a", ops.Enter, "2"), f.Call("b", ops.Enter, "2")
+			f.Ret(a, lin.OpOK, lin.Result{})
+			f.Step += 60
+			f.Told("b", lin.Disconnected)
+			f.Ret(b, lin.OpUnknown, lin.Result{})
+		}},
+		{Name: "enters alone", Bad: lin.Safety,
+			Says: "a entered at step 2, but at no moment of its call were 2 members there",
+			Build: func(f *fixture) {
+				f.Ret(f.Call("a", ops.Enter, "2"), lin.OpOK, lin.Result{})
+			}},
+		{Name: "enters with one who has given up", Bad: lin.Safety, Says: "b entered",
+			Build: func(f *fixture) {
+				f.Ret(f.Call("a", ops.Enter, "2"), lin.OpUnknown, lin.Result{})
+				f.Ret(f.Call("b", ops.Enter, "2"), lin.OpOK, lin.Result{})
+			}},
+		{Name: "enters with one who was cut off", Build: func(f *fixture) {
+			op := f.Call("a", ops.Enter, "2")
+			f.Creates("a", 1, "/d/a", "", 1)
+			f.Ret(op, lin.OpUnknown, lin.Result{})
+			f.Ret(f.Call("b", ops.Enter, "2"), lin.OpOK, lin.Result{})
+			f.Deletes("a", 1, "/d/a", 0)
+			f.departs("b")
+			f.Left = &lin.Leftovers{}
+		}},
+		{Name: "enters with oneself", Bad: lin.Safety, Says: "a entered", Build: func(f *fixture) {
+			op := f.Call("a", ops.Enter, "2")
+			f.Creates("a", 1, "/d/a", "", 1)
+			f.Ret(op, lin.OpUnknown, lin.Result{})
+			f.Ret(f.Call("a", ops.Enter, "2"), lin.OpOK, lin.Result{})
+		}},
+		{Name: "enters with one who is in the round before", Bad: lin.Safety,
+			Says: "a entered at step 9", Build: func(f *fixture) {
+				enterTogether(f)
+				b := f.Call("b", ops.Leave, "")
+				f.departs("a")
+				f.Ret(f.Call("a", ops.Enter, "2"), lin.OpOK, lin.Result{})
+				f.Ret(b, lin.OpOK, lin.Result{})
+			}},
+		{Name: "leaves alone", Bad: lin.Safety,
+			Says: "a had left at step 6, but b, which entered with it, was inside",
+			Build: func(f *fixture) {
+				enterTogether(f)
+				f.departs("a")
+			}},
+		{Name: "leaves when the other's session has ended", Build: func(f *fixture) {
+			f.Starts("b", 2)
+			enterTogether(f)
+			f.Expires(2)
+			f.departs("a")
+			f.Left = &lin.Leftovers{}
+		}},
+		{Name: "never enters", Bad: lin.Liveness, Says: "a's enter (step 1, pending) never returned",
+			Build: func(f *fixture) {
+				f.Call("a", ops.Enter, "2")
+				f.Left = &lin.Leftovers{}
+			}},
+		{Name: "never leaves", Bad: lin.Liveness, Says: "a's leave (step 5, pending) never returned",
+			Build: func(f *fixture) {
+				enterTogether(f)
+				f.Call("a", ops.Leave, "")
+				f.Left = &lin.Leftovers{}
+			}},
+		{Name: "gives up beside the other", Bad: lin.Liveness,
+			Says: "gave up after 101ms, though 2 members", Build: giveUpTogether},
+		{Name: "gives up beside one who was cut off", Build: func(f *fixture) {
+			giveUpTogether(f)
+			f.H.Notices = append(f.H.Notices,
+				lin.Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: lin.Disconnected})
+		}},
+		{Name: "something is left", Bad: lin.Orphans, Says: "/d/ready is left below /d",
+			Build: func(f *fixture) {
+				enterTogether(f)
+				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
+			}},
+	})
+}
+
+// giveUpTogether lets two wait in vain.
+func giveUpTogether(f *fixture) {
+	a, b := f.Call("a", ops.Enter, "2"), f.Call("b", ops.Enter, "2")
+	f.Step = 101
+	f.Ret(a, lin.OpUnknown, lin.Result{})
+	f.Ret(b, lin.OpUnknown, lin.Result{})
+	f.Left = &lin.Leftovers{}
+}
+
+// guest is a client of a correct double barrier.
+type guest struct {
+	name  string
+	state string // "", waiting, admitted, inside, leaving
+	op    int
+	group int
+}
+
+// randomDoubleBarrier makes valid histories of a barrier for two, among three.
+func randomDoubleBarrier(t *rapid.T) lin.History {
+	f := &fixture{}
+	guests := []*guest{{name: "a"}, {name: "b"}, {name: "c"}}
+	groups := 0
+	for range rapid.IntRange(10, 80).Draw(t, "steps") {
+		f.Step += 9
+		g := rapid.SampledFrom(guests).Draw(t, "guest")
+		switch {
+		case g.state == "":
+			g.op, g.state = f.Call(g.name, ops.Enter, "2"), "waiting"
+		case g.state == "waiting" && rapid.IntRange(0, 5).Draw(t, "gives up") == 0:
+			f.Ret(g.op, lin.OpUnknown, lin.Result{})
+			g.state = ""
+		case g.state == "waiting":
+			groups = admit(guests, g, groups)
+		case g.state == "admitted":
+			f.Ret(g.op, lin.OpOK, lin.Result{})
+			g.state = "inside"
+		case g.state == "inside":
+			g.op, g.state = f.Call(g.name, ops.Leave, ""), "leaving"
+		case othersAreGone(guests, g):
+			f.Ret(g.op, lin.OpOK, lin.Result{})
+			g.state = ""
+		}
+	}
+	return f.History()
+}
+
+// admit makes a group of two waiting guests.
+func admit(guests []*guest, g *guest, groups int) int {
+	for _, other := range guests {
+		if other != g && other.state == "waiting" {
+			groups++
+			g.state, other.state, g.group, other.group = "admitted", "admitted", groups, groups
+			break
+		}
+	}
+	return groups
+}
+
+func othersAreGone(guests []*guest, g *guest) bool {
+	for _, other := range guests {
+		if other != g && other.group == g.group &&
+			(other.state == "admitted" || other.state == "inside") {
+			return false
+		}
+	}
+	return true
+}
+
+func judgeDoubleAtD(h lin.History) lin.Report {
+	return lin.Judge(h, nil, Double{Path: "/d"})
+}
+
+func TestCorrectDoubleBarriersAreFoundCorrect(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := randomDoubleBarrier(t)
+		if r := judgeDoubleAtD(h); r.Status() == lin.Violated {
+			t.Fatalf("%s\n%s", r, judgingtest.Dump(h))
+		}
+	})
+}
+
+func TestBrokenDoubleBarriersAreFoundBroken(t *testing.T) {
+	judgingtest.CheckMutations(t, randomDoubleBarrier, judgeDoubleAtD, []mutation{
+		{"one who enters alone", enterAlone, []string{lin.Safety}, 0},
+		{"one who leaves at once", leaveAtOnce, []string{lin.Safety}, 0},
+	})
+	judgingtest.CheckMutations(t, randomDoubleBarrier,
+		func(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, doubleAtD) }, []mutation{
+			{"a hanging call", judgingtest.NeverReturns(ops.Enter, ops.Leave), []string{lin.Liveness}, 0},
+		})
+}
+
+// enterAlone appends a client that enters alone.
+func enterAlone(_ *rapid.T, h *lin.History) bool {
+	for i, op := range h.Ops {
+		if op.Pending() { // no other client may be there
+			h.Ops[i].Outcome, h.Ops[i].Return = lin.OpUnknown, h.End
+		}
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		h.Ops = append(h.Ops, lin.Op{Client: name, Kind: ops.Leave, Call: h.End + 1, Return: -1})
+	}
+	h.Ops = append(h.Ops, lin.Op{Client: "z", Kind: ops.Enter, Input: "2", Call: h.End + 5,
+		Return: h.End + 6, Outcome: lin.OpOK})
+	return true
+}
+
+// leaveAtOnce appends two clients that enter together; one leaves while the other stays.
+func leaveAtOnce(_ *rapid.T, h *lin.History) bool {
+	enterAlone(nil, h)
+	h.Ops = append(h.Ops,
+		lin.Op{
+			Client: "y", Kind: ops.Enter, Input: "2", Call: h.End + 5, Return: h.End + 7,
+			Outcome: lin.OpOK,
+		},
+		lin.Op{Client: "z", Kind: ops.Leave, Call: h.End + 8, Return: h.End + 9, Outcome: lin.OpOK})
+	return true
+}

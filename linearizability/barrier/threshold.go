@@ -1,0 +1,257 @@
+package barrier
+
+import (
+	"fmt"
+	"time"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// Threshold claims to be a threshold barrier. Its calls are [ops.Set] and [ops.Wait]. The
+// Input of a set is the number of members that opens the barrier. A client must not wait twice at
+// once. It is present from its call of wait until the return. If wait returns an error, it is
+// present until the ephemerals of that call are deleted.
+//
+// Safety: a wait returns only if the barrier was open at some moment of the call. The barrier opens
+// when the set number of members is present at one moment, and closes when it is set. Delivery: a
+// set is applied once. Liveness: a client that waits at an open barrier passes, and so do waiters
+// of the required number. Watches on Path are not judged.
+type Threshold struct {
+	// Path is the znode of the barrier; the znodes of the members are below it. If its data is the
+	// number of members, the judge knows when a set took effect.
+	Path string
+	// Patience: a wait that gave up violates liveness if during the whole Patience before its
+	// return enough members had waited, or the barrier had been open, and none of them learned of a
+	// disconnect or the end of its session. 0 means that this is not judged.
+	Patience time.Duration
+	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
+	AllowedAtRest []string
+}
+
+func (claims Threshold) Judge(h lin.History, left *lin.Leftovers) lin.Report {
+	t := newThresholdTable(h, claims)
+	var r lin.Report
+	r.Add(t.judgeSafety())
+	if t.log.Known {
+		r.Add(t.judgeDelivery())
+	}
+	r.Add(t.judgeLiveness(left)...)
+	if left != nil {
+		r.Add(judging.Orphans(judging.WithoutWatches(left, claims.Path), claims.AllowedAtRest,
+			judging.LeftBelow(left, claims.Path), judging.Waits(t.history)))
+	}
+	return r
+}
+
+// thresholdTable is one history of a threshold barrier, with its stays, settings and possible
+// openings.
+type thresholdTable struct {
+	attendance
+	claims   Threshold
+	settings []setting
+	openings []int64 // steps
+}
+
+func newThresholdTable(h lin.History, claims Threshold) *thresholdTable {
+	t := &thresholdTable{attendance: newAttendance(h, claims.Path), claims: claims}
+	for _, op := range t.history.Ops {
+		if op.Kind != ops.Wait {
+			continue
+		}
+		s := t.addStay(op)
+		if op.OK() {
+			s.end = op.Return
+		}
+	}
+	t.settings = settingsOf(t.history, claims.Path)
+	t.openings = t.findOpenings()
+	return t
+}
+
+// findOpenings lists the steps at which the barrier may have opened. It can open only when a client
+// comes or the number changes.
+func (t *thresholdTable) findOpenings() []int64 {
+	var moments []int64
+	for _, s := range t.stays {
+		moments = append(moments, s.come.Call)
+	}
+	for _, s := range t.settings {
+		moments = append(moments, s.from)
+	}
+	var list []int64
+	for _, step := range moments {
+		there := clients(t.at(step))
+		for _, s := range t.settings {
+			if there >= s.members && t.mayBeNewest(s, step) {
+				list = append(list, step)
+			}
+		}
+	}
+	return list
+}
+
+// mayBeNewest reports whether a setting may be the newest at a step.
+func (t *thresholdTable) mayBeNewest(s setting, step int64) bool {
+	for _, next := range t.settings {
+		if next.after(s) && next.to <= step {
+			return false
+		}
+	}
+	return s.from <= step
+}
+
+// judgeSafety checks each wait that returned without an error.
+func (t *thresholdTable) judgeSafety() lin.Verdict {
+	passed := 0
+	for _, s := range t.stays {
+		if !s.come.OK() {
+			continue
+		}
+		passed++
+		if !t.mayPass(s.come) {
+			return judging.Violated(lin.Safety, []int64{s.come.Call, s.come.Return},
+				"%s passed at step %d, but at no moment of its call was the barrier open: %s",
+				s.come.Client, s.come.Return, t.whyClosed(s.come))
+		}
+	}
+	return judging.Fine(lin.Safety, "%s, none before enough were there", judging.Count(passed, "passage"))
+}
+
+// mayPass reports whether the barrier may have been open during a call.
+func (t *thresholdTable) mayPass(op lin.Op) bool {
+	for _, step := range t.openings {
+		if step <= op.Return && (step >= op.Call || t.mayStayOpen(step, op.Call)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayStayOpen reports whether a barrier that is open at a step may still be open at a later one: no
+// set certainly took effect in between.
+func (t *thresholdTable) mayStayOpen(step, until int64) bool {
+	for _, s := range t.settings {
+		if s.from > step && s.to < until {
+			return false
+		}
+	}
+	return true
+}
+
+// whyClosed prints the greatest number of members present during a call, and the number required.
+func (t *thresholdTable) whyClosed(op lin.Op) string {
+	most := 0
+	for _, s := range t.stays {
+		if op.Call <= s.come.Call && s.come.Call <= op.Return || s.come.Call == op.Call {
+			most = max(most, clients(t.at(s.come.Call)))
+		}
+	}
+	text := "it was never set"
+	for _, s := range t.settings {
+		if t.mayBeNewest(s, op.Return) {
+			text = "it was set to " + s.op.Input + " by " + judging.Describe(s.op)
+		}
+	}
+	return text + ", and no more than " + judging.Count(most, "member") + " came"
+}
+
+// judgeDelivery checks that each set was applied once.
+func (t *thresholdTable) judgeDelivery() lin.Verdict {
+	for _, s := range t.settings {
+		if v, bad := judging.AppliedOnce(s.op, s.changes, false); bad && len(s.changes) > 0 {
+			return v
+		}
+	}
+	return judging.Fine(lin.Delivery, "%s, none twice", judging.Count(len(t.settings), "set"))
+}
+
+// judgeLiveness looks for waits that never returned, or gave up, and should have returned.
+func (t *thresholdTable) judgeLiveness(left *lin.Leftovers) []lin.Verdict {
+	for _, s := range t.stays {
+		if t.claims.Patience == 0 || s.come.Pending() || s.come.OK() {
+			continue
+		}
+		if why := t.whyShouldHavePassed(s); why != "" {
+			return []lin.Verdict{judging.Violated(lin.Liveness, []int64{s.come.Call, s.come.Return},
+				"%s gave up after %v, though for the last %v, undisturbed, %s",
+				judging.Describe(s.come), s.come.ReturnTime-s.come.CallTime, t.claims.Patience, why)}
+		}
+	}
+	mayWait := func(op lin.Op) bool { return op.Kind == ops.Wait && t.mayWait() }
+	return judging.Returns(t.history, left, mayWait)
+}
+
+// whyShouldHavePassed returns the reason why a wait that gave up should have passed, or "".
+func (t *thresholdTable) whyShouldHavePassed(s *stay) string {
+	since := s.come.ReturnTime - t.claims.Patience
+	waiting := t.waitingSince(s, since)
+	if len(waiting) == 0 {
+		return ""
+	}
+	need, known := t.need(since, s.come.ReturnTime)
+	if n := clients(waiting); known && n >= need {
+		return "enough had been waiting: " + judging.Count(n, "member")
+	}
+	if t.disturbed(s, since) || s.come.CallTime > since {
+		return ""
+	}
+	for _, other := range t.stays {
+		if other.come.OK() && other.come.ReturnTime <= since &&
+			t.staysOpen(other.come, s.come.ReturnTime) {
+			return fmt.Sprintf("the barrier had been open: %s had passed at step %d",
+				other.come.Client, other.come.Return)
+		}
+	}
+	return ""
+}
+
+// need returns the greatest number of members that the barrier may have required in an interval. It
+// is unknown if perhaps the barrier was not set.
+func (t *thresholdTable) need(from, to time.Duration) (most int, known bool) {
+	for _, s := range t.settings {
+		if s.fromTime <= to && t.mayBeNewestSince(s, from) {
+			most = max(most, s.members)
+		}
+		known = known || s.toTime < from
+	}
+	return most, known
+}
+
+// mayBeNewestSince reports whether a setting may be the newest at some moment from a time on.
+func (t *thresholdTable) mayBeNewestSince(s setting, from time.Duration) bool {
+	for _, next := range t.settings {
+		if next.after(s) && next.toTime < from {
+			return false
+		}
+	}
+	return true
+}
+
+// staysOpen reports whether the barrier certainly stayed open, up to a time, after a wait that
+// passed: no set takes effect after the call.
+func (t *thresholdTable) staysOpen(op lin.Op, until time.Duration) bool {
+	for _, s := range t.settings {
+		if s.to >= op.Call && s.fromTime <= until {
+			return false
+		}
+	}
+	return true
+}
+
+// mayWait reports whether calls may wait at rest: there are too few of them, and the barrier may be
+// closed.
+func (t *thresholdTable) mayWait() bool {
+	var waiting []*stay
+	for _, s := range t.stays {
+		if s.come.Pending() {
+			waiting = append(waiting, s)
+		}
+		if s.come.OK() && t.staysOpen(s.come, t.history.EndTime) {
+			return false
+		}
+	}
+	need, known := t.need(t.history.EndTime, t.history.EndTime)
+	return !known || clients(waiting) < need
+}

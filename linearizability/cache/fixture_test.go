@@ -1,0 +1,10 @@
+package cache
+
+import "github.com/zksim/zksim/linearizability/internal/judgingtest"
+
+// fixture makes histories of calls on the objects of this package.
+type fixture struct{ judgingtest.Fixture }
+
+type historyTest[C any] judgingtest.HistoryTest[fixture, C]
+
+type mutation judgingtest.Mutation

@@ -1,0 +1,66 @@
+package judging
+
+import (
+	"fmt"
+	"slices"
+
+	lin "github.com/zksim/zksim/linearizability"
+)
+
+// Returns looks for calls that are pending at rest and may not be. A nil mayWait allows none.
+func Returns(h lin.History, left *lin.Leftovers, mayWait func(lin.Op) bool) []lin.Verdict {
+	stuck := slices.DeleteFunc(slices.Clone(h.Ops), func(op lin.Op) bool {
+		return !op.Pending() || mayWait != nil && mayWait(op)
+	})
+	switch {
+	case left == nil:
+		return Unsettled(stuck)
+	case len(stuck) > 0 && !IsLessSpecific(stuck[0], left):
+		return []lin.Verdict{NeverReturned(stuck[0], left)}
+	case len(left.Wedged) > 0:
+		return []lin.Verdict{Wedged(left)}
+	}
+	return []lin.Verdict{Fine(lin.Liveness, "every call returned that had to")}
+}
+
+// IsLessSpecific reports whether the verdict on a pending call says less than one on a stuck
+// client: the call waits for no znode, and may be an attempt of that client.
+func IsLessSpecific(op lin.Op, left *lin.Leftovers) bool {
+	w, _ := WaitOf(left, op.Client)
+	return w.Path == "" && len(left.Wedged) > 0
+}
+
+func Wedged(left *lin.Leftovers) lin.Verdict {
+	return Violated(lin.Liveness, nil, "wedged: %s", left.Wedged[0])
+}
+
+// NeverReturned is the verdict on a call that is pending at rest.
+func NeverReturned(op lin.Op, left *lin.Leftovers) lin.Verdict {
+	return Violated(lin.Liveness, []int64{op.Call}, "%s never returned, although the faults stopped%s",
+		Describe(op), WaitsFor(op, left))
+}
+
+// WaitsFor describes the reason of a pending call, if it is known.
+func WaitsFor(op lin.Op, left *lin.Leftovers) string {
+	w, known := WaitOf(left, op.Client)
+	switch {
+	case known && w.Polls > 0:
+		return fmt.Sprintf("; it polls %s, %d times so far", w.Path, w.Polls)
+	case known && w.Path != "":
+		return "; it waits for a watch on " + w.Path
+	case known && w.Why != "":
+		return "; it waits for " + w.Why
+	}
+	return ""
+}
+
+// Unsettled judges liveness as far as that is possible without leftovers: not at all, or [lin.Unknown]
+// if a call is stuck.
+func Unsettled(stuck []lin.Op) []lin.Verdict {
+	if len(stuck) == 0 {
+		return nil
+	}
+	op := stuck[0]
+	return []lin.Verdict{Unknown(lin.Liveness, []int64{op.Call},
+		"%s never returned, and it is not known whether it was given the time to", Describe(op))}
+}

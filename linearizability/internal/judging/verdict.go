@@ -1,0 +1,46 @@
+package judging
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	lin "github.com/zksim/zksim/linearizability"
+)
+
+// Violated is the verdict that a property does not hold. Durations are rounded to milliseconds.
+func Violated(property string, steps []int64, format string, args ...any) lin.Verdict {
+	return lin.Verdict{
+		Property: property, Status: lin.Violated, Summary: formatSummary(format, args), Steps: steps,
+	}
+}
+
+// Unknown is the verdict that a property could not be decided.
+func Unknown(property string, steps []int64, format string, args ...any) lin.Verdict {
+	return lin.Verdict{
+		Property: property, Status: lin.Unknown, Summary: formatSummary(format, args), Steps: steps,
+	}
+}
+
+// Fine is the verdict that nothing was found against a property.
+func Fine(property, format string, args ...any) lin.Verdict {
+	return lin.Verdict{Property: property, Status: lin.OK, Summary: formatSummary(format, args)}
+}
+
+// formatSummary formats a summary. Durations are rounded to milliseconds.
+func formatSummary(format string, args []any) string {
+	for i, arg := range args {
+		if d, ok := arg.(time.Duration); ok {
+			args[i] = d.Round(time.Millisecond)
+		}
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Replace puts a verdict in the place of the one on the same property.
+func Replace(r *lin.Report, v lin.Verdict) {
+	r.Verdicts = slices.DeleteFunc(r.Verdicts, func(o lin.Verdict) bool {
+		return o.Property == v.Property
+	})
+	r.Add(v)
+}

@@ -1,0 +1,52 @@
+package lock
+
+import (
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+)
+
+// judgeBelief looks for too many believed holds at once, outside of zombie windows, and for
+// wrong or missing signals of loss.
+func judgeBelief(t table) lin.Verdict {
+	for i, h := range t.holds {
+		if others := fullBefore(t, i, (*hold).believedUntil); others != nil {
+			return t.kind.tooManyBelieve(others, h)
+		}
+	}
+	if t.claims.Signals {
+		if v, bad := badSignal(t); bad {
+			return v
+		}
+	}
+	if zombies := len(zombieWindows(t)); zombies > 0 {
+		return judging.Fine(lin.Belief, "beliefs overlap at most inside %s", judging.Count(zombies, "zombie window"))
+	}
+	return judging.Fine(lin.Belief, "no two beliefs overlap")
+}
+
+// zombieWindows measures from the server's end of each hold to the end of the client's belief in
+// it.
+func zombieWindows(t table) []lin.ZombieWindow {
+	var list []lin.ZombieWindow
+	for _, h := range t.holds {
+		if h.ending != takenAway || h.whyNotOwner != "" {
+			continue
+		}
+		from, fromTime := h.serverEnd, h.serverEndTime
+		if from < h.lock.Return {
+			from, fromTime = h.lock.Return, h.lock.ReturnTime
+		}
+		if from >= h.beliefEnd {
+			continue
+		}
+		w := lin.ZombieWindow{
+			Client: h.lock.Client, Session: h.owner.Session, From: from,
+			To: min(h.beliefEnd, t.history.End), Duration: max(0, h.beliefEndTime-fromTime),
+		}
+		if h.node != nil {
+			w.Path = h.node.Path
+		}
+		list = append(list, w)
+	}
+	return list
+}

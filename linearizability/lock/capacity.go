@@ -1,0 +1,111 @@
+package lock
+
+import (
+	"fmt"
+	"strings"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+)
+
+// fullBefore returns the holds that take all places when the i-th hold begins, or nil. until is the
+// step at which a hold ends.
+func fullBefore(t table, i int, until func(*hold) int64) []*hold {
+	b := t.holds[i]
+	var others []*hold
+	for _, a := range t.holds[:i] {
+		if t.kind.differ(a, b) && t.kind.conflicts(a.lock, b.lock) &&
+			overlap(a.lock.Return, until(a), b.lock.Return, until(b)) {
+			others = append(others, a)
+		}
+	}
+	if len(others) < t.kind.capacity {
+		return nil
+	}
+	return others
+}
+
+// differ reports whether two holds are certainly not one hold. Two holds of one client in one
+// session may be one hold of a re-entrant lock.
+func (k kind) differ(a, b *hold) bool {
+	return (a.owner != b.owner || k.counted) && a.ending != unknownEnd && b.ending != unknownEnd
+}
+
+// overlap compares half-open intervals: a hold that begins at the step in which another ends does
+// not overlap with it.
+func overlap(from1, to1, from2, to2 int64) bool { return max(from1, from2) < min(to1, to2) }
+
+// tooManyOwn is the verdict on a hold that began when others took all places.
+func (k kind) tooManyOwn(others []*hold, b *hold) lin.Verdict {
+	holds := k.oneTooMany(others, b)
+	var since []string
+	for _, h := range holds {
+		since = append(since, fmt.Sprintf("%s since step %d (%s)",
+			k.holder(h), h.lock.Return, h.sessionAndNode()))
+	}
+	return judging.Violated(lin.Safety, steps(holds), "%s own the %s at once%s: %s", k.names(holds), k.noun,
+		strings.TrimSuffix(k.places(), ","), strings.Join(since, ", "))
+}
+
+// tooManyBelieve is the verdict on a belief that began when others took all places.
+func (k kind) tooManyBelieve(others []*hold, b *hold) lin.Verdict {
+	holds := k.oneTooMany(others, b)
+	all := "both"
+	if len(holds) > 2 {
+		all = "all"
+	}
+	a := others[0]
+	return judging.Violated(lin.Belief, steps(holds),
+		"%s %s believe that they hold the %s%s at step %d: "+
+			"%s (%s) has held it since step %d, and nothing has ended that",
+		k.names(holds), all, k.noun, k.places(), b.lock.Return,
+		k.holder(a), a.sessionAndNode(), a.lock.Return)
+}
+
+// oneTooMany returns b and enough of the others to exceed the capacity by one.
+func (k kind) oneTooMany(others []*hold, b *hold) []*hold {
+	return append(append([]*hold(nil), others[:k.capacity]...), b)
+}
+
+func (k kind) places() string {
+	if k.capacity == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", which has %s,", judging.Count(k.capacity, "place"))
+}
+
+// sessionAndNode names the session and the znode of a hold.
+func (h *hold) sessionAndNode() string {
+	text := "session not known"
+	if h.owner.Session != 0 {
+		text = judging.Session(h.owner.Session)
+	}
+	if h.node != nil {
+		text += ", " + h.node.Path
+	}
+	return text
+}
+
+// holder is the client of a hold, with its handle unless that is the first.
+func (k kind) holder(h *hold) string {
+	if k.handles && h.lock.Input != "" {
+		return fmt.Sprintf("%s (%s)", h.lock.Client, h.lock.Input)
+	}
+	return h.lock.Client
+}
+
+func (k kind) names(holds []*hold) string {
+	var list []string
+	for _, h := range holds {
+		list = append(list, k.holder(h))
+	}
+	return judging.Listed(list)
+}
+
+func steps(holds []*hold) []int64 {
+	var list []int64
+	for _, h := range holds {
+		list = append(list, h.lock.Return)
+	}
+	return list
+}

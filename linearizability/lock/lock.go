@@ -1,0 +1,122 @@
+package lock
+
+import (
+	"time"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+)
+
+// Claims claims to be a mutual exclusion lock. Its calls are [ops.Lock] and [ops.Unlock]. The zero
+// value makes no claim to fairness, and takes every ephemeral znode as part of the lock.
+//
+// A client owns the lock at the server from the return of its call of lock until its znode is
+// deleted or its session ends; if its znode is not known, until its call of unlock or the end of
+// its session. It believes in its ownership until it calls unlock or learns of a loss. Its znode is
+// the one with the token as its czxid. Without a token it is the oldest live ephemeral within Path
+// that the client or its session made. If no token of the history is the czxid of a znode of its
+// client, tokens need not be czxids, and only serve to judge fencing.
+//
+// Fencing: the token of a grant is greater than those before it, and the czxid of the znode. If one
+// grant has a token, every grant must have one.
+//
+// Only the server may revoke a lock, at the end of the session. If a request of any client deletes
+// the holder's znode before the holder has called unlock or learned of a loss, safety is violated,
+// and no zombie window opens.
+//
+// Linearizability is judged by [github.com/zksim/zksim/model.Lock], in which the end of a session
+// is an operation of the server. With the server's log, a call of lock with an unknown outcome is
+// left out: liveness and orphans judge its znode. Without the log, such a call may have been
+// granted.
+type Claims struct {
+	// Path is the directory of the lock's znodes, or the ephemeral that is the lock; other znodes
+	// are ignored. Empty means every znode.
+	Path string
+	// Nodes is the directory of the holders' znodes, if there are others under Path. A semaphore
+	// has leases beside the lock that guards them. Empty means Path.
+	Nodes string
+	// Handles: a client may have several handles, which exclude each other like handles of
+	// different clients. The inputs of the calls tell the handles apart. Missing tokens are not
+	// judged, nor is the order between handles of one client.
+	Handles bool
+	// Fair: the lock is granted in the order in which the znodes of the waiters were created.
+	Fair bool
+	// MaxHerd is the greatest number of watch notifications that one release may fire; 0 only
+	// measures them.
+	MaxHerd int
+	// Signals: the lock has a signal of loss, recorded as [lin.LockLost]. A signal while the holder's
+	// znode and session are alive violates belief, unless the client learned of a disconnect or an
+	// expiry ([lin.Disconnected], [lin.SessionExpired]) since it called lock, so record the disconnects
+	// too. It is judged only if the holder's znode is known.
+	Signals bool
+	// SignalWithin limits the time from the client's notice of the expiry to the signal. If a
+	// holder neither calls unlock nor gets a signal in that time, belief is violated. 0 means that
+	// this is not judged; without Signals it never is.
+	SignalWithin time.Duration
+	// DisconnectEndsBelief: a client that learns of a disconnect stops believing that it holds the
+	// lock, as the ZooKeeper guide advises. Otherwise it goes on believing: the session outlives
+	// most disconnects. With Signals this has no effect, since then the signal ends the belief.
+	DisconnectEndsBelief bool
+	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
+	AllowedAtRest []string
+}
+
+func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
+	kind := mutex
+	if claims.Handles {
+		kind = mutexOfHandles()
+	}
+	return judge(newTable(h, kind, claims), left)
+}
+
+// judge judges a lock of any kind.
+func judge(t table, left *lin.Leftovers) lin.Report {
+	events := eventsOf(t)
+	r := lin.Report{
+		ZombieWindows: zombieWindows(t),
+		Granted:       len(t.holds),
+		LongestWait:   longestWait(t.holds),
+		Holds:         t.reported(),
+		Linearize:     t.kind.model.order(events),
+	}
+	r.MaxHerd, r.MaxHerdStep = greatestHerd(t)
+	r.Add(judgeSafety(t), judgeBelief(t))
+	if v, bad := changedToken(t); bad {
+		r.Add(v)
+	} else if t.kind.capacity == 1 && hasTokens(t.holds) {
+		r.Add(judgeFencing(t))
+	}
+	r.Add(t.kind.model.judge(events, t.kind.object))
+	if t.claims.Fair {
+		r.Add(judgeFairness(t))
+	}
+	r.Add(judgeLiveness(t, left)...)
+	if left != nil {
+		mayWatch := func(client string) bool {
+			// a holder may watch its own znode
+			return judging.Waits(t.history)(client) || t.holdsAtEnd(client)
+		}
+		r.Add(judging.Orphans(left, t.claims.AllowedAtRest, orphansOf(t, left), mayWatch))
+	}
+	if t.claims.MaxHerd > 0 {
+		r.Add(judgeHerd(r, t.claims.MaxHerd))
+	}
+	return r
+}
+
+// longestWait is the longest time that a granted lock took.
+func longestWait(holds []*hold) (longest time.Duration) {
+	for _, h := range holds {
+		longest = max(longest, h.lock.ReturnTime-h.lock.CallTime)
+	}
+	return longest
+}
+
+func hasTokens(holds []*hold) bool {
+	for _, h := range holds {
+		if h.lock.Token != 0 {
+			return true
+		}
+	}
+	return false
+}

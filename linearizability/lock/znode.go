@@ -1,0 +1,252 @@
+package lock
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+	"github.com/zksim/zksim/model"
+)
+
+// holderNodes finds the znodes in the server's log that belong to a call of a lock.
+type holderNodes struct {
+	history lin.History
+	log     judging.Log
+	kind    kind
+	dir     string // of all znodes of the lock, or its znode
+	holdDir string // of those through which it is held, or their znode
+	opaque  bool   // tokens are not czxids
+}
+
+func newHolderNodes(h lin.History, log judging.Log, kind kind, claims Claims) holderNodes {
+	n := holderNodes{history: h, log: log, kind: kind, dir: claims.Path}
+	n.holdDir = cmp.Or(claims.Nodes, claims.Path)
+	n.opaque = !n.tokensAreCzxids()
+	return n
+}
+
+// ownerOf returns the owner of a hold and the znode through which it is held, if they are known. If
+// no znode fits, the client holds nothing, and phantom gives the reason.
+func (n holderNodes) ownerOf(h *hold) (owner model.Owner, z *judging.Znode, phantom string) {
+	owner = model.Owner{Client: h.lock.Client, Session: h.lock.Session}
+	if h.second {
+		z, phantom = n.ofSecondHold(h.lock)
+	} else {
+		z, phantom = n.ofHold(h.lock)
+	}
+	if owner.Session == 0 && z != nil {
+		owner.Session = z.Owner
+	}
+	if phantom != "" {
+		z = nil // it proves nothing about this hold
+	}
+	return owner, z, phantom
+}
+
+// ofHold finds the znode of a granted lock, or the reason why there is none. Both results are empty
+// if the server's log does not show it. A client with a wrong token may have a znode all the same.
+func (n holderNodes) ofHold(op lin.Op) (z *judging.Znode, phantom string) {
+	op.Token = n.token(op)
+	if !n.log.Known || op.Token == 0 && !n.usesEphemerals() {
+		return nil, ""
+	}
+	z, phantom = n.ownOf(op)
+	if phantom != "" && op.Token != 0 && n.kind.capacity == 1 {
+		op.Token = 0
+		if own, why := n.ownOf(op); why == "" && own.ExistsAt(op.Return) {
+			return own, ""
+		}
+	}
+	return z, phantom
+}
+
+// ownOf returns the client's znode that exists when a lock returns. If there is none, it returns
+// the last one, and the reason why the client holds nothing.
+func (n holderNodes) ownOf(op lin.Op) (z *judging.Znode, phantom string) {
+	var last *judging.Znode
+	for _, z := range n.log.Znodes {
+		if !n.isOwn(z, op) || z.Created > op.Return {
+			continue
+		}
+		if z.ExistsAt(op.Return) {
+			if n.kind.counted && op.Token == 0 && n.hasOther(z, op) {
+				return nil, "" // it is not known which of them is the lease
+			}
+			return z, otherSession(z, op)
+		}
+		if last == nil || z.Deleted >= last.Deleted {
+			last = z
+		}
+	}
+	return last, n.whyPhantom(last, op)
+}
+
+// hasOther reports whether the client has another znode than z at the end of a call.
+func (n holderNodes) hasOther(z *judging.Znode, op lin.Op) bool {
+	return slices.ContainsFunc(n.log.Znodes, func(other *judging.Znode) bool {
+		return other != z && n.isOwn(other, op) && other.ExistsAt(op.Return)
+	})
+}
+
+// ofSecondHold is ofHold for a hold beside one in another mode: its znode is the last that the
+// client created during the call. If there is none, one znode serves both holds. Then only the
+// token identifies it: the client may exchange it for another later.
+func (n holderNodes) ofSecondHold(op lin.Op) (z *judging.Znode, phantom string) {
+	z = n.newest(op)
+	switch {
+	case !n.log.Known, z == nil && n.token(op) == 0:
+		return nil, ""
+	case z == nil:
+		return n.ofHold(op)
+	case z.ExistsAt(op.Return):
+		return z, otherSession(z, op)
+	}
+	return z, n.whyPhantom(z, op)
+}
+
+// token returns the czxid of the client's znode, or 0 if it is not known.
+func (n holderNodes) token(op lin.Op) int64 {
+	if n.opaque {
+		return 0
+	}
+	return op.Token
+}
+
+// tokensAreCzxids reports whether at least one token is the czxid of a znode that its own client
+// had during the call, or all are czxids of the lock's znodes. Tokens of another source, such as a
+// counter, are hardly ever czxids.
+func (n holderNodes) tokensAreCzxids() bool {
+	if !n.log.Known {
+		return true // no evidence against it
+	}
+	all := true
+	for _, op := range n.history.Ops {
+		if op.Kind != n.kind.acquire || !op.OK() || op.Token == 0 {
+			continue
+		}
+		known := false
+		for _, z := range n.log.Znodes {
+			if z.Czxid != op.Token || z.Created > op.Return {
+				continue
+			}
+			known = known || z.Owner != 0 && judging.Within(n.holdDir, z.Path)
+			own := z.Creator == "" || z.Creator == op.Client ||
+				op.Session != 0 && z.Owner == op.Session
+			if own && z.Deleted >= op.Call {
+				return true
+			}
+		}
+		all = all && known
+	}
+	return all
+}
+
+// usesEphemerals reports whether the lock is made of ephemerals, so that a holder must have one.
+func (n holderNodes) usesEphemerals() bool {
+	for _, z := range n.log.Znodes {
+		if z.Owner != 0 && judging.Within(n.holdDir, z.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n holderNodes) isOwn(z *judging.Znode, op lin.Op) bool {
+	switch {
+	case op.Token != 0:
+		return z.Czxid == op.Token
+	case !judging.Within(n.holdDir, z.Path) || z.Owner == 0:
+		return false
+	}
+	return op.Session != 0 && z.Owner == op.Session || z.Creator != "" && z.Creator == op.Client
+}
+
+// otherSession explains that a live znode is not the client's: it belongs to another session, and
+// will be deleted with it. A recipe that finds its znode by name or by data may adopt the znode of
+// another client, or that of its own session which has expired.
+func otherSession(z *judging.Znode, op lin.Op) string {
+	if op.Session == 0 || z.Owner == 0 || z.Owner == op.Session {
+		return ""
+	}
+	if z.Creator != "" && z.Creator != op.Client {
+		return fmt.Sprintf("it adopted %s, which client %s made at step %d in session 0x%x, "+
+			"but the client is in session 0x%x", z.Path, z.Creator, z.Created, z.Owner, op.Session)
+	}
+	return fmt.Sprintf("%s belongs to session 0x%x, but the client is in session 0x%x",
+		z.Path, z.Owner, op.Session)
+}
+
+// whyPhantom explains why a client holds nothing if its last znode was gone when lock returned. It
+// is empty if the session ended while the reply was on its way, which no recipe can prevent. It is
+// not empty if the client had learned of the end, or had another session already. If clients
+// compete between calls, the reply may have come before the call.
+func (n holderNodes) whyPhantom(last *judging.Znode, op lin.Op) string {
+	switch {
+	case last == nil && op.Token != 0:
+		return fmt.Sprintf("no znode with czxid %d was ever created", op.Token)
+	case last == nil:
+		return "it never created one"
+	case last.Deleted < op.Call && !n.kind.betweenCalls:
+		return fmt.Sprintf("%s was gone since step %d, before the call", last.Path, last.Deleted)
+	case last.RemovedBy(op.Client, op.Session):
+		return fmt.Sprintf("it had deleted %s itself at step %d", last.Path, last.Deleted)
+	}
+	if other := otherSession(last, op); other != "" {
+		return fmt.Sprintf("%s, and was deleted at step %d", other, last.Deleted)
+	}
+	notice, noticed := judging.FirstNotice(n.history, op.Client, last.Deleted, lin.SessionExpired, lin.LockLost)
+	if noticed && notice.Step < op.Return {
+		return fmt.Sprintf("%s was deleted at step %d, and the client was told so (%s) at step %d",
+			last.Path, last.Deleted, notice.Kind, notice.Step)
+	}
+	return ""
+}
+
+// newest returns the last ephemeral that the client made during the operation; an earlier one may
+// be left from an attempt that it has given up.
+func (n holderNodes) newest(op lin.Op) *judging.Znode {
+	var newest *judging.Znode
+	for _, z := range n.log.Znodes {
+		if madeBy(z, op) && judging.Within(n.holdDir, z.Path) {
+			newest = z
+		}
+	}
+	return newest
+}
+
+// madeBy reports whether the client made the ephemeral during the operation.
+func madeBy(z *judging.Znode, op lin.Op) bool {
+	return z.Creator == op.Client && z.Owner != 0 && z.Created >= op.Call && z.Created <= judging.End(op)
+}
+
+// isPartOf reports whether a pending operation needs the znode: of the znodes that its client
+// created for it in that directory, it is the newest.
+func (n holderNodes) isPartOf(z *judging.Znode, op lin.Op) bool {
+	if !madeBy(z, op) || !judging.Within(n.dir, z.Path) {
+		return false
+	}
+	for _, other := range n.log.Znodes {
+		if other.Created > z.Created && madeBy(other, op) &&
+			path.Dir(other.Path) == path.Dir(z.Path) {
+			return false
+		}
+	}
+	return true
+}
+
+// oldest returns the oldest ephemeral that exists at a step and does not have the suffix, or nil.
+func (n holderNodes) oldest(step int64, without string) *judging.Znode {
+	var first *judging.Znode
+	for _, z := range n.log.Znodes {
+		if z.Owner != 0 && z.ExistsAt(step) && judging.Within(n.holdDir, z.Path) &&
+			(without == "" || !strings.HasSuffix(z.Path, without)) &&
+			(first == nil || z.Czxid < first.Czxid) {
+			first = z
+		}
+	}
+	return first
+}

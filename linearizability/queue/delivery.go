@@ -1,0 +1,186 @@
+package queue
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+)
+
+// misdelivery is an element that was lost or duplicated.
+type misdelivery struct {
+	value string
+	text  string
+	steps []int64
+}
+
+// judgeElements compares lost and duplicated elements with the queue's promises, and lists them in
+// the report.
+func judgeElements(t table, r *lin.Report, left *lin.Leftovers) lin.Verdict {
+	lost, doubled := lostElements(t, left), duplicatedElements(t)
+	for _, m := range lost {
+		r.Lost = append(r.Lost, m.value)
+	}
+	for _, m := range doubled {
+		r.Duplicated = append(r.Duplicated, m.value)
+	}
+	if v, bad := failedOfferStored(t); bad {
+		return v
+	}
+	switch {
+	case len(lost) > 0 && !t.claims.MayLose:
+		return judging.Violated(lin.Delivery, lost[0].steps, "%s%s", lost[0].text, andMore(lost))
+	case len(doubled) > 0 && !t.claims.MayDuplicate:
+		return judging.Violated(lin.Delivery, doubled[0].steps, "%s%s", doubled[0].text, andMore(doubled))
+	case len(lost) > 0:
+		return judging.Fine(lin.Delivery, "%s lost, which at-most-once allows: %s",
+			judging.Count(len(lost), "element"), lost[0].text)
+	case len(doubled) > 0:
+		return judging.Fine(lin.Delivery, "%s duplicated, which at-least-once allows: %s",
+			judging.Count(len(doubled), "element"), doubled[0].text)
+	}
+	return judging.Fine(lin.Delivery, "nothing lost, nothing duplicated")
+}
+
+func andMore(list []misdelivery) string {
+	if len(list) == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more)", len(list)-1)
+}
+
+// lostElements returns the elements that were removed from the queue and never returned by a call,
+// not even together with an error.
+func lostElements(t table, left *lin.Leftovers) []misdelivery {
+	var list []misdelivery
+	for _, e := range t.elements {
+		if e.offer == nil || len(e.takes) > 0 || len(e.uncertainTakes) > 0 || e.discarded ||
+			e.isUnclear() {
+			continue
+		}
+		find := lostByClients
+		if t.log.Known {
+			find = lostByLog
+		}
+		if m, lost := find(t, e, left); lost {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// lostByLog finds out from the server's log whether an element is lost.
+func lostByLog(t table, e *element, _ *lin.Leftovers) (m misdelivery, lost bool) {
+	if len(e.znodes) == 0 {
+		text := fmt.Sprintf("element %s is lost: %s was acknowledged, "+
+			"but no znode was ever created for it", e.name, judging.Describe(*e.offer))
+		return misdelivery{e.value, text, []int64{e.offer.Call, e.offer.Return}}, e.offer.OK()
+	}
+	for _, z := range e.znodes {
+		if z.Deleted == judging.Never {
+			return misdelivery{}, false
+		}
+	}
+	last := e.last()
+	text := fmt.Sprintf("element %s, offered by %s, is lost: ", e.name, e.offer.Client)
+	r, _ := t.removalOf(last)
+	switch {
+	case t.diedWith(last):
+		return misdelivery{}, false
+	case r.by != nil && r.by.Outcome == lin.OpUnknown:
+		text += fmt.Sprintf("%s removed %s at step %d, but its reply was lost, "+
+			"and nobody ever got the element", judging.Describe(*r.by), last.Path, last.Deleted)
+	case r.by != nil:
+		text += fmt.Sprintf("%s removed %s at step %d, and nobody ever got the element",
+			judging.Describe(*r.by), last.Path, last.Deleted)
+	case last.WithSession:
+		text += fmt.Sprintf("%s was deleted at step %d, when %s ended",
+			last.Path, last.Deleted, judging.Session(last.Owner))
+	default:
+		text += fmt.Sprintf("%s deleted %s at step %d, outside of any take that could have "+
+			"returned it",
+			cmp.Or(last.Remover, "the server"), last.Path, last.Deleted)
+	}
+	return misdelivery{e.value, text, []int64{e.offer.Call, last.Created, last.Deleted}}, true
+}
+
+// diedWith reports whether a process may have died in the call that removed an element. Several
+// goroutines of a client can be in such calls, and the log does not tell them apart.
+func (t table) diedWith(z *judging.Znode) bool {
+	return slices.ContainsFunc(t.history.Ops, func(op lin.Op) bool {
+		return isTake(&op) && op.Client == z.Remover && op.Call <= z.Deleted &&
+			judging.DiedIn(t.history, op)
+	})
+}
+
+// lostByClients finds out from leftovers and results whether an element is lost.
+func lostByClients(t table, e *element, left *lin.Leftovers) (m misdelivery, lost bool) {
+	if left == nil || !e.offer.OK() {
+		return misdelivery{}, false
+	}
+	missing := 0 // of its equals, up to itself
+	for _, other := range e.equals[:slices.Index(e.equals, e)+1] {
+		if other.offer.OK() && len(other.takes)+len(other.uncertainTakes) == 0 {
+			missing++
+		}
+	}
+	for _, n := range left.Nodes {
+		if stored := t.storedIn(n); stored != nil && stored.value == e.value {
+			missing--
+		}
+	}
+	if missing <= 0 {
+		return misdelivery{}, false
+	}
+	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any "+
+		"more, and no take returned it", e.name, judging.Describe(*e.offer))
+	if slices.ContainsFunc(t.history.Ops, func(op lin.Op) bool {
+		return isTake(&op) && judging.DiedIn(t.history, op) && op.Return > e.offer.Call
+	}) {
+		return misdelivery{}, false // the element may have died with the process
+	}
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		if isTake(op) && op.Outcome == lin.OpUnknown {
+			text += "; perhaps " + judging.Describe(*op) + " took it"
+			return misdelivery{e.value, text, []int64{e.offer.Call, op.Call, op.Return}}, true
+		}
+	}
+	return misdelivery{e.value, text, []int64{e.offer.Call, e.offer.Return}}, true
+}
+
+// duplicatedElements returns the elements that were stored or returned more than once.
+func duplicatedElements(t table) []misdelivery {
+	var list []misdelivery
+	for _, e := range t.elements {
+		if e.isUnclear() {
+			continue
+		}
+		if len(e.takes) > 1 {
+			a, b := e.takes[0], e.takes[1]
+			text := fmt.Sprintf("element %s was delivered twice: by %s and by %s",
+				e.name, judging.Describe(*a), judging.Describe(*b))
+			list = append(list, misdelivery{e.value, text, []int64{a.Return, b.Return}})
+		} else if a, b, twice := e.storedTwice(); twice {
+			steps := []int64{a.Created, b.Created}
+			list = append(list, misdelivery{e.value, e.textOfCopies(a, b), steps})
+		}
+	}
+	return list
+}
+
+// failedOfferStored looks for an offer that reported failure, but was applied.
+func failedOfferStored(t table) (v lin.Verdict, bad bool) {
+	for _, e := range t.elements {
+		if e.offer != nil && e.offer.Outcome == lin.OpFailed && len(e.znodes) > 0 &&
+			!e.isUnclear() {
+			since := e.znodes[0].Created
+			return judging.Violated(lin.Delivery, []int64{e.offer.Call, since},
+				"element %s is in the queue since step %d, although %s said that it is not",
+				e.name, since, judging.Describe(*e.offer)), true
+		}
+	}
+	return lin.Verdict{}, false
+}

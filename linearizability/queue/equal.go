@@ -1,0 +1,136 @@
+package queue
+
+import (
+	"cmp"
+	"slices"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+)
+
+// The server's log tells equal elements apart: the maker of a znode has called an offer, and its
+// remover a take. If several elements fit, the choice is one without a violation. No verdict tells
+// which of two equal elements left first.
+
+// isRepeated reports whether there are other elements of its value.
+func (e *element) isRepeated() bool { return len(e.equals) > 1 }
+
+// isUnclear reports whether the log does not show which calls are about the element.
+func (e *element) isUnclear() bool {
+	return slices.ContainsFunc(e.equals, func(e *element) bool { return e.ambiguous })
+}
+
+// hasPlace reports whether the places of the element in the order of creates and removals are
+// known. Those of equal elements are not if one was stored again, or was not removed by the call
+// that returned it.
+func (e *element) hasPlace() bool {
+	return !e.isRepeated() || !slices.ContainsFunc(e.equals, func(e *element) bool {
+		return e.ambiguous || len(e.znodes) > 1 ||
+			len(e.znodes)*len(e.takes) > 0 && !removes(e.takes[0], e.last())
+	})
+}
+
+// removes reports whether a call that returned an element removed its znode.
+func removes(take *lin.Op, z *judging.Znode) bool {
+	return take.Client == z.Remover && take.Call <= z.Deleted && z.Deleted <= take.Return
+}
+
+// storedBy returns the element, of equal ones, that a new znode stands for: that of the offer which
+// made it, or else one that its maker had removed and may put back, or else a second copy. After it
+// was perhaps put back the log does not tell the elements of its value apart.
+func storedBy(equals []*element, z *judging.Znode, calls []lin.Op) *element {
+	if len(equals) == 1 {
+		return equals[0]
+	}
+	var offered, late, back, again *element
+	for _, e := range equals {
+		op, fresh := e.offer, len(e.znodes) == 0
+		mayBe := op.Call <= z.Created && (z.Creator == "" || z.Creator == op.Client)
+		switch {
+		case mayBe && fresh && op.OK() && z.Created <= op.Return:
+			if offered == nil || op.Return < offered.offer.Return {
+				offered = e
+			}
+		case mayBe && fresh && !op.OK() && op.Outcome != lin.OpFailed:
+			late = cmp.Or(late, e)
+		case e.mayBePutBack(z, calls):
+			back = e
+		case mayBe && z.Created <= judging.End(*op):
+			again = e
+		}
+	}
+	if offered == nil && back != nil {
+		back.ambiguous = true
+	}
+	return cmp.Or(offered, late, back, again, equals[0])
+}
+
+// mayBePutBack reports whether z can be the element, put back by the client that had removed it.
+func (e *element) mayBePutBack(z *judging.Znode, calls []lin.Op) bool {
+	if len(e.znodes) == 0 || e.last().Deleted > z.Created || !putBack(e.last(), z) {
+		return false
+	}
+	gone := e.last().Deleted
+	return !slices.ContainsFunc(calls, func(op lin.Op) bool { // it was not returned meanwhile
+		return isTake(&op) && op.OK() && op.Client == z.Creator && op.Output == e.value &&
+			op.Call <= gone && gone <= op.Return && op.Return < z.Created
+	})
+}
+
+// oldestLeavesFirst exchanges the ends of equal elements, as if the oldest had always left first.
+// It does not if one of them was stored more than once.
+func oldestLeavesFirst(equals []*element) {
+	var list []*judging.Znode
+	for _, e := range equals {
+		if len(e.znodes) > 1 {
+			return
+		}
+		list = append(list, e.znodes...)
+	}
+	slices.SortFunc(list, func(a, b *judging.Znode) int { return cmp.Compare(a.Created, b.Created) })
+	ends := slices.Clone(list)
+	slices.SortStableFunc(ends, func(a, b *judging.Znode) int { return cmp.Compare(a.Deleted, b.Deleted) })
+	joined := map[*judging.Znode]*judging.Znode{}
+	for i, from := range list {
+		z := *ends[i]
+		z.Czxid, z.Creator, z.CreatorSession = from.Czxid, from.Creator, from.CreatorSession
+		z.Created, z.CreatedTime = from.Created, from.CreatedTime
+		joined[from] = &z
+	}
+	for _, e := range equals {
+		if len(e.znodes) > 0 {
+			e.znodes[0] = joined[e.znodes[0]]
+		}
+	}
+}
+
+// takenOf returns the element, of equal ones, that a take returned: the first that its client
+// removed after the call, or else one that no take returned, or else the first.
+func takenOf(equals []*element, take *lin.Op) *element {
+	var removed, free *element
+	for _, e := range equals {
+		if len(e.takes)+len(e.uncertainTakes) > 0 || len(e.znodes) == 0 {
+			continue
+		}
+		free = cmp.Or(free, e)
+		z := e.last()
+		if z.Deleted != judging.Never && z.Deleted >= take.Call && z.Remover == take.Client &&
+			(removed == nil || z.Deleted < removed.last().Deleted) {
+			removed = e
+		}
+	}
+	return cmp.Or(removed, free, notTaken(equals), equals[0])
+}
+
+// notTaken returns an element that no take returned and that may be in the queue, or nil.
+func notTaken(equals []*element) *element {
+	for _, acknowledged := range []bool{true, false} {
+		for _, e := range equals {
+			if len(e.takes)+len(e.uncertainTakes) == 0 && e.offer != nil &&
+				e.offer.Outcome != lin.OpFailed && e.offer.OK() == acknowledged {
+				return e
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// Identified returns the Input of an offer to a queue with ids: "x#id".
+func Identified(element, id string) string { return element + "#" + id }
+
+// WithIDs claims to be a FIFO [Claims] of elements with ids that can be removed by id. The Input of
+// an offer is made by [Identified], and there is one more call, [ops.Discard]:
+//
+//   - Linearizability and order are judged for the elements that were not discarded. None of them
+//     may overtake a discarded element that is still in the queue.
+//   - Delivery: a discard removes every element of its id that was in the queue from its call to
+//     its return, returns their number, and removes no other. No element is both discarded and
+//     delivered.
+//
+// Without the server's log discards may have removed any elements of their ids.
+type WithIDs Claims
+
+func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
+	ids := map[string]string{} // by element
+	h = h.Sorted()
+	for i := range h.Ops {
+		if op := &h.Ops[i]; op.Kind == ops.Offer {
+			var id string
+			op.Input, id, _ = strings.Cut(op.Input, "#")
+			ids[op.Input] = id
+		}
+	}
+	t := newTable(h, Claims(claims))
+	t.findDiscards(ids)
+	r := judge(t, left, fifoModel, eventsOf(t), "FIFO queue")
+	if v, bad := badDiscard(t); bad {
+		judging.Replace(&r, v)
+	}
+	if stuck := judging.PendingOps(h, ops.Discard); left != nil && len(stuck) > 0 {
+		judging.Replace(&r, judging.Violated(lin.Liveness, []int64{stuck[0].Call},
+			"%s never returned, although the faults stopped", judging.Describe(stuck[0])))
+	}
+	return r
+}
+
+// findDiscards finds the discard behind the last removal of each element that no take returned.
+func (t *table) findDiscards(ids map[string]string) {
+	for _, e := range t.elements {
+		e.id = ids[e.value]
+		e.discard = discardOf(t.history.Ops, e)
+		e.discarded = e.discard != nil
+		if !t.log.Known {
+			e.discarded = slices.ContainsFunc(t.history.Ops, func(op lin.Op) bool {
+				return op.Kind == ops.Discard && op.Input == e.id && op.Outcome != lin.OpFailed
+			})
+		}
+	}
+	t.removals = slices.DeleteFunc(t.removals, func(r removal) bool {
+		return r.element.discard != nil && r.znode == r.element.last()
+	})
+}
+
+func discardOf(calls []lin.Op, e *element) (by *lin.Op) {
+	if len(e.znodes) == 0 || len(e.takes) > 0 && e.takes[0].Call <= e.last().Deleted {
+		return nil
+	}
+	last := e.last()
+	for i := range calls {
+		op := &calls[i]
+		if op.Kind == ops.Discard && op.Input == e.id && op.Client == last.Remover &&
+			last.Deleted != judging.Never && op.Call <= last.Deleted &&
+			(!op.OK() || last.Deleted <= op.Return) {
+			by = op
+		}
+	}
+	return by
+}
+
+// badDiscard compares each discard with its removals.
+func badDiscard(t table) (v lin.Verdict, bad bool) {
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		if op.Kind != ops.Discard || !t.log.Known {
+			continue
+		}
+		removed := 0
+		for _, e := range t.elements {
+			if e.discard == op {
+				removed++
+			}
+			if v, bad := badDiscardOf(e, op); bad {
+				return v, true
+			}
+		}
+		if op.OK() && op.Output != fmt.Sprint(removed) {
+			return judging.Violated(lin.Delivery, []int64{op.Call, op.Return},
+				"%s says that it removed %s elements of the id %q, but it was %d",
+				judging.Describe(*op), op.Output, op.Input, removed), true
+		}
+	}
+	return lin.Verdict{}, false
+}
+
+func badDiscardOf(e *element, op *lin.Op) (v lin.Verdict, bad bool) {
+	if e.discard == op && (op.Outcome == lin.OpFailed || len(e.takes) > 0) {
+		reason := ", which says that it was not"
+		if len(e.takes) > 0 {
+			reason = ", and delivered by " + judging.Describe(*e.takes[0])
+		}
+		return judging.Violated(lin.Delivery, []int64{op.Call, e.last().Deleted},
+			"element %s was removed by %s%s", e.name, judging.Describe(*op), reason), true
+	}
+	if op.OK() && e.id == op.Input && slices.ContainsFunc(e.znodes, func(z *judging.Znode) bool {
+		return z.Created < op.Call && z.Deleted > op.Return
+	}) {
+		return judging.Violated(lin.Delivery, []int64{op.Call, op.Return},
+			"element %s of the id %q stayed in the queue during %s", e.name, op.Input,
+			judging.Describe(*op)), true
+	}
+	return lin.Verdict{}, false
+}

@@ -1,0 +1,132 @@
+package queue
+
+import (
+	"fmt"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// judgeOrder compares the takes with the order of the creates at the server, or with the
+// ranks.
+func judgeOrder(t table) lin.Verdict {
+	if t.ranking != byAge {
+		return judgeRanks(t)
+	}
+	if v, bad := wrongOrder(t, lin.Order, spansOf(t, true)); bad {
+		return v
+	}
+	return judging.Fine(lin.Order, "first in, first out")
+}
+
+// wrongOrder looks for two elements in the wrong order: the first certainly comes before the
+// second, was in the queue before the second was taken, and certainly was not taken before it.
+func wrongOrder(t table, property string, list []span) (v lin.Verdict, bad bool) {
+	for _, b := range list {
+		if b.e.discarded {
+			continue // it need not be the first
+		}
+		for _, a := range list {
+			if comesBefore(a, b) && b.outRet < a.out {
+				text := wrongOrderText(t.ranking, a, b)
+				return judging.Violated(property, []int64{a.inRet, b.outRet}, "%s", text), true
+			}
+		}
+	}
+	return lin.Verdict{}, false
+}
+
+func wrongOrderText(by ranking, a, b span) string {
+	text := fmt.Sprintf("element %s was in the queue before %s (%s, %s), but %s left first, by %s",
+		by.describe(a.e), by.describe(b.e), judging.Describe(*a.e.offer), judging.Describe(*b.e.offer),
+		b.e.name, b.outText)
+	if a.out == judging.Never {
+		return text + ", and " + a.e.name + " is still there"
+	}
+	return text + ", " + a.e.name + " after that by " + a.outText
+}
+
+// comesBefore reports whether a must certainly be taken before b.
+func comesBefore(a, b span) bool {
+	switch {
+	case a.e.value == b.e.value:
+		return false // nothing tells them apart
+	case a.e.rank == b.e.rank:
+		return a.inRet < b.in
+	case a.e.rank < b.e.rank:
+		return a.inRet < b.out
+	}
+	return false
+}
+
+// judgeRanks compares every removal with the content of the queue at that moment: at the server or,
+// without a log, as far as the clients know.
+func judgeRanks(t table) lin.Verdict {
+	if v, bad := takenTooEarly(t); bad {
+		return v
+	}
+	if !t.log.Known {
+		if v, bad := wrongOrder(t, lin.Order, spansOf(t, true)); bad {
+			return v
+		}
+	}
+	for _, r := range t.removals {
+		if first := firstOvertaken(t, r); first != nil {
+			return judging.Violated(lin.Order, []int64{r.znode.Deleted},
+				"element %s was removed at step %d, although %s was in the queue",
+				t.ranking.describe(r.element), r.znode.Deleted, t.ranking.describe(first))
+		}
+	}
+	return judging.Fine(lin.Order, "every element left in its turn")
+}
+
+// firstOvertaken returns an element that was in the queue at a removal and should have left before.
+// An element that was put back has its old place.
+func firstOvertaken(t table, r removal) *element {
+	e, step := r.element, r.znode.Deleted
+	known := step
+	if t.claims.MayOvertake && r.by != nil {
+		known = r.by.Call
+	}
+	for _, other := range t.elements {
+		if other.value == e.value || other.rank > e.rank ||
+			other.rank == e.rank && !isOlder(other, e) {
+			continue
+		}
+		for _, z := range other.znodes {
+			if z.Created < known && step < z.Deleted {
+				return other
+			}
+		}
+	}
+	return nil
+}
+
+// isOlder reports whether a certainly came into the queue before b.
+func isOlder(a, b *element) bool {
+	return a.hasPlace() && b.hasPlace() && len(a.znodes) > 0 &&
+		a.znodes[0].Created < b.znodes[0].Created
+}
+
+// takenTooEarly looks for an element that was removed or returned before it was due.
+func takenTooEarly(t table) (v lin.Verdict, bad bool) {
+	for _, r := range t.removals {
+		if !t.ranking.ready(r.element, r.znode.DeletedTime) {
+			return judging.Violated(lin.Order, []int64{r.znode.Deleted},
+				"element %s was removed at step %d, at %v: too early",
+				t.ranking.describe(r.element), r.znode.Deleted, r.znode.DeletedTime), true
+		}
+	}
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		e := t.anyOf(op.Output)
+		if op.Kind != ops.Offer && op.OK() && !op.Empty && e != nil &&
+			!t.ranking.ready(e, op.ReturnTime) {
+			return judging.Violated(lin.Order, []int64{op.Call, op.Return},
+				"%s returned element %s at %v: too early",
+				judging.Describe(*op), t.ranking.describe(e), op.ReturnTime), true
+		}
+	}
+	return lin.Verdict{}, false
+}

@@ -1,0 +1,155 @@
+package value
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/internal/check"
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judgingtest"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+var counterAtN = Counter{Path: "/n"}
+
+// adds records a complete add of 1 to a counter that stood at value.
+func (f *fixture) adds(client string, value int) {
+	op := f.Call(client, ops.Add, "1")
+	f.Stores(client, "/n", strconv.Itoa(value+1))
+	f.Ret(op, lin.OpOK, lin.Result{Output: strconv.Itoa(value + 1)})
+}
+
+func TestCounters(t *testing.T) {
+	get := func(f *fixture, client, value string) {
+		f.Ret(f.Call(client, ops.Get, ""), lin.OpOK, lin.Result{Output: value})
+	}
+	judgingtest.CheckHistories(t, func(opts Counter) lin.Claims {
+		opts.Path = "/n"
+		return opts
+	}, []historyTest[Counter]{
+		{Name: "one after the other",
+			Build: func(f *fixture) { f.adds("a", 0); f.adds("b", 1); get(f, "a", "2") }},
+		{Name: "stale value", Bad: lin.Linearizability, Says: "it goes wrong with b: get() -> 0",
+			Build: func(f *fixture) { f.adds("a", 0); get(f, "b", "0") }},
+		{Name: "two adds, one value", Bad: lin.Linearizability, Build: func(f *fixture) {
+			f.adds("a", 0)
+			f.Ret(f.Call("b", ops.Add, "1"), lin.OpOK, lin.Result{Output: "1"})
+		}},
+		{Name: "reply lost", Build: func(f *fixture) {
+			op := f.Call("a", ops.Add, "1")
+			f.Stores("a", "/n", "1")
+			f.Ret(op, lin.OpUnknown, lin.Result{})
+			get(f, "b", "1")
+		}},
+		{Name: "request lost", Build: func(f *fixture) {
+			f.Ret(f.Call("a", ops.Add, "1"), lin.OpUnknown, lin.Result{})
+			f.adds("b", 0)
+		}},
+		{Name: "applied twice", Bad: lin.Delivery,
+			Says: "a's add (steps 1 to 4) was applied twice: at steps 2 and 3", Build: twiceAdded},
+		{Name: "applied twice, as allowed", Opts: Counter{MayRepeat: true}, Build: twiceAdded},
+		{Name: "acknowledged, not applied", Bad: lin.Delivery, Says: "the server never applied it",
+			Build: func(f *fixture) {
+				f.adds("b", 0)
+				f.Ret(f.Call("a", ops.Add, "1"), lin.OpOK, lin.Result{})
+			}},
+		{Name: "failed, and applied", Bad: lin.Delivery, Says: "although it said that it was not",
+			Build: func(f *fixture) {
+				op := f.Call("a", ops.Add, "1")
+				f.Stores("a", "/n", "1")
+				f.Ret(op, lin.OpFailed, lin.Result{})
+			}},
+		{Name: "nobody's change", Bad: lin.Delivery,
+			Says: "b changed the counter from 1 to 7 at step 4", Build: func(f *fixture) {
+				f.adds("a", 0)
+				f.Stores("b", "/n", "7")
+			}},
+		{Name: "never returns", Bad: lin.Liveness, Says: "a's add (step 1, pending) never returned",
+			Build: func(f *fixture) { f.Call("a", ops.Add, "1") }},
+	}, judgingtest.AtRest[fixture])
+}
+
+func twiceAdded(f *fixture) {
+	op := f.Call("a", ops.Add, "1")
+	f.Stores("a", "/n", "1")
+	f.Stores("a", "/n", "2")
+	f.Ret(op, lin.OpOK, lin.Result{})
+}
+
+func TestCounterOrphans(t *testing.T) {
+	f := &fixture{}
+	f.adds("a", 0)
+	left := &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/n"}, {Path: "/n/op-1"}}}
+	judgingtest.CheckReport(t, lin.Judge(f.History(), left, counterAtN), lin.Orphans, "/n/op-1 is left below /n")
+	judgingtest.CheckReport(t, lin.Judge(f.History(), left,
+		Counter{Path: "/n", AllowedAtRest: []string{"/n/op-*"}}), "", "")
+}
+
+// randomCounter makes valid histories of a counter.
+func randomCounter(t *rapid.T) lin.History {
+	value := 0
+	s := &judgingtest.Simulator{Fixture: &judgingtest.Fixture{}, T: t}
+	s.Begin = func(string) (kind, input string) {
+		call := rapid.SampledFrom([][2]string{{ops.Add, "1"}, {ops.Add, "1"}, {ops.Add, "5"},
+			{ops.Get, ""}}).Draw(t, "call")
+		return call[0], call[1]
+	}
+	s.Apply = func(client, kind, input string) lin.Result {
+		if kind == ops.Get {
+			s.Next()
+		} else {
+			delta, err := strconv.Atoi(input)
+			check.OK(t, err)
+			value += delta
+			s.Stores(client, "/n", strconv.Itoa(value))
+		}
+		return lin.Result{Output: strconv.Itoa(value)}
+	}
+	return s.Play()
+}
+
+func judgeCounterAtN(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, counterAtN) }
+
+func TestCorrectCountersAreFoundCorrect(t *testing.T) {
+	judgingtest.CheckValid(t, randomCounter, judgeCounterAtN)
+}
+
+// TestCorrectCountersWithoutLog: unknown adds may have happened or not.
+func TestCorrectCountersWithoutLog(t *testing.T) {
+	judgingtest.CheckWithoutLog(t, randomCounter, judgeCounterAtN)
+}
+
+func TestBrokenCountersAreFoundBroken(t *testing.T) {
+	judgingtest.CheckMutations(t, randomCounter, judgeCounterAtN, []mutation{
+		{"results exchanged", judgingtest.SwapOutputs(ops.Add, ops.Get), []string{lin.Linearizability}, 90},
+		{
+			"a change that never happened", judgingtest.DropChange(ops.Add),
+			[]string{lin.Delivery, lin.Linearizability}, 0,
+		},
+		{"applied twice", judgingtest.RepeatChange(addAgain, ops.Add), []string{lin.Delivery}, 75},
+		{"failed, and applied", judgingtest.SayFailed(ops.Add), []string{lin.Delivery}, 0},
+		{"an add after the end", judgingtest.MoveBeyond(ops.Add), []string{lin.Delivery, lin.Linearizability}, 0},
+		{"a get after the end", judgingtest.MoveBeyond(ops.Get), []string{lin.Linearizability}, 50},
+		{"a hanging call", judgingtest.NeverReturns(ops.Add, ops.Get), []string{lin.Liveness}, 0},
+	})
+}
+
+// addAgain adds 1 once more, and raises all later values by 1.
+func addAgain(h *lin.History, e lin.ServerEvent) lin.ServerEvent {
+	i := slices.Index(h.Server, e)
+	value, _ := strconv.Atoi(e.Data)
+	before := 0
+	if i > 0 {
+		before, _ = strconv.Atoi(h.Server[i-1].Data)
+	}
+	delta := value - before
+	for j := i + 1; j < len(h.Server); j++ {
+		n, _ := strconv.Atoi(h.Server[j].Data)
+		h.Server[j].Data = strconv.Itoa(n + delta)
+	}
+	e.Data = strconv.Itoa(value + delta)
+	return e
+}

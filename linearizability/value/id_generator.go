@@ -1,0 +1,110 @@
+package value
+
+import (
+	"fmt"
+	"strconv"
+
+	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/internal/judging"
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// IDGenerator claims to be a generator of unique numbers. Its call is [ops.Next].
+//
+//   - Safety: no number is returned twice.
+//   - Order: numbers grow.
+//   - Delivery: each number lies in a block that its client reserved by an earlier change of the
+//     counter; judged with the server's log.
+//   - Liveness: every call returns.
+//   - Orphans: nothing is left but the counter.
+type IDGenerator struct {
+	// Path is the znode of its counter: numbers up to its value are reserved. Empty means that
+	// delivery is not judged.
+	Path string
+	// Ordered: a call that begins after another has returned gets a greater number. Without it,
+	// this holds only between calls of one client.
+	Ordered bool
+	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
+	AllowedAtRest []string
+}
+
+func (claims IDGenerator) Judge(h lin.History, left *lin.Leftovers) lin.Report {
+	h = h.Sorted()
+	taken := takenIDs(h.Ops)
+	var r lin.Report
+	r.Add(judgeUniqueIDs(taken), judgeGrowingIDs(taken, claims.Ordered))
+	if h.Server != nil && claims.Path != "" {
+		r.Add(judgeReservedIDs(h, taken, claims.Path))
+	}
+	r.Add(judging.Returns(h, left, nil)...)
+	if left != nil {
+		r.Add(judging.Orphans(left, claims.AllowedAtRest, judging.LeftBelow(left, claims.Path), judging.Waits(h)))
+	}
+	return r
+}
+
+type takenID struct {
+	op lin.Op
+	id int64
+}
+
+// takenIDs returns the numbers in the order of the calls.
+func takenIDs(calls []lin.Op) []takenID {
+	var list []takenID
+	for _, op := range calls {
+		if op.Kind != ops.Next || !op.OK() {
+			continue
+		}
+		id, err := strconv.ParseInt(op.Output, 10, 64)
+		if err != nil {
+			panic(fmt.Sprintf("linearizability: %s: the output is %q; expected a number",
+				judging.Describe(op), op.Output))
+		}
+		list = append(list, takenID{op, id})
+	}
+	return list
+}
+
+func judgeUniqueIDs(taken []takenID) lin.Verdict {
+	first := map[int64]lin.Op{}
+	for _, t := range taken {
+		if before, twice := first[t.id]; twice {
+			return judging.Violated(lin.Safety, []int64{before.Return, t.op.Return},
+				"%d is handed out twice: to %s and to %s", t.id, judging.Describe(before), judging.Describe(t.op))
+		}
+		first[t.id] = t.op
+	}
+	return judging.Fine(lin.Safety, "%s handed out once", judging.Count(len(taken), "number"))
+}
+
+func judgeGrowingIDs(taken []takenID, ordered bool) lin.Verdict {
+	for i, t := range taken {
+		for _, before := range taken[:i] {
+			compared := ordered || before.op.Client == t.op.Client
+			if compared && before.op.Return < t.op.Call && before.id > t.id {
+				return judging.Violated(lin.Order, []int64{before.op.Return, t.op.Call},
+					"%s got %d, after %s had got %d",
+					judging.Describe(t.op), t.id, judging.Describe(before.op), before.id)
+			}
+		}
+	}
+	return judging.Fine(lin.Order, "later calls got greater numbers")
+}
+
+// judgeReservedIDs looks for the block of each number.
+func judgeReservedIDs(h lin.History, taken []takenID, path string) lin.Verdict {
+	counter := newCounterTable(h, Counter{Path: path})
+	for _, t := range taken {
+		reserved := false
+		for i, e := range counter.Changes {
+			own := e.Client == "" || e.Client == t.op.Client
+			reserved = reserved || own && e.Step <= t.op.Return &&
+				counter.values[i] < t.id && t.id <= counter.values[i+1]
+		}
+		if !reserved {
+			return judging.Violated(lin.Delivery, []int64{t.op.Call, t.op.Return},
+				"%s got %d, which %s had not reserved", judging.Describe(t.op), t.id, t.op.Client)
+		}
+	}
+	return judging.Fine(lin.Delivery, "every number was reserved by who got it")
+}
