@@ -16,10 +16,15 @@ import (
 
 const module = "github.com/zksim/zksim/"
 
+// families are the judges, one package for each family of objects.
+const families = `
+	linearizability/barrier linearizability/cache linearizability/lock linearizability/member
+	linearizability/queue linearizability/twophase linearizability/value `
+
 // arrows lists, for each package, every import from outside the standard
 // library that its code (tests left out) may have. ARCHITECTURE.md draws them.
 var arrows = map[string]string{
-	"model": ``,
+	"model":           ``,
 	"linearizability": ``,
 	"linearizability/internal/judging": `
 		linearizability github.com/anishathalye/porcupine`,
@@ -43,12 +48,13 @@ var arrows = map[string]string{
 		linearizability linearizability/internal/judging linearizability/ops model`,
 	"linearizability/cache": `
 		linearizability linearizability/internal/judging linearizability/ops`,
-	"linearizability/foreign": `linearizability linearizability/ops`,
-	"linearizability/ops":     ``,
-	"linearizability/record":  `linearizability`,
-	"internal/refstore":       ``,
-	"recipes":                 `github.com/go-zookeeper/zk`,
-	"recipes/classic":         `recipes github.com/go-zookeeper/zk`,
+	"linearizability/foreign": `
+		linearizability linearizability/ops linearizability/value`,
+	"linearizability/ops":    ``,
+	"linearizability/record": `linearizability`,
+	"internal/refstore":      ``,
+	"recipes":                `github.com/go-zookeeper/zk`,
+	"recipes/classic":        `recipes github.com/go-zookeeper/zk`,
 	"recipes/internal/testconn": `
 		fakezk fakezk/fault fakezk/view github.com/go-zookeeper/zk`,
 	"fakezk/internal/proto":     ``,
@@ -113,11 +119,12 @@ var arrows = map[string]string{
 	"fuzz/internal/fuzztest": `fakezk/fault fuzz/builtin fuzz/scenario internal/testrun`,
 	"fuzz/scenario": `
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
-		linearizability/ops fuzz/internal/fold internal/mix github.com/go-zookeeper/zk`,
+		linearizability/custom linearizability/ops fuzz/internal/fold internal/mix
+		github.com/go-zookeeper/zk`,
 	"fuzz/saved": `
 		fakezk/fault fakezk/sim fuzz/scenario internal/inflight internal/yamldoc
 		linearizability`,
-	"fuzz/object": `
+	"fuzz/object": families + `
 		fakezk/fault fakezk/sim linearizability linearizability/ops recipes fuzz/scenario
 		github.com/go-zookeeper/zk`,
 	"fuzz/builtin": `
@@ -140,7 +147,7 @@ var arrows = map[string]string{
 		github.com/go-zookeeper/zk`,
 	"cmd/zksim":           `cli`,
 	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
-	"cli": `
+	"cli": families + `
 		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/tree fakezk/view
 		fuzz/builtin fuzz/hunt fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario fuzz/show
 		internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops

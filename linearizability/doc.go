@@ -8,14 +8,21 @@
 //	call.OK(linearizability.Result{Token: czxid, Session: session})
 //
 //	h := recorder.History(serverEvents)
-//	fmt.Print(linearizability.Judge(h, nil, linearizability.Lock{Path: "/lock"}))
+//	fmt.Print(linearizability.Judge(h, nil, lock.Claims{Path: "/lock"}))
 //
-// There are claims for each kind of object: [lock.Claims], [lock.Reentrant], [lock.ReadWrite], [lock.Semaphore],
-// [lock.Revocable] and [lock.Election]; [queue.Claims], [queue.Priority], [queue.Delay], [queue.WithIDs] and
-// [queue.Locked]; [value.Counter], [value.Claims], [value.Register] and [value.IDGenerator]; [barrier.Claims], [barrier.Double] and
-// [barrier.Threshold]; [twophase.Claims]; [member.Claims]; [cache.Claims]; [custom.Object] for an object with your own
-// sequential model; and [custom.Anything]. Package ops has the names of their calls. Package record writes
-// and reads histories of production code, and package foreign reads those of Jepsen and porcupine.
+// Each family of objects has a package, with claims for each of its kinds:
+//
+//	lock      locks, also re-entrant, read-write and revocable ones; semaphores; elections
+//	queue     FIFO, priority and delay queues; queues with ids; queues with locked elements
+//	value     shared values, registers, counters, generators of ids
+//	barrier   barriers, double barriers, threshold barriers
+//	member    groups and registries
+//	twophase  two-phase commit
+//	cache     caches of znodes
+//	custom    objects of your own: with a sequential model, or without known promises
+//
+// Package ops has the names of their calls. Package record writes and reads histories of production
+// code, and package foreign reads those of Jepsen and porcupine.
 //
 // # The content of a history
 //
@@ -49,7 +56,7 @@
 //	delivery         no queue element is lost or doubled; no write is acknowledged and not
 //	                 applied, applied twice, or applied and reported as failed
 //	liveness         at the end no call is blocked without a reason; no take gave up or
-//	                 waited while there was an element ([queue.Claims.Patience]); an unlock that
+//	                 waited while there was an element (Patience of a queue); an unlock that
 //	                 reports success gives the lock up; no livelock of a free lock; if one member
 //	                 has entered a double barrier, all members present at that time enter; if
 //	                 claimed, all waiters at the removal of a barrier pass
@@ -66,16 +73,16 @@
 //
 // A zombie window is the time from the expiry of a session at the server to the moment at which its
 // client can know. It is measured, but no violation: no recipe can prevent it. Reads of ZooKeeper
-// are not linearizable; [queue.Claims.StaleReads] judges empty polls and peeks as stale reads. The
-// elements of a [queue.Locked] must be unique, and a queue starts empty. One object is judged at a
+// are not linearizable; StaleReads of a queue judges empty polls and peeks as stale reads. The
+// elements of a queue.Locked must be unique, and a queue starts empty. One object is judged at a
 // time.
 //
 // # Linearizability
 //
 // porcupine (github.com/anishathalye/porcupine) decides it: for locks of all kinds, elections,
-// queues, counters, values, generators, barriers and every [custom.Object]. It searches for an order of
-// the operations that the sequential model of package model allows. With the server's log it first
-// searches among the orders that agree with the steps at which the server applied offers and
+// queues, counters, values, generators, barriers and every custom.Object. It searches for an order
+// of the operations that the sequential model of package model allows. With the server's log it
+// first searches among the orders that agree with the steps at which the server applied offers and
 // releases. Each of these explains the calls, too, and there are few. If it finds none, it searches
 // all orders of the calls.
 //
@@ -96,20 +103,19 @@
 // So the likely order decides for read-write locks of many clients, and rarely for other kinds.
 // Readers that share a lock can have taken it in too many orders.
 //
-// Two other checks confirm the answer of porcupine: the bad patterns of queues ([queue.Claims]) and the
-// likely order. Judge panics if they contradict it: if the likely order is valid but porcupine
+// Two other checks confirm the answer of porcupine: the bad patterns of queues and the likely
+// order. Judge panics if they contradict it: if the likely order is valid but porcupine
 // finds none, or if a pattern forbids every order but porcupine finds one. Then zksim has a bug.
 //
 // # How it is built
 //
-// The files are named by families: history_ is the input, check_ is shared by the judges, and
-// lock_, queue_, value_, barrier_, two_phase_, member_ and cache_ are the kinds of objects. The
-// history of an object is turned into a table once, which matches calls with znodes. Each property
-// is a function of the table.
+// This package has the values: histories, verdicts, reports. Package internal/judging has what the
+// families share, and each family has a package. It turns the history of an object into a table
+// once, which matches calls with znodes. Each property is a function of the table.
 //
-// Objects that clients hold until release, and lose with the session, share one table (table):
-// locks, leases of a semaphore, leadership. A small value (kind) tells the kinds apart: the
-// number of holders, the conflicts between them, and the sequential model. An object with calls
-// that take effect at one point is an [custom.Object]. Its kind finds the effects and their steps
-// ([custom.Effect], [custom.Attribute]), and adds verdicts from the server's log.
+// Objects that clients hold until release, and lose with the session, share the table of package
+// lock: locks, leases of a semaphore, leadership. A small value (kind) tells them apart: the number
+// of holders, the conflicts between them, and the sequential model. An object with calls that take
+// effect at one point is a custom.Object. Its kind finds the effects and their steps, and adds
+// verdicts from the server's log.
 package linearizability

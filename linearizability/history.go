@@ -124,11 +124,11 @@ type ServerEvent struct {
 type NoticeKind int
 
 // The kinds of notices. SessionExpired and LockLost end the client's right to believe that it holds
-// anything. Disconnected ends it only with [lock.Claims.DisconnectEndsBelief]: a session outlives most
+// anything. Disconnected ends it only with DisconnectEndsBelief of a lock: a session outlives most
 // disconnects.
 //
 // A client is cut off from Disconnected or SessionExpired until Connected. The time of a patience,
-// such as [queue.Claims.Patience], begins after that. If a history has no Connected for a client, its
+// such as that of a queue, begins after that. If a history has no Connected for a client, its
 // losses count as over at once.
 const (
 	Disconnected NoticeKind = iota + 1

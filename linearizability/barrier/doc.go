@@ -1,0 +1,2 @@
+// Package barrier judges barriers, double barriers and threshold barriers.
+package barrier

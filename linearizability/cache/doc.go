@@ -1,0 +1,2 @@
+// Package cache judges caches of znodes.
+package cache

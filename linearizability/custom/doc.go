@@ -1,0 +1,2 @@
+// Package custom judges objects of your own.
+package custom

@@ -1,0 +1,2 @@
+// Package lock judges locks of all kinds, semaphores and elections.
+package lock

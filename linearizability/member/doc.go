@@ -1,0 +1,2 @@
+// Package member judges groups and registries.
+package member

@@ -1,0 +1,2 @@
+// Package queue judges queues of all kinds.
+package queue

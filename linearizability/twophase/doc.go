@@ -1,0 +1,2 @@
+// Package twophase judges two-phase commit.
+package twophase
