@@ -94,9 +94,13 @@ var arrows = map[string]string{
 		fakezk/internal/dialhook fakezk/internal/engine fakezk/internal/inspect
 		fakezk/internal/logs fakezk/internal/proto fakezk/internal/state fakezk/internal/tlsend
 		fakezk/internal/tracetext fakezk/internal/wire fakezk/internal/zkclient
-		fakezk/sim/internal/agenda fakezk/sim/internal/draws github.com/go-zookeeper/zk`,
+		fakezk/sim/internal/agenda fakezk/sim/internal/draws fakezk/sim/internal/record
+		github.com/go-zookeeper/zk`,
 	"fakezk/sim/internal/agenda": ``,
 	"fakezk/sim/internal/draws":  `internal/mix`,
+	"fakezk/sim/internal/record": `
+		fakezk/internal/carry fakezk/internal/engine fakezk/internal/inspect
+		fakezk/internal/proto fakezk/internal/state fakezk/internal/tracetext fakezk/trace`,
 	"fakezk/realworld": `
 		fakezk/fault fakezk/view fakezk/trace fakezk/sim fakezk/internal/bubble
 		fakezk/internal/carry fakezk/internal/engine fakezk/internal/memnet fakezk/internal/proto

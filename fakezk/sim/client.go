@@ -168,7 +168,7 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 	if c.blockIfDead(); c.dead.Load() {
 		return trace.AfterEnd
 	}
-	m := c.sim.journal.add(1+c.index*sources+source, c.sim.agenda.Elapsed(), actor, "%s",
+	m := c.sim.journal.Add(1+c.index*sources+source, c.sim.agenda.Elapsed(), actor, "%s",
 		fmt.Sprintf(format, args...))
 	if source != sourceLibrary {
 		c.countLine(m)
@@ -187,7 +187,7 @@ func (c *Client) notice(ev zk.Event) {
 		return
 	}
 	m := c.note(c.name, sourceLibrary, "is told: %s", kind)
-	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.agenda.Elapsed()})
+	c.sim.journal.Notice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.agenda.Elapsed()})
 }
 
 // worldHosts offers the World's servers in turn, from one drawn by the seed. It tells the client

@@ -24,8 +24,7 @@ func (s *simulation) crash(client int64, f *carry.Armed, until time.Duration) {
 		}
 		s.carryOut(s.net.Fired(f))
 		c.dead.Store(true)
-		at := s.log(c.name, "dies")
-		s.addNotice(at, trace.Notice{Client: c.name, Kind: trace.Died, Time: s.agenda.Now()})
+		s.record.Notice(c.name, trace.Died, "dies")
 		if c.done {
 			continue
 		}
@@ -46,7 +45,7 @@ func (s *simulation) respawn(old *Client) {
 	c := s.newClient(old.actor)
 	c.name = old.name + "'"
 	c.peer.Name = c.name
-	s.log(c.name, "begins")
+	s.record.Log(c.name, "begins")
 	go s.script(c)
 }
 

@@ -174,7 +174,7 @@ func (s *simulation) finishDial(d *dialing, number int) {
 		return
 	case carry.Refused:
 		if !s.closing.Load() {
-			s.log(c.name, "dial %d refused", number)
+			s.record.Log(c.name, "dial %d refused", number)
 		}
 		s.failDial(d, syscall.ECONNREFUSED)
 		return
@@ -190,6 +190,6 @@ func (s *simulation) finishDial(d *dialing, number int) {
 	s.links[l.id] = l
 	s.net.Open(conn)
 	s.engine.Open(l.id, d.server, "127.0.0.1", s.agenda.Clock())
-	s.log(c.name, "connects%s (connection %d)", s.toServer(d.server), number)
+	s.record.Log(c.name, "connects%s (connection %d)", s.toServer(d.server), number)
 	d.end(dialResult{conn: l.end})
 }

@@ -22,7 +22,7 @@ func (s *simulation) carryOut(actions []carry.Action) { carry.Perform(actions, d
 
 func (d driver) link(c *carry.Conn) *link { return d.sim.links[engine.ConnID(c.ID)] }
 
-func (d driver) FaultDue(f *carry.Armed) { tracetext.LogDue(d.sim.log, &d.sim.notes, f) }
+func (d driver) FaultDue(f *carry.Armed) { d.sim.record.Due(f) }
 
 func (d driver) Target(f *carry.Armed) (client int64, ok bool) {
 	for _, c := range d.sim.clients {
@@ -37,9 +37,9 @@ func (d driver) Target(f *carry.Armed) (client int64, ok bool) {
 func (driver) Struck(*carry.Armed) {}
 
 func (d driver) Hit(c *carry.Conn, m *carry.Message, f *carry.Armed, taken bool) {
-	at := tracetext.LogHit(d.sim.log, &d.sim.notes, c.Client, m, f, taken)
+	at := d.sim.record.Hit(c, m, f, taken)
 	if taken {
-		d.sim.noteArrived(m, at, true)
+		d.sim.record.Arrived(labelOf(m).note, at, true)
 	}
 }
 
@@ -56,7 +56,7 @@ func (d driver) Send(c *carry.Conn, m *carry.Message) { d.link(c).send(false, m)
 func (d driver) Deliver(c *carry.Conn, m *carry.Message) {
 	l := d.link(c)
 	if about := labelOf(m).about; about != nil {
-		d.sim.noteArrived(m, d.sim.log(l.client.name, "<- %s", about), false)
+		d.sim.record.Arrived(labelOf(m).note, d.sim.record.Log(l.client.name, "<- %s", about), false)
 	}
 	l.deliver(m.Bytes)
 }
@@ -79,7 +79,7 @@ func (d driver) Sever(c *carry.Conn) { d.sim.engine.Drop(engine.ConnID(c.ID)) }
 
 func (d driver) End(c *carry.Conn, err error) {
 	l := d.link(c)
-	d.sim.log(l.client.name, "connection %d: %s", c.Number, tracetext.End(err))
+	d.sim.record.Log(l.client.name, "connection %d: %s", c.Number, tracetext.End(err))
 	l.fail(err)
 	delete(d.sim.links, l.id)
 }
@@ -134,7 +134,7 @@ func (d driver) Restart(server int, f *carry.Armed, until time.Duration) {
 		d.sim.loseServer(server, f.For)
 		return
 	}
-	d.sim.log("server", "goes down for %s", f.For)
+	d.sim.record.Log("server", "goes down for %s", f.For)
 	d.sim.engine.Restart(d.sim.agenda.At(until)) // later actions sever its connections
 }
 
@@ -179,7 +179,7 @@ func (s *simulation) expire(session int64, late time.Duration) bool {
 		r, ok = s.engine.Expire(session, now)
 	}
 	if ok {
-		s.log("server", "expires session %s", tracetext.Session(session))
+		s.record.Log("server", "expires session %s", tracetext.Session(session))
 		s.react(withoutOwnDeletions(r))
 	}
 	return ok

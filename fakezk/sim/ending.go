@@ -4,8 +4,6 @@ import (
 	"slices"
 	"syscall"
 	"time"
-
-	"github.com/zksim/zksim/fakezk/internal/inspect"
 )
 
 // over reports whether all scripts have ended.
@@ -15,13 +13,13 @@ func (s *simulation) over() bool { return s.running == 0 }
 func (s *simulation) playOvertime() {
 	const times, mostInAMinute = 20, 8
 	most := int(mostInAMinute * s.world.Overtime / time.Minute)
-	if s.world.Overtime == 0 || s.changesSince(s.agenda.Now()-s.world.Overtime) > most || s.isActive() {
+	if s.world.Overtime == 0 || s.record.ChangesSince(s.agenda.Now()-s.world.Overtime) > most || s.isActive() {
 		return
 	}
 	for range times {
 		begin := s.agenda.Now()
 		s.loop(begin+s.world.Overtime, s.over)
-		if n := s.changesSince(begin); n == 0 || n > most || s.over() || s.out.OutOfSteps {
+		if n := s.record.ChangesSince(begin); n == 0 || n > most || s.over() || s.outOfSteps {
 			return
 		}
 	}
@@ -34,7 +32,7 @@ func (s *simulation) isActive() bool {
 	for range 3 {
 		before := s.replies
 		s.loop(s.agenda.Now()+10*time.Second, s.over)
-		if s.over() || s.out.OutOfSteps {
+		if s.over() || s.outOfSteps {
 			return true
 		}
 		if s.replies-before <= 30*len(s.clients) {
@@ -42,12 +40,6 @@ func (s *simulation) isActive() bool {
 		}
 	}
 	return true
-}
-
-// changesSince is the number of changes of the tree at a time or later.
-func (s *simulation) changesSince(begin time.Duration) int {
-	at, _ := slices.BinarySearch(s.changed, begin)
-	return len(s.changed) - at
 }
 
 // heal lets dials succeed again and deletes the nodes kept by late-reap. Messages held by a delay
@@ -64,13 +56,9 @@ func (s *simulation) heal() {
 
 // noteAtRest notes the server's state before the end.
 func (s *simulation) noteAtRest() {
-	s.out.Nodes = inspect.Tree(s.engine)
-	s.out.Sessions = inspect.Sessions(s.engine)
-	s.out.Watches = inspect.Watches(s.engine)
-	s.out.Elapsed, s.out.Steps = s.agenda.Now(), s.steps.Load()
-	s.out.Logs = s.allLogs()
-	s.journal.end()
-	s.keepAtRest()
+	s.record.End(s.engine)
+	s.stepsAtRest = s.steps.Load()
+	s.atRest.Store(s.facts())
 }
 
 // tearDown ends everything: connections cut, dials refused, clients closed, virtual time drained.

@@ -67,7 +67,7 @@ func (s *simulation) follow(server int, zxid int64) {
 	if next, behind := s.engine.Next(server); !behind || next > zxid {
 		return
 	}
-	s.log("server", "%s applies zxid %d", serverName(server), zxid)
+	s.record.Log("server", "%s applies zxid %d", serverName(server), zxid)
 	s.react(withoutOwnDeletions(s.engine.Follow(server, zxid, s.agenda.Clock())))
 }
 
@@ -81,7 +81,7 @@ func (s *simulation) followAll() {
 // startLag keeps a server, or all followers if it leads, from applying changes.
 func (s *simulation) startLag(server int, f *carry.Armed, until time.Duration) {
 	for _, server := range s.engine.Lagging(server) {
-		s.log("server", "%s lags for %s", serverName(server), f.For)
+		s.record.Log("server", "%s lags for %s", serverName(server), f.For)
 		s.lagging[server] = max(s.lagging[server], until)
 	}
 }
@@ -89,7 +89,7 @@ func (s *simulation) startLag(server int, f *carry.Armed, until time.Duration) {
 // startIsolation cuts a server off from the others: it applies nothing, or if it leads no other does,
 // and it gives up after a while.
 func (s *simulation) startIsolation(server int, f *carry.Armed, until time.Duration) {
-	s.log("server", "%s is cut off from the others for %s", serverName(server), f.For)
+	s.record.Log("server", "%s is cut off from the others for %s", serverName(server), f.For)
 	s.engine.CutOff(server, true)
 	if at := s.net.GivesUpAt(server, s.agenda.Now()); at > 0 {
 		s.agenda.Schedule(at, func() { s.giveUp(server) })
@@ -115,7 +115,7 @@ func (s *simulation) rejoin(server int) {
 	if s.net.Healed() || s.net.IsCutOff(server, s.agenda.Now()) {
 		return
 	}
-	s.log("server", "%s reaches the others again", serverName(server))
+	s.record.Log("server", "%s reaches the others again", serverName(server))
 	s.net.Rejoin(server)
 	s.engine.CutOff(server, false)
 	s.followAll()
@@ -136,7 +136,7 @@ const electionTime = 500 * time.Millisecond
 // loseServer elects a leader when a server goes down, as soon as a majority is up, if the server was
 // the leader or no majority is left.
 func (s *simulation) loseServer(server int, down time.Duration) {
-	s.log("server", "%s goes down for %s", serverName(server), down)
+	s.record.Log("server", "%s goes down for %s", serverName(server), down)
 	if server == s.engine.Leader() || s.quorumAt() > s.agenda.Now() {
 		s.elect()
 	}
@@ -153,7 +153,7 @@ func (s *simulation) elect() {
 	}
 	leader := up[s.draws.Leader(s.engine.Store().LastZxid(), len(up))]
 	serves := quorum + electionTime
-	s.log("server", "%s is elected and leads from %.6fs on", serverName(leader), serves.Seconds())
+	s.record.Log("server", "%s is elected and leads from %.6fs on", serverName(leader), serves.Seconds())
 	s.engine.Elect(leader, s.agenda.At(serves))
 	for i := range s.world.servers() {
 		s.carryOut(s.net.TakeDown(i, serves))

@@ -45,7 +45,7 @@ func (l *link) deferPing(p []byte) bool {
 		return false
 	}
 	s.deferredPings = append(s.deferredPings, deferredPing{l, now})
-	s.journal.reserveLines()
+	s.journal.ReserveLines()
 	return true
 }
 
@@ -118,7 +118,7 @@ func (s *simulation) catchUp() {
 	}
 	slices.SortStableFunc(pings, compareDeferred)
 	now := s.agenda.Elapsed()
-	s.journal.beginReserved()
+	s.journal.BeginReserved()
 	for {
 		at, tick := s.next()
 		pinged := len(pings) > 0 && pings[0].at <= at
@@ -137,7 +137,7 @@ func (s *simulation) catchUp() {
 		}
 	}
 	s.agenda.SetRight()
-	s.journal.endReserved()
+	s.journal.EndReserved()
 	for _, p := range pings { // those of this instant
 		p.link.onWrite(pingFrame)
 	}

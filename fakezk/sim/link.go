@@ -240,15 +240,11 @@ func (l *link) send(up bool, m *carry.Message) {
 
 // noteSent notes a message that is about to be queued. The end of a connection is none.
 func (l *link) noteSent(up bool, m *carry.Message) {
-	if m.End != nil || l.sim.closing.Load() || l.client.dead.Load() {
-		return
+	if m.End == nil && !l.client.dead.Load() {
+		label := labelOf(m)
+		label.note = l.sim.record.Sent(label.from, trace.Message{Client: l.client.name,
+			Conn: l.conn.Number, Up: up, Op: l.opOf(up, m)})
 	}
-	label := labelOf(m)
-	if label.from == 0 {
-		label.from = l.sim.journal.moment()
-	}
-	label.note = l.sim.notes.Sent(label.from, trace.Message{Client: l.client.name,
-		Conn: l.conn.Number, Up: up, Op: l.opOf(up, m), Sent: l.sim.agenda.Now()})
 }
 
 // opOf names a message, as far as its first bytes tell.
@@ -265,13 +261,6 @@ func (l *link) opOf(up bool, m *carry.Message) string {
 		return h.Op.String()
 	}
 	return ""
-}
-
-// noteArrived notes the line at which a message arrived, or at which a fault took it.
-func (s *simulation) noteArrived(m *carry.Message, at trace.Moment, lost bool) {
-	if label := labelOf(m); label.note != 0 && !s.closing.Load() {
-		s.notes.Arrived(label.note, at, lost)
-	}
 }
 
 // deliverUp lets the next message reach the server, deliverDown the client. If the

@@ -41,16 +41,16 @@ func (s *simulation) outOfBounds() bool {
 		return false
 	}
 	s.countGoroutines()
-	if s.runaway.Load() {
+	if s.runaway.Load() != nil {
 		return true
 	}
-	s.out.OutOfSteps = s.steps.Load() >= s.world.MaxSteps || s.bytes >= maxBytes
-	return s.out.OutOfSteps
+	s.outOfSteps = s.steps.Load() >= s.world.MaxSteps || s.bytes >= maxBytes
+	return s.outOfSteps
 }
 
 func (s *simulation) step() {
 	s.steps.Add(1)
-	s.journal.nextStep()
+	s.journal.NextStep()
 }
 
 // quiesce waits until every other goroutine of the bubble is blocked, and takes in their requests

@@ -48,7 +48,7 @@ func (s *simulation) failUnsent(d *dialing) {
 	if len(unsent) == 0 {
 		return
 	}
-	s.log(c.name, "fails what it has not sent: %v", zk.ErrNoServer)
+	s.record.Log(c.name, "fails what it has not sent: %v", zk.ErrNoServer)
 	for _, request := range unsent {
 		s.agenda.Schedule(s.agenda.Now(), func() {
 			c.markWoken()

@@ -49,10 +49,8 @@ func (l *link) noteRequest(frame []byte) {
 
 // ownNotice records a notice of a client's own code.
 func (c *Client) ownNotice(kind trace.NoticeKind) {
-	s := c.sim
-	if s.closing.Load() || c.dead.Load() {
+	if c.dead.Load() {
 		return
 	}
-	at := s.log(c.name, "is told: %s", kind)
-	s.addNotice(at, trace.Notice{Client: c.name, Kind: kind, Time: s.agenda.Now()})
+	c.sim.record.Notice(c.name, kind, "is told: %s", kind)
 }

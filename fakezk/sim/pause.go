@@ -81,11 +81,10 @@ func (s *simulation) resumeAll() {
 }
 
 func (s *simulation) notePause(c *pausedCaller, kind trace.NoticeKind, format string) {
-	if s.closing.Load() || c.client.dead.Load() {
+	if c.client.dead.Load() {
 		return
 	}
-	at := s.log(c.client.name, format, c.request)
-	s.addNotice(at, trace.Notice{Client: c.client.name, Kind: kind, Time: s.agenda.Now()})
+	s.record.Notice(c.client.name, kind, format, c.request)
 }
 
 // heldUntil is the time from which faults hold no message and no goroutine any more.

@@ -21,7 +21,7 @@ func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	}
 	r := s.engine.Handle(l.id, frame, s.agenda.Clock())
 	about, at := s.noteRequest(l, m, &r.Request)
-	s.noteArrived(m, at, false)
+	s.record.Arrived(labelOf(m).note, at, false)
 	if until := s.lagging[l.conn.Server]; len(r.Followed) > 0 && s.agenda.Now() < until {
 		l.conn.HoldReplies(until)
 	}
@@ -58,7 +58,7 @@ type reply struct {
 // send is react for a message: the reply is to it, and the fault damages the output on the
 // connection.
 func (s *simulation) send(r engine.Reaction, reply reply, on *carry.Conn, f *carry.Armed) {
-	s.recordChanges(r)
+	s.noteChanges(r)
 	s.replies++
 	for _, out := range r.Out {
 		l := s.links[out.Conn]
@@ -77,7 +77,8 @@ func (s *simulation) send(r engine.Reaction, reply reply, on *carry.Conn, f *car
 			m := newMessage(slices.Clone(out.Frame), about)
 			labelOf(m).from = reply.from
 			if m.Event = out.Event; m.Event != nil {
-				labelOf(m).from = s.countEvent(l, m)
+				l.conn.CountEvent(m)
+				labelOf(m).from = s.record.Event(l.client.name, m)
 			}
 			s.carryOut(l.conn.FromServer(m, damage, s.agenda.Now()))
 		}
@@ -85,6 +86,14 @@ func (s *simulation) send(r engine.Reaction, reply reply, on *carry.Conn, f *car
 			s.carryOut(l.conn.ServerClosed(damage))
 		}
 	}
+}
+
+// noteChanges records the changes that the engine made, and plans when followers apply them.
+func (s *simulation) noteChanges(r engine.Reaction) {
+	for _, a := range r.Applied {
+		s.replicate(a.Txn.Zxid)
+	}
+	s.record.Changes(r)
 }
 
 // withoutOwnDeletions leaves out the notifications of the session's own ephemerals that an expired
@@ -108,15 +117,15 @@ func withoutOwnDeletions(r engine.Reaction) engine.Reaction {
 func (s *simulation) noteRequest(l *link, m *carry.Message, r *engine.Request) (
 	fmt.Stringer, trace.Moment) {
 	if r.Header.Op == proto.OpPing && m.Number == 0 && r.Err == proto.OK && r.Body != nil {
-		return &pong, s.log(l.client.name, "-> ping")
+		return &pong, s.record.Log(l.client.name, "-> ping")
 	}
 	kept := *r
 	at := s.logRequest(l, m, &kept)
 	if want := s.world.StackOf; m.Number == want.Number && l.client.name == want.Client {
-		s.out.Senders = l.client.senders()
+		s.record.Senders(l.client.senders())
 	}
 	if m.Number > 0 {
-		s.notes.Request(at, tracetext.Point(m))
+		s.record.Request(at, m)
 	}
 	return (*tracetext.Reply)(&kept), at
 }
@@ -130,19 +139,17 @@ func (s *simulation) logRequest(l *link, m *carry.Message, r *engine.Request) tr
 	c := l.client
 	if r.Handshake {
 		if r.Session == 0 {
-			return s.log(c.name, "-> connect: refused")
+			return s.record.Log(c.name, "-> connect: refused")
 		}
-		if !c.sessions[r.Session] && !s.closing.Load() {
-			c.sessions[r.Session] = true
-			s.out.SessionClient[r.Session] = c.name
-		}
-		return s.log(c.name, "-> connect: session %s", tracetext.Session(r.Session))
+		c.sessions[r.Session] = true
+		s.record.Session(r.Session, c.name)
+		return s.record.Log(c.name, "-> connect: session %s", tracetext.Session(r.Session))
 	}
 	if m.Number == 0 {
-		return s.log(c.name, "-> %s", r.Header.Op)
+		return s.record.Log(c.name, "-> %s", r.Header.Op)
 	}
 	if l.ownConn.host == "" {
 		c.asked.Store(true)
 	}
-	return s.log(c.name, "-> #%d %s", m.Number, (*tracetext.Request)(r))
+	return s.record.Log(c.name, "-> #%d %s", m.Number, (*tracetext.Request)(r))
 }

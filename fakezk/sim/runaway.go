@@ -77,7 +77,7 @@ func (s *simulation) countRequest(c *Client) {
 	all := s.lines.Load()
 	if own := c.lines.Load(); own != t.own || t.count <= 0 {
 		*t = burst{
-			woken: t.woken, lastAt: t.lastAt, since: s.journal.moment(), own: own, all: all,
+			woken: t.woken, lastAt: t.lastAt, since: s.journal.Moment(), own: own, all: all,
 		}
 	}
 	t.requests++
@@ -95,12 +95,15 @@ func isRequest(frame []byte) bool {
 
 // endFor ends the run because of a runaway. The first one counts.
 func (s *simulation) endFor(r trace.Runaway, since trace.Moment) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.out.Runaway == nil && !s.closing.Load() {
-		s.out.Runaway, s.runawaySince = &r, since
-		s.runaway.Store(true)
+	if !s.closing.Load() {
+		s.runaway.CompareAndSwap(nil, &runaway{r, since})
 	}
+}
+
+// runaway is a runaway that was found, and the moment since when it is one.
+type runaway struct {
+	trace.Runaway
+	since trace.Moment
 }
 
 // countLine counts a line of a script, written at a moment. If there are too many of one instant,
@@ -134,7 +137,7 @@ func (s *simulation) countGoroutines() {
 		return
 	}
 	if n, stack := s.goroutinesOfRun(bubble.Stacks()); n >= most {
-		s.endFor(trace.Runaway{Goroutines: n, Stack: stack}, s.journal.moment())
+		s.endFor(trace.Runaway{Goroutines: n, Stack: stack}, s.journal.Moment())
 	}
 }
 
@@ -173,7 +176,7 @@ func (s *simulation) goroutinesOfRun(stacks string) (number int, stack string) {
 // would take a processor for ever. The second is never shorter: a client that has just ended has
 // sent its last request a moment ago, too.
 func (s *simulation) abandonRunaways() {
-	if s.running == 0 && s.out.Runaway == nil {
+	if s.running == 0 && s.runaway.Load() == nil {
 		return
 	}
 	s.loop(s.agenda.Now()+time.Second, func() bool { return false })

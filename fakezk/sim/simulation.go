@@ -18,7 +18,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/logs"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/sim/internal/draws"
-	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fakezk/sim/internal/record"
 )
 
 // simulation is one run of a World. All of it but the fields under mu, the
@@ -34,7 +34,8 @@ type simulation struct {
 	clients []*Client
 	links   map[engine.ConnID]*link
 	net     *carry.Network // connections and faults
-	journal journal
+	journal *record.Journal
+	record  *record.Recorder
 
 	followed []time.Duration // when each server has applied what it is to apply so far
 	lagging  []time.Duration // until when each server applies nothing
@@ -47,21 +48,20 @@ type simulation struct {
 	nextConn engine.ConnID
 	running  int // scripts
 
-	timer      *time.Timer       // ends a sleep of the World
-	wake       chan struct{}     // capacity 1: a client did something
-	frames     [][]byte          // scratch of takeWrites
-	deadDials  []*dialing        // the dials of dead processes
-	endingDead bool              // they succeed
-	spare      []*link           // the next list for written
-	origins    map[string]origin // of the nodes that exist
-	notified   map[notified]bool // with several servers
-	changed    []time.Duration   // the times of the changes of the tree
+	timer      *time.Timer   // ends a sleep of the World
+	wake       chan struct{} // capacity 1: a client did something
+	frames     [][]byte      // scratch of takeWrites
+	deadDials  []*dialing    // the dials of dead processes
+	endingDead bool          // they succeed
+	spare      []*link       // the next list for written
 	replies    int
 
-	bytes   int64        // of messages to the server
-	lines   atomic.Int64 // of all scripts
-	runaway atomic.Bool  // ends the run; see runaway.go
-	counted struct {     // when goroutines were counted last
+	bytes       int64                   // of messages to the server
+	lines       atomic.Int64            // of all scripts
+	runaway     atomic.Pointer[runaway] // ends the run; nil if there is none
+	outOfSteps  bool                    // the run has ended so
+	stepsAtRest int64
+	counted     struct { // when goroutines were counted last
 		steps int64
 		at    time.Duration
 	}
@@ -77,14 +77,8 @@ type simulation struct {
 	wakeBy        time.Duration  // when the World wakes at the latest, if pings may be put off
 	deferredPings []deferredPing // pings that were put off in this sleep
 	bubble        string         // how stack traces name the run's bubble
-	panics        []string
-	logs          []logged
-	out           trace.Result
-	notes         trace.Notes
 
-	atRest *atRest // nil until then
-
-	runawaySince trace.Moment
+	atRest atomic.Pointer[record.Record] // nil until then
 }
 
 func newSimulation(w World) *simulation {
@@ -94,16 +88,15 @@ func newSimulation(w World) *simulation {
 		draws:   draws.Draws{Seed: w.Seed, Alike: w.unordered || w.Schedule.Kind != Latencies},
 		links:   map[engine.ConnID]*link{},
 		net:     carry.New(w.Plan...),
-		origins: map[string]origin{}, notified: map[notified]bool{},
 		wakeBy:  awake,
-		journal: journal{lines: make([]trace.Line, 0, usualLines)},
+		journal: record.NewJournal(),
 	}
 	if w.Schedule.Kind != Latencies {
 		s.order = &order{sim: s, ranks: map[stream]uint64{}}
 	}
 	s.followed = make([]time.Duration, w.servers())
 	s.lagging = make([]time.Duration, w.servers())
-	s.out.SessionClient = map[int64]string{}
+	s.record = record.New(s.journal, s.agenda.Now, w.servers())
 	return s
 }
 
@@ -111,7 +104,11 @@ func newSimulation(w World) *simulation {
 func (s *simulation) run() {
 	s.agenda.Begin()
 	s.setBubble(bubble.Name())
-	defer logs.Take(s.keepLog)()
+	defer logs.Take(func(goroutine int64, line string) {
+		if s.world.Logs {
+			s.journal.Log(s.agenda.Elapsed(), goroutine, line)
+		}
+	})()
 	s.wake = make(chan struct{}, 1)
 	s.timer = time.NewTimer(0)
 	defer s.timer.Stop()
@@ -160,7 +157,7 @@ func (s *simulation) bubbleStacks() string {
 func (s *simulation) setUp() {
 	for _, path := range slices.Sorted(maps.Keys(s.world.Nodes)) {
 		if err := inspect.Put(s.engine, path, []byte(s.world.Nodes[path]), time.Now(),
-			s.recordChanges); err != nil {
+			s.noteChanges); err != nil {
 			panic(err)
 		}
 	}
@@ -206,20 +203,5 @@ func (s *simulation) panicked(g *Goroutine, why any) {
 		return
 	}
 	g.Note("panics: %v", why)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.panics = append(
-		s.panics, fmt.Sprintf("client %s: panic: %v\n%s", g.Name(), why, debug.Stack()),
-	)
-}
-
-// log writes the World's own line. The arguments are formatted later, so they must not change.
-func (s *simulation) log(actor, format string, args ...any) trace.Moment {
-	return s.journal.add(0, s.agenda.Now(), actor, format, args...)
-}
-
-func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.notes.Notice(at, n)
+	s.journal.Panic(fmt.Sprintf("client %s: panic: %v\n%s", g.Name(), why, debug.Stack()))
 }

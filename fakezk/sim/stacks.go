@@ -48,11 +48,10 @@ func (s *simulation) noteBusy() {
 		if c.done {
 			continue
 		}
-		if all == "" && s.out.Runaway == nil {
+		if all == "" && s.runaway.Load() == nil {
 			all = bubble.Stacks()
 		}
-		s.out.Busy = append(s.out.Busy, c.name)
-		s.out.BusyStacks = append(s.out.BusyStacks, c.stacksIn(all))
+		s.record.Busy(c.name, c.stacksIn(all))
 	}
 }
 

@@ -1,11 +1,11 @@
 package sim
 
 import (
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/sim/internal/record"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
@@ -51,86 +51,68 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 	}
 }
 
-// result builds the Result of the run. After a freeze the simulation may still be running, so only
-// guarded fields are read, and those of the run at rest.
+// result builds the Result of the run. A run that has frozen may still go on: only its journal, and
+// what was known at rest, are read then.
 func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Result {
 	if frozen != "" {
 		return s.frozenResult(frozen)
 	}
-	out := s.out
-	out.Trace = s.journal.finish()
-	out.Panics = s.panics
-	if s.order != nil {
-		out.Decisions = s.order.decisions
-	}
+	r := s.facts()
 	switch {
 	case failure == nil:
 	case failure.Kind == "panic":
-		out.Panics = append(out.Panics, failure.Message+"\n"+failure.Stack)
+		r.Panics = append(r.Panics, failure.Message+"\n"+failure.Stack)
 	default:
 		stacks := s.bubbleStacks()
 		leakedGoroutines.Add(int64(strings.Count(stacks, "\n\n")) + 1)
-		if out.Runaway == nil { // the goroutines of a runaway were left alone
-			out.Leaked, out.Scripts = failure.Message+"\n"+stacks, s.scriptsSoFar()
+		if r.Runaway == nil { // the goroutines of a runaway were left alone
+			r.Leaked, r.Scripts = failure.Message+"\n"+stacks, s.scriptsSoFar()
 		}
 	}
-	out.Missed = s.net.Missed()
-	s.notes.Into(&out)
-	if out.Runaway != nil {
-		out.Runaway.Step = out.Step(s.runawaySince)
-	}
-	return &out
+	return s.complete(r)
 }
 
 // frozenResult is the result of a run that was given up. If it was at rest already, all but its end
 // is known.
 func (s *simulation) frozenResult(stacks string) *trace.Result {
-	s.mu.Lock()
-	atRest := s.atRest
-	s.mu.Unlock()
-	if atRest == nil {
-		return &trace.Result{Trace: s.journal.snapshot(), Frozen: stacks, Spins: isRunning(stacks),
+	spins := isRunning(stacks)
+	r := s.atRest.Load()
+	if r == nil {
+		return &trace.Result{Trace: s.journal.Trace(), Frozen: stacks, Spins: spins,
 			Steps: s.steps.Load()}
 	}
-	out := atRest.out
-	out.Trace = s.journal.snapshot()
-	out.Spins = isRunning(stacks)
-	if out.Runaway == nil || out.Spins {
-		out.Leaked = "the run could not be ended\n" + stacks
+	if r.Spins = spins; spins || r.Runaway == nil {
+		r.Leaked = "the run could not be ended\n" + stacks
 	}
-	atRest.notes.Into(&out)
+	return s.complete(r)
+}
+
+// facts are what is known of the run so far.
+func (s *simulation) facts() *record.Record {
+	r := s.record.Record()
+	r.Steps, r.OutOfSteps, r.Missed = s.stepsAtRest, s.outOfSteps, s.net.Missed()
+	if found := s.runaway.Load(); found != nil {
+		r.Runaway = &found.Runaway
+	}
+	if s.order != nil {
+		r.Decisions = s.order.decisions
+	}
+	return r
+}
+
+func (s *simulation) complete(r *record.Record) *trace.Result {
+	out := r.Complete(s.journal.Trace())
 	if out.Runaway != nil {
-		out.Runaway.Step = out.Step(s.runawaySince)
+		out.Runaway.Step = out.Step(s.runaway.Load().since)
 	}
-	return &out
+	return out
 }
 
 // release drops the memory of a run that has ended. Goroutines that are left behind keep the rest.
 func (s *simulation) release() {
-	s.journal.release()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.notes, s.out, s.atRest = trace.Notes{}, trace.Result{}, nil
-	s.engine, s.net, s.order, s.origins = nil, nil, nil, nil
+	s.journal.Release()
+	s.record.Release()
+	s.atRest.Store(nil)
+	s.engine, s.net, s.order = nil, nil, nil
 	s.agenda.Clear()
-	s.notified = nil
-}
-
-// atRest is a run at rest, in case that it cannot be ended.
-type atRest struct {
-	out   trace.Result
-	notes trace.Notes
-}
-
-// keepAtRest keeps the run as it is before connections are closed.
-func (s *simulation) keepAtRest() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	kept := &atRest{s.out, s.notes}
-	kept.out.Panics = slices.Clone(s.panics)
-	if s.order != nil {
-		kept.out.Decisions = s.order.decisions
-	}
-	kept.out.Missed = s.net.Missed()
-	s.atRest = kept
 }
