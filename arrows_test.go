@@ -53,8 +53,16 @@ var arrows = map[string]string{
 	"linearizability/ops":    ``,
 	"linearizability/record": `linearizability`,
 	"internal/refstore":      ``,
-	"recipes":                `github.com/go-zookeeper/zk`,
-	"recipes/classic":        `recipes github.com/go-zookeeper/zk`,
+	"recipes": `
+		recipes/internal/hold recipes/internal/request recipes/internal/task
+		github.com/go-zookeeper/zk`,
+	"recipes/classic": `
+		recipes recipes/internal/hold recipes/internal/request recipes/internal/task
+		github.com/go-zookeeper/zk`,
+	"recipes/internal/hold": `
+		recipes/internal/request recipes/internal/task github.com/go-zookeeper/zk`,
+	"recipes/internal/task":    `recipes/internal/request github.com/go-zookeeper/zk`,
+	"recipes/internal/request": `github.com/go-zookeeper/zk`,
 	"recipes/internal/testconn": `
 		fakezk fakezk/fault fakezk/view github.com/go-zookeeper/zk`,
 	"fakezk/internal/proto":     ``,
@@ -148,17 +156,15 @@ var arrows = map[string]string{
 		github.com/go-zookeeper/zk pgregory.net/rapid`,
 	"fuzz/gallery": `
 		fuzz/builtin fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
-		github.com/go-zookeeper/zk`,
-	"cmd/zksim":            `cli`,
-	"examples/go/myzksim":  `cli fuzz/object github.com/go-zookeeper/zk`,
-	"cli/internal/command": `fuzz/show golang.org/x/term`,
+		recipes/classic github.com/go-zookeeper/zk`,
+	"cmd/zksim":           `cli`,
+	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli": families + `
-		cli/internal/command
 		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/tree fakezk/view
 		fuzz/builtin fuzz/hunt fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario fuzz/show
 		internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops
 		linearizability/record
-		github.com/alecthomas/kong`,
+		github.com/alecthomas/kong golang.org/x/term`,
 }
 
 // allowedImports returns the import paths of an entry of arrows. A name without a dot in its first

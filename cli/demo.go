@@ -3,7 +3,6 @@ package cli
 import (
 	"time"
 
-	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -18,46 +17,46 @@ func (c *demoCommand) Run(a *app) error {
 	if err := showDeadlock(a); err != nil {
 		return err
 	}
-	a.Printf("\n3. The same sweep over recipes.Lock:\n\n")
+	a.printf("\n3. The same sweep over recipes.Lock:\n\n")
 	sweep, err := demoSweep(a, "recipes.Lock")
 	if err != nil {
 		return err
 	}
-	a.Printf("\nAll of it ran the real client against a simulated server, "+
+	a.printf("\nAll of it ran the real client against a simulated server, "+
 		"in %.1f s of real time.\n",
 		time.Since(start).Seconds())
 	if len(sweep.Violations) > 0 {
-		a.Printf("\n%s", sweep.Violations[0].First.Story())
-		return command.ErrViolated
+		a.printf("\n%s", sweep.Violations[0].First.Story())
+		return errViolated
 	}
 	return nil
 }
 
 // showDeadlock finds the deadlock of the client's own lock and explains it.
 func showDeadlock(a *app) error {
-	a.Printf("1. The go-zookeeper client's own lock (zk.Lock), " +
+	a.printf("1. The go-zookeeper client's own lock (zk.Lock), " +
 		"with every single fault at every protocol step:\n\n")
 	sweep, err := demoSweep(a, "zk.Lock")
 	if err != nil {
 		return err
 	}
 	if len(sweep.Violations) == 0 {
-		a.Printf("   zk.Lock survived every fault: its deadlock was not found\n")
-		return command.ErrViolated
+		a.printf("   zk.Lock survived every fault: its deadlock was not found\n")
+		return errViolated
 	}
-	a.Progress.Phase("making one of %s small", command.Plural(sweep.Violated, "violation"))
-	small, err := hunt.Minimize(a.Context, sweep.Violations[0].First)
+	a.progress.phase("making one of %s small", plural(sweep.Violated, "violation"))
+	small, err := hunt.Minimize(a.ctx, sweep.Violations[0].First)
 	if err == nil {
-		err = a.Context.Err() // after an interrupt it may not be the smallest
+		err = a.ctx.Err() // after an interrupt it may not be the smallest
 	}
 	if err != nil {
 		return err
 	}
-	a.Printf("\n2. One of the violations, made as small as it gets:\n\n%s", command.Indent(small.Story()))
+	a.printf("\n2. One of the violations, made as small as it gets:\n\n%s", indent(small.Story()))
 	if _, err := a.save(small, "", false); err != nil {
 		return err
 	}
-	a.Printf("\n%s", demoExplanation)
+	a.printf("\n%s", demoExplanation)
 	return nil
 }
 
@@ -76,7 +75,7 @@ func demoSweep(a *app, impl string) (*hunt.Sweep, error) {
 	s := scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}
 	sweep, err := a.sweep(s, hunt.Part{})
 	if err == nil {
-		a.Printf("   %s\n", sweepLine(s, sweep))
+		a.printf("   %s\n", sweepLine(s, sweep))
 	}
 	return sweep, err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/show"
 )
@@ -32,9 +31,9 @@ func (c *diffCommand) Run(a *app) error {
 		return err
 	}
 	text, equal := show.Diff(left, right, c.Context)
-	a.Printf("%s", text)
+	a.printf("%s", text)
 	if !equal {
-		return command.ErrViolated
+		return errViolated
 	}
 	return nil
 }
@@ -45,7 +44,7 @@ func (a *app) traceOf(name string) ([]string, error) {
 		view := a.view(name)
 		view.Trace = true
 		var text bytes.Buffer
-		if err := a.show(view, &text); err != nil && !errors.Is(err, command.ErrViolated) {
+		if err := a.show(view, &text); err != nil && !errors.Is(err, errViolated) {
 			return nil, err
 		}
 		return show.PrintedTrace(name, text.String())

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -58,11 +57,11 @@ func TestErrorKeepsWhatWasFound(t *testing.T) {
 		var stdout, stderr strings.Builder
 		status := knowing(w).run(t.Context(), strings.Fields(args),
 			&stdout, &stderr)
-		if status != command.ExitViolated ||
+		if status != exitViolated ||
 			!strings.HasSuffix(stderr.String(), ": the judge has gone home\n") ||
 			strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s: status %d, stderr %q; want status %d and the error", args, status,
-				stderr.String(), command.ExitViolated)
+				stderr.String(), exitViolated)
 		}
 		for _, want := range wants {
 			if !strings.Contains(stdout.String(), want) {
@@ -97,15 +96,15 @@ func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 		var stdout, stderr strings.Builder
 		status := knowing(idle()).run(t.Context(),
 			strings.Fields(args), &stdout, &stderr)
-		if status != command.ExitInput || stdout.Len() > 0 ||
+		if status != exitInput || stdout.Len() > 0 ||
 			!strings.HasPrefix(stderr.String(), "zksim: no client has recorded a call in any of ") {
 			t.Errorf("%s: status %d, stdout %q, stderr %q; want status %d and what is missing",
-				args, status, stdout.String(), stderr.String(), command.ExitInput)
+				args, status, stdout.String(), stderr.String(), exitInput)
 		}
 		if status := knowing(goals).run(
 			t.Context(), strings.Fields(args), &stdout, &stderr,
-		); status != command.ExitOK {
-			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, command.ExitOK,
+		); status != exitOK {
+			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, exitOK,
 				stderr.String())
 		}
 	}
@@ -125,10 +124,10 @@ func TestErrorLikeAnInterrupt(t *testing.T) {
 			var stdout, stderr strings.Builder
 			status := knowing(w).run(t.Context(),
 				strings.Fields(args), &stdout, &stderr)
-			if status != command.ExitInput ||
+			if status != exitInput ||
 				!strings.HasSuffix(stderr.String(), ": ask the oracle: context canceled\n") {
 				t.Errorf("%s, %s: status %d, stderr %q; want status %d and the error", args, kind,
-					status, stderr.String(), command.ExitInput)
+					status, stderr.String(), exitInput)
 			}
 			for _, lie := range []string{"interrupted", "no violation found"} {
 				if strings.Contains(stdout.String(), lie) {

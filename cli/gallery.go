@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/show"
@@ -102,7 +101,7 @@ func (c *galleryCommand) Run(a *app, line *kong.Context) error {
 	if err := hunt.CheckStrategies(c.Strategy); err != nil {
 		return err
 	}
-	if err := command.CheckDir("--html", c.HTML); err != nil {
+	if err := checkDir("--html", c.HTML); err != nil {
 		return err
 	}
 	var own []gallery.Exhibit
@@ -128,16 +127,16 @@ func (c *galleryCommand) list(a *app) error {
 		for _, e := range exhibits {
 			list = append(list, entryOf(e, nil))
 		}
-		return a.JSON(list)
+		return a.json(list)
 	}
 	published := 0
 	for _, e := range exhibits {
-		a.Printf("%-56s %-6s %-8s %-15s %s\n", e.Slug, e.Alias, e.Source, e.Property, e.Title)
+		a.printf("%-56s %-6s %-8s %-15s %s\n", e.Slug, e.Alias, e.Source, e.Property, e.Title)
 		if e.Published() {
 			published++
 		}
 	}
-	a.Printf("\n%s, %d of them published\n", command.Plural(len(exhibits), "exhibit"), published)
+	a.printf("\n%s, %d of them published\n", plural(len(exhibits), "exhibit"), published)
 	return nil
 }
 
@@ -160,7 +159,7 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 		Work:     workOf(c.Shard, c.settings()...),
 		Exhibits: []exhibitJSON{}}
 	if !c.JSON {
-		a.Printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
+		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
 			"what is wrong")
 	}
 	missed := 0
@@ -171,7 +170,7 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 		hunts, ended = c.huntOne(a, e, about)
 		if len(hunts) > 0 {
 			j := entryOf(e, hunts)
-			j.Repeat = a.Name + " gallery " + e.Slug
+			j.Repeat = a.name + " gallery " + e.Slug
 			report.Exhibits = append(report.Exhibits, j)
 			if j.Found < j.Hunts {
 				missed++
@@ -187,11 +186,11 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 			break
 		}
 	}
-	report.Interrupted, report.Error = a.EndedBy(ended)
+	report.Interrupted, report.Error = a.why(ended)
 	if err := c.end(a, report, len(exhibits), missed); err != nil {
 		return err
 	}
-	return a.Ending(missed > 0, ended)
+	return a.ending(missed > 0, ended)
 }
 
 // draw draws the most common minimal scenario of an exhibit.
@@ -207,20 +206,20 @@ func (c *galleryCommand) draw(a *app, hunts []gallery.Hunted) error {
 // end prints the lines after the last exhibit.
 func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
 	if c.JSON {
-		return a.JSON(report)
+		return a.json(report)
 	}
-	a.Printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, command.Plural(of, "exhibit"),
-		command.EndText(report.Interrupted, report.Error))
+	a.printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, plural(of, "exhibit"),
+		howEnded(report.Interrupted, report.Error))
 	if n := len(c.counts); n > 0 {
 		slices.Sort(c.counts)
 		slices.Sort(c.times)
-		a.Printf("until a bug was found, in the median of %s, nine of ten and at most:\n",
-			command.Plural(n, "hunt"))
-		a.Printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
+		a.printf("until a bug was found, in the median of %s, nine of ten and at most:\n",
+			plural(n, "hunt"))
+		a.printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
 		if low := c.counts[(n-1)/2]; low < c.counts[n/2] {
-			a.Printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
+			a.printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
 		}
-		a.Printf("\n  %.2f s, %.2f s and %.2f s\n", middle(c.times), c.times[n*9/10], c.times[n-1])
+		a.printf("\n  %.2f s, %.2f s and %.2f s\n", middle(c.times), c.times[n*9/10], c.times[n-1])
 	}
 	return nil
 }
@@ -233,13 +232,13 @@ func (c *galleryCommand) huntOne(
 	var hunts []gallery.Hunted
 	for n := range c.Seeds {
 		hunt := fmt.Sprintf("%s, hunt %d of %d", about, n+1, c.Seeds)
-		a.Progress.Phase("%s", hunt)
-		h, err := e.Find(a.Context, c.Seed+uint64(n), c.Runs, c.Strategy...)
+		a.progress.phase("%s", hunt)
+		h, err := e.Find(a.ctx, c.Seed+uint64(n), c.Runs, c.Strategy...)
 		if h.Found() {
-			a.Progress.Phase("%s: making it small after %s", hunt, command.Plural(h.Runs, "scenario"))
+			a.progress.phase("%s: making it small after %s", hunt, plural(h.Runs, "scenario"))
 		}
 		if err == nil {
-			err = h.Shrink(a.Context)
+			err = h.Shrink(a.ctx)
 		}
 		if err != nil {
 			return hunts, err
@@ -311,37 +310,37 @@ func (c *galleryCommand) print(a *app, j exhibitJSON, hunts []gallery.Hunted) {
 	title := j.Title
 	if j.Same < j.Found {
 		title = fmt.Sprintf("%s (%d of %s end in this scenario)", title, j.Same,
-			command.Plural(j.Found, "hunt"))
+			plural(j.Found, "hunt"))
 	}
 	if j.Found < j.Hunts {
 		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found,
-			command.Plural(j.Hunts, "hunt"))
+			plural(j.Hunts, "hunt"))
 	}
 	if j.Hunts < c.Seeds {
-		title = fmt.Sprintf("%s (only %d of %s)", title, j.Hunts, command.Plural(c.Seeds, "hunt"))
+		title = fmt.Sprintf("%s (only %d of %s)", title, j.Hunts, plural(c.Seeds, "hunt"))
 	}
 	if j.Found == 0 {
-		a.Printf(galleryRow, j.Slug, j.Property, "-", "-", "-", "-", title)
+		a.printf(galleryRow, j.Slug, j.Property, "-", "-", "-", "-", title)
 	} else {
-		a.Printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds),
+		a.printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds),
 			fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
 	}
 	source := strings.Join([]string{j.Alias, j.Source, j.Link}, " ")
-	a.Printf("%6s %s\n", "", strings.TrimSpace(source))
+	a.printf("%6s %s\n", "", strings.TrimSpace(source))
 	if c.Story {
 		if j.Bug != "" {
-			a.Printf("\n%s", command.Indent(j.Bug))
+			a.printf("\n%s", indent(j.Bug))
 		}
 		if j.Remark != "" {
-			a.Printf("  %s\n", j.Remark)
+			a.printf("  %s\n", j.Remark)
 		}
 		if len(j.See) > 0 {
-			a.Printf("  Other bugs with the same cause, by old id or by name, have no exhibit of "+
+			a.printf("  Other bugs with the same cause, by old id or by name, have no exhibit of "+
 				"their own: %s.\n", strings.Join(j.See, "; "))
 		}
 		if best, _ := commonest(hunts); best.Found() {
-			a.Printf("\n%s", command.Indent(best.Minimal.Story()))
+			a.printf("\n%s", indent(best.Minimal.Story()))
 		}
-		a.Printf("\n")
+		a.printf("\n")
 	}
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/internal/overlay"
 )
 
@@ -85,8 +84,8 @@ func (a *app) announce(file string, user goArgs) func() {
 	if _, err := os.Stat(mark); err == nil {
 		return nil
 	}
-	fmt.Fprintf(a.Errors, "%s go: the first build compiles Go's standard library anew, once: "+
-		"about 20 s on two cores\n", a.Name)
+	fmt.Fprintf(a.errors, "%s go: the first build compiles Go's standard library anew, once: "+
+		"about 20 s on two cores\n", a.name)
 	return func() {
 		// Without the mark the line is only printed again.
 		_ = os.WriteFile(mark, nil, 0o666)
@@ -172,7 +171,7 @@ func goRun(root string, args []string) error {
 	var exit *exec.ExitError
 	switch {
 	case interrupted:
-		return goStatus(command.ExitInterrupted)
+		return goStatus(exitInterrupted)
 	case errors.As(err, &exit):
 		return goStatus(exit.ExitCode())
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 )
@@ -40,11 +38,18 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
-// app is the environment of a command, with the workloads.
+// app is the environment of a command.
 type app struct {
-	*command.Env
+	name      string             // of the program
+	ctx       context.Context    // done after an interrupt
 	workloads scenario.Catalogue // known to the command line
 	files     scenario.Catalogue // known to scenario files: the same and those of the gallery
+	in        io.Reader
+	out       io.Writer // for people
+	raw       io.Writer // the same, for programs
+	errors    io.Writer
+	printed   []error // by printError
+	progress  *progress
 	tests     testPrograms
 	on        *scenario.Ensemble // the running ensemble; nil for simulations
 }
@@ -95,39 +100,39 @@ func commandLine(args []string) (string, []string) {
 
 // run runs the command and returns the exit status.
 func (p program) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	env := command.NewEnv(ctx, p.name, os.Stdin, stdout, stderr)
-	status := p.runIn(env, args)
-	if err := env.OutputError(); err != nil {
-		fmt.Fprintf(stderr, "%s: write output: %v\n", p.name, err)
-		return command.ExitViolated
+	out := &firstError{to: stdout}
+	status := p.runTo(ctx, args, out, stderr)
+	if out.err != nil {
+		fmt.Fprintf(stderr, "%s: write output: %v\n", p.name, out.err)
+		return exitViolated
 	}
 	return status
 }
 
-// runIn is run, but errors of the output are left to the caller.
-func (p program) runIn(env *command.Env, args []string) int {
-	a := &app{Env: env, tests: testPrograms{}}
-	if err := a.loadWorkloads(p.own); err != nil {
-		env.PrintError(err)
-		return command.ExitInput
+// runTo is run, but errors of the output are left to the caller.
+func (p program) runTo(ctx context.Context, args []string, out *firstError, stderr io.Writer) int {
+	a, err := p.app(ctx, out, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
+		return exitInput
 	}
 	exited := -1
 	c := new(commands)
-	helpTo := env.Raw
+	helpTo := io.Writer(out)
 	if len(args) == 0 {
-		helpTo = env.Errors
+		helpTo = stderr
 	}
-	parsed, err := p.parser(c, helpTo, env.Errors, &exited).Parse(withoutWords(args))
+	parsed, err := p.parser(c, helpTo, stderr, &exited).Parse(withoutWords(args))
 	switch {
-	case env.OutputError() != nil: // run prints it
-		return command.ExitViolated
+	case out.err != nil:
+		return exitViolated
 	case exited >= 0 && len(args) == 0:
-		return command.ExitInput
+		return exitInput
 	case exited >= 0: // --help or --version
 		return exited
 	case err != nil:
-		env.PrintError(fmt.Errorf("%w (see %s --help)", err, p.name))
-		return command.ExitInput
+		fmt.Fprintf(stderr, "%s: %v (see %s --help)\n", p.name, err, p.name)
+		return exitInput
 	}
 	if p.supervises && supervised.MatchString(parsed.Command()) {
 		if status, ok := a.supervise(args, c); ok {
@@ -137,13 +142,13 @@ func (p program) runIn(env *command.Env, args []string) int {
 	if p.watch != nil {
 		go p.watch(c.grace())
 	}
-	err = parsed.Run(a, env)
-	env.Progress.Clear()
-	show.Flush(env.Text)
-	if env.OutputError() != nil {
-		return command.ExitViolated
+	err = parsed.Run(a)
+	a.progress.clear()
+	show.Flush(a.out)
+	if out.err != nil {
+		return exitViolated
 	}
-	return a.exitStatus(err)
+	return a.status(err)
 }
 
 // withoutWords are the arguments with flags in place of the words help and version. Without
@@ -177,31 +182,12 @@ func (p program) parser(c *commands, out, stderr io.Writer, exited *int) *kong.K
 	return parser
 }
 
-// exitStatus prints the error that ended a command, and returns the exit status.
-func (a *app) exitStatus(err error) int {
-	defer a.printLeftNodes()
-	var other goStatus
-	switch {
-	case errors.As(err, &other):
-		return int(other)
-	case err == nil:
-		return command.ExitOK
-	case errors.Is(err, command.ErrViolated):
-		return command.ExitViolated
-	case a.Interrupted(err):
-		fmt.Fprintf(a.Errors, "%s: interrupted\n", a.Name)
-		return command.ExitInterrupted
+// app is the environment of the command, with its workloads.
+func (p program) app(ctx context.Context, out *firstError, stderr io.Writer) (*app, error) {
+	a := &app{
+		name: p.name, ctx: ctx, in: os.Stdin,
+		out: style(out, out.to), raw: out, errors: stderr, progress: newProgress(stderr),
+		tests: testPrograms{},
 	}
-	a.PrintError(err)
-	return command.ExitInput
-}
-
-// printLeftNodes prints which nodes are left on a running ensemble. It leaves out those that a
-// printed error has named.
-func (a *app) printLeftNodes() {
-	for _, node := range a.on.Left() {
-		if !a.HasPrinted(node) {
-			a.PrintError(node)
-		}
-	}
+	return a, a.loadWorkloads(p.own)
 }

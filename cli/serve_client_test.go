@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/tree"
 )
 
@@ -192,7 +191,7 @@ func TestControlLosesAReply(t *testing.T) {
 		t.Errorf("faults are %+v", faults)
 	}
 	status, log := h.stop()
-	if status != command.ExitOK {
+	if status != exitOK {
 		t.Errorf("exit status %d", status)
 	}
 	for _, want := range []string{

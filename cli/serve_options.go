@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/tree"
 )
@@ -187,7 +186,7 @@ func checkDump(name string) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return fmt.Errorf("--dump: %s is a directory", name)
 	}
-	return command.CheckWritable("--dump", filepath.Dir(name))
+	return checkWritable("--dump", filepath.Dir(name))
 }
 
 // checkToken checks the token of the control endpoint, which has to fit into a header. The token is

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/cli/internal/command"
 )
 
 // TestClientsLiveThroughARestart: a client of a server that is dumped, ended and
@@ -33,7 +32,7 @@ func TestClientsLiveThroughARestart(t *testing.T) {
 		}
 	}
 	id := conn.SessionID()
-	if status, stderr := first.stop(); status != command.ExitOK {
+	if status, stderr := first.stop(); status != exitOK {
 		t.Fatalf("exit status %d\n%s", status, stderr)
 	}
 	events.await(t, zk.StateDisconnected)

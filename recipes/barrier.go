@@ -5,6 +5,9 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // Barrier is a gate that blocks all waiters while its node exists. Any client may set and remove
@@ -32,32 +35,32 @@ import (
 // Sources: ZooKeeper guide, "Recipes and Solutions: Barriers"; Curator's DistributedBarrier;
 // Curator issue 1290 (any event ends a wait).
 type Barrier struct {
-	*lifecycle
-	gate nodeWatch
+	lifecycle
+	gate request.NodeWatch
 }
 
 // NewBarrier makes a handle for the barrier at path. It sends nothing. The options that matter are
 // ACL, Data, RecheckEvery, Retry and Containers.
 func NewBarrier(conn Conn, path string, opts ...Option) *Barrier {
 	return &Barrier{
-		lifecycle: newLifecycle(conn, "barrier", path, opts), gate: nodeWatch{path: path},
+		lifecycle: newLifecycle(conn, "barrier", path, opts), gate: request.NodeWatch{Path: path},
 	}
 }
 
 // Set puts the barrier up, unless it is up.
 func (b *Barrier) Set(ctx context.Context) error {
-	return callAction(ctx, b.lifecycle, "set", b.set)
+	return task.Act(ctx, b.tasks, "set", b.set)
 }
 
 // Remove takes the barrier down, if it is up. All waiters pass.
 func (b *Barrier) Remove(ctx context.Context) error {
-	return callAction(ctx, b.lifecycle, "remove", b.remove)
+	return task.Act(ctx, b.tasks, "remove", b.remove)
 }
 
 // Wait waits until the barrier is down; it returns at once if it is not up.
 func (b *Barrier) Wait(ctx context.Context) error {
-	_, err := ask(ctx, b.lifecycle, "wait at", func(
-		ctx context.Context, r *requests,
+	_, err := task.Ask(ctx, b.tasks, "wait at", func(
+		ctx context.Context, r *request.Sender,
 	) (struct{}, error) {
 		return struct{}{}, b.wait(ctx, r)
 	})
@@ -66,20 +69,22 @@ func (b *Barrier) Wait(ctx context.Context) error {
 
 // IsSet reports whether the barrier was up at some moment during the call.
 func (b *Barrier) IsSet(ctx context.Context) (bool, error) {
-	return ask(ctx, b.lifecycle, "look at", func(ctx context.Context, r *requests) (bool, error) {
+	return task.Ask(ctx, b.tasks, "look at", func(
+		ctx context.Context, r *request.Sender,
+	) (bool, error) {
 		stat, err := b.look(ctx, r)
 		return stat != nil, err
 	})
 }
 
-func (b *Barrier) set(ctx context.Context, r *requests) error {
+func (b *Barrier) set(ctx context.Context, r *request.Sender) error {
 	doubtful := false
 	for {
 		if ctx.Err() != nil {
-			return ambiguousIf(doubtful, context.Cause(ctx))
+			return request.AmbiguousIf(doubtful, context.Cause(ctx))
 		}
-		err := r.do(func() error {
-			_, err := r.conn.Create(b.path, b.opts.data, 0, r.opts.acl)
+		err := r.Do(func() error {
+			_, err := r.Conn.Create(b.tasks.Path, b.tasks.Opts.Data, 0, r.Opts.ACL)
 			return err
 		})
 		doubtful = doubtful || OutcomeOf(err) == Unknown
@@ -87,53 +92,55 @@ func (b *Barrier) set(ctx context.Context, r *requests) error {
 		case err == nil, errors.Is(err, zk.ErrNodeExists):
 			return nil
 		case errors.Is(err, zk.ErrNoNode):
-			err = r.ensureDir(ctx, parent(b.path))
-		case transient(err):
-			err = r.again(ctx, err)
+			err = r.EnsureDir(ctx, request.Parent(b.tasks.Path))
+		case request.Transient(err):
+			err = r.Again(ctx, err)
 		}
 		if err != nil {
-			return ambiguousIf(doubtful, err)
+			return request.AmbiguousIf(doubtful, err)
 		}
 	}
 }
 
 // remove deletes the node. After a lost reply it repeats the request only if the same node still
 // exists.
-func (b *Barrier) remove(ctx context.Context, r *requests) error {
+func (b *Barrier) remove(ctx context.Context, r *request.Sender) error {
 	doubted := int64(0) // czxid of a node that an earlier request may have deleted
 	for {
 		stat, err := b.look(ctx, r)
 		if stat == nil || err != nil || doubted != 0 && stat.Czxid != doubted {
-			return ambiguousIf(doubted != 0, err)
+			return request.AmbiguousIf(doubted != 0, err)
 		}
 		if ctx.Err() != nil {
-			return ambiguousIf(doubted != 0, context.Cause(ctx))
+			return request.AmbiguousIf(doubted != 0, context.Cause(ctx))
 		}
-		err = r.do(func() error { return r.conn.Delete(b.path, -1) })
+		err = r.Do(func() error { return r.Conn.Delete(b.tasks.Path, -1) })
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNoNode):
 			return nil
-		case !transient(err):
-			return ambiguousIf(doubted != 0 || OutcomeOf(err) == Unknown, err)
+		case !request.Transient(err):
+			return request.AmbiguousIf(doubted != 0 || OutcomeOf(err) == Unknown, err)
 		case OutcomeOf(err) == Unknown:
 			doubted = stat.Czxid
 		}
-		if err := r.again(ctx, err); err != nil {
-			return ambiguousIf(doubted != 0, err)
+		if err := r.Again(ctx, err); err != nil {
+			return request.AmbiguousIf(doubted != 0, err)
 		}
 	}
 }
 
 // look returns the stat of the node at some moment of the call, or nil if the node is missing.
-func (b *Barrier) look(ctx context.Context, r *requests) (*zk.Stat, error) {
-	return freshResult(ctx, r, b.path, func() (*zk.Stat, error) { return r.exists(ctx, b.path) })
+func (b *Barrier) look(ctx context.Context, r *request.Sender) (*zk.Stat, error) {
+	return request.FreshResult(ctx, r, b.tasks.Path, func() (*zk.Stat, error) {
+		return r.Exists(ctx, b.tasks.Path)
+	})
 }
 
 // wait returns when the node is missing or is not the node that the first look found.
-func (b *Barrier) wait(ctx context.Context, r *requests) error {
+func (b *Barrier) wait(ctx context.Context, r *request.Sender) error {
 	first := int64(0)
-	return b.gate.until(ctx, r, epoch{}, func() (*watch, bool, error) {
-		_, stat, w, err := b.gate.data(ctx, r) // no watch stays if the node is missing
+	return b.gate.Until(ctx, r, request.Epoch{}, func() (*request.Watch, bool, error) {
+		_, stat, w, err := b.gate.Data(ctx, r) // no watch stays if the node is missing
 		if errors.Is(err, zk.ErrNoNode) {
 			return nil, true, nil
 		}

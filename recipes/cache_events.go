@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // CachedNode is a node as a cache shows it.
@@ -18,7 +20,7 @@ type CachedNode struct {
 }
 
 // Name returns the last element of the path, for example the key of a setting.
-func (n CachedNode) Name() string { return baseName(n.Path) }
+func (n CachedNode) Name() string { return request.BaseName(n.Path) }
 
 // clone returns a copy with its own data.
 func (n CachedNode) clone() CachedNode {
@@ -91,15 +93,15 @@ func (c *CacheChanges) Next(ctx context.Context) (CacheEvent, error) {
 			return e, nil
 		}
 		if over != nil {
-			return CacheEvent{}, c.view.explain("wait for a change of", over)
+			return CacheEvent{}, c.view.tasks.Explain("wait for a change of", over)
 		}
 		select {
 		case <-c.signal:
 		case <-c.closed:
 		case <-c.view.ended:
-		case <-c.view.ctx.Done():
+		case <-c.view.tasks.Ctx.Done():
 		case <-ctx.Done():
-			return CacheEvent{}, c.view.explain("wait for a change of", context.Cause(ctx))
+			return CacheEvent{}, c.view.tasks.Explain("wait for a change of", context.Cause(ctx))
 		}
 	}
 }

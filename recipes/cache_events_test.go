@@ -1,37 +1,36 @@
-package recipes
+package recipes_test
 
 import (
 	"errors"
 	"fmt"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
 )
 
 // TestNextEndsWithItsCacheConnOrReader: remaining events are read first.
 func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 	for name, tc := range map[string]struct {
-		end  func(t *testing.T, c *NodeCache, conn *testConn, changes *CacheChanges)
+		end  func(t *testing.T, c *recipes.NodeCache, conn *testConn, changes *recipes.CacheChanges)
 		want error
 		news int // number of events that can still be read
 	}{
 		"cache": {
-			func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) {
+			func(t *testing.T, c *recipes.NodeCache, _ *testConn, _ *recipes.CacheChanges) {
 				mustClose(t, c)
-			}, ErrClosed, 2,
+			}, recipes.ErrClosed, 2,
 		},
 		"conn": {
-			func(_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges) {
+			func(_ *testing.T, _ *recipes.NodeCache, conn *testConn, _ *recipes.CacheChanges) {
 				conn.Close()
-			}, ErrConnClosed, 2,
+			}, recipes.ErrConnClosed, 2,
 		},
 		"reader": {
-			func(_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges) {
+			func(_ *testing.T, _ *recipes.NodeCache, _ *testConn, changes *recipes.CacheChanges) {
 				changes.Close()
 				changes.Close()
-			}, ErrClosed, 0,
+			}, recipes.ErrClosed, 0,
 		},
 	} {
 		for _, waiting := range []bool{false, true} {
@@ -39,7 +38,7 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 				inBubble(t, func(t *testing.T, s *testServer) {
 					s.Seed("/n", "1")
 					conn := s.Connect()
-					c := readyCache(t, NewNodeCache(conn, "/n"))
+					c := readyCache(t, recipes.NewNodeCache(conn, "/n"))
 					changes := c.Changes()
 					if waiting {
 						newsOf(changes)
@@ -57,27 +56,11 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 					}
 					check.Is(t, err, tc.want, "Next")
 					letSettle()
-					if err := c.Close(t.Context()); err != nil && !errors.Is(err, ErrClosed) {
+					if err := c.Close(t.Context()); err != nil && !errors.Is(err, recipes.ErrClosed) {
 						t.Error(err)
 					}
 				})
 			})
 		}
 	}
-}
-
-// TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache: nodes come and go.
-func TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache(t *testing.T) {
-	v := newView(nil, "view", "/", "/", everything, nil)
-	changes := v.Changes()
-	v.show(CachedNode{Path: "/stays", Stat: zk.Stat{Mzxid: 1}})
-	for n := range 10000 {
-		path := fmt.Sprint("/", n%7)
-		v.show(CachedNode{Path: path, Stat: zk.Stat{Mzxid: int64(n + 2)}})
-		v.drop(path)
-	}
-	if len(changes.queue) > 4 || len(changes.pending) != 1 {
-		t.Errorf("%d events and %d nodes are kept", len(changes.queue), len(changes.pending))
-	}
-	check.Equal(t, newsOf(changes), "added /stays")
 }

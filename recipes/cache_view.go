@@ -7,20 +7,23 @@ import (
 	"math"
 	"slices"
 	"sync"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // view is a copy of a part of the tree: a node, its children, or all nodes below it. One loop reads
 // the server and changes the view. The watches of its reads wake the loop.
 type view struct {
-	*lifecycle
-	loop        *reconciler
+	lifecycle
+	loop        *task.Reconciler
 	root        string
 	depth       int           // levels below the root that are shown
 	withoutRoot bool          // only nodes below the root are shown
 	ended       chan struct{} // closed with the Conn
-	progress    posted[progress]
+	progress    task.LatestValue[progress]
 
-	epoch    epoch               // used by the loop only: the epoch of the latest readAll
+	epoch    request.Epoch       // used by the loop only: the epoch of the latest readAll
 	children map[string][]string // used by the loop only: sorted names by directory
 
 	mu      sync.Mutex
@@ -47,8 +50,8 @@ func newView(conn Conn, kind, path, root string, depth int, opts []Option) *view
 		nodes:    map[string]CachedNode{},
 		readers:  map[*CacheChanges]bool{},
 	}
-	v.loop = newReconciler(v.lifecycle)
-	v.loop.step = v.step
+	v.loop = task.NewReconciler(v.tasks)
+	v.loop.Step = v.step
 	return v
 }
 
@@ -57,11 +60,11 @@ func newView(conn Conn, kind, path, root string, depth int, opts []Option) *view
 func (v *view) Start() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.started && !v.closed() {
+	if v.started && !v.tasks.Closed() {
 		return nil
 	}
-	if err := v.loop.start(); err != nil {
-		return v.explain("start", err)
+	if err := v.loop.Start(); err != nil {
+		return v.tasks.Explain("start", err)
 	}
 	v.started = true
 	return nil
@@ -72,26 +75,26 @@ func (v *view) Start() error {
 // After a refusal the other nodes were read, and the refused ones are tried again.
 func (v *view) Ready(ctx context.Context) error {
 	for {
-		p, changed := v.progress.read()
+		p, changed := v.progress.Read()
 		if p.complete {
 			return nil
 		}
 		if err := cmp.Or(v.over(), p.refusal); err != nil {
-			return v.explain("wait for", err)
+			return v.tasks.Explain("wait for", err)
 		}
 		select {
 		case <-changed:
 		case <-v.ended:
-		case <-v.ctx.Done():
+		case <-v.tasks.Ctx.Done():
 		case <-ctx.Done():
-			return v.explain("wait for", context.Cause(ctx))
+			return v.tasks.Explain("wait for", context.Cause(ctx))
 		}
 	}
 }
 
 // over returns the reason why the cache has stopped reading, or nil.
 func (v *view) over() error {
-	if v.closed() {
+	if v.tasks.Closed() {
 		return ErrClosed
 	}
 	select {
@@ -111,12 +114,12 @@ func (v *view) Stale() bool {
 	v.mu.Lock()
 	session := v.session
 	v.mu.Unlock()
-	return v.loop.stale(session)
+	return v.loop.Stale(session)
 }
 
 // Err returns the error of the latest attempt to read, a refusal of a single node included, or nil.
 // The attempts go on.
-func (v *view) Err() error { return v.explain("read", v.loop.failure()) }
+func (v *view) Err() error { return v.tasks.Explain("read", v.loop.Failure()) }
 
 // Changes returns a new reader of the changes, which begins with the nodes of the cache.
 func (v *view) Changes() *CacheChanges {
@@ -180,7 +183,7 @@ func (v *view) show(n CachedNode) {
 // drop removes a node and all nodes below it from the cache.
 func (v *view) drop(path string) {
 	for _, name := range v.children[path] {
-		v.drop(join(path, name))
+		v.drop(request.Join(path, name))
 	}
 	delete(v.children, path)
 	v.mu.Lock()

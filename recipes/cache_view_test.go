@@ -1,18 +1,17 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"pgregory.net/rapid"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
 )
 
 // readyCache starts a cache and waits until it is ready.
@@ -32,7 +31,7 @@ func readyCache[C interface {
 }
 
 // shownText returns the nodes of a cache as text: "/a=1 /a/b=2".
-func shownText(nodes []CachedNode) string {
+func shownText(nodes []recipes.CachedNode) string {
 	var list []string
 	for _, n := range nodes {
 		list = append(list, fmt.Sprintf("%s=%s", n.Path, n.Data))
@@ -41,7 +40,7 @@ func shownText(nodes []CachedNode) string {
 }
 
 // newsOf reads all pending events: "added /a, ready".
-func newsOf(c *CacheChanges) string {
+func newsOf(c *recipes.CacheChanges) string {
 	var list []string
 	for {
 		e, ok := c.TryNext()
@@ -54,7 +53,7 @@ func newsOf(c *CacheChanges) string {
 
 func TestNodeCacheFollowsItsNode(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		c := NewNodeCache(s.Connect(), "/n", RecheckEvery(0))
+		c := recipes.NewNodeCache(s.Connect(), "/n", recipes.RecheckEvery(0))
 		changes := c.Changes()
 		readyCache(t, c)
 		if _, ok := c.Get(); ok || c.Stale() || c.Err() != nil {
@@ -94,7 +93,7 @@ func TestNodeCacheFollowsItsNode(t *testing.T) {
 
 func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		c := NewChildrenCache(s.Connect(), "/d", RecheckEvery(0))
+		c := recipes.NewChildrenCache(s.Connect(), "/d", recipes.RecheckEvery(0))
 		changes := c.Changes()
 		readyCache(t, c)
 		s.Seed("/d", "dir")
@@ -128,7 +127,7 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/t", "")
 		s.Seed("/t/a", "1")
-		c := readyCache(t, NewTreeCache(s.Connect(), "/t", RecheckEvery(0)))
+		c := readyCache(t, recipes.NewTreeCache(s.Connect(), "/t", recipes.RecheckEvery(0)))
 		s.Seed("/t/a/b", "2")
 		s.Seed("/t/a/b/c", "3")
 		letSettle()
@@ -152,8 +151,8 @@ func TestCacheOfTheRoot(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/a", "1")
 		s.Seed("/a/b", "2")
-		tree, children := readyCache(t, NewTreeCache(s.Connect(), "/")),
-			readyCache(t, NewChildrenCache(s.Connect(), "/"))
+		tree, children := readyCache(t, recipes.NewTreeCache(s.Connect(), "/")),
+			readyCache(t, recipes.NewChildrenCache(s.Connect(), "/"))
 		check.Equal(t, shownText(tree.Nodes()),
 			"/= /a=1 /a/b=2 /zookeeper= /zookeeper/config= /zookeeper/quota=")
 		check.Equal(t, shownText(children.Nodes()), "/a=1 /zookeeper=")
@@ -167,7 +166,7 @@ func TestCacheReadsAgainInANewSession(t *testing.T) {
 		s.Seed("/t", "")
 		s.Seed("/t/a", "1")
 		s.Seed("/t/b", "1")
-		c := readyCache(t, NewTreeCache(conn, "/t", RecheckEvery(0)))
+		c := readyCache(t, recipes.NewTreeCache(conn, "/t", recipes.RecheckEvery(0)))
 		changes := c.Changes()
 		newsOf(changes)
 		conn.Disconnect()
@@ -197,7 +196,7 @@ func TestCacheRechecksWithoutEvents(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 		s.Seed("/n", "1")
 		conn.Deafen()
-		c := readyCache(t, NewNodeCache(conn, "/n", RecheckEvery(time.Hour)))
+		c := readyCache(t, recipes.NewNodeCache(conn, "/n", recipes.RecheckEvery(time.Hour)))
 		s.Seed("/n", "2")
 		letSettle()
 		if n, _ := c.Get(); string(n.Data) != "1" {
@@ -214,7 +213,7 @@ func TestCacheRechecksWithoutEvents(t *testing.T) {
 
 func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-		c := NewNodeCache(conn, "/n")
+		c := recipes.NewNodeCache(conn, "/n")
 		if !c.Stale() {
 			t.Error("not stale before Start")
 		}
@@ -237,19 +236,19 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 			t.Error(err)
 		}
 		mustClose(t, c)
-		check.Is(t, c.Start(), ErrClosed)
+		check.Is(t, c.Start(), recipes.ErrClosed)
 		changes := c.Changes()
-		if e, err := changes.Next(t.Context()); e.Kind != CacheReady || err != nil {
+		if e, err := changes.Next(t.Context()); e.Kind != recipes.CacheReady || err != nil {
 			t.Error(e, err)
 		}
-		check.Is(t, errOf(changes.Next(t.Context())), ErrClosed)
-		mustClose(t, NewNodeCache(conn, "/n"))
+		check.Is(t, errOf(changes.Next(t.Context())), recipes.ErrClosed)
+		mustClose(t, recipes.NewNodeCache(conn, "/n"))
 	})
 }
 
 func TestChangesWakesItsReader(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		c := readyCache(t, NewNodeCache(s.Connect(), "/n"))
+		c := readyCache(t, recipes.NewNodeCache(s.Connect(), "/n"))
 		changes, idle := c.Changes(), c.Changes()
 		idle.Close()
 		got := make(chan string, 10)
@@ -273,55 +272,8 @@ func TestChangesWakesItsReader(t *testing.T) {
 			list = append(list, e)
 		}
 		check.List(t, list, []string{"ready", "added1", "updated2"})
-		if len(c.readers) != 1 || newsOf(idle) != "" {
+		if c.Readers() != 1 || newsOf(idle) != "" {
 			t.Error("a closed reader is kept")
 		}
 	})
-}
-
-// TestJoinedEventsGiveWhatIsShown: at each read, the reader's events applied to an empty map give
-// the view, and each is of the right kind.
-func TestJoinedEventsGiveWhatIsShown(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		v := newView(nil, "view", "/", "/", everything, nil)
-		changes := v.Changes()
-		replica := map[string]int64{}
-		for zxid := range int64(rapid.IntRange(1, 40).Draw(t, "steps")) {
-			path := rapid.SampledFrom([]string{"/a", "/b", "/c"}).Draw(t, "path")
-			switch rapid.SampledFrom([]string{
-				"show", "show", "drop", "read", "read all",
-			}).Draw(t, "what") {
-			case "show":
-				v.show(CachedNode{Path: path, Stat: zk.Stat{Mzxid: zxid}})
-			case "drop":
-				v.drop(path)
-			case "read":
-				if e, ok := changes.TryNext(); ok {
-					applyEvent(t, replica, e)
-				}
-			default:
-				for e, ok := changes.TryNext(); ok; e, ok = changes.TryNext() {
-					applyEvent(t, replica, e)
-				}
-				want := map[string]int64{}
-				for _, n := range v.Nodes() {
-					want[n.Path] = n.Stat.Mzxid
-				}
-				if !maps.Equal(replica, want) {
-					t.Fatalf("replica %v, view %v", replica, want)
-				}
-			}
-		}
-	})
-}
-
-func applyEvent(t *rapid.T, replica map[string]int64, e CacheEvent) {
-	before, there := replica[e.Node.Path]
-	if there == (e.Kind == NodeAdded) ||
-		there && e.Kind == NodeUpdated && before == e.Node.Stat.Mzxid {
-		t.Fatalf("%s of %v in %v", e.Kind, e.Node, replica)
-	}
-	if delete(replica, e.Node.Path); e.Kind != NodeRemoved {
-		replica[e.Node.Path] = e.Node.Stat.Mzxid
-	}
 }

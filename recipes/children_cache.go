@@ -1,5 +1,9 @@
 package recipes
 
+import (
+	"github.com/zksim/zksim/recipes/internal/request"
+)
+
 // ChildrenCache keeps a local copy of the children of one node, data included. Reading the copy
 // sends no request. The node need not exist. Methods may be called from several goroutines.
 //
@@ -31,4 +35,6 @@ func NewChildrenCache(conn Conn, path string, opts ...Option) *ChildrenCache {
 }
 
 // Get returns the child of that name in the copy, or false if the copy does not have it.
-func (c *ChildrenCache) Get(name string) (CachedNode, bool) { return c.node(join(c.root, name)) }
+func (c *ChildrenCache) Get(name string) (CachedNode, bool) {
+	return c.node(request.Join(c.root, name))
+}

@@ -84,7 +84,7 @@ func TestChrootAnswers(t *testing.T) {
 				for _, tt := range chrootCases {
 					check.Equal(t, user.send(tt.request), tt.want, "%s", tt.request)
 				}
-				wantNodes(t, s)
+				wantTranslated(t, s)
 			})
 		})
 	}
@@ -107,7 +107,7 @@ func TestChrootIsThatOfKazoo(t *testing.T) {
 	out, err := kazoo.Output()
 	check.OK(t, err)
 	check.List(t, strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), want)
-	wantNodes(t, s)
+	wantTranslated(t, s)
 }
 
 // pythonWith finds a Python that has these modules, Debian's first.
@@ -169,8 +169,8 @@ func TestRecipesMakeThePathOfAChroot(t *testing.T) {
 	})
 }
 
-// wantNodes checks what the requests leave.
-func wantNodes(t *testing.T, s *fakezk.Server) {
+// wantTranslated checks what the requests leave.
+func wantTranslated(t *testing.T, s *fakezk.Server) {
 	t.Helper()
 	var paths []string
 	for _, n := range s.Tree() {

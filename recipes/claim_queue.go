@@ -6,14 +6,16 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // claimQueue is the common part of the queues that hand each element to one caller at most. One
 // transaction creates an element and a record; another one deletes the element and creates a claim.
 // The queues differ in the names of their elements and in their order.
 type claimQueue struct {
-	*lifecycle
-	change  nodeWatch // on items
+	lifecycle
+	change  request.NodeWatch // on items
 	arrange func(names []string) elementOrder
 	// strict makes a removal fail if an element was offered after the removal's list was read, as
 	// the new element may come before the chosen one. The number of offers is the data version of
@@ -38,35 +40,39 @@ func newClaimQueue(
 			conn, kind, path, opts,
 		), arrange: arrange, records: []string{"dedup", "claims"},
 	}
-	q.change.path = q.items()
+	q.change.Path = q.items()
 	return q
 }
 
 // itemMarker stands before the sequence number of an element's name.
 const itemMarker = "-item-"
 
-func (q *claimQueue) items() string            { return join(q.path, "items") }
-func (q *claimQueue) item(name string) string  { return join(q.items(), name) }
-func (q *claimQueue) dedup(guid string) string { return join(join(q.path, "dedup"), guid) }
-func (q *claimQueue) claim(guid string) string { return join(join(q.path, "claims"), guid) }
+func (q *claimQueue) items() string           { return request.Join(q.tasks.Path, "items") }
+func (q *claimQueue) item(name string) string { return request.Join(q.items(), name) }
+func (q *claimQueue) dedup(guid string) string {
+	return request.Join(request.Join(q.tasks.Path, "dedup"), guid)
+}
+func (q *claimQueue) claim(guid string) string {
+	return request.Join(request.Join(q.tasks.Path, "claims"), guid)
+}
 
 // Close ends the calls under way with ErrClosed and waits until their clean-up is over or ctx is
 // done; in the latter case the clean-up goes on. Later calls return ErrClosed. The Conn stays open
 // and the elements stay in the queue. Close returns the first error that kept a node of dedup or
 // claims from being deleted: a refusal of the server, or an error that wraps ErrConnClosed. A call
 // that has succeeded does not return such an error itself.
-func (q *claimQueue) Close(ctx context.Context) error { return q.lifecycle.Close(ctx) }
+func (q *claimQueue) Close(ctx context.Context) error { return q.tasks.Close(ctx) }
 
 // drop deletes a record after a call's result is settled. An error is kept for Close.
-func (q *claimQueue) drop(r *requests, path string) { q.note(r.remove(path)) }
+func (q *claimQueue) drop(r *request.Sender, path string) { q.tasks.Note(r.Remove(path)) }
 
 // list returns the elements in their order. A missing directory is an empty queue.
-func (q *claimQueue) list(ctx context.Context, r *requests) (elementOrder, error) {
+func (q *claimQueue) list(ctx context.Context, r *request.Sender) (elementOrder, error) {
 	for {
 		var names []string
 		var stat *zk.Stat
-		err := r.repeat(ctx, func() (err error) {
-			names, stat, err = r.conn.Children(q.items())
+		err := r.Repeat(ctx, func() (err error) {
+			names, stat, err = r.Conn.Children(q.items())
 			return err
 		})
 		switch {
@@ -81,8 +87,8 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (elementOrder, error
 		}
 		// A removal that checks for version -1 would accept any version, so the version must move
 		// on. A rival with an older list then lists again.
-		err = r.repeat(ctx, func() error {
-			_, err := r.conn.Set(q.items(), nil, -1)
+		err = r.Repeat(ctx, func() error {
+			_, err := r.Conn.Set(q.items(), nil, -1)
 			return err
 		})
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -92,6 +98,8 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (elementOrder, error
 }
 
 // listSynced is list after a sync: the result is no older than the call.
-func (q *claimQueue) listSynced(ctx context.Context, r *requests) (elementOrder, error) {
-	return freshResult(ctx, r, q.items(), func() (elementOrder, error) { return q.list(ctx, r) })
+func (q *claimQueue) listSynced(ctx context.Context, r *request.Sender) (elementOrder, error) {
+	return request.FreshResult(ctx, r, q.items(), func() (elementOrder, error) {
+		return q.list(ctx, r)
+	})
 }

@@ -1,50 +1,19 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
 )
-
-// TestGrantedWhileClosing: Close ends an operation's context a moment after it has marked the
-// recipe as closed. A grant in between is given back, and the call returns an error.
-func TestGrantedWhileClosing(t *testing.T) {
-	never := context.Background()
-	t.Run("lock", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			l := NewLock(s.Connect(), "/lock")
-			l.cancel(ErrClosed)
-			task := start(func(task *task[*hold]) (*hold, error) {
-				return l.contend(never, l.requests(), task, nil, nil, true)
-			})
-			if held, _, err := task.await(never); held != nil || !errors.Is(err, ErrClosed) {
-				t.Errorf("%v, %v; want %v", held, err, ErrClosed)
-			}
-			s.WantBelow(t, "/lock", 0)
-		})
-	})
-	t.Run("semaphore", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			sem := NewSemaphore(s.Connect(), "/sem", 1)
-			sem.cancel(ErrClosed)
-			task := start(func(task *task[[]*Lease]) ([]*Lease, error) {
-				return sem.inTurn(never, sem.requests(), task, 1)
-			})
-			if lease, _, err := task.await(never); lease != nil || !errors.Is(err, ErrClosed) {
-				t.Errorf("%v, %v; want %v", lease, err, ErrClosed)
-			}
-		})
-	})
-}
 
 func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/n", "")
 		ctx := done(t)
-		mustDo(t, GuaranteedDelete(ctx, c, "/n"))
+		mustDo(t, recipes.GuaranteedDelete(ctx, c, "/n"))
 		s.WantBelow(t, "/", 0)
 	})
 }
@@ -53,10 +22,10 @@ func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
 // cannot be given back while no server answers.
 func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		other := NewLock(s.Connect(), "/m/c")
+		other := recipes.NewLock(s.Connect(), "/m/c")
 		mustLock(t, other)
 		c := s.Connect()
-		m := NewMultiLock(c, threePaths)
+		m := recipes.NewMultiLock(c, threePaths)
 		ended := make(chan error, 1)
 		go func() { ended <- m.Lock(context.Background()) }()
 		time.Sleep(time.Second)
@@ -68,7 +37,7 @@ func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
 		time.Sleep(time.Second)
 		select {
 		case err := <-ended:
-			check.Is(t, err, ErrClosed, "error")
+			check.Is(t, err, recipes.ErrClosed, "error")
 		default:
 			t.Error("Lock goes on")
 		}

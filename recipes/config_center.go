@@ -6,6 +6,9 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // ConfigCenter is a directory of settings: small values by key. A client reads settings from its
@@ -60,14 +63,14 @@ const AnyVersion int32 = -1
 // nothing; Start begins to read. Writes and Fetch need no Start. The options that matter are ACL,
 // RecheckEvery, Retry and Containers.
 func NewConfigCenter(conn Conn, path string, opts ...Option) *ConfigCenter {
-	v := newView(conn, "configuration centre", path, join(path, "keys"), 1, opts)
+	v := newView(conn, "configuration centre", path, request.Join(path, "keys"), 1, opts)
 	v.withoutRoot = true
 	return &ConfigCenter{v}
 }
 
 // Get returns a setting of the local copy, or false if the copy does not have it.
 func (c *ConfigCenter) Get(key string) (ConfigEntry, bool) {
-	n, ok := c.node(join(c.root, key))
+	n, ok := c.node(request.Join(c.root, key))
 	if !ok {
 		return ConfigEntry{}, false
 	}
@@ -90,33 +93,33 @@ func entryOf(n CachedNode) ConfigEntry {
 // Fetch asks the server for a setting. The answer was true at some moment of the call; false means
 // that there was no such setting.
 func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool, error) {
-	n, err := ask(ctx, c.lifecycle, "fetch "+key+
-		" from", func(ctx context.Context, r *requests) (node, error) {
+	n, err := task.Ask(ctx, c.tasks, "fetch "+key+
+		" from", func(ctx context.Context, r *request.Sender) (request.Node, error) {
 		if err := checkName("key", key); err != nil {
-			return node{}, err
+			return request.Node{}, err
 		}
-		var n node
-		path := join(c.root, key)
-		err := r.fresh(ctx, path, func() error {
-			data, stat, err := r.get(ctx, path)
-			if n = (node{data: data, stat: stat}); errors.Is(err, zk.ErrNoNode) {
-				n, err = node{}, nil
+		var n request.Node
+		path := request.Join(c.root, key)
+		err := r.Fresh(ctx, path, func() error {
+			data, stat, err := r.Get(ctx, path)
+			if n = (request.Node{Data: data, Stat: stat}); errors.Is(err, zk.ErrNoNode) {
+				n, err = request.Node{}, nil
 			}
 			return err
 		})
 		return n, err
 	})
-	if err != nil || n.stat == nil {
+	if err != nil || n.Stat == nil {
 		return ConfigEntry{}, false, err
 	}
-	return ConfigEntry{Key: key, Value: n.data, Version: n.stat.Version}, true, nil
+	return ConfigEntry{Key: key, Value: n.Data, Version: n.Stat.Version}, true, nil
 }
 
 // Create makes a setting. An error that wraps zk.ErrNodeExists means that the key exists already.
 func (c *ConfigCenter) Create(ctx context.Context, key string, value []byte) error {
 	return c.change(
 		ctx, "create", key, &zk.CreateRequest{
-			Path: join(c.root, key), Data: bytes.Clone(value), Acl: c.opts.acl,
+			Path: request.Join(c.root, key), Data: bytes.Clone(value), Acl: c.tasks.Opts.ACL,
 		},
 	)
 }
@@ -127,7 +130,7 @@ func (c *ConfigCenter) Create(ctx context.Context, key string, value []byte) err
 func (c *ConfigCenter) Update(ctx context.Context, key string, value []byte, version int32) error {
 	return c.change(
 		ctx, "update", key, &zk.SetDataRequest{
-			Path: join(c.root, key), Data: bytes.Clone(value), Version: version,
+			Path: request.Join(c.root, key), Data: bytes.Clone(value), Version: version,
 		},
 	)
 }
@@ -135,32 +138,34 @@ func (c *ConfigCenter) Update(ctx context.Context, key string, value []byte, ver
 // Delete removes a setting that has the given version. It returns the errors of Update.
 func (c *ConfigCenter) Delete(ctx context.Context, key string, version int32) error {
 	return c.change(ctx, "delete", key, &zk.DeleteRequest{
-		Path: join(c.root, key), Version: version,
+		Path: request.Join(c.root, key), Version: version,
 	})
 }
 
 // change makes one change of a key together with its record.
 func (c *ConfigCenter) change(ctx context.Context, what, key string, op interface{}) error {
-	return settling(ctx, c.lifecycle, what+" "+key+" in", func(
-		ctx context.Context, r *requests, t *task[struct{}],
+	return task.ActAndSettle(ctx, c.tasks, what+" "+key+" in", func(
+		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
 	) error {
 		if err := checkName("key", key); err != nil {
 			return err
 		}
-		w, err := newRecorded(c.writes(), "")
+		w, err := request.NewOnceOnlyChange(c.writes(), "")
 		if err == nil {
-			_, err = end(c.lifecycle, r, t, w, struct{}{}, c.apply(ctx, r, w, op))
+			_, err = task.EndChange(c.tasks, r, t, w, struct{}{}, c.apply(ctx, r, w, op))
 		}
 		return err
 	})
 }
 
-func (c *ConfigCenter) writes() string { return join(c.path, "writes") }
+func (c *ConfigCenter) writes() string { return request.Join(c.tasks.Path, "writes") }
 
 // apply makes the change, and creates the directories if they are missing.
-func (c *ConfigCenter) apply(ctx context.Context, r *requests, w *recorded, op interface{}) error {
+func (c *ConfigCenter) apply(
+	ctx context.Context, r *request.Sender, w *request.OnceOnlyChange, op interface{},
+) error {
 	for {
-		err := w.apply(ctx, r, op)
+		err := w.Apply(ctx, r, op)
 		if !errors.Is(err, zk.ErrNoNode) {
 			return err
 		}
@@ -172,7 +177,7 @@ func (c *ConfigCenter) apply(ctx context.Context, r *requests, w *recorded, op i
 			return err
 		}
 		for _, dir := range []string{c.writes(), c.root} {
-			if err := r.ensureDir(ctx, dir); err != nil {
+			if err := r.EnsureDir(ctx, dir); err != nil {
 				return err
 			}
 		}
@@ -181,10 +186,12 @@ func (c *ConfigCenter) apply(ctx context.Context, r *requests, w *recorded, op i
 
 // hasDirs reports whether a missing node can only be that of the key: if so, the directory of
 // writes exists. For a creation it is false, as only a directory can be missing.
-func (c *ConfigCenter) hasDirs(ctx context.Context, r *requests, op interface{}) (bool, error) {
+func (c *ConfigCenter) hasDirs(
+	ctx context.Context, r *request.Sender, op interface{},
+) (bool, error) {
 	if _, creates := op.(*zk.CreateRequest); creates {
 		return false, nil
 	}
-	stat, err := r.exists(ctx, c.writes())
+	stat, err := r.Exists(ctx, c.writes())
 	return stat != nil, err
 }

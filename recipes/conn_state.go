@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // ConnState is the state of a session as far as the client knows without a request.
@@ -64,7 +66,7 @@ type ConnStatus struct {
 // Sources: Curator's ConnectionState and its "session timeout percent"; Apache ZooKeeper
 // Programmer's Guide, "ZooKeeper Sessions".
 type ConnMonitor struct {
-	*lifecycle
+	lifecycle
 	timeout time.Duration
 
 	mu      sync.Mutex
@@ -92,10 +94,10 @@ func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 		lost:      make(chan struct{}),
 	}
 	close(m.lost)
-	seen := m.look(liveness{timeout: sessionTimeout})
-	m.beginCleanUp()
+	seen := m.look(request.Liveness{Timeout: sessionTimeout})
+	m.tasks.BeginCleanUp()
 	go func() {
-		defer m.end()
+		defer m.tasks.End()
 		m.follow(seen)
 	}()
 	return m
@@ -123,7 +125,7 @@ func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 	defer m.mu.Unlock()
 	reader := make(chan ConnStatus, 1)
 	reader <- m.status
-	if m.closed() {
+	if m.tasks.Closed() {
 		close(reader)
 		return reader
 	}
@@ -147,19 +149,19 @@ func (m *ConnMonitor) leave(reader chan ConnStatus) {
 
 // Close ends the monitor. Lost of the epoch is closed, and so are all channels that Changes has
 // returned. The error is always nil.
-func (m *ConnMonitor) Close(ctx context.Context) error { return m.lifecycle.Close(ctx) }
+func (m *ConnMonitor) Close(ctx context.Context) error { return m.tasks.Close(ctx) }
 
 // follow looks at the connection until the monitor is closed.
-func (m *ConnMonitor) follow(seen liveness) {
+func (m *ConnMonitor) follow(seen request.Liveness) {
 	every := m.timeout
 	if every <= 0 {
 		every = withoutTimeout
 	}
-	ticks, stop := lookTicker(every)
+	ticks, stop := request.LookTicker(every)
 	defer stop()
 	for {
 		select {
-		case <-m.ctx.Done():
+		case <-m.tasks.Ctx.Done():
 			m.finish()
 			return
 		case <-ticks:
@@ -181,24 +183,26 @@ func (m *ConnMonitor) finish() {
 }
 
 // look looks once and returns the liveness for the next look, which is new if an epoch has begun.
-func (m *ConnMonitor) look(seen liveness) liveness {
+func (m *ConnMonitor) look(seen request.Liveness) request.Liveness {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.status.Epoch > 0 && m.status.State != StateLost {
-		if state := seen.look(m.conn); state != StateLost {
-			m.become(ConnStatus{State: state, Epoch: m.status.Epoch, Session: m.status.Session})
+		if state := seen.Look(m.tasks.Conn); state != request.ConnLost {
+			m.become(ConnStatus{
+				State: ConnState(state), Epoch: m.status.Epoch, Session: m.status.Session,
+			})
 			return seen
 		}
 		m.endEpoch()
 		m.become(ConnStatus{State: StateLost, Epoch: m.status.Epoch, Session: m.status.Session})
 	}
-	session := m.conn.SessionID()
-	if session == 0 || m.conn.State() != zk.StateHasSession {
+	session := m.tasks.Conn.SessionID()
+	if session == 0 || m.tasks.Conn.State() != zk.StateHasSession {
 		return seen
 	}
 	m.lost = make(chan struct{})
 	m.become(ConnStatus{State: StateConnected, Epoch: m.status.Epoch + 1, Session: session})
-	return newLiveness(session, m.timeout)
+	return request.NewLiveness(session, m.timeout)
 }
 
 // endEpoch closes lost, unless it is closed.

@@ -8,6 +8,9 @@ import (
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // Counter is a number that many clients share. A lost reply neither drops an addition nor repeats
@@ -43,7 +46,7 @@ import (
 //
 // Sources: Curator's DistributedAtomicLong, which may return a wrong result after a lost reply;
 // ZooKeeper guide, "Recipes and Solutions: Error Handling Notes".
-type Counter struct{ *lifecycle }
+type Counter struct{ lifecycle }
 
 // NewCounter makes a handle for the counter at path, which the first Add creates. It sends nothing.
 // The options that matter are ACL, Retry and Containers.
@@ -54,22 +57,22 @@ func NewCounter(conn Conn, path string, opts ...Option) *Counter {
 // Add adds delta, which may be negative, and returns the value after that. It fails without a
 // change if the value does not fit 64 bits, or if the node's data is no number.
 func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
-	return call(ctx, c.lifecycle, "add to", func(
-		ctx context.Context, r *requests, t *task[int64],
+	return task.Call(ctx, c.tasks, "add to", func(
+		ctx context.Context, r *request.Sender, t *task.Task[int64],
 	) (int64, error) {
-		w, err := newRecorded(c.path, "add-")
+		w, err := request.NewOnceOnlyChange(c.tasks.Path, "add-")
 		if err != nil {
 			return 0, err
 		}
 		sum, err := c.add(ctx, r, w, delta)
-		return end(c.lifecycle, r, t, w, sum, err)
+		return task.EndChange(c.tasks, r, t, w, sum, err)
 	})
 }
 
 // add repeats the addition until no rival changes the value in between. With an error, sum is the
 // value that the counter got if the addition was applied all the same.
 func (c *Counter) add(
-	ctx context.Context, r *requests, w *recorded, delta int64,
+	ctx context.Context, r *request.Sender, w *request.OnceOnlyChange, delta int64,
 ) (sum int64, err error) {
 	for {
 		value, stat, err := c.read(ctx, r)
@@ -80,8 +83,8 @@ func (c *Counter) add(
 			return 0, fmt.Errorf("the value is %d; adding %d does not fit 64 bits", value, delta)
 		}
 		sum = value + delta
-		err = w.replace(ctx, r, c.path, strconv.AppendInt(nil, sum, 10), stat)
-		if !isConflict(err) {
+		err = w.Replace(ctx, r, c.tasks.Path, strconv.AppendInt(nil, sum, 10), stat)
+		if !request.IsConflict(err) {
 			return sum, err
 		}
 	}
@@ -89,8 +92,10 @@ func (c *Counter) add(
 
 // Get returns the value, as it is at some moment of the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
-	return ask(ctx, c.lifecycle, "get", func(ctx context.Context, r *requests) (int64, error) {
-		return freshResult(ctx, r, c.path, func() (int64, error) {
+	return task.Ask(ctx, c.tasks, "get", func(
+		ctx context.Context, r *request.Sender,
+	) (int64, error) {
+		return request.FreshResult(ctx, r, c.tasks.Path, func() (int64, error) {
 			value, _, err := c.read(ctx, r)
 			return value, err
 		})
@@ -98,8 +103,8 @@ func (c *Counter) Get(ctx context.Context) (int64, error) {
 }
 
 // read returns the value and the stat of its node. The stat is nil if the node is missing.
-func (c *Counter) read(ctx context.Context, r *requests) (int64, *zk.Stat, error) {
-	data, stat, err := r.get(ctx, c.path)
+func (c *Counter) read(ctx context.Context, r *request.Sender) (int64, *zk.Stat, error) {
+	data, stat, err := r.Get(ctx, c.tasks.Path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return 0, nil, nil

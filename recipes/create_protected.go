@@ -7,6 +7,9 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // NodeKind is a kind of node that CreateProtected makes.
@@ -51,11 +54,13 @@ type Node struct {
 func CreateProtected(
 	ctx context.Context, conn Conn, dir, name string, data []byte, kind NodeKind, opts ...Option,
 ) (Node, error) {
-	l := newLifecycle(conn, "node", join(dir, name), opts)
+	l := newTasks(conn, "node", request.Join(dir, name), opts)
 	data = bytes.Clone(data)
-	return call(
-		ctx, l, "create", func(ctx context.Context, r *requests, t *task[Node]) (Node, error) {
-			return withRestarts(ctx, func() (Node, error) {
+	return task.Call(
+		ctx, l, "create", func(
+			ctx context.Context, r *request.Sender, t *task.Task[Node],
+		) (Node, error) {
+			return request.WithRestarts(ctx, func() (Node, error) {
 				own, err := newCreation(dir, name, kind)
 				if err != nil {
 					return Node{}, err
@@ -67,9 +72,9 @@ func CreateProtected(
 
 // creation is one attempt to create a node.
 type creation struct {
-	create func(ctx context.Context, r *requests, data []byte) error
+	create func(ctx context.Context, r *request.Sender, data []byte) error
 	path   func() string
-	remove func(r *requests) error
+	remove func(r *request.Sender) error
 	owned  bool // the node belongs to a session
 }
 
@@ -77,48 +82,50 @@ type creation struct {
 func newCreation(dir, name string, kind NodeKind) (creation, error) {
 	switch kind {
 	case Ephemeral:
-		f := &fixed{path: join(dir, name)}
-		return creation{f.create, func() string { return f.path }, f.remove, true}, nil
+		f := &request.NamedEphemeral{Path: request.Join(dir, name)}
+		return creation{f.Create, func() string { return f.Path }, f.Remove, true}, nil
 	case EphemeralSequential, PersistentSequential:
-		p, err := newProtected(dir, name)
+		p, err := request.NewProtected(dir, name)
 		if err != nil {
 			return creation{}, err
 		}
-		p.persistent = kind == PersistentSequential
-		return creation{p.create, func() string { return p.path }, p.remove, !p.persistent}, nil
+		p.Persistent = kind == PersistentSequential
+		return creation{p.Create, func() string { return p.Path }, p.Remove, !p.Persistent}, nil
 	}
 	return creation{}, fmt.Errorf("node kind %d: %w", kind, zk.ErrBadArguments)
 }
 
 // run makes the node and reads it back. It removes the node again if the caller has left.
-func (c creation) run(ctx context.Context, r *requests, t *task[Node], data []byte) (Node, error) {
+func (c creation) run(
+	ctx context.Context, r *request.Sender, t *task.Task[Node], data []byte,
+) (Node, error) {
 	err := c.create(ctx, r, data)
 	var made Node
 	if err == nil {
 		made, err = c.readBack(ctx, r)
 	}
 	if err == nil {
-		if t.settle(made) {
+		if t.Settle(made) {
 			return made, nil
 		}
 		err = context.Cause(ctx)
 	}
-	err = giveBack(r, err, c.remove)
-	return Node{}, ambiguousIf(!c.owned && errors.Is(err, ErrConnClosed), err)
+	err = request.GiveBack(r, err, c.remove)
+	return Node{}, request.AmbiguousIf(!c.owned && errors.Is(err, ErrConnClosed), err)
 }
 
 // readBack reads the node. It returns errRestart if an ephemeral node has gone with its session.
-func (c creation) readBack(ctx context.Context, r *requests) (Node, error) {
-	_, stat, err := r.get(ctx, c.path())
+func (c creation) readBack(ctx context.Context, r *request.Sender) (Node, error) {
+	_, stat, err := r.Get(ctx, c.path())
 	if errors.Is(err, zk.ErrNoNode) && !c.owned { // the server of a new session may lag behind
-		err = r.fresh(ctx, c.path(), func() (err error) {
-			_, stat, err = r.get(ctx, c.path())
+		err = r.Fresh(ctx, c.path(), func() (err error) {
+			_, stat, err = r.Get(ctx, c.path())
 			return err
 		})
 	}
 	switch {
-	case errors.Is(err, zk.ErrNoNode) && c.owned, err == nil && c.owned && !r.epoch().owns(stat):
-		return Node{}, errRestart
+	case errors.Is(err, zk.ErrNoNode) && c.owned, err == nil && c.owned && !r.Epoch().Owns(stat):
+		return Node{}, request.ErrRestart
 	case err != nil:
 		return Node{}, err
 	}

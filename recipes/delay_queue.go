@@ -71,7 +71,7 @@ func firstDueFirst(names []string) elementOrder {
 			l.next = due
 			break
 		}
-		l.ready = append(l.ready, e.name)
+		l.ready = append(l.ready, e.Name)
 	}
 	return l
 }

@@ -21,12 +21,7 @@
 //   - RevocableLock: a Lock with requests to its holder to release it.
 //   - MultiLock: several Locks at once, without deadlocks.
 //   - RWLock: many readers or one writer. Fair.
-//   - VersionRWLock: many readers or one writer. Readers never wait for a waiting writer.
 //   - Semaphore: a number of leases, one or several to each holder.
-//   - WriteLock: the lock of the Apache recipes. Lock does not block; a listener learns of the
-//     grant.
-//   - HerdLock: a lock without a directory, for many names with few contenders each.
-//   - TurnQueue: a Lock with a visible line of waiters.
 //
 // Elections:
 //
@@ -74,7 +69,9 @@
 //   - Sequence, SortBySequence: read and sort the numbers of sequential nodes.
 //   - OutcomeOf: tells from an error whether a request was applied.
 //
-// Package classic has two well-known recipes that break their promises. They are for study.
+// Package classic has six more: a lock with a listener, one without a directory, one with a visible
+// line of waiters, a read-write lock that lets readers pass a waiting writer, and two well-known
+// recipes that break their promises, for study.
 //
 // # Errors
 //
@@ -132,8 +129,8 @@
 //
 //   - No recipe decides about ownership, an addition or a removal by such a read. The search for a
 //     node after a lost reply to its creation, and the methods that ask the server (Participants,
-//     Leader, Line, Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their
-//     answers are no older than the call.
+//     Leader, Peek, Fetch, IsSet, Get of Counter and SharedValue) synchronise first: their answers
+//     are no older than the call.
 //   - Views (NodeCache, ChildrenCache, TreeCache, the copy of a ConfigCenter, Group,
 //     ServiceRegistry) show the state of the client's server. That state can be arbitrarily old
 //     while Stale is false. A view never goes back to an older state, even if the client moves to

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 var (
@@ -59,7 +63,7 @@ var (
 // DistributedDoubleBarrier; CURATOR-318 (a member that timed out is counted), Curator issue 1290
 // (any event ends an enter), ZOOKEEPER-1011 (a fast leaver makes a slow member miss the count).
 type DoubleBarrier struct {
-	*lifecycle
+	lifecycle
 	size int
 
 	mu       sync.Mutex
@@ -71,7 +75,7 @@ type DoubleBarrier struct {
 
 // member is a membership in a group that has entered.
 type member struct {
-	*hold
+	*hold.Hold
 	group []string // the names of its members
 	left  bool     // Leave was called
 }
@@ -88,9 +92,9 @@ func NewDoubleBarrier(conn Conn, path string, size int, opts ...Option) *DoubleB
 // Enter waits until a group of members is there, and enters with them.
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	if !b.mayEnter() {
-		return b.explain("enter", ErrInside)
+		return b.tasks.Explain("enter", ErrInside)
 	}
-	err := settling(ctx, b.lifecycle, "enter", b.enter)
+	err := task.ActAndSettle(ctx, b.tasks, "enter", b.enter)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.entering = false
@@ -99,14 +103,14 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 
 // keep makes m the present membership. If the caller has left or Close was called meanwhile, it
 // returns false, and the caller of keep must remove the node of m.
-func (b *DoubleBarrier) keep(t *task[struct{}], m *member) bool {
+func (b *DoubleBarrier) keep(t *task.Task[struct{}], m *member) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed() || !t.settle(struct{}{}) {
+	if b.tasks.Closed() || !t.Settle(struct{}{}) {
 		return false
 	}
 	b.member = m
-	b.watchOver(m.hold)
+	hold.WatchOver(b.tasks, m.Hold)
 	return true
 }
 
@@ -127,17 +131,17 @@ func (b *DoubleBarrier) mayEnter() bool {
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	m, err := b.startLeave()
 	if err != nil {
-		return b.explain("leave", err)
+		return b.tasks.Explain("leave", err)
 	}
-	_, known, err := runCounted(ctx, b.lifecycle, func(
-		ctx context.Context, r *requests, t *task[struct{}],
+	_, known, err := task.RunCounted(ctx, b.tasks, func(
+		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
 	) (struct{}, error) {
 		return struct{}{}, b.leave(ctx, r, t, m)
 	})
 	if err == nil {
 		b.forget(m)
 	}
-	return b.explain("leave", ambiguousIf(!known, err))
+	return b.tasks.Explain("leave", request.AmbiguousIf(!known, err))
 }
 
 // startLeave ends the present membership, and counts its clean-up as an operation.
@@ -145,14 +149,14 @@ func (b *DoubleBarrier) startLeave() (*member, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case b.closed():
+	case b.tasks.Closed():
 		return nil, ErrClosed
 	case b.member == nil:
 		return nil, ErrNotInside
 	}
 	b.member.left = true
-	b.member.end()
-	b.beginCleanUp()
+	b.member.End()
+	b.tasks.BeginCleanUp()
 	return b.member, nil
 }
 
@@ -172,9 +176,9 @@ func (b *DoubleBarrier) Lost() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.member != nil {
-		return b.member.ended
+		return b.member.Ended
 	}
-	return closedChannel()
+	return hold.ClosedChannel()
 }
 
 // Close ends the calls under way with ErrClosed, leaves without waiting for the others, and waits
@@ -182,14 +186,14 @@ func (b *DoubleBarrier) Lost() <-chan struct{} {
 // calls return ErrClosed. It leaves the Conn open. It returns the first refusal of the server to
 // remove a node of this member.
 func (b *DoubleBarrier) Close(ctx context.Context) error {
-	b.cancel(ErrClosed)
+	b.tasks.Cancel(ErrClosed)
 	b.mu.Lock()
 	m := b.member
 	b.member = nil
 	b.mu.Unlock()
 	if m != nil {
-		m.end()
-		b.cleanUp(nil, func(r *requests) error { return b.withdraw(r, m.release) })
+		m.End()
+		b.tasks.CleanUp(nil, func(r *request.Sender) error { return b.withdraw(r, m.Release) })
 	}
-	return b.lifecycle.Close(ctx)
+	return b.tasks.Close(ctx)
 }

@@ -7,6 +7,10 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // The parts of the names of a double barrier's nodes.
@@ -17,21 +21,23 @@ const (
 
 // enter makes the member's node and waits until it is in a group. It removes the node again if the
 // caller has left meanwhile.
-func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}]) error {
+func (b *DoubleBarrier) enter(
+	ctx context.Context, r *request.Sender, t *task.Task[struct{}],
+) error {
 	b.mu.Lock()
 	before := b.cleaning
-	b.cleaning = t.done
+	b.cleaning = t.Done
 	b.mu.Unlock()
 	if before != nil {
 		<-before // one member must not be counted twice
 	}
-	own, err := newProtected(b.path, memberMarker)
+	own, err := request.NewProtected(b.tasks.Path, memberMarker)
 	if err != nil {
 		return err
 	}
-	own.unordered = true
-	err = own.create(ctx, r, nil)
-	if err == nil && own.vanished {
+	own.Unordered = true
+	err = own.Create(ctx, r, nil)
+	if err == nil && own.Vanished {
 		err = ErrMemberLost
 	}
 	if err == nil {
@@ -43,37 +49,37 @@ func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}
 	}
 	switch {
 	case err == nil:
-		err = b.cause(ctx)
-	case errors.Is(err, errRestart):
+		err = b.tasks.Cause(ctx)
+	case errors.Is(err, request.ErrRestart):
 		err = ErrMemberLost
 	}
-	counted := own.doubtful || own.path != ""
+	counted := own.Doubtful || own.Path != ""
 	if !errors.Is(err, ErrConnClosed) {
-		err = firstOf(err, b.withdraw(r, own.remove))
+		err = request.FirstOf(err, b.withdraw(r, own.Remove))
 	}
-	return ambiguousIf(counted, err)
+	return request.AmbiguousIf(counted, err)
 }
 
 // await waits until the own node is in a group.
 func (b *DoubleBarrier) await(
-	ctx context.Context, r *requests, own *protected,
+	ctx context.Context, r *request.Sender, own *request.Protected,
 ) (m *member, err error) {
-	place := nodeWatch{path: own.path}
-	err = place.until(ctx, r, own.epoch, func() (*watch, bool, error) {
+	place := request.NodeWatch{Path: own.Path}
+	err = place.Until(ctx, r, own.Epoch, func() (*request.Watch, bool, error) {
 		for {
-			data, stat, w, err := place.data(ctx, r)
+			data, stat, w, err := place.Data(ctx, r)
 			switch {
 			case errors.Is(err, zk.ErrNoNode):
-				return nil, false, errRestart
+				return nil, false, request.ErrRestart
 			case err != nil:
 				return nil, false, err
-			case !own.epoch.owns(stat):
-				return nil, false, errRestart
+			case !own.Epoch.Owns(stat):
+				return nil, false, request.ErrRestart
 			case len(data) > 0:
 				m, err = b.admitted(ctx, r, own, string(data))
 				return w, true, err
 			}
-			inside, err := b.formGroups(ctx, r, own.name())
+			inside, err := b.formGroups(ctx, r, own.Name())
 			if err != nil || !inside {
 				return w, false, err
 			}
@@ -88,7 +94,7 @@ func (b *DoubleBarrier) await(
 // was created, so the youngest member of a group has seen all the others. formGroups reports
 // whether own is in a group that it has formed.
 func (b *DoubleBarrier) formGroups(
-	ctx context.Context, r *requests, own string,
+	ctx context.Context, r *request.Sender, own string,
 ) (inside bool, err error) {
 	for {
 		waiting, err := b.waiting(ctx, r)
@@ -96,7 +102,7 @@ func (b *DoubleBarrier) formGroups(
 			return false, err
 		}
 		group := waiting[:b.size]
-		guid, err := newGUID()
+		guid, err := request.NewGUID()
 		if err != nil {
 			return false, err
 		}
@@ -104,7 +110,7 @@ func (b *DoubleBarrier) formGroups(
 		if err != nil || formed && slices.Contains(group, own) {
 			return err == nil, err
 		}
-		if err := r.sync(ctx, b.path); err != nil { // before the next look
+		if err := r.Sync(ctx, b.tasks.Path); err != nil { // before the next look
 			return false, err
 		}
 	}
@@ -113,23 +119,24 @@ func (b *DoubleBarrier) formGroups(
 // makeGroup makes a group, unless a member has gone or is in another group: the node of a member
 // has version 0 until the member is in a group.
 func (b *DoubleBarrier) makeGroup(
-	ctx context.Context, r *requests, ready string, group []string,
+	ctx context.Context, r *request.Sender, ready string, group []string,
 ) (formed bool, err error) {
 	ops := []interface{}{
 		&zk.CreateRequest{
-			Path: join(b.path, ready), Data: []byte(strings.Join(group, "\n")), Acl: b.opts.acl,
+			Path: request.Join(b.tasks.Path, ready), Data: []byte(strings.Join(group, "\n")),
+			Acl: b.tasks.Opts.ACL,
 		},
 	}
 	for _, name := range group {
 		ops = append(ops, &zk.SetDataRequest{
-			Path: join(b.path, name), Data: []byte(ready), Version: 0,
+			Path: request.Join(b.tasks.Path, name), Data: []byte(ready), Version: 0,
 		})
 	}
-	_, err = r.multiUntil(ctx, ops...)
+	_, err = r.MultiUntil(ctx, ops...)
 	switch {
 	case err == nil, errors.Is(err, zk.ErrNodeExists): // an earlier request was applied
 		return true, nil
-	case isConflict(err):
+	case request.IsConflict(err):
 		return false, nil
 	}
 	return false, err
@@ -137,10 +144,10 @@ func (b *DoubleBarrier) makeGroup(
 
 // waiting lists the members that are in no group, oldest first. A group's node is removed after the
 // nodes of its members, so the groups name all members that are inside.
-func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, error) {
-	names, err := r.children(ctx, b.path)
+func (b *DoubleBarrier) waiting(ctx context.Context, r *request.Sender) ([]string, error) {
+	names, err := r.Children(ctx, b.tasks.Path)
 	if err != nil {
-		return nil, restartIfMissing(err)
+		return nil, request.RestartIfMissing(err)
 	}
 	var inside, waiting []string
 	for _, ready := range readyNodes(names) {
@@ -158,15 +165,6 @@ func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, err
 	return waiting, nil
 }
 
-// restartIfMissing turns zk.ErrNoNode into errRestart: if the directory is missing, so is the own
-// node.
-func restartIfMissing(err error) error {
-	if errors.Is(err, zk.ErrNoNode) {
-		return errRestart
-	}
-	return err
-}
-
 // readyNodes returns the names of the groups' nodes, sorted.
 func readyNodes(names []string) []string {
 	nodes := slices.DeleteFunc(
@@ -179,8 +177,10 @@ func readyNodes(names []string) []string {
 }
 
 // groupOf reads the names of a group's members.
-func (b *DoubleBarrier) groupOf(ctx context.Context, r *requests, ready string) ([]string, error) {
-	data, _, err := r.get(ctx, join(b.path, ready))
+func (b *DoubleBarrier) groupOf(
+	ctx context.Context, r *request.Sender, ready string,
+) ([]string, error) {
+	data, _, err := r.Get(ctx, request.Join(b.tasks.Path, ready))
 	if err != nil {
 		return nil, err
 	}
@@ -189,33 +189,33 @@ func (b *DoubleBarrier) groupOf(ctx context.Context, r *requests, ready string) 
 
 // admitted returns the own membership after the node was found in a group.
 func (b *DoubleBarrier) admitted(
-	ctx context.Context, r *requests, own *protected, ready string,
+	ctx context.Context, r *request.Sender, own *request.Protected, ready string,
 ) (*member, error) {
 	group, err := b.groupOf(ctx, r, ready)
 	if err != nil {
-		return nil, restartIfMissing(err) // the group's node is removed after its members
+		return nil, request.RestartIfMissing(err) // the group's node is removed after its members
 	}
-	held, err := confirm(ctx, r, own.path, own.remove)
+	held, err := hold.Confirm(ctx, r, own.Path, own.Remove)
 	if err != nil {
 		return nil, err
 	}
-	return &member{hold: held, group: group}, nil
+	return &member{Hold: held, group: group}, nil
 }
 
 // leave removes the own node, waits until the other members have removed theirs, and removes the
 // nodes of this group and of all groups without live members.
 func (b *DoubleBarrier) leave(
-	ctx context.Context, r *requests, t *task[struct{}], m *member,
+	ctx context.Context, r *request.Sender, t *task.Task[struct{}], m *member,
 ) error {
-	err := r.tidy(m.release)
+	err := r.Tidy(m.Release)
 	for _, name := range m.group {
 		if err != nil {
 			break
 		}
-		err = b.awaitGone(ctx, r, epoch{r.conn, m.session}, name)
+		err = b.awaitGone(ctx, r, request.Epoch{Conn: r.Conn, Session: m.Session}, name)
 	}
-	if err == nil && t.settle(struct{}{}) {
-		b.note(r.tidy(b.removeEmptyGroups))
+	if err == nil && t.Settle(struct{}{}) {
+		b.tasks.Note(r.Tidy(b.removeEmptyGroups))
 		return nil
 	}
 	if err == nil {
@@ -224,17 +224,17 @@ func (b *DoubleBarrier) leave(
 	if errors.Is(err, ErrConnClosed) {
 		return err
 	}
-	return firstOf(err, r.tidy(b.removeEmptyGroups))
+	return request.FirstOf(err, r.Tidy(b.removeEmptyGroups))
 }
 
 // awaitGone waits until a node is gone that existed in the session of since. Its name is never used
 // again.
 func (b *DoubleBarrier) awaitGone(
-	ctx context.Context, r *requests, since epoch, name string,
+	ctx context.Context, r *request.Sender, since request.Epoch, name string,
 ) error {
-	other := nodeWatch{path: join(b.path, name)}
-	return other.until(ctx, r, since, func() (*watch, bool, error) {
-		_, _, w, err := other.data(ctx, r)
+	other := request.NodeWatch{Path: request.Join(b.tasks.Path, name)}
+	return other.Until(ctx, r, since, func() (*request.Watch, bool, error) {
+		_, _, w, err := other.Data(ctx, r)
 		if errors.Is(err, zk.ErrNoNode) {
 			return nil, true, nil
 		}
@@ -243,20 +243,20 @@ func (b *DoubleBarrier) awaitGone(
 }
 
 // withdraw removes a member's node, and the nodes of groups without members.
-func (b *DoubleBarrier) withdraw(r *requests, remove func(r *requests) error) error {
-	if err := r.tidy(remove); err != nil {
+func (b *DoubleBarrier) withdraw(r *request.Sender, remove func(r *request.Sender) error) error {
+	if err := r.Tidy(remove); err != nil {
 		return err
 	}
-	return r.tidy(b.removeEmptyGroups)
+	return r.Tidy(b.removeEmptyGroups)
 }
 
 // removeEmptyGroups removes the nodes of groups without members.
-func (b *DoubleBarrier) removeEmptyGroups(r *requests) error {
+func (b *DoubleBarrier) removeEmptyGroups(r *request.Sender) error {
 	ctx := context.Background()
-	if err := r.sync(ctx, b.path); err != nil {
+	if err := r.Sync(ctx, b.tasks.Path); err != nil {
 		return err
 	}
-	names, err := r.children(ctx, b.path)
+	names, err := r.Children(ctx, b.tasks.Path)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return err
 	}
@@ -272,7 +272,7 @@ func (b *DoubleBarrier) removeEmptyGroups(r *requests) error {
 		}):
 			continue
 		}
-		if err := r.remove(join(b.path, ready)); err != nil {
+		if err := r.Remove(request.Join(b.tasks.Path, ready)); err != nil {
 			return err
 		}
 	}

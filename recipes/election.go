@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // ErrLeadershipLost is the cause of a leader's context when the server has ended the term or may
@@ -13,16 +16,16 @@ var ErrLeadershipLost = errors.New("leadership was lost")
 
 // Term is one period of leadership. It begins with the confirmation by the server and ends when the
 // leadership is given up or lost. The next period of the same candidate is another Term.
-type Term struct{ held *hold }
+type Term struct{ held *hold.Hold }
 
 // Epoch is the fencing epoch of the term, like the Token of a lock: every later term in the same
 // election has a greater one. It is the czxid of the leader's node. Pass it to the resources that
 // the leader changes, and let them refuse smaller epochs.
-func (t *Term) Epoch() int64 { return t.held.token }
+func (t *Term) Epoch() int64 { return t.held.Token }
 
 // Lost is closed when the term has ended, for any reason; Lost of a Lock says how the end is
 // learned. It is a hint, and can come late.
-func (t *Term) Lost() <-chan struct{} { return t.held.ended }
+func (t *Term) Lost() <-chan struct{} { return t.held.Ended }
 
 // Candidate describes a candidate in an election.
 type Candidate struct {
@@ -35,8 +38,8 @@ type Candidate struct {
 // election is the common part of LeaderLatch and LeaderSelector: a background loop with a candidate
 // in a queue, and its term.
 type election struct {
-	*lifecycle
-	queue *turnstile
+	lifecycle
+	queue *hold.Turnstile
 
 	mu       sync.Mutex
 	standing bool          // a loop of candidacies is under way
@@ -52,10 +55,10 @@ func newElection(
 	conn Conn, what, path, id, kind string, markers []string, opts []Option,
 ) *election {
 	e := &election{lifecycle: newLifecycle(conn, what, path, opts), changed: make(chan struct{})}
-	queueOpts := e.opts
-	queueOpts.data = []byte(id)
-	e.queue = &turnstile{
-		dir: path, kind: kind, markers: markers, opts: queueOpts, ahead: predecessor,
+	queueOpts := e.tasks.Opts
+	queueOpts.Data = []byte(id)
+	e.queue = &hold.Turnstile{
+		Dir: path, Kind: kind, Markers: markers, Opts: queueOpts, Ahead: hold.Predecessor,
 	}
 	return e
 }
@@ -63,7 +66,7 @@ func newElection(
 // Leader returns the candidate that led at some moment of the call, or false if there was none. The
 // candidate itself may learn later that its term has begun or ended. Leader needs no Start.
 func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err error) {
-	list, err := ask(ctx, e.lifecycle, "look up the leader of", e.leader)
+	list, err := task.Ask(ctx, e.tasks, "look up the leader of", e.leader)
 	if err != nil || len(list) == 0 {
 		return Candidate{}, false, err
 	}
@@ -74,7 +77,7 @@ func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err e
 // older than the call; candidates that left while it was read are omitted. Participants needs no
 // Start.
 func (e *election) Participants(ctx context.Context) ([]Candidate, error) {
-	return ask(ctx, e.lifecycle, "list the candidates of", e.candidates)
+	return task.Ask(ctx, e.tasks, "list the candidates of", e.candidates)
 }
 
 // HasLeadership reports whether this candidate leads, as far as the client knows. It sends nothing.
@@ -89,7 +92,7 @@ func (e *election) HasLeadership() bool {
 func (e *election) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.explain("stand in", e.failure)
+	return e.tasks.Explain("stand in", e.failure)
 }
 
 // Close ends the term, if there is one, and removes the candidate from the election. HasLeadership
@@ -97,17 +100,17 @@ func (e *election) Err() error {
 // to clean up or ctx is done; in the latter case the clean-up goes on. It leaves the Conn open. It
 // returns the first refusal of the server to remove a node. That node stays until the session ends.
 func (e *election) Close(ctx context.Context) error {
-	e.cancel(ErrClosed)
+	e.tasks.Cancel(ErrClosed)
 	e.mu.Lock()
 	if e.term != nil {
-		e.term.held.end()
+		e.term.held.End()
 	}
 	e.mu.Unlock()
-	return e.lifecycle.Close(ctx)
+	return e.tasks.Close(ctx)
 }
 
 // leads is HasLeadership for a caller that holds mu.
-func (e *election) leads() bool { return e.term != nil && !e.term.held.over() }
+func (e *election) leads() bool { return e.term != nil && !e.term.held.Over() }
 
 // start begins candidacies in the background, unless the loop is running. With once the loop ends
 // when lead has returned true, unless start was called again since the election.
@@ -115,28 +118,30 @@ func (e *election) start(once bool, lead func(*Term) bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wanted = true
-	if e.standing && !e.closed() {
+	if e.standing && !e.tasks.Closed() {
 		return nil
 	}
-	err := e.background(func(ctx context.Context, r *requests) { e.run(ctx, r, once, lead) })
+	err := e.tasks.Background(func(ctx context.Context, r *request.Sender) {
+		e.run(ctx, r, once, lead)
+	})
 	e.standing = err == nil
-	return e.explain("stand in", err)
+	return e.tasks.Explain("stand in", err)
 }
 
 // run repeats candidacies until Close of the election or of the Conn. With once it also ends after
 // a turn.
-func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*Term) bool) {
-	var failures backoff
+func (e *election) run(ctx context.Context, r *request.Sender, once bool, lead func(*Term) bool) {
+	var failures request.Backoff
 	for {
 		e.publish(func() { e.failure = nil })
 		led, err := e.candidacy(ctx, r, lead)
 		if err == nil {
-			failures.reset()
+			failures.Reset()
 		} else {
 			e.publish(func() { e.failure = err })
 		}
 		over := ctx.Err() != nil || errors.Is(err, ErrConnClosed) ||
-			err != nil && failures.wait(ctx, nil, err) != nil
+			err != nil && failures.Wait(ctx, nil, err) != nil
 		if e.loopEnds(over, led && once) {
 			return
 		}
@@ -158,26 +163,26 @@ func (e *election) loopEnds(over, served bool) bool {
 // next candidacy must not wait behind it. Only Close of the election or of the Conn makes it return
 // before that is confirmed.
 func (e *election) candidacy(
-	ctx context.Context, r *requests, lead func(*Term) bool,
+	ctx context.Context, r *request.Sender, lead func(*Term) bool,
 ) (led bool, err error) {
-	r.waiting = time.Time{}
-	held, err := e.queue.acquire(ctx, r, true)
+	r.EndWaiting()
+	held, err := e.queue.Acquire(ctx, r, true)
 	if err != nil {
 		return false, err
 	}
-	e.watchOver(held)
+	hold.WatchOver(e.tasks, held)
 	term := &Term{held}
 	e.publish(func() { e.term, e.wanted = term, false })
 	led = lead(term)
-	held.end()
-	var failures backoff
+	held.End()
+	var failures request.Backoff
 	for {
-		err := r.tidy(held.release)
+		err := r.Tidy(held.Release)
 		if err == nil || errors.Is(err, ErrConnClosed) {
 			return led, err
 		}
 		e.publish(func() { e.failure = err })
-		if failures.wait(ctx, nil, err) != nil {
+		if failures.Wait(ctx, nil, err) != nil {
 			return led, err
 		}
 	}
@@ -188,8 +193,8 @@ func (e *election) publish(change func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	change()
-	if e.term != nil && e.closed() {
-		e.term.held.end()
+	if e.term != nil && e.tasks.Closed() {
+		e.term.held.End()
 	}
 	close(e.changed)
 	e.changed = make(chan struct{})
@@ -202,7 +207,7 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 		term, failure, changed, leads := e.term, e.failure, e.changed, e.leads()
 		e.mu.Unlock()
 		switch {
-		case e.closed():
+		case e.tasks.Closed():
 			return nil, ErrClosed
 		case leads:
 			return term, nil
@@ -214,19 +219,19 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-		case <-e.ctx.Done():
+		case <-e.tasks.Ctx.Done():
 		}
 	}
 }
 
 // leader reads the oldest candidate.
-func (e *election) leader(ctx context.Context, r *requests) ([]Candidate, error) {
+func (e *election) leader(ctx context.Context, r *request.Sender) ([]Candidate, error) {
 	for {
-		queue, err := r.queueIn(ctx, e.path, e.queue.markers)
+		queue, err := hold.QueueIn(ctx, r, e.tasks.Path, e.queue.Markers)
 		if err != nil || len(queue) == 0 {
 			return nil, err
 		}
-		first, there, err := r.member(ctx, join(e.path, queue[0].name))
+		first, there, err := hold.ReadParticipant(ctx, r, request.Join(e.tasks.Path, queue[0].Name))
 		if err != nil || there {
 			return []Candidate{candidate(first)}, err
 		}
@@ -234,13 +239,17 @@ func (e *election) leader(ctx context.Context, r *requests) ([]Candidate, error)
 }
 
 // candidates reads all candidates.
-func (e *election) candidates(ctx context.Context, r *requests) (list []Candidate, err error) {
-	all, err := e.queue.participants(ctx, r)
-	for _, m := range append(all.holders, all.waiters...) {
+func (e *election) candidates(
+	ctx context.Context, r *request.Sender,
+) (list []Candidate, err error) {
+	all, err := e.queue.Participants(ctx, r)
+	for _, m := range append(all.Holders, all.Waiters...) {
 		list = append(list, candidate(m))
 	}
 	return list, err
 }
 
 // candidate returns a member of the election's queue as a Candidate.
-func candidate(m Member) Candidate { return Candidate{ID: string(m.Data), Epoch: m.Token} }
+func candidate(m hold.Participant) Candidate {
+	return Candidate{ID: string(m.Data), Epoch: m.Token}
+}

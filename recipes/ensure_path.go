@@ -5,6 +5,9 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // EnsurePath creates the node at path and its parents, without data, where they are missing. It
@@ -15,15 +18,15 @@ import (
 // error some of the levels may exist, which does no harm. If ctx is done, a request under way can
 // still be applied. The options that matter are ACL, Containers and Retry.
 func EnsurePath(ctx context.Context, conn Conn, path string, opts ...Option) error {
-	l := newLifecycle(conn, "path", path, opts)
-	return callAction(ctx, l, "ensure", func(ctx context.Context, r *requests) error {
-		var missing backoff
+	l := newTasks(conn, "path", path, opts)
+	return task.Act(ctx, l, "ensure", func(ctx context.Context, r *request.Sender) error {
+		var missing request.Backoff
 		for {
-			err := r.ensure(ctx, path)
+			err := r.Ensure(ctx, path)
 			if !errors.Is(err, zk.ErrNoNode) {
-				return ambiguous(err)
+				return request.Ambiguous(err)
 			}
-			if err := missing.wait(ctx, nil, err); err != nil {
+			if err := missing.Wait(ctx, nil, err); err != nil {
 				return err // another client keeps deleting the levels
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 func ExampleBarrier() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	gate := recipes.NewBarrier(server.Connect(t), "/gates/migration")
 	if err := gate.Set(ctx); err != nil {
 		fmt.Println(err)
@@ -32,7 +32,7 @@ func ExampleBarrier() {
 // Two workers begin together and end together.
 func ExampleDoubleBarrier() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	results := make(chan error)
 	for range 2 {
 		member := recipes.NewDoubleBarrier(server.Connect(t), "/batches/7", 2)
@@ -52,7 +52,7 @@ func ExampleDoubleBarrier() {
 // Workers begin when two of them are there. One that comes later begins at once.
 func ExampleThresholdBarrier() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	quorum := recipes.NewThresholdBarrier(server.Connect(t), "/quorums/report")
 	if err := quorum.Set(ctx, 2); err != nil {
 		fmt.Println(err)

@@ -11,7 +11,7 @@ import (
 
 func ExampleLeaderLatch() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	first := recipes.NewLeaderLatch(server.Connect(t), "/services/report", "host-1")
 	second := recipes.NewLeaderLatch(server.Connect(t), "/services/report", "host-2")
 	for _, latch := range []*recipes.LeaderLatch{first, second} {
@@ -44,7 +44,7 @@ func ExampleLeaderLatch() {
 // here by an expired session, and by Close.
 func ExampleLeaderLatch_listener() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	conn := server.Connect(t)
 
 	latch := recipes.NewLeaderLatch(conn, "/services/report", "host-1")
@@ -89,7 +89,7 @@ func ExampleLeaderLatch_listener() {
 // should end when its context is done. The cause of the context tells the reason.
 func ExampleLeaderSelector_listener() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	leads := make(chan struct{})
 	s := recipes.NewLeaderSelector(server.Connect(t), "/master", "host-1", recipes.LeaderFunc(func(
 		ctx context.Context,
@@ -133,7 +133,7 @@ func awaitLast(s *recipes.LeaderSelector, name string) {
 // Three candidates take turns. Each prints that it leads, and returns to let the next one lead.
 func ExampleLeaderSelector() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	turns := make(chan string)
 	var selectors []*recipes.LeaderSelector
 	for i := 1; i <= 3; i++ {

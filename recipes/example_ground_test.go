@@ -11,11 +11,12 @@ import (
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
 func ExampleCreateProtected() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	conn := server.Connect(t)
 
 	node, err := recipes.CreateProtected(ctx, conn, "/members", "member-", []byte("host"),
@@ -33,8 +34,8 @@ func ExampleCreateProtected() {
 }
 
 func ExampleGuaranteedDelete() {
-	t := &exampleT{}
-	defer t.end()
+	t := &testconn.ExampleT{}
+	defer t.End()
 	conn := fakezk.Start(t).Connect(t)
 
 	err := recipes.GuaranteedDelete(context.Background(), conn, "/never/there")
@@ -43,8 +44,8 @@ func ExampleGuaranteedDelete() {
 }
 
 func ExampleEnsurePath() {
-	t := &exampleT{}
-	defer t.end()
+	t := &testconn.ExampleT{}
+	defer t.End()
 	conn := fakezk.Start(t).Connect(t)
 
 	fmt.Println(recipes.EnsurePath(context.Background(), conn, "/app/locks/report"))
@@ -58,7 +59,7 @@ func ExampleEnsurePath() {
 // Two applications use the same paths.
 func ExampleChroot() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	conn := server.Connect(t)
 	billing := recipes.NewLock(recipes.Chroot(conn, "/apps/billing"), "/locks/report")
 	mail := recipes.NewLock(recipes.Chroot(conn, "/apps/mail"), "/locks/report")
@@ -78,8 +79,8 @@ func ExampleChroot() {
 // Two users share a lock: ann by the password of AddAuth, bob by SASL, which clients in Java and
 // Python have. Other clients are refused.
 func ExampleACL() {
-	t := &exampleT{}
-	defer t.end()
+	t := &testconn.ExampleT{}
+	defer t.End()
 	ctx := context.Background()
 	server := fakezk.Start(t, fakezk.Options{SASLUsers: map[string]string{"bob": "secret"}})
 	users := append(zk.DigestACL(zk.PermAll, "ann", "password"),
@@ -104,7 +105,7 @@ func ExampleACL() {
 
 func ExampleNewConnMonitor() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	conn := server.Connect(t)
 	if err := recipes.EnsurePath(ctx, conn, "/any"); err != nil { // now it is connected
 		fmt.Println(err)
@@ -129,8 +130,8 @@ func ExampleRetry() {
 	policy = recipes.RetryIf(policy,
 		func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) })
 
-	t := &exampleT{}
-	defer t.end()
+	t := &testconn.ExampleT{}
+	defer t.End()
 	lock := recipes.NewLock(fakezk.Start(t).Connect(t), "/l", recipes.Retry(policy))
 	fmt.Println(lock.Lock(context.Background()))
 	fmt.Println(lock.Close(context.Background()))

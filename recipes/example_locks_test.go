@@ -1,17 +1,15 @@
 package recipes_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/zksim/zksim/recipes"
 )
 
 func ExampleReentrantLock() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	mine := recipes.NewReentrantLock(server.Connect(t), "/locks/report")
 	other := recipes.NewReentrantLock(server.Connect(t), "/locks/report")
 
@@ -32,31 +30,9 @@ func ExampleReentrantLock() {
 	// <nil>
 }
 
-// The lock is its node: nothing is left behind for each of many names.
-func ExampleHerdLock() {
-	t, server, ctx := begin()
-	defer t.end()
-	conn := server.Connect(t)
-	lock := recipes.NewHerdLock(conn, "/orders/4711")
-
-	fmt.Println(lock.Do(ctx, func(ctx context.Context, token int64) error {
-		names, _, err := conn.Children("/orders")
-		fmt.Println(slices.Contains(names, "4711"), token > 0)
-		return err
-	}))
-	names, _, err := conn.Children("/orders")
-	fmt.Println(len(names), err)
-	fmt.Println(lock.Close(ctx))
-	// Output:
-	// true true
-	// <nil>
-	// 0 <nil>
-	// <nil>
-}
-
 func ExampleRWLock() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	mine := recipes.NewRWLock(server.Connect(t), "/locks/catalogue")
 	other := recipes.NewRWLock(server.Connect(t), "/locks/catalogue")
 
@@ -76,7 +52,7 @@ func ExampleRWLock() {
 // The owner of a lock and its waiters. Each handle gives its name by Data.
 func ExampleLock_Participants() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	mine := recipes.NewLock(server.Connect(t), "/locks/report", recipes.Data([]byte("host-1")))
 	other := recipes.NewLock(server.Connect(t), "/locks/report", recipes.Data([]byte("host-2")))
 	fmt.Println(mine.Lock(ctx))
@@ -104,7 +80,7 @@ func ExampleLock_Participants() {
 
 func ExampleSemaphore_AcquireN() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	licences := recipes.NewSemaphore(server.Connect(t), "/licences", 3)
 	leases, err := licences.AcquireN(ctx, 2)
 	fmt.Println(len(leases), err)
@@ -121,7 +97,7 @@ func ExampleSemaphore_AcquireN() {
 
 func ExampleSemaphore() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	licences := recipes.NewSemaphore(server.Connect(t), "/licences", 2)
 	one, err := licences.Acquire(ctx)
 	fmt.Println(one != nil, err)
@@ -145,34 +121,9 @@ func ExampleSemaphore() {
 	// <nil>
 }
 
-// printer prints its notifications.
-type printer string
-
-func (p printer) LockAcquired() { fmt.Println(p, "owns the lock") }
-func (p printer) LockReleased() { fmt.Println(p, "owns it no longer") }
-
-func ExampleWriteLock() {
-	t, server, ctx := begin()
-	defer t.end()
-	mine := recipes.NewWriteLock(server.Connect(t), "/locks/report", printer("mine"))
-	other := recipes.NewWriteLock(server.Connect(t), "/locks/report", nil)
-
-	owned, err := other.Lock(ctx)
-	fmt.Println("other:", owned, err)
-	owned, err = mine.Lock(ctx) // does not wait
-	fmt.Println("mine:", owned, err)
-	fmt.Println(mine.IsOwner(), other.IsOwner())
-	fmt.Println(mine.Close(ctx), other.Close(ctx))
-	// Output:
-	// other: true <nil>
-	// mine: false <nil>
-	// false true
-	// <nil> <nil>
-}
-
 func ExampleMultiLock() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	transfer := recipes.NewMultiLock(server.Connect(t), []string{"/accounts/b", "/accounts/a"})
 	audit := recipes.NewLock(server.Connect(t), "/accounts/b")
 
@@ -193,7 +144,7 @@ func ExampleMultiLock() {
 
 func ExampleRevocableLock() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	batch := recipes.NewRevocableLock(server.Connect(t), "/locks/report")
 	urgent := recipes.NewRevocableLock(server.Connect(t), "/locks/report")
 
@@ -209,28 +160,5 @@ func ExampleRevocableLock() {
 	// asked: true <nil>
 	// give it up: <nil>
 	// <nil>
-	// <nil> <nil>
-}
-
-func ExampleVersionRWLock() {
-	t, server, ctx := begin()
-	defer t.end()
-	mine := recipes.NewVersionRWLock(server.Connect(t), "/locks/catalogue")
-	other := recipes.NewVersionRWLock(server.Connect(t), "/locks/catalogue")
-
-	fmt.Println(mine.RLock(ctx), other.RLock(ctx))
-	fmt.Println(mine.RUnlock(ctx))
-	got, err := mine.TryLock(ctx)
-	fmt.Println("write:", got, err)
-	fmt.Println(other.RUnlock(ctx))
-	got, err = mine.TryLock(ctx)
-	fmt.Println("write:", got, err)
-	fmt.Println(mine.Close(ctx), other.Close(ctx))
-	// Output:
-	// <nil> <nil>
-	// <nil>
-	// write: false <nil>
-	// <nil>
-	// write: true <nil>
 	// <nil> <nil>
 }

@@ -7,11 +7,12 @@ import (
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
 func ExamplePersistentNode() {
-	t := &exampleT{}
-	defer t.end()
+	t := &testconn.ExampleT{}
+	defer t.End()
 	server := fakezk.Start(t)
 	conn, somebody := server.Connect(t), server.Connect(t)
 	ctx := context.Background()
@@ -34,7 +35,7 @@ func ExamplePersistentNode() {
 
 func ExampleGroup() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	group := recipes.NewGroup(server.Connect(t), "/group")
 	fmt.Println(group.Names(ctx))
 
@@ -68,7 +69,7 @@ func ExampleGroup() {
 // A member waits for its name while another session has it.
 func ExampleGroupMember() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	first := recipes.NewGroupMember(server.Connect(t), "/group", "host-1", []byte("10.0.0.1:80"))
 	second := recipes.NewGroupMember(server.Connect(t), "/group", "host-1", []byte("10.0.0.2:80"))
 
@@ -87,7 +88,7 @@ func ExampleGroupMember() {
 
 func ExampleRegistration() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	web := recipes.NewRegistration(server.Connect(t), "/services",
 		recipes.Instance{Service: "web", ID: "10.0.0.1:80", Data: []byte("v1")})
 	fmt.Println(web.Register(ctx))
@@ -108,7 +109,7 @@ func ExampleRegistration() {
 
 func ExampleServiceRegistry() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	provider := server.Connect(t)
 	for _, id := range []string{"10.0.0.1:80", "10.0.0.2:80"} {
 		web := recipes.NewRegistration(provider, "/services",

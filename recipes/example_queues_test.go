@@ -9,7 +9,7 @@ import (
 
 func ExamplePriorityQueue() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	q := recipes.NewPriorityQueue(server.Connect(t), "/queues/repairs")
 	fmt.Println(q.Offer(ctx, []byte("paint the door"), 9))
 	fmt.Println(q.Offer(ctx, []byte("stop the leak"), 1))
@@ -26,7 +26,7 @@ func ExamplePriorityQueue() {
 
 func ExampleDelayQueue() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	q := recipes.NewDelayQueue(server.Connect(t), "/queues/reminders")
 	fmt.Println(q.Offer(ctx, []byte("in a moment"), time.Now().Add(50*time.Millisecond)))
 	fmt.Println(q.Offer(ctx, []byte("next year"), time.Now().AddDate(1, 0, 0)))
@@ -43,7 +43,7 @@ func ExampleDelayQueue() {
 
 func ExampleLockQueue() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	q := recipes.NewLockQueue(server.Connect(t), "/queues/orders")
 	if err := q.Offer(ctx, []byte("two shirts")); err != nil {
 		fmt.Println(err)
@@ -79,7 +79,7 @@ func ExampleLockQueue() {
 
 func ExampleIDQueue() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	q := recipes.NewIDQueue(server.Connect(t), "/queues/rides")
 	fmt.Println(q.Offer(ctx, "alice", []byte("to the station")))
 	fmt.Println(q.Offer(ctx, "bob", []byte("to the airport")))
@@ -91,35 +91,4 @@ func ExampleIDQueue() {
 	// <nil>
 	// 1 <nil>
 	// to the airport <nil>
-}
-
-func ExampleTurnQueue() {
-	t, server, ctx := begin()
-	defer t.end()
-	first := recipes.NewTurnQueue(server.Connect(t), "/turns", recipes.Data([]byte("first")))
-	second := recipes.NewTurnQueue(server.Connect(t), "/turns", recipes.Data([]byte("second")))
-	if err := first.Lock(ctx); err != nil { // joins; it is its turn
-		fmt.Println(err)
-		return
-	}
-	turn := make(chan error)
-	go func() { turn <- second.Lock(ctx) }()
-	for members := 0; members < 2; {
-		line, err := second.Line(ctx)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		members = len(line)
-	}
-	fmt.Println("first leaves:", first.Unlock(ctx))
-	fmt.Println("second has its turn:", <-turn)
-	line, err := first.Line(ctx)
-	fmt.Println(len(line), string(line[0].Data), err)
-	fmt.Println(second.Close(ctx))
-	// Output:
-	// first leaves: <nil>
-	// second has its turn: <nil>
-	// 1 second <nil>
-	// <nil>
 }

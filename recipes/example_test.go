@@ -7,33 +7,18 @@ import (
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// exampleT stands in for the *testing.T that an example does not have.
-type exampleT struct{ cleanups []func() }
-
-func (*exampleT) Helper()                   {}
-func (*exampleT) Failed() bool              { return false }
-func (*exampleT) Logf(string, ...any)       {}
-func (t *exampleT) Cleanup(f func())        { t.cleanups = append(t.cleanups, f) }
-func (*exampleT) Fatalf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }
-func (*exampleT) Errorf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }
-
 // begin starts a server for an example.
-func begin() (*exampleT, *fakezk.Server, context.Context) {
-	t := &exampleT{}
+func begin() (*testconn.ExampleT, *fakezk.Server, context.Context) {
+	t := &testconn.ExampleT{}
 	return t, fakezk.Start(t), context.Background()
-}
-
-func (t *exampleT) end() {
-	for i := len(t.cleanups) - 1; i >= 0; i-- {
-		t.cleanups[i]()
-	}
 }
 
 func ExampleLock() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	mine := recipes.NewLock(server.Connect(t), "/locks/report")
 	other := recipes.NewLock(server.Connect(t), "/locks/report")
 
@@ -63,7 +48,7 @@ func ExampleLock() {
 // The context of the work ends with the hold, here with the session of the owner.
 func ExampleLock_Do() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	conn := server.Connect(t)
 	lock := recipes.NewLock(conn, "/locks/report")
 
@@ -89,7 +74,7 @@ func ExampleLock_Do() {
 // Counters of a lock; expvar.Publish("lock", &counts) shows them.
 func ExampleObserve() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	var counts recipes.EventCounts
 	lock := recipes.NewLock(server.Connect(t), "/locks/report",
 		recipes.Observe(counts.Count), recipes.Observe(recipes.LogEvents(slog.Default())))
@@ -105,7 +90,7 @@ func ExampleObserve() {
 
 func ExampleQueue() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	producer := recipes.NewQueue(server.Connect(t), "/queues/mail")
 	for _, letter := range []string{"first", "second"} {
 		if err := producer.Offer(ctx, []byte(letter)); err != nil {

@@ -10,7 +10,7 @@ import (
 // Two accounts agree on a transfer, each in its own process.
 func ExampleTwoPhaseCommit() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	coordinator := recipes.NewTwoPhaseCommit(server.Connect(t), "/transfers/17")
 	err := coordinator.Begin(ctx, recipes.Transaction{
 		Sites: []string{"ann", "bob"}, Deadline: time.Now().Add(time.Minute), Data: []byte(

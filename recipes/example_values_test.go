@@ -8,7 +8,7 @@ import (
 
 func ExampleCounter() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	mine := recipes.NewCounter(server.Connect(t), "/counters/visits")
 	other := recipes.NewCounter(server.Connect(t), "/counters/visits")
 	fmt.Println(mine.Add(ctx, 1))
@@ -22,7 +22,7 @@ func ExampleCounter() {
 
 func ExampleSharedValue() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	mine := recipes.NewSharedValue(server.Connect(t), "/values/owner")
 	other := recipes.NewSharedValue(server.Connect(t), "/values/owner")
 	seen, err := mine.Set(ctx, []byte("ann"))
@@ -44,7 +44,7 @@ func ExampleSharedValue() {
 
 func ExampleIDGenerator() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	mine := recipes.NewIDGenerator(server.Connect(t), "/ids/orders", 100)
 	other := recipes.NewIDGenerator(server.Connect(t), "/ids/orders", 100)
 	fmt.Println(mine.Next(ctx))
@@ -58,7 +58,7 @@ func ExampleIDGenerator() {
 
 func ExampleTreeCache() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	writer := recipes.NewSharedValue(server.Connect(t), "/app/limits/users")
 	if _, err := writer.Set(ctx, []byte("10")); err != nil {
 		fmt.Println(err)
@@ -92,7 +92,7 @@ func ExampleTreeCache() {
 
 func ExampleNodeCache() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	cache := recipes.NewNodeCache(server.Connect(t), "/motd")
 	fmt.Println(cache.Start(), cache.Ready(ctx))
 	_, ok := cache.Get()
@@ -106,7 +106,7 @@ func ExampleNodeCache() {
 
 func ExampleChildrenCache() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	conn := server.Connect(t)
 	for _, name := range []string{"b", "a"} {
 		if err := recipes.EnsurePath(ctx, conn, "/dir/"+name+"/deep"); err != nil {
@@ -130,7 +130,7 @@ func ExampleChildrenCache() {
 
 func ExampleConfigCenter() {
 	t, server, ctx := begin()
-	defer t.end()
+	defer t.End()
 	admin := recipes.NewConfigCenter(server.Connect(t), "/config")
 	fmt.Println(admin.Create(ctx, "limit", []byte("10")))
 

@@ -5,18 +5,21 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // follower keeps a view of the server up to date in the background, from the first look until
 // Close. The recipes with a view embed it.
 type follower[V any] struct {
-	*lifecycle
-	loop    *reconciler
+	lifecycle
+	loop    *task.Reconciler
 	begin   func() error
-	seen    posted[seen[V]]
+	seen    task.LatestValue[seen[V]]
 	session atomic.Int64 // of the latest complete view; 0: none yet
 
-	epoch epoch // used by the loop only: the epoch of the latest complete reading
+	epoch request.Epoch // used by the loop only: the epoch of the latest complete reading
 }
 
 // seen is a view or, before the first one, the reason why there is none.
@@ -30,24 +33,24 @@ type seen[V any] struct {
 // newFollower makes a follower. read reads the nodes that are due, and returns the whole view. A
 // view that equals the last one does not count as a change.
 func newFollower[V any](
-	l *lifecycle, read func(ctx context.Context, r *requests, d due) (V, error),
+	l *task.Group, read func(ctx context.Context, r *request.Sender, d task.Due) (V, error),
 	same func(a, b V) bool,
 ) *follower[V] {
-	f := &follower[V]{lifecycle: l, loop: newReconciler(l)}
-	f.begin = sync.OnceValue(f.loop.start)
-	f.loop.step = func(ctx context.Context, r *requests, d due) error {
+	f := &follower[V]{lifecycle: lifecycle{l}, loop: task.NewReconciler(l)}
+	f.begin = sync.OnceValue(f.loop.Start)
+	f.loop.Step = func(ctx context.Context, r *request.Sender, d task.Due) error {
 		view, err := f.readDue(ctx, r, d, read)
-		switch last, _ := f.seen.read(); {
+		switch last, _ := f.seen.Read(); {
 		case errors.Is(err, ErrConnClosed):
 			f.finish(err)
 		case err == nil && last.there && same(last.view, view):
 		case err == nil:
-			f.seen.post(seen[V]{view: view, there: true})
+			f.seen.Post(seen[V]{view: view, there: true})
 		case !last.there:
-			f.seen.post(seen[V]{err: err})
+			f.seen.Post(seen[V]{err: err})
 		}
 		if err == nil {
-			f.session.Store(f.epoch.session)
+			f.session.Store(f.epoch.Session)
 		}
 		return err
 	}
@@ -57,16 +60,16 @@ func newFollower[V any](
 // readDue reads the nodes that are due. If all are due it synchronises first, as a server that lags
 // behind could show an older state. The session must be the same after the read.
 func (f *follower[V]) readDue(
-	ctx context.Context, r *requests, d due,
-	read func(ctx context.Context, r *requests, d due) (V, error),
+	ctx context.Context, r *request.Sender, d task.Due,
+	read func(ctx context.Context, r *request.Sender, d task.Due) (V, error),
 ) (view V, err error) {
-	if d.all {
-		if f.epoch, err = r.synced(ctx, f.path); err != nil {
+	if d.All {
+		if f.epoch, err = r.Synced(ctx, f.tasks.Path); err != nil {
 			return view, err
 		}
 	}
 	if view, err = read(ctx, r, d); err == nil {
-		err = f.epoch.check()
+		err = f.epoch.Check()
 	}
 	return view, err
 }
@@ -74,15 +77,17 @@ func (f *follower[V]) readDue(
 // look returns the view. Before the first view it waits, and returns an error if the first read
 // fails.
 func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
-	s, err := ask(ctx, f.lifecycle, what, func(ctx context.Context, _ *requests) (seen[V], error) {
+	s, err := task.Ask(ctx, f.tasks, what, func(
+		ctx context.Context, _ *request.Sender,
+	) (seen[V], error) {
 		if err := f.begin(); err != nil {
 			return seen[V]{}, err
 		}
-		return f.seen.await(ctx, func(s seen[V]) (bool, error) {
+		return f.seen.Await(ctx, func(s seen[V]) (bool, error) {
 			switch {
 			case s.ended != nil:
 				return false, s.ended
-			case errors.Is(s.err, errRestart):
+			case errors.Is(s.err, request.ErrRestart):
 				return false, nil
 			}
 			return s.there, s.err
@@ -95,7 +100,7 @@ func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 // or with the Conn, and methods that return the view then return an error. Call Changed before you
 // read the view, so that you miss no change.
 func (f *follower[V]) Changed() <-chan struct{} {
-	_, changed := f.seen.read()
+	_, changed := f.seen.Read()
 	return changed
 }
 
@@ -104,23 +109,23 @@ func (f *follower[V]) Changed() <-chan struct{} {
 // attempt to read has failed, or the view has ended. It knows nothing of notifications that are on
 // their way.
 func (f *follower[V]) Stale() bool {
-	return f.loop.stale(f.session.Load())
+	return f.loop.Stale(f.session.Load())
 }
 
 // Err returns the error of the latest attempt to read, a refusal of a single node included, or nil.
 // The attempts go on.
-func (f *follower[V]) Err() error { return f.explain("read", f.loop.failure()) }
+func (f *follower[V]) Err() error { return f.tasks.Explain("read", f.loop.Failure()) }
 
 // Close ends the view. It sends nothing, and leaves the Conn open.
 func (f *follower[V]) Close(ctx context.Context) error {
-	f.cancel(ErrClosed)
+	f.tasks.Cancel(ErrClosed)
 	f.finish(ErrClosed)
-	return f.lifecycle.Close(ctx)
+	return f.tasks.Close(ctx)
 }
 
 // finish ends the view and wakes the waiters for a change.
 func (f *follower[V]) finish(why error) {
-	f.seen.end(func(last seen[V]) seen[V] {
+	f.seen.End(func(last seen[V]) seen[V] {
 		last.ended = why
 		return last
 	})

@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // aView has the common methods of all views of the server.
@@ -35,8 +37,8 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 	a, view := s.Connect(), s.Connect()
 	s.Seed("/s", "")
 	s.Seed("/s/web", "")
-	g, v := NewGroup(view, "/s/web", RecheckEvery(time.Second)), NewServiceRegistry(view, "/s")
-	c := readyCache(t, NewTreeCache(view, "/s", RecheckEvery(time.Second)))
+	g, v := recipes.NewGroup(view, "/s/web", recipes.RecheckEvery(time.Second)), recipes.NewServiceRegistry(view, "/s")
+	c := readyCache(t, recipes.NewTreeCache(view, "/s", recipes.RecheckEvery(time.Second)))
 	wantMembers(t, g)
 	old := s.Copy()
 	a.Seed("/s/web/a", "1")
@@ -61,8 +63,8 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 func TestViewsSayWhenTheyAreStale(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/s", "")
-		g, v := NewGroup(c, "/s"), NewServiceRegistry(c, "/s")
-		tree := NewTreeCache(c, "/s")
+		g, v := recipes.NewGroup(c, "/s"), recipes.NewServiceRegistry(c, "/s")
+		tree := recipes.NewTreeCache(c, "/s")
 		for _, view := range []aView{g, v, tree} {
 			if !view.Stale() || view.Err() != nil {
 				t.Errorf("%T: nothing was read, and stale is %v, error %v", view,
@@ -103,12 +105,12 @@ func TestViewsSayWhenTheyAreStale(t *testing.T) {
 // TestViewsEndWithTheConn, for waiters for a change, too.
 func TestViewsEndWithTheConn(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		g := NewGroup(c, "/g")
+		g := recipes.NewGroup(c, "/g")
 		wantMembers(t, g)
 		changed := g.Changed()
 		c.Close()
 		<-changed
-		if _, err := g.Names(t.Context()); !errors.Is(err, ErrConnClosed) || !g.Stale() {
+		if _, err := g.Names(t.Context()); !errors.Is(err, recipes.ErrConnClosed) || !g.Stale() {
 			t.Errorf("Names: %v, stale %v", err, g.Stale())
 		}
 		mustClose(t, g)
@@ -121,8 +123,8 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		seedOnes(s, "/s", "/s/mail", "/s/mail/x", "/s/web", "/s/web/a", "/s/web/b")
 		allow := s.Forbid("/s/mail", "/s/web/a")
-		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
-			NewTreeCache(c, "/s", RecheckEvery(0))
+		v, tree := recipes.NewServiceRegistry(c, "/s", recipes.RecheckEvery(0)),
+			recipes.NewTreeCache(c, "/s", recipes.RecheckEvery(0))
 		wantServices(t, v, "web/b=1")
 		mustDo(t, tree.Start())
 		check.Is(t, tree.Ready(t.Context()), zk.ErrNoAuth)
@@ -143,7 +145,7 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 			t.Errorf("%d requests an hour for two nodes and two views", again)
 		}
 		allow()
-		time.Sleep(unreadableMax)
+		time.Sleep(task.LongestRefusalPause)
 		wantServices(t, v, "mail/x=1 web/a=1 web/b=2")
 		check.Equal(t, shownText(tree.Nodes()),
 			"/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2")
@@ -161,8 +163,8 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		seedOnes(s, "/s", "/s/web", "/s/web/a", "/s/web/b")
-		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(time.Minute)),
-			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(time.Minute)))
+		v, tree := recipes.NewServiceRegistry(c, "/s", recipes.RecheckEvery(time.Minute)),
+			readyCache(t, recipes.NewTreeCache(c, "/s", recipes.RecheckEvery(time.Minute)))
 		wantServices(t, v, "web/a=1 web/b=1")
 		s.Forbid("/s/web/a")
 		s.Seed("/s/web/a", "2")
@@ -172,7 +174,7 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 		check.Equal(t, shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/a=1 /s/web/b=2")
 		s.Delete("/s/web/a")
 		wantServices(t, v, "web/b=2")
-		time.Sleep(unreadableMax)
+		time.Sleep(task.LongestRefusalPause)
 		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want ||
 			tree.Err() != nil || v.Err() != nil {
 			t.Errorf("shown %s, want %s; errors %v, %v", got, want, tree.Err(), v.Err())
@@ -186,8 +188,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		seedOnes(s, "/s", "/s/web", "/s/web/a", "/s/web/b")
-		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
-			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(0)))
+		v, tree := recipes.NewServiceRegistry(c, "/s", recipes.RecheckEvery(0)),
+			readyCache(t, recipes.NewTreeCache(c, "/s", recipes.RecheckEvery(0)))
 		want := func(services, nodes string) {
 			t.Helper()
 			wantServices(t, v, services)
@@ -204,7 +206,7 @@ func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 		s.Seed("/s/web/c", "1")
 		want("web/a=2 web/b=3", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=3")
 		allow()
-		time.Sleep(unreadableMax)
+		time.Sleep(task.LongestRefusalPause)
 		want("web/a=2 web/b=3 web/c=1", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=3 /s/web/c=1")
 		mustClose(t, v, tree)
 	})

@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // Group is a view of a group: the members with live sessions that have joined it, and their data.
@@ -71,7 +74,7 @@ func sameView(a, b groupView) bool {
 // group.
 func NewGroup(conn Conn, path string, opts ...Option) *Group {
 	g := &Group{known: map[string]Membership{}}
-	g.follower = newFollower(newLifecycle(conn, "group", path, opts), g.read, sameView)
+	g.follower = newFollower(newTasks(conn, "group", path, opts), g.read, sameView)
 	return g
 }
 
@@ -94,10 +97,10 @@ func (g *Group) Members(ctx context.Context) ([]Membership, error) {
 
 // read is one step of the loop. It lists the group and reads the members, as far as they are due.
 // If a member has gone it lists again, so that names and members agree.
-func (g *Group) read(ctx context.Context, r *requests, d due) (groupView, error) {
-	for list := isDue(d, g.path); ; list = true {
+func (g *Group) read(ctx context.Context, r *request.Sender, d task.Due) (groupView, error) {
+	for list := d.Has(g.tasks.Path); ; list = true {
 		if list {
-			names, err := g.loop.listing(ctx, r, g.path)
+			names, err := g.loop.Listing(ctx, r, g.tasks.Path)
 			if err != nil {
 				return groupView{}, err
 			}
@@ -111,7 +114,7 @@ func (g *Group) read(ctx context.Context, r *requests, d due) (groupView, error)
 }
 
 // readMembers reads the listed members that are due. zk.ErrNoNode means that a member has gone.
-func (g *Group) readMembers(ctx context.Context, r *requests, d due) (groupView, error) {
+func (g *Group) readMembers(ctx context.Context, r *request.Sender, d task.Due) (groupView, error) {
 	c := groupView{names: g.names}
 	for _, name := range g.names {
 		if err := g.readMember(ctx, r, d, name); err != nil {
@@ -126,17 +129,17 @@ func (g *Group) readMembers(ctx context.Context, r *requests, d due) (groupView,
 }
 
 // readMember reads one member if it is due.
-func (g *Group) readMember(ctx context.Context, r *requests, d due, name string) error {
-	path := join(g.path, name)
-	if _, known := g.known[name]; known && !isDue(d, path) {
+func (g *Group) readMember(ctx context.Context, r *request.Sender, d task.Due, name string) error {
+	path := request.Join(g.tasks.Path, name)
+	if _, known := g.known[name]; known && !d.Has(path) {
 		return nil
 	}
-	data, stat, err := g.loop.dataOf(ctx, r, path)
+	data, stat, err := g.loop.DataOf(ctx, r, path)
 	if errors.Is(err, zk.ErrNoNode) {
 		delete(g.known, name)
 	}
 	if err != nil {
-		return g.loop.tolerate(ctx, path, err)
+		return g.loop.Tolerate(ctx, path, err)
 	}
 	g.known[name] = Membership{name, data, stat.EphemeralOwner, stat.Czxid}
 	return nil

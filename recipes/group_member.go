@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // GroupMember is the membership of this process in a Group, from Join to Close.
@@ -23,7 +25,7 @@ type GroupMember struct{ named }
 // and Containers.
 func NewGroupMember(conn Conn, group, name string, data []byte, opts ...Option) *GroupMember {
 	return &GroupMember{
-		newNamed(conn, "member", join(group, name), data, opts, checkName("member", name)),
+		newNamed(conn, "member", request.Join(group, name), data, opts, checkName("member", name)),
 	}
 }
 
@@ -40,14 +42,14 @@ type named struct {
 
 func newNamed(conn Conn, kind, path string, data []byte, opts []Option, bad error) named {
 	n := NewPersistentNode(conn, path, data, opts...)
-	n.kind = kind
+	n.tasks.Kind = kind
 	return named{n, bad}
 }
 
 // keep is Keep of the node. It returns an error if the name is bad.
 func (n named) keep(ctx context.Context, what string) error {
 	if n.bad != nil {
-		return n.node.explain(what, n.bad)
+		return n.node.tasks.Explain(what, n.bad)
 	}
 	return n.node.Keep(ctx)
 }

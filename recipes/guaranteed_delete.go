@@ -5,6 +5,9 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // GuaranteedDelete deletes the node at path, whatever its version. It is no error if the node is
@@ -19,24 +22,24 @@ import (
 //
 // Source: Curator's "guaranteed" deletion.
 func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Option) error {
-	l := newLifecycle(conn, "node", path, opts)
+	l := newTasks(conn, "node", path, opts)
 	if ctx.Err() != nil { // the deletion is sent even then
-		t := start(
-			func(*task[struct{}]) (struct{}, error) {
-				return struct{}{}, l.requests().remove(path)
+		t := task.Start(
+			func(*task.Task[struct{}]) (struct{}, error) {
+				return struct{}{}, l.Sender().Remove(path)
 			},
 		)
-		_, known, err := t.await(ctx)
-		return l.explain("delete", ambiguousIf(!known, err))
+		_, known, err := t.Await(ctx)
+		return l.Explain("delete", request.AmbiguousIf(!known, err))
 	}
-	return callAction(ctx, l, "delete", func(ctx context.Context, r *requests) error {
-		err := r.repeat(ctx, func() error { return r.conn.Delete(path, -1) })
+	return task.Act(ctx, l, "delete", func(ctx context.Context, r *request.Sender) error {
+		err := r.Repeat(ctx, func() error { return r.Conn.Delete(path, -1) })
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			return nil
 		case err != nil && ctx.Err() != nil:
-			return r.remove(path)
+			return r.Remove(path)
 		}
-		return ambiguousIf(OutcomeOf(err) == Unknown, err)
+		return request.AmbiguousIf(OutcomeOf(err) == Unknown, err)
 	})
 }

@@ -31,7 +31,7 @@ import (
 // Sources: the "naming service" of ZooKeeper's use cases, which takes the numbers of sequential
 // nodes; these are at most 2^31, and begin anew with their parent.
 type IDGenerator struct {
-	*lifecycle
+	lifecycle
 	counter *Counter
 	block   int64
 	turn    chan struct{} // has one token; the goroutine that took it may use the fields below
@@ -56,21 +56,21 @@ func NewIDGenerator(conn Conn, path string, block int64, opts ...Option) *IDGene
 // OutcomeOf says whether numbers may have been lost.
 func (g *IDGenerator) Next(ctx context.Context) (int64, error) {
 	id, err := g.take(ctx)
-	return id, g.explain("take from", err)
+	return id, g.tasks.Explain("take from", err)
 }
 
 func (g *IDGenerator) take(ctx context.Context) (int64, error) {
 	switch {
 	case ctx.Err() != nil:
 		return 0, context.Cause(ctx)
-	case g.closed():
+	case g.tasks.Closed():
 		return 0, ErrClosed
 	}
 	select {
 	case <-g.turn:
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
-	case <-g.ctx.Done():
+	case <-g.tasks.Ctx.Done():
 		return 0, ErrClosed
 	}
 	defer func() { g.turn <- struct{}{} }()
@@ -98,5 +98,5 @@ func (g *IDGenerator) reserve(ctx context.Context) error {
 
 // Close ends calls under way with ErrClosed, as Close of a Counter does.
 func (g *IDGenerator) Close(ctx context.Context) error {
-	return errors.Join(g.lifecycle.Close(ctx), g.counter.Close(ctx))
+	return errors.Join(g.tasks.Close(ctx), g.counter.Close(ctx))
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // IDQueue is a Queue of elements with ids, for work that may be called off: Remove removes waiting
@@ -72,8 +75,8 @@ func idOf(name string) (id string, ok bool) {
 
 // Remove removes all the elements with an id, and returns their number, which may be 0.
 func (q *IDQueue) Remove(ctx context.Context, id string) (int, error) {
-	return call(ctx, q.lifecycle, fmt.Sprintf("remove %q from", id), func(
-		ctx context.Context, r *requests, t *task[int],
+	return task.Call(ctx, q.tasks, fmt.Sprintf("remove %q from", id), func(
+		ctx context.Context, r *request.Sender, t *task.Task[int],
 	) (int, error) {
 		return q.removeAll(ctx, r, t, id)
 	})
@@ -82,7 +85,7 @@ func (q *IDQueue) Remove(ctx context.Context, id string) (int, error) {
 // removeAll removes the listed elements of an id. It lists again if a rival has taken one of them
 // meanwhile.
 func (q *IDQueue) removeAll(
-	ctx context.Context, r *requests, t *task[int], id string,
+	ctx context.Context, r *request.Sender, t *task.Task[int], id string,
 ) (int, error) {
 	for {
 		l, err := q.listSynced(ctx, r)
@@ -107,16 +110,16 @@ func (q *IDQueue) removeAll(
 // removeAllOf removes elements together, unless one of them is gone. If it gives up with an unknown
 // outcome, it looks for the claim.
 func (q *IDQueue) removeAllOf(
-	ctx context.Context, r *requests, t *task[int], id string, names []string,
+	ctx context.Context, r *request.Sender, t *task.Task[int], id string, names []string,
 ) (done bool, err error) {
-	guid, err := newGUID()
+	guid, err := request.NewGUID()
 	if err != nil {
 		return false, err
 	}
 	done, doubtful, err := q.discard(ctx, r, guid, id, names)
 	switch {
 	case err == nil && done:
-		t.settle(len(names)) // false: the caller has left with ErrAmbiguous
+		t.Settle(len(names)) // false: the caller has left with ErrAmbiguous
 		q.drop(r, q.claim(guid))
 		return true, nil
 	case err == nil || !doubtful:
@@ -124,15 +127,15 @@ func (q *IDQueue) removeAllOf(
 	case errors.Is(err, ErrConnClosed):
 		return false, fmt.Errorf("%w: %w", ErrAmbiguous, err)
 	}
-	err = resolve(r, q.claim(guid), err)
+	err = request.Resolve(r, q.claim(guid), err)
 	return err == nil, err
 }
 
 // discard deletes elements and creates the claim in one transaction.
 func (q *IDQueue) discard(
-	ctx context.Context, r *requests, guid, id string, names []string,
+	ctx context.Context, r *request.Sender, guid, id string, names []string,
 ) (done, doubtful bool, err error) {
-	ops := []any{&zk.CreateRequest{Path: q.claim(guid), Data: []byte(id), Acl: q.opts.acl}}
+	ops := []any{&zk.CreateRequest{Path: q.claim(guid), Data: []byte(id), Acl: q.tasks.Opts.ACL}}
 	for _, name := range names {
 		ops = append(ops, &zk.DeleteRequest{Path: q.item(name), Version: -1})
 	}

@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // lag is a call on a connection. At some request it moves to a server of a new session that has
@@ -50,28 +54,28 @@ func (l lag) play(t *testing.T, s *testServer, op string, nth int) {
 
 // votedOn begins a transaction of a and b with a deadline in an hour; a has voted.
 func votedOn(t *testing.T, c *testConn) {
-	p := NewTwoPhaseCommit(c, "/t")
-	tx := Transaction{Sites: []string{"a", "b"}, Deadline: time.Now().Add(time.Hour)}
+	p := recipes.NewTwoPhaseCommit(c, "/t")
+	tx := recipes.Transaction{Sites: []string{"a", "b"}, Deadline: time.Now().Add(time.Hour)}
 	mustDo(t, p.Begin(t.Context(), tx))
 	mustDo(t, p.Vote(t.Context(), "a", true))
 }
 
 // voteB is the last vote.
 func voteB(t *testing.T, c *testConn) {
-	mustDo(t, NewTwoPhaseCommit(c, "/t").Vote(t.Context(), "b", true))
+	mustDo(t, recipes.NewTwoPhaseCommit(c, "/t").Vote(t.Context(), "b", true))
 }
 
 func awaitDecision(t *testing.T, _ *testServer, c *testConn) (string, error) {
-	p := NewTwoPhaseCommit(c, "/t", RecheckEvery(time.Second))
+	p := recipes.NewTwoPhaseCommit(c, "/t", recipes.RecheckEvery(time.Second))
 	d, err := p.Await(within(t, time.Minute))
-	return string(d.encode()), err
+	return decisionText(d), err
 }
 
 // ephemeral makes an ephemeral node.
 func ephemeral(dir, name string) func(t *testing.T, c *testConn) {
 	return func(t *testing.T, c *testConn) {
-		mustDo(t, EnsurePath(t.Context(), c, dir))
-		c.Seed(join(dir, name), "a")
+		mustDo(t, recipes.EnsurePath(t.Context(), c, dir))
+		c.Seed(request.Join(dir, name), "a")
 	}
 }
 
@@ -86,17 +90,17 @@ var lags = []lag{
 	}, call: awaitDecision, want: "commit"},
 	{name: "forget", prepare: votedOn, miss: func(t *testing.T, c *testConn) {
 		voteB(t, c)
-		p := NewTwoPhaseCommit(c, "/t")
+		p := recipes.NewTwoPhaseCommit(c, "/t")
 		_, err := p.Await(t.Context())
 		mustDo(t, errors.Join(err, p.Done(t.Context(), "a"), p.Done(t.Context(), "b")))
 	}, call: func(t *testing.T, s *testServer, c *testConn) (string, error) {
-		err := NewTwoPhaseCommit(c, "/t").Forget(t.Context())
+		err := recipes.NewTwoPhaseCommit(c, "/t").Forget(t.Context())
 		return fmt.Sprint(s.Below("/")), err
 	}, want: "[]"},
 	{name: "add to a counter", call: func(
 		t *testing.T, _ *testServer, c *testConn,
 	) (string, error) {
-		n := NewCounter(c, "/n")
+		n := recipes.NewCounter(c, "/n")
 		c.On("multi", 1, loseRequest)
 		c.On("multi", 2, loseReply)
 		if _, err := n.Add(t.Context(), 1); err != nil {
@@ -105,60 +109,60 @@ var lags = []lag{
 		return text(n.Get(t.Context()))
 	}, want: "1"},
 	{name: "get a counter", miss: func(t *testing.T, c *testConn) {
-		wantAdd(t, NewCounter(c, "/n"), 1, 1)
+		wantAdd(t, recipes.NewCounter(c, "/n"), 1, 1)
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text(NewCounter(c, "/n").Get(t.Context()))
+		return text(recipes.NewCounter(c, "/n").Get(t.Context()))
 	}, want: "1"},
 	{name: "create a sequential node", call: func(
 		t *testing.T, s *testServer, c *testConn,
 	) (string, error) {
 		c.On("create", 1, loseReply)
-		_, err := CreateProtected(t.Context(), c, "/", "n-", nil, PersistentSequential)
+		_, err := recipes.CreateProtected(t.Context(), c, "/", "n-", nil, recipes.PersistentSequential)
 		return fmt.Sprint(len(s.Below("/"))), err
 	}, want: "1"},
 	{name: "poll a queue", miss: func(t *testing.T, c *testConn) {
-		mustOffer(t, NewQueue(c, "/q"), "1")
+		mustOffer(t, recipes.NewQueue(c, "/q"), "1")
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text2(NewQueue(c, "/q").Poll(t.Context()))
+		return text2(recipes.NewQueue(c, "/q").Poll(t.Context()))
 	}, want: "1 true"},
 	{name: "peek into a priority queue", miss: func(t *testing.T, c *testConn) {
-		mustPrioritize(t, NewPriorityQueue(c, "/q"), "1", 1)
+		mustPrioritize(t, recipes.NewPriorityQueue(c, "/q"), "1", 1)
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text2(NewPriorityQueue(c, "/q").Peek(t.Context()))
+		return text2(recipes.NewPriorityQueue(c, "/q").Peek(t.Context()))
 	}, want: "1 true"},
 	{name: "poll a queue with locks", miss: func(t *testing.T, c *testConn) {
 		lockQueueOf(t, c, "1")
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		d, ok, err := NewLockQueue(c, "/q").Poll(t.Context())
+		d, ok, err := recipes.NewLockQueue(c, "/q").Poll(t.Context())
 		if !ok {
 			return "", err
 		}
 		return string(d.Data()), d.Ack(t.Context())
 	}, want: "1"},
 	{name: "remove from a queue with ids", miss: func(t *testing.T, c *testConn) {
-		mustOfferID(t, NewIDQueue(c, "/q"), "id", "1")
+		mustOfferID(t, recipes.NewIDQueue(c, "/q"), "id", "1")
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text(NewIDQueue(c, "/q").Remove(t.Context(), "id"))
+		return text(recipes.NewIDQueue(c, "/q").Remove(t.Context(), "id"))
 	}, want: "1"},
 	{name: "see who leads", miss: ephemeral("/l", "_c_1-latch-0000000000"), call: func(
 		t *testing.T, _ *testServer, c *testConn,
 	) (string, error) {
-		leader, _, err := NewLeaderLatch(c, "/l", "b").Leader(t.Context())
+		leader, _, err := recipes.NewLeaderLatch(c, "/l", "b").Leader(t.Context())
 		return leader.ID, err
 	}, want: "a"},
 	{name: "is a barrier closed", miss: func(t *testing.T, c *testConn) {
-		mustDo(t, NewBarrier(c, "/b").Set(t.Context()))
+		mustDo(t, recipes.NewBarrier(c, "/b").Set(t.Context()))
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text(NewBarrier(c, "/b").IsSet(t.Context()))
+		return text(recipes.NewBarrier(c, "/b").IsSet(t.Context()))
 	}, want: "true"},
 	{name: "wait at a threshold barrier", prepare: func(t *testing.T, c *testConn) {
-		b := NewThresholdBarrier(c, "/b")
+		b := recipes.NewThresholdBarrier(c, "/b")
 		mustSet(t, b, 1)
 		mustDo(t, b.Wait(t.Context()))
 	}, miss: func(t *testing.T, c *testConn) {
-		mustSet(t, NewThresholdBarrier(c, "/b"), 2)
+		mustSet(t, recipes.NewThresholdBarrier(c, "/b"), 2)
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		b := NewThresholdBarrier(c, "/b", RecheckEvery(time.Second))
+		b := recipes.NewThresholdBarrier(c, "/b", recipes.RecheckEvery(time.Second))
 		if err := b.Wait(within(t, time.Minute)); !errors.Is(err, context.DeadlineExceeded) {
 			return "passed", err
 		}
@@ -167,12 +171,12 @@ var lags = []lag{
 	{name: "ask for a lock", miss: ephemeral("/l", "_c_1-lock-0000000000"), call: func(
 		t *testing.T, _ *testServer, c *testConn,
 	) (string, error) {
-		return text(NewRevocableLock(c, "/l").Revoke(t.Context()))
+		return text(recipes.NewRevocableLock(c, "/l").Revoke(t.Context()))
 	}, want: "true"},
 	{name: "list participants", miss: ephemeral("/l", "_c_1-member-0000000000"), call: func(
 		t *testing.T, _ *testServer, c *testConn,
 	) (string, error) {
-		line, err := NewTurnQueue(c, "/l").Line(t.Context())
+		line, err := classic.NewTurnQueue(c, "/l").Line(t.Context())
 		return fmt.Sprint(len(line)), err
 	}, want: "1"},
 }
@@ -182,7 +186,7 @@ func TestAVoteInTimeIsSeenByAServerThatLagsBehind(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		writer := s.Connect()
 		votedOn(t, writer)
-		decided := awaits(t, NewTwoPhaseCommit(c, "/t", RecheckEvery(0)))
+		decided := awaits(t, recipes.NewTwoPhaseCommit(c, "/t", recipes.RecheckEvery(0)))
 		c.Lag(s.Copy())
 		voteB(t, writer)
 		wantDecision(t, "commit", decided)

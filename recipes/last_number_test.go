@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
@@ -12,25 +12,15 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
-func TestLastNumber(t *testing.T) {
-	for seq, unique := range map[int32]bool{
-		0: true, 1: true, -1: true, math.MaxInt32 - 1: true, math.MaxInt32: false,
-		math.MinInt32: false, math.MinInt32 + 1<<16 - 1: false, math.MinInt32 + 1<<16: true,
-	} {
-		if err := lastNumber("/d", seq); (err == nil) != unique ||
-			err != nil && !errors.Is(err, ErrNumbersUsedUp) {
-			t.Errorf("%d: %v", seq, err)
-		}
-	}
-}
-
 // own waits for the ownership of something, and returns the function that gives it back.
-type own func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
+type own func(ctx context.Context, c recipes.Conn) (giveBack func(ctx context.Context) error, err error)
 
-func ownWriteLock(ctx context.Context, c Conn) (func(context.Context) error, error) {
-	l := NewWriteLock(c, "/locks/a", nil)
+func ownWriteLock(ctx context.Context, c recipes.Conn) (func(context.Context) error, error) {
+	l := classic.NewWriteLock(c, "/locks/a", nil)
 	for {
 		if owned, err := l.Lock(ctx); owned || err != nil {
 			return l.Unlock, err
@@ -39,8 +29,8 @@ func ownWriteLock(ctx context.Context, c Conn) (func(context.Context) error, err
 	}
 }
 
-func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) {
-	l := NewLeaderLatch(c, "/locks/a", "")
+func ownLatch(ctx context.Context, c recipes.Conn) (func(context.Context) error, error) {
+	l := recipes.NewLeaderLatch(c, "/locks/a", "")
 	if err := l.Start(); err != nil {
 		return nil, err
 	}
@@ -55,7 +45,7 @@ func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) 
 func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 	kinds := map[string]own{"WriteLock": ownWriteLock, "LeaderLatch": ownLatch}
 	for _, k := range lockKinds {
-		kinds[k.name] = func(ctx context.Context, c Conn) (func(context.Context) error, error) {
+		kinds[k.name] = func(ctx context.Context, c recipes.Conn) (func(context.Context) error, error) {
 			l := k.open(c)
 			return l.Unlock, l.Lock(ctx)
 		}
@@ -104,7 +94,7 @@ func ownAtOnce(t *testing.T, s *testServer, own own) (total int) {
 		c := s.Connect()
 		all.Go(func() {
 			giveBack, err := own(t.Context(), c)
-			if errors.Is(err, ErrNumbersUsedUp) {
+			if errors.Is(err, recipes.ErrNumbersUsedUp) {
 				return
 			}
 			if err != nil {
@@ -125,11 +115,11 @@ func ownAtOnce(t *testing.T, s *testServer, own own) (total int) {
 func TestNoReaderHasTheLastNumber(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Number(math.MaxInt32-1, "/l")
-		l, late := NewRWLock(c, "/l"), NewRWLock(s.Connect(), "/l")
+		l, late := recipes.NewRWLock(c, "/l"), recipes.NewRWLock(s.Connect(), "/l")
 		mustLock(t, l)
 		mustDo(t, l.RLock(t.Context()))
 		mustUnlock(t, l)
-		check.Is(t, late.RLock(t.Context()), ErrNumbersUsedUp)
+		check.Is(t, late.RLock(t.Context()), recipes.ErrNumbersUsedUp)
 		mustDo(t, l.RUnlock(t.Context()))
 		s.WantBelow(t, "/l", 0)
 	})
@@ -142,7 +132,7 @@ func TestNobodyLeadsWithTheLastNumber(t *testing.T) {
 		_, err := s.Connect().Create(
 			"/l/_c_x-latch-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
 		mustDo(t, err)
-		latch := NewLeaderLatch(c, "/l", "")
+		latch := recipes.NewLeaderLatch(c, "/l", "")
 		leader, ok, err := latch.Leader(t.Context())
 		check.OK(t, err)
 		check.Equal(t, ok, false, "%v leads", leader)
@@ -155,14 +145,14 @@ func TestNobodyLeadsWithTheLastNumber(t *testing.T) {
 // TestQueueRefusesWhatHasTheLastNumber, and keeps the order of all others.
 func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
-		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
+		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
 			s.Number(math.MaxInt32-2, "/q/items")
 			c := s.Connect()
 			q := newQueue(c)
 			mustOffer(t, q, "first")
 			mustOffer(t, q, "second")
 			c.On("multi", 1, fault)
-			wantFailure(t, q.Offer(t.Context(), []byte("third")), ErrNumbersUsedUp, NotApplied)
+			wantFailure(t, q.Offer(t.Context(), []byte("third")), recipes.ErrNumbersUsedUp, recipes.NotApplied)
 			wantInTurn(t, q, "first", "second")
 			wantTidy(t, s)
 			s.Delete("/q/items")
@@ -181,22 +171,22 @@ func TestRefusalOfATakenElement(t *testing.T) {
 		fault   rule
 		taken   bool
 		want    error
-		outcome Outcome
+		outcome recipes.Outcome
 	}{
-		{"taken", rule{}, true, nil, Applied},
-		{"the deletion is repeated", loseRequest, false, ErrNumbersUsedUp, NotApplied},
-		{"the reply to the deletion is lost", loseReply, false, ErrNumbersUsedUp, Unknown},
-		{"the deletion is refused", refusal, false, zk.ErrNoAuth, Unknown},
+		{"taken", rule{}, true, nil, recipes.Applied},
+		{"the deletion is repeated", loseRequest, false, recipes.ErrNumbersUsedUp, recipes.NotApplied},
+		{"the reply to the deletion is lost", loseReply, false, recipes.ErrNumbersUsedUp, recipes.Unknown},
+		{"the deletion is refused", refusal, false, zk.ErrNoAuth, recipes.Unknown},
 	} {
 		t.Run(tc.about, func(t *testing.T) {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				s.Number(math.MaxInt32, "/q/items")
-				taker := NewQueue(s.Connect(), "/q")
+				taker := recipes.NewQueue(s.Connect(), "/q")
 				if tc.taken {
 					tc.fault.Before = func() { wantPoll(t, taker, "e") }
 				}
 				c.On("delete", 1, tc.fault)
-				err := NewQueue(c, "/q").Offer(t.Context(), []byte("e"))
+				err := recipes.NewQueue(c, "/q").Offer(t.Context(), []byte("e"))
 				wantFailure(t, err, tc.want, tc.outcome)
 				wantTidy(t, s)
 			})
@@ -208,12 +198,12 @@ func TestRefusalOfATakenElement(t *testing.T) {
 func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Number(math.MaxInt32, "/q/items")
-		q, taker := NewLockQueue(c, "/q"), NewLockQueue(s.Connect(), "/q")
-		var d *Delivery
+		q, taker := recipes.NewLockQueue(c, "/q"), recipes.NewLockQueue(s.Connect(), "/q")
+		var d *recipes.Delivery
 		c.On("delete", 1, rule{Before: func() { d = mustDeliver(t, taker, "e") }})
 		mustDo(t, q.Offer(t.Context(), []byte("e")))
 		mustDo(t, d.Ack(t.Context()))
-		check.Is(t, q.Offer(t.Context(), []byte("f")), ErrNumbersUsedUp)
+		check.Is(t, q.Offer(t.Context(), []byte("f")), recipes.ErrNumbersUsedUp)
 		s.WantBelow(t, "/q/items", 0)
 	})
 }
@@ -222,7 +212,7 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 // after a lost reply.
 func TestOfferWithoutTheRightToList(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := NewQueue(c, "/q")
+		q := recipes.NewQueue(c, "/q")
 		mustOffer(t, q, "first")
 		s.Forbid("/q/items")
 		c.On("multi", 1, loseReply)
@@ -233,13 +223,13 @@ func TestOfferWithoutTheRightToList(t *testing.T) {
 
 // TestProtectedCreationRefusesTheLastNumber: of each kind that has one.
 func TestProtectedCreationRefusesTheLastNumber(t *testing.T) {
-	for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential} {
+	for _, kind := range []recipes.NodeKind{recipes.EphemeralSequential, recipes.PersistentSequential} {
 		for _, fault := range []rule{{}, loseReply} {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				s.Number(math.MaxInt32, "/d")
 				c.On("create", 1, fault)
-				_, err := CreateProtected(t.Context(), c, "/d", "n-", nil, kind)
-				wantFailure(t, err, ErrNumbersUsedUp, NotApplied)
+				_, err := recipes.CreateProtected(t.Context(), c, "/d", "n-", nil, kind)
+				wantFailure(t, err, recipes.ErrNumbersUsedUp, recipes.NotApplied)
 				s.WantBelow(t, "/d", 0)
 			})
 		}

@@ -1,6 +1,10 @@
 package recipes
 
-import "context"
+import (
+	"context"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+)
 
 // LeaderLatch is a candidate that stands in an election in the background. Once elected it leads
 // until Close or until it loses its session or its node; after a loss it stands again. Use
@@ -62,5 +66,20 @@ func (l *LeaderLatch) Start() error {
 // Start.
 func (l *LeaderLatch) Await(ctx context.Context) (*Term, error) {
 	term, err := l.await(ctx)
-	return term, l.explain("await leadership in", err)
+	return term, l.tasks.Explain("await leadership in", err)
+}
+
+// Do waits for leadership as Await does, and calls work with the epoch. The context of work ends
+// with ctx or with the term. If the term ends first, the cause is ErrLeadershipLost, or ErrClosed
+// after Close, and the error of Do wraps that cause and the error of work. The candidate still
+// leads after Do, until Close. Do needs Start.
+func (l *LeaderLatch) Do(
+	ctx context.Context, work func(ctx context.Context, epoch int64) error,
+) error {
+	term, err := l.Await(ctx)
+	if err != nil {
+		return err
+	}
+	goOn := func(context.Context) error { return nil }
+	return hold.Under(ctx, l.tasks, term.held, ErrLeadershipLost, goOn, work)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
 )
 
 // ErrInterrupted is the cause of the end of a leader's context after Interrupt.
@@ -108,11 +110,11 @@ func (s *LeaderSelector) Interrupt() bool {
 
 // lead is one turn. It reports whether TakeLeadership was called.
 func (s *LeaderSelector) lead(term *Term) bool {
-	if term.held.over() {
+	if term.held.Over() {
 		return false
 	}
 	ctx := context.WithValue(context.Background(), leaderEpoch{}, term.Epoch())
-	ctx, cancel := s.whileHeld(ctx, term.held, ErrLeadershipLost)
+	ctx, cancel := hold.WhileHeld(ctx, s.tasks, term.held, ErrLeadershipLost)
 	defer cancel(nil)
 	s.mayInterrupt(cancel)
 	defer s.mayInterrupt(nil)

@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
 )
 
 // turnsOf makes a selector with a leader that leads until its context ends, and a channel of its
 // turns and of the causes of their ends.
 func turnsOf(
-	c Conn, id string,
-) (sel *LeaderSelector, turns chan context.Context, causes chan error) {
+	c recipes.Conn, id string,
+) (sel *recipes.LeaderSelector, turns chan context.Context, causes chan error) {
 	turns, causes = make(chan context.Context), make(chan error)
-	sel = NewLeaderSelector(c, "/e", id, LeaderFunc(func(ctx context.Context) {
+	sel = recipes.NewLeaderSelector(c, "/e", id, recipes.LeaderFunc(func(ctx context.Context) {
 		select {
 		case turns <- ctx:
 		case <-ctx.Done():
@@ -28,7 +29,7 @@ func turnsOf(
 	return sel, turns, causes
 }
 
-func begin(t *testing.T, sel *LeaderSelector) {
+func mustStart(t *testing.T, sel *recipes.LeaderSelector) {
 	t.Helper()
 	mustDo(t, sel.Start())
 }
@@ -40,40 +41,40 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 			t.Error("interrupted nobody")
 		}
 		for range 3 {
-			begin(t, sel)
-			begin(t, sel) // changes nothing
+			mustStart(t, sel)
+			mustStart(t, sel) // changes nothing
 			<-turns
 			s.WantBelow(t, "/e", 1)
 			if !sel.HasLeadership() || !sel.Interrupt() {
 				t.Error("does not lead")
 			}
-			check.Is(t, <-causes, ErrInterrupted)
+			check.Is(t, <-causes, recipes.ErrInterrupted)
 			time.Sleep(time.Minute)
 			s.WantBelow(t, "/e", 0)
 		}
 		mustClose(t, sel)
-		check.Is(t, sel.Start(), ErrClosed)
+		check.Is(t, sel.Start(), recipes.ErrClosed)
 	})
 }
 
 func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		sel, turns, causes := turnsOf(c, "a")
-		begin(t, sel.AutoRequeue())
+		mustStart(t, sel.AutoRequeue())
 		for range 2 {
 			<-turns
 			c.Expire()
-			check.Is(t, <-causes, ErrLeadershipLost)
+			check.Is(t, <-causes, recipes.ErrLeadershipLost)
 			<-turns
 			sel.Interrupt()
 			sel.Interrupt() // twice: CURATOR-73
-			check.Is(t, <-causes, ErrInterrupted)
+			check.Is(t, <-causes, recipes.ErrInterrupted)
 		}
-		if LeaderEpoch(<-turns) == 0 || LeaderEpoch(t.Context()) != 0 {
+		if recipes.LeaderEpoch(<-turns) == 0 || recipes.LeaderEpoch(t.Context()) != 0 {
 			t.Error("epochs")
 		}
 		closing := waiting(t, sel.Close)
-		check.Is(t, <-causes, ErrClosed)
+		check.Is(t, <-causes, recipes.ErrClosed)
 		wantAll(t, closing)
 		s.WantBelow(t, "/e", 0)
 	})
@@ -83,11 +84,11 @@ func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 func TestNextLeaderWaitsForTheLast(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		release := make(chan struct{})
-		slow := NewLeaderSelector(c, "/e", "slow", LeaderFunc(func(context.Context) { <-release }))
-		begin(t, slow)
+		slow := recipes.NewLeaderSelector(c, "/e", "slow", recipes.LeaderFunc(func(context.Context) { <-release }))
+		mustStart(t, slow)
 		time.Sleep(time.Second)
 		next, turns, causes := turnsOf(s.Connect(), "next")
-		begin(t, next)
+		mustStart(t, next)
 		slow.Interrupt()
 		time.Sleep(time.Minute)
 		if leader, _, err := next.Leader(t.Context()); leader.ID != "slow" || err != nil ||
@@ -102,36 +103,24 @@ func TestNextLeaderWaitsForTheLast(t *testing.T) {
 	})
 }
 
-// TestTermThatIsOverIsNotTaken: the loss comes before the call.
-func TestTermThatIsOverIsNotTaken(t *testing.T) {
-	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		called := LeaderFunc(func(context.Context) { t.Error("called") })
-		sel, held := NewLeaderSelector(c, "/e", "a", called), &hold{ended: make(chan struct{})}
-		if held.end(); sel.lead(&Term{held}) {
-			t.Error("says that it has led")
-		}
-		mustClose(t, sel)
-	})
-}
-
 // TestStartAtTheEndOfATerm makes the candidate stand again, whenever it comes: in TakeLeadership,
 // or while its node is removed.
 func TestStartAtTheEndOfATerm(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var terms atomic.Int32
-		var sel *LeaderSelector
-		sel = NewLeaderSelector(c, "/e", "a", LeaderFunc(func(context.Context) {
+		var sel *recipes.LeaderSelector
+		sel = recipes.NewLeaderSelector(c, "/e", "a", recipes.LeaderFunc(func(context.Context) {
 			if terms.Add(1) == 1 {
-				begin(t, sel)
-				begin(t, sel) // for one term, however often
+				mustStart(t, sel)
+				mustStart(t, sel) // for one term, however often
 			}
 		}))
 		for _, want := range []int32{2, 4} {
-			begin(t, sel)
+			mustStart(t, sel)
 			time.Sleep(time.Minute)
 			check.Equal(t, terms.Load(), want, "terms")
 			synctest.Wait()
-			c.On("delete", 1, rule{Before: func() { begin(t, sel) }})
+			c.On("delete", 1, rule{Before: func() { mustStart(t, sel) }})
 		}
 		s.WantBelow(t, "/e", 0)
 		mustClose(t, sel)
@@ -143,16 +132,16 @@ func TestStartAtTheEndOfATerm(t *testing.T) {
 func TestCloseByTheLeaderItself(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var took time.Duration
-		var sel *LeaderSelector
+		var sel *recipes.LeaderSelector
 		led := make(chan error)
-		sel = NewLeaderSelector(c, "/e", "a", LeaderFunc(func(ctx context.Context) {
+		sel = recipes.NewLeaderSelector(c, "/e", "a", recipes.LeaderFunc(func(ctx context.Context) {
 			began := time.Now()
 			err := sel.Close(ctx)
 			took = time.Since(began)
 			led <- err
 		})).AutoRequeue()
-		begin(t, sel)
-		if wantFailure(t, <-led, ErrClosed, Unknown); took > grace {
+		mustStart(t, sel)
+		if wantFailure(t, <-led, recipes.ErrClosed, recipes.Unknown); took > grace {
 			t.Errorf("Close after %v", took)
 		}
 		mustClose(t, sel)

@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // The classic demonstration of a leader selector: ten candidates with auto-requeue lead for one to
@@ -170,7 +171,7 @@ func TestTenCandidatesAlternate(t *testing.T) {
 func TestJudgesOfTurnsCanFail(t *testing.T) {
 	s := &stage{}
 	w := sim.World{Clients: onStage(func(ctx context.Context, c *sim.Client, i int) {
-		l := recipes.NewHerdLock(c.Conn(), "/master/lock")
+		l := classic.NewHerdLock(c.Conn(), "/master/lock")
 		for c.Now() < playTime && l.Lock(ctx) == nil {
 			s.lead(ctx, c, i, l.Token())
 			if l.Unlock(ctx) != nil {

@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // lister lists the children of a directory and watches for changes.
@@ -68,7 +70,7 @@ func misses(t *testing.T, list lister, changes []change) (missed bool, err error
 func write(c *testConn, changes []change) error {
 	for _, change := range changes {
 		time.Sleep(change.after)
-		path := join("/d", change.child)
+		path := request.Join("/d", change.child)
 		err := c.Delete(path, -1)
 		if errors.Is(err, zk.ErrNoNode) {
 			_, err = c.Create(path, nil, 0, zk.WorldACL(zk.PermAll))

@@ -1,5 +1,10 @@
 package recipes
 
+import (
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+)
+
 // Lock is a lock with one holder at a time. It follows the lock recipe of the ZooKeeper guide, with
 // repairs from a decade of bug reports. Waiters get it in the order of their arrival. Use one Lock
 // for each contender; several Locks for one path exclude each other even on one Conn. Methods may
@@ -33,7 +38,7 @@ package recipes
 // and 4372 (order), CURATOR-45, 79, 190, 498 and 604 (creation), CURATOR-678 (release), etcd issue
 // 9921 (confirmation).
 type Lock struct {
-	*handle
+	handle
 	inLine
 }
 
@@ -41,14 +46,18 @@ type Lock struct {
 // this lock only. It sends nothing. The options that matter are ACL, Data, SessionTimeout,
 // RecheckEvery, Retry and Containers.
 func NewLock(conn Conn, path string, opts ...Option) *Lock {
-	line := newLockLine(path, opts)
-	h := newHandle(conn, path, opts, line)
-	return &Lock{h, inLine{h.lifecycle, line}}
+	line := newLockLine(path, request.NewOptions(opts))
+	h := hold.NewHandle(conn, path, line.Opts, line)
+	return &Lock{handle{h}, inLine{h.Tasks, line}}
 }
 
 // newLockLine returns the queue of a fair lock.
-func newLockLine(path string, opts []Option) *turnstile {
-	return &turnstile{
-		dir: path, kind: "lock-", markers: lockMarkers, opts: newOptions(opts), ahead: predecessor,
+func newLockLine(path string, opts request.Options) *hold.Turnstile {
+	return &hold.Turnstile{
+		Dir: path, Kind: "lock-", Markers: lockMarkers, Opts: opts, Ahead: hold.Predecessor,
 	}
 }
+
+// lockMarkers stand before the sequence number in the lock nodes of this package, Curator and
+// zk.Lock ("_c_<guid>-lock-0000000001"), and of kazoo ("<guid>__lock__0000000001").
+var lockMarkers = []string{"lock-", "__lock__"}

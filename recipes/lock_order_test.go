@@ -1,15 +1,16 @@
-package recipes
+package recipes_test
 
 import (
+	"github.com/zksim/zksim/recipes"
 	"testing"
 )
 
 func TestPredecessorGoneBetweenListAndWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		holder, c := NewLock(s.Connect(), "/l"), s.Connect()
+		holder, c := recipes.NewLock(s.Connect(), "/l"), s.Connect()
 		mustLock(t, holder)
 		c.On("getW", 1, rule{Before: func() { mustUnlock(t, holder) }})
-		waiter := NewLock(c, "/l", RecheckEvery(0))
+		waiter := recipes.NewLock(c, "/l", recipes.RecheckEvery(0))
 		mustLock(t, waiter)
 		mustUnlock(t, waiter)
 	})
@@ -23,7 +24,7 @@ func TestForeignChildrenAreIgnored(t *testing.T) {
 		} {
 			s.Seed("/l/"+name, "")
 		}
-		l := NewLock(s.Connect(), "/l")
+		l := recipes.NewLock(s.Connect(), "/l")
 		mustLock(t, l)
 		mustUnlock(t, l)
 	})
@@ -37,7 +38,7 @@ func TestCuratorAndKazooNodesCount(t *testing.T) {
 		inBubble(t, func(t *testing.T, s *testServer) {
 			s.Seed("/l", "")
 			s.Connect().Seed("/l/"+name, "")
-			wantTry(t, NewLock(s.Connect(), "/l"), false)
+			wantTry(t, recipes.NewLock(s.Connect(), "/l"), false)
 		})
 	}
 }
@@ -47,7 +48,7 @@ func TestParentDeletedUnderTheLock(t *testing.T) {
 		c.On("children", 1, rule{Before: func() {
 			s.Delete("/l")
 		}})
-		l := NewLock(c, "/l")
+		l := recipes.NewLock(c, "/l")
 		mustLock(t, l)
 		s.WantOwner(t, l.Path(), c.SessionID())
 		mustUnlock(t, l)

@@ -5,6 +5,10 @@ import (
 	"errors"
 	"strings"
 	"sync"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // LockQueue is a first-in-first-out queue. It keeps an element until a consumer has acknowledged
@@ -53,7 +57,7 @@ import (
 // Sources: Curator's DistributedQueue with a lock path, and kazoo's LockingQueue. Both delete nodes
 // by name, and can delete one that belongs to another consumer by then.
 type LockQueue struct {
-	*lifecycle
+	lifecycle
 	store *claimQueue
 
 	mu   sync.Mutex
@@ -84,9 +88,9 @@ func unlocked(names []string) elementOrder {
 		}
 	}
 	var l elementOrder
-	for _, n := range sortNumbered(names, itemMarker) {
-		if !locked[n.name] {
-			l.ready = append(l.ready, n.name)
+	for _, n := range request.SortNumbered(names, itemMarker) {
+		if !locked[n.Name] {
+			l.ready = append(l.ready, n.Name)
 		}
 	}
 	return l
@@ -101,7 +105,9 @@ func (q *LockQueue) Offer(ctx context.Context, data []byte) error {
 // to end the delivery by Ack or Release. After an error nothing is held, unless it wraps
 // ErrAmbiguous: then a held element, if any, is given back in the background.
 func (q *LockQueue) Poll(ctx context.Context) (d *Delivery, ok bool, err error) {
-	d, err = q.deliver(ctx, "poll", func(context.Context, *requests) error { return errNothing })
+	d, err = q.deliver(ctx, "poll", func(context.Context, *request.Sender) error {
+		return errNothing
+	})
 	if errors.Is(err, errNothing) {
 		return nil, false, nil
 	}
@@ -118,12 +124,12 @@ var errNothing = errors.New("nothing there")
 
 // deliver locks the first element that can be locked. While there is none it calls idle.
 func (q *LockQueue) deliver(
-	ctx context.Context, what string, idle func(context.Context, *requests) error,
+	ctx context.Context, what string, idle func(context.Context, *request.Sender) error,
 ) (*Delivery, error) {
-	return call(ctx, q.lifecycle, what, func(
-		ctx context.Context, r *requests, t *task[*Delivery],
+	return task.Call(ctx, q.tasks, what, func(
+		ctx context.Context, r *request.Sender, t *task.Task[*Delivery],
 	) (*Delivery, error) {
-		return withRestarts(ctx, func() (*Delivery, error) {
+		return request.WithRestarts(ctx, func() (*Delivery, error) {
 			for {
 				d, err := q.lockFirst(ctx, r, t)
 				if d != nil || err != nil {
@@ -140,7 +146,7 @@ func (q *LockQueue) deliver(
 // lockFirst locks the first element that is not held, or returns nil if there is none. It
 // synchronises first, so that the list shows no removed locks.
 func (q *LockQueue) lockFirst(
-	ctx context.Context, r *requests, t *task[*Delivery],
+	ctx context.Context, r *request.Sender, t *task.Task[*Delivery],
 ) (*Delivery, error) {
 	for {
 		l, err := q.store.listSynced(ctx, r)
@@ -161,9 +167,9 @@ func (q *LockQueue) lockFirst(
 
 // lockOne locks one element. It returns nil if a rival has locked or removed it.
 func (q *LockQueue) lockOne(
-	ctx context.Context, r *requests, t *task[*Delivery], name string,
+	ctx context.Context, r *request.Sender, t *task.Task[*Delivery], name string,
 ) (*Delivery, error) {
-	guid, err := newGUID()
+	guid, err := request.NewGUID()
 	if err != nil {
 		return nil, err
 	}
@@ -179,21 +185,21 @@ func (q *LockQueue) lockOne(
 		if q.keep(t, d) {
 			return d, nil
 		}
-		err = q.cause(ctx)
+		err = q.tasks.Cause(ctx)
 	}
-	return nil, giveBack(r, err, d.unlock)
+	return nil, request.GiveBack(r, err, d.unlock)
 }
 
 // keep hands a delivery to its caller. If that has left or the queue was closed meanwhile, keep
 // returns false, and the lock must be removed.
-func (q *LockQueue) keep(t *task[*Delivery], d *Delivery) bool {
+func (q *LockQueue) keep(t *task.Task[*Delivery], d *Delivery) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed() || !t.settle(d) {
+	if q.tasks.Closed() || !t.Settle(d) {
 		return false
 	}
 	q.held = append(q.held, d)
-	q.watchOver(d.hold)
+	hold.WatchOver(q.tasks, d.hold)
 	return true
 }
 
@@ -204,12 +210,12 @@ func (q *LockQueue) keep(t *task[*Delivery], d *Delivery) bool {
 // from being deleted.
 func (q *LockQueue) Close(ctx context.Context) error {
 	q.mu.Lock()
-	q.cancel(ErrClosed)
+	q.tasks.Cancel(ErrClosed)
 	held := q.held
 	q.held = nil
 	q.mu.Unlock()
 	for _, d := range held {
 		d.startRelease()
 	}
-	return q.lifecycle.Close(ctx)
+	return q.tasks.Close(ctx)
 }

@@ -8,6 +8,10 @@ import (
 	"sync"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // Delivery is an element of a LockQueue in the hands of one consumer. It ends with a successful
@@ -22,11 +26,11 @@ type Delivery struct {
 	// gets the element.
 	version int32
 	mayHold bool // the lock of this delivery may exist
-	hold    *hold
+	hold    *hold.Hold
 
 	mu       sync.Mutex
-	removing bool            // a removal may have been applied
-	released *task[struct{}] // nil: not yet
+	removing bool                 // a removal may have been applied
+	released *task.Task[struct{}] // nil: not yet
 }
 
 // Data returns the element's payload.
@@ -38,18 +42,18 @@ func (d *Delivery) Attempt() int32 { return d.version }
 
 // Token returns the fencing token of the delivery, greater for each later delivery of any element:
 // the czxid of the lock.
-func (d *Delivery) Token() int64 { return d.hold.token }
+func (d *Delivery) Token() int64 { return d.hold.Token }
 
 // Lost returns a channel that is closed when the delivery has ended: another consumer may have the
 // element. It is a hint, and can come late: see the limits in the package comment.
-func (d *Delivery) Lost() <-chan struct{} { return d.hold.ended }
+func (d *Delivery) Lost() <-chan struct{} { return d.hold.Ended }
 
 func (d *Delivery) lockPath() string { return d.item + lockSuffix }
 
 // lock locks the element and counts the delivery in one transaction. It reports whether this
 // delivery has the lock. A repetition after a lost reply knows its own lock by the GUID.
-func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error) {
-	data, stat, err := r.get(ctx, d.item)
+func (d *Delivery) lock(ctx context.Context, r *request.Sender) (mine bool, err error) {
+	data, stat, err := r.Get(ctx, d.item)
 	if errors.Is(err, zk.ErrNoNode) {
 		return false, nil
 	}
@@ -59,7 +63,8 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 	d.data, d.version = data, stat.Version+1
 	ops := []any{
 		&zk.CreateRequest{
-			Path: d.lockPath(), Data: []byte(d.guid), Acl: d.q.opts.acl, Flags: zk.FlagEphemeral,
+			Path: d.lockPath(), Data: []byte(d.guid), Acl: d.q.tasks.Opts.ACL,
+			Flags: zk.FlagEphemeral,
 		},
 		&zk.SetDataRequest{Path: d.item, Data: data, Version: stat.Version},
 	}
@@ -71,7 +76,7 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
-		failed, err := r.multi(ops...)
+		failed, err := r.Multi(ops...)
 		d.mayHold = d.mayHold || OutcomeOf(err) == Unknown
 		switch {
 		case err == nil:
@@ -80,8 +85,8 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 			return d.isMine(ctx, r)
 		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
 			return false, nil // the element was delivered meanwhile, or it or its directory is gone
-		case transient(err):
-			err = r.again(ctx, err)
+		case request.Transient(err):
+			err = r.Again(ctx, err)
 		}
 		if err != nil {
 			return false, err
@@ -90,8 +95,8 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 }
 
 // isMine reports whether the lock belongs to this delivery.
-func (d *Delivery) isMine(ctx context.Context, r *requests) (bool, error) {
-	owner, _, err := r.get(ctx, d.lockPath())
+func (d *Delivery) isMine(ctx context.Context, r *request.Sender) (bool, error) {
+	owner, _, err := r.Get(ctx, d.lockPath())
 	if errors.Is(err, zk.ErrNoNode) {
 		return false, nil
 	}
@@ -100,16 +105,16 @@ func (d *Delivery) isMine(ctx context.Context, r *requests) (bool, error) {
 
 // confirm checks that the lock belongs to the present session, and watches it. It returns
 // errRestart if the lock does not.
-func (d *Delivery) confirm(ctx context.Context, r *requests) error {
+func (d *Delivery) confirm(ctx context.Context, r *request.Sender) error {
 	d.mayHold = true
-	own, err := r.getW(ctx, d.lockPath())
+	own, err := r.GetW(ctx, d.lockPath())
 	switch {
-	case errors.Is(err, zk.ErrNoNode), err == nil && string(own.data) != d.guid:
-		return errRestart
+	case errors.Is(err, zk.ErrNoNode), err == nil && string(own.Data) != d.guid:
+		return request.ErrRestart
 	case err != nil:
 		return err
 	}
-	d.hold, err = holdOf(r, d.lockPath(), own, d.unlock)
+	d.hold, err = hold.Of(r, d.lockPath(), own, d.unlock)
 	return err
 }
 
@@ -123,8 +128,8 @@ func (d *Delivery) confirm(ctx context.Context, r *requests) error {
 // both ErrAmbiguous and ErrDeliveryLost says that the element is gone: either this consumer has
 // removed it, or another one has got it and removed it.
 func (d *Delivery) Ack(ctx context.Context) error {
-	_, known, err := run(ctx, d.q.lifecycle, func(
-		ctx context.Context, r *requests, _ *task[struct{}],
+	_, known, err := task.Run(ctx, d.q.tasks, func(
+		ctx context.Context, r *request.Sender, _ *task.Task[struct{}],
 	) (struct{}, error) {
 		return struct{}{}, d.ack(ctx, r)
 	})
@@ -132,14 +137,15 @@ func (d *Delivery) Ack(ctx context.Context) error {
 	if err == nil || lost {
 		d.end()
 	}
-	return d.q.explain("acknowledge", ambiguousIf(!known || !lost && d.mayBeRemoved(), err))
+	err = request.AmbiguousIf(!known || !lost && d.mayBeRemoved(), err)
+	return d.q.tasks.Explain("acknowledge", err)
 }
 
 // ack removes the element and its lock together. If the lock has gone with its session, ack removes
 // the element alone. The server refuses either if the element was delivered again. After an error,
 // mayBeRemoved says whether the outcome is in doubt.
-func (d *Delivery) ack(ctx context.Context, r *requests) error {
-	e := epoch{d.q.conn, d.hold.session}
+func (d *Delivery) ack(ctx context.Context, r *request.Sender) error {
+	e := request.Epoch{Conn: d.q.tasks.Conn, Session: d.hold.Session}
 	ops := []any{
 		&zk.DeleteRequest{Path: d.item, Version: d.version}, &zk.DeleteRequest{
 			Path: d.lockPath(), Version: -1,
@@ -149,24 +155,24 @@ func (d *Delivery) ack(ctx context.Context, r *requests) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		failed, err := r.multi(ops...)
+		failed, err := r.Multi(ops...)
 		d.note(OutcomeOf(err))
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, zk.ErrNoNode) && failed == 0 && d.mayBeRemoved() && e.check() == nil:
+		case errors.Is(err, zk.ErrNoNode) && failed == 0 && d.mayBeRemoved() && e.Check() == nil:
 			return nil // the lock has kept all other consumers out
 		case errors.Is(err, zk.ErrNoNode) && failed == 0:
-			return ambiguousIf(d.mayBeRemoved(), ErrDeliveryLost)
+			return request.AmbiguousIf(d.mayBeRemoved(), ErrDeliveryLost)
 		case errors.Is(err, zk.ErrBadVersion):
 			return ErrDeliveryLost
 		case errors.Is(err, zk.ErrNoNode):
 			ops = ops[:1]
 			continue
-		case !transient(err):
+		case !request.Transient(err):
 			return err
 		}
-		if err := r.again(ctx, err); err != nil {
+		if err := r.Again(ctx, err); err != nil {
 			return err
 		}
 	}
@@ -191,24 +197,25 @@ func (d *Delivery) mayBeRemoved() bool {
 // gone or belongs to another delivery. If ctx is done before the confirmation by the server, it
 // returns an error after a moment and goes on in the background.
 func (d *Delivery) Release(ctx context.Context) error {
-	_, known, err := d.startRelease().await(ctx)
-	return d.q.explain("release to", ambiguousIf(!known || errors.Is(err, ErrConnClosed), err))
+	_, known, err := d.startRelease().Await(ctx)
+	err = request.AmbiguousIf(!known || errors.Is(err, ErrConnClosed), err)
+	return d.q.tasks.Explain("release to", err)
 }
 
 // startRelease begins to give the element back, once.
-func (d *Delivery) startRelease() *task[struct{}] {
+func (d *Delivery) startRelease() *task.Task[struct{}] {
 	d.end()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.released == nil {
-		d.released = d.q.cleanUp(nil, d.unlock)
+		d.released = d.q.tasks.CleanUp(nil, d.unlock)
 	}
 	return d.released
 }
 
 // end closes Lost; the queue forgets the delivery.
 func (d *Delivery) end() {
-	d.hold.end()
+	d.hold.End()
 	d.q.mu.Lock()
 	defer d.q.mu.Unlock()
 	d.q.held = slices.DeleteFunc(d.q.held, func(o *Delivery) bool { return o == d })
@@ -217,12 +224,12 @@ func (d *Delivery) end() {
 // unlock removes the lock if it belongs to this delivery. It returns when the server has confirmed
 // that the lock is gone, when the server refuses, or when the Conn is closed. The version of the
 // element distinguishes this lock from a later one of the same name.
-func (d *Delivery) unlock(r *requests) error {
+func (d *Delivery) unlock(r *request.Sender) error {
 	if !d.mayHold {
 		return nil
 	}
 	ctx := context.Background()
-	err := r.sync(ctx, d.lockPath())
+	err := r.Sync(ctx, d.lockPath())
 	mine := false
 	if err == nil {
 		mine, err = d.isMine(ctx, r)
@@ -233,13 +240,13 @@ func (d *Delivery) unlock(r *requests) error {
 	if !mine {
 		return nil
 	}
-	failed, err := r.repeatMulti(
+	failed, err := r.RepeatMulti(
 		&zk.CheckVersionRequest{Path: d.item, Version: d.version},
 		&zk.DeleteRequest{Path: d.lockPath(), Version: -1},
 	)
 	switch {
 	case errors.Is(err, zk.ErrNoNode) && failed == 0:
-		return r.remove(d.lockPath()) // the element is gone, and its name with it
+		return r.Remove(d.lockPath()) // the element is gone, and its name with it
 	case err == nil, errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
 		return nil
 	}

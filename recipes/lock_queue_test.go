@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
@@ -8,10 +8,11 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
 )
 
 // mustDeliver polls a delivery of an element.
-func mustDeliver(t *testing.T, q *LockQueue, want string) *Delivery {
+func mustDeliver(t *testing.T, q *recipes.LockQueue, want string) *recipes.Delivery {
 	t.Helper()
 	d, ok, err := q.Poll(t.Context())
 	if err != nil || !ok || string(d.Data()) != want {
@@ -21,9 +22,9 @@ func mustDeliver(t *testing.T, q *LockQueue, want string) *Delivery {
 }
 
 // lockQueueOf is a queue of these elements.
-func lockQueueOf(t *testing.T, c Conn, elements ...string) *LockQueue {
+func lockQueueOf(t *testing.T, c recipes.Conn, elements ...string) *recipes.LockQueue {
 	t.Helper()
-	q := NewLockQueue(c, "/q")
+	q := recipes.NewLockQueue(c, "/q")
 	for _, e := range elements {
 		mustDo(t, q.Offer(t.Context(), []byte(e)))
 	}
@@ -32,7 +33,7 @@ func lockQueueOf(t *testing.T, c Conn, elements ...string) *LockQueue {
 
 // delivered runs a test of a delivery of the only element, after which nothing must be left.
 func delivered(
-	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, q *LockQueue, d *Delivery),
+	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, q *recipes.LockQueue, d *recipes.Delivery),
 ) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		q := lockQueueOf(t, c, "a")
@@ -44,7 +45,7 @@ func delivered(
 }
 
 func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, q *LockQueue, a *Delivery) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, q *recipes.LockQueue, a *recipes.Delivery) {
 		rival := lockQueueOf(t, s.Connect(), "b")
 		b := mustDeliver(t, rival, "b")
 		if d, ok, err := q.Poll(t.Context()); d != nil || ok || err != nil {
@@ -63,8 +64,8 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 		if again.Attempt() != 2 || again.Token() <= b.Token() {
 			t.Errorf("attempt %d, token %d", again.Attempt(), again.Token())
 		}
-		wantFailure(t, a.Ack(t.Context()), ErrDeliveryLost, NotApplied) // after Release
-		for _, d := range []*Delivery{again, b} {
+		wantFailure(t, a.Ack(t.Context()), recipes.ErrDeliveryLost, recipes.NotApplied) // after Release
+		for _, d := range []*recipes.Delivery{again, b} {
 			if err := d.Ack(t.Context()); err != nil || !closed(d.Lost()) {
 				t.Errorf("Ack: %v", err)
 			}
@@ -75,9 +76,9 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 }
 
 func TestRedeliveryAfterExpiry(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, first *Delivery) {
-		rival := NewLockQueue(s.Connect(), "/q")
-		var second *Delivery
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, first *recipes.Delivery) {
+		rival := recipes.NewLockQueue(s.Connect(), "/q")
+		var second *recipes.Delivery
 		taken := waiting(t, func(ctx context.Context) (err error) {
 			second, err = rival.Take(ctx)
 			return err
@@ -86,7 +87,7 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 		c.Expire()
 		wantAll(t, taken)
 		<-first.Lost()
-		check.Is(t, first.Ack(t.Context()), ErrDeliveryLost)
+		check.Is(t, first.Ack(t.Context()), recipes.ErrDeliveryLost)
 		mustDo(t, first.Release(t.Context()))
 		s.WantBelow(t, "/q/items", 2) // the element and the rival's lock
 		mustDo(t, second.Ack(t.Context()))
@@ -97,7 +98,7 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 // TestAckInTheNextSession: an element that no other consumer received can be acknowledged after the
 // end of the session.
 func TestAckInTheNextSession(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
 		c.Expire()
 		<-d.Lost()
 		mustDo(t, d.Ack(t.Context()))
@@ -114,7 +115,7 @@ func TestCloseGivesBack(t *testing.T) {
 			t.Error("not lost")
 		}
 		s.WantBelow(t, "/q/items", 2)
-		check.Is(t, d.Ack(t.Context()), ErrClosed)
+		check.Is(t, d.Ack(t.Context()), recipes.ErrClosed)
 	})
 }
 
@@ -125,7 +126,7 @@ func TestAbandonedTakeHoldsNothing(t *testing.T) {
 			ctx, leaving := abandoning(t, c, fault)
 			c.On("multi", 1, leaving)
 			_, err := q.Take(ctx)
-			wantFailure(t, err, context.Canceled, Unknown)
+			wantFailure(t, err, context.Canceled, recipes.Unknown)
 			c.Reconnect()
 			mustClose(t, q)
 			s.WantBelow(t, "/q/items", 1)
@@ -136,16 +137,16 @@ func TestAbandonedTakeHoldsNothing(t *testing.T) {
 // TestAckThatNobodyCanTell: the reply to a removal is lost, and with it the session. The element is
 // gone; the client that removed it is not known.
 func TestAckThatNobodyCanTell(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
 		c.On("multi", 1, rule{Err: zk.ErrSessionExpired, After: c.Expire})
-		wantFailure(t, d.Ack(t.Context()), ErrDeliveryLost, Unknown)
+		wantFailure(t, d.Ack(t.Context()), recipes.ErrDeliveryLost, recipes.Unknown)
 	})
 }
 
 // TestReleaseOfWhatIsGone: another client deletes the element itself; the lock must not stay.
 func TestReleaseOfWhatIsGone(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
-		mustDo(t, c.Delete(d.item, -1))
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
+		mustDo(t, c.Delete(d.Item(), -1))
 		mustDo(t, d.Release(t.Context()))
 	})
 }
@@ -153,13 +154,13 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 // TestDoubtAboutARemovalLasts until the outcome is known: after each possible result of a call, and
 // into the next call.
 func TestDoubtAboutARemovalLasts(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
 		c.On("multi", 1, refusal)
-		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, NotApplied)
+		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, recipes.NotApplied)
 		c.On("multi", 1, loseReply) // and applied
 		c.On("multi", 1, refusal)
-		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, Unknown)
-		wantFailure(t, d.Ack(done(t)), context.Canceled, Unknown)
+		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, recipes.Unknown)
+		wantFailure(t, d.Ack(done(t)), context.Canceled, recipes.Unknown)
 		mustDo(t, d.Ack(t.Context()))
 	})
 }
@@ -167,10 +168,10 @@ func TestDoubtAboutARemovalLasts(t *testing.T) {
 // TestAckOfWhatALeftOneHasRemoved: the caller of the first Ack has left, but its request was
 // applied.
 func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("multi", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
-		wantFailure(t, d.Ack(ctx), context.Canceled, Unknown)
+		wantFailure(t, d.Ack(ctx), context.Canceled, recipes.Unknown)
 		time.Sleep(time.Minute)
 		s.WantBelow(t, "/q/items", 0)
 		mustDo(t, d.Ack(t.Context()))
@@ -182,12 +183,12 @@ func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
 func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
 	for version := int32(-3); version <= 0; version++ {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.Connect(), "/q")
+			q, rival := lockQueueOf(t, c, "a"), recipes.NewLockQueue(s.Connect(), "/q")
 			s.SetVersion("/q/items/"+s.Below("/q/items")[0], version)
 			first := mustDeliver(t, q, "a")
 			c.Expire()
 			second := mustDeliver(t, rival, "a")
-			check.Is(t, first.Ack(t.Context()), ErrDeliveryLost)
+			check.Is(t, first.Ack(t.Context()), recipes.ErrDeliveryLost)
 			mustDo(t, second.Ack(t.Context()))
 			mustClose(t, q, rival)
 			s.WantBelow(t, "/q/items", 0)

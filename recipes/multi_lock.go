@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // MultiLock holds several locks at once, or none. It is for work on several things that each have a
@@ -35,7 +39,7 @@ import (
 // Sources: Curator's InterProcessMultiLock, which keeps the order that it is given; Havender's
 // order against deadlocks.
 type MultiLock struct {
-	locks []*Lock // in the order of their paths
+	locks []*hold.Handle // in the order of their paths
 
 	mu             sync.Mutex
 	busy           bool          // an acquisition is under way
@@ -48,9 +52,10 @@ type MultiLock struct {
 // Without a path Lock and TryLock return an error. Each path is created when needed and must be
 // used for its lock only. It sends nothing. The options that matter are the same as for NewLock.
 func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
-	m := &MultiLock{}
+	m, o := &MultiLock{}, request.NewOptions(opts)
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
-		m.locks = append(m.locks, NewLock(conn, path, opts...))
+		line := newLockLine(path, o)
+		m.locks = append(m.locks, hold.NewHandle(conn, path, o, line))
 	}
 	return m
 }
@@ -61,14 +66,14 @@ func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 // together. The rest of the clean-up goes on in the background. ErrHeld means that this handle
 // holds the locks or is acquiring them. A lost hold does not count. It is given back first.
 func (m *MultiLock) Lock(ctx context.Context) error {
-	_, err := m.acquire(ctx, func(l *Lock) (bool, error) { return true, l.Lock(ctx) })
+	_, err := m.acquire(ctx, func(l *hold.Handle) (bool, error) { return true, l.Lock(ctx) })
 	return err
 }
 
 // TryLock is Lock without the wait for other owners: it returns false if one of the locks has
 // another owner. It does wait for the connection.
 func (m *MultiLock) TryLock(ctx context.Context) (bool, error) {
-	return m.acquire(ctx, func(l *Lock) (bool, error) { return l.TryLock(ctx) })
+	return m.acquire(ctx, func(l *hold.Handle) (bool, error) { return l.TryLock(ctx) })
 }
 
 // Unlock gives all locks back at the same time, each as Unlock of the type Lock does. Lost is
@@ -78,7 +83,7 @@ func (m *MultiLock) Unlock(ctx context.Context) error {
 	m.releasePending = m.releasePending || m.lost != nil
 	if m.busy || !m.releasePending {
 		m.mu.Unlock()
-		return &operationError{"unlock several", ErrNotHeld}
+		return &request.OperationError{What: "unlock several", Err: ErrNotHeld}
 	}
 	m.endHold()
 	m.mu.Unlock()
@@ -100,14 +105,14 @@ func (m *MultiLock) Lost() <-chan struct{} {
 	if m.lost != nil {
 		return m.lost
 	}
-	return closedChannel()
+	return hold.ClosedChannel()
 }
 
 // Token returns the fencing token of the lock at path. It returns 0 if that lock is not held or not
 // part of this MultiLock. Tokens of different paths cannot be compared.
 func (m *MultiLock) Token(path string) int64 {
 	for _, l := range m.locks {
-		if l.path == path {
+		if l.Tasks.Path == path {
 			return l.Token()
 		}
 	}
@@ -129,19 +134,21 @@ func (m *MultiLock) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.endHold()
 	m.mu.Unlock()
-	return inParallel(m.locks, func(l *Lock) error { return l.Close(ctx) })
+	return task.InParallel(m.locks, func(l *hold.Handle) error { return l.Close(ctx) })
 }
 
 // acquire gets all locks, or none.
-func (m *MultiLock) acquire(ctx context.Context, lock func(*Lock) (bool, error)) (bool, error) {
+func (m *MultiLock) acquire(
+	ctx context.Context, lock func(*hold.Handle) (bool, error),
+) (bool, error) {
 	stale, err := m.begin()
 	if err != nil {
-		return false, &operationError{"lock several", err}
+		return false, &request.OperationError{What: "lock several", Err: err}
 	}
 	defer m.end()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	life := m.locks[0].ctx // no caller waits for clean-up beyond Close
+	life := m.locks[0].Tasks.Ctx // no caller waits for clean-up beyond Close
 	defer context.AfterFunc(life, func() { cancel(context.Cause(life)) })()
 	if stale {
 		if err := m.giveBack(ctx); err != nil {
@@ -164,7 +171,7 @@ func (m *MultiLock) acquire(ctx context.Context, lock func(*Lock) (bool, error))
 }
 
 // lockAll locks one after the other.
-func (m *MultiLock) lockAll(lock func(*Lock) (bool, error)) (bool, error) {
+func (m *MultiLock) lockAll(lock func(*hold.Handle) (bool, error)) (bool, error) {
 	for _, l := range m.locks {
 		if held, err := lock(l); err != nil || !held {
 			return false, err
@@ -178,20 +185,20 @@ func (m *MultiLock) lockAll(lock func(*Lock) (bool, error)) (bool, error) {
 func (m *MultiLock) keep() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var holds []*hold
+	var holds []*hold.Hold
 	for _, l := range m.locks {
-		if l.isFree() {
+		if l.IsFree() {
 			return false
 		}
-		holds = append(holds, l.current())
+		holds = append(holds, l.Current())
 	}
 	lost, once := make(chan struct{}), &sync.Once{}
 	m.lost, m.once = lost, once
 	for i, held := range holds {
-		m.locks[i].beginCleanUp()
+		m.locks[i].Tasks.BeginCleanUp()
 		go func() {
-			defer m.locks[i].end()
-			<-held.ended
+			defer m.locks[i].Tasks.End()
+			<-held.Ended
 			once.Do(func() { close(lost) })
 		}()
 	}
@@ -209,7 +216,7 @@ func (m *MultiLock) endHold() {
 
 // giveBack unlocks all held locks at once. Only the order of acquisition matters for deadlocks.
 func (m *MultiLock) giveBack(ctx context.Context) error {
-	return inParallel(m.locks, func(l *Lock) error { return l.release(ctx) })
+	return task.InParallel(m.locks, func(l *hold.Handle) error { return l.Release(ctx) })
 }
 
 // begin begins an acquisition unless the locks are held. stale reports that some of the locks may
@@ -223,7 +230,7 @@ func (m *MultiLock) begin() (stale bool, err error) {
 	case m.busy:
 		return false, ErrHeld
 	}
-	if stale = m.lost != nil; stale && !slices.ContainsFunc(m.locks, (*Lock).isFree) {
+	if stale = m.lost != nil; stale && !slices.ContainsFunc(m.locks, (*hold.Handle).IsFree) {
 		return false, ErrHeld
 	}
 	m.endHold()

@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
 )
 
 var threePaths = []string{"/m/c", "/m/a", "/m/b", "/m/a"}
@@ -21,7 +22,7 @@ func wantNodes(t *testing.T, s *testServer, a, b, c int) {
 
 func TestMultiLockHoldsAllOrNone(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		m, b := NewMultiLock(s.Connect(), threePaths), NewLock(s.Connect(), "/m/b")
+		m, b := recipes.NewMultiLock(s.Connect(), threePaths), recipes.NewLock(s.Connect(), "/m/b")
 		mustLock(t, m)
 		wantNodes(t, s, 1, 1, 1)
 		for _, path := range threePaths {
@@ -29,7 +30,7 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 				t.Errorf("no token for %s", path)
 			}
 		}
-		if err := m.Lock(t.Context()); !errors.Is(err, ErrHeld) || OutcomeOf(err) != NotApplied ||
+		if err := m.Lock(t.Context()); !errors.Is(err, recipes.ErrHeld) || recipes.OutcomeOf(err) != recipes.NotApplied ||
 			m.Token("/m") != 0 {
 			t.Errorf("second Lock: %v", err)
 		}
@@ -41,22 +42,22 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 		mustLock(t, b)
 		wantTry(t, m, false)
 		ctx := within(t, time.Second)
-		wantFailure(t, m.Lock(ctx), context.DeadlineExceeded, NotApplied)
+		wantFailure(t, m.Lock(ctx), context.DeadlineExceeded, recipes.NotApplied)
 		wantNodes(t, s, 0, 1, 0)
 		mustUnlock(t, b)
 		mustLock(t, m)
 		mustClose(t, m)
 		wantNodes(t, s, 0, 0, 0)
-		check.Is(t, m.Lock(t.Context()), ErrClosed)
+		check.Is(t, m.Lock(t.Context()), recipes.ErrClosed)
 	})
 }
 
 func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		m := NewMultiLock(c, threePaths)
+		m := recipes.NewMultiLock(c, threePaths)
 		for _, lose := range []func(){
 			func() { c.Expire() },
-			func() { s.Delete(m.locks[1].Path()) },
+			func() { s.Delete(m.NodePaths()[1]) },
 		} {
 			mustLock(t, m)
 			lost := m.Lost()
@@ -75,11 +76,11 @@ func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 // TestMultiLockBeginsAgain when a lock is lost while it gets the others.
 func TestMultiLockBeginsAgain(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		m := NewMultiLock(c, threePaths)
+		m := recipes.NewMultiLock(c, threePaths)
 		c.On("getW", 3, rule{Before: func() { c.Expire() }})
 		mustLock(t, m)
-		for _, l := range m.locks {
-			s.WantOwner(t, l.Path(), c.SessionID())
+		for _, path := range m.NodePaths() {
+			s.WantOwner(t, path, c.SessionID())
 		}
 		mustUnlock(t, m)
 		wantNodes(t, s, 0, 0, 0)
@@ -88,30 +89,30 @@ func TestMultiLockBeginsAgain(t *testing.T) {
 
 func TestMultiLockNeedsAPath(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		m := NewMultiLock(s.Connect(), nil)
+		m := recipes.NewMultiLock(s.Connect(), nil)
 		err := m.Lock(t.Context())
 		held, tryErr := m.TryLock(t.Context())
-		if err == nil || held || tryErr == nil || OutcomeOf(err) != NotApplied ||
+		if err == nil || held || tryErr == nil || recipes.OutcomeOf(err) != recipes.NotApplied ||
 			!closed(m.Lost()) {
 			t.Errorf("Lock: %v, TryLock: %v %v", err, held, tryErr)
 		}
-		check.Is(t, m.Unlock(t.Context()), ErrNotHeld)
+		check.Is(t, m.Unlock(t.Context()), recipes.ErrNotHeld)
 		mustClose(t, m)
 	})
 }
 
 // TestMultiLockIsGivenBackAtOnce: the pauses of the single locks do not add up.
 func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
-	for name, end := range map[string]func(m *MultiLock, ctx context.Context) error{
-		"unlock": (*MultiLock).Unlock, "close": (*MultiLock).Close,
+	for name, end := range map[string]func(m *recipes.MultiLock, ctx context.Context) error{
+		"unlock": (*recipes.MultiLock).Unlock, "close": (*recipes.MultiLock).Close,
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
-				m := NewMultiLock(c, threePaths)
+				m := recipes.NewMultiLock(c, threePaths)
 				mustLock(t, m)
 				c.Disconnect()
 				began := time.Now()
-				if err := end(m, done(t)); OutcomeOf(err) != Unknown || !closed(m.Lost()) {
+				if err := end(m, done(t)); recipes.OutcomeOf(err) != recipes.Unknown || !closed(m.Lost()) {
 					t.Errorf("%v", err)
 				}
 				if took := time.Since(began); took > grace {
@@ -128,10 +129,10 @@ func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
 // TestMultiLockGivesUpInTime when its caller leaves in the middle.
 func TestMultiLockGivesUpInTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		last := NewLock(s.Connect(), "/m/c")
+		last := recipes.NewLock(s.Connect(), "/m/c")
 		mustLock(t, last)
 		c := s.Connect()
-		m := NewMultiLock(c, threePaths)
+		m := recipes.NewMultiLock(c, threePaths)
 		ctx := within(t, time.Minute)
 		time.AfterFunc(59*time.Second, c.Disconnect)
 		began := time.Now()

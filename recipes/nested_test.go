@@ -1,10 +1,11 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
 )
 
 func TestFurtherLevelsCostNoRequest(t *testing.T) {
@@ -42,9 +43,9 @@ func TestNoLevelOutlivesItsHold(t *testing.T) {
 		mustLock(t, l)
 		first := l.Token()
 		c.Expire()
-		wantFailure(t, l.Lock(t.Context()), ErrLost, NotApplied)
+		wantFailure(t, l.Lock(t.Context()), recipes.ErrLost, recipes.NotApplied)
 		mustUnlock(t, l)
-		check.Is(t, l.Lock(t.Context()), ErrLost)
+		check.Is(t, l.Lock(t.Context()), recipes.ErrLost)
 		mustUnlock(t, l)
 		mustLock(t, l)
 		if l.Token() <= first || closed(l.Lost()) {
@@ -74,7 +75,7 @@ func TestCloseGivesAllLevelsBack(t *testing.T) {
 		lost := l.Lost()
 		mustClose(t, l)
 		wantOwned(t, s, 0)
-		if check.Is(t, l.Lock(t.Context()), ErrClosed); !closed(lost) {
+		if check.Is(t, l.Lock(t.Context()), recipes.ErrClosed); !closed(lost) {
 			t.Error("not lost")
 		}
 	})

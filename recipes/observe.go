@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // EventKind is a kind of Event.
@@ -52,7 +54,11 @@ type Event struct {
 // goroutines of the recipe call the function, so it must neither block nor call the recipe. The
 // option may be given several times. Without it nothing is measured.
 func Observe(observer func(Event)) Option {
-	return func(o *options) { o.observers = append(o.observers, observer) }
+	return func(o *request.Options) {
+		o.Observers = append(o.Observers, func(e request.Event) {
+			observer(Event{Kind: EventKind(e.Kind), Path: e.Path, Took: e.Took, Err: e.Err})
+		})
+	}
 }
 
 // LogEvents returns an observer that logs events: losses and retries as warnings, the others for
@@ -93,52 +99,4 @@ func (c *EventCounts) String() string {
 		text += fmt.Sprintf("%q: %d", kind.String(), c.Of(kind))
 	}
 	return text + "}"
-}
-
-// tell passes an event to the observers.
-func (o *options) tell(e Event) {
-	for _, observer := range o.observers {
-		observer(e)
-	}
-}
-
-// noteWaiting notes that the operation waits for other clients.
-func (r *requests) noteWaiting() {
-	if len(r.opts.observers) == 0 || !r.waiting.IsZero() {
-		return
-	}
-	r.waiting = time.Now()
-	r.opts.tell(Event{Kind: EventWait, Path: r.path})
-}
-
-// waited returns how long the operation has waited for other clients.
-func (r *requests) waited() time.Duration {
-	if r.waiting.IsZero() {
-		return 0
-	}
-	return time.Since(r.waiting)
-}
-
-// answeredWith notes an answer after failures.
-func (r *requests) answeredWith(err error) {
-	if len(r.opts.observers) > 0 && r.backoff.repeats > 0 {
-		took := time.Since(r.backoff.began)
-		r.opts.tell(Event{Kind: EventAnswer, Path: r.path, Took: took, Err: err})
-	}
-}
-
-// observe reports the beginning of a hold, waits for its end by calling guard, and reports the end.
-func (l *lifecycle) observe(held *hold, guard func()) {
-	if len(l.opts.observers) == 0 {
-		guard()
-		return
-	}
-	l.opts.tell(Event{Kind: EventGrant, Path: l.path, Took: held.waited})
-	began := time.Now()
-	guard()
-	kind := EventRelease
-	if held.lost {
-		kind = EventLoss
-	}
-	l.opts.tell(Event{Kind: kind, Path: l.path, Took: time.Since(began)})
 }

@@ -6,42 +6,18 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // Option changes a setting of a recipe when it is made.
-type Option func(*options)
-
-type options struct {
-	acl            []zk.ACL
-	data           []byte
-	sessionTimeout time.Duration
-	recheck        time.Duration
-	retry          RetryPolicy // nil: RetryForever
-	containers     bool
-	ephemeral      bool // elements of queues
-	observers      []func(Event)
-}
-
-// shortSessionTimeout is the shortest session timeout that a server grants by default: two ticks of
-// two seconds.
-const shortSessionTimeout = 4 * time.Second
-
-// newOptions applies opts over the defaults.
-func newOptions(opts []Option) options {
-	o := options{
-		acl: zk.WorldACL(zk.PermAll), recheck: time.Minute, sessionTimeout: shortSessionTimeout,
-	}
-	for _, opt := range opts {
-		opt(&o)
-	}
-	return o
-}
+type Option func(*request.Options)
 
 // ACL sets the access control list of every node that the recipe creates, parents included. Without
 // it every client may do everything.
 func ACL(acl ...zk.ACL) Option {
 	acl = slices.Clone(acl)
-	return func(o *options) { o.acl = acl }
+	return func(o *request.Options) { o.ACL = acl }
 }
 
 // Data sets the data of the node with which a handle waits or holds: the node of a lock, a lease, a
@@ -50,7 +26,7 @@ func ACL(acl ...zk.ACL) Option {
 // matter.
 func Data(data []byte) Option {
 	data = bytes.Clone(data)
-	return func(o *options) { o.data = data }
+	return func(o *request.Options) { o.Data = data }
 }
 
 // SessionTimeout sets the session timeout that the server has granted. Lost is closed when the
@@ -70,7 +46,7 @@ func Data(data []byte) Option {
 // client and server run at the same rate, and that a reply takes less than a tenth of the timeout.
 // A process that is paused at the wrong moment still learns of the loss too late.
 func SessionTimeout(timeout time.Duration) Option {
-	return func(o *options) { o.sessionTimeout = timeout }
+	return func(o *request.Options) { o.SessionTimeout = timeout }
 }
 
 // RecheckEvery sets the interval at which a recipe reads its nodes again without a notification,
@@ -83,7 +59,7 @@ func SessionTimeout(timeout time.Duration) Option {
 // client misses the changes before that zxid. If it fails to set its watches again, it only logs
 // the failure (samuel/go-zookeeper issue 83).
 func RecheckEvery(interval time.Duration) Option {
-	return func(o *options) { o.recheck = interval }
+	return func(o *request.Options) { o.Recheck = interval }
 }
 
 // Retry sets the policy for repeated requests. Without it a request is repeated until the
@@ -94,7 +70,7 @@ func RecheckEvery(interval time.Duration) Option {
 // it is unknown whether the operation was applied. A policy bounds neither clean-up, which goes on
 // in the background, nor the background work of a recipe.
 func Retry(policy RetryPolicy) Option {
-	return func(o *options) { o.retry = policy }
+	return func(o *request.Options) { o.Retry = policy }
 }
 
 // Containers makes a recipe create missing parents as container nodes. The server removes a
@@ -102,7 +78,7 @@ func Retry(policy RetryPolicy) Option {
 // before 3.5 have no containers: there the parents are persistent nodes. Existing parents are left
 // as they are.
 func Containers() Option {
-	return func(o *options) { o.containers = true }
+	return func(o *request.Options) { o.Containers = true }
 }
 
 // EphemeralElements makes Offer create ephemeral elements: an element that was not taken goes with
@@ -112,5 +88,5 @@ func Containers() Option {
 // element back for the session that has offered it: the element is lost, and the error wraps
 // ErrAmbiguous.
 func EphemeralElements() Option {
-	return func(o *options) { o.ephemeral = true }
+	return func(o *request.Options) { o.Ephemeral = true }
 }

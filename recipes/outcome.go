@@ -1,31 +1,25 @@
 package recipes
 
-import (
-	"context"
-	"errors"
-	"fmt"
-
-	"github.com/go-zookeeper/zk"
-)
+import "github.com/zksim/zksim/recipes/internal/request"
 
 var (
 	// ErrAmbiguous says that an operation ended before its outcome was known: it may or may not
 	// have happened. It is wrapped together with the reason.
-	ErrAmbiguous = errors.New("outcome unknown")
+	ErrAmbiguous = request.ErrAmbiguous
 	// ErrGaveUp says that the RetryPolicy gave up on a request. It is wrapped together with the
 	// last failure.
-	ErrGaveUp = errors.New("gave up")
+	ErrGaveUp = request.ErrGaveUp
 	// ErrConnClosed says that the zk.Conn has been closed for good.
-	ErrConnClosed = errors.New("zookeeper connection was closed for good")
+	ErrConnClosed = request.ErrConnClosed
 	// ErrClosed says that the recipe itself has been closed.
-	ErrClosed = errors.New("recipe is closed")
+	ErrClosed = request.ErrClosed
 	// ErrHeld is returned by Lock and TryLock of a handle that already holds its lock or is busy
 	// acquiring it. Handles are not re-entrant.
-	ErrHeld = errors.New("lock is already held or being acquired through this handle")
+	ErrHeld = request.ErrHeld
 	// ErrNotHeld is returned by Unlock of a handle that has nothing to give back: its lock is not
 	// held, or was unlocked before. A lost hold is given back like any other. Release of a Lease or
 	// a Delivery never returns ErrNotHeld: a second call waits for the same release.
-	ErrNotHeld = errors.New("lock is not held through this handle")
+	ErrNotHeld = request.ErrNotHeld
 )
 
 // Outcome says whether a request has changed anything on the server.
@@ -33,45 +27,17 @@ type Outcome int
 
 const (
 	// Unknown means that the server may or may not have applied the request.
-	Unknown Outcome = iota
+	Unknown Outcome = Outcome(request.Unknown)
 	// Applied means that the server has applied the request.
-	Applied
+	Applied Outcome = Outcome(request.Applied)
 	// NotApplied means that the server has not applied the request and will not do so later. This
 	// tells nothing about earlier sendings of the same request: zk.ErrNodeExists may be the effect
 	// of the first one.
-	NotApplied
+	NotApplied Outcome = Outcome(request.NotApplied)
 )
 
 // String returns "unknown", "applied" or "not applied".
-func (o Outcome) String() string {
-	switch o {
-	case Applied:
-		return "applied"
-	case NotApplied:
-		return "not applied"
-	default:
-		return "unknown"
-	}
-}
-
-// refusals are the errors of requests that the server, or the client itself, has refused to carry
-// out.
-var refusals = []error{
-	zk.ErrNoServer, zk.ErrNoNode, zk.ErrNodeExists, zk.ErrBadVersion, zk.ErrNotEmpty,
-	zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, zk.ErrInvalidACL, zk.ErrInvalidFlags,
-	zk.ErrInvalidPath, zk.ErrBadArguments, zk.ErrAuthFailed, zk.ErrSessionMoved,
-	zk.ErrAPIError, zk.ErrReconfigDisabled,
-}
-
-// Codes of KeeperException for refused requests that have no sentinel error in the client. Only
-// THROTTLEDOP is worth a second try.
-const (
-	codeMarshalling   = -5
-	codeUnimplemented = -6
-	codeNotReadOnly   = -119
-	codeQuotaExceeded = -125
-	codeThrottled     = -127
-)
+func (o Outcome) String() string { return request.Outcome(o).String() }
 
 // OutcomeOf returns the outcome of a request that returned err.
 //
@@ -83,69 +49,4 @@ const (
 //
 // The error of a recipe's operation is Unknown if it wraps ErrAmbiguous. Otherwise it is
 // NotApplied, since the recipe has undone its changes.
-func OutcomeOf(err error) Outcome {
-	if err == nil {
-		return Applied
-	}
-	if errors.Is(err, ErrAmbiguous) {
-		return Unknown
-	}
-	if op := (*operationError)(nil); errors.As(err, &op) {
-		return NotApplied
-	}
-	for _, refusal := range refusals {
-		if errors.Is(err, refusal) {
-			return NotApplied
-		}
-	}
-	switch serverCode(err) {
-	case codeMarshalling, codeUnimplemented, codeNotReadOnly, codeQuotaExceeded, codeThrottled:
-		return NotApplied
-	}
-	return Unknown
-}
-
-// operationError is the error of a recipe's operation.
-type operationError struct {
-	what string // the operation and the recipe: "poll queue /q"
-	err  error
-}
-
-func (e *operationError) Error() string { return e.what + ": " + e.err.Error() }
-func (e *operationError) Unwrap() error { return e.err }
-
-// ambiguous marks the error of a change with an unknown outcome.
-func ambiguous(err error) error {
-	if err != nil && OutcomeOf(err) == Unknown && !errors.Is(err, ErrAmbiguous) {
-		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
-	}
-	return err
-}
-
-// serverCode returns the code of a server error that the client does not know, or 0. The client
-// exports the code only in the text of the error: "unknown error: -125".
-func serverCode(err error) int {
-	var code int
-	if _, scanErr := fmt.Sscanf(err.Error(), "unknown error: %d", &code); scanErr != nil {
-		return 0
-	}
-	return code
-}
-
-// transient reports whether a request that failed with err is worth repeating: its outcome is
-// unknown, or it never reached a server that could serve it.
-func transient(err error) bool {
-	switch {
-	case err == nil, errors.Is(err, ErrConnClosed), errors.Is(err, ErrGaveUp):
-		return false
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return false
-	case errors.Is(err, zk.ErrShortBuffer), errors.Is(err, zk.ErrPtrExpected),
-		errors.Is(err, zk.ErrUnhandledFieldType):
-		return false // the request or its reply does not fit the client
-	case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrSessionMoved),
-		serverCode(err) == codeThrottled:
-		return true
-	}
-	return OutcomeOf(err) == Unknown
-}
+func OutcomeOf(err error) Outcome { return Outcome(request.OutcomeOf(err)) }

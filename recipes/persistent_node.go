@@ -8,6 +8,9 @@ import (
 	"sync"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // ErrOccupied says that the node belongs to another session. That may be an earlier session of this
@@ -51,14 +54,14 @@ var ErrOccupied = errors.New("the node belongs to another session")
 // mistakes the node of its old session for that of its new session, and loses it with the old
 // session).
 type PersistentNode struct {
-	*lifecycle
-	loop  *reconciler
+	lifecycle
+	loop  *task.Reconciler
 	begin func() error
-	own   *fixed
+	own   *request.NamedEphemeral
 
 	mu     sync.Mutex
 	wanted content
-	state  posted[presence]
+	state  task.LatestValue[presence]
 }
 
 // content is the wanted data of a node; change is the number of Sets so far.
@@ -77,12 +80,15 @@ type presence struct {
 
 // NewPersistentNode makes a handle for a node at path with data. It sends nothing; Keep does.
 func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *PersistentNode {
-	l := newLifecycle(conn, "persistent node", path, opts)
-	n := &PersistentNode{lifecycle: l, loop: newReconciler(l), own: &fixed{path: path}}
+	l := newTasks(conn, "persistent node", path, opts)
+	n := &PersistentNode{
+		lifecycle: lifecycle{l}, loop: task.NewReconciler(l),
+		own: &request.NamedEphemeral{Path: path},
+	}
 	n.wanted.data = bytes.Clone(data)
-	n.begin = sync.OnceValue(n.loop.start)
-	n.loop.step = n.step
-	n.loop.last = n.own.remove
+	n.begin = sync.OnceValue(n.loop.Start)
+	n.loop.Step = n.step
+	n.loop.Last = n.own.Remove
 	return n
 }
 
@@ -94,7 +100,7 @@ func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *Per
 // session has the node, the error wraps ErrOccupied. Both errors wrap ErrAmbiguous if this handle
 // may have created the node. After any other error the node may be there.
 func (n *PersistentNode) Keep(ctx context.Context) error {
-	return callAction(ctx, n.lifecycle, "keep", func(ctx context.Context, _ *requests) error {
+	return task.Act(ctx, n.tasks, "keep", func(ctx context.Context, _ *request.Sender) error {
 		return n.awaitNode(ctx, n.content().change)
 	})
 }
@@ -102,14 +108,14 @@ func (n *PersistentNode) Keep(ctx context.Context) error {
 // Set changes the data of the node, and waits as Keep does until the server has the data. After an
 // error the handle goes on trying to write the new data, unless ctx was done from the start.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
-	return callAction(ctx, n.lifecycle, "set data of", func(
-		ctx context.Context, _ *requests,
+	return task.Act(ctx, n.tasks, "set data of", func(
+		ctx context.Context, _ *request.Sender,
 	) error {
 		n.mu.Lock()
 		n.wanted = content{bytes.Clone(data), n.wanted.change + 1}
 		change := n.wanted.change
 		n.mu.Unlock()
-		n.loop.markDue(n.path)
+		n.loop.MarkDue(n.tasks.Path)
 		return n.awaitNode(ctx, change)
 	})
 }
@@ -117,20 +123,20 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 // Present reports whether the node was there at the last look, in the session that the client has
 // now. It sends nothing.
 func (n *PersistentNode) Present() bool {
-	p, _ := n.state.read()
-	return p.session != 0 && p.session == n.conn.SessionID()
+	p, _ := n.state.Read()
+	return p.session != 0 && p.session == n.tasks.Conn.SessionID()
 }
 
 // Err returns the error of the latest attempt to create or change the node: ErrOccupied or the
 // server's refusal. It is nil if the latest attempt met no error. The attempts go on.
 func (n *PersistentNode) Err() error {
-	p, _ := n.state.read()
-	return n.explain("keep", ignore(p.err, errRestart))
+	p, _ := n.state.Read()
+	return n.tasks.Explain("keep", request.Ignore(p.err, request.ErrRestart))
 }
 
 // Close deletes the node and no longer keeps it. It returns when the server has confirmed the
 // deletion, or ctx is done; in the latter case the clean-up goes on. It leaves the Conn open.
-func (n *PersistentNode) Close(ctx context.Context) error { return n.lifecycle.Close(ctx) }
+func (n *PersistentNode) Close(ctx context.Context) error { return n.tasks.Close(ctx) }
 
 // content returns the wanted data of the node.
 func (n *PersistentNode) content() content {
@@ -146,29 +152,30 @@ func (n *PersistentNode) awaitNode(ctx context.Context, change int) error {
 	if err := n.begin(); err != nil {
 		return err
 	}
-	p, err := n.state.await(ctx, func(p presence) (bool, error) {
+	p, err := n.state.Await(ctx, func(p presence) (bool, error) {
 		if errors.Is(p.err, ErrConnClosed) {
 			return false, p.err // the loop has ended
 		}
-		if p.change < change || errors.Is(p.err, ErrOccupied) || errors.Is(p.err, errRestart) {
+		if p.change < change || errors.Is(p.err, ErrOccupied) ||
+			errors.Is(p.err, request.ErrRestart) {
 			return false, nil
 		}
-		return p.session != 0 && p.session == n.conn.SessionID(), p.err
+		return p.session != 0 && p.session == n.tasks.Conn.SessionID(), p.err
 	})
 	known := errors.Is(err, p.err) // nil is no reason
 	if err != nil && errors.Is(p.err, ErrOccupied) {
 		err, known = fmt.Errorf("%w: %w", err, p.err), true
 	}
-	return ambiguousIf(!known || p.doubtful, err)
+	return request.AmbiguousIf(!known || p.doubtful, err)
 }
 
 // step brings the node into the wanted state, and posts the result.
-func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
+func (n *PersistentNode) step(ctx context.Context, r *request.Sender, _ task.Due) error {
 	want := n.content()
 	session, err := n.maintain(ctx, r, want)
 	occupied := errors.Is(err, ErrOccupied)
 	if ctx.Err() == nil {
-		n.state.post(presence{session, want.change, err, n.own.doubtful && !occupied})
+		n.state.Post(presence{session, want.change, err, n.own.Doubtful && !occupied})
 	}
 	if occupied {
 		return nil // its watch is set
@@ -179,26 +186,28 @@ func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 // maintain reads and repairs until the node is there, is watched and has the wanted data. It
 // returns the session that owns the node. A server that lags behind may show a node that another
 // client has deleted. So if a Set finds its data there already, maintain syncs and reads again.
-func (n *PersistentNode) maintain(ctx context.Context, r *requests, want content) (int64, error) {
+func (n *PersistentNode) maintain(
+	ctx context.Context, r *request.Sender, want content,
+) (int64, error) {
 	data := want.data
-	before, _ := n.state.read()
+	before, _ := n.state.Read()
 	certain := before.change == want.change && before.err == nil
 	for ctx.Err() == nil {
 		stored, stat, err := n.read(ctx, r)
-		session := n.conn.SessionID()
+		session := n.tasks.Conn.SessionID()
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			n.unblock()
 			certain = true
-			err = ignore(n.own.create(ctx, r, data), zk.ErrNodeExists)
+			err = request.Ignore(n.own.Create(ctx, r, data), zk.ErrNodeExists)
 		case err != nil:
 		case stat.EphemeralOwner != session:
-			return 0, fmt.Errorf("%w: %s is owned by 0x%x", ErrOccupied, n.path,
+			return 0, fmt.Errorf("%w: %s is owned by 0x%x", ErrOccupied, n.tasks.Path,
 				stat.EphemeralOwner)
 		case bytes.Equal(stored, data) && certain:
 			return session, nil
 		case bytes.Equal(stored, data):
-			certain, err = true, r.sync(ctx, n.path)
+			certain, err = true, r.Sync(ctx, n.tasks.Path)
 		default:
 			certain = true
 			err = n.rewrite(ctx, r, data, stat.Version)
@@ -213,39 +222,40 @@ func (n *PersistentNode) maintain(ctx context.Context, r *requests, want content
 // unblock clears a posted ErrOccupied before the node is created: from then on the outcome may be
 // unknown.
 func (n *PersistentNode) unblock() {
-	if p, _ := n.state.read(); errors.Is(p.err, ErrOccupied) {
-		n.state.post(presence{err: errRestart})
+	if p, _ := n.state.Read(); errors.Is(p.err, ErrOccupied) {
+		n.state.Post(presence{err: request.ErrRestart})
 	}
 }
 
 // read reads the node. It sets a watch on the node, present or missing, unless a watch is set
 // already. It sends an existence check before the read, which no view on the same Conn does: two
 // equal requests at the same moment could not be told apart, and a simulated run would not repeat.
-func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Stat, error) {
-	if !n.loop.watching(n.path, watchData) && !n.loop.watching(n.path, watchAbsence) {
-		stat, watch, err := r.existsW(ctx, n.path)
+func (n *PersistentNode) read(ctx context.Context, r *request.Sender) ([]byte, *zk.Stat, error) {
+	if !n.loop.Watching(n.tasks.Path, task.WatchData) &&
+		!n.loop.Watching(n.tasks.Path, task.WatchAbsence) {
+		stat, watch, err := r.ExistsW(ctx, n.tasks.Path)
 		switch {
 		case err != nil:
 			return nil, nil, err
 		case stat == nil:
-			n.loop.add(n.path, watchAbsence, watch)
+			n.loop.Add(n.tasks.Path, task.WatchAbsence, watch)
 			return nil, nil, zk.ErrNoNode
 		}
-		n.loop.add(n.path, watchData, watch)
+		n.loop.Add(n.tasks.Path, task.WatchData, watch)
 	}
-	return r.get(ctx, n.path)
+	return r.Get(ctx, n.tasks.Path)
 }
 
 // rewrite sets the data of the own node. The next read shows the outcome.
 func (n *PersistentNode) rewrite(
-	ctx context.Context, r *requests, data []byte, version int32,
+	ctx context.Context, r *request.Sender, data []byte, version int32,
 ) error {
-	_, err := r.setOnce(n.path, data, version)
+	_, err := r.SetOnce(n.tasks.Path, data, version)
 	switch {
 	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
 		return nil
-	case transient(err):
-		return r.again(ctx, err)
+	case request.Transient(err):
+		return r.Again(ctx, err)
 	}
 	return err
 }

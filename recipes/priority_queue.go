@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // PriorityQueue is a queue between any number of producers and consumers. The most urgent element
@@ -64,7 +66,7 @@ const priorityMarker = "-prio"
 // ranked is an element with a rank. It leaves after all elements of a smaller rank, and after older
 // elements of the same rank.
 type ranked struct {
-	numbered
+	request.Numbered
 	rank int64
 }
 
@@ -72,7 +74,7 @@ type ranked struct {
 func mostUrgentFirst(names []string) elementOrder {
 	var l elementOrder
 	for _, e := range sortRanked(names, priorityMarker) {
-		l.ready = append(l.ready, e.name)
+		l.ready = append(l.ready, e.Name)
 	}
 	return l
 }
@@ -81,8 +83,8 @@ func mostUrgentFirst(names []string) elementOrder {
 // Foreign children are left out.
 func sortRanked(names []string, marker string) []ranked {
 	var out []ranked
-	for _, n := range sortNumbered(names, itemMarker) {
-		_, rest, found := strings.Cut(n.name, marker)
+	for _, n := range request.SortNumbered(names, itemMarker) {
+		_, rest, found := strings.Cut(n.Name, marker)
 		digits, _, _ := strings.Cut(rest, itemMarker)
 		if rank, err := strconv.ParseInt(digits, 10, 64); found && err == nil {
 			out = append(out, ranked{n, rank})

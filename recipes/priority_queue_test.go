@@ -1,13 +1,14 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
+	"github.com/zksim/zksim/recipes"
 	"math"
 	"testing"
 	"time"
 )
 
-func mustPrioritize(t *testing.T, q *PriorityQueue, data string, priority int32) {
+func mustPrioritize(t *testing.T, q *recipes.PriorityQueue, data string, priority int32) {
 	t.Helper()
 	mustDo(t, q.Offer(t.Context(), []byte(data), priority))
 }
@@ -15,7 +16,7 @@ func mustPrioritize(t *testing.T, q *PriorityQueue, data string, priority int32)
 func TestPriorityQueueGoesByPriority(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.NumberFrom(-2)
-		q := NewPriorityQueue(c, "/q")
+		q := recipes.NewPriorityQueue(c, "/q")
 		for _, e := range []struct {
 			data     string
 			priority int32
@@ -36,7 +37,7 @@ func TestPriorityQueueGoesByPriority(t *testing.T) {
 func TestRemovalChecksTheList(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, rival := NewPriorityQueue(c, "/q"), NewPriorityQueue(s.Connect(), "/q")
+			q, rival := recipes.NewPriorityQueue(c, "/q"), recipes.NewPriorityQueue(s.Connect(), "/q")
 			mustPrioritize(t, rival, "calm", 1)
 			fault.Before = func() { mustPrioritize(t, rival, "urgent", 0) }
 			c.On("multi", 1, fault)
@@ -50,7 +51,7 @@ func TestRemovalChecksTheList(t *testing.T) {
 func TestMostUrgentAtVersionMinusOne(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, rival := NewPriorityQueue(c, "/q"), NewPriorityQueue(s.Connect(), "/q")
+			q, rival := recipes.NewPriorityQueue(c, "/q"), recipes.NewPriorityQueue(s.Connect(), "/q")
 			mustPrioritize(t, rival, "later", 2)
 			s.SetVersion("/q/items", -1)
 			c.On("set", 1, fault)
@@ -62,7 +63,7 @@ func TestMostUrgentAtVersionMinusOne(t *testing.T) {
 
 func TestDelayQueueWaitsUntilDue(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := NewDelayQueue(c, "/q")
+		q := recipes.NewDelayQueue(c, "/q")
 		start := time.Now().Truncate(time.Millisecond)
 		elements := []struct {
 			data  string
@@ -96,7 +97,7 @@ func TestDelayQueueWaitsUntilDue(t *testing.T) {
 
 func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q, producer := NewDelayQueue(c, "/q", RecheckEvery(0)), NewDelayQueue(s.Connect(), "/q")
+		q, producer := recipes.NewDelayQueue(c, "/q", recipes.RecheckEvery(0)), recipes.NewDelayQueue(s.Connect(), "/q")
 		start := time.Now()
 		mustDo(t, producer.Offer(t.Context(), []byte("late"), start.Add(time.Hour)))
 		taken := taking(t, q, 1)
@@ -107,6 +108,6 @@ func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 			t.Errorf("took %q after %v", got, at)
 		}
 		_, err := q.Take(within(t, time.Second))
-		wantFailure(t, err, context.DeadlineExceeded, NotApplied)
+		wantFailure(t, err, context.DeadlineExceeded, recipes.NotApplied)
 	})
 }

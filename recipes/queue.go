@@ -1,6 +1,10 @@
 package recipes
 
-import "context"
+import (
+	"context"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+)
 
 // Queue is a first-in-first-out queue between any number of producers and consumers. A lost
 // connection neither loses nor duplicates an element. Methods may be called from several
@@ -59,8 +63,8 @@ func NewQueue(conn Conn, path string, opts ...Option) *Queue {
 // oldestFirst is the arrangement of a FIFO queue.
 func oldestFirst(names []string) elementOrder {
 	var l elementOrder
-	for _, n := range sortNumbered(names, itemMarker) {
-		l.ready = append(l.ready, n.name)
+	for _, n := range request.SortNumbered(names, itemMarker) {
+		l.ready = append(l.ready, n.Name)
 	}
 	return l
 }

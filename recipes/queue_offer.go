@@ -7,13 +7,16 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // offerAs offers an element. place is the part of its name that decides its place in the queue.
 func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) error {
 	data = bytes.Clone(data) // it may be sent after the caller has left
-	return settling(ctx, q.lifecycle, "offer to", func(
-		ctx context.Context, r *requests, t *task[struct{}],
+	return task.ActAndSettle(ctx, q.tasks, "offer to", func(
+		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
 	) error {
 		return q.offer(ctx, r, t, place, data)
 	})
@@ -21,19 +24,21 @@ func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) err
 
 // offer appends the element, and then deletes the record that made a repetition safe.
 func (q *claimQueue) offer(
-	ctx context.Context, r *requests, t *task[struct{}], place string, data []byte,
+	ctx context.Context, r *request.Sender, t *task.Task[struct{}], place string, data []byte,
 ) error {
-	guid, err := newGUID()
+	guid, err := request.NewGUID()
 	if err != nil {
 		return err
 	}
-	e := &pendingOffer{q: q, guid: guid, prefix: protectedPrefix + guid + place + itemMarker}
+	e := &pendingOffer{
+		q: q, guid: guid, prefix: request.ProtectedPrefix + guid + place + itemMarker,
+	}
 	doubtful, err := e.enqueue(ctx, r, data)
 	switch {
 	case err == nil:
 		err = e.undoLast(r)
 		if err == nil {
-			t.settle(struct{}{})
+			t.Settle(struct{}{})
 		}
 		q.drop(r, q.dedup(guid))
 		return err
@@ -42,7 +47,7 @@ func (q *claimQueue) offer(
 	case errors.Is(err, ErrConnClosed):
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 	}
-	if err = resolve(r, q.dedup(guid), err); err == nil {
+	if err = request.Resolve(r, q.dedup(guid), err); err == nil {
 		err = e.undoLast(r)
 	}
 	return err
@@ -54,14 +59,14 @@ func (q *claimQueue) offer(
 // refusal of another operation means that a rival was faster. Once ctx is done commit sends nothing
 // more. doubtful is set if the outcome of a request is unknown.
 func (q *claimQueue) commit(
-	ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool,
+	ctx context.Context, r *request.Sender, doubtful *bool, beaten func(failed int, err error) bool,
 	ops ...any,
 ) (answers []zk.MultiResponse, applied bool, err error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
 		}
-		answers, failed, err := r.answered(ops)
+		answers, failed, err := r.Answered(ops)
 		*doubtful = *doubtful || OutcomeOf(err) == Unknown
 		switch {
 		case err == nil:
@@ -73,8 +78,8 @@ func (q *claimQueue) commit(
 			return nil, false, nil
 		case errors.Is(err, zk.ErrNoNode):
 			err = q.ensureDirs(ctx, r)
-		case transient(err):
-			err = r.again(ctx, err)
+		case request.Transient(err):
+			err = r.Again(ctx, err)
 		}
 		if err != nil {
 			return nil, false, err
@@ -93,9 +98,9 @@ func (q *claimQueue) counted(ops ...any) []any {
 
 // ensureDirs creates the queue's directories. If a directory is deleted meanwhile, its caller tries
 // again.
-func (q *claimQueue) ensureDirs(ctx context.Context, r *requests) error {
+func (q *claimQueue) ensureDirs(ctx context.Context, r *request.Sender) error {
 	for _, dir := range append([]string{"items"}, q.records...) {
-		if err := r.ensureDir(ctx, join(q.path, dir)); err != nil {
+		if err := r.EnsureDir(ctx, request.Join(q.tasks.Path, dir)); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // removal moves one element from the items to a claim with its own GUID.
@@ -20,9 +22,9 @@ type removal struct {
 }
 
 // run reads and removes the element. It reports whether this removal has removed it.
-func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
+func (m *removal) run(ctx context.Context, r *request.Sender) (mine bool, err error) {
 	for {
-		data, stat, err := r.get(ctx, m.q.item(m.name))
+		data, stat, err := r.Get(ctx, m.q.item(m.name))
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			return false, nil
@@ -39,13 +41,15 @@ func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
 
 // commit deletes the element and creates the claim in one transaction. A rival was faster if the
 // element is gone or the list is out of date.
-func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine bool, err error) {
+func (m *removal) commit(
+	ctx context.Context, r *request.Sender, version int32,
+) (mine bool, err error) {
 	beaten := func(failed int, err error) bool {
 		return errors.Is(err, zk.ErrNoNode) && failed == 1 ||
 			errors.Is(err, zk.ErrBadVersion) && failed == 2
 	}
 	_, mine, err = m.q.commit(ctx, r, &m.doubtful, beaten, m.checked(
-		&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.opts.acl},
+		&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.tasks.Opts.ACL},
 		&zk.DeleteRequest{Path: m.q.item(m.name), Version: version},
 	)...)
 	return mine, err
@@ -60,7 +64,7 @@ func (m *removal) checked(ops ...any) []any {
 }
 
 // giveUp undoes the removal, if it has happened, and returns the error to report.
-func (m *removal) giveUp(r *requests, why error) error {
+func (m *removal) giveUp(r *request.Sender, why error) error {
 	if errors.Is(why, ErrConnClosed) {
 		return fmt.Errorf("%w: %w", ErrAmbiguous, why)
 	}
@@ -75,11 +79,11 @@ func (m *removal) giveUp(r *requests, why error) error {
 
 // undo puts the element back under its old name, and so at its old place, if and only if the claim
 // exists.
-func (m *removal) undo(r *requests) error {
+func (m *removal) undo(r *request.Sender) error {
 	for {
-		failed, err := r.repeatMulti(m.q.counted(
+		failed, err := r.RepeatMulti(m.q.counted(
 			&zk.DeleteRequest{Path: m.q.claim(m.guid), Version: -1},
-			&zk.CreateRequest{Path: m.q.item(m.name), Data: m.data, Acl: m.q.opts.acl},
+			&zk.CreateRequest{Path: m.q.item(m.name), Data: m.data, Acl: m.q.tasks.Opts.ACL},
 		)...)
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNoNode) && failed == 0:
@@ -95,8 +99,8 @@ func (m *removal) undo(r *requests) error {
 
 // forgo is giveUp for an ephemeral element. Only the session that has offered the element could
 // create it again as its own. So the element is lost if the removal has happened.
-func (m *removal) forgo(r *requests, why error) error {
-	if err := resolve(r, m.q.claim(m.guid), why); err != nil {
+func (m *removal) forgo(r *request.Sender, why error) error {
+	if err := request.Resolve(r, m.q.claim(m.guid), why); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: the ephemeral element %s was taken and cannot be put back: %w",

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // element is the result of Poll; ok is false when the queue is empty.
@@ -17,7 +20,7 @@ type element struct {
 // Peek returns the payload of the first element that can be taken, or false if there is none. It
 // does not remove the element. A consumer may remove it before Peek has returned.
 func (q *claimQueue) Peek(ctx context.Context) (data []byte, ok bool, err error) {
-	e, err := ask(ctx, q.lifecycle, "peek at", q.peek)
+	e, err := task.Ask(ctx, q.tasks, "peek at", q.peek)
 	return e.data, e.ok, err
 }
 
@@ -25,8 +28,8 @@ func (q *claimQueue) Peek(ctx context.Context) (data []byte, ok bool, err error)
 // none. After an error nothing was taken, unless it wraps ErrAmbiguous: then a removed element is
 // put back in the background, for as long as the Conn is open. A removed ephemeral element is lost.
 func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
-	e, err := call(ctx, q.lifecycle, "poll", func(
-		ctx context.Context, r *requests, t *task[element],
+	e, err := task.Call(ctx, q.tasks, "poll", func(
+		ctx context.Context, r *request.Sender, t *task.Task[element],
 	) (element, error) {
 		return q.poll(ctx, r, t)
 	})
@@ -37,22 +40,22 @@ func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error)
 // none. It returns the errors of Poll. Each Offer wakes all waiting consumers, and one of them gets
 // the element.
 func (q *claimQueue) Take(ctx context.Context) ([]byte, error) {
-	e, err := call(ctx, q.lifecycle, "take from", func(
-		ctx context.Context, r *requests, t *task[element],
+	e, err := task.Call(ctx, q.tasks, "take from", func(
+		ctx context.Context, r *request.Sender, t *task.Task[element],
 	) (element, error) {
 		return q.take(ctx, r, t)
 	})
 	return e.data, err
 }
 
-func (q *claimQueue) peek(ctx context.Context, r *requests) (element, error) {
+func (q *claimQueue) peek(ctx context.Context, r *request.Sender) (element, error) {
 	for {
 		l, err := q.listSynced(ctx, r)
 		if err != nil || len(l.ready) == 0 {
 			return element{}, err
 		}
 		for _, name := range q.candidates(l) {
-			data, _, err := r.get(ctx, q.item(name))
+			data, _, err := r.Get(ctx, q.item(name))
 			if err == nil {
 				return element{data: data, ok: true}, nil
 			}
@@ -63,7 +66,9 @@ func (q *claimQueue) peek(ctx context.Context, r *requests) (element, error) {
 	}
 }
 
-func (q *claimQueue) poll(ctx context.Context, r *requests, t *task[element]) (element, error) {
+func (q *claimQueue) poll(
+	ctx context.Context, r *request.Sender, t *task.Task[element],
+) (element, error) {
 	for {
 		l, err := q.list(ctx, r)
 		if err == nil && len(l.ready) == 0 {
@@ -79,7 +84,9 @@ func (q *claimQueue) poll(ctx context.Context, r *requests, t *task[element]) (e
 	}
 }
 
-func (q *claimQueue) take(ctx context.Context, r *requests, t *task[element]) (element, error) {
+func (q *claimQueue) take(
+	ctx context.Context, r *request.Sender, t *task.Task[element],
+) (element, error) {
 	for {
 		l, err := q.list(ctx, r)
 		if err != nil {
@@ -100,8 +107,8 @@ func (q *claimQueue) take(ctx context.Context, r *requests, t *task[element]) (e
 
 // awaitChange waits until the directory of elements changes or the next element is ready. It
 // returns at once if an element is ready already.
-func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
-	names, watch, err := q.change.children(ctx, r)
+func (q *claimQueue) awaitChange(ctx context.Context, r *request.Sender) error {
+	names, watch, err := q.change.Children(ctx, r)
 	if errors.Is(err, zk.ErrNoNode) {
 		return q.ensureDirs(ctx, r)
 	}
@@ -109,7 +116,7 @@ func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
 	if err != nil || len(l.ready) > 0 {
 		return err
 	}
-	return watch.wait(ctx, shorterWait(q.opts.recheck, l.next))
+	return watch.Wait(ctx, shorterWait(q.tasks.Opts.Recheck, l.next))
 }
 
 // shorterWait returns the time until moment, or recheck if that is shorter. A zero moment or a
@@ -137,7 +144,7 @@ func (q *claimQueue) candidates(l elementOrder) []string {
 
 // removeFirst removes the first candidate that is still there.
 func (q *claimQueue) removeFirst(
-	ctx context.Context, r *requests, t *task[element], l elementOrder,
+	ctx context.Context, r *request.Sender, t *task.Task[element], l elementOrder,
 ) (element, error) {
 	for _, name := range q.candidates(l) {
 		if ctx.Err() != nil {
@@ -153,9 +160,9 @@ func (q *claimQueue) removeFirst(
 
 // removeOne removes one element, unless a rival has removed it or its list is out of date.
 func (q *claimQueue) removeOne(
-	ctx context.Context, r *requests, t *task[element], name string, version int32,
+	ctx context.Context, r *request.Sender, t *task.Task[element], name string, version int32,
 ) (element, error) {
-	guid, err := newGUID()
+	guid, err := request.NewGUID()
 	if err != nil {
 		return element{}, err
 	}
@@ -168,7 +175,7 @@ func (q *claimQueue) removeOne(
 		return element{}, err
 	}
 	e := element{data: m.data, ok: true}
-	if !t.settle(e) {
+	if !t.Settle(e) {
 		return element{}, m.giveUp(r, context.Cause(ctx))
 	}
 	q.drop(r, q.claim(guid))

@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"context"
@@ -10,36 +10,37 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
 )
 
 // evenQueue is a priority queue with elements of one priority.
-type evenQueue struct{ *PriorityQueue }
+type evenQueue struct{ *recipes.PriorityQueue }
 
 func (q evenQueue) Offer(ctx context.Context, data []byte) error {
 	return q.PriorityQueue.Offer(ctx, data, 7)
 }
 
 // presentQueue is a delay queue with elements that are due at once.
-type presentQueue struct{ *DelayQueue }
+type presentQueue struct{ *recipes.DelayQueue }
 
 func (q presentQueue) Offer(ctx context.Context, data []byte) error {
 	return q.DelayQueue.Offer(ctx, data, time.Time{})
 }
 
 // sameIDQueue is a queue with elements of one id.
-type sameIDQueue struct{ *IDQueue }
+type sameIDQueue struct{ *recipes.IDQueue }
 
 func (q sameIDQueue) Offer(ctx context.Context, data []byte) error {
 	return q.IDQueue.Offer(ctx, "id", data)
 }
 
 // everyQueue runs a test for each kind of queue in a bubble.
-func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue func(Conn) queuer)) {
-	for name, newQueue := range map[string]func(Conn) queuer{
-		"Queue":         func(c Conn) queuer { return NewQueue(c, "/q") },
-		"PriorityQueue": func(c Conn) queuer { return evenQueue{NewPriorityQueue(c, "/q")} },
-		"DelayQueue":    func(c Conn) queuer { return presentQueue{NewDelayQueue(c, "/q")} },
-		"IDQueue":       func(c Conn) queuer { return sameIDQueue{NewIDQueue(c, "/q")} },
+func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer)) {
+	for name, newQueue := range map[string]func(recipes.Conn) queuer{
+		"Queue":         func(c recipes.Conn) queuer { return recipes.NewQueue(c, "/q") },
+		"PriorityQueue": func(c recipes.Conn) queuer { return evenQueue{recipes.NewPriorityQueue(c, "/q")} },
+		"DelayQueue":    func(c recipes.Conn) queuer { return presentQueue{recipes.NewDelayQueue(c, "/q")} },
+		"IDQueue":       func(c recipes.Conn) queuer { return sameIDQueue{recipes.NewIDQueue(c, "/q")} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) { test(t, s, newQueue) })
@@ -51,7 +52,7 @@ func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue fu
 func everyQueueOf(
 	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, q, rival queuer),
 ) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
 		c := s.Connect()
 		test(t, s, c, newQueue(c), newQueue(s.Connect()))
 	})
@@ -122,7 +123,7 @@ func wantTidy(t *testing.T, s *testServer) {
 
 func TestQueueIsFIFO(t *testing.T) {
 	for _, first := range []int32{0, -3} {
-		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
+		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
 			s.NumberFrom(first)
 			q := newQueue(s.Connect())
 			wantPoll(t, q, "")
@@ -139,7 +140,7 @@ func TestQueueIsFIFO(t *testing.T) {
 }
 
 func TestTakeWaits(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
 		var takers []chan string
 		for range 3 {
 			takers = append(takers, taking(t, newQueue(s.Connect()), 1))
@@ -177,7 +178,7 @@ func TestCancelledPollPutsBack(t *testing.T) {
 			ctx, leaving := abandoning(t, c, fault)
 			c.On("multi", 1, leaving)
 			_, ok, err := q.Poll(ctx)
-			if wantFailure(t, err, context.Canceled, Unknown); ok {
+			if wantFailure(t, err, context.Canceled, recipes.Unknown); ok {
 				t.Error("polled")
 			}
 			c.Reconnect()
@@ -201,7 +202,7 @@ func TestCancelledOfferTellsTheTruthWhenItCan(t *testing.T) {
 			tc.fault.After = cancel
 			c.On("multi", 1, tc.fault)
 			err := q.Offer(ctx, []byte("a"))
-			if check.Is(t, err, tc.want); errors.Is(err, ErrAmbiguous) {
+			if check.Is(t, err, tc.want); errors.Is(err, recipes.ErrAmbiguous) {
 				t.Errorf("Offer: %v", err)
 			}
 			s.WantBelow(t, "/q/items", tc.items)
@@ -216,11 +217,11 @@ func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
 		lost := loseReply
 		lost.After = c.Disconnect
 		c.On("multi", 1, lost)
-		wantFailure(t, q.Offer(within(t, time.Second), nil), context.DeadlineExceeded, Unknown)
+		wantFailure(t, q.Offer(within(t, time.Second), nil), context.DeadlineExceeded, recipes.Unknown)
 		c.Reconnect()
 		mustClose(t, q)
 		wantTidy(t, s)
-		check.Is(t, q.Offer(t.Context(), nil), ErrClosed)
+		check.Is(t, q.Offer(t.Context(), nil), recipes.ErrClosed)
 	})
 }
 
@@ -228,7 +229,7 @@ func TestTakeIsCancelledAndKeepsOneWatch(t *testing.T) {
 	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		for range 5 {
 			_, err := q.Take(within(t, time.Second))
-			wantFailure(t, err, context.DeadlineExceeded, NotApplied)
+			wantFailure(t, err, context.DeadlineExceeded, recipes.NotApplied)
 		}
 		check.Equal(t, len(s.Watches()), 1, "watches")
 		taken := taking(t, q, 1)
@@ -268,7 +269,7 @@ func TestOfferKeepsItsData(t *testing.T) {
 		mustOffer(t, q, "0")
 		data := []byte("1")
 		c.On("multi", 1, rule{Before: func() { time.Sleep(time.Second) }})
-		check.Is(t, q.Offer(within(t, time.Millisecond), data), ErrAmbiguous)
+		check.Is(t, q.Offer(within(t, time.Millisecond), data), recipes.ErrAmbiguous)
 		data[0] = 'x'
 		time.Sleep(time.Minute)
 		wantInTurn(t, q, "0", "1")
@@ -278,21 +279,21 @@ func TestOfferKeepsItsData(t *testing.T) {
 
 func TestQueueCloseReportsRecordLeftByClosedConn(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := NewQueue(c, "/q")
+		q := recipes.NewQueue(c, "/q")
 		mustOffer(t, q, "a")
 		c.On("delete", 1, rule{Before: c.Close})
 		mustOffer(t, q, "b")
-		check.Is(t, q.Close(t.Context()), ErrConnClosed)
+		check.Is(t, q.Close(t.Context()), recipes.ErrConnClosed)
 		s.WantBelow(t, "/q/dedup", 1)
 	})
 }
 
-func mustOfferID(t *testing.T, q *IDQueue, id, data string) {
+func mustOfferID(t *testing.T, q *recipes.IDQueue, id, data string) {
 	t.Helper()
 	mustDo(t, q.Offer(t.Context(), id, []byte(data)))
 }
 
-func wantRemoved(t *testing.T, q *IDQueue, id string, want int) {
+func wantRemoved(t *testing.T, q *recipes.IDQueue, id string, want int) {
 	t.Helper()
 	if n, err := q.Remove(t.Context(), id); n != want || err != nil {
 		t.Fatalf("Remove %q: %d %v, want %d", id, n, err, want)
@@ -301,7 +302,7 @@ func wantRemoved(t *testing.T, q *IDQueue, id string, want int) {
 
 func TestIDQueueRemovesByID(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := NewIDQueue(c, "/q")
+		q := recipes.NewIDQueue(c, "/q")
 		wantRemoved(t, q, "x", 0)
 		for _, id := range []string{"x", "", "a/b", "x-item-0000000001", "-id-", "x", "%2F", "ä"} {
 			mustOfferID(t, q, id, "of "+id)
@@ -320,7 +321,7 @@ func TestIDQueueRemovesByID(t *testing.T) {
 func TestRemoveCountsWhatRivalsLeave(t *testing.T) {
 	for _, fault := range []rule{{}, loseRequest, loseReply} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, rival := NewIDQueue(c, "/q"), NewIDQueue(s.Connect(), "/q")
+			q, rival := recipes.NewIDQueue(c, "/q"), recipes.NewIDQueue(s.Connect(), "/q")
 			mustOfferID(t, q, "x", "1")
 			mustOfferID(t, q, "x", "2")
 			fault.Before = func() { wantPoll(t, rival, "1") }
@@ -339,13 +340,13 @@ func TestCancelledRemoveTellsTheTruthWhenItCan(t *testing.T) {
 		left  int
 	}{{loseReply, nil, 0}, {loseRequest, context.Canceled, 1}} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q := NewIDQueue(c, "/q")
+			q := recipes.NewIDQueue(c, "/q")
 			mustOfferID(t, q, "x", "1")
 			ctx, cancel := context.WithCancel(t.Context())
 			tc.fault.After = cancel
 			c.On("multi", 1, tc.fault)
 			if n, err := q.Remove(ctx, "x"); n != 1-tc.left || !errors.Is(err, tc.want) ||
-				errors.Is(err, ErrAmbiguous) {
+				errors.Is(err, recipes.ErrAmbiguous) {
 				t.Fatalf("Remove: %d %v", n, err)
 			}
 			s.WantBelow(t, "/q/items", tc.left)
@@ -355,10 +356,10 @@ func TestCancelledRemoveTellsTheTruthWhenItCan(t *testing.T) {
 }
 
 func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
 		c := s.Connect()
 		c.On("multi", 1, refusal)
-		wantFailure(t, newQueue(c).Offer(t.Context(), nil), zk.ErrNoAuth, NotApplied)
+		wantFailure(t, newQueue(c).Offer(t.Context(), nil), zk.ErrNoAuth, recipes.NotApplied)
 		check.Equal(t, c.Called("multi"), 1, "requests")
 	})
 }
@@ -367,7 +368,7 @@ func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
 func TestEphemeralElementsGoWithTheirSession(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, other := NewQueue(c, "/q", EphemeralElements()), NewQueue(s.Connect(), "/q")
+			q, other := recipes.NewQueue(c, "/q", recipes.EphemeralElements()), recipes.NewQueue(s.Connect(), "/q")
 			mustOffer(t, other, "stays")
 			c.On("multi", 1, fault)
 			mustOffer(t, q, "goes", "goes, too")
@@ -376,7 +377,7 @@ func TestEphemeralElementsGoWithTheirSession(t *testing.T) {
 			mustOffer(t, other, "stays, too")
 			c.Expire()
 			wantInTurn(t, other, "stays, too")
-			urgent := NewPriorityQueue(c, "/p", EphemeralElements())
+			urgent := recipes.NewPriorityQueue(c, "/p", recipes.EphemeralElements())
 			mustPrioritize(t, urgent, "goes", 1)
 			c.Expire()
 			wantInTurn(t, urgent)
@@ -390,12 +391,12 @@ func TestEphemeralElementsGoWithTheirSession(t *testing.T) {
 func TestCancelledPollOfAnEphemeralElement(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest} {
 		alone(t, func(t *testing.T, s *testServer, producer *testConn) {
-			c, rival := s.Connect(), NewQueue(s.Connect(), "/q")
-			mustOffer(t, NewQueue(producer, "/q", EphemeralElements()), "a", "b")
-			q := NewQueue(c, "/q")
+			c, rival := s.Connect(), recipes.NewQueue(s.Connect(), "/q")
+			mustOffer(t, recipes.NewQueue(producer, "/q", recipes.EphemeralElements()), "a", "b")
+			q := recipes.NewQueue(c, "/q")
 			ctx, leaving := abandoning(t, c, fault)
 			c.On("multi", 1, leaving)
-			wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, Unknown)
+			wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, recipes.Unknown)
 			c.Reconnect()
 			mustClose(t, q)
 			if fault.Fault == loseRequest.Fault {
@@ -413,11 +414,11 @@ func TestCancelledPollOfAnEphemeralElement(t *testing.T) {
 // has the element.
 func TestLateCancelOfATakenEphemeralElement(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := NewQueue(c, "/q", EphemeralElements())
+		q := recipes.NewQueue(c, "/q", recipes.EphemeralElements())
 		mustOffer(t, q, "a")
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("multi", 1, rule{After: func() { cancel(); time.Sleep(time.Millisecond) }})
-		wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, Unknown)
+		wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, recipes.Unknown)
 		wantInTurn(t, q)
 		wantTidy(t, s)
 	})

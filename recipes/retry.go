@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"io"
 	"time"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // RetryPolicy decides whether and when a request without an answer is sent again. Next is called
@@ -22,34 +24,15 @@ type RetryPolicy interface {
 	Next(tries int, elapsed time.Duration, err error) (pause time.Duration, again bool)
 }
 
-// retryFunc is a policy made of its only method.
-type retryFunc func(tries int, elapsed time.Duration, err error) (time.Duration, bool)
-
-func (f retryFunc) Next(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
-	return f(tries, elapsed, err)
-}
-
-const (
-	retryFirst = 10 * time.Millisecond
-	retryMax   = time.Second
-)
-
 // RetryForever never gives up. The first repetition follows at once, because the client holds a
 // request back until it is connected; the pauses before the others double from 10 ms to 1 s. It is
 // the default.
-func RetryForever() RetryPolicy {
-	return retryFunc(func(tries int, _ time.Duration, _ error) (time.Duration, bool) {
-		if tries <= 1 {
-			return 0, true
-		}
-		return doubled(retryFirst, retryMax, tries-2), true
-	})
-}
+func RetryForever() RetryPolicy { return request.Forever() }
 
 // RetryFixed sends a request at most tries times, and pauses before each repetition. With tries of
 // zero or less it never gives up.
 func RetryFixed(pause time.Duration, tries int) RetryPolicy {
-	return retryFunc(func(done int, _ time.Duration, _ error) (time.Duration, bool) {
+	return request.PolicyFunc(func(done int, _ time.Duration, _ error) (time.Duration, bool) {
 		return pause, tries <= 0 || done < tries
 	})
 }
@@ -57,7 +40,7 @@ func RetryFixed(pause time.Duration, tries int) RetryPolicy {
 // RetryLinear sends a request at most tries times. The pause before the first repetition is step,
 // and each further pause is longer by step. With tries of zero or less it never gives up.
 func RetryLinear(step time.Duration, tries int) RetryPolicy {
-	return retryFunc(func(done int, _ time.Duration, _ error) (time.Duration, bool) {
+	return request.PolicyFunc(func(done int, _ time.Duration, _ error) (time.Duration, bool) {
 		return time.Duration(done) * step, tries <= 0 || done < tries
 	})
 }
@@ -67,15 +50,17 @@ func RetryLinear(step time.Duration, tries int) RetryPolicy {
 // that clients that failed together do not repeat together. The part is drawn from rand.Reader of
 // crypto/rand, like the names of nodes. If rand.Reader fails, the pause is not shortened.
 func RetryExponential(first, max time.Duration) RetryPolicy {
-	return retryFunc(func(tries int, _ time.Duration, _ error) (time.Duration, bool) {
-		pause := doubled(first, max, tries-1)
+	return request.PolicyFunc(func(tries int, _ time.Duration, _ error) (time.Duration, bool) {
+		pause := request.Doubled(first, max, tries-1)
 		return pause - jitter(pause/2), true
 	})
 }
 
 // RetryTries gives up when policy does, and also after the given number of tries.
 func RetryTries(policy RetryPolicy, tries int) RetryPolicy {
-	return retryFunc(func(done int, elapsed time.Duration, err error) (time.Duration, bool) {
+	return request.PolicyFunc(func(
+		done int, elapsed time.Duration, err error,
+	) (time.Duration, bool) {
 		pause, again := policy.Next(done, elapsed, err)
 		return pause, again && done < tries
 	})
@@ -84,7 +69,9 @@ func RetryTries(policy RetryPolicy, tries int) RetryPolicy {
 // RetryUntil gives up when policy does, and also when the next repetition would come later than
 // limit after the first failure.
 func RetryUntil(policy RetryPolicy, limit time.Duration) RetryPolicy {
-	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
+	return request.PolicyFunc(func(
+		tries int, elapsed time.Duration, err error,
+	) (time.Duration, bool) {
 		pause, again := policy.Next(tries, elapsed, err)
 		return pause, again && elapsed+pause <= limit
 	})
@@ -93,35 +80,14 @@ func RetryUntil(policy RetryPolicy, limit time.Duration) RetryPolicy {
 // RetryIf gives up when policy does, and also after an error for which retry returns false. It
 // cannot cause a refused request to be repeated.
 func RetryIf(policy RetryPolicy, retry func(error) bool) RetryPolicy {
-	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
+	return request.PolicyFunc(func(
+		tries int, elapsed time.Duration, err error,
+	) (time.Duration, bool) {
 		if !retry(err) {
 			return 0, false
 		}
 		return policy.Next(tries, elapsed, err)
 	})
-}
-
-// withoutEnd is policy for work that goes on until Close: when policy gives up, it pauses for the
-// longest default pause instead.
-func withoutEnd(policy RetryPolicy) RetryPolicy {
-	if policy == nil {
-		return nil
-	}
-	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
-		pause, again := policy.Next(tries, elapsed, err)
-		if !again {
-			pause = retryMax
-		}
-		return pause, true
-	})
-}
-
-// doubled returns first after the given number of doublings, but at most max.
-func doubled(first, max time.Duration, times int) time.Duration {
-	for ; times > 0 && first > 0 && first < max; times-- {
-		first *= 2
-	}
-	return min(first, max)
 }
 
 // jitter draws a duration below limit.

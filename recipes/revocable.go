@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // RevocableLock is a Lock that any client can ask the owner to release, by Revoke. The owner
@@ -31,9 +35,9 @@ import (
 // Sources: Curator's Revoker and InterProcessMutex.makeRevocable, whose listener misses a request
 // that comes before its watch is set.
 type RevocableLock struct {
-	*handle
+	handle
 	inLine
-	calls *lifecycle // of Revoke
+	calls *task.Group // of Revoke
 
 	asked      sync.Mutex
 	revocation *revocation // of the latest hold
@@ -41,7 +45,7 @@ type RevocableLock struct {
 
 // revocation waits for a Revoke of a hold.
 type revocation struct {
-	hold    *hold
+	hold    *hold.Hold
 	once    sync.Once
 	revoked chan struct{}
 }
@@ -55,9 +59,9 @@ const revokeMark = "__REVOKE__"
 // NewRevocableLock makes a handle for the lock at path, which is created when needed and must be
 // used for this lock only. It sends nothing. The options that matter are the same as for NewLock.
 func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
-	l := &RevocableLock{calls: newLifecycle(conn, "owner of lock", path, opts)}
-	l.handle = newHandle(conn, path, opts, &revocableContender{l})
-	l.inLine = inLine{l.lifecycle, newLockLine(path, opts)}
+	l := &RevocableLock{calls: newTasks(conn, "owner of lock", path, opts)}
+	l.core = hold.NewHandle(conn, path, l.calls.Opts, &revocableContender{l})
+	l.inLine = inLine{l.core.Tasks, newLockLine(path, l.calls.Opts)}
 	return l
 }
 
@@ -66,13 +70,13 @@ func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
 // closed before Revoked. Each hold has its own channel. Without a hold the channel is closed
 // already.
 func (l *RevocableLock) Revoked() <-chan struct{} {
-	held := l.current()
+	held := l.core.Current()
 	l.asked.Lock()
 	defer l.asked.Unlock()
 	if held != nil && l.revocation.hold == held {
 		return l.revocation.revoked
 	}
-	return closedChannel()
+	return hold.ClosedChannel()
 }
 
 // Revoke asks the present owner to give the lock up. The owner may be this handle itself. Revoke
@@ -80,25 +84,26 @@ func (l *RevocableLock) Revoked() <-chan struct{} {
 // server refuses, while the outcome of a request is unknown, the error wraps ErrAmbiguous: the
 // owner may have been asked. A second Revoke of the same hold has no further effect.
 func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
-	return call(ctx, l.calls, "ask", func(
-		ctx context.Context, r *requests, _ *task[bool],
+	return task.Call(ctx, l.calls, "ask", func(
+		ctx context.Context, r *request.Sender, _ *task.Task[bool],
 	) (bool, error) {
 		doubtful := false
 		asked, err := l.ask(ctx, r, &doubtful)
-		return asked, ambiguousIf(doubtful, err)
+		return asked, request.AmbiguousIf(doubtful, err)
 	})
 }
 
 // ask marks the node of the owner. If the owner has left meanwhile, it marks the node of the next
 // owner. A mark of unknown outcome is gone together with the node.
-func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (bool, error) {
+func (l *RevocableLock) ask(ctx context.Context, r *request.Sender, doubtful *bool) (bool, error) {
 	for {
-		queue, err := r.queueIn(ctx, l.path, lockMarkers)
+		queue, err := hold.QueueIn(ctx, r, l.core.Tasks.Path, lockMarkers)
 		if err != nil || len(queue) == 0 {
 			return false, err
 		}
-		err = r.repeat(ctx, func() error {
-			_, err := r.conn.Set(join(l.path, queue[0].name), []byte(revokeMark), -1)
+		err = r.Repeat(ctx, func() error {
+			owner := request.Join(l.core.Tasks.Path, queue[0].Name)
+			_, err := r.Conn.Set(owner, []byte(revokeMark), -1)
 			*doubtful = *doubtful || OutcomeOf(err) == Unknown
 			return err
 		})
@@ -111,26 +116,28 @@ func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (b
 // Close is Close of the type Lock, and ends calls of Revoke, too. It gives the lock back without
 // waiting for those calls.
 func (l *RevocableLock) Close(ctx context.Context) error {
-	l.calls.cancel(ErrClosed)
-	return errors.Join(l.handle.Close(ctx), l.calls.Close(ctx))
+	l.calls.Cancel(ErrClosed)
+	return errors.Join(l.core.Close(ctx), l.calls.Close(ctx))
 }
 
 // revocableContender is a contender with holds that notice a Revoke.
 type revocableContender struct{ lock *RevocableLock }
 
-func (c *revocableContender) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
-	return withRestarts(ctx, func() (*hold, error) {
-		held, err := c.lock.line.acquire(ctx, r, wait)
+func (c *revocableContender) Acquire(
+	ctx context.Context, r *request.Sender, wait bool,
+) (*hold.Hold, error) {
+	return request.WithRestarts(ctx, func() (*hold.Hold, error) {
+		held, err := c.lock.line.Acquire(ctx, r, wait)
 		if held == nil {
 			return nil, err
 		}
 		// A Revoke may have come before the watch was set.
-		data, _, err := r.get(ctx, held.path)
-		if errors.Is(err, zk.ErrNoNode) || err == nil && r.conn.SessionID() != held.session {
-			err = errRestart
+		data, _, err := r.Get(ctx, held.Path)
+		if errors.Is(err, zk.ErrNoNode) || err == nil && r.Conn.SessionID() != held.Session {
+			err = request.ErrRestart
 		}
 		if err != nil {
-			return nil, giveBack(r, err, held.release)
+			return nil, request.GiveBack(r, err, held.Release)
 		}
 		c.lock.listen(held, string(data) == revokeMark)
 		return held, nil
@@ -139,7 +146,7 @@ func (c *revocableContender) acquire(ctx context.Context, r *requests, wait bool
 
 // listen begins to wait for a Revoke of the hold. From now on the watch of the hold fires for
 // losses only.
-func (l *RevocableLock) listen(held *hold, revoked bool) {
+func (l *RevocableLock) listen(held *hold.Hold, revoked bool) {
 	e := &revocation{hold: held, revoked: make(chan struct{})}
 	if revoked {
 		e.close()
@@ -147,27 +154,27 @@ func (l *RevocableLock) listen(held *hold, revoked bool) {
 	l.asked.Lock()
 	l.revocation = e
 	l.asked.Unlock()
-	watch, loss := held.watch, make(chan zk.Event, 1)
-	held.watch = loss
-	l.beginCleanUp()
+	watch, loss := held.Watch, make(chan zk.Event, 1)
+	held.Watch = loss
+	l.core.Tasks.BeginCleanUp()
 	go func() {
-		defer l.end()
-		if ev, lost := e.await(l.lifecycle, watch); lost {
+		defer l.core.Tasks.End()
+		if ev, lost := e.await(l.core.Tasks, watch); lost {
 			loss <- ev
 		}
-		<-held.ended
+		<-held.Ended
 		e.close()
 	}()
 }
 
 // await watches the own node until the hold has ended or is lost. It closes revoked if the node is
 // marked.
-func (e *revocation) await(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool) {
-	r := l.requests()
-	r.opts.retry = withoutEnd(r.opts.retry)
+func (e *revocation) await(l *task.Group, watch <-chan zk.Event) (ev zk.Event, lost bool) {
+	r := l.Sender()
+	r.Opts.Retry = request.WithoutEnd(r.Opts.Retry)
 	for {
 		select {
-		case <-e.hold.ended:
+		case <-e.hold.Ended:
 			return ev, false
 		case ev = <-watch:
 		}
@@ -175,18 +182,18 @@ func (e *revocation) await(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lo
 			return ev, true
 		}
 		// A hold that ends at this moment needs no read: an abandoned hold is given back at once.
-		if sleep(l.ctx, time.Microsecond); e.hold.over() {
+		if request.Sleep(l.Ctx, time.Microsecond); e.hold.Over() {
 			return ev, false
 		}
-		own, err := r.getW(l.ctx, e.hold.path)
+		own, err := r.GetW(l.Ctx, e.hold.Path)
 		switch {
-		case e.hold.over():
+		case e.hold.Over():
 			return ev, false
-		case err != nil || own.stat.EphemeralOwner != e.hold.session:
+		case err != nil || own.Stat.EphemeralOwner != e.hold.Session:
 			return ev, true
-		case string(own.data) == revokeMark:
+		case string(own.Data) == revokeMark:
 			e.close()
 		}
-		watch = own.watch
+		watch = own.Watch
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // RWLock is a fair read-write lock: many readers or one writer. One RWLock is one owner for all
@@ -41,31 +44,28 @@ import (
 // Sources: ZooKeeper guide, "Recipes and Solutions: Shared Locks"; Curator's
 // InterProcessReadWriteLock, whose downgrade let a waiting writer in.
 type RWLock struct {
-	*readWrite
-	line *turnstile // as others see it
+	readWrite
+	inLine // as others see it
 }
-
-// The markers of the two kinds of nodes.
-const (
-	readMarker  = "read-"
-	writeMarker = "write-"
-)
 
 // NewRWLock makes a handle for the read-write lock at path, which is created when needed and must
 // be used for this lock only. It sends nothing. The options that matter are ACL, Data,
 // SessionTimeout, RecheckEvery, Retry and Containers.
 func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
-	queue := turnstile{
-		dir: path, markers: []string{readMarker, writeMarker}, opts: newOptions(opts),
+	queue := hold.Turnstile{
+		Dir: path, Markers: []string{hold.ReadMarker, hold.WriteMarker},
+		Opts: request.NewOptions(opts),
 	}
 	readers, writers := queue, queue
-	readers.kind, readers.ahead = readMarker, lastWriter
-	writers.kind, writers.ahead = writeMarker, predecessor
-	write := newHandle(conn, path, opts, &writers)
-	queue.ahead = eitherRule
+	readers.Kind, readers.Ahead = hold.ReadMarker, lastWriter
+	writers.Kind, writers.Ahead = hold.WriteMarker, hold.Predecessor
+	write := hold.NewHandle(conn, path, queue.Opts, &writers)
+	queue.Ahead = eitherRule
 	return &RWLock{
-		newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write})),
-		&queue,
+		readWrite{hold.NewReadWrite(write, hold.NewHandle(
+			conn, path, queue.Opts, &reader{queue: &readers, write: write},
+		))},
+		inLine{write.Tasks, &queue},
 	}
 }
 
@@ -74,27 +74,27 @@ func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
 // during the call; members that leave before their node is read are left out. An owner may not know
 // yet that it owns the lock, or that it has lost it. Participants waits for the connection.
 func (l *RWLock) Participants(ctx context.Context) (owners, waiters []Member, err error) {
-	return l.write.participants(ctx, l.line.participants)
+	return l.inLine.Participants(ctx)
 }
 
 // eitherRule applies lastWriter to read nodes, and predecessor to write nodes. An owner that writes
 // and reads has two nodes of the same number, which do not wait for each other.
-func eitherRule(queue []numbered, own int) string {
+func eitherRule(queue []request.Numbered, own int) string {
 	first := own
-	for first > 0 && queue[first-1].seq == queue[own].seq {
+	for first > 0 && queue[first-1].Seq == queue[own].Seq {
 		first--
 	}
-	if queue[own].marker == readMarker {
+	if queue[own].Marker == hold.ReadMarker {
 		return lastWriter(queue, first)
 	}
-	return predecessor(queue, first)
+	return hold.Predecessor(queue, first)
 }
 
 // lastWriter is the rule of readers: each node waits for the youngest writer ahead.
-func lastWriter(queue []numbered, own int) string {
+func lastWriter(queue []request.Numbered, own int) string {
 	for i := own - 1; i >= 0; i-- {
-		if queue[i].marker == writeMarker {
-			return queue[i].name
+		if queue[i].Marker == hold.WriteMarker {
+			return queue[i].Name
 		}
 	}
 	return ""
@@ -102,70 +102,74 @@ func lastWriter(queue []numbered, own int) string {
 
 // reader competes for the read lock: in the queue, or beside the write lock of the same owner.
 type reader struct {
-	queue *turnstile
-	write *handle
+	queue *hold.Turnstile
+	write *hold.Handle
 }
 
-func (c *reader) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
-	w := c.write.current()
+func (c *reader) Acquire(ctx context.Context, r *request.Sender, wait bool) (*hold.Hold, error) {
+	w := c.write.Current()
 	switch {
 	case w == nil:
-		return c.queue.acquire(ctx, r, wait)
-	case w.over():
+		return c.queue.Acquire(ctx, r, wait)
+	case w.Over():
 		return nil, ErrLost
 	}
 	return c.lockUnderWrite(ctx, r, w)
 }
 
 // lockUnderWrite acquires the read lock at the place of the owner's write lock w.
-func (c *reader) lockUnderWrite(ctx context.Context, r *requests, w *hold) (*hold, error) {
-	guid, err := newGUID()
+func (c *reader) lockUnderWrite(
+	ctx context.Context, r *request.Sender, w *hold.Hold,
+) (*hold.Hold, error) {
+	guid, err := request.NewGUID()
 	if err != nil {
 		return nil, err
 	}
-	seq, ok := Sequence(w.path, writeMarker)
+	seq, ok := Sequence(w.Path, hold.WriteMarker)
 	if !ok {
-		return nil, fmt.Errorf("no sequence number in %s", w.path)
+		return nil, fmt.Errorf("no sequence number in %s", w.Path)
 	}
-	name := fmt.Sprintf("%s%s-%s%010d", protectedPrefix, guid, readMarker, seq)
-	own := &dependentNode{path: join(c.queue.dir, name), of: w}
-	held, err := own.create(ctx, r, c.queue.opts.data)
+	name := fmt.Sprintf("%s%s-%s%010d", request.ProtectedPrefix, guid, hold.ReadMarker, seq)
+	own := &dependentNode{path: request.Join(c.queue.Dir, name), of: w}
+	held, err := own.create(ctx, r, c.queue.Opts.Data)
 	if held != nil {
 		return held, nil
 	}
-	if errors.Is(err, errRestart) {
+	if errors.Is(err, request.ErrRestart) {
 		err = ErrLost
 	}
-	return nil, giveBack(r, err, own.remove)
+	return nil, request.GiveBack(r, err, own.remove)
 }
 
 // dependentNode is an ephemeral node that is created only while the node of another hold exists.
 // Its name is used once.
 type dependentNode struct {
 	path string
-	of   *hold
+	of   *hold.Hold
 	made bool // it may be on the server
 }
 
 // create makes the node and returns its hold. That hold continues the other one and has its token.
 // The request may be repeated: a repetition finds the node if the first request was applied.
-func (c *dependentNode) create(ctx context.Context, r *requests, data []byte) (*hold, error) {
+func (c *dependentNode) create(
+	ctx context.Context, r *request.Sender, data []byte,
+) (*hold.Hold, error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		failed, err := r.multi(
-			&zk.CheckVersionRequest{Path: c.of.path, Version: -1},
-			&zk.CreateRequest{Path: c.path, Data: data, Acl: r.opts.acl, Flags: zk.FlagEphemeral},
+		failed, err := r.Multi(
+			&zk.CheckVersionRequest{Path: c.of.Path, Version: -1},
+			&zk.CreateRequest{Path: c.path, Data: data, Acl: r.Opts.ACL, Flags: zk.FlagEphemeral},
 		)
 		c.made = c.made || OutcomeOf(err) != NotApplied
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 1:
 			return c.confirm(ctx, r)
 		case errors.Is(err, zk.ErrNoNode):
-			return nil, errRestart
-		case transient(err):
-			err = r.again(ctx, err)
+			return nil, request.ErrRestart
+		case request.Transient(err):
+			err = r.Again(ctx, err)
 		}
 		if err != nil {
 			return nil, err
@@ -174,21 +178,21 @@ func (c *dependentNode) create(ctx context.Context, r *requests, data []byte) (*
 }
 
 // confirm reads the node, which must belong to the session of the other hold.
-func (c *dependentNode) confirm(ctx context.Context, r *requests) (*hold, error) {
-	held, err := confirm(ctx, r, c.path, c.remove)
+func (c *dependentNode) confirm(ctx context.Context, r *request.Sender) (*hold.Hold, error) {
+	held, err := hold.Confirm(ctx, r, c.path, c.remove)
 	switch {
 	case err != nil:
 		return nil, err
-	case held.session != c.of.session:
-		return nil, errRestart
+	case held.Session != c.of.Session:
+		return nil, request.ErrRestart
 	}
-	held.token = c.of.token
+	held.Token = c.of.Token
 	return held, nil
 }
 
-func (c *dependentNode) remove(r *requests) error {
+func (c *dependentNode) remove(r *request.Sender) error {
 	if !c.made {
 		return nil
 	}
-	return r.remove(c.path)
+	return r.Remove(c.path)
 }

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // ErrLeases is returned when the semaphore on the server has another number of leases than this
@@ -44,9 +48,9 @@ var ErrLeases = errors.New("number of leases differs")
 //
 // Sources: Curator's InterProcessSemaphoreV2; CURATOR-335 and 462 (leases left behind).
 type Semaphore struct {
-	*lifecycle
+	lifecycle
 	leases int
-	queue  *turnstile // of the waiters
+	queue  *hold.Turnstile // of the waiters
 
 	mu   sync.Mutex
 	held []*Lease // not released yet, oldest first
@@ -60,11 +64,11 @@ const leaseMarker = "lease-"
 // matter are ACL, Data, SessionTimeout, RecheckEvery and Retry.
 func NewSemaphore(conn Conn, path string, leases int, opts ...Option) *Semaphore {
 	s := &Semaphore{lifecycle: newLifecycle(conn, "semaphore", path, opts), leases: max(1, leases)}
-	s.queue = newLockLine(join(path, "lock"), opts)
+	s.queue = newLockLine(request.Join(path, "lock"), s.tasks.Opts)
 	return s
 }
 
-func (s *Semaphore) dir() string { return join(s.path, "leases") }
+func (s *Semaphore) dir() string { return request.Join(s.tasks.Path, "leases") }
 
 // Acquire waits until a lease is held, ctx is done, or the server refuses. It outlives lost
 // connections and ended sessions, as Lock of the type Lock does. After an error no lease is held,
@@ -80,24 +84,24 @@ func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
 // deadlock with each other. But callers that call AcquireN while they hold leases can wait for each
 // other for ever.
 func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
-	leases, _, err := run(ctx, s.lifecycle, func(
-		ctx context.Context, r *requests, t *task[[]*Lease],
+	leases, _, err := task.Run(ctx, s.tasks, func(
+		ctx context.Context, r *request.Sender, t *task.Task[[]*Lease],
 	) ([]*Lease, error) {
 		if n < 1 || n > s.leases {
 			return nil, fmt.Errorf("%w: %d are wanted, expected 1 to %d", ErrLeases, n, s.leases)
 		}
-		return withRestarts(ctx, func() ([]*Lease, error) { return s.inTurn(ctx, r, t, n) })
+		return request.WithRestarts(ctx, func() ([]*Lease, error) { return s.inTurn(ctx, r, t, n) })
 	})
-	return leases, s.explain("acquire", err)
+	return leases, s.tasks.Explain("acquire", err)
 }
 
 // TryAcquire is Acquire without the wait for other holders: it returns false if no lease is free.
 // It does not join the queue, and may overtake a waiter. It does wait for the connection.
 func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err error) {
-	leases, _, err := run(ctx, s.lifecycle, func(
-		ctx context.Context, r *requests, t *task[[]*Lease],
+	leases, _, err := task.Run(ctx, s.tasks, func(
+		ctx context.Context, r *request.Sender, t *task.Task[[]*Lease],
 	) ([]*Lease, error) {
-		return withRestarts(ctx, func() ([]*Lease, error) {
+		return request.WithRestarts(ctx, func() ([]*Lease, error) {
 			if err := s.ensureSize(ctx, r); err != nil {
 				return nil, err
 			}
@@ -105,11 +109,22 @@ func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err 
 			if held == nil {
 				return nil, err
 			}
-			return s.keep(ctx, r, t, []*hold{held})
+			return s.keep(ctx, r, t, []*hold.Hold{held})
 		})
 	})
-	lease, err = one(leases, s.explain("try acquire", err))
+	lease, err = one(leases, s.tasks.Explain("try acquire", err))
 	return lease, lease != nil, err
+}
+
+// Do is Do of the type Lock for one lease.
+func (s *Semaphore) Do(
+	ctx context.Context, work func(ctx context.Context, token int64) error,
+) error {
+	lease, err := s.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	return hold.Under(ctx, s.tasks, lease.hold, ErrLost, lease.Release, work)
 }
 
 // one returns the first lease, if there is one.
@@ -125,19 +140,22 @@ func one(leases []*Lease, err error) (*Lease, error) {
 // the leases are listed one after the other, each at some moment during the call; members that
 // leave before their node is read are left out. Participants waits for the connection.
 func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member, err error) {
-	return s.participants(ctx, func(ctx context.Context, r *requests) (participants, error) {
-		line, err := r.participants(
-			ctx, s.queue.dir, s.queue.markers, func([]numbered, int) bool { return false },
+	return participantsOf(ctx, s.tasks, func(
+		ctx context.Context, r *request.Sender,
+	) (hold.Participants, error) {
+		line, err := hold.ReadParticipants(
+			ctx, r, s.queue.Dir, s.queue.Markers,
+			func([]request.Numbered, int) bool { return false },
 		)
 		if err != nil {
-			return participants{}, err
+			return hold.Participants{}, err
 		}
-		leases, err := r.participants(
-			ctx, s.dir(), []string{leaseMarker}, func(_ []numbered, own int) bool {
+		leases, err := hold.ReadParticipants(
+			ctx, r, s.dir(), []string{leaseMarker}, func(_ []request.Numbered, own int) bool {
 				return own < s.leases
 			},
 		)
-		return participants{leases.holders, line.waiters}, err
+		return hold.Participants{Holders: leases.Holders, Waiters: line.Waiters}, err
 	})
 }
 
@@ -147,11 +165,11 @@ func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member
 // server has refused to remove a node of this handle.
 func (s *Semaphore) Close(ctx context.Context) error {
 	s.mu.Lock()
-	s.cancel(ErrClosed)
+	s.tasks.Cancel(ErrClosed)
 	held := slices.Clone(s.held)
 	s.mu.Unlock()
 	for _, l := range held {
 		l.giveBack()
 	}
-	return s.lifecycle.Close(ctx)
+	return s.tasks.Close(ctx)
 }

@@ -8,23 +8,27 @@ import (
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/hold"
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // inTurn waits for the turn and gathers leases. It releases the turn before it hands the leases
 // over: the release may take long, and a lease may be lost meanwhile.
 func (s *Semaphore) inTurn(
-	ctx context.Context, r *requests, t *task[[]*Lease], n int,
+	ctx context.Context, r *request.Sender, t *task.Task[[]*Lease], n int,
 ) ([]*Lease, error) {
 	if err := s.ensureSize(ctx, r); err != nil {
 		return nil, err
 	}
-	turn, err := s.queue.acquire(ctx, r, true)
+	turn, err := s.queue.Acquire(ctx, r, true)
 	if err != nil {
 		return nil, err
 	}
 	held, err := s.gather(ctx, r, turn, n)
-	if err := firstOf(err, r.tidy(turn.release)); err != nil {
-		return nil, giveBack(r, err, releaseOf(held))
+	if err := request.FirstOf(err, r.Tidy(turn.Release)); err != nil {
+		return nil, request.GiveBack(r, err, releaseOf(held))
 	}
 	return s.keep(ctx, r, t, held)
 }
@@ -33,8 +37,8 @@ func (s *Semaphore) inTurn(
 // next session for instance, it would hold some leases and wait for more beside the caller that has
 // the turn then: a deadlock. With an error it returns the leases gathered so far.
 func (s *Semaphore) gather(
-	ctx context.Context, r *requests, turn *hold, n int,
-) (held []*hold, err error) {
+	ctx context.Context, r *request.Sender, turn *hold.Hold, n int,
+) (held []*hold.Hold, err error) {
 	for len(held) < n {
 		one, err := s.attempt(ctx, r, turn)
 		if err != nil {
@@ -46,11 +50,11 @@ func (s *Semaphore) gather(
 }
 
 // releaseOf gives all holds back, also if the server refuses one of the removals.
-func releaseOf(held []*hold) func(r *requests) error {
-	return func(r *requests) error {
+func releaseOf(held []*hold.Hold) func(r *request.Sender) error {
+	return func(r *request.Sender) error {
 		var errs []error
 		for _, one := range held {
-			errs = append(errs, one.release(r))
+			errs = append(errs, one.Release(r))
 		}
 		return errors.Join(errs...)
 	}
@@ -58,78 +62,82 @@ func releaseOf(held []*hold) func(r *requests) error {
 
 // ensureSize makes sure that the semaphore exists and has the number of leases that this handle
 // expects.
-func (s *Semaphore) ensureSize(ctx context.Context, r *requests) error {
+func (s *Semaphore) ensureSize(ctx context.Context, r *request.Sender) error {
 	want := strconv.Itoa(s.leases)
-	data, stat, err := r.get(ctx, s.path)
+	data, stat, err := r.Get(ctx, s.tasks.Path)
 	if errors.Is(err, zk.ErrNoNode) {
-		data, _, err = r.createOnce(ctx, s.path, []byte(want))
+		data, _, err = r.CreateOnce(ctx, s.tasks.Path, []byte(want))
 		stat = &zk.Stat{}
 	}
 	if err == nil && len(data) == 0 { // made without a number
-		err = r.repeat(ctx, func() error {
-			_, err := r.conn.Set(s.path, []byte(want), stat.Version)
+		err = r.Repeat(ctx, func() error {
+			_, err := r.Conn.Set(s.tasks.Path, []byte(want), stat.Version)
 			return err
 		})
 		if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) {
-			err = errRestart // read again: a rival or an earlier request has set it
+			err = request.ErrRestart // read again: a rival or an earlier request has set it
 		}
 		data = []byte(want)
 	}
 	if err == nil && string(data) != want {
-		err = fmt.Errorf("%w: %s has %q, expected %s", ErrLeases, s.path, data, want)
+		err = fmt.Errorf("%w: %s has %q, expected %s", ErrLeases, s.tasks.Path, data, want)
 	}
 	return err
 }
 
 // attempt makes one node and finds out whether it holds a lease. With a turn it waits until the
 // node holds a lease or the turn is lost. If it gets no lease, it removes the node.
-func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold, error) {
-	return queueUp(ctx, r, s.dir(), leaseMarker, s.opts.data, func(own *protected) (*hold, error) {
+func (s *Semaphore) attempt(
+	ctx context.Context, r *request.Sender, turn *hold.Hold,
+) (*hold.Hold, error) {
+	return hold.QueueUp(ctx, r, s.dir(), leaseMarker, s.tasks.Opts.Data, func(
+		own *request.Protected,
+	) (*hold.Hold, error) {
 		return s.waitForLease(ctx, r, own, turn)
 	})
 }
 
 // waitForLease finds out whether the own node is among the oldest. With a turn it waits for that.
 func (s *Semaphore) waitForLease(
-	ctx context.Context, r *requests, own *protected, turn *hold,
-) (*hold, error) {
-	leases := &nodeWatch{path: s.dir()}
+	ctx context.Context, r *request.Sender, own *request.Protected, turn *hold.Hold,
+) (*hold.Hold, error) {
+	leases := &request.NodeWatch{Path: s.dir()}
 	free := false
-	err := leases.until(ctx, r, own.epoch, func() (w *watch, done bool, err error) {
-		if turn != nil && turn.gone() {
-			return nil, false, errRestart
+	err := leases.Until(ctx, r, own.Epoch, func() (w *request.Watch, done bool, err error) {
+		if turn != nil && turn.Gone() {
+			return nil, false, request.ErrRestart
 		}
 		// The first read sets no watch: if the lease is free, the watch would wake a client that no
 		// longer waits.
-		names, err := r.children(ctx, s.dir())
+		names, err := r.Children(ctx, s.dir())
 		if free, err = s.isFree(own, names, err); err != nil || free || turn == nil {
 			return nil, true, err
 		}
-		names, w, err = leases.children(ctx, r)
+		names, w, err = leases.Children(ctx, r)
 		free, err = s.isFree(own, names, err)
 		return w, free, err
 	})
 	if err != nil || !free {
 		return nil, err
 	}
-	return confirm(ctx, r, own.path, own.remove)
+	return hold.Confirm(ctx, r, own.Path, own.Remove)
 }
 
 // isFree reports whether the own node is among the oldest of the list, one for each lease. A list
 // with the own node contains every older live node.
-func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, error) {
+func (s *Semaphore) isFree(own *request.Protected, names []string, err error) (bool, error) {
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
-		return false, errRestart
+		return false, request.ErrRestart
 	case err != nil:
 		return false, err
-	case own.epoch.check() != nil:
-		return false, errRestart
+	case own.Epoch.Check() != nil:
+		return false, request.ErrRestart
 	}
-	queue := sortNumbered(names, leaseMarker)
-	at := slices.IndexFunc(queue, func(n numbered) bool { return n.name == own.name() })
+	queue := request.SortNumbered(names, leaseMarker)
+	at := slices.IndexFunc(queue, func(n request.Numbered) bool { return n.Name == own.Name() })
 	if at < 0 {
-		return false, errRestart
+		return false, request.ErrRestart
 	}
 	return at < s.leases, nil
 }
@@ -137,26 +145,26 @@ func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, err
 // keep hands the leases to the caller. It gives them back if one was lost already or the caller has
 // left.
 func (s *Semaphore) keep(
-	ctx context.Context, r *requests, t *task[[]*Lease], held []*hold,
+	ctx context.Context, r *request.Sender, t *task.Task[[]*Lease], held []*hold.Hold,
 ) ([]*Lease, error) {
 	var leases []*Lease
 	for _, one := range held {
-		if one.gone() {
-			return nil, giveBack(r, errRestart, releaseOf(held))
+		if one.Gone() {
+			return nil, request.GiveBack(r, request.ErrRestart, releaseOf(held))
 		}
 		leases = append(leases, &Lease{s: s, hold: one})
 	}
 	s.mu.Lock()
-	kept := !s.closed() && t.settle(leases)
+	kept := !s.tasks.Closed() && t.Settle(leases)
 	if kept {
 		s.held = append(s.held, leases...)
 		for _, one := range held {
-			s.watchOver(one)
+			hold.WatchOver(s.tasks, one)
 		}
 	}
 	s.mu.Unlock()
 	if kept {
 		return leases, nil
 	}
-	return nil, errors.Join(s.cause(ctx), r.tidy(releaseOf(held)))
+	return nil, errors.Join(s.tasks.Cause(ctx), r.Tidy(releaseOf(held)))
 }

@@ -1,29 +1,20 @@
 package recipes
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-)
+import "github.com/zksim/zksim/recipes/internal/request"
 
-// numbered is a child with a name that ends in a sequence number of the server.
-type numbered struct {
-	name   string
-	marker string // the part before the number
-	seq    int32
-}
+// ErrNumbersUsedUp is returned when the sequence numbers of a directory are used up, so that the
+// order of its next children is unknown. The wrapping error names the directory. The operation
+// leaves no node behind. Use a new directory, or delete the directory once it is empty: the numbers
+// of a new directory begin at 0. With the option Containers the server deletes the empty directory
+// itself.
+var ErrNumbersUsedUp = request.ErrNumbersUsedUp
 
 // Sequence returns the sequence number in the name or path of a sequential node: the digits behind
 // the last occurrence of marker. marker is the end of the name that was given to create, such as
 // "lock-". It returns false for other names. The number is negative when the parent's counter has
 // passed 2147483647 (ZOOKEEPER-4372). Only the marker distinguishes its minus sign from a hyphen in
 // the name.
-func Sequence(name, marker string) (int32, bool) {
-	n, ok := parseNumbered(name, marker)
-	return n.seq, ok
-}
+func Sequence(name, marker string) (int32, bool) { return request.Sequence(name, marker) }
 
 // SortBySequence returns those of the names that have a sequence number behind marker, oldest
 // first. It leaves names as they are. Numbers are comparable only between children of one parent
@@ -33,63 +24,5 @@ func Sequence(name, marker string) (int32, bool) {
 // larger than any gap between them. Names of the same number are sorted by their text. Nodes get
 // the same number when the numbers of a directory are used up.
 func SortBySequence(names []string, marker string) []string {
-	var out []string
-	for _, n := range sortNumbered(names, marker) {
-		out = append(out, n.name)
-	}
-	return out
-}
-
-// lockMarkers stand before the sequence number in the lock nodes of this package, Curator and
-// zk.Lock ("_c_<guid>-lock-0000000001"), and of kazoo ("<guid>__lock__0000000001").
-var lockMarkers = []string{"lock-", "__lock__"}
-
-// parseNumbered reads the sequence number behind the first of the markers that name contains, at
-// the last occurrence of that marker. It returns false for a foreign name. The server prints the
-// number with %010d: at least ten characters, a '-' included when the counter has passed 2147483647
-// and gone negative (ZOOKEEPER-4372).
-func parseNumbered(name string, markers ...string) (numbered, bool) {
-	for _, marker := range markers {
-		at := strings.LastIndex(name, marker)
-		if at < 0 {
-			continue
-		}
-		digits := name[at+len(marker):]
-		seq, err := strconv.ParseInt(digits, 10, 32)
-		if err != nil || fmt.Sprintf("%010d", seq) != digits {
-			return numbered{}, false
-		}
-		return numbered{name: name, marker: marker, seq: int32(seq)}, true
-	}
-	return numbered{}, false
-}
-
-// sortNumbered returns the children that carry one of the markers, oldest first. Foreign children
-// are left out. The numbers lie on a circle, which is cut at its largest gap. A comparison of pairs
-// would not be transitive if numbers lie more than half a circle apart, as made-up numbers may.
-func sortNumbered(names []string, markers ...string) []numbered {
-	var out []numbered
-	for _, name := range names {
-		if n, ok := parseNumbered(name, markers...); ok {
-			out = append(out, n)
-		}
-	}
-	slices.SortFunc(out, func(a, b numbered) int {
-		return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.name, b.name))
-	})
-	first := oldest(out)
-	return append(out[first:len(out):len(out)], out[:first]...)
-}
-
-// oldest returns the index of the number behind the largest gap. The numbers are in ascending
-// order. Of several gaps of that size it takes the one with the smallest number behind it.
-func oldest(sorted []numbered) int {
-	first, largest := 0, uint32(0)
-	for i, n := range sorted {
-		before := sorted[(i+len(sorted)-1)%len(sorted)]
-		if gap := uint32(n.seq - before.seq); gap > largest {
-			first, largest = i, gap
-		}
-	}
-	return first
+	return request.SortBySequence(names, marker)
 }

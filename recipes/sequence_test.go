@@ -1,4 +1,4 @@
-package recipes
+package recipes_test
 
 import (
 	"fmt"
@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // serverName is the name that a server makes for a number.
@@ -34,10 +37,10 @@ func madeUp(t *rapid.T) []string {
 	}), 0, 5).Draw(t, "made up")
 }
 
-func namesInOrder(queue []numbered) []string {
+func namesInOrder(queue []request.Numbered) []string {
 	var names []string
 	for _, n := range queue {
-		names = append(names, n.name)
+		names = append(names, n.Name)
 	}
 	return names
 }
@@ -50,10 +53,10 @@ func TestSortNumberedIsByAge(t *testing.T) {
 			want = append(want, serverName(seq))
 		}
 		shuffled := rapid.Permutation(append(madeUp(t), want...)).Draw(t, "listed")
-		if got := namesInOrder(sortNumbered(shuffled, "lock-")); !slices.Equal(got, want) {
+		if got := namesInOrder(request.SortNumbered(shuffled, "lock-")); !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
-		if got := SortBySequence(shuffled, "lock-"); !slices.Equal(got, want) {
+		if got := recipes.SortBySequence(shuffled, "lock-"); !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 	})
@@ -75,9 +78,9 @@ func TestFarOffNumbersDoNotDisturb(t *testing.T) {
 			}
 		}
 		all := append(slices.Clone(want), off...)
-		sorted := namesInOrder(sortNumbered(rapid.Permutation(all).Draw(t, "listed"), "lock-"))
+		sorted := namesInOrder(request.SortNumbered(rapid.Permutation(all).Draw(t, "listed"), "lock-"))
 		if again := namesInOrder(
-			sortNumbered(rapid.Permutation(all).Draw(t, "again"), "lock-"),
+			request.SortNumbered(rapid.Permutation(all).Draw(t, "again"), "lock-"),
 		); !slices.Equal(again, sorted) {
 			t.Fatalf("%v, and in another order %v", sorted, again)
 		}

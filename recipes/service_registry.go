@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // Instance is one provider of a service.
@@ -26,7 +29,7 @@ type Instance struct {
 
 // compareInstances orders by service and ID.
 func compareInstances(a, b Instance) int {
-	return strings.Compare(join(a.Service, a.ID), join(b.Service, b.ID))
+	return strings.Compare(request.Join(a.Service, a.ID), request.Join(b.Service, b.ID))
 }
 
 // equalInstances reports whether two instances are the same registration with the same data.
@@ -86,7 +89,7 @@ type ServiceRegistry struct {
 func NewServiceRegistry(conn Conn, path string, opts ...Option) *ServiceRegistry {
 	v := &ServiceRegistry{services: map[string]map[string]Instance{}}
 	same := func(a, b []Instance) bool { return slices.EqualFunc(a, b, equalInstances) }
-	v.follower = newFollower(newLifecycle(conn, "service registry", path, opts), v.read, same)
+	v.follower = newFollower(newTasks(conn, "service registry", path, opts), v.read, same)
 	return v
 }
 
@@ -121,7 +124,9 @@ func (v *ServiceRegistry) Services(ctx context.Context) ([]string, error) {
 }
 
 // read is one step of the loop: it reads the paths that are due, from the top.
-func (v *ServiceRegistry) read(ctx context.Context, r *requests, d due) ([]Instance, error) {
+func (v *ServiceRegistry) read(
+	ctx context.Context, r *request.Sender, d task.Due,
+) ([]Instance, error) {
 	if err := v.readServices(ctx, r, d); err != nil {
 		return nil, err
 	}
@@ -140,16 +145,13 @@ func (v *ServiceRegistry) read(ctx context.Context, r *requests, d due) ([]Insta
 	return all, nil
 }
 
-// isDue reports whether a path has to be read again.
-func isDue(d due, path string) bool { return d.all || slices.Contains(d.paths, path) }
-
 // readServices lists the services, if the list is due. A service has a nil map until its instances
 // are listed for the first time.
-func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) error {
-	if !isDue(d, v.path) {
+func (v *ServiceRegistry) readServices(ctx context.Context, r *request.Sender, d task.Due) error {
+	if !d.Has(v.tasks.Path) {
 		return nil
 	}
-	found, err := v.loop.listing(ctx, r, v.path)
+	found, err := v.loop.Listing(ctx, r, v.tasks.Path)
 	if err != nil {
 		return err
 	}
@@ -170,18 +172,18 @@ func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) 
 // service is gone, its creation need not be watched: the watch on the list of services has fired or
 // will fire.
 func (v *ServiceRegistry) readInstances(
-	ctx context.Context, r *requests, d due, service string,
+	ctx context.Context, r *request.Sender, d task.Due, service string,
 ) error {
-	dir := join(v.path, service)
+	dir := request.Join(v.tasks.Path, service)
 	listed := v.services[service]
-	if listed == nil || isDue(d, dir) {
-		found, err := v.loop.childrenOf(ctx, r, dir)
+	if listed == nil || d.Has(dir) {
+		found, err := v.loop.ChildrenOf(ctx, r, dir)
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			delete(v.services, service)
 			return nil
-		case refused(ctx, err): // the known instances may have changed all the same
-			found, err = slices.Sorted(maps.Keys(listed)), v.loop.tolerate(ctx, dir, err)
+		case task.Refused(ctx, err): // the known instances may have changed all the same
+			found, err = slices.Sorted(maps.Keys(listed)), v.loop.Tolerate(ctx, dir, err)
 		}
 		if err != nil {
 			return err
@@ -193,7 +195,7 @@ func (v *ServiceRegistry) readInstances(
 	}
 	v.services[service] = listed
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
-		if listed[id].ID != "" && !isDue(d, join(dir, id)) {
+		if listed[id].ID != "" && !d.Has(request.Join(dir, id)) {
 			continue
 		}
 		if err := v.readInstance(ctx, r, service, id); err != nil {
@@ -204,15 +206,17 @@ func (v *ServiceRegistry) readInstances(
 }
 
 // readInstance reads one instance.
-func (v *ServiceRegistry) readInstance(ctx context.Context, r *requests, service, id string) error {
-	path := join(join(v.path, service), id)
-	data, stat, err := v.loop.dataOf(ctx, r, path)
+func (v *ServiceRegistry) readInstance(
+	ctx context.Context, r *request.Sender, service, id string,
+) error {
+	path := request.Join(request.Join(v.tasks.Path, service), id)
+	data, stat, err := v.loop.DataOf(ctx, r, path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		delete(v.services[service], id) // the watch on the list has fired, or will
 		return nil
 	case err != nil:
-		return v.loop.tolerate(ctx, path, err)
+		return v.loop.Tolerate(ctx, path, err)
 	}
 	v.services[service][id] = Instance{service, id, data, stat.EphemeralOwner, stat.Czxid}
 	return nil
@@ -234,9 +238,8 @@ type Registration struct{ named }
 func NewRegistration(conn Conn, path string, i Instance, opts ...Option) *Registration {
 	opts = append(slices.Clone(opts), Containers())
 	bad := errors.Join(checkName("service", i.Service), checkName("id", i.ID))
-	return &Registration{
-		newNamed(conn, "instance", join(join(path, i.Service), i.ID), i.Data, opts, bad),
-	}
+	node := request.Join(request.Join(path, i.Service), i.ID)
+	return &Registration{newNamed(conn, "instance", node, i.Data, opts, bad)}
 }
 
 // Register registers the instance and waits until the server knows it. After an error the handle
@@ -249,7 +252,7 @@ func (g *Registration) Register(ctx context.Context) error { return g.keep(ctx, 
 // new data.
 func (g *Registration) Update(ctx context.Context, data []byte) error {
 	if g.bad != nil {
-		return g.node.explain("update", g.bad)
+		return g.node.tasks.Explain("update", g.bad)
 	}
 	return g.node.Set(ctx, data)
 }

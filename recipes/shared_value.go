@@ -6,6 +6,9 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // SharedValue is a small piece of data that any number of clients read, write and wait for. Methods
@@ -41,9 +44,9 @@ import (
 // Sources: Curator's SharedValue, whose trySetValue reports a failure if its own write was applied
 // and the reply was lost.
 type SharedValue struct {
-	*lifecycle
-	change nodeWatch // of a node that exists
-	birth  nodeWatch // of a missing node
+	lifecycle
+	change request.NodeWatch // of a node that exists
+	birth  request.NodeWatch // of a missing node
 }
 
 // ValueState is a shared value at one moment. The zero ValueState stands for a value that was never
@@ -65,13 +68,15 @@ func NewSharedValue(conn Conn, path string, opts ...Option) *SharedValue {
 	return &SharedValue{
 		lifecycle: newLifecycle(
 			conn, "shared value", path, opts,
-		), change: nodeWatch{path: path}, birth: nodeWatch{path: path},
+		), change: request.NodeWatch{Path: path}, birth: request.NodeWatch{Path: path},
 	}
 }
 
 // Get returns the value, as it is at some moment of the call.
 func (v *SharedValue) Get(ctx context.Context) (ValueState, error) {
-	return ask(ctx, v.lifecycle, "get", func(ctx context.Context, r *requests) (ValueState, error) {
+	return task.Ask(ctx, v.tasks, "get", func(
+		ctx context.Context, r *request.Sender,
+	) (ValueState, error) {
 		state, _, err := v.latest(ctx, r)
 		return state, err
 	})
@@ -98,11 +103,13 @@ func (v *SharedValue) CompareAndSet(
 
 // Next waits until the value differs from seen, and returns it.
 func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, error) {
-	return ask(ctx, v.lifecycle, "wait for", func(
-		ctx context.Context, r *requests,
+	return task.Ask(ctx, v.tasks, "wait for", func(
+		ctx context.Context, r *request.Sender,
 	) (ValueState, error) {
 		var next ValueState
-		err := v.change.until(ctx, r, epoch{}, func() (w *watch, done bool, err error) {
+		err := v.change.Until(ctx, r, request.Epoch{}, func() (
+			w *request.Watch, done bool, err error,
+		) {
 			next, w, err = v.look(ctx, r)
 			return w, !next.same(seen), err
 		})
@@ -111,13 +118,15 @@ func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, er
 }
 
 // look reads the value. The next change of the value fires the returned watch.
-func (v *SharedValue) look(ctx context.Context, r *requests) (ValueState, *watch, error) {
+func (v *SharedValue) look(
+	ctx context.Context, r *request.Sender,
+) (ValueState, *request.Watch, error) {
 	for {
-		data, stat, w, err := v.change.data(ctx, r)
+		data, stat, w, err := v.change.Data(ctx, r)
 		if !errors.Is(err, zk.ErrNoNode) {
 			return stateOf(data, stat), w, err
 		}
-		if stat, w, err = v.birth.existence(ctx, r); err != nil || stat == nil {
+		if stat, w, err = v.birth.Existence(ctx, r); err != nil || stat == nil {
 			return ValueState{}, w, err
 		}
 	}
@@ -134,10 +143,10 @@ func (v *SharedValue) write(
 	ctx context.Context, data []byte, may func(ValueState) bool,
 ) (valueWrite, error) {
 	data = bytes.Clone(data)
-	return call(ctx, v.lifecycle, "set", func(
-		ctx context.Context, r *requests, t *task[valueWrite],
+	return task.Call(ctx, v.tasks, "set", func(
+		ctx context.Context, r *request.Sender, t *task.Task[valueWrite],
 	) (valueWrite, error) {
-		w, err := newRecorded(v.path, "write-")
+		w, err := request.NewOnceOnlyChange(v.tasks.Path, "write-")
 		if err != nil {
 			return valueWrite{}, err
 		}
@@ -145,14 +154,15 @@ func (v *SharedValue) write(
 		if err == nil && !result.done {
 			return result, nil
 		}
-		return end(v.lifecycle, r, t, w, result, err)
+		return task.EndChange(v.tasks, r, t, w, result, err)
 	})
 }
 
 // replace tries until no rival was faster or the value may not be replaced. With an error, it
 // returns the result to report if the write turns out to be applied.
 func (v *SharedValue) replace(
-	ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool,
+	ctx context.Context, r *request.Sender, w *request.OnceOnlyChange, data []byte,
+	may func(ValueState) bool,
 ) (valueWrite, error) {
 	var next valueWrite
 	for {
@@ -170,15 +180,15 @@ func (v *SharedValue) replace(
 		if now.Exists {
 			next.state.Version = now.Version + 1
 		}
-		if err := w.replace(ctx, r, v.path, data, stat); !isConflict(err) {
+		if err := w.Replace(ctx, r, v.tasks.Path, data, stat); !request.IsConflict(err) {
 			return next, err
 		}
 	}
 }
 
 // read reads the value and the stat of its node. The stat is nil if the node is missing.
-func (v *SharedValue) read(ctx context.Context, r *requests) (ValueState, *zk.Stat, error) {
-	data, stat, err := r.get(ctx, v.path)
+func (v *SharedValue) read(ctx context.Context, r *request.Sender) (ValueState, *zk.Stat, error) {
+	data, stat, err := r.Get(ctx, v.tasks.Path)
 	if errors.Is(err, zk.ErrNoNode) {
 		return ValueState{}, nil, nil
 	}
@@ -187,9 +197,9 @@ func (v *SharedValue) read(ctx context.Context, r *requests) (ValueState, *zk.St
 
 // latest is read with a sync: it returns the state at some moment of the call.
 func (v *SharedValue) latest(
-	ctx context.Context, r *requests,
+	ctx context.Context, r *request.Sender,
 ) (state ValueState, stat *zk.Stat, err error) {
-	err = r.fresh(ctx, v.path, func() (err error) {
+	err = r.Fresh(ctx, v.tasks.Path, func() (err error) {
 		state, stat, err = v.read(ctx, r)
 		return err
 	})

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // ErrThreshold is returned when the data of a ThresholdBarrier's node is not a number of members,
@@ -63,8 +66,8 @@ var ErrThreshold = errors.New("not a threshold")
 // round before. ZooKeeper guide, "Recipes and Solutions: Double Barriers": its node "ready" records
 // the opening, but cannot be removed safely for the next round; ZOOKEEPER-1011.
 type ThresholdBarrier struct {
-	*lifecycle
-	gate   nodeWatch
+	lifecycle
+	gate   request.NodeWatch
 	number *SharedValue // the data of the node
 
 	mu    sync.Mutex
@@ -83,7 +86,7 @@ type waitCall struct {
 func NewThresholdBarrier(conn Conn, path string, opts ...Option) *ThresholdBarrier {
 	l := newLifecycle(conn, "threshold barrier", path, opts)
 	return &ThresholdBarrier{
-		lifecycle: l, gate: nodeWatch{path: path}, number: &SharedValue{lifecycle: l},
+		lifecycle: l, gate: request.NodeWatch{Path: path}, number: &SharedValue{lifecycle: l},
 	}
 }
 
@@ -91,7 +94,7 @@ func NewThresholdBarrier(conn Conn, path string, opts ...Option) *ThresholdBarri
 // count for the new number, and pass if they are enough.
 func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 	if members < 1 {
-		return b.explain(
+		return b.tasks.Explain(
 			"set", fmt.Errorf("%w: %d members; expected at least 1", ErrThreshold, members),
 		)
 	}
@@ -103,8 +106,8 @@ func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 func (b *ThresholdBarrier) Wait(ctx context.Context) error {
 	v := &waitCall{done: make(chan struct{})}
 	defer b.leaveWait(v)
-	return settling(ctx, b.lifecycle, "wait at", func(
-		ctx context.Context, r *requests, t *task[struct{}],
+	return task.ActAndSettle(ctx, b.tasks, "wait at", func(
+		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
 	) error {
 		left := b.beginWait(v)
 		defer b.endWait(v)
@@ -147,7 +150,9 @@ func (b *ThresholdBarrier) endWait(v *waitCall) {
 
 // IsOpen reports whether the barrier was open at some moment during the call.
 func (b *ThresholdBarrier) IsOpen(ctx context.Context) (bool, error) {
-	return ask(ctx, b.lifecycle, "look at", func(ctx context.Context, r *requests) (bool, error) {
+	return task.Ask(ctx, b.tasks, "look at", func(
+		ctx context.Context, r *request.Sender,
+	) (bool, error) {
 		now, err := b.look(ctx, r)
 		return now.open, err
 	})

@@ -8,6 +8,9 @@ import (
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // The data of a threshold barrier's nodes.
@@ -40,20 +43,21 @@ func (b *ThresholdBarrier) thresholdOf(data []byte, stat *zk.Stat) (threshold, e
 	members, err := strconv.Atoi(string(data))
 	if err != nil || members < 1 {
 		return threshold{}, fmt.Errorf(
-			"%w: %s has %q, expected a number from 1 or %q", ErrThreshold, b.path, data, openData,
+			"%w: %s has %q, expected a number from 1 or %q",
+			ErrThreshold, b.tasks.Path, data, openData,
 		)
 	}
 	return threshold{members: members, stat: stat}, nil
 }
 
 // look reads the barrier as it is at some moment during the call.
-func (b *ThresholdBarrier) look(ctx context.Context, r *requests) (now threshold, err error) {
-	err = r.fresh(ctx, b.path, func() error {
-		data, stat, err := r.get(ctx, b.path)
+func (b *ThresholdBarrier) look(ctx context.Context, r *request.Sender) (now threshold, err error) {
+	err = r.Fresh(ctx, b.tasks.Path, func() error {
+		data, stat, err := r.Get(ctx, b.tasks.Path)
 		if err == nil {
 			now, err = b.thresholdOf(data, stat)
 		} else {
-			now, err = threshold{}, ignore(err, zk.ErrNoNode)
+			now, err = threshold{}, request.Ignore(err, zk.ErrNoNode)
 		}
 		return err
 	})
@@ -61,18 +65,18 @@ func (b *ThresholdBarrier) look(ctx context.Context, r *requests) (now threshold
 }
 
 // prepared is look, and creates the node if it is missing.
-func (b *ThresholdBarrier) prepared(ctx context.Context, r *requests) (threshold, error) {
+func (b *ThresholdBarrier) prepared(ctx context.Context, r *request.Sender) (threshold, error) {
 	for {
 		now, err := b.look(ctx, r)
 		if err != nil || now.stat != nil {
 			return now, err
 		}
-		err = r.repeat(ctx, func() error {
-			_, err := r.conn.Create(b.path, nil, 0, r.opts.acl) // it must outlive its members
+		err = r.Repeat(ctx, func() error {
+			_, err := r.Conn.Create(b.tasks.Path, nil, 0, r.Opts.ACL) // it must outlive its members
 			return err
 		})
 		if errors.Is(err, zk.ErrNoNode) {
-			err = r.ensureDir(ctx, parent(b.path))
+			err = r.EnsureDir(ctx, request.Parent(b.tasks.Path))
 		}
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return threshold{}, err
@@ -81,10 +85,12 @@ func (b *ThresholdBarrier) prepared(ctx context.Context, r *requests) (threshold
 }
 
 // wait joins as a member until the barrier is open. It joins again after each end of the session.
-func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct{}]) error {
+func (b *ThresholdBarrier) wait(
+	ctx context.Context, r *request.Sender, t *task.Task[struct{}],
+) error {
 	var seen threshold
 	counted := NotApplied // whether a lost member was counted after seen
-	_, err := withRestarts(ctx, func() (none struct{}, err error) {
+	_, err := request.WithRestarts(ctx, func() (none struct{}, err error) {
 		now, err := b.prepared(ctx, r)
 		switch {
 		case err != nil || now.open:
@@ -95,27 +101,27 @@ func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct
 		seen, counted, err = b.attend(ctx, r, t, now)
 		return none, err
 	})
-	return ambiguousIf(counted == Unknown, err)
+	return request.AmbiguousIf(counted == Unknown, err)
 }
 
 // attend makes a node and waits until the barrier is open. With an error, seen is the barrier at
 // the last look that found the member not counted, and counted tells whether the member was counted
 // after that look.
 func (b *ThresholdBarrier) attend(
-	ctx context.Context, r *requests, t *task[struct{}], now threshold,
+	ctx context.Context, r *request.Sender, t *task.Task[struct{}], now threshold,
 ) (seen threshold, counted Outcome, err error) {
-	own, err := newProtected(b.path, memberMarker)
+	own, err := request.NewProtected(b.tasks.Path, memberMarker)
 	if err != nil {
 		return now, NotApplied, err
 	}
-	own.unordered = true
-	err = own.create(ctx, r, nil)
+	own.Unordered = true
+	err = own.Create(ctx, r, nil)
 	if err == nil {
 		now, err = b.await(ctx, r, own, now)
 	}
 	if err == nil {
-		t.settle(struct{}{})
-		b.note(own.remove(r))
+		t.Settle(struct{}{})
+		b.tasks.Note(own.Remove(r))
 		return now, Applied, nil
 	}
 	if errors.Is(err, ErrConnClosed) {
@@ -125,18 +131,18 @@ func (b *ThresholdBarrier) attend(
 	if counted == Applied {
 		return now, Applied, nil
 	}
-	return now, counted, firstOf(err, refused)
+	return now, counted, request.FirstOf(err, refused)
 }
 
 // await waits until the barrier is open or the own node was counted. It returns the barrier at the
 // last look that found neither.
 func (b *ThresholdBarrier) await(
-	ctx context.Context, r *requests, own *protected, seen threshold,
+	ctx context.Context, r *request.Sender, own *request.Protected, seen threshold,
 ) (threshold, error) {
-	err := b.gate.until(ctx, r, own.epoch, func() (*watch, bool, error) {
-		data, stat, w, err := b.gate.data(ctx, r)
+	err := b.gate.Until(ctx, r, own.Epoch, func() (*request.Watch, bool, error) {
+		data, stat, w, err := b.gate.Data(ctx, r)
 		if err != nil {
-			return nil, false, restartIfMissing(err)
+			return nil, false, request.RestartIfMissing(err)
 		}
 		now, err := b.thresholdOf(data, stat)
 		if err != nil {
@@ -148,20 +154,22 @@ func (b *ThresholdBarrier) await(
 			return nil, true, err
 		}
 		seen = now
-		opened, err := b.open(ctx, r, now, own.name())
+		opened, err := b.open(ctx, r, now, own.Name())
 		return w, opened, err
 	})
 	return seen, err
 }
 
 // counted reports whether the own node was counted when the barrier opened.
-func (b *ThresholdBarrier) counted(ctx context.Context, r *requests, own *protected) (bool, error) {
-	data, stat, err := r.get(ctx, own.path)
+func (b *ThresholdBarrier) counted(
+	ctx context.Context, r *request.Sender, own *request.Protected,
+) (bool, error) {
+	data, stat, err := r.Get(ctx, own.Path)
 	switch {
 	case err != nil:
-		return false, restartIfMissing(err)
-	case !own.epoch.owns(stat):
-		return false, errRestart
+		return false, request.RestartIfMissing(err)
+	case !own.Epoch.Owns(stat):
+		return false, request.ErrRestart
 	}
 	return len(data) > 0, nil
 }
@@ -171,29 +179,29 @@ func (b *ThresholdBarrier) counted(ctx context.Context, r *requests, own *protec
 // calls open after its arrival and after each change of the barrier. So at least the youngest
 // member sees all of them.
 func (b *ThresholdBarrier) open(
-	ctx context.Context, r *requests, now threshold, own string,
+	ctx context.Context, r *request.Sender, now threshold, own string,
 ) (bool, error) {
 	if now.members == 0 {
 		return false, nil
 	}
-	names, err := r.children(ctx, b.path)
+	names, err := r.Children(ctx, b.tasks.Path)
 	if err != nil {
-		return false, restartIfMissing(err)
+		return false, request.RestartIfMissing(err)
 	}
 	members := SortBySequence(names, memberMarker)
 	for len(members) >= now.members {
-		ops := setOps(b.path, []byte(openData), now.stat, r.opts.acl)
+		ops := request.SetOps(b.tasks.Path, []byte(openData), now.stat, r.Opts.ACL)
 		before := len(ops)
 		for _, name := range members {
 			ops = append(ops, &zk.SetDataRequest{
-				Path: join(b.path, name), Data: []byte(inData), Version: 0,
+				Path: request.Join(b.tasks.Path, name), Data: []byte(inData), Version: 0,
 			})
 		}
-		failed, err := r.multiUntil(ctx, ops...)
+		failed, err := r.MultiUntil(ctx, ops...)
 		switch {
 		case err == nil:
 			return slices.Contains(members, own), nil
-		case !isConflict(err):
+		case !request.IsConflict(err):
 			return false, err
 		case failed < before:
 			return false, nil // and the watch fires
@@ -205,21 +213,23 @@ func (b *ThresholdBarrier) open(
 }
 
 // withdraw removes the own node, and returns whether the node had been counted.
-func (b *ThresholdBarrier) withdraw(r *requests, own *protected) (counted Outcome, err error) {
+func (b *ThresholdBarrier) withdraw(
+	r *request.Sender, own *request.Protected,
+) (counted Outcome, err error) {
 	switch {
-	case own.doubtful:
-		return Unknown, r.tidy(own.remove)
-	case own.path == "":
+	case own.Doubtful:
+		return Unknown, r.Tidy(own.Remove)
+	case own.Path == "":
 		return NotApplied, nil
 	}
-	err = r.repeat(context.Background(), func() error { return r.conn.Delete(own.path, 0) })
+	err = r.Repeat(context.Background(), func() error { return r.Conn.Delete(own.Path, 0) })
 	switch {
 	case err == nil:
 		return NotApplied, nil
 	case errors.Is(err, zk.ErrBadVersion):
-		return Applied, r.tidy(own.remove)
+		return Applied, r.Tidy(own.Remove)
 	case errors.Is(err, zk.ErrNoNode):
 		return Unknown, nil
 	}
-	return Unknown, r.tidy(own.remove) // which is refused as well
+	return Unknown, r.Tidy(own.Remove) // which is refused as well
 }

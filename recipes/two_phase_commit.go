@@ -6,6 +6,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 var (
@@ -80,11 +83,11 @@ var (
 // deadline, two sites that look at different moments would not agree. The rule for late sites is
 // "presumed abort" (Mohan, Lindsay and Obermarck, 1986).
 type TwoPhaseCommit struct {
-	*lifecycle
-	ballots nodeWatch // over the children
+	lifecycle
+	ballots request.NodeWatch // over the children
 
 	mu      sync.Mutex
-	present []*fixed // the presence of sites that have joined
+	present []*request.NamedEphemeral // the presence of sites that have joined
 }
 
 // Transaction is the subject of a TwoPhaseCommit. It does not change.
@@ -107,7 +110,8 @@ type Decision struct {
 // It sends nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewTwoPhaseCommit(conn Conn, path string, opts ...Option) *TwoPhaseCommit {
 	return &TwoPhaseCommit{
-		lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: nodeWatch{path: path},
+		lifecycle: newLifecycle(conn, "transaction", path, opts),
+		ballots:   request.NodeWatch{Path: path},
 	}
 }
 
@@ -117,10 +121,10 @@ func NewTwoPhaseCommit(conn Conn, path string, opts ...Option) *TwoPhaseCommit {
 func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 	data, err := tx.encode()
 	if err != nil {
-		return c.explain("begin", err)
+		return c.tasks.Explain("begin", err)
 	}
-	return settling(ctx, c.lifecycle, "begin", func(
-		ctx context.Context, r *requests, t *task[struct{}],
+	return task.ActAndSettle(ctx, c.tasks, "begin", func(
+		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
 	) error {
 		return c.begin(ctx, r, t, data)
 	})
@@ -128,15 +132,15 @@ func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 
 // Read returns the transaction, or ErrNoTransaction.
 func (c *TwoPhaseCommit) Read(ctx context.Context) (Transaction, error) {
-	return ask(ctx, c.lifecycle, "read", c.read)
+	return task.Ask(ctx, c.tasks, "read", c.read)
 }
 
 // Join shows that a site is there, until Close or the end of the session. If the site goes before
 // it has voted, waiters abort without waiting for the deadline. A process may join for a site after
 // an earlier process, and replaces it. A site need not join.
 func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
-	return settling(ctx, c.lifecycle, "join", func(
-		ctx context.Context, r *requests, t *task[struct{}],
+	return task.ActAndSettle(ctx, c.tasks, "join", func(
+		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
 	) error {
 		return c.join(ctx, r, t, site)
 	})
@@ -147,7 +151,7 @@ func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 // Vote returns nil for the same vote and ErrVoted for the opposite one. A vote after the decision
 // is recorded, but changes nothing.
 func (c *TwoPhaseCommit) Vote(ctx context.Context, site string, yes bool) error {
-	return callAction(ctx, c.lifecycle, "vote in", func(ctx context.Context, r *requests) error {
+	return task.Act(ctx, c.tasks, "vote in", func(ctx context.Context, r *request.Sender) error {
 		return c.vote(ctx, r, site, yes)
 	})
 }
@@ -155,14 +159,14 @@ func (c *TwoPhaseCommit) Vote(ctx context.Context, site string, yes bool) error 
 // Await waits for the decision, and makes it as soon as there is a reason. If there is no
 // transaction it returns ErrNoTransaction at once.
 func (c *TwoPhaseCommit) Await(ctx context.Context) (Decision, error) {
-	return ask(ctx, c.lifecycle, "await decision of", c.await)
+	return task.Ask(ctx, c.tasks, "await decision of", c.await)
 }
 
 // Done records that a site has carried out the decision, and will not ask for it again. Without a
 // decision it returns ErrUndecided. If the transaction was forgotten it returns nil. Another
 // process may call Done for a site that will never come back.
 func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
-	return callAction(ctx, c.lifecycle, "finish", func(ctx context.Context, r *requests) error {
+	return task.Act(ctx, c.tasks, "finish", func(ctx context.Context, r *request.Sender) error {
 		return c.done(ctx, r, site)
 	})
 }
@@ -172,7 +176,7 @@ func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
 // An aborted transaction may be removed at any time: a late site that finds no transaction takes it
 // for aborted. A Vote after Forget returns ErrNoTransaction.
 func (c *TwoPhaseCommit) Forget(ctx context.Context) error {
-	return callAction(ctx, c.lifecycle, "forget", c.forget)
+	return task.Act(ctx, c.tasks, "forget", c.forget)
 }
 
 // Close ends calls under way with ErrClosed and takes back the presence of sites that have joined
@@ -181,13 +185,13 @@ func (c *TwoPhaseCommit) Forget(ctx context.Context) error {
 // returns the first error by which the server has refused to remove a presence, or the record of a
 // Begin.
 func (c *TwoPhaseCommit) Close(ctx context.Context) error {
-	c.cancel(ErrClosed)
+	c.tasks.Cancel(ErrClosed)
 	c.mu.Lock()
 	present := slices.Clone(c.present)
 	c.present = nil
 	c.mu.Unlock()
 	for _, own := range present {
-		c.cleanUp(nil, own.remove)
+		c.tasks.CleanUp(nil, own.Remove)
 	}
-	return c.lifecycle.Close(ctx)
+	return c.tasks.Close(ctx)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // ballot is the state of a transaction as one Await has seen it.
@@ -17,13 +19,13 @@ type ballot struct {
 	names   []string          // the children, as last listed
 	votes   map[string]string // of the sites, by their names, as far as they were read
 	present map[string]bool   // the sites that have been seen present
-	watch   *watch            // fired by the next change of the children
+	watch   *request.Watch    // fired by the next change of the children
 }
 
 // await reads the transaction at once, after each change of its children and at its deadline, until
 // it is decided.
-func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, err error) {
-	since := r.epoch()
+func (c *TwoPhaseCommit) await(ctx context.Context, r *request.Sender) (d Decision, err error) {
+	since := r.Epoch()
 	tx, err := c.read(ctx, r)
 	if err != nil {
 		return d, err
@@ -32,20 +34,20 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 	for {
 		now := time.Now()
 		// a sync, so that a vote in time is seen although the server lagged behind
-		if since.check() != nil || b.isOver(now) {
-			if since, err = r.synced(ctx, c.path); err != nil {
+		if since.Check() != nil || b.isOver(now) {
+			if since, err = r.Synced(ctx, c.tasks.Path); err != nil {
 				return d, err
 			}
 		}
 		d, decided, err := c.look(ctx, r, b, since, now)
-		if errors.Is(err, errRestart) {
+		if errors.Is(err, request.ErrRestart) {
 			continue
 		}
 		// a listed node is gone: look again
 		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) {
 			return d, err
 		}
-		if err := b.watch.wait(ctx, shorterWait(r.opts.recheck, b.Deadline)); err != nil {
+		if err := b.watch.Wait(ctx, shorterWait(r.Opts.Recheck, b.Deadline)); err != nil {
 			return d, err
 		}
 	}
@@ -54,12 +56,12 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 // look reads the changes, and decides if there is a reason. It returns errRestart if the session of
 // since has ended: the server of the next session may lag behind.
 func (c *TwoPhaseCommit) look(
-	ctx context.Context, r *requests, b *ballot, since epoch, now time.Time,
+	ctx context.Context, r *request.Sender, b *ballot, since request.Epoch, now time.Time,
 ) (d Decision, decided bool, err error) {
-	b.names, b.watch, err = c.ballots.children(ctx, r)
+	b.names, b.watch, err = c.ballots.Children(ctx, r)
 	switch {
-	case since.check() != nil:
-		return d, false, errRestart
+	case since.Check() != nil:
+		return d, false, request.ErrRestart
 	case errors.Is(err, zk.ErrNoNode):
 		return d, false, ErrNoTransaction
 	case err != nil:
@@ -112,7 +114,7 @@ func (b *ballot) isOver(now time.Time) bool {
 }
 
 // readVotes reads the votes that were added since the last call.
-func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) error {
+func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *request.Sender, b *ballot) error {
 	for _, site := range b.Sites {
 		if !b.has(votePrefix + site) {
 			delete(b.votes, site) // it was deleted again
@@ -121,7 +123,7 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) 
 		if b.votes[site] != "" {
 			continue
 		}
-		data, _, err := r.get(ctx, join(c.path, votePrefix+site))
+		data, _, err := r.Get(ctx, request.Join(c.tasks.Path, votePrefix+site))
 		if err != nil {
 			return err
 		}
@@ -137,21 +139,21 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) 
 // decide creates the decision, unless there is one, and returns the stored decision. A commit
 // checks that all votes are there.
 func (c *TwoPhaseCommit) decide(
-	ctx context.Context, r *requests, b *ballot, d Decision,
+	ctx context.Context, r *request.Sender, b *ballot, d Decision,
 ) (Decision, bool, error) {
 	var ops []interface{}
 	if d.Commit {
 		for _, site := range b.Sites {
 			ops = append(ops, &zk.CheckVersionRequest{
-				Path: join(c.path, votePrefix+site), Version: 0,
+				Path: request.Join(c.tasks.Path, votePrefix+site), Version: 0,
 			})
 		}
 	}
-	ops = append(
-		ops, &zk.CreateRequest{Path: join(c.path, decisionName), Data: d.encode(), Acl: r.opts.acl},
-	)
-	err := r.repeat(ctx, func() error {
-		_, _, err := r.transaction(ops)
+	ops = append(ops, &zk.CreateRequest{
+		Path: request.Join(c.tasks.Path, decisionName), Data: d.encode(), Acl: r.Opts.ACL,
+	})
+	err := r.Repeat(ctx, func() error {
+		_, _, err := r.Transaction(ops)
 		return err
 	})
 	switch {
@@ -165,8 +167,8 @@ func (c *TwoPhaseCommit) decide(
 }
 
 // decision reads the decision.
-func (c *TwoPhaseCommit) decision(ctx context.Context, r *requests) (Decision, error) {
-	data, _, err := r.get(ctx, join(c.path, decisionName))
+func (c *TwoPhaseCommit) decision(ctx context.Context, r *request.Sender) (Decision, error) {
+	data, _, err := r.Get(ctx, request.Join(c.tasks.Path, decisionName))
 	if err != nil {
 		return Decision{}, err
 	}
@@ -189,7 +191,7 @@ func (d Decision) encode() []byte {
 }
 
 // forget deletes all nodes of the transaction, and lists again if the list was out of date.
-func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
+func (c *TwoPhaseCommit) forget(ctx context.Context, r *request.Sender) error {
 	doubtful := false
 	var before []string
 	for {
@@ -198,20 +200,20 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 			continue // a listed node is gone: look again
 		}
 		if len(names) == 0 || err != nil {
-			return ambiguousIf(doubtful, err)
+			return request.AmbiguousIf(doubtful, err)
 		}
 		var ops []interface{}
 		for _, path := range names {
 			ops = append(ops, &zk.DeleteRequest{Path: path, Version: -1})
 		}
-		err = r.repeat(ctx, func() error {
-			_, _, err := r.transaction(ops)
+		err = r.Repeat(ctx, func() error {
+			_, _, err := r.Transaction(ops)
 			doubtful = doubtful || OutcomeOf(err) == Unknown
 			return err
 		})
 		changed := errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNotEmpty)
 		if !changed || slices.Equal(names, before) { // a child that has children
-			return ambiguousIf(doubtful, err)
+			return request.AmbiguousIf(doubtful, err)
 		}
 		before = names
 	}
@@ -219,17 +221,17 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 
 // leftovers returns the paths of all nodes of a transaction that may be forgotten, the children
 // first. It returns none if the transaction is gone.
-func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, error) {
+func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *request.Sender) ([]string, error) {
 	var b ballot
 	found := false
-	err := r.fresh(ctx, c.path, func() (err error) {
+	err := r.Fresh(ctx, c.tasks.Path, func() (err error) {
 		b.Transaction, found, err = c.readLocal(ctx, r)
 		if err != nil || !found {
 			return err
 		}
-		b.names, err = r.children(ctx, c.path)
+		b.names, err = r.Children(ctx, c.tasks.Path)
 		found = err == nil
-		return ignore(err, zk.ErrNoNode)
+		return request.Ignore(err, zk.ErrNoNode)
 	})
 	if err != nil || !found {
 		return nil, err
@@ -240,13 +242,13 @@ func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, 
 	slices.Sort(b.names)
 	var paths []string
 	for _, name := range b.names {
-		paths = append(paths, join(c.path, name))
+		paths = append(paths, request.Join(c.tasks.Path, name))
 	}
-	return append(paths, c.path), nil
+	return append(paths, c.tasks.Path), nil
 }
 
 // mayForget returns an error if a transaction may not be forgotten yet.
-func (c *TwoPhaseCommit) mayForget(ctx context.Context, r *requests, b ballot) error {
+func (c *TwoPhaseCommit) mayForget(ctx context.Context, r *request.Sender, b ballot) error {
 	if !b.has(decisionName) {
 		return ErrUndecided
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // The children of a transaction's node.
@@ -50,32 +53,32 @@ func (tx Transaction) encode() ([]byte, error) {
 // begin creates the node together with a record. The record keeps a repetition after a lost reply
 // from beginning the transaction again after it was decided and forgotten.
 func (c *TwoPhaseCommit) begin(
-	ctx context.Context, r *requests, t *task[struct{}], data []byte,
+	ctx context.Context, r *request.Sender, t *task.Task[struct{}], data []byte,
 ) error {
-	w, err := newRecorded(parent(c.path), "begin-")
+	w, err := request.NewOnceOnlyChange(request.Parent(c.tasks.Path), "begin-")
 	if err != nil {
 		return err
 	}
 	for {
-		err = w.apply(ctx, r, &zk.CreateRequest{Path: c.path, Data: data, Acl: r.opts.acl})
+		err = w.Apply(ctx, r, &zk.CreateRequest{Path: c.tasks.Path, Data: data, Acl: r.Opts.ACL})
 		if !errors.Is(err, zk.ErrNoNode) {
 			break
 		}
-		if err = r.ensureDir(ctx, parent(c.path)); err != nil {
+		if err = r.EnsureDir(ctx, request.Parent(c.tasks.Path)); err != nil {
 			break
 		}
 	}
 	if errors.Is(err, zk.ErrNodeExists) {
 		err = ErrTransactionExists
 	}
-	_, err = end(c.lifecycle, r, t, w, struct{}{}, err)
+	_, err = task.EndChange(c.tasks, r, t, w, struct{}{}, err)
 	return err
 }
 
 // read reads the transaction's node, as it is at some moment of the call.
-func (c *TwoPhaseCommit) read(ctx context.Context, r *requests) (tx Transaction, err error) {
+func (c *TwoPhaseCommit) read(ctx context.Context, r *request.Sender) (tx Transaction, err error) {
 	found := false
-	err = r.fresh(ctx, c.path, func() (err error) {
+	err = r.Fresh(ctx, c.tasks.Path, func() (err error) {
 		tx, found, err = c.readLocal(ctx, r)
 		return err
 	})
@@ -87,11 +90,11 @@ func (c *TwoPhaseCommit) read(ctx context.Context, r *requests) (tx Transaction,
 
 // readLocal is read without a sync: the client's server may lag behind.
 func (c *TwoPhaseCommit) readLocal(
-	ctx context.Context, r *requests,
+	ctx context.Context, r *request.Sender,
 ) (tx Transaction, found bool, err error) {
-	data, _, err := r.get(ctx, c.path)
+	data, _, err := r.Get(ctx, c.tasks.Path)
 	if err != nil {
-		return tx, false, ignore(err, zk.ErrNoNode)
+		return tx, false, request.Ignore(err, zk.ErrNoNode)
 	}
 	if err := json.Unmarshal(data, &tx); err != nil || len(tx.Sites) == 0 {
 		return tx, false, fmt.Errorf(
@@ -102,7 +105,7 @@ func (c *TwoPhaseCommit) readLocal(
 }
 
 // admit checks that a site is in the transaction.
-func (c *TwoPhaseCommit) admit(ctx context.Context, r *requests, site string) error {
+func (c *TwoPhaseCommit) admit(ctx context.Context, r *request.Sender, site string) error {
 	tx, err := c.read(ctx, r)
 	if err == nil && !slices.Contains(tx.Sites, site) {
 		err = fmt.Errorf("%w: %q is none of %s", ErrNotASite, site, strings.Join(tx.Sites, ", "))
@@ -112,27 +115,27 @@ func (c *TwoPhaseCommit) admit(ctx context.Context, r *requests, site string) er
 
 // join creates the presence of a site. If the caller has left meanwhile, join removes the presence.
 func (c *TwoPhaseCommit) join(
-	ctx context.Context, r *requests, t *task[struct{}], site string,
+	ctx context.Context, r *request.Sender, t *task.Task[struct{}], site string,
 ) error {
 	if err := c.admit(ctx, r, site); err != nil {
 		return err
 	}
-	own := &fixed{path: join(c.path, alivePrefix+site)}
+	own := &request.NamedEphemeral{Path: request.Join(c.tasks.Path, alivePrefix+site)}
 	err := c.createOwn(ctx, r, own)
 	if err == nil && c.keep(t, own) {
 		return nil
 	}
 	if err == nil {
-		err = c.cause(ctx)
+		err = c.tasks.Cause(ctx)
 	}
-	return giveBack(r, err, own.remove)
+	return request.GiveBack(r, err, own.Remove)
 }
 
 // keep stores own for Close. It returns false if the caller has left or Close was called meanwhile.
-func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
+func (c *TwoPhaseCommit) keep(t *task.Task[struct{}], own *request.NamedEphemeral) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed() || !t.settle(struct{}{}) {
+	if c.tasks.Closed() || !t.Settle(struct{}{}) {
 		return false
 	}
 	c.present = append(c.present, own)
@@ -141,39 +144,41 @@ func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
 
 // createOwn creates own. The same transaction deletes the node of an earlier session, so that no
 // client sees the site gone. appear creates no parents.
-func (c *TwoPhaseCommit) createOwn(ctx context.Context, r *requests, own *fixed) error {
+func (c *TwoPhaseCommit) createOwn(
+	ctx context.Context, r *request.Sender, own *request.NamedEphemeral,
+) error {
 	for {
-		if err := r.sync(ctx, own.path); err != nil {
+		if err := r.Sync(ctx, own.Path); err != nil {
 			return err
 		}
-		own.epoch = r.epoch()
-		stat, err := r.exists(ctx, own.path)
+		own.Epoch = r.Epoch()
+		stat, err := r.Exists(ctx, own.Path)
 		if err != nil {
 			return err
 		}
-		if stat != nil && own.epoch.owns(stat) {
-			own.doubtful = true // to be removed
+		if stat != nil && own.Epoch.Owns(stat) {
+			own.Doubtful = true // to be removed
 			return nil
 		}
 		var ops []interface{}
 		if stat != nil {
-			ops = append(ops, &zk.DeleteRequest{Path: own.path, Version: stat.Version})
+			ops = append(ops, &zk.DeleteRequest{Path: own.Path, Version: stat.Version})
 		}
 		ops = append(ops, &zk.CreateRequest{
-			Path: own.path, Flags: zk.FlagEphemeral, Acl: r.opts.acl,
+			Path: own.Path, Flags: zk.FlagEphemeral, Acl: r.Opts.ACL,
 		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		_, err = r.multi(ops...)
-		own.doubtful = own.doubtful || OutcomeOf(err) != NotApplied
+		_, err = r.Multi(ops...)
+		own.Doubtful = own.Doubtful || OutcomeOf(err) != NotApplied
 		switch {
-		case err == nil, isConflict(err) && (stat != nil || !errors.Is(err, zk.ErrNoNode)):
+		case err == nil, request.IsConflict(err) && (stat != nil || !errors.Is(err, zk.ErrNoNode)):
 			// find out the owner
 		case errors.Is(err, zk.ErrNoNode):
 			return ErrNoTransaction
-		case transient(err):
-			if err := r.again(ctx, err); err != nil {
+		case request.Transient(err):
+			if err := r.Again(ctx, err); err != nil {
 				return err
 			}
 		default:
@@ -184,7 +189,7 @@ func (c *TwoPhaseCommit) createOwn(ctx context.Context, r *requests, own *fixed)
 
 // vote creates the vote, once. If the same vote is there already, an earlier request may have
 // created it.
-func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes bool) error {
+func (c *TwoPhaseCommit) vote(ctx context.Context, r *request.Sender, site string, yes bool) error {
 	if err := c.admit(ctx, r, site); err != nil {
 		return err
 	}
@@ -192,15 +197,15 @@ func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes
 	if yes {
 		vote = yesVote
 	}
-	path, doubtful := join(c.path, votePrefix+site), false
-	err := r.repeat(ctx, func() error {
-		_, err := r.conn.Create(path, []byte(vote), 0, r.opts.acl)
+	path, doubtful := request.Join(c.tasks.Path, votePrefix+site), false
+	err := r.Repeat(ctx, func() error {
+		_, err := r.Conn.Create(path, []byte(vote), 0, r.Opts.ACL)
 		doubtful = doubtful || OutcomeOf(err) == Unknown
 		return err
 	})
 	if errors.Is(err, zk.ErrNodeExists) {
 		var stored []byte
-		stored, _, err = r.get(ctx, path)
+		stored, _, err = r.Get(ctx, path)
 		if err == nil && string(stored) != vote {
 			return fmt.Errorf("%w: %s", ErrVoted, stored)
 		}
@@ -208,11 +213,11 @@ func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes
 	if errors.Is(err, zk.ErrNoNode) {
 		err = ErrNoTransaction
 	}
-	return ambiguousIf(doubtful, err)
+	return request.AmbiguousIf(doubtful, err)
 }
 
 // done creates the done node, if there is a decision.
-func (c *TwoPhaseCommit) done(ctx context.Context, r *requests, site string) error {
+func (c *TwoPhaseCommit) done(ctx context.Context, r *request.Sender, site string) error {
 	err := c.admit(ctx, r, site)
 	if errors.Is(err, ErrNoTransaction) {
 		return nil
@@ -221,12 +226,12 @@ func (c *TwoPhaseCommit) done(ctx context.Context, r *requests, site string) err
 		return err
 	}
 	ops := []interface{}{
-		&zk.CheckVersionRequest{Path: join(c.path, decisionName), Version: 0},
-		&zk.CreateRequest{Path: join(c.path, donePrefix+site), Acl: r.opts.acl},
+		&zk.CheckVersionRequest{Path: request.Join(c.tasks.Path, decisionName), Version: 0},
+		&zk.CreateRequest{Path: request.Join(c.tasks.Path, donePrefix+site), Acl: r.Opts.ACL},
 	}
 	doubtful := false
-	err = r.repeat(ctx, func() error {
-		_, _, err := r.transaction(ops)
+	err = r.Repeat(ctx, func() error {
+		_, _, err := r.Transaction(ops)
 		doubtful = doubtful || OutcomeOf(err) == Unknown
 		return err
 	})
@@ -241,5 +246,5 @@ func (c *TwoPhaseCommit) done(ctx context.Context, r *requests, site string) err
 			return nil
 		}
 	}
-	return ambiguousIf(doubtful, err)
+	return request.AmbiguousIf(doubtful, err)
 }

@@ -20,7 +20,7 @@ func fairLock() scenario.Workload {
 
 func herdLock() scenario.Workload {
 	return object.Lock(func(env object.Env) object.Locker {
-		return recipes.NewHerdLock(env.InTurn(), env.Path+"/herd")
+		return classic.NewHerdLock(env.InTurn(), env.Path+"/herd")
 	}, object.LockClaims{
 		About: "the simple lock that everybody watches",
 	}).Named("recipes.HerdLock")
@@ -57,7 +57,7 @@ func fairRWLock() scenario.Workload {
 // versionRWLock is the read-write lock on the version of one node.
 func versionRWLock() scenario.Workload {
 	return object.RWLock(func(env object.Env) object.RWLocker {
-		return recipes.NewVersionRWLock(env.InTurn(), env.Path)
+		return classic.NewVersionRWLock(env.InTurn(), env.Path)
 	}, object.LockClaims{
 		About: "the read-write lock around one node's version",
 	}).Named("recipes.VersionRWLock")
@@ -93,7 +93,7 @@ func revocableLock() scenario.Workload {
 // turnQueue is the recommended line.
 func turnQueue() scenario.Workload {
 	return object.TurnQueue(func(env object.Env) object.Locker {
-		return recipes.NewTurnQueue(env.InTurn(), env.Path)
+		return classic.NewTurnQueue(env.InTurn(), env.Path)
 	}, object.LockClaims{
 		About: "the take-your-turn queue of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.TurnQueue")

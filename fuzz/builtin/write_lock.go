@@ -6,13 +6,14 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // writeLock is the lock of the Apache recipes, with a Lock that waits.
 func writeLock() scenario.Workload {
 	return object.Lock(func(env object.Env) object.Locker {
 		l := &awaitedLock{notified: make(chan struct{}, 1), closed: make(chan struct{})}
-		l.WriteLock = recipes.NewWriteLock(env.InTurn(), env.Path, l)
+		l.WriteLock = classic.NewWriteLock(env.InTurn(), env.Path, l)
 		return l
 	}, object.LockClaims{
 		About: "the lock with a listener of package recipes", Fair: true, MaxHerd: 1,
@@ -21,7 +22,7 @@ func writeLock() scenario.Workload {
 
 // awaitedLock waits for the notifications of a WriteLock to its listener.
 type awaitedLock struct {
-	*recipes.WriteLock
+	*classic.WriteLock
 	notified chan struct{}
 	closed   chan struct{}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // plantedLocks are locks with one wrong step, and locks that are wrong as a whole.
@@ -17,7 +18,7 @@ var plantedLocks = []Exhibit{
 	{Title: "all watch the owner's node", Property: herd, Wrong: oneAtATime(awaitsFirst)},
 	{Title: "herds, and claims not to", Property: herd,
 		Wrong: object.Lock(func(env object.Env) object.Locker {
-			return recipes.NewHerdLock(env.Conn, "/lock/herd")
+			return classic.NewHerdLock(env.Conn, "/lock/herd")
 		}, object.LockClaims{MaxHerd: 1})},
 	{Title: "orders by whole names", Property: safety, Wrong: lockOf(func(l *plainLock) {
 		l.order = strings.Compare
@@ -43,12 +44,12 @@ func (everybodysLock) Unlock(context.Context) error { return nil }
 // owns the lock.
 func listeningLock(always bool) scenario.Workload {
 	return object.Lock(func(env object.Env) object.Locker {
-		return writeLock{recipes.NewWriteLock(env.Conn, lockDir, nil), always}
+		return writeLock{classic.NewWriteLock(env.Conn, lockDir, nil), always}
 	})
 }
 
 type writeLock struct {
-	*recipes.WriteLock
+	*classic.WriteLock
 	owned bool
 }
 

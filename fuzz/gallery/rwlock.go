@@ -13,7 +13,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 var publishedRwlock = []Exhibit{
@@ -246,7 +246,7 @@ func (held) Unlock(context.Context) error { return nil }
 // node has a certain version. The right one is that before its look at the children.
 func versionLockOf(version func(*zk.Conn) int32) scenario.Workload {
 	return object.RWLock(func(env object.Env) object.RWLocker {
-		return recipes.NewVersionRWLock(otherVersion{env.Conn, version}, lockDir)
+		return classic.NewVersionRWLock(otherVersion{env.Conn, version}, lockDir)
 	}, claims)
 }
 

@@ -45,6 +45,22 @@ func wants(
 	}
 }
 
+// wantFailure checks the error of a call and its outcome.
+func wantFailure(t *testing.T, err, want error, outcome recipes.Outcome) {
+	t.Helper()
+	if !errors.Is(err, want) || recipes.OutcomeOf(err) != outcome {
+		t.Errorf("got %v, %v; want %v, %v", err, recipes.OutcomeOf(err), want, outcome)
+	}
+}
+
+// wantTry checks the result of TryLock.
+func wantTry(t *testing.T, l *VersionRWLock, want bool) {
+	t.Helper()
+	if held, err := l.TryLock(t.Context()); held != want || err != nil {
+		t.Fatalf("TryLock: %v %v, want %v", held, err, want)
+	}
+}
+
 func ExampleApacheQueue() {
 	server := fakezk.New(fakezk.Options{})
 	conn, _, err := zk.Connect([]string{fakezk.Address}, 10*time.Second,

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// unsteadyText is printed in place of a violation that does not happen in each run of its scenario
+// ([hunt.Steady]).
+const unsteadyText = "\n%s is violated, but not each time, so it is not saved: " +
+	"two runs of one seed differ; " +
+	"does the code share state between runs, or use math/rand or map order, " +
+	"which zksim go run makes equal?\n%s\n"
+
+// kept has the directories of the findings, and whether saving is silent.
+type kept struct {
+	save, html string // directories, "" for none
+	quiet      bool
+}
+
+// keepFinding saves and draws a finding, and notes the files in found. A finding that does not
+// happen in each run is not saved, as it could not be replayed. The traces of two of its runs are
+// saved instead.
+func (a *app) keepFinding(
+	found *foundJSON, o *scenario.Outcome, unsteady *hunt.Divergence, k kept,
+) (err error) {
+	switch {
+	case unsteady != nil && k.quiet:
+		return nil
+	case unsteady != nil:
+		a.printf(unsteadyText, o.Property(), unsteady)
+		return a.saveBoth(*unsteady, k.save)
+	}
+	if found.File, err = a.save(o, k.save, k.quiet); err != nil {
+		return err
+	}
+	if found.Picture, err = a.drawFinding(o, k.html, found.File, k.quiet); err != nil {
+		return err
+	}
+	if found.File == "" && found.Picture != "" { // the scenario is beside the picture
+		found.File = strings.TrimSuffix(found.Picture, ".html") + ".yaml"
+	}
+	if found.File != "" {
+		found.Repeat = a.repeat(found.File)
+	}
+	return nil
+}
+
+// repeat is the command that plays a scenario file again, for a shell.
+func (a *app) repeat(file string) string {
+	if a.on != nil {
+		return a.name + " run --servers " + a.on.String() + " " + saved.ShellWord(file)
+	}
+	return a.name + " replay " + saved.ShellWord(file)
+}
+
+// saveBoth writes the traces of the two runs of a divergence to a directory, if there is one, and
+// prints the command that compares them.
+func (a *app) saveBoth(d hunt.Divergence, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	w := d.Scenario.Workload
+	names, err := d.SaveTraces(dir, baseName(w.Name, w.Impl)+"-")
+	if err != nil || names == nil {
+		return err
+	}
+	a.printf("to compare the traces: %s diff %s %s\n", a.name,
+		saved.ShellWord(names[0]), saved.ShellWord(names[1]))
+	return nil
+}
+
+// save is saveFile for the scenario of a violation.
+func (a *app) save(o *scenario.Outcome, dir string, quiet bool) (string, error) {
+	return a.saveFile(saved.Of(o), scenarioName(o), dir, quiet)
+}
+
+// saveFile writes a scenario file and returns its name. Unless quiet, it prints the command that
+// repeats the scenario. Without a directory, or if the file cannot be written, it prints the
+// scenario instead.
+func (a *app) saveFile(f saved.File, name, dir string, quiet bool) (string, error) {
+	f.Command = a.name + " replay FILE"
+	hint := " (--save DIR writes it)"
+	if dir != "" {
+		name = filepath.Join(dir, name)
+		err := f.Save(name)
+		if err == nil {
+			if !quiet {
+				a.printf("\nto see it again: %s\n", a.repeat(name))
+			}
+			return name, nil
+		}
+		a.printError(err) // the other findings are not lost
+		hint = ""
+	}
+	if quiet {
+		return "", nil
+	}
+	a.printf("\nthe scenario, as a file%s:\n\n%s", hint, indent(string(f.Text())))
+	return "", nil
+}
+
+// fileOf is the scenario file of an outcome. It names this program as the program that replays it.
+func (a *app) fileOf(o *scenario.Outcome) saved.File {
+	file := saved.Of(o)
+	file.Command = a.name + " replay FILE"
+	return file
+}
+
+// scenarioName is the file name of a finding: lock-zk.Lock-liveness-1f2e3d4c.yaml.
+func scenarioName(o *scenario.Outcome) string {
+	s := o.Scenario.Workload
+	return fileName(s.Name, s.Impl, o.Property(), o.Result.Trace.Hash()[:8])
+}
+
+// fileName is the name of a scenario file.
+func fileName(parts ...string) string { return baseName(parts...) + ".yaml" }
+
+// baseName is a file name without its ending. Slashes in the names of a workload become _.
+func baseName(parts ...string) string {
+	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "_")
+}
+
+// checkDir makes the directory of a flag and checks, before any other work, that a file can be
+// written there. An empty name is no error.
+func checkDir(flag, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return checkWritable(flag, dir)
+}
+
+// checkWritable checks that a file can be written in the directory of a flag.
+func checkWritable(flag, dir string) error {
+	probe, err := os.CreateTemp(dir, ".zksim-*")
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return fmt.Errorf("%s: the directory %s cannot be written to: %w", flag, dir, path.Err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
+)
+
+// Turnstile competes in a queue of ephemeral sequential nodes. A node passes when the rule names no
+// node to wait for. turnstile is a contender: give it to newHandle, or use acquire in the
+// background. Locks, semaphores and elections differ in kind, markers and ahead.
+type Turnstile struct {
+	Dir     string
+	Kind    string   // the part before the number in the names of own nodes: "lock-"
+	Markers []string // of all nodes in the queue, kind among them
+	Opts    request.Options
+	Ahead   Rule
+}
+
+// Rule returns the name of the node that queue[own] waits for, or "" if it may pass. queue is
+// sorted oldest first, and contains every older live node. A rule names the one node that can
+// change its answer, so that a release wakes few waiters. When that node ends or changes, the rule
+// is called again.
+type Rule func(queue []request.Numbered, own int) string
+
+// Predecessor is the rule of a fair lock: each node waits for the node just ahead.
+func Predecessor(queue []request.Numbered, own int) string {
+	if own == 0 {
+		return ""
+	}
+	return queue[own-1].Name
+}
+
+// Acquire makes attempts, each with its own name, until one succeeds.
+func (q *Turnstile) Acquire(ctx context.Context, r *request.Sender, wait bool) (*Hold, error) {
+	return request.WithRestarts(ctx, func() (*Hold, error) { return q.attempt(ctx, r, wait) })
+}
+
+// attempt queues one node. If it gets no hold, it removes the node.
+func (q *Turnstile) attempt(ctx context.Context, r *request.Sender, wait bool) (*Hold, error) {
+	return QueueUp(ctx, r, q.Dir, q.Kind, q.Opts.Data, func(own *request.Protected) (*Hold, error) {
+		return q.waitForTurn(ctx, r, own, wait)
+	})
+}
+
+// QueueUp makes a node with a new name in dir, and calls stand to turn it into a hold. If stand
+// returns no hold, queueUp removes the node.
+func QueueUp(
+	ctx context.Context, r *request.Sender, dir, kind string, data []byte,
+	stand func(own *request.Protected) (*Hold, error),
+) (*Hold, error) {
+	own, err := request.NewProtected(dir, kind)
+	if err != nil {
+		return nil, err
+	}
+	err = own.Create(ctx, r, data)
+	if err == nil {
+		var held *Hold
+		held, err = stand(own)
+		if held != nil {
+			return held, nil
+		}
+	}
+	return nil, request.GiveBack(r, err, own.Remove)
+}
+
+// waitForTurn waits in the queue until the own node may pass.
+func (q *Turnstile) waitForTurn(
+	ctx context.Context, r *request.Sender, own *request.Protected, wait bool,
+) (*Hold, error) {
+	var watched string
+	var watch <-chan zk.Event
+	for {
+		ahead, err := q.look(ctx, r, own)
+		if err != nil {
+			return nil, err
+		}
+		if ahead == "" {
+			return Confirm(ctx, r, own.Path, own.Remove)
+		}
+		if !wait {
+			return nil, nil
+		}
+		if watch == nil || watched != ahead {
+			n, err := r.GetW(ctx, request.Join(q.Dir, ahead))
+			if errors.Is(err, zk.ErrNoNode) {
+				continue // gone between the list and the watch
+			}
+			if err != nil {
+				return nil, err
+			}
+			if err := own.Epoch.Check(); err != nil {
+				return nil, err // read in a new session: the own node is gone
+			}
+			watched, watch = ahead, n.Watch
+		}
+		r.NoteWaiting()
+		fired, err := request.AwaitEvent(ctx, watch, q.Opts.Recheck)
+		if err != nil {
+			return nil, err
+		}
+		if fired {
+			watch = nil
+		}
+	}
+}
+
+// look returns the name of the node to wait for, or "" if there is none. A list with the own node
+// contains every older live node, however far the server lags behind: the server has applied all
+// earlier changes.
+func (q *Turnstile) look(
+	ctx context.Context, r *request.Sender, own *request.Protected,
+) (string, error) {
+	names, err := r.Children(ctx, q.Dir)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return "", request.ErrRestart
+	case err != nil:
+		return "", err
+	case own.Epoch.Check() != nil:
+		return "", request.ErrRestart
+	}
+	queue := request.SortNumbered(names, q.Markers...)
+	at := slices.IndexFunc(queue, func(n request.Numbered) bool { return n.Name == own.Name() })
+	if at < 0 {
+		return "", request.ErrRestart
+	}
+	return q.Ahead(queue, at), nil
+}

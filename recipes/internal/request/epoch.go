@@ -1,0 +1,70 @@
+package request
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Epoch is one session of a connection. The results of reads and creations are valid only during
+// their session, and the client replaces an expired session by itself. Code that decides on a reply
+// takes the epoch before the request and checks it after the reply.
+type Epoch struct {
+	Conn    Conn
+	Session int64
+}
+
+// Epoch returns the present epoch.
+func (r *Sender) Epoch() Epoch { return Epoch{r.Conn, r.Conn.SessionID()} }
+
+// Check returns errRestart if the connection has another session now, or had none at the beginning.
+func (e Epoch) Check() error {
+	if e.Session == 0 || e.Conn.SessionID() != e.Session {
+		return ErrRestart
+	}
+	return nil
+}
+
+// Owns reports whether an ephemeral node with this stat belongs to the epoch and the epoch has not
+// ended.
+func (e Epoch) Owns(stat *zk.Stat) bool {
+	return stat.EphemeralOwner == e.Session && e.Check() == nil
+}
+
+// Synced returns an epoch in which every read shows the state at the moment of the call or a later
+// one. Without that a read may show an older state: the client's server can lag behind, and the
+// server of a new session can be behind the client's earlier reads.
+func (r *Sender) Synced(ctx context.Context, path string) (Epoch, error) {
+	e := r.Epoch()
+	if err := r.Sync(ctx, path); err != nil {
+		return e, err
+	}
+	if e.Session == 0 { // the client had no session before the sync
+		e = r.Epoch()
+	}
+	return e, nil
+}
+
+// FreshResult is fresh for a read with a result.
+func FreshResult[T any](
+	ctx context.Context, r *Sender, path string, read func() (T, error),
+) (value T, err error) {
+	err = r.Fresh(ctx, path, func() (err error) {
+		value, err = read()
+		return err
+	})
+	return value, err
+}
+
+// Fresh repeats read until the result is one of a moment of the call, or read fails.
+func (r *Sender) Fresh(ctx context.Context, path string, read func() error) error {
+	for {
+		e, err := r.Synced(ctx, path)
+		if err != nil {
+			return err
+		}
+		if err := read(); err != nil || e.Check() == nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// BaseName returns the last name of a path, "" for the root.
+func BaseName(path string) string { return path[strings.LastIndex(path, "/")+1:] }
+
+// Join appends a child's name to a path, which may be the root.
+func Join(path, name string) string {
+	return strings.TrimSuffix(path, "/") + "/" + name
+}
+
+// Parent returns the path above path, "/" for a child of the root.
+func Parent(path string) string {
+	at := strings.LastIndex(path, "/")
+	if at <= 0 {
+		return "/"
+	}
+	return path[:at]
+}
+
+// Ensure creates the node at path and its ancestors, without data, if they are missing. An existing
+// node is left as it is. It returns zk.ErrNoNode if a level is deleted before the next level is
+// created.
+func (r *Sender) Ensure(ctx context.Context, path string) error {
+	err := r.ensureLevels(ctx, r.Conn, path)
+	c, ok := r.Conn.(*chroot)
+	if !ok || path != "/" && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	if err := r.ensureLevels(ctx, c.conn, c.base); err != nil {
+		return err
+	}
+	return r.ensureLevels(ctx, r.Conn, path)
+}
+
+// ensureLevels is ensure for paths of conn.
+func (r *Sender) ensureLevels(ctx context.Context, conn Conn, path string) error {
+	if path == "/" {
+		return nil
+	}
+	for at := 1; at <= len(path); at++ {
+		if at < len(path) && path[at] != '/' {
+			continue
+		}
+		if err := r.ensureOne(ctx, conn, path[:at]); err != nil {
+			return fmt.Errorf("create parent %s: %w", path[:at], err)
+		}
+	}
+	return nil
+}
+
+// EnsureDir is ensure for callers that try again if a level is missing: it returns nil where ensure
+// returns zk.ErrNoNode.
+func (r *Sender) EnsureDir(ctx context.Context, path string) error {
+	err := r.Ensure(ctx, path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// ensureOne creates one level. Creating a fixed name is safe to repeat.
+func (r *Sender) ensureOne(ctx context.Context, conn Conn, path string) error {
+	err := r.Repeat(ctx, func() error {
+		if r.Opts.Containers {
+			_, err := conn.CreateContainer(path, nil, zk.FlagContainer, r.Opts.ACL)
+			return err
+		}
+		_, err := conn.Create(path, nil, 0, r.Opts.ACL)
+		return err
+	})
+	switch {
+	case errors.Is(err, zk.ErrNodeExists):
+		return nil
+	case r.Opts.Containers && err != nil && serverCode(err) == codeUnimplemented:
+		r.Opts.Containers = false // the server has none
+		return r.ensureOne(ctx, conn, path)
+	}
+	return err
+}

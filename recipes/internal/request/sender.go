@@ -1,0 +1,143 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// The client does not say whether a Conn was closed: requests on a closed Conn return
+// zk.ErrConnectionClosed, as after a lost connection. But a closed Conn stays in
+// zk.StateDisconnected for ever, and its requests return at once. An open Conn leaves that state at
+// once for zk.StateConnecting, and holds requests back until it is connected again. An open Conn
+// looks closed only if it is between two connections before and after each request of a series, and
+// connects, authenticates and is cut off within a millisecond around each request. The pauses of
+// backoff make the requests independent of the client's rhythm. Any reply, other error, other state
+// or other session ends the series.
+const (
+	closedAfter = 6           // requests at least,
+	closedFor   = time.Second // over that long at least
+	atOnce      = time.Millisecond
+)
+
+// Sender sends the requests of one operation, one after the other, and counts failures in a row.
+// It belongs to one goroutine.
+type Sender struct {
+	Conn       Conn
+	Opts       Options
+	GiveUp     context.CancelCauseFunc // ends the operation with the retry policy; may be nil
+	backoff    Backoff
+	series     series
+	CleanUpErr error     // the first clean-up that was refused; see tidy
+	path       string    // of the recipe, for observers
+	waiting    time.Time // since when it waits for other clients, if it is observed
+}
+
+// NewSender begins a row of requests of the recipe at path. Rows that fail together are not
+// repeated together: each repetition is delayed by up to a millisecond, which depends on the kind
+// of recipe and the start of the row. A clean-up is delayed by another half a millisecond. The
+// delays spread the load on a server, and keep equal requests of one client from racing for the
+// same answer.
+func NewSender(conn Conn, opts Options, kind, path string) *Sender {
+	r := &Sender{Conn: conn, Opts: opts, path: path}
+	r.backoff.extra = extraDelay(kind, time.Now())
+	return r
+}
+
+// rowsApart bounds the extra delay of a row.
+const rowsApart = time.Millisecond
+
+// extraDelay returns the extra delay of a row. It uses no random number and no counter, so that it
+// does not depend on the order of goroutines.
+func extraDelay(kind string, begun time.Time) time.Duration {
+	sum := crc32.NewIEEE()
+	fmt.Fprint(sum, kind, begun.UnixNano())
+	return time.Duration(sum.Sum32()) % rowsApart
+}
+
+// Again waits before the repetition of a request that failed with why. If the retry policy gives
+// up, again ends the operation. A context that cannot end belongs to clean-up, which no policy
+// bounds.
+func (r *Sender) Again(ctx context.Context, why error) error {
+	policy := r.Opts.Retry
+	if ctx.Done() == nil {
+		policy = nil
+	}
+	err := r.backoff.Wait(ctx, policy, why)
+	if err == nil {
+		r.Opts.Tell(Event{Kind: eventRetry, Path: r.path, Err: why})
+	}
+	if r.GiveUp != nil && errors.Is(err, ErrGaveUp) {
+		r.GiveUp(err)
+	}
+	return err
+}
+
+// series counts failures in a row that look like those of a closed Conn.
+type series struct {
+	failures int
+	session  int64
+	began    time.Time
+}
+
+// Do sends one request. It returns the request's error, or one that wraps ErrConnClosed when the
+// Conn turns out to be closed.
+func (r *Sender) Do(request func() error) error {
+	session, idle, began := r.Conn.SessionID(), r.disconnected(), time.Now()
+	err := request()
+	if !Transient(err) {
+		r.answeredWith(err)
+		r.backoff.Reset()
+	}
+	if errors.Is(err, zk.ErrClosing) {
+		return fmt.Errorf("%w: %w", ErrConnClosed, err)
+	}
+	dead := errors.Is(err, zk.ErrConnectionClosed) && time.Since(began) < atOnce &&
+		idle && r.disconnected() && r.Conn.SessionID() == session
+	if !dead {
+		r.series = series{}
+		return err
+	}
+	if r.series.failures == 0 || r.series.session != session {
+		r.series = series{session: session, began: began}
+	}
+	r.series.failures++
+	if r.series.failures >= closedAfter && time.Since(r.series.began) >= closedFor {
+		return fmt.Errorf("%w: %w", ErrConnClosed, err)
+	}
+	return err
+}
+
+func (r *Sender) disconnected() bool { return r.Conn.State() == zk.StateDisconnected }
+
+// Tidy removes nodes of an operation, and keeps the first error of a removal. It does not keep
+// ErrConnClosed: with a closed Conn ephemeral nodes go anyway.
+func (r *Sender) Tidy(remove func(r *Sender) error) error {
+	err := remove(r)
+	if r.CleanUpErr == nil && !errors.Is(err, ErrConnClosed) {
+		r.CleanUpErr = err
+	}
+	return err
+}
+
+// Repeat sends a request until its answer is definite, and returns the answer. It is for requests
+// that may safely be applied twice. It gives up when ctx is done or the Conn is closed. If ctx is
+// done from the start, it sends nothing.
+func (r *Sender) Repeat(ctx context.Context, request func() error) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err := r.Do(request)
+		if !Transient(err) {
+			return err
+		}
+		if err := r.Again(ctx, err); err != nil {
+			return err
+		}
+	}
+}
