@@ -157,14 +157,16 @@ var arrows = map[string]string{
 	"fuzz/gallery": `
 		fuzz/builtin fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
 		recipes/classic github.com/go-zookeeper/zk`,
-	"cmd/zksim":           `cli`,
-	"examples/go/myzksim": `cli fuzz/object github.com/go-zookeeper/zk`,
+	"cmd/zksim":            `cli`,
+	"examples/go/myzksim":  `cli fuzz/object github.com/go-zookeeper/zk`,
+	"cli/internal/command": `fuzz/show golang.org/x/term`,
 	"cli": families + `
+		cli/internal/command
 		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/tree fakezk/view
 		fuzz/builtin fuzz/hunt fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario fuzz/show
 		internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops
 		linearizability/record
-		github.com/alecthomas/kong golang.org/x/term`,
+		github.com/alecthomas/kong`,
 }
 
 // allowedImports returns the import paths of an entry of arrows. A name without a dot in its first

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/picture"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
@@ -67,21 +68,21 @@ func (c *checkCommand) Run(a *app) error {
 		}
 	}
 	if c.JSON {
-		if err := a.json(c.forPrograms(a, r)); err != nil {
+		if err := a.JSON(c.forPrograms(a, r)); err != nil {
 			return err
 		}
 	} else {
 		c.report(a, r)
 	}
 	if r.verdict() != "ok" {
-		return errViolated
+		return command.ErrViolated
 	}
 	return nil
 }
 
 // repeat is the command that judges the file again.
 func (c *checkCommand) repeat(a *app) string {
-	words := []string{a.name, "check", c.Kind, c.File}
+	words := []string{a.Name, "check", c.Kind, c.File}
 	for _, f := range []struct {
 		name, value string
 		given       bool
@@ -193,22 +194,22 @@ func (r checked) verdict() string {
 // report prints the verdicts. The lines of the history are shown if one is not ok.
 func (c *checkCommand) report(a *app, r checked) {
 	if r.verdict() != "ok" {
-		a.printf("%s\n", r.Story())
+		a.Printf("%s\n", r.Story())
 	}
-	a.printf("verdicts:\n")
+	a.Printf("verdicts:\n")
 	for _, v := range r.Verdicts() {
-		a.printf("  %s\n", v)
+		a.Printf("  %s\n", v)
 	}
 	for _, v := range r.unjudged {
-		a.printf("  %s\n", v)
+		a.Printf("  %s\n", v)
 	}
 	for _, m := range r.Measurements() {
-		a.printf("  %s\n", m)
+		a.Printf("  %s\n", m)
 	}
 	for _, n := range r.notes {
-		a.printf("%s\n", n)
+		a.Printf("%s\n", n)
 	}
-	a.printf("\n%s: %s\n", c.File, r.verdict())
+	a.Printf("\n%s: %s\n", c.File, r.verdict())
 }
 
 // checkedJSON is a history with its verdicts, for programs.

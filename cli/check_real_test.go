@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 	"github.com/zksim/zksim/linearizability"
@@ -43,7 +43,7 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		for _, flags := range [][]string{
 			nil, {"--path", "/good", "--server-log", server.DataDir()},
 		} {
-			out := checks(t, exitOK, append([]string{"check", "lock", file}, flags...)...)
+			out := checks(t, command.ExitOK, append([]string{"check", "lock", file}, flags...)...)
 			check.Contains(t, out, "safety          ok        12 grants, never two owners at once")
 			check.Contains(t, out, "fencing         ok ")
 		}
@@ -62,7 +62,7 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 				})
 			}
 		})
-		out := checks(t, exitOK, "check", "queue", file, "--path", "/queue",
+		out := checks(t, command.ExitOK, "check", "queue", file, "--path", "/queue",
 			"--items", "/queue/items", "--server-log", server.DataDir())
 		check.Contains(t, out, "delivery        ok ")
 	})
@@ -76,7 +76,7 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 				})
 			}
 		})
-		out := checks(t, exitOK, "check", "counter", file, "--path", "/counter",
+		out := checks(t, command.ExitOK, "check", "counter", file, "--path", "/counter",
 			"--server-log", server.DataDir())
 		check.Contains(t, out, "delivery        ok ")
 	})
@@ -93,9 +93,9 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 			}
 		})
 		page := filepath.Join(t.TempDir(), "page.html")
-		out := checks(t, exitViolated, "check", "lock", file, "--html", page)
+		out := checks(t, command.ExitViolated, "check", "lock", file, "--html", page)
 		check.Contains(t, out, "safety is violated: ")
-		out = checks(t, exitViolated, "check", "lock", file, "--path", "/bad",
+		out = checks(t, command.ExitViolated, "check", "lock", file, "--path", "/bad",
 			"--server-log", server.DataDir())
 		check.Contains(t, out, "safety is violated: ")
 		check.Contains(t, out, "node-created /bad for worker-")

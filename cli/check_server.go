@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
@@ -42,7 +43,7 @@ func (c *checkCommand) withServer(file record.File) (record.File, []string, erro
 		return file, nil, err
 	}
 	notes := []string{fmt.Sprintf("The server made %s of %s. A step counts the events and these "+
-		"changes: it is no line of the file.", plural(len(file.History.Server), "change"), c.Path)}
+		"changes: it is no line of the file.", command.Plural(len(file.History.Server), "change"), c.Path)}
 	if offset != 0 {
 		notes = append(notes, fmt.Sprintf("The tokens show that the clocks differ: "+
 			"%s were added to the server's.", offset.Round(time.Millisecond)))

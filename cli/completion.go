@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 )
@@ -20,7 +21,7 @@ type completionCommand struct {
 // Run prints the script of a shell. The script calls the same command with the words of a line.
 func (c *completionCommand) Run(a *app, parsed *kong.Context) error {
 	if len(c.Words) == 0 {
-		_, err := io.WriteString(a.raw, completionScript(c.Shell, a.name))
+		_, err := io.WriteString(a.Raw, completionScript(c.Shell, a.Name))
 		return err
 	}
 	if c.Words[0] == "--" {
@@ -28,9 +29,9 @@ func (c *completionCommand) Run(a *app, parsed *kong.Context) error {
 	}
 	candidates := a.candidates(parsed.Model.Node, c.Words)
 	if len(candidates) == 0 {
-		return errViolated // makes fish complete file names; the other shells do so anyway
+		return command.ErrViolated // makes fish complete file names; the other shells do so anyway
 	}
-	_, err := fmt.Fprintln(a.raw, strings.Join(candidates, "\n"))
+	_, err := fmt.Fprintln(a.Raw, strings.Join(candidates, "\n"))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/conform"
 )
@@ -36,24 +37,24 @@ func (c *conformCommand) Run(a *app) error {
 	if err != nil {
 		return fmt.Errorf("compare with %s: %w", c.Against, err)
 	}
-	a.progress.clear()
+	a.Progress.Clear()
 	if c.JSON {
-		err = a.json(report)
+		err = a.JSON(report)
 	} else {
 		for _, d := range slices.Concat(report.Differences, report.Unrepeated) {
-			a.printf("%s\n", report.Explain(d))
+			a.Printf("%s\n", report.Explain(d))
 		}
-		a.printf("%s", report.Table())
+		a.Printf("%s", report.Table())
 	}
 	if err == nil && !report.Equal() {
-		err = errViolated
+		err = command.ErrViolated
 	}
 	return err
 }
 
 // compare starts a built-in server with the settings of a running one and compares them.
 func (c *conformCommand) compare(a *app, real conform.Target) (_ *conform.Report, err error) {
-	shortest, longest, err := conform.SessionTimeouts(a.ctx, real)
+	shortest, longest, err := conform.SessionTimeouts(a.Context, real)
 	if err != nil {
 		return nil, err
 	}
@@ -71,13 +72,13 @@ func (c *conformCommand) compare(a *app, real conform.Target) (_ *conform.Report
 		return dial("tcp", fakezk.Address, 0)
 	}}
 	// Ask this server, too, so that both servers have had the same number of sessions.
-	if _, _, err := conform.SessionTimeouts(a.ctx, ours); err != nil {
+	if _, _, err := conform.SessionTimeouts(a.Context, ours); err != nil {
 		return nil, fmt.Errorf("the built-in server: %w", err)
 	}
-	return conform.Compare(a.ctx, ours, real, conform.Options{
+	return conform.Compare(a.Context, ours, real, conform.Options{
 		Families: c.Family, Ops: c.Ops, Seed: c.Seed, Fresh: c.Fresh,
 		Progress: func(p conform.Progress) {
-			a.progress.show("%s: %d operations compared, %d differences",
+			a.Progress.Show("%s: %d operations compared, %d differences",
 				p.Family, p.Operations, p.Differences)
 		},
 	})

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/tree"
 	"github.com/zksim/zksim/internal/testrun"
@@ -48,7 +49,7 @@ func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
 		})
 	}
 	warm.Wait()
-	if status, stderr := h.stop(); status != exitOK {
+	if status, stderr := h.stop(); status != command.ExitOK {
 		t.Fatalf("exit status %d\n%s", status, stderr)
 	}
 	loading.Wait()

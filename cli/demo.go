@@ -3,6 +3,7 @@ package cli
 import (
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -17,46 +18,46 @@ func (c *demoCommand) Run(a *app) error {
 	if err := showDeadlock(a); err != nil {
 		return err
 	}
-	a.printf("\n3. The same sweep over recipes.Lock:\n\n")
+	a.Printf("\n3. The same sweep over recipes.Lock:\n\n")
 	sweep, err := demoSweep(a, "recipes.Lock")
 	if err != nil {
 		return err
 	}
-	a.printf("\nAll of it ran the real client against a simulated server, "+
+	a.Printf("\nAll of it ran the real client against a simulated server, "+
 		"in %.1f s of real time.\n",
 		time.Since(start).Seconds())
 	if len(sweep.Violations) > 0 {
-		a.printf("\n%s", sweep.Violations[0].First.Story())
-		return errViolated
+		a.Printf("\n%s", sweep.Violations[0].First.Story())
+		return command.ErrViolated
 	}
 	return nil
 }
 
 // showDeadlock finds the deadlock of the client's own lock and explains it.
 func showDeadlock(a *app) error {
-	a.printf("1. The go-zookeeper client's own lock (zk.Lock), " +
+	a.Printf("1. The go-zookeeper client's own lock (zk.Lock), " +
 		"with every single fault at every protocol step:\n\n")
 	sweep, err := demoSweep(a, "zk.Lock")
 	if err != nil {
 		return err
 	}
 	if len(sweep.Violations) == 0 {
-		a.printf("   zk.Lock survived every fault: its deadlock was not found\n")
-		return errViolated
+		a.Printf("   zk.Lock survived every fault: its deadlock was not found\n")
+		return command.ErrViolated
 	}
-	a.progress.phase("making one of %s small", plural(sweep.Violated, "violation"))
-	small, err := hunt.Minimize(a.ctx, sweep.Violations[0].First)
+	a.Progress.Phase("making one of %s small", command.Plural(sweep.Violated, "violation"))
+	small, err := hunt.Minimize(a.Context, sweep.Violations[0].First)
 	if err == nil {
-		err = a.ctx.Err() // after an interrupt it may not be the smallest
+		err = a.Context.Err() // after an interrupt it may not be the smallest
 	}
 	if err != nil {
 		return err
 	}
-	a.printf("\n2. One of the violations, made as small as it gets:\n\n%s", indent(small.Story()))
+	a.Printf("\n2. One of the violations, made as small as it gets:\n\n%s", command.Indent(small.Story()))
 	if _, err := a.save(small, "", false); err != nil {
 		return err
 	}
-	a.printf("\n%s", demoExplanation)
+	a.Printf("\n%s", demoExplanation)
 	return nil
 }
 
@@ -75,7 +76,7 @@ func demoSweep(a *app, impl string) (*hunt.Sweep, error) {
 	s := scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}
 	sweep, err := a.sweep(s, hunt.Part{})
 	if err == nil {
-		a.printf("   %s\n", sweepLine(s, sweep))
+		a.Printf("   %s\n", sweepLine(s, sweep))
 	}
 	return sweep, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/show"
 )
@@ -31,9 +32,9 @@ func (c *diffCommand) Run(a *app) error {
 		return err
 	}
 	text, equal := show.Diff(left, right, c.Context)
-	a.printf("%s", text)
+	a.Printf("%s", text)
 	if !equal {
-		return errViolated
+		return command.ErrViolated
 	}
 	return nil
 }
@@ -44,7 +45,7 @@ func (a *app) traceOf(name string) ([]string, error) {
 		view := a.view(name)
 		view.Trace = true
 		var text bytes.Buffer
-		if err := a.show(view, &text); err != nil && !errors.Is(err, errViolated) {
+		if err := a.show(view, &text); err != nil && !errors.Is(err, command.ErrViolated) {
 			return nil, err
 		}
 		return show.PrintedTrace(name, text.String())

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -57,11 +58,11 @@ func TestErrorKeepsWhatWasFound(t *testing.T) {
 		var stdout, stderr strings.Builder
 		status := knowing(w).run(t.Context(), strings.Fields(args),
 			&stdout, &stderr)
-		if status != exitViolated ||
+		if status != command.ExitViolated ||
 			!strings.HasSuffix(stderr.String(), ": the judge has gone home\n") ||
 			strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s: status %d, stderr %q; want status %d and the error", args, status,
-				stderr.String(), exitViolated)
+				stderr.String(), command.ExitViolated)
 		}
 		for _, want := range wants {
 			if !strings.Contains(stdout.String(), want) {
@@ -96,15 +97,15 @@ func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 		var stdout, stderr strings.Builder
 		status := knowing(idle()).run(t.Context(),
 			strings.Fields(args), &stdout, &stderr)
-		if status != exitInput || stdout.Len() > 0 ||
+		if status != command.ExitInput || stdout.Len() > 0 ||
 			!strings.HasPrefix(stderr.String(), "zksim: no client has recorded a call in any of ") {
 			t.Errorf("%s: status %d, stdout %q, stderr %q; want status %d and what is missing",
-				args, status, stdout.String(), stderr.String(), exitInput)
+				args, status, stdout.String(), stderr.String(), command.ExitInput)
 		}
 		if status := knowing(goals).run(
 			t.Context(), strings.Fields(args), &stdout, &stderr,
-		); status != exitOK {
-			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, exitOK,
+		); status != command.ExitOK {
+			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, command.ExitOK,
 				stderr.String())
 		}
 	}
@@ -124,10 +125,10 @@ func TestErrorLikeAnInterrupt(t *testing.T) {
 			var stdout, stderr strings.Builder
 			status := knowing(w).run(t.Context(),
 				strings.Fields(args), &stdout, &stderr)
-			if status != exitInput ||
+			if status != command.ExitInput ||
 				!strings.HasSuffix(stderr.String(), ": ask the oracle: context canceled\n") {
 				t.Errorf("%s, %s: status %d, stderr %q; want status %d and the error", args, kind,
-					status, stderr.String(), exitInput)
+					status, stderr.String(), command.ExitInput)
 			}
 			for _, lie := range []string{"interrupted", "no violation found"} {
 				if strings.Contains(stdout.String(), lie) {

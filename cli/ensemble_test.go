@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
@@ -26,11 +27,11 @@ func TestHuntsOnARunningEnsemble(t *testing.T) {
 	t.Parallel()
 	addresses := startAddresses(t)
 	servers := "--servers=" + strings.Join(addresses, ",")
-	out := checks(t, exitOK, "fuzz", "counter", "--clients=2", "--rounds=1", "--runs=1", servers)
+	out := checks(t, command.ExitOK, "fuzz", "counter", "--clients=2", "--rounds=1", "--runs=1", servers)
 	check.Contains(t, out, "no violation found")
 	passes(t, "run", fileOf(t, lostCreate), servers)
 	if testrun.Full() { // it takes 10 s
-		out = checks(t, exitOK, "run", fileOf(t, lostTake), servers)
+		out = checks(t, command.ExitOK, "run", fileOf(t, lostTake), servers)
 		check.Contains(t, out, "delivery is violated, as expected")
 	}
 
@@ -38,12 +39,12 @@ func TestHuntsOnARunningEnsemble(t *testing.T) {
 	lazy := object.Counter(func(object.Env) object.Counterer { return lazyCounter{} })
 	status := knowing(lazy.Named("lazy")).run(t.Context(), []string{"fuzz", "lazy",
 		"--save=" + t.TempDir(), servers}, &stdout, &stderr)
-	check.Equal(t, status, exitViolated, "status of a hunt in wrong code")
+	check.Equal(t, status, command.ExitViolated, "status of a hunt in wrong code")
 	check.Contains(t, stdout.String(), "zksim run "+strings.Replace(servers, "=", " ", 1))
 	refused := fileOf(t, strings.Replace(lostTake, "drop-reply", "restart 1s", 1))
 	stderr.Reset()
 	status = run(t.Context(), []string{"run", refused, servers}, &stdout, &stderr)
-	check.Equal(t, status, exitInput, "status of a fault that is refused")
+	check.Equal(t, status, command.ExitInput, "status of a fault that is refused")
 	check.Contains(t, stderr.String(), "restart: somebody else runs the servers")
 	isInterrupted(t, servers)
 	isEmpty(t, addresses)
@@ -55,7 +56,7 @@ func passes(t *testing.T, args ...string) {
 	const tries = 3
 	for range tries {
 		var stdout, stderr strings.Builder
-		if run(t.Context(), args, &stdout, &stderr) == exitOK {
+		if run(t.Context(), args, &stdout, &stderr) == command.ExitOK {
 			return
 		}
 		if !strings.Contains(stdout.String(), "the verdict is unknown") {
@@ -157,7 +158,7 @@ func TestWrongServersAreTold(t *testing.T) {
 	} {
 		var stdout, stderr strings.Builder
 		status := run(t.Context(), strings.Fields(args), &stdout, &stderr)
-		if status != exitInput || !strings.Contains(stderr.String(), want) {
+		if status != command.ExitInput || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: status %d, %q; want %q", args, status, stderr.String(), want)
 		}
 	}

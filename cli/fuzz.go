@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -69,11 +70,11 @@ func (c *fuzzCommand) runOne(a *app) error {
 	}
 	report.Shard, report.Work = c.Shard.String(), c.work()
 	if c.JSON {
-		err = errors.Join(err, a.json(report))
+		err = errors.Join(err, a.JSON(report))
 	} else {
 		c.conclude(a, report)
 	}
-	return a.ending(report.bad(), err)
+	return a.Ending(report.bad(), err)
 }
 
 // conclude prints the last lines about a hunt.
@@ -81,19 +82,19 @@ func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
 	switch {
 	case report.Error != "": // printed by the caller
 	case report.Runs+report.Replayed == 0:
-		a.printf("nothing was tried\n")
+		a.Printf("nothing was tried\n")
 	case report.open(): // the summary says so
 	case len(report.Findings) == 0:
-		a.printf("no violation found\n")
+		a.Printf("no violation found\n")
 	}
 	if report.Replayed > 0 && *report.Kept == 0 && report.finished() && len(report.Findings) == 0 {
-		a.printf("nothing was added to the corpus, so the same command would hunt the same " +
+		a.Printf("nothing was added to the corpus, so the same command would hunt the same " +
 			"again: go on with another --seed\n")
 	}
 	if report.Divergences != nil {
-		a.printf("determinism: %s run twice, %s\n",
-			plural(report.Replayed+report.Runs, "scenario"),
-			plural(*report.Divergences, "divergence"))
+		a.Printf("determinism: %s run twice, %s\n",
+			command.Plural(report.Replayed+report.Runs, "scenario"),
+			command.Plural(*report.Divergences, "divergence"))
 	}
 }
 
@@ -126,8 +127,8 @@ func (c *fuzzCommand) check() error {
 	if c.Findings < 1 {
 		return fmt.Errorf("--findings: %d; expected 1 or more", c.Findings)
 	}
-	return errors.Join(checkDir("--save", c.Save), checkDir("--html", c.HTML),
-		checkDir("--corpus", c.Corpus))
+	return errors.Join(command.CheckDir("--save", c.Save), command.CheckDir("--html", c.HTML),
+		command.CheckDir("--corpus", c.Corpus))
 }
 
 // work is the work of all shards as text.
@@ -197,7 +198,7 @@ func (c *fuzzCommand) hunt(
 			return err
 		}
 	}
-	if h.Found, h.ended = hunt.Run(a.ctx); h.Found == nil {
+	if h.Found, h.ended = hunt.Run(a.Context); h.Found == nil {
 		return h, h.ended
 	}
 	if h.ended == nil && h.Runs > 0 && len(h.Findings)+len(h.Divergences) == 0 {
@@ -214,13 +215,13 @@ func showHunt(a *app, about string, corpus int) func(*hunt.Found) {
 			fresh, last = time.Now(), f.Behaviours
 		}
 		if f.Replayed < corpus {
-			a.progress.show("%s%d of %d scenarios of the corpus, %s",
-				about, f.Replayed, corpus, plural(len(f.Findings), "finding"))
+			a.Progress.Show("%s%d of %d scenarios of the corpus, %s",
+				about, f.Replayed, corpus, command.Plural(len(f.Findings), "finding"))
 			return
 		}
-		a.progress.show("%s%s, %s, %s, %s (new %.0f s ago), %.0f/s", about,
-			plural(f.Runs, "scenario"), plural(len(f.Findings), "finding"),
-			plural(f.Traces, "trace"), plural(f.Behaviours, "behaviour"),
+		a.Progress.Show("%s%s, %s, %s, %s (new %.0f s ago), %.0f/s", about,
+			command.Plural(f.Runs, "scenario"), command.Plural(len(f.Findings), "finding"),
+			command.Plural(f.Traces, "trace"), command.Plural(f.Behaviours, "behaviour"),
 			time.Since(fresh).Seconds(), float64(f.Replayed+f.Runs)/time.Since(start).Seconds())
 	}
 }

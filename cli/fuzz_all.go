@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -59,13 +60,13 @@ func (c *fuzzCommand) runAll(a *app) error {
 	if ended != nil && len(total.Hunts) == 0 {
 		return ended
 	}
-	total.Interrupted, total.Error = a.why(ended)
+	total.Interrupted, total.Error = a.EndedBy(ended)
 	if c.JSON {
-		ended = errors.Join(ended, a.json(total))
+		ended = errors.Join(ended, a.JSON(total))
 	} else {
-		a.printf("%s\n", total)
+		a.Printf("%s\n", total)
 	}
-	return a.ending(total.bad(), ended)
+	return a.Ending(total.bad(), ended)
 }
 
 // all returns the scenarios of the workloads that can play the script, and a total with the names
@@ -121,7 +122,7 @@ func (c *fuzzCommand) huntAll(
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 		}
-		if err := a.ctx.Err(); err != nil {
+		if err := a.Context.Err(); err != nil {
 			return err
 		}
 	}
@@ -172,19 +173,19 @@ func (j huntsJSON) bad() bool { return slices.ContainsFunc(j.Hunts, fuzzJSON.bad
 // String is the total in one line.
 func (j huntsJSON) String() string {
 	text := fmt.Sprintf("total of %s: %s, %.0f/s, %s, %s, %s, %d undecided",
-		plural(len(j.Hunts), "workload"), tried(j.Runs, j.Replayed),
-		float64(j.Runs+j.Replayed)/max(j.Seconds, 1e-9), plural(j.Traces, "trace"),
-		plural(j.Behaviours, "behaviour"), plural(j.Findings, "finding"), j.Undecided)
+		command.Plural(len(j.Hunts), "workload"), tried(j.Runs, j.Replayed),
+		float64(j.Runs+j.Replayed)/max(j.Seconds, 1e-9), command.Plural(j.Traces, "trace"),
+		command.Plural(j.Behaviours, "behaviour"), command.Plural(j.Findings, "finding"), j.Undecided)
 	if j.Kept != nil {
 		text += fmt.Sprintf(", %d kept", *j.Kept)
 	}
 	if j.Divergences != nil {
-		text += ", " + plural(*j.Divergences, "divergence")
+		text += ", " + command.Plural(*j.Divergences, "divergence")
 	}
-	text += howEnded(j.Interrupted, j.Error)
+	text += command.EndText(j.Interrupted, j.Error)
 	if n := len(j.LeftOut); n > 0 {
 		text += fmt.Sprintf("\nleft out, as their objects are not for several goroutines: %s",
-			plural(n, "workload"))
+			command.Plural(n, "workload"))
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -33,10 +34,10 @@ func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 	var corpus []scenario.Scenario
 	var bad []error
 	for i, e := range entries {
-		if err := a.ctx.Err(); err != nil {
+		if err := a.Context.Err(); err != nil {
 			return nil, err
 		}
-		a.progress.show("reading the corpus: %d of %d files", i, len(entries))
+		a.Progress.Show("reading the corpus: %d of %d files", i, len(entries))
 		file, err := saved.Load(filepath.Join(dir, e.Name()), a.workloads.Find)
 		if err != nil {
 			bad = append(bad, err)
@@ -47,7 +48,7 @@ func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 	if len(bad) > 0 && len(corpus) == 0 {
 		return nil, fmt.Errorf(
 			"--corpus: none of %s is a scenario of a known workload; first error: %w",
-			plural(len(bad), "file"), bad[0])
+			command.Plural(len(bad), "file"), bad[0])
 	}
 	a.leftOut(bad)
 	return corpus, nil
@@ -55,12 +56,12 @@ func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 
 // leftOut prints the bad files of a corpus.
 func (a *app) leftOut(bad []error) {
-	a.progress.clear()
+	a.Progress.Clear()
 	for _, err := range bad[:min(len(bad), maxNamed)] {
-		fmt.Fprintf(a.errors, "%s: --corpus: left out: %v\n", a.name, err)
+		fmt.Fprintf(a.Errors, "%s: --corpus: left out: %v\n", a.Name, err)
 	}
 	if more := len(bad) - maxNamed; more > 0 {
-		fmt.Fprintf(a.errors, "%s: --corpus: left out: %s\n", a.name, plural(more, "more file"))
+		fmt.Fprintf(a.Errors, "%s: --corpus: left out: %s\n", a.Name, command.Plural(more, "more file"))
 	}
 }
 

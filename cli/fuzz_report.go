@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -71,10 +72,10 @@ func allOpen(undecided, tried int) bool { return tried > 0 && undecided == tried
 // of them are.
 func (a *app) printUndecided(first *scenario.Outcome, all bool) {
 	if first != nil {
-		a.printf("undecided, for instance: plan %v: %s\n", first.Scenario.Plan, first.Summary())
+		a.Printf("undecided, for instance: plan %v: %s\n", first.Scenario.Plan, first.Summary())
 	}
 	if all {
-		a.printf("every scenario is undecided, so this shows nothing\n")
+		a.Printf("every scenario is undecided, so this shows nothing\n")
 	}
 }
 
@@ -85,7 +86,7 @@ func (c *fuzzCommand) fuzzJSONOf(a *app, w scenario.Workload, h hunted) fuzzJSON
 		Runs: h.Runs, Replayed: h.Replayed, Traces: h.Traces, Behaviours: h.Behaviours,
 		Undecided: h.Undecided, Exhausted: h.Exhausted, Findings: []findingJSON{},
 	}
-	j.Interrupted, j.Error = a.why(h.ended)
+	j.Interrupted, j.Error = a.EndedBy(h.ended)
 	if c.Corpus != "" {
 		j.Kept = &h.kept
 	}
@@ -107,9 +108,9 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 	} else if small, err = makeSmall(a, h.Findings); err != nil {
 		return j, err
 	}
-	j.Interrupted = j.Interrupted || a.ctx.Err() != nil
+	j.Interrupted = j.Interrupted || a.Context.Err() != nil
 	if !c.JSON {
-		a.printf("%s\n", summary(j, len(small)))
+		a.Printf("%s\n", summary(j, len(small)))
 		a.printUndecided(h.FirstUndecided, j.open())
 		reportGoals(a, j)
 	}
@@ -121,7 +122,7 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 		j.Findings = append(j.Findings, shown)
 	}
 	if !c.JSON && c.knewAll(h) {
-		a.printf(
+		a.Printf(
 			"\nthe corpus has what ended this hunt: to go on, raise --findings above %d\n",
 			c.Findings,
 		)
@@ -148,19 +149,19 @@ func reportGoals(a *app, j fuzzJSON) {
 	tried := j.Runs + j.Replayed
 	never := func(verb string) string {
 		if tried < telling && !j.Exhausted {
-			return "not " + verb + " in " + plural(tried, "scenario")
+			return "not " + verb + " in " + command.Plural(tried, "scenario")
 		}
 		return "NEVER " + strings.ToUpper(verb)
 	}
 	for _, g := range j.Goals {
 		if g.Reached == 0 {
-			a.printf("  the goal %q was %s\n", g.Goal, never("reached"))
+			a.Printf("  the goal %q was %s\n", g.Goal, never("reached"))
 			continue
 		}
-		a.printf("  the goal %q was reached in %s\n", g.Goal, plural(g.Reached, "scenario"))
+		a.Printf("  the goal %q was reached in %s\n", g.Goal, command.Plural(g.Reached, "scenario"))
 	}
 	for _, method := range j.NeverCalled {
-		a.printf("  the optional method %s was %s\n", method, never("called"))
+		a.Printf("  the optional method %s was %s\n", method, never("called"))
 	}
 }
 
@@ -178,7 +179,7 @@ type smallFinding struct {
 func asFound(a *app, findings []hunt.Finding) []*smallFinding {
 	var found []*smallFinding
 	for i, f := range findings {
-		a.progress.phase("running finding %d of %d again", i+1, len(findings))
+		a.Progress.Phase("running finding %d of %d again", i+1, len(findings))
 		again := &smallFinding{Finding: f}
 		again.shown, again.runs = hunt.Shows(f.Outcome)
 		found = append(found, again)
@@ -190,14 +191,14 @@ func asFound(a *app, findings []hunt.Finding) []*smallFinding {
 func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 	var small []*smallFinding
 	for i, f := range findings {
-		a.progress.phase("making finding %d of %d small", i+1, len(findings))
-		o, err := hunt.Minimize(a.ctx, f.Outcome)
+		a.Progress.Phase("making finding %d of %d small", i+1, len(findings))
+		o, err := hunt.Minimize(a.Context, f.Outcome)
 		if err != nil {
 			return nil, err
 		}
 		f.Outcome = o
 		small = append(small,
-			&smallFinding{Finding: f, unfinished: a.ctx.Err() != nil, unsteady: unsteadiness(o)})
+			&smallFinding{Finding: f, unfinished: a.Context.Err() != nil, unsteady: unsteadiness(o)})
 	}
 	return small, nil
 }
@@ -215,19 +216,19 @@ func unsteadiness(o *scenario.Outcome) *hunt.Divergence {
 // tried is a text with the number of scenarios, and the number from the corpus if there are any.
 func tried(runs, replayed int) string {
 	if replayed == 0 {
-		return plural(runs, "scenario")
+		return command.Plural(runs, "scenario")
 	}
-	return fmt.Sprintf("%s after %d of the corpus", plural(runs, "scenario"), replayed)
+	return fmt.Sprintf("%s after %d of the corpus", command.Plural(runs, "scenario"), replayed)
 }
 
 // summary is one line about a hunt, with the number of its findings.
 func summary(j fuzzJSON, findings int) string {
 	parts := []string{
 		fmt.Sprintf("%s %s: %s", j.Workload, j.Implementation, tried(j.Runs, j.Replayed)),
-		plural(j.Traces, "trace"), plural(j.Behaviours, "behaviour"),
+		command.Plural(j.Traces, "trace"), command.Plural(j.Behaviours, "behaviour"),
 	}
 	if findings > 0 {
-		parts = append(parts, plural(findings, "finding"))
+		parts = append(parts, command.Plural(findings, "finding"))
 	}
 	if j.Kept != nil {
 		parts = append(parts, fmt.Sprintf("%d kept", *j.Kept))
@@ -235,7 +236,7 @@ func summary(j fuzzJSON, findings int) string {
 	if j.Undecided > 0 {
 		parts = append(parts, fmt.Sprintf("%d undecided", j.Undecided))
 	}
-	text := strings.Join(parts, ", ") + howEnded(j.Interrupted, j.Error)
+	text := strings.Join(parts, ", ") + command.EndText(j.Interrupted, j.Error)
 	if j.Exhausted && !j.Interrupted {
 		text += "; nothing is left to try"
 	}
@@ -254,7 +255,7 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 		about = fmt.Sprintf(", not made small, shown by %d of %d more runs", f.shown, f.runs)
 	}
 	if !c.JSON {
-		a.printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs, about,
+		a.Printf("\nfound by %s, scenario %d%s:\n\n%s", f.Strategy, f.Runs, about,
 			show.Story(f.Outcome))
 	}
 	return found, a.keepFinding(&found.foundJSON, f.Outcome, f.unsteady,
@@ -273,13 +274,13 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) 
 		return j.addDiverging(found.Divergences)
 	}
 	for _, d := range found.Divergences[:min(n, maxNamed)] {
-		a.printf("%s\n", d)
+		a.Printf("%s\n", d)
 		if err := a.saveBoth(d, c.Save); err != nil {
 			return err
 		}
 	}
 	if more := n - maxNamed; more > 0 {
-		a.printf("two runs differ: %s\n", plural(more, "more scenario"))
+		a.Printf("two runs differ: %s\n", command.Plural(more, "more scenario"))
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func TestManyDivergencesAreCounted(t *testing.T) {
 		var j fuzzJSON
 		c := fuzzCommand{CheckDeterminism: true}
 		if err := c.reportDivergences(
-			&app{out: &out, raw: &out, progress: &progress{}}, found, &j,
+			appTo(t.Context(), &out, &out), found, &j,
 		); err != nil {
 			t.Fatal(err)
 		}

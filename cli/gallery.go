@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/show"
@@ -101,7 +102,7 @@ func (c *galleryCommand) Run(a *app, line *kong.Context) error {
 	if err := hunt.CheckStrategies(c.Strategy); err != nil {
 		return err
 	}
-	if err := checkDir("--html", c.HTML); err != nil {
+	if err := command.CheckDir("--html", c.HTML); err != nil {
 		return err
 	}
 	var own []gallery.Exhibit
@@ -127,16 +128,16 @@ func (c *galleryCommand) list(a *app) error {
 		for _, e := range exhibits {
 			list = append(list, entryOf(e, nil))
 		}
-		return a.json(list)
+		return a.JSON(list)
 	}
 	published := 0
 	for _, e := range exhibits {
-		a.printf("%-56s %-6s %-8s %-15s %s\n", e.Slug, e.Alias, e.Source, e.Property, e.Title)
+		a.Printf("%-56s %-6s %-8s %-15s %s\n", e.Slug, e.Alias, e.Source, e.Property, e.Title)
 		if e.Published() {
 			published++
 		}
 	}
-	a.printf("\n%s, %d of them published\n", plural(len(exhibits), "exhibit"), published)
+	a.Printf("\n%s, %d of them published\n", command.Plural(len(exhibits), "exhibit"), published)
 	return nil
 }
 
@@ -159,7 +160,7 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 		Work:     workOf(c.Shard, c.settings()...),
 		Exhibits: []exhibitJSON{}}
 	if !c.JSON {
-		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
+		a.Printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
 			"what is wrong")
 	}
 	missed := 0
@@ -170,7 +171,7 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 		hunts, ended = c.huntOne(a, e, about)
 		if len(hunts) > 0 {
 			j := entryOf(e, hunts)
-			j.Repeat = a.name + " gallery " + e.Slug
+			j.Repeat = a.Name + " gallery " + e.Slug
 			report.Exhibits = append(report.Exhibits, j)
 			if j.Found < j.Hunts {
 				missed++
@@ -186,11 +187,11 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 			break
 		}
 	}
-	report.Interrupted, report.Error = a.why(ended)
+	report.Interrupted, report.Error = a.EndedBy(ended)
 	if err := c.end(a, report, len(exhibits), missed); err != nil {
 		return err
 	}
-	return a.ending(missed > 0, ended)
+	return a.Ending(missed > 0, ended)
 }
 
 // draw draws the most common minimal scenario of an exhibit.
@@ -206,20 +207,20 @@ func (c *galleryCommand) draw(a *app, hunts []gallery.Hunted) error {
 // end prints the lines after the last exhibit.
 func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
 	if c.JSON {
-		return a.json(report)
+		return a.JSON(report)
 	}
-	a.printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, plural(of, "exhibit"),
-		howEnded(report.Interrupted, report.Error))
+	a.Printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, command.Plural(of, "exhibit"),
+		command.EndText(report.Interrupted, report.Error))
 	if n := len(c.counts); n > 0 {
 		slices.Sort(c.counts)
 		slices.Sort(c.times)
-		a.printf("until a bug was found, in the median of %s, nine of ten and at most:\n",
-			plural(n, "hunt"))
-		a.printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
+		a.Printf("until a bug was found, in the median of %s, nine of ten and at most:\n",
+			command.Plural(n, "hunt"))
+		a.Printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
 		if low := c.counts[(n-1)/2]; low < c.counts[n/2] {
-			a.printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
+			a.Printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
 		}
-		a.printf("\n  %.2f s, %.2f s and %.2f s\n", middle(c.times), c.times[n*9/10], c.times[n-1])
+		a.Printf("\n  %.2f s, %.2f s and %.2f s\n", middle(c.times), c.times[n*9/10], c.times[n-1])
 	}
 	return nil
 }
@@ -232,13 +233,13 @@ func (c *galleryCommand) huntOne(
 	var hunts []gallery.Hunted
 	for n := range c.Seeds {
 		hunt := fmt.Sprintf("%s, hunt %d of %d", about, n+1, c.Seeds)
-		a.progress.phase("%s", hunt)
-		h, err := e.Find(a.ctx, c.Seed+uint64(n), c.Runs, c.Strategy...)
+		a.Progress.Phase("%s", hunt)
+		h, err := e.Find(a.Context, c.Seed+uint64(n), c.Runs, c.Strategy...)
 		if h.Found() {
-			a.progress.phase("%s: making it small after %s", hunt, plural(h.Runs, "scenario"))
+			a.Progress.Phase("%s: making it small after %s", hunt, command.Plural(h.Runs, "scenario"))
 		}
 		if err == nil {
-			err = h.Shrink(a.ctx)
+			err = h.Shrink(a.Context)
 		}
 		if err != nil {
 			return hunts, err
@@ -310,37 +311,37 @@ func (c *galleryCommand) print(a *app, j exhibitJSON, hunts []gallery.Hunted) {
 	title := j.Title
 	if j.Same < j.Found {
 		title = fmt.Sprintf("%s (%d of %s end in this scenario)", title, j.Same,
-			plural(j.Found, "hunt"))
+			command.Plural(j.Found, "hunt"))
 	}
 	if j.Found < j.Hunts {
 		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found,
-			plural(j.Hunts, "hunt"))
+			command.Plural(j.Hunts, "hunt"))
 	}
 	if j.Hunts < c.Seeds {
-		title = fmt.Sprintf("%s (only %d of %s)", title, j.Hunts, plural(c.Seeds, "hunt"))
+		title = fmt.Sprintf("%s (only %d of %s)", title, j.Hunts, command.Plural(c.Seeds, "hunt"))
 	}
 	if j.Found == 0 {
-		a.printf(galleryRow, j.Slug, j.Property, "-", "-", "-", "-", title)
+		a.Printf(galleryRow, j.Slug, j.Property, "-", "-", "-", "-", title)
 	} else {
-		a.printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds),
+		a.Printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds),
 			fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
 	}
 	source := strings.Join([]string{j.Alias, j.Source, j.Link}, " ")
-	a.printf("%6s %s\n", "", strings.TrimSpace(source))
+	a.Printf("%6s %s\n", "", strings.TrimSpace(source))
 	if c.Story {
 		if j.Bug != "" {
-			a.printf("\n%s", indent(j.Bug))
+			a.Printf("\n%s", command.Indent(j.Bug))
 		}
 		if j.Remark != "" {
-			a.printf("  %s\n", j.Remark)
+			a.Printf("  %s\n", j.Remark)
 		}
 		if len(j.See) > 0 {
-			a.printf("  Other bugs with the same cause, by old id or by name, have no exhibit of "+
+			a.Printf("  Other bugs with the same cause, by old id or by name, have no exhibit of "+
 				"their own: %s.\n", strings.Join(j.See, "; "))
 		}
 		if best, _ := commonest(hunts); best.Found() {
-			a.printf("\n%s", indent(best.Minimal.Story()))
+			a.Printf("\n%s", command.Indent(best.Minimal.Story()))
 		}
-		a.printf("\n")
+		a.Printf("\n")
 	}
 }

@@ -35,10 +35,10 @@ func (c *galleryCommand) listAbsent(a *app) error {
 		return err
 	}
 	if c.JSON {
-		return a.json(list)
+		return a.JSON(list)
 	}
 	for _, m := range list {
-		a.printf("%-6s %s\n%6s %s\n", m.ID, m.Why, "", m.Report)
+		a.Printf("%-6s %s\n%6s %s\n", m.ID, m.Why, "", m.Report)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/gallery"
 )
 
@@ -32,7 +33,7 @@ func TestMedians(t *testing.T) {
 	}
 	var out strings.Builder
 	c := galleryCommand{counts: []int{9, 2, 4, 1}, times: []float64{1, 2, 3, 4}}
-	a := &app{out: &out, raw: &out, progress: &progress{}}
+	a := appTo(t.Context(), &out, &out)
 	if err := c.end(a, galleryJSON{Exhibits: []exhibitJSON{j}}, 1, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -63,14 +64,14 @@ func TestInterruptKeepsHunts(t *testing.T) {
 			interrupt: cancel,
 		}
 		var out strings.Builder
-		progress := &progress{out: &shown, columns: func() int { return 0 }}
-		a := &app{name: "zksim", ctx: ctx, out: &out, raw: &out, progress: progress}
+		a := appTo(ctx, &out, &out)
+		a.Progress = command.NewProgress(&shown, func() int { return 0 })
 		exhibits, err := gallery.Named("S0-10")
 		if err != nil {
 			t.Fatal(err)
 		}
 		visit := galleryCommand{Seeds: 3, Seed: 1, Runs: 20, JSON: c.json}
-		if err := visit.hunt(a, exhibits); !a.interrupted(err) {
+		if err := visit.hunt(a, exhibits); !a.Interrupted(err) {
 			t.Errorf("during hunt %d: error %v; want the interrupt", c.during, err)
 		}
 		for _, want := range c.wants {
@@ -92,11 +93,10 @@ func TestErrorKeepsExhibits(t *testing.T) {
 	broken.Slug, broken.Wrong = "F", failingJudge("", errors.New("the judge has gone home"))
 	for _, json := range []bool{false, true} {
 		var out, errs strings.Builder
-		a := &app{name: "zksim", ctx: t.Context(), out: &out, raw: &out, errors: &errs,
-			progress: &progress{}}
+		a := appTo(t.Context(), &out, &errs)
 		c := galleryCommand{Seeds: 1, Seed: 1, Runs: 20, JSON: json}
 		err := c.hunt(a, []gallery.Exhibit{shown[0], missed, broken})
-		if !errors.Is(err, errViolated) ||
+		if !errors.Is(err, command.ErrViolated) ||
 			!strings.HasSuffix(errs.String(), ": the judge has gone home\n") {
 			t.Errorf("%v, stderr %q; want what was missed, and the error", err, errs.String())
 		}

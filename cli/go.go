@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/internal/overlay"
 )
 
@@ -84,8 +85,8 @@ func (a *app) announce(file string, user goArgs) func() {
 	if _, err := os.Stat(mark); err == nil {
 		return nil
 	}
-	fmt.Fprintf(a.errors, "%s go: the first build compiles Go's standard library anew, once: "+
-		"about 20 s on two cores\n", a.name)
+	fmt.Fprintf(a.Errors, "%s go: the first build compiles Go's standard library anew, once: "+
+		"about 20 s on two cores\n", a.Name)
 	return func() {
 		// Without the mark the line is only printed again.
 		_ = os.WriteFile(mark, nil, 0o666)
@@ -171,7 +172,7 @@ func goRun(root string, args []string) error {
 	var exit *exec.ExitError
 	switch {
 	case interrupted:
-		return goStatus(exitInterrupted)
+		return goStatus(command.ExitInterrupted)
 	case errors.As(err, &exit):
 		return goStatus(exit.ExitCode())
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 	"github.com/zksim/zksim/internal/testrun"
@@ -66,7 +67,7 @@ func (h begunHunt) end(t *testing.T) (stderr string) {
 	text, err := io.ReadAll(h.stderr)
 	check.OK(t, err)
 	_ = h.Wait() // its error is the status
-	check.Equal(t, h.ProcessState.ExitCode(), exitInterrupted, "exit status; %s", text)
+	check.Equal(t, h.ProcessState.ExitCode(), command.ExitInterrupted, "exit status; %s", text)
 	return string(text)
 }
 

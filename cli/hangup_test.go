@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
@@ -56,7 +57,7 @@ func TestEachNodeThatIsLeftIsPrintedOnce(t *testing.T) {
 		var stdout, stderr strings.Builder
 		status := knowing(locking()).run(t.Context(),
 			append(strings.Fields(args), "--servers="+address), &stdout, &stderr)
-		check.Equal(t, status, exitInput, "status of %s", args)
+		check.Equal(t, status, command.ExitInput, "status of %s", args)
 		var left []string
 		for _, name := range nodesOf(t, address) {
 			if n := strings.Count(stderr.String(), "/"+name+" is left on "); n > 0 {

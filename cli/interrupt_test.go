@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -47,8 +48,8 @@ func TestInterruptedShrinkingIsTold(t *testing.T) {
 		},
 	} {
 		status, stdout, stderr := interruptedShrinking(t, strings.Fields(args)...)
-		if status != exitViolated {
-			t.Errorf("%s: status %d, stderr %q; want status %d", args, status, stderr, exitViolated)
+		if status != command.ExitViolated {
+			t.Errorf("%s: status %d, stderr %q; want status %d", args, status, stderr, command.ExitViolated)
 		}
 		for _, want := range wants {
 			if !strings.Contains(stdout, want) {
@@ -66,8 +67,8 @@ func TestInterruptedRunKeepsWhatItHas(t *testing.T) {
 	stdout := interrupter{after: "testdata/calm.yaml", interrupt: cancel}
 	if got := run(ctx, []string{
 		"run", "testdata/calm.yaml", "testdata/calm.yaml",
-	}, &stdout, &stderr); got != exitViolated {
-		t.Errorf("exit status %d; want %d", got, exitViolated)
+	}, &stdout, &stderr); got != command.ExitViolated {
+		t.Errorf("exit status %d; want %d", got, command.ExitViolated)
 	}
 	if n := strings.Count(stdout.String(), "NOT AS EXPECTED"); n != 1 {
 		t.Errorf("%d files told of in %q; want 1", n, stdout.String())
@@ -78,8 +79,8 @@ func TestNothingTriedIsNotCalledNothingFound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr strings.Builder
-	if got := run(ctx, []string{"fuzz", "lock"}, &stdout, &stderr); got != exitInterrupted {
-		t.Errorf("exit status %d; want %d", got, exitInterrupted)
+	if got := run(ctx, []string{"fuzz", "lock"}, &stdout, &stderr); got != command.ExitInterrupted {
+		t.Errorf("exit status %d; want %d", got, command.ExitInterrupted)
 	}
 	want := "lock recipes.Lock: 0 scenarios, 0 traces, 0 behaviours; interrupted\n" +
 		"nothing was tried\n"
@@ -103,8 +104,8 @@ func TestInterruptEndsLoading(t *testing.T) {
 	var stdout, stderr strings.Builder
 	if got := run(
 		ctx, []string{"fuzz", "lock", "--corpus", dir}, &stdout, &stderr,
-	); got != exitInterrupted {
-		t.Errorf("exit status %d; want %d", got, exitInterrupted)
+	); got != command.ExitInterrupted {
+		t.Errorf("exit status %d; want %d", got, command.ExitInterrupted)
 	}
 	if stdout.Len() > 0 || stderr.String() != "zksim: interrupted\n" {
 		t.Errorf("stdout %q, stderr %q; want that it was interrupted, and nothing else",
@@ -119,8 +120,8 @@ func TestInterruptedWalkEndsWithTheProblems(t *testing.T) {
 	stdout := interrupter{after: "testdata/calm.yaml", interrupt: cancel}
 	if got := run(ctx, []string{
 		"replay", "--step", "testdata/calm.yaml",
-	}, &stdout, &stderr); got != exitViolated {
-		t.Errorf("exit status %d; want %d", got, exitViolated)
+	}, &stdout, &stderr); got != command.ExitViolated {
+		t.Errorf("exit status %d; want %d", got, command.ExitViolated)
 	}
 	const want = "testdata/calm.yaml: NOT AS EXPECTED: expected a violation, but the verdict is " +
 		"ok\n"

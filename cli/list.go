@@ -44,14 +44,14 @@ type listedFault struct {
 func (c *listCommand) Run(a *app) error {
 	l := makeListing(a.workloads)
 	if c.JSON {
-		return a.json(l)
+		return a.JSON(l)
 	}
 	return l.print(a)
 }
 
 // print prints the listing as text.
 func (l listing) print(a *app) error {
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.Text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "workloads and their implementations (the first is the default):")
 	for _, workload := range l.Workloads {
 		for i, impl := range workload.Implementations {
@@ -73,7 +73,7 @@ func (l listing) print(a *app) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
-	a.printf("\nthe place of a fault: " +
+	a.Printf("\nthe place of a fault: " +
 		"client=NAME conn=N op=NAME path=GLOB with request=N or event=N, or at=DURATION\n")
 	return nil
 }

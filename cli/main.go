@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 )
@@ -38,18 +40,11 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
-// app is the environment of a command.
+// app is the environment of a command, with the workloads.
 type app struct {
-	name      string             // of the program
-	ctx       context.Context    // done after an interrupt
+	*command.Env
 	workloads scenario.Catalogue // known to the command line
 	files     scenario.Catalogue // known to scenario files: the same and those of the gallery
-	in        io.Reader
-	out       io.Writer // for people
-	raw       io.Writer // the same, for programs
-	errors    io.Writer
-	printed   []error // by printError
-	progress  *progress
 	tests     testPrograms
 	on        *scenario.Ensemble // the running ensemble; nil for simulations
 }
@@ -100,39 +95,39 @@ func commandLine(args []string) (string, []string) {
 
 // run runs the command and returns the exit status.
 func (p program) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	out := &firstError{to: stdout}
-	status := p.runTo(ctx, args, out, stderr)
-	if out.err != nil {
-		fmt.Fprintf(stderr, "%s: write output: %v\n", p.name, out.err)
-		return exitViolated
+	env := command.NewEnv(ctx, p.name, os.Stdin, stdout, stderr)
+	status := p.runIn(env, args)
+	if err := env.OutputError(); err != nil {
+		fmt.Fprintf(stderr, "%s: write output: %v\n", p.name, err)
+		return command.ExitViolated
 	}
 	return status
 }
 
-// runTo is run, but errors of the output are left to the caller.
-func (p program) runTo(ctx context.Context, args []string, out *firstError, stderr io.Writer) int {
-	a, err := p.app(ctx, out, stderr)
-	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
-		return exitInput
+// runIn is run, but errors of the output are left to the caller.
+func (p program) runIn(env *command.Env, args []string) int {
+	a := &app{Env: env, tests: testPrograms{}}
+	if err := a.loadWorkloads(p.own); err != nil {
+		env.PrintError(err)
+		return command.ExitInput
 	}
 	exited := -1
 	c := new(commands)
-	helpTo := io.Writer(out)
+	helpTo := env.Raw
 	if len(args) == 0 {
-		helpTo = stderr
+		helpTo = env.Errors
 	}
-	parsed, err := p.parser(c, helpTo, stderr, &exited).Parse(withoutWords(args))
+	parsed, err := p.parser(c, helpTo, env.Errors, &exited).Parse(withoutWords(args))
 	switch {
-	case out.err != nil:
-		return exitViolated
+	case env.OutputError() != nil: // run prints it
+		return command.ExitViolated
 	case exited >= 0 && len(args) == 0:
-		return exitInput
+		return command.ExitInput
 	case exited >= 0: // --help or --version
 		return exited
 	case err != nil:
-		fmt.Fprintf(stderr, "%s: %v (see %s --help)\n", p.name, err, p.name)
-		return exitInput
+		env.PrintError(fmt.Errorf("%w (see %s --help)", err, p.name))
+		return command.ExitInput
 	}
 	if p.supervises && supervised.MatchString(parsed.Command()) {
 		if status, ok := a.supervise(args, c); ok {
@@ -142,13 +137,13 @@ func (p program) runTo(ctx context.Context, args []string, out *firstError, stde
 	if p.watch != nil {
 		go p.watch(c.grace())
 	}
-	err = parsed.Run(a)
-	a.progress.clear()
-	show.Flush(a.out)
-	if out.err != nil {
-		return exitViolated
+	err = parsed.Run(a, env)
+	env.Progress.Clear()
+	show.Flush(env.Text)
+	if env.OutputError() != nil {
+		return command.ExitViolated
 	}
-	return a.status(err)
+	return a.exitStatus(err)
 }
 
 // withoutWords are the arguments with flags in place of the words help and version. Without
@@ -182,12 +177,31 @@ func (p program) parser(c *commands, out, stderr io.Writer, exited *int) *kong.K
 	return parser
 }
 
-// app is the environment of the command, with its workloads.
-func (p program) app(ctx context.Context, out *firstError, stderr io.Writer) (*app, error) {
-	a := &app{
-		name: p.name, ctx: ctx, in: os.Stdin,
-		out: style(out, out.to), raw: out, errors: stderr, progress: newProgress(stderr),
-		tests: testPrograms{},
+// exitStatus prints the error that ended a command, and returns the exit status.
+func (a *app) exitStatus(err error) int {
+	defer a.printLeftNodes()
+	var other goStatus
+	switch {
+	case errors.As(err, &other):
+		return int(other)
+	case err == nil:
+		return command.ExitOK
+	case errors.Is(err, command.ErrViolated):
+		return command.ExitViolated
+	case a.Interrupted(err):
+		fmt.Fprintf(a.Errors, "%s: interrupted\n", a.Name)
+		return command.ExitInterrupted
 	}
-	return a, a.loadWorkloads(p.own)
+	a.PrintError(err)
+	return command.ExitInput
+}
+
+// printLeftNodes prints which nodes are left on a running ensemble. It leaves out those that a
+// printed error has named.
+func (a *app) printLeftNodes() {
+	for _, node := range a.on.Left() {
+		if !a.HasPrinted(node) {
+			a.PrintError(node)
+		}
+	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
@@ -184,7 +185,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func TestWithoutArgumentsTheCommandsAreListed(t *testing.T) {
 	var help, stdout, stderr strings.Builder
 	check.Equal(t, run(t.Context(), []string{"--help"}, &help, &stderr), 0)
-	check.Equal(t, run(t.Context(), nil, &stdout, &stderr), exitInput)
+	check.Equal(t, run(t.Context(), nil, &stdout, &stderr), command.ExitInput)
 	check.Equal(t, stdout.String(), "")
 	check.Equal(t, stderr.String(), help.String())
 }
@@ -273,7 +274,7 @@ func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	program := cmp.Or(ts.Getenv("PROGRAM"), "zksim")
 	var got inTurnAnswer
-	if program == "zksim" && want == exitInput {
+	if program == "zksim" && want == command.ExitInput {
 		got = runInTurn(ts, args[1:])
 	} else {
 		got.Status = exitStatus(ts.Exec(program, args[1:]...))
@@ -282,7 +283,7 @@ func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	if got.Status != want {
 		ts.Fatalf("exit status %d; want %d", got.Status, want)
 	}
-	if want != exitInput {
+	if want != command.ExitInput {
 		return
 	}
 	if strings.Count(got.Stderr, "\n") != 1 || !strings.HasPrefix(got.Stderr, program+": ") {
@@ -338,8 +339,8 @@ func TestInterruptedIsNotSuccess(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr strings.Builder
-	if got := run(ctx, []string{"sweep", "lock"}, &stdout, &stderr); got != exitInterrupted {
-		t.Errorf("exit status %d of an interrupted sweep; want %d", got, exitInterrupted)
+	if got := run(ctx, []string{"sweep", "lock"}, &stdout, &stderr); got != command.ExitInterrupted {
+		t.Errorf("exit status %d of an interrupted sweep; want %d", got, command.ExitInterrupted)
 	}
 	if want := "zksim: interrupted\n"; stderr.String() != want {
 		t.Errorf("stderr: %q; want %q", stderr.String(), want)
@@ -374,8 +375,8 @@ func TestInterruptedGalleryTellsWhatIsKnown(t *testing.T) {
 	var stdout interrupter
 	stdout.after, stdout.interrupt = "foreign-child-owns ", cancel
 	got := run(ctx, []string{"gallery", "S0-10", "B3"}, &stdout, &stderr)
-	if got != exitInterrupted {
-		t.Errorf("exit status %d; want %d", got, exitInterrupted)
+	if got != command.ExitInterrupted {
+		t.Errorf("exit status %d; want %d", got, command.ExitInterrupted)
 	}
 	out, want := stdout.String(), "\n1 of 2 exhibits found; interrupted\n"
 	if !strings.Contains(out, want) || strings.Contains(out, "\nminus") {
@@ -399,7 +400,7 @@ func (w *interrupter) Write(p []byte) (int, error) {
 
 func TestHelpNamesEveryCommand(t *testing.T) {
 	var stdout, stderr strings.Builder
-	if got := run(t.Context(), []string{"--help"}, &stdout, &stderr); got != exitOK {
+	if got := run(t.Context(), []string{"--help"}, &stdout, &stderr); got != command.ExitOK {
 		t.Fatalf("exit status %d", got)
 	}
 	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz", "gallery"} {
@@ -420,9 +421,9 @@ func TestFullDiskIsReportedOnce(t *testing.T) {
 		var stderr strings.Builder
 		status := run(t.Context(), strings.Fields(args), full{}, &stderr)
 		const want = "zksim: write output: no space left on device\n"
-		if status != exitViolated || stderr.String() != want {
+		if status != command.ExitViolated || stderr.String() != want {
 			t.Errorf("%s: status %d, stderr %q; want %d and %q",
-				args, status, stderr.String(), exitViolated, want)
+				args, status, stderr.String(), command.ExitViolated, want)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (c *mergeCommand) Run(a *app) error {
 		}
 	}
 	bad := first.content.finish(a)
-	return a.ending(bad, a.json(first.content))
+	return a.Ending(bad, a.JSON(first.content))
 }
 
 // A shardReport is the report of one shard.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -63,7 +64,7 @@ func (j *sweepJSON) merge(other mergeable) error {
 	if err := sameWork(o.Workload+" "+o.Implementation, j.Workload+" "+j.Implementation); err != nil {
 		return err
 	}
-	if err := sameWork(plural(o.Total, "point"), plural(j.Total, "point")); err != nil {
+	if err := sameWork(command.Plural(o.Total, "point"), command.Plural(j.Total, "point")); err != nil {
 		return err
 	}
 	if j.Total == 0 { // each shard has found the violation without any fault

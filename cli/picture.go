@@ -30,7 +30,7 @@ func (a *app) drawFinding(
 		return "", fmt.Errorf("--html: %w", err)
 	}
 	if !quiet {
-		a.printf("the picture: %s\n", name)
+		a.Printf("the picture: %s\n", name)
 	}
 	return name, nil
 }

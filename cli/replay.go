@@ -24,9 +24,9 @@ func (c *replayCommand) Run(a *app) error {
 	view.Trace, view.Step, view.Until = c.Trace, c.Step, c.until()
 	view.HTML, view.JSON = c.HTML, c.JSON
 	if c.JSON {
-		return a.show(view, a.raw)
+		return a.show(view, a.Raw)
 	}
-	return a.show(view, a.out)
+	return a.show(view, a.Text)
 }
 
 // until is the line of --until, 0 without the flag.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 )
@@ -30,29 +31,29 @@ func (c *runCommand) Run(a *app) error {
 		view.Line, view.JSON = true, c.JSON
 		var text bytes.Buffer
 		err := a.show(view, &text)
-		if a.interrupted(err) {
+		if a.Interrupted(err) {
 			status = worse(status, err)
 			break
 		}
-		if err != nil && !errors.Is(err, errViolated) {
-			a.printError(err)
+		if err != nil && !errors.Is(err, command.ErrViolated) {
+			a.PrintError(err)
 			text.Reset()
 			if err := show.WriteJSON(&text,
 				show.Replayed{File: name, Problems: []string{}, Error: err.Error()}); err != nil {
 				return err
 			}
-			err = goStatus(exitInput)
+			err = goStatus(command.ExitInput)
 		}
 		if c.JSON {
 			all = append(all, text.Bytes())
 		} else if !errors.As(err, new(goStatus)) {
-			a.printf("%s", &text)
+			a.Printf("%s", &text)
 		}
 		status = worse(status, err)
-		a.progress.show("%d of %d files", i+1, len(c.Files))
+		a.Progress.Show("%d of %d files", i+1, len(c.Files))
 	}
 	if c.JSON {
-		if err := a.json(all); err != nil {
+		if err := a.JSON(all); err != nil {
 			return err
 		}
 	}
@@ -71,7 +72,7 @@ func (c *runCommand) reach(a *app) error {
 // worse is the error that decides the exit status: that of a run that is not as expected, or else
 // the first one.
 func worse(a, b error) error {
-	if a == nil || errors.Is(b, errViolated) {
+	if a == nil || errors.Is(b, command.ErrViolated) {
 		return b
 	}
 	return a

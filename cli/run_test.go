@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -32,8 +33,8 @@ func TestReplayOfAPanicIsNotOk(t *testing.T) {
 		var stdout, stderr strings.Builder
 		if got := knowing(w).run(
 			t.Context(), append(strings.Fields(args), name), &stdout, &stderr,
-		); got != exitOK {
-			t.Errorf("%s: status %d, stderr %q; want %d", args, got, stderr.String(), exitOK)
+		); got != command.ExitOK {
+			t.Errorf("%s: status %d, stderr %q; want %d", args, got, stderr.String(), command.ExitOK)
 		}
 		for _, want := range wants {
 			if !strings.Contains(stdout.String(), want) {

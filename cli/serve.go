@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/tree"
 )
@@ -49,7 +50,7 @@ func (c *serveCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return s.run(a.ctx)
+	return s.run(a.Context)
 }
 
 // serving is a server with its listeners, log and dump.
@@ -73,7 +74,7 @@ func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if err := c.fill(a.ctx, s.server); err != nil {
+	if err := c.fill(a.Context, s.server); err != nil {
 		return nil, err
 	}
 	if err := c.injectPlan(s.server); err != nil {
@@ -168,7 +169,7 @@ func (c *serveCommand) listen(a *app, s *serving) error {
 		}
 	}
 	addr := connectString(addresses)
-	a.printf("listening on %s\n", addr)
+	a.Printf("listening on %s\n", addr)
 	if !isLoopback(s.listeners[0].Addr()) {
 		s.log.Warn("other machines can reach this server, which is for tests and trusts everybody",
 			"addr", addr)
@@ -185,7 +186,7 @@ func (c *serveCommand) openControl(a *app, s *serving) (err error) {
 		return err
 	}
 	addr := s.control.addr()
-	a.printf("control on %s\n", addr)
+	a.Printf("control on %s\n", addr)
 	if !isLoopback(addr) {
 		s.log.Warn("other machines can control this server", "addr", addr.String())
 	}
@@ -212,7 +213,7 @@ func (s *serving) run(ctx context.Context) error {
 	dumped := s.writeDump()
 	if err := errors.Join(broken, silenced, dumped, s.close()); err != nil {
 		s.log.Error("stop", "error", err)
-		return errViolated
+		return command.ErrViolated
 	}
 	s.log.Info("stop")
 	return nil
@@ -263,7 +264,7 @@ func (c *serveCommand) logger(a *app) *slog.Logger {
 	}[c.LogLevel]
 	opts := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(a.errors, opts))
+		return slog.New(slog.NewJSONHandler(a.Errors, opts))
 	}
-	return slog.New(slog.NewTextHandler(a.errors, opts))
+	return slog.New(slog.NewTextHandler(a.Errors, opts))
 }

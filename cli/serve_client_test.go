@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/tree"
 )
 
@@ -191,7 +192,7 @@ func TestControlLosesAReply(t *testing.T) {
 		t.Errorf("faults are %+v", faults)
 	}
 	status, log := h.stop()
-	if status != exitOK {
+	if status != command.ExitOK {
 		t.Errorf("exit status %d", status)
 	}
 	for _, want := range []string{

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/tree"
 )
@@ -186,7 +187,7 @@ func checkDump(name string) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return fmt.Errorf("--dump: %s is a directory", name)
 	}
-	return checkWritable("--dump", filepath.Dir(name))
+	return command.CheckWritable("--dump", filepath.Dir(name))
 }
 
 // checkToken checks the token of the control endpoint, which has to fit into a header. The token is

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/cli/internal/command"
 )
 
 // TestClientsLiveThroughARestart: a client of a server that is dumped, ended and
@@ -32,7 +33,7 @@ func TestClientsLiveThroughARestart(t *testing.T) {
 		}
 	}
 	id := conn.SessionID()
-	if status, stderr := first.stop(); status != exitOK {
+	if status, stderr := first.stop(); status != command.ExitOK {
 		t.Fatalf("exit status %d\n%s", status, stderr)
 	}
 	events.await(t, zk.StateDisconnected)

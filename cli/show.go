@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 )
 
-// show plays the scenario file of a view and shows the run. The error is errViolated if the run is
+// show plays the scenario file of a view and shows the run. The error is command.ErrViolated if the run is
 // not as the file expects.
 func (a *app) show(v show.View, out io.Writer) error {
 	file, err := saved.Load(v.File, a.files.Find)
@@ -26,17 +27,17 @@ func (a *app) show(v show.View, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a.progress.clear()
-	err = v.Show(a.ctx, r, a.in, out)
+	a.Progress.Clear()
+	err = v.Show(a.Context, r, a.In, out)
 	if len(r.Problems) > 0 && (err == nil || errors.Is(err, context.Canceled)) {
-		err = errViolated
+		err = command.ErrViolated
 	}
 	return err
 }
 
 // reach connects to the addresses of a flag, if it has any.
 func (a *app) reach(servers *scenario.Servers) error {
-	if err := servers.Reach(a.ctx); err != nil {
+	if err := servers.Reach(a.Context); err != nil {
 		return fmt.Errorf("--servers: %w", err)
 	}
 	a.on = servers.On()
@@ -46,7 +47,7 @@ func (a *app) reach(servers *scenario.Servers) error {
 // check plays a scenario file. An interrupt ends it at once, even if the run hangs; on a running
 // ensemble it ends when the run has cleaned up.
 func (a *app) check(f saved.File) (*saved.Replay, error) {
-	if err := a.ctx.Err(); err != nil {
+	if err := a.Context.Err(); err != nil {
 		return nil, err
 	}
 	type result struct {
@@ -61,10 +62,10 @@ func (a *app) check(f saved.File) (*saved.Replay, error) {
 	select {
 	case r := <-played:
 		return r.replay, r.err
-	case <-a.ctx.Done():
+	case <-a.Context.Done():
 		if a.on != nil {
 			<-played
 		}
-		return nil, a.ctx.Err()
+		return nil, a.Context.Err()
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -46,7 +47,7 @@ func serveNotes(dir string, run func(ctx context.Context, watch func(time.Durati
 	stop, err := inflight.Keep(dir)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return exitInput
+		return command.ExitInput
 	}
 	defer stop()
 	// A terminal sends a signal to both processes, and the first process passes it on, too. So only
@@ -68,7 +69,7 @@ func serveNotes(dir string, run func(ctx context.Context, watch func(time.Durati
 		cancel()
 		time.Sleep(grace)
 		abandon()
-		os.Exit(exitInterrupted)
+		os.Exit(command.ExitInterrupted)
 	})
 	if os.Getppid() != parent || len(hangUps) > 0 {
 		abandon()
@@ -119,10 +120,10 @@ func (a *app) supervise(args []string, c *commands) (status int, ok bool) {
 	if status, err := statusIn(dir); err == nil {
 		return status, true
 	}
-	a.progress.leave()
+	a.Progress.Leave()
 	notes, err := inflight.Take(dir, func([]byte) bool { return true })
 	if err != nil {
-		a.printError(err)
+		a.PrintError(err)
 	}
 	notes = a.printLeftNodesOf(notes)
 	if interrupted {
@@ -169,8 +170,8 @@ func (a *app) printGrace(c *commands) {
 	if !c.onEnsemble() {
 		return
 	}
-	a.progress.leave()
-	a.printError(errors.New("the scenarios under way end, and their nodes are deleted; " +
+	a.Progress.Leave()
+	a.PrintError(errors.New("the scenarios under way end, and their nodes are deleted; " +
 		"a second signal ends at once and leaves the nodes"))
 }
 
@@ -203,7 +204,7 @@ func passOn(
 func (a *app) printLeftNodesOf(notes [][]byte) (others [][]byte) {
 	for _, text := range notes {
 		if realworld.IsLeft(text) {
-			a.printError(errors.New(string(text)))
+			a.PrintError(errors.New(string(text)))
 			continue
 		}
 		others = append(others, text)
@@ -223,10 +224,10 @@ func statusIn(dir string) (int, error) {
 // killed lists the scenarios that were under way when the second process was killed after a signal.
 func (a *app) killed(notes [][]byte) int {
 	for _, s := range a.noted(notes) {
-		a.printError(fmt.Errorf("killed while it played %s, plan %v", s.Scenario, s.Scenario.Plan))
+		a.PrintError(fmt.Errorf("killed while it played %s, plan %v", s.Scenario, s.Scenario.Plan))
 	}
-	fmt.Fprintf(a.errors, "%s: interrupted\n", a.name)
-	return exitInterrupted
+	fmt.Fprintf(a.Errors, "%s: interrupted\n", a.Name)
+	return command.ExitInterrupted
 }
 
 // noted reads notes.
@@ -235,7 +236,7 @@ func (a *app) noted(notes [][]byte) []saved.File {
 	for _, text := range notes {
 		f, err := saved.Parse("note", text, a.files.Find)
 		if err != nil {
-			a.printError(err)
+			a.PrintError(err)
 			continue
 		}
 		files = append(files, f)
@@ -247,28 +248,28 @@ func (a *app) noted(notes [][]byte) []saved.File {
 func (a *app) crashed(how fmt.Stringer, notes [][]byte, c *commands) int {
 	dir, json := c.output()
 	if json {
-		a.out = a.errors // no JSON will follow
+		a.Text = a.Errors // no JSON will follow
 	}
 	files := a.noted(notes)
 	if len(files) == 0 {
-		a.printError(fmt.Errorf("the process has ended while no scenario was played: %s", how))
-		return exitViolated
+		a.PrintError(fmt.Errorf("the process has ended while no scenario was played: %s", how))
+		return command.ExitViolated
 	}
 	for _, f := range files {
 		if why := a.playAlone(f); why != "" {
-			a.printf("\n%s is violated: the code under test ends the process: %s\n\n",
+			a.Printf("\n%s is violated: the code under test ends the process: %s\n\n",
 				saved.Crash, why)
 			a.printFile(f, dir)
-			return exitViolated
+			return command.ExitViolated
 		}
 	}
-	a.printf("\n%s is violated: the code under test ended the process: %s\n"+
+	a.Printf("\n%s is violated: the code under test ended the process: %s\n"+
 		"it was one of the following %s; played alone, none ends the process\n\n",
-		saved.Crash, how, plural(len(files), "scenario"))
+		saved.Crash, how, command.Plural(len(files), "scenario"))
 	for _, f := range files {
 		a.printFile(f, dir)
 	}
-	return exitViolated
+	return command.ExitViolated
 }
 
 // output are the flags of the command that say how it prints: the directory of --save, and --json.
@@ -279,14 +280,14 @@ func (c *commands) output() (save string, json bool) {
 
 // printFile prints a scenario that ends the process, and saves it.
 func (a *app) printFile(f saved.File, dir string) {
-	a.printf("  %s\n", f.Scenario)
+	a.Printf("  %s\n", f.Scenario)
 	for _, fault := range f.Scenario.Plan {
-		a.printf("  fault: %s\n", fault)
+		a.Printf("  fault: %s\n", fault)
 	}
 	w, sum := f.Scenario.Workload, sha256.Sum256(fmt.Append(nil, f.Scenario, f.Scenario.Plan))
 	name := fileName(w.Name, w.Impl, saved.Crash, hex.EncodeToString(sum[:4]))
 	if _, err := a.saveFile(f, name, dir, false); err != nil {
-		a.printError(err)
+		a.PrintError(err)
 	}
 }
 

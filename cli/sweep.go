@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -135,7 +136,7 @@ func (c *sweepCommand) Run(a *app) error {
 	}
 	s, err := c.scenario(a.workloads, c.Workload)
 	if err == nil {
-		err = errors.Join(checkDir("--save", c.Save), checkDir("--html", c.HTML))
+		err = errors.Join(command.CheckDir("--save", c.Save), command.CheckDir("--html", c.HTML))
 	}
 	if err != nil {
 		return err
@@ -155,35 +156,35 @@ func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, en
 		Points: sweep.Points, Survived: sweep.Survived, Undecided: sweep.Undecided,
 		Missed: sweep.Missed, Total: sweep.Total, Violations: []foundJSON{},
 	}
-	report.Interrupted, report.Error = a.why(ended)
+	report.Interrupted, report.Error = a.EndedBy(ended)
 	if !c.JSON {
-		a.printf("%s%s\n", sweepLine(s, sweep), howEnded(report.Interrupted, report.Error))
+		a.Printf("%s%s\n", sweepLine(s, sweep), command.EndText(report.Interrupted, report.Error))
 	}
 	for _, v := range sweep.Violations {
 		found, err := c.show(a, v)
 		if err != nil {
-			return a.ending(true, err)
+			return a.Ending(true, err)
 		}
 		report.Violations = append(report.Violations, found)
 	}
 	if ended == nil {
-		ended = a.ctx.Err() // an interrupt while violations were made small
+		ended = a.Context.Err() // an interrupt while violations were made small
 	}
-	report.Interrupted = a.ctx.Err() != nil
+	report.Interrupted = a.Context.Err() != nil
 	if c.JSON {
-		ended = errors.Join(ended, a.json(report))
+		ended = errors.Join(ended, a.JSON(report))
 	}
 	open := allOpen(sweep.Undecided, sweep.Points)
 	if !c.JSON {
 		a.printUndecided(sweep.FirstUndecided, open)
 	}
-	return a.ending(open || len(sweep.Violations) > 0, ended)
+	return a.Ending(open || len(sweep.Violations) > 0, ended)
 }
 
 // sweep runs a sweep with progress. The result is nil if there was nothing to judge.
 func (a *app) sweep(s scenario.Scenario, part hunt.Part) (*hunt.Sweep, error) {
-	sweep, err := hunt.RunSweep(a.ctx, s, part, func(done, total int) {
-		a.progress.show("%d of %d fault points of %s", done, total, s.Workload.Impl)
+	sweep, err := hunt.RunSweep(a.Context, s, part, func(done, total int) {
+		a.Progress.Show("%d of %d fault points of %s", done, total, s.Workload.Impl)
 	})
 	if err != nil || len(sweep.Violations) > 0 {
 		return sweep, err
@@ -226,15 +227,15 @@ func sweepLine(s scenario.Scenario, sweep *hunt.Sweep) string {
 // show prints a violation unless JSON is asked for: the number of fault points and the smallest
 // scenario, which it saves.
 func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
-	a.progress.phase("making the violation of %s small", v.Property)
-	small, err := hunt.Minimize(a.ctx, v.First)
+	a.Progress.Phase("making the violation of %s small", v.Property)
+	small, err := hunt.Minimize(a.Context, v.First)
 	if err != nil {
 		return foundJSON{}, err
 	}
 	found := foundJSON{
 		Property: small.Property(), Bug: v.Bug, First: &v.Number, Points: len(v.Faults),
 		Minimal: show.OutcomeOf(small),
-		Maker:   small.Maker(), Unfinished: a.ctx.Err() != nil,
+		Maker:   small.Maker(), Unfinished: a.Context.Err() != nil,
 	}
 	unsteady := unsteadiness(small)
 	found.Unsteady = unsteady != nil
@@ -243,9 +244,9 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 		if found.Unfinished {
 			scenario = "a scenario" + whyLarge(true)
 		}
-		a.printf("\n%s is violated at %s (%s); %s:\n\n%s",
-			found.Property, plural(found.Points, "point"), kindsOf(v.Faults), scenario,
-			indent(show.Story(small)))
+		a.Printf("\n%s is violated at %s (%s); %s:\n\n%s",
+			found.Property, command.Plural(found.Points, "point"), kindsOf(v.Faults), scenario,
+			command.Indent(show.Story(small)))
 	}
 	return found, a.keepFinding(&found, small, unsteady, kept{c.Save, c.HTML, c.JSON})
 }

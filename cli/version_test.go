@@ -4,6 +4,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/cli/internal/command"
 )
 
 // TestVersion: a command with this module prints the version of this module.
@@ -40,7 +42,7 @@ func TestVersion(t *testing.T) {
 // TestVersionIsPrinted, with status 0.
 func TestVersionIsPrinted(t *testing.T) {
 	var stdout, stderr strings.Builder
-	if got := run(t.Context(), []string{"--version"}, &stdout, &stderr); got != exitOK {
+	if got := run(t.Context(), []string{"--version"}, &stdout, &stderr); got != command.ExitOK {
 		t.Errorf("exit status %d", got)
 	}
 	if !strings.HasPrefix(stdout.String(), "zksim: github.com/zksim/zksim ") ||

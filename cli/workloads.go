@@ -17,7 +17,7 @@ func (a *app) loadWorkloads(own []scenario.Workload) error {
 				w.Name, w.Impl, allWorkloads)
 		}
 	}
-	own = named(own, a.name)
+	own = named(own, a.Name)
 	var err error
 	if a.workloads, err = builtin.Workloads().With(own...); err != nil {
 		return err

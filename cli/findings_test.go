@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -47,9 +48,9 @@ func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 		var stdout, stderr strings.Builder
 		status := knowing(flaky()).run(t.Context(),
 			append(strings.Fields(args), "--rounds", "1", "--save", dir), &stdout, &stderr)
-		if status != exitViolated {
+		if status != command.ExitViolated {
 			t.Errorf("%s: status %d, stderr %q; want %d", args, status, stderr.String(),
-				exitViolated)
+				command.ExitViolated)
 		}
 		for _, want := range wants {
 			if !strings.Contains(stdout.String(), want) {
@@ -69,7 +70,7 @@ func TestUnsteadyFindingsAreCounted(t *testing.T) {
 	var stdout, stderr strings.Builder
 	status := knowing(flaky()).run(t.Context(),
 		strings.Fields("fuzz moody --runs 20 --rounds 1 --unsteady"), &stdout, &stderr)
-	if status != exitViolated || !regexp.MustCompile(
+	if status != command.ExitViolated || !regexp.MustCompile(
 		`found by \w+, scenario \d+, not made small, shown by [23] of 20 more runs:`,
 	).MatchString(stdout.String()) {
 		t.Errorf("status %d, %q, stderr %q; want 2 or 3 of 20", status, stdout.String(),
@@ -97,16 +98,16 @@ func TestDivergenceHasTheSenderAndBothTraces(t *testing.T) {
 		"--save " + dir
 	status := knowing(errant()).run(t.Context(), strings.Fields(args), &stdout, &stderr)
 	compare := regexp.MustCompile(`(?m)^request #1 of client a \(exists /run-1\) is sent at ` +
-		`save_test.go:\d+ in .*\nto compare the traces: zksim (diff \S+ \S+)$`)
+		`findings_test.go:\d+ in .*\nto compare the traces: zksim (diff \S+ \S+)$`)
 	m := compare.FindStringSubmatch(stdout.String())
-	if status != exitViolated || m == nil {
+	if status != command.ExitViolated || m == nil {
 		t.Fatalf("status %d, %q, stderr %q; want %s", status, stdout.String(), stderr.String(),
 			compare)
 	}
 	stdout.Reset()
 	if status := run(
 		t.Context(), strings.Fields(m[1]), &stdout, &stderr,
-	); status != exitViolated || !strings.Contains(stdout.String(), "/run-1") ||
+	); status != command.ExitViolated || !strings.Contains(stdout.String(), "/run-1") ||
 		!strings.Contains(stdout.String(), "/run-2") {
 		t.Errorf("%s: status %d, %q, stderr %q; want both paths", m[1], status, stdout.String(),
 			stderr.String())

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -35,7 +33,7 @@ func (a *app) keepFinding(
 	case unsteady != nil && k.quiet:
 		return nil
 	case unsteady != nil:
-		a.printf(unsteadyText, o.Property(), unsteady)
+		a.Printf(unsteadyText, o.Property(), unsteady)
 		return a.saveBoth(*unsteady, k.save)
 	}
 	if found.File, err = a.save(o, k.save, k.quiet); err != nil {
@@ -56,9 +54,9 @@ func (a *app) keepFinding(
 // repeat is the command that plays a scenario file again, for a shell.
 func (a *app) repeat(file string) string {
 	if a.on != nil {
-		return a.name + " run --servers " + a.on.String() + " " + saved.ShellWord(file)
+		return a.Name + " run --servers " + a.on.String() + " " + saved.ShellWord(file)
 	}
-	return a.name + " replay " + saved.ShellWord(file)
+	return a.Name + " replay " + saved.ShellWord(file)
 }
 
 // saveBoth writes the traces of the two runs of a divergence to a directory, if there is one, and
@@ -72,7 +70,7 @@ func (a *app) saveBoth(d hunt.Divergence, dir string) error {
 	if err != nil || names == nil {
 		return err
 	}
-	a.printf("to compare the traces: %s diff %s %s\n", a.name,
+	a.Printf("to compare the traces: %s diff %s %s\n", a.Name,
 		saved.ShellWord(names[0]), saved.ShellWord(names[1]))
 	return nil
 }
@@ -86,31 +84,31 @@ func (a *app) save(o *scenario.Outcome, dir string, quiet bool) (string, error) 
 // repeats the scenario. Without a directory, or if the file cannot be written, it prints the
 // scenario instead.
 func (a *app) saveFile(f saved.File, name, dir string, quiet bool) (string, error) {
-	f.Command = a.name + " replay FILE"
+	f.Command = a.Name + " replay FILE"
 	hint := " (--save DIR writes it)"
 	if dir != "" {
 		name = filepath.Join(dir, name)
 		err := f.Save(name)
 		if err == nil {
 			if !quiet {
-				a.printf("\nto see it again: %s\n", a.repeat(name))
+				a.Printf("\nto see it again: %s\n", a.repeat(name))
 			}
 			return name, nil
 		}
-		a.printError(err) // the other findings are not lost
+		a.PrintError(err) // the other findings are not lost
 		hint = ""
 	}
 	if quiet {
 		return "", nil
 	}
-	a.printf("\nthe scenario, as a file%s:\n\n%s", hint, indent(string(f.Text())))
+	a.Printf("\nthe scenario, as a file%s:\n\n%s", hint, command.Indent(string(f.Text())))
 	return "", nil
 }
 
 // fileOf is the scenario file of an outcome. It names this program as the program that replays it.
 func (a *app) fileOf(o *scenario.Outcome) saved.File {
 	file := saved.Of(o)
-	file.Command = a.name + " replay FILE"
+	file.Command = a.Name + " replay FILE"
 	return file
 }
 
@@ -126,31 +124,4 @@ func fileName(parts ...string) string { return baseName(parts...) + ".yaml" }
 // baseName is a file name without its ending. Slashes in the names of a workload become _.
 func baseName(parts ...string) string {
 	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "_")
-}
-
-// checkDir makes the directory of a flag and checks, before any other work, that a file can be
-// written there. An empty name is no error.
-func checkDir(flag, dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	return checkWritable(flag, dir)
-}
-
-// checkWritable checks that a file can be written in the directory of a flag.
-func checkWritable(flag, dir string) error {
-	probe, err := os.CreateTemp(dir, ".zksim-*")
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		return fmt.Errorf("%s: the directory %s cannot be written to: %w", flag, dir, path.Err)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/show"
 	"github.com/zksim/zksim/internal/overlay"
@@ -57,7 +58,7 @@ func (a *app) showByTest(t saved.Test, v show.View, out io.Writer) error {
 	case result.Error != "":
 		return errors.New(strings.ReplaceAll(result.Error, file, v.File))
 	case !result.AsExpected:
-		return errViolated
+		return command.ErrViolated
 	}
 	return nil
 }
@@ -81,7 +82,7 @@ func (a *app) testProgram(t saved.Test, beside string) (testProgram, error) {
 		return testProgram{}, err
 	}
 	p := testProgram{filepath.Join(to, "test"), dir}
-	a.progress.phase("building the tests of %s", t.Package)
+	a.Progress.Phase("building the tests of %s", t.Package)
 	build, err := a.goTest(t, "-c", "-o", p.binary, ".")
 	if err == nil {
 		build.Dir = dir
@@ -98,7 +99,7 @@ func (a *app) testProgram(t saved.Test, beside string) (testProgram, error) {
 func (a *app) packageDir(t saved.Test, beside string) (string, error) {
 	var all error
 	for _, in := range []string{".", beside} {
-		list := exec.CommandContext(a.ctx, "go", "list", "-tags="+t.Tags, "-f", "{{.Dir}}",
+		list := exec.CommandContext(a.Context, "go", "list", "-tags="+t.Tags, "-f", "{{.Dir}}",
 			t.Package)
 		list.Dir = in
 		dir, err := outputOf(list)
@@ -117,13 +118,13 @@ func (a *app) goTest(t saved.Test, args ...string) (*exec.Cmd, error) {
 	})
 	args = append([]string{"test", "-tags=" + strings.Join(tags, ",")}, args...)
 	if !strings.Contains(t.Tags, overlay.Tag) {
-		return exec.CommandContext(a.ctx, "go", args...), nil
+		return exec.CommandContext(a.Context, "go", args...), nil
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(a.ctx, self, append([]string{"go"}, args...)...)
+	cmd := exec.CommandContext(a.Context, self, append([]string{"go"}, args...)...)
 	cmd.Args[0] = os.Args[0]
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, notesVar+"=")
@@ -151,14 +152,14 @@ func (a *app) do(p testProgram, t saved.Test, task show.Task, out io.Writer) (sh
 	}
 	defer os.Remove(task.Result)
 	var noise bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, &noise, &noise
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, &noise, &noise
 	if task.View.Step {
-		cmd.Stdout = a.raw // it does not hold back the beginning of a line
+		cmd.Stdout = a.Raw // it does not hold back the beginning of a line
 	}
-	a.progress.clear()
+	a.Progress.Clear()
 	ended := cmd.Run()
-	if a.ctx.Err() != nil {
-		return result, a.ctx.Err()
+	if a.Context.Err() != nil {
+		return result, a.Context.Err()
 	}
 	text, err := os.ReadFile(task.Result)
 	if err != nil {
@@ -189,7 +190,7 @@ func (a *app) taskFor(p testProgram, t saved.Test, task *show.Task) (_ *exec.Cmd
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(a.ctx, p.binary, "-test.run="+t.Pattern())
+	cmd := exec.CommandContext(a.Context, p.binary, "-test.run="+t.Pattern())
 	cmd.Dir = p.dir
 	cmd.Env = append(cmd.Environ(), variable)
 	return cmd, nil

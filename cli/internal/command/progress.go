@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a line on a terminal that changes as the work goes on. It is shown after a second of
+// Progress is a line on a terminal that changes as the work goes on. It is shown after a second of
 // work, or when a new phase of the work begins. It is cut off at the end of the row, as a terminal
 // has no way back to the first of several rows.
-type progress struct {
+type Progress struct {
 	out     io.Writer  // nil without a terminal
 	columns func() int // of the terminal, 0 if unknown
 	start   time.Time  // of the work
@@ -21,25 +21,29 @@ type progress struct {
 	width   int        // of the line shown, in characters
 }
 
-func newProgress(stderr io.Writer) *progress {
-	p := &progress{start: time.Now()}
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.out = f
-		p.columns = func() int { return columnsOf(f) }
-	}
-	return p
+// NewProgress is a line on a terminal with so many columns, 0 if that is unknown.
+func NewProgress(out io.Writer, columns func() int) *Progress {
+	return &Progress{out: out, columns: columns, start: time.Now()}
 }
 
-// show replaces the line, a few times a second at most.
-func (p *progress) show(format string, args ...any) {
+// progressOn is a line on stderr if that is a terminal, and else nowhere.
+func progressOn(stderr io.Writer) *Progress {
+	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return NewProgress(f, func() int { return columnsOf(f) })
+	}
+	return NewProgress(nil, nil)
+}
+
+// Show replaces the line, a few times a second at most.
+func (p *Progress) Show(format string, args ...any) {
 	now := time.Now()
 	if now.Sub(p.start) >= time.Second && now.Sub(p.shown) >= 100*time.Millisecond {
-		p.phase(format, args...)
+		p.Phase(format, args...)
 	}
 }
 
-// phase replaces the line at once, since the new phase may take long without another call.
-func (p *progress) phase(format string, args ...any) {
+// Phase replaces the line at once, since the new phase may take long without another call.
+func (p *Progress) Phase(format string, args ...any) {
 	if p.out == nil {
 		return
 	}
@@ -60,16 +64,16 @@ func cut(line string, columns int) string {
 	return string(text[:columns-1])
 }
 
-// leave begins a new row below the line that another process has shown.
-func (p *progress) leave() {
+// Leave begins a new row below the line that another process has shown.
+func (p *Progress) Leave() {
 	if p.out != nil {
 		fmt.Fprintln(p.out)
 	}
 }
 
-// clear removes the line. If the terminal has become narrower, the parts of the line on other rows
+// Clear removes the line. If the terminal has become narrower, the parts of the line on other rows
 // remain.
-func (p *progress) clear() {
+func (p *Progress) Clear() {
 	if p.out != nil && p.width > 0 {
 		fmt.Fprint(p.out, "\r"+cut(fmt.Sprintf("%*s", p.width, ""), p.columns())+"\r")
 		p.width = 0

@@ -1,0 +1,34 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// CheckDir makes the directory of a flag and checks, before any other work, that a file can be
+// written there. An empty name is no error.
+func CheckDir(flag, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return CheckWritable(flag, dir)
+}
+
+// CheckWritable checks that a file can be written in the directory of a flag.
+func CheckWritable(flag, dir string) error {
+	probe, err := os.CreateTemp(dir, ".zksim-*")
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return fmt.Errorf("%s: the directory %s cannot be written to: %w", flag, dir, path.Err)
+	}
+	if err == nil {
+		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return nil
+}

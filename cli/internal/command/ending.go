@@ -1,0 +1,58 @@
+package command
+
+import (
+	"context"
+	"errors"
+)
+
+// Exit statuses.
+const (
+	ExitOK          = 0
+	ExitViolated    = 1
+	ExitInput       = 2
+	ExitInterrupted = 130
+)
+
+// ErrViolated ends a command that has printed its finding.
+var ErrViolated = errors.New("violated")
+
+// Interrupted reports whether an error comes from an interrupt of the command. A context.Canceled
+// of, for instance, a judge does not.
+func (e *Env) Interrupted(err error) bool {
+	return e.Context.Err() != nil && errors.Is(err, context.Canceled)
+}
+
+// EndedBy reports whether the error that ended some work early is an interrupt. If not, it returns
+// the text of the error.
+func (e *Env) EndedBy(ended error) (interrupted bool, text string) {
+	switch {
+	case ended == nil:
+		return false, ""
+	case e.Interrupted(ended):
+		return true, ""
+	}
+	return false, ended.Error()
+}
+
+// EndText is the end of a summary; its arguments are the results of EndedBy.
+func EndText(interrupted bool, text string) string {
+	switch {
+	case interrupted:
+		return "; interrupted"
+	case text != "":
+		return "; ended by an error"
+	}
+	return ""
+}
+
+// Ending is the error of a command that has printed its results. Bad results decide the exit
+// status; an error besides is printed here.
+func (e *Env) Ending(bad bool, err error) error {
+	if !bad {
+		return err
+	}
+	if err != nil && !e.Interrupted(err) {
+		e.PrintError(err)
+	}
+	return ErrViolated
+}
