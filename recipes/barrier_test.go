@@ -8,7 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // wantWaiting checks that no result has come.
@@ -21,7 +21,7 @@ func wantWaiting(t *testing.T, results ...chan error) {
 	}
 }
 
-func wantSet(t *testing.T, b *recipes.Barrier, want bool) {
+func wantSet(t *testing.T, b *Barrier, want bool) {
 	t.Helper()
 	if up, err := b.IsSet(t.Context()); up != want || err != nil {
 		t.Errorf("IsSet: %v %v", up, err)
@@ -30,7 +30,7 @@ func wantSet(t *testing.T, b *recipes.Barrier, want bool) {
 
 func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		b, other := recipes.NewBarrier(c, "/gates/b"), recipes.NewBarrier(s.Connect(), "/gates/b")
+		b, other := NewBarrier(c, "/gates/b"), NewBarrier(s.Connect(), "/gates/b")
 		for _, call := range []func(context.Context) error{b.Wait, b.Remove, b.Set, other.Set} {
 			mustDo(t, call(t.Context()))
 		}
@@ -42,7 +42,7 @@ func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
 		mustDo(t, other.Remove(t.Context()))
 		wantAll(t, first, second)
 		mustClose(t, b, other)
-		check.Is(t, b.Wait(t.Context()), recipes.ErrClosed)
+		check.Is(t, b.Wait(t.Context()), ErrClosed)
 		s.WantBelow(t, "/gates", 0)
 	})
 }
@@ -50,11 +50,11 @@ func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
 // barred runs a test in which one client waits at a barrier.
 func barred(
 	t *testing.T,
-	test func(t *testing.T, s *testServer, c *testConn, b *recipes.Barrier, passed chan error),
+	test func(t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error),
 ) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/b", "")
-		b := recipes.NewBarrier(c, "/b", recipes.RecheckEvery(0))
+		b := NewBarrier(c, "/b", RecheckEvery(0))
 		test(t, s, c, b, waiting(t, b.Wait))
 		mustClose(t, b)
 	})
@@ -62,7 +62,9 @@ func barred(
 
 // TestBarrierSetAgainAtOnceLetsPass: waiters for the first barrier pass.
 func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
-	barred(t, func(t *testing.T, s *testServer, _ *testConn, _ *recipes.Barrier, passed chan error) {
+	barred(t, func(
+		t *testing.T, s *testServer, _ *testConn, _ *Barrier, passed chan error,
+	) {
 		s.Delete("/b")
 		s.Seed("/b", "")
 		wantAll(t, passed)
@@ -70,7 +72,9 @@ func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
 }
 
 func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
-	barred(t, func(t *testing.T, s *testServer, c *testConn, b *recipes.Barrier, passed chan error) {
+	barred(t, func(
+		t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error,
+	) {
 		s.Seed("/b", "x")
 		time.Sleep(time.Second)
 		wantWaiting(t, passed)
@@ -82,7 +86,7 @@ func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
 // TestWaitersOfOneHandleMissNothing: the event comes after the look of one of them, and the other
 // takes note of it before that one waits.
 func TestWaitersOfOneHandleMissNothing(t *testing.T) {
-	barred(t, func(t *testing.T, s *testServer, c *testConn, b *recipes.Barrier, first chan error) {
+	barred(t, func(t *testing.T, s *testServer, c *testConn, b *Barrier, first chan error) {
 		c.On("get", 1, rule{After: func() {
 			s.Delete("/b")
 			wantAll(t, first)
@@ -94,7 +98,9 @@ func TestWaitersOfOneHandleMissNothing(t *testing.T) {
 // TestWaitIsNotMisledByALaggingServer: without a sync, the server of the new session does not know
 // the barrier yet.
 func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
-	barred(t, func(t *testing.T, _ *testServer, c *testConn, b *recipes.Barrier, passed chan error) {
+	barred(t, func(
+		t *testing.T, _ *testServer, c *testConn, b *Barrier, passed chan error,
+	) {
 		c.On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})
 		c.On("sync", 1, rule{After: c.Off})
 		c.Expire()
@@ -109,7 +115,9 @@ func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
 // sets a new barrier.
 func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
 	for _, fault := range []rule{loseReply, netError} {
-		barred(t, func(t *testing.T, s *testServer, c *testConn, b *recipes.Barrier, passed chan error) {
+		barred(t, func(
+			t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error,
+		) {
 			fault.After = func() { s.Seed("/b", "") }
 			c.On("delete", 1, fault)
 			if err := b.Remove(t.Context()); err != nil || c.Called("delete") != 1 {
@@ -122,10 +130,12 @@ func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
 }
 
 func TestAbandonedBarrierCalls(t *testing.T) {
-	barred(t, func(t *testing.T, s *testServer, c *testConn, b *recipes.Barrier, passed chan error) {
-		wantFailure(t, b.Wait(within(t, time.Second)), context.DeadlineExceeded, recipes.NotApplied)
+	barred(t, func(
+		t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error,
+	) {
+		wantFailure(t, b.Wait(within(t, time.Second)), context.DeadlineExceeded, NotApplied)
 		c.Disconnect()
-		check.Is(t, b.Remove(within(t, time.Second)), recipes.ErrAmbiguous)
+		check.Is(t, b.Remove(within(t, time.Second)), ErrAmbiguous)
 		c.Reconnect()
 		wantWaiting(t, passed)
 	})

@@ -6,31 +6,31 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // TestNextEndsWithItsCacheConnOrReader: remaining events are read first.
 func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 	for name, tc := range map[string]struct {
-		end  func(t *testing.T, c *recipes.NodeCache, conn *testConn, changes *recipes.CacheChanges)
+		end  func(t *testing.T, c *NodeCache, conn *testConn, changes *CacheChanges)
 		want error
 		news int // number of events that can still be read
 	}{
 		"cache": {
-			func(t *testing.T, c *recipes.NodeCache, _ *testConn, _ *recipes.CacheChanges) {
+			func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) {
 				mustClose(t, c)
-			}, recipes.ErrClosed, 2,
+			}, ErrClosed, 2,
 		},
 		"conn": {
-			func(_ *testing.T, _ *recipes.NodeCache, conn *testConn, _ *recipes.CacheChanges) {
+			func(_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges) {
 				conn.Close()
-			}, recipes.ErrConnClosed, 2,
+			}, ErrConnClosed, 2,
 		},
 		"reader": {
-			func(_ *testing.T, _ *recipes.NodeCache, _ *testConn, changes *recipes.CacheChanges) {
+			func(_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges) {
 				changes.Close()
 				changes.Close()
-			}, recipes.ErrClosed, 0,
+			}, ErrClosed, 0,
 		},
 	} {
 		for _, waiting := range []bool{false, true} {
@@ -38,7 +38,7 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 				inBubble(t, func(t *testing.T, s *testServer) {
 					s.Seed("/n", "1")
 					conn := s.Connect()
-					c := readyCache(t, recipes.NewNodeCache(conn, "/n"))
+					c := readyCache(t, NewNodeCache(conn, "/n"))
 					changes := c.Changes()
 					if waiting {
 						newsOf(changes)
@@ -56,7 +56,7 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 					}
 					check.Is(t, err, tc.want, "Next")
 					letSettle()
-					if err := c.Close(t.Context()); err != nil && !errors.Is(err, recipes.ErrClosed) {
+					if err := c.Close(t.Context()); err != nil && !errors.Is(err, ErrClosed) {
 						t.Error(err)
 					}
 				})

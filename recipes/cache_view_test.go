@@ -11,7 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // readyCache starts a cache and waits until it is ready.
@@ -31,7 +31,7 @@ func readyCache[C interface {
 }
 
 // shownText returns the nodes of a cache as text: "/a=1 /a/b=2".
-func shownText(nodes []recipes.CachedNode) string {
+func shownText(nodes []CachedNode) string {
 	var list []string
 	for _, n := range nodes {
 		list = append(list, fmt.Sprintf("%s=%s", n.Path, n.Data))
@@ -40,7 +40,7 @@ func shownText(nodes []recipes.CachedNode) string {
 }
 
 // newsOf reads all pending events: "added /a, ready".
-func newsOf(c *recipes.CacheChanges) string {
+func newsOf(c *CacheChanges) string {
 	var list []string
 	for {
 		e, ok := c.TryNext()
@@ -53,7 +53,7 @@ func newsOf(c *recipes.CacheChanges) string {
 
 func TestNodeCacheFollowsItsNode(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		c := recipes.NewNodeCache(s.Connect(), "/n", recipes.RecheckEvery(0))
+		c := NewNodeCache(s.Connect(), "/n", RecheckEvery(0))
 		changes := c.Changes()
 		readyCache(t, c)
 		if _, ok := c.Get(); ok || c.Stale() || c.Err() != nil {
@@ -93,7 +93,7 @@ func TestNodeCacheFollowsItsNode(t *testing.T) {
 
 func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		c := recipes.NewChildrenCache(s.Connect(), "/d", recipes.RecheckEvery(0))
+		c := NewChildrenCache(s.Connect(), "/d", RecheckEvery(0))
 		changes := c.Changes()
 		readyCache(t, c)
 		s.Seed("/d", "dir")
@@ -127,7 +127,7 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/t", "")
 		s.Seed("/t/a", "1")
-		c := readyCache(t, recipes.NewTreeCache(s.Connect(), "/t", recipes.RecheckEvery(0)))
+		c := readyCache(t, NewTreeCache(s.Connect(), "/t", RecheckEvery(0)))
 		s.Seed("/t/a/b", "2")
 		s.Seed("/t/a/b/c", "3")
 		letSettle()
@@ -151,8 +151,8 @@ func TestCacheOfTheRoot(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/a", "1")
 		s.Seed("/a/b", "2")
-		tree, children := readyCache(t, recipes.NewTreeCache(s.Connect(), "/")),
-			readyCache(t, recipes.NewChildrenCache(s.Connect(), "/"))
+		tree, children := readyCache(t, NewTreeCache(s.Connect(), "/")),
+			readyCache(t, NewChildrenCache(s.Connect(), "/"))
 		check.Equal(t, shownText(tree.Nodes()),
 			"/= /a=1 /a/b=2 /zookeeper= /zookeeper/config= /zookeeper/quota=")
 		check.Equal(t, shownText(children.Nodes()), "/a=1 /zookeeper=")
@@ -166,7 +166,7 @@ func TestCacheReadsAgainInANewSession(t *testing.T) {
 		s.Seed("/t", "")
 		s.Seed("/t/a", "1")
 		s.Seed("/t/b", "1")
-		c := readyCache(t, recipes.NewTreeCache(conn, "/t", recipes.RecheckEvery(0)))
+		c := readyCache(t, NewTreeCache(conn, "/t", RecheckEvery(0)))
 		changes := c.Changes()
 		newsOf(changes)
 		conn.Disconnect()
@@ -196,7 +196,7 @@ func TestCacheRechecksWithoutEvents(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
 		s.Seed("/n", "1")
 		conn.Deafen()
-		c := readyCache(t, recipes.NewNodeCache(conn, "/n", recipes.RecheckEvery(time.Hour)))
+		c := readyCache(t, NewNodeCache(conn, "/n", RecheckEvery(time.Hour)))
 		s.Seed("/n", "2")
 		letSettle()
 		if n, _ := c.Get(); string(n.Data) != "1" {
@@ -213,7 +213,7 @@ func TestCacheRechecksWithoutEvents(t *testing.T) {
 
 func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-		c := recipes.NewNodeCache(conn, "/n")
+		c := NewNodeCache(conn, "/n")
 		if !c.Stale() {
 			t.Error("not stale before Start")
 		}
@@ -236,19 +236,19 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 			t.Error(err)
 		}
 		mustClose(t, c)
-		check.Is(t, c.Start(), recipes.ErrClosed)
+		check.Is(t, c.Start(), ErrClosed)
 		changes := c.Changes()
-		if e, err := changes.Next(t.Context()); e.Kind != recipes.CacheReady || err != nil {
+		if e, err := changes.Next(t.Context()); e.Kind != CacheReady || err != nil {
 			t.Error(e, err)
 		}
-		check.Is(t, errOf(changes.Next(t.Context())), recipes.ErrClosed)
-		mustClose(t, recipes.NewNodeCache(conn, "/n"))
+		check.Is(t, errOf(changes.Next(t.Context())), ErrClosed)
+		mustClose(t, NewNodeCache(conn, "/n"))
 	})
 }
 
 func TestChangesWakesItsReader(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		c := readyCache(t, recipes.NewNodeCache(s.Connect(), "/n"))
+		c := readyCache(t, NewNodeCache(s.Connect(), "/n"))
 		changes, idle := c.Changes(), c.Changes()
 		idle.Close()
 		got := make(chan string, 10)

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/n", "")
 		ctx := done(t)
-		mustDo(t, recipes.GuaranteedDelete(ctx, c, "/n"))
+		mustDo(t, GuaranteedDelete(ctx, c, "/n"))
 		s.WantBelow(t, "/", 0)
 	})
 }
@@ -22,10 +22,10 @@ func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
 // cannot be given back while no server answers.
 func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		other := recipes.NewLock(s.Connect(), "/m/c")
+		other := NewLock(s.Connect(), "/m/c")
 		mustLock(t, other)
 		c := s.Connect()
-		m := recipes.NewMultiLock(c, threePaths)
+		m := NewMultiLock(c, threePaths)
 		ended := make(chan error, 1)
 		go func() { ended <- m.Lock(context.Background()) }()
 		time.Sleep(time.Second)
@@ -37,7 +37,7 @@ func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
 		time.Sleep(time.Second)
 		select {
 		case err := <-ended:
-			check.Is(t, err, recipes.ErrClosed, "error")
+			check.Is(t, err, ErrClosed, "error")
 		default:
 			t.Error("Lock goes on")
 		}

@@ -7,13 +7,13 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 func TestConfigCenterReadsItsCopy(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-		c, writer := recipes.NewConfigCenter(conn, "/config", recipes.RecheckEvery(0)),
-			recipes.NewConfigCenter(s.Connect(), "/config")
+		c, writer := NewConfigCenter(conn, "/config", RecheckEvery(0)),
+			NewConfigCenter(s.Connect(), "/config")
 		changes := c.Changes()
 		readyCache(t, c)
 		mustDo(t, errors.Join(writer.Create(t.Context(), "b", []byte("1")),
@@ -44,7 +44,7 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 
 func TestConfigCenterRefusesWhatIsNoKey(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-		c := recipes.NewConfigCenter(conn, "/config")
+		c := NewConfigCenter(conn, "/config")
 		for _, key := range []string{"", ".", "..", "a/b"} {
 			_, _, err := c.Fetch(t.Context(), key)
 			for _, err := range []error{
@@ -52,7 +52,7 @@ func TestConfigCenterRefusesWhatIsNoKey(t *testing.T) {
 					t.Context(), key, 0,
 				), err,
 			} {
-				if !errors.Is(err, zk.ErrInvalidPath) || recipes.OutcomeOf(err) != recipes.NotApplied {
+				if !errors.Is(err, zk.ErrInvalidPath) || OutcomeOf(err) != NotApplied {
 					t.Errorf("%q: %v", key, err)
 				}
 			}

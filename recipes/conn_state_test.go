@@ -2,14 +2,14 @@ package recipes_test
 
 import (
 	"context"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 // changed is the newest status that a reader has not yet seen.
-func changed(t *testing.T, changes <-chan recipes.ConnStatus) recipes.ConnStatus {
+func changed(t *testing.T, changes <-chan ConnStatus) ConnStatus {
 	t.Helper()
 	synctest.Wait()
 	select {
@@ -17,30 +17,30 @@ func changed(t *testing.T, changes <-chan recipes.ConnStatus) recipes.ConnStatus
 		return status
 	default:
 		t.Fatal("no change")
-		return recipes.ConnStatus{}
+		return ConnStatus{}
 	}
 }
 
 func TestMonitorFollowsOneEpoch(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		m := recipes.NewConnMonitor(c, 10*time.Second)
+		m := NewConnMonitor(c, 10*time.Second)
 		changes := m.Changes(t.Context())
-		if got := changed(t, changes); got != (recipes.ConnStatus{recipes.StateConnected, 1, c.SessionID()}) {
+		if got := changed(t, changes); got != (ConnStatus{StateConnected, 1, c.SessionID()}) {
 			t.Fatalf("at first %+v", got)
 		}
 		c.Disconnect()
 		time.Sleep(time.Second)
-		if got := changed(t, changes); got.State != recipes.StateSuspended || closed(m.Lost()) {
+		if got := changed(t, changes); got.State != StateSuspended || closed(m.Lost()) {
 			t.Errorf("after a second %+v, lost %v", got, closed(m.Lost()))
 		}
 		lost := m.Lost()
 		time.Sleep(1500 * time.Millisecond) // 10 s/3 - 10 s/10 since contact, and a look
-		if got := changed(t, changes); got.State != recipes.StateLost || !closed(lost) {
+		if got := changed(t, changes); got.State != StateLost || !closed(lost) {
 			t.Errorf("after 2.5 s %+v", got)
 		}
 		c.Reconnect()
 		time.Sleep(time.Second)
-		if got := changed(t, changes); got.State != recipes.StateConnected || got.Epoch != 2 ||
+		if got := changed(t, changes); got.State != StateConnected || got.Epoch != 2 ||
 			closed(m.Lost()) {
 			t.Errorf("reconnected %+v", got)
 		}
@@ -59,18 +59,18 @@ func TestMonitorFollowsOneEpoch(t *testing.T) {
 
 func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		m := recipes.NewConnMonitor(c, 10*time.Second)
+		m := NewConnMonitor(c, 10*time.Second)
 		lost := m.Lost()
 		c.Disconnect()
 		time.Sleep(time.Second)
 		c.Reconnect()
 		time.Sleep(time.Second)
-		if m.Status().Epoch != 1 || m.Status().State != recipes.StateConnected || closed(lost) {
+		if m.Status().Epoch != 1 || m.Status().State != StateConnected || closed(lost) {
 			t.Errorf("after a short outage %+v", m.Status())
 		}
 		c.Expire() // between two looks
 		time.Sleep(time.Second)
-		if got := m.Status(); got != (recipes.ConnStatus{recipes.StateConnected, 2, c.SessionID()}) ||
+		if got := m.Status(); got != (ConnStatus{StateConnected, 2, c.SessionID()}) ||
 			!closed(lost) {
 			t.Errorf("after an expiry %+v", got)
 		}
@@ -81,8 +81,8 @@ func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T
 func TestMonitorWithoutContact(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.Disconnect()
-		m := recipes.NewConnMonitor(c, 0)
-		if m.Status().State != recipes.StateSuspended || !closed(m.Lost()) ||
+		m := NewConnMonitor(c, 0)
+		if m.Status().State != StateSuspended || !closed(m.Lost()) ||
 			m.Status().State.String() != "suspended" {
 			t.Errorf("before contact %v", m.Status().State)
 		}
@@ -90,7 +90,7 @@ func TestMonitorWithoutContact(t *testing.T) {
 		time.Sleep(time.Second)
 		c.Disconnect()
 		time.Sleep(time.Hour)
-		if m.Status().State != recipes.StateSuspended || closed(m.Lost()) {
+		if m.Status().State != StateSuspended || closed(m.Lost()) {
 			t.Errorf("without a timeout %v", m.Status().State) // not known without a timeout
 		}
 		mustClose(t, m)
@@ -99,7 +99,7 @@ func TestMonitorWithoutContact(t *testing.T) {
 
 func TestReaderOfChangesLeaves(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		m := recipes.NewConnMonitor(c, 10*time.Second)
+		m := NewConnMonitor(c, 10*time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
 		changes := m.Changes(ctx)
 		changed(t, changes)
@@ -131,7 +131,7 @@ func (c *watchedContext) AfterFunc(func()) (stop func() bool) {
 func TestMonitorLetsContextsGo(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		ctx := &watchedContext{Context: t.Context()}
-		m := recipes.NewConnMonitor(s.Connect(), 10*time.Second)
+		m := NewConnMonitor(s.Connect(), 10*time.Second)
 		m.Changes(ctx)
 		if err := m.Close(t.Context()); err != nil || ctx.waiting != 0 {
 			t.Errorf("%d wait for the end of a context, %v", ctx.waiting, err)

@@ -10,17 +10,17 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
-func wantAdd(t *testing.T, c *recipes.Counter, delta, want int64) {
+func wantAdd(t *testing.T, c *Counter, delta, want int64) {
 	t.Helper()
 	if got, err := c.Add(t.Context(), delta); err != nil || got != want {
 		t.Fatalf("Add %d: %d %v, want %d", delta, got, err, want)
 	}
 }
 
-func wantGet(t *testing.T, c *recipes.Counter, want int64) {
+func wantGet(t *testing.T, c *Counter, want int64) {
 	t.Helper()
 	if got, err := c.Get(t.Context()); err != nil || got != want {
 		t.Fatalf("Get: %d %v, want %d", got, err, want)
@@ -32,7 +32,7 @@ func TestCounterTellsAnEchoFromARival(t *testing.T) {
 	for name, fault := range map[string]rule{"request lost": loseRequest, "reply lost": loseReply} {
 		t.Run(name, func(t *testing.T) {
 			alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-				c, rival := recipes.NewCounter(conn, "/c"), recipes.NewCounter(s.Connect(), "/c")
+				c, rival := NewCounter(conn, "/c"), NewCounter(s.Connect(), "/c")
 				wantAdd(t, c, 1, 1)
 				fault.After = func() {
 					mustDo(t, errOf(rival.Add(t.Context(), 10)))
@@ -52,7 +52,7 @@ func TestCounterPassesTheVersionThatMeansAny(t *testing.T) {
 		s.Seed("/c", "7")
 		s.SetVersion("/c", -1)
 		slow := s.Connect()
-		c, rival := recipes.NewCounter(slow, "/c"), recipes.NewCounter(s.Connect(), "/c")
+		c, rival := NewCounter(slow, "/c"), NewCounter(s.Connect(), "/c")
 		slow.On("multi", 1, rule{Before: func() { // c has read version -1
 			if sum, err := rival.Add(context.Background(), 1); sum != 8 || err != nil {
 				t.Error(sum, err)
@@ -67,16 +67,16 @@ func TestCounterPassesTheVersionThatMeansAny(t *testing.T) {
 func TestCounterRefusesWhatIsNoNumber(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/c", "seven")
-		c := recipes.NewCounter(s.Connect(), "/c")
+		c := NewCounter(s.Connect(), "/c")
 		_, err := c.Add(t.Context(), 1)
-		if err == nil || recipes.OutcomeOf(err) != recipes.NotApplied ||
+		if err == nil || OutcomeOf(err) != NotApplied ||
 			!strings.Contains(err.Error(), `add to counter /c: the data is "seven"; expected`) {
 			t.Error(err)
 		}
 		if _, err := c.Get(t.Context()); err == nil {
 			t.Error("Get of no number")
 		}
-		big := recipes.NewCounter(s.Connect(), "/big")
+		big := NewCounter(s.Connect(), "/big")
 		wantAdd(t, big, math.MaxInt64, math.MaxInt64)
 		if _, err := big.Add(t.Context(), 1); err == nil ||
 			!strings.Contains(err.Error(), "does not fit") {
@@ -93,28 +93,28 @@ func TestCounterRefusesWhatIsNoNumber(t *testing.T) {
 func TestCounterGivenUpSettlesInTheBackground(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest} {
 		alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-			c := recipes.NewCounter(conn, "/c")
+			c := NewCounter(conn, "/c")
 			wantAdd(t, c, 1, 1)
 			ctx, cancel := context.WithCancel(t.Context())
 			fault.After = func() { cancel(); conn.Disconnect() }
 			conn.On("multi", 1, fault)
-			if _, err := c.Add(ctx, 1); recipes.OutcomeOf(err) != recipes.Unknown {
+			if _, err := c.Add(ctx, 1); OutcomeOf(err) != Unknown {
 				t.Errorf("Add: %v", err)
 			}
 			time.Sleep(time.Second)
 			conn.Reconnect()
 			mustClose(t, c)
 			s.WantBelow(t, "/c", 0)
-			wantFailure(t, errOf(c.Add(t.Context(), 1)), recipes.ErrClosed, recipes.NotApplied)
+			wantFailure(t, errOf(c.Add(t.Context(), 1)), ErrClosed, NotApplied)
 		})
 	}
 }
 
 func TestCounterReportsARefusal(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-		c := recipes.NewCounter(conn, "/dir/c")
+		c := NewCounter(conn, "/dir/c")
 		conn.On("create", 1, refusal)
-		wantFailure(t, errOf(c.Add(t.Context(), 1)), zk.ErrNoAuth, recipes.NotApplied)
+		wantFailure(t, errOf(c.Add(t.Context(), 1)), zk.ErrNoAuth, NotApplied)
 		conn.On("delete", 1, refusal)
 		wantAdd(t, c, 1, 1)
 		check.Is(t, c.Close(t.Context()), zk.ErrNoAuth)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // doer is a lock with Do.
@@ -63,13 +63,13 @@ func TestDoTellsOfALoss(t *testing.T) {
 		want error
 	}
 	endings := map[string]ending{
-		"expiry": {func(_ *testing.T, c *testConn, _ doer) { c.Expire() }, recipes.ErrLost},
+		"expiry": {func(_ *testing.T, c *testConn, _ doer) { c.Expire() }, ErrLost},
 		"silence": {func(_ *testing.T, c *testConn, _ doer) {
 			c.Disconnect()
 			time.Sleep(shortSessionTimeout / 3)
 			c.Reconnect()
-		}, recipes.ErrLost},
-		"close": {func(t *testing.T, _ *testConn, l doer) { mustClose(t, l) }, recipes.ErrClosed},
+		}, ErrLost},
+		"close": {func(t *testing.T, _ *testConn, l doer) { mustClose(t, l) }, ErrClosed},
 	}
 	for name, e := range endings {
 		for _, failure := range []error{nil, errWork, e.want} {
@@ -102,7 +102,7 @@ func TestDoNoticesAnUnlockByWork(t *testing.T) {
 			mustUnlock(t, l)
 			mustLock(t, l)
 			return nil
-		}), recipes.ErrLost)
+		}), ErrLost)
 		if closed(l.Lost()) {
 			t.Error("Do has given back a hold that is not its own")
 		}
@@ -145,7 +145,7 @@ func TestDoTellsOfAReleaseInDoubt(t *testing.T) {
 			return errWork
 		})
 		check.Is(t, err, errWork)
-		check.Is(t, err, recipes.ErrAmbiguous)
+		check.Is(t, err, ErrAmbiguous)
 		check.Is(t, err, context.Canceled)
 		c.Reconnect()
 		mustLock(t, l)
@@ -156,7 +156,7 @@ func TestDoTellsOfAReleaseInDoubt(t *testing.T) {
 // TestDoGoesALevelDeeper in a lock that is re-entrant.
 func TestDoGoesALevelDeeper(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l := recipes.NewReentrantLock(c, "/l")
+		l := NewReentrantLock(c, "/l")
 		check.OK(t, l.Do(t.Context(), func(ctx context.Context, outer int64) error {
 			err := l.Do(ctx, func(_ context.Context, inner int64) error {
 				if inner != outer {
@@ -176,15 +176,15 @@ func TestDoGoesALevelDeeper(t *testing.T) {
 
 func TestDoOfALatchEndsWithItsTerm(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l := started(t, recipes.NewLeaderLatch(c, "/e", "a"))
+		l := started(t, NewLeaderLatch(c, "/e", "a"))
 		var first int64
 		check.Is(t, l.Do(t.Context(), func(ctx context.Context, epoch int64) error {
 			first = epoch
 			c.Expire()
 			<-ctx.Done()
-			check.Is(t, context.Cause(ctx), recipes.ErrLeadershipLost)
+			check.Is(t, context.Cause(ctx), ErrLeadershipLost)
 			return nil
-		}), recipes.ErrLeadershipLost)
+		}), ErrLeadershipLost)
 		for _, want := range []error{nil, errWork} {
 			err := l.Do(t.Context(), func(ctx context.Context, epoch int64) error {
 				if epoch <= first {
@@ -199,7 +199,7 @@ func TestDoOfALatchEndsWithItsTerm(t *testing.T) {
 		check.Is(t, l.Do(t.Context(), func(context.Context, int64) error {
 			mustClose(t, l)
 			return nil
-		}), recipes.ErrClosed)
-		check.Is(t, l.Do(t.Context(), nil), recipes.ErrClosed)
+		}), ErrClosed)
+		check.Is(t, l.Do(t.Context(), nil), ErrClosed)
 	})
 }

@@ -110,7 +110,7 @@ func (b *DoubleBarrier) keep(t *task.Task[struct{}], m *member) bool {
 		return false
 	}
 	b.member = m
-	hold.WatchOver(b.tasks, m.Hold)
+	m.Hold.WatchOver(b.tasks)
 	return true
 }
 

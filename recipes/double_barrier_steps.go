@@ -132,7 +132,7 @@ func (b *DoubleBarrier) makeGroup(
 			Path: request.Join(b.tasks.Path, name), Data: []byte(ready), Version: 0,
 		})
 	}
-	_, err = r.MultiUntil(ctx, ops...)
+	_, err = r.RepeatMulti(ctx, ops...)
 	switch {
 	case err == nil, errors.Is(err, zk.ErrNodeExists): // an earlier request was applied
 		return true, nil

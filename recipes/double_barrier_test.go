@@ -8,21 +8,21 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // guests runs a test of n members, each with its own connection. In the end nothing is left.
 func guests(
 	t *testing.T, n, size int,
-	test func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, c []*testConn), opts ...recipes.Option,
+	test func(t *testing.T, s *testServer, m []*DoubleBarrier, c []*testConn), opts ...Option,
 ) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		var members []*recipes.DoubleBarrier
+		var members []*DoubleBarrier
 		var conns []*testConn
 		for range n {
 			c := s.Connect()
 			conns = append(conns, c)
-			members = append(members, recipes.NewDoubleBarrier(c, "/d", size, opts...))
+			members = append(members, NewDoubleBarrier(c, "/d", size, opts...))
 		}
 		test(t, s, members, conns)
 		mustCloseAll(t, members)
@@ -31,14 +31,14 @@ func guests(
 }
 
 // enter lets members enter, and leave lets them leave.
-func enter(t *testing.T, members ...*recipes.DoubleBarrier) (in []chan error) {
+func enter(t *testing.T, members ...*DoubleBarrier) (in []chan error) {
 	for _, m := range members {
 		in = append(in, waiting(t, m.Enter))
 	}
 	return in
 }
 
-func leave(t *testing.T, members ...*recipes.DoubleBarrier) (out []chan error) {
+func leave(t *testing.T, members ...*DoubleBarrier) (out []chan error) {
 	for _, m := range members {
 		out = append(out, waiting(t, m.Leave))
 	}
@@ -46,11 +46,11 @@ func leave(t *testing.T, members ...*recipes.DoubleBarrier) (out []chan error) {
 }
 
 func TestDoubleBarrierInAndOutTogether(t *testing.T) {
-	guests(t, 3, 3, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, _ []*testConn) {
+	guests(t, 3, 3, func(t *testing.T, s *testServer, m []*DoubleBarrier, _ []*testConn) {
 		for range 3 {
 			in := enter(t, m[0], m[1])
 			wantWaiting(t, in...)
-			check.Is(t, m[0].Enter(t.Context()), recipes.ErrInside)
+			check.Is(t, m[0].Enter(t.Context()), ErrInside)
 			wantAll(t, append(in, enter(t, m[2])...)...)
 			out := leave(t, m[0], m[1])
 			if wantWaiting(t, out...); closed(m[2].Lost()) || !closed(m[0].Lost()) {
@@ -59,12 +59,12 @@ func TestDoubleBarrierInAndOutTogether(t *testing.T) {
 			wantAll(t, append(out, leave(t, m[2])...)...)
 			s.WantBelow(t, "/d", 0)
 		}
-		check.Is(t, m[0].Leave(t.Context()), recipes.ErrNotInside)
+		check.Is(t, m[0].Leave(t.Context()), ErrNotInside)
 	})
 }
 
 func TestMoreThanEnoughAreSeveralGroups(t *testing.T) {
-	guests(t, 5, 2, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, _ []*testConn) {
+	guests(t, 5, 2, func(t *testing.T, s *testServer, m []*DoubleBarrier, _ []*testConn) {
 		in := enter(t, m...)
 		wantAll(t, in[:4]...)
 		wantWaiting(t, in[4])
@@ -74,9 +74,9 @@ func TestMoreThanEnoughAreSeveralGroups(t *testing.T) {
 }
 
 func TestWhoGivesUpIsNotCounted(t *testing.T) {
-	guests(t, 3, 3, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, _ []*testConn) {
+	guests(t, 3, 3, func(t *testing.T, s *testServer, m []*DoubleBarrier, _ []*testConn) {
 		in := enter(t, m[0])
-		wantFailure(t, m[1].Enter(within(t, time.Second)), context.DeadlineExceeded, recipes.Unknown)
+		wantFailure(t, m[1].Enter(within(t, time.Second)), context.DeadlineExceeded, Unknown)
 		in = append(in, enter(t, m[2])...)
 		wantWaiting(t, in...)
 		wantAll(t, append(in, enter(t, m[1])...)...)
@@ -84,10 +84,10 @@ func TestWhoGivesUpIsNotCounted(t *testing.T) {
 }
 
 func TestExpiryAtTheDoubleBarrier(t *testing.T) {
-	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, c []*testConn) {
+	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*DoubleBarrier, c []*testConn) {
 		first := waiting(t, m[0].Enter)
 		c[0].Expire()
-		wantFailure(t, <-first, recipes.ErrMemberLost, recipes.Unknown)
+		wantFailure(t, <-first, ErrMemberLost, Unknown)
 		wantAll(t, enter(t, m...)...)
 		c[1].Expire()
 		<-m[1].Lost()
@@ -98,11 +98,11 @@ func TestExpiryAtTheDoubleBarrier(t *testing.T) {
 
 // TestMemberGoneBeforeTheGroupIsFormed: the transaction fails, and the members are counted again.
 func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
-	guests(t, 3, 2, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, c []*testConn) {
+	guests(t, 3, 2, func(t *testing.T, s *testServer, m []*DoubleBarrier, c []*testConn) {
 		first := waiting(t, m[0].Enter)
 		c[1].On("multi", 1, rule{Before: func() { c[0].Expire() }})
 		second := waiting(t, m[1].Enter)
-		check.Is(t, <-first, recipes.ErrMemberLost)
+		check.Is(t, <-first, ErrMemberLost)
 		wantWaiting(t, second)
 		wantAll(t, append(enter(t, m[2]), second)...)
 	})
@@ -110,7 +110,7 @@ func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
 
 // TestWhoLeavesRemovesDeadGroups: a group without live members cannot remove its own node.
 func TestWhoLeavesRemovesDeadGroups(t *testing.T) {
-	guests(t, 4, 2, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, c []*testConn) {
+	guests(t, 4, 2, func(t *testing.T, s *testServer, m []*DoubleBarrier, c []*testConn) {
 		wantAll(t, enter(t, m...)...)
 		c[0].Expire()
 		c[1].Expire()
@@ -121,7 +121,7 @@ func TestWhoLeavesRemovesDeadGroups(t *testing.T) {
 }
 
 func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
-	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, _ []*testConn) {
+	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*DoubleBarrier, _ []*testConn) {
 		wantAll(t, enter(t, m...)...)
 		check.Is(t, m[0].Leave(within(t, time.Second)), context.DeadlineExceeded)
 		s.WantBelow(t, "/d", 2) // the other and the group
@@ -133,35 +133,35 @@ func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
 
 // TestLeaveWithADoneContextLeaves: the caller does not wait, but leaves.
 func TestLeaveWithADoneContextLeaves(t *testing.T) {
-	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, c []*testConn) {
+	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*DoubleBarrier, c []*testConn) {
 		wantAll(t, enter(t, m...)...)
 		check.Is(t, m[0].Leave(done(t)), context.Canceled)
 		s.WantBelow(t, "/d", 2) // the other and the group
 		c[1].Disconnect()
-		wantFailure(t, m[1].Leave(done(t)), context.Canceled, recipes.Unknown)
+		wantFailure(t, m[1].Leave(done(t)), context.Canceled, Unknown)
 		c[1].Reconnect()
 		mustCloseAll(t, m)
-		check.Is(t, m[1].Leave(t.Context()), recipes.ErrClosed)
+		check.Is(t, m[1].Leave(t.Context()), ErrClosed)
 	})
 }
 
 // TestWhoFormsAnothersGroupFormsItsOwn: the first member was disconnected right after it came, so
 // the second finds two groups to form.
 func TestWhoFormsAnothersGroupFormsItsOwn(t *testing.T) {
-	guests(t, 2, 1, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, c []*testConn) {
+	guests(t, 2, 1, func(t *testing.T, s *testServer, m []*DoubleBarrier, c []*testConn) {
 		c[0].On("getW", 1, rule{Before: func() { time.Sleep(time.Minute) }})
 		in := enter(t, m...)
 		if len(in[1]) == 0 {
 			t.Error("the second waits for ever")
 		}
 		wantAll(t, in...)
-	}, recipes.RecheckEvery(0))
+	}, RecheckEvery(0))
 }
 
 // TestLeaveIsNotMisledByALaggingServer: without a sync, the server of a new session does not know
 // the other member yet.
 func TestLeaveIsNotMisledByALaggingServer(t *testing.T) {
-	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*recipes.DoubleBarrier, c []*testConn) {
+	guests(t, 2, 2, func(t *testing.T, s *testServer, m []*DoubleBarrier, c []*testConn) {
 		wantAll(t, enter(t, m...)...)
 		c[0].Expire()
 		c[0].On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})

@@ -170,7 +170,7 @@ func (e *election) candidacy(
 	if err != nil {
 		return false, err
 	}
-	hold.WatchOver(e.tasks, held)
+	held.WatchOver(e.tasks)
 	term := &Term{held}
 	e.publish(func() { e.term, e.wanted = term, false })
 	led = lead(term)

@@ -12,17 +12,17 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
-func started(t *testing.T, l *recipes.LeaderLatch) *recipes.LeaderLatch {
+func started(t *testing.T, l *LeaderLatch) *LeaderLatch {
 	t.Helper()
 	mustDo(t, l.Start())
 	time.Sleep(time.Second)
 	return l
 }
 
-func mustLead(t *testing.T, l *recipes.LeaderLatch) *recipes.Term {
+func mustLead(t *testing.T, l *LeaderLatch) *Term {
 	t.Helper()
 	term, err := l.Await(t.Context())
 	if err != nil {
@@ -33,9 +33,9 @@ func mustLead(t *testing.T, l *recipes.LeaderLatch) *recipes.Term {
 
 func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		var latches []*recipes.LeaderLatch
+		var latches []*LeaderLatch
 		for i := range 4 {
-			l := recipes.NewLeaderLatch(s.Connect(), "/e", fmt.Sprint("n", i))
+			l := NewLeaderLatch(s.Connect(), "/e", fmt.Sprint("n", i))
 			latches = append(latches, started(t, l))
 		}
 		all, err := latches[3].Participants(t.Context())
@@ -64,7 +64,7 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 			}
 		}
 		s.WantBelow(t, "/e", 0)
-		if _, ok, err := recipes.NewLeaderLatch(c, "/e", "").Leader(t.Context()); ok || err != nil {
+		if _, ok, err := NewLeaderLatch(c, "/e", "").Leader(t.Context()); ok || err != nil {
 			t.Errorf("there is a leader: %v %v", ok, err)
 		}
 	})
@@ -86,7 +86,7 @@ func TestLatchStandsAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
-				l := started(t, recipes.NewLeaderLatch(c, "/e", "a"))
+				l := started(t, NewLeaderLatch(c, "/e", "a"))
 				first := mustLead(t, l)
 				lose(t, c, first.Lost())
 				<-first.Lost()
@@ -105,13 +105,13 @@ func TestLatchStandsAgain(t *testing.T) {
 func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/e", "")
-		l := recipes.NewLeaderLatch(c, "/e", "a")
+		l := NewLeaderLatch(c, "/e", "a")
 		c.On("create", 1, rule{After: func() { l.EndCalls() }, Fault: fault.DropReply})
 		started(t, l)
 		mustClose(t, l)
 		s.WantBelow(t, "/e", 0)
-		check.Is(t, l.Start(), recipes.ErrClosed)
-		check.Is(t, errOf(l.Await(t.Context())), recipes.ErrClosed)
+		check.Is(t, l.Start(), ErrClosed)
+		check.Is(t, errOf(l.Await(t.Context())), ErrClosed)
 	})
 }
 
@@ -121,7 +121,7 @@ func TestRefusedCandidateSaysSoAndStandsOn(t *testing.T) {
 		for range 3 {
 			c.On("create", 1, refusal)
 		}
-		l := recipes.NewLeaderLatch(c, "/e", "a")
+		l := NewLeaderLatch(c, "/e", "a")
 		mustDo(t, l.Start())
 		_, err := l.Await(t.Context())
 		time.Sleep(2 * time.Millisecond) // the second attempt follows at once; meanwhile Err is nil
@@ -143,8 +143,8 @@ func TestRefusedCandidateSaysSoAndStandsOn(t *testing.T) {
 
 func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		first := started(t, recipes.NewLeaderLatch(c, "/e", "a"))
-		second := started(t, recipes.NewLeaderLatch(s.Connect(), "/e", "b"))
+		first := started(t, NewLeaderLatch(c, "/e", "a"))
+		second := started(t, NewLeaderLatch(s.Connect(), "/e", "b"))
 		check.Is(t, errOf(second.Await(within(t, time.Second))), context.DeadlineExceeded)
 		s.WantBelow(t, "/e", 2)
 		mustClose(t, first)
@@ -155,10 +155,10 @@ func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
 
 func TestLeaderVanishesBetweenListAndRead(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		first := started(t, recipes.NewLeaderLatch(s.Connect(), "/e", "a"))
-		second := started(t, recipes.NewLeaderLatch(s.Connect(), "/e", "b"))
+		first := started(t, NewLeaderLatch(s.Connect(), "/e", "a"))
+		second := started(t, NewLeaderLatch(s.Connect(), "/e", "b"))
 		c.On("get", 1, rule{Before: func() { mustClose(t, first) }})
-		leader, ok, err := recipes.NewLeaderLatch(c, "/e", "").Leader(t.Context())
+		leader, ok, err := NewLeaderLatch(c, "/e", "").Leader(t.Context())
 		if leader.ID != "b" || !ok || err != nil {
 			t.Errorf("got %v %v %v", leader, ok, err)
 		}

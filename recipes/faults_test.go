@@ -13,7 +13,7 @@ import (
 
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/classic"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
@@ -74,7 +74,7 @@ func (p *play) owns(path func() string) {
 // beside runs a call of another client, until the play has ended.
 func (p *play) beside(call func(context.Context) error) {
 	go func() {
-		if err := call(p.ctx); err != nil && p.ctx.Err() == nil && !errors.Is(err, recipes.ErrClosed) {
+		if err := call(p.ctx); err != nil && p.ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 			p.Errorf("beside: %v", err)
 		}
 	}()
@@ -84,7 +84,7 @@ func (p *play) beside(call func(context.Context) error) {
 // later makes a call of another client in a second.
 func (p *play) later(call func(context.Context) error) {
 	time.AfterFunc(time.Second, func() {
-		if err := call(p.Context()); !errors.Is(err, recipes.ErrClosed) {
+		if err := call(p.Context()); !errors.Is(err, ErrClosed) {
 			mustDo(p.T, err)
 		}
 	})
@@ -103,15 +103,15 @@ type scene struct {
 const shortly = 3 * time.Second
 
 var scenes = map[string]scene{
-	"Queue": {testconn.Stays, false, func(p *play) { playQueue(p, recipes.NewQueue(p.c, "/q")) }},
+	"Queue": {testconn.Stays, false, func(p *play) { playQueue(p, NewQueue(p.c, "/q")) }},
 	"PriorityQueue": {testconn.Stays, false, func(p *play) {
-		playQueue(p, evenQueue{recipes.NewPriorityQueue(p.c, "/q")})
+		playQueue(p, evenQueue{NewPriorityQueue(p.c, "/q")})
 	}},
 	"DelayQueue": {testconn.Stays, false, func(p *play) {
-		playQueue(p, presentQueue{recipes.NewDelayQueue(p.c, "/q")})
+		playQueue(p, presentQueue{NewDelayQueue(p.c, "/q")})
 	}},
 	"IDQueue": {testconn.Stays, false, func(p *play) {
-		q := recipes.NewIDQueue(p.c, "/q")
+		q := NewIDQueue(p.c, "/q")
 		p.ends = append(p.ends, q)
 		for _, e := range []string{"x1", "y2", "x3"} {
 			p.do(func(ctx context.Context) error { return q.Offer(ctx, e[:1], []byte(e)) })
@@ -120,10 +120,10 @@ var scenes = map[string]scene{
 		p.shows("y2 true", as2(q.Poll))
 	}},
 	"LockQueue": {0, false, func(p *play) {
-		q := recipes.NewLockQueue(p.c, "/q")
+		q := NewLockQueue(p.c, "/q")
 		p.ends = append(p.ends, q)
 		p.do(func(ctx context.Context) error { return q.Offer(ctx, []byte("e")) })
-		var d *recipes.Delivery
+		var d *Delivery
 		poll := func(ctx context.Context) (string, error) {
 			var err error
 			if d, _, err = q.Poll(ctx); d == nil {
@@ -137,7 +137,7 @@ var scenes = map[string]scene{
 		p.do(func(ctx context.Context) error { return d.Ack(ctx) })
 	}},
 	"Semaphore with several leases": {testconn.Stays, false, func(p *play) {
-		other, sem := recipes.NewSemaphore(p.s.Connect(), "/sem", 2), recipes.NewSemaphore(p.c, "/sem", 2)
+		other, sem := NewSemaphore(p.s.Connect(), "/sem", 2), NewSemaphore(p.c, "/sem", 2)
 		p.later(mustAcquire(p.T, other).Release)
 		p.ends = append(p.ends, sem)
 		p.shows("2", func(ctx context.Context) (string, error) {
@@ -149,7 +149,7 @@ var scenes = map[string]scene{
 		})
 	}},
 	"RWLock that goes over to reading": {0, false, func(p *play) {
-		playDowngrade(p, recipes.NewRWLock(p.c, "/l"))
+		playDowngrade(p, NewRWLock(p.c, "/l"))
 	}},
 	"VersionRWLock that goes over to reading": {0, false, func(p *play) {
 		playDowngrade(p, classic.NewVersionRWLock(p.c, "/l"))
@@ -168,7 +168,7 @@ var scenes = map[string]scene{
 		p.do(l.Unlock)
 	}},
 	"Revoke": {testconn.Stays, false, func(p *play) {
-		owner, other := recipes.NewRevocableLock(p.s.Connect(), "/l"), recipes.NewRevocableLock(p.c, "/l")
+		owner, other := NewRevocableLock(p.s.Connect(), "/l"), NewRevocableLock(p.c, "/l")
 		mustLock(p.T, owner)
 		p.ends = append(p.ends, owner, other)
 		p.shows("true", as(other.Revoke))
@@ -177,21 +177,21 @@ var scenes = map[string]scene{
 		}
 	}},
 	"LeaderLatch": {testconn.Stays, true, func(p *play) {
-		l := recipes.NewLeaderLatch(p.c, "/e", "a")
+		l := NewLeaderLatch(p.c, "/e", "a")
 		p.ends = append(p.ends, l)
 		mustDo(p.T, l.Start())
 		p.do(func(ctx context.Context) error { _, err := l.Await(ctx); return err })
 		p.do(func(ctx context.Context) error { _, _, err := l.Leader(ctx); return err })
 	}},
 	"Barrier": {testconn.Stays, false, func(p *play) {
-		b, other := recipes.NewBarrier(p.c, "/b"), recipes.NewBarrier(p.s.Connect(), "/b")
+		b, other := NewBarrier(p.c, "/b"), NewBarrier(p.s.Connect(), "/b")
 		p.ends = append(p.ends, b, other)
 		p.do(b.Set, b.Remove, b.Set)
 		p.later(other.Remove)
 		p.do(b.Wait)
 	}},
 	"DoubleBarrier": {0, false, func(p *play) {
-		b, other := recipes.NewDoubleBarrier(p.c, "/d", 2), recipes.NewDoubleBarrier(p.s.Connect(), "/d", 2)
+		b, other := NewDoubleBarrier(p.c, "/d", 2), NewDoubleBarrier(p.s.Connect(), "/d", 2)
 		p.ends = append(p.ends, b, other)
 		p.beside(func(ctx context.Context) error {
 			if err := other.Enter(ctx); err != nil {
@@ -202,7 +202,7 @@ var scenes = map[string]scene{
 		p.do(b.Enter, b.Leave)
 	}},
 	"ThresholdBarrier": {0, false, func(p *play) {
-		b, other := recipes.NewThresholdBarrier(p.c, "/t"), recipes.NewThresholdBarrier(p.s.Connect(), "/t")
+		b, other := NewThresholdBarrier(p.c, "/t"), NewThresholdBarrier(p.s.Connect(), "/t")
 		p.ends = append(p.ends, b, other)
 		for range 2 {
 			p.do(func(ctx context.Context) error { return b.Set(ctx, 2) })
@@ -211,11 +211,11 @@ var scenes = map[string]scene{
 		}
 	}},
 	"TwoPhaseCommit": {0, false, func(p *play) {
-		c, other := recipes.NewTwoPhaseCommit(p.c, "/tx/1"), recipes.NewTwoPhaseCommit(p.s.Connect(), "/tx/1")
+		c, other := NewTwoPhaseCommit(p.c, "/tx/1"), NewTwoPhaseCommit(p.s.Connect(), "/tx/1")
 		p.ends = append(p.ends, c, other)
 		p.do(
 			func(ctx context.Context) error {
-				return c.Begin(ctx, recipes.Transaction{Sites: []string{"a", "b"}})
+				return c.Begin(ctx, Transaction{Sites: []string{"a", "b"}})
 			},
 			func(ctx context.Context) error { return c.Join(ctx, "a") },
 			func(context.Context) error { return other.Vote(p.Context(), "b", true) },
@@ -229,7 +229,7 @@ var scenes = map[string]scene{
 			func(context.Context) error { return other.Done(p.Context(), "b") }, c.Forget)
 	}},
 	"Counter": {testconn.Stays, false, func(p *play) {
-		c := recipes.NewCounter(p.c, "/n/c")
+		c := NewCounter(p.c, "/n/c")
 		p.ends = append(p.ends, c)
 		p.shows("0", as(c.Get))
 		for _, step := range []struct {
@@ -242,9 +242,9 @@ var scenes = map[string]scene{
 		}
 	}},
 	"SharedValue": {testconn.Stays, false, func(p *play) {
-		v := recipes.NewSharedValue(p.c, "/values/a")
+		v := NewSharedValue(p.c, "/values/a")
 		p.ends = append(p.ends, v)
-		seen := map[string]recipes.ValueState{}
+		seen := map[string]ValueState{}
 		compareAndSet := func(last, data, want string) {
 			p.shows(want, func(ctx context.Context) (string, error) {
 				now, ok, err := v.CompareAndSet(ctx, seen[last], []byte(data))
@@ -267,14 +267,14 @@ var scenes = map[string]scene{
 	}},
 	"ConfigCenter": {testconn.Stays, false, playConfig},
 	"IDGenerator": {testconn.Stays, false, func(p *play) {
-		g := recipes.NewIDGenerator(p.c, "/ids", 2)
+		g := NewIDGenerator(p.c, "/ids", 2)
 		p.ends = append(p.ends, g)
 		for _, want := range []string{"1", "2", "3"} {
 			p.shows(want, as(g.Next))
 		}
 	}},
 	"TreeCache": {testconn.Stays, true, func(p *play) {
-		c := recipes.NewTreeCache(p.c, "/t")
+		c := NewTreeCache(p.c, "/t")
 		p.ends = append(p.ends, c)
 		mustDo(p.T, c.Start())
 		p.do(c.Ready)
@@ -289,7 +289,7 @@ var scenes = map[string]scene{
 		})
 	}},
 	"PersistentNode": {shortly, true, func(p *play) {
-		n := recipes.NewPersistentNode(p.c, "/dir/n", []byte("1"))
+		n := NewPersistentNode(p.c, "/dir/n", []byte("1"))
 		p.ends = append(p.ends, n)
 		p.do(n.Keep, func(ctx context.Context) error { return n.Set(ctx, []byte("2")) })
 		if time.Sleep(10 * time.Second); p.err == nil && !p.over.Load() {
@@ -297,7 +297,7 @@ var scenes = map[string]scene{
 		}
 	}},
 	"Group": {testconn.Stays, true, func(p *play) {
-		g, m := recipes.NewGroup(p.c, "/g"), recipes.NewGroupMember(p.s.Connect(), "/g", "a", nil)
+		g, m := NewGroup(p.c, "/g"), NewGroupMember(p.s.Connect(), "/g", "a", nil)
 		p.ends = append(p.ends, g, m)
 		p.shows("[]", as(g.Names))
 		p.do(m.Join)
@@ -307,7 +307,7 @@ var scenes = map[string]scene{
 	"ServiceRegistry": {testconn.Stays, true, func(p *play) {
 		c := p.s.Connect()
 		a, b := register(p.T, c, "web", "a", "1"), register(p.T, c, "mail", "b", "1")
-		v := recipes.NewServiceRegistry(p.c, "/s")
+		v := NewServiceRegistry(p.c, "/s")
 		p.ends = append(p.ends, a, b, v)
 		all := func(ctx context.Context) (string, error) { return shownServices(ctx, v) }
 		p.shows("mail/b=1 web/a=1", all)
@@ -316,12 +316,12 @@ var scenes = map[string]scene{
 		p.shows("mail/b=1 web/a=2", all)
 	}},
 	"CreateProtected": {testconn.Stays, false, func(p *play) {
-		playCreation(p, recipes.EphemeralSequential)
-		playCreation(p, recipes.PersistentSequential)
+		playCreation(p, EphemeralSequential)
+		playCreation(p, PersistentSequential)
 	}},
-	"CreateProtected with a fixed name": {0, false, func(p *play) { playCreation(p, recipes.Ephemeral) }},
+	"CreateProtected with a fixed name": {0, false, func(p *play) { playCreation(p, Ephemeral) }},
 	"EnsurePath": {testconn.Stays, false, func(p *play) {
-		p.do(func(ctx context.Context) error { return recipes.EnsurePath(ctx, p.c, "/a/b", recipes.Containers()) })
+		p.do(func(ctx context.Context) error { return EnsurePath(ctx, p.c, "/a/b", Containers()) })
 	}},
 }
 
@@ -380,22 +380,22 @@ func playDowngrade(p *play, l readWriteLock) {
 	p.do(l.RUnlock)
 }
 
-func playCreation(p *play, kind recipes.NodeKind) {
+func playCreation(p *play, kind NodeKind) {
 	p.do(func(ctx context.Context) error {
-		n, err := recipes.CreateProtected(ctx, p.c, "/d", "n-", []byte("x"), kind)
+		n, err := CreateProtected(ctx, p.c, "/d", "n-", []byte("x"), kind)
 		if err != nil {
 			return err
 		}
 		owner, below := n.Stat.EphemeralOwner, len(p.s.Below("/d"))
-		if (owner == 0) != (kind == recipes.PersistentSequential) || below != 1 && !p.over.Load() {
+		if (owner == 0) != (kind == PersistentSequential) || below != 1 && !p.over.Load() {
 			p.Errorf("kind %d: %+v, %d nodes", kind, n, below)
 		}
-		return recipes.GuaranteedDelete(ctx, p.c, n.Path)
+		return GuaranteedDelete(ctx, p.c, n.Path)
 	})
 }
 
 func playConfig(p *play) {
-	c := recipes.NewConfigCenter(p.c, "/config")
+	c := NewConfigCenter(p.c, "/config")
 	p.ends = append(p.ends, c)
 	create := func(value string) func(context.Context) error {
 		return func(ctx context.Context) error { return c.Create(ctx, "k", []byte(value)) }
@@ -410,9 +410,9 @@ func playConfig(p *play) {
 		want error
 		call func(ctx context.Context) error
 	}{
-		{zk.ErrNoNode, update("0", recipes.AnyVersion)}, {nil, create("1")},
+		{zk.ErrNoNode, update("0", AnyVersion)}, {nil, create("1")},
 		{zk.ErrNodeExists, create("2")},
-		{nil, update("3", 0)}, {zk.ErrBadVersion, update("4", 0)}, {nil, update("5", recipes.AnyVersion)},
+		{nil, update("3", 0)}, {zk.ErrBadVersion, update("4", 0)}, {nil, update("5", AnyVersion)},
 		{zk.ErrBadVersion, remove(1)},
 		{nil, func(ctx context.Context) error {
 			e, ok, err := c.Fetch(ctx, "k")
@@ -422,12 +422,12 @@ func playConfig(p *play) {
 			}
 			return err
 		}},
-		{nil, remove(2)}, {zk.ErrNoNode, remove(recipes.AnyVersion)},
+		{nil, remove(2)}, {zk.ErrNoNode, remove(AnyVersion)},
 	} {
 		p.do(func(ctx context.Context) error {
 			err := step.call(ctx)
 			if step.want != nil && errors.Is(err, step.want) {
-				wantFailure(p.T, err, step.want, recipes.NotApplied)
+				wantFailure(p.T, err, step.want, NotApplied)
 				return nil
 			}
 			return err
@@ -598,8 +598,8 @@ func TestClosedConnEndsScenes(t *testing.T) {
 				p.Errorf("ended after %v: %v", took, p.err)
 			}
 		})
-		if err != nil && !errors.Is(err, recipes.ErrLost) {
-			check.Is(t, err, recipes.ErrConnClosed)
+		if err != nil && !errors.Is(err, ErrLost) {
+			check.Is(t, err, ErrConnClosed)
 		}
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/request"
 )
 
@@ -13,18 +13,18 @@ import (
 func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
 	closers := map[string]func(t *testing.T, c *testConn) (leave func()){
 		"persistent node": func(t *testing.T, c *testConn) func() {
-			n := recipes.NewPersistentNode(c, "/dir/n", nil, recipes.RecheckEvery(0))
+			n := NewPersistentNode(c, "/dir/n", nil, RecheckEvery(0))
 			mustKeep(t, n)
 			return func() { mustClose(t, n) }
 		},
 		"member": func(t *testing.T, c *testConn) func() {
-			m := recipes.NewGroupMember(c, "/dir", "n", nil, recipes.RecheckEvery(0))
+			m := NewGroupMember(c, "/dir", "n", nil, RecheckEvery(0))
 			mustJoin(t, m)
 			return func() { mustClose(t, m) }
 		},
 		"created node": func(t *testing.T, c *testConn) func() {
 			f := &request.NamedEphemeral{Path: "/dir/n"}
-			r := request.NewSender(c, request.NewOptions[recipes.Option](nil), "", "")
+			r := request.NewSender(c, request.NewOptions[Option](nil), "", "")
 			mustDo(t, f.Create(t.Context(), r, nil))
 			return func() {
 				mustDo(t, f.Remove(r))
@@ -54,7 +54,7 @@ func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
 func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c, other := s.Connect(), s.Connect()
-		n := recipes.NewPersistentNode(c, "/dir/n", nil, recipes.RecheckEvery(0))
+		n := NewPersistentNode(c, "/dir/n", nil, RecheckEvery(0))
 		mustKeep(t, n)
 		c.On("delete", 1, rule{Before: func() {
 			mustDo(t, errOf(other.Set("/dir/n", []byte("graffiti"), -1)))
@@ -70,7 +70,7 @@ func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
 func TestALateDeletionNamesAVersion(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c, next := s.Connect(), s.Connect()
-		n := recipes.NewPersistentNode(c, "/dir/n", []byte("1"), recipes.RecheckEvery(0))
+		n := NewPersistentNode(c, "/dir/n", []byte("1"), RecheckEvery(0))
 		mustKeep(t, n)
 		mustDo(t, n.Set(t.Context(), []byte("2")))
 		c.On("delete", 1, rule{Before: func() {

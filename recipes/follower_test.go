@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/task"
 )
 
@@ -37,8 +37,8 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 	a, view := s.Connect(), s.Connect()
 	s.Seed("/s", "")
 	s.Seed("/s/web", "")
-	g, v := recipes.NewGroup(view, "/s/web", recipes.RecheckEvery(time.Second)), recipes.NewServiceRegistry(view, "/s")
-	c := readyCache(t, recipes.NewTreeCache(view, "/s", recipes.RecheckEvery(time.Second)))
+	g, v := NewGroup(view, "/s/web", RecheckEvery(time.Second)), NewServiceRegistry(view, "/s")
+	c := readyCache(t, NewTreeCache(view, "/s", RecheckEvery(time.Second)))
 	wantMembers(t, g)
 	old := s.Copy()
 	a.Seed("/s/web/a", "1")
@@ -63,8 +63,8 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 func TestViewsSayWhenTheyAreStale(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/s", "")
-		g, v := recipes.NewGroup(c, "/s"), recipes.NewServiceRegistry(c, "/s")
-		tree := recipes.NewTreeCache(c, "/s")
+		g, v := NewGroup(c, "/s"), NewServiceRegistry(c, "/s")
+		tree := NewTreeCache(c, "/s")
 		for _, view := range []aView{g, v, tree} {
 			if !view.Stale() || view.Err() != nil {
 				t.Errorf("%T: nothing was read, and stale is %v, error %v", view,
@@ -105,12 +105,12 @@ func TestViewsSayWhenTheyAreStale(t *testing.T) {
 // TestViewsEndWithTheConn, for waiters for a change, too.
 func TestViewsEndWithTheConn(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		g := recipes.NewGroup(c, "/g")
+		g := NewGroup(c, "/g")
 		wantMembers(t, g)
 		changed := g.Changed()
 		c.Close()
 		<-changed
-		if _, err := g.Names(t.Context()); !errors.Is(err, recipes.ErrConnClosed) || !g.Stale() {
+		if _, err := g.Names(t.Context()); !errors.Is(err, ErrConnClosed) || !g.Stale() {
 			t.Errorf("Names: %v, stale %v", err, g.Stale())
 		}
 		mustClose(t, g)
@@ -123,8 +123,8 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		seedOnes(s, "/s", "/s/mail", "/s/mail/x", "/s/web", "/s/web/a", "/s/web/b")
 		allow := s.Forbid("/s/mail", "/s/web/a")
-		v, tree := recipes.NewServiceRegistry(c, "/s", recipes.RecheckEvery(0)),
-			recipes.NewTreeCache(c, "/s", recipes.RecheckEvery(0))
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
+			NewTreeCache(c, "/s", RecheckEvery(0))
 		wantServices(t, v, "web/b=1")
 		mustDo(t, tree.Start())
 		check.Is(t, tree.Ready(t.Context()), zk.ErrNoAuth)
@@ -163,8 +163,8 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		seedOnes(s, "/s", "/s/web", "/s/web/a", "/s/web/b")
-		v, tree := recipes.NewServiceRegistry(c, "/s", recipes.RecheckEvery(time.Minute)),
-			readyCache(t, recipes.NewTreeCache(c, "/s", recipes.RecheckEvery(time.Minute)))
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(time.Minute)),
+			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(time.Minute)))
 		wantServices(t, v, "web/a=1 web/b=1")
 		s.Forbid("/s/web/a")
 		s.Seed("/s/web/a", "2")
@@ -188,8 +188,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		seedOnes(s, "/s", "/s/web", "/s/web/a", "/s/web/b")
-		v, tree := recipes.NewServiceRegistry(c, "/s", recipes.RecheckEvery(0)),
-			readyCache(t, recipes.NewTreeCache(c, "/s", recipes.RecheckEvery(0)))
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
+			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(0)))
 		want := func(services, nodes string) {
 			t.Helper()
 			wantServices(t, v, services)

@@ -9,12 +9,12 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/task"
 )
 
 // wantMembers looks at rest.
-func wantMembers(t *testing.T, g *recipes.Group, want ...string) {
+func wantMembers(t *testing.T, g *Group, want ...string) {
 	t.Helper()
 	time.Sleep(time.Second)
 	got, err := g.Names(t.Context())
@@ -23,7 +23,7 @@ func wantMembers(t *testing.T, g *recipes.Group, want ...string) {
 	}
 }
 
-func mustJoin(t *testing.T, m *recipes.GroupMember) {
+func mustJoin(t *testing.T, m *GroupMember) {
 	t.Helper()
 	if err := m.Join(t.Context()); err != nil || !m.Present() {
 		t.Fatalf("Join: %v, present %v", err, m.Present())
@@ -33,14 +33,14 @@ func mustJoin(t *testing.T, m *recipes.GroupMember) {
 func TestGroupFollowsItsMembers(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, two := s.Connect(), s.Connect()
-		g := recipes.NewGroup(s.Connect(), "/g", recipes.RecheckEvery(0))
+		g := NewGroup(s.Connect(), "/g", RecheckEvery(0))
 		wantMembers(t, g)
-		b := recipes.NewGroupMember(two, "/g", "b", nil)
+		b := NewGroupMember(two, "/g", "b", nil)
 		changed := g.Changed()
 		mustJoin(t, b)
 		<-changed
 		wantMembers(t, g, "b")
-		a := recipes.NewGroupMember(one, "/g", "a", nil)
+		a := NewGroupMember(one, "/g", "a", nil)
 		mustJoin(t, a)
 		wantMembers(t, g, "a", "b")
 		one.Disconnect()
@@ -52,7 +52,7 @@ func TestGroupFollowsItsMembers(t *testing.T) {
 		wantMembers(t, g)
 		mustDo(t, one.Delete("/g", -1))
 		wantMembers(t, g)
-		a = recipes.NewGroupMember(one, "/g", "a", nil)
+		a = NewGroupMember(one, "/g", "a", nil)
 		mustJoin(t, a)
 		wantMembers(t, g, "a")
 		mustClose(t, a, g)
@@ -61,9 +61,9 @@ func TestGroupFollowsItsMembers(t *testing.T) {
 
 func TestGroupKeepsItsViewWhenItCannotLook(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		a := recipes.NewGroupMember(s.Connect(), "/g", "a", nil)
+		a := NewGroupMember(s.Connect(), "/g", "a", nil)
 		mustJoin(t, a)
-		g := recipes.NewGroup(c, "/g")
+		g := NewGroup(c, "/g")
 		wantMembers(t, g, "a")
 		if g.Stale() {
 			t.Error("stale, though connected")
@@ -85,8 +85,8 @@ func TestGroupKeepsItsViewWhenItCannotLook(t *testing.T) {
 func TestGroupSurvivesLostWatches(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.Deafen()
-		g := recipes.NewGroup(c, "/g")
-		a := recipes.NewGroupMember(s.Connect(), "/g", "a", nil)
+		g := NewGroup(c, "/g")
+		a := NewGroupMember(s.Connect(), "/g", "a", nil)
 		wantMembers(t, g)
 		mustJoin(t, a)
 		wantMembers(t, g)
@@ -100,7 +100,7 @@ func TestGroupSetsOneWatchForManyLooks(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/g", "")
 		c := s.Connect()
-		g := recipes.NewGroup(c, "/g", recipes.RecheckEvery(time.Second))
+		g := NewGroup(c, "/g", RecheckEvery(time.Second))
 		wantMembers(t, g)
 		time.Sleep(time.Hour)
 		wantMembers(t, g)
@@ -112,15 +112,15 @@ func TestGroupSetsOneWatchForManyLooks(t *testing.T) {
 func TestGroupRefusals(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		for _, name := range []string{"", ".", "..", "a/b"} {
-			m := recipes.NewGroupMember(c, "/g", name, nil)
-			wantOutcome(t, m.Join(t.Context()), recipes.NotApplied)
+			m := NewGroupMember(c, "/g", name, nil)
+			wantOutcome(t, m.Join(t.Context()), NotApplied)
 			mustClose(t, m)
 		}
 		c.On("childrenW", 1, refusal)
-		g := recipes.NewGroup(c, "/g")
+		g := NewGroup(c, "/g")
 		check.Is(t, errOf(g.Names(t.Context())), zk.ErrNoAuth)
 		mustClose(t, g)
-		check.Is(t, errOf(g.Names(t.Context())), recipes.ErrClosed)
+		check.Is(t, errOf(g.Names(t.Context())), ErrClosed)
 	})
 }
 
@@ -128,9 +128,9 @@ func TestGroupRefusals(t *testing.T) {
 func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, two := s.Connect(), s.Connect()
-		g := recipes.NewGroup(s.Connect(), "/g", recipes.RecheckEvery(0))
+		g := NewGroup(s.Connect(), "/g", RecheckEvery(0))
 		wantMembers(t, g)
-		a, b := recipes.NewGroupMember(one, "/g", "a", []byte("1")), recipes.NewGroupMember(two, "/g", "b", nil)
+		a, b := NewGroupMember(one, "/g", "a", []byte("1")), NewGroupMember(two, "/g", "b", nil)
 		mustJoin(t, b)
 		mustJoin(t, a)
 		wantMembers(t, g, "a", "b")
@@ -162,12 +162,12 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 // TestAMemberThatMayNotBeReadHidesNoOther, and is shown by its name.
 func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		a, b := recipes.NewGroupMember(s.Connect(), "/g", "a", nil),
-			recipes.NewGroupMember(s.Connect(), "/g", "b", nil)
+		a, b := NewGroupMember(s.Connect(), "/g", "a", nil),
+			NewGroupMember(s.Connect(), "/g", "b", nil)
 		mustJoin(t, a)
 		mustJoin(t, b)
 		allow := s.Forbid("/g/a")
-		g := recipes.NewGroup(c, "/g", recipes.RecheckEvery(0))
+		g := NewGroup(c, "/g", RecheckEvery(0))
 		wantMembers(t, g, "a", "b")
 		if list, err := g.Members(t.Context()); err != nil || len(list) != 1 ||
 			list[0].Name != "b" ||

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
-func wantIDs(t *testing.T, g *recipes.IDGenerator, want ...int64) {
+func wantIDs(t *testing.T, g *IDGenerator, want ...int64) {
 	t.Helper()
 	for _, n := range want {
 		if got, err := g.Next(t.Context()); err != nil || got != n {
@@ -23,8 +23,8 @@ func wantIDs(t *testing.T, g *recipes.IDGenerator, want ...int64) {
 func TestIDGeneratorsShareTheNumbers(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
 		alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-			a, b, c := recipes.NewIDGenerator(conn, "/ids", 3), recipes.NewIDGenerator(s.Connect(), "/ids", 2),
-				recipes.NewIDGenerator(conn, "/ids", 0)
+			a, b, c := NewIDGenerator(conn, "/ids", 3), NewIDGenerator(s.Connect(), "/ids", 2),
+				NewIDGenerator(conn, "/ids", 0)
 			conn.On("multi", 2, fault)
 			wantIDs(t, a, 1, 2)
 			wantIDs(t, b, 4)
@@ -39,7 +39,7 @@ func TestIDGeneratorsShareTheNumbers(t *testing.T) {
 
 func TestIDGeneratorServesManyAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		g := recipes.NewIDGenerator(s.Connect(), "/ids", 4)
+		g := NewIDGenerator(s.Connect(), "/ids", 4)
 		ids := make(chan int64)
 		for range 10 {
 			go func() {
@@ -61,28 +61,28 @@ func TestIDGeneratorServesManyAtOnce(t *testing.T) {
 
 func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-		g := recipes.NewIDGenerator(conn, "/ids", 2)
+		g := NewIDGenerator(conn, "/ids", 2)
 		wantIDs(t, g, 1, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		fault := loseReply
 		fault.After = func() { cancel(); conn.Disconnect() }
 		conn.On("multi", 1, fault)
-		if _, err := g.Next(ctx); recipes.OutcomeOf(err) != recipes.Unknown ||
+		if _, err := g.Next(ctx); OutcomeOf(err) != Unknown ||
 			!strings.HasPrefix(err.Error(), "take from id generator /ids: ") {
 			t.Error(err)
 		}
-		wantFailure(t, errOf(g.Next(ctx)), context.Canceled, recipes.NotApplied)
+		wantFailure(t, errOf(g.Next(ctx)), context.Canceled, NotApplied)
 		conn.Reconnect()
 		time.Sleep(time.Second)
 		wantIDs(t, g, 5)
 		mustClose(t, g)
-		check.Is(t, errOf(g.Next(t.Context())), recipes.ErrClosed)
+		check.Is(t, errOf(g.Next(t.Context())), ErrClosed)
 	})
 }
 
 func TestIDGeneratorEndsWithClose(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
-		g := recipes.NewIDGenerator(conn, "/ids", 2)
+		g := NewIDGenerator(conn, "/ids", 2)
 		conn.Disconnect()
 		failed := make(chan error)
 		for range 2 {
@@ -99,7 +99,7 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 		}()
 		check.Is(t, g.Close(ctx), context.DeadlineExceeded)
 		for range 2 {
-			check.Is(t, <-failed, recipes.ErrClosed)
+			check.Is(t, <-failed, ErrClosed)
 		}
 		mustClose(t, g)
 	})
@@ -108,7 +108,7 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 func TestIDGeneratorRefusesANegativeCounter(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/ids", "-5")
-		if _, err := recipes.NewIDGenerator(s.Connect(), "/ids", 2).Next(t.Context()); err == nil ||
+		if _, err := NewIDGenerator(s.Connect(), "/ids", 2).Next(t.Context()); err == nil ||
 			!strings.Contains(err.Error(), "the counter was -5") {
 			t.Error(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/classic"
 	"github.com/zksim/zksim/recipes/internal/request"
 )
@@ -54,19 +54,19 @@ func (l lag) play(t *testing.T, s *testServer, op string, nth int) {
 
 // votedOn begins a transaction of a and b with a deadline in an hour; a has voted.
 func votedOn(t *testing.T, c *testConn) {
-	p := recipes.NewTwoPhaseCommit(c, "/t")
-	tx := recipes.Transaction{Sites: []string{"a", "b"}, Deadline: time.Now().Add(time.Hour)}
+	p := NewTwoPhaseCommit(c, "/t")
+	tx := Transaction{Sites: []string{"a", "b"}, Deadline: time.Now().Add(time.Hour)}
 	mustDo(t, p.Begin(t.Context(), tx))
 	mustDo(t, p.Vote(t.Context(), "a", true))
 }
 
 // voteB is the last vote.
 func voteB(t *testing.T, c *testConn) {
-	mustDo(t, recipes.NewTwoPhaseCommit(c, "/t").Vote(t.Context(), "b", true))
+	mustDo(t, NewTwoPhaseCommit(c, "/t").Vote(t.Context(), "b", true))
 }
 
 func awaitDecision(t *testing.T, _ *testServer, c *testConn) (string, error) {
-	p := recipes.NewTwoPhaseCommit(c, "/t", recipes.RecheckEvery(time.Second))
+	p := NewTwoPhaseCommit(c, "/t", RecheckEvery(time.Second))
 	d, err := p.Await(within(t, time.Minute))
 	return decisionText(d), err
 }
@@ -74,7 +74,7 @@ func awaitDecision(t *testing.T, _ *testServer, c *testConn) (string, error) {
 // ephemeral makes an ephemeral node.
 func ephemeral(dir, name string) func(t *testing.T, c *testConn) {
 	return func(t *testing.T, c *testConn) {
-		mustDo(t, recipes.EnsurePath(t.Context(), c, dir))
+		mustDo(t, EnsurePath(t.Context(), c, dir))
 		c.Seed(request.Join(dir, name), "a")
 	}
 }
@@ -90,17 +90,17 @@ var lags = []lag{
 	}, call: awaitDecision, want: "commit"},
 	{name: "forget", prepare: votedOn, miss: func(t *testing.T, c *testConn) {
 		voteB(t, c)
-		p := recipes.NewTwoPhaseCommit(c, "/t")
+		p := NewTwoPhaseCommit(c, "/t")
 		_, err := p.Await(t.Context())
 		mustDo(t, errors.Join(err, p.Done(t.Context(), "a"), p.Done(t.Context(), "b")))
 	}, call: func(t *testing.T, s *testServer, c *testConn) (string, error) {
-		err := recipes.NewTwoPhaseCommit(c, "/t").Forget(t.Context())
+		err := NewTwoPhaseCommit(c, "/t").Forget(t.Context())
 		return fmt.Sprint(s.Below("/")), err
 	}, want: "[]"},
 	{name: "add to a counter", call: func(
 		t *testing.T, _ *testServer, c *testConn,
 	) (string, error) {
-		n := recipes.NewCounter(c, "/n")
+		n := NewCounter(c, "/n")
 		c.On("multi", 1, loseRequest)
 		c.On("multi", 2, loseReply)
 		if _, err := n.Add(t.Context(), 1); err != nil {
@@ -109,60 +109,60 @@ var lags = []lag{
 		return text(n.Get(t.Context()))
 	}, want: "1"},
 	{name: "get a counter", miss: func(t *testing.T, c *testConn) {
-		wantAdd(t, recipes.NewCounter(c, "/n"), 1, 1)
+		wantAdd(t, NewCounter(c, "/n"), 1, 1)
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text(recipes.NewCounter(c, "/n").Get(t.Context()))
+		return text(NewCounter(c, "/n").Get(t.Context()))
 	}, want: "1"},
 	{name: "create a sequential node", call: func(
 		t *testing.T, s *testServer, c *testConn,
 	) (string, error) {
 		c.On("create", 1, loseReply)
-		_, err := recipes.CreateProtected(t.Context(), c, "/", "n-", nil, recipes.PersistentSequential)
+		_, err := CreateProtected(t.Context(), c, "/", "n-", nil, PersistentSequential)
 		return fmt.Sprint(len(s.Below("/"))), err
 	}, want: "1"},
 	{name: "poll a queue", miss: func(t *testing.T, c *testConn) {
-		mustOffer(t, recipes.NewQueue(c, "/q"), "1")
+		mustOffer(t, NewQueue(c, "/q"), "1")
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text2(recipes.NewQueue(c, "/q").Poll(t.Context()))
+		return text2(NewQueue(c, "/q").Poll(t.Context()))
 	}, want: "1 true"},
 	{name: "peek into a priority queue", miss: func(t *testing.T, c *testConn) {
-		mustPrioritize(t, recipes.NewPriorityQueue(c, "/q"), "1", 1)
+		mustPrioritize(t, NewPriorityQueue(c, "/q"), "1", 1)
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text2(recipes.NewPriorityQueue(c, "/q").Peek(t.Context()))
+		return text2(NewPriorityQueue(c, "/q").Peek(t.Context()))
 	}, want: "1 true"},
 	{name: "poll a queue with locks", miss: func(t *testing.T, c *testConn) {
 		lockQueueOf(t, c, "1")
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		d, ok, err := recipes.NewLockQueue(c, "/q").Poll(t.Context())
+		d, ok, err := NewLockQueue(c, "/q").Poll(t.Context())
 		if !ok {
 			return "", err
 		}
 		return string(d.Data()), d.Ack(t.Context())
 	}, want: "1"},
 	{name: "remove from a queue with ids", miss: func(t *testing.T, c *testConn) {
-		mustOfferID(t, recipes.NewIDQueue(c, "/q"), "id", "1")
+		mustOfferID(t, NewIDQueue(c, "/q"), "id", "1")
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text(recipes.NewIDQueue(c, "/q").Remove(t.Context(), "id"))
+		return text(NewIDQueue(c, "/q").Remove(t.Context(), "id"))
 	}, want: "1"},
 	{name: "see who leads", miss: ephemeral("/l", "_c_1-latch-0000000000"), call: func(
 		t *testing.T, _ *testServer, c *testConn,
 	) (string, error) {
-		leader, _, err := recipes.NewLeaderLatch(c, "/l", "b").Leader(t.Context())
+		leader, _, err := NewLeaderLatch(c, "/l", "b").Leader(t.Context())
 		return leader.ID, err
 	}, want: "a"},
 	{name: "is a barrier closed", miss: func(t *testing.T, c *testConn) {
-		mustDo(t, recipes.NewBarrier(c, "/b").Set(t.Context()))
+		mustDo(t, NewBarrier(c, "/b").Set(t.Context()))
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		return text(recipes.NewBarrier(c, "/b").IsSet(t.Context()))
+		return text(NewBarrier(c, "/b").IsSet(t.Context()))
 	}, want: "true"},
 	{name: "wait at a threshold barrier", prepare: func(t *testing.T, c *testConn) {
-		b := recipes.NewThresholdBarrier(c, "/b")
+		b := NewThresholdBarrier(c, "/b")
 		mustSet(t, b, 1)
 		mustDo(t, b.Wait(t.Context()))
 	}, miss: func(t *testing.T, c *testConn) {
-		mustSet(t, recipes.NewThresholdBarrier(c, "/b"), 2)
+		mustSet(t, NewThresholdBarrier(c, "/b"), 2)
 	}, call: func(t *testing.T, _ *testServer, c *testConn) (string, error) {
-		b := recipes.NewThresholdBarrier(c, "/b", recipes.RecheckEvery(time.Second))
+		b := NewThresholdBarrier(c, "/b", RecheckEvery(time.Second))
 		if err := b.Wait(within(t, time.Minute)); !errors.Is(err, context.DeadlineExceeded) {
 			return "passed", err
 		}
@@ -171,7 +171,7 @@ var lags = []lag{
 	{name: "ask for a lock", miss: ephemeral("/l", "_c_1-lock-0000000000"), call: func(
 		t *testing.T, _ *testServer, c *testConn,
 	) (string, error) {
-		return text(recipes.NewRevocableLock(c, "/l").Revoke(t.Context()))
+		return text(NewRevocableLock(c, "/l").Revoke(t.Context()))
 	}, want: "true"},
 	{name: "list participants", miss: ephemeral("/l", "_c_1-member-0000000000"), call: func(
 		t *testing.T, _ *testServer, c *testConn,
@@ -186,7 +186,7 @@ func TestAVoteInTimeIsSeenByAServerThatLagsBehind(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		writer := s.Connect()
 		votedOn(t, writer)
-		decided := awaits(t, recipes.NewTwoPhaseCommit(c, "/t", recipes.RecheckEvery(0)))
+		decided := awaits(t, NewTwoPhaseCommit(c, "/t", RecheckEvery(0)))
 		c.Lag(s.Copy())
 		voteB(t, writer)
 		wantDecision(t, "commit", decided)

@@ -12,14 +12,14 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/classic"
 )
 
 // own waits for the ownership of something, and returns the function that gives it back.
-type own func(ctx context.Context, c recipes.Conn) (giveBack func(ctx context.Context) error, err error)
+type own func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
 
-func ownWriteLock(ctx context.Context, c recipes.Conn) (func(context.Context) error, error) {
+func ownWriteLock(ctx context.Context, c Conn) (func(context.Context) error, error) {
 	l := classic.NewWriteLock(c, "/locks/a", nil)
 	for {
 		if owned, err := l.Lock(ctx); owned || err != nil {
@@ -29,8 +29,8 @@ func ownWriteLock(ctx context.Context, c recipes.Conn) (func(context.Context) er
 	}
 }
 
-func ownLatch(ctx context.Context, c recipes.Conn) (func(context.Context) error, error) {
-	l := recipes.NewLeaderLatch(c, "/locks/a", "")
+func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) {
+	l := NewLeaderLatch(c, "/locks/a", "")
 	if err := l.Start(); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,9 @@ func ownLatch(ctx context.Context, c recipes.Conn) (func(context.Context) error,
 func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 	kinds := map[string]own{"WriteLock": ownWriteLock, "LeaderLatch": ownLatch}
 	for _, k := range lockKinds {
-		kinds[k.name] = func(ctx context.Context, c recipes.Conn) (func(context.Context) error, error) {
+		kinds[k.name] = func(ctx context.Context, c Conn) (func(
+			context.Context,
+		) error, error) {
 			l := k.open(c)
 			return l.Unlock, l.Lock(ctx)
 		}
@@ -94,7 +96,7 @@ func ownAtOnce(t *testing.T, s *testServer, own own) (total int) {
 		c := s.Connect()
 		all.Go(func() {
 			giveBack, err := own(t.Context(), c)
-			if errors.Is(err, recipes.ErrNumbersUsedUp) {
+			if errors.Is(err, ErrNumbersUsedUp) {
 				return
 			}
 			if err != nil {
@@ -115,11 +117,11 @@ func ownAtOnce(t *testing.T, s *testServer, own own) (total int) {
 func TestNoReaderHasTheLastNumber(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Number(math.MaxInt32-1, "/l")
-		l, late := recipes.NewRWLock(c, "/l"), recipes.NewRWLock(s.Connect(), "/l")
+		l, late := NewRWLock(c, "/l"), NewRWLock(s.Connect(), "/l")
 		mustLock(t, l)
 		mustDo(t, l.RLock(t.Context()))
 		mustUnlock(t, l)
-		check.Is(t, late.RLock(t.Context()), recipes.ErrNumbersUsedUp)
+		check.Is(t, late.RLock(t.Context()), ErrNumbersUsedUp)
 		mustDo(t, l.RUnlock(t.Context()))
 		s.WantBelow(t, "/l", 0)
 	})
@@ -132,7 +134,7 @@ func TestNobodyLeadsWithTheLastNumber(t *testing.T) {
 		_, err := s.Connect().Create(
 			"/l/_c_x-latch-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
 		mustDo(t, err)
-		latch := recipes.NewLeaderLatch(c, "/l", "")
+		latch := NewLeaderLatch(c, "/l", "")
 		leader, ok, err := latch.Leader(t.Context())
 		check.OK(t, err)
 		check.Equal(t, ok, false, "%v leads", leader)
@@ -145,14 +147,14 @@ func TestNobodyLeadsWithTheLastNumber(t *testing.T) {
 // TestQueueRefusesWhatHasTheLastNumber, and keeps the order of all others.
 func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
-		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
+		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 			s.Number(math.MaxInt32-2, "/q/items")
 			c := s.Connect()
 			q := newQueue(c)
 			mustOffer(t, q, "first")
 			mustOffer(t, q, "second")
 			c.On("multi", 1, fault)
-			wantFailure(t, q.Offer(t.Context(), []byte("third")), recipes.ErrNumbersUsedUp, recipes.NotApplied)
+			wantFailure(t, q.Offer(t.Context(), []byte("third")), ErrNumbersUsedUp, NotApplied)
 			wantInTurn(t, q, "first", "second")
 			wantTidy(t, s)
 			s.Delete("/q/items")
@@ -171,22 +173,22 @@ func TestRefusalOfATakenElement(t *testing.T) {
 		fault   rule
 		taken   bool
 		want    error
-		outcome recipes.Outcome
+		outcome Outcome
 	}{
-		{"taken", rule{}, true, nil, recipes.Applied},
-		{"the deletion is repeated", loseRequest, false, recipes.ErrNumbersUsedUp, recipes.NotApplied},
-		{"the reply to the deletion is lost", loseReply, false, recipes.ErrNumbersUsedUp, recipes.Unknown},
-		{"the deletion is refused", refusal, false, zk.ErrNoAuth, recipes.Unknown},
+		{"taken", rule{}, true, nil, Applied},
+		{"the deletion is repeated", loseRequest, false, ErrNumbersUsedUp, NotApplied},
+		{"the reply to the deletion is lost", loseReply, false, ErrNumbersUsedUp, Unknown},
+		{"the deletion is refused", refusal, false, zk.ErrNoAuth, Unknown},
 	} {
 		t.Run(tc.about, func(t *testing.T) {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				s.Number(math.MaxInt32, "/q/items")
-				taker := recipes.NewQueue(s.Connect(), "/q")
+				taker := NewQueue(s.Connect(), "/q")
 				if tc.taken {
 					tc.fault.Before = func() { wantPoll(t, taker, "e") }
 				}
 				c.On("delete", 1, tc.fault)
-				err := recipes.NewQueue(c, "/q").Offer(t.Context(), []byte("e"))
+				err := NewQueue(c, "/q").Offer(t.Context(), []byte("e"))
 				wantFailure(t, err, tc.want, tc.outcome)
 				wantTidy(t, s)
 			})
@@ -198,12 +200,12 @@ func TestRefusalOfATakenElement(t *testing.T) {
 func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Number(math.MaxInt32, "/q/items")
-		q, taker := recipes.NewLockQueue(c, "/q"), recipes.NewLockQueue(s.Connect(), "/q")
-		var d *recipes.Delivery
+		q, taker := NewLockQueue(c, "/q"), NewLockQueue(s.Connect(), "/q")
+		var d *Delivery
 		c.On("delete", 1, rule{Before: func() { d = mustDeliver(t, taker, "e") }})
 		mustDo(t, q.Offer(t.Context(), []byte("e")))
 		mustDo(t, d.Ack(t.Context()))
-		check.Is(t, q.Offer(t.Context(), []byte("f")), recipes.ErrNumbersUsedUp)
+		check.Is(t, q.Offer(t.Context(), []byte("f")), ErrNumbersUsedUp)
 		s.WantBelow(t, "/q/items", 0)
 	})
 }
@@ -212,7 +214,7 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 // after a lost reply.
 func TestOfferWithoutTheRightToList(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := recipes.NewQueue(c, "/q")
+		q := NewQueue(c, "/q")
 		mustOffer(t, q, "first")
 		s.Forbid("/q/items")
 		c.On("multi", 1, loseReply)
@@ -223,13 +225,13 @@ func TestOfferWithoutTheRightToList(t *testing.T) {
 
 // TestProtectedCreationRefusesTheLastNumber: of each kind that has one.
 func TestProtectedCreationRefusesTheLastNumber(t *testing.T) {
-	for _, kind := range []recipes.NodeKind{recipes.EphemeralSequential, recipes.PersistentSequential} {
+	for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential} {
 		for _, fault := range []rule{{}, loseReply} {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
 				s.Number(math.MaxInt32, "/d")
 				c.On("create", 1, fault)
-				_, err := recipes.CreateProtected(t.Context(), c, "/d", "n-", nil, kind)
-				wantFailure(t, err, recipes.ErrNumbersUsedUp, recipes.NotApplied)
+				_, err := CreateProtected(t.Context(), c, "/d", "n-", nil, kind)
+				wantFailure(t, err, ErrNumbersUsedUp, NotApplied)
 				s.WantBelow(t, "/d", 0)
 			})
 		}

@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // turnsOf makes a selector with a leader that leads until its context ends, and a channel of its
 // turns and of the causes of their ends.
 func turnsOf(
-	c recipes.Conn, id string,
-) (sel *recipes.LeaderSelector, turns chan context.Context, causes chan error) {
+	c Conn, id string,
+) (sel *LeaderSelector, turns chan context.Context, causes chan error) {
 	turns, causes = make(chan context.Context), make(chan error)
-	sel = recipes.NewLeaderSelector(c, "/e", id, recipes.LeaderFunc(func(ctx context.Context) {
+	sel = NewLeaderSelector(c, "/e", id, LeaderFunc(func(ctx context.Context) {
 		select {
 		case turns <- ctx:
 		case <-ctx.Done():
@@ -29,7 +29,7 @@ func turnsOf(
 	return sel, turns, causes
 }
 
-func mustStart(t *testing.T, sel *recipes.LeaderSelector) {
+func mustStart(t *testing.T, sel *LeaderSelector) {
 	t.Helper()
 	mustDo(t, sel.Start())
 }
@@ -48,12 +48,12 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 			if !sel.HasLeadership() || !sel.Interrupt() {
 				t.Error("does not lead")
 			}
-			check.Is(t, <-causes, recipes.ErrInterrupted)
+			check.Is(t, <-causes, ErrInterrupted)
 			time.Sleep(time.Minute)
 			s.WantBelow(t, "/e", 0)
 		}
 		mustClose(t, sel)
-		check.Is(t, sel.Start(), recipes.ErrClosed)
+		check.Is(t, sel.Start(), ErrClosed)
 	})
 }
 
@@ -64,17 +64,17 @@ func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 		for range 2 {
 			<-turns
 			c.Expire()
-			check.Is(t, <-causes, recipes.ErrLeadershipLost)
+			check.Is(t, <-causes, ErrLeadershipLost)
 			<-turns
 			sel.Interrupt()
 			sel.Interrupt() // twice: CURATOR-73
-			check.Is(t, <-causes, recipes.ErrInterrupted)
+			check.Is(t, <-causes, ErrInterrupted)
 		}
-		if recipes.LeaderEpoch(<-turns) == 0 || recipes.LeaderEpoch(t.Context()) != 0 {
+		if LeaderEpoch(<-turns) == 0 || LeaderEpoch(t.Context()) != 0 {
 			t.Error("epochs")
 		}
 		closing := waiting(t, sel.Close)
-		check.Is(t, <-causes, recipes.ErrClosed)
+		check.Is(t, <-causes, ErrClosed)
 		wantAll(t, closing)
 		s.WantBelow(t, "/e", 0)
 	})
@@ -84,7 +84,7 @@ func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 func TestNextLeaderWaitsForTheLast(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		release := make(chan struct{})
-		slow := recipes.NewLeaderSelector(c, "/e", "slow", recipes.LeaderFunc(func(context.Context) { <-release }))
+		slow := NewLeaderSelector(c, "/e", "slow", LeaderFunc(func(context.Context) { <-release }))
 		mustStart(t, slow)
 		time.Sleep(time.Second)
 		next, turns, causes := turnsOf(s.Connect(), "next")
@@ -108,8 +108,8 @@ func TestNextLeaderWaitsForTheLast(t *testing.T) {
 func TestStartAtTheEndOfATerm(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var terms atomic.Int32
-		var sel *recipes.LeaderSelector
-		sel = recipes.NewLeaderSelector(c, "/e", "a", recipes.LeaderFunc(func(context.Context) {
+		var sel *LeaderSelector
+		sel = NewLeaderSelector(c, "/e", "a", LeaderFunc(func(context.Context) {
 			if terms.Add(1) == 1 {
 				mustStart(t, sel)
 				mustStart(t, sel) // for one term, however often
@@ -132,16 +132,16 @@ func TestStartAtTheEndOfATerm(t *testing.T) {
 func TestCloseByTheLeaderItself(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var took time.Duration
-		var sel *recipes.LeaderSelector
+		var sel *LeaderSelector
 		led := make(chan error)
-		sel = recipes.NewLeaderSelector(c, "/e", "a", recipes.LeaderFunc(func(ctx context.Context) {
+		sel = NewLeaderSelector(c, "/e", "a", LeaderFunc(func(ctx context.Context) {
 			began := time.Now()
 			err := sel.Close(ctx)
 			took = time.Since(began)
 			led <- err
 		})).AutoRequeue()
 		mustStart(t, sel)
-		if wantFailure(t, <-led, recipes.ErrClosed, recipes.Unknown); took > grace {
+		if wantFailure(t, <-led, ErrClosed, Unknown); took > grace {
 			t.Errorf("Close after %v", took)
 		}
 		mustClose(t, sel)

@@ -1,16 +1,16 @@
 package recipes_test
 
 import (
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"testing"
 )
 
 func TestPredecessorGoneBetweenListAndWatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		holder, c := recipes.NewLock(s.Connect(), "/l"), s.Connect()
+		holder, c := NewLock(s.Connect(), "/l"), s.Connect()
 		mustLock(t, holder)
 		c.On("getW", 1, rule{Before: func() { mustUnlock(t, holder) }})
-		waiter := recipes.NewLock(c, "/l", recipes.RecheckEvery(0))
+		waiter := NewLock(c, "/l", RecheckEvery(0))
 		mustLock(t, waiter)
 		mustUnlock(t, waiter)
 	})
@@ -24,7 +24,7 @@ func TestForeignChildrenAreIgnored(t *testing.T) {
 		} {
 			s.Seed("/l/"+name, "")
 		}
-		l := recipes.NewLock(s.Connect(), "/l")
+		l := NewLock(s.Connect(), "/l")
 		mustLock(t, l)
 		mustUnlock(t, l)
 	})
@@ -38,7 +38,7 @@ func TestCuratorAndKazooNodesCount(t *testing.T) {
 		inBubble(t, func(t *testing.T, s *testServer) {
 			s.Seed("/l", "")
 			s.Connect().Seed("/l/"+name, "")
-			wantTry(t, recipes.NewLock(s.Connect(), "/l"), false)
+			wantTry(t, NewLock(s.Connect(), "/l"), false)
 		})
 	}
 }
@@ -48,7 +48,7 @@ func TestParentDeletedUnderTheLock(t *testing.T) {
 		c.On("children", 1, rule{Before: func() {
 			s.Delete("/l")
 		}})
-		l := recipes.NewLock(c, "/l")
+		l := NewLock(c, "/l")
 		mustLock(t, l)
 		s.WantOwner(t, l.Path(), c.SessionID())
 		mustUnlock(t, l)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zksim/zksim/recipes/internal/hold"
 	"github.com/zksim/zksim/recipes/internal/request"
 	"github.com/zksim/zksim/recipes/internal/task"
 )
@@ -199,7 +198,7 @@ func (q *LockQueue) keep(t *task.Task[*Delivery], d *Delivery) bool {
 		return false
 	}
 	q.held = append(q.held, d)
-	hold.WatchOver(q.tasks, d.hold)
+	d.hold.WatchOver(q.tasks)
 	return true
 }
 

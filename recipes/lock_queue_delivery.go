@@ -104,7 +104,7 @@ func (d *Delivery) isMine(ctx context.Context, r *request.Sender) (bool, error) 
 }
 
 // confirm checks that the lock belongs to the present session, and watches it. It returns
-// errRestart if the lock does not.
+// request.ErrRestart if the lock does not.
 func (d *Delivery) confirm(ctx context.Context, r *request.Sender) error {
 	d.mayHold = true
 	own, err := r.GetW(ctx, d.lockPath())
@@ -241,6 +241,7 @@ func (d *Delivery) unlock(r *request.Sender) error {
 		return nil
 	}
 	failed, err := r.RepeatMulti(
+		context.Background(),
 		&zk.CheckVersionRequest{Path: d.item, Version: d.version},
 		&zk.DeleteRequest{Path: d.lockPath(), Version: -1},
 	)

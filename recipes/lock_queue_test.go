@@ -8,11 +8,11 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // mustDeliver polls a delivery of an element.
-func mustDeliver(t *testing.T, q *recipes.LockQueue, want string) *recipes.Delivery {
+func mustDeliver(t *testing.T, q *LockQueue, want string) *Delivery {
 	t.Helper()
 	d, ok, err := q.Poll(t.Context())
 	if err != nil || !ok || string(d.Data()) != want {
@@ -22,9 +22,9 @@ func mustDeliver(t *testing.T, q *recipes.LockQueue, want string) *recipes.Deliv
 }
 
 // lockQueueOf is a queue of these elements.
-func lockQueueOf(t *testing.T, c recipes.Conn, elements ...string) *recipes.LockQueue {
+func lockQueueOf(t *testing.T, c Conn, elements ...string) *LockQueue {
 	t.Helper()
-	q := recipes.NewLockQueue(c, "/q")
+	q := NewLockQueue(c, "/q")
 	for _, e := range elements {
 		mustDo(t, q.Offer(t.Context(), []byte(e)))
 	}
@@ -33,7 +33,7 @@ func lockQueueOf(t *testing.T, c recipes.Conn, elements ...string) *recipes.Lock
 
 // delivered runs a test of a delivery of the only element, after which nothing must be left.
 func delivered(
-	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, q *recipes.LockQueue, d *recipes.Delivery),
+	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, q *LockQueue, d *Delivery),
 ) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		q := lockQueueOf(t, c, "a")
@@ -45,7 +45,9 @@ func delivered(
 }
 
 func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, q *recipes.LockQueue, a *recipes.Delivery) {
+	delivered(t, func(
+		t *testing.T, s *testServer, c *testConn, q *LockQueue, a *Delivery,
+	) {
 		rival := lockQueueOf(t, s.Connect(), "b")
 		b := mustDeliver(t, rival, "b")
 		if d, ok, err := q.Poll(t.Context()); d != nil || ok || err != nil {
@@ -64,8 +66,8 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 		if again.Attempt() != 2 || again.Token() <= b.Token() {
 			t.Errorf("attempt %d, token %d", again.Attempt(), again.Token())
 		}
-		wantFailure(t, a.Ack(t.Context()), recipes.ErrDeliveryLost, recipes.NotApplied) // after Release
-		for _, d := range []*recipes.Delivery{again, b} {
+		wantFailure(t, a.Ack(t.Context()), ErrDeliveryLost, NotApplied) // after Release
+		for _, d := range []*Delivery{again, b} {
 			if err := d.Ack(t.Context()); err != nil || !closed(d.Lost()) {
 				t.Errorf("Ack: %v", err)
 			}
@@ -76,9 +78,11 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 }
 
 func TestRedeliveryAfterExpiry(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, first *recipes.Delivery) {
-		rival := recipes.NewLockQueue(s.Connect(), "/q")
-		var second *recipes.Delivery
+	delivered(t, func(
+		t *testing.T, s *testServer, c *testConn, _ *LockQueue, first *Delivery,
+	) {
+		rival := NewLockQueue(s.Connect(), "/q")
+		var second *Delivery
 		taken := waiting(t, func(ctx context.Context) (err error) {
 			second, err = rival.Take(ctx)
 			return err
@@ -87,7 +91,7 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 		c.Expire()
 		wantAll(t, taken)
 		<-first.Lost()
-		check.Is(t, first.Ack(t.Context()), recipes.ErrDeliveryLost)
+		check.Is(t, first.Ack(t.Context()), ErrDeliveryLost)
 		mustDo(t, first.Release(t.Context()))
 		s.WantBelow(t, "/q/items", 2) // the element and the rival's lock
 		mustDo(t, second.Ack(t.Context()))
@@ -98,7 +102,9 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 // TestAckInTheNextSession: an element that no other consumer received can be acknowledged after the
 // end of the session.
 func TestAckInTheNextSession(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
+	delivered(t, func(
+		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
+	) {
 		c.Expire()
 		<-d.Lost()
 		mustDo(t, d.Ack(t.Context()))
@@ -115,7 +121,7 @@ func TestCloseGivesBack(t *testing.T) {
 			t.Error("not lost")
 		}
 		s.WantBelow(t, "/q/items", 2)
-		check.Is(t, d.Ack(t.Context()), recipes.ErrClosed)
+		check.Is(t, d.Ack(t.Context()), ErrClosed)
 	})
 }
 
@@ -126,7 +132,7 @@ func TestAbandonedTakeHoldsNothing(t *testing.T) {
 			ctx, leaving := abandoning(t, c, fault)
 			c.On("multi", 1, leaving)
 			_, err := q.Take(ctx)
-			wantFailure(t, err, context.Canceled, recipes.Unknown)
+			wantFailure(t, err, context.Canceled, Unknown)
 			c.Reconnect()
 			mustClose(t, q)
 			s.WantBelow(t, "/q/items", 1)
@@ -137,15 +143,19 @@ func TestAbandonedTakeHoldsNothing(t *testing.T) {
 // TestAckThatNobodyCanTell: the reply to a removal is lost, and with it the session. The element is
 // gone; the client that removed it is not known.
 func TestAckThatNobodyCanTell(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
+	delivered(t, func(
+		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
+	) {
 		c.On("multi", 1, rule{Err: zk.ErrSessionExpired, After: c.Expire})
-		wantFailure(t, d.Ack(t.Context()), recipes.ErrDeliveryLost, recipes.Unknown)
+		wantFailure(t, d.Ack(t.Context()), ErrDeliveryLost, Unknown)
 	})
 }
 
 // TestReleaseOfWhatIsGone: another client deletes the element itself; the lock must not stay.
 func TestReleaseOfWhatIsGone(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
+	delivered(t, func(
+		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
+	) {
 		mustDo(t, c.Delete(d.Item(), -1))
 		mustDo(t, d.Release(t.Context()))
 	})
@@ -154,13 +164,15 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 // TestDoubtAboutARemovalLasts until the outcome is known: after each possible result of a call, and
 // into the next call.
 func TestDoubtAboutARemovalLasts(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
+	delivered(t, func(
+		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
+	) {
 		c.On("multi", 1, refusal)
-		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, recipes.NotApplied)
+		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, NotApplied)
 		c.On("multi", 1, loseReply) // and applied
 		c.On("multi", 1, refusal)
-		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, recipes.Unknown)
-		wantFailure(t, d.Ack(done(t)), context.Canceled, recipes.Unknown)
+		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, Unknown)
+		wantFailure(t, d.Ack(done(t)), context.Canceled, Unknown)
 		mustDo(t, d.Ack(t.Context()))
 	})
 }
@@ -168,10 +180,12 @@ func TestDoubtAboutARemovalLasts(t *testing.T) {
 // TestAckOfWhatALeftOneHasRemoved: the caller of the first Ack has left, but its request was
 // applied.
 func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
-	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *recipes.LockQueue, d *recipes.Delivery) {
+	delivered(t, func(
+		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
+	) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("multi", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
-		wantFailure(t, d.Ack(ctx), context.Canceled, recipes.Unknown)
+		wantFailure(t, d.Ack(ctx), context.Canceled, Unknown)
 		time.Sleep(time.Minute)
 		s.WantBelow(t, "/q/items", 0)
 		mustDo(t, d.Ack(t.Context()))
@@ -183,12 +197,12 @@ func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
 func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
 	for version := int32(-3); version <= 0; version++ {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, rival := lockQueueOf(t, c, "a"), recipes.NewLockQueue(s.Connect(), "/q")
+			q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.Connect(), "/q")
 			s.SetVersion("/q/items/"+s.Below("/q/items")[0], version)
 			first := mustDeliver(t, q, "a")
 			c.Expire()
 			second := mustDeliver(t, rival, "a")
-			check.Is(t, first.Ack(t.Context()), recipes.ErrDeliveryLost)
+			check.Is(t, first.Ack(t.Context()), ErrDeliveryLost)
 			mustDo(t, second.Ack(t.Context()))
 			mustClose(t, q, rival)
 			s.WantBelow(t, "/q/items", 0)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/classic"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
@@ -30,9 +30,9 @@ type handleLocker interface {
 // lockKind is one way to own something at /locks/a.
 type lockKind struct {
 	name  string
-	open  func(recipes.Conn, ...recipes.Option) handleLocker
-	rival func(recipes.Conn, ...recipes.Option) handleLocker // excludes it; nil: open
-	again error                                              // of a second Lock within a second
+	open  func(Conn, ...Option) handleLocker
+	rival func(Conn, ...Option) handleLocker // excludes it; nil: open
+	again error                              // of a second Lock within a second
 }
 
 // readWriteLock has the methods of the read-write locks.
@@ -66,15 +66,15 @@ func (r readSide) Do(
 }
 
 // onePath is a MultiLock of one path.
-type onePath struct{ *recipes.MultiLock }
+type onePath struct{ *MultiLock }
 
 func (m onePath) Token() int64 { return m.MultiLock.Token("/locks/a") }
 func (m onePath) Path() string { return m.NodePaths()[0] }
 
 // oneLease is a semaphore with one lease.
 type oneLease struct {
-	*recipes.Semaphore
-	*recipes.Lease
+	*Semaphore
+	*Lease
 }
 
 func (l *oneLease) Close(ctx context.Context) error { return l.Semaphore.Close(ctx) }
@@ -106,50 +106,60 @@ func (l *oneLease) Do(
 	})
 }
 
-func newRW(c recipes.Conn, o ...recipes.Option) handleLocker {
-	return recipes.NewRWLock(c, "/locks/a", o...)
+func newRW(c Conn, o ...Option) handleLocker {
+	return NewRWLock(c, "/locks/a", o...)
 }
-func newVersion(c recipes.Conn, o ...recipes.Option) handleLocker {
+func newVersion(c Conn, o ...Option) handleLocker {
 	return classic.NewVersionRWLock(c, "/locks/a", o...)
 }
 
 // lockKinds are all locks; the first two have only the methods of their handle.
 var lockKinds = []lockKind{
-	{name: "Lock", again: recipes.ErrHeld, open: func(c recipes.Conn, o ...recipes.Option) handleLocker {
-		return recipes.NewLock(c, "/locks/a", o...)
+	{name: "Lock", again: ErrHeld, open: func(
+		c Conn, o ...Option,
+	) handleLocker {
+		return NewLock(c, "/locks/a", o...)
 	}},
-	{name: "HerdLock", again: recipes.ErrHeld, open: func(c recipes.Conn, o ...recipes.Option) handleLocker {
+	{name: "HerdLock", again: ErrHeld, open: func(
+		c Conn, o ...Option,
+	) handleLocker {
 		return classic.NewHerdLock(c, "/locks/a/node", o...)
 	}},
-	{name: "RevocableLock", again: recipes.ErrHeld, open: func(c recipes.Conn, o ...recipes.Option) handleLocker {
-		return recipes.NewRevocableLock(c, "/locks/a", o...)
+	{name: "RevocableLock", again: ErrHeld, open: func(
+		c Conn, o ...Option,
+	) handleLocker {
+		return NewRevocableLock(c, "/locks/a", o...)
 	}},
-	{name: "TurnQueue", again: recipes.ErrHeld, open: func(c recipes.Conn, o ...recipes.Option) handleLocker {
+	{name: "TurnQueue", again: ErrHeld, open: func(
+		c Conn, o ...Option,
+	) handleLocker {
 		return classic.NewTurnQueue(c, "/locks/a", o...)
 	}},
-	{name: "MultiLock", again: recipes.ErrHeld, open: func(c recipes.Conn, o ...recipes.Option) handleLocker {
-		return onePath{recipes.NewMultiLock(c, []string{"/locks/a"}, o...)}
+	{name: "MultiLock", again: ErrHeld, open: func(
+		c Conn, o ...Option,
+	) handleLocker {
+		return onePath{NewMultiLock(c, []string{"/locks/a"}, o...)}
 	}},
 	{name: "Semaphore", again: context.DeadlineExceeded, open: func(
-		c recipes.Conn, o ...recipes.Option,
+		c Conn, o ...Option,
 	) handleLocker {
-		return &oneLease{Semaphore: recipes.NewSemaphore(c, "/locks/a", 1, o...)}
+		return &oneLease{Semaphore: NewSemaphore(c, "/locks/a", 1, o...)}
 	}},
-	{name: "ReentrantLock", open: func(c recipes.Conn, o ...recipes.Option) handleLocker {
-		return recipes.NewReentrantLock(c, "/locks/a", o...)
+	{name: "ReentrantLock", open: func(c Conn, o ...Option) handleLocker {
+		return NewReentrantLock(c, "/locks/a", o...)
 	}},
 	{name: "RWLock, writing", open: newRW},
-	{name: "RWLock, reading", open: func(c recipes.Conn, o ...recipes.Option) handleLocker {
-		return readSide{recipes.NewRWLock(c, "/locks/a", o...)}
+	{name: "RWLock, reading", open: func(c Conn, o ...Option) handleLocker {
+		return readSide{NewRWLock(c, "/locks/a", o...)}
 	}, rival: newRW},
 	{name: "VersionRWLock, writing", open: newVersion},
-	{name: "VersionRWLock, reading", open: func(c recipes.Conn, o ...recipes.Option) handleLocker {
+	{name: "VersionRWLock, reading", open: func(c Conn, o ...Option) handleLocker {
 		return readSide{classic.NewVersionRWLock(c, "/locks/a", o...)}
 	}, rival: newVersion},
 }
 
 // excluding opens a lock that excludes this one.
-func (k lockKind) excluding(c recipes.Conn, o ...recipes.Option) handleLocker {
+func (k lockKind) excluding(c Conn, o ...Option) handleLocker {
 	if k.rival != nil {
 		return k.rival(c, o...)
 	}
@@ -312,7 +322,7 @@ func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
 		c.Reconnect()
 		mustClose(t, l)
 		wantOwned(t, s, 0)
-		check.Is(t, l.Lock(t.Context()), recipes.ErrClosed)
+		check.Is(t, l.Lock(t.Context()), ErrClosed)
 	})
 }
 
@@ -320,7 +330,7 @@ func TestUnlockWithDoneContextDeletesInBackground(t *testing.T) {
 	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		lost := l.Lost()
 		c.Disconnect()
-		wantFailure(t, l.Unlock(done(t)), context.Canceled, recipes.Unknown)
+		wantFailure(t, l.Unlock(done(t)), context.Canceled, Unknown)
 		if !closed(lost) {
 			t.Error("still held after Unlock")
 		}
@@ -349,7 +359,7 @@ func TestLostIsClosed(t *testing.T) {
 			if name == "closed" {
 				return
 			}
-			if k.again != recipes.ErrHeld { // the others may lock without Unlock
+			if k.again != ErrHeld { // the others may lock without Unlock
 				mustUnlock(t, l)
 			}
 			mustLock(t, l)
@@ -365,7 +375,7 @@ func TestLostIsClosed(t *testing.T) {
 // TestLostByDefault: before the shortest session that servers grant by default can be over.
 func TestLostByDefault(t *testing.T) {
 	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		for _, option := range [][]recipes.Option{nil, {recipes.SessionTimeout(0)}} {
+		for _, option := range [][]Option{nil, {SessionTimeout(0)}} {
 			c := s.Connect()
 			l := k.open(c, option...)
 			mustLock(t, l)
@@ -383,7 +393,7 @@ func TestLostByDefault(t *testing.T) {
 func TestLostByLocalClock(t *testing.T) {
 	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
 		c := s.Connect()
-		l := k.open(c, recipes.SessionTimeout(9*time.Second))
+		l := k.open(c, SessionTimeout(9*time.Second))
 		mustLock(t, l)
 		time.Sleep(time.Minute)
 		c.Disconnect()
@@ -439,7 +449,7 @@ func TestSecondCallOfOneHandleIsRefused(t *testing.T) {
 		holder, l := k.excluding(s.Connect()), k.open(s.Connect())
 		mustLock(t, holder)
 		waits := waiting(t, func(context.Context) error { return l.Lock(within(t, time.Minute)) })
-		want := recipes.ErrHeld
+		want := ErrHeld
 		if k.name == "Semaphore" {
 			want = context.DeadlineExceeded // both wait
 		}
@@ -454,8 +464,8 @@ func TestClosedConnEndsEverything(t *testing.T) {
 	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		failed := waiting(t, waiter.Lock)
 		c.Close()
-		check.Is(t, <-failed, recipes.ErrConnClosed)
-		check.Is(t, waiter.Lock(t.Context()), recipes.ErrConnClosed)
+		check.Is(t, <-failed, ErrConnClosed)
+		check.Is(t, waiter.Lock(t.Context()), ErrConnClosed)
 		if n := c.Called("create") + c.Called("multi"); n > 20 {
 			t.Errorf("%d requests on a closed connection", n)
 		}
@@ -473,11 +483,11 @@ func TestCloseOfTheConnWithoutAnEvent(t *testing.T) {
 		two.Deafen()
 		holder := k.excluding(one)
 		mustLock(t, holder)
-		failed := waiting(t, k.open(two, recipes.RecheckEvery(time.Minute)).Lock)
+		failed := waiting(t, k.open(two, RecheckEvery(time.Minute)).Lock)
 		two.Close()
 		one.Close()
 		lost, began := holder.Lost(), time.Now()
-		check.Is(t, <-failed, recipes.ErrConnClosed)
+		check.Is(t, <-failed, ErrConnClosed)
 		if took := time.Since(began); took > time.Minute+2*time.Second || !closed(lost) {
 			t.Errorf("took %v, lost %v", took, closed(lost))
 		}
@@ -488,7 +498,7 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 	everyWaiter(t, func(t *testing.T, s *testServer, c *testConn, holder, waiter handleLocker) {
 		failed := waiting(t, waiter.Lock)
 		mustClose(t, waiter)
-		check.Is(t, <-failed, recipes.ErrClosed)
+		check.Is(t, <-failed, ErrClosed)
 		mustUnlock(t, holder)
 		wantOwned(t, s, 0)
 	})
@@ -497,7 +507,7 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 // TestHoldIsOverWithItsSession, before any watch has fired.
 func TestHoldIsOverWithItsSession(t *testing.T) {
 	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
-		if k.again != recipes.ErrHeld {
+		if k.again != ErrHeld {
 			return // they lock anew after Unlock only
 		}
 		c := s.Connect()
@@ -536,16 +546,16 @@ func TestUnlockWithoutAHold(t *testing.T) {
 		c := s.Connect()
 		l := k.open(c)
 		for range 2 {
-			wantFailure(t, l.Unlock(t.Context()), recipes.ErrNotHeld, recipes.NotApplied)
+			wantFailure(t, l.Unlock(t.Context()), ErrNotHeld, NotApplied)
 			mustLock(t, l)
 			mustUnlock(t, l)
-			check.Is(t, l.Unlock(t.Context()), recipes.ErrNotHeld)
+			check.Is(t, l.Unlock(t.Context()), ErrNotHeld)
 			mustLock(t, l)
 			c.Disconnect()
 			check.Is(t, l.Unlock(done(t)), context.Canceled)
 			c.Reconnect()
 			mustUnlock(t, l)
-			check.Is(t, l.Unlock(t.Context()), recipes.ErrNotHeld)
+			check.Is(t, l.Unlock(t.Context()), ErrNotHeld)
 		}
 		mustLock(t, l)
 		c.Expire()
@@ -553,7 +563,7 @@ func TestUnlockWithoutAHold(t *testing.T) {
 		holder := k.excluding(s.Connect())
 		mustLock(t, holder)
 		check.Is(t, l.Lock(within(t, time.Second)), context.DeadlineExceeded)
-		check.Is(t, l.Unlock(t.Context()), recipes.ErrNotHeld)
+		check.Is(t, l.Unlock(t.Context()), ErrNotHeld)
 		mustUnlock(t, holder)
 		wantOwned(t, s, 0)
 	})
@@ -604,7 +614,7 @@ func TestCloseReportsRefusedCleanUpOfAbandonedLock(t *testing.T) {
 func TestCloseOfLockOnClosedConnIsClean(t *testing.T) {
 	everyHeld(t, func(t *testing.T, s *testServer, c *testConn, k lockKind, l handleLocker) {
 		c.Close()
-		check.Is(t, l.Unlock(t.Context()), recipes.ErrConnClosed)
+		check.Is(t, l.Unlock(t.Context()), ErrConnClosed)
 		mustClose(t, l)
 	})
 }

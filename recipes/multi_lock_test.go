@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 var threePaths = []string{"/m/c", "/m/a", "/m/b", "/m/a"}
@@ -22,7 +22,7 @@ func wantNodes(t *testing.T, s *testServer, a, b, c int) {
 
 func TestMultiLockHoldsAllOrNone(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		m, b := recipes.NewMultiLock(s.Connect(), threePaths), recipes.NewLock(s.Connect(), "/m/b")
+		m, b := NewMultiLock(s.Connect(), threePaths), NewLock(s.Connect(), "/m/b")
 		mustLock(t, m)
 		wantNodes(t, s, 1, 1, 1)
 		for _, path := range threePaths {
@@ -30,7 +30,7 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 				t.Errorf("no token for %s", path)
 			}
 		}
-		if err := m.Lock(t.Context()); !errors.Is(err, recipes.ErrHeld) || recipes.OutcomeOf(err) != recipes.NotApplied ||
+		if err := m.Lock(t.Context()); !errors.Is(err, ErrHeld) || OutcomeOf(err) != NotApplied ||
 			m.Token("/m") != 0 {
 			t.Errorf("second Lock: %v", err)
 		}
@@ -42,19 +42,19 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 		mustLock(t, b)
 		wantTry(t, m, false)
 		ctx := within(t, time.Second)
-		wantFailure(t, m.Lock(ctx), context.DeadlineExceeded, recipes.NotApplied)
+		wantFailure(t, m.Lock(ctx), context.DeadlineExceeded, NotApplied)
 		wantNodes(t, s, 0, 1, 0)
 		mustUnlock(t, b)
 		mustLock(t, m)
 		mustClose(t, m)
 		wantNodes(t, s, 0, 0, 0)
-		check.Is(t, m.Lock(t.Context()), recipes.ErrClosed)
+		check.Is(t, m.Lock(t.Context()), ErrClosed)
 	})
 }
 
 func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		m := recipes.NewMultiLock(c, threePaths)
+		m := NewMultiLock(c, threePaths)
 		for _, lose := range []func(){
 			func() { c.Expire() },
 			func() { s.Delete(m.NodePaths()[1]) },
@@ -76,7 +76,7 @@ func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 // TestMultiLockBeginsAgain when a lock is lost while it gets the others.
 func TestMultiLockBeginsAgain(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		m := recipes.NewMultiLock(c, threePaths)
+		m := NewMultiLock(c, threePaths)
 		c.On("getW", 3, rule{Before: func() { c.Expire() }})
 		mustLock(t, m)
 		for _, path := range m.NodePaths() {
@@ -89,30 +89,30 @@ func TestMultiLockBeginsAgain(t *testing.T) {
 
 func TestMultiLockNeedsAPath(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		m := recipes.NewMultiLock(s.Connect(), nil)
+		m := NewMultiLock(s.Connect(), nil)
 		err := m.Lock(t.Context())
 		held, tryErr := m.TryLock(t.Context())
-		if err == nil || held || tryErr == nil || recipes.OutcomeOf(err) != recipes.NotApplied ||
+		if err == nil || held || tryErr == nil || OutcomeOf(err) != NotApplied ||
 			!closed(m.Lost()) {
 			t.Errorf("Lock: %v, TryLock: %v %v", err, held, tryErr)
 		}
-		check.Is(t, m.Unlock(t.Context()), recipes.ErrNotHeld)
+		check.Is(t, m.Unlock(t.Context()), ErrNotHeld)
 		mustClose(t, m)
 	})
 }
 
 // TestMultiLockIsGivenBackAtOnce: the pauses of the single locks do not add up.
 func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
-	for name, end := range map[string]func(m *recipes.MultiLock, ctx context.Context) error{
-		"unlock": (*recipes.MultiLock).Unlock, "close": (*recipes.MultiLock).Close,
+	for name, end := range map[string]func(m *MultiLock, ctx context.Context) error{
+		"unlock": (*MultiLock).Unlock, "close": (*MultiLock).Close,
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
-				m := recipes.NewMultiLock(c, threePaths)
+				m := NewMultiLock(c, threePaths)
 				mustLock(t, m)
 				c.Disconnect()
 				began := time.Now()
-				if err := end(m, done(t)); recipes.OutcomeOf(err) != recipes.Unknown || !closed(m.Lost()) {
+				if err := end(m, done(t)); OutcomeOf(err) != Unknown || !closed(m.Lost()) {
 					t.Errorf("%v", err)
 				}
 				if took := time.Since(began); took > grace {
@@ -129,10 +129,10 @@ func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
 // TestMultiLockGivesUpInTime when its caller leaves in the middle.
 func TestMultiLockGivesUpInTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		last := recipes.NewLock(s.Connect(), "/m/c")
+		last := NewLock(s.Connect(), "/m/c")
 		mustLock(t, last)
 		c := s.Connect()
-		m := recipes.NewMultiLock(c, threePaths)
+		m := NewMultiLock(c, threePaths)
 		ctx := within(t, time.Minute)
 		time.AfterFunc(59*time.Second, c.Disconnect)
 		began := time.Now()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 func TestFurtherLevelsCostNoRequest(t *testing.T) {
@@ -43,9 +43,9 @@ func TestNoLevelOutlivesItsHold(t *testing.T) {
 		mustLock(t, l)
 		first := l.Token()
 		c.Expire()
-		wantFailure(t, l.Lock(t.Context()), recipes.ErrLost, recipes.NotApplied)
+		wantFailure(t, l.Lock(t.Context()), ErrLost, NotApplied)
 		mustUnlock(t, l)
-		check.Is(t, l.Lock(t.Context()), recipes.ErrLost)
+		check.Is(t, l.Lock(t.Context()), ErrLost)
 		mustUnlock(t, l)
 		mustLock(t, l)
 		if l.Token() <= first || closed(l.Lost()) {
@@ -75,7 +75,7 @@ func TestCloseGivesAllLevelsBack(t *testing.T) {
 		lost := l.Lost()
 		mustClose(t, l)
 		wantOwned(t, s, 0)
-		if check.Is(t, l.Lock(t.Context()), recipes.ErrClosed); !closed(lost) {
+		if check.Is(t, l.Lock(t.Context()), ErrClosed); !closed(lost) {
 			t.Error("not lost")
 		}
 	})

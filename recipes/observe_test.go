@@ -13,23 +13,23 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // observed collects events.
 type observed struct {
 	mu     sync.Mutex
-	events []recipes.Event
+	events []Event
 }
 
-func (o *observed) add(e recipes.Event) {
+func (o *observed) add(e Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.events = append(o.events, e)
 }
 
 // event is the n-th event so far, from 0.
-func (o *observed) event(n int) recipes.Event {
+func (o *observed) event(n int) Event {
 	time.Sleep(time.Millisecond) // see kinds
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,7 +53,7 @@ func TestObserversHearOfWaitsAndHolds(t *testing.T) {
 	everyLock(t, func(t *testing.T, s *testServer, k lockKind) {
 		var seen observed
 		c := s.Connect()
-		holder, l := k.excluding(s.Connect()), k.open(c, recipes.Observe(seen.add))
+		holder, l := k.excluding(s.Connect()), k.open(c, Observe(seen.add))
 		mustLock(t, holder)
 		got := waiting(t, l.Lock)
 		time.Sleep(3 * time.Second)
@@ -81,9 +81,9 @@ func TestObserversHearOfWaitsAndHolds(t *testing.T) {
 func TestObserversHearOfLostReplies(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var seen observed
-		var counts recipes.EventCounts
+		var counts EventCounts
 		s.Seed("/l", "")
-		l := recipes.NewLock(c, "/l", recipes.Observe(seen.add), recipes.Observe(counts.Count))
+		l := NewLock(c, "/l", Observe(seen.add), Observe(counts.Count))
 		c.On("create", 1, rule{Fault: fault.DropReply})
 		mustLock(t, l)
 		check.Is(t, seen.event(0).Err, zk.ErrConnectionClosed)
@@ -99,7 +99,7 @@ func TestObserversHearOfLostReplies(t *testing.T) {
 func TestObserversHearOfLeadership(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var seen observed
-		latch := started(t, recipes.NewLeaderLatch(c, "/e", "a", recipes.Observe(seen.add)))
+		latch := started(t, NewLeaderLatch(c, "/e", "a", Observe(seen.add)))
 		mustLead(t, latch)
 		c.Expire()
 		mustLead(t, latch)
@@ -110,7 +110,7 @@ func TestObserversHearOfLeadership(t *testing.T) {
 
 func TestEventsAreLogged(t *testing.T) {
 	var text strings.Builder
-	log := recipes.LogEvents(slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{
+	log := LogEvents(slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{
 		Level: slog.LevelDebug,
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey {
@@ -119,9 +119,9 @@ func TestEventsAreLogged(t *testing.T) {
 			return a
 		},
 	})))
-	log(recipes.Event{Kind: recipes.EventGrant, Path: "/l", Took: time.Second})
-	log(recipes.Event{Kind: recipes.EventLoss, Path: "/l"})
-	log(recipes.Event{Kind: recipes.EventRetry, Path: "/l", Err: context.Canceled})
+	log(Event{Kind: EventGrant, Path: "/l", Took: time.Second})
+	log(Event{Kind: EventLoss, Path: "/l"})
+	log(Event{Kind: EventRetry, Path: "/l", Err: context.Canceled})
 	check.Equal(t, text.String(), `level=DEBUG msg=grant path=/l took=1s
 level=WARN msg=loss path=/l
 level=WARN msg=retry path=/l err="context canceled"

@@ -10,16 +10,16 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // list is the method Participants of a recipe.
-type list func(context.Context) (holders, waiters []recipes.Member, err error)
+type list func(context.Context) (holders, waiters []Member, err error)
 
 // wantParticipants checks the data of holders and waiters, which is one letter each.
 func wantParticipants(t *testing.T, list list, holders, waiters string) {
 	t.Helper()
-	letters := func(members []recipes.Member) (text string) {
+	letters := func(members []Member) (text string) {
 		for _, m := range members {
 			text += string(m.Data)
 		}
@@ -37,7 +37,7 @@ func TestParticipantsOfLocks(t *testing.T) {
 		c := s.Connect()
 		lists := func(l handleLocker) (list, bool) {
 			p, ok := l.(interface {
-				Participants(context.Context) (owner, waiters []recipes.Member, err error)
+				Participants(context.Context) (owner, waiters []Member, err error)
 			})
 			if !ok || k.rival != nil || k.name == "Semaphore" {
 				return nil, false // of TestParticipantsOfASemaphore and -OfARWLock
@@ -52,7 +52,7 @@ func TestParticipantsOfLocks(t *testing.T) {
 		var locks []handleLocker
 		var results []chan error
 		for _, name := range []string{"a", "b", "c"} {
-			l := k.open(c, recipes.Data([]byte(name)))
+			l := k.open(c, Data([]byte(name)))
 			locks, results = append(locks, l), append(results, waiting(t, l.Lock))
 		}
 		wantAll(t, results[0])
@@ -69,18 +69,18 @@ func TestParticipantsOfLocks(t *testing.T) {
 			wantParticipants(t, last, "bc"[i:i+1], waiters)
 		}
 		mustClose(t, locks[2])
-		check.Is(t, errOf(errOf2(last(t.Context()))), recipes.ErrClosed)
+		check.Is(t, errOf(errOf2(last(t.Context()))), ErrClosed)
 	})
 }
 
 func TestParticipantsOfARWLock(t *testing.T) {
 	for range 8 { // names are random
 		inBubble(t, func(t *testing.T, s *testServer) {
-			var locks []*recipes.RWLock
-			for i, lock := range []func(*recipes.RWLock, context.Context) error{
-				(*recipes.RWLock).Lock, (*recipes.RWLock).RLock, (*recipes.RWLock).RLock, (*recipes.RWLock).Lock,
+			var locks []*RWLock
+			for i, lock := range []func(*RWLock, context.Context) error{
+				(*RWLock).Lock, (*RWLock).RLock, (*RWLock).RLock, (*RWLock).Lock,
 			} {
-				l := recipes.NewRWLock(s.Connect(), "/p", recipes.Data(fmt.Append(nil, i)))
+				l := NewRWLock(s.Connect(), "/p", Data(fmt.Append(nil, i)))
 				locks = append(locks, l)
 				waiting(t, func(ctx context.Context) error { return lock(l, ctx) })
 				if i == 0 {
@@ -103,8 +103,8 @@ func TestParticipantsOfARWLock(t *testing.T) {
 
 func TestParticipantsOfASemaphore(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		handle := func(name string) *recipes.Semaphore {
-			return recipes.NewSemaphore(s.Connect(), "/sem", 3, recipes.Data([]byte(name)))
+		handle := func(name string) *Semaphore {
+			return NewSemaphore(s.Connect(), "/sem", 3, Data([]byte(name)))
 		}
 		a, b, c := handle("a"), handle("b"), handle("c")
 		wantParticipants(t, a.Participants, "", "")
@@ -123,7 +123,7 @@ func TestParticipantsOfASemaphore(t *testing.T) {
 
 func TestParticipantsThatLeaveMeanwhile(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l, other := recipes.NewLock(s.Connect(), "/p"), recipes.NewLock(c, "/p")
+		l, other := NewLock(s.Connect(), "/p"), NewLock(c, "/p")
 		mustLock(t, l)
 		c.On("get", 1, rule{Before: func() { mustUnlock(t, l) }})
 		wantParticipants(t, other.Participants, "", "")

@@ -3,7 +3,7 @@ package recipes_test
 import (
 	"testing"
 
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 func TestFlappingConnectionIsNotTakenForClosed(t *testing.T) {
@@ -11,7 +11,7 @@ func TestFlappingConnectionIsNotTakenForClosed(t *testing.T) {
 		for i := range 30 {
 			c.On("create", i+1, loseRequest)
 		}
-		l := recipes.NewLock(c, "/l")
+		l := NewLock(c, "/l")
 		mustLock(t, l)
 		mustUnlock(t, l)
 	})

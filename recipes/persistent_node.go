@@ -250,7 +250,10 @@ func (n *PersistentNode) read(ctx context.Context, r *request.Sender) ([]byte, *
 func (n *PersistentNode) rewrite(
 	ctx context.Context, r *request.Sender, data []byte, version int32,
 ) error {
-	_, err := r.SetOnce(n.tasks.Path, data, version)
+	err := r.Do(func() error {
+		_, err := r.Conn.Set(n.tasks.Path, data, version)
+		return err
+	})
 	switch {
 	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
 		return nil

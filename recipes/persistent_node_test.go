@@ -9,10 +9,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
-func mustKeep(t *testing.T, n *recipes.PersistentNode) {
+func mustKeep(t *testing.T, n *PersistentNode) {
 	t.Helper()
 	mustDo(t, n.Keep(t.Context()))
 	if !n.Present() || n.Err() != nil {
@@ -20,7 +20,7 @@ func mustKeep(t *testing.T, n *recipes.PersistentNode) {
 	}
 }
 
-func mustCloseNode(t *testing.T, s *testServer, n *recipes.PersistentNode) {
+func mustCloseNode(t *testing.T, s *testServer, n *PersistentNode) {
 	t.Helper()
 	mustDo(t, n.Close(t.Context()))
 	time.Sleep(10 * time.Second) // nodes of an expired session are reaped
@@ -51,7 +51,7 @@ func TestPersistentNodeComesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {
 				c, other := s.Connect(), s.Connect()
-				n := recipes.NewPersistentNode(c, "/dir/n", []byte("data"), recipes.RecheckEvery(0))
+				n := NewPersistentNode(c, "/dir/n", []byte("data"), RecheckEvery(0))
 				mustKeep(t, n)
 				s.WantNode(t, "/dir/n", "data", c.SessionID())
 				mustDo(t, accident(s, c, other))
@@ -66,16 +66,16 @@ func TestPersistentNodeComesBack(t *testing.T) {
 
 func TestPersistentNodeLeavesWhatIsAnothers(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		first, second := recipes.NewPersistentNode(s.Connect(), "/dir/n", []byte("1")),
-			recipes.NewPersistentNode(s.Connect(), "/dir/n", []byte("2"), recipes.RecheckEvery(0))
+		first, second := NewPersistentNode(s.Connect(), "/dir/n", []byte("1")),
+			NewPersistentNode(s.Connect(), "/dir/n", []byte("2"), RecheckEvery(0))
 		mustKeep(t, first)
 		ctx := within(t, time.Minute)
 		err := second.Keep(ctx)
-		if !errors.Is(err, recipes.ErrOccupied) || recipes.OutcomeOf(err) != recipes.NotApplied ||
+		if !errors.Is(err, ErrOccupied) || OutcomeOf(err) != NotApplied ||
 			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Keep: %v", err)
 		}
-		if second.Present() || !errors.Is(second.Err(), recipes.ErrOccupied) {
+		if second.Present() || !errors.Is(second.Err(), ErrOccupied) {
 			t.Errorf("present %v, %v", second.Present(), second.Err())
 		}
 		mustClose(t, first)
@@ -87,16 +87,16 @@ func TestPersistentNodeLeavesWhatIsAnothers(t *testing.T) {
 func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		c.On("create", 1, refusal)
-		n := recipes.NewPersistentNode(c, "/dir/n", nil)
+		n := NewPersistentNode(c, "/dir/n", nil)
 		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
-			recipes.OutcomeOf(err) != recipes.NotApplied ||
+			OutcomeOf(err) != NotApplied ||
 			!errors.Is(n.Err(), zk.ErrNoAuth) {
 			t.Errorf("Keep: %v, %v", err, n.Err())
 		}
 		time.Sleep(10 * time.Second) // it is wanted all the same
 		mustKeep(t, n)
 		mustCloseNode(t, s, n)
-		check.Is(t, n.Keep(t.Context()), recipes.ErrClosed)
+		check.Is(t, n.Keep(t.Context()), ErrClosed)
 	})
 }
 
@@ -108,22 +108,22 @@ func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 		c := s.Connect()
 		c.On("create", 1, loseReply)
 		c.On("create", 1, refusal)
-		n := recipes.NewPersistentNode(c, "/dir/n", nil)
-		wantFailure(t, n.Keep(t.Context()), zk.ErrNoAuth, recipes.Unknown)
+		n := NewPersistentNode(c, "/dir/n", nil)
+		wantFailure(t, n.Keep(t.Context()), zk.ErrNoAuth, Unknown)
 		time.Sleep(time.Second)
 		mustKeep(t, n)
 		c.On("set", 1, refusal)
-		wantFailure(t, n.Set(t.Context(), []byte("2")), zk.ErrNoAuth, recipes.Unknown)
+		wantFailure(t, n.Set(t.Context(), []byte("2")), zk.ErrNoAuth, Unknown)
 		mustCloseNode(t, s, n)
 	})
 	inBubble(t, func(t *testing.T, s *testServer) {
-		first, c := recipes.NewPersistentNode(s.Connect(), "/dir/n", []byte("1")), s.Connect()
+		first, c := NewPersistentNode(s.Connect(), "/dir/n", []byte("1")), s.Connect()
 		mustKeep(t, first)
-		second := recipes.NewPersistentNode(c, "/dir/n", nil)
+		second := NewPersistentNode(c, "/dir/n", nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("create", 1, rule{Before: cancel})
 		time.AfterFunc(time.Second, func() { mustClose(t, first) })
-		if err := second.Keep(ctx); errors.Is(err, recipes.ErrOccupied) || recipes.OutcomeOf(err) != recipes.Unknown {
+		if err := second.Keep(ctx); errors.Is(err, ErrOccupied) || OutcomeOf(err) != Unknown {
 			t.Errorf("Keep: %v", err)
 		}
 		mustCloseNode(t, s, second)
@@ -133,7 +133,7 @@ func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 // TestSetWaitsForItsOwnData: an error of older data does not end the wait for newer data.
 func TestSetWaitsForItsOwnData(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		n := recipes.NewPersistentNode(c, "/dir/n", []byte("1"))
+		n := NewPersistentNode(c, "/dir/n", []byte("1"))
 		mustKeep(t, n)
 		c.On("set", 1, refusal)
 		check.Is(t, n.Set(t.Context(), []byte("2")), zk.ErrNoAuth)
@@ -145,7 +145,7 @@ func TestSetWaitsForItsOwnData(t *testing.T) {
 
 func TestPersistentNodeDoesNotComeBackAfterClose(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		n := recipes.NewPersistentNode(c, "/dir/n", nil)
+		n := NewPersistentNode(c, "/dir/n", nil)
 		mustKeep(t, n)
 		c.Disconnect()
 		ctx := within(t, time.Second)

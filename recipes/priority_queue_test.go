@@ -2,13 +2,13 @@ package recipes_test
 
 import (
 	"context"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"math"
 	"testing"
 	"time"
 )
 
-func mustPrioritize(t *testing.T, q *recipes.PriorityQueue, data string, priority int32) {
+func mustPrioritize(t *testing.T, q *PriorityQueue, data string, priority int32) {
 	t.Helper()
 	mustDo(t, q.Offer(t.Context(), []byte(data), priority))
 }
@@ -16,7 +16,7 @@ func mustPrioritize(t *testing.T, q *recipes.PriorityQueue, data string, priorit
 func TestPriorityQueueGoesByPriority(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.NumberFrom(-2)
-		q := recipes.NewPriorityQueue(c, "/q")
+		q := NewPriorityQueue(c, "/q")
 		for _, e := range []struct {
 			data     string
 			priority int32
@@ -37,7 +37,7 @@ func TestPriorityQueueGoesByPriority(t *testing.T) {
 func TestRemovalChecksTheList(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, rival := recipes.NewPriorityQueue(c, "/q"), recipes.NewPriorityQueue(s.Connect(), "/q")
+			q, rival := NewPriorityQueue(c, "/q"), NewPriorityQueue(s.Connect(), "/q")
 			mustPrioritize(t, rival, "calm", 1)
 			fault.Before = func() { mustPrioritize(t, rival, "urgent", 0) }
 			c.On("multi", 1, fault)
@@ -51,7 +51,7 @@ func TestRemovalChecksTheList(t *testing.T) {
 func TestMostUrgentAtVersionMinusOne(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, rival := recipes.NewPriorityQueue(c, "/q"), recipes.NewPriorityQueue(s.Connect(), "/q")
+			q, rival := NewPriorityQueue(c, "/q"), NewPriorityQueue(s.Connect(), "/q")
 			mustPrioritize(t, rival, "later", 2)
 			s.SetVersion("/q/items", -1)
 			c.On("set", 1, fault)
@@ -63,7 +63,7 @@ func TestMostUrgentAtVersionMinusOne(t *testing.T) {
 
 func TestDelayQueueWaitsUntilDue(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := recipes.NewDelayQueue(c, "/q")
+		q := NewDelayQueue(c, "/q")
 		start := time.Now().Truncate(time.Millisecond)
 		elements := []struct {
 			data  string
@@ -97,7 +97,7 @@ func TestDelayQueueWaitsUntilDue(t *testing.T) {
 
 func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q, producer := recipes.NewDelayQueue(c, "/q", recipes.RecheckEvery(0)), recipes.NewDelayQueue(s.Connect(), "/q")
+		q, producer := NewDelayQueue(c, "/q", RecheckEvery(0)), NewDelayQueue(s.Connect(), "/q")
 		start := time.Now()
 		mustDo(t, producer.Offer(t.Context(), []byte("late"), start.Add(time.Hour)))
 		taken := taking(t, q, 1)
@@ -108,6 +108,6 @@ func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 			t.Errorf("took %q after %v", got, at)
 		}
 		_, err := q.Take(within(t, time.Second))
-		wantFailure(t, err, context.DeadlineExceeded, recipes.NotApplied)
+		wantFailure(t, err, context.DeadlineExceeded, NotApplied)
 	})
 }

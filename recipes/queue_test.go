@@ -10,37 +10,39 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // evenQueue is a priority queue with elements of one priority.
-type evenQueue struct{ *recipes.PriorityQueue }
+type evenQueue struct{ *PriorityQueue }
 
 func (q evenQueue) Offer(ctx context.Context, data []byte) error {
 	return q.PriorityQueue.Offer(ctx, data, 7)
 }
 
 // presentQueue is a delay queue with elements that are due at once.
-type presentQueue struct{ *recipes.DelayQueue }
+type presentQueue struct{ *DelayQueue }
 
 func (q presentQueue) Offer(ctx context.Context, data []byte) error {
 	return q.DelayQueue.Offer(ctx, data, time.Time{})
 }
 
 // sameIDQueue is a queue with elements of one id.
-type sameIDQueue struct{ *recipes.IDQueue }
+type sameIDQueue struct{ *IDQueue }
 
 func (q sameIDQueue) Offer(ctx context.Context, data []byte) error {
 	return q.IDQueue.Offer(ctx, "id", data)
 }
 
 // everyQueue runs a test for each kind of queue in a bubble.
-func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer)) {
-	for name, newQueue := range map[string]func(recipes.Conn) queuer{
-		"Queue":         func(c recipes.Conn) queuer { return recipes.NewQueue(c, "/q") },
-		"PriorityQueue": func(c recipes.Conn) queuer { return evenQueue{recipes.NewPriorityQueue(c, "/q")} },
-		"DelayQueue":    func(c recipes.Conn) queuer { return presentQueue{recipes.NewDelayQueue(c, "/q")} },
-		"IDQueue":       func(c recipes.Conn) queuer { return sameIDQueue{recipes.NewIDQueue(c, "/q")} },
+func everyQueue(
+	t *testing.T, test func(t *testing.T, s *testServer, newQueue func(Conn) queuer),
+) {
+	for name, newQueue := range map[string]func(Conn) queuer{
+		"Queue":         func(c Conn) queuer { return NewQueue(c, "/q") },
+		"PriorityQueue": func(c Conn) queuer { return evenQueue{NewPriorityQueue(c, "/q")} },
+		"DelayQueue":    func(c Conn) queuer { return presentQueue{NewDelayQueue(c, "/q")} },
+		"IDQueue":       func(c Conn) queuer { return sameIDQueue{NewIDQueue(c, "/q")} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) { test(t, s, newQueue) })
@@ -52,7 +54,7 @@ func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue fu
 func everyQueueOf(
 	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, q, rival queuer),
 ) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 		c := s.Connect()
 		test(t, s, c, newQueue(c), newQueue(s.Connect()))
 	})
@@ -123,7 +125,7 @@ func wantTidy(t *testing.T, s *testServer) {
 
 func TestQueueIsFIFO(t *testing.T) {
 	for _, first := range []int32{0, -3} {
-		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
+		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 			s.NumberFrom(first)
 			q := newQueue(s.Connect())
 			wantPoll(t, q, "")
@@ -140,7 +142,7 @@ func TestQueueIsFIFO(t *testing.T) {
 }
 
 func TestTakeWaits(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 		var takers []chan string
 		for range 3 {
 			takers = append(takers, taking(t, newQueue(s.Connect()), 1))
@@ -178,7 +180,7 @@ func TestCancelledPollPutsBack(t *testing.T) {
 			ctx, leaving := abandoning(t, c, fault)
 			c.On("multi", 1, leaving)
 			_, ok, err := q.Poll(ctx)
-			if wantFailure(t, err, context.Canceled, recipes.Unknown); ok {
+			if wantFailure(t, err, context.Canceled, Unknown); ok {
 				t.Error("polled")
 			}
 			c.Reconnect()
@@ -202,7 +204,7 @@ func TestCancelledOfferTellsTheTruthWhenItCan(t *testing.T) {
 			tc.fault.After = cancel
 			c.On("multi", 1, tc.fault)
 			err := q.Offer(ctx, []byte("a"))
-			if check.Is(t, err, tc.want); errors.Is(err, recipes.ErrAmbiguous) {
+			if check.Is(t, err, tc.want); errors.Is(err, ErrAmbiguous) {
 				t.Errorf("Offer: %v", err)
 			}
 			s.WantBelow(t, "/q/items", tc.items)
@@ -217,11 +219,11 @@ func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
 		lost := loseReply
 		lost.After = c.Disconnect
 		c.On("multi", 1, lost)
-		wantFailure(t, q.Offer(within(t, time.Second), nil), context.DeadlineExceeded, recipes.Unknown)
+		wantFailure(t, q.Offer(within(t, time.Second), nil), context.DeadlineExceeded, Unknown)
 		c.Reconnect()
 		mustClose(t, q)
 		wantTidy(t, s)
-		check.Is(t, q.Offer(t.Context(), nil), recipes.ErrClosed)
+		check.Is(t, q.Offer(t.Context(), nil), ErrClosed)
 	})
 }
 
@@ -229,7 +231,7 @@ func TestTakeIsCancelledAndKeepsOneWatch(t *testing.T) {
 	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		for range 5 {
 			_, err := q.Take(within(t, time.Second))
-			wantFailure(t, err, context.DeadlineExceeded, recipes.NotApplied)
+			wantFailure(t, err, context.DeadlineExceeded, NotApplied)
 		}
 		check.Equal(t, len(s.Watches()), 1, "watches")
 		taken := taking(t, q, 1)
@@ -269,7 +271,7 @@ func TestOfferKeepsItsData(t *testing.T) {
 		mustOffer(t, q, "0")
 		data := []byte("1")
 		c.On("multi", 1, rule{Before: func() { time.Sleep(time.Second) }})
-		check.Is(t, q.Offer(within(t, time.Millisecond), data), recipes.ErrAmbiguous)
+		check.Is(t, q.Offer(within(t, time.Millisecond), data), ErrAmbiguous)
 		data[0] = 'x'
 		time.Sleep(time.Minute)
 		wantInTurn(t, q, "0", "1")
@@ -279,21 +281,21 @@ func TestOfferKeepsItsData(t *testing.T) {
 
 func TestQueueCloseReportsRecordLeftByClosedConn(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := recipes.NewQueue(c, "/q")
+		q := NewQueue(c, "/q")
 		mustOffer(t, q, "a")
 		c.On("delete", 1, rule{Before: c.Close})
 		mustOffer(t, q, "b")
-		check.Is(t, q.Close(t.Context()), recipes.ErrConnClosed)
+		check.Is(t, q.Close(t.Context()), ErrConnClosed)
 		s.WantBelow(t, "/q/dedup", 1)
 	})
 }
 
-func mustOfferID(t *testing.T, q *recipes.IDQueue, id, data string) {
+func mustOfferID(t *testing.T, q *IDQueue, id, data string) {
 	t.Helper()
 	mustDo(t, q.Offer(t.Context(), id, []byte(data)))
 }
 
-func wantRemoved(t *testing.T, q *recipes.IDQueue, id string, want int) {
+func wantRemoved(t *testing.T, q *IDQueue, id string, want int) {
 	t.Helper()
 	if n, err := q.Remove(t.Context(), id); n != want || err != nil {
 		t.Fatalf("Remove %q: %d %v, want %d", id, n, err, want)
@@ -302,7 +304,7 @@ func wantRemoved(t *testing.T, q *recipes.IDQueue, id string, want int) {
 
 func TestIDQueueRemovesByID(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := recipes.NewIDQueue(c, "/q")
+		q := NewIDQueue(c, "/q")
 		wantRemoved(t, q, "x", 0)
 		for _, id := range []string{"x", "", "a/b", "x-item-0000000001", "-id-", "x", "%2F", "ä"} {
 			mustOfferID(t, q, id, "of "+id)
@@ -321,7 +323,7 @@ func TestIDQueueRemovesByID(t *testing.T) {
 func TestRemoveCountsWhatRivalsLeave(t *testing.T) {
 	for _, fault := range []rule{{}, loseRequest, loseReply} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, rival := recipes.NewIDQueue(c, "/q"), recipes.NewIDQueue(s.Connect(), "/q")
+			q, rival := NewIDQueue(c, "/q"), NewIDQueue(s.Connect(), "/q")
 			mustOfferID(t, q, "x", "1")
 			mustOfferID(t, q, "x", "2")
 			fault.Before = func() { wantPoll(t, rival, "1") }
@@ -340,13 +342,13 @@ func TestCancelledRemoveTellsTheTruthWhenItCan(t *testing.T) {
 		left  int
 	}{{loseReply, nil, 0}, {loseRequest, context.Canceled, 1}} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q := recipes.NewIDQueue(c, "/q")
+			q := NewIDQueue(c, "/q")
 			mustOfferID(t, q, "x", "1")
 			ctx, cancel := context.WithCancel(t.Context())
 			tc.fault.After = cancel
 			c.On("multi", 1, tc.fault)
 			if n, err := q.Remove(ctx, "x"); n != 1-tc.left || !errors.Is(err, tc.want) ||
-				errors.Is(err, recipes.ErrAmbiguous) {
+				errors.Is(err, ErrAmbiguous) {
 				t.Fatalf("Remove: %d %v", n, err)
 			}
 			s.WantBelow(t, "/q/items", tc.left)
@@ -356,10 +358,10 @@ func TestCancelledRemoveTellsTheTruthWhenItCan(t *testing.T) {
 }
 
 func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(recipes.Conn) queuer) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 		c := s.Connect()
 		c.On("multi", 1, refusal)
-		wantFailure(t, newQueue(c).Offer(t.Context(), nil), zk.ErrNoAuth, recipes.NotApplied)
+		wantFailure(t, newQueue(c).Offer(t.Context(), nil), zk.ErrNoAuth, NotApplied)
 		check.Equal(t, c.Called("multi"), 1, "requests")
 	})
 }
@@ -368,7 +370,7 @@ func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
 func TestEphemeralElementsGoWithTheirSession(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q, other := recipes.NewQueue(c, "/q", recipes.EphemeralElements()), recipes.NewQueue(s.Connect(), "/q")
+			q, other := NewQueue(c, "/q", EphemeralElements()), NewQueue(s.Connect(), "/q")
 			mustOffer(t, other, "stays")
 			c.On("multi", 1, fault)
 			mustOffer(t, q, "goes", "goes, too")
@@ -377,7 +379,7 @@ func TestEphemeralElementsGoWithTheirSession(t *testing.T) {
 			mustOffer(t, other, "stays, too")
 			c.Expire()
 			wantInTurn(t, other, "stays, too")
-			urgent := recipes.NewPriorityQueue(c, "/p", recipes.EphemeralElements())
+			urgent := NewPriorityQueue(c, "/p", EphemeralElements())
 			mustPrioritize(t, urgent, "goes", 1)
 			c.Expire()
 			wantInTurn(t, urgent)
@@ -391,12 +393,12 @@ func TestEphemeralElementsGoWithTheirSession(t *testing.T) {
 func TestCancelledPollOfAnEphemeralElement(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest} {
 		alone(t, func(t *testing.T, s *testServer, producer *testConn) {
-			c, rival := s.Connect(), recipes.NewQueue(s.Connect(), "/q")
-			mustOffer(t, recipes.NewQueue(producer, "/q", recipes.EphemeralElements()), "a", "b")
-			q := recipes.NewQueue(c, "/q")
+			c, rival := s.Connect(), NewQueue(s.Connect(), "/q")
+			mustOffer(t, NewQueue(producer, "/q", EphemeralElements()), "a", "b")
+			q := NewQueue(c, "/q")
 			ctx, leaving := abandoning(t, c, fault)
 			c.On("multi", 1, leaving)
-			wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, recipes.Unknown)
+			wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, Unknown)
 			c.Reconnect()
 			mustClose(t, q)
 			if fault.Fault == loseRequest.Fault {
@@ -414,11 +416,11 @@ func TestCancelledPollOfAnEphemeralElement(t *testing.T) {
 // has the element.
 func TestLateCancelOfATakenEphemeralElement(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		q := recipes.NewQueue(c, "/q", recipes.EphemeralElements())
+		q := NewQueue(c, "/q", EphemeralElements())
 		mustOffer(t, q, "a")
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("multi", 1, rule{After: func() { cancel(); time.Sleep(time.Millisecond) }})
-		wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, recipes.Unknown)
+		wantFailure(t, errOf(errOf2(q.Poll(ctx))), context.Canceled, Unknown)
 		wantInTurn(t, q)
 		wantTidy(t, s)
 	})

@@ -12,12 +12,12 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // pauses returns the pauses of a policy before it gives up, ten at most, in milliseconds.
-func pauses(policy recipes.RetryPolicy) string {
+func pauses(policy RetryPolicy) string {
 	var list []int64
 	var elapsed time.Duration
 	for tries := 1; tries <= 10; tries++ {
@@ -32,24 +32,24 @@ func pauses(policy recipes.RetryPolicy) string {
 }
 
 func TestPausesOfPolicies(t *testing.T) {
-	steady := recipes.RetryFixed(100*time.Millisecond, 0)
+	steady := RetryFixed(100*time.Millisecond, 0)
 	closedConn := func(err error) bool { return errors.Is(err, zk.ErrConnectionClosed) }
 	for name, tc := range map[string]struct {
-		policy recipes.RetryPolicy
+		policy RetryPolicy
 		want   string
 	}{
-		"forever":          {recipes.RetryForever(), "0 10 20 40 80 160 320 640 1000 1000"},
-		"fixed":            {recipes.RetryFixed(50*time.Millisecond, 3), "50 50"},
-		"fixed, once":      {recipes.RetryFixed(50*time.Millisecond, 1), ""},
-		"fixed, unbounded": {recipes.RetryFixed(0, 0), "0 0 0 0 0 0 0 0 0 0"},
-		"linear":           {recipes.RetryLinear(500*time.Millisecond, 5), "500 1000 1500 2000"},
-		"linear, for ever": {recipes.RetryLinear(0, 0), "0 0 0 0 0 0 0 0 0 0"},
-		"tries":            {recipes.RetryTries(recipes.RetryForever(), 4), "0 10 20"},
-		"tries of fewer":   {recipes.RetryTries(recipes.RetryFixed(time.Second, 2), 4), "1000"},
-		"until":            {recipes.RetryUntil(steady, 350*time.Millisecond), "100 100 100"},
-		"if":               {recipes.RetryIf(steady, func(err error) bool { return !closedConn(err) }), ""},
+		"forever":          {RetryForever(), "0 10 20 40 80 160 320 640 1000 1000"},
+		"fixed":            {RetryFixed(50*time.Millisecond, 3), "50 50"},
+		"fixed, once":      {RetryFixed(50*time.Millisecond, 1), ""},
+		"fixed, unbounded": {RetryFixed(0, 0), "0 0 0 0 0 0 0 0 0 0"},
+		"linear":           {RetryLinear(500*time.Millisecond, 5), "500 1000 1500 2000"},
+		"linear, for ever": {RetryLinear(0, 0), "0 0 0 0 0 0 0 0 0 0"},
+		"tries":            {RetryTries(RetryForever(), 4), "0 10 20"},
+		"tries of fewer":   {RetryTries(RetryFixed(time.Second, 2), 4), "1000"},
+		"until":            {RetryUntil(steady, 350*time.Millisecond), "100 100 100"},
+		"if":               {RetryIf(steady, func(err error) bool { return !closedConn(err) }), ""},
 		"without end": {
-			request.WithoutEnd(recipes.RetryFixed(time.Millisecond, 2)),
+			request.WithoutEnd(RetryFixed(time.Millisecond, 2)),
 			"1 1000 1000 1000 1000 1000 1000 1000 1000 1000",
 		},
 	} {
@@ -67,7 +67,7 @@ func swapReader(t *testing.T, b byte) {
 func TestExponentialPausesAreJitteredByHalfAtMost(t *testing.T) {
 	const first, longest = 100 * time.Millisecond, time.Second
 	const want = "100 200 400 800 1000 1000 1000 1000 1000 1000"
-	policy := recipes.RetryExponential(first, longest)
+	policy := RetryExponential(first, longest)
 	swapReader(t, 0)
 	check.Equal(t, pauses(policy), want)
 	swapReader(t, 0x5a)
@@ -96,9 +96,9 @@ func down(c *testConn, op string) {
 func TestBoundedPolicyEndsTheOperation(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		down(c, "create")
-		err := recipes.NewLock(c, "/l", recipes.Retry(recipes.RetryFixed(10*time.Millisecond, 3))).Lock(t.Context())
-		wantFailure(t, err, zk.ErrConnectionClosed, recipes.NotApplied)
-		if !errors.Is(err, recipes.ErrGaveUp) || !strings.Contains(err.Error(), "sent 3 times") ||
+		err := NewLock(c, "/l", Retry(RetryFixed(10*time.Millisecond, 3))).Lock(t.Context())
+		wantFailure(t, err, zk.ErrConnectionClosed, NotApplied)
+		if !errors.Is(err, ErrGaveUp) || !strings.Contains(err.Error(), "sent 3 times") ||
 			c.Called("create") != 3 {
 			t.Errorf("%v after %d requests", err, c.Called("create"))
 		}
@@ -106,18 +106,18 @@ func TestBoundedPolicyEndsTheOperation(t *testing.T) {
 		for range 30 {
 			c.On("create", 1, loseRequest)
 		}
-		mustLock(t, recipes.NewLock(c, "/l")) // the control: the default goes on
+		mustLock(t, NewLock(c, "/l")) // the control: the default goes on
 	})
 }
 
 func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		mustOffer(t, recipes.NewQueue(c, "/q"), "a")
-		q := recipes.NewQueue(c, "/q", recipes.Retry(recipes.RetryFixed(time.Millisecond, 2)))
+		mustOffer(t, NewQueue(c, "/q"), "a")
+		q := NewQueue(c, "/q", Retry(RetryFixed(time.Millisecond, 2)))
 		c.On("multi", 1, loseReply)
 		c.On("multi", 1, loseRequest)
 		down(c, "delete") // clean-up, which settles the outcome, goes on
-		wantFailure(t, q.Offer(t.Context(), []byte("b")), recipes.ErrGaveUp, recipes.Unknown)
+		wantFailure(t, q.Offer(t.Context(), []byte("b")), ErrGaveUp, Unknown)
 		mustClose(t, q)
 		s.WantBelow(t, "/q/dedup", 0)
 		s.WantBelow(t, "/q/items", 2)
@@ -126,7 +126,7 @@ func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
 
 func TestCleanUpIgnoresTheBound(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l := recipes.NewLock(c, "/l", recipes.Retry(recipes.RetryFixed(0, 1)))
+		l := NewLock(c, "/l", Retry(RetryFixed(0, 1)))
 		for range 4 { // two parents at most, own node
 			if err := l.Lock(t.Context()); err == nil {
 				break

@@ -9,10 +9,10 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
-func mustRevoke(t *testing.T, l *recipes.RevocableLock, want bool) {
+func mustRevoke(t *testing.T, l *RevocableLock, want bool) {
 	t.Helper()
 	if asked, err := l.Revoke(t.Context()); asked != want || err != nil {
 		t.Fatalf("Revoke: %v %v, want %v", asked, err, want)
@@ -22,10 +22,10 @@ func mustRevoke(t *testing.T, l *recipes.RevocableLock, want bool) {
 
 // revocable runs a test of a lock and another client's handle. In the end nothing is left.
 func revocable(
-	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, l, other *recipes.RevocableLock),
+	t *testing.T, test func(t *testing.T, s *testServer, c *testConn, l, other *RevocableLock),
 ) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l, other := recipes.NewRevocableLock(c, "/rl"), recipes.NewRevocableLock(s.Connect(), "/rl")
+		l, other := NewRevocableLock(c, "/rl"), NewRevocableLock(s.Connect(), "/rl")
 		test(t, s, c, l, other)
 		mustClose(t, l, other)
 		s.WantBelow(t, "/rl", 0)
@@ -33,7 +33,9 @@ func revocable(
 }
 
 func TestOwnerHearsThatItIsAsked(t *testing.T) {
-	revocable(t, func(t *testing.T, s *testServer, c *testConn, other, owner *recipes.RevocableLock) {
+	revocable(t, func(
+		t *testing.T, s *testServer, c *testConn, other, owner *RevocableLock,
+	) {
 		if mustRevoke(t, other, false); !closed(owner.Revoked()) {
 			t.Error("not closed without a hold")
 		}
@@ -57,14 +59,16 @@ func TestOwnerHearsThatItIsAsked(t *testing.T) {
 			t.Error("not heard")
 		}
 		mustClose(t, owner)
-		check.Is(t, errOf(owner.Revoke(t.Context())), recipes.ErrClosed)
+		check.Is(t, errOf(owner.Revoke(t.Context())), ErrClosed)
 	})
 }
 
 // TestQuestionBeforeTheWatchIsHeard: Curator's listener misses it.
 func TestQuestionBeforeTheWatchIsHeard(t *testing.T) {
 	for _, op := range []string{"children", "getW"} {
-		revocable(t, func(t *testing.T, s *testServer, c *testConn, l, other *recipes.RevocableLock) {
+		revocable(t, func(
+			t *testing.T, s *testServer, c *testConn, l, other *RevocableLock,
+		) {
 			c.On(op, 1, rule{Before: func() { mustRevoke(t, other, true) }})
 			if mustLock(t, l); !closed(l.Revoked()) {
 				t.Error("not heard")
@@ -76,17 +80,19 @@ func TestQuestionBeforeTheWatchIsHeard(t *testing.T) {
 // TestRevokedEndsWithTheHold, so that no goroutine waits for it for ever, and after Lost. An owner
 // that was asked still learns of the loss.
 func TestRevokedEndsWithTheHold(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, c *testConn, l *recipes.RevocableLock){
-		"unlock": func(t *testing.T, _ *testConn, l *recipes.RevocableLock) { mustUnlock(t, l) },
-		"close":  func(t *testing.T, _ *testConn, l *recipes.RevocableLock) { mustClose(t, l) },
-		"expiry": func(_ *testing.T, c *testConn, _ *recipes.RevocableLock) { c.Expire() },
-		"deleted": func(t *testing.T, c *testConn, l *recipes.RevocableLock) {
+	for name, end := range map[string]func(t *testing.T, c *testConn, l *RevocableLock){
+		"unlock": func(t *testing.T, _ *testConn, l *RevocableLock) { mustUnlock(t, l) },
+		"close":  func(t *testing.T, _ *testConn, l *RevocableLock) { mustClose(t, l) },
+		"expiry": func(_ *testing.T, c *testConn, _ *RevocableLock) { c.Expire() },
+		"deleted": func(t *testing.T, c *testConn, l *RevocableLock) {
 			mustDo(t, c.Delete(l.Path(), -1))
 		},
 	} {
 		for _, asked := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *recipes.RevocableLock) {
+				revocable(t, func(
+					t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock,
+				) {
 					mustLock(t, l)
 					lost, revoked := l.Lost(), l.Revoked()
 					if asked {
@@ -117,7 +123,7 @@ func TestRevokedEndsWithTheHold(t *testing.T) {
 }
 
 func TestRevocableLockRestartsWhenItsNodeIsGone(t *testing.T) {
-	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *recipes.RevocableLock) {
+	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock) {
 		c.On("get", 1, rule{Before: func() { c.Expire() }})
 		mustLock(t, l)
 		s.WantOwner(t, l.Path(), c.SessionID())
@@ -128,9 +134,9 @@ func TestRevocableLockRestartsWhenItsNodeIsGone(t *testing.T) {
 func TestDoubtAboutAQuestionSurvivesARefusal(t *testing.T) {
 	for _, tc := range []struct {
 		fault   rule
-		outcome recipes.Outcome
-	}{{noServer, recipes.NotApplied}, {loseReply, recipes.Unknown}, {loseRequest, recipes.Unknown}} {
-		revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *recipes.RevocableLock) {
+		outcome Outcome
+	}{{noServer, NotApplied}, {loseReply, Unknown}, {loseRequest, Unknown}} {
+		revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock) {
 			mustLock(t, l)
 			c.On("set", 1, tc.fault)
 			c.On("set", 1, refusal)
@@ -141,7 +147,7 @@ func TestDoubtAboutAQuestionSurvivesARefusal(t *testing.T) {
 
 // TestRevokeSeesWhatCameBefore: it synchronises before it lists.
 func TestRevokeSeesWhatCameBefore(t *testing.T) {
-	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, owner *recipes.RevocableLock) {
+	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, owner *RevocableLock) {
 		c.On("sync", 1, rule{Before: func() { mustLock(t, owner) }})
 		mustRevoke(t, l, true)
 	})
@@ -151,7 +157,7 @@ func TestRevokeSeesWhatCameBefore(t *testing.T) {
 // remove its node.
 func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l := recipes.NewRevocableLock(c, "/rl")
+		l := NewRevocableLock(c, "/rl")
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("get", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
 		c.On("delete", 1, refusal)
@@ -162,13 +168,13 @@ func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
 
 // TestCloseGivesBackBeforeItWaitsForQuestions that are under way.
 func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
-	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *recipes.RevocableLock) {
+	revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock) {
 		mustLock(t, l)
 		c.On("set", 1, rule{Before: func() { time.Sleep(time.Hour) }})
 		asked := waiting(t, func(ctx context.Context) error { return errOf(l.Revoke(ctx)) })
 		closing := waiting(t, l.Close)
 		s.WantBelow(t, "/rl", 0)
-		wantFailure(t, <-asked, recipes.ErrClosed, recipes.Unknown)
+		wantFailure(t, <-asked, ErrClosed, Unknown)
 		wantAll(t, closing)
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
@@ -49,18 +49,18 @@ func wantHeld(t *testing.T, held func() string, want string) {
 }
 
 // rwOwners makes n handles, and the calls that lock them.
-func rwOwners(s *testServer, n int) ([]*recipes.RWLock, map[string]func(context.Context) error) {
-	var owners []*recipes.RWLock
+func rwOwners(s *testServer, n int) ([]*RWLock, map[string]func(context.Context) error) {
+	var owners []*RWLock
 	locks := map[string]func(context.Context) error{}
 	for i := range n {
-		l := recipes.NewRWLock(s.Connect(), "/rw")
+		l := NewRWLock(s.Connect(), "/rw")
 		owners = append(owners, l)
 		locks[fmt.Sprint("r", i)], locks[fmt.Sprint("w", i)] = l.RLock, l.Lock
 	}
 	return owners, locks
 }
 
-func mustRUnlock(t *testing.T, l *recipes.RWLock) {
+func mustRUnlock(t *testing.T, l *RWLock) {
 	t.Helper()
 	mustDo(t, l.RUnlock(t.Context()))
 }
@@ -151,10 +151,10 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
-				l := recipes.NewRWLock(c, "/rw")
+				l := NewRWLock(c, "/rw")
 				mustLock(t, l)
 				c.On("multi", 1, fault(c))
-				check.Is(t, l.RLock(t.Context()), recipes.ErrLost)
+				check.Is(t, l.RLock(t.Context()), ErrLost)
 				mustUnlock(t, l)
 				s.ClearFaults() // the late ones go
 				s.WantBelow(t, "/rw", 0)
@@ -167,17 +167,17 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 
 func TestUpgradeIsRefused(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l := recipes.NewRWLock(c, "/rw")
+		l := NewRWLock(c, "/rw")
 		if held, err := l.TryRLock(t.Context()); !held || err != nil {
 			t.Fatalf("TryRLock: %v %v", held, err)
 		}
-		wantFailure(t, l.Lock(t.Context()), recipes.ErrUpgrade, recipes.NotApplied)
-		if held, err := l.TryLock(t.Context()); held || !errors.Is(err, recipes.ErrUpgrade) {
+		wantFailure(t, l.Lock(t.Context()), ErrUpgrade, NotApplied)
+		if held, err := l.TryLock(t.Context()); held || !errors.Is(err, ErrUpgrade) {
 			t.Errorf("TryLock: %v %v", held, err)
 		}
 		c.Expire()
 		synctest.Wait()
-		check.Is(t, l.Lock(t.Context()), recipes.ErrLost)
+		check.Is(t, l.Lock(t.Context()), ErrLost)
 		mustRUnlock(t, l)
 		mustLock(t, l)
 		mustUnlock(t, l)
@@ -188,7 +188,7 @@ func TestUpgradeIsRefused(t *testing.T) {
 func TestTryRWLocks(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		l, _ := rwOwners(s, 2)
-		try := func(l *recipes.RWLock, read bool, want bool) {
+		try := func(l *RWLock, read bool, want bool) {
 			t.Helper()
 			call := l.TryLock
 			if read {
@@ -216,12 +216,12 @@ func TestTryRWLocks(t *testing.T) {
 // TestRWLockClosesBothSidesAtOnce: the reader's node does not stay until the writer's is gone.
 func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l := recipes.NewRWLock(c, "/rw")
+		l := NewRWLock(c, "/rw")
 		mustLock(t, l)
 		mustDo(t, l.RLock(t.Context()))
 		c.Disconnect()
 		began := time.Now()
-		if err := l.Close(done(t)); recipes.OutcomeOf(err) != recipes.Unknown || !closed(l.Lost()) ||
+		if err := l.Close(done(t)); OutcomeOf(err) != Unknown || !closed(l.Lost()) ||
 			!closed(l.RLost()) {
 			t.Errorf("Close: %v", err)
 		}

@@ -159,7 +159,7 @@ func (s *Semaphore) keep(
 	if kept {
 		s.held = append(s.held, leases...)
 		for _, one := range held {
-			hold.WatchOver(s.tasks, one)
+			one.WatchOver(s.tasks)
 		}
 	}
 	s.mu.Unlock()

@@ -9,18 +9,18 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/request"
 )
 
-func mustAcquire(t *testing.T, s *recipes.Semaphore) *recipes.Lease {
+func mustAcquire(t *testing.T, s *Semaphore) *Lease {
 	t.Helper()
 	l, err := s.Acquire(t.Context())
 	check.OK(t, err)
 	return l
 }
 
-func mustRelease(t *testing.T, leases ...*recipes.Lease) {
+func mustRelease(t *testing.T, leases ...*Lease) {
 	t.Helper()
 	for _, l := range leases {
 		mustDo(t, l.Release(t.Context()))
@@ -51,7 +51,7 @@ func TestSemaphoreLetsSoManyIn(t *testing.T) {
 				}
 				var all sync.WaitGroup
 				for i := range 5 {
-					sem, n := recipes.NewSemaphore(s.Connect(), "/sem", 3), 1+i%atOnce
+					sem, n := NewSemaphore(s.Connect(), "/sem", 3), 1+i%atOnce
 					all.Go(func() {
 						for range 4 {
 							leases, err := sem.AcquireN(t.Context(), n)
@@ -76,8 +76,8 @@ func TestSemaphoreLetsSoManyIn(t *testing.T) {
 
 func TestLeasesOfOneHandleCount(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		sem := recipes.NewSemaphore(c, "/sem", 2)
-		wantTry := func(want bool) *recipes.Lease {
+		sem := NewSemaphore(c, "/sem", 2)
+		wantTry := func(want bool) *Lease {
 			l, ok, err := sem.TryAcquire(t.Context())
 			if ok != want || (l != nil) != want || err != nil {
 				t.Fatalf("TryAcquire: %v %v %v", l, ok, err)
@@ -105,14 +105,14 @@ func TestLeasesOfOneHandleCount(t *testing.T) {
 // TestAnyReleaseServesTheOneWhoWaits, and wakes no other client.
 func TestAnyReleaseServesTheOneWhoWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		holder := recipes.NewSemaphore(s.Connect(), "/sem", 2)
+		holder := NewSemaphore(s.Connect(), "/sem", 2)
 		one, two := mustAcquire(t, holder), mustAcquire(t, holder)
 		var conns []*testConn
-		granted := make(chan *recipes.Lease, 2)
+		granted := make(chan *Lease, 2)
 		for range 2 {
 			c := s.Connect()
 			conns = append(conns, c)
-			go func() { granted <- mustAcquire(t, recipes.NewSemaphore(c, "/sem", 2)) }()
+			go func() { granted <- mustAcquire(t, NewSemaphore(c, "/sem", 2)) }()
 			time.Sleep(time.Second)
 		}
 		mustRelease(t, two) // not the oldest
@@ -134,7 +134,7 @@ func TestLeaseThatComesTooLateIsGivenBack(t *testing.T) {
 			cancel()
 			time.Sleep(time.Millisecond)
 		}})
-		_, err := recipes.NewSemaphore(c, "/sem", 1).Acquire(ctx)
+		_, err := NewSemaphore(c, "/sem", 1).Acquire(ctx)
 		check.Is(t, err, context.Canceled)
 		wantFree(t, s)
 	})
@@ -142,10 +142,10 @@ func TestLeaseThatComesTooLateIsGivenBack(t *testing.T) {
 
 func TestHandlesAgreeOnTheNumberOfLeases(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		mustRelease(t, mustAcquire(t, recipes.NewSemaphore(s.Connect(), "/sem", 2)))
+		mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
 		for _, n := range []int{1, 3} {
-			_, err := recipes.NewSemaphore(s.Connect(), "/sem", n).Acquire(t.Context())
-			wantFailure(t, err, recipes.ErrLeases, recipes.NotApplied)
+			_, err := NewSemaphore(s.Connect(), "/sem", n).Acquire(t.Context())
+			wantFailure(t, err, ErrLeases, NotApplied)
 		}
 		wantFree(t, s)
 	})
@@ -156,7 +156,7 @@ func TestSemaphoreTakesADirectoryWithoutNumber(t *testing.T) {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
 			s.Seed("/sem", "")
 			c.On("set", 1, fault)
-			mustRelease(t, mustAcquire(t, recipes.NewSemaphore(c, "/sem", 0)))
+			mustRelease(t, mustAcquire(t, NewSemaphore(c, "/sem", 0)))
 			s.WantNode(t, "/sem", "1", 0)
 			wantFree(t, s)
 		})
@@ -165,18 +165,18 @@ func TestSemaphoreTakesADirectoryWithoutNumber(t *testing.T) {
 
 func TestSeveralLeasesOrNone(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		other := mustAcquire(t, recipes.NewSemaphore(s.Connect(), "/sem", 2))
-		sem := recipes.NewSemaphore(c, "/sem", 2)
+		other := mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2))
+		sem := NewSemaphore(c, "/sem", 2)
 		for _, n := range []int{-1, 0, 3} {
 			_, err := sem.AcquireN(t.Context(), n)
-			wantFailure(t, err, recipes.ErrLeases, recipes.NotApplied)
+			wantFailure(t, err, ErrLeases, NotApplied)
 		}
 		leases, err := sem.AcquireN(within(t, time.Minute), 2)
 		if check.Is(t, err, context.DeadlineExceeded); leases != nil {
 			t.Errorf("leases %v", leases)
 		}
 		s.WantBelow(t, "/sem/leases", 1)
-		mustBoth := func() []*recipes.Lease {
+		mustBoth := func() []*Lease {
 			t.Helper()
 			leases, err := sem.AcquireN(t.Context(), 2)
 			check.OK(t, err)
@@ -219,10 +219,10 @@ func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
-				mustRelease(t, mustAcquire(t, recipes.NewSemaphore(s.Connect(), "/sem", 2)))
+				mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
 				ended, other := make(chan error, 2), s.Connect()
 				both := func(c *testConn) {
-					leases, err := recipes.NewSemaphore(c, "/sem", 2).AcquireN(t.Context(), 2)
+					leases, err := NewSemaphore(c, "/sem", 2).AcquireN(t.Context(), 2)
 					mustRelease(t, leases...)
 					ended <- err
 				}
@@ -246,9 +246,9 @@ func TestRetryPolicyBoundsTheNumberOfLeases(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		s.Seed("/sem", "")
 		down(c, "set")
-		sem := recipes.NewSemaphore(c, "/sem", 1, recipes.Retry(recipes.RetryFixed(time.Millisecond, 3)))
+		sem := NewSemaphore(c, "/sem", 1, Retry(RetryFixed(time.Millisecond, 3)))
 		_, err := sem.Acquire(t.Context())
-		if check.Is(t, err, recipes.ErrGaveUp); c.Called("set") != 3 {
+		if check.Is(t, err, ErrGaveUp); c.Called("set") != 3 {
 			t.Errorf("%d tries", c.Called("set"))
 		}
 	})

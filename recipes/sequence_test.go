@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/request"
 )
 
@@ -56,7 +56,7 @@ func TestSortNumberedIsByAge(t *testing.T) {
 		if got := namesInOrder(request.SortNumbered(shuffled, "lock-")); !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
-		if got := recipes.SortBySequence(shuffled, "lock-"); !slices.Equal(got, want) {
+		if got := SortBySequence(shuffled, "lock-"); !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 	})
@@ -78,7 +78,8 @@ func TestFarOffNumbersDoNotDisturb(t *testing.T) {
 			}
 		}
 		all := append(slices.Clone(want), off...)
-		sorted := namesInOrder(request.SortNumbered(rapid.Permutation(all).Draw(t, "listed"), "lock-"))
+		listed := rapid.Permutation(all).Draw(t, "listed")
+		sorted := namesInOrder(request.SortNumbered(listed, "lock-"))
 		if again := namesInOrder(
 			request.SortNumbered(rapid.Permutation(all).Draw(t, "again"), "lock-"),
 		); !slices.Equal(again, sorted) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
@@ -65,10 +65,10 @@ func mustDo(t *testing.T, err error) {
 }
 
 // wantFailure is wantError that also checks the outcome of an error.
-func wantFailure(t *testing.T, err, want error, outcome recipes.Outcome) {
+func wantFailure(t *testing.T, err, want error, outcome Outcome) {
 	t.Helper()
-	if !errors.Is(err, want) || recipes.OutcomeOf(err) != outcome {
-		t.Errorf("got %v, %v; want %v, %v", err, recipes.OutcomeOf(err), want, outcome)
+	if !errors.Is(err, want) || OutcomeOf(err) != outcome {
+		t.Errorf("got %v, %v; want %v, %v", err, OutcomeOf(err), want, outcome)
 	}
 }
 
@@ -183,9 +183,9 @@ func errOf[T any](_ T, err error) error { return err }
 func errOf2[T, U any](_ T, second U, err error) (U, error) { return second, err }
 
 // wantOutcome checks the outcome of an error.
-func wantOutcome(t *testing.T, err error, want recipes.Outcome) {
+func wantOutcome(t *testing.T, err error, want Outcome) {
 	t.Helper()
-	check.Equal(t, recipes.OutcomeOf(err), want, "%v", err)
+	check.Equal(t, OutcomeOf(err), want, "%v", err)
 }
 
 // seedOnes makes nodes with the data "1".

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // instancesOf makes instances called by the letters.
-func instancesOf(ids string) []recipes.Instance {
-	var list []recipes.Instance
+func instancesOf(ids string) []Instance {
+	var list []Instance
 	for _, id := range ids {
-		list = append(list, recipes.Instance{Service: "web", ID: string(id)})
+		list = append(list, Instance{Service: "web", ID: string(id)})
 	}
 	return list
 }
@@ -22,19 +22,19 @@ func TestStrategies(t *testing.T) {
 	third := func(n int) int { return min(2, n-1) }
 	for _, tt := range []struct {
 		name     string
-		strategy recipes.Strategy
+		strategy Strategy
 		given    string // instances, choice after choice
 		want     string
 	}{
-		{"random", recipes.Random(third), "abc abcd ab a", "c c b a"},
-		{"round robin", recipes.RoundRobin(), "abc abc abc abc", "a b c a"},
+		{"random", Random(third), "abc abcd ab a", "c c b a"},
+		{"round robin", RoundRobin(), "abc abc abc abc", "a b c a"},
 		{
-			"round robin goes on where one has gone", recipes.RoundRobin(), "abc abc acd acd acd",
+			"round robin goes on where one has gone", RoundRobin(), "abc abc acd acd acd",
 			"a b c d a",
 		},
-		{"round robin and newcomers", recipes.RoundRobin(), "bd abd abcd abcd abcd", "b d a b c"},
-		{"sticky", recipes.Sticky(recipes.RoundRobin()), "abc abc abc", "a a a"},
-		{"sticky until it is gone", recipes.Sticky(recipes.Random(third)), "abc abcd abd abd abcd", "c c d d d"},
+		{"round robin and newcomers", RoundRobin(), "bd abd abcd abcd abcd", "b d a b c"},
+		{"sticky", Sticky(RoundRobin()), "abc abc abc", "a a a"},
+		{"sticky until it is gone", Sticky(Random(third)), "abc abcd abd abd abcd", "c c d d d"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
@@ -50,9 +50,9 @@ func TestStrategies(t *testing.T) {
 
 func TestLookupFollowsTheRegistry(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		v := recipes.NewServiceRegistry(s.Connect(), "/s")
-		l := recipes.NewServiceLookup(v, "web", recipes.Sticky(recipes.RoundRobin()))
-		check.Is(t, errOf(l.Next(t.Context())), recipes.ErrNoInstance)
+		v := NewServiceRegistry(s.Connect(), "/s")
+		l := NewServiceLookup(v, "web", Sticky(RoundRobin()))
+		check.Is(t, errOf(l.Next(t.Context())), ErrNoInstance)
 		a, b := register(t, c, "web", "a", "1"), register(t, c, "web", "b", "1")
 		next := func(want string) {
 			t.Helper()
@@ -67,7 +67,7 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 		mustClose(t, a)
 		next("b1")
 		mustClose(t, b, v)
-		check.Is(t, errOf(l.Next(t.Context())), recipes.ErrClosed)
+		check.Is(t, errOf(l.Next(t.Context())), ErrClosed)
 	})
 }
 
@@ -76,10 +76,10 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 func TestLookupPassesOverWhatCouldNotBeReached(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, two := s.Connect(), s.Connect()
-		v := recipes.NewServiceRegistry(s.Connect(), "/s", recipes.RecheckEvery(0))
-		l := recipes.NewServiceLookup(v, "web", recipes.RoundRobin())
+		v := NewServiceRegistry(s.Connect(), "/s", RecheckEvery(0))
+		l := NewServiceLookup(v, "web", RoundRobin())
 		a, b := register(t, one, "web", "a", "1"), register(t, two, "web", "b", "1")
-		next := func(want string) (last recipes.Instance) {
+		next := func(want string) (last Instance) {
 			t.Helper()
 			time.Sleep(time.Second)
 			for _, id := range want {

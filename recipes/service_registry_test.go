@@ -11,11 +11,11 @@ import (
 
 	znode "github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // shownServices are all instances as text: "mail/b=1 web/a=1".
-func shownServices(ctx context.Context, v *recipes.ServiceRegistry) (string, error) {
+func shownServices(ctx context.Context, v *ServiceRegistry) (string, error) {
 	all, err := v.All(ctx)
 	var got []string
 	for _, i := range all {
@@ -25,7 +25,7 @@ func shownServices(ctx context.Context, v *recipes.ServiceRegistry) (string, err
 }
 
 // wantServices looks at rest.
-func wantServices(t *testing.T, v *recipes.ServiceRegistry, want string) {
+func wantServices(t *testing.T, v *ServiceRegistry, want string) {
 	t.Helper()
 	time.Sleep(time.Second)
 	if got, err := shownServices(t.Context(), v); err != nil || got != want {
@@ -33,10 +33,10 @@ func wantServices(t *testing.T, v *recipes.ServiceRegistry, want string) {
 	}
 }
 
-func register(t *testing.T, c recipes.Conn, service, id, data string) *recipes.Registration {
+func register(t *testing.T, c Conn, service, id, data string) *Registration {
 	t.Helper()
-	g := recipes.NewRegistration(c, "/s", recipes.Instance{Service: service, ID: id, Data: []byte(data)},
-		recipes.RecheckEvery(0))
+	g := NewRegistration(c, "/s", Instance{Service: service, ID: id, Data: []byte(data)},
+		RecheckEvery(0))
 	if err := g.Register(t.Context()); err != nil || !g.Present() {
 		t.Fatalf("Register: %v, present %v", err, g.Present())
 	}
@@ -46,7 +46,7 @@ func register(t *testing.T, c recipes.Conn, service, id, data string) *recipes.R
 func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, two := s.Connect(), s.Connect()
-		v := recipes.NewServiceRegistry(s.Connect(), "/s", recipes.RecheckEvery(0))
+		v := NewServiceRegistry(s.Connect(), "/s", RecheckEvery(0))
 		wantServices(t, v, "")
 		a := register(t, one, "web", "a", "1")
 		wantServices(t, v, "web/a=1")
@@ -79,7 +79,7 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 // still watch it.
 func TestRegistrySeesAServiceAgain(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		v := recipes.NewServiceRegistry(s.Connect(), "/s", recipes.RecheckEvery(0))
+		v := NewServiceRegistry(s.Connect(), "/s", RecheckEvery(0))
 		for _, id := range []string{"a", "b", "c"} {
 			g := register(t, c, "web", id, "1")
 			wantServices(t, v, "web/"+id+"=1")
@@ -112,7 +112,7 @@ func TestRegistrySurvivesRefusalsAndRaces(t *testing.T) {
 				a := register(t, s.Connect(), "web", "a", "1")
 				b := register(t, s.Connect(), "mail", "b", "1")
 				view.On(op, nth, refusal)
-				v := recipes.NewServiceRegistry(view, "/s", recipes.RecheckEvery(0))
+				v := NewServiceRegistry(view, "/s", RecheckEvery(0))
 				if _, err := v.All(t.Context()); err != nil {
 					check.Is(t, err, zk.ErrNoAuth)
 				}
@@ -131,7 +131,7 @@ func TestRegistrySurvivesRefusalsAndRaces(t *testing.T) {
 					mustDo(t, c.Delete("/s/web", -1))
 				}
 				view.On(op, nth, rule{Before: gone}) // between two levels
-				v := recipes.NewServiceRegistry(view, "/s", recipes.RecheckEvery(0))
+				v := NewServiceRegistry(view, "/s", RecheckEvery(0))
 				mustDo(t, errOf(v.All(t.Context())))
 				if view.Called(op) >= nth {
 					wantServices(t, v, "")
@@ -147,14 +147,14 @@ func TestRegistrySurvivesRefusalsAndRaces(t *testing.T) {
 
 func TestRegistrationRefusals(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		for _, i := range []recipes.Instance{{}, {Service: "a/b", ID: "x"}, {Service: "web", ID: ".."}} {
-			g := recipes.NewRegistration(s.Connect(), "/s", i)
-			wantOutcome(t, g.Register(t.Context()), recipes.NotApplied)
-			wantOutcome(t, g.Update(t.Context(), nil), recipes.NotApplied)
+		for _, i := range []Instance{{}, {Service: "a/b", ID: "x"}, {Service: "web", ID: ".."}} {
+			g := NewRegistration(s.Connect(), "/s", i)
+			wantOutcome(t, g.Register(t.Context()), NotApplied)
+			wantOutcome(t, g.Update(t.Context(), nil), NotApplied)
 			mustClose(t, g)
 		}
-		v := recipes.NewServiceRegistry(s.Connect(), "/s")
+		v := NewServiceRegistry(s.Connect(), "/s")
 		mustClose(t, v)
-		check.Is(t, errOf(v.Instances(t.Context(), "web")), recipes.ErrClosed)
+		check.Is(t, errOf(v.Instances(t.Context(), "web")), ErrClosed)
 	})
 }

@@ -12,18 +12,20 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/request"
 )
 
-func wantState(t *testing.T, got recipes.ValueState, err error, data string, version int32) {
+func wantState(t *testing.T, got ValueState, err error, data string, version int32) {
 	t.Helper()
 	if err != nil || !got.Exists || string(got.Data) != data || got.Version != version {
 		t.Fatalf("got %+v (%s) %v, want %s@%d", got, got.Data, err, data, version)
 	}
 }
 
-func mustSetValue(t *testing.T, v *recipes.SharedValue, data string, version int32) recipes.ValueState {
+func mustSetValue(
+	t *testing.T, v *SharedValue, data string, version int32,
+) ValueState {
 	t.Helper()
 	state, err := v.Set(t.Context(), []byte(data))
 	wantState(t, state, err, data, version)
@@ -35,7 +37,7 @@ func mustSetValue(t *testing.T, v *recipes.SharedValue, data string, version int
 func TestSharedValueTellsAnEchoFromARival(t *testing.T) {
 	for _, lost := range []rule{loseRequest, loseReply} {
 		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			v, rival := recipes.NewSharedValue(c, "/v"), recipes.NewSharedValue(s.Connect(), "/v")
+			v, rival := NewSharedValue(c, "/v"), NewSharedValue(s.Connect(), "/v")
 			seen := mustSetValue(t, v, "x", 0)
 			fault := lost
 			fault.After = func() { mustDo(t, errOf(rival.Set(t.Context(), []byte("y")))) }
@@ -50,15 +52,15 @@ func TestSharedValueTellsAnEchoFromARival(t *testing.T) {
 
 func TestNextSeesEachChange(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		v, writer := recipes.NewSharedValue(c, "/v", recipes.RecheckEvery(0)), recipes.NewSharedValue(s.Connect(), "/v")
-		seen := make(chan recipes.ValueState)
+		v, writer := NewSharedValue(c, "/v", RecheckEvery(0)), NewSharedValue(s.Connect(), "/v")
+		seen := make(chan ValueState)
 		go func() {
 			defer close(seen)
-			var last recipes.ValueState
+			var last ValueState
 			for {
 				next, err := v.Next(t.Context(), last)
 				if err != nil {
-					check.Is(t, err, recipes.ErrClosed)
+					check.Is(t, err, ErrClosed)
 					return
 				}
 				last = next
@@ -85,8 +87,8 @@ func TestNextSeesEachChange(t *testing.T) {
 func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 	for nth := range 4 {
 		for _, op := range []string{"sync", "get", "getW"} {
-			behind := func(t *testing.T, s *testServer, c *testConn) (seen recipes.ValueState) {
-				v := recipes.NewSharedValue(s.Connect(), "/v")
+			behind := func(t *testing.T, s *testServer, c *testConn) (seen ValueState) {
+				v := NewSharedValue(s.Connect(), "/v")
 				mustSetValue(t, v, "1", 0)
 				old := s.Copy()
 				seen = mustSetValue(t, v, "2", 1)
@@ -98,7 +100,7 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 				return seen
 			}
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
-				seen, v := behind(t, s, c), recipes.NewSharedValue(c, "/v")
+				seen, v := behind(t, s, c), NewSharedValue(c, "/v")
 				now, err := v.Get(t.Context())
 				_, ok, casErr := v.CompareAndSet(t.Context(), seen, []byte("3"))
 				if err := errors.Join(err, casErr); err != nil || !now.Same(seen) || !ok {
@@ -107,7 +109,7 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 				mustClose(t, v)
 			})
 			alone(t, func(t *testing.T, s *testServer, c *testConn) {
-				seen, v := behind(t, s, c), recipes.NewSharedValue(c, "/v", recipes.RecheckEvery(time.Second))
+				seen, v := behind(t, s, c), NewSharedValue(c, "/v", RecheckEvery(time.Second))
 				check.Is(t, errOf(v.Next(within(t, time.Minute), seen)), context.DeadlineExceeded)
 				mustClose(t, v)
 			})
@@ -123,7 +125,7 @@ func TestValuesAreNotTheCallersBytes(t *testing.T) {
 			data = []byte("data")
 			c.On(op, 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
 		}
-		v, g := recipes.NewSharedValue(c, "/v"), recipes.NewConfigCenter(c, "/c")
+		v, g := NewSharedValue(c, "/v"), NewConfigCenter(c, "/c")
 		spoil("multi")
 		now, err := v.Set(t.Context(), data)
 		wantState(t, now, err, "data", 0)
@@ -133,11 +135,11 @@ func TestValuesAreNotTheCallersBytes(t *testing.T) {
 			t.Errorf("Fetch: %s, %v", e.Value, err)
 		}
 		spoil("create")
-		n, err := recipes.CreateProtected(t.Context(), c, "/", "n", data, recipes.EphemeralSequential)
+		n, err := CreateProtected(t.Context(), c, "/", "n", data, EphemeralSequential)
 		mustDo(t, err)
 		s.WantNode(t, n.Path, "data", c.SessionID())
 		acl := zk.WorldACL(zk.PermRead)
-		given := request.NewOptions([]recipes.Option{recipes.ACL(acl...), recipes.Data(data)})
+		given := request.NewOptions([]Option{ACL(acl...), Data(data)})
 		acl[0].Perms, data[1] = 0, 'x'
 		if given.ACL[0].Perms != zk.PermRead || string(given.Data) != "xata" {
 			t.Errorf("options %+v", given)

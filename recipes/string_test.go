@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // TestRecipesAsText: locks say whether they are held, the others their path.
@@ -26,13 +26,13 @@ func TestRecipesAsText(t *testing.T) {
 		mustClose(t, l)
 	})
 	for want, recipe := range map[string]fmt.Stringer{
-		"semaphore /a":       recipes.NewSemaphore(nil, "/a", 1),
-		"election /a":        recipes.NewLeaderLatch(nil, "/a", "x"),
-		"queue /a":           recipes.NewQueue(nil, "/a"),
-		"counter /a":         recipes.NewCounter(nil, "/a"),
-		"group /a":           recipes.NewGroup(nil, "/a"),
-		"persistent node /a": recipes.NewPersistentNode(nil, "/a", nil),
-		"barrier /a":         recipes.NewBarrier(nil, "/a"),
+		"semaphore /a":       NewSemaphore(nil, "/a", 1),
+		"election /a":        NewLeaderLatch(nil, "/a", "x"),
+		"queue /a":           NewQueue(nil, "/a"),
+		"counter /a":         NewCounter(nil, "/a"),
+		"group /a":           NewGroup(nil, "/a"),
+		"persistent node /a": NewPersistentNode(nil, "/a", nil),
+		"barrier /a":         NewBarrier(nil, "/a"),
 	} {
 		check.Equal(t, strings.TrimSpace(recipe.String()), want)
 	}

@@ -6,22 +6,22 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 )
 
 // thresholds runs a test of n handles, each with its own connection. In the end only the barrier is
 // left.
 func thresholds(
 	t *testing.T, n int,
-	test func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, c []*testConn), opts ...recipes.Option,
+	test func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn), opts ...Option,
 ) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		var members []*recipes.ThresholdBarrier
+		var members []*ThresholdBarrier
 		var conns []*testConn
 		for range n {
 			c := s.Connect()
 			conns = append(conns, c)
-			members = append(members, recipes.NewThresholdBarrier(c, "/gates/t", opts...))
+			members = append(members, NewThresholdBarrier(c, "/gates/t", opts...))
 		}
 		test(t, s, members, conns)
 		mustCloseAll(t, members)
@@ -29,12 +29,12 @@ func thresholds(
 	})
 }
 
-func mustSet(t *testing.T, b *recipes.ThresholdBarrier, members int) {
+func mustSet(t *testing.T, b *ThresholdBarrier, members int) {
 	t.Helper()
 	mustDo(t, b.Set(t.Context(), members))
 }
 
-func wantOpen(t *testing.T, b *recipes.ThresholdBarrier, want bool) {
+func wantOpen(t *testing.T, b *ThresholdBarrier, want bool) {
 	t.Helper()
 	if open, err := b.IsOpen(t.Context()); open != want || err != nil {
 		t.Errorf("IsOpen: %v %v, want %v", open, err, want)
@@ -42,7 +42,9 @@ func wantOpen(t *testing.T, b *recipes.ThresholdBarrier, want bool) {
 }
 
 func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
-	thresholds(t, 4, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, _ []*testConn) {
+	thresholds(t, 4, func(
+		t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn,
+	) {
 		early := waiting(t, m[0].Wait) // before it is set
 		for range 3 {
 			mustSet(t, m[3], 3)
@@ -56,13 +58,15 @@ func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
 			early = waiting(t, m[0].Wait)
 		}
 		mustCloseAll(t, m)
-		wantFailure(t, <-early, recipes.ErrClosed, recipes.NotApplied)
+		wantFailure(t, <-early, ErrClosed, NotApplied)
 	})
 }
 
 // TestMoreThanTheThresholdPass: several calls of one handle are several members.
 func TestMoreThanTheThresholdPass(t *testing.T) {
-	thresholds(t, 2, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, _ []*testConn) {
+	thresholds(t, 2, func(
+		t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn,
+	) {
 		mustSet(t, m[0], 9)
 		var in []chan error
 		for i := range 5 {
@@ -70,11 +74,13 @@ func TestMoreThanTheThresholdPass(t *testing.T) {
 		}
 		mustSet(t, m[0], 2) // a number that was passed already
 		wantAll(t, in...)
-	}, recipes.RecheckEvery(0))
+	}, RecheckEvery(0))
 }
 
 func TestTheThresholdChangesWhileMembersWait(t *testing.T) {
-	thresholds(t, 3, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, c []*testConn) {
+	thresholds(t, 3, func(
+		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
+	) {
 		mustSet(t, m[0], 2)
 		first := waiting(t, m[0].Wait)
 		mustSet(t, m[2], 3)
@@ -82,13 +88,15 @@ func TestTheThresholdChangesWhileMembersWait(t *testing.T) {
 		wantWaiting(t, first, second)
 		s.Seed("/gates/t", "2") // any client may
 		wantAll(t, first, second)
-	}, recipes.RecheckEvery(0))
+	}, RecheckEvery(0))
 }
 
 // TestWhoWasCountedPassesThoughTheNextRoundHasBegun: a slow member misses the opening of the
 // barrier, and must not count in the next round.
 func TestWhoWasCountedPassesThoughTheNextRoundHasBegun(t *testing.T) {
-	thresholds(t, 4, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, c []*testConn) {
+	thresholds(t, 4, func(
+		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
+	) {
 		mustSet(t, m[3], 2)
 		slow := waiting(t, m[0].Wait)
 		c[0].Disconnect()
@@ -104,10 +112,12 @@ func TestWhoWasCountedPassesThoughTheNextRoundHasBegun(t *testing.T) {
 }
 
 func TestWhoGivesUpAtTheThresholdIsNotCounted(t *testing.T) {
-	thresholds(t, 3, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, _ []*testConn) {
+	thresholds(t, 3, func(
+		t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn,
+	) {
 		mustSet(t, m[0], 3)
 		first := waiting(t, m[0].Wait)
-		wantFailure(t, m[1].Wait(within(t, time.Second)), context.DeadlineExceeded, recipes.NotApplied)
+		wantFailure(t, m[1].Wait(within(t, time.Second)), context.DeadlineExceeded, NotApplied)
 		s.WantBelow(t, "/gates/t", 1)
 		third := waiting(t, m[2].Wait)
 		wantWaiting(t, first, third)
@@ -117,7 +127,9 @@ func TestWhoGivesUpAtTheThresholdIsNotCounted(t *testing.T) {
 
 // TestWhoGivesUpTooLateHasPassed: the member was counted before it could remove its node.
 func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
-	thresholds(t, 2, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, c []*testConn) {
+	thresholds(t, 2, func(
+		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
+	) {
 		mustSet(t, m[0], 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		first := waiting(t, func(context.Context) error { return m[0].Wait(ctx) })
@@ -129,10 +141,12 @@ func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 
 // TestNobodyCountsTwice: a member that comes again must not find the node of its abandoned call.
 func TestNobodyCountsTwice(t *testing.T) {
-	thresholds(t, 2, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, c []*testConn) {
+	thresholds(t, 2, func(
+		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
+	) {
 		mustSet(t, m[0], 2)
 		c[0].On("delete", 1, rule{Before: func() { time.Sleep(10 * time.Second) }})
-		wantFailure(t, m[0].Wait(within(t, time.Second)), context.DeadlineExceeded, recipes.Unknown)
+		wantFailure(t, m[0].Wait(within(t, time.Second)), context.DeadlineExceeded, Unknown)
 		again := waiting(t, m[0].Wait)
 		wantWaiting(t, again)
 		wantAll(t, again, waiting(t, m[1].Wait))
@@ -142,7 +156,9 @@ func TestNobodyCountsTwice(t *testing.T) {
 // TestMemberGoneBeforeTheThresholdIsReached: the transaction fails, and the lost member is not
 // counted.
 func TestMemberGoneBeforeTheThresholdIsReached(t *testing.T) {
-	thresholds(t, 3, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, c []*testConn) {
+	thresholds(t, 3, func(
+		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
+	) {
 		mustSet(t, m[0], 2)
 		first := waiting(t, m[0].Wait)
 		c[1].On("multi", 1, rule{Before: func() { c[0].Disconnect(); c[0].Expire() }})
@@ -157,7 +173,9 @@ func TestMemberGoneBeforeTheThresholdIsReached(t *testing.T) {
 // counted, if the next round has begun.
 func TestExpiryAtTheThreshold(t *testing.T) {
 	for _, late := range []bool{false, true} {
-		thresholds(t, 3, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, c []*testConn) {
+		thresholds(t, 3, func(
+			t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
+		) {
 			mustSet(t, m[2], 2)
 			first := waiting(t, m[0].Wait)
 			c[0].Disconnect()
@@ -168,7 +186,7 @@ func TestExpiryAtTheThreshold(t *testing.T) {
 			if late {
 				wantAll(t, first)
 			} else {
-				wantFailure(t, <-first, recipes.ErrMemberLost, recipes.Unknown)
+				wantFailure(t, <-first, ErrMemberLost, Unknown)
 			}
 			next := waiting(t, m[0].Wait)
 			wantWaiting(t, next)
@@ -180,7 +198,9 @@ func TestExpiryAtTheThreshold(t *testing.T) {
 // TestSetDoesNotCloseWhatHasOpened: the reply to a set is lost, and meanwhile the barrier has
 // opened.
 func TestSetDoesNotCloseWhatHasOpened(t *testing.T) {
-	thresholds(t, 2, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, c []*testConn) {
+	thresholds(t, 2, func(
+		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
+	) {
 		first := waiting(t, m[0].Wait)
 		fault := loseReply
 		fault.After = func() { time.Sleep(time.Second) }
@@ -193,16 +213,18 @@ func TestSetDoesNotCloseWhatHasOpened(t *testing.T) {
 
 func TestBadThresholds(t *testing.T) {
 	for _, data := range []string{"0", "-3", "three", "3 ", "127.0.0.1"} {
-		thresholds(t, 2, func(t *testing.T, s *testServer, m []*recipes.ThresholdBarrier, _ []*testConn) {
+		thresholds(t, 2, func(
+			t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn,
+		) {
 			early := waiting(t, m[1].Wait)
 			s.Seed("/gates/t", data)
 			_, err := m[0].IsOpen(t.Context())
 			for _, err := range []error{m[0].Wait(t.Context()), <-early, err} {
-				wantFailure(t, err, recipes.ErrThreshold, recipes.NotApplied)
+				wantFailure(t, err, ErrThreshold, NotApplied)
 				check.Contains(t, err.Error(), `/gates/t has "`+data+`"`)
 			}
 			err = m[0].Set(t.Context(), 0)
-			check.Is(t, err, recipes.ErrThreshold)
+			check.Is(t, err, ErrThreshold)
 			check.Equal(t, err.Error(), "set threshold barrier /gates/t: not a threshold: "+
 				"0 members; expected at least 1")
 			mustSet(t, m[0], 1) // mends it

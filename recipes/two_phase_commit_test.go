@@ -11,7 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/internal/check"
-	"github.com/zksim/zksim/recipes"
+	. "github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
@@ -19,16 +19,16 @@ import (
 // begun it, with sites a, b, ... and a deadline in an hour.
 func parties(
 	t *testing.T, n int,
-	test func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn),
+	test func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn),
 ) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		var handles []*recipes.TwoPhaseCommit
+		var handles []*TwoPhaseCommit
 		var conns []*testConn
-		tx := recipes.Transaction{Deadline: time.Now().Add(time.Hour), Data: []byte("x=1")}
+		tx := Transaction{Deadline: time.Now().Add(time.Hour), Data: []byte("x=1")}
 		for i := range n {
 			tx.Sites = append(tx.Sites, string(rune('a'+i)))
 			conns = append(conns, s.Connect())
-			handles = append(handles, recipes.NewTwoPhaseCommit(conns[i], "/tx/1", recipes.RecheckEvery(0)))
+			handles = append(handles, NewTwoPhaseCommit(conns[i], "/tx/1", RecheckEvery(0)))
 		}
 		mustDo(t, handles[0].Begin(t.Context(), tx))
 		test(t, s, handles, conns)
@@ -36,7 +36,7 @@ func parties(
 }
 
 // vote lets sites vote: "ac" is yes of a and c.
-func vote(t *testing.T, p []*recipes.TwoPhaseCommit, sites string, yes bool) {
+func vote(t *testing.T, p []*TwoPhaseCommit, sites string, yes bool) {
 	t.Helper()
 	for _, site := range sites {
 		mustDo(t, p[site-'a'].Vote(t.Context(), string(site), yes))
@@ -44,7 +44,7 @@ func vote(t *testing.T, p []*recipes.TwoPhaseCommit, sites string, yes bool) {
 }
 
 // awaits waits for a decision in the background, and returns it as text.
-func awaits(t *testing.T, c *recipes.TwoPhaseCommit) chan string {
+func awaits(t *testing.T, c *TwoPhaseCommit) chan string {
 	text := make(chan string, 1)
 	go func() {
 		d, err := c.Await(t.Context())
@@ -64,7 +64,7 @@ func wantDecision(t *testing.T, want string, from ...chan string) {
 }
 
 func TestCommitWhenAllHaveVotedYes(t *testing.T) {
-	parties(t, 2, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		tx, err := p[1].Read(t.Context())
 		if err != nil || fmt.Sprint(tx.Sites) != "[a b]" || string(tx.Data) != "x=1" ||
 			!tx.Deadline.Equal(time.Now().Truncate(time.Second).Add(time.Hour)) {
@@ -72,14 +72,14 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		}
 		a, b := awaits(t, p[0]), awaits(t, p[1])
 		vote(t, p, "a", true)
-		check.Is(t, p[0].Done(t.Context(), "a"), recipes.ErrUndecided)
-		check.Is(t, p[0].Forget(t.Context()), recipes.ErrUndecided)
+		check.Is(t, p[0].Done(t.Context(), "a"), ErrUndecided)
+		check.Is(t, p[0].Forget(t.Context()), ErrUndecided)
 		vote(t, p, "b", true)
 		wantDecision(t, "commit", a, b, awaits(t, p[0]))
 		vote(t, p, "a", true) // again
-		wantFailure(t, p[0].Vote(t.Context(), "a", false), recipes.ErrVoted, recipes.NotApplied)
+		wantFailure(t, p[0].Vote(t.Context(), "a", false), ErrVoted, NotApplied)
 		mustDo(t, p[0].Done(t.Context(), "a"))
-		if err := p[0].Forget(t.Context()); !errors.Is(err, recipes.ErrUnfinished) ||
+		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUnfinished) ||
 			!strings.HasSuffix(err.Error(), ": b") {
 			t.Errorf("forgotten before all have finished: %v", err)
 		}
@@ -90,13 +90,13 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		s.WantBelow(t, "/tx", 0)
 		check.Contains(t, <-awaits(t, p[0]),
 			"await decision of transaction /tx/1: there is no such transaction")
-		wantFailure(t, p[0].Vote(t.Context(), "a", true), recipes.ErrNoTransaction, recipes.NotApplied)
+		wantFailure(t, p[0].Vote(t.Context(), "a", true), ErrNoTransaction, NotApplied)
 		mustCloseAll(t, p)
 	})
 }
 
 func TestAbortAtOnceWhenOneVotesNo(t *testing.T) {
-	parties(t, 3, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 3, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		a := awaits(t, p[0])
 		vote(t, p, "b", false)
 		wantDecision(t, "abort b votes no", a, awaits(t, p[1]))
@@ -108,10 +108,10 @@ func TestAbortAtOnceWhenOneVotesNo(t *testing.T) {
 
 // TestAbortAtTheDeadlineOfWhoeverWaits: without the coordinator, too, and not before.
 func TestAbortAtTheDeadlineOfWhoeverWaits(t *testing.T) {
-	parties(t, 3, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 3, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		vote(t, p, "b", true)
 		c[0].Close()
-		b, late := awaits(t, p[1]), recipes.NewTwoPhaseCommit(s.Connect(), "/tx/1") // with rechecks
+		b, late := awaits(t, p[1]), NewTwoPhaseCommit(s.Connect(), "/tx/1") // with rechecks
 		l := awaits(t, late)
 		time.Sleep(59 * time.Minute)
 		if len(b)+len(l) > 0 {
@@ -124,7 +124,7 @@ func TestAbortAtTheDeadlineOfWhoeverWaits(t *testing.T) {
 }
 
 func TestASiteThatHasGoneIsNotWaitedFor(t *testing.T) {
-	parties(t, 3, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 3, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		mustDo(t, p[1].Join(t.Context(), "b"))
 		mustDo(t, p[2].Join(t.Context(), "c"))
 		a := awaits(t, p[0])
@@ -146,8 +146,8 @@ func TestASiteThatHasGoneIsNotWaitedFor(t *testing.T) {
 
 func TestWithoutDeadlineNobodyIsHurried(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		p := recipes.NewTwoPhaseCommit(s.Connect(), "/t")
-		mustDo(t, p.Begin(t.Context(), recipes.Transaction{Sites: []string{"a"}}))
+		p := NewTwoPhaseCommit(s.Connect(), "/t")
+		mustDo(t, p.Begin(t.Context(), Transaction{Sites: []string{"a"}}))
 		a := awaits(t, p)
 		time.Sleep(100 * time.Hour)
 		mustDo(t, p.Vote(t.Context(), "a", true))
@@ -161,7 +161,7 @@ func TestABegunTransactionIsNotBegunAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/tx", "")
 		conn := s.Connect()
-		c, site := recipes.NewTwoPhaseCommit(conn, "/tx/1"), recipes.NewTwoPhaseCommit(s.Connect(), "/tx/1")
+		c, site := NewTwoPhaseCommit(conn, "/tx/1"), NewTwoPhaseCommit(s.Connect(), "/tx/1")
 		fault := loseReply
 		fault.After = func() {
 			mustDo(t, site.Vote(t.Context(), "a", false))
@@ -169,22 +169,22 @@ func TestABegunTransactionIsNotBegunAgain(t *testing.T) {
 			mustDo(t, site.Forget(t.Context()))
 		}
 		conn.On("multi", 1, fault)
-		mustDo(t, c.Begin(t.Context(), recipes.Transaction{Sites: []string{"a"}}))
+		mustDo(t, c.Begin(t.Context(), Transaction{Sites: []string{"a"}}))
 		s.WantBelow(t, "/tx", 0)
 	})
 }
 
 func TestTwoCoordinators(t *testing.T) {
-	parties(t, 2, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
-		err := p[1].Begin(t.Context(), recipes.Transaction{Sites: []string{"b"}})
-		wantFailure(t, err, recipes.ErrTransactionExists, recipes.NotApplied)
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
+		err := p[1].Begin(t.Context(), Transaction{Sites: []string{"b"}})
+		wantFailure(t, err, ErrTransactionExists, NotApplied)
 		s.WantBelow(t, "/tx", 1) // and no record
 	})
 }
 
 // TestDecisionsThatRace: both learn the decision that was first.
 func TestDecisionsThatRace(t *testing.T) {
-	parties(t, 2, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		vote(t, p, "ab", true)
 		c[0].On("multi", 1, rule{Before: func() { s.Seed("/tx/1/decision", "abort by others") }})
 		wantDecision(t, "abort by others", awaits(t, p[0]), awaits(t, p[1]))
@@ -193,7 +193,7 @@ func TestDecisionsThatRace(t *testing.T) {
 
 // TestAVoteThatIsTakenBackIsNotCounted: clients should not delete votes, but can.
 func TestAVoteThatIsTakenBackIsNotCounted(t *testing.T) {
-	parties(t, 2, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		vote(t, p, "ab", true)
 		c[0].On("multi", 1, rule{Before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
 		a := awaits(t, p[0])
@@ -207,19 +207,19 @@ func TestAVoteThatIsTakenBackIsNotCounted(t *testing.T) {
 }
 
 func TestForgottenWhileSomebodyWaits(t *testing.T) {
-	parties(t, 2, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		c[0].On("childrenW", 1, rule{Before: func() {
 			vote(t, p, "b", false)
 			wantDecision(t, "abort b votes no", awaits(t, p[1]))
 			mustDo(t, p[1].Forget(t.Context()))
 		}})
-		check.Contains(t, <-awaits(t, p[0]), recipes.ErrNoTransaction.Error())
+		check.Contains(t, <-awaits(t, p[0]), ErrNoTransaction.Error())
 	})
 }
 
 // TestForgetBesideALateVote: all nodes are deleted at once, or listed again.
 func TestForgetBesideALateVote(t *testing.T) {
-	parties(t, 2, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 2, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		vote(t, p, "b", false)
 		wantDecision(t, "abort b votes no", awaits(t, p[1]))
 		c[1].On("multi", 1, rule{Before: func() { vote(t, p, "a", true) }})
@@ -229,12 +229,12 @@ func TestForgetBesideALateVote(t *testing.T) {
 }
 
 func TestForgetRefusesWhatIsNotItsOwn(t *testing.T) {
-	parties(t, 1, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 1, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		vote(t, p, "a", false)
 		wantDecision(t, "abort a votes no", awaits(t, p[0]))
 		s.Seed("/tx/1/notes", "")
 		s.Seed("/tx/1/notes/1", "")
-		wantFailure(t, p[0].Forget(t.Context()), zk.ErrNotEmpty, recipes.NotApplied)
+		wantFailure(t, p[0].Forget(t.Context()), zk.ErrNotEmpty, NotApplied)
 	})
 }
 
@@ -249,10 +249,10 @@ func TestBadTransactions(t *testing.T) {
 		s.Seed("/voted/vote-a", "maybe")
 		s.Seed("/decided", `{"sites":["a"]}`)
 		s.Seed("/decided/decision", "later")
-		on := func(path string) *recipes.TwoPhaseCommit { return recipes.NewTwoPhaseCommit(c, path) }
+		on := func(path string) *TwoPhaseCommit { return NewTwoPhaseCommit(c, path) }
 		await := func(path string) error { return errOf(on(path).Await(t.Context())) }
 		begin := func(deadline time.Time, sites ...string) error {
-			return on("/t").Begin(t.Context(), recipes.Transaction{Sites: sites, Deadline: deadline})
+			return on("/t").Begin(t.Context(), Transaction{Sites: sites, Deadline: deadline})
 		}
 		farOff, none := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{}
 		for _, tc := range []struct {
@@ -275,7 +275,7 @@ func TestBadTransactions(t *testing.T) {
 			{on("/none").Join(t.Context(), "a"), `join transaction /none: there is no such`},
 			{on("/empty").Forget(t.Context()), `forget transaction /empty: the data is ""`},
 		} {
-			wantOutcome(t, tc.err, recipes.NotApplied)
+			wantOutcome(t, tc.err, NotApplied)
 			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) {
 				t.Errorf("got %v, want %s", tc.err, tc.want)
 			}
@@ -286,12 +286,12 @@ func TestBadTransactions(t *testing.T) {
 // TestErrorsOfATransactionSayWhatIsKnown: a caller that leaves in the middle gets ErrAmbiguous, and
 // can repeat the call.
 func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
-	parties(t, 1, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 1, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		leave := func(op string, do func(ctx context.Context) error) {
 			t.Helper()
 			ctx, leaving := abandoning(t, c[0], loseReply)
 			c[0].On(op, 1, leaving)
-			wantFailure(t, do(ctx), context.Canceled, recipes.Unknown)
+			wantFailure(t, do(ctx), context.Canceled, Unknown)
 			c[0].Reconnect()
 			time.Sleep(time.Second)
 			mustDo(t, do(t.Context()))
@@ -302,14 +302,14 @@ func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 		leave("multi", func(ctx context.Context) error { return p[0].Done(ctx, "a") })
 		leave("multi", p[0].Forget)
 		mustClose(t, p[0])
-		check.Is(t, p[0].Vote(t.Context(), "a", true), recipes.ErrClosed)
+		check.Is(t, p[0].Vote(t.Context(), "a", true), ErrClosed)
 		s.WantBelow(t, "/tx", 0)
 	})
 }
 
 // TestAnAbandonedJoinLeavesNoPresence: no later call would remove it.
 func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
-	parties(t, 1, func(t *testing.T, s *testServer, p []*recipes.TwoPhaseCommit, c []*testConn) {
+	parties(t, 1, func(t *testing.T, s *testServer, p []*TwoPhaseCommit, c []*testConn) {
 		abandon(t, c[0], "multi", rule{}, func(ctx context.Context) error {
 			return p[0].Join(ctx, "a")
 		})
@@ -318,7 +318,7 @@ func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
 			go p[0].Close(t.Context())
 			time.Sleep(time.Second)
 		}})
-		check.Is(t, p[0].Join(t.Context(), "a"), recipes.ErrClosed)
+		check.Is(t, p[0].Join(t.Context(), "a"), ErrClosed)
 		time.Sleep(time.Second)
 		s.WantBelow(t, "/tx/1", 0)
 	})
@@ -328,16 +328,16 @@ func TestATransactionGivesUpWithItsPolicy(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/t", `{"sites":["a"]}`)
 		c := s.Connect()
-		p := recipes.NewTwoPhaseCommit(c, "/t", recipes.Retry(recipes.RetryFixed(time.Second, 2)))
+		p := NewTwoPhaseCommit(c, "/t", Retry(RetryFixed(time.Second, 2)))
 		c.On("create", 1, loseRequest)
 		c.On("create", 1, loseRequest)
-		wantFailure(t, p.Vote(t.Context(), "a", true), recipes.ErrGaveUp, recipes.Unknown)
+		wantFailure(t, p.Vote(t.Context(), "a", true), ErrGaveUp, Unknown)
 		mustDo(t, p.Vote(t.Context(), "a", true))
 	})
 }
 
 // decisionText returns a decision as text.
-func decisionText(d recipes.Decision) string {
+func decisionText(d Decision) string {
 	if d.Commit {
 		return "commit"
 	}

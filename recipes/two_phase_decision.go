@@ -53,8 +53,8 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *request.Sender) (d Decisi
 	}
 }
 
-// look reads the changes, and decides if there is a reason. It returns errRestart if the session of
-// since has ended: the server of the next session may lag behind.
+// look reads the changes, and decides if there is a reason. It returns request.ErrRestart if the
+// session of since has ended: the server of the next session may lag behind.
 func (c *TwoPhaseCommit) look(
 	ctx context.Context, r *request.Sender, b *ballot, since request.Epoch, now time.Time,
 ) (d Decision, decided bool, err error) {
@@ -152,10 +152,7 @@ func (c *TwoPhaseCommit) decide(
 	ops = append(ops, &zk.CreateRequest{
 		Path: request.Join(c.tasks.Path, decisionName), Data: d.encode(), Acl: r.Opts.ACL,
 	})
-	err := r.Repeat(ctx, func() error {
-		_, _, err := r.Transaction(ops)
-		return err
-	})
+	_, err := r.RepeatMulti(ctx, ops...)
 	switch {
 	case err == nil:
 		return d, true, nil

@@ -16,12 +16,20 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
+type (
+	testServer = testconn.Server
+	testConn   = testconn.Conn
+	rule       = testconn.Rule
+)
+
+var mustDo = testconn.MustDo
+
 // alone runs a test in a bubble, with one connection and a queue and a lock on it.
 func alone(
 	t *testing.T,
-	test func(t *testing.T, s *testconn.Server, c *testconn.Conn, q *ApacheQueue),
+	test func(t *testing.T, s *testServer, c *testConn, q *ApacheQueue),
 ) {
-	testconn.InBubble(t, func(t *testing.T, s *testconn.Server) {
+	testconn.InBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
 		test(t, s, c, NewApacheQueue(c, "/a/q", zk.WorldACL(zk.PermAll)))
 	})
@@ -87,7 +95,7 @@ func ExampleApacheQueue() {
 
 func TestApacheQueueIsFIFO(t *testing.T) {
 	for _, first := range []int32{0, -3} {
-		alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn, q *ApacheQueue) {
+		alone(t, func(t *testing.T, s *testServer, c *testConn, q *ApacheQueue) {
 			s.NumberFrom(first)
 			wants(t, q.Poll, "")
 			wants(t, q.Peek, "")
@@ -103,14 +111,14 @@ func TestApacheQueueIsFIFO(t *testing.T) {
 
 func TestApacheTakeEndsWithItsContextSessionAndConn(t *testing.T) {
 	for _, tc := range []struct {
-		end  func(c *testconn.Conn)
+		end  func(c *testConn)
 		want error
 	}{
-		{func(*testconn.Conn) { time.Sleep(time.Hour) }, context.DeadlineExceeded},
-		{(*testconn.Conn).Expire, zk.ErrSessionExpired},
-		{(*testconn.Conn).Close, recipes.ErrConnClosed},
+		{func(*testConn) { time.Sleep(time.Hour) }, context.DeadlineExceeded},
+		{(*testConn).Expire, zk.ErrSessionExpired},
+		{(*testConn).Close, recipes.ErrConnClosed},
 	} {
-		alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn, q *ApacheQueue) {
+		alone(t, func(t *testing.T, s *testServer, c *testConn, q *ApacheQueue) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			ended := make(chan error, 1)
@@ -126,7 +134,7 @@ func TestApacheTakeEndsWithItsContextSessionAndConn(t *testing.T) {
 }
 
 func TestApacheTakeWaits(t *testing.T) {
-	alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn, q *ApacheQueue) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn, q *ApacheQueue) {
 		taken := make(chan string)
 		for range 3 {
 			go func() {
@@ -151,9 +159,9 @@ func TestApacheTakeWaits(t *testing.T) {
 // TestApacheListTakenByRivalsIsNotEmpty: rivals take the listed elements, but the queue is never
 // empty.
 func TestApacheListTakenByRivalsIsNotEmpty(t *testing.T) {
-	alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn, q *ApacheQueue) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn, q *ApacheQueue) {
 		rival := NewApacheQueue(s.Connect(), "/a/q", zk.WorldACL(zk.PermAll))
-		swap := testconn.Rule{After: func() { mustOffer(t, rival, "2"); wants(t, rival.Poll, "1") }}
+		swap := rule{After: func() { mustOffer(t, rival, "2"); wants(t, rival.Poll, "1") }}
 		for _, call := range []func(context.Context) ([]byte, bool, error){q.Poll, q.Peek} {
 			mustOffer(t, rival, "1")
 			c.On("children", 1, swap)
@@ -164,10 +172,10 @@ func TestApacheListTakenByRivalsIsNotEmpty(t *testing.T) {
 
 // TestApacheQueueMakesItsDirectory: any request or reply may be lost.
 func TestApacheQueueMakesItsDirectory(t *testing.T) {
-	for _, fault := range []testconn.Rule{
+	for _, fault := range []rule{
 		testconn.LoseReply, testconn.LoseRequest, testconn.NetError, testconn.NoServer,
 	} {
-		alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn, q *ApacheQueue) {
+		alone(t, func(t *testing.T, s *testServer, c *testConn, q *ApacheQueue) {
 			c.On("create", 2, fault)
 			c.On("create", 2, fault)
 			mustOffer(t, q, "1")
@@ -177,7 +185,7 @@ func TestApacheQueueMakesItsDirectory(t *testing.T) {
 }
 
 func TestApacheQueueLosesAndDoubles(t *testing.T) {
-	alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn, q *ApacheQueue) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn, q *ApacheQueue) {
 		mustOffer(t, q, "a", "b")
 		c.On("delete", 1, testconn.LoseReply)
 		data, ok, err := q.Poll(t.Context())
@@ -195,7 +203,7 @@ func TestApacheQueueLosesAndDoubles(t *testing.T) {
 }
 
 func TestApacheElementAndRemove(t *testing.T) {
-	alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn, q *ApacheQueue) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn, q *ApacheQueue) {
 		mustOffer(t, q, "a", "b")
 		for _, step := range []struct {
 			call func(context.Context) ([]byte, error)
@@ -218,16 +226,16 @@ func TestApacheElementAndRemove(t *testing.T) {
 // withClientLock runs a test in a bubble with a lock of the client.
 func withClientLock(
 	t *testing.T,
-	test func(t *testing.T, s *testconn.Server, c *zk.Conn, lock *ClientLock),
+	test func(t *testing.T, s *testServer, c *zk.Conn, lock *ClientLock),
 ) {
-	testconn.InBubble(t, func(t *testing.T, s *testconn.Server) {
+	testconn.InBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Server.Connect(t)
 		test(t, s, c, NewClientLock(c, "/l", zk.WorldACL(zk.PermAll)))
 	})
 }
 
 func TestClientLockSharesItsPathWithLock(t *testing.T) {
-	withClientLock(t, func(t *testing.T, s *testconn.Server, c *zk.Conn, lock *ClientLock) {
+	withClientLock(t, func(t *testing.T, s *testServer, c *zk.Conn, lock *ClientLock) {
 		ours := recipes.NewLock(c, "/l")
 		check.OK(t, lock.Lock(t.Context()))
 		if ok, err := ours.TryLock(t.Context()); ok || err != nil {
@@ -240,7 +248,7 @@ func TestClientLockSharesItsPathWithLock(t *testing.T) {
 }
 
 func TestClientLockLooksAtItsContextOnce(t *testing.T) {
-	withClientLock(t, func(t *testing.T, _ *testconn.Server, _ *zk.Conn, lock *ClientLock) {
+	withClientLock(t, func(t *testing.T, _ *testServer, _ *zk.Conn, lock *ClientLock) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		check.Is(t, lock.Lock(ctx), context.Canceled)
@@ -252,7 +260,7 @@ func TestClientLockLooksAtItsContextOnce(t *testing.T) {
 
 // TestClientLockIsUnusableAfterALostReply of its Unlock.
 func TestClientLockIsUnusableAfterALostReply(t *testing.T) {
-	withClientLock(t, func(t *testing.T, s *testconn.Server, _ *zk.Conn, lock *ClientLock) {
+	withClientLock(t, func(t *testing.T, s *testServer, _ *zk.Conn, lock *ClientLock) {
 		check.OK(t, lock.Lock(t.Context()))
 		check.OK(t, s.Inject(fault.Fault{Kind: fault.DropReply, Op: "delete", Request: 1}))
 		check.Is(t, lock.Unlock(t.Context()), zk.ErrConnectionClosed)

@@ -1,5 +1,5 @@
-// Package classic holds recipes that are kept because ZooKeeper's own sources and its tutorials have
-// them. Four hold their promises under every fault, as those of package recipes do, which has
+// Package classic holds recipes that are kept because ZooKeeper's own sources and its tutorials
+// have them. Four hold their promises under every fault, as those of package recipes do, which has
 // something better for almost every use:
 //
 //	recipe         what it is                                                  use instead

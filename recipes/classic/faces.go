@@ -53,7 +53,7 @@ func (l *readWrite) Lock(ctx context.Context) error { return l.core.Lock(ctx) }
 func (l *readWrite) TryLock(ctx context.Context) (bool, error) { return l.core.TryLock(ctx) }
 
 // Unlock is Unlock of the type recipes.RWLock.
-func (l *readWrite) Unlock(ctx context.Context) error { return l.core.Unlock(ctx) }
+func (l *readWrite) Unlock(ctx context.Context) error { return l.core.Write.Unlock(ctx) }
 
 // RLock is RLock of the type recipes.RWLock.
 func (l *readWrite) RLock(ctx context.Context) error { return l.core.RLock(ctx) }
@@ -62,7 +62,7 @@ func (l *readWrite) RLock(ctx context.Context) error { return l.core.RLock(ctx) 
 func (l *readWrite) TryRLock(ctx context.Context) (bool, error) { return l.core.TryRLock(ctx) }
 
 // RUnlock is RUnlock of the type recipes.RWLock.
-func (l *readWrite) RUnlock(ctx context.Context) error { return l.core.RUnlock(ctx) }
+func (l *readWrite) RUnlock(ctx context.Context) error { return l.core.Read.Unlock(ctx) }
 
 // Do is Do of the type recipes.RWLock.
 func (l *readWrite) Do(
@@ -79,22 +79,22 @@ func (l *readWrite) RDo(
 }
 
 // Lost is Lost of the type recipes.RWLock.
-func (l *readWrite) Lost() <-chan struct{} { return l.core.Lost() }
+func (l *readWrite) Lost() <-chan struct{} { return l.core.Write.Lost() }
 
 // RLost is RLost of the type recipes.RWLock.
-func (l *readWrite) RLost() <-chan struct{} { return l.core.RLost() }
+func (l *readWrite) RLost() <-chan struct{} { return l.core.Read.Lost() }
 
 // Token is Token of the type recipes.RWLock.
-func (l *readWrite) Token() int64 { return l.core.Token() }
+func (l *readWrite) Token() int64 { return l.core.Write.Token() }
 
 // RToken is RToken of the type recipes.RWLock.
-func (l *readWrite) RToken() int64 { return l.core.RToken() }
+func (l *readWrite) RToken() int64 { return l.core.Read.Token() }
 
 // Path returns the path of the node of the write lock, or "" if it is not held.
-func (l *readWrite) Path() string { return l.core.Path() }
+func (l *readWrite) Path() string { return l.core.Write.Path() }
 
 // RPath returns the path of the node of the read lock, or "" if it is not held.
-func (l *readWrite) RPath() string { return l.core.RPath() }
+func (l *readWrite) RPath() string { return l.core.Read.Path() }
 
 // String returns the states of both locks, for logs.
 func (l *readWrite) String() string { return l.core.String() }

@@ -146,6 +146,7 @@ func (f *flag) remove(r *request.Sender) error {
 		return nil
 	}
 	failed, err := r.RepeatMulti(
+		context.Background(),
 		&zk.DeleteRequest{Path: f.receipt(), Version: -1},
 		&zk.DeleteRequest{Path: f.path, Version: -1},
 	)

@@ -23,9 +23,9 @@ func wantLine(t *testing.T, q *TurnQueue, want ...string) []recipes.Member {
 }
 
 func TestMembersTakeTurns(t *testing.T) {
-	testconn.InBubble(t, func(t *testing.T, s *testconn.Server) {
+	testconn.InBubble(t, func(t *testing.T, s *testServer) {
 		s.NumberFrom(-2)
-		conns := map[string]*testconn.Conn{}
+		conns := map[string]*testConn{}
 		members := map[string]*TurnQueue{}
 		turns := make(chan string, 3)
 		for _, name := range []string{"a", "b", "c"} {
@@ -36,7 +36,7 @@ func TestMembersTakeTurns(t *testing.T) {
 				wantLine(t, q)
 			}
 			go func() {
-				testconn.MustDo(t, q.Lock(t.Context()))
+				mustDo(t, q.Lock(t.Context()))
 				turns <- name
 			}()
 			time.Sleep(time.Second)
@@ -54,7 +54,7 @@ func TestMembersTakeTurns(t *testing.T) {
 			if i > 0 {
 				check.Equal(t, <-turns, name, "turn")
 			}
-			testconn.MustDo(t, members[name].Unlock(t.Context()))
+			mustDo(t, members[name].Unlock(t.Context()))
 		}
 		for _, q := range members {
 			testconn.MustClose(t, q)
@@ -65,12 +65,12 @@ func TestMembersTakeTurns(t *testing.T) {
 }
 
 func TestLineLeavesOutWhoHasLeft(t *testing.T) {
-	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
+	testconn.Alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		a, b := NewTurnQueue(s.Connect(), "/turns", recipes.Data([]byte("a"))),
 			NewTurnQueue(c, "/turns", recipes.Data([]byte("b")))
-		testconn.MustDo(t, a.Lock(t.Context()))
-		c.On("children", 1, testconn.Rule{After: func() {
-			testconn.MustDo(t, a.Unlock(t.Context()))
+		mustDo(t, a.Lock(t.Context()))
+		c.On("children", 1, rule{After: func() {
+			mustDo(t, a.Unlock(t.Context()))
 		}})
 		wantLine(t, b)
 		testconn.MustClose(t, a, b)

@@ -61,10 +61,10 @@ func wantLock(t *testing.T, l *WriteLock, want bool) {
 func writeLocks(
 	t *testing.T,
 	test func(
-		t *testing.T, s *testconn.Server, c *testconn.Conn, one, two *WriteLock, first, second *fullDiary,
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, first, second *fullDiary,
 	),
 ) {
-	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
+	testconn.Alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		var first, second fullDiary
 		one, two := NewWriteLock(s.Connect(), "/wl", &first), NewWriteLock(c, "/wl", &second)
 		test(t, s, c, one, two, &first, &second)
@@ -74,7 +74,7 @@ func writeLocks(
 }
 
 func TestWriteLockDoesNotWait(t *testing.T) {
-	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) { // two handles on one session
+	testconn.Alone(t, func(t *testing.T, s *testServer, c *testConn) { // two handles on one session
 		var first, second diary
 		one, two := NewWriteLock(c, "/wl", &first), NewWriteLock(c, "/wl", &second)
 		wantLock(t, one, true)
@@ -87,7 +87,7 @@ func TestWriteLockDoesNotWait(t *testing.T) {
 		}
 		first.wantHeard(t, "acquired")
 		second.wantHeard(t)
-		testconn.MustDo(t, one.Unlock(t.Context()))
+		mustDo(t, one.Unlock(t.Context()))
 		first.wantHeard(t, "acquired", "released")
 		second.wantHeard(t, "acquired")
 		wantLock(t, two, true)
@@ -101,10 +101,10 @@ func TestWriteLockDoesNotWait(t *testing.T) {
 
 func TestWriteLockDoesNotWaitForAPredecessorThatVanishes(t *testing.T) {
 	writeLocks(t, func(
-		t *testing.T, s *testconn.Server, c *testconn.Conn, one, two *WriteLock, _, second *fullDiary,
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, second *fullDiary,
 	) {
 		wantLock(t, one, true)
-		c.On("children", 1, testconn.Rule{After: func() { testconn.MustDo(t, one.Unlock(t.Context())) }})
+		c.On("children", 1, rule{After: func() { mustDo(t, one.Unlock(t.Context())) }})
 		wantLock(t, two, false)
 		second.wantHeard(t, "acquired")
 	})
@@ -112,7 +112,7 @@ func TestWriteLockDoesNotWaitForAPredecessorThatVanishes(t *testing.T) {
 
 func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
 	writeLocks(t, func(
-		t *testing.T, s *testconn.Server, c *testconn.Conn, one, two *WriteLock, _, second *fullDiary,
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, second *fullDiary,
 	) {
 		wantLock(t, one, true)
 		wantLock(t, two, false)
@@ -129,7 +129,7 @@ func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
 
 func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
 	writeLocks(t, func(
-		t *testing.T, s *testconn.Server, c *testconn.Conn, _, l *WriteLock, _, d *fullDiary,
+		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
 	) {
 		wantLock(t, l, true)
 		c.Expire()
@@ -146,12 +146,12 @@ func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
 // TestListenerHearsOnlyOfWhatWasOwned, and Err is nil after a deliberate end.
 func TestListenerHearsOnlyOfWhatWasOwned(t *testing.T) {
 	writeLocks(t, func(
-		t *testing.T, s *testconn.Server, c *testconn.Conn, one, two *WriteLock, _, second *fullDiary,
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, second *fullDiary,
 	) {
 		wantLock(t, one, true)
 		for _, end := range []func(context.Context) error{two.Unlock, two.Unlock, two.Close} {
 			wantLock(t, two, false)
-			testconn.MustDo(t, errors.Join(end(t.Context()), two.Err()))
+			mustDo(t, errors.Join(end(t.Context()), two.Err()))
 			s.WantBelow(t, "/wl", 1)
 		}
 		testconn.MustClose(t, one)
@@ -162,7 +162,7 @@ func TestListenerHearsOnlyOfWhatWasOwned(t *testing.T) {
 // TestUnlockOfAWriteLockWithoutAHold is an error, unless it waits: then the wait ends.
 func TestUnlockOfAWriteLockWithoutAHold(t *testing.T) {
 	writeLocks(t, func(
-		t *testing.T, s *testconn.Server, c *testconn.Conn, one, two *WriteLock, _, _ *fullDiary,
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, _ *fullDiary,
 	) {
 		wantNotHeld := func() {
 			t.Helper()
@@ -170,33 +170,33 @@ func TestUnlockOfAWriteLockWithoutAHold(t *testing.T) {
 		}
 		wantNotHeld()
 		wantLock(t, two, true)
-		testconn.MustDo(t, two.Unlock(t.Context()))
+		mustDo(t, two.Unlock(t.Context()))
 		wantNotHeld()
 		wantLock(t, one, true)
 		wantLock(t, two, false)
 		c.Disconnect()
 		wantFailure(t, two.Unlock(testconn.Done(t)), context.Canceled, recipes.Unknown)
 		c.Reconnect()
-		testconn.MustDo(t, two.Unlock(t.Context()))
+		mustDo(t, two.Unlock(t.Context()))
 		s.WantBelow(t, "/wl", 1)
 		wantNotHeld()
 		c.On("create", 1, testconn.Refused)
 		check.Is(t, testconn.ErrOf(two.Lock(t.Context())), zk.ErrNoAuth)
 		wantNotHeld()
-		testconn.MustDo(t, one.Unlock(t.Context()))
+		mustDo(t, one.Unlock(t.Context()))
 		wantLock(t, two, true)
 		c.Expire()
-		testconn.MustDo(t, two.Unlock(t.Context())) // of a hold that was lost
+		mustDo(t, two.Unlock(t.Context())) // of a hold that was lost
 		wantNotHeld()
 	})
 }
 
 func TestListenerMayUseTheLock(t *testing.T) {
 	writeLocks(t, func(
-		t *testing.T, s *testconn.Server, c *testconn.Conn, _, l *WriteLock, _, d *fullDiary,
+		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
 	) {
 		l.SetListener(d)
-		d.within = func() { testconn.MustDo(t, l.Unlock(t.Context())) }
+		d.within = func() { mustDo(t, l.Unlock(t.Context())) }
 		if _, err := l.Lock(t.Context()); err != nil || l.Listener() != d {
 			t.Fatal(err)
 		}
@@ -206,10 +206,11 @@ func TestListenerMayUseTheLock(t *testing.T) {
 
 func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
 	writeLocks(t, func(
-		t *testing.T, s *testconn.Server, c *testconn.Conn, _, l *WriteLock, _, d *fullDiary,
+		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
 	) {
 		c.Disconnect()
-		check.Is(t, testconn.ErrOf(l.Lock(testconn.Within(t, time.Second))), context.DeadlineExceeded)
+		soon := testconn.Within(t, time.Second)
+		check.Is(t, testconn.ErrOf(l.Lock(soon)), context.DeadlineExceeded)
 		c.Reconnect()
 		d.wantHeard(t)
 	})
@@ -218,19 +219,19 @@ func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
 // TestRefusalAfterLockHasReturned: the listener is notified, since no call returns the error.
 func TestRefusalAfterLockHasReturned(t *testing.T) {
 	writeLocks(t, func(
-		t *testing.T, s *testconn.Server, c *testconn.Conn, one, two *WriteLock, _, second *fullDiary,
+		t *testing.T, s *testServer, c *testConn, one, two *WriteLock, _, second *fullDiary,
 	) {
 		wantLock(t, one, true)
-		testconn.MustDo(t, two.Err())
+		mustDo(t, two.Err())
 		wantLock(t, two, false)
 		c.On("children", 1, testconn.Refused)
-		testconn.MustDo(t, one.Unlock(t.Context()))
+		mustDo(t, one.Unlock(t.Context()))
 		second.wantHeard(t, "refused")
 		wantFailure(t, two.Err(), zk.ErrNoAuth, recipes.NotApplied)
 		s.WantBelow(t, "/wl", 0)
 		wantLock(t, two, true)
 		for _, end := range []func(context.Context) error{two.Unlock, one.Close, two.Close} {
-			testconn.MustDo(t, errors.Join(end(t.Context()), two.Err()))
+			mustDo(t, errors.Join(end(t.Context()), two.Err()))
 		}
 		second.wantHeard(t, "refused", "acquired", "released")
 	})

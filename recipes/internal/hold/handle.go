@@ -36,35 +36,20 @@ func NewHandle(conn request.Conn, path string, opts request.Options, how contend
 	return &Handle{Tasks: task.NewGroup(conn, "", path, opts), how: how}
 }
 
-// Lock waits until this handle owns the lock, ctx is done, or the server refuses a request. It
-// outlives a lost connection. After the end of a session it queues again in the new one.
-//
-// When ctx is done Lock returns the cause, and its node is removed in the background; see the
-// package comment. ErrHeld means that this handle owns the lock already or is acquiring it. A lost
-// hold is no obstacle: Lock first removes its node, if that still exists.
+// Lock waits until this handle owns the lock. The comments of recipes.Lock say what this method and
+// the next ones guarantee.
 func (h *Handle) Lock(ctx context.Context) error {
 	_, err := h.acquire(ctx, true)
 	return h.Tasks.Explain("lock", err)
 }
 
-// TryLock is Lock without the wait for other contenders: it returns false if one is ahead. It does
-// wait for the connection.
+// TryLock is Lock without the wait for other contenders.
 func (h *Handle) TryLock(ctx context.Context) (bool, error) {
 	held, err := h.acquire(ctx, false)
 	return held, h.Tasks.Explain("try lock", err)
 }
 
-// Unlock gives the lock back. The handle ends its hold and closes Lost before the first request.
-// The deletion of the node is repeated until the server has confirmed it.
-//
-// Unlock returns nil after the confirmation. If ctx is done first, or from the start, Unlock
-// returns an error after a moment. The deletion then goes on in the background until the server
-// confirms or refuses it, or the Conn is closed. If Unlock learns that the Conn is closed, its
-// error wraps ErrConnClosed; the node goes with the session. In every case the handle can be used
-// again.
-//
-// Without a hold Unlock returns ErrNotHeld and changes nothing. After an Unlock that has returned
-// an error, the next Unlock waits for the clean-up and returns the error that Close would return.
+// Unlock gives the lock back.
 func (h *Handle) Unlock(ctx context.Context) error {
 	h.mu.Lock()
 	h.releasePending = h.releasePending || h.hold != nil
@@ -109,12 +94,7 @@ func (h *Handle) Release(ctx context.Context) error {
 	return h.Tasks.Explain("unlock", h.Tasks.Settled(ctx, done))
 }
 
-// Lost returns a channel that is closed when the current hold has ended. The causes are Unlock,
-// Close, a node that another client has deleted or changed, a session that has expired or was
-// replaced, a closed Conn, and a connection that was down for too long. Each hold has its own
-// channel. Without a hold the channel is closed already.
-//
-// It is a hint, and can come late: see the limits in the package comment.
+// Lost returns a channel that is closed when the current hold has ended.
 func (h *Handle) Lost() <-chan struct{} {
 	if held := h.Current(); held != nil {
 		return held.Ended
@@ -122,9 +102,7 @@ func (h *Handle) Lost() <-chan struct{} {
 	return ClosedChannel()
 }
 
-// Token returns the fencing token of the current hold, or 0 without a hold. The token is the czxid
-// of the holder's node. Every later holder of the same lock has a greater token, even after the
-// parents were deleted and created again.
+// Token returns the fencing token of the current hold, or 0 without a hold.
 func (h *Handle) Token() int64 {
 	if held := h.Current(); held != nil {
 		return held.Token
@@ -140,7 +118,7 @@ func (h *Handle) Path() string {
 	return ""
 }
 
-// String returns the path and whether the lock is held, for logs: "lock /l, held with token 7".
+// String returns the path and whether the lock is held: "lock /l, held with token 7".
 func (h *Handle) String() string {
 	held := h.Current()
 	switch {
@@ -152,10 +130,7 @@ func (h *Handle) String() string {
 	return fmt.Sprintf("lock %s, held with token %d", h.Tasks.Path, held.Token)
 }
 
-// Close ends an acquisition under way, gives the lock back, and waits until nothing is left to
-// clean up or ctx is done; in the latter case the clean-up goes on. Afterwards Lock and TryLock
-// return ErrClosed. It leaves the Conn open. It returns the first refusal of the server to remove a
-// node of this handle. That node stays until the session ends.
+// Close ends an acquisition under way and gives the lock back.
 func (h *Handle) Close(ctx context.Context) error {
 	h.startClose()
 	return h.Tasks.Close(ctx)
@@ -263,7 +238,7 @@ func (h *Handle) keep(t *task.Task[*Hold], held *Hold) bool {
 		return false
 	}
 	h.hold = held
-	WatchOver(h.Tasks, held)
+	held.WatchOver(h.Tasks)
 	return true
 }
 

@@ -1,3 +1,5 @@
+// Package hold is about ownership: a Hold is one period of it, from the confirmation by the server
+// to its end; a Turnstile is a queue of contenders; a Handle is a lock with one hold at a time.
 package hold
 
 import (
@@ -21,16 +23,15 @@ type Hold struct {
 	Token   int64 // czxid of the own node
 	Watch   <-chan zk.Event
 	Release func(r *request.Sender) error // gives the lock back on the server
+	Ended   chan struct{}                 // closed when the hold has ended
 
 	waited time.Duration // time spent on other clients; 0 without an observer
-
-	once  sync.Once
-	Ended chan struct{}
-	lost  bool // ended without being given back; may be read once ended is closed
+	once   sync.Once     // closes Ended
+	lost   bool          // ended without being given back; may be read once Ended is closed
 }
 
 // Confirm reads and watches the own node at path and returns a hold if it exists and belongs to the
-// session that the connection has now. Otherwise it returns errRestart.
+// session that the connection has now. Otherwise it returns request.ErrRestart.
 func Confirm(
 	ctx context.Context, r *request.Sender, path string, release func(r *request.Sender) error,
 ) (*Hold, error) {
@@ -44,8 +45,8 @@ func Confirm(
 	return Of(r, path, own, release)
 }
 
-// Of returns a hold for the own node at path as it was just read, or errRestart if it belongs
-// to another session than the current one.
+// Of returns a hold for the own node at path as it was just read, or request.ErrRestart if it
+// belongs to another session than the current one.
 func Of(
 	r *request.Sender, path string, own request.Node, release func(r *request.Sender) error,
 ) (*Hold, error) {
@@ -65,10 +66,10 @@ func Of(
 	}, nil
 }
 
-// End closes ended. Repeated calls have no effect.
+// End closes Ended. Repeated calls have no effect.
 func (h *Hold) End() { h.once.Do(func() { close(h.Ended) }) }
 
-// lose is end for a hold that was lost.
+// lose is End for a hold that was lost.
 func (h *Hold) lose() {
 	h.once.Do(func() {
 		h.lost = true
@@ -86,7 +87,7 @@ func (h *Hold) Gone() bool {
 	}
 }
 
-// Over reports whether the hold has ended. If the Conn has another session, over ends the hold, as
+// Over reports whether the hold has ended. If the Conn has another session, Over ends the hold, as
 // guard may not have noticed yet.
 func (h *Hold) Over() bool {
 	select {
@@ -133,26 +134,22 @@ func ClosedChannel() <-chan struct{} {
 
 // WatchOver guards a hold in the background until the hold has ended. Close waits for the guard, so
 // Close must end the hold first.
-func WatchOver(l *task.Group, held *Hold) {
-	l.BeginCleanUp()
+func (h *Hold) WatchOver(tasks *task.Group) {
+	tasks.BeginCleanUp()
 	go func() {
-		defer l.End()
-		observe(l, held, func() { held.guard(l.Opts.SessionTimeout) })
+		defer tasks.End()
+		h.observe(tasks)
 	}()
 }
 
-// observe reports the beginning of a hold, waits for its end by calling guard, and reports the end.
-func observe(l *task.Group, held *Hold, guard func()) {
-	if len(l.Opts.Observers) == 0 {
-		guard()
-		return
-	}
-	l.Opts.Tell(request.Event{Kind: request.EventGrant, Path: l.Path, Took: held.waited})
+// observe reports the beginning of the hold, guards it, and reports the end.
+func (h *Hold) observe(tasks *task.Group) {
 	began := time.Now()
-	guard()
+	tasks.Opts.Tell(request.Event{Kind: request.EventGrant, Path: tasks.Path, Took: h.waited})
+	h.guard(tasks.Opts.SessionTimeout)
 	kind := request.EventRelease
-	if held.lost {
+	if h.lost {
 		kind = request.EventLoss
 	}
-	l.Opts.Tell(request.Event{Kind: kind, Path: l.Path, Took: time.Since(began)})
+	tasks.Opts.Tell(request.Event{Kind: kind, Path: tasks.Path, Took: time.Since(began)})
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 )
 
-// ErrLost is returned by Lock of a re-entrant lock if the present hold was lost, with its session
-// for instance. The outer levels protect nothing any more, so the caller has to unlock each of
-// them. Then the lock can be locked anew.
+// ErrLost says that the hold was lost.
 var ErrLost = errors.New("lock was lost while it was held")
 
 // Nested is a handle that its owner may lock several times. The lock is given back by the last of

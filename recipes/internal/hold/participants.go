@@ -78,7 +78,7 @@ func QueueIn(
 	})
 }
 
-// listQueue is queueIn without a sync: the client's server may lag behind. Nodes with a number that
+// listQueue is QueueIn without a sync: the client's server may lag behind. Nodes with a number that
 // is not unique are left out: their creators delete them.
 func listQueue(
 	ctx context.Context, r *request.Sender, dir string, markers []string,
@@ -93,8 +93,8 @@ func listQueue(
 	}), nil
 }
 
-// ReadParticipant reads the node of a participant, unless it is gone. Names are never used twice, so a listed
-// node that can be read has existed without a break since it was listed.
+// ReadParticipant reads the node of a participant, unless it is gone. Names are never used twice,
+// so a listed node that can be read has existed without a break since it was listed.
 func ReadParticipant(
 	ctx context.Context, r *request.Sender, path string,
 ) (m Participant, there bool, err error) {

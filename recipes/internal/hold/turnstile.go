@@ -11,12 +11,12 @@ import (
 )
 
 // Turnstile competes in a queue of ephemeral sequential nodes. A node passes when the rule names no
-// node to wait for. turnstile is a contender: give it to newHandle, or use acquire in the
-// background. Locks, semaphores and elections differ in kind, markers and ahead.
+// node to wait for. A Turnstile is a contender: give it to NewHandle, or use Acquire in the
+// background. Locks, semaphores and elections differ in Kind, Markers and Ahead.
 type Turnstile struct {
 	Dir     string
 	Kind    string   // the part before the number in the names of own nodes: "lock-"
-	Markers []string // of all nodes in the queue, kind among them
+	Markers []string // of all nodes in the queue, Kind among them
 	Opts    request.Options
 	Ahead   Rule
 }
@@ -48,7 +48,7 @@ func (q *Turnstile) attempt(ctx context.Context, r *request.Sender, wait bool) (
 }
 
 // QueueUp makes a node with a new name in dir, and calls stand to turn it into a hold. If stand
-// returns no hold, queueUp removes the node.
+// returns no hold, QueueUp removes the node.
 func QueueUp(
 	ctx context.Context, r *request.Sender, dir, kind string, data []byte,
 	stand func(own *request.Protected) (*Hold, error),

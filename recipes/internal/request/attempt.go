@@ -11,7 +11,7 @@ import (
 // new attempt needs a new name.
 var ErrRestart = errors.New("own node is gone")
 
-// WithRestarts repeats attempts while they end with errRestart.
+// WithRestarts repeats attempts while they end with ErrRestart.
 func WithRestarts[T any](ctx context.Context, attempt func() (T, error)) (T, error) {
 	var restarts Backoff
 	for {
@@ -27,7 +27,7 @@ func WithRestarts[T any](ctx context.Context, attempt func() (T, error)) (T, err
 
 // GiveBack removes the nodes of an attempt that ended with err, unless the Conn is closed: then
 // ephemeral nodes go with the session. It returns err, the error of the removal, or both; see
-// firstOf.
+// FirstOf.
 func GiveBack(r *Sender, err error, remove func(r *Sender) error) error {
 	if errors.Is(err, ErrConnClosed) {
 		return err
@@ -36,7 +36,7 @@ func GiveBack(r *Sender, err error, remove func(r *Sender) error) error {
 }
 
 // FirstOf returns err together with the error of the clean-up. An error of the clean-up replaces
-// errRestart: without clean-up there must be no new attempt.
+// ErrRestart: without clean-up there must be no new attempt.
 func FirstOf(err, cleanup error) error {
 	switch {
 	case cleanup == nil:
@@ -47,7 +47,7 @@ func FirstOf(err, cleanup error) error {
 	return errors.Join(err, cleanup)
 }
 
-// RestartIfMissing turns zk.ErrNoNode into errRestart: if the directory is missing, so is the own
+// RestartIfMissing turns zk.ErrNoNode into ErrRestart: if the directory is missing, so is the own
 // node.
 func RestartIfMissing(err error) error {
 	if errors.Is(err, zk.ErrNoNode) {

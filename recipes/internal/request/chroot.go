@@ -6,23 +6,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Chroot returns a Conn that shows the nodes below path as if path were the root: /locks stands for
-// <path>/locks, and / for path. Several applications or tests can then share an ensemble without a
-// change to their paths. A client in another language sees the same nodes with the chroot suffix
-// "host:2181/path".
-//
-// Paths are translated in requests, in results, in transactions and in the events of watches. Names
-// of children are left as they are. A sequential node created at / becomes a child of path. The
-// session and the state are those of conn. Chroots may be nested. For "/" and "" Chroot returns
-// conn.
-//
-// It guarantees that no request reaches a node outside of path, except that recipes create path
-// itself and the nodes above it where they are missing, as they do with their own parents.
-//
-// Each watch has a goroutine, which ends with the watch: when it fires, or when conn is closed. An
-// event can arrive a moment after the reply that follows it on the connection.
-//
-// Sources: the chroot of ZooKeeper's own client and of kazoo; Curator's usingNamespace.
+// Chroot returns a Conn that shows the nodes below path as if path were the root; see
+// recipes.Chroot.
 func Chroot(conn Conn, path string) Conn {
 	base := strings.TrimSuffix(path, "/")
 	if base == "" {

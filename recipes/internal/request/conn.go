@@ -1,14 +1,8 @@
 package request
 
-import (
-	"github.com/go-zookeeper/zk"
-)
+import "github.com/go-zookeeper/zk"
 
-// Conn is the part of *zk.Conn that the recipes use. Its methods behave as those of package zk:
-// they may be called from several goroutines, wait while the connection is down, and deliver at
-// most one event on a watch channel.
-//
-// Several recipes may share one Conn, and with it one session.
+// Conn is the part of *zk.Conn that the recipes use; see recipes.Conn.
 type Conn interface {
 	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
 	CreateContainer(path string, data []byte, flag int32, acl []zk.ACL) (string, error)
@@ -25,5 +19,3 @@ type Conn interface {
 	SessionID() int64
 	State() zk.State
 }
-
-var _ Conn = (*zk.Conn)(nil)

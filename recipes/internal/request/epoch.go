@@ -17,7 +17,7 @@ type Epoch struct {
 // Epoch returns the present epoch.
 func (r *Sender) Epoch() Epoch { return Epoch{r.Conn, r.Conn.SessionID()} }
 
-// Check returns errRestart if the connection has another session now, or had none at the beginning.
+// Check returns ErrRestart if the connection has another session now, or had none at the beginning.
 func (e Epoch) Check() error {
 	if e.Session == 0 || e.Conn.SessionID() != e.Session {
 		return ErrRestart
@@ -45,7 +45,7 @@ func (r *Sender) Synced(ctx context.Context, path string) (Epoch, error) {
 	return e, nil
 }
 
-// FreshResult is fresh for a read with a result.
+// FreshResult is Fresh for a read with a result.
 func FreshResult[T any](
 	ctx context.Context, r *Sender, path string, read func() (T, error),
 ) (value T, err error) {

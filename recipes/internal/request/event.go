@@ -1,24 +1,22 @@
 package request
 
-import (
-	"time"
-)
+import "time"
 
-// eventKind is a kind of event.
-type eventKind int
+// EventKind is a kind of event.
+type EventKind int
 
 const (
-	eventWait    eventKind = iota // an operation begins to wait for other clients
+	EventWait    EventKind = iota // an operation begins to wait for other clients
 	EventGrant                    // something is held from now on
 	EventRelease                  // the holder has given the hold back
 	EventLoss                     // the hold is lost, or may be
-	eventRetry                    // a request got no answer
-	eventAnswer                   // a request got an answer after retries
+	EventRetry                    // a request got no answer
+	EventAnswer                   // a request got an answer after retries
 )
 
 // Event is one thing that happened in a recipe, for its observers.
 type Event struct {
-	Kind eventKind
+	Kind EventKind
 	Path string        // of the recipe
 	Took time.Duration // of the wait, of the hold, or since the first failure
 	Err  error         // the failure, or the answer
@@ -37,7 +35,7 @@ func (r *Sender) NoteWaiting() {
 		return
 	}
 	r.waiting = time.Now()
-	r.Opts.Tell(Event{Kind: eventWait, Path: r.path})
+	r.Opts.Tell(Event{Kind: EventWait, Path: r.path})
 }
 
 // EndWaiting begins the time of the wait anew.
@@ -55,6 +53,6 @@ func (r *Sender) Waited() time.Duration {
 func (r *Sender) answeredWith(err error) {
 	if len(r.Opts.Observers) > 0 && r.backoff.repeats > 0 {
 		took := time.Since(r.backoff.began)
-		r.Opts.Tell(Event{Kind: eventAnswer, Path: r.path, Took: took, Err: err})
+		r.Opts.Tell(Event{Kind: EventAnswer, Path: r.path, Took: took, Err: err})
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// connState is the state of a session as far as the client knows without a request.
-type connState int
+// ConnState is the state of a session as far as the client knows without a request.
+type ConnState int
 
 const (
-	connSuspended connState = iota // the connection is down; the session may live on
-	connConnected                  // the client believes that its connection is up
+	ConnSuspended ConnState = iota // the connection is down; the session may live on
+	ConnConnected                  // the client believes that its connection is up
 	ConnLost                       // the session is over, or may be
 )
 
@@ -32,7 +32,7 @@ func NewLiveness(session int64, timeout time.Duration) Liveness {
 // session may be over before the next look. The client notices a silent connection after two thirds
 // of the timeout. Of the last third, a tenth of the timeout is kept for the interval between looks
 // and for the transit time of a reply.
-func (c *Liveness) Look(conn Conn) connState {
+func (c *Liveness) Look(conn Conn) ConnState {
 	if conn.SessionID() != c.session {
 		return ConnLost
 	}
@@ -40,11 +40,11 @@ func (c *Liveness) Look(conn Conn) connState {
 	switch {
 	case conn.State() == zk.StateHasSession:
 		c.lastSeen = now
-		return connConnected
+		return ConnConnected
 	case c.Timeout > 0 && now.Sub(c.lastSeen) >= c.Timeout/3-c.Timeout/10:
 		return ConnLost
 	}
-	return connSuspended
+	return ConnSuspended
 }
 
 // LookTicker returns a channel that ticks twenty times per timeout. Without a timeout it never

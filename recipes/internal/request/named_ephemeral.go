@@ -8,9 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// NamedEphemeral is an ephemeral node of a given name, such as that of an instance in a registry. Two fixed
-// values with one name on one session would take the same node for theirs, so use a name once per
-// session.
+// NamedEphemeral is an ephemeral node of a given name, such as that of an instance in a registry.
+// Two of them with one name on one session would take the same node for theirs, so use a name once
+// per session.
 type NamedEphemeral struct {
 	Path  string
 	Epoch Epoch    // of the latest creation request; zero: none was sent
@@ -21,8 +21,8 @@ type NamedEphemeral struct {
 
 // Create makes the node, parents included, unless an earlier request of this session has made it.
 // zk.ErrNodeExists means that the node belongs to another session, perhaps an ended one of this
-// process. errRestart means that the session has ended meanwhile. After any other error the caller
-// must call remove.
+// process. ErrRestart means that the session has ended meanwhile. After any other error the caller
+// must call Remove.
 func (f *NamedEphemeral) Create(ctx context.Context, r *Sender, data []byte) error {
 	for {
 		if ctx.Err() != nil {
@@ -76,7 +76,7 @@ func (f *NamedEphemeral) confirm(ctx context.Context, r *Sender, why error) erro
 
 // Remove deletes the node if it belongs to the present session. It returns when the server has
 // confirmed or refused that, or when the Conn is closed. The node of an ended session goes with
-// that session. remove must spare the node of the next owner of the name, so it reads the owner
+// that session. Remove must spare the node of the next owner of the name, so it reads the owner
 // before each request and sends the version that it has read.
 //
 // One window remains, as a request has a path and a version but no czxid. Another client may delete

@@ -11,12 +11,12 @@ import (
 
 // NodeWatch keeps at most one watch on one node. The client cannot take a watch back, so a watch
 // that has not fired is used again, by later calls and by other goroutines. It was set before their
-// reads. One nodeWatch is for one kind of read: children, data or existence.
+// reads. One NodeWatch is for one kind of read: children, data or existence.
 //
 // A watch is a hint. Read, decide on the result, wait for the watch of that read, and read again:
 //
-//	err := v.until(ctx, r, epoch{}, func() (w *watch, done bool, err error) {
-//		names, w, err := v.children(ctx, r)
+//	err := v.Until(ctx, r, Epoch{}, func() (w *Watch, done bool, err error) {
+//		names, w, err := v.Children(ctx, r)
 //		return w, len(names) == 0, err
 //	})
 //
@@ -32,9 +32,8 @@ type NodeWatch struct {
 // Until calls look until it is done or fails: at once, and after each event, each recheck and each
 // end of a session.
 //
-// In the session of since a read is never older than the caller's knowledge. The server of another
-// session may lag behind, so there a sync comes before look. With the zero epoch a sync comes
-// first.
+// If the session is still since, no sync is needed. In a new session, whose server may lag, Until
+// syncs first; likewise with the zero epoch.
 func (v *NodeWatch) Until(
 	ctx context.Context, r *Sender, since Epoch, look func() (w *Watch, done bool, err error),
 ) error {

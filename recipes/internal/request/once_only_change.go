@@ -8,9 +8,10 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// OnceOnlyChange is a change of nodes that must not be made twice, such as an addition to a counter. One
-// transaction makes the change and creates a record, a node with a name that is never used again.
-// After a lost reply the client looks for the record to learn whether the change was made.
+// OnceOnlyChange is a change of nodes that must not be made twice, such as an addition to a
+// counter. One transaction makes the change and creates a record, a node with a name that is never
+// used again. After a lost reply the client looks for the record to learn whether the change was
+// made.
 type OnceOnlyChange struct {
 	Record   string
 	doubtful bool // a request with unknown outcome was sent
@@ -32,7 +33,7 @@ func IsConflict(err error) bool {
 }
 
 // Replace sets the data of the node at path, if the node is unchanged since stat was read. A nil
-// stat stands for a missing node: replace then creates the node. If the parent is missing, it
+// stat stands for a missing node: Replace then creates the node. If the parent is missing, it
 // creates the parents and returns zk.ErrNoNode.
 func (w *OnceOnlyChange) Replace(
 	ctx context.Context, r *Sender, path string, data []byte, stat *zk.Stat,
@@ -66,7 +67,7 @@ func SetOps(path string, data []byte, stat *zk.Stat, acl []zk.ACL) []interface{}
 }
 
 // Apply makes the change. It repeats the request until the answer is definite or ctx is done. A
-// refused repetition may mean that an earlier request was applied, so apply then looks for the
+// refused repetition may mean that an earlier request was applied, so Apply then looks for the
 // record.
 func (w *OnceOnlyChange) Apply(ctx context.Context, r *Sender, change ...interface{}) error {
 	ops := append(change, &zk.CreateRequest{Path: w.Record, Acl: r.Opts.ACL})

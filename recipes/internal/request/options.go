@@ -6,6 +6,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
+// Options are the settings of a recipe; see recipes.Option.
 type Options struct {
 	ACL            []zk.ACL
 	Data           []byte

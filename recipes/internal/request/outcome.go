@@ -8,37 +8,23 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
+// The errors of operations, which package recipes exports and explains.
 var (
-	// ErrAmbiguous says that an operation ended before its outcome was known: it may or may not
-	// have happened. It is wrapped together with the reason.
-	ErrAmbiguous = errors.New("outcome unknown")
-	// ErrGaveUp says that the RetryPolicy gave up on a request. It is wrapped together with the
-	// last failure.
-	ErrGaveUp = errors.New("gave up")
-	// ErrConnClosed says that the zk.Conn has been closed for good.
+	ErrAmbiguous  = errors.New("outcome unknown")
+	ErrGaveUp     = errors.New("gave up")
 	ErrConnClosed = errors.New("zookeeper connection was closed for good")
-	// ErrClosed says that the recipe itself has been closed.
-	ErrClosed = errors.New("recipe is closed")
-	// ErrHeld is returned by Lock and TryLock of a handle that already holds its lock or is busy
-	// acquiring it. Handles are not re-entrant.
-	ErrHeld = errors.New("lock is already held or being acquired through this handle")
-	// ErrNotHeld is returned by Unlock of a handle that has nothing to give back: its lock is not
-	// held, or was unlocked before. A lost hold is given back like any other. Release of a Lease or
-	// a Delivery never returns ErrNotHeld: a second call waits for the same release.
-	ErrNotHeld = errors.New("lock is not held through this handle")
+	ErrClosed     = errors.New("recipe is closed")
+	ErrHeld       = errors.New("lock is already held or being acquired through this handle")
+	ErrNotHeld    = errors.New("lock is not held through this handle")
 )
 
-// Outcome says whether a request has changed anything on the server.
+// Outcome says whether a request has changed anything on the server; see recipes.Outcome.
 type Outcome int
 
+// The outcomes of a request.
 const (
-	// Unknown means that the server may or may not have applied the request.
 	Unknown Outcome = iota
-	// Applied means that the server has applied the request.
 	Applied
-	// NotApplied means that the server has not applied the request and will not do so later. This
-	// tells nothing about earlier sendings of the same request: zk.ErrNodeExists may be the effect
-	// of the first one.
 	NotApplied
 )
 
@@ -73,16 +59,8 @@ const (
 	codeThrottled     = -127
 )
 
-// OutcomeOf returns the outcome of a request that returned err.
-//
-// nil is Applied. An answer of the server that refuses the request, an argument that the client
-// refuses, and zk.ErrNoServer (the request was never sent) are NotApplied. Everything else is
-// Unknown: zk.ErrConnectionClosed, which also stands for a Conn that was closed; the bare network
-// error of a write that failed half way; zk.ErrClosing; zk.ErrSessionExpired, as a change may have
-// been made before the session ended; a done context.
-//
-// The error of a recipe's operation is Unknown if it wraps ErrAmbiguous. Otherwise it is
-// NotApplied, since the recipe has undone its changes.
+// OutcomeOf returns the outcome of a request or an operation that returned err; see
+// recipes.OutcomeOf.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied
@@ -114,9 +92,9 @@ type OperationError struct {
 func (e *OperationError) Error() string { return e.What + ": " + e.Err.Error() }
 func (e *OperationError) Unwrap() error { return e.Err }
 
-// Ambiguous marks the error of a change with an unknown outcome.
-func Ambiguous(err error) error {
-	if err != nil && OutcomeOf(err) == Unknown && !errors.Is(err, ErrAmbiguous) {
+// AmbiguousIf wraps ErrAmbiguous around an error, if the outcome is doubtful.
+func AmbiguousIf(doubtful bool, err error) error {
+	if doubtful && err != nil {
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 	}
 	return err

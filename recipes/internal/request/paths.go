@@ -41,7 +41,7 @@ func (r *Sender) Ensure(ctx context.Context, path string) error {
 	return r.ensureLevels(ctx, r.Conn, path)
 }
 
-// ensureLevels is ensure for paths of conn.
+// ensureLevels is Ensure for paths of conn.
 func (r *Sender) ensureLevels(ctx context.Context, conn Conn, path string) error {
 	if path == "/" {
 		return nil
@@ -57,7 +57,7 @@ func (r *Sender) ensureLevels(ctx context.Context, conn Conn, path string) error
 	return nil
 }
 
-// EnsureDir is ensure for callers that try again if a level is missing: it returns nil where ensure
+// EnsureDir is Ensure for callers that try again if a level is missing: it returns nil where Ensure
 // returns zk.ErrNoNode.
 func (r *Sender) EnsureDir(ctx context.Context, path string) error {
 	err := r.Ensure(ctx, path)

@@ -1,8 +1,6 @@
 package request
 
-import (
-	"time"
-)
+import "time"
 
 // Policy decides whether and when a request is sent again; see recipes.RetryPolicy.
 type Policy interface {
@@ -12,13 +10,15 @@ type Policy interface {
 // PolicyFunc is a policy made of its only method.
 type PolicyFunc func(tries int, elapsed time.Duration, err error) (time.Duration, bool)
 
+// Next calls the function.
 func (f PolicyFunc) Next(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
 	return f(tries, elapsed, err)
 }
 
+// The pauses of the default policy.
 const (
 	RetryFirst = 10 * time.Millisecond
-	retryMax   = time.Second
+	RetryMax   = time.Second
 )
 
 // Forever is the default policy: the first repetition follows at once, because the client holds a
@@ -28,7 +28,7 @@ func Forever() Policy {
 		if tries <= 1 {
 			return 0, true
 		}
-		return Doubled(RetryFirst, retryMax, tries-2), true
+		return Doubled(RetryFirst, RetryMax, tries-2), true
 	})
 }
 
@@ -41,7 +41,7 @@ func WithoutEnd(bounded Policy) Policy {
 	return PolicyFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
 		pause, again := bounded.Next(tries, elapsed, err)
 		if !again {
-			pause = retryMax
+			pause = RetryMax
 		}
 		return pause, true
 	})

@@ -2,8 +2,11 @@ package request
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -51,9 +54,9 @@ const ProtectedPrefix = "_c_"
 func (p *Protected) Name() string { return BaseName(p.Path) }
 
 // Create makes the node and its missing parents, and finds the node again if the reply is lost. It
-// returns errRestart if the node may belong to a session that has ended, and ErrNumbersUsedUp if
+// returns ErrRestart if the node may belong to a session that has ended, and ErrNumbersUsedUp if
 // the number may not be unique. Once ctx is done it sends nothing more. After an error the caller
-// must call remove.
+// must call Remove.
 func (p *Protected) Create(ctx context.Context, r *Sender, data []byte) error {
 	if err := p.make(ctx, r, data); err != nil || p.Unordered {
 		return err
@@ -65,7 +68,7 @@ func (p *Protected) Create(ctx context.Context, r *Sender, data []byte) error {
 	return LastNumber(p.dir, seq)
 }
 
-// make is create, but does not check the number.
+// make is Create, but does not check the number.
 func (p *Protected) make(ctx context.Context, r *Sender, data []byte) error {
 	var missing Backoff
 	for p.Path == "" {
@@ -113,7 +116,7 @@ func (p *Protected) createOnce(r *Sender, data []byte) error {
 	})
 }
 
-// recover finds out the outcome of a creation that got no answer. It leaves path empty if the node
+// recover finds out the outcome of a creation that got no answer. It leaves Path empty if the node
 // was not created.
 func (p *Protected) recover(ctx context.Context, r *Sender, why error) error {
 	if err := r.Again(ctx, why); err != nil {
@@ -130,7 +133,7 @@ func (p *Protected) recover(ctx context.Context, r *Sender, why error) error {
 	return err
 }
 
-// adopt looks for the node, and leaves path empty if there is none. It takes the node over only if
+// adopt looks for the node, and leaves Path empty if there is none. It takes the node over only if
 // it belongs to the current session: the node of an ended session is about to vanish (CURATOR-498,
 // CURATOR-604).
 func (p *Protected) adopt(ctx context.Context, r *Sender) error {
@@ -199,4 +202,14 @@ func (p *Protected) Remove(r *Sender) error {
 		}
 	}
 	return nil
+}
+
+// NewGUID returns a unique name of 32 hexadecimal digits. It reads rand.Reader, as the client does
+// for its own protected names.
+func NewGUID() (string, error) {
+	var raw [16]byte
+	if _, err := io.ReadFull(rand.Reader, raw[:]); err != nil {
+		return "", fmt.Errorf("make a guid: %w", err)
+	}
+	return hex.EncodeToString(raw[:]), nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// repeated is repeat for a request with a result.
+// repeated is Repeat for a request with a result.
 func repeated[T any](
 	ctx context.Context, r *Sender, request func() (T, error),
 ) (value T, err error) {
@@ -55,7 +55,7 @@ type Node struct {
 }
 
 // GetW reads the node at path and watches it. If the node is missing it leaves no watch in the
-// client, unlike existsW.
+// client, unlike ExistsW.
 func (r *Sender) GetW(ctx context.Context, path string) (Node, error) {
 	return repeated(ctx, r, func() (n Node, err error) {
 		n.Data, n.Stat, n.Watch, err = r.Conn.GetW(path)
@@ -83,8 +83,8 @@ func (r *Sender) Exists(ctx context.Context, path string) (*zk.Stat, error) {
 	})
 }
 
-// ExistsW is exists, and watches for the node's creation, change or deletion. It is for missing
-// nodes: for an existing node getW is better.
+// ExistsW is Exists, and watches for the node's creation, change or deletion. It is for missing
+// nodes: for an existing node GetW is better.
 func (r *Sender) ExistsW(ctx context.Context, path string) (*zk.Stat, <-chan zk.Event, error) {
 	var found bool
 	var stat *zk.Stat

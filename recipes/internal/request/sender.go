@@ -1,3 +1,7 @@
+// Package request sends the requests of one operation of a recipe, and finds out their outcomes: it
+// repeats them by a policy, tells a lost reply from a refusal, and a session from the next one.
+// Nodes with one owner (Protected, NamedEphemeral), changes that are made once (OnceOnlyChange) and
+// single watches (NodeWatch) are built on that.
 package request
 
 import (
@@ -15,8 +19,8 @@ import (
 // zk.StateDisconnected for ever, and its requests return at once. An open Conn leaves that state at
 // once for zk.StateConnecting, and holds requests back until it is connected again. An open Conn
 // looks closed only if it is between two connections before and after each request of a series, and
-// connects, authenticates and is cut off within a millisecond around each request. The pauses of
-// backoff make the requests independent of the client's rhythm. Any reply, other error, other state
+// connects, authenticates and is cut off within a millisecond around each request. The pauses of a
+// Backoff make the requests independent of the client's rhythm. Any reply, other error, other state
 // or other session ends the series.
 const (
 	closedAfter = 6           // requests at least,
@@ -30,11 +34,12 @@ type Sender struct {
 	Conn       Conn
 	Opts       Options
 	GiveUp     context.CancelCauseFunc // ends the operation with the retry policy; may be nil
-	backoff    Backoff
-	series     series
-	CleanUpErr error     // the first clean-up that was refused; see tidy
-	path       string    // of the recipe, for observers
-	waiting    time.Time // since when it waits for other clients, if it is observed
+	CleanUpErr error                   // the first clean-up that was refused; see Tidy
+
+	backoff Backoff
+	series  series
+	path    string    // of the recipe, for observers
+	waiting time.Time // since when it waits for other clients, if it is observed
 }
 
 // NewSender begins a row of requests of the recipe at path. Rows that fail together are not
@@ -60,7 +65,7 @@ func extraDelay(kind string, begun time.Time) time.Duration {
 }
 
 // Again waits before the repetition of a request that failed with why. If the retry policy gives
-// up, again ends the operation. A context that cannot end belongs to clean-up, which no policy
+// up, Again ends the operation. A context that cannot end belongs to clean-up, which no policy
 // bounds.
 func (r *Sender) Again(ctx context.Context, why error) error {
 	policy := r.Opts.Retry
@@ -69,7 +74,7 @@ func (r *Sender) Again(ctx context.Context, why error) error {
 	}
 	err := r.backoff.Wait(ctx, policy, why)
 	if err == nil {
-		r.Opts.Tell(Event{Kind: eventRetry, Path: r.path, Err: why})
+		r.Opts.Tell(Event{Kind: EventRetry, Path: r.path, Err: why})
 	}
 	if r.GiveUp != nil && errors.Is(err, ErrGaveUp) {
 		r.GiveUp(err)

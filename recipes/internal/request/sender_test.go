@@ -39,7 +39,8 @@ func TestCreateOnceThatEndsInDoubtSaysSo(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			tc.fault.After = cancel
 			c.On("create", 1, tc.fault)
-			_, _, err := NewSender(c, NewOptions[func(*Options)](nil), "", "").CreateOnce(ctx, "/n", nil)
+			r := NewSender(c, NewOptions[func(*Options)](nil), "", "")
+			_, _, err := r.CreateOnce(ctx, "/n", nil)
 			if !errors.Is(err, context.Canceled) || errors.Is(err, ErrAmbiguous) != tc.want {
 				t.Errorf("%s: %v", name, err)
 			}

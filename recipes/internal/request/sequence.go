@@ -2,7 +2,9 @@ package request
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,23 +17,14 @@ type Numbered struct {
 	Seq    int32
 }
 
-// Sequence returns the sequence number in the name or path of a sequential node: the digits behind
-// the last occurrence of marker. marker is the end of the name that was given to create, such as
-// "lock-". It returns false for other names. The number is negative when the parent's counter has
-// passed 2147483647 (ZOOKEEPER-4372). Only the marker distinguishes its minus sign from a hyphen in
-// the name.
+// Sequence returns the sequence number behind the last marker in a name; see recipes.Sequence.
 func Sequence(name, marker string) (int32, bool) {
 	n, ok := parseNumbered(name, marker)
 	return n.Seq, ok
 }
 
-// SortBySequence returns those of the names that have a sequence number behind marker, oldest
-// first. It leaves names as they are. Numbers are comparable only between children of one parent
-// that was not deleted meanwhile. The order is right across the wrap from 2147483647 to
-// -2147483648, which servers before 3.6 make. Made-up names with numbers far from the server's come
-// first or last. They do not change the order of the others as long as the gap around the others is
-// larger than any gap between them. Names of the same number are sorted by their text. Nodes get
-// the same number when the numbers of a directory are used up.
+// SortBySequence returns the names with a sequence number, oldest first; see
+// recipes.SortBySequence.
 func SortBySequence(names []string, marker string) []string {
 	var out []string
 	for _, n := range SortNumbered(names, marker) {
@@ -89,3 +82,32 @@ func oldest(sorted []Numbered) int {
 	}
 	return first
 }
+
+// ErrNumbersUsedUp says that the sequence numbers of a directory are used up; see
+// recipes.ErrNumbersUsedUp.
+var ErrNumbersUsedUp = errors.New("sequence numbers are used up")
+
+// overshoot is the number of values from -2147483648 on that are not unique. While creations are on
+// their way through a server or in one transaction, its counter goes beyond 2147483647; it falls
+// back when they are applied. overshoot is larger than the number of requests that a server lets in
+// at a time (globalOutstandingLimit, 1000 unless set otherwise).
+const overshoot = 1 << 16
+
+// LastNumber returns an error for a number that several children of dir can have, otherwise nil.
+// Since ZooKeeper 3.6 (ZOOKEEPER-3249) a directory's counter never wraps: it stays at 2147483647.
+// Children with the same number are sorted by their names, which begin with a GUID, so a newcomer
+// may come before the holder of a lock. The czxid cannot decide instead: the place of a reader
+// beside a write lock, and of an element that is put back, follows its number and not its creation.
+func LastNumber(dir string, seq int32) error {
+	if IsUnique(seq) {
+		return nil
+	}
+	return fmt.Errorf(
+		"%w: a child of %s got %d, as others may; "+
+			"use a new directory, or delete this one once it is empty",
+		ErrNumbersUsedUp, dir, seq,
+	)
+}
+
+// IsUnique reports whether a directory gives the number to one child only.
+func IsUnique(seq int32) bool { return seq < math.MaxInt32 && seq >= math.MinInt32+overshoot }

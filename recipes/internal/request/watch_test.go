@@ -57,9 +57,9 @@ func TestAWatchWakesAllWhoWaitForIt(t *testing.T) {
 	}
 }
 
-// TestVigilBeginsAnewWithAnyEvent: two looks have set two watches. After the event of either, the
-// next look sets a new one.
-func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
+// TestNodeWatchBeginsAnewWithAnyEvent: two looks have set two watches. After the event of either,
+// the next look sets a new one.
+func TestNodeWatchBeginsAnewWithAnyEvent(t *testing.T) {
 	for first := range 2 {
 		v := NodeWatch{Path: "/n"}
 		events := []chan zk.Event{make(chan zk.Event, 1), make(chan zk.Event, 1)}
@@ -71,7 +71,7 @@ func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
 	}
 }
 
-func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
+func TestNodeWatchOverDataSeesEveryNewestValue(t *testing.T) {
 	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
 		s.Seed("/n", "0")
 		v, r := NodeWatch{Path: "/n"}, NewSender(c, NewOptions[func(*Options)](nil), "", "")

@@ -27,7 +27,7 @@ func (r *Sender) Multi(ops ...interface{}) (failed int, err error) {
 	return failed, err
 }
 
-// Answered is multi, and also returns the answers, one for each operation.
+// Answered is Multi, and also returns the answers, one for each operation.
 func (r *Sender) Answered(ops []interface{}) (answers []zk.MultiResponse, failed int, err error) {
 	err = r.Do(func() (err error) {
 		answers, failed, err = r.Transaction(ops)
@@ -36,13 +36,8 @@ func (r *Sender) Answered(ops []interface{}) (answers []zk.MultiResponse, failed
 	return answers, failed, err
 }
 
-// RepeatMulti is multi, repeated until the answer is definite. It has no time limit.
-func (r *Sender) RepeatMulti(ops ...interface{}) (failed int, err error) {
-	return r.MultiUntil(context.Background(), ops...)
-}
-
-// MultiUntil is repeatMulti, but gives up when ctx is done.
-func (r *Sender) MultiUntil(ctx context.Context, ops ...interface{}) (failed int, err error) {
+// RepeatMulti is Multi, repeated until the answer is definite or ctx is done.
+func (r *Sender) RepeatMulti(ctx context.Context, ops ...interface{}) (failed int, err error) {
 	failed = -1
 	err = r.Repeat(ctx, func() (err error) {
 		_, failed, err = r.Transaction(ops)
@@ -51,6 +46,7 @@ func (r *Sender) MultiUntil(ctx context.Context, ops ...interface{}) (failed int
 	return failed, err
 }
 
+// Transaction sends ops as one transaction. It is for Do and Repeat.
 func (r *Sender) Transaction(
 	ops []interface{},
 ) (answers []zk.MultiResponse, failed int, err error) {
@@ -68,7 +64,7 @@ func (r *Sender) Transaction(
 
 // CreateOnce creates a persistent node of a fixed name and its missing parents, unless the node
 // exists, and returns the data of the node. made reports whether that is the given data. Then this
-// client has created the node, or another client with the same data. createOnce is for decisions
+// client has created the node, or another client with the same data. CreateOnce is for decisions
 // that are taken once. An error wraps ErrAmbiguous if the node may have been created nevertheless.
 func (r *Sender) CreateOnce(
 	ctx context.Context, path string, data []byte,
@@ -95,21 +91,4 @@ func (r *Sender) CreateOnce(
 			return nil, false, AmbiguousIf(doubtful, err)
 		}
 	}
-}
-
-// SetOnce sends one request to set the data of the node at path, if the node has the given version.
-func (r *Sender) SetOnce(path string, data []byte, version int32) (stat *zk.Stat, err error) {
-	err = r.Do(func() (err error) {
-		stat, err = r.Conn.Set(path, data, version)
-		return err
-	})
-	return stat, err
-}
-
-// AmbiguousIf wraps ErrAmbiguous around an error, if the outcome is doubtful.
-func AmbiguousIf(doubtful bool, err error) error {
-	if doubtful && err != nil {
-		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
-	}
-	return err
 }

@@ -7,36 +7,36 @@ import (
 )
 
 // work is an operation in its own goroutine. It may settle its result before it has cleaned up; see
-// task. Work that has taken something off the server must undo that when settle says that the
+// Task. Work that has taken something off the server must undo that when Settle says that the
 // caller has left.
 type work[T any] func(ctx context.Context, r *request.Sender, t *Task[T]) (T, error)
 
 // Call runs one operation of a recipe. An error wraps ErrAmbiguous if the caller has left before
 // the end of the operation: because ctx is done, the recipe was closed, or the retry policy has
 // given up.
-func Call[T any](ctx context.Context, l *Group, what string, do work[T]) (T, error) {
-	value, known, err := Run(ctx, l, do)
-	return value, l.Explain(what, request.AmbiguousIf(!known, err))
+func Call[T any](ctx context.Context, g *Group, what string, do work[T]) (T, error) {
+	value, known, err := Run(ctx, g, do)
+	return value, g.Explain(what, request.AmbiguousIf(!known, err))
 }
 
-// Act is call for an operation without a result.
+// Act is Call for an operation without a result.
 func Act(
-	ctx context.Context, l *Group, what string,
+	ctx context.Context, g *Group, what string,
 	do func(ctx context.Context, r *request.Sender) error,
 ) error {
-	return ActAndSettle(ctx, l, what, func(
+	return ActAndSettle(ctx, g, what, func(
 		ctx context.Context, r *request.Sender, _ *Task[struct{}],
 	) error {
 		return do(ctx, r)
 	})
 }
 
-// ActAndSettle is act for an operation that may settle its result before it has cleaned up.
+// ActAndSettle is Act for an operation that may settle its result before it has cleaned up.
 func ActAndSettle(
-	ctx context.Context, l *Group, what string,
+	ctx context.Context, g *Group, what string,
 	do func(ctx context.Context, r *request.Sender, t *Task[struct{}]) error,
 ) error {
-	_, err := Call(ctx, l, what, func(
+	_, err := Call(ctx, g, what, func(
 		ctx context.Context, r *request.Sender, t *Task[struct{}],
 	) (struct{}, error) {
 		return struct{}{}, do(ctx, r, t)
@@ -44,45 +44,45 @@ func ActAndSettle(
 	return err
 }
 
-// Ask is call for an operation that changes nothing, so its outcome is never in doubt.
+// Ask is Call for an operation that changes nothing, so its outcome is never in doubt.
 func Ask[T any](
-	ctx context.Context, l *Group, what string,
+	ctx context.Context, g *Group, what string,
 	do func(ctx context.Context, r *request.Sender) (T, error),
 ) (T, error) {
-	value, _, err := Run(ctx, l, func(
+	value, _, err := Run(ctx, g, func(
 		ctx context.Context, r *request.Sender, _ *Task[T],
 	) (T, error) {
 		return do(ctx, r)
 	})
-	return value, l.Explain(what, err)
+	return value, g.Explain(what, err)
 }
 
 // Run runs one operation as a task. known is false if the caller has left. With an error there is
 // no value.
-func Run[T any](ctx context.Context, l *Group, do work[T]) (value T, known bool, err error) {
+func Run[T any](ctx context.Context, g *Group, do work[T]) (value T, known bool, err error) {
 	var none T
 	if ctx.Err() != nil {
 		return none, true, context.Cause(ctx)
 	}
-	if err := l.Begin(); err != nil {
+	if err := g.Begin(); err != nil {
 		return none, true, err
 	}
-	return RunCounted(ctx, l, do)
+	return RunCounted(ctx, g, do)
 }
 
-// RunCounted is run for an operation that is counted already. The operation begins even if ctx is
+// RunCounted is Run for an operation that is counted already. The operation begins even if ctx is
 // done or the recipe is closed.
 func RunCounted[T any](
-	ctx context.Context, l *Group, do work[T],
+	ctx context.Context, g *Group, do work[T],
 ) (value T, known bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(l.Ctx, func() { cancel(context.Cause(l.Ctx)) })()
+	defer context.AfterFunc(g.Ctx, func() { cancel(context.Cause(g.Ctx)) })()
 	t := Start(func(t *Task[T]) (T, error) {
-		defer l.End()
-		r := l.Sender()
+		defer g.End()
+		r := g.Sender()
 		r.GiveUp = cancel
-		defer func() { l.Note(r.CleanUpErr) }()
+		defer func() { g.Note(r.CleanUpErr) }()
 		return do(ctx, r, t)
 	})
 	value, known, err = t.Await(ctx)
@@ -93,14 +93,14 @@ func RunCounted[T any](
 	return value, known, err
 }
 
-// EndChange finishes a change for its caller and deletes the record. It returns a nil error if the change
-// was made, even if err is an error.
+// EndChange finishes a change for its caller and deletes the record. It returns a nil error if the
+// change was made, even if err is an error.
 func EndChange[T any](
-	l *Group, r *request.Sender, t *Task[T], w *request.OnceOnlyChange, value T, err error,
+	g *Group, r *request.Sender, t *Task[T], w *request.OnceOnlyChange, value T, err error,
 ) (T, error) {
 	if err == nil {
 		t.Settle(value)
-		l.Note(r.Remove(w.Record))
+		g.Note(r.Remove(w.Record))
 		return value, nil
 	}
 	return value, w.Resolve(r, err)

@@ -1,3 +1,5 @@
+// Package task runs what a recipe does, and ends it: operations for callers, which may leave before
+// the clean-up is over, and loops in the background, which watch nodes and read them again.
 package task
 
 import (
@@ -9,13 +11,11 @@ import (
 	"github.com/zksim/zksim/recipes/internal/request"
 )
 
-// Group counts the operations and loops of a recipe, ends them, and waits for them. The recipes
-// with a Close embed it.
+// Group counts the operations and loops of a recipe, ends them, and waits for them.
 //
-//   - call and act run an operation for a caller. The operation can outlive the wait of the caller.
-//   - background runs a loop that lives until Close.
-//   - settled waits for clean-up that goes on after the caller has left; trouble is the first error
-//     of that.
+//   - Call and Act run an operation for a caller. The operation can outlive the wait of the caller.
+//   - Background runs a loop that lives until Close.
+//   - Settled waits for clean-up that goes on after the caller has left.
 type Group struct {
 	Conn request.Conn
 	Kind string // the name in errors; may be empty
@@ -38,22 +38,22 @@ type operationCount struct {
 
 // NewGroup begins the life of a recipe. It sends nothing.
 func NewGroup(conn request.Conn, kind, path string, opts request.Options) *Group {
-	l := &Group{Conn: conn, Kind: kind, Path: path, Opts: opts}
-	l.Ctx, l.Cancel = context.WithCancelCause(context.Background())
-	return l
+	g := &Group{Conn: conn, Kind: kind, Path: path, Opts: opts}
+	g.Ctx, g.Cancel = context.WithCancelCause(context.Background())
+	return g
 }
 
 // Close ends all operations with ErrClosed and waits until nothing is left to clean up or ctx is
-// done; in the latter case the clean-up goes on. Later calls return ErrClosed. It leaves the Conn
-// open. It returns the first error that kept a node of this recipe from being removed.
-func (l *Group) Close(ctx context.Context) error {
-	l.Cancel(request.ErrClosed)
-	return l.Explain("close", l.Settled(ctx, l.quiet()))
+// done; in the latter case the clean-up goes on. It returns the first error that kept a node of the
+// recipe from being removed.
+func (g *Group) Close(ctx context.Context) error {
+	g.Cancel(request.ErrClosed)
+	return g.Explain("close", g.Settled(ctx, g.quiet()))
 }
 
 // quiet returns a channel that is closed when no operation or loop is left.
-func (l *Group) quiet() <-chan struct{} {
-	t := &l.count
+func (g *Group) quiet() <-chan struct{} {
+	t := &g.count
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.idle == nil {
@@ -68,43 +68,43 @@ func (l *Group) quiet() <-chan struct{} {
 }
 
 // Begin counts an operation or a loop, unless the recipe is closed.
-func (l *Group) Begin() error {
-	l.count.mu.Lock()
-	defer l.count.mu.Unlock()
-	if l.Ctx.Err() != nil {
-		return context.Cause(l.Ctx)
+func (g *Group) Begin() error {
+	g.count.mu.Lock()
+	defer g.count.mu.Unlock()
+	if g.Ctx.Err() != nil {
+		return context.Cause(g.Ctx)
 	}
-	l.count.active++
+	g.count.active++
 	return nil
 }
 
 // BeginCleanUp counts an operation, even after Close.
-func (l *Group) BeginCleanUp() {
-	l.count.mu.Lock()
-	defer l.count.mu.Unlock()
-	l.count.active++
+func (g *Group) BeginCleanUp() {
+	g.count.mu.Lock()
+	defer g.count.mu.Unlock()
+	g.count.active++
 }
 
 // CleanUp removes nodes in the background, even after Close. It first waits until before is closed,
 // unless before is nil. It notes an error.
-func (l *Group) CleanUp(
+func (g *Group) CleanUp(
 	before <-chan struct{}, remove func(r *request.Sender) error,
 ) *Task[struct{}] {
-	l.BeginCleanUp()
+	g.BeginCleanUp()
 	return Start(func(*Task[struct{}]) (struct{}, error) {
-		defer l.End()
+		defer g.End()
 		if before != nil {
 			<-before
 		}
-		r := l.Sender()
-		defer func() { l.Note(r.CleanUpErr) }()
+		r := g.Sender()
+		defer func() { g.Note(r.CleanUpErr) }()
 		return struct{}{}, r.Tidy(remove)
 	})
 }
 
 // End counts an operation or a loop as over.
-func (l *Group) End() {
-	t := &l.count
+func (g *Group) End() {
+	t := &g.count
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.active--
@@ -115,63 +115,63 @@ func (l *Group) End() {
 }
 
 // Note keeps the first error of clean-up for Close.
-func (l *Group) Note(err error) {
-	l.count.mu.Lock()
-	defer l.count.mu.Unlock()
-	if l.count.cleanUpErr == nil {
-		l.count.cleanUpErr = err
+func (g *Group) Note(err error) {
+	g.count.mu.Lock()
+	defer g.count.mu.Unlock()
+	if g.count.cleanUpErr == nil {
+		g.count.cleanUpErr = err
 	}
 }
 
 // Settled waits for done, even for a moment after the end of ctx, and returns the first error of
 // clean-up so far.
-func (l *Group) Settled(ctx context.Context, done <-chan struct{}) error {
+func (g *Group) Settled(ctx context.Context, done <-chan struct{}) error {
 	if err := awaitDone(ctx, done); err != nil {
 		return request.AmbiguousIf(true, err)
 	}
-	l.count.mu.Lock()
-	defer l.count.mu.Unlock()
-	return l.count.cleanUpErr
+	g.count.mu.Lock()
+	defer g.count.mu.Unlock()
+	return g.count.cleanUpErr
 }
 
 // Cause returns the reason why an operation with ctx has to end without a result, or nil. It also
 // looks at Close itself, as Close ends ctx a moment late.
-func (l *Group) Cause(ctx context.Context) error {
-	return cmp.Or(context.Cause(ctx), context.Cause(l.Ctx))
+func (g *Group) Cause(ctx context.Context) error {
+	return cmp.Or(context.Cause(ctx), context.Cause(g.Ctx))
 }
 
 // String returns the kind of the recipe and its path, for logs.
-func (l *Group) String() string { return strings.TrimSpace(l.Kind + " " + l.Path) }
+func (g *Group) String() string { return strings.TrimSpace(g.Kind + " " + g.Path) }
 
 // Closed reports whether Close was called.
-func (l *Group) Closed() bool { return l.Ctx.Err() != nil }
+func (g *Group) Closed() bool { return g.Ctx.Err() != nil }
 
 // Explain adds to an error the operation and the recipe.
-func (l *Group) Explain(what string, err error) error {
+func (g *Group) Explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &request.OperationError{What: what + " " + l.String(), Err: err}
+	return &request.OperationError{What: what + " " + g.String(), Err: err}
 }
 
 // Sender begins a row of requests.
-func (l *Group) Sender() *request.Sender {
-	return request.NewSender(l.Conn, l.Opts, l.Kind, l.Path)
+func (g *Group) Sender() *request.Sender {
+	return request.NewSender(g.Conn, g.Opts, g.Kind, g.Path)
 }
 
 // Background runs loop in its own goroutine. Close ends the context of loop and waits for its
-// return. Before loop returns it removes its nodes by r.tidy, under context.Background(). No retry
+// return. Before loop returns it removes its nodes by r.Tidy, under context.Background(). No retry
 // policy ends the loop.
-func (l *Group) Background(loop func(ctx context.Context, r *request.Sender)) error {
-	if err := l.Begin(); err != nil {
+func (g *Group) Background(loop func(ctx context.Context, r *request.Sender)) error {
+	if err := g.Begin(); err != nil {
 		return err
 	}
 	go func() {
-		defer l.End()
-		r := l.Sender()
+		defer g.End()
+		r := g.Sender()
 		r.Opts.Retry = request.WithoutEnd(r.Opts.Retry)
-		defer func() { l.Note(r.CleanUpErr) }()
-		loop(l.Ctx, r)
+		defer func() { g.Note(r.CleanUpErr) }()
+		loop(g.Ctx, r)
 	}()
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// LatestValue is a value that one goroutine replaces and other goroutines read or wait for. The value
-// must not be changed in place. The zero posted is ready for use.
+// LatestValue is a value that one goroutine replaces and other goroutines read or wait for. The
+// value must not be changed in place. The zero LatestValue is ready for use.
 type LatestValue[T any] struct {
 	mu      sync.Mutex
 	value   T

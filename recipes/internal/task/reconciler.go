@@ -20,7 +20,7 @@ type Reconciler struct {
 	// under ctx. After an error everything is due the next time. It need not repeat requests: r
 	// repeats them. It tolerates the refusal of a single node.
 	Step func(ctx context.Context, r *request.Sender, d Due) error
-	// Last removes the nodes of step when the recipe is closed. It is nil if step makes no nodes.
+	// Last removes the nodes of Step when the recipe is closed. It is nil if Step makes no nodes.
 	// It runs under context.Background().
 	Last func(r *request.Sender) error
 
@@ -28,18 +28,18 @@ type Reconciler struct {
 	problem error
 }
 
-// NewReconciler makes a loop. Set step, and last if needed, and start it.
-func NewReconciler(l *Group) *Reconciler { return &Reconciler{wakeups: newWakeups(l)} }
+// NewReconciler makes a loop. Set Step, and Last if needed, and start it.
+func NewReconciler(g *Group) *Reconciler { return &Reconciler{wakeups: newWakeups(g)} }
 
 // Start runs the loop until the recipe or the Conn is closed.
-func (c *Reconciler) Start() error { return c.l.Background(c.run) }
+func (c *Reconciler) Start() error { return c.group.Background(c.run) }
 
 // run is the loop. It ends with the recipe or the Conn, and with no other error.
 func (c *Reconciler) run(ctx context.Context, r *request.Sender) {
 	var failures request.Backoff
 	defer c.RefusedNodes.end()
 	for ctx.Err() == nil {
-		d, err := c.next(ctx, c.l.Opts.Recheck)
+		d, err := c.next(ctx, c.group.Opts.Recheck)
 		if err == nil {
 			c.forget(d)
 			err = c.Step(ctx, r, d)
@@ -56,7 +56,7 @@ func (c *Reconciler) run(ctx context.Context, r *request.Sender) {
 		}
 	}
 	if c.Last != nil {
-		c.l.Note(r.Tidy(c.Last))
+		c.group.Note(r.Tidy(c.Last))
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *Reconciler) Failure() error {
 // Stale reports whether a copy that was read in the given session may be out of date. Session 0
 // stands for no copy. Notifications on their way do not count.
 func (c *Reconciler) Stale(session int64) bool {
-	conn := c.l.Conn
-	return session == 0 || c.l.Closed() || conn.State() != zk.StateHasSession ||
+	conn := c.group.Conn
+	return session == 0 || c.group.Closed() || conn.State() != zk.StateHasSession ||
 		conn.SessionID() != session || c.Failure() != nil
 }

@@ -71,7 +71,7 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 		if !slices.EqualFunc(m.steps, want, same) || m.copy["/b"] != "2" {
 			t.Errorf("steps %+v, copy %v", m.steps, m.copy)
 		}
-		testconn.MustClose(t, m.l)
+		testconn.MustClose(t, m.group)
 		check.Is(t, m.Start(), request.ErrClosed)
 	})
 }
@@ -83,7 +83,7 @@ func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 		s.Seed("/a", "1")
 		s.Seed("/b", "1")
 		m := newMirror(c)
-		m.l.Opts.Recheck = 15 * time.Second
+		m.group.Opts.Recheck = 15 * time.Second
 		began, all := time.Now(), []time.Duration{}
 		step := m.Step
 		m.Step = func(ctx context.Context, r *request.Sender, d Due) error {
@@ -103,7 +103,7 @@ func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 		}; !slices.Equal(all, want) {
 			t.Errorf("everything was looked at after %v; want %v", all, want)
 		}
-		testconn.MustClose(t, m.l)
+		testconn.MustClose(t, m.group)
 	})
 }
 
@@ -123,7 +123,7 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 		c.Close()
 		time.Sleep(10 * time.Second)
 		check.Is(t, m.Failure(), request.ErrConnClosed)
-		testconn.MustClose(t, m.l)
+		testconn.MustClose(t, m.group)
 	})
 }
 
@@ -140,7 +140,7 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 		time.Sleep(time.Second)
 		s.WantBelow(t, "/", 1)
 		c.On("delete", 1, testconn.Refused)
-		check.Is(t, m.l.Close(t.Context()), zk.ErrNoAuth)
+		check.Is(t, m.group.Close(t.Context()), zk.ErrNoAuth)
 	})
 }
 
@@ -162,7 +162,7 @@ func TestWhatIsRefusedIsDueTogether(t *testing.T) {
 	})
 }
 
-func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
+func TestNodeWatchIsUsedAgainAndOutlivesSessions(t *testing.T) {
 	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
 		s.Seed("/gate", "")
 		v, l := request.NodeWatch{Path: "/gate"},

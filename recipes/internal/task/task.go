@@ -77,7 +77,7 @@ func (t *Task[T]) result() (value T, known bool, err error) {
 }
 
 // Await waits for the result or the end of ctx, and then up to grace for the clean-up, so that the
-// operation is usually over when await returns. If known is false, the work goes on in the
+// operation is usually over when Await returns. If known is false, the work goes on in the
 // background, and the error is the cause of ctx's end.
 func (t *Task[T]) Await(ctx context.Context) (value T, known bool, err error) {
 	select {

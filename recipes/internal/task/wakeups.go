@@ -2,21 +2,25 @@ package task
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
-// watchKind is the kind of a watch on a node.
-type watchKind int
+// WatchKind is the kind of a watch on a node.
+type WatchKind int
 
+// The kinds of watches.
 const (
-	WatchData     watchKind = iota // getW
-	WatchChildren                  // childrenW
-	WatchAbsence                   // existsW, on a node that is missing
+	WatchData     WatchKind = iota // GetW
+	WatchChildren                  // ChildrenW
+	WatchAbsence                   // ExistsW, on a node that is missing
 )
 
 // wakeups watches any number of nodes for a background loop, and collects the paths that the loop
@@ -24,7 +28,7 @@ const (
 // session ends all watches at the same moment, and is one wake-up. The deletion of a node ends all
 // watches on it, and is one wake-up, too.
 type wakeups struct {
-	l      *Group
+	group  *Group
 	signal chan struct{} // has a token while something is due
 	looked time.Time     // when everything was due last; of the loop's goroutine
 
@@ -35,7 +39,7 @@ type wakeups struct {
 }
 
 // armedWatch is a watch that has not fired.
-type armedWatch struct{ watchKind watchKind }
+type armedWatch struct{ kind WatchKind }
 
 // Due holds the paths to read again.
 type Due struct {
@@ -47,9 +51,9 @@ type Due struct {
 func (d Due) Has(path string) bool { return d.All || slices.Contains(d.Paths, path) }
 
 // newWakeups returns a wakeups with everything due.
-func newWakeups(l *Group) *wakeups {
+func newWakeups(g *Group) *wakeups {
 	w := &wakeups{
-		l: l, signal: make(chan struct{}, 1),
+		group: g, signal: make(chan struct{}, 1),
 		armed: map[string][]*armedWatch{}, paths: map[string]bool{},
 	}
 	w.MarkDue("")
@@ -57,7 +61,7 @@ func newWakeups(l *Group) *wakeups {
 }
 
 // MarkDue makes paths due together. An empty path makes everything due. Any goroutine may call
-// markDue, for instance when the wanted state has changed.
+// MarkDue, for instance when the wanted state has changed.
 func (w *wakeups) MarkDue(paths ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,25 +85,25 @@ func (w *wakeups) addDue(paths ...string) {
 
 // Watching reports whether a watch is armed. Then no other watch is set, as the client cannot take
 // a watch back.
-func (w *wakeups) Watching(path string, s watchKind) bool {
+func (w *wakeups) Watching(path string, kind WatchKind) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.armed[path], func(r *armedWatch) bool { return r.watchKind == s })
+	return slices.ContainsFunc(w.armed[path], func(r *armedWatch) bool { return r.kind == kind })
 }
 
 // Add waits for a watch in the background, until it fires or the recipe is closed.
-func (w *wakeups) Add(path string, s watchKind, watch <-chan zk.Event) {
-	r := &armedWatch{s}
+func (w *wakeups) Add(path string, kind WatchKind, watch <-chan zk.Event) {
+	r := &armedWatch{kind}
 	w.mu.Lock()
 	w.armed[path] = append(w.armed[path], r)
 	w.mu.Unlock()
-	w.l.BeginCleanUp()
+	w.group.BeginCleanUp()
 	go func() {
-		defer w.l.End()
+		defer w.group.End()
 		select {
 		case ev := <-watch:
 			w.fire(path, r, ev)
-		case <-w.l.Ctx.Done():
+		case <-w.group.Ctx.Done():
 		}
 	}()
 }
@@ -163,4 +167,55 @@ func (w *wakeups) take() Due {
 	w.all = false
 	clear(w.paths)
 	return d
+}
+
+// DataOf reads a node, and makes the node due when it changes. It sets no second watch if one is
+// armed.
+func (w *wakeups) DataOf(
+	ctx context.Context, r *request.Sender, path string,
+) ([]byte, *zk.Stat, error) {
+	if w.Watching(path, WatchData) {
+		return r.Get(ctx, path)
+	}
+	n, err := r.GetW(ctx, path)
+	if err == nil {
+		w.Add(path, WatchData, n.Watch)
+	}
+	return n.Data, n.Stat, err
+}
+
+// ChildrenOf lists the children of a node, sorted, and makes the node due when the children change.
+func (w *wakeups) ChildrenOf(
+	ctx context.Context, r *request.Sender, path string,
+) (names []string, err error) {
+	if w.Watching(path, WatchChildren) {
+		names, err = r.Children(ctx, path)
+	} else {
+		var watch <-chan zk.Event
+		names, watch, err = r.ChildrenW(ctx, path)
+		if err == nil {
+			w.Add(path, WatchChildren, watch)
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// Listing is ChildrenOf for a directory that may be missing. A missing directory has no children,
+// and becomes due when it is created.
+func (w *wakeups) Listing(ctx context.Context, r *request.Sender, path string) ([]string, error) {
+	for {
+		names, err := w.ChildrenOf(ctx, r, path)
+		if !errors.Is(err, zk.ErrNoNode) || w.Watching(path, WatchAbsence) {
+			return names, request.Ignore(err, zk.ErrNoNode)
+		}
+		stat, watch, err := r.ExistsW(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if stat == nil {
+			w.Add(path, WatchAbsence, watch)
+			return nil, nil
+		}
+	}
 }

@@ -114,7 +114,8 @@ func (c creation) run(
 	return Node{}, request.AmbiguousIf(!c.owned && errors.Is(err, ErrConnClosed), err)
 }
 
-// readBack reads the node. It returns errRestart if an ephemeral node has gone with its session.
+// readBack reads the node. It returns request.ErrRestart if an ephemeral node has gone with its
+// session.
 func (c creation) readBack(ctx context.Context, r *request.Sender) (Node, error) {
 	_, stat, err := r.Get(ctx, c.path())
 	if errors.Is(err, zk.ErrNoNode) && !c.owned { // the server of a new session may lag behind
@@ -130,4 +131,86 @@ func (c creation) readBack(ctx context.Context, r *request.Sender) (Node, error)
 		return Node{}, err
 	}
 	return Node{Path: c.path(), Stat: *stat}, nil
+}
+
+// GuaranteedDelete deletes the node at path, whatever its version. It is no error if the node is
+// gone already.
+//
+// nil means that the node is gone. While the connection is down the request is repeated. If ctx is
+// done before the reply, or the retry policy gives up, the error wraps ErrAmbiguous. The deletion
+// then goes on in the background until the server confirms or refuses it, or the Conn is closed.
+// Other errors are refusals, such as zk.ErrNotEmpty. A late deletion would hit the next node with
+// the same path, so never use the path again; those of CreateProtected's sequential nodes are
+// unique.
+//
+// Source: Curator's "guaranteed" deletion.
+func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Option) error {
+	l := newTasks(conn, "node", path, opts)
+	if ctx.Err() != nil { // the deletion is sent even then
+		t := task.Start(
+			func(*task.Task[struct{}]) (struct{}, error) {
+				return struct{}{}, l.Sender().Remove(path)
+			},
+		)
+		_, known, err := t.Await(ctx)
+		return l.Explain("delete", request.AmbiguousIf(!known, err))
+	}
+	return task.Act(ctx, l, "delete", func(ctx context.Context, r *request.Sender) error {
+		err := r.Repeat(ctx, func() error { return r.Conn.Delete(path, -1) })
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return nil
+		case err != nil && ctx.Err() != nil:
+			return r.Remove(path)
+		}
+		return request.AmbiguousIf(OutcomeOf(err) == Unknown, err)
+	})
+}
+
+// EnsurePath creates the node at path and its parents, without data, where they are missing. It
+// leaves existing nodes as they are. Many clients may call it at the same time.
+//
+// nil means that every level existed at some moment of the call; container nodes can be gone again.
+// While the connection is down it repeats requests, and a new session makes no difference. After an
+// error some of the levels may exist, which does no harm. If ctx is done, a request under way can
+// still be applied. The options that matter are ACL, Containers and Retry.
+func EnsurePath(ctx context.Context, conn Conn, path string, opts ...Option) error {
+	l := newTasks(conn, "path", path, opts)
+	return task.Act(ctx, l, "ensure", func(ctx context.Context, r *request.Sender) error {
+		var missing request.Backoff
+		for {
+			err := r.Ensure(ctx, path)
+			if !errors.Is(err, zk.ErrNoNode) {
+				return request.AmbiguousIf(OutcomeOf(err) == Unknown, err)
+			}
+			if err := missing.Wait(ctx, nil, err); err != nil {
+				return err // another client keeps deleting the levels
+			}
+		}
+	})
+}
+
+// ErrNumbersUsedUp is returned when the sequence numbers of a directory are used up, so that the
+// order of its next children is unknown. The wrapping error names the directory. The operation
+// leaves no node behind. Use a new directory, or delete the directory once it is empty: the numbers
+// of a new directory begin at 0. With the option Containers the server deletes the empty directory
+// itself.
+var ErrNumbersUsedUp = request.ErrNumbersUsedUp
+
+// Sequence returns the sequence number in the name or path of a sequential node: the digits behind
+// the last occurrence of marker. marker is the end of the name that was given to create, such as
+// "lock-". It returns false for other names. The number is negative when the parent's counter has
+// passed 2147483647 (ZOOKEEPER-4372). Only the marker distinguishes its minus sign from a hyphen in
+// the name.
+func Sequence(name, marker string) (int32, bool) { return request.Sequence(name, marker) }
+
+// SortBySequence returns those of the names that have a sequence number behind marker, oldest
+// first. It leaves names as they are. Numbers are comparable only between children of one parent
+// that was not deleted meanwhile. The order is right across the wrap from 2147483647 to
+// -2147483648, which servers before 3.6 make. Made-up names with numbers far from the server's come
+// first or last. They do not change the order of the others as long as the gap around the others is
+// larger than any gap between them. Names of the same number are sorted by their text. Nodes get
+// the same number when the numbers of a directory are used up.
+func SortBySequence(names []string, marker string) []string {
+	return request.SortBySequence(names, marker)
 }
