@@ -102,10 +102,11 @@ var arrows = map[string]string{
 		fakezk/internal/dialhook fakezk/internal/engine fakezk/internal/inspect
 		fakezk/internal/logs fakezk/internal/proto fakezk/internal/state fakezk/internal/tlsend
 		fakezk/internal/tracetext fakezk/internal/wire fakezk/internal/zkclient
-		fakezk/sim/internal/agenda fakezk/sim/internal/draws fakezk/sim/internal/record
-		github.com/go-zookeeper/zk`,
+		fakezk/sim/internal/agenda fakezk/sim/internal/draws fakezk/sim/internal/guard
+		fakezk/sim/internal/record github.com/go-zookeeper/zk`,
 	"fakezk/sim/internal/agenda": ``,
 	"fakezk/sim/internal/draws":  `internal/mix`,
+	"fakezk/sim/internal/guard":  `fakezk/internal/bubble fakezk/internal/dialhook fakezk/trace`,
 	"fakezk/sim/internal/record": `
 		fakezk/internal/carry fakezk/internal/engine fakezk/internal/inspect
 		fakezk/internal/proto fakezk/internal/state fakezk/internal/tracetext fakezk/trace`,

@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/fakezk/sim/internal/guard"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
@@ -25,23 +26,21 @@ type Client struct {
 	dials       int         // connections begun; the World's goroutine owns it
 	failedDials map[int]int // of each Connect, since its last connection; ditto
 
-	peer          carry.Client // as faults know it
-	burst         burst
-	lines         atomic.Int64         // of its scripts
-	linesAfterEnd atomic.Int64         // the same after the end
-	done          bool                 // the script has ended, or its process has
-	ended         bool                 // the script has ended
-	abandoned     bool                 // see abandonRunaway
-	dead          atomic.Bool          // its process has died
-	sessions      map[int64]bool       // every session it ever had
-	releaseNet    func()               // ends dialDirect; the World's goroutine owns it
-	dialed        atomic.Bool          // its own code has dialed
-	asked         atomic.Bool          // it has sent a request on a connection of Connect
-	mu            sync.Mutex           // guards the fields below
-	connects      int                  // calls of Connect
-	conns         []connection         // every one
-	scripts       [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
-	begun         []int64              // ids of goroutines that have run a script
+	peer       carry.Client // as faults know it
+	counted    *guard.Client
+	done       bool                 // the script has ended, or its process has
+	ended      bool                 // the script has ended
+	abandoned  bool                 // see abandonRunaway
+	dead       atomic.Bool          // its process has died
+	sessions   map[int64]bool       // every session it ever had
+	releaseNet func()               // ends dialDirect; the World's goroutine owns it
+	dialed     atomic.Bool          // its own code has dialed
+	asked      atomic.Bool          // it has sent a request on a connection of Connect
+	mu         sync.Mutex           // guards the fields below
+	connects   int                  // calls of Connect
+	conns      []connection         // every one
+	scripts    [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
+	begun      []int64              // ids of goroutines that have run a script
 
 	once  sync.Once
 	first *zk.Conn // the result of Conn
@@ -170,8 +169,9 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 	}
 	m := c.sim.journal.Add(1+c.index*sources+source, c.sim.agenda.Elapsed(), actor, "%s",
 		fmt.Sprintf(format, args...))
-	if source != sourceLibrary {
-		c.countLine(m)
+	if source != sourceLibrary && c.counted.Line(m) {
+		c.sim.wakeUp()
+		select {}
 	}
 	if m != trace.AfterEnd {
 		c.sim.wakeUp()

@@ -42,9 +42,7 @@ func (s *simulation) respawn(old *Client) {
 		s.running--
 		return
 	}
-	c := s.newClient(old.actor)
-	c.name = old.name + "'"
-	c.peer.Name = c.name
+	c := s.newClient(old.actor, old.name+"'")
 	s.record.Log(c.name, "begins")
 	go s.script(c)
 }

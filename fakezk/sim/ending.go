@@ -19,7 +19,7 @@ func (s *simulation) playOvertime() {
 	for range times {
 		begin := s.agenda.Now()
 		s.loop(begin+s.world.Overtime, s.over)
-		if n := s.record.ChangesSince(begin); n == 0 || n > most || s.over() || s.outOfSteps {
+		if n := s.record.ChangesSince(begin); n == 0 || n > most || s.over() || s.guard.OutOfSteps() {
 			return
 		}
 	}
@@ -32,7 +32,7 @@ func (s *simulation) isActive() bool {
 	for range 3 {
 		before := s.replies
 		s.loop(s.agenda.Now()+10*time.Second, s.over)
-		if s.over() || s.outOfSteps {
+		if s.over() || s.guard.OutOfSteps() {
 			return true
 		}
 		if s.replies-before <= 30*len(s.clients) {
@@ -57,13 +57,14 @@ func (s *simulation) heal() {
 // noteAtRest notes the server's state before the end.
 func (s *simulation) noteAtRest() {
 	s.record.End(s.engine)
-	s.stepsAtRest = s.steps.Load()
+	s.stepsAtRest = s.guard.Steps()
 	s.atRest.Store(s.facts())
 }
 
 // tearDown ends everything: connections cut, dials refused, clients closed, virtual time drained.
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
+	s.guard.Stop()
 	cancel()
 	s.abandonRunaways()
 	s.resumeAll()
@@ -90,6 +91,25 @@ func (s *simulation) tearDown(cancel func()) {
 // tearDownLimit is how much virtual time the clients get to close. The
 // go-zookeeper client needs up to three seconds for each connection.
 const tearDownLimit = time.Minute
+
+// abandonRunaways gives the scripts that are busy at the end a second to notice that their contexts
+// are done. The connections of a client that sends requests without a pause even then are left as
+// they are, without a server: if they were closed, each request would fail at once, and the client
+// would take a processor for ever. The second is never shorter: a client that has just ended has
+// sent its last request a moment ago, too.
+func (s *simulation) abandonRunaways() {
+	if s.running == 0 && s.guard.Runaway() == nil {
+		return
+	}
+	s.loop(s.agenda.Now()+time.Second, func() bool { return false })
+	for id, l := range s.links {
+		if l.client.counted.Rushes(s.agenda.Elapsed()) {
+			l.client.abandoned = true
+			l.conn.Close()
+			delete(s.links, id)
+		}
+	}
+}
 
 func (s *simulation) closeClients(closed chan<- struct{}) {
 	defer close(closed)

@@ -62,7 +62,7 @@ func (l *link) replyDeadline() time.Duration {
 // mayDeferPings reports whether the World may put off pings at all.
 func (s *simulation) mayDeferPings() bool {
 	return s.order == nil && !s.world.unordered && !s.world.noDeferral && !s.closing.Load() &&
-		s.steps.Load()+roomForPings < s.world.MaxSteps
+		s.guard.HasRoom(roomForPings)
 }
 
 // roomForPings is more than the steps that the pings of one sleep take.

@@ -3,6 +3,7 @@ package sim
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -172,7 +173,7 @@ func (l *link) takeWrites() {
 	}
 	for _, f := range frames {
 		if isRequest(f) {
-			l.sim.countRequest(l.client)
+			l.client.counted.Request(l.sim.agenda.Elapsed())
 		}
 		l.noteRequest(f)
 		l.send(true, newMessage(f, nil))
@@ -183,6 +184,12 @@ func (l *link) takeWrites() {
 		l.noteLost()
 		l.send(true, &carry.Message{End: io.EOF})
 	}
+}
+
+// isRequest reports whether a frame of a client is a request of its script. A handshake begins with
+// 0, and the requests of the client's library have negative numbers.
+func isRequest(frame []byte) bool {
+	return len(frame) >= 8 && int32(binary.BigEndian.Uint32(frame)) > 0
 }
 
 // compareFrames orders the requests that several goroutines of one client wrote
@@ -223,7 +230,7 @@ func (l *link) send(up bool, m *carry.Message) {
 	label.sent, label.nth = l.sim.messages, t.count
 	l.noteSent(up, m)
 	if up {
-		l.sim.bytes += int64(len(m.Bytes))
+		l.sim.guard.Sent(m.Bytes)
 		l.conn.QueueUp(m)
 	} else {
 		l.conn.QueueDown(m)

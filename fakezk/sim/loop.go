@@ -15,7 +15,7 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 		if done() {
 			return
 		}
-		if s.outOfBounds() {
+		if s.guard.OutOfBounds(s.agenda.Now()) {
 			return
 		}
 		if s.order != nil {
@@ -35,21 +35,8 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 	}
 }
 
-// outOfBounds reports whether the run must end at once.
-func (s *simulation) outOfBounds() bool {
-	if s.closing.Load() {
-		return false
-	}
-	s.countGoroutines()
-	if s.runaway.Load() != nil {
-		return true
-	}
-	s.outOfSteps = s.steps.Load() >= s.world.MaxSteps || s.bytes >= maxBytes
-	return s.outOfSteps
-}
-
 func (s *simulation) step() {
-	s.steps.Add(1)
+	s.guard.Step()
 	s.journal.NextStep()
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
+	"github.com/zksim/zksim/fakezk/sim/internal/guard"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
@@ -214,7 +215,7 @@ func TestLastRequestsAreNoRunaway(t *testing.T) {
 // TestPollingInTurnIsNoRunaway: a client that sleeps between its requests makes pauses, also if
 // each request awaits its turn.
 func TestPollingInTurnIsNoRunaway(t *testing.T) {
-	const goroutines, polls = 2, maxBurst
+	const goroutines, polls = 2, guard.MaxBurst
 	r := mustRun(t, World{Clients: []Actor{
 		actor("a", func(_ context.Context, c *Client) {
 			conn := c.Conn()
@@ -236,7 +237,7 @@ func TestPollingInTurnIsNoRunaway(t *testing.T) {
 
 // This one leaves goroutines behind, as it must. Later runs do not count them.
 func TestScriptThatNeverReturns(t *testing.T) {
-	before := leakedGoroutines.Load()
+	before := guard.Leaked()
 	r := mustRun(t, World{Limit: time.Minute, Clients: []Actor{
 		actor("a", func(_ context.Context, c *Client) { c.Conn(); waitForEver() }),
 		actor("b", func(_ context.Context, c *Client) {
@@ -254,7 +255,7 @@ func TestScriptThatNeverReturns(t *testing.T) {
 		t.Errorf("scripts of %q", scripts)
 	}
 	left := int64(strings.Count(r.Leaked, "\ngoroutine "))
-	if n := leakedGoroutines.Load() - before; n != left || n == 0 {
+	if n := guard.Leaked() - before; n != left || n == 0 {
 		t.Errorf("%d goroutines count as left behind, and %d are", n, left)
 	}
 }

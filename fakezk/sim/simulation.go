@@ -18,6 +18,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/logs"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/sim/internal/draws"
+	"github.com/zksim/zksim/fakezk/sim/internal/guard"
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
 )
 
@@ -56,18 +57,10 @@ type simulation struct {
 	spare      []*link       // the next list for written
 	replies    int
 
-	bytes       int64                   // of messages to the server
-	lines       atomic.Int64            // of all scripts
-	runaway     atomic.Pointer[runaway] // ends the run; nil if there is none
-	outOfSteps  bool                    // the run has ended so
+	guard       *guard.Guard
 	stepsAtRest int64
-	counted     struct { // when goroutines were counted last
-		steps int64
-		at    time.Duration
-	}
 
-	closing atomic.Bool  // the end: dials fail, nothing is recorded
-	steps   atomic.Int64 // progress, for the watchdog
+	closing atomic.Bool // the end: dials fail, nothing is recorded
 
 	mu            sync.Mutex
 	sleepers      []sleeper      // sleeps begun in this step
@@ -76,7 +69,6 @@ type simulation struct {
 	written       []*link        // links written to or closed in this step
 	wakeBy        time.Duration  // when the World wakes at the latest, if pings may be put off
 	deferredPings []deferredPing // pings that were put off in this sleep
-	bubble        string         // how stack traces name the run's bubble
 
 	atRest atomic.Pointer[record.Record] // nil until then
 }
@@ -96,6 +88,7 @@ func newSimulation(w World) *simulation {
 	}
 	s.followed = make([]time.Duration, w.servers())
 	s.lagging = make([]time.Duration, w.servers())
+	s.guard = guard.New(s.journal.Moment, w.MaxSteps, len(w.Clients))
 	s.record = record.New(s.journal, s.agenda.Now, w.servers())
 	return s
 }
@@ -103,7 +96,7 @@ func newSimulation(w World) *simulation {
 // run is the World's goroutine.
 func (s *simulation) run() {
 	s.agenda.Begin()
-	s.setBubble(bubble.Name())
+	s.guard.Begin(bubble.Name())
 	defer logs.Take(func(goroutine int64, line string) {
 		if s.world.Logs {
 			s.journal.Log(s.agenda.Elapsed(), goroutine, line)
@@ -138,21 +131,6 @@ func (s *simulation) run() {
 	}
 }
 
-func (s *simulation) setBubble(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bubble = name
-}
-
-// bubbleStacks returns the stacks of the goroutines in the run's bubble, also of one that still
-// runs.
-func (s *simulation) bubbleStacks() string {
-	s.mu.Lock()
-	name := s.bubble
-	s.mu.Unlock()
-	return stacksOf(name)
-}
-
 // setUp makes the nodes and starts the scripts, no two at the same instant.
 func (s *simulation) setUp() {
 	for _, path := range slices.Sorted(maps.Keys(s.world.Nodes)) {
@@ -166,7 +144,7 @@ func (s *simulation) setUp() {
 		s.engine.SetCreated(path, next)
 	}
 	for i, actor := range s.world.Clients {
-		c := s.newClient(actor)
+		c := s.newClient(actor, actor.Name)
 		s.running++
 		s.agenda.Schedule(s.draws.Start(i), func() { go s.script(c) })
 	}
@@ -177,10 +155,10 @@ func (s *simulation) setUp() {
 	}
 }
 
-func (s *simulation) newClient(actor Actor) *Client {
-	c := &Client{sim: s, actor: actor, name: actor.Name, index: len(s.clients),
-		sessions: map[int64]bool{}, releaseNet: func() {}}
-	c.peer = carry.Client{ID: int64(c.index) + 1, Name: actor.Name}
+func (s *simulation) newClient(actor Actor, name string) *Client {
+	c := &Client{sim: s, actor: actor, name: name, index: len(s.clients),
+		counted: s.guard.Client(name), sessions: map[int64]bool{}, releaseNet: func() {}}
+	c.peer = carry.Client{ID: int64(c.index) + 1, Name: name}
 	s.clients = append(s.clients, c)
 	return c
 }

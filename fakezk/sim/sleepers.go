@@ -42,7 +42,7 @@ func (s *simulation) scriptIsOver(c *Client) {
 func (s *simulation) scheduleWakeUps(sleepers []sleeper) {
 	slices.SortStableFunc(sleepers, compareSleepers)
 	for _, z := range sleepers {
-		z.client.notePause()
+		z.client.counted.Acts(s.agenda.Elapsed())
 	}
 	for len(sleepers) > 0 {
 		n := 1
@@ -58,6 +58,12 @@ func (s *simulation) scheduleWakeUps(sleepers []sleeper) {
 		})
 		sleepers = sleepers[n:]
 	}
+}
+
+// markWoken notes that the World wakes the client at this instant.
+func (c *Client) markWoken() {
+	c.sim.agenda.Woke()
+	c.counted.Woken(c.sim.agenda.Elapsed())
 }
 
 func compareSleepers(a, b sleeper) int {

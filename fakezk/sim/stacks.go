@@ -48,7 +48,7 @@ func (s *simulation) noteBusy() {
 		if c.done {
 			continue
 		}
-		if all == "" && s.runaway.Load() == nil {
+		if all == "" && s.guard.Runaway() == nil {
 			all = bubble.Stacks()
 		}
 		s.record.Busy(c.name, c.stacksIn(all))
@@ -83,49 +83,4 @@ func (c *Client) senders() []string {
 		}
 	}
 	return senders
-}
-
-// stacksOf returns the stacks of the goroutines left in a bubble.
-func stacksOf(name string) string {
-	var kept []string
-	for g := range trace.Stacks(bubble.Stacks()) {
-		header, _, _ := strings.Cut(g, "\n")
-		ours := strings.Contains(g, "internal/bubble.Run") ||
-			strings.Contains(g, "testing/synctest.")
-		if strings.Contains(header, name) && !ours {
-			kept = append(kept, g)
-		}
-	}
-	return strings.Join(kept, "\n\n")
-}
-
-// lockedUp reports whether all goroutines of some stacks wait, and one of them for a mutex.
-func lockedUp(stacks string) bool {
-	locked := false
-	for stack := range trace.Stacks(stacks) {
-		locked = locked || trace.WaitsForMutex(stack)
-	}
-	return locked && !isRunning(stacks)
-}
-
-// onNetwork reports whether a goroutine of some stacks waits for the real network. One that rests
-// waits for the World, which zksim go puts in the network's place, and one that runs may only be
-// slow.
-func onNetwork(stacks string) bool {
-	for stack := range trace.Stacks(stacks) {
-		if trace.UsesNetwork(stack) && trace.ActivityOf(stack) == trace.Waits {
-			return true
-		}
-	}
-	return false
-}
-
-// isRunning reports whether a goroutine of some stacks runs.
-func isRunning(stacks string) bool {
-	for stack := range trace.Stacks(stacks) {
-		if stack != "" && trace.ActivityOf(stack) == trace.Runs {
-			return true
-		}
-	}
-	return false
 }

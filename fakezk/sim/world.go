@@ -228,7 +228,7 @@ func (w World) Run() (*trace.Result, error) {
 	sim := newSimulation(w)
 	ended := make(chan *bubble.Failure, 1)
 	go func() { ended <- bubble.Run(w.Seed, sim.run) }()
-	failure, stacks := sim.watch(ended)
+	failure, stacks := sim.guard.Watch(ended, w.Freeze)
 	result := sim.result(failure, stacks)
 	if failure != nil {
 		sim.release()
