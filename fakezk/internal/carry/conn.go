@@ -4,6 +4,8 @@ import (
 	"io"
 	"syscall"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/marks"
 )
 
 // errReset is the client's error on a connection that a fault reset.
@@ -134,7 +136,8 @@ func (c *Conn) DeliverUp(now time.Duration) []Action {
 		return c.clientEnds(m.Half)
 	case c.vanishes() || c.state == Severed:
 		return nil
-	case m.End != nil: // garbage
+	case m.End != nil:
+		marks.Hit("garbage")
 		return c.endSoon(io.EOF)
 	case m.Dials:
 		return c.dials(m, now)
@@ -167,6 +170,7 @@ func (c *Conn) judge(m *Message) {
 	}
 	point, ok := c.requestCoordinate(m.Bytes)
 	if !ok {
+		marks.Hit("message without a coordinate")
 		return
 	}
 	c.Client.requests++
@@ -186,6 +190,7 @@ func (c *Conn) dials(m *Message, now time.Duration) []Action {
 	case Refused:
 		return append(actions, c.endSoon(errReset)...)
 	case Hangs:
+		marks.Hit("handshake that hangs")
 		c.state = Hanging
 		c.Up.hold(until)
 		c.Up.putBack(m)
@@ -273,6 +278,7 @@ func (c *Conn) clientEnds(half bool) []Action {
 		c.Close()
 		return []Action{c.forget}
 	case c.state == Open && half:
+		marks.Hit("half close")
 		return c.endSoon(io.EOF)
 	}
 	c.Close()
@@ -288,6 +294,7 @@ func (c *Conn) endSoon(err error) []Action {
 	case Blackholed:
 		c.state = Lost
 	case BlackholedGone:
+		marks.Hit("gone at both ends")
 		c.Close()
 		return []Action{c.sever, c.forget}
 	default:
@@ -328,6 +335,7 @@ func (c *Conn) Freeze() { c.state = Frozen }
 // connection may be among it.
 func (c *Conn) Empty() {
 	if c.state == Blackholed && c.Up.ends() {
+		marks.Hit("end lost in a black hole")
 		c.state = BlackholedGone
 	}
 	c.Up, c.Down = Lane{}, Lane{}

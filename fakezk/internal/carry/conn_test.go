@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -40,6 +41,7 @@ func inState(n testNetwork, s State) *Conn {
 // TestHowConnectionsEnd checks, for each state, the actions and the next state when the client
 // closes the connection or its direction, when the server closes it, and when it is reset.
 func TestHowConnectionsEnd(t *testing.T) {
+	marks.Expect(t, "half close")
 	type outcome struct {
 		actions string
 		state   State
@@ -101,6 +103,7 @@ func (c *Conn) nextUp() []Action {
 }
 
 func TestTheClientHearsOfTheEndBehindWhatIsOnHold(t *testing.T) {
+	marks.Expect(t, "garbage")
 	n := newTestNetwork(t)
 	n.a1.Hold(3 * second)
 	n.a1.QueueDown(&Message{Bytes: []byte("reply")})
@@ -116,6 +119,7 @@ func TestTheClientHearsOfTheEndBehindWhatIsOnHold(t *testing.T) {
 }
 
 func TestInABlackHoleEverythingVanishes(t *testing.T) {
+	marks.Expect(t, "end lost in a black hole")
 	n := newTestNetwork(t, "blackhole 1s request=1", "cut request=2", "cut event=1")
 	ask(n.a1, second)
 	n.want("a request", ask(n.a2, second), "")
@@ -134,6 +138,7 @@ func TestInABlackHoleEverythingVanishes(t *testing.T) {
 
 // TestDialsThatAreKnownByTheirHandshake: outages act on it.
 func TestDialsThatAreKnownByTheirHandshake(t *testing.T) {
+	marks.Expect(t, "handshake that hangs")
 	n := newTestNetwork(t, "blackhole 3s client=a request=1", "refuse 5s client=a request=2")
 	ask(n.a1, second)
 	late := &Conn{ID: 4}
@@ -156,6 +161,7 @@ func TestDialsThatAreKnownByTheirHandshake(t *testing.T) {
 }
 
 func TestRequestsAreCountedAsCoordinates(t *testing.T) {
+	marks.Expect(t, "message without a coordinate")
 	n := newTestNetwork(t, "drop-request request=3", "drop-request client=b request=1 conn=2")
 	n.want("first", ask(n.a1, 0), "apply 1")
 	hello := &Conn{ID: 9, Client: n.a1.Client, Number: 3}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
@@ -57,9 +58,11 @@ type isolation struct{ since, until time.Duration }
 func (n *Network) cutOffFor(server int, now, until time.Duration) {
 	i := isolation{now, until}
 	if before, ok := n.cutOff[server]; ok && now <= before.until {
+		marks.Hit("isolations that touch")
 		i = isolation{before.since, max(before.until, until)}
 	}
 	if n.IsDown(server, now) {
+		marks.Hit("isolated while down")
 		n.backAt[server] = max(n.backAt[server], i.until)
 	}
 	n.cutOff[server] = i

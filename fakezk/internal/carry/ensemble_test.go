@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/internal/check"
@@ -78,6 +79,7 @@ func TestAServerThatGoesDownCutOff(t *testing.T) {
 // TestWhenAnIsolatedServerGivesUp, with a limit of ten seconds. Isolations that overlap
 // or touch are one.
 func TestWhenAnIsolatedServerGivesUp(t *testing.T) {
+	marks.Expect(t, "isolations that touch")
 	type cut struct{ at, until time.Duration } // until 0: the server rejoins the others
 	for _, test := range []struct {
 		name string
@@ -110,6 +112,7 @@ func TestWhenAnIsolatedServerGivesUp(t *testing.T) {
 
 // TestAServerThatIsDownStaysSo while it is isolated, also if the isolation is prolonged.
 func TestAServerThatIsDownStaysSo(t *testing.T) {
+	marks.Expect(t, "isolated while down")
 	n := New()
 	n.TakeDown(1, 2*second)
 	n.cutOffFor(1, second, 9*second)

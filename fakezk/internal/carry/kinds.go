@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 )
 
 // A rule is the effect of a kind of fault, for each of the coordinates that the kind takes: a
@@ -106,9 +107,12 @@ func (n *Network) Strike(f *Armed, now time.Duration, d Driver) {
 		return
 	}
 	d.FaultDue(f)
-	if client, ok := d.Target(f); ok {
-		Perform(n.strike(f, client, now), d)
+	client, ok := d.Target(f)
+	if !ok {
+		marks.Hit("fault without a target")
+		return
 	}
+	Perform(n.strike(f, client, now), d)
 }
 
 // strike lets a fault act that is bound to a time: on a client, or on all clients if 0.
@@ -223,6 +227,7 @@ func halfAndRest(s *strike) {
 	c := s.conn
 	first, second := s.message.split()
 	s.add(func(d Driver) { d.Deliver(c, first) })
+	marks.Hit("rest of an event")
 	second.NotBefore = s.until()
 	s.message = second
 	s.putBack()
@@ -361,6 +366,7 @@ func (n *Network) failover(f *Armed, until time.Duration) Action {
 		if n.ensemble.Leader != nil {
 			Perform(n.TakeDown(n.ensemble.Leader(), until), d)
 		} else {
+			marks.Hit("leader unknown")
 			for server := range n.ensemble.Servers {
 				Perform(n.TakeDown(server, until), d)
 			}

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -90,13 +91,17 @@ func (x *exchange) answer() {
 // write carries out a write. It reports false if it has ended the connection instead.
 func (x *exchange) write() bool {
 	if x.sessionMoved() {
+		marks.Hit("moved session")
 		x.hangUp()
 		return false
 	}
 	res := x.apply(x.leader().Prepare(x.r.Body, x.c.caller(), x.now))
 	x.r.Reply, x.r.Err = res.Reply, res.Err
 	// The real server fails to serialise its reply to a check that succeeds, and sends none.
-	x.r.Silent = x.r.Header.Op == proto.OpCheck && x.r.Err == proto.OK
+	if x.r.Header.Op == proto.OpCheck && x.r.Err == proto.OK {
+		marks.Hit("silent check")
+		x.r.Silent = true
+	}
 	return true
 }
 
@@ -127,6 +132,7 @@ func (x *exchange) refuseFrame(err error) {
 	}
 	x.r.Err = proto.MarshallingError
 	if drawsZxidFirst(x.r.Header.Op) {
+		marks.Hit("malformed write")
 		x.apply(x.leader().PrepareMalformed(x.r.Header.Op, x.r.Session, x.now))
 	}
 	x.r.Zxid = x.c.at.store.LastZxid()

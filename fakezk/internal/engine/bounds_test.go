@@ -7,12 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // TestAMultiReadIsBounded asks for 2.5 GB with one small request.
 func TestAMultiReadIsBounded(t *testing.T) {
+	marks.Expect(t, "multiRead too large")
+	marks.Expect(t, "buffer too large to keep")
 	b := newBench(t, nil)
 	id := b.connect(10 * time.Second)
 	b.must(id, create("/a", 0), &proto.SetData{

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/zksim/zksim/fakezk/internal/digestmd5"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -106,6 +107,7 @@ const keptBuffer = 1 << 20
 
 func (o *outbox) clear() {
 	if cap(o.buf) > keptBuffer {
+		marks.Hit("buffer too large to keep")
 		*o = outbox{}
 	}
 	o.out, o.buf = o.out[:0], o.buf[:0]
@@ -169,6 +171,7 @@ func (cs *connections) hangUpSession(at *replica, session int64) {
 		}
 	}
 	for _, c := range sortUnique(ended) {
+		marks.Hit("follower ends a connection")
 		c.hangUp()
 	}
 }

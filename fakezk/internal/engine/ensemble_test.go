@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -61,6 +62,7 @@ func TestAWriteOrASyncCatchesUp(t *testing.T) {
 
 // TestAServerThatIsBehindRefusesAClient that has seen more.
 func TestAServerThatIsBehindRefusesAClient(t *testing.T) {
+	marks.Expect(t, "client ahead of its server")
 	b := ensembleBench(t)
 	b.must(b.connect(5*time.Second), create("/n", 0))
 	b.next++
@@ -73,6 +75,8 @@ func TestAServerThatIsBehindRefusesAClient(t *testing.T) {
 
 // TestFollowersCloseTheConnectionOfADeadSession when they apply its end; so long reads go on.
 func TestFollowersCloseTheConnectionOfADeadSession(t *testing.T) {
+	marks.Expect(t, "follower ends a connection")
+	marks.Expect(t, "request of an ended session")
 	b := ensembleBench(t)
 	c := b.connectTo(1, 0, 5*time.Second)
 	b.must(c, create("/e", proto.FlagEphemeral), exists("/e"))
@@ -96,6 +100,7 @@ func must(r Reaction, ok bool) Reaction {
 
 // TestAMovedSessionWritesOnlyByItsNewConnection. Reads of the old one are answered.
 func TestAMovedSessionWritesOnlyByItsNewConnection(t *testing.T) {
+	marks.Expect(t, "moved session")
 	b := ensembleBench(t)
 	old := b.connectTo(1, 0, 5*time.Second)
 	moved := b.connectTo(2, b.e.SessionOf(old), 5*time.Second)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
@@ -10,7 +11,12 @@ func (x *exchange) handshake(frame []byte) {
 	c, store := x.c, x.c.at.store
 	x.r = Request{Handshake: true, Silent: true}
 	req, err := wire.DecodeConnectRequest(frame)
-	if err != nil || req.LastZxidSeen > store.LastZxid() {
+	if err != nil {
+		c.hangUp()
+		return
+	}
+	if req.LastZxidSeen > store.LastZxid() {
+		marks.Hit("client ahead of its server")
 		c.hangUp()
 		return
 	}
@@ -51,6 +57,7 @@ func (x *exchange) reattach(req proto.ConnectRequest, timeoutMs int64) {
 		s.conn.hangUp()
 	}
 	if !samePassword(req.Password, passwordOf(s.id)) {
+		marks.Hit("wrong password")
 		return
 	}
 	s.timeoutMs = timeoutMs

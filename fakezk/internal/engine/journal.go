@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/zksim/zksim/fakezk/internal/state"
+import (
+	"github.com/zksim/zksim/fakezk/internal/marks"
+	"github.com/zksim/zksim/fakezk/internal/state"
+)
 
 // A journal has the transactions that the call under way has applied, and the sessions that it has
 // notified of their events. The next call reuses the slices.
@@ -48,10 +51,12 @@ func (j *journal) fire(at *replica, ev *state.Event) ([]int64, Watchers) {
 	}
 	start := len(j.notifiedIDs)
 	for _, c := range j.hit {
-		if state.CanRead(ev.ACL, c.caller()) {
-			c.notify(ev.Type, ev.Path)
-			j.notifiedIDs = append(j.notifiedIDs, c.sessionID())
+		if !state.CanRead(ev.ACL, c.caller()) {
+			marks.Hit("unreadable node")
+			continue
 		}
+		c.notify(ev.Type, ev.Path)
+		j.notifiedIDs = append(j.notifiedIDs, c.sessionID())
 	}
 	end := len(j.notifiedIDs)
 	return j.notifiedIDs[start:end:end], watchers

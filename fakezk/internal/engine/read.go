@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
@@ -89,9 +90,11 @@ func (r *replica) readMany(
 	for _, op := range req.Ops {
 		reply, code := r.readOne(c, op)
 		if code == proto.MarshallingError {
+			marks.Hit("multiRead cut short")
 			return proto.MultiReply{Results: results}, code, false
 		}
 		if size += payload(reply); size > mostRead {
+			marks.Hit("multiRead too large")
 			return nil, proto.OK, true
 		}
 		result := proto.OpResult{Op: op.Op(), Reply: reply, Err: code}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
@@ -52,6 +53,7 @@ func (r *reaper) next(store *state.Store) int64 {
 // they had no deadline.
 func (r *reaper) skipIdleChecks(now int64, store *state.Store) {
 	if now >= r.nextCheck && r.next(store) == never {
+		marks.Hit("checks without a deadline")
 		r.skipTo(now)
 	}
 }

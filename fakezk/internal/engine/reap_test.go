@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -72,6 +73,7 @@ func TestTTLNodeGoesWhenUnmodifiedForLongerThanItsTTL(t *testing.T) {
 }
 
 func TestReaperHasADeadlineOnlyWithAContainer(t *testing.T) {
+	marks.Expect(t, "checks without a deadline")
 	b, id := reaperBench(t)
 	wantNext := func(want time.Duration) {
 		t.Helper()

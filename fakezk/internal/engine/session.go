@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
+
+	"github.com/zksim/zksim/fakezk/internal/marks"
 )
 
 type session struct {
@@ -63,9 +65,11 @@ func (ss *sessions) add(timeoutMs int64) *session {
 
 // touch restarts a session's expiry timer.
 func (ss *sessions) touch(s *session, now int64) {
-	if !s.ended {
-		ss.setExpiry(s, ss.endOfTick(now+s.timeoutMs))
+	if s.ended {
+		marks.Hit("request of an ended session")
+		return
 	}
+	ss.setExpiry(s, ss.endOfTick(now+s.timeoutMs))
 }
 
 // expireIn sets the expiry timer of a session to a time that may have run out already. The session
@@ -73,6 +77,7 @@ func (ss *sessions) touch(s *session, now int64) {
 func (ss *sessions) expireIn(s *session, ms, now int64) {
 	ss.setExpiry(s, ss.endOfTick(now+ms))
 	if s.expiresAt < ss.endOfTick(now) {
+		marks.Hit("timeout that has run out")
 		ss.expiries.remove(s.id, s.expiresAt)
 	}
 }
@@ -94,9 +99,11 @@ func (ss *sessions) setExpiry(s *session, at int64) {
 // meantime is reaped right after.
 func (ss *sessions) restart(now int64) {
 	for _, s := range ss.byID {
-		ss.touch(s, now)
 		if s.ended {
+			marks.Hit("late reap after a restart")
 			ss.setExpiry(s, max(s.expiresAt, now+1))
+		} else {
+			ss.touch(s, now)
 		}
 	}
 }

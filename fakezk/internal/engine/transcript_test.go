@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/internal/check"
@@ -30,7 +31,8 @@ const realVariable = "ENGINE_REAL_ZOOKEEPER"
 
 // TestTranscripts plays testdata/*.txt. A block begins with a line "# title". A command
 // is the number of a connection and a request (see parse_test.go); its outputs are
-// indented below, by connection, in order. $ stands for a node that each block creates.
+// indented below, by connection, in order. $ stands for a node that each block creates. A title
+// that ends with "(mark: NAME)" expects a mark of package marks.
 func TestTranscripts(t *testing.T) {
 	real := os.Getenv(realVariable)
 	for _, file := range transcripts(t) {
@@ -110,6 +112,7 @@ func play(t *testing.T, name, text string, open func(*testing.T) server) string 
 		case strings.HasPrefix(row, "#"):
 			p.close()
 			p = newPlayer(t, open(t), fmt.Sprintf("/%s%d", name, i))
+			p.expectMark(row)
 		case row != "":
 			for _, output := range p.command(row) {
 				fmt.Fprintln(&out, "  "+output)
@@ -129,6 +132,7 @@ type player struct {
 	zxid   int64 // at the start of the block
 	ops    map[int32]proto.OpCode
 	xid    int32
+	atEnd  func() // nil unless the title has a mark
 }
 
 func newPlayer(t *testing.T, s server, root string) *player {
@@ -140,10 +144,31 @@ func newPlayer(t *testing.T, s server, root string) *player {
 }
 
 func (p *player) close() {
-	if p != nil {
-		p.server.close()
+	if p == nil {
+		return
+	}
+	p.server.close()
+	if p.atEnd != nil {
+		p.atEnd()
 	}
 }
+
+// expectMark expects the mark in the title of the block. A real server reaches none.
+func (p *player) expectMark(title string) {
+	_, mark, ok := strings.Cut(strings.TrimSuffix(title, ")"), " (mark: ")
+	if _, ours := p.server.(*engineServer); ok && ours {
+		marks.Expect(block{p.t, p}, mark)
+	}
+}
+
+// A block is the test of a player, which ends with the block.
+type block struct {
+	*testing.T
+	p *player
+}
+
+// Cleanup postpones a call to the end of the block.
+func (b block) Cleanup(end func()) { b.p.atEnd = end }
 
 // command carries out a row and returns its outputs as text.
 func (p *player) command(row string) []string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
@@ -71,6 +72,7 @@ func (t *watchTable) shrink() {
 	if t.most < 1024 || len(t.byPath) > t.most/4 {
 		return
 	}
+	marks.Hit("table made anew")
 	t.most = len(t.byPath)
 	small := make(map[string][]*conn, t.most)
 	maps.Copy(small, t.byPath)

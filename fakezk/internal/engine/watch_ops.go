@@ -3,6 +3,7 @@ package engine
 import (
 	"strings"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
@@ -43,6 +44,7 @@ func (w *watches) addPersistent(c *conn, req *proto.AddWatch) proto.ErrCode {
 // second time the real server throws an exception when it compares the two.
 func (w *watches) addBoth(c *conn, path string, mode WatchMode) proto.ErrCode {
 	if _, again := c.dataWatches[path]; again && path == proto.NullPath {
+		marks.Hit("second null path")
 		return proto.MarshallingError
 	}
 	w.data.add(c, path, mode)
@@ -65,6 +67,7 @@ func (w *watches) remove(c *conn, req *proto.Watches) proto.ErrCode {
 	case !removed:
 		return proto.NoWatcher
 	case null:
+		marks.Hit("half of a null path")
 		return proto.MarshallingError
 	}
 	return proto.OK
@@ -102,6 +105,7 @@ func (t *watchTable) check(path string) proto.ErrCode {
 	case len(t.byPath[path]) > 0:
 		return proto.OK
 	case len(t.recursive) > 0 && path[0] != '/':
+		marks.Hit("relative path beside a recursive watch")
 		return proto.MarshallingError
 	}
 	return proto.NoWatcher
