@@ -162,9 +162,11 @@ var arrows = map[string]string{
 	"cmd/zksim":            `cli`,
 	"examples/go/myzksim":  `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli/internal/command": `fuzz/show golang.org/x/term`,
+	"cli/serve": `
+		cli/internal/command fakezk fakezk/fault fakezk/tree fakezk/view go.yaml.in/yaml/v4`,
 	"cli": families + `
-		cli/internal/command
-		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/tree fakezk/view
+		cli/internal/command cli/serve
+		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/view
 		fuzz/builtin fuzz/hunt fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario fuzz/show
 		internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops
 		linearizability/record

@@ -121,68 +121,9 @@
 //
 // # The server
 //
-// zksim serve keeps nothing when it stops, unless --dump names a file. It prints "listening on
-// HOST:PORT" on stdout once clients can connect, and logs on stderr. A SIGTERM or an interrupt ends
-// it with status 0 after the dump is written; a second signal kills it. Faults come from --plan,
-// --fault and the control endpoint. --control HOST:PORT opens the control endpoint: HTTP with JSON,
-// for this machine only unless --control-anywhere is given. It accepts only requests with the Host
-// localhost or an address such as 127.0.0.1, so that no page in a browser can reach it by another
-// name. With --control-token, or the variable ZKSIM_CONTROL_TOKEN, a request must have the token.
-//
-//	GET  /                     lists the requests
-//	GET  /openapi.yaml         the same for programs, OpenAPI 3
-//	GET  /ui                   a live page, for a browser
-//	GET  /server               the address, whether it runs, the zxid
-//	GET  /tree, /sessions, /watches
-//	GET, PUT, DELETE /nodes/PATH   one node; the body of a PUT is its data
-//	GET  /dump                 the tree as a tree file; ?format=yaml or json
-//	POST /load                 a tree file: makes its nodes
-//	GET, POST, DELETE /faults  lists, arms and clears faults; a POST takes
-//	                           {"line":"drop-reply op=create request=1"}, or lines
-//	GET  /faults/NUMBER        one fault; ?wait=10s waits until it has fired
-//	POST /expire               {"session":"S1"}: ends a session
-//	POST /drop                 {"session":"S1"}: closes its connection; nothing: all
-//	POST /stall                {"for":"2s","session":"S1"}: holds its bytes
-//	POST /stop, /restart       makes the server unreachable, and reachable again;
-//	                           {"server":2}: one server of an ensemble
-//	POST /reset                makes the server as new
-//	GET  /history              the last 1,000 requests, notifications, faults and events
-//	GET  /events               the same as server-sent events, as they come
-//	GET, POST /namespaces      lists and makes namespaces
-//	DELETE /namespaces/NAME    ends one with all it holds
-//
-// A namespace is a separate server on a separate port, for tests that run at the same time.
-// /namespaces/NAME/tree, and so on, are the requests above for that server. It has the settings of
-// the flags, but not their faults and nodes.
-//
-// A session is S1, S2 and so on in the order of creation, or its id as 0x... or in decimal; null
-// and "" are errors. An error is {"error":"..."} with a status: 400 for a wrong request, 401 for
-// one without the token, 403 for one of another site or to another Host, 404 for an unknown
-// session, path, fault or namespace, 405 for a wrong method, 409 for a conflict with the server's
-// state, 413 for a body that is too long, 503 while the server stops, and when 100 requests wait
-// already.
-//
-// # Tree files
-//
-// A tree file, for --load, --dump and the control endpoint, maps paths to nodes, in YAML or JSON:
-//
-//	zxid: 42                   # in a dump: the server goes on after it
-//	/app: hello                # data as text; quotes around text like a number
-//	/app/nothing: ~            # null data
-//	/app/locks:
-//	  data: text               # or base64: AAEC
-//	  acl:                     # scheme:id:perms; world:anyone:cdrwa if absent
-//	    - world:anyone:r
-//	  kind: container          # or persistent, or ttl with ttl: 90s
-//	  next: 12                 # number of the next sequential child
-//
-// A dump has no ephemeral nodes: their sessions end with the server. A client that lives through a
-// restart refuses a server with a zxid below the last one it has seen, so a tree without zxid needs
-// new clients.
-//
-// The server answers as ZooKeeper 3.8.0 with extendedTypesEnabled=true and
-// 4lw.commands.whitelist=*. Its log has the beginning and end of sessions, faults that fire, and
-// refused connections, handshakes and frames.
+// zksim serve has a manual of its own, package [github.com/zksim/zksim/cli/serve], with the
+// requests of the control endpoint. That of tree files is package
+// [github.com/zksim/zksim/fakezk/tree].
 //
 // # Exit status
 //

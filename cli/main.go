@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/cli/serve"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 )
@@ -34,7 +35,7 @@ type commands struct {
 	Gallery    galleryCommand    `cmd:"" help:"Find published bugs of coordination recipes again."`
 	Go         goCommand         `cmd:"" passthrough:"" help:"Run go test, run, build or vet so that any code runs in virtual time."`
 	Conform    conformCommand    `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
-	Serve      serveCommand      `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
+	Serve      serve.Command     `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`

@@ -3,9 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -133,57 +131,17 @@ func callControl(ts *testscript.TestScript, neg bool, args []string) {
 	if name, ok := strings.CutPrefix(body, "@"); ok {
 		body = ts.ReadFile(name)
 	}
-	status, reply, err := request(args[1], "http://"+ts.Getenv("CONTROL")+args[2], body)
+	req, err := http.NewRequest(args[1], "http://"+ts.Getenv("CONTROL")+args[2],
+		strings.NewReader(body))
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.MkAbs("reply"), []byte(reply), 0o666))
-	if strconv.Itoa(status) != args[0] {
-		ts.Fatalf("status %d; want %s\n%s", status, args[0], reply)
-	}
-}
-
-// request makes an HTTP request on its own connection.
-func request(method, url, body string) (status int, reply string, err error) {
-	req, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		return 0, "", err
-	}
 	req.Close = true
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, "", err
-	}
-	text, err := io.ReadAll(res.Body)
-	if closed := res.Body.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return 0, "", fmt.Errorf("%s %s: %w", method, url, err)
-	}
-	return res.StatusCode, string(text), nil
-}
-
-// postFrom posts as a browser does for a page of another or the same site.
-func postFrom(url, site string) (status int, err error) {
-	req, err := http.NewRequest("POST", url, nil)
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Sec-Fetch-Site", site)
-	req.Close = true
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	return res.StatusCode, res.Body.Close()
-}
-
-func TestLoopbackIsThisMachineOnly(t *testing.T) {
-	for ip, want := range map[string]bool{
-		"127.0.0.1": true, "127.8.8.8": true, "::1": true, "0.0.0.0": false, "::": false,
-		"192.168.1.2": false, "::ffff:127.0.0.1": true,
-	} {
-		if got := isLoopback(&net.TCPAddr{IP: net.ParseIP(ip), Port: 1}); got != want {
-			t.Errorf("%s: %v; want %v", ip, got, want)
-		}
+	ts.Check(err)
+	defer res.Body.Close()
+	reply, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("reply"), reply, 0o666))
+	if strconv.Itoa(res.StatusCode) != args[0] {
+		ts.Fatalf("status %d; want %s\n%s", res.StatusCode, args[0], reply)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
 	for i := range loaders {
 		loading.Go(func() {
 			for n := 0; ; n++ {
-				status, _, err := request("POST", h.control+"/load",
+				status, _, err := send("POST", h.control+"/load",
 					fmt.Sprintf("/load%d-%d: x", i, n))
 				if n < before {
 					warm.Done()
@@ -76,10 +76,10 @@ func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
 }
 
 // controlHere returns a control endpoint without a listener.
-func controlHere(t *testing.T, anywhere bool) *controlServer {
+func controlHere(t *testing.T, anywhere bool) *control {
 	t.Helper()
 	s := &serving{server: fakezk.New(fakezk.Options{}), log: slog.New(slog.DiscardHandler)}
-	c, err := listenControl("127.0.0.1:0", anywhere, "", s)
+	c, err := listenControl("127.0.0.1:0", &access{anywhere: anywhere}, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,10 +99,10 @@ func controlHere(t *testing.T, anywhere bool) *controlServer {
 
 // ask returns the endpoint's answer to a request, which must be JSON: its status, and the error in
 // it.
-func (c *controlServer) ask(t *testing.T, r *http.Request) (status int, failure string) {
+func (c *control) ask(t *testing.T, r *http.Request) (status int, failure string) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	c.http.Handler.ServeHTTP(w, r)
+	c.ServeHTTP(w, r)
 	var body struct{ Error string }
 	if err := json.NewDecoder(w.Body).Decode(&body); err != nil ||
 		w.Header().Get("Content-Type") != "application/json" {
@@ -153,7 +153,7 @@ func TestControlIsForThisMachineByName(t *testing.T) {
 			r.Header.Set("Origin", "http://"+test.host)
 			r.Header.Set("Sec-Fetch-Site", "same-origin")
 			w := httptest.NewRecorder()
-			c.http.Handler.ServeHTTP(w, r)
+			c.ServeHTTP(w, r)
 			if w.Code != test.want {
 				t.Errorf("%s for %q, anywhere %v: status %d; want %d: %s", method, test.host,
 					test.anywhere, w.Code, test.want, w.Body)
@@ -187,7 +187,7 @@ func TestDropOfNobodyDropsNobody(t *testing.T) {
 		`{"session":null}`, `{"session":""}`, `null`, `"S1"`, `{"Session":"S1"}`,
 	} {
 		for _, path := range []string{"/drop", "/stall", "/expire"} {
-			if status, reply, err := request("POST", h.control+path, body); err != nil ||
+			if status, reply, err := send("POST", h.control+path, body); err != nil ||
 				status != 400 {
 				t.Errorf("%s %s: status %d, %s, %v; want 400", path, body, status, reply, err)
 			}

@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ type plannedFault struct {
 const maxPlan = 1 << 20
 
 // injectPlan arms the faults of --plan and --fault, in this order.
-func (c *serveCommand) injectPlan(server *fakezk.Server) error {
+func (c *Command) injectPlan(server *fakezk.Server) error {
 	var plan []plannedFault
 	if c.Plan != "" {
 		text, err := readPlan(c.Plan)

@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"crypto/tls"
@@ -14,10 +14,10 @@ import (
 	"github.com/zksim/zksim/fakezk"
 )
 
-// A space is a server with its address: the one of zksim serve, or that of a namespace. A namespace
-// has a server of its own on a port of its own, so tests in different namespaces share nothing, not
+// A namespace is a server with its address: the one of zksim serve, or one on a
+// port of its own, so tests in different namespaces share nothing, not
 // even the names of sessions or a restart.
-type space struct {
+type namespace struct {
 	name  string
 	addrs []string // of the servers
 	*fakezk.Server
@@ -25,33 +25,17 @@ type space struct {
 	arming sync.Mutex // held while faults are armed and listed, or disarmed
 }
 
-// maxSpaces bounds the namespaces of an endpoint.
-const maxSpaces = 100
+// maxNamespaces bounds the namespaces of an endpoint.
+const maxNamespaces = 100
 
-var spaceEndpoints = []endpoint{
-	{
-		Method: "GET", Path: "/namespaces", Does: "the namespaces and their addresses",
-		handle: getSpaces,
-	},
-	{
-		Method: "POST", Path: "/namespaces", Takes: `{"name":"a"} or nothing for a free name`,
-		Does:   "make a namespace: an empty server on a free port",
-		handle: postSpace,
-	},
-	{
-		Method: "DELETE", Path: "/namespaces/{name}", Does: "end a namespace with all it holds",
-		handle: deleteSpace,
-	},
-}
-
-// spaces are the namespaces of a zksim serve.
-type spaces struct {
+// namespaces are the namespaces of a zksim serve.
+type namespaces struct {
 	opts fakezk.Options
 	tls  *tls.Config
 	host string // without a port
 
 	mu     sync.Mutex
-	all    map[string]*space
+	all    map[string]*namespace
 	made   int  // namespaces so far
 	closed bool // for good
 	served sync.WaitGroup
@@ -59,26 +43,26 @@ type spaces struct {
 }
 
 // find returns nil if there is no namespace of that name.
-func (s *spaces) find(name string) *space {
+func (s *namespaces) find(name string) *namespace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all[name]
 }
 
-func (s *spaces) list() []*space {
+func (s *namespaces) list() []*namespace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []*space
+	var list []*namespace
 	for _, name := range slices.Sorted(maps.Keys(s.all)) {
 		list = append(list, s.all[name])
 	}
 	return list
 }
 
-var spaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var namespaceName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // add starts the server of a new namespace. Without a name it gets n1, n2 and so on.
-func (s *spaces) add(name string) (*space, error) {
+func (s *namespaces) add(name string) (*namespace, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.made++
@@ -88,21 +72,21 @@ func (s *spaces) add(name string) (*space, error) {
 		}
 	}
 	switch {
-	case !spaceName.MatchString(name):
+	case !namespaceName.MatchString(name):
 		return nil, fmt.Errorf("name: %q; expected 1 to 64 letters, digits, - and _", name)
 	case s.closed:
 		return nil, failure(http.StatusServiceUnavailable, "the server stops")
 	case s.all[name] != nil:
 		return nil, failure(http.StatusConflict, "namespace %q exists", name)
-	case len(s.all) >= maxSpaces:
+	case len(s.all) >= maxNamespaces:
 		return nil, failure(http.StatusConflict, "%d namespaces exist; DELETE /namespaces/NAME "+
-			"ends one", maxSpaces)
+			"ends one", maxNamespaces)
 	}
 	return s.start(name)
 }
 
 // start opens a port for a namespace. The lock is held.
-func (s *spaces) start(name string) (*space, error) {
+func (s *namespaces) start(name string) (*namespace, error) {
 	listeners, err := listenAll(net.JoinHostPort(s.host, "0"), max(1, s.opts.Servers))
 	if err != nil {
 		return nil, failure(http.StatusInternalServerError, "namespace %q: %v", name, err)
@@ -111,9 +95,9 @@ func (s *spaces) start(name string) (*space, error) {
 	if opts.Logger != nil {
 		opts.Logger = opts.Logger.With("namespace", name)
 	}
-	made := &space{name: name, addrs: addressesOf(listeners), Server: fakezk.New(opts)}
+	made := &namespace{name: name, addrs: addressesOf(listeners), Server: fakezk.New(opts)}
 	if s.all == nil {
-		s.all = map[string]*space{}
+		s.all = map[string]*namespace{}
 	}
 	s.all[name] = made
 	s.served.Go(func() {
@@ -126,7 +110,7 @@ func (s *spaces) start(name string) (*space, error) {
 }
 
 // remove ends a namespace, and reports whether there was one.
-func (s *spaces) remove(name string) (bool, error) {
+func (s *namespaces) remove(name string) (bool, error) {
 	s.mu.Lock()
 	gone := s.all[name]
 	delete(s.all, name)
@@ -138,7 +122,7 @@ func (s *spaces) remove(name string) (bool, error) {
 }
 
 // close ends all namespaces. It may be called twice.
-func (s *spaces) close() error {
+func (s *namespaces) close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
@@ -151,46 +135,55 @@ func (s *spaces) close() error {
 	return errors.Join(errs...)
 }
 
-func noSpace(name string) error {
+func noNamespace(name string) error {
 	return failure(http.StatusNotFound, "no namespace %q; GET /namespaces lists them", name)
 }
 
-type spaceEntry struct {
+type namespaceEntry struct {
 	Name string `json:"name"`
-	Addr string `json:"addr"`
+	Addr string `json:"addr" about:"the connect string of its clients"`
 }
 
-func getSpaces(r *controlRequest) (any, error) {
-	entries := []spaceEntry{}
-	for _, s := range r.control.spaces.list() {
-		entries = append(entries, spaceEntry{s.name, connectString(s.addrs)})
+// namespaceBody may name a new namespace.
+type namespaceBody struct {
+	Name *string `json:"name,omitempty" about:"1 to 64 letters, digits, - and _; a free one if absent"`
+}
+
+func entryOf(n *namespace) namespaceEntry { return namespaceEntry{n.name, connectString(n.addrs)} }
+
+func getNamespaces(r *request) ([]namespaceEntry, error) {
+	entries := []namespaceEntry{}
+	for _, n := range r.control.namespaces.list() {
+		entries = append(entries, entryOf(n))
 	}
 	return entries, nil
 }
 
-func postSpace(r *controlRequest) (any, error) {
-	var name *string
-	if err := decodeBody(r.Request, jsonFields{"name": &name}); err != nil {
-		return nil, err
+func postNamespace(r *request) (entry namespaceEntry, err error) {
+	var body namespaceBody
+	if err := r.decode(&body); err != nil {
+		return entry, err
 	}
-	if name == nil {
-		name = new(string)
-	} else if *name == "" {
-		return nil, errors.New(`name: ""; expected a name, or no "name" at all`)
+	name := ""
+	if body.Name != nil {
+		if name = *body.Name; name == "" {
+			return entry, errors.New(`name: ""; expected a name, or no "name" at all`)
+		}
 	}
-	made, err := r.control.spaces.add(*name)
+	made, err := r.control.namespaces.add(name)
 	if err != nil {
-		return nil, err
+		return entry, err
 	}
-	return created{spaceEntry{made.name, connectString(made.addrs)}}, nil
+	return entryOf(made), nil
 }
 
-func deleteSpace(r *controlRequest) (any, error) {
-	switch found, err := r.control.spaces.remove(r.arg); {
+func deleteNamespace(r *request) (deleted deletedEntry, err error) {
+	name := r.PathValue("name")
+	switch found, err := r.control.namespaces.remove(name); {
 	case err != nil:
-		return nil, err
+		return deleted, err
 	case !found:
-		return nil, noSpace(r.arg)
+		return deleted, noNamespace(name)
 	}
-	return map[string]string{"deleted": r.arg}, nil
+	return deletedEntry{name}, nil
 }

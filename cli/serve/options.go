@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"crypto/tls"
@@ -149,7 +149,7 @@ func fourLetterWords(list string) ([]string, error) {
 }
 
 // tlsConfig reads the certificates. It is nil without them: plain TCP.
-func (c *serveCommand) tlsConfig() (*tls.Config, error) {
+func (c *Command) tlsConfig() (*tls.Config, error) {
 	if c.TLSCert == "" && c.TLSKey == "" && c.TLSClientCA == "" {
 		return nil, nil
 	}

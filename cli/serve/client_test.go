@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"bufio"
@@ -11,9 +11,11 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/tree"
@@ -45,12 +48,9 @@ func serveHere(t *testing.T, flags ...string) here {
 	go func() {
 		defer close(done)
 		defer out.Close()
-		status = run(
-			ctx, append([]string{
-				"serve", "--addr", "127.0.0.1:0", "--control", "127.0.0.1:0",
-				"--log-level", "debug",
-			}, flags...), out, &stderr,
-		)
+		status = serveWith(command.NewEnv(ctx, "zksim", nil, out, &stderr), append([]string{
+			"--addr", "127.0.0.1:0", "--control", "127.0.0.1:0", "--log-level", "debug",
+		}, flags...))
 	}()
 	h := here{stop: func() (int, string) {
 		cancel()
@@ -77,10 +77,30 @@ func serveHere(t *testing.T, flags ...string) here {
 	return h
 }
 
+// serveWith runs the command with flags, and returns its exit status.
+func serveWith(env *command.Env, flags []string) int {
+	var c Command
+	parser, err := kong.New(&c)
+	if err == nil {
+		_, err = parser.Parse(flags)
+	}
+	if err == nil {
+		err = c.Run(env)
+	}
+	switch {
+	case err == nil:
+		return command.ExitOK
+	case errors.Is(err, command.ErrViolated):
+		return command.ExitViolated
+	}
+	env.PrintError(err)
+	return command.ExitInput
+}
+
 // call asks the control endpoint, which must be content, and decodes the reply.
 func (h here) call(t *testing.T, method, path, body string, into any) {
 	t.Helper()
-	status, reply, err := request(method, h.control+path, body)
+	status, reply, err := send(method, h.control+path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +201,7 @@ func TestControlLosesAReply(t *testing.T) {
 		t.Errorf("create: %v; want %v", err, zk.ErrConnectionClosed)
 	}
 	events.await(t, zk.StateHasSession)
-	var tree []treeEntry
+	var tree []nodeEntry
 	h.call(t, "GET", "/tree", "", &tree)
 	if last := tree[len(tree)-1]; last.Path != "/a" || last.Data == nil || *last.Data != "x" {
 		t.Errorf("the tree is %+v", tree)
@@ -297,7 +317,7 @@ func TestBrowsersOfOtherSitesAreRefused(t *testing.T) {
 func TestLongBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
-	status, reply, err := request(
+	status, reply, err := send(
 		"POST", h.control+"/expire", `{"session":"`+strings.Repeat("x", maxControlBody)+`"}`,
 	)
 	if err != nil {
@@ -372,4 +392,51 @@ func writeCertificate(t *testing.T, dir string) (certFile, keyFile string) {
 		return name
 	}
 	return write("cert.pem", "CERTIFICATE", cert), write("key.pem", "PRIVATE KEY", secret)
+}
+
+// send makes an HTTP request on its own connection.
+func send(method, url, body string) (status int, reply string, err error) {
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	req.Close = true
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	text, err := io.ReadAll(res.Body)
+	if closed := res.Body.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return 0, "", fmt.Errorf("%s %s: %w", method, url, err)
+	}
+	return res.StatusCode, string(text), nil
+}
+
+// postFrom posts as a browser does for a page of another or the same site.
+func postFrom(url, site string) (status int, err error) {
+	req, err := http.NewRequest("POST", url, nil)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Sec-Fetch-Site", site)
+	req.Close = true
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return res.StatusCode, res.Body.Close()
+}
+
+func TestLoopbackIsThisMachineOnly(t *testing.T) {
+	for ip, want := range map[string]bool{
+		"127.0.0.1": true, "127.8.8.8": true, "::1": true, "0.0.0.0": false, "::": false,
+		"192.168.1.2": false, "::ffff:127.0.0.1": true,
+	} {
+		if got := isLoopback(&net.TCPAddr{IP: net.ParseIP(ip), Port: 1}); got != want {
+			t.Errorf("%s: %v; want %v", ip, got, want)
+		}
+	}
 }

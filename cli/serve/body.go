@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 )
 
@@ -19,26 +20,18 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// looksLikeJSON reports whether a body begins like a JSON object.
-func looksLikeJSON(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{"))
-}
-
-// jsonFields are the keys that a JSON object may have, and pointers for their values.
-type jsonFields map[string]any
-
-// decodeBody reads a JSON object; no body at all is an empty object.
-func decodeBody(r *http.Request, fields jsonFields) error {
-	body, err := readBody(r, maxControlBody)
+// decode reads a JSON object into a pointer to a struct; no body at all is an empty object.
+func (r *request) decode(into any) error {
+	body, err := readBody(r.Request, maxControlBody)
 	if err != nil || len(bytes.TrimSpace(body)) == 0 {
 		return err
 	}
-	return decodeObject(body, fields)
+	return decodeObject(body, into)
 }
 
 // decodeObject reads a JSON object more strictly than package json: keys have the right case and
 // are given once, no value is null, and nothing follows the object.
-func decodeObject(body []byte, fields jsonFields) error {
+func decodeObject(body []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	switch open, err := dec.Token(); {
 	case err != nil:
@@ -57,7 +50,7 @@ func decodeObject(body []byte, fields jsonFields) error {
 			return fmt.Errorf("body: %q is given twice", key)
 		}
 		seen[key] = true
-		if err := decodeField(dec, key, fields); err != nil {
+		if err := decodeField(dec, key, reflect.ValueOf(into).Elem()); err != nil {
 			return err
 		}
 	}
@@ -70,10 +63,15 @@ func decodeObject(body []byte, fields jsonFields) error {
 	return nil
 }
 
-// decodeField reads the value of a key.
-func decodeField(dec *json.Decoder, key string, fields jsonFields) error {
-	into, known := fields[key]
-	if !known {
+// decodeField reads the value of a key into the field that has its name.
+func decodeField(dec *json.Decoder, key string, into reflect.Value) error {
+	field := reflect.Value{}
+	for i := range into.NumField() {
+		if name, _ := jsonKey(into.Type().Field(i)); name == key {
+			field = into.Field(i)
+		}
+	}
+	if !field.IsValid() {
 		return fmt.Errorf("body: unknown field %q", key)
 	}
 	var value json.RawMessage
@@ -84,7 +82,7 @@ func decodeField(dec *json.Decoder, key string, fields jsonFields) error {
 		return fmt.Errorf("body: %q is null; expected a value, or no %q at all", key, key)
 	}
 	var wrong *json.UnmarshalTypeError
-	err := json.Unmarshal(value, into)
+	err := json.Unmarshal(value, field.Addr().Interface())
 	if errors.As(err, &wrong) {
 		return fmt.Errorf("body: %s: found %s; expected text", key, value)
 	}
@@ -94,13 +92,16 @@ func decodeField(dec *json.Decoder, key string, fields jsonFields) error {
 	return nil
 }
 
-// bodyError is an error of package json about a body.
-func bodyError(err error) error { return fmt.Errorf("body: %w", bareError(err)) }
+// jsonKey is the key of a field in JSON, and whether it may be left out.
+func jsonKey(field reflect.StructField) (key string, optional bool) {
+	key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return key, options == "omitempty"
+}
 
-// bareError is an error of package json without the name of the package.
-func bareError(err error) error {
+// bodyError is an error of package json about a body, without the name of the package.
+func bodyError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the JSON ends too early")
+		return errors.New("body: the JSON ends too early")
 	}
-	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	return fmt.Errorf("body: %s", strings.TrimPrefix(err.Error(), "json: "))
 }

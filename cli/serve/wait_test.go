@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"bufio"
@@ -15,23 +15,23 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
-// spaceHere is a control endpoint whose server has a history.
-func spaceHere(t *testing.T, token string) *controlServer {
+// controlWithHistory is a control endpoint whose server has a history.
+func controlWithHistory(t *testing.T, token string) *control {
 	t.Helper()
 	c := controlHere(t, false)
 	server := fakezk.New(fakezk.Options{Trace: true})
-	c.main = &space{Server: server}
-	c.spaces.host, c.spaces.opts = "127.0.0.1", fakezk.Options{Trace: true}
-	c.token = token
+	c.main = &namespace{Server: server}
+	c.namespaces.host, c.namespaces.opts = "127.0.0.1", fakezk.Options{Trace: true}
+	c.access.token = token
 	t.Cleanup(func() { check.OK(t, server.Close()) })
 	return c
 }
 
 // get decodes the answer to a request.
-func (c *controlServer) get(t *testing.T, path string, into any) {
+func (c *control) get(t *testing.T, path string, into any) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	c.http.Handler.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
+	c.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
 	check.Equal(t, w.Code, http.StatusOK, path)
 	check.OK(t, json.Unmarshal(w.Body.Bytes(), into))
 }
@@ -47,7 +47,7 @@ func TestWaitEndsWhenTheFaultFires(t *testing.T) {
 	go func() {
 		var f faultEntry
 		path := fmt.Sprintf("%s/faults/%d?wait=1m", h.control, reply.Armed[1].Number)
-		if _, body, err := request("GET", path, ""); err == nil {
+		if _, body, err := send("GET", path, ""); err == nil {
 			_ = json.Unmarshal([]byte(body), &f) // a wrong one is seen below
 		}
 		waited <- f
@@ -64,7 +64,7 @@ func TestWaitEndsWhenTheFaultFires(t *testing.T) {
 }
 
 func TestWaitOfAClearedFaultEnds(t *testing.T) {
-	c := spaceHere(t, "")
+	c := controlWithHistory(t, "")
 	check.OK(t, c.main.Put("/a", nil))
 	post := func(method, path, body string) int {
 		r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
@@ -84,7 +84,7 @@ func TestHistoryWaitsForARecordThatMatches(t *testing.T) {
 	conn, _ := h.client(t, nil)
 	got := make(chan string, 1)
 	go func() {
-		_, body, err := request("GET", h.control+"/history?op=getData&path=/b&wait=1m", "")
+		_, body, err := send("GET", h.control+"/history?op=getData&path=/b&wait=1m", "")
 		got <- fmt.Sprint(body, err)
 	}()
 	_, _, _ = conn.Get("/a")
@@ -147,12 +147,12 @@ func TestEventsResumeAfterAnID(t *testing.T) {
 
 // TestWaitsEndWithTheServer: without that, the end of the test would come ten minutes later.
 func TestWaitsEndWithTheServer(t *testing.T) {
-	c := spaceHere(t, "")
+	c := controlWithHistory(t, "")
 	ended := make(chan int)
 	for _, path := range []string{"/events", "/history?wait=10m"} {
 		go func() {
 			w := httptest.NewRecorder()
-			c.http.Handler.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
+			c.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
 			ended <- w.Code
 		}()
 	}
@@ -166,7 +166,7 @@ func TestWaitsEndWithTheServer(t *testing.T) {
 
 // TestTooManyWaitsAreRefused, and requests that do not wait still have room.
 func TestTooManyWaitsAreRefused(t *testing.T) {
-	c := spaceHere(t, "")
+	c := controlWithHistory(t, "")
 	for range maxWaiting {
 		c.waiting <- struct{}{}
 	}

@@ -1,6 +1,7 @@
-package cli
+package serve
 
 import (
+	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -13,40 +14,64 @@ import (
 
 // The requests of this file do not change the server.
 
-var lookEndpoints = []endpoint{
-	{
-		Method: "GET", Path: "/server", Does: "the address, whether it runs, and counts",
-		handle: getServer,
-	},
-	{Method: "GET", Path: "/tree", Does: "the nodes", handle: getTree},
-	{Method: "GET", Path: "/sessions", Does: "the sessions", handle: getSessions},
-	{Method: "GET", Path: "/watches", Does: "the watches", handle: getWatches},
-	{
-		Method: "GET", Path: "/dump", Takes: "?format=yaml or json",
-		Does: "the tree as a tree file", handle: getDump, query: []string{"format"},
-	},
+type endpointEntry struct {
+	Method string `json:"method" enum:"GET,POST,PUT,DELETE"`
+	Path   string `json:"path" about:"its last part may be {name}, or {name...} for the whole rest"`
+	Takes  string `json:"takes,omitempty"`
+	Does   string `json:"does"`
 }
 
-// serverEntry is a server, or an ensemble. Last is the number of its last record.
+type indexEntry struct {
+	Endpoints    []endpointEntry `json:"endpoints"`
+	InNamespaces string          `json:"in namespaces"`
+	Zksim        string          `json:"zksim"`
+}
+
+// index is the list of the endpoints.
+func index() indexEntry {
+	list := indexEntry{
+		Zksim:        "control endpoint of an in-memory ZooKeeper",
+		InNamespaces: "/namespaces/NAME before a path is the same for the server of a namespace",
+	}
+	for _, e := range endpoints {
+		list.Endpoints = append(list.Endpoints, endpointEntry{
+			e.method, strings.TrimSuffix(e.path, "{$}"), e.takes, e.does,
+		})
+	}
+	return list
+}
+
+func getIndex(r *request) (indexEntry, error) { return r.control.index, nil }
+
+//go:embed ui.html
+var page []byte
+
+func getUI(*request) (rawReply, error) { return rawReply{"text/html; charset=utf-8", page}, nil }
+
+func getOpenAPI(r *request) (rawReply, error) {
+	return rawReply{"application/yaml", r.control.openAPI}, nil
+}
+
+// serverEntry is a server, or an ensemble.
 type serverEntry struct {
-	Namespace string `json:"namespace"`
-	Addr      string `json:"addr"`
-	Running   bool   `json:"running"`
+	Namespace string `json:"namespace" about:"empty for the server of zksim serve"`
+	Addr      string `json:"addr" about:"the connect string of its clients"`
+	Running   bool   `json:"running" about:"whether a server serves now"`
 	Zxid      int64  `json:"zxid"`
-	Last      int64  `json:"last"`
+	Last      int64  `json:"last" about:"the number of the last record"`
 
 	Servers []memberEntry `json:"servers"`
 }
 
 // memberEntry is one of several servers.
 type memberEntry struct {
-	Server  int    `json:"server"`
+	Server  int    `json:"server" about:"its number, from 1"`
 	Addr    string `json:"addr"`
 	Running bool   `json:"running"`
-	Leader  bool   `json:"leader"`
+	Leader  bool   `json:"leader" about:"true also for a single server"`
 }
 
-func getServer(r *controlRequest) (any, error) {
+func getServer(r *request) (serverEntry, error) {
 	e := serverEntry{
 		Namespace: r.name, Addr: connectString(r.addrs), Zxid: r.LastZxid(), Last: r.lastRecord(),
 		Servers: []memberEntry{},
@@ -59,32 +84,30 @@ func getServer(r *controlRequest) (any, error) {
 	return e, nil
 }
 
-// treeEntry is a node. Data is nil for null data, and for data that is not text, which is in
-// Base64.
-type treeEntry struct {
+type nodeEntry struct {
 	Path     string   `json:"path"`
-	Data     *string  `json:"data"`
-	Base64   string   `json:"base64,omitempty"`
-	Kind     string   `json:"kind"`
+	Data     *string  `json:"data" about:"null for null data, and for data that is not text"`
+	Base64   string   `json:"base64,omitempty" about:"data that is not text"`
+	Kind     string   `json:"kind" enum:"persistent,ephemeral,container,ttl"`
 	TTL      string   `json:"ttl,omitempty"`
-	ACL      []string `json:"acl"`
-	Owner    string   `json:"owner,omitempty"`
+	ACL      []string `json:"acl" about:"scheme:id:perms"`
+	Owner    string   `json:"owner,omitempty" about:"the id of the session that owns an ephemeral node"`
 	Czxid    int64    `json:"czxid"`
 	Mzxid    int64    `json:"mzxid"`
 	Version  int32    `json:"version"`
 	Children int      `json:"children"`
 }
 
-func getTree(r *controlRequest) (any, error) {
-	nodes := []treeEntry{}
+func getTree(r *request) ([]nodeEntry, error) {
+	nodes := []nodeEntry{}
 	for _, n := range r.Tree() {
-		nodes = append(nodes, treeEntryOf(n))
+		nodes = append(nodes, nodeEntryOf(n))
 	}
 	return nodes, nil
 }
 
-func treeEntryOf(n view.Node) treeEntry {
-	e := treeEntry{
+func nodeEntryOf(n view.Node) nodeEntry {
+	e := nodeEntry{
 		Path: n.Path, Kind: n.Kind.String(), ACL: tree.ACLTexts(n.ACL),
 		Czxid: n.Czxid, Mzxid: n.Mzxid, Version: n.Version, Children: n.NumChildren,
 	}
@@ -106,15 +129,15 @@ func treeEntryOf(n view.Node) treeEntry {
 }
 
 type sessionEntry struct {
-	Session    string   `json:"session"`
+	Session    string   `json:"session" about:"its id"`
 	Name       string   `json:"name"`
 	Timeout    string   `json:"timeout"`
 	Connected  bool     `json:"connected"`
-	Server     int      `json:"server"`
+	Server     int      `json:"server" about:"the number of its server, 0 if it is not connected"`
 	Ephemerals []string `json:"ephemerals"`
 }
 
-func getSessions(r *controlRequest) (any, error) {
+func getSessions(r *request) ([]sessionEntry, error) {
 	sessions := []sessionEntry{}
 	for _, s := range r.Sessions() {
 		sessions = append(sessions, sessionEntry{
@@ -131,12 +154,12 @@ func sessionText(id int64) string { return fmt.Sprintf("0x%x", uint64(id)) }
 
 type watchEntry struct {
 	Path     string `json:"path"`
-	Children bool   `json:"children"`
-	Mode     string `json:"mode"`
-	Session  string `json:"session"`
+	Children bool   `json:"children" about:"of the list of children, not of the node itself"`
+	Mode     string `json:"mode" enum:"standard,persistent,persistent-recursive"`
+	Session  string `json:"session" about:"the id of the watcher"`
 }
 
-func getWatches(r *controlRequest) (any, error) {
+func getWatches(r *request) ([]watchEntry, error) {
 	watches := []watchEntry{}
 	for _, w := range r.Watches() {
 		watches = append(watches, watchEntry{
@@ -147,10 +170,10 @@ func getWatches(r *controlRequest) (any, error) {
 	return watches, nil
 }
 
-func getDump(r *controlRequest) (any, error) {
+func getDump(r *request) (rawReply, error) {
 	format, err := requestedFormat(r.Request)
 	if err != nil {
-		return nil, err
+		return rawReply{}, err
 	}
 	if format == "" && strings.Contains(r.Header.Get("Accept"), "json") {
 		format = tree.JSON

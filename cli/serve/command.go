@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"context"
@@ -13,7 +13,8 @@ import (
 	"github.com/zksim/zksim/fakezk/tree"
 )
 
-type serveCommand struct {
+// A Command is zksim serve with its flags.
+type Command struct {
 	Addr    string `help:"Address to listen on, 127.0.0.1:2181 unless given; port 0 takes a free one." default:"127.0.0.1:2181" placeholder:"HOST:PORT"`
 	Servers int    `help:"Servers of an ensemble, 1 to 7; they have ports that follow one another." default:"1"`
 
@@ -37,7 +38,7 @@ type serveCommand struct {
 }
 
 // Help is the text of serve --help before the flags.
-func (c *serveCommand) Help() string {
+func (c *Command) Help() string {
 	return "It answers as a standalone ZooKeeper 3.8.0 with zookeeper.extendedTypesEnabled=true " +
 		"(TTL nodes) and zookeeper.4lw.commands.whitelist=* (all four-letter words); a real " +
 		"server has neither by default. A server that loads a dump continues after its zxid, so " +
@@ -45,27 +46,27 @@ func (c *serveCommand) Help() string {
 }
 
 // Run serves until an interrupt.
-func (c *serveCommand) Run(a *app) error {
-	s, err := c.prepare(a)
+func (c *Command) Run(env *command.Env) error {
+	s, err := c.prepare(env)
 	if err != nil {
 		return err
 	}
-	return s.run(a.Context)
+	return s.run(env.Context)
 }
 
 // serving is a server with its listeners, log and dump.
 type serving struct {
-	server    *fakezk.Server
-	listeners []net.Listener // by number of the server
-	control   *controlServer // nil without --control
-	spaces    spaces         // of the control endpoint
-	log       *slog.Logger
-	dump      string // file name, "" for none
+	server     *fakezk.Server
+	listeners  []net.Listener // by number of the server
+	control    *control       // nil without --control
+	namespaces namespaces     // of the control endpoint
+	log        *slog.Logger
+	dump       string // file name, "" for none
 }
 
 // prepare checks all input and then opens the ports.
-func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
-	s, err := c.serving(a)
+func (c *Command) prepare(env *command.Env) (_ *serving, err error) {
+	s, err := c.serving(env)
 	if err != nil {
 		return nil, err
 	}
@@ -74,17 +75,17 @@ func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if err := c.fill(a.Context, s.server); err != nil {
+	if err := c.fill(env.Context, s.server); err != nil {
 		return nil, err
 	}
 	if err := c.injectPlan(s.server); err != nil {
 		return nil, err
 	}
-	return s, c.listen(a, s)
+	return s, c.listen(env, s)
 }
 
 // serving makes the server, which has no nodes and no ports so far.
-func (c *serveCommand) serving(a *app) (*serving, error) {
+func (c *Command) serving(env *command.Env) (*serving, error) {
 	opts, err := c.options()
 	if err != nil {
 		return nil, err
@@ -96,16 +97,16 @@ func (c *serveCommand) serving(a *app) (*serving, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	opts.Servers, opts.Logger, opts.Trace = c.Servers, c.logger(a), c.Control != ""
+	opts.Servers, opts.Logger, opts.Trace = c.Servers, c.logger(env), c.Control != ""
 	s := &serving{server: fakezk.New(opts), log: opts.Logger, dump: c.Dump}
-	s.spaces = spaces{opts: opts, tls: tlsConfig, failed: func(name string, err error) {
+	s.namespaces = namespaces{opts: opts, tls: tlsConfig, failed: func(name string, err error) {
 		s.log.Error("namespace ends", "namespace", name, "error", err)
 	}}
 	return s, nil
 }
 
 // check checks the flags that options and tlsConfig leave out.
-func (c *serveCommand) check() error {
+func (c *Command) check() error {
 	if c.Servers < 1 || c.Servers > fakezk.MaxServers {
 		return fmt.Errorf("--servers: %d; expected 1 to %d", c.Servers, fakezk.MaxServers)
 	}
@@ -127,7 +128,7 @@ func (c *serveCommand) check() error {
 }
 
 // fill loads the tree file of --load, until ctx is done.
-func (c *serveCommand) fill(ctx context.Context, server *fakezk.Server) error {
+func (c *Command) fill(ctx context.Context, server *fakezk.Server) error {
 	if c.Load == "" {
 		return nil
 	}
@@ -141,7 +142,7 @@ func (c *serveCommand) fill(ctx context.Context, server *fakezk.Server) error {
 	}
 }
 
-func (c *serveCommand) load(server *fakezk.Server) error {
+func (c *Command) load(server *fakezk.Server) error {
 	t, err := tree.ReadFile(c.Load)
 	if err != nil {
 		return fmt.Errorf("--load: %w", err)
@@ -154,39 +155,40 @@ func (c *serveCommand) load(server *fakezk.Server) error {
 
 // listen opens the ports and prints their addresses on stdout. Clients can connect once the last
 // line is printed.
-func (c *serveCommand) listen(a *app, s *serving) error {
+func (c *Command) listen(env *command.Env, s *serving) error {
 	var err error
 	if s.listeners, err = listenAll(c.Addr, c.Servers); err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	addresses := addressesOf(s.listeners)
-	if s.spaces.host, _, err = net.SplitHostPort(addresses[0]); err != nil {
+	if s.namespaces.host, _, err = net.SplitHostPort(addresses[0]); err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	if c.Control != "" {
-		if err := c.openControl(a, s); err != nil {
+		if err := c.openControl(env, s); err != nil {
 			return fmt.Errorf("--control: %w", err)
 		}
 	}
 	addr := connectString(addresses)
-	a.Printf("listening on %s\n", addr)
+	env.Printf("listening on %s\n", addr)
 	if !isLoopback(s.listeners[0].Addr()) {
 		s.log.Warn("other machines can reach this server, which is for tests and trusts everybody",
 			"addr", addr)
 	}
-	s.listeners = withTLS(s.listeners, s.spaces.tls)
-	s.log.Info("start", "addr", addr, "tls", s.spaces.tls != nil,
+	s.listeners = withTLS(s.listeners, s.namespaces.tls)
+	s.log.Info("start", "addr", addr, "tls", s.namespaces.tls != nil,
 		"nodes", len(s.server.Tree()), "faults", len(s.server.Faults()))
 	return nil
 }
 
 // openControl opens the port of the control endpoint and prints its address.
-func (c *serveCommand) openControl(a *app, s *serving) (err error) {
-	if s.control, err = listenControl(c.Control, c.ControlAnywhere, c.ControlToken, s); err != nil {
+func (c *Command) openControl(env *command.Env, s *serving) (err error) {
+	if s.control, err = listenControl(c.Control,
+		&access{anywhere: c.ControlAnywhere, token: c.ControlToken}, s); err != nil {
 		return err
 	}
 	addr := s.control.addr()
-	a.Printf("control on %s\n", addr)
+	env.Printf("control on %s\n", addr)
 	if !isLoopback(addr) {
 		s.log.Warn("other machines can control this server", "addr", addr.String())
 	}
@@ -247,7 +249,7 @@ func (s *serving) closeControl() error {
 
 // close ends everything that prepare and run began. It may be called twice.
 func (s *serving) close() error {
-	return errors.Join(s.closeControl(), s.spaces.close(), s.server.Close(), closeAll(s.listeners))
+	return errors.Join(s.closeControl(), s.namespaces.close(), s.server.Close(), closeAll(s.listeners))
 }
 
 // isLoopback reports whether only this machine can reach an address.
@@ -257,14 +259,14 @@ func isLoopback(addr net.Addr) bool {
 }
 
 // logger is the log on stderr.
-func (c *serveCommand) logger(a *app) *slog.Logger {
+func (c *Command) logger(env *command.Env) *slog.Logger {
 	level := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo,
 		"warn": slog.LevelWarn, "error": slog.LevelError,
 	}[c.LogLevel]
 	opts := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(a.Errors, opts))
+		return slog.New(slog.NewJSONHandler(env.Errors, opts))
 	}
-	return slog.New(slog.NewTextHandler(a.Errors, opts))
+	return slog.New(slog.NewTextHandler(env.Errors, opts))
 }

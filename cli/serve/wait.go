@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"context"
@@ -22,29 +22,25 @@ const longestWait = 10 * time.Minute
 const forever time.Duration = math.MaxInt64
 
 // wait reads how long a request may wait, 0 for not at all.
-func (e endpoint) wait(r *controlRequest) (time.Duration, error) {
-	text := r.URL.Query().Get("wait")
+func (o route) wait(r *http.Request) (time.Duration, error) {
+	query := r.URL.Query()
 	switch {
-	case e.Path == "/events":
+	case o.handle.stream:
 		return forever, nil
-	case !slices.Contains(e.query, "wait") || !r.URL.Query().Has("wait"):
+	case !slices.Contains(o.query, "wait") || !query.Has("wait"):
 		return 0, nil
 	}
-	d, err := time.ParseDuration(text)
+	d, err := time.ParseDuration(query.Get("wait"))
 	if err != nil || d <= 0 || d > longestWait {
-		return 0, fmt.Errorf("wait=%s: expected a duration such as 10s, at most %s", text,
-			longestWait)
+		return 0, fmt.Errorf("wait=%s: expected a duration such as 10s, at most %s",
+			query.Get("wait"), longestWait)
 	}
 	return d, nil
 }
 
 // enter waits until there is room for a request, and sets its context. leave frees the room. There
 // is less room for requests that do not wait, since each may hold a whole tree in memory.
-func (r *controlRequest) enter(w http.ResponseWriter, e endpoint) (leave func(), err error) {
-	wait, err := e.wait(r)
-	if err != nil {
-		return nil, err
-	}
+func (r *request) enter(w http.ResponseWriter, wait time.Duration) (leave func(), err error) {
 	room := r.control.working
 	if wait > 0 {
 		room = r.control.waiting
@@ -84,10 +80,10 @@ func setDeadlines(w http.ResponseWriter, at time.Time) {
 }
 
 // ending is the error of a wait that has ended: nil if its time is over.
-func (r *controlRequest) ending(err error) error {
+func (r *request) ending(err error) error {
 	switch {
 	case errors.Is(err, fakezk.ErrStopped) && r.name != "":
-		return noSpace(r.name)
+		return noNamespace(r.name)
 	case errors.Is(err, fakezk.ErrStopped), r.control.closing.Load():
 		return errStops
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
@@ -98,13 +94,13 @@ func (r *controlRequest) ending(err error) error {
 
 // eventStream is the reply that sends records as they come.
 type eventStream struct {
-	*controlRequest
+	*request
 	filter recordFilter
 	after  int64
 }
 
 // getEvents prefers the header Last-Event-ID, which a browser sends when it connects again.
-func getEvents(r *controlRequest) (any, error) {
+func getEvents(r *request) (*eventStream, error) {
 	name, text := "after", r.URL.Query().Get("after")
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		name, text = "Last-Event-ID", last

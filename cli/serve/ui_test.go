@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"strings"
@@ -101,7 +101,7 @@ func uiShowsAServer(t *testing.T, b *browser.Browser) {
 
 	// a namespace
 	h.call(t, "GET", "/namespaces", "", nil)
-	status, _, err := request("POST", h.control+"/namespaces", `{"name":"other"}`)
+	status, _, err := send("POST", h.control+"/namespaces", `{"name":"other"}`)
 	check.OK(t, err)
 	check.Equal(t, status, 201)
 	h.call(t, "PUT", "/namespaces/other/nodes/elsewhere", "", nil)

@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"fmt"
@@ -11,25 +11,10 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-var historyEndpoints = []endpoint{
-	{
-		Method: "GET", Path: "/history",
-		Takes: "?after=12, kind, session, op, path (a glob as in faults), wait=10s",
-		Does:  "the last 1,000 requests, notifications, faults and events", handle: getHistory,
-		query: append([]string{"wait"}, historyQuery...),
-	},
-	{
-		Method: "GET", Path: "/events",
-		Takes: "the parameters of /history without wait, or the header Last-Event-ID",
-		Does:  "the history as server-sent events, without an end", handle: getEvents,
-		query: historyQuery,
-	},
-}
-
 type recordEntry struct {
 	Number  int64  `json:"number"`
-	Time    string `json:"time"`
-	Kind    string `json:"kind"`
+	Time    string `json:"time" format:"date-time"`
+	Kind    string `json:"kind" enum:"request,notification,fault,event,call"`
 	Session string `json:"session,omitempty"`
 	Op      string `json:"op,omitempty"`
 	Path    string `json:"path,omitempty"`
@@ -43,16 +28,18 @@ func recordEntryOf(r view.Record) recordEntry {
 	}
 }
 
-// historyEntry is a part of the history. Lost is the number of records after the requested number
-// that are no longer kept. Last is the value of after for the next request.
+// recordKinds are the kinds of records.
+var recordKinds = []string{"request", "notification", "fault", "event", "call"}
+
+// historyEntry is a part of the history.
 type historyEntry struct {
 	Records []recordEntry `json:"records"`
-	Lost    int64         `json:"lost"`
-	Last    int64         `json:"last"`
+	Lost    int64         `json:"lost" about:"records after the number of after that are no longer kept"`
+	Last    int64         `json:"last" about:"the number for the next after"`
 }
 
 // lastRecord is the number of the last record.
-func (s *space) lastRecord() int64 {
+func (s *namespace) lastRecord() int64 {
 	records := s.History(0)
 	if len(records) == 0 {
 		return 0
@@ -73,13 +60,12 @@ var restOps = []string{
 }
 
 // filter reads the parameters that select records.
-func (r *controlRequest) filter() (recordFilter, error) {
+func (r *request) filter() (recordFilter, error) {
 	query := r.URL.Query()
 	f := recordFilter{query.Get("kind"), query.Get("session"), query.Get("op"),
 		fault.Fault{Kind: fault.Cut, Request: 1, Path: query.Get("path")}}
-	known := []string{"request", "notification", "fault", "event", "call"}
-	if f.kind != "" && !slices.Contains(known, f.kind) {
-		return f, fmt.Errorf("kind=%s: expected %s", f.kind, strings.Join(known, ", "))
+	if f.kind != "" && !slices.Contains(recordKinds, f.kind) {
+		return f, fmt.Errorf("kind=%s: expected %s", f.kind, strings.Join(recordKinds, ", "))
 	}
 	asFault := fault.Fault{Kind: fault.Cut, Request: 1, Op: f.op}
 	if err := asFault.Validate(); err != nil && !slices.Contains(restOps, f.op) {
@@ -96,7 +82,7 @@ func (r *controlRequest) filter() (recordFilter, error) {
 }
 
 // nameOf is the name of a live session, "" for any other.
-func (s *space) nameOf(id int64) string {
+func (s *namespace) nameOf(id int64) string {
 	for _, session := range s.Sessions() {
 		if session.ID == id {
 			return session.Name
@@ -126,7 +112,7 @@ func (f recordFilter) part(records []view.Record, after int64) historyEntry {
 }
 
 // after reads the number of the record after which the requested records begin.
-func (r *controlRequest) after(name, text string) (int64, error) {
+func (r *request) after(name, text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -137,16 +123,16 @@ func (r *controlRequest) after(name, text string) (int64, error) {
 	return n, nil
 }
 
-func getHistory(r *controlRequest) (any, error) {
+func getHistory(r *request) (part historyEntry, err error) {
 	after, err := r.after("after", r.URL.Query().Get("after"))
 	if err != nil {
-		return nil, err
+		return part, err
 	}
 	filter, err := r.filter()
 	if err != nil {
-		return nil, err
+		return part, err
 	}
-	part := filter.part(r.History(after), after)
+	part = filter.part(r.History(after), after)
 	for len(part.Records) == 0 {
 		records, err := r.AwaitHistory(r.ctx, part.Last)
 		if err != nil {

@@ -1,4 +1,4 @@
-package cli
+package serve
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ import (
 func TestNamespacesDoNotMeet(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
-	var a, b spaceEntry
-	made := func(name string, into *spaceEntry) here {
+	var a, b namespaceEntry
+	made := func(name string, into *namespaceEntry) here {
 		t.Helper()
-		status, reply, err := request("POST", h.control+"/namespaces", `{"name":"`+name+`"}`)
+		status, reply, err := send("POST", h.control+"/namespaces", `{"name":"`+name+`"}`)
 		check.OK(t, err)
 		check.Equal(t, status, http.StatusCreated, reply)
 		h.call(t, "GET", "/namespaces/"+name+"/server", "", into)
@@ -58,15 +58,15 @@ func TestNamespacesDoNotMeet(t *testing.T) {
 	if _, _, err := connB.Exists("/x"); err == nil {
 		t.Error("the server of a namespace that is gone answers")
 	}
-	status, _, err := request("GET", inB.control+"/tree", "")
+	status, _, err := send("GET", inB.control+"/tree", "")
 	check.OK(t, err)
 	check.Equal(t, status, http.StatusNotFound)
 }
 
 // TestWaitsEndWithTheirNamespace: a deleted namespace leaves no request behind.
 func TestWaitsEndWithTheirNamespace(t *testing.T) {
-	c := spaceHere(t, "")
-	_, err := c.spaces.add("a")
+	c := controlWithHistory(t, "")
+	_, err := c.namespaces.add("a")
 	check.OK(t, err)
 	ended := make(chan string)
 	go func() {
@@ -77,7 +77,7 @@ func TestWaitsEndWithTheirNamespace(t *testing.T) {
 	for len(c.waiting) == 0 { // until the request is under way
 		runtime.Gosched()
 	}
-	found, err := c.spaces.remove("a")
+	found, err := c.namespaces.remove("a")
 	check.OK(t, err)
 	check.Equal(t, found, true)
 	if got := <-ended; !strings.HasPrefix(got, "200") &&
@@ -87,21 +87,21 @@ func TestWaitsEndWithTheirNamespace(t *testing.T) {
 }
 
 func TestNamespacesAreBounded(t *testing.T) {
-	c := spaceHere(t, "")
-	for range maxSpaces {
-		_, err := c.spaces.add("")
+	c := controlWithHistory(t, "")
+	for range maxNamespaces {
+		_, err := c.namespaces.add("")
 		check.OK(t, err)
 	}
-	_, err := c.spaces.add("")
+	_, err := c.namespaces.add("")
 	check.Equal(t, fmt.Sprint(err), "100 namespaces exist; DELETE /namespaces/NAME ends one")
-	check.OK(t, c.spaces.close())
-	check.Equal(t, len(c.spaces.list()), 0)
-	_, err = c.spaces.add("late")
+	check.OK(t, c.namespaces.close())
+	check.Equal(t, len(c.namespaces.list()), 0)
+	_, err = c.namespaces.add("late")
 	check.Equal(t, fmt.Sprint(err), "the server stops")
 }
 
 func TestTokenIsAsked(t *testing.T) {
-	c := spaceHere(t, "s3cret")
+	c := controlWithHistory(t, "s3cret")
 	for header, want := range map[string]int{
 		"": 401, "Bearer s3cret": 200, "bearer s3cret": 200, "Bearer wrong": 401, "Bearer": 401,
 		"Basic s3cret": 401, "s3cret": 401, "Bearer s3cret ": 401,
