@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -54,56 +55,61 @@ func (s *Server) paths() []string {
 	return paths
 }
 
+// lag is the state that a lagging server shows to a connection.
+type lag struct {
+	conn *zk.Conn
+
+	mu     sync.Mutex
+	behind Copy  // reads show it until the next sync; nil: no lag
+	except int64 // the session without lag
+}
+
 // Lag makes reads return the copy, until the next sync is answered.
-func (c *Conn) Lag(old Copy) { c.lag(old, 0) }
+func (c *Conn) Lag(old Copy) { c.lag.set(old, 0) }
 
 // FallBehind ends the session; the server of the next one lags behind.
 func (c *Conn) FallBehind(old Copy) {
-	c.lag(old, c.SessionID())
+	c.lag.set(old, c.SessionID())
 	c.Expire()
 }
 
-// lag makes reads return the copy, in all sessions but one.
-func (c *Conn) lag(old Copy, except int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.behind, c.except = old, except
+// set makes reads return the copy, in all sessions but one.
+func (l *lag) set(old Copy, except int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.behind, l.except = old, except
 }
 
 // catchUp ends the lag, once it has begun.
-func (c *Conn) catchUp() {
-	if c.Conn.SessionID() != c.exempt() {
-		c.lag(nil, 0)
+func (l *lag) catchUp() {
+	session := l.conn.SessionID()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if session != l.except {
+		l.behind, l.except = nil, 0
 	}
 }
 
-// exempt returns the session in which the server does not lag, 0 if there is none.
-func (c *Conn) exempt() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.except
-}
-
 // seen returns a node as a lagging server has it.
-func (c *Conn) seen(path string) (n copied, there, lags bool) {
-	session := c.Conn.SessionID()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n, there = c.behind[path]
-	return n, there, c.behind != nil && session != c.except
+func (l *lag) seen(path string) (n copied, there, lags bool) {
+	session := l.conn.SessionID()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, there = l.behind[path]
+	return n, there, l.behind != nil && session != l.except
 }
 
-func (c *Conn) seenStat(path string, found bool, stat *zk.Stat) (bool, *zk.Stat) {
-	if n, there, lags := c.seen(path); lags {
+func (l *lag) stat(path string, found bool, stat *zk.Stat) (bool, *zk.Stat) {
+	if n, there, lags := l.seen(path); lags {
 		return there, n.stat
 	}
 	return found, stat
 }
 
-func (c *Conn) seenData(
+func (l *lag) data(
 	path string, data []byte, stat *zk.Stat, err error,
 ) ([]byte, *zk.Stat, error) {
-	n, there, lags := c.seen(path)
+	n, there, lags := l.seen(path)
 	switch {
 	case !lags, err != nil && !errors.Is(err, zk.ErrNoNode):
 		return data, stat, err
@@ -113,10 +119,10 @@ func (c *Conn) seenData(
 	return n.data, n.stat, nil
 }
 
-func (c *Conn) seenChildren(
+func (l *lag) children(
 	path string, names []string, stat *zk.Stat, err error,
 ) ([]string, *zk.Stat, error) {
-	n, there, lags := c.seen(path)
+	n, there, lags := l.seen(path)
 	switch {
 	case !lags, err != nil && !errors.Is(err, zk.ErrNoNode):
 		return names, stat, err

@@ -47,7 +47,7 @@ func (c *Conn) Exists(path string) (found bool, stat *zk.Stat, err error) {
 	real := c.s.real(path)
 	err = c.request("exists", real, func() (err error) {
 		if found, stat, err = c.Conn.Exists(real); err == nil {
-			found, stat = c.seenStat(path, found, stat)
+			found, stat = c.lag.stat(path, found, stat)
 		}
 		return err
 	})
@@ -59,7 +59,7 @@ func (c *Conn) ExistsW(path string) (found bool, stat *zk.Stat, events <-chan zk
 	real := c.s.real(path)
 	err = c.request("existsW", real, func() (err error) {
 		if found, stat, events, err = c.Conn.ExistsW(real); err == nil {
-			found, stat = c.seenStat(path, found, stat)
+			found, stat = c.lag.stat(path, found, stat)
 		}
 		return err
 	})
@@ -71,7 +71,7 @@ func (c *Conn) Get(path string) (data []byte, stat *zk.Stat, err error) {
 	real := c.s.real(path)
 	err = c.request("get", real, func() (err error) {
 		data, stat, err = c.Conn.Get(real)
-		data, stat, err = c.seenData(path, data, stat, err)
+		data, stat, err = c.lag.data(path, data, stat, err)
 		return err
 	})
 	return data, c.s.shownStat(path, stat), err
@@ -82,7 +82,7 @@ func (c *Conn) GetW(path string) (data []byte, stat *zk.Stat, events <-chan zk.E
 	real := c.s.real(path)
 	err = c.request("getW", real, func() (err error) {
 		data, stat, events, err = c.Conn.GetW(real)
-		data, stat, err = c.seenData(path, data, stat, err)
+		data, stat, err = c.lag.data(path, data, stat, err)
 		return err
 	})
 	return data, c.s.shownStat(path, stat), c.heard(events), err
@@ -92,7 +92,7 @@ func (c *Conn) GetW(path string) (data []byte, stat *zk.Stat, events <-chan zk.E
 func (c *Conn) Children(path string) (names []string, stat *zk.Stat, err error) {
 	err = c.request("children", path, func() (err error) {
 		names, stat, err = c.Conn.Children(path)
-		names, stat, err = c.seenChildren(path, names, stat, err)
+		names, stat, err = c.lag.children(path, names, stat, err)
 		return err
 	})
 	return c.s.shownAll(names), c.s.shownStat(path, stat), err
@@ -104,7 +104,7 @@ func (c *Conn) ChildrenW(
 ) (names []string, stat *zk.Stat, events <-chan zk.Event, err error) {
 	err = c.request("childrenW", path, func() (err error) {
 		names, stat, events, err = c.Conn.ChildrenW(path)
-		names, stat, err = c.seenChildren(path, names, stat, err)
+		names, stat, err = c.lag.children(path, names, stat, err)
 		return err
 	})
 	return c.s.shownAll(names), c.s.shownStat(path, stat), c.heard(events), err
@@ -115,7 +115,7 @@ func (c *Conn) Sync(path string) (string, error) {
 	return path, c.request("sync", path, func() error {
 		_, err := c.Conn.Sync(path)
 		if err == nil {
-			c.catchUp()
+			c.lag.catchUp()
 		}
 		return err
 	})
@@ -135,14 +135,4 @@ func (c *Conn) Multi(ops ...any) (answers []zk.MultiResponse, err error) {
 		answers[i].String = c.s.shown(answers[i].String)
 	}
 	return answers, err
-}
-
-// heard is the channel of a watch, unless the client is to miss its event.
-func (c *Conn) heard(events <-chan zk.Event) <-chan zk.Event {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.deaf {
-		return make(chan zk.Event)
-	}
-	return events
 }
