@@ -87,8 +87,8 @@ func TestASecondSignalTellsTheNodeThatIsLeft(t *testing.T) {
 	check.Equal(t, strings.Join(nodesOf(t, server.Address()), " "), left[1][1:]+" zookeeper")
 }
 
-// TestACommandThatIsKilledCleansUp: the process that plays its scenarios does it. Closing a terminal
-// ends the command, too.
+// TestACommandThatIsKilledCleansUp: the process that plays its scenarios does it. Closing a
+// terminal ends the command, too.
 func TestACommandThatIsKilledCleansUp(t *testing.T) {
 	t.Parallel()
 	server := realzk.Start(t, realzk.Options{TickTime: 250 * time.Millisecond})

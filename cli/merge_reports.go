@@ -158,7 +158,8 @@ func addTo(sum, n *int) {
 func (j *fuzzJSON) finish(*app) (bad bool) {
 	j.Shard, j.Work = "", ""
 	slices.SortStableFunc(j.Findings, func(a, b findingJSON) int {
-		return cmp.Or(cmp.Compare(rank(a.foundJSON), rank(b.foundJSON)), cmp.Compare(a.Runs, b.Runs))
+		return cmp.Or(cmp.Compare(rank(a.foundJSON), rank(b.foundJSON)),
+			cmp.Compare(a.Runs, b.Runs))
 	})
 	var first []findingJSON
 	for _, f := range j.Findings {
@@ -199,7 +200,9 @@ func (j *huntsJSON) finish(a *app) (bad bool) {
 		})
 		return (i + len(a.workloads) + 1) % (len(a.workloads) + 1) // unknown ones come last
 	}
-	slices.SortStableFunc(j.Hunts, func(a, b fuzzJSON) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortStableFunc(j.Hunts, func(a, b fuzzJSON) int {
+		return cmp.Compare(place(a), place(b))
+	})
 	sum := huntsJSON{
 		LeftOut: j.LeftOut, Seconds: j.Seconds, Interrupted: j.Interrupted, Error: j.Error,
 		Hunts: []fuzzJSON{}, Kept: zeroLike(j.Kept), Divergences: zeroLike(j.Divergences),

@@ -52,8 +52,8 @@ type expiry struct {
 	alarm    alarm
 }
 
-// schedule sets the alarm after a change of the deadlines. Requests put deadlines off, and the alarm
-// is not moved for that.
+// schedule sets the alarm after a change of the deadlines. Requests put deadlines off, and the
+// alarm is not moved for that.
 func (x *expiry) schedule() {
 	if x.ensemble.lacksQuorum() {
 		x.alarm.stop()

@@ -74,8 +74,8 @@ func TestAllServersHaveAWriteAtOnce(t *testing.T) {
 	})
 }
 
-// changesBehind injects a fault that lets server 2 lag, watches a node there, and changes the node at
-// server 1. It returns the watch.
+// changesBehind injects a fault that lets server 2 lag, watches a node there, and changes the node
+// at server 1. It returns the watch.
 func (e *ensembleTest) changesBehind(lag string) <-chan zk.Event {
 	e.T.Helper()
 	e.set(1, "/a", "old")

@@ -20,10 +20,10 @@ type Server struct {
 	bubble string // of the caller of New
 
 	// mu guards the engine and the parts below. Three lock it: the exported methods of Server, the
-	// front when a client connects, writes or goes, and an alarm when it rings. All other methods of
-	// the parts are called with the lock held, and do not block. The fields of a part are used by
-	// its own methods only. Goroutines that wait for a client or a logger have no lock, or that of
-	// their own outbox.
+	// front when a client connects, writes or goes, and an alarm when it rings. All other methods
+	// of the parts are called with the lock held, and do not block. The fields of a part are used
+	// by its own methods only. Goroutines that wait for a client or a logger have no lock, or that
+	// of their own outbox.
 	mu       sync.Mutex
 	stopping atomic.Int32 // calls of Stop and Close that wait for mu: long work ends early
 

@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// sessionNames names the sessions of a Server, and counts their connections. A session is called S1,
-// S2, ... in the order of creation, or by the name that was given to DialerAs.
+// sessionNames names the sessions of a Server, and counts their connections. A session is called
+// S1, S2, ... in the order of creation, or by the name that was given to DialerAs.
 type sessionNames struct {
 	created int
 	live    map[int64]*namedSession

@@ -6,7 +6,7 @@
 //	cut client=b event=1 path=/lock/**
 //	restart 200ms at=2s
 //
-// In a simulated world (sim.World.Plan) all kinds act. A fakezk.Server (Server.Inject) and the proxy
-// before a real server (realworld.World.Plan) refuse some: docs/hunting.md has a table of which kind
-// acts where. This package describes faults; package fakezk/internal/carry applies them.
+// In a simulated world (sim.World.Plan) all kinds act. A fakezk.Server (Server.Inject) and the
+// proxy before a real server (realworld.World.Plan) refuse some: docs/hunting.md has a table of
+// which kind acts where. This package describes faults; package fakezk/internal/carry applies them.
 package fault

@@ -10,8 +10,8 @@ import (
 
 // places finds, for each entry of the log, the number of lines of the trace before it: the smallest
 // possible one. A standalone server handles all requests one after the other, in one thread, and an
-// answer carries the zxid of the newest change at that moment. In an ensemble the leader handles all
-// writes so. A read there says nothing: its server may lag. So an entry is
+// answer carries the zxid of the newest change at that moment. In an ensemble the leader handles
+// all writes so. A read there says nothing: its server may lag. So an entry is
 //
 //   - behind its own request on its way to the server;
 //   - behind every request, in an ensemble every write, that was answered with a smaller zxid;
@@ -20,9 +20,9 @@ import (
 //   - not before any entry with a smaller zxid;
 //   - before everything that came after an answer with its zxid or a greater one.
 //
-// A follower answers a sync when it has all changes that the leader had proposed by then. The leader
-// answers a sync of its own client at once, and may apply a change later than a follower that has
-// answered with it. Then the entry stays before the answer, and the sync does not count.
+// A follower answers a sync when it has all changes that the leader had proposed by then. The
+// leader answers a sync of its own client at once, and may apply a change later than a follower
+// that has answered with it. Then the entry stays before the answer, and the sync does not count.
 //
 // The last rule is not needed to find the place. If it does not hold, the log and the proxy
 // contradict each other.

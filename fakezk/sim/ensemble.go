@@ -59,8 +59,9 @@ func (s *simulation) lag(server int, zxid int64) time.Duration {
 // follow lets a follower apply transactions, unless a client has made it do so before. One that is
 // down, cut off, or that lags by a fault, does so later.
 func (s *simulation) follow(server int, zxid int64) {
-	at := max(s.net.BackAt(server, s.agenda.Now()), s.net.AloneUntil(server, s.agenda.Now()), s.lagging[server])
-	if at > s.agenda.Now() {
+	now := s.agenda.Now()
+	at := max(s.net.BackAt(server, now), s.net.AloneUntil(server, now), s.lagging[server])
+	if at > now {
 		s.agenda.Schedule(at, func() { s.follow(server, zxid) })
 		return
 	}
@@ -86,8 +87,8 @@ func (s *simulation) startLag(server int, f *carry.Armed, until time.Duration) {
 	}
 }
 
-// startIsolation cuts a server off from the others: it applies nothing, or if it leads no other does,
-// and it gives up after a while.
+// startIsolation cuts a server off from the others: it applies nothing, or if it leads no other
+// does, and it gives up after a while.
 func (s *simulation) startIsolation(server int, f *carry.Armed, until time.Duration) {
 	s.record.Log("server", "%s is cut off from the others for %s", serverName(server), f.For)
 	s.engine.CutOff(server, true)
@@ -100,8 +101,8 @@ func (s *simulation) startIsolation(server int, f *carry.Armed, until time.Durat
 	}
 }
 
-// electWithout elects another leader while none serves, if a server that is to be back later now was
-// to lead, or to make the majority.
+// electWithout elects another leader while none serves, if a server that is to be back later now
+// was to lead, or to make the majority.
 func (s *simulation) electWithout(server int) {
 	leader := s.engine.Leader()
 	serves := s.net.BackAt(leader, s.agenda.Now())
@@ -133,8 +134,8 @@ func (s *simulation) giveUp(server int) {
 // electionTime is how long an ensemble takes to elect a leader, in which no server serves.
 const electionTime = 500 * time.Millisecond
 
-// loseServer elects a leader when a server goes down, as soon as a majority is up, if the server was
-// the leader or no majority is left.
+// loseServer elects a leader when a server goes down, as soon as a majority is up, if the server
+// was the leader or no majority is left.
 func (s *simulation) loseServer(server int, down time.Duration) {
 	s.record.Log("server", "%s goes down for %s", serverName(server), down)
 	if server == s.engine.Leader() || s.quorumAt() > s.agenda.Now() {

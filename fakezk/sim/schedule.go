@@ -22,11 +22,11 @@ type ScheduleKind string
 const (
 	// Latencies give each message a latency drawn by the seed. It is the default.
 	Latencies ScheduleKind = ""
-	// Priorities deliver one message at a time. Each direction of each client's messages
-	// is a stream with a priority drawn by the seed; the first message of the stream with
-	// the highest priority comes next. Numbers are deliveries, counted from 1: after delivery n, for
-	// each n in Numbers, the stream just served gets the lowest priority. A later n of the list
-	// ranks above an earlier one.
+	// Priorities deliver one message at a time. Each direction of each client's messages is a
+	// stream with a priority drawn by the seed; the first message of the stream with the highest
+	// priority comes next. Numbers are deliveries, counted from 1: after delivery n, for each n in
+	// Numbers, the stream just served gets the lowest priority. A later n of the list ranks above
+	// an earlier one.
 	//
 	// With few numbers it is probabilistic concurrency testing, PCT (Burckhardt et al., ASPLOS
 	// 2010): a bug that needs d events in a certain order is met with a chance that falls

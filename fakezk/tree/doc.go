@@ -33,6 +33,6 @@
 //		err = t.Load(server)
 //	}
 //
-// [Of] and [WriteFile] are the way back. Ephemeral nodes belong to sessions, so a tree does not have
-// them.
+// [Of] and [WriteFile] are the way back. Ephemeral nodes belong to sessions, so a tree does not
+// have them.
 package tree

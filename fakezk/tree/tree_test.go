@@ -388,7 +388,8 @@ func TestYAMLIsReadInPieces(t *testing.T) {
 	lines := strings.Repeat("  - x\n/a:\r\n\"/b\":\n# /c\r", 20_000)
 	whole, last := "", 0
 	for line, piece := range pieces(lines) {
-		if want := 1 + countLines(whole); line != want || len(piece) > pieceBytes+20 || line <= last {
+		want := 1 + countLines(whole)
+		if line != want || len(piece) > pieceBytes+20 || line <= last {
 			t.Fatalf("a piece of %d bytes in line %d, want %d", len(piece), line, want)
 		}
 		whole, last = whole+piece, line

@@ -51,7 +51,8 @@ func writeCorpus(t *testing.T) {
 	t.Helper()
 	for _, c := range corpus {
 		s := scenario.Scenario{
-			Workload: fuzztest.Builtin(t, c.workload, c.impl), Script: c.script, Plan: plan(t, c.faults...),
+			Workload: fuzztest.Builtin(t, c.workload, c.impl), Script: c.script,
+			Plan: plan(t, c.faults...),
 		}
 		shows := regexp.MustCompile(c.shows)
 		for s.Seed = c.seed; ; s.Seed++ {

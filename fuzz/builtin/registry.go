@@ -1,5 +1,5 @@
-// Package builtin has the workloads of package recipes. The zksim command and scenario files use them
-// by name.
+// Package builtin has the workloads of package recipes. The zksim command and scenario files use
+// them by name.
 package builtin
 
 import (

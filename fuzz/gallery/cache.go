@@ -40,7 +40,8 @@ var publishedCache = []Exhibit{
 				}
 				data, stat, change, err := c.conn.GetW(cachePath)
 				if err != nil {
-					return recipes.CachedNode{}, nil, ignore(err, zk.ErrNoNode) // wrong: it may come back
+					// wrong: it may come back
+					return recipes.CachedNode{}, nil, ignore(err, zk.ErrNoNode)
 				}
 				return recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}, change, nil
 			}

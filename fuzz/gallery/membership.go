@@ -86,7 +86,8 @@ var publishedMembership = []Exhibit{
 		Bug: "A provider registers when it starts. When its session ends the node goes. It has a " +
 			"new session soon and works as before, but no client finds it.",
 		Property: presence,
-		Wrong:    memberOf(func(m *member) { m.guarded = false })}, // wrong: each session needs a node
+		// wrong: each session needs a node
+		Wrong: memberOf(func(m *member) { m.guarded = false })},
 	{Slug: "registers-until-first-error", Title: "the first error ends the registration",
 		Source: Code, Link: "https://github.com/go-kratos/kratos/blob/668db92c2c001e9552594ba5a8aede8456af6d7e/contrib/registry/zookeeper/register.go#L166-L181",
 		Bug: "A loop looks each second whether the session is another one, and then registers " +

@@ -162,7 +162,7 @@ type plainQueue struct {
 	order   func(a, b string) int                                   // of the elements' names
 	add     func(data []byte) error                                 // create an element
 	remove  func(path string) error                                 // delete an element
-	scan    func([]string) ([]byte, error)                          // take the first, errGone without one
+	scan    func([]string) ([]byte, error)                          // the first, or errGone
 	await   func(ctx context.Context, change <-chan zk.Event) error // before another look
 }
 

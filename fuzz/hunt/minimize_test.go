@@ -39,9 +39,10 @@ func TestMinimizeGivesOneSmallPlan(t *testing.T) {
 			seeds, tried := testrun.Pick(uint64(1), 8), 0
 			for seed := uint64(1); seed <= seeds; seed++ {
 				o := run(t, scenario.Scenario{
-					Workload: fuzztest.Builtin(t, c.workload, c.impl), Script: scenario.DefaultScript,
-					Seed: seed * 1_000_003,
-					Plan: plan(t, append(c.noise, c.trigger)...),
+					Workload: fuzztest.Builtin(t, c.workload, c.impl),
+					Script:   scenario.DefaultScript,
+					Seed:     seed * 1_000_003,
+					Plan:     plan(t, append(c.noise, c.trigger)...),
 				})
 				if o.Property() == "" {
 					continue // the noise came in between

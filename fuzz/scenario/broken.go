@@ -142,9 +142,9 @@ func leaks(r *trace.Result) []string {
 	return slices.Compact(told)
 }
 
-// mayBeInUse reports whether a connection may belong to a script that has not ended, given the stack
-// of one of its goroutines, and all stacks. A connection belongs to the script that has begun it. If
-// the goroutine that has begun it is gone, and was not a script, any script may have it.
+// mayBeInUse reports whether a connection may belong to a script that has not ended, given the
+// stack of one of its goroutines, and all stacks. A connection belongs to the script that has begun
+// it. If the goroutine that has begun it is gone, and was not a script, any script may have it.
 func mayBeInUse(stack, stacks string, r *trace.Result) bool {
 	if len(r.Busy) == 0 {
 		return false

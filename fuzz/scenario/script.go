@@ -60,10 +60,10 @@ func expiredContext(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // GiveBack calls a release until it succeeds, as a careful caller does: three times, and once more
-// for each fault of the run, since a fault can cost an attempt. An attempt that finds no server does
-// not count: an outage would cost many. In a careless script, for one label
-// in three, the first call has a context that is done, and is the last one if it returns nil or the
-// error of the context: the object must release all the same.
+// for each fault of the run, since a fault can cost an attempt. An attempt that finds no server
+// does not count: an outage would cost many. In a careless script, for one label in three, the
+// first call has a context that is done, and is the last one if it returns nil or the error of the
+// context: the object must release all the same.
 func (p *Player) GiveBack(label string, release func(ctx context.Context) error) bool {
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
 		ctx, _ := expiredContext(p.ctx)

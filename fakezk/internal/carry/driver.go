@@ -2,8 +2,8 @@ package carry
 
 import "time"
 
-// A Driver does what a Network cannot do by itself. A driver in which an action has no effect has an
-// empty method, and says why.
+// A Driver does what a Network cannot do by itself. A driver in which an action has no effect has
+// an empty method, and says why.
 type Driver interface {
 	// FaultDue: the time of a fault has come, which may find nothing to act on.
 	FaultDue(f *Armed)

@@ -73,7 +73,8 @@ func BenchmarkDeepPath(b *testing.B) {
 		b.Run(fmt.Sprint(depth), func(b *testing.B) {
 			e := New(Config{TickTime: time.Second, MaxSessionTimeout: time.Hour}, start)
 			do := func(req proto.Request) {
-				if r := e.ensemble.apply(e.Store().Prepare(req, state.Caller{}, 0)).Result; r.Err != proto.OK {
+				txn := e.Store().Prepare(req, state.Caller{}, 0)
+				if r := e.ensemble.apply(txn).Result; r.Err != proto.OK {
 					b.Fatalf("%s: %s", req.Op(), r.Err)
 				}
 			}

@@ -1,5 +1,5 @@
-// Package agenda has the time of a World, and the events that are to come. Only Elapsed may be called
-// by several goroutines.
+// Package agenda has the time of a World, and the events that are to come. Only Elapsed may be
+// called by several goroutines.
 package agenda
 
 import "time"
