@@ -167,8 +167,8 @@ var arrows = map[string]string{
 	"cli": families + `
 		cli/internal/command cli/serve
 		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/view
-		fuzz/builtin fuzz/hunt fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario fuzz/show
-		internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops
+		fuzz/builtin fuzz/hunt fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario
+		fuzz/show internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops
 		linearizability/record
 		github.com/alecthomas/kong`,
 }

@@ -13,7 +13,8 @@ func (s *simulation) over() bool { return s.running == 0 }
 func (s *simulation) playOvertime() {
 	const times, mostInAMinute = 20, 8
 	most := int(mostInAMinute * s.world.Overtime / time.Minute)
-	if s.world.Overtime == 0 || s.record.ChangesSince(s.agenda.Now()-s.world.Overtime) > most || s.isActive() {
+	since := s.agenda.Now() - s.world.Overtime
+	if s.world.Overtime == 0 || s.record.ChangesSince(since) > most || s.isActive() {
 		return
 	}
 	for range times {
