@@ -28,6 +28,20 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
+// TestNewcomersPathIsShort: a newcomer reads the files of the path in one sitting.
+func TestNewcomersPathIsShort(t *testing.T) {
+	_, section, _ := strings.Cut(readPage(t, "ARCHITECTURE.md"), "## The newcomer's path\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	lines, files := 0, regexp.MustCompile(`\]\(([^)]+\.go)\)`).FindAllStringSubmatch(section, -1)
+	for _, file := range files {
+		lines += strings.Count(readPage(t, file[1]), "\n")
+	}
+	if len(files) != 7 || lines >= 1000 {
+		t.Errorf("the newcomer's path has %d files with %d lines; expected 7 with fewer than 1,000",
+			len(files), lines)
+	}
+}
+
 // TestPagesBeginWithTheirPurpose: a page has a title, one paragraph on its purpose, and then the
 // rest.
 func TestPagesBeginWithTheirPurpose(t *testing.T) {
