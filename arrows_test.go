@@ -162,15 +162,15 @@ var arrows = map[string]string{
 	"cmd/zksim":            `cli`,
 	"examples/go/myzksim":  `cli fuzz/object github.com/go-zookeeper/zk`,
 	"cli/internal/command": `fuzz/show golang.org/x/term`,
+	"cli/check": families + `
+		cli/internal/command fakezk/realworld fakezk/trace fuzz/picture fuzz/scenario fuzz/show
+		linearizability linearizability/foreign linearizability/ops linearizability/record`,
 	"cli/serve": `
 		cli/internal/command fakezk fakezk/fault fakezk/tree fakezk/view go.yaml.in/yaml/v4`,
-	"cli": families + `
-		cli/internal/command cli/serve
-		fakezk fakezk/conform fakezk/fault fakezk/realworld fakezk/sim fakezk/view
-		fuzz/builtin fuzz/hunt fuzz/gallery fakezk/trace fuzz/picture fuzz/saved fuzz/scenario
-		fuzz/show internal/inflight internal/overlay linearizability linearizability/foreign linearizability/ops
-		linearizability/record
-		github.com/alecthomas/kong`,
+	"cli": `
+		cli/check cli/internal/command cli/serve fakezk fakezk/conform fakezk/fault fakezk/realworld
+		fuzz/builtin fuzz/gallery fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario fuzz/show
+		internal/inflight internal/overlay linearizability github.com/alecthomas/kong`,
 }
 
 // allowedImports returns the import paths of an entry of arrows. A name without a dot in its first

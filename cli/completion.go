@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/zksim/zksim/cli/check"
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
@@ -101,9 +102,7 @@ func (a *app) values(v *kong.Value, command *kong.Node) []string {
 			names = append(names, e.Slug)
 		}
 	case "check kind":
-		for _, k := range checkedKinds {
-			names = append(names, k.name)
-		}
+		names = check.Kinds()
 	case "go subcommand":
 		return slices.Clone(goTakes)
 	default:

@@ -98,16 +98,6 @@
 // --trace prints it, or the first part, as --until prints it. A text with missing or damaged lines,
 // such as a story, is refused with the place of the line.
 //
-// # A history of a real system
-//
-// zksim check KIND FILE judges the calls that a program has recorded around its real objects, by
-// package record; the manual of the file is docs/histories.md. It also reads histories of Jepsen
-// and porcupine. --server-log DIR adds the changes in the transaction log of a real server, and
-// --path names the object there. The command prints the verdicts, and a line with the reason for
-// each property that the history does not allow to judge. If one is violated it prints the lines of
-// the history, too. --html draws them. The exit status is 1 if a property is violated or undecided.
-// Calls that had not returned when the recording ended are no violation.
-//
 // # The gallery
 //
 // zksim gallery finds the bugs of wrong recipes again. A hunt gets only the recipe. Name exhibits
@@ -119,11 +109,12 @@
 // Medians are over the hunts that found the bug. If two hunts are in the middle, the median number
 // of scenarios is the larger one, and the median time is the mean.
 //
-// # The server
+// # The server, and histories of real systems
 //
 // zksim serve has a manual of its own, package [github.com/zksim/zksim/cli/serve], with the
 // requests of the control endpoint. That of tree files is package
-// [github.com/zksim/zksim/fakezk/tree].
+// [github.com/zksim/zksim/fakezk/tree], and that of zksim check package
+// [github.com/zksim/zksim/cli/check].
 //
 // # Exit status
 //

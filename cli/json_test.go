@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	checkcmd "github.com/zksim/zksim/cli/check"
 	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fuzz/show"
 	"github.com/zksim/zksim/internal/check"
@@ -21,7 +22,7 @@ var jsonObjects = []struct {
 	{"Sweep", sweepJSON{}}, {"Violation", foundJSON{}},
 	{"Hunt", fuzzJSON{}}, {"Goal", goalJSON{}}, {"Finding", findingJSON{}}, {"Hunts", huntsJSON{}},
 	{"Gallery", galleryJSON{}}, {"Exhibit", exhibitJSON{}}, {"Absent", absentJSON{}},
-	{"Check", checkedJSON{}},
+	{"Check", checkcmd.Report{}},
 	{"List", listing{}}, {"Workload", listedWorkload{}}, {"Strategy", listedStrategy{}},
 	{"Fault", listedFault{}},
 	{"Comparison", conform.Report{}}, {"Family", conform.FamilyReport{}},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/zksim/zksim/cli/check"
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/cli/serve"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -28,7 +29,7 @@ type commands struct {
 	Run        runCommand        `cmd:"" help:"Run scenario files and compare the results with their expectations."`
 	Replay     replayCommand     `cmd:"" help:"Replay one scenario file and tell its story."`
 	Diff       diffCommand       `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
-	Check      checkCommand      `cmd:"" help:"Judge a history that was recorded elsewhere."`
+	Check      check.Command     `cmd:"" help:"Judge a history that was recorded elsewhere."`
 	Sweep      sweepCommand      `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
 	Fuzz       fuzzCommand       `cmd:"" help:"Hunt with several strategies; make findings small."`
 	Merge      mergeCommand      `cmd:"" help:"Unite the reports of shards."`

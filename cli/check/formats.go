@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"bytes"
@@ -26,7 +26,7 @@ const (
 const mostSteps = 5_000_000
 
 // load reads the history in its format.
-func (c *checkCommand) load() (record.File, error) {
+func (c *Command) load() (record.File, error) {
 	format := c.Format
 	if format == formatAuto {
 		var err error
@@ -84,6 +84,6 @@ func formatOf(name string) (string, error) {
 }
 
 // register are the claims of a register.
-func register(*checkCommand) linearizability.Claims {
+func register(*Command) linearizability.Claims {
 	return value.Register{MaxSteps: mostSteps}
 }

@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"fmt"
@@ -14,7 +14,8 @@ import (
 	"github.com/zksim/zksim/linearizability/record"
 )
 
-type checkCommand struct {
+// A Command is zksim check with its flags.
+type Command struct {
 	Kind string `arg:"" help:"Kind of object: lock, queue, register, and most others of list."`
 	File string `arg:"" help:"History, as package record writes it."`
 
@@ -38,41 +39,41 @@ type checked struct {
 }
 
 // Run judges a history that was recorded elsewhere.
-func (c *checkCommand) Run(a *app) error {
-	kind, err := findKind(c.Kind)
+func (c *Command) Run(env *command.Env) error {
+	k, err := findKind(c.Kind)
 	if err != nil {
 		return err
 	}
 	if c.ServerLog != "" && c.Path == "" {
-		return pathMissing(kind, "--server-log")
+		return pathMissing(k, "--server-log")
 	}
 	file, err := c.load()
 	if err != nil {
 		return err
 	}
-	if err := c.fits(kind, file.History); err != nil {
+	if err := c.fits(k, file.History); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	file, notes, err := c.withServer(file)
 	if err != nil {
 		return fmt.Errorf("--server-log: %w", err)
 	}
-	r, err := c.judge(kind, file)
+	r, err := c.judge(k, file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	r.notes = append(r.notes, notes...)
 	if c.HTML != "" {
-		if err := picture.Save(c.HTML, r.Outcome, c.repeat(a)); err != nil {
+		if err := picture.Save(c.HTML, r.Outcome, c.repeat(env)); err != nil {
 			return fmt.Errorf("--html: %w", err)
 		}
 	}
 	if c.JSON {
-		if err := a.JSON(c.forPrograms(a, r)); err != nil {
+		if err := env.JSON(c.forPrograms(env, r)); err != nil {
 			return err
 		}
 	} else {
-		c.report(a, r)
+		c.report(env, r)
 	}
 	if r.verdict() != "ok" {
 		return command.ErrViolated
@@ -81,8 +82,8 @@ func (c *checkCommand) Run(a *app) error {
 }
 
 // repeat is the command that judges the file again.
-func (c *checkCommand) repeat(a *app) string {
-	words := []string{a.Name, "check", c.Kind, c.File}
+func (c *Command) repeat(env *command.Env) string {
+	words := []string{env.Name, "check", c.Kind, c.File}
 	for _, f := range []struct {
 		name, value string
 		given       bool
@@ -106,48 +107,48 @@ func (c *checkCommand) repeat(a *app) string {
 }
 
 // fits returns an error if a history is not one of the kind, or lacks data that the kind needs.
-func (c *checkCommand) fits(kind checkedKind, h linearizability.History) error {
+func (c *Command) fits(k kind, h linearizability.History) error {
 	for _, op := range h.Ops {
-		if !slices.Contains(kind.calls, op.Kind) {
-			return fmt.Errorf("line %d: op: %q; a %s has %s", op.Call, op.Kind, kind.name,
-				strings.Join(kind.calls, ", "))
+		if !slices.Contains(k.calls, op.Kind) {
+			return fmt.Errorf("line %d: op: %q; a %s has %s", op.Call, op.Kind, k.name,
+				strings.Join(k.calls, ", "))
 		}
-		if err := kind.checkSyntax(op); err != nil {
+		if err := k.checkSyntax(op); err != nil {
 			return err
 		}
 	}
 	switch {
 	case len(h.Ops) == 0:
 		return fmt.Errorf("there is no call to judge")
-	case h.Server == nil && kind.needsServer && c.ServerLog == "":
+	case h.Server == nil && k.needsServer && c.ServerLog == "":
 		return fmt.Errorf("a %s can only be judged with the changes at the server: "+
-			"give --server-log and --path", kind.name)
+			"give --server-log and --path", k.name)
 	case h.Server != nil && c.Path == "":
-		return pathMissing(kind, "a history with changes at the server")
+		return pathMissing(k, "a history with changes at the server")
 	}
 	return nil
 }
 
 // pathMissing is the error for something that needs --path.
-func pathMissing(kind checkedKind, by string) error {
+func pathMissing(k kind, by string) error {
 	return fmt.Errorf("--path is missing: %s needs the znode of the %s, or the directory of its "+
-		"znodes", by, kind.name)
+		"znodes", by, k.name)
 }
 
 // judge judges a history. A call that breaks the rules of its kind makes the judge panic, with a
 // text that names its steps.
-func (c *checkCommand) judge(kind checkedKind, file record.File) (r checked, err error) {
+func (c *Command) judge(k kind, file record.File) (r checked, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%s", strings.TrimPrefix(fmt.Sprint(p), "linearizability: "))
 		}
 	}()
-	claims := kind.claims(c)
+	claims := k.claims(c)
 	report := linearizability.Judge(file.History, nil, claims)
-	r.Outcome = scenario.Recorded(kind.name, c.File, file.History, report)
+	r.Outcome = scenario.Recorded(k.name, c.File, file.History, report)
 	r.unjudged = linearizability.Unjudged(file.History, nil, claims)
 	r.unjudged = append(r.unjudged, r.takeUndecidedEnd()...)
-	if _, judged := report.Verdict(linearizability.Fencing); !judged && kind.fences &&
+	if _, judged := report.Verdict(linearizability.Fencing); !judged && k.fences &&
 		len(report.Holds) > 0 {
 		r.unjudged = append(r.unjudged, linearizability.Verdict{
 			Property: linearizability.Fencing, Status: linearizability.Unknown,
@@ -192,28 +193,28 @@ func (r checked) verdict() string {
 }
 
 // report prints the verdicts. The lines of the history are shown if one is not ok.
-func (c *checkCommand) report(a *app, r checked) {
+func (c *Command) report(env *command.Env, r checked) {
 	if r.verdict() != "ok" {
-		a.Printf("%s\n", r.Story())
+		env.Printf("%s\n", r.Story())
 	}
-	a.Printf("verdicts:\n")
+	env.Printf("verdicts:\n")
 	for _, v := range r.Verdicts() {
-		a.Printf("  %s\n", v)
+		env.Printf("  %s\n", v)
 	}
 	for _, v := range r.unjudged {
-		a.Printf("  %s\n", v)
+		env.Printf("  %s\n", v)
 	}
 	for _, m := range r.Measurements() {
-		a.Printf("  %s\n", m)
+		env.Printf("  %s\n", m)
 	}
 	for _, n := range r.notes {
-		a.Printf("%s\n", n)
+		env.Printf("%s\n", n)
 	}
-	a.Printf("\n%s: %s\n", c.File, r.verdict())
+	env.Printf("\n%s: %s\n", c.File, r.verdict())
 }
 
-// checkedJSON is a history with its verdicts, for programs.
-type checkedJSON struct {
+// Report is a history with its verdicts, for programs.
+type Report struct {
 	File     string         `json:"file"`
 	Kind     string         `json:"kind"`
 	Clients  []string       `json:"clients"`
@@ -228,11 +229,11 @@ type checkedJSON struct {
 	Repeat   string         `json:"repeat"`
 }
 
-func (c *checkCommand) forPrograms(a *app, r checked) checkedJSON {
-	return checkedJSON{
+func (c *Command) forPrograms(env *command.Env, r checked) Report {
+	return Report{
 		File: c.File, Kind: c.Kind, Clients: r.Clients(), Calls: len(r.History.Ops),
 		Status: r.Status().String(), Property: r.Property(), Summary: r.Summary(),
 		Verdicts: show.VerdictsOf(r.Verdicts()), Unjudged: show.VerdictsOf(r.unjudged),
-		Notes: append([]string{}, r.notes...), Story: r.Story(), Repeat: c.repeat(a),
+		Notes: append([]string{}, r.notes...), Story: r.Story(), Repeat: c.repeat(env),
 	}
 }

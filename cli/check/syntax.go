@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"fmt"
@@ -59,7 +59,7 @@ var (
 )
 
 // checkSyntax returns an error if the input or output of a call does not have the form of its kind.
-func (k checkedKind) checkSyntax(op linearizability.Op) error {
+func (k kind) checkSyntax(op linearizability.Op) error {
 	for _, s := range syntaxes[k.name] {
 		text, field, line := op.Input, "input", op.Call
 		if s.output {

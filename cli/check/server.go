@@ -1,4 +1,4 @@
-package cli
+package check
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ var changeKinds = map[trace.ChangeKind]linearizability.ServerEventKind{
 }
 
 // withServer adds the changes in the log of the server, and returns notes about them.
-func (c *checkCommand) withServer(file record.File) (record.File, []string, error) {
+func (c *Command) withServer(file record.File) (record.File, []string, error) {
 	if c.ServerLog == "" {
 		return file, nil, nil
 	}
@@ -66,7 +66,7 @@ func sessionsOf(h linearizability.History) map[int64]bool {
 }
 
 // ofObject returns the changes of the object's znodes and of the clients' sessions.
-func (c *checkCommand) ofObject(
+func (c *Command) ofObject(
 	log []realworld.LogChange, h linearizability.History,
 ) (list []record.Change) {
 	sessions := sessionsOf(h)
@@ -84,6 +84,6 @@ func (c *checkCommand) ofObject(
 }
 
 // isBelow reports whether a path is the path of the object or below it.
-func (c *checkCommand) isBelow(path string) bool {
+func (c *Command) isBelow(path string) bool {
 	return path == c.Path || strings.HasPrefix(path, strings.TrimSuffix(c.Path, "/")+"/")
 }

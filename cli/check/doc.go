@@ -1,0 +1,14 @@
+// Package check is the command zksim check. This is its manual.
+//
+// zksim check KIND FILE judges the calls that a program has recorded around its real objects, by
+// package record; the manual of the file is docs/histories.md. It also reads histories of Jepsen
+// and porcupine.
+//
+// --server-log DIR adds the changes in the transaction log of a real server, and --path names the
+// object there.
+//
+// The command prints the verdicts, and a line with the reason for each property that the history
+// does not allow to judge. If one is violated it prints the lines of the history, too. --html draws
+// them. The exit status is 1 if a property is violated or undecided. Calls that had not returned
+// when the recording ended are no violation.
+package check
