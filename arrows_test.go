@@ -139,7 +139,7 @@ var arrows = map[string]string{
 		fakezk/fault fakezk/sim fuzz/scenario internal/inflight internal/yamldoc
 		linearizability`,
 	"fuzz/object": families + `
-		fakezk/fault fakezk/sim linearizability linearizability/ops recipes fuzz/scenario
+		fakezk/fault fakezk/sim linearizability linearizability/ops fuzz/scenario
 		github.com/go-zookeeper/zk`,
 	"fuzz/builtin": `
 		internal/mix fuzz/object fuzz/scenario linearizability recipes recipes/classic

@@ -92,6 +92,24 @@ func TestMyLock(` + test,
 	expectShown(t, "README.md", goTest(t, dir))
 }
 
+// TestCodeUnderTestOwesNothing: a counter and a queue that do not import zksim are judged by their
+// own errors, and neither they nor their test need package recipes.
+func TestCodeUnderTestOwesNothing(t *testing.T) {
+	t.Parallel()
+	const from = "testdata/owes_nothing/"
+	dir := readerModule(t, "example.com/tally", map[string]string{
+		"tally.go": readPage(t, from+"tally.go"), "tally_test.go": readPage(t, from+"tally_test.go"),
+	})
+	if deps := succeed(t, dir, "go", "list", "-deps", "."); strings.Contains(deps, "zksim") {
+		t.Errorf("the code imports zksim:\n%s", deps)
+	}
+	deps := succeed(t, dir, "go", "list", "-deps", "-test", ".")
+	if strings.Contains(deps, "zksim/recipes") {
+		t.Errorf("its test imports package recipes:\n%s", deps)
+	}
+	t.Log(succeed(t, dir, "go", "test", "-v", "-short", "-zksim.runs=5", "."))
+}
+
 // readerModule makes the module of a reader, who has this clone, and returns its directory. It is
 // left out with -short: it builds programs.
 func readerModule(t *testing.T, path string, files map[string]string) string {

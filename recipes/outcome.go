@@ -4,7 +4,8 @@ import "github.com/zksim/zksim/recipes/internal/request"
 
 var (
 	// ErrAmbiguous says that an operation ended before its outcome was known: it may or may not
-	// have happened. It is wrapped together with the reason.
+	// have happened. It is wrapped together with the reason. Code that does not import this package
+	// finds it by its method Ambiguous() bool, which returns true.
 	ErrAmbiguous = request.ErrAmbiguous
 	// ErrGaveUp says that the RetryPolicy gave up on a request. It is wrapped together with the
 	// last failure.

@@ -34,5 +34,5 @@ func thresholdBarrier() scenario.Workload {
 }
 
 // barrierRecheck is how often the barriers of package recipes read again in these workloads, well
-// within the patience of a member. cacheRecheck says why they must.
+// within the patience of a member. Recheck says why they must.
 const barrierRecheck = 10 * time.Second

@@ -28,10 +28,10 @@ type group struct {
 // watchedGroup is the recommended group.
 func watchedGroup() scenario.Workload {
 	return object.Membership(func(env object.Env) object.Roster {
-		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
+		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(Recheck))
 		return &group{conn: env.Conn, path: env.Path, name: env.Name, view: view}
 	}, object.MembershipClaims{
-		Recheck: cacheRecheck,
+		Recheck: Recheck,
 		About:   "group and members of package recipes",
 	}).Named("recipes.Group")
 }

@@ -23,10 +23,10 @@ type persistentNode struct {
 // at a time.
 func contestedNode() scenario.Workload {
 	return object.Membership(func(env object.Env) object.Roster {
-		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
+		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(Recheck))
 		return &persistentNode{conn: env.Conn, path: env.Path + "/" + env.Name, view: view}
 	}, object.MembershipClaims{
-		Recheck: cacheRecheck, Rivals: true,
+		Recheck: Recheck, Rivals: true,
 		About: "one node that all clients want to keep, " +
 			"with the persistent node of package recipes",
 	}).Named("recipes.PersistentNode")
@@ -35,7 +35,7 @@ func contestedNode() scenario.Workload {
 func (n *persistentNode) Join(ctx context.Context, data string) error {
 	if n.node == nil {
 		n.node = recipes.NewPersistentNode(n.conn, n.path, []byte(data),
-			recipes.RecheckEvery(cacheRecheck))
+			recipes.RecheckEvery(Recheck))
 	}
 	return n.node.Keep(ctx)
 }

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
@@ -71,12 +72,23 @@ func lockQueue() scenario.Workload {
 type redelivering struct{ *recipes.LockQueue }
 
 func (q redelivering) Take(ctx context.Context) (object.Delivery, error) {
-	return q.LockQueue.Take(ctx)
+	d, err := q.LockQueue.Take(ctx)
+	return delivery{d}, err
 }
 
 func (q redelivering) Poll(ctx context.Context) (object.Delivery, bool, error) {
 	d, ok, err := q.LockQueue.Poll(ctx)
-	return d, ok, err
+	return delivery{d}, ok, err
+}
+
+type delivery struct{ *recipes.Delivery }
+
+func (d delivery) Ack(ctx context.Context) error {
+	err := d.Delivery.Ack(ctx)
+	if errors.Is(err, recipes.ErrDeliveryLost) {
+		return meaning{err, object.ErrFinal}
+	}
+	return err
 }
 
 // claimsOfOurs are the claims of those queues of package recipes that remove by claims.

@@ -29,7 +29,7 @@ func twoLevelRegistry() scenario.Workload {
 	return object.Membership(func(env object.Env) object.Roster {
 		return newServiceRegistry(env)
 	}, object.MembershipClaims{
-		Recheck: cacheRecheck,
+		Recheck: Recheck,
 		About:   "service registry with lookup strategies of package recipes", Services: true,
 	}).Named("recipes.ServiceRegistry")
 }
@@ -38,7 +38,7 @@ func newServiceRegistry(env object.Env) *serviceRegistry {
 	service, id, _ := strings.Cut(env.Name, "/")
 	g := &serviceRegistry{
 		conn: env.Conn, path: env.Path, own: recipes.Instance{Service: service, ID: id},
-		view:    recipes.NewServiceRegistry(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck)),
+		view:    recipes.NewServiceRegistry(env.Conn, env.Path, recipes.RecheckEvery(Recheck)),
 		lookups: map[string][]*recipes.ServiceLookup{},
 	}
 	draws := uint64(0)

@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"context"
+
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
@@ -20,7 +22,7 @@ func recordedCounter() scenario.Workload {
 // recordedValue is the recommended shared value.
 func recordedValue() scenario.Workload {
 	return object.Value(func(env object.Env) object.Valuer {
-		return recipes.NewSharedValue(env.InTurn(), env.Path)
+		return SharedValue{recipes.NewSharedValue(env.InTurn(), env.Path)}
 	}, object.ValueClaims{
 		About: "the shared value of package recipes, " +
 			"which knows its own write when the reply is lost",
@@ -35,4 +37,35 @@ func blockIDs() scenario.Workload {
 	}, object.IDClaims{
 		About: "the generator of package recipes, with blocks of two numbers",
 	}).Named("recipes.IDGenerator")
+}
+
+// SharedValue is a shared value of package recipes as an [object.Valuer].
+type SharedValue struct{ *recipes.SharedValue }
+
+// Get reads the value.
+func (v SharedValue) Get(ctx context.Context) (object.ValueState, error) {
+	state, err := v.SharedValue.Get(ctx)
+	return object.ValueState(state), err
+}
+
+// Set writes the value.
+func (v SharedValue) Set(ctx context.Context, data []byte) (object.ValueState, error) {
+	state, err := v.SharedValue.Set(ctx, data)
+	return object.ValueState(state), err
+}
+
+// CompareAndSet writes the value if it is as it was seen.
+func (v SharedValue) CompareAndSet(
+	ctx context.Context, seen object.ValueState, data []byte,
+) (object.ValueState, bool, error) {
+	state, done, err := v.SharedValue.CompareAndSet(ctx, recipes.ValueState(seen), data)
+	return object.ValueState(state), done, err
+}
+
+// Next waits for another state.
+func (v SharedValue) Next(
+	ctx context.Context, seen object.ValueState,
+) (object.ValueState, error) {
+	state, err := v.SharedValue.Next(ctx, recipes.ValueState(seen))
+	return object.ValueState(state), err
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 var publishedCache = []Exhibit{
@@ -22,9 +21,9 @@ var publishedCache = []Exhibit{
 			"again while it looks elsewhere begins at 0 as the one before did: the cache keeps " +
 			"the old data.",
 		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
-			c.isNew = func(now, read recipes.CachedNode) bool {
+			c.isNew = func(now, read cached) bool {
 				// wrong: versions begin anew
-				return now.Path != read.Path || now.Stat.Version != read.Stat.Version
+				return now.Path != read.Path || now.version != read.version
 			}
 		}), Right: cacheOf()},
 	{Slug: "deleted-not-watched-again", Alias: "B74",
@@ -34,16 +33,15 @@ var publishedCache = []Exhibit{
 			"nothing to read, and no watch is left by a read of nothing: a node that is made in " +
 			"its place is not seen.",
 		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
-			c.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
+			c.read = func() (cached, <-chan zk.Event, error) {
 				if c.now.Path == "" {
 					return c.readAndWatch() // until it is there
 				}
 				data, stat, change, err := c.conn.GetW(cachePath)
 				if err != nil {
-					// wrong: it may come back
-					return recipes.CachedNode{}, nil, ignore(err, zk.ErrNoNode)
+					return cached{}, nil, ignore(err, zk.ErrNoNode) // wrong: it may come back
 				}
-				return recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}, change, nil
+				return nodeOf(data, stat), change, nil
 			}
 		}), Right: cacheOf()},
 	{Slug: "read-before-loaded", Alias: "S4-5", Title: "asked before it has read",
@@ -71,7 +69,7 @@ var publishedCache = []Exhibit{
 			"between the two has no event, and the copy stays as it was.",
 		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
 			// wrong: the node may have changed
-			c.isNew = func(_, _ recipes.CachedNode) bool { return !c.session }
+			c.isNew = func(_, _ cached) bool { return !c.session }
 		}), Right: cacheOf()},
 	{Slug: "read-then-watched", Alias: "S4-9", Title: "read first, watched a moment later",
 		Source: Report, Link: "https://github.com/librato/watchconf/pull/5",
@@ -79,20 +77,20 @@ var publishedCache = []Exhibit{
 		Bug: "The node is read, and then watched by another request, with an answer that the " +
 			"cache drops. A change between the two is in neither.",
 		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
-			c.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
+			c.read = func() (cached, <-chan zk.Event, error) {
 				data, stat, err := c.conn.Get(cachePath)
 				if err != nil {
 					return c.readAndWatch()
 				}
 				_, _, change, err := c.conn.ExistsW(cachePath) // wrong: its answer is newer
-				return recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}, change, err
+				return nodeOf(data, stat), change, err
 			}
 		}), Right: cacheOf()},
 }
 
 var plantedCaches = []Exhibit{
 	{Title: "watches once", Property: liveness, Wrong: cacheOf(func(c *plainCache) {
-		c.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
+		c.read = func() (cached, <-chan zk.Event, error) {
 			node, change, err := c.readAndWatch()
 			if c.of != 0 {
 				change = nil
@@ -102,50 +100,60 @@ var plantedCaches = []Exhibit{
 	})},
 	{Title: "calls each event an update", Property: delivery,
 		Wrong: withEventsOf(func(c *plainCache) {
-			c.edit = func(e recipes.CacheEvent) (recipes.CacheEvent, bool) {
-				if e.Kind == recipes.NodeAdded {
-					e.Kind = recipes.NodeUpdated
+			c.edit = func(e object.CacheEvent) (object.CacheEvent, bool) {
+				if e.Kind == object.NodeAdded {
+					e.Kind = object.NodeUpdated
 				}
 				return e, true
 			}
 		})},
 	{Title: "tells of no removal", Property: delivery, Wrong: withEventsOf(func(c *plainCache) {
-		c.edit = func(e recipes.CacheEvent) (recipes.CacheEvent, bool) {
-			return e, e.Kind != recipes.NodeRemoved
+		c.edit = func(e object.CacheEvent) (object.CacheEvent, bool) {
+			return e, e.Kind != object.NodeRemoved
 		}
 	})},
 	{Title: "is never ready without the node", Property: liveness,
 		Wrong: cacheOf(func(c *plainCache) {
-			c.arrives = func(read recipes.CachedNode) bool { return read.Path != "" }
+			c.arrives = func(read cached) bool { return read.Path != "" }
 		})},
 	{Title: "goes back every other time", Property: view, Wrong: cacheOf(func(c *plainCache) {
-		looks, old := 0, recipes.CachedNode{}
-		c.isNew = func(now, _ recipes.CachedNode) bool {
+		looks, old := 0, cached{}
+		c.isNew = func(now, _ cached) bool {
 			old = now
 			return true
 		}
-		c.shown = func() []recipes.CachedNode {
+		c.shown = func() []object.CachedNode {
 			if looks++; old.Path != "" && looks%2 == 0 {
-				return []recipes.CachedNode{old}
+				return []object.CachedNode{old.CachedNode}
 			}
 			return c.copied()
 		}
 	})},
 	{Title: "reads again whenever it is asked", Property: view, Wrong: cacheOf(func(c *plainCache) {
-		c.shown = func() []recipes.CachedNode {
+		c.shown = func() []object.CachedNode {
 			go c.refresh()
 			return c.copied()
 		}
 	}), Script: scenario.Script{Clients: 3, Rounds: 5}},
 	{Title: "shows what nobody has written", Property: view, Wrong: cacheOf(func(c *plainCache) {
-		c.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
+		c.read = func() (cached, <-chan zk.Event, error) {
 			node, change, err := c.readAndWatch()
-			if node.Path != "" && node.Stat.Version == 1 {
+			if node.Path != "" && node.version == 1 {
 				node.Data = append(node.Data, '!')
 			}
 			return node, change, err
 		}
 	})},
+}
+
+// cached is the node as the cache shows it.
+type cached struct {
+	object.CachedNode
+	version int32
+}
+
+func nodeOf(data []byte, stat *zk.Stat) cached {
+	return cached{object.CachedNode{Path: cachePath, Data: data, Zxid: stat.Mzxid}, stat.Version}
 }
 
 // plainCache is a local copy of one node: it reads the node and watches it by the same request, and
@@ -156,19 +164,19 @@ type plainCache struct {
 	end   context.CancelFunc
 	ready chan struct{}
 
-	read    func() (recipes.CachedNode, <-chan zk.Event, error) // without a path: there is none
-	isNew   func(now, read recipes.CachedNode) bool             // whether the copy has to change
+	read    func() (cached, <-chan zk.Event, error) // without a path: there is none
+	isNew   func(now, read cached) bool             // whether the copy has to change
 	stale   func() bool
-	arrives func(read recipes.CachedNode) bool // whether the copy is ready then
-	shown   func() []recipes.CachedNode
+	arrives func(read cached) bool // whether the copy is ready then
+	shown   func() []object.CachedNode
 	session bool // the latest event told of the session
 
 	mu  sync.Mutex
 	of  int64 // session of the latest read
-	now recipes.CachedNode
+	now cached
 
-	edit   func(recipes.CacheEvent) (e recipes.CacheEvent, told bool)
-	events []recipes.CacheEvent
+	edit   func(object.CacheEvent) (e object.CacheEvent, told bool)
+	events []object.CacheEvent
 }
 
 // cachePath is the node, as the workload of caches has it.
@@ -185,9 +193,9 @@ func startCache(conn *zk.Conn, steps ...func(*plainCache)) *plainCache {
 	c := &plainCache{conn: conn, ready: make(chan struct{})}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.read, c.stale, c.shown = c.readAndWatch, c.isStale, c.copied
-	c.isNew = func(_, _ recipes.CachedNode) bool { return true }
-	c.arrives = func(recipes.CachedNode) bool { return true }
-	c.edit = func(e recipes.CacheEvent) (recipes.CacheEvent, bool) { return e, true }
+	c.isNew = func(_, _ cached) bool { return true }
+	c.arrives = func(cached) bool { return true }
+	c.edit = func(e object.CacheEvent) (object.CacheEvent, bool) { return e, true }
 	go with(c, steps).run()
 	return c
 }
@@ -238,25 +246,25 @@ func (c *plainCache) refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// wrong: the copy may be newer by now
-	c.now = recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}
+	c.now = nodeOf(data, stat)
 }
 
 // errMoved says that a state may be of two sessions.
 var errMoved = errors.New("read in two sessions")
 
-func (c *plainCache) readAndWatch() (recipes.CachedNode, <-chan zk.Event, error) {
+func (c *plainCache) readAndWatch() (cached, <-chan zk.Event, error) {
 	data, stat, change, err := c.conn.GetW(cachePath)
 	if err == nil {
-		return recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}, change, nil
+		return nodeOf(data, stat), change, nil
 	}
 	if !errors.Is(err, zk.ErrNoNode) {
-		return recipes.CachedNode{}, nil, err
+		return cached{}, nil, err
 	}
 	there, _, change, err := c.conn.ExistsW(cachePath)
 	if there {
 		err = errMoved
 	}
-	return recipes.CachedNode{}, change, err
+	return cached{}, change, err
 }
 
 func (c *plainCache) Ready(ctx context.Context) error {
@@ -268,17 +276,17 @@ func (c *plainCache) Ready(ctx context.Context) error {
 	}
 }
 
-func (c *plainCache) Nodes() []recipes.CachedNode {
+func (c *plainCache) Nodes() []object.CachedNode {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.shown()
 }
 
-func (c *plainCache) copied() []recipes.CachedNode {
+func (c *plainCache) copied() []object.CachedNode {
 	if c.now.Path == "" {
 		return nil
 	}
-	return []recipes.CachedNode{c.now}
+	return []object.CachedNode{c.now.CachedNode}
 }
 
 func (c *plainCache) Stale() bool { return c.stale() }
@@ -295,15 +303,15 @@ func (c *plainCache) Close(context.Context) error {
 }
 
 // addEvent adds an event for the step from one state of the node to the next.
-func (c *plainCache) addEvent(before, now recipes.CachedNode) {
-	e := recipes.CacheEvent{Kind: recipes.NodeUpdated, Node: now}
+func (c *plainCache) addEvent(before, now cached) {
+	e := object.CacheEvent{Kind: object.NodeUpdated, Node: now.CachedNode}
 	switch {
-	case now.Path == before.Path && now.Stat.Mzxid == before.Stat.Mzxid:
+	case now.Path == before.Path && now.Zxid == before.Zxid:
 		return
 	case now.Path == "":
-		e = recipes.CacheEvent{Kind: recipes.NodeRemoved, Node: before}
+		e = object.CacheEvent{Kind: object.NodeRemoved, Node: before.CachedNode}
 	case before.Path == "":
-		e.Kind = recipes.NodeAdded
+		e.Kind = object.NodeAdded
 	}
 	if e, told := c.edit(e); told {
 		c.events = append(c.events, e)
@@ -341,11 +349,11 @@ func withEventsOf(steps ...func(*plainCache)) scenario.Workload {
 	})
 }
 
-func (t withEvents) TryNext() (recipes.CacheEvent, bool) {
+func (t withEvents) TryNext() (object.CacheEvent, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.events) == 0 {
-		return recipes.CacheEvent{}, false
+		return object.CacheEvent{}, false
 	}
 	e := t.events[0]
 	t.events = t.events[1:]

@@ -3,10 +3,9 @@ package gallery
 import (
 	"context"
 	"errors"
-	"sync"
-	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
@@ -59,13 +58,12 @@ var publishedConfig = []Exhibit{
 
 // config is the configuration centre of package recipes, without events, in steps.
 type config struct {
-	*recipes.ConfigCenter
-	conn  *zk.Conn
-	start sync.Once
+	*builtin.ConfigCenter
+	conn *zk.Conn
 
 	create func(ctx context.Context, key string, value []byte) error
 	update func(ctx context.Context, key string, value []byte, version int32) error
-	fetch  func(ctx context.Context, key string) (recipes.ConfigEntry, bool, error)
+	fetch  func(ctx context.Context, key string) (object.ValueState, error)
 	stale  func() bool
 }
 
@@ -80,20 +78,13 @@ func configOf(steps ...func(*config)) scenario.Workload {
 
 // openConfig is a workload of any configuration centre that is made of a plain one.
 func openConfig(open func(*config) object.Configurer) scenario.Workload {
-	const recheck = 15 * time.Second // the client can lose a change
 	return object.Config(func(env object.Env) object.Configurer {
-		center := recipes.NewConfigCenter(env.Conn, configDir, recipes.RecheckEvery(recheck))
+		center := builtin.NewConfigCenter(env)
 		c := &config{ConfigCenter: center, conn: env.Conn}
 		c.create, c.update, c.fetch, c.stale = center.Create, center.Update, center.Fetch,
 			center.Stale
 		return open(c)
-	}, object.ConfigClaims{Silent: true, Records: configDir + "/writes", Recheck: recheck})
-}
-
-// Ready starts it the first time.
-func (c *config) Ready(ctx context.Context) (err error) {
-	c.start.Do(func() { err = c.Start() })
-	return errors.Join(err, c.ConfigCenter.Ready(ctx))
+	}, object.ConfigClaims{Silent: true, Records: configDir + "/writes", Recheck: builtin.Recheck})
 }
 
 func (c *config) Create(ctx context.Context, key string, value []byte) error {
@@ -104,7 +95,7 @@ func (c *config) Update(ctx context.Context, key string, value []byte, version i
 	return c.update(ctx, key, value, version)
 }
 
-func (c *config) Fetch(ctx context.Context, key string) (recipes.ConfigEntry, bool, error) {
+func (c *config) Fetch(ctx context.Context, key string) (object.ValueState, error) {
 	return c.fetch(ctx, key)
 }
 
@@ -113,9 +104,8 @@ func (c *config) Stale() bool { return c.stale() }
 var plantedConfigs = []Exhibit{
 	{Title: "ignores the version", Property: linearizable, Wrong: configOf(ignoresVersion)},
 	{Title: "fetches from its copy", Property: linearizable, Wrong: configOf(func(c *config) {
-		c.fetch = func(_ context.Context, key string) (recipes.ConfigEntry, bool, error) {
-			entry, ok := c.Get(key)
-			return entry, ok, nil
+		c.fetch = func(_ context.Context, key string) (object.ValueState, error) {
+			return c.Get(key), nil
 		}
 	})},
 	{Title: "never calls itself stale", Property: belief, Wrong: configOf(func(c *config) {

@@ -7,7 +7,6 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Exhibits that need an ensemble. A follower answers reads from its own tree, which may be older
@@ -76,12 +75,12 @@ var ensembleConfigs = []Exhibit{
 			"follower " +
 			"that has not applied the last update, whose author has told others of it.",
 		Property: linearizable, Wrong: configOf(func(c *config) {
-			c.fetch = func(_ context.Context, key string) (recipes.ConfigEntry, bool, error) {
+			c.fetch = func(_ context.Context, key string) (object.ValueState, error) {
 				data, stat, err := c.conn.Get(keyPath(key)) // wrong: the answer may be old
 				if err != nil {
-					return recipes.ConfigEntry{}, false, ignore(err, zk.ErrNoNode)
+					return object.ValueState{}, ignore(err, zk.ErrNoNode)
 				}
-				return recipes.ConfigEntry{Key: key, Value: data, Version: stat.Version}, true, nil
+				return object.ValueState{Data: data, Exists: true, Version: stat.Version}, nil
 			}
 		}), Right: configOf(), Script: onThree},
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -72,7 +73,7 @@ var rareQueue = Exhibit{
 var rareValue = Exhibit{
 	Title: "has a byte for the length", Property: linearizable,
 	Wrong: object.Value(func(env object.Env) object.Valuer {
-		return byteLong{recipes.NewSharedValue(env.Conn, valuePath)}
+		return byteLong{builtin.SharedValue{SharedValue: recipes.NewSharedValue(env.Conn, valuePath)}}
 	}), Right: builtIn("value", "recipes.SharedValue"),
 }
 
@@ -223,9 +224,9 @@ func (q *firstBytes) Take(ctx context.Context) ([]byte, error) {
 }
 
 // byteLong shows as many bytes of a value as a length of one byte can say.
-type byteLong struct{ *recipes.SharedValue }
+type byteLong struct{ builtin.SharedValue }
 
-func (v byteLong) Get(ctx context.Context) (recipes.ValueState, error) {
+func (v byteLong) Get(ctx context.Context) (object.ValueState, error) {
 	state, err := v.SharedValue.Get(ctx)
 	state.Data = state.Data[:len(state.Data)%256]
 	return state, err

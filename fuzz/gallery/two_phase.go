@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
@@ -77,8 +78,8 @@ func commitOf(bad commit) scenario.Workload {
 		c := bad
 		c.conn, c.path = env.Conn, env.Path
 		c.TwoPhaseCommit = recipes.NewTwoPhaseCommit(c.conn, c.path)
-		return &c
-	})
+		return builtin.TwoPhaser(&c)
+	}, object.TwoPhaseClaims{Definite: true})
 }
 
 func (c *commit) Begin(ctx context.Context, sites []string, deadline time.Time) error {

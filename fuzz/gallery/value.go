@@ -7,7 +7,6 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/recipes"
 )
 
 var publishedValue = []Exhibit{
@@ -46,7 +45,7 @@ const valuePath = "/value"
 // value is a shared value. It returns every error to its caller, and is right without the flags.
 type value struct {
 	conn *zk.Conn
-	last recipes.ValueState
+	last object.ValueState
 
 	slow         bool // takes over a state only if its version is above the last one
 	anyVersion   bool // compares nothing
@@ -68,7 +67,7 @@ func valueOf(bad value) scenario.Workload {
 	})
 }
 
-func (v *value) Get(context.Context) (recipes.ValueState, error) {
+func (v *value) Get(context.Context) (object.ValueState, error) {
 	if v.returnsFirst && v.last.Exists {
 		return v.last, nil
 	}
@@ -79,21 +78,21 @@ func (v *value) Get(context.Context) (recipes.ValueState, error) {
 	return v.last, err
 }
 
-func (v *value) read() (recipes.ValueState, error) {
+func (v *value) read() (object.ValueState, error) {
 	if v.syncs {
 		if _, err := v.conn.Sync(valuePath); err != nil {
-			return recipes.ValueState{}, err
+			return object.ValueState{}, err
 		}
 	}
 	data, stat, err := v.conn.Get(valuePath)
 	if err != nil {
-		return recipes.ValueState{}, ignore(err, zk.ErrNoNode)
+		return object.ValueState{}, ignore(err, zk.ErrNoNode)
 	}
 	exists := len(data) > 0 || !v.needsData
-	return recipes.ValueState{Data: data, Exists: exists, Version: stat.Version}, nil
+	return object.ValueState{Data: data, Exists: exists, Version: stat.Version}, nil
 }
 
-func (v *value) Set(_ context.Context, data []byte) (now recipes.ValueState, err error) {
+func (v *value) Set(_ context.Context, data []byte) (now object.ValueState, err error) {
 	for range attempts {
 		now, err = v.setOnce(data, -1)
 		if errors.Is(err, zk.ErrNoNode) {
@@ -109,21 +108,21 @@ func (v *value) Set(_ context.Context, data []byte) (now recipes.ValueState, err
 	return now, err
 }
 
-func (v *value) setOnce(data []byte, version int32) (recipes.ValueState, error) {
+func (v *value) setOnce(data []byte, version int32) (object.ValueState, error) {
 	stat, err := v.conn.Set(valuePath, data, version)
 	if err != nil {
-		return recipes.ValueState{}, err
+		return object.ValueState{}, err
 	}
-	return recipes.ValueState{Data: data, Exists: true, Version: stat.Version}, nil
+	return object.ValueState{Data: data, Exists: true, Version: stat.Version}, nil
 }
 
-func (v *value) create(data []byte) (recipes.ValueState, error) {
+func (v *value) create(data []byte) (object.ValueState, error) {
 	_, err := v.conn.Create(valuePath, data, 0, acl)
-	return recipes.ValueState{Data: data, Exists: true}, err
+	return object.ValueState{Data: data, Exists: true}, err
 }
 
-func (v *value) CompareAndSet(ctx context.Context, seen recipes.ValueState, data []byte) (
-	now recipes.ValueState, done bool, err error,
+func (v *value) CompareAndSet(ctx context.Context, seen object.ValueState, data []byte) (
+	now object.ValueState, done bool, err error,
 ) {
 	if v.byData {
 		if now, err = v.read(); err != nil || string(now.Data) != string(seen.Data) {

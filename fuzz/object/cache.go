@@ -13,7 +13,6 @@ import (
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/cache"
 	"github.com/zksim/zksim/linearizability/ops"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Cacher is a cache under test. Ready waits until everything was read once. Nodes returns the
@@ -21,15 +20,39 @@ import (
 // to read when it is made or with Ready. The events of an Eventer are tested, too.
 type Cacher interface {
 	Ready(ctx context.Context) error
-	Nodes() []recipes.CachedNode
+	Nodes() []CachedNode
 	Stale() bool
 	Close(ctx context.Context) error
 }
 
+// CachedNode is a znode as a cache shows it. Zxid is the mzxid of the data.
+type CachedNode struct {
+	Path string
+	Data []byte
+	Zxid int64
+}
+
+// CacheEvent is one change of a cache. Node is the znode as the cache shows it after the event; for
+// NodeRemoved, before it.
+type CacheEvent struct {
+	Kind CacheEventKind
+	Node CachedNode
+}
+
+// CacheEventKind is the kind of a change of a cache.
+type CacheEventKind string
+
+// The kinds of changes. An update has another Zxid.
+const (
+	NodeAdded   CacheEventKind = "added"
+	NodeUpdated CacheEventKind = "updated"
+	NodeRemoved CacheEventKind = "removed"
+)
+
 // Eventer is a Cacher with events. TryNext returns the next event if there is one. All events so
 // far, applied to an empty cache, must give the result of Nodes.
 type Eventer interface {
-	TryNext() (recipes.CacheEvent, bool)
+	TryNext() (CacheEvent, bool)
 }
 
 // CacheClaims are the promises of a cache.
@@ -138,7 +161,7 @@ func (p *cachePlayer) node(path string) string {
 func (p *cachePlayer) begin() {
 	for _, n := range p.shown {
 		p.events = append(p.events, cache.Change{
-			Kind: recipes.NodeRemoved.String(), Node: n,
+			Kind: string(NodeRemoved), Node: n,
 		})
 	}
 	p.cache = p.open(p.Player)
@@ -246,17 +269,17 @@ func (p *cachePlayer) takeEvents() bool {
 	}
 	before := len(p.events)
 	for ev, ok := e.TryNext(); ok; ev, ok = e.TryNext() {
-		if ev.Kind != recipes.CacheReady {
-			p.events = append(p.events, cache.Change{Kind: ev.Kind.String(),
-				Node: asSeen(ev.Node)})
-		}
+		p.events = append(p.events, cache.Change{
+			Kind: string(ev.Kind), Node: asSeen(ev.Node),
+		})
 	}
 	return len(p.events) > before
 }
 
-func asSeen(n recipes.CachedNode) cache.Node {
-	return cache.Node{Path: n.Path, Data: payloadName(string(n.Data)),
-		Zxid: n.Stat.Mzxid}
+func asSeen(n CachedNode) cache.Node {
+	return cache.Node{
+		Path: n.Path, Data: payloadName(string(n.Data)), Zxid: n.Zxid,
+	}
 }
 
 // record ends a look, with all events since the one before.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -64,7 +65,7 @@ var unplaced = []struct {
 		return recipes.NewCounter(env.Conn, "/other")
 	}), "/counter, its Env.Path"},
 	{"value", object.Value(func(env object.Env) object.Valuer {
-		return recipes.NewSharedValue(env.Conn, "/other")
+		return builtin.SharedValue{SharedValue: recipes.NewSharedValue(env.Conn, "/other")}
 	}), "/value, its Env.Path"},
 	{"two phases", object.TwoPhase(func(env object.Env) object.TwoPhaser {
 		return commitElsewhere{recipes.NewTwoPhaseCommit(env.Conn, "/other")}

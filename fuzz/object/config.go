@@ -8,23 +8,25 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/cache"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/value"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Configurer is a configuration centre under test: a cache of its settings, and writes that go to
-// the server. Errors of writes mean the same as those of recipes.ConfigCenter.
+// the server. Errors of writes that wrap zk.ErrNodeExists, zk.ErrNoNode or zk.ErrBadVersion say that the
+// setting has another version. Other errors that are not ambiguous (see [ErrAmbiguous]) promise
+// that nothing was written.
 type Configurer interface {
 	Cacher
-	Get(key string) (recipes.ConfigEntry, bool)
-	Fetch(ctx context.Context, key string) (recipes.ConfigEntry, bool, error)
+	// Get returns a setting in the cache, and Fetch the one at the server.
+	Get(key string) ValueState
+	Fetch(ctx context.Context, key string) (ValueState, error)
 	Create(ctx context.Context, key string, value []byte) error
 	Update(ctx context.Context, key string, value []byte, version int32) error
+	// Delete removes a setting of any version, for version -1.
 	Delete(ctx context.Context, key string, version int32) error
 }
 
@@ -146,7 +148,7 @@ type configPlayer struct {
 func (p *configPlayer) write(turn int) {
 	key := p.key(turn)
 	value := newPayload(p.Player, turn)
-	entry, there := p.config.Get(key)
+	setting := p.config.Get(key)
 	if p.Choose(scenario.At("fetch", turn), 5) == 0 {
 		p.fetch(key)
 		return
@@ -155,13 +157,13 @@ func (p *configPlayer) write(turn int) {
 		20*time.Millisecond)
 	defer cancel()
 	switch {
-	case !there:
+	case !setting.Exists:
 		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, payloadOf(value)) })
 	case p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubtfulKeys[key]:
 		p.remove(ctx, key)
 	default:
-		p.swap(key, value, entry.Version, func() error {
-			return p.config.Update(ctx, key, payloadOf(value), entry.Version)
+		p.swap(key, value, setting.Version, func() error {
+			return p.config.Update(ctx, key, payloadOf(value), setting.Version)
 		})
 	}
 }
@@ -174,8 +176,8 @@ func (p *configPlayer) swap(key, data string, version int32, write func() error)
 
 func (p *configPlayer) remove(ctx context.Context, key string) {
 	c := p.Begin(ops.Remove, key+"=")
-	err := p.config.Delete(ctx, key, recipes.AnyVersion)
-	p.doubtfulKeys[key] = errors.Is(err, recipes.ErrAmbiguous)
+	err := p.config.Delete(ctx, key, -1)
+	p.doubtfulKeys[key] = isAmbiguous(err)
 	p.end(c, err, "")
 }
 
@@ -184,7 +186,7 @@ func (p *configPlayer) end(c scenario.Call, err error, output string) {
 	switch {
 	case err == nil:
 		c.OK(linearizability.Result{Output: output})
-	case errors.Is(err, recipes.ErrAmbiguous):
+	case isAmbiguous(err):
 		c.Unknown(linearizability.Result{}, err)
 	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode),
 		errors.Is(err, zk.ErrBadVersion):
@@ -200,17 +202,13 @@ func (p *configPlayer) end(c scenario.Call, err error, output string) {
 
 func (p *configPlayer) fetch(key string) {
 	c := p.Begin(ops.Read, key+"=")
-	entry, there, err := p.config.Fetch(p.Context(), key)
-	switch {
-	case err != nil:
+	setting, err := p.config.Fetch(p.Context(), key)
+	if err != nil {
 		c.Failed(err) // a failed read changes nothing
 		p.Pause(retryPause)
-	case !there:
-		c.OK(linearizability.Result{Empty: true})
-	default:
-		output := value.Versioned(payloadName(string(entry.Value)), entry.Version)
-		c.OK(linearizability.Result{Output: output})
+		return
 	}
+	c.OK(stateResult(setting))
 }
 
 // configPath is the directory that the workloads of configuration centres use.

@@ -3,7 +3,6 @@ package object
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -11,12 +10,11 @@ import (
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/value"
-	"github.com/zksim/zksim/recipes"
 )
 
-// Counterer is a counter under test. Add adds and returns the new value. An error of Add that wraps
-// recipes.ErrAmbiguous means that the number may have been added; see CounterClaims.Definite for
-// other errors. The method of [Getter] is optional and tested, too.
+// Counterer is a counter under test. Add adds and returns the new value. An error of Add that is
+// ambiguous (see [ErrAmbiguous]) means that the number may have been added; see
+// CounterClaims.Definite for other errors. The method of [Getter] is optional and tested, too.
 type Counterer interface {
 	Add(ctx context.Context, delta int64) (int64, error)
 }
@@ -35,8 +33,8 @@ type CounterClaims struct {
 	// Value reads the znode's data. It returns false if the znode holds no value yet. Nil reads
 	// decimal digits.
 	Value func(data string) (int64, bool)
-	// Definite says that an error of Add that does not wrap recipes.ErrAmbiguous promises that
-	// nothing was added and nothing will be.
+	// Definite says that an error of Add that is not ambiguous promises that nothing was added and
+	// nothing will be.
 	Definite bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that may stay.
 	LeavesAtRest []string
@@ -99,7 +97,7 @@ func (p counterPlayer) add(turn int) {
 
 // recordError records the error of a write.
 func recordError(c scenario.Call, definite bool, err error) {
-	if definite && !errors.Is(err, recipes.ErrAmbiguous) {
+	if definite && !isAmbiguous(err) {
 		c.Failed(err)
 		return
 	}

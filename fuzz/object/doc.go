@@ -56,8 +56,13 @@
 //	Membership        Roster              /members       Updater, Picker, Close
 //	Discovery         Registrar           /members
 //
-// The comment of each interface has the promises of its errors. After a lost connection a call may
-// return an error although it has taken effect. That is usual, and no violation.
+// # Errors
+//
+// After a lost connection a call may return an error although it has taken effect. That is usual,
+// and no violation. The comment of each interface has the promises of its errors. Scripts know few
+// meanings: those of [ErrAmbiguous], [ErrFinal] and [ErrNoTransaction], the error of a call's own
+// context and, for a configuration centre, the refusals of the go-zookeeper client. Code under test
+// that has errors of its own needs no import for that: its adapter wraps the errors of this package.
 //
 // # Claims
 //

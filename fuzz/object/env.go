@@ -10,7 +10,6 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Env is the environment of an object: a client passes it to the function that makes the object.
@@ -46,7 +45,7 @@ type Env struct {
 // has an object of its own. A hunt has such goroutines in some scenarios, if the kind of object
 // allows them. Each request waits for the turn of its goroutine, so that two runs of a seed are
 // equal.
-func (e Env) InTurn() recipes.Conn {
+func (e Env) InTurn() Conn {
 	if e.shared != nil {
 		e.shared()
 	}

@@ -2,7 +2,6 @@ package object
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,12 +10,10 @@ import (
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/queue"
-	"github.com/zksim/zksim/recipes"
 )
 
 // IDQueuer is a queue under test that can remove elements by their ids. Remove returns the number
-// of removed elements; an error that does not wrap recipes.ErrAmbiguous must mean that it has
-// removed none. The rules for Take, and for the methods of Poller and Peeker, are those of
+// of removed elements; an error that is not ambiguous must mean that it has removed none. The rules for Take, and for the methods of Poller and Peeker, are those of
 // [Queuer].
 type IDQueuer interface {
 	Offer(ctx context.Context, id string, data []byte) error
@@ -70,7 +67,7 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 	case err == nil:
 		c.OK(linearizability.Result{Output: fmt.Sprint(n)})
 		return
-	case errors.Is(err, recipes.ErrAmbiguous):
+	case isAmbiguous(err):
 		c.Unknown(linearizability.Result{}, err)
 	default:
 		c.Failed(err)

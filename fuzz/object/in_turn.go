@@ -5,6 +5,24 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 )
 
+// Conn has the methods of *zk.Conn that an object in turn may use; see [Env.InTurn].
+type Conn interface {
+	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
+	CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
+	Delete(path string, version int32) error
+	Exists(path string) (bool, *zk.Stat, error)
+	ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error)
+	Get(path string) ([]byte, *zk.Stat, error)
+	GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error)
+	Set(path string, data []byte, version int32) (*zk.Stat, error)
+	Children(path string) ([]string, *zk.Stat, error)
+	ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error)
+	Sync(path string) (string, error)
+	Multi(ops ...any) ([]zk.MultiResponse, error)
+	SessionID() int64
+	State() zk.State
+}
+
 // inTurn is a connection on which the goroutines of a client send their requests one after the
 // other, each in its turn ([sim.AwaitTurn]). After some replies a goroutine waits, as if the
 // scheduler had suspended it. Without inTurn the outcome of equal requests of several goroutines

@@ -10,21 +10,20 @@ import (
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/queue"
-	"github.com/zksim/zksim/recipes"
 )
 
 // LockQueuer is a queue under test that keeps an element until it is acknowledged. Take waits for
 // an element without a holder. An error of Take that wraps the error of its context must mean that
-// the caller holds nothing, unless it also wraps recipes.ErrAmbiguous. The method of
+// the caller holds nothing, unless it is ambiguous, too; see [ErrAmbiguous]. The method of
 // [DeliveryPoller] is optional and tested, too.
 type LockQueuer interface {
 	Offer(ctx context.Context, data []byte) error
 	Take(ctx context.Context) (Delivery, error)
 }
 
-// Delivery is an element that a client holds. After an error of Ack that does not wrap
-// recipes.ErrAmbiguous the element must not have been removed. An error that wraps
-// recipes.ErrDeliveryLost says that another attempt cannot succeed.
+// Delivery is an element that a client holds. After an error of Ack that is not
+// ambiguous the element must not have been removed. An error that wraps [ErrFinal] says that the
+// client has lost the element.
 type Delivery interface {
 	Data() []byte
 	Ack(ctx context.Context) error
@@ -138,12 +137,12 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 		switch {
 		case err == nil:
 			c.OK(linearizability.Result{})
-		case errors.Is(err, recipes.ErrAmbiguous):
+		case isAmbiguous(err):
 			c.Unknown(linearizability.Result{}, err)
 		default:
 			c.Failed(err)
 		}
-		if errors.Is(err, recipes.ErrDeliveryLost) {
+		if errors.Is(err, ErrFinal) {
 			return nil
 		}
 		return err

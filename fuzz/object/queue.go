@@ -14,12 +14,11 @@ import (
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/queue"
-	"github.com/zksim/zksim/recipes"
 )
 
 // Queuer is a queue under test. Offer appends an element. Take waits for the first element and
 // removes it. An error of Take that wraps the error of its context must mean that nothing was
-// taken, unless it also wraps recipes.ErrAmbiguous. The methods of [Poller] and [Peeker] are
+// taken, unless it is ambiguous, too; see [ErrAmbiguous]. The methods of [Poller] and [Peeker] are
 // optional and tested, too; the rule for errors of Take holds for those of Poll.
 type Queuer interface {
 	Offer(ctx context.Context, data []byte) error
@@ -330,7 +329,7 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 	case err == nil:
 		c.OK(shown(data, true))
 		return true
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, recipes.ErrAmbiguous):
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()) && !isAmbiguous(err):
 		c.Failed(err)
 	default:
 		c.Unknown(p.ambiguousResult(data), err)

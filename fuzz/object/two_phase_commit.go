@@ -11,23 +11,22 @@ import (
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/twophase"
-	"github.com/zksim/zksim/recipes"
 )
 
 // TwoPhaser is the side of one client in one transaction of a two-phase commit under test. A method
-// that finds no transaction returns an error that wraps recipes.ErrNoTransaction. An error for
-// which recipes.OutcomeOf returns NotApplied promises that nothing was done. The methods of
+// that finds no transaction returns an error that wraps [ErrNoTransaction]. The methods of
 // [TwoPhaseJoiner] and [TwoPhaseFinisher] are optional and tested, too.
 type TwoPhaser interface {
 	// Begin begins the transaction. It is called once for each, and again only after an error that
-	// promises that nothing was done.
+	// promises that nothing was done; see TwoPhaseClaims.Definite. If the transaction exists, the
+	// error wraps [ErrFinal].
 	Begin(ctx context.Context, sites []string, deadline time.Time) error
 	// Vote votes for a site. Later calls repeat the same vote.
 	Vote(ctx context.Context, site string, yes bool) error
 	// Await waits for the decision.
 	Await(ctx context.Context) (commit bool, err error)
 	// Forget removes the transaction, if all sites have finished. Otherwise the error wraps
-	// recipes.ErrUnfinished.
+	// [ErrFinal].
 	Forget(ctx context.Context) error
 }
 
@@ -52,6 +51,9 @@ type TwoPhaseClaims struct {
 	Path string
 	// Read interprets the znodes below a transaction. Nil reads those of recipes.TwoPhaseCommit.
 	Read twophase.TransactionReader
+	// Definite says that an error that is not ambiguous (see [ErrAmbiguous]) promises that nothing
+	// was done and nothing will be.
+	Definite bool
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
@@ -161,28 +163,34 @@ func (p *twoPhasePlayer) finish(round int) {
 	p.forget(d)
 }
 
-// do is one call on a transaction. The transaction is over if the call finds none.
+// do is one call on a transaction. The transaction is over if the call finds none. do returns an
+// error if the call may be repeated.
 func (p *twoPhasePlayer) do(
 	d *participant, kind, operands string,
 	work func(ctx context.Context) (linearizability.Result, error),
 ) error {
 	call := p.Begin(kind, operands)
 	r, err := work(p.Context())
-	d.over = errors.Is(err, recipes.ErrNoTransaction)
+	d.over = errors.Is(err, ErrNoTransaction)
 	switch {
 	case d.over && kind == ops.Await:
 		call.OK(linearizability.Result{Empty: true})
 	case err == nil:
 		call.OK(r)
-	case recipes.OutcomeOf(err) == recipes.NotApplied:
+	case p.undone(err):
 		call.Failed(err)
 	default:
 		call.Unknown(r, err)
 	}
-	if d.over {
+	if d.over || errors.Is(err, ErrFinal) {
 		return nil
 	}
 	return err
+}
+
+// undone reports whether an error promises that nothing was done.
+func (p *twoPhasePlayer) undone(err error) bool {
+	return p.claims.Definite && !isAmbiguous(err)
 }
 
 // retry calls do until it succeeds. The first attempt has a short context in some rounds.
@@ -212,8 +220,7 @@ func (p *twoPhasePlayer) begin(d *participant, round int) {
 			defer cancel()
 			return linearizability.Result{}, d.Begin(ctx, p.sites, deadline)
 		})
-		if recipes.OutcomeOf(err) != recipes.NotApplied ||
-			errors.Is(err, recipes.ErrTransactionExists) {
+		if err != nil && !p.undone(err) {
 			return nil
 		}
 		return err
@@ -312,13 +319,9 @@ func (p *twoPhasePlayer) forget(d *participant) {
 		return
 	}
 	p.Persist(func(int) error {
-		err := p.do(d, ops.Forget, d.name,
+		return p.do(d, ops.Forget, d.name,
 			func(ctx context.Context) (linearizability.Result, error) {
 				return linearizability.Result{}, d.Forget(ctx)
 			})
-		if errors.Is(err, recipes.ErrUnfinished) {
-			return nil
-		}
-		return err
 	})
 }

@@ -10,22 +10,30 @@ import (
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/linearizability/value"
-	"github.com/zksim/zksim/recipes"
 )
+
+// ValueState is a shared value, or a setting, at one moment. The zero ValueState stands for one that
+// does not exist.
+type ValueState struct {
+	Data    []byte
+	Exists  bool
+	Version int32 // of the znode, from 0; each write adds 1
+}
 
 // Valuer is a shared value under test. Set writes without a condition and returns the new state.
 // Get reads. CompareAndSet writes if the value has the version of seen, or if neither exists, and
 // returns the new state and true; otherwise it returns the present state and false.
 type Valuer interface {
-	Get(ctx context.Context) (recipes.ValueState, error)
-	Set(ctx context.Context, data []byte) (recipes.ValueState, error)
-	CompareAndSet(ctx context.Context, seen recipes.ValueState,
-		data []byte) (now recipes.ValueState, done bool, err error)
+	Get(ctx context.Context) (ValueState, error)
+	Set(ctx context.Context, data []byte) (ValueState, error)
+	CompareAndSet(
+		ctx context.Context, seen ValueState, data []byte,
+	) (now ValueState, done bool, err error)
 }
 
 // Awaiter is a Valuer that can wait for a state other than seen.
 type Awaiter interface {
-	Next(ctx context.Context, seen recipes.ValueState) (recipes.ValueState, error)
+	Next(ctx context.Context, seen ValueState) (ValueState, error)
 }
 
 // ValueClaims are the promises of a shared value.
@@ -37,8 +45,8 @@ type ValueClaims struct {
 	// Value reads the znode's data. It returns false if the znode holds no value yet. Nil means
 	// that the data is the value.
 	Value func(data string) (string, bool)
-	// Definite says that an error of a write that does not wrap recipes.ErrAmbiguous promises that
-	// nothing was written and nothing will be.
+	// Definite says that an error of a write that is not ambiguous (see [ErrAmbiguous]) promises
+	// that nothing was written and nothing will be.
 	Definite bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that may stay.
 	LeavesAtRest []string
@@ -80,7 +88,7 @@ type valuePlayer struct {
 	*scenario.Player
 	value    func() Valuer
 	definite bool
-	seen     recipes.ValueState // last
+	seen     ValueState // last
 }
 
 // nextPatience is how long a client waits for a change before it goes on.
@@ -94,7 +102,7 @@ func (p *valuePlayer) read(turn int) {
 	look := p.value().Get
 	if a, ok := p.value().(Awaiter); ok &&
 		sometimes(p.Player, "Next", scenario.At("next", turn), 3) {
-		look = func(ctx context.Context) (recipes.ValueState, error) { return a.Next(ctx, p.seen) }
+		look = func(ctx context.Context) (ValueState, error) { return a.Next(ctx, p.seen) }
 	}
 	c := p.Begin(ops.Read, "")
 	state, err := look(ctx)
@@ -107,7 +115,7 @@ func (p *valuePlayer) read(turn int) {
 	p.seen = state
 }
 
-func stateResult(state recipes.ValueState) linearizability.Result {
+func stateResult(state ValueState) linearizability.Result {
 	if !state.Exists {
 		return linearizability.Result{Empty: true}
 	}

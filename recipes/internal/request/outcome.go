@@ -10,13 +10,18 @@ import (
 
 // The errors of operations, which package recipes exports and explains.
 var (
-	ErrAmbiguous  = errors.New("outcome unknown")
+	ErrAmbiguous  = error(ambiguousError{})
 	ErrGaveUp     = errors.New("gave up")
 	ErrConnClosed = errors.New("zookeeper connection was closed for good")
 	ErrClosed     = errors.New("recipe is closed")
 	ErrHeld       = errors.New("lock is already held or being acquired through this handle")
 	ErrNotHeld    = errors.New("lock is not held through this handle")
 )
+
+type ambiguousError struct{}
+
+func (ambiguousError) Error() string   { return "outcome unknown" }
+func (ambiguousError) Ambiguous() bool { return true }
 
 // Outcome says whether a request has changed anything on the server; see recipes.Outcome.
 type Outcome int
