@@ -47,16 +47,14 @@ func (c *compareCommand) Run(a *app) error {
 
 func (c *compareCommand) check() ([]operation, error) {
 	if c.Rounds < 1 || c.RoundTime <= 0 {
-		return nil, fmt.Errorf("%w: %d rounds of %s; both must be positive",
-			errInput, c.Rounds, c.RoundTime)
+		return nil, fmt.Errorf("%d rounds of %s; both must be positive", c.Rounds, c.RoundTime)
 	}
 	if c.Profile != "" && !slices.Contains(c.Servers, serverOurs) {
-		return nil, fmt.Errorf("%w: --profile is of %s, which is not measured",
-			errInput, serverOurs)
+		return nil, fmt.Errorf("--profile is of %s, which is not measured", serverOurs)
 	}
 	for _, n := range c.Conns {
 		if n < 1 {
-			return nil, fmt.Errorf("%w: %d connections", errInput, n)
+			return nil, fmt.Errorf("%d connections; expected at least 1", n)
 		}
 	}
 	return findOperations(c.Ops)

@@ -52,23 +52,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/zksim/zksim/bench/internal/command"
 )
 
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitInput  = 2
-)
-
-type cli struct {
+type flags struct {
 	Compare compareCommand `cmd:"" default:"withargs" help:"${compareHelp}"`
 	Start   startCommand   `cmd:"" help:"Time from nothing to the first znode."`
 	Attack  attackCommand  `cmd:"" help:"What one hostile client costs the others."`
@@ -89,44 +80,20 @@ type app struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal kills
-	os.Exit(run(&app{ctx: ctx, in: os.Stdin, out: os.Stdout, errors: os.Stderr}, os.Args[1:]))
+	command.Main("load", func(ctx context.Context, args []string) error {
+		return run(&app{ctx: ctx, in: os.Stdin, out: os.Stdout, errors: os.Stderr}, args)
+	})
 }
 
-// run is the whole command but the process: it returns the exit status.
-func run(a *app, args []string) int {
-	var c cli
-	exited := -1
-	parser, err := kong.New(&c,
-		kong.Name("load"),
-		kong.Description("Measures zksim beside a real ZooKeeper."),
-		kong.Writers(a.out, a.errors),
-		vars,
-		kong.Exit(func(code int) { exited = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
-	if err != nil {
-		panic(err) // a wrong struct tag of ours
-	}
-	parsed, err := parser.Parse(args)
-	if exited >= 0 { // --help
-		return exited
+// run is the whole command but the process.
+func run(a *app, args []string) error {
+	parsed, err := command.Parse(&flags{}, a.out, a.errors, args, kong.Name("load"),
+		kong.Description("Measures zksim beside a real ZooKeeper."), vars)
+	if errors.Is(err, command.ErrHelp) {
+		return nil
 	}
 	if err != nil {
-		fmt.Fprintf(a.errors, "load: %v (see load --help)\n", err)
-		return exitInput
+		return err
 	}
-	if err := parsed.Run(a); err != nil {
-		fmt.Fprintf(a.errors, "load: %v\n", err)
-		if errors.Is(err, errInput) {
-			return exitInput
-		}
-		return exitFailed
-	}
-	return exitOK
+	return parsed.Run(a)
 }
-
-// errInput is wrapped by errors about the value of a flag.
-var errInput = errors.New("wrong flag")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,14 +42,16 @@ func brief(args ...string) []string {
 	return append([]string{"--conns", "1", "--rounds", "1", "--round-time", "5ms"}, args...)
 }
 
-// load runs the command and returns its status and output.
-func load(t *testing.T, args ...string) (status int, stdout, stderr string) {
+// load runs the command and returns its output.
+func load(t *testing.T, args ...string) (stdout string, err error) {
 	t.Helper()
 	var out bytes.Buffer
 	var problems lockedBuffer // the servers' standard error, too
 	a := &app{ctx: t.Context(), in: strings.NewReader(""), out: &out, errors: &problems}
-	status = run(a, args)
-	return status, out.String(), problems.String()
+	if err := run(a, args); err != nil {
+		return "", fmt.Errorf("load %s: %w\n%s", strings.Join(args, " "), err, problems.String())
+	}
+	return out.String(), nil
 }
 
 // lockedBuffer is a buffer that several processes are copied into.
@@ -75,9 +78,9 @@ func mustRun(t *testing.T, args ...string) string {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}
-	status, stdout, stderr := load(t, args...)
-	if status != exitOK {
-		t.Fatalf("load %s: status %d\n%s", strings.Join(args, " "), status, stderr)
+	stdout, err := load(t, args...)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return stdout
 }
@@ -211,10 +214,8 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		{[]string{"start", "--runs", "0"}, "0 runs"},
 		{[]string{"--markdown", "--json"}, "can't be used together"},
 	} {
-		status, _, stderr := load(t, c.args...)
-		if status != exitInput || !strings.Contains(stderr, c.want) {
-			t.Errorf("load %s: status %d, %q; expected %d and %q",
-				strings.Join(c.args, " "), status, stderr, exitInput, c.want)
+		if _, err := load(t, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("load %s: %v; expected %q", strings.Join(c.args, " "), err, c.want)
 		}
 	}
 }
@@ -224,9 +225,9 @@ func TestServerEndsWithItsDriver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	a := &app{ctx: ctx, in: strings.NewReader(""), out: &out, errors: &problems}
-	status := run(a, []string{"serve", "--controlled"})
-	if status != exitOK || ctx.Err() != nil || !strings.HasPrefix(out.String(), "127.0.0.1:") {
-		t.Errorf("status %d, %v, %s%s", status, ctx.Err(), out.String(), problems.String())
+	err := run(a, []string{"serve", "--controlled"})
+	if err != nil || ctx.Err() != nil || !strings.HasPrefix(out.String(), "127.0.0.1:") {
+		t.Errorf("%v, %v, %s%s", err, ctx.Err(), out.String(), problems.String())
 	}
 }
 

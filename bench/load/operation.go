@@ -51,8 +51,8 @@ func findOperations(names []string) ([]operation, error) {
 			}
 		}
 		if len(found) == before {
-			return nil, fmt.Errorf("%w: no operation %q; there are %s",
-				errInput, name, strings.Join(operationNames(), ", "))
+			return nil, fmt.Errorf("no operation %q; there are %s",
+				name, strings.Join(operationNames(), ", "))
 		}
 	}
 	return found, nil

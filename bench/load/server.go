@@ -33,8 +33,7 @@ func startServer(a *app, name string, args ...string) (*server, error) {
 	case serverReal:
 		return startReal(a.ctx)
 	}
-	return nil, fmt.Errorf("%w: no server %q; there are %s and %s",
-		errInput, name, serverOurs, serverReal)
+	return nil, fmt.Errorf("no server %q; there are %s and %s", name, serverOurs, serverReal)
 }
 
 // startOurs starts this program again with the command that serves, and waits for its first line,

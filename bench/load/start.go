@@ -36,7 +36,7 @@ type startResult struct {
 // Run measures and prints.
 func (c *startCommand) Run(a *app) error {
 	if c.Runs < 1 {
-		return fmt.Errorf("%w: %d runs", errInput, c.Runs)
+		return fmt.Errorf("%d runs; expected at least 1", c.Runs)
 	}
 	r := report{
 		Title:  "From nothing to the first znode",

@@ -6,26 +6,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"regexp"
-	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/zksim/zksim/bench/internal/command"
 	"github.com/zksim/zksim/fuzz/builtin"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := execute(ctx, os.Stdout, os.Stderr, os.Args[1:])
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "others:", err)
-		os.Exit(1)
-	}
+	command.Main("others", func(ctx context.Context, args []string) error {
+		return execute(ctx, os.Stdout, os.Stderr, args)
+	})
 }
 
-// command is the flags.
-type command struct {
+type flags struct {
 	Run      string `placeholder:"PATTERN" help:"Measure only the LIBRARY/RECIPE that match."`
 	Workers  int    `default:"4" help:"How many runs are played at the same time."`
 	Verbose  bool   `short:"v" help:"Print every failure, and the story of a recipe's first."`
@@ -34,18 +28,13 @@ type command struct {
 
 // execute is the whole command but the process.
 func execute(ctx context.Context, out, errs io.Writer, args []string) error {
-	var c command
-	exited := false
-	parser, err := kong.New(&c,
-		kong.Name("others"),
-		kong.Description("Measures which faults the recipes of other libraries survive."),
-		kong.Writers(out, errs),
-		kong.Exit(func(int) { exited = true }),
-	)
-	if err != nil {
-		panic(err) // a wrong struct tag of ours
+	var c flags
+	_, err := command.Parse(&c, out, errs, args, kong.Name("others"),
+		kong.Description("Measures which faults the recipes of other libraries survive."))
+	if errors.Is(err, command.ErrHelp) {
+		return nil
 	}
-	if _, err := parser.Parse(args); exited || err != nil { // --help, or a wrong flag
+	if err != nil {
 		return err
 	}
 	if c.Workers < 1 {
@@ -55,12 +44,12 @@ func execute(ctx context.Context, out, errs io.Writer, args []string) error {
 	if err != nil {
 		return fmt.Errorf("--run: %w", err)
 	}
-	return c.measure(ctx, &measurement{command: &c, only: only, out: out})
+	return c.measure(ctx, &measurement{flags: &c, only: only, out: out})
 }
 
 // measurement is one execution of the command.
 type measurement struct {
-	*command
+	*flags
 	only *regexp.Regexp // matches LIBRARY/RECIPE
 	dir  string         // of the drivers
 	out  io.Writer
@@ -68,7 +57,7 @@ type measurement struct {
 }
 
 // measure measures and prints.
-func (c *command) measure(ctx context.Context, m *measurement) (err error) {
+func (c *flags) measure(ctx context.Context, m *measurement) (err error) {
 	if m.dir, err = os.MkdirTemp("", "zksim-others"); err != nil {
 		return err
 	}

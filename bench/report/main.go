@@ -21,19 +21,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
-
+	"github.com/zksim/zksim/bench/internal/command"
 	"github.com/zksim/zksim/bench/internal/proc"
 )
 
-// command is the flags.
-type command struct {
+type flags struct {
 	Only []string `xor:"which" placeholder:"NAME" help:"Measure these sections only."`
 	All  bool     `xor:"which" help:"Measure all sections, those that take long, too."`
 	List bool     `xor:"which" help:"List the sections."`
@@ -41,29 +38,20 @@ type command struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Stdout, os.Stderr, os.Args[1:])
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "report:", err)
-		os.Exit(1)
-	}
+	command.Main("report", func(ctx context.Context, args []string) error {
+		return run(ctx, os.Stdout, os.Stderr, args)
+	})
 }
 
 // run is the whole command but the process.
 func run(ctx context.Context, out, log io.Writer, args []string) (err error) {
-	var c command
-	exited := false
-	parser, err := kong.New(&c,
-		kong.Name("report"),
-		kong.Description("Measures and writes docs/measurements.md."),
-		kong.Writers(out, log),
-		kong.Exit(func(int) { exited = true }),
-	)
-	if err != nil {
-		panic(err) // a wrong struct tag of ours
+	var c flags
+	_, err = command.Parse(&c, out, log, args, kong.Name("report"),
+		kong.Description("Measures and writes docs/measurements.md."))
+	if errors.Is(err, command.ErrHelp) {
+		return nil
 	}
-	if _, err := parser.Parse(args); exited || err != nil { // --help, or a wrong flag
+	if err != nil {
 		return err
 	}
 	if c.List {
@@ -97,7 +85,7 @@ func printSections(out io.Writer) error {
 }
 
 // chosen are the sections that the flags name.
-func (c *command) chosen() ([]section, error) {
+func (c *flags) chosen() ([]section, error) {
 	var chosen []section
 	known := map[string]bool{}
 	for _, s := range sections {
@@ -115,7 +103,7 @@ func (c *command) chosen() ([]section, error) {
 }
 
 // renew measures sections and writes the page after each.
-func (c *command) renew(l *runner, chosen []section) error {
+func (c *flags) renew(l *runner, chosen []section) error {
 	p, err := readPage(c.Page)
 	if err != nil {
 		return err

@@ -51,14 +51,14 @@ func TestPageOfTheRepositoryIsOne(t *testing.T) {
 
 func TestFlagsChooseSections(t *testing.T) {
 	for _, c := range []struct {
-		flags   command
+		flags   flags
 		all     bool
 		include string
 		exclude string
 	}{
-		{command{}, false, "speed", "real"},
-		{command{Only: []string{"real"}}, false, "real", "speed"},
-		{command{All: true}, true, "real", ""},
+		{flags{}, false, "speed", "real"},
+		{flags{Only: []string{"real"}}, false, "real", "speed"},
+		{flags{All: true}, true, "real", ""},
 	} {
 		chosen, err := c.flags.chosen()
 		if err != nil {
@@ -76,7 +76,7 @@ func TestFlagsChooseSections(t *testing.T) {
 			t.Errorf("%+v: %d sections", c.flags, len(chosen))
 		}
 	}
-	if _, err := (&command{Only: []string{"sped"}}).chosen(); err == nil {
+	if _, err := (&flags{Only: []string{"sped"}}).chosen(); err == nil {
 		t.Error("an unknown section was taken")
 	}
 }

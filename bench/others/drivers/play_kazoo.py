@@ -182,24 +182,18 @@ def queue(make, poll, waits):
 
 
 def poll(p, own):
-    tell("call", p.name, time.time_ns(), "take", "")
-    try:
-        got = own.get()
-    except Exception as err:
-        tell("unknown", p.name, time.time_ns(), "%s: %s" % (type(err).__name__, err))
-        time.sleep(PAUSE)
-        return True
-    if got is None:
-        tell("empty", p.name, time.time_ns())
-        return False
-    tell("ok", p.name, time.time_ns(), got.decode())
-    return True
+    return take(p, own.get)
 
 
 def lock_and_consume(p, own):
+    return take(p, lambda: own.get(timeout=1.0),
+                lambda: p.persist("consume", lambda: granted(own.consume), attempts=3))
+
+
+def take(p, get, consume=lambda: None):
     tell("call", p.name, time.time_ns(), "take", "")
     try:
-        got = own.get(timeout=1.0)
+        got = get()
     except Exception as err:
         tell("unknown", p.name, time.time_ns(), "%s: %s" % (type(err).__name__, err))
         time.sleep(PAUSE)
@@ -208,7 +202,7 @@ def lock_and_consume(p, own):
         tell("empty", p.name, time.time_ns())
         return False
     tell("ok", p.name, time.time_ns(), got.decode())
-    p.persist("consume", lambda: granted(own.consume), attempts=3)
+    consume()
     return True
 
 
