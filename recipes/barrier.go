@@ -60,28 +60,26 @@ func (b *Barrier) Remove(ctx context.Context) error {
 // Wait waits until the barrier is down; it returns at once if it is not up.
 func (b *Barrier) Wait(ctx context.Context) error {
 	_, err := task.Ask(ctx, b.tasks, "wait at", func(
-		ctx context.Context, r *request.Sender,
+		r *request.Sender,
 	) (struct{}, error) {
-		return struct{}{}, b.wait(ctx, r)
+		return struct{}{}, b.wait(r)
 	})
 	return err
 }
 
 // IsSet reports whether the barrier was up at some moment during the call.
 func (b *Barrier) IsSet(ctx context.Context) (bool, error) {
-	return task.Ask(ctx, b.tasks, "look at", func(
-		ctx context.Context, r *request.Sender,
-	) (bool, error) {
-		stat, err := b.look(ctx, r)
+	return task.Ask(ctx, b.tasks, "look at", func(r *request.Sender) (bool, error) {
+		stat, err := b.look(r)
 		return stat != nil, err
 	})
 }
 
-func (b *Barrier) set(ctx context.Context, r *request.Sender) error {
+func (b *Barrier) set(r *request.Sender) error {
 	doubtful := false
 	for {
-		if ctx.Err() != nil {
-			return request.AmbiguousIf(doubtful, context.Cause(ctx))
+		if err := r.Over(); err != nil {
+			return request.AmbiguousIf(doubtful, err)
 		}
 		err := r.Do(func() error {
 			_, err := r.Conn.Create(b.tasks.Path, b.tasks.Opts.Data, 0, r.Opts.ACL)
@@ -92,9 +90,9 @@ func (b *Barrier) set(ctx context.Context, r *request.Sender) error {
 		case err == nil, errors.Is(err, zk.ErrNodeExists):
 			return nil
 		case errors.Is(err, zk.ErrNoNode):
-			err = r.EnsureDir(ctx, request.Parent(b.tasks.Path))
+			err = r.EnsureDir(request.Parent(b.tasks.Path))
 		case request.Transient(err):
-			err = r.Again(ctx, err)
+			err = r.Again(err)
 		}
 		if err != nil {
 			return request.AmbiguousIf(doubtful, err)
@@ -104,15 +102,15 @@ func (b *Barrier) set(ctx context.Context, r *request.Sender) error {
 
 // remove deletes the node. After a lost reply it repeats the request only if the same node still
 // exists.
-func (b *Barrier) remove(ctx context.Context, r *request.Sender) error {
+func (b *Barrier) remove(r *request.Sender) error {
 	doubted := int64(0) // czxid of a node that an earlier request may have deleted
 	for {
-		stat, err := b.look(ctx, r)
+		stat, err := b.look(r)
 		if stat == nil || err != nil || doubted != 0 && stat.Czxid != doubted {
 			return request.AmbiguousIf(doubted != 0, err)
 		}
-		if ctx.Err() != nil {
-			return request.AmbiguousIf(doubted != 0, context.Cause(ctx))
+		if err := r.Over(); err != nil {
+			return request.AmbiguousIf(doubted != 0, err)
 		}
 		err = r.Do(func() error { return r.Conn.Delete(b.tasks.Path, -1) })
 		switch {
@@ -123,24 +121,24 @@ func (b *Barrier) remove(ctx context.Context, r *request.Sender) error {
 		case OutcomeOf(err) == Unknown:
 			doubted = stat.Czxid
 		}
-		if err := r.Again(ctx, err); err != nil {
+		if err := r.Again(err); err != nil {
 			return request.AmbiguousIf(doubted != 0, err)
 		}
 	}
 }
 
 // look returns the stat of the node at some moment of the call, or nil if the node is missing.
-func (b *Barrier) look(ctx context.Context, r *request.Sender) (*zk.Stat, error) {
-	return request.FreshResult(ctx, r, b.tasks.Path, func() (*zk.Stat, error) {
-		return r.Exists(ctx, b.tasks.Path)
+func (b *Barrier) look(r *request.Sender) (*zk.Stat, error) {
+	return request.FreshResult(r, b.tasks.Path, func() (*zk.Stat, error) {
+		return r.Exists(b.tasks.Path)
 	})
 }
 
 // wait returns when the node is missing or is not the node that the first look found.
-func (b *Barrier) wait(ctx context.Context, r *request.Sender) error {
+func (b *Barrier) wait(r *request.Sender) error {
 	first := int64(0)
-	return b.gate.Until(ctx, r, request.Epoch{}, func() (*request.Watch, bool, error) {
-		_, stat, w, err := b.gate.Data(ctx, r) // no watch stays if the node is missing
+	return b.gate.Until(r, request.Epoch{}, func() (*request.Watch, bool, error) {
+		_, stat, w, err := b.gate.Data(r) // no watch stays if the node is missing
 		if errors.Is(err, zk.ErrNoNode) {
 			return nil, true, nil
 		}

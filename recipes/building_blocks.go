@@ -57,22 +57,20 @@ func CreateProtected(
 	l := newTasks(conn, "node", request.Join(dir, name), opts)
 	data = bytes.Clone(data)
 	return task.Call(
-		ctx, l, "create", func(
-			ctx context.Context, r *request.Sender, t *task.Task[Node],
-		) (Node, error) {
-			return request.WithRestarts(ctx, func() (Node, error) {
+		ctx, l, "create", func(r *request.Sender, t *task.Task[Node]) (Node, error) {
+			return request.WithRestarts(r, func() (Node, error) {
 				own, err := newCreation(dir, name, kind)
 				if err != nil {
 					return Node{}, err
 				}
-				return own.run(ctx, r, t, data)
+				return own.run(r, t, data)
 			})
 		})
 }
 
 // creation is one attempt to create a node.
 type creation struct {
-	create func(ctx context.Context, r *request.Sender, data []byte) error
+	create func(r *request.Sender, data []byte) error
 	path   func() string
 	remove func(r *request.Sender) error
 	owned  bool // the node belongs to a session
@@ -96,19 +94,17 @@ func newCreation(dir, name string, kind NodeKind) (creation, error) {
 }
 
 // run makes the node and reads it back. It removes the node again if the caller has left.
-func (c creation) run(
-	ctx context.Context, r *request.Sender, t *task.Task[Node], data []byte,
-) (Node, error) {
-	err := c.create(ctx, r, data)
+func (c creation) run(r *request.Sender, t *task.Task[Node], data []byte) (Node, error) {
+	err := c.create(r, data)
 	var made Node
 	if err == nil {
-		made, err = c.readBack(ctx, r)
+		made, err = c.readBack(r)
 	}
 	if err == nil {
 		if t.Settle(made) {
 			return made, nil
 		}
-		err = context.Cause(ctx)
+		err = context.Cause(r.Ctx)
 	}
 	err = request.GiveBack(r, err, c.remove)
 	return Node{}, request.AmbiguousIf(!c.owned && errors.Is(err, ErrConnClosed), err)
@@ -116,11 +112,11 @@ func (c creation) run(
 
 // readBack reads the node. It returns request.ErrRestart if an ephemeral node has gone with its
 // session.
-func (c creation) readBack(ctx context.Context, r *request.Sender) (Node, error) {
-	_, stat, err := r.Get(ctx, c.path())
+func (c creation) readBack(r *request.Sender) (Node, error) {
+	_, stat, err := r.Get(c.path())
 	if errors.Is(err, zk.ErrNoNode) && !c.owned { // the server of a new session may lag behind
-		err = r.Fresh(ctx, c.path(), func() (err error) {
-			_, stat, err = r.Get(ctx, c.path())
+		err = r.Fresh(c.path(), func() (err error) {
+			_, stat, err = r.Get(c.path())
 			return err
 		})
 	}
@@ -149,18 +145,18 @@ func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Optio
 	if ctx.Err() != nil { // the deletion is sent even then
 		t := task.Start(
 			func(*task.Task[struct{}]) (struct{}, error) {
-				return struct{}{}, l.Sender().Remove(path)
+				return struct{}{}, l.Sender(ctx).Remove(path)
 			},
 		)
 		_, known, err := t.Await(ctx)
 		return l.Explain("delete", request.AmbiguousIf(!known, err))
 	}
-	return task.Act(ctx, l, "delete", func(ctx context.Context, r *request.Sender) error {
-		err := r.Repeat(ctx, func() error { return r.Conn.Delete(path, -1) })
+	return task.Act(ctx, l, "delete", func(r *request.Sender) error {
+		err := r.Repeat(func() error { return r.Conn.Delete(path, -1) })
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			return nil
-		case err != nil && ctx.Err() != nil:
+		case err != nil && r.Ctx.Err() != nil:
 			return r.Remove(path)
 		}
 		return request.AmbiguousIf(OutcomeOf(err) == Unknown, err)
@@ -176,14 +172,14 @@ func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Optio
 // still be applied. The options that matter are ACL, Containers and Retry.
 func EnsurePath(ctx context.Context, conn Conn, path string, opts ...Option) error {
 	l := newTasks(conn, "path", path, opts)
-	return task.Act(ctx, l, "ensure", func(ctx context.Context, r *request.Sender) error {
+	return task.Act(ctx, l, "ensure", func(r *request.Sender) error {
 		var missing request.Backoff
 		for {
-			err := r.Ensure(ctx, path)
+			err := r.Ensure(path)
 			if !errors.Is(err, zk.ErrNoNode) {
 				return request.AmbiguousIf(OutcomeOf(err) == Unknown, err)
 			}
-			if err := missing.Wait(ctx, nil, err); err != nil {
+			if err := missing.Wait(r.Ctx, nil, err); err != nil {
 				return err // another client keeps deleting the levels
 			}
 		}

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -14,29 +13,29 @@ import (
 )
 
 // step reads again the nodes that are due, and posts progress for the callers of Ready.
-func (v *view) step(ctx context.Context, r *request.Sender, d task.Due) error {
-	err := v.readDue(ctx, r, d)
+func (v *view) step(r *request.Sender, d task.Due) error {
+	err := v.readDue(r, d)
 	why := cmp.Or(err, v.loop.First())
 	switch last, _ := v.progress.Read(); {
 	case errors.Is(err, ErrConnClosed):
 		close(v.ended)
 	case why == nil && !last.complete:
 		v.progress.Post(progress{complete: true})
-	case task.Refused(ctx, why) && !last.complete:
+	case task.Refused(r.Ctx, why) && !last.complete:
 		v.progress.Post(progress{refusal: why})
 	}
 	return err
 }
 
-func (v *view) readDue(ctx context.Context, r *request.Sender, d task.Due) error {
+func (v *view) readDue(r *request.Sender, d task.Due) error {
 	if d.All {
-		return v.readAll(ctx, r)
+		return v.readAll(r)
 	}
 	for _, path := range d.Paths {
 		if path != v.root && !v.lists(path) {
 			continue // the list of its directory shows it if it is created again
 		}
-		if err := v.read(ctx, r, path, false); err != nil {
+		if err := v.read(r, path, false); err != nil {
 			return err
 		}
 	}
@@ -51,11 +50,11 @@ func (v *view) lists(path string) bool {
 
 // readAll reads all nodes. It synchronises first, as the server of a new session may be behind the
 // server of the last one.
-func (v *view) readAll(ctx context.Context, r *request.Sender) (err error) {
-	if v.epoch, err = r.Synced(ctx, v.root); err != nil {
+func (v *view) readAll(r *request.Sender) (err error) {
+	if v.epoch, err = r.Synced(v.root); err != nil {
 		return err
 	}
-	if err := v.read(ctx, r, v.root, true); err != nil {
+	if err := v.read(r, v.root, true); err != nil {
 		return err
 	}
 	v.mu.Lock()
@@ -69,20 +68,20 @@ func (v *view) readAll(ctx context.Context, r *request.Sender) (err error) {
 
 // read reads a node, lists its children and reads the new ones. It skips a node with a watch, which
 // has not changed, unless all is set. A node that the server refuses to show keeps its last state.
-func (v *view) read(ctx context.Context, r *request.Sender, path string, all bool) error {
-	err := v.loop.Tolerate(ctx, path, v.readData(ctx, r, path, all))
+func (v *view) read(r *request.Sender, path string, all bool) error {
+	err := v.loop.Tolerate(r.Ctx, path, v.readData(r, path, all))
 	if err == nil && v.level(path) < v.depth {
-		err = v.readChildren(ctx, r, path, all)
+		err = v.readChildren(r, path, all)
 	}
 	if errors.Is(err, zk.ErrNoNode) {
 		if err = v.epoch.Check(); err == nil {
 			v.drop(path)
 		}
 		if err == nil && path == v.root {
-			err = v.awaitRoot(ctx, r)
+			err = v.awaitRoot(r)
 		}
 	}
-	return v.loop.Tolerate(ctx, path, err)
+	return v.loop.Tolerate(r.Ctx, path, err)
 }
 
 // level is the number of levels between the root and path.
@@ -95,11 +94,11 @@ func (v *view) level(path string) int {
 }
 
 // awaitRoot sets a watch for the creation of the root. It reads the root if that exists by now.
-func (v *view) awaitRoot(ctx context.Context, r *request.Sender) error {
+func (v *view) awaitRoot(r *request.Sender) error {
 	if v.loop.Watching(v.root, task.WatchAbsence) {
 		return nil
 	}
-	stat, watch, err := r.ExistsW(ctx, v.root)
+	stat, watch, err := r.ExistsW(v.root)
 	switch {
 	case err != nil:
 		return err
@@ -108,10 +107,10 @@ func (v *view) awaitRoot(ctx context.Context, r *request.Sender) error {
 		return v.epoch.Check()
 	}
 	v.loop.Add(v.root, task.WatchData, watch)
-	return v.read(ctx, r, v.root, true)
+	return v.read(r, v.root, true)
 }
 
-func (v *view) readData(ctx context.Context, r *request.Sender, path string, all bool) error {
+func (v *view) readData(r *request.Sender, path string, all bool) error {
 	watched := v.loop.Watching(path, task.WatchData)
 	if path == v.root && v.withoutRoot || watched && !all {
 		return nil
@@ -119,8 +118,8 @@ func (v *view) readData(ctx context.Context, r *request.Sender, path string, all
 	var n request.Node
 	var err error
 	if watched {
-		n.Data, n.Stat, err = r.Get(ctx, path)
-	} else if n, err = r.GetW(ctx, path); err == nil {
+		n.Data, n.Stat, err = r.Get(path)
+	} else if n, err = r.GetW(path); err == nil {
 		v.loop.Add(path, task.WatchData, n.Watch)
 	}
 	if err == nil {
@@ -132,10 +131,10 @@ func (v *view) readData(ctx context.Context, r *request.Sender, path string, all
 	return err
 }
 
-func (v *view) readChildren(ctx context.Context, r *request.Sender, path string, all bool) error {
-	names, err := v.list(ctx, r, path, all)
-	if task.Refused(ctx, err) { // the known children may have changed, too
-		names, err = v.children[path], v.loop.Tolerate(ctx, path, err)
+func (v *view) readChildren(r *request.Sender, path string, all bool) error {
+	names, err := v.list(r, path, all)
+	if task.Refused(r.Ctx, err) { // the known children may have changed, too
+		names, err = v.children[path], v.loop.Tolerate(r.Ctx, path, err)
 	}
 	if err != nil {
 		return err
@@ -151,7 +150,7 @@ func (v *view) readChildren(ctx context.Context, r *request.Sender, path string,
 		if !all && v.shows(child) {
 			continue
 		}
-		if err := v.read(ctx, r, child, all); err != nil {
+		if err := v.read(r, child, all); err != nil {
 			return err
 		}
 	}
@@ -159,16 +158,14 @@ func (v *view) readChildren(ctx context.Context, r *request.Sender, path string,
 }
 
 // list returns the sorted names of the children.
-func (v *view) list(
-	ctx context.Context, r *request.Sender, path string, all bool,
-) (names []string, err error) {
+func (v *view) list(r *request.Sender, path string, all bool) (names []string, err error) {
 	if !v.loop.Watching(path, task.WatchChildren) {
 		var watch <-chan zk.Event
-		if names, watch, err = r.ChildrenW(ctx, path); err == nil {
+		if names, watch, err = r.ChildrenW(path); err == nil {
 			v.loop.Add(path, task.WatchChildren, watch)
 		}
 	} else if all {
-		names, err = r.Children(ctx, path)
+		names, err = r.Children(path)
 	} else {
 		return v.children[path], nil
 	}

@@ -67,11 +67,11 @@ func (q *claimQueue) Close(ctx context.Context) error { return q.tasks.Close(ctx
 func (q *claimQueue) drop(r *request.Sender, path string) { q.tasks.Note(r.Remove(path)) }
 
 // list returns the elements in their order. A missing directory is an empty queue.
-func (q *claimQueue) list(ctx context.Context, r *request.Sender) (elementOrder, error) {
+func (q *claimQueue) list(r *request.Sender) (elementOrder, error) {
 	for {
 		var names []string
 		var stat *zk.Stat
-		err := r.Repeat(ctx, func() (err error) {
+		err := r.Repeat(func() (err error) {
 			names, stat, err = r.Conn.Children(q.items())
 			return err
 		})
@@ -87,7 +87,7 @@ func (q *claimQueue) list(ctx context.Context, r *request.Sender) (elementOrder,
 		}
 		// A removal that checks for version -1 would accept any version, so the version must move
 		// on. A rival with an older list then lists again.
-		err = r.Repeat(ctx, func() error {
+		err = r.Repeat(func() error {
 			_, err := r.Conn.Set(q.items(), nil, -1)
 			return err
 		})
@@ -98,8 +98,8 @@ func (q *claimQueue) list(ctx context.Context, r *request.Sender) (elementOrder,
 }
 
 // listSynced is list after a sync: the result is no older than the call.
-func (q *claimQueue) listSynced(ctx context.Context, r *request.Sender) (elementOrder, error) {
-	return request.FreshResult(ctx, r, q.items(), func() (elementOrder, error) {
-		return q.list(ctx, r)
+func (q *claimQueue) listSynced(r *request.Sender) (elementOrder, error) {
+	return request.FreshResult(r, q.items(), func() (elementOrder, error) {
+		return q.list(r)
 	})
 }

@@ -94,14 +94,14 @@ func entryOf(n CachedNode) ConfigEntry {
 // that there was no such setting.
 func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool, error) {
 	n, err := task.Ask(ctx, c.tasks, "fetch "+key+
-		" from", func(ctx context.Context, r *request.Sender) (request.Node, error) {
+		" from", func(r *request.Sender) (request.Node, error) {
 		if err := checkName("key", key); err != nil {
 			return request.Node{}, err
 		}
 		var n request.Node
 		path := request.Join(c.root, key)
-		err := r.Fresh(ctx, path, func() error {
-			data, stat, err := r.Get(ctx, path)
+		err := r.Fresh(path, func() error {
+			data, stat, err := r.Get(path)
 			if n = (request.Node{Data: data, Stat: stat}); errors.Is(err, zk.ErrNoNode) {
 				n, err = request.Node{}, nil
 			}
@@ -145,14 +145,14 @@ func (c *ConfigCenter) Delete(ctx context.Context, key string, version int32) er
 // change makes one change of a key together with its record.
 func (c *ConfigCenter) change(ctx context.Context, what, key string, op interface{}) error {
 	return task.ActAndSettle(ctx, c.tasks, what+" "+key+" in", func(
-		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
+		r *request.Sender, t *task.Task[struct{}],
 	) error {
 		if err := checkName("key", key); err != nil {
 			return err
 		}
 		w, err := request.NewOnceOnlyChange(c.writes(), "")
 		if err == nil {
-			_, err = task.EndChange(c.tasks, r, t, w, struct{}{}, c.apply(ctx, r, w, op))
+			_, err = task.EndChange(c.tasks, r, t, w, struct{}{}, c.apply(r, w, op))
 		}
 		return err
 	})
@@ -161,15 +161,13 @@ func (c *ConfigCenter) change(ctx context.Context, what, key string, op interfac
 func (c *ConfigCenter) writes() string { return request.Join(c.tasks.Path, "writes") }
 
 // apply makes the change, and creates the directories if they are missing.
-func (c *ConfigCenter) apply(
-	ctx context.Context, r *request.Sender, w *request.OnceOnlyChange, op interface{},
-) error {
+func (c *ConfigCenter) apply(r *request.Sender, w *request.OnceOnlyChange, op interface{}) error {
 	for {
-		err := w.Apply(ctx, r, op)
+		err := w.Apply(r, op)
 		if !errors.Is(err, zk.ErrNoNode) {
 			return err
 		}
-		complete, lookErr := c.hasDirs(ctx, r, op)
+		complete, lookErr := c.hasDirs(r, op)
 		if lookErr != nil {
 			return lookErr
 		}
@@ -177,7 +175,7 @@ func (c *ConfigCenter) apply(
 			return err
 		}
 		for _, dir := range []string{c.writes(), c.root} {
-			if err := r.EnsureDir(ctx, dir); err != nil {
+			if err := r.EnsureDir(dir); err != nil {
 				return err
 			}
 		}
@@ -186,12 +184,10 @@ func (c *ConfigCenter) apply(
 
 // hasDirs reports whether a missing node can only be that of the key: if so, the directory of
 // writes exists. For a creation it is false, as only a directory can be missing.
-func (c *ConfigCenter) hasDirs(
-	ctx context.Context, r *request.Sender, op interface{},
-) (bool, error) {
+func (c *ConfigCenter) hasDirs(r *request.Sender, op interface{}) (bool, error) {
 	if _, creates := op.(*zk.CreateRequest); creates {
 		return false, nil
 	}
-	stat, err := r.Exists(ctx, c.writes())
+	stat, err := r.Exists(c.writes())
 	return stat != nil, err
 }

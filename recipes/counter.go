@@ -58,13 +58,13 @@ func NewCounter(conn Conn, path string, opts ...Option) *Counter {
 // change if the value does not fit 64 bits, or if the node's data is no number.
 func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
 	return task.Call(ctx, c.tasks, "add to", func(
-		ctx context.Context, r *request.Sender, t *task.Task[int64],
+		r *request.Sender, t *task.Task[int64],
 	) (int64, error) {
 		w, err := request.NewOnceOnlyChange(c.tasks.Path, "add-")
 		if err != nil {
 			return 0, err
 		}
-		sum, err := c.add(ctx, r, w, delta)
+		sum, err := c.add(r, w, delta)
 		return task.EndChange(c.tasks, r, t, w, sum, err)
 	})
 }
@@ -72,10 +72,10 @@ func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
 // add repeats the addition until no rival changes the value in between. With an error, sum is the
 // value that the counter got if the addition was applied all the same.
 func (c *Counter) add(
-	ctx context.Context, r *request.Sender, w *request.OnceOnlyChange, delta int64,
+	r *request.Sender, w *request.OnceOnlyChange, delta int64,
 ) (sum int64, err error) {
 	for {
-		value, stat, err := c.read(ctx, r)
+		value, stat, err := c.read(r)
 		if err != nil {
 			return sum, err
 		}
@@ -83,7 +83,7 @@ func (c *Counter) add(
 			return 0, fmt.Errorf("the value is %d; adding %d does not fit 64 bits", value, delta)
 		}
 		sum = value + delta
-		err = w.Replace(ctx, r, c.tasks.Path, strconv.AppendInt(nil, sum, 10), stat)
+		err = w.Replace(r, c.tasks.Path, strconv.AppendInt(nil, sum, 10), stat)
 		if !request.IsConflict(err) {
 			return sum, err
 		}
@@ -92,19 +92,17 @@ func (c *Counter) add(
 
 // Get returns the value, as it is at some moment of the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
-	return task.Ask(ctx, c.tasks, "get", func(
-		ctx context.Context, r *request.Sender,
-	) (int64, error) {
-		return request.FreshResult(ctx, r, c.tasks.Path, func() (int64, error) {
-			value, _, err := c.read(ctx, r)
+	return task.Ask(ctx, c.tasks, "get", func(r *request.Sender) (int64, error) {
+		return request.FreshResult(r, c.tasks.Path, func() (int64, error) {
+			value, _, err := c.read(r)
 			return value, err
 		})
 	})
 }
 
 // read returns the value and the stat of its node. The stat is nil if the node is missing.
-func (c *Counter) read(ctx context.Context, r *request.Sender) (int64, *zk.Stat, error) {
-	data, stat, err := r.Get(ctx, c.tasks.Path)
+func (c *Counter) read(r *request.Sender) (int64, *zk.Stat, error) {
+	data, stat, err := r.Get(c.tasks.Path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return 0, nil, nil

@@ -134,9 +134,9 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 		return b.tasks.Explain("leave", err)
 	}
 	_, known, err := task.RunCounted(ctx, b.tasks, func(
-		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
+		r *request.Sender, t *task.Task[struct{}],
 	) (struct{}, error) {
-		return struct{}{}, b.leave(ctx, r, t, m)
+		return struct{}{}, b.leave(r, t, m)
 	})
 	if err == nil {
 		b.forget(m)

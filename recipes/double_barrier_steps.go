@@ -21,9 +21,7 @@ const (
 
 // enter makes the member's node and waits until it is in a group. It removes the node again if the
 // caller has left meanwhile.
-func (b *DoubleBarrier) enter(
-	ctx context.Context, r *request.Sender, t *task.Task[struct{}],
-) error {
+func (b *DoubleBarrier) enter(r *request.Sender, t *task.Task[struct{}]) error {
 	b.mu.Lock()
 	before := b.cleaning
 	b.cleaning = t.Done
@@ -36,20 +34,20 @@ func (b *DoubleBarrier) enter(
 		return err
 	}
 	own.Unordered = true
-	err = own.Create(ctx, r, nil)
+	err = own.Create(r, nil)
 	if err == nil && own.Vanished {
 		err = ErrMemberLost
 	}
 	if err == nil {
 		var m *member
-		m, err = b.await(ctx, r, own)
+		m, err = b.await(r, own)
 		if err == nil && b.keep(t, m) {
 			return nil
 		}
 	}
 	switch {
 	case err == nil:
-		err = b.tasks.Cause(ctx)
+		err = b.tasks.Cause(r.Ctx)
 	case errors.Is(err, request.ErrRestart):
 		err = ErrMemberLost
 	}
@@ -61,13 +59,11 @@ func (b *DoubleBarrier) enter(
 }
 
 // await waits until the own node is in a group.
-func (b *DoubleBarrier) await(
-	ctx context.Context, r *request.Sender, own *request.Protected,
-) (m *member, err error) {
+func (b *DoubleBarrier) await(r *request.Sender, own *request.Protected) (m *member, err error) {
 	place := request.NodeWatch{Path: own.Path}
-	err = place.Until(ctx, r, own.Epoch, func() (*request.Watch, bool, error) {
+	err = place.Until(r, own.Epoch, func() (*request.Watch, bool, error) {
 		for {
-			data, stat, w, err := place.Data(ctx, r)
+			data, stat, w, err := place.Data(r)
 			switch {
 			case errors.Is(err, zk.ErrNoNode):
 				return nil, false, request.ErrRestart
@@ -76,10 +72,10 @@ func (b *DoubleBarrier) await(
 			case !own.Epoch.Owns(stat):
 				return nil, false, request.ErrRestart
 			case len(data) > 0:
-				m, err = b.admitted(ctx, r, own, string(data))
+				m, err = b.admitted(r, own, string(data))
 				return w, true, err
 			}
-			inside, err := b.formGroups(ctx, r, own.Name())
+			inside, err := b.formGroups(r, own.Name())
 			if err != nil || !inside {
 				return w, false, err
 			}
@@ -93,11 +89,9 @@ func (b *DoubleBarrier) await(
 // when own is in a group or when too few members wait. Each member calls formGroups after its node
 // was created, so the youngest member of a group has seen all the others. formGroups reports
 // whether own is in a group that it has formed.
-func (b *DoubleBarrier) formGroups(
-	ctx context.Context, r *request.Sender, own string,
-) (inside bool, err error) {
+func (b *DoubleBarrier) formGroups(r *request.Sender, own string) (inside bool, err error) {
 	for {
-		waiting, err := b.waiting(ctx, r)
+		waiting, err := b.waiting(r)
 		if err != nil || len(waiting) < b.size {
 			return false, err
 		}
@@ -106,11 +100,11 @@ func (b *DoubleBarrier) formGroups(
 		if err != nil {
 			return false, err
 		}
-		formed, err := b.makeGroup(ctx, r, readyPrefix+guid, group)
+		formed, err := b.makeGroup(r, readyPrefix+guid, group)
 		if err != nil || formed && slices.Contains(group, own) {
 			return err == nil, err
 		}
-		if err := r.Sync(ctx, b.tasks.Path); err != nil { // before the next look
+		if err := r.Sync(b.tasks.Path); err != nil { // before the next look
 			return false, err
 		}
 	}
@@ -119,7 +113,7 @@ func (b *DoubleBarrier) formGroups(
 // makeGroup makes a group, unless a member has gone or is in another group: the node of a member
 // has version 0 until the member is in a group.
 func (b *DoubleBarrier) makeGroup(
-	ctx context.Context, r *request.Sender, ready string, group []string,
+	r *request.Sender, ready string, group []string,
 ) (formed bool, err error) {
 	ops := []interface{}{
 		&zk.CreateRequest{
@@ -132,7 +126,7 @@ func (b *DoubleBarrier) makeGroup(
 			Path: request.Join(b.tasks.Path, name), Data: []byte(ready), Version: 0,
 		})
 	}
-	_, err = r.RepeatMulti(ctx, ops...)
+	_, err = r.RepeatMulti(ops...)
 	switch {
 	case err == nil, errors.Is(err, zk.ErrNodeExists): // an earlier request was applied
 		return true, nil
@@ -144,14 +138,14 @@ func (b *DoubleBarrier) makeGroup(
 
 // waiting lists the members that are in no group, oldest first. A group's node is removed after the
 // nodes of its members, so the groups name all members that are inside.
-func (b *DoubleBarrier) waiting(ctx context.Context, r *request.Sender) ([]string, error) {
-	names, err := r.Children(ctx, b.tasks.Path)
+func (b *DoubleBarrier) waiting(r *request.Sender) ([]string, error) {
+	names, err := r.Children(b.tasks.Path)
 	if err != nil {
 		return nil, request.RestartIfMissing(err)
 	}
 	var inside, waiting []string
 	for _, ready := range readyNodes(names) {
-		group, err := b.groupOf(ctx, r, ready)
+		group, err := b.groupOf(r, ready)
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
 			return nil, err
 		}
@@ -177,10 +171,8 @@ func readyNodes(names []string) []string {
 }
 
 // groupOf reads the names of a group's members.
-func (b *DoubleBarrier) groupOf(
-	ctx context.Context, r *request.Sender, ready string,
-) ([]string, error) {
-	data, _, err := r.Get(ctx, request.Join(b.tasks.Path, ready))
+func (b *DoubleBarrier) groupOf(r *request.Sender, ready string) ([]string, error) {
+	data, _, err := r.Get(request.Join(b.tasks.Path, ready))
 	if err != nil {
 		return nil, err
 	}
@@ -189,13 +181,13 @@ func (b *DoubleBarrier) groupOf(
 
 // admitted returns the own membership after the node was found in a group.
 func (b *DoubleBarrier) admitted(
-	ctx context.Context, r *request.Sender, own *request.Protected, ready string,
+	r *request.Sender, own *request.Protected, ready string,
 ) (*member, error) {
-	group, err := b.groupOf(ctx, r, ready)
+	group, err := b.groupOf(r, ready)
 	if err != nil {
 		return nil, request.RestartIfMissing(err) // the group's node is removed after its members
 	}
-	held, err := hold.Confirm(ctx, r, own.Path, own.Remove)
+	held, err := hold.Confirm(r, own.Path, own.Remove)
 	if err != nil {
 		return nil, err
 	}
@@ -204,22 +196,20 @@ func (b *DoubleBarrier) admitted(
 
 // leave removes the own node, waits until the other members have removed theirs, and removes the
 // nodes of this group and of all groups without live members.
-func (b *DoubleBarrier) leave(
-	ctx context.Context, r *request.Sender, t *task.Task[struct{}], m *member,
-) error {
+func (b *DoubleBarrier) leave(r *request.Sender, t *task.Task[struct{}], m *member) error {
 	err := r.Tidy(m.Release)
 	for _, name := range m.group {
 		if err != nil {
 			break
 		}
-		err = b.awaitGone(ctx, r, request.Epoch{Conn: r.Conn, Session: m.Session}, name)
+		err = b.awaitGone(r, request.Epoch{Conn: r.Conn, Session: m.Session}, name)
 	}
 	if err == nil && t.Settle(struct{}{}) {
 		b.tasks.Note(r.Tidy(b.removeEmptyGroups))
 		return nil
 	}
 	if err == nil {
-		err = context.Cause(ctx)
+		err = context.Cause(r.Ctx)
 	}
 	if errors.Is(err, ErrConnClosed) {
 		return err
@@ -229,12 +219,10 @@ func (b *DoubleBarrier) leave(
 
 // awaitGone waits until a node is gone that existed in the session of since. Its name is never used
 // again.
-func (b *DoubleBarrier) awaitGone(
-	ctx context.Context, r *request.Sender, since request.Epoch, name string,
-) error {
+func (b *DoubleBarrier) awaitGone(r *request.Sender, since request.Epoch, name string) error {
 	other := request.NodeWatch{Path: request.Join(b.tasks.Path, name)}
-	return other.Until(ctx, r, since, func() (*request.Watch, bool, error) {
-		_, _, w, err := other.Data(ctx, r)
+	return other.Until(r, since, func() (*request.Watch, bool, error) {
+		_, _, w, err := other.Data(r)
 		if errors.Is(err, zk.ErrNoNode) {
 			return nil, true, nil
 		}
@@ -252,16 +240,16 @@ func (b *DoubleBarrier) withdraw(r *request.Sender, remove func(r *request.Sende
 
 // removeEmptyGroups removes the nodes of groups without members.
 func (b *DoubleBarrier) removeEmptyGroups(r *request.Sender) error {
-	ctx := context.Background()
-	if err := r.Sync(ctx, b.tasks.Path); err != nil {
+	r = r.Unbounded()
+	if err := r.Sync(b.tasks.Path); err != nil {
 		return err
 	}
-	names, err := r.Children(ctx, b.tasks.Path)
+	names, err := r.Children(b.tasks.Path)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return err
 	}
 	for _, ready := range readyNodes(names) {
-		group, err := b.groupOf(ctx, r, ready)
+		group, err := b.groupOf(r, ready)
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			continue

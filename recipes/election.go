@@ -121,8 +121,8 @@ func (e *election) start(once bool, lead func(*Term) bool) error {
 	if e.standing && !e.tasks.Closed() {
 		return nil
 	}
-	err := e.tasks.Background(func(ctx context.Context, r *request.Sender) {
-		e.run(ctx, r, once, lead)
+	err := e.tasks.Background(func(r *request.Sender) {
+		e.run(r, once, lead)
 	})
 	e.standing = err == nil
 	return e.tasks.Explain("stand in", err)
@@ -130,18 +130,18 @@ func (e *election) start(once bool, lead func(*Term) bool) error {
 
 // run repeats candidacies until Close of the election or of the Conn. With once it also ends after
 // a turn.
-func (e *election) run(ctx context.Context, r *request.Sender, once bool, lead func(*Term) bool) {
+func (e *election) run(r *request.Sender, once bool, lead func(*Term) bool) {
 	var failures request.Backoff
 	for {
 		e.publish(func() { e.failure = nil })
-		led, err := e.candidacy(ctx, r, lead)
+		led, err := e.candidacy(r, lead)
 		if err == nil {
 			failures.Reset()
 		} else {
 			e.publish(func() { e.failure = err })
 		}
-		over := ctx.Err() != nil || errors.Is(err, ErrConnClosed) ||
-			err != nil && failures.Wait(ctx, nil, err) != nil
+		over := r.Ctx.Err() != nil || errors.Is(err, ErrConnClosed) ||
+			err != nil && failures.Wait(r.Ctx, nil, err) != nil
 		if e.loopEnds(over, led && once) {
 			return
 		}
@@ -162,11 +162,9 @@ func (e *election) loopEnds(over, served bool) bool {
 // candidacy waits for the election, and leads until lead returns. Then it removes the node, as the
 // next candidacy must not wait behind it. Only Close of the election or of the Conn makes it return
 // before that is confirmed.
-func (e *election) candidacy(
-	ctx context.Context, r *request.Sender, lead func(*Term) bool,
-) (led bool, err error) {
+func (e *election) candidacy(r *request.Sender, lead func(*Term) bool) (led bool, err error) {
 	r.EndWaiting()
-	held, err := e.queue.Acquire(ctx, r, true)
+	held, err := e.queue.Acquire(r, true)
 	if err != nil {
 		return false, err
 	}
@@ -182,7 +180,7 @@ func (e *election) candidacy(
 			return led, err
 		}
 		e.publish(func() { e.failure = err })
-		if failures.Wait(ctx, nil, err) != nil {
+		if failures.Wait(r.Ctx, nil, err) != nil {
 			return led, err
 		}
 	}
@@ -225,13 +223,13 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 }
 
 // leader reads the oldest candidate.
-func (e *election) leader(ctx context.Context, r *request.Sender) ([]Candidate, error) {
+func (e *election) leader(r *request.Sender) ([]Candidate, error) {
 	for {
-		queue, err := hold.QueueIn(ctx, r, e.tasks.Path, e.queue.Markers)
+		queue, err := hold.QueueIn(r, e.tasks.Path, e.queue.Markers)
 		if err != nil || len(queue) == 0 {
 			return nil, err
 		}
-		first, there, err := hold.ReadParticipant(ctx, r, request.Join(e.tasks.Path, queue[0].Name))
+		first, there, err := hold.ReadParticipant(r, request.Join(e.tasks.Path, queue[0].Name))
 		if err != nil || there {
 			return []Candidate{candidate(first)}, err
 		}
@@ -239,10 +237,8 @@ func (e *election) leader(ctx context.Context, r *request.Sender) ([]Candidate, 
 }
 
 // candidates reads all candidates.
-func (e *election) candidates(
-	ctx context.Context, r *request.Sender,
-) (list []Candidate, err error) {
-	all, err := e.queue.Participants(ctx, r)
+func (e *election) candidates(r *request.Sender) (list []Candidate, err error) {
+	all, err := e.queue.Participants(r)
 	for _, m := range append(all.Holders, all.Waiters...) {
 		list = append(list, candidate(m))
 	}

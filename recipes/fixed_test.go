@@ -24,8 +24,8 @@ func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
 		},
 		"created node": func(t *testing.T, c *testConn) func() {
 			f := &request.NamedEphemeral{Path: "/dir/n"}
-			r := request.NewSender(c, request.NewOptions[Option](nil), "", "")
-			mustDo(t, f.Create(t.Context(), r, nil))
+			r := request.NewSender(t.Context(), c, request.NewOptions[Option](nil), "", "")
+			mustDo(t, f.Create(r, nil))
 			return func() {
 				mustDo(t, f.Remove(r))
 			}

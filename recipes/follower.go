@@ -33,13 +33,13 @@ type seen[V any] struct {
 // newFollower makes a follower. read reads the nodes that are due, and returns the whole view. A
 // view that equals the last one does not count as a change.
 func newFollower[V any](
-	l *task.Group, read func(ctx context.Context, r *request.Sender, d task.Due) (V, error),
+	l *task.Group, read func(r *request.Sender, d task.Due) (V, error),
 	same func(a, b V) bool,
 ) *follower[V] {
 	f := &follower[V]{lifecycle: lifecycle{l}, loop: task.NewReconciler(l)}
 	f.begin = sync.OnceValue(f.loop.Start)
-	f.loop.Step = func(ctx context.Context, r *request.Sender, d task.Due) error {
-		view, err := f.readDue(ctx, r, d, read)
+	f.loop.Step = func(r *request.Sender, d task.Due) error {
+		view, err := f.readDue(r, d, read)
 		switch last, _ := f.seen.Read(); {
 		case errors.Is(err, ErrConnClosed):
 			f.finish(err)
@@ -60,15 +60,15 @@ func newFollower[V any](
 // readDue reads the nodes that are due. If all are due it synchronises first, as a server that lags
 // behind could show an older state. The session must be the same after the read.
 func (f *follower[V]) readDue(
-	ctx context.Context, r *request.Sender, d task.Due,
-	read func(ctx context.Context, r *request.Sender, d task.Due) (V, error),
+	r *request.Sender, d task.Due,
+	read func(r *request.Sender, d task.Due) (V, error),
 ) (view V, err error) {
 	if d.All {
-		if f.epoch, err = r.Synced(ctx, f.tasks.Path); err != nil {
+		if f.epoch, err = r.Synced(f.tasks.Path); err != nil {
 			return view, err
 		}
 	}
-	if view, err = read(ctx, r, d); err == nil {
+	if view, err = read(r, d); err == nil {
 		err = f.epoch.Check()
 	}
 	return view, err
@@ -77,13 +77,11 @@ func (f *follower[V]) readDue(
 // look returns the view. Before the first view it waits, and returns an error if the first read
 // fails.
 func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
-	s, err := task.Ask(ctx, f.tasks, what, func(
-		ctx context.Context, _ *request.Sender,
-	) (seen[V], error) {
+	s, err := task.Ask(ctx, f.tasks, what, func(r *request.Sender) (seen[V], error) {
 		if err := f.begin(); err != nil {
 			return seen[V]{}, err
 		}
-		return f.seen.Await(ctx, func(s seen[V]) (bool, error) {
+		return f.seen.Await(r.Ctx, func(s seen[V]) (bool, error) {
 			switch {
 			case s.ended != nil:
 				return false, s.ended

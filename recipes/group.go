@@ -99,16 +99,16 @@ func (g *Group) Members(ctx context.Context) ([]Membership, error) {
 
 // read is one step of the loop. It lists the group and reads the members, as far as they are due.
 // If a member has gone it lists again, so that names and members agree.
-func (g *Group) read(ctx context.Context, r *request.Sender, d task.Due) (groupView, error) {
+func (g *Group) read(r *request.Sender, d task.Due) (groupView, error) {
 	for list := d.Has(g.tasks.Path); ; list = true {
 		if list {
-			names, err := g.loop.Listing(ctx, r, g.tasks.Path)
+			names, err := g.loop.Listing(r, g.tasks.Path)
 			if err != nil {
 				return groupView{}, err
 			}
 			g.names = names
 		}
-		c, err := g.readMembers(ctx, r, d)
+		c, err := g.readMembers(r, d)
 		if !errors.Is(err, zk.ErrNoNode) {
 			return c, err
 		}
@@ -116,10 +116,10 @@ func (g *Group) read(ctx context.Context, r *request.Sender, d task.Due) (groupV
 }
 
 // readMembers reads the listed members that are due. zk.ErrNoNode means that a member has gone.
-func (g *Group) readMembers(ctx context.Context, r *request.Sender, d task.Due) (groupView, error) {
+func (g *Group) readMembers(r *request.Sender, d task.Due) (groupView, error) {
 	c := groupView{names: g.names}
 	for _, name := range g.names {
-		if err := g.readMember(ctx, r, d, name); err != nil {
+		if err := g.readMember(r, d, name); err != nil {
 			return groupView{}, err
 		}
 		if m, ok := g.known[name]; ok {
@@ -131,17 +131,17 @@ func (g *Group) readMembers(ctx context.Context, r *request.Sender, d task.Due) 
 }
 
 // readMember reads one member if it is due.
-func (g *Group) readMember(ctx context.Context, r *request.Sender, d task.Due, name string) error {
+func (g *Group) readMember(r *request.Sender, d task.Due, name string) error {
 	path := request.Join(g.tasks.Path, name)
 	if _, known := g.known[name]; known && !d.Has(path) {
 		return nil
 	}
-	data, stat, err := g.loop.DataOf(ctx, r, path)
+	data, stat, err := g.loop.DataOf(r, path)
 	if errors.Is(err, zk.ErrNoNode) {
 		delete(g.known, name)
 	}
 	if err != nil {
-		return g.loop.Tolerate(ctx, path, err)
+		return g.loop.Tolerate(r.Ctx, path, err)
 	}
 	g.known[name] = Membership{name, data, stat.EphemeralOwner, stat.Czxid}
 	return nil

@@ -76,19 +76,17 @@ func idOf(name string) (id string, ok bool) {
 // Remove removes all the elements with an id, and returns their number, which may be 0.
 func (q *IDQueue) Remove(ctx context.Context, id string) (int, error) {
 	return task.Call(ctx, q.tasks, fmt.Sprintf("remove %q from", id), func(
-		ctx context.Context, r *request.Sender, t *task.Task[int],
+		r *request.Sender, t *task.Task[int],
 	) (int, error) {
-		return q.removeAll(ctx, r, t, id)
+		return q.removeAll(r, t, id)
 	})
 }
 
 // removeAll removes the listed elements of an id. It lists again if a rival has taken one of them
 // meanwhile.
-func (q *IDQueue) removeAll(
-	ctx context.Context, r *request.Sender, t *task.Task[int], id string,
-) (int, error) {
+func (q *IDQueue) removeAll(r *request.Sender, t *task.Task[int], id string) (int, error) {
 	for {
-		l, err := q.listSynced(ctx, r)
+		l, err := q.listSynced(r)
 		if err != nil {
 			return 0, err
 		}
@@ -101,7 +99,7 @@ func (q *IDQueue) removeAll(
 		if len(names) == 0 {
 			return 0, nil
 		}
-		if done, err := q.removeAllOf(ctx, r, t, id, names); done || err != nil {
+		if done, err := q.removeAllOf(r, t, id, names); done || err != nil {
 			return len(names), err
 		}
 	}
@@ -110,13 +108,13 @@ func (q *IDQueue) removeAll(
 // removeAllOf removes elements together, unless one of them is gone. If it gives up with an unknown
 // outcome, it looks for the claim.
 func (q *IDQueue) removeAllOf(
-	ctx context.Context, r *request.Sender, t *task.Task[int], id string, names []string,
+	r *request.Sender, t *task.Task[int], id string, names []string,
 ) (done bool, err error) {
 	guid, err := request.NewGUID()
 	if err != nil {
 		return false, err
 	}
-	done, doubtful, err := q.discard(ctx, r, guid, id, names)
+	done, doubtful, err := q.discard(r, guid, id, names)
 	switch {
 	case err == nil && done:
 		t.Settle(len(names)) // false: the caller has left with ErrAmbiguous
@@ -133,13 +131,13 @@ func (q *IDQueue) removeAllOf(
 
 // discard deletes elements and creates the claim in one transaction.
 func (q *IDQueue) discard(
-	ctx context.Context, r *request.Sender, guid, id string, names []string,
+	r *request.Sender, guid, id string, names []string,
 ) (done, doubtful bool, err error) {
 	ops := []any{&zk.CreateRequest{Path: q.claim(guid), Data: []byte(id), Acl: q.tasks.Opts.ACL}}
 	for _, name := range names {
 		ops = append(ops, &zk.DeleteRequest{Path: q.item(name), Version: -1})
 	}
 	gone := func(failed int, err error) bool { return errors.Is(err, zk.ErrNoNode) && failed > 0 }
-	_, done, err = q.commit(ctx, r, &doubtful, gone, ops...)
+	_, done, err = q.commit(r, &doubtful, gone, ops...)
 	return done, doubtful, err
 }

@@ -26,7 +26,7 @@ func TestGrantedWhileClosing(t *testing.T) {
 		sem := NewSemaphore(s.Connect(), "/sem", 1)
 		sem.tasks.Cancel(ErrClosed)
 		granted := task.Start(func(t *task.Task[[]*Lease]) ([]*Lease, error) {
-			return sem.inTurn(never, sem.tasks.Sender(), t, 1)
+			return sem.inTurn(sem.tasks.Sender(never), t, 1)
 		})
 		if lease, _, err := granted.Await(never); lease != nil || !errors.Is(err, ErrClosed) {
 			t.Errorf("%v, %v; want %v", lease, err, ErrClosed)

@@ -107,9 +107,7 @@ func (h *handle) Unlock(ctx context.Context) error { return h.core.Unlock(ctx) }
 //
 // It is nil if none of these has happened. A panic of work continues at most a moment after the
 // release has begun.
-func (h *handle) Do(
-	ctx context.Context, work func(ctx context.Context, token int64) error,
-) error {
+func (h *handle) Do(ctx context.Context, work func(ctx context.Context, token int64) error) error {
 	return h.core.Do(ctx, work)
 }
 

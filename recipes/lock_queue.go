@@ -104,7 +104,7 @@ func (q *LockQueue) Offer(ctx context.Context, data []byte) error {
 // to end the delivery by Ack or Release. After an error nothing is held, unless it wraps
 // ErrAmbiguous: then a held element, if any, is given back in the background.
 func (q *LockQueue) Poll(ctx context.Context) (d *Delivery, ok bool, err error) {
-	d, err = q.deliver(ctx, "poll", func(context.Context, *request.Sender) error {
+	d, err = q.deliver(ctx, "poll", func(*request.Sender) error {
 		return errNothing
 	})
 	if errors.Is(err, errNothing) {
@@ -123,18 +123,18 @@ var errNothing = errors.New("nothing there")
 
 // deliver locks the first element that can be locked. While there is none it calls idle.
 func (q *LockQueue) deliver(
-	ctx context.Context, what string, idle func(context.Context, *request.Sender) error,
+	ctx context.Context, what string, idle func(*request.Sender) error,
 ) (*Delivery, error) {
 	return task.Call(ctx, q.tasks, what, func(
-		ctx context.Context, r *request.Sender, t *task.Task[*Delivery],
+		r *request.Sender, t *task.Task[*Delivery],
 	) (*Delivery, error) {
-		return request.WithRestarts(ctx, func() (*Delivery, error) {
+		return request.WithRestarts(r, func() (*Delivery, error) {
 			for {
-				d, err := q.lockFirst(ctx, r, t)
+				d, err := q.lockFirst(r, t)
 				if d != nil || err != nil {
 					return d, err
 				}
-				if err := idle(ctx, r); err != nil {
+				if err := idle(r); err != nil {
 					return nil, err
 				}
 			}
@@ -144,19 +144,17 @@ func (q *LockQueue) deliver(
 
 // lockFirst locks the first element that is not held, or returns nil if there is none. It
 // synchronises first, so that the list shows no removed locks.
-func (q *LockQueue) lockFirst(
-	ctx context.Context, r *request.Sender, t *task.Task[*Delivery],
-) (*Delivery, error) {
+func (q *LockQueue) lockFirst(r *request.Sender, t *task.Task[*Delivery]) (*Delivery, error) {
 	for {
-		l, err := q.store.listSynced(ctx, r)
+		l, err := q.store.listSynced(r)
 		if err != nil || len(l.ready) == 0 {
 			return nil, err
 		}
 		for _, name := range l.ready {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+			if err := r.Over(); err != nil {
+				return nil, err
 			}
-			d, err := q.lockOne(ctx, r, t, name)
+			d, err := q.lockOne(r, t, name)
 			if d != nil || err != nil {
 				return d, err
 			}
@@ -166,25 +164,25 @@ func (q *LockQueue) lockFirst(
 
 // lockOne locks one element. It returns nil if a rival has locked or removed it.
 func (q *LockQueue) lockOne(
-	ctx context.Context, r *request.Sender, t *task.Task[*Delivery], name string,
+	r *request.Sender, t *task.Task[*Delivery], name string,
 ) (*Delivery, error) {
 	guid, err := request.NewGUID()
 	if err != nil {
 		return nil, err
 	}
 	d := &Delivery{q: q, guid: guid, item: q.store.item(name)}
-	mine, err := d.lock(ctx, r)
+	mine, err := d.lock(r)
 	if err == nil && !mine {
 		return nil, nil
 	}
 	if err == nil {
-		err = d.confirm(ctx, r)
+		err = d.confirm(r)
 	}
 	if err == nil {
 		if q.keep(t, d) {
 			return d, nil
 		}
-		err = q.tasks.Cause(ctx)
+		err = q.tasks.Cause(r.Ctx)
 	}
 	return nil, request.GiveBack(r, err, d.unlock)
 }

@@ -52,8 +52,8 @@ func (d *Delivery) lockPath() string { return d.item + lockSuffix }
 
 // lock locks the element and counts the delivery in one transaction. It reports whether this
 // delivery has the lock. A repetition after a lost reply knows its own lock by the GUID.
-func (d *Delivery) lock(ctx context.Context, r *request.Sender) (mine bool, err error) {
-	data, stat, err := r.Get(ctx, d.item)
+func (d *Delivery) lock(r *request.Sender) (mine bool, err error) {
+	data, stat, err := r.Get(d.item)
 	if errors.Is(err, zk.ErrNoNode) {
 		return false, nil
 	}
@@ -73,8 +73,8 @@ func (d *Delivery) lock(ctx context.Context, r *request.Sender) (mine bool, err 
 		ops = append(ops, &zk.SetDataRequest{Path: d.item, Data: data, Version: -1})
 	}
 	for {
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return false, err
 		}
 		failed, err := r.Multi(ops...)
 		d.mayHold = d.mayHold || OutcomeOf(err) == Unknown
@@ -82,11 +82,11 @@ func (d *Delivery) lock(ctx context.Context, r *request.Sender) (mine bool, err 
 		case err == nil:
 			return true, nil
 		case errors.Is(err, zk.ErrNodeExists) && failed == 0:
-			return d.isMine(ctx, r)
+			return d.isMine(r)
 		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
 			return false, nil // the element was delivered meanwhile, or it or its directory is gone
 		case request.Transient(err):
-			err = r.Again(ctx, err)
+			err = r.Again(err)
 		}
 		if err != nil {
 			return false, err
@@ -95,8 +95,8 @@ func (d *Delivery) lock(ctx context.Context, r *request.Sender) (mine bool, err 
 }
 
 // isMine reports whether the lock belongs to this delivery.
-func (d *Delivery) isMine(ctx context.Context, r *request.Sender) (bool, error) {
-	owner, _, err := r.Get(ctx, d.lockPath())
+func (d *Delivery) isMine(r *request.Sender) (bool, error) {
+	owner, _, err := r.Get(d.lockPath())
 	if errors.Is(err, zk.ErrNoNode) {
 		return false, nil
 	}
@@ -105,9 +105,9 @@ func (d *Delivery) isMine(ctx context.Context, r *request.Sender) (bool, error) 
 
 // confirm checks that the lock belongs to the present session, and watches it. It returns
 // request.ErrRestart if the lock does not.
-func (d *Delivery) confirm(ctx context.Context, r *request.Sender) error {
+func (d *Delivery) confirm(r *request.Sender) error {
 	d.mayHold = true
-	own, err := r.GetW(ctx, d.lockPath())
+	own, err := r.GetW(d.lockPath())
 	switch {
 	case errors.Is(err, zk.ErrNoNode), err == nil && string(own.Data) != d.guid:
 		return request.ErrRestart
@@ -129,9 +129,9 @@ func (d *Delivery) confirm(ctx context.Context, r *request.Sender) error {
 // removed it, or another one has got it and removed it.
 func (d *Delivery) Ack(ctx context.Context) error {
 	_, known, err := task.Run(ctx, d.q.tasks, func(
-		ctx context.Context, r *request.Sender, _ *task.Task[struct{}],
+		r *request.Sender, _ *task.Task[struct{}],
 	) (struct{}, error) {
-		return struct{}{}, d.ack(ctx, r)
+		return struct{}{}, d.ack(r)
 	})
 	lost := errors.Is(err, ErrDeliveryLost)
 	if err == nil || lost {
@@ -144,7 +144,7 @@ func (d *Delivery) Ack(ctx context.Context) error {
 // ack removes the element and its lock together. If the lock has gone with its session, ack removes
 // the element alone. The server refuses either if the element was delivered again. After an error,
 // mayBeRemoved says whether the outcome is in doubt.
-func (d *Delivery) ack(ctx context.Context, r *request.Sender) error {
+func (d *Delivery) ack(r *request.Sender) error {
 	e := request.Epoch{Conn: d.q.tasks.Conn, Session: d.hold.Session}
 	ops := []any{
 		&zk.DeleteRequest{Path: d.item, Version: d.version}, &zk.DeleteRequest{
@@ -152,8 +152,8 @@ func (d *Delivery) ack(ctx context.Context, r *request.Sender) error {
 		},
 	}
 	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return err
 		}
 		failed, err := r.Multi(ops...)
 		d.note(OutcomeOf(err))
@@ -172,7 +172,7 @@ func (d *Delivery) ack(ctx context.Context, r *request.Sender) error {
 		case !request.Transient(err):
 			return err
 		}
-		if err := r.Again(ctx, err); err != nil {
+		if err := r.Again(err); err != nil {
 			return err
 		}
 	}
@@ -228,11 +228,11 @@ func (d *Delivery) unlock(r *request.Sender) error {
 	if !d.mayHold {
 		return nil
 	}
-	ctx := context.Background()
-	err := r.Sync(ctx, d.lockPath())
+	r = r.Unbounded()
+	err := r.Sync(d.lockPath())
 	mine := false
 	if err == nil {
-		mine, err = d.isMine(ctx, r)
+		mine, err = d.isMine(r)
 	}
 	if err != nil {
 		return fmt.Errorf("look at %s to delete it: %w", d.lockPath(), err)
@@ -241,7 +241,7 @@ func (d *Delivery) unlock(r *request.Sender) error {
 		return nil
 	}
 	failed, err := r.RepeatMulti(
-		context.Background(),
+
 		&zk.CheckVersionRequest{Path: d.item, Version: d.version},
 		&zk.DeleteRequest{Path: d.lockPath(), Version: -1},
 	)

@@ -20,7 +20,7 @@ type Member struct {
 // participantsOf returns the holders and the waiters for a caller.
 func participantsOf(
 	ctx context.Context, l *task.Group,
-	look func(ctx context.Context, r *request.Sender) (hold.Participants, error),
+	look func(r *request.Sender) (hold.Participants, error),
 ) (holders, waiters []Member, err error) {
 	all, err := task.Ask(ctx, l, "list the participants of", look)
 	return members(all.Holders), members(all.Waiters), err

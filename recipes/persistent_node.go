@@ -100,23 +100,21 @@ func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *Per
 // session has the node, the error wraps ErrOccupied. Both errors wrap ErrAmbiguous if this handle
 // may have created the node. After any other error the node may be there.
 func (n *PersistentNode) Keep(ctx context.Context) error {
-	return task.Act(ctx, n.tasks, "keep", func(ctx context.Context, _ *request.Sender) error {
-		return n.awaitNode(ctx, n.content().change)
+	return task.Act(ctx, n.tasks, "keep", func(r *request.Sender) error {
+		return n.awaitNode(r.Ctx, n.content().change)
 	})
 }
 
 // Set changes the data of the node, and waits as Keep does until the server has the data. After an
 // error the handle goes on trying to write the new data, unless ctx was done from the start.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
-	return task.Act(ctx, n.tasks, "set data of", func(
-		ctx context.Context, _ *request.Sender,
-	) error {
+	return task.Act(ctx, n.tasks, "set data of", func(r *request.Sender) error {
 		n.mu.Lock()
 		n.wanted = content{bytes.Clone(data), n.wanted.change + 1}
 		change := n.wanted.change
 		n.mu.Unlock()
 		n.loop.MarkDue(n.tasks.Path)
-		return n.awaitNode(ctx, change)
+		return n.awaitNode(r.Ctx, change)
 	})
 }
 
@@ -170,11 +168,11 @@ func (n *PersistentNode) awaitNode(ctx context.Context, change int) error {
 }
 
 // step brings the node into the wanted state, and posts the result.
-func (n *PersistentNode) step(ctx context.Context, r *request.Sender, _ task.Due) error {
+func (n *PersistentNode) step(r *request.Sender, _ task.Due) error {
 	want := n.content()
-	session, err := n.maintain(ctx, r, want)
+	session, err := n.maintain(r, want)
 	occupied := errors.Is(err, ErrOccupied)
-	if ctx.Err() == nil {
+	if r.Ctx.Err() == nil {
 		n.state.Post(presence{session, want.change, err, n.own.Doubtful && !occupied})
 	}
 	if occupied {
@@ -186,20 +184,18 @@ func (n *PersistentNode) step(ctx context.Context, r *request.Sender, _ task.Due
 // maintain reads and repairs until the node is there, is watched and has the wanted data. It
 // returns the session that owns the node. A server that lags behind may show a node that another
 // client has deleted. So if a Set finds its data there already, maintain syncs and reads again.
-func (n *PersistentNode) maintain(
-	ctx context.Context, r *request.Sender, want content,
-) (int64, error) {
+func (n *PersistentNode) maintain(r *request.Sender, want content) (int64, error) {
 	data := want.data
 	before, _ := n.state.Read()
 	certain := before.change == want.change && before.err == nil
-	for ctx.Err() == nil {
-		stored, stat, err := n.read(ctx, r)
+	for r.Ctx.Err() == nil {
+		stored, stat, err := n.read(r)
 		session := n.tasks.Conn.SessionID()
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			n.unblock()
 			certain = true
-			err = request.Ignore(n.own.Create(ctx, r, data), zk.ErrNodeExists)
+			err = request.Ignore(n.own.Create(r, data), zk.ErrNodeExists)
 		case err != nil:
 		case stat.EphemeralOwner != session:
 			return 0, fmt.Errorf("%w: %s is owned by 0x%x", ErrOccupied, n.tasks.Path,
@@ -207,16 +203,16 @@ func (n *PersistentNode) maintain(
 		case bytes.Equal(stored, data) && certain:
 			return session, nil
 		case bytes.Equal(stored, data):
-			certain, err = true, r.Sync(ctx, n.tasks.Path)
+			certain, err = true, r.Sync(n.tasks.Path)
 		default:
 			certain = true
-			err = n.rewrite(ctx, r, data, stat.Version)
+			err = n.rewrite(r, data, stat.Version)
 		}
 		if err != nil {
 			return 0, err
 		}
 	}
-	return 0, context.Cause(ctx)
+	return 0, context.Cause(r.Ctx)
 }
 
 // unblock clears a posted ErrOccupied before the node is created: from then on the outcome may be
@@ -230,10 +226,10 @@ func (n *PersistentNode) unblock() {
 // read reads the node. It sets a watch on the node, present or missing, unless a watch is set
 // already. It sends an existence check before the read, which no view on the same Conn does: two
 // equal requests at the same moment could not be told apart, and a simulated run would not repeat.
-func (n *PersistentNode) read(ctx context.Context, r *request.Sender) ([]byte, *zk.Stat, error) {
+func (n *PersistentNode) read(r *request.Sender) ([]byte, *zk.Stat, error) {
 	if !n.loop.Watching(n.tasks.Path, task.WatchData) &&
 		!n.loop.Watching(n.tasks.Path, task.WatchAbsence) {
-		stat, watch, err := r.ExistsW(ctx, n.tasks.Path)
+		stat, watch, err := r.ExistsW(n.tasks.Path)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -243,13 +239,11 @@ func (n *PersistentNode) read(ctx context.Context, r *request.Sender) ([]byte, *
 		}
 		n.loop.Add(n.tasks.Path, task.WatchData, watch)
 	}
-	return r.Get(ctx, n.tasks.Path)
+	return r.Get(n.tasks.Path)
 }
 
 // rewrite sets the data of the own node. The next read shows the outcome.
-func (n *PersistentNode) rewrite(
-	ctx context.Context, r *request.Sender, data []byte, version int32,
-) error {
+func (n *PersistentNode) rewrite(r *request.Sender, data []byte, version int32) error {
 	err := r.Do(func() error {
 		_, err := r.Conn.Set(n.tasks.Path, data, version)
 		return err
@@ -258,7 +252,7 @@ func (n *PersistentNode) rewrite(
 	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
 		return nil
 	case request.Transient(err):
-		return r.Again(ctx, err)
+		return r.Again(err)
 	}
 	return err
 }

@@ -21,15 +21,13 @@ type pendingOffer struct {
 
 // enqueue creates the element and a record of it in one transaction. The record is persistent: an
 // ephemeral record would go with the session, while the element stays.
-func (a *pendingOffer) enqueue(
-	ctx context.Context, r *request.Sender, data []byte,
-) (doubtful bool, err error) {
+func (a *pendingOffer) enqueue(r *request.Sender, data []byte) (doubtful bool, err error) {
 	never := func(int, error) bool { return false }
 	flags := int32(zk.FlagSequence)
 	if a.q.tasks.Opts.Ephemeral {
 		flags |= zk.FlagEphemeral
 	}
-	answers, _, err := a.q.commit(ctx, r, &doubtful, never, a.q.counted(
+	answers, _, err := a.q.commit(r, &doubtful, never, a.q.counted(
 		&zk.CreateRequest{Path: a.q.dedup(a.guid), Acl: a.q.tasks.Opts.ACL},
 		&zk.CreateRequest{
 			Path: a.q.item(a.prefix), Data: data, Acl: a.q.tasks.Opts.ACL, Flags: flags,
@@ -57,7 +55,7 @@ func (a *pendingOffer) undoLast(r *request.Sender) error {
 		return nil
 	}
 	echo := false // an earlier try may have deleted it
-	err := r.Repeat(context.Background(), func() error {
+	err := r.Unbounded().Repeat(func() error {
 		err := r.Conn.Delete(a.q.item(a.name), 0)
 		echo = echo || OutcomeOf(err) == Unknown
 		return err
@@ -80,7 +78,7 @@ func (a *pendingOffer) find(r *request.Sender) error {
 	if a.name != "" {
 		return nil
 	}
-	names, err := r.Children(context.Background(), a.q.items())
+	names, err := r.Unbounded().Children(a.q.items())
 	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) {
 		return nil
 	}
@@ -96,15 +94,15 @@ func (a *pendingOffer) find(r *request.Sender) error {
 func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) error {
 	data = bytes.Clone(data) // it may be sent after the caller has left
 	return task.ActAndSettle(ctx, q.tasks, "offer to", func(
-		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
+		r *request.Sender, t *task.Task[struct{}],
 	) error {
-		return q.offer(ctx, r, t, place, data)
+		return q.offer(r, t, place, data)
 	})
 }
 
 // offer appends the element, and then deletes the record that made a repetition safe.
 func (q *claimQueue) offer(
-	ctx context.Context, r *request.Sender, t *task.Task[struct{}], place string, data []byte,
+	r *request.Sender, t *task.Task[struct{}], place string, data []byte,
 ) error {
 	guid, err := request.NewGUID()
 	if err != nil {
@@ -113,7 +111,7 @@ func (q *claimQueue) offer(
 	e := &pendingOffer{
 		q: q, guid: guid, prefix: request.ProtectedPrefix + guid + place + itemMarker,
 	}
-	doubtful, err := e.enqueue(ctx, r, data)
+	doubtful, err := e.enqueue(r, data)
 	switch {
 	case err == nil:
 		err = e.undoLast(r)
@@ -139,12 +137,12 @@ func (q *claimQueue) offer(
 // refusal of another operation means that a rival was faster. Once ctx is done commit sends nothing
 // more. doubtful is set if the outcome of a request is unknown.
 func (q *claimQueue) commit(
-	ctx context.Context, r *request.Sender, doubtful *bool, beaten func(failed int, err error) bool,
+	r *request.Sender, doubtful *bool, beaten func(failed int, err error) bool,
 	ops ...any,
 ) (answers []zk.MultiResponse, applied bool, err error) {
 	for {
-		if ctx.Err() != nil {
-			return nil, false, context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return nil, false, err
 		}
 		answers, failed, err := r.Answered(ops)
 		*doubtful = *doubtful || OutcomeOf(err) == Unknown
@@ -157,9 +155,9 @@ func (q *claimQueue) commit(
 			*doubtful = false
 			return nil, false, nil
 		case errors.Is(err, zk.ErrNoNode):
-			err = q.ensureDirs(ctx, r)
+			err = q.ensureDirs(r)
 		case request.Transient(err):
-			err = r.Again(ctx, err)
+			err = r.Again(err)
 		}
 		if err != nil {
 			return nil, false, err
@@ -178,9 +176,9 @@ func (q *claimQueue) counted(ops ...any) []any {
 
 // ensureDirs creates the queue's directories. If a directory is deleted meanwhile, its caller tries
 // again.
-func (q *claimQueue) ensureDirs(ctx context.Context, r *request.Sender) error {
+func (q *claimQueue) ensureDirs(r *request.Sender) error {
 	for _, dir := range append([]string{"items"}, q.records...) {
-		if err := r.EnsureDir(ctx, request.Join(q.tasks.Path, dir)); err != nil {
+		if err := r.EnsureDir(request.Join(q.tasks.Path, dir)); err != nil {
 			return err
 		}
 	}

@@ -30,9 +30,9 @@ func (q *claimQueue) Peek(ctx context.Context) (data []byte, ok bool, err error)
 // put back in the background, for as long as the Conn is open. A removed ephemeral element is lost.
 func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
 	e, err := task.Call(ctx, q.tasks, "poll", func(
-		ctx context.Context, r *request.Sender, t *task.Task[element],
+		r *request.Sender, t *task.Task[element],
 	) (element, error) {
-		return q.poll(ctx, r, t)
+		return q.poll(r, t)
 	})
 	return e.data, e.ok, err
 }
@@ -42,21 +42,21 @@ func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error)
 // the element.
 func (q *claimQueue) Take(ctx context.Context) ([]byte, error) {
 	e, err := task.Call(ctx, q.tasks, "take from", func(
-		ctx context.Context, r *request.Sender, t *task.Task[element],
+		r *request.Sender, t *task.Task[element],
 	) (element, error) {
-		return q.take(ctx, r, t)
+		return q.take(r, t)
 	})
 	return e.data, err
 }
 
-func (q *claimQueue) peek(ctx context.Context, r *request.Sender) (element, error) {
+func (q *claimQueue) peek(r *request.Sender) (element, error) {
 	for {
-		l, err := q.listSynced(ctx, r)
+		l, err := q.listSynced(r)
 		if err != nil || len(l.ready) == 0 {
 			return element{}, err
 		}
 		for _, name := range q.candidates(l) {
-			data, _, err := r.Get(ctx, q.item(name))
+			data, _, err := r.Get(q.item(name))
 			if err == nil {
 				return element{data: data, ok: true}, nil
 			}
@@ -67,39 +67,35 @@ func (q *claimQueue) peek(ctx context.Context, r *request.Sender) (element, erro
 	}
 }
 
-func (q *claimQueue) poll(
-	ctx context.Context, r *request.Sender, t *task.Task[element],
-) (element, error) {
+func (q *claimQueue) poll(r *request.Sender, t *task.Task[element]) (element, error) {
 	for {
-		l, err := q.list(ctx, r)
+		l, err := q.list(r)
 		if err == nil && len(l.ready) == 0 {
-			l, err = q.listSynced(ctx, r)
+			l, err = q.listSynced(r)
 		}
 		if err != nil || len(l.ready) == 0 {
 			return element{}, err
 		}
-		e, err := q.removeFirst(ctx, r, t, l)
+		e, err := q.removeFirst(r, t, l)
 		if err != nil || e.ok {
 			return e, err
 		}
 	}
 }
 
-func (q *claimQueue) take(
-	ctx context.Context, r *request.Sender, t *task.Task[element],
-) (element, error) {
+func (q *claimQueue) take(r *request.Sender, t *task.Task[element]) (element, error) {
 	for {
-		l, err := q.list(ctx, r)
+		l, err := q.list(r)
 		if err != nil {
 			return element{}, err
 		}
 		if len(l.ready) == 0 {
-			if err := q.awaitChange(ctx, r); err != nil {
+			if err := q.awaitChange(r); err != nil {
 				return element{}, err
 			}
 			continue
 		}
-		e, err := q.removeFirst(ctx, r, t, l)
+		e, err := q.removeFirst(r, t, l)
 		if err != nil || e.ok {
 			return e, err
 		}
@@ -108,16 +104,16 @@ func (q *claimQueue) take(
 
 // awaitChange waits until the directory of elements changes or the next element is ready. It
 // returns at once if an element is ready already.
-func (q *claimQueue) awaitChange(ctx context.Context, r *request.Sender) error {
-	names, watch, err := q.change.Children(ctx, r)
+func (q *claimQueue) awaitChange(r *request.Sender) error {
+	names, watch, err := q.change.Children(r)
 	if errors.Is(err, zk.ErrNoNode) {
-		return q.ensureDirs(ctx, r)
+		return q.ensureDirs(r)
 	}
 	l := q.arrange(names)
 	if err != nil || len(l.ready) > 0 {
 		return err
 	}
-	return watch.Wait(ctx, shorterWait(q.tasks.Opts.Recheck, l.next))
+	return watch.Wait(r.Ctx, shorterWait(q.tasks.Opts.Recheck, l.next))
 }
 
 // shorterWait returns the time until moment, or recheck if that is shorter. A zero moment or a
@@ -145,13 +141,13 @@ func (q *claimQueue) candidates(l elementOrder) []string {
 
 // removeFirst removes the first candidate that is still there.
 func (q *claimQueue) removeFirst(
-	ctx context.Context, r *request.Sender, t *task.Task[element], l elementOrder,
+	r *request.Sender, t *task.Task[element], l elementOrder,
 ) (element, error) {
 	for _, name := range q.candidates(l) {
-		if ctx.Err() != nil {
-			return element{}, context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return element{}, err
 		}
-		e, err := q.removeOne(ctx, r, t, name, l.version)
+		e, err := q.removeOne(r, t, name, l.version)
 		if err != nil || e.ok {
 			return e, err
 		}
@@ -161,14 +157,14 @@ func (q *claimQueue) removeFirst(
 
 // removeOne removes one element, unless a rival has removed it or its list is out of date.
 func (q *claimQueue) removeOne(
-	ctx context.Context, r *request.Sender, t *task.Task[element], name string, version int32,
+	r *request.Sender, t *task.Task[element], name string, version int32,
 ) (element, error) {
 	guid, err := request.NewGUID()
 	if err != nil {
 		return element{}, err
 	}
 	m := &removal{q: q, guid: guid, name: name, list: version}
-	mine, err := m.run(ctx, r)
+	mine, err := m.run(r)
 	switch {
 	case err != nil && m.doubtful:
 		return element{}, m.giveUp(r, err)
@@ -177,7 +173,7 @@ func (q *claimQueue) removeOne(
 	}
 	e := element{data: m.data, ok: true}
 	if !t.Settle(e) {
-		return element{}, m.giveUp(r, context.Cause(ctx))
+		return element{}, m.giveUp(r, context.Cause(r.Ctx))
 	}
 	q.drop(r, q.claim(guid))
 	return e, nil
@@ -195,9 +191,9 @@ type removal struct {
 }
 
 // run reads and removes the element. It reports whether this removal has removed it.
-func (m *removal) run(ctx context.Context, r *request.Sender) (mine bool, err error) {
+func (m *removal) run(r *request.Sender) (mine bool, err error) {
 	for {
-		data, stat, err := r.Get(ctx, m.q.item(m.name))
+		data, stat, err := r.Get(m.q.item(m.name))
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			return false, nil
@@ -205,7 +201,7 @@ func (m *removal) run(ctx context.Context, r *request.Sender) (mine bool, err er
 			return false, err
 		}
 		m.data, m.ephemeral = data, stat.EphemeralOwner != 0
-		mine, err = m.commit(ctx, r, stat.Version)
+		mine, err = m.commit(r, stat.Version)
 		if !errors.Is(err, zk.ErrBadVersion) {
 			return mine, err
 		}
@@ -214,14 +210,12 @@ func (m *removal) run(ctx context.Context, r *request.Sender) (mine bool, err er
 
 // commit deletes the element and creates the claim in one transaction. A rival was faster if the
 // element is gone or the list is out of date.
-func (m *removal) commit(
-	ctx context.Context, r *request.Sender, version int32,
-) (mine bool, err error) {
+func (m *removal) commit(r *request.Sender, version int32) (mine bool, err error) {
 	beaten := func(failed int, err error) bool {
 		return errors.Is(err, zk.ErrNoNode) && failed == 1 ||
 			errors.Is(err, zk.ErrBadVersion) && failed == 2
 	}
-	_, mine, err = m.q.commit(ctx, r, &m.doubtful, beaten, m.checked(
+	_, mine, err = m.q.commit(r, &m.doubtful, beaten, m.checked(
 		&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.tasks.Opts.ACL},
 		&zk.DeleteRequest{Path: m.q.item(m.name), Version: version},
 	)...)
@@ -253,8 +247,9 @@ func (m *removal) giveUp(r *request.Sender, why error) error {
 // undo puts the element back under its old name, and so at its old place, if and only if the claim
 // exists.
 func (m *removal) undo(r *request.Sender) error {
+	r = r.Unbounded()
 	for {
-		failed, err := r.RepeatMulti(context.Background(), m.q.counted(
+		failed, err := r.RepeatMulti(m.q.counted(
 			&zk.DeleteRequest{Path: m.q.claim(m.guid), Version: -1},
 			&zk.CreateRequest{Path: m.q.item(m.name), Data: m.data, Acl: m.q.tasks.Opts.ACL},
 		)...)
@@ -262,7 +257,7 @@ func (m *removal) undo(r *request.Sender) error {
 		case err == nil, errors.Is(err, zk.ErrNoNode) && failed == 0:
 			return nil
 		case errors.Is(err, zk.ErrNoNode):
-			err = m.q.ensureDirs(context.Background(), r)
+			err = m.q.ensureDirs(r)
 		}
 		if err != nil {
 			return fmt.Errorf("put %s back: %w", m.name, err)

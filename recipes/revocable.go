@@ -85,23 +85,23 @@ func (l *RevocableLock) Revoked() <-chan struct{} {
 // owner may have been asked. A second Revoke of the same hold has no further effect.
 func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
 	return task.Call(ctx, l.calls, "ask", func(
-		ctx context.Context, r *request.Sender, _ *task.Task[bool],
+		r *request.Sender, _ *task.Task[bool],
 	) (bool, error) {
 		doubtful := false
-		asked, err := l.ask(ctx, r, &doubtful)
+		asked, err := l.ask(r, &doubtful)
 		return asked, request.AmbiguousIf(doubtful, err)
 	})
 }
 
 // ask marks the node of the owner. If the owner has left meanwhile, it marks the node of the next
 // owner. A mark of unknown outcome is gone together with the node.
-func (l *RevocableLock) ask(ctx context.Context, r *request.Sender, doubtful *bool) (bool, error) {
+func (l *RevocableLock) ask(r *request.Sender, doubtful *bool) (bool, error) {
 	for {
-		queue, err := hold.QueueIn(ctx, r, l.core.Tasks.Path, lockMarkers)
+		queue, err := hold.QueueIn(r, l.core.Tasks.Path, lockMarkers)
 		if err != nil || len(queue) == 0 {
 			return false, err
 		}
-		err = r.Repeat(ctx, func() error {
+		err = r.Repeat(func() error {
 			owner := request.Join(l.core.Tasks.Path, queue[0].Name)
 			_, err := r.Conn.Set(owner, []byte(revokeMark), -1)
 			*doubtful = *doubtful || OutcomeOf(err) == Unknown
@@ -123,16 +123,14 @@ func (l *RevocableLock) Close(ctx context.Context) error {
 // revocableContender is a contender with holds that notice a Revoke.
 type revocableContender struct{ lock *RevocableLock }
 
-func (c *revocableContender) Acquire(
-	ctx context.Context, r *request.Sender, wait bool,
-) (*hold.Hold, error) {
-	return request.WithRestarts(ctx, func() (*hold.Hold, error) {
-		held, err := c.lock.line.Acquire(ctx, r, wait)
+func (c *revocableContender) Acquire(r *request.Sender, wait bool) (*hold.Hold, error) {
+	return request.WithRestarts(r, func() (*hold.Hold, error) {
+		held, err := c.lock.line.Acquire(r, wait)
 		if held == nil {
 			return nil, err
 		}
 		// A Revoke may have come before the watch was set.
-		data, _, err := r.Get(ctx, held.Path)
+		data, _, err := r.Get(held.Path)
 		if errors.Is(err, zk.ErrNoNode) || err == nil && r.Conn.SessionID() != held.Session {
 			err = request.ErrRestart
 		}
@@ -170,7 +168,7 @@ func (l *RevocableLock) listen(held *hold.Hold, revoked bool) {
 // await watches the own node until the hold has ended or is lost. It closes revoked if the node is
 // marked.
 func (e *revocation) await(l *task.Group, watch <-chan zk.Event) (ev zk.Event, lost bool) {
-	r := l.Sender()
+	r := l.Sender(l.Ctx)
 	r.Opts.Retry = request.WithoutEnd(r.Opts.Retry)
 	for {
 		select {
@@ -185,7 +183,7 @@ func (e *revocation) await(l *task.Group, watch <-chan zk.Event) (ev zk.Event, l
 		if request.Sleep(l.Ctx, time.Microsecond); e.hold.Over() {
 			return ev, false
 		}
-		own, err := r.GetW(l.Ctx, e.hold.Path)
+		own, err := r.GetW(e.hold.Path)
 		switch {
 		case e.hold.Over():
 			return ev, false

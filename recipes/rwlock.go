@@ -106,21 +106,19 @@ type reader struct {
 	write *hold.Handle
 }
 
-func (c *reader) Acquire(ctx context.Context, r *request.Sender, wait bool) (*hold.Hold, error) {
+func (c *reader) Acquire(r *request.Sender, wait bool) (*hold.Hold, error) {
 	w := c.write.Current()
 	switch {
 	case w == nil:
-		return c.queue.Acquire(ctx, r, wait)
+		return c.queue.Acquire(r, wait)
 	case w.Over():
 		return nil, ErrLost
 	}
-	return c.lockUnderWrite(ctx, r, w)
+	return c.lockUnderWrite(r, w)
 }
 
 // lockUnderWrite acquires the read lock at the place of the owner's write lock w.
-func (c *reader) lockUnderWrite(
-	ctx context.Context, r *request.Sender, w *hold.Hold,
-) (*hold.Hold, error) {
+func (c *reader) lockUnderWrite(r *request.Sender, w *hold.Hold) (*hold.Hold, error) {
 	guid, err := request.NewGUID()
 	if err != nil {
 		return nil, err
@@ -131,7 +129,7 @@ func (c *reader) lockUnderWrite(
 	}
 	name := fmt.Sprintf("%s%s-%s%010d", request.ProtectedPrefix, guid, hold.ReadMarker, seq)
 	own := &dependentNode{path: request.Join(c.queue.Dir, name), of: w}
-	held, err := own.create(ctx, r, c.queue.Opts.Data)
+	held, err := own.create(r, c.queue.Opts.Data)
 	if held != nil {
 		return held, nil
 	}
@@ -151,12 +149,10 @@ type dependentNode struct {
 
 // create makes the node and returns its hold. That hold continues the other one and has its token.
 // The request may be repeated: a repetition finds the node if the first request was applied.
-func (c *dependentNode) create(
-	ctx context.Context, r *request.Sender, data []byte,
-) (*hold.Hold, error) {
+func (c *dependentNode) create(r *request.Sender, data []byte) (*hold.Hold, error) {
 	for {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return nil, err
 		}
 		failed, err := r.Multi(
 			&zk.CheckVersionRequest{Path: c.of.Path, Version: -1},
@@ -165,11 +161,11 @@ func (c *dependentNode) create(
 		c.made = c.made || OutcomeOf(err) != NotApplied
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 1:
-			return c.confirm(ctx, r)
+			return c.confirm(r)
 		case errors.Is(err, zk.ErrNoNode):
 			return nil, request.ErrRestart
 		case request.Transient(err):
-			err = r.Again(ctx, err)
+			err = r.Again(err)
 		}
 		if err != nil {
 			return nil, err
@@ -178,8 +174,8 @@ func (c *dependentNode) create(
 }
 
 // confirm reads the node, which must belong to the session of the other hold.
-func (c *dependentNode) confirm(ctx context.Context, r *request.Sender) (*hold.Hold, error) {
-	held, err := hold.Confirm(ctx, r, c.path, c.remove)
+func (c *dependentNode) confirm(r *request.Sender) (*hold.Hold, error) {
+	held, err := hold.Confirm(r, c.path, c.remove)
 	switch {
 	case err != nil:
 		return nil, err

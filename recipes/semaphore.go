@@ -85,12 +85,12 @@ func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
 // other for ever.
 func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 	leases, _, err := task.Run(ctx, s.tasks, func(
-		ctx context.Context, r *request.Sender, t *task.Task[[]*Lease],
+		r *request.Sender, t *task.Task[[]*Lease],
 	) ([]*Lease, error) {
 		if n < 1 || n > s.leases {
 			return nil, fmt.Errorf("%w: %d are wanted, expected 1 to %d", ErrLeases, n, s.leases)
 		}
-		return request.WithRestarts(ctx, func() ([]*Lease, error) { return s.inTurn(ctx, r, t, n) })
+		return request.WithRestarts(r, func() ([]*Lease, error) { return s.inTurn(r, t, n) })
 	})
 	return leases, s.tasks.Explain("acquire", err)
 }
@@ -99,17 +99,17 @@ func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 // It does not join the queue, and may overtake a waiter. It does wait for the connection.
 func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err error) {
 	leases, _, err := task.Run(ctx, s.tasks, func(
-		ctx context.Context, r *request.Sender, t *task.Task[[]*Lease],
+		r *request.Sender, t *task.Task[[]*Lease],
 	) ([]*Lease, error) {
-		return request.WithRestarts(ctx, func() ([]*Lease, error) {
-			if err := s.ensureSize(ctx, r); err != nil {
+		return request.WithRestarts(r, func() ([]*Lease, error) {
+			if err := s.ensureSize(r); err != nil {
 				return nil, err
 			}
-			held, err := s.attempt(ctx, r, nil)
+			held, err := s.attempt(r, nil)
 			if held == nil {
 				return nil, err
 			}
-			return s.keep(ctx, r, t, []*hold.Hold{held})
+			return s.keep(r, t, []*hold.Hold{held})
 		})
 	})
 	lease, err = one(leases, s.tasks.Explain("try acquire", err))
@@ -140,18 +140,16 @@ func one(leases []*Lease, err error) (*Lease, error) {
 // the leases are listed one after the other, each at some moment during the call; members that
 // leave before their node is read are left out. Participants waits for the connection.
 func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member, err error) {
-	return participantsOf(ctx, s.tasks, func(
-		ctx context.Context, r *request.Sender,
-	) (hold.Participants, error) {
+	return participantsOf(ctx, s.tasks, func(r *request.Sender) (hold.Participants, error) {
 		line, err := hold.ReadParticipants(
-			ctx, r, s.queue.Dir, s.queue.Markers,
+			r, s.queue.Dir, s.queue.Markers,
 			func([]request.Numbered, int) bool { return false },
 		)
 		if err != nil {
 			return hold.Participants{}, err
 		}
 		leases, err := hold.ReadParticipants(
-			ctx, r, s.dir(), []string{leaseMarker}, func(_ []request.Numbered, own int) bool {
+			r, s.dir(), []string{leaseMarker}, func(_ []request.Numbered, own int) bool {
 				return own < s.leases
 			},
 		)

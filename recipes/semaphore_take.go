@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,31 +15,29 @@ import (
 
 // inTurn waits for the turn and gathers leases. It releases the turn before it hands the leases
 // over: the release may take long, and a lease may be lost meanwhile.
-func (s *Semaphore) inTurn(
-	ctx context.Context, r *request.Sender, t *task.Task[[]*Lease], n int,
-) ([]*Lease, error) {
-	if err := s.ensureSize(ctx, r); err != nil {
+func (s *Semaphore) inTurn(r *request.Sender, t *task.Task[[]*Lease], n int) ([]*Lease, error) {
+	if err := s.ensureSize(r); err != nil {
 		return nil, err
 	}
-	turn, err := s.queue.Acquire(ctx, r, true)
+	turn, err := s.queue.Acquire(r, true)
 	if err != nil {
 		return nil, err
 	}
-	held, err := s.gather(ctx, r, turn, n)
+	held, err := s.gather(r, turn, n)
 	if err := request.FirstOf(err, r.Tidy(turn.Release)); err != nil {
 		return nil, request.GiveBack(r, err, releaseOf(held))
 	}
-	return s.keep(ctx, r, t, held)
+	return s.keep(r, t, held)
 }
 
 // gather gets leases one after the other, for as long as it has the turn. Without the turn, in the
 // next session for instance, it would hold some leases and wait for more beside the caller that has
 // the turn then: a deadlock. With an error it returns the leases gathered so far.
 func (s *Semaphore) gather(
-	ctx context.Context, r *request.Sender, turn *hold.Hold, n int,
+	r *request.Sender, turn *hold.Hold, n int,
 ) (held []*hold.Hold, err error) {
 	for len(held) < n {
-		one, err := s.attempt(ctx, r, turn)
+		one, err := s.attempt(r, turn)
 		if err != nil {
 			return held, err
 		}
@@ -62,15 +59,15 @@ func releaseOf(held []*hold.Hold) func(r *request.Sender) error {
 
 // ensureSize makes sure that the semaphore exists and has the number of leases that this handle
 // expects.
-func (s *Semaphore) ensureSize(ctx context.Context, r *request.Sender) error {
+func (s *Semaphore) ensureSize(r *request.Sender) error {
 	want := strconv.Itoa(s.leases)
-	data, stat, err := r.Get(ctx, s.tasks.Path)
+	data, stat, err := r.Get(s.tasks.Path)
 	if errors.Is(err, zk.ErrNoNode) {
-		data, _, err = r.CreateOnce(ctx, s.tasks.Path, []byte(want))
+		data, _, err = r.CreateOnce(s.tasks.Path, []byte(want))
 		stat = &zk.Stat{}
 	}
 	if err == nil && len(data) == 0 { // made without a number
-		err = r.Repeat(ctx, func() error {
+		err = r.Repeat(func() error {
 			_, err := r.Conn.Set(s.tasks.Path, []byte(want), stat.Version)
 			return err
 		})
@@ -87,40 +84,38 @@ func (s *Semaphore) ensureSize(ctx context.Context, r *request.Sender) error {
 
 // attempt makes one node and finds out whether it holds a lease. With a turn it waits until the
 // node holds a lease or the turn is lost. If it gets no lease, it removes the node.
-func (s *Semaphore) attempt(
-	ctx context.Context, r *request.Sender, turn *hold.Hold,
-) (*hold.Hold, error) {
-	return hold.QueueUp(ctx, r, s.dir(), leaseMarker, s.tasks.Opts.Data, func(
+func (s *Semaphore) attempt(r *request.Sender, turn *hold.Hold) (*hold.Hold, error) {
+	return hold.QueueUp(r, s.dir(), leaseMarker, s.tasks.Opts.Data, func(
 		own *request.Protected,
 	) (*hold.Hold, error) {
-		return s.waitForLease(ctx, r, own, turn)
+		return s.waitForLease(r, own, turn)
 	})
 }
 
 // waitForLease finds out whether the own node is among the oldest. With a turn it waits for that.
 func (s *Semaphore) waitForLease(
-	ctx context.Context, r *request.Sender, own *request.Protected, turn *hold.Hold,
+	r *request.Sender, own *request.Protected, turn *hold.Hold,
 ) (*hold.Hold, error) {
 	leases := &request.NodeWatch{Path: s.dir()}
 	free := false
-	err := leases.Until(ctx, r, own.Epoch, func() (w *request.Watch, done bool, err error) {
+	err := leases.Until(r, own.Epoch, func() (w *request.Watch, done bool, err error) {
 		if turn != nil && turn.Gone() {
 			return nil, false, request.ErrRestart
 		}
 		// The first read sets no watch: if the lease is free, the watch would wake a client that no
 		// longer waits.
-		names, err := r.Children(ctx, s.dir())
+		names, err := r.Children(s.dir())
 		if free, err = s.isFree(own, names, err); err != nil || free || turn == nil {
 			return nil, true, err
 		}
-		names, w, err = leases.Children(ctx, r)
+		names, w, err = leases.Children(r)
 		free, err = s.isFree(own, names, err)
 		return w, free, err
 	})
 	if err != nil || !free {
 		return nil, err
 	}
-	return hold.Confirm(ctx, r, own.Path, own.Remove)
+	return hold.Confirm(r, own.Path, own.Remove)
 }
 
 // isFree reports whether the own node is among the oldest of the list, one for each lease. A list
@@ -145,7 +140,7 @@ func (s *Semaphore) isFree(own *request.Protected, names []string, err error) (b
 // keep hands the leases to the caller. It gives them back if one was lost already or the caller has
 // left.
 func (s *Semaphore) keep(
-	ctx context.Context, r *request.Sender, t *task.Task[[]*Lease], held []*hold.Hold,
+	r *request.Sender, t *task.Task[[]*Lease], held []*hold.Hold,
 ) ([]*Lease, error) {
 	var leases []*Lease
 	for _, one := range held {
@@ -166,5 +161,5 @@ func (s *Semaphore) keep(
 	if kept {
 		return leases, nil
 	}
-	return nil, errors.Join(s.tasks.Cause(ctx), r.Tidy(releaseOf(held)))
+	return nil, errors.Join(s.tasks.Cause(r.Ctx), r.Tidy(releaseOf(held)))
 }

@@ -124,15 +124,13 @@ func (v *ServiceRegistry) Services(ctx context.Context) ([]string, error) {
 }
 
 // read is one step of the loop: it reads the paths that are due, from the top.
-func (v *ServiceRegistry) read(
-	ctx context.Context, r *request.Sender, d task.Due,
-) ([]Instance, error) {
-	if err := v.readServices(ctx, r, d); err != nil {
+func (v *ServiceRegistry) read(r *request.Sender, d task.Due) ([]Instance, error) {
+	if err := v.readServices(r, d); err != nil {
 		return nil, err
 	}
 	var all []Instance
 	for _, service := range slices.Sorted(maps.Keys(v.services)) {
-		if err := v.readInstances(ctx, r, d, service); err != nil {
+		if err := v.readInstances(r, d, service); err != nil {
 			return nil, err
 		}
 		for _, i := range v.services[service] {
@@ -147,11 +145,11 @@ func (v *ServiceRegistry) read(
 
 // readServices lists the services, if the list is due. A service has a nil map until its instances
 // are listed for the first time.
-func (v *ServiceRegistry) readServices(ctx context.Context, r *request.Sender, d task.Due) error {
+func (v *ServiceRegistry) readServices(r *request.Sender, d task.Due) error {
 	if !d.Has(v.tasks.Path) {
 		return nil
 	}
-	found, err := v.loop.Listing(ctx, r, v.tasks.Path)
+	found, err := v.loop.Listing(r, v.tasks.Path)
 	if err != nil {
 		return err
 	}
@@ -171,19 +169,17 @@ func (v *ServiceRegistry) readServices(ctx context.Context, r *request.Sender, d
 // readInstances lists the instances of a service and reads them, as far as they are due. If the
 // service is gone, its creation need not be watched: the watch on the list of services has fired or
 // will fire.
-func (v *ServiceRegistry) readInstances(
-	ctx context.Context, r *request.Sender, d task.Due, service string,
-) error {
+func (v *ServiceRegistry) readInstances(r *request.Sender, d task.Due, service string) error {
 	dir := request.Join(v.tasks.Path, service)
 	listed := v.services[service]
 	if listed == nil || d.Has(dir) {
-		found, err := v.loop.ChildrenOf(ctx, r, dir)
+		found, err := v.loop.ChildrenOf(r, dir)
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			delete(v.services, service)
 			return nil
-		case task.Refused(ctx, err): // the known instances may have changed all the same
-			found, err = slices.Sorted(maps.Keys(listed)), v.loop.Tolerate(ctx, dir, err)
+		case task.Refused(r.Ctx, err): // the known instances may have changed all the same
+			found, err = slices.Sorted(maps.Keys(listed)), v.loop.Tolerate(r.Ctx, dir, err)
 		}
 		if err != nil {
 			return err
@@ -198,7 +194,7 @@ func (v *ServiceRegistry) readInstances(
 		if listed[id].ID != "" && !d.Has(request.Join(dir, id)) {
 			continue
 		}
-		if err := v.readInstance(ctx, r, service, id); err != nil {
+		if err := v.readInstance(r, service, id); err != nil {
 			return err
 		}
 	}
@@ -206,17 +202,15 @@ func (v *ServiceRegistry) readInstances(
 }
 
 // readInstance reads one instance.
-func (v *ServiceRegistry) readInstance(
-	ctx context.Context, r *request.Sender, service, id string,
-) error {
+func (v *ServiceRegistry) readInstance(r *request.Sender, service, id string) error {
 	path := request.Join(request.Join(v.tasks.Path, service), id)
-	data, stat, err := v.loop.DataOf(ctx, r, path)
+	data, stat, err := v.loop.DataOf(r, path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		delete(v.services[service], id) // the watch on the list has fired, or will
 		return nil
 	case err != nil:
-		return v.loop.Tolerate(ctx, path, err)
+		return v.loop.Tolerate(r.Ctx, path, err)
 	}
 	v.services[service][id] = Instance{service, id, data, stat.EphemeralOwner, stat.Czxid}
 	return nil

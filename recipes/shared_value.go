@@ -74,10 +74,8 @@ func NewSharedValue(conn Conn, path string, opts ...Option) *SharedValue {
 
 // Get returns the value, as it is at some moment of the call.
 func (v *SharedValue) Get(ctx context.Context) (ValueState, error) {
-	return task.Ask(ctx, v.tasks, "get", func(
-		ctx context.Context, r *request.Sender,
-	) (ValueState, error) {
-		state, _, err := v.latest(ctx, r)
+	return task.Ask(ctx, v.tasks, "get", func(r *request.Sender) (ValueState, error) {
+		state, _, err := v.latest(r)
 		return state, err
 	})
 }
@@ -103,14 +101,10 @@ func (v *SharedValue) CompareAndSet(
 
 // Next waits until the value differs from seen, and returns it.
 func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, error) {
-	return task.Ask(ctx, v.tasks, "wait for", func(
-		ctx context.Context, r *request.Sender,
-	) (ValueState, error) {
+	return task.Ask(ctx, v.tasks, "wait for", func(r *request.Sender) (ValueState, error) {
 		var next ValueState
-		err := v.change.Until(ctx, r, request.Epoch{}, func() (
-			w *request.Watch, done bool, err error,
-		) {
-			next, w, err = v.look(ctx, r)
+		err := v.change.Until(r, request.Epoch{}, func() (w *request.Watch, done bool, err error) {
+			next, w, err = v.look(r)
 			return w, !next.same(seen), err
 		})
 		return next, err
@@ -118,15 +112,13 @@ func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, er
 }
 
 // look reads the value. The next change of the value fires the returned watch.
-func (v *SharedValue) look(
-	ctx context.Context, r *request.Sender,
-) (ValueState, *request.Watch, error) {
+func (v *SharedValue) look(r *request.Sender) (ValueState, *request.Watch, error) {
 	for {
-		data, stat, w, err := v.change.Data(ctx, r)
+		data, stat, w, err := v.change.Data(r)
 		if !errors.Is(err, zk.ErrNoNode) {
 			return stateOf(data, stat), w, err
 		}
-		if stat, w, err = v.birth.Existence(ctx, r); err != nil || stat == nil {
+		if stat, w, err = v.birth.Existence(r); err != nil || stat == nil {
 			return ValueState{}, w, err
 		}
 	}
@@ -144,13 +136,13 @@ func (v *SharedValue) write(
 ) (valueWrite, error) {
 	data = bytes.Clone(data)
 	return task.Call(ctx, v.tasks, "set", func(
-		ctx context.Context, r *request.Sender, t *task.Task[valueWrite],
+		r *request.Sender, t *task.Task[valueWrite],
 	) (valueWrite, error) {
 		w, err := request.NewOnceOnlyChange(v.tasks.Path, "write-")
 		if err != nil {
 			return valueWrite{}, err
 		}
-		result, err := v.replace(ctx, r, w, data, may)
+		result, err := v.replace(r, w, data, may)
 		if err == nil && !result.done {
 			return result, nil
 		}
@@ -161,14 +153,14 @@ func (v *SharedValue) write(
 // replace tries until no rival was faster or the value may not be replaced. With an error, it
 // returns the result to report if the write turns out to be applied.
 func (v *SharedValue) replace(
-	ctx context.Context, r *request.Sender, w *request.OnceOnlyChange, data []byte,
+	r *request.Sender, w *request.OnceOnlyChange, data []byte,
 	may func(ValueState) bool,
 ) (valueWrite, error) {
 	var next valueWrite
 	for {
-		now, stat, err := v.read(ctx, r)
+		now, stat, err := v.read(r)
 		if err == nil && !may(now) {
-			now, stat, err = v.latest(ctx, r)
+			now, stat, err = v.latest(r)
 		}
 		if err != nil {
 			return next, err
@@ -180,15 +172,15 @@ func (v *SharedValue) replace(
 		if now.Exists {
 			next.state.Version = now.Version + 1
 		}
-		if err := w.Replace(ctx, r, v.tasks.Path, data, stat); !request.IsConflict(err) {
+		if err := w.Replace(r, v.tasks.Path, data, stat); !request.IsConflict(err) {
 			return next, err
 		}
 	}
 }
 
 // read reads the value and the stat of its node. The stat is nil if the node is missing.
-func (v *SharedValue) read(ctx context.Context, r *request.Sender) (ValueState, *zk.Stat, error) {
-	data, stat, err := r.Get(ctx, v.tasks.Path)
+func (v *SharedValue) read(r *request.Sender) (ValueState, *zk.Stat, error) {
+	data, stat, err := r.Get(v.tasks.Path)
 	if errors.Is(err, zk.ErrNoNode) {
 		return ValueState{}, nil, nil
 	}
@@ -196,11 +188,9 @@ func (v *SharedValue) read(ctx context.Context, r *request.Sender) (ValueState, 
 }
 
 // latest is read with a sync: it returns the state at some moment of the call.
-func (v *SharedValue) latest(
-	ctx context.Context, r *request.Sender,
-) (state ValueState, stat *zk.Stat, err error) {
-	err = r.Fresh(ctx, v.tasks.Path, func() (err error) {
-		state, stat, err = v.read(ctx, r)
+func (v *SharedValue) latest(r *request.Sender) (state ValueState, stat *zk.Stat, err error) {
+	err = r.Fresh(v.tasks.Path, func() (err error) {
+		state, stat, err = v.read(r)
 		return err
 	})
 	return state, stat, err

@@ -109,18 +109,18 @@ func (b *ThresholdBarrier) Wait(ctx context.Context) error {
 	v := &waitCall{done: make(chan struct{})}
 	defer b.leaveWait(v)
 	return task.ActAndSettle(ctx, b.tasks, "wait at", func(
-		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
+		r *request.Sender, t *task.Task[struct{}],
 	) error {
 		left := b.beginWait(v)
 		defer b.endWait(v)
 		for _, before := range left {
 			select {
 			case <-before.done: // one member must not be counted twice
-			case <-ctx.Done():
-				return context.Cause(ctx)
+			case <-r.Ctx.Done():
+				return context.Cause(r.Ctx)
 			}
 		}
-		return b.wait(ctx, r, t)
+		return b.wait(r, t)
 	})
 }
 
@@ -152,10 +152,8 @@ func (b *ThresholdBarrier) endWait(v *waitCall) {
 
 // IsOpen reports whether the barrier was open at some moment during the call.
 func (b *ThresholdBarrier) IsOpen(ctx context.Context) (bool, error) {
-	return task.Ask(ctx, b.tasks, "look at", func(
-		ctx context.Context, r *request.Sender,
-	) (bool, error) {
-		now, err := b.look(ctx, r)
+	return task.Ask(ctx, b.tasks, "look at", func(r *request.Sender) (bool, error) {
+		now, err := b.look(r)
 		return now.open, err
 	})
 }
@@ -198,9 +196,9 @@ func (b *ThresholdBarrier) thresholdOf(data []byte, stat *zk.Stat) (threshold, e
 }
 
 // look reads the barrier as it is at some moment during the call.
-func (b *ThresholdBarrier) look(ctx context.Context, r *request.Sender) (now threshold, err error) {
-	err = r.Fresh(ctx, b.tasks.Path, func() error {
-		data, stat, err := r.Get(ctx, b.tasks.Path)
+func (b *ThresholdBarrier) look(r *request.Sender) (now threshold, err error) {
+	err = r.Fresh(b.tasks.Path, func() error {
+		data, stat, err := r.Get(b.tasks.Path)
 		if err == nil {
 			now, err = b.thresholdOf(data, stat)
 		} else {
@@ -212,18 +210,18 @@ func (b *ThresholdBarrier) look(ctx context.Context, r *request.Sender) (now thr
 }
 
 // prepared is look, and creates the node if it is missing.
-func (b *ThresholdBarrier) prepared(ctx context.Context, r *request.Sender) (threshold, error) {
+func (b *ThresholdBarrier) prepared(r *request.Sender) (threshold, error) {
 	for {
-		now, err := b.look(ctx, r)
+		now, err := b.look(r)
 		if err != nil || now.stat != nil {
 			return now, err
 		}
-		err = r.Repeat(ctx, func() error {
+		err = r.Repeat(func() error {
 			_, err := r.Conn.Create(b.tasks.Path, nil, 0, r.Opts.ACL) // it must outlive its members
 			return err
 		})
 		if errors.Is(err, zk.ErrNoNode) {
-			err = r.EnsureDir(ctx, request.Parent(b.tasks.Path))
+			err = r.EnsureDir(request.Parent(b.tasks.Path))
 		}
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return threshold{}, err
@@ -232,20 +230,18 @@ func (b *ThresholdBarrier) prepared(ctx context.Context, r *request.Sender) (thr
 }
 
 // wait joins as a member until the barrier is open. It joins again after each end of the session.
-func (b *ThresholdBarrier) wait(
-	ctx context.Context, r *request.Sender, t *task.Task[struct{}],
-) error {
+func (b *ThresholdBarrier) wait(r *request.Sender, t *task.Task[struct{}]) error {
 	var seen threshold
 	counted := NotApplied // whether a lost member was counted after seen
-	_, err := request.WithRestarts(ctx, func() (none struct{}, err error) {
-		now, err := b.prepared(ctx, r)
+	_, err := request.WithRestarts(r, func() (none struct{}, err error) {
+		now, err := b.prepared(r)
 		switch {
 		case err != nil || now.open:
 			return none, err
 		case counted == Unknown && now.mayHaveOpened(seen):
 			return none, ErrMemberLost
 		}
-		seen, counted, err = b.attend(ctx, r, t, now)
+		seen, counted, err = b.attend(r, t, now)
 		return none, err
 	})
 	return request.AmbiguousIf(counted == Unknown, err)
@@ -255,16 +251,16 @@ func (b *ThresholdBarrier) wait(
 // the last look that found the member not counted, and counted tells whether the member was counted
 // after that look.
 func (b *ThresholdBarrier) attend(
-	ctx context.Context, r *request.Sender, t *task.Task[struct{}], now threshold,
+	r *request.Sender, t *task.Task[struct{}], now threshold,
 ) (seen threshold, counted Outcome, err error) {
 	own, err := request.NewProtected(b.tasks.Path, memberMarker)
 	if err != nil {
 		return now, NotApplied, err
 	}
 	own.Unordered = true
-	err = own.Create(ctx, r, nil)
+	err = own.Create(r, nil)
 	if err == nil {
-		now, err = b.await(ctx, r, own, now)
+		now, err = b.await(r, own, now)
 	}
 	if err == nil {
 		t.Settle(struct{}{})
@@ -284,10 +280,10 @@ func (b *ThresholdBarrier) attend(
 // await waits until the barrier is open or the own node was counted. It returns the barrier at the
 // last look that found neither.
 func (b *ThresholdBarrier) await(
-	ctx context.Context, r *request.Sender, own *request.Protected, seen threshold,
+	r *request.Sender, own *request.Protected, seen threshold,
 ) (threshold, error) {
-	err := b.gate.Until(ctx, r, own.Epoch, func() (*request.Watch, bool, error) {
-		data, stat, w, err := b.gate.Data(ctx, r)
+	err := b.gate.Until(r, own.Epoch, func() (*request.Watch, bool, error) {
+		data, stat, w, err := b.gate.Data(r)
 		if err != nil {
 			return nil, false, request.RestartIfMissing(err)
 		}
@@ -296,22 +292,20 @@ func (b *ThresholdBarrier) await(
 			return nil, false, err
 		}
 		// after the barrier: a change in between fires the watch
-		counted, err := b.counted(ctx, r, own)
+		counted, err := b.counted(r, own)
 		if err != nil || counted || now.open {
 			return nil, true, err
 		}
 		seen = now
-		opened, err := b.open(ctx, r, now, own.Name())
+		opened, err := b.open(r, now, own.Name())
 		return w, opened, err
 	})
 	return seen, err
 }
 
 // counted reports whether the own node was counted when the barrier opened.
-func (b *ThresholdBarrier) counted(
-	ctx context.Context, r *request.Sender, own *request.Protected,
-) (bool, error) {
-	data, stat, err := r.Get(ctx, own.Path)
+func (b *ThresholdBarrier) counted(r *request.Sender, own *request.Protected) (bool, error) {
+	data, stat, err := r.Get(own.Path)
 	switch {
 	case err != nil:
 		return false, request.RestartIfMissing(err)
@@ -325,13 +319,11 @@ func (b *ThresholdBarrier) counted(
 // creation count. It reports whether it has opened the barrier and has counted own. Each member
 // calls open after its arrival and after each change of the barrier. So at least the youngest
 // member sees all of them.
-func (b *ThresholdBarrier) open(
-	ctx context.Context, r *request.Sender, now threshold, own string,
-) (bool, error) {
+func (b *ThresholdBarrier) open(r *request.Sender, now threshold, own string) (bool, error) {
 	if now.members == 0 {
 		return false, nil
 	}
-	names, err := r.Children(ctx, b.tasks.Path)
+	names, err := r.Children(b.tasks.Path)
 	if err != nil {
 		return false, request.RestartIfMissing(err)
 	}
@@ -344,7 +336,7 @@ func (b *ThresholdBarrier) open(
 				Path: request.Join(b.tasks.Path, name), Data: []byte(inData), Version: 0,
 			})
 		}
-		failed, err := r.RepeatMulti(ctx, ops...)
+		failed, err := r.RepeatMulti(ops...)
 		switch {
 		case err == nil:
 			return slices.Contains(members, own), nil
@@ -369,7 +361,7 @@ func (b *ThresholdBarrier) withdraw(
 	case own.Path == "":
 		return NotApplied, nil
 	}
-	err = r.Repeat(context.Background(), func() error { return r.Conn.Delete(own.Path, 0) })
+	err = r.Unbounded().Repeat(func() error { return r.Conn.Delete(own.Path, 0) })
 	switch {
 	case err == nil:
 		return NotApplied, nil

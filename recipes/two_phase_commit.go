@@ -129,9 +129,9 @@ func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 		return c.tasks.Explain("begin", err)
 	}
 	return task.ActAndSettle(ctx, c.tasks, "begin", func(
-		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
+		r *request.Sender, t *task.Task[struct{}],
 	) error {
-		return c.begin(ctx, r, t, data)
+		return c.begin(r, t, data)
 	})
 }
 
@@ -145,9 +145,9 @@ func (c *TwoPhaseCommit) Read(ctx context.Context) (Transaction, error) {
 // an earlier process, and replaces it. A site need not join.
 func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 	return task.ActAndSettle(ctx, c.tasks, "join", func(
-		ctx context.Context, r *request.Sender, t *task.Task[struct{}],
+		r *request.Sender, t *task.Task[struct{}],
 	) error {
-		return c.join(ctx, r, t, site)
+		return c.join(r, t, site)
 	})
 }
 
@@ -156,8 +156,8 @@ func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 // Vote returns nil for the same vote and ErrVoted for the opposite one. A vote after the decision
 // is recorded, but changes nothing.
 func (c *TwoPhaseCommit) Vote(ctx context.Context, site string, yes bool) error {
-	return task.Act(ctx, c.tasks, "vote in", func(ctx context.Context, r *request.Sender) error {
-		return c.vote(ctx, r, site, yes)
+	return task.Act(ctx, c.tasks, "vote in", func(r *request.Sender) error {
+		return c.vote(r, site, yes)
 	})
 }
 
@@ -171,8 +171,8 @@ func (c *TwoPhaseCommit) Await(ctx context.Context) (Decision, error) {
 // decision it returns ErrUndecided. If the transaction was forgotten it returns nil. Another
 // process may call Done for a site that will never come back.
 func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
-	return task.Act(ctx, c.tasks, "finish", func(ctx context.Context, r *request.Sender) error {
-		return c.done(ctx, r, site)
+	return task.Act(ctx, c.tasks, "finish", func(r *request.Sender) error {
+		return c.done(r, site)
 	})
 }
 
@@ -239,19 +239,17 @@ func (tx Transaction) encode() ([]byte, error) {
 
 // begin creates the node together with a record. The record keeps a repetition after a lost reply
 // from beginning the transaction again after it was decided and forgotten.
-func (c *TwoPhaseCommit) begin(
-	ctx context.Context, r *request.Sender, t *task.Task[struct{}], data []byte,
-) error {
+func (c *TwoPhaseCommit) begin(r *request.Sender, t *task.Task[struct{}], data []byte) error {
 	w, err := request.NewOnceOnlyChange(request.Parent(c.tasks.Path), "begin-")
 	if err != nil {
 		return err
 	}
 	for {
-		err = w.Apply(ctx, r, &zk.CreateRequest{Path: c.tasks.Path, Data: data, Acl: r.Opts.ACL})
+		err = w.Apply(r, &zk.CreateRequest{Path: c.tasks.Path, Data: data, Acl: r.Opts.ACL})
 		if !errors.Is(err, zk.ErrNoNode) {
 			break
 		}
-		if err = r.EnsureDir(ctx, request.Parent(c.tasks.Path)); err != nil {
+		if err = r.EnsureDir(request.Parent(c.tasks.Path)); err != nil {
 			break
 		}
 	}
@@ -263,10 +261,10 @@ func (c *TwoPhaseCommit) begin(
 }
 
 // read reads the transaction's node, as it is at some moment of the call.
-func (c *TwoPhaseCommit) read(ctx context.Context, r *request.Sender) (tx Transaction, err error) {
+func (c *TwoPhaseCommit) read(r *request.Sender) (tx Transaction, err error) {
 	found := false
-	err = r.Fresh(ctx, c.tasks.Path, func() (err error) {
-		tx, found, err = c.readLocal(ctx, r)
+	err = r.Fresh(c.tasks.Path, func() (err error) {
+		tx, found, err = c.readLocal(r)
 		return err
 	})
 	if err == nil && !found {
@@ -276,10 +274,8 @@ func (c *TwoPhaseCommit) read(ctx context.Context, r *request.Sender) (tx Transa
 }
 
 // readLocal is read without a sync: the client's server may lag behind.
-func (c *TwoPhaseCommit) readLocal(
-	ctx context.Context, r *request.Sender,
-) (tx Transaction, found bool, err error) {
-	data, _, err := r.Get(ctx, c.tasks.Path)
+func (c *TwoPhaseCommit) readLocal(r *request.Sender) (tx Transaction, found bool, err error) {
+	data, _, err := r.Get(c.tasks.Path)
 	if err != nil {
 		return tx, false, request.Ignore(err, zk.ErrNoNode)
 	}
@@ -292,8 +288,8 @@ func (c *TwoPhaseCommit) readLocal(
 }
 
 // admit checks that a site is in the transaction.
-func (c *TwoPhaseCommit) admit(ctx context.Context, r *request.Sender, site string) error {
-	tx, err := c.read(ctx, r)
+func (c *TwoPhaseCommit) admit(r *request.Sender, site string) error {
+	tx, err := c.read(r)
 	if err == nil && !slices.Contains(tx.Sites, site) {
 		err = fmt.Errorf("%w: %q is none of %s", ErrNotASite, site, strings.Join(tx.Sites, ", "))
 	}
@@ -301,19 +297,17 @@ func (c *TwoPhaseCommit) admit(ctx context.Context, r *request.Sender, site stri
 }
 
 // join creates the presence of a site. If the caller has left meanwhile, join removes the presence.
-func (c *TwoPhaseCommit) join(
-	ctx context.Context, r *request.Sender, t *task.Task[struct{}], site string,
-) error {
-	if err := c.admit(ctx, r, site); err != nil {
+func (c *TwoPhaseCommit) join(r *request.Sender, t *task.Task[struct{}], site string) error {
+	if err := c.admit(r, site); err != nil {
 		return err
 	}
 	own := &request.NamedEphemeral{Path: request.Join(c.tasks.Path, alivePrefix+site)}
-	err := c.createOwn(ctx, r, own)
+	err := c.createOwn(r, own)
 	if err == nil && c.keep(t, own) {
 		return nil
 	}
 	if err == nil {
-		err = c.tasks.Cause(ctx)
+		err = c.tasks.Cause(r.Ctx)
 	}
 	return request.GiveBack(r, err, own.Remove)
 }
@@ -331,15 +325,13 @@ func (c *TwoPhaseCommit) keep(t *task.Task[struct{}], own *request.NamedEphemera
 
 // createOwn creates own. The same transaction deletes the node of an earlier session, so that no
 // client sees the site gone. appear creates no parents.
-func (c *TwoPhaseCommit) createOwn(
-	ctx context.Context, r *request.Sender, own *request.NamedEphemeral,
-) error {
+func (c *TwoPhaseCommit) createOwn(r *request.Sender, own *request.NamedEphemeral) error {
 	for {
-		if err := r.Sync(ctx, own.Path); err != nil {
+		if err := r.Sync(own.Path); err != nil {
 			return err
 		}
 		own.Epoch = r.Epoch()
-		stat, err := r.Exists(ctx, own.Path)
+		stat, err := r.Exists(own.Path)
 		if err != nil {
 			return err
 		}
@@ -354,8 +346,8 @@ func (c *TwoPhaseCommit) createOwn(
 		ops = append(ops, &zk.CreateRequest{
 			Path: own.Path, Flags: zk.FlagEphemeral, Acl: r.Opts.ACL,
 		})
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return err
 		}
 		_, err = r.Multi(ops...)
 		own.Doubtful = own.Doubtful || OutcomeOf(err) != NotApplied
@@ -365,7 +357,7 @@ func (c *TwoPhaseCommit) createOwn(
 		case errors.Is(err, zk.ErrNoNode):
 			return ErrNoTransaction
 		case request.Transient(err):
-			if err := r.Again(ctx, err); err != nil {
+			if err := r.Again(err); err != nil {
 				return err
 			}
 		default:
@@ -376,8 +368,8 @@ func (c *TwoPhaseCommit) createOwn(
 
 // vote creates the vote, once. If the same vote is there already, an earlier request may have
 // created it.
-func (c *TwoPhaseCommit) vote(ctx context.Context, r *request.Sender, site string, yes bool) error {
-	if err := c.admit(ctx, r, site); err != nil {
+func (c *TwoPhaseCommit) vote(r *request.Sender, site string, yes bool) error {
+	if err := c.admit(r, site); err != nil {
 		return err
 	}
 	vote := noVote
@@ -385,14 +377,14 @@ func (c *TwoPhaseCommit) vote(ctx context.Context, r *request.Sender, site strin
 		vote = yesVote
 	}
 	path, doubtful := request.Join(c.tasks.Path, votePrefix+site), false
-	err := r.Repeat(ctx, func() error {
+	err := r.Repeat(func() error {
 		_, err := r.Conn.Create(path, []byte(vote), 0, r.Opts.ACL)
 		doubtful = doubtful || OutcomeOf(err) == Unknown
 		return err
 	})
 	if errors.Is(err, zk.ErrNodeExists) {
 		var stored []byte
-		stored, _, err = r.Get(ctx, path)
+		stored, _, err = r.Get(path)
 		if err == nil && string(stored) != vote {
 			return fmt.Errorf("%w: %s", ErrVoted, stored)
 		}
@@ -404,8 +396,8 @@ func (c *TwoPhaseCommit) vote(ctx context.Context, r *request.Sender, site strin
 }
 
 // done creates the done node, if there is a decision.
-func (c *TwoPhaseCommit) done(ctx context.Context, r *request.Sender, site string) error {
-	err := c.admit(ctx, r, site)
+func (c *TwoPhaseCommit) done(r *request.Sender, site string) error {
+	err := c.admit(r, site)
 	if errors.Is(err, ErrNoTransaction) {
 		return nil
 	}
@@ -417,7 +409,7 @@ func (c *TwoPhaseCommit) done(ctx context.Context, r *request.Sender, site strin
 		&zk.CreateRequest{Path: request.Join(c.tasks.Path, donePrefix+site), Acl: r.Opts.ACL},
 	}
 	doubtful := false
-	err = r.Repeat(ctx, func() error {
+	err = r.Repeat(func() error {
 		_, _, err := r.Transaction(ops)
 		doubtful = doubtful || OutcomeOf(err) == Unknown
 		return err
@@ -426,7 +418,7 @@ func (c *TwoPhaseCommit) done(ctx context.Context, r *request.Sender, site strin
 	case errors.Is(err, zk.ErrNodeExists):
 		return nil
 	case errors.Is(err, zk.ErrNoNode):
-		if _, err = c.read(ctx, r); err == nil {
+		if _, err = c.read(r); err == nil {
 			return ErrUndecided
 		}
 		if errors.Is(err, ErrNoTransaction) {

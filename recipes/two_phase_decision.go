@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,9 +23,9 @@ type ballot struct {
 
 // await reads the transaction at once, after each change of its children and at its deadline, until
 // it is decided.
-func (c *TwoPhaseCommit) await(ctx context.Context, r *request.Sender) (d Decision, err error) {
+func (c *TwoPhaseCommit) await(r *request.Sender) (d Decision, err error) {
 	since := r.Epoch()
-	tx, err := c.read(ctx, r)
+	tx, err := c.read(r)
 	if err != nil {
 		return d, err
 	}
@@ -35,11 +34,11 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *request.Sender) (d Decisi
 		now := time.Now()
 		// a sync, so that a vote in time is seen although the server lagged behind
 		if since.Check() != nil || b.isOver(now) {
-			if since, err = r.Synced(ctx, c.tasks.Path); err != nil {
+			if since, err = r.Synced(c.tasks.Path); err != nil {
 				return d, err
 			}
 		}
-		d, decided, err := c.look(ctx, r, b, since, now)
+		d, decided, err := c.look(r, b, since, now)
 		if errors.Is(err, request.ErrRestart) {
 			continue
 		}
@@ -47,7 +46,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *request.Sender) (d Decisi
 		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) {
 			return d, err
 		}
-		if err := b.watch.Wait(ctx, shorterWait(r.Opts.Recheck, b.Deadline)); err != nil {
+		if err := b.watch.Wait(r.Ctx, shorterWait(r.Opts.Recheck, b.Deadline)); err != nil {
 			return d, err
 		}
 	}
@@ -56,9 +55,9 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *request.Sender) (d Decisi
 // look reads the changes, and decides if there is a reason. It returns request.ErrRestart if the
 // session of since has ended: the server of the next session may lag behind.
 func (c *TwoPhaseCommit) look(
-	ctx context.Context, r *request.Sender, b *ballot, since request.Epoch, now time.Time,
+	r *request.Sender, b *ballot, since request.Epoch, now time.Time,
 ) (d Decision, decided bool, err error) {
-	b.names, b.watch, err = c.ballots.Children(ctx, r)
+	b.names, b.watch, err = c.ballots.Children(r)
 	switch {
 	case since.Check() != nil:
 		return d, false, request.ErrRestart
@@ -67,17 +66,17 @@ func (c *TwoPhaseCommit) look(
 	case err != nil:
 		return d, false, err
 	case slices.Contains(b.names, decisionName):
-		d, err = c.decision(ctx, r)
+		d, err = c.decision(r)
 		return d, err == nil, err
 	}
-	if err := c.readVotes(ctx, r, b); err != nil {
+	if err := c.readVotes(r, b); err != nil {
 		return d, false, err
 	}
 	d, reason := b.verdict(now)
 	if !reason {
 		return d, false, nil
 	}
-	return c.decide(ctx, r, b, d)
+	return c.decide(r, b, d)
 }
 
 func (b *ballot) has(name string) bool { return slices.Contains(b.names, name) }
@@ -114,7 +113,7 @@ func (b *ballot) isOver(now time.Time) bool {
 }
 
 // readVotes reads the votes that were added since the last call.
-func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *request.Sender, b *ballot) error {
+func (c *TwoPhaseCommit) readVotes(r *request.Sender, b *ballot) error {
 	for _, site := range b.Sites {
 		if !b.has(votePrefix + site) {
 			delete(b.votes, site) // it was deleted again
@@ -123,7 +122,7 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *request.Sender, b *ba
 		if b.votes[site] != "" {
 			continue
 		}
-		data, _, err := r.Get(ctx, request.Join(c.tasks.Path, votePrefix+site))
+		data, _, err := r.Get(request.Join(c.tasks.Path, votePrefix+site))
 		if err != nil {
 			return err
 		}
@@ -138,9 +137,7 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *request.Sender, b *ba
 
 // decide creates the decision, unless there is one, and returns the stored decision. A commit
 // checks that all votes are there.
-func (c *TwoPhaseCommit) decide(
-	ctx context.Context, r *request.Sender, b *ballot, d Decision,
-) (Decision, bool, error) {
+func (c *TwoPhaseCommit) decide(r *request.Sender, b *ballot, d Decision) (Decision, bool, error) {
 	var ops []interface{}
 	if d.Commit {
 		for _, site := range b.Sites {
@@ -152,20 +149,20 @@ func (c *TwoPhaseCommit) decide(
 	ops = append(ops, &zk.CreateRequest{
 		Path: request.Join(c.tasks.Path, decisionName), Data: d.encode(), Acl: r.Opts.ACL,
 	})
-	_, err := r.RepeatMulti(ctx, ops...)
+	_, err := r.RepeatMulti(ops...)
 	switch {
 	case err == nil:
 		return d, true, nil
 	case errors.Is(err, zk.ErrNodeExists): // by an earlier request, or by another client
-		d, err = c.decision(ctx, r)
+		d, err = c.decision(r)
 		return d, err == nil, err
 	}
 	return Decision{}, false, err
 }
 
 // decision reads the decision.
-func (c *TwoPhaseCommit) decision(ctx context.Context, r *request.Sender) (Decision, error) {
-	data, _, err := r.Get(ctx, request.Join(c.tasks.Path, decisionName))
+func (c *TwoPhaseCommit) decision(r *request.Sender) (Decision, error) {
+	data, _, err := r.Get(request.Join(c.tasks.Path, decisionName))
 	if err != nil {
 		return Decision{}, err
 	}
@@ -188,11 +185,11 @@ func (d Decision) encode() []byte {
 }
 
 // forget deletes all nodes of the transaction, and lists again if the list was out of date.
-func (c *TwoPhaseCommit) forget(ctx context.Context, r *request.Sender) error {
+func (c *TwoPhaseCommit) forget(r *request.Sender) error {
 	doubtful := false
 	var before []string
 	for {
-		names, err := c.leftovers(ctx, r)
+		names, err := c.leftovers(r)
 		if errors.Is(err, zk.ErrNoNode) {
 			continue // a listed node is gone: look again
 		}
@@ -203,7 +200,7 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *request.Sender) error {
 		for _, path := range names {
 			ops = append(ops, &zk.DeleteRequest{Path: path, Version: -1})
 		}
-		err = r.Repeat(ctx, func() error {
+		err = r.Repeat(func() error {
 			_, _, err := r.Transaction(ops)
 			doubtful = doubtful || OutcomeOf(err) == Unknown
 			return err
@@ -218,22 +215,22 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *request.Sender) error {
 
 // leftovers returns the paths of all nodes of a transaction that may be forgotten, the children
 // first. It returns none if the transaction is gone.
-func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *request.Sender) ([]string, error) {
+func (c *TwoPhaseCommit) leftovers(r *request.Sender) ([]string, error) {
 	var b ballot
 	found := false
-	err := r.Fresh(ctx, c.tasks.Path, func() (err error) {
-		b.Transaction, found, err = c.readLocal(ctx, r)
+	err := r.Fresh(c.tasks.Path, func() (err error) {
+		b.Transaction, found, err = c.readLocal(r)
 		if err != nil || !found {
 			return err
 		}
-		b.names, err = r.Children(ctx, c.tasks.Path)
+		b.names, err = r.Children(c.tasks.Path)
 		found = err == nil
 		return request.Ignore(err, zk.ErrNoNode)
 	})
 	if err != nil || !found {
 		return nil, err
 	}
-	if err := c.mayForget(ctx, r, b); err != nil {
+	if err := c.mayForget(r, b); err != nil {
 		return nil, err
 	}
 	slices.Sort(b.names)
@@ -245,11 +242,11 @@ func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *request.Sender) ([]st
 }
 
 // mayForget returns an error if a transaction may not be forgotten yet.
-func (c *TwoPhaseCommit) mayForget(ctx context.Context, r *request.Sender, b ballot) error {
+func (c *TwoPhaseCommit) mayForget(r *request.Sender, b ballot) error {
 	if !b.has(decisionName) {
 		return ErrUndecided
 	}
-	d, err := c.decision(ctx, r)
+	d, err := c.decision(r)
 	if err != nil || !d.Commit {
 		return err
 	}

@@ -21,9 +21,7 @@ func (h *handle) TryLock(ctx context.Context) (bool, error) { return h.core.TryL
 func (h *handle) Unlock(ctx context.Context) error { return h.core.Unlock(ctx) }
 
 // Do is Do of the type recipes.Lock.
-func (h *handle) Do(
-	ctx context.Context, work func(ctx context.Context, token int64) error,
-) error {
+func (h *handle) Do(ctx context.Context, work func(ctx context.Context, token int64) error) error {
 	return h.core.Do(ctx, work)
 }
 

@@ -1,7 +1,6 @@
 package classic
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -53,17 +52,17 @@ type herd struct {
 }
 
 // Acquire makes attempts, each with its own GUID, until one ends well.
-func (c *herd) Acquire(ctx context.Context, r *request.Sender, wait bool) (*hold.Hold, error) {
-	return request.WithRestarts(ctx, func() (*hold.Hold, error) { return c.attempt(ctx, r, wait) })
+func (c *herd) Acquire(r *request.Sender, wait bool) (*hold.Hold, error) {
+	return request.WithRestarts(r, func() (*hold.Hold, error) { return c.attempt(r, wait) })
 }
 
-func (c *herd) attempt(ctx context.Context, r *request.Sender, wait bool) (*hold.Hold, error) {
+func (c *herd) attempt(r *request.Sender, wait bool) (*hold.Hold, error) {
 	guid, err := request.NewGUID()
 	if err != nil {
 		return nil, err
 	}
 	own := &flag{path: c.path, guid: guid}
-	held, err := c.compete(ctx, r, own, wait)
+	held, err := c.compete(r, own, wait)
 	if held != nil {
 		return held, nil
 	}
@@ -72,14 +71,12 @@ func (c *herd) attempt(ctx context.Context, r *request.Sender, wait bool) (*hold
 
 // compete creates the node. If another client has it, compete waits for its deletion and tries
 // again.
-func (c *herd) compete(
-	ctx context.Context, r *request.Sender, own *flag, wait bool,
-) (*hold.Hold, error) {
+func (c *herd) compete(r *request.Sender, own *flag, wait bool) (*hold.Hold, error) {
 	for {
-		if err := own.create(ctx, r); err != nil {
+		if err := own.create(r); err != nil {
 			return nil, err
 		}
-		n, err := r.GetW(ctx, c.path)
+		n, err := r.GetW(c.path)
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
 			continue // its owner has just left
@@ -91,7 +88,7 @@ func (c *herd) compete(
 			return nil, nil
 		}
 		r.NoteWaiting()
-		if _, err := request.AwaitEvent(ctx, n.Watch, c.opts.Recheck); err != nil {
+		if _, err := request.AwaitEvent(r.Ctx, n.Watch, c.opts.Recheck); err != nil {
 			return nil, err
 		}
 	}
@@ -108,10 +105,10 @@ func (f *flag) receipt() string { return f.path + "-" + f.guid }
 
 // create creates both nodes, unless the flag exists; the existing flag may be its own. A repetition
 // is safe: it fails if the first request was applied.
-func (f *flag) create(ctx context.Context, r *request.Sender) error {
+func (f *flag) create(r *request.Sender) error {
 	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return err
 		}
 		failed, err := r.Multi(
 			&zk.CreateRequest{
@@ -130,9 +127,9 @@ func (f *flag) create(ctx context.Context, r *request.Sender) error {
 		case errors.Is(err, zk.ErrNodeExists):
 			return request.ErrRestart // another client has deleted the flag, not the receipt
 		case errors.Is(err, zk.ErrNoNode):
-			err = r.EnsureDir(ctx, request.Parent(f.path))
+			err = r.EnsureDir(request.Parent(f.path))
 		case request.Transient(err):
-			err = r.Again(ctx, err)
+			err = r.Again(err)
 		}
 		if err != nil {
 			return err
@@ -145,8 +142,8 @@ func (f *flag) remove(r *request.Sender) error {
 	if !f.maybeCreated {
 		return nil
 	}
-	failed, err := r.RepeatMulti(
-		context.Background(),
+	failed, err := r.Unbounded().RepeatMulti(
+
 		&zk.DeleteRequest{Path: f.receipt(), Version: -1},
 		&zk.DeleteRequest{Path: f.path, Version: -1},
 	)

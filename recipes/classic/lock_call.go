@@ -106,9 +106,7 @@ type writeQueue struct {
 	queue hold.Turnstile
 }
 
-func (c *writeQueue) Acquire(
-	ctx context.Context, r *request.Sender, wait bool,
-) (*hold.Hold, error) {
+func (c *writeQueue) Acquire(r *request.Sender, wait bool) (*hold.Hold, error) {
 	c.lock.mu.Lock()
 	w := c.lock.lockCall
 	c.lock.mu.Unlock()
@@ -118,7 +116,7 @@ func (c *writeQueue) Acquire(
 		c.lock.see(w, nodes[own].Name, ahead != "")
 		return ahead
 	}
-	return queue.Acquire(ctx, r, wait)
+	return queue.Acquire(r, wait)
 }
 
 // see notes the node of a call.

@@ -1,7 +1,6 @@
 package classic
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -78,15 +77,11 @@ type versionContender struct {
 }
 
 // Acquire makes attempts, each with its own name, until one succeeds.
-func (c *versionContender) Acquire(
-	ctx context.Context, r *request.Sender, wait bool,
-) (*hold.Hold, error) {
-	return request.WithRestarts(ctx, func() (*hold.Hold, error) { return c.attempt(ctx, r, wait) })
+func (c *versionContender) Acquire(r *request.Sender, wait bool) (*hold.Hold, error) {
+	return request.WithRestarts(r, func() (*hold.Hold, error) { return c.attempt(r, wait) })
 }
 
-func (c *versionContender) attempt(
-	ctx context.Context, r *request.Sender, wait bool,
-) (*hold.Hold, error) {
+func (c *versionContender) attempt(r *request.Sender, wait bool) (*hold.Hold, error) {
 	guid, err := request.NewGUID()
 	if err != nil {
 		return nil, err
@@ -98,7 +93,7 @@ func (c *versionContender) attempt(
 	if own.ownHold != nil && own.ownHold.Over() {
 		return nil, recipes.ErrLost
 	}
-	held, err := own.enter(ctx, r, wait)
+	held, err := own.enter(r, wait)
 	if held != nil {
 		return held, nil
 	}
@@ -115,23 +110,23 @@ type entry struct {
 }
 
 // enter tries until the own node is there. If it returns no hold, the caller must call remove.
-func (e *entry) enter(ctx context.Context, r *request.Sender, wait bool) (*hold.Hold, error) {
+func (e *entry) enter(r *request.Sender, wait bool) (*hold.Hold, error) {
 	e.look.Path = e.c.path
 	for {
-		version, barred, in, err := e.view(ctx, r)
+		version, barred, in, err := e.view(r)
 		switch {
 		case err != nil:
 			return nil, err
 		case in:
-			return e.confirm(ctx, r)
+			return e.confirm(r)
 		case !barred:
-			err = e.commit(ctx, r, version)
+			err = e.commit(r, version)
 		case e.ownHold != nil:
 			return nil, recipes.ErrLost // with the write lock held no other client could be in
 		case !wait:
 			return nil, nil
 		default:
-			err = e.await(ctx, r)
+			err = e.await(r)
 		}
 		if err != nil {
 			return nil, err
@@ -141,20 +136,18 @@ func (e *entry) enter(ctx context.Context, r *request.Sender, wait bool) (*hold.
 
 // view reads the version and then the children. Any later grant changes the version. barred reports
 // whether a child bars the way, and in whether the own node is there.
-func (e *entry) view(
-	ctx context.Context, r *request.Sender,
-) (version int32, barred, in bool, err error) {
-	version, err = e.version(ctx, r)
+func (e *entry) view(r *request.Sender) (version int32, barred, in bool, err error) {
+	version, err = e.version(r)
 	if err == nil {
 		var names []string
-		names, err = r.Children(ctx, e.c.path)
+		names, err = r.Children(e.c.path)
 		barred, in = e.isBlocked(names), slices.Contains(names, request.BaseName(e.path))
 	}
 	switch {
 	case errors.Is(err, zk.ErrNoNode) && e.ownHold != nil:
 		return 0, false, false, recipes.ErrLost
 	case errors.Is(err, zk.ErrNoNode):
-		if err := r.EnsureDir(ctx, e.c.path); err != nil {
+		if err := r.EnsureDir(e.c.path); err != nil {
 			return 0, false, false, err
 		}
 		return 0, false, false, request.ErrRestart
@@ -166,16 +159,16 @@ func (e *entry) view(
 
 // version reads the version. The version -1, once in 2^32 grants, would mean any version in the
 // transaction. So version replaces it by setting the node, and reads again.
-func (e *entry) version(ctx context.Context, r *request.Sender) (int32, error) {
+func (e *entry) version(r *request.Sender) (int32, error) {
 	for {
-		_, stat, err := r.Get(ctx, e.c.path)
+		_, stat, err := r.Get(e.c.path)
 		if err != nil {
 			return 0, err
 		}
 		if stat.Version != -1 {
 			return stat.Version, nil
 		}
-		err = r.Repeat(ctx, func() error {
+		err = r.Repeat(func() error {
 			_, err := r.Conn.Set(e.c.path, nil, -1)
 			return err
 		})
@@ -199,9 +192,9 @@ func (e *entry) isBlocked(names []string) bool {
 
 // commit enters, unless another contender has entered since version. If the outcome is unknown it
 // returns nil: the next view finds it out.
-func (e *entry) commit(ctx context.Context, r *request.Sender, version int32) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+func (e *entry) commit(r *request.Sender, version int32) error {
+	if err := r.Over(); err != nil {
+		return err
 	}
 	_, err := r.Multi(
 		&zk.SetDataRequest{Path: e.c.path, Data: nil, Version: version},
@@ -216,7 +209,7 @@ func (e *entry) commit(ctx context.Context, r *request.Sender, version int32) er
 	case errors.Is(err, zk.ErrNoNode):
 		return request.ErrRestart
 	case request.Transient(err):
-		err = r.Again(ctx, err)
+		err = r.Again(err)
 	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists):
 		err = nil
 	}
@@ -225,13 +218,13 @@ func (e *entry) commit(ctx context.Context, r *request.Sender, version int32) er
 	}
 	// The next view must not lag behind. A request without a reply is applied before this sync, or
 	// never.
-	return r.Sync(ctx, e.c.path)
+	return r.Sync(e.c.path)
 }
 
 // confirm makes sure that the own node belongs to the current session, and to the session of the
 // hold beside it.
-func (e *entry) confirm(ctx context.Context, r *request.Sender) (*hold.Hold, error) {
-	held, err := hold.Confirm(ctx, r, e.path, e.remove)
+func (e *entry) confirm(r *request.Sender) (*hold.Hold, error) {
+	held, err := hold.Confirm(r, e.path, e.remove)
 	if err == nil && e.ownHold != nil && (e.ownHold.Over() || held.Session != e.ownHold.Session) {
 		return nil, recipes.ErrLost
 	}
@@ -239,8 +232,8 @@ func (e *entry) confirm(ctx context.Context, r *request.Sender) (*hold.Hold, err
 }
 
 // await waits for a change of the children, unless the way is free already.
-func (e *entry) await(ctx context.Context, r *request.Sender) error {
-	names, watch, err := e.look.Children(ctx, r)
+func (e *entry) await(r *request.Sender) error {
+	names, watch, err := e.look.Children(r)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return request.ErrRestart
@@ -248,7 +241,7 @@ func (e *entry) await(ctx context.Context, r *request.Sender) error {
 		return err
 	}
 	r.NoteWaiting()
-	return watch.Wait(ctx, e.c.opts.Recheck)
+	return watch.Wait(r.Ctx, e.c.opts.Recheck)
 }
 
 func (e *entry) remove(r *request.Sender) error {

@@ -195,9 +195,7 @@ func (l *WriteLock) SetListener(listener LockListener) {
 
 // Participants returns the owner of the lock, if there is one, and the waiters in the order of
 // their turns; see Participants of the type recipes.Lock.
-func (l *WriteLock) Participants(
-	ctx context.Context,
-) (owner, waiters []recipes.Member, err error) {
+func (l *WriteLock) Participants(ctx context.Context) (owner, waiters []recipes.Member, err error) {
 	all, err := task.Ask(ctx, l.handle.Tasks, "list the participants of", l.line.Participants)
 	return members(all.Holders), members(all.Waiters), err
 }

@@ -73,9 +73,7 @@ func Under(
 }
 
 // during calls work. If the hold has ended when work returns, the error wraps the reason.
-func during(
-	ctx context.Context, tasks *task.Group, held *Hold, lost error, work Work,
-) error {
+func during(ctx context.Context, tasks *task.Group, held *Hold, lost error, work Work) error {
 	ctx, cancel := WhileHeld(ctx, tasks, held, lost)
 	defer cancel(nil)
 	err := work(ctx, held.Token)

@@ -15,7 +15,7 @@ type contender interface {
 	// Acquire returns a confirmed hold. If another contender is ahead and wait is false, it returns
 	// nil. If it returns no hold, it has removed its nodes from the server, or its error says why
 	// not.
-	Acquire(ctx context.Context, r *request.Sender, wait bool) (*Hold, error)
+	Acquire(r *request.Sender, wait bool) (*Hold, error)
 }
 
 // Handle is the common part of the locks with one hold per handle: a contender, its current hold,
@@ -196,10 +196,10 @@ func (h *Handle) startAcquire(
 	}
 	t := task.Start(func(t *task.Task[*Hold]) (*Hold, error) {
 		defer h.Tasks.End()
-		r := h.Tasks.Sender()
+		r := h.Tasks.Sender(ctx)
 		r.GiveUp = giveUp
 		defer func() { h.Tasks.Note(r.CleanUpErr) }()
-		return h.contend(ctx, r, t, before, stale, wait)
+		return h.contend(r, t, before, stale, wait)
 	})
 	h.busy, h.releasePending, h.hold, h.lastDone = true, false, nil, t.Done
 	return t, nil
@@ -207,7 +207,7 @@ func (h *Handle) startAcquire(
 
 // contend is the work of an acquisition.
 func (h *Handle) contend(
-	ctx context.Context, r *request.Sender, t *task.Task[*Hold], before <-chan struct{},
+	r *request.Sender, t *task.Task[*Hold], before <-chan struct{},
 	stale *Hold, wait bool,
 ) (*Hold, error) {
 	if before != nil {
@@ -218,15 +218,15 @@ func (h *Handle) contend(
 			return nil, err
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if err := r.Over(); err != nil {
+		return nil, err
 	}
-	held, err := h.how.Acquire(ctx, r, wait)
+	held, err := h.how.Acquire(r, wait)
 	if held == nil || h.keep(t, held) {
 		return held, err
 	}
 	held.End()
-	return nil, errors.Join(h.Tasks.Cause(ctx), r.Tidy(held.Release))
+	return nil, errors.Join(h.Tasks.Cause(r.Ctx), r.Tidy(held.Release))
 }
 
 // keep makes held the current hold. If the caller has left or the handle was closed meanwhile, it

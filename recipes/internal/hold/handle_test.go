@@ -22,7 +22,7 @@ func TestGrantedWhileClosing(t *testing.T) {
 		l := NewHandle(s.Connect(), "/lock", opts, line)
 		l.Tasks.Cancel(request.ErrClosed)
 		granted := task.Start(func(t *task.Task[*Hold]) (*Hold, error) {
-			return l.contend(never, l.Tasks.Sender(), t, nil, nil, true)
+			return l.contend(l.Tasks.Sender(never), t, nil, nil, true)
 		})
 		if held, _, err := granted.Await(never); held != nil || !errors.Is(err, request.ErrClosed) {
 			t.Errorf("%v, %v; want %v", held, err, request.ErrClosed)

@@ -3,7 +3,6 @@
 package hold
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
@@ -32,10 +31,8 @@ type Hold struct {
 
 // Confirm reads and watches the own node at path and returns a hold if it exists and belongs to the
 // session that the connection has now. Otherwise it returns request.ErrRestart.
-func Confirm(
-	ctx context.Context, r *request.Sender, path string, release func(r *request.Sender) error,
-) (*Hold, error) {
-	own, err := r.GetW(ctx, path)
+func Confirm(r *request.Sender, path string, release func(r *request.Sender) error) (*Hold, error) {
+	own, err := r.GetW(path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return nil, request.ErrRestart

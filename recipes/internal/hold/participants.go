@@ -1,7 +1,6 @@
 package hold
 
 import (
-	"context"
 	"errors"
 	"slices"
 
@@ -23,9 +22,9 @@ type Participant struct {
 type Participants struct{ Holders, Waiters []Participant }
 
 // Participants reads the queue. A node that waits for no other node is a holder.
-func (q *Turnstile) Participants(ctx context.Context, r *request.Sender) (Participants, error) {
+func (q *Turnstile) Participants(r *request.Sender) (Participants, error) {
 	return ReadParticipants(
-		ctx, r, q.Dir, q.Markers, func(queue []request.Numbered, own int) bool {
+		r, q.Dir, q.Markers, func(queue []request.Numbered, own int) bool {
 			return q.Ahead(queue, own) == ""
 		},
 	)
@@ -34,13 +33,13 @@ func (q *Turnstile) Participants(ctx context.Context, r *request.Sender) (Partic
 // ReadParticipants reads the nodes in dir that have one of the markers. Nodes that are deleted
 // meanwhile are left out.
 func ReadParticipants(
-	ctx context.Context, r *request.Sender, dir string, markers []string,
+	r *request.Sender, dir string, markers []string,
 	holds func(queue []request.Numbered, own int) bool,
 ) (all Participants, err error) {
-	err = r.Fresh(ctx, dir, func() error {
-		queue, err := listQueue(ctx, r, dir, markers)
+	err = r.Fresh(dir, func() error {
+		queue, err := listQueue(r, dir, markers)
 		if err == nil {
-			all, err = membersOf(ctx, r, dir, queue, holds)
+			all, err = membersOf(r, dir, queue, holds)
 		}
 		return err
 	})
@@ -49,11 +48,11 @@ func ReadParticipants(
 
 // membersOf reads the nodes of a queue.
 func membersOf(
-	ctx context.Context, r *request.Sender, dir string, queue []request.Numbered,
+	r *request.Sender, dir string, queue []request.Numbered,
 	holds func(queue []request.Numbered, own int) bool,
 ) (all Participants, err error) {
 	for i, n := range queue {
-		m, there, err := ReadParticipant(ctx, r, request.Join(dir, n.Name))
+		m, there, err := ReadParticipant(r, request.Join(dir, n.Name))
 		m.Reads = n.Marker == ReadMarker
 		switch {
 		case err != nil:
@@ -70,20 +69,16 @@ func membersOf(
 
 // QueueIn lists the queue in dir as it is at some moment of the call. A missing directory is an
 // empty queue.
-func QueueIn(
-	ctx context.Context, r *request.Sender, dir string, markers []string,
-) ([]request.Numbered, error) {
-	return request.FreshResult(ctx, r, dir, func() ([]request.Numbered, error) {
-		return listQueue(ctx, r, dir, markers)
+func QueueIn(r *request.Sender, dir string, markers []string) ([]request.Numbered, error) {
+	return request.FreshResult(r, dir, func() ([]request.Numbered, error) {
+		return listQueue(r, dir, markers)
 	})
 }
 
 // listQueue is QueueIn without a sync: the client's server may lag behind. Nodes with a number that
 // is not unique are left out: their creators delete them.
-func listQueue(
-	ctx context.Context, r *request.Sender, dir string, markers []string,
-) ([]request.Numbered, error) {
-	names, err := r.Children(ctx, dir)
+func listQueue(r *request.Sender, dir string, markers []string) ([]request.Numbered, error) {
+	names, err := r.Children(dir)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return nil, err
 	}
@@ -95,10 +90,8 @@ func listQueue(
 
 // ReadParticipant reads the node of a participant, unless it is gone. Names are never used twice,
 // so a listed node that can be read has existed without a break since it was listed.
-func ReadParticipant(
-	ctx context.Context, r *request.Sender, path string,
-) (m Participant, there bool, err error) {
-	data, stat, err := r.Get(ctx, path)
+func ReadParticipant(r *request.Sender, path string) (m Participant, there bool, err error) {
+	data, stat, err := r.Get(path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return m, false, nil

@@ -1,7 +1,6 @@
 package hold
 
 import (
-	"context"
 	"errors"
 	"slices"
 
@@ -36,28 +35,28 @@ func Predecessor(queue []request.Numbered, own int) string {
 }
 
 // Acquire makes attempts, each with its own name, until one succeeds.
-func (q *Turnstile) Acquire(ctx context.Context, r *request.Sender, wait bool) (*Hold, error) {
-	return request.WithRestarts(ctx, func() (*Hold, error) { return q.attempt(ctx, r, wait) })
+func (q *Turnstile) Acquire(r *request.Sender, wait bool) (*Hold, error) {
+	return request.WithRestarts(r, func() (*Hold, error) { return q.attempt(r, wait) })
 }
 
 // attempt queues one node. If it gets no hold, it removes the node.
-func (q *Turnstile) attempt(ctx context.Context, r *request.Sender, wait bool) (*Hold, error) {
-	return QueueUp(ctx, r, q.Dir, q.Kind, q.Opts.Data, func(own *request.Protected) (*Hold, error) {
-		return q.waitForTurn(ctx, r, own, wait)
+func (q *Turnstile) attempt(r *request.Sender, wait bool) (*Hold, error) {
+	return QueueUp(r, q.Dir, q.Kind, q.Opts.Data, func(own *request.Protected) (*Hold, error) {
+		return q.waitForTurn(r, own, wait)
 	})
 }
 
 // QueueUp makes a node with a new name in dir, and calls stand to turn it into a hold. If stand
 // returns no hold, QueueUp removes the node.
 func QueueUp(
-	ctx context.Context, r *request.Sender, dir, kind string, data []byte,
+	r *request.Sender, dir, kind string, data []byte,
 	stand func(own *request.Protected) (*Hold, error),
 ) (*Hold, error) {
 	own, err := request.NewProtected(dir, kind)
 	if err != nil {
 		return nil, err
 	}
-	err = own.Create(ctx, r, data)
+	err = own.Create(r, data)
 	if err == nil {
 		var held *Hold
 		held, err = stand(own)
@@ -70,23 +69,23 @@ func QueueUp(
 
 // waitForTurn waits in the queue until the own node may pass.
 func (q *Turnstile) waitForTurn(
-	ctx context.Context, r *request.Sender, own *request.Protected, wait bool,
+	r *request.Sender, own *request.Protected, wait bool,
 ) (*Hold, error) {
 	var watched string
 	var watch <-chan zk.Event
 	for {
-		ahead, err := q.look(ctx, r, own)
+		ahead, err := q.look(r, own)
 		if err != nil {
 			return nil, err
 		}
 		if ahead == "" {
-			return Confirm(ctx, r, own.Path, own.Remove)
+			return Confirm(r, own.Path, own.Remove)
 		}
 		if !wait {
 			return nil, nil
 		}
 		if watch == nil || watched != ahead {
-			n, err := r.GetW(ctx, request.Join(q.Dir, ahead))
+			n, err := r.GetW(request.Join(q.Dir, ahead))
 			if errors.Is(err, zk.ErrNoNode) {
 				continue // gone between the list and the watch
 			}
@@ -99,7 +98,7 @@ func (q *Turnstile) waitForTurn(
 			watched, watch = ahead, n.Watch
 		}
 		r.NoteWaiting()
-		fired, err := request.AwaitEvent(ctx, watch, q.Opts.Recheck)
+		fired, err := request.AwaitEvent(r.Ctx, watch, q.Opts.Recheck)
 		if err != nil {
 			return nil, err
 		}
@@ -112,10 +111,8 @@ func (q *Turnstile) waitForTurn(
 // look returns the name of the node to wait for, or "" if there is none. A list with the own node
 // contains every older live node, however far the server lags behind: the server has applied all
 // earlier changes.
-func (q *Turnstile) look(
-	ctx context.Context, r *request.Sender, own *request.Protected,
-) (string, error) {
-	names, err := r.Children(ctx, q.Dir)
+func (q *Turnstile) look(r *request.Sender, own *request.Protected) (string, error) {
+	names, err := r.Children(q.Dir)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return "", request.ErrRestart

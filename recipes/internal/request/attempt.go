@@ -1,7 +1,6 @@
 package request
 
 import (
-	"context"
 	"errors"
 
 	"github.com/go-zookeeper/zk"
@@ -12,14 +11,14 @@ import (
 var ErrRestart = errors.New("own node is gone")
 
 // WithRestarts repeats attempts while they end with ErrRestart.
-func WithRestarts[T any](ctx context.Context, attempt func() (T, error)) (T, error) {
+func WithRestarts[T any](r *Sender, attempt func() (T, error)) (T, error) {
 	var restarts Backoff
 	for {
 		value, err := attempt()
 		if !errors.Is(err, ErrRestart) {
 			return value, err
 		}
-		if err := restarts.Wait(ctx, nil, err); err != nil {
+		if err := restarts.Wait(r.Ctx, nil, err); err != nil {
 			return value, err
 		}
 	}

@@ -1,8 +1,6 @@
 package request
 
 import (
-	"context"
-
 	"github.com/go-zookeeper/zk"
 )
 
@@ -34,9 +32,9 @@ func (e Epoch) Owns(stat *zk.Stat) bool {
 // Synced returns an epoch in which every read shows the state at the moment of the call or a later
 // one. Without that a read may show an older state: the client's server can lag behind, and the
 // server of a new session can be behind the client's earlier reads.
-func (r *Sender) Synced(ctx context.Context, path string) (Epoch, error) {
+func (r *Sender) Synced(path string) (Epoch, error) {
 	e := r.Epoch()
-	if err := r.Sync(ctx, path); err != nil {
+	if err := r.Sync(path); err != nil {
 		return e, err
 	}
 	if e.Session == 0 { // the client had no session before the sync
@@ -46,10 +44,8 @@ func (r *Sender) Synced(ctx context.Context, path string) (Epoch, error) {
 }
 
 // FreshResult is Fresh for a read with a result.
-func FreshResult[T any](
-	ctx context.Context, r *Sender, path string, read func() (T, error),
-) (value T, err error) {
-	err = r.Fresh(ctx, path, func() (err error) {
+func FreshResult[T any](r *Sender, path string, read func() (T, error)) (value T, err error) {
+	err = r.Fresh(path, func() (err error) {
 		value, err = read()
 		return err
 	})
@@ -57,9 +53,9 @@ func FreshResult[T any](
 }
 
 // Fresh repeats read until the result is one of a moment of the call, or read fails.
-func (r *Sender) Fresh(ctx context.Context, path string, read func() error) error {
+func (r *Sender) Fresh(path string, read func() error) error {
 	for {
-		e, err := r.Synced(ctx, path)
+		e, err := r.Synced(path)
 		if err != nil {
 			return err
 		}

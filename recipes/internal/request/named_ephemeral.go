@@ -1,7 +1,6 @@
 package request
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -23,20 +22,20 @@ type NamedEphemeral struct {
 // zk.ErrNodeExists means that the node belongs to another session, perhaps an ended one of this
 // process. ErrRestart means that the session has ended meanwhile. After any other error the caller
 // must call Remove.
-func (f *NamedEphemeral) Create(ctx context.Context, r *Sender, data []byte) error {
+func (f *NamedEphemeral) Create(r *Sender, data []byte) error {
 	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return err
 		}
 		f.Epoch = r.Epoch()
 		err := f.createOnce(r, data)
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNodeExists):
-			return f.confirm(ctx, r, err)
+			return f.confirm(r, err)
 		case errors.Is(err, zk.ErrNoNode):
-			err = r.EnsureDir(ctx, Parent(f.Path))
+			err = r.EnsureDir(Parent(f.Path))
 		case Transient(err):
-			err = r.Again(ctx, err)
+			err = r.Again(err)
 		}
 		if err != nil {
 			return err
@@ -55,8 +54,8 @@ func (f *NamedEphemeral) createOnce(r *Sender, data []byte) error {
 
 // confirm reads the node. A nil error why says that it was created just now; otherwise it existed
 // already.
-func (f *NamedEphemeral) confirm(ctx context.Context, r *Sender, why error) error {
-	_, stat, err := r.Get(ctx, f.Path)
+func (f *NamedEphemeral) confirm(r *Sender, why error) error {
+	_, stat, err := r.Get(f.Path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return ErrRestart
@@ -87,10 +86,10 @@ func (f *NamedEphemeral) Remove(r *Sender) error {
 	if !f.Doubtful {
 		return nil
 	}
-	ctx := context.Background()
+	r = r.Unbounded()
 	var tries Backoff
 	for {
-		stat, err := f.left(ctx, r)
+		stat, err := f.left(r)
 		if err != nil {
 			return fmt.Errorf("look at %s to delete it: %w", f.Path, err)
 		}
@@ -104,18 +103,18 @@ func (f *NamedEphemeral) Remove(r *Sender) error {
 		case !Transient(err) && !errors.Is(err, zk.ErrBadVersion):
 			return fmt.Errorf("delete %s: %w", f.Path, err)
 		}
-		if err := tries.Wait(ctx, nil, err); err != nil {
+		if err := tries.Wait(r.Ctx, nil, err); err != nil {
 			return err
 		}
 	}
 }
 
 // left returns the stat of the node if it belongs to the present session, and nil otherwise.
-func (f *NamedEphemeral) left(ctx context.Context, r *Sender) (*zk.Stat, error) {
-	if err := r.Sync(ctx, f.Path); err != nil {
+func (f *NamedEphemeral) left(r *Sender) (*zk.Stat, error) {
+	if err := r.Sync(f.Path); err != nil {
 		return nil, err
 	}
-	_, stat, err := r.Get(ctx, f.Path)
+	_, stat, err := r.Get(f.Path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return nil, nil

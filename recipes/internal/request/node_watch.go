@@ -15,8 +15,8 @@ import (
 //
 // A watch is a hint. Read, decide on the result, wait for the watch of that read, and read again:
 //
-//	err := v.Until(ctx, r, Epoch{}, func() (w *Watch, done bool, err error) {
-//		names, w, err := v.Children(ctx, r)
+//	err := v.Until(r, Epoch{}, func() (w *Watch, done bool, err error) {
+//		names, w, err := v.Children(r)
 //		return w, len(names) == 0, err
 //	})
 //
@@ -35,12 +35,12 @@ type NodeWatch struct {
 // If the session is still since, no sync is needed. In a new session, whose server may lag, Until
 // syncs first; likewise with the zero epoch.
 func (v *NodeWatch) Until(
-	ctx context.Context, r *Sender, since Epoch, look func() (w *Watch, done bool, err error),
+	r *Sender, since Epoch, look func() (w *Watch, done bool, err error),
 ) error {
 	for {
 		if since.Check() != nil {
 			var err error
-			if since, err = r.Synced(ctx, v.Path); err != nil {
+			if since, err = r.Synced(v.Path); err != nil {
 				return err
 			}
 		}
@@ -54,7 +54,7 @@ func (v *NodeWatch) Until(
 			return nil
 		}
 		r.NoteWaiting()
-		if err := w.Wait(ctx, r.Opts.Recheck); err != nil {
+		if err := w.Wait(r.Ctx, r.Opts.Recheck); err != nil {
 			return err
 		}
 	}
@@ -62,39 +62,33 @@ func (v *NodeWatch) Until(
 
 // Children lists the names of the node's children. The next change of the children fires the
 // returned watch.
-func (v *NodeWatch) Children(
-	ctx context.Context, r *Sender,
-) (names []string, w *Watch, err error) {
+func (v *NodeWatch) Children(r *Sender) (names []string, w *Watch, err error) {
 	if w = v.current(); w != nil {
-		names, err = r.Children(ctx, v.Path)
+		names, err = r.Children(v.Path)
 		return names, v.reuse(w, err), err
 	}
-	names, events, err := r.ChildrenW(ctx, v.Path)
+	names, events, err := r.ChildrenW(v.Path)
 	return names, v.keep(events, err), err
 }
 
 // Data reads the node. The next change of the node fires the returned watch.
-func (v *NodeWatch) Data(
-	ctx context.Context, r *Sender,
-) (data []byte, stat *zk.Stat, w *Watch, err error) {
+func (v *NodeWatch) Data(r *Sender) (data []byte, stat *zk.Stat, w *Watch, err error) {
 	if w = v.current(); w != nil {
-		data, stat, err = r.Get(ctx, v.Path)
+		data, stat, err = r.Get(v.Path)
 		return data, stat, v.reuse(w, err), err
 	}
-	n, err := r.GetW(ctx, v.Path)
+	n, err := r.GetW(v.Path)
 	return n.Data, n.Stat, v.keep(n.Watch, err), err
 }
 
 // Existence returns the node's stat, or nil if there is no node. The next change or creation of the
 // node fires the returned watch.
-func (v *NodeWatch) Existence(
-	ctx context.Context, r *Sender,
-) (stat *zk.Stat, w *Watch, err error) {
+func (v *NodeWatch) Existence(r *Sender) (stat *zk.Stat, w *Watch, err error) {
 	if w = v.current(); w != nil {
-		stat, err = r.Exists(ctx, v.Path)
+		stat, err = r.Exists(v.Path)
 		return stat, v.reuse(w, err), err
 	}
-	stat, events, err := r.ExistsW(ctx, v.Path)
+	stat, events, err := r.ExistsW(v.Path)
 	return stat, v.keep(events, err), err
 }
 

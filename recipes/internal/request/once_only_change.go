@@ -1,7 +1,6 @@
 package request
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -35,20 +34,18 @@ func IsConflict(err error) bool {
 // Replace sets the data of the node at path, if the node is unchanged since stat was read. A nil
 // stat stands for a missing node: Replace then creates the node. If the parent is missing, it
 // creates the parents and returns zk.ErrNoNode.
-func (w *OnceOnlyChange) Replace(
-	ctx context.Context, r *Sender, path string, data []byte, stat *zk.Stat,
-) error {
+func (w *OnceOnlyChange) Replace(r *Sender, path string, data []byte, stat *zk.Stat) error {
 	if stat == nil {
-		err := w.Apply(ctx, r, &zk.CreateRequest{Path: path, Data: data, Acl: r.Opts.ACL})
+		err := w.Apply(r, &zk.CreateRequest{Path: path, Data: data, Acl: r.Opts.ACL})
 		if !errors.Is(err, zk.ErrNoNode) {
 			return err
 		}
-		if err := r.EnsureDir(ctx, Parent(path)); err != nil {
+		if err := r.EnsureDir(Parent(path)); err != nil {
 			return err
 		}
 		return err
 	}
-	return w.Apply(ctx, r, SetOps(path, data, stat, r.Opts.ACL)...)
+	return w.Apply(r, SetOps(path, data, stat, r.Opts.ACL)...)
 }
 
 // SetOps returns the operations of a transaction that sets the data of the node at path, if the
@@ -66,14 +63,14 @@ func SetOps(path string, data []byte, stat *zk.Stat, acl []zk.ACL) []interface{}
 	return ops
 }
 
-// Apply makes the change. It repeats the request until the answer is definite or ctx is done. A
-// refused repetition may mean that an earlier request was applied, so Apply then looks for the
-// record.
-func (w *OnceOnlyChange) Apply(ctx context.Context, r *Sender, change ...interface{}) error {
+// Apply makes the change. It repeats the request until the answer is definite or the operation is
+// over. A refused repetition may mean that an earlier request was applied, so Apply then looks for
+// the record.
+func (w *OnceOnlyChange) Apply(r *Sender, change ...interface{}) error {
 	ops := append(change, &zk.CreateRequest{Path: w.Record, Acl: r.Opts.ACL})
 	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return err
 		}
 		_, err := r.Multi(ops...)
 		if err == nil {
@@ -82,11 +79,11 @@ func (w *OnceOnlyChange) Apply(ctx context.Context, r *Sender, change ...interfa
 		w.doubtful = w.doubtful || OutcomeOf(err) == Unknown
 		switch {
 		case Transient(err):
-			if err := r.Again(ctx, err); err != nil {
+			if err := r.Again(err); err != nil {
 				return err
 			}
 		case w.doubtful:
-			return w.settleEcho(ctx, r, err)
+			return w.settleEcho(r, err)
 		default:
 			return err
 		}
@@ -94,9 +91,9 @@ func (w *OnceOnlyChange) Apply(ctx context.Context, r *Sender, change ...interfa
 }
 
 // settleEcho returns nil if an earlier request has made the change, otherwise the refusal.
-func (w *OnceOnlyChange) settleEcho(ctx context.Context, r *Sender, refusal error) error {
-	stat, err := FreshResult(ctx, r, w.Record, func() (*zk.Stat, error) {
-		return r.Exists(ctx, w.Record)
+func (w *OnceOnlyChange) settleEcho(r *Sender, refusal error) error {
+	stat, err := FreshResult(r, w.Record, func() (*zk.Stat, error) {
+		return r.Exists(w.Record)
 	})
 	if err != nil || stat != nil {
 		return err
@@ -121,7 +118,7 @@ func (w *OnceOnlyChange) Resolve(r *Sender, why error) error {
 // record was there: then the change was made.
 func Resolve(r *Sender, record string, why error) error {
 	echo := false // an earlier try may have deleted the record
-	err := r.Repeat(context.Background(), func() error {
+	err := r.Unbounded().Repeat(func() error {
 		err := r.Conn.Delete(record, -1)
 		echo = echo || OutcomeOf(err) == Unknown
 		return err

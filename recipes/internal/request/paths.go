@@ -1,7 +1,6 @@
 package request
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -29,20 +28,20 @@ func Parent(path string) string {
 // Ensure creates the node at path and its ancestors, without data, if they are missing. An existing
 // node is left as it is. It returns zk.ErrNoNode if a level is deleted before the next level is
 // created.
-func (r *Sender) Ensure(ctx context.Context, path string) error {
-	err := r.ensureLevels(ctx, r.Conn, path)
+func (r *Sender) Ensure(path string) error {
+	err := r.ensureLevels(r.Conn, path)
 	c, ok := r.Conn.(*chroot)
 	if !ok || path != "/" && !errors.Is(err, zk.ErrNoNode) {
 		return err
 	}
-	if err := r.ensureLevels(ctx, c.conn, c.base); err != nil {
+	if err := r.ensureLevels(c.conn, c.base); err != nil {
 		return err
 	}
-	return r.ensureLevels(ctx, r.Conn, path)
+	return r.ensureLevels(r.Conn, path)
 }
 
 // ensureLevels is Ensure for paths of conn.
-func (r *Sender) ensureLevels(ctx context.Context, conn Conn, path string) error {
+func (r *Sender) ensureLevels(conn Conn, path string) error {
 	if path == "/" {
 		return nil
 	}
@@ -50,7 +49,7 @@ func (r *Sender) ensureLevels(ctx context.Context, conn Conn, path string) error
 		if at < len(path) && path[at] != '/' {
 			continue
 		}
-		if err := r.ensureOne(ctx, conn, path[:at]); err != nil {
+		if err := r.ensureOne(conn, path[:at]); err != nil {
 			return fmt.Errorf("create parent %s: %w", path[:at], err)
 		}
 	}
@@ -59,8 +58,8 @@ func (r *Sender) ensureLevels(ctx context.Context, conn Conn, path string) error
 
 // EnsureDir is Ensure for callers that try again if a level is missing: it returns nil where Ensure
 // returns zk.ErrNoNode.
-func (r *Sender) EnsureDir(ctx context.Context, path string) error {
-	err := r.Ensure(ctx, path)
+func (r *Sender) EnsureDir(path string) error {
+	err := r.Ensure(path)
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil
 	}
@@ -68,8 +67,8 @@ func (r *Sender) EnsureDir(ctx context.Context, path string) error {
 }
 
 // ensureOne creates one level. Creating a fixed name is safe to repeat.
-func (r *Sender) ensureOne(ctx context.Context, conn Conn, path string) error {
-	err := r.Repeat(ctx, func() error {
+func (r *Sender) ensureOne(conn Conn, path string) error {
+	err := r.Repeat(func() error {
 		if r.Opts.Containers {
 			_, err := conn.CreateContainer(path, nil, zk.FlagContainer, r.Opts.ACL)
 			return err
@@ -82,7 +81,7 @@ func (r *Sender) ensureOne(ctx context.Context, conn Conn, path string) error {
 		return nil
 	case r.Opts.Containers && err != nil && serverCode(err) == codeUnimplemented:
 		r.Opts.Containers = false // the server has none
-		return r.ensureOne(ctx, conn, path)
+		return r.ensureOne(conn, path)
 	}
 	return err
 }

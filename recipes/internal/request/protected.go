@@ -1,7 +1,6 @@
 package request
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -55,10 +54,10 @@ func (p *Protected) Name() string { return BaseName(p.Path) }
 
 // Create makes the node and its missing parents, and finds the node again if the reply is lost. It
 // returns ErrRestart if the node may belong to a session that has ended, and ErrNumbersUsedUp if
-// the number may not be unique. Once ctx is done it sends nothing more. After an error the caller
-// must call Remove.
-func (p *Protected) Create(ctx context.Context, r *Sender, data []byte) error {
-	if err := p.make(ctx, r, data); err != nil || p.Unordered {
+// the number may not be unique. Once the operation is over it sends nothing more. After an error
+// the caller must call Remove.
+func (p *Protected) Create(r *Sender, data []byte) error {
+	if err := p.make(r, data); err != nil || p.Unordered {
 		return err
 	}
 	seq, ok := Sequence(p.Name(), p.prefix()+p.kind)
@@ -69,22 +68,22 @@ func (p *Protected) Create(ctx context.Context, r *Sender, data []byte) error {
 }
 
 // make is Create, but does not check the number.
-func (p *Protected) make(ctx context.Context, r *Sender, data []byte) error {
+func (p *Protected) make(r *Sender, data []byte) error {
 	var missing Backoff
 	for p.Path == "" {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return err
 		}
 		err := p.createOnce(r, data)
 		switch {
 		case err == nil && !p.Persistent && p.Epoch.Check() != nil:
 			// The session changed around the request: the client sends its waiting requests in the
 			// new session.
-			return p.adopt(ctx, r)
+			return p.adopt(r)
 		case errors.Is(err, zk.ErrNoNode):
-			err = p.ensureDir(ctx, r, &missing, err)
+			err = p.ensureDir(r, &missing, err)
 		case Transient(err):
-			err = p.recover(ctx, r, err)
+			err = p.recover(r, err)
 		}
 		if err != nil {
 			return err
@@ -94,11 +93,11 @@ func (p *Protected) make(ctx context.Context, r *Sender, data []byte) error {
 }
 
 // ensureDir creates the missing directory.
-func (p *Protected) ensureDir(ctx context.Context, r *Sender, missing *Backoff, why error) error {
-	if err := missing.Wait(ctx, nil, why); err != nil {
+func (p *Protected) ensureDir(r *Sender, missing *Backoff, why error) error {
+	if err := missing.Wait(r.Ctx, nil, why); err != nil {
 		return err
 	}
-	return r.EnsureDir(ctx, p.dir)
+	return r.EnsureDir(p.dir)
 }
 
 // createOnce sends the creation once, and notes an unknown outcome.
@@ -118,15 +117,15 @@ func (p *Protected) createOnce(r *Sender, data []byte) error {
 
 // recover finds out the outcome of a creation that got no answer. It leaves Path empty if the node
 // was not created.
-func (p *Protected) recover(ctx context.Context, r *Sender, why error) error {
-	if err := r.Again(ctx, why); err != nil {
+func (p *Protected) recover(r *Sender, why error) error {
+	if err := r.Again(why); err != nil {
 		return err
 	}
 	if !p.Doubtful {
 		return nil
 	}
 	failures := r.backoff
-	err := p.adopt(ctx, r)
+	err := p.adopt(r)
 	if r.Opts.Retry != nil {
 		r.backoff = failures // a policy counts creations: answers to the search do not end the row
 	}
@@ -136,8 +135,8 @@ func (p *Protected) recover(ctx context.Context, r *Sender, why error) error {
 // adopt looks for the node, and leaves Path empty if there is none. It takes the node over only if
 // it belongs to the current session: the node of an ended session is about to vanish (CURATOR-498,
 // CURATOR-604).
-func (p *Protected) adopt(ctx context.Context, r *Sender) error {
-	names, err := p.search(ctx, r)
+func (p *Protected) adopt(r *Sender) error {
+	names, err := p.search(r)
 	switch {
 	case err != nil:
 		return err
@@ -152,7 +151,7 @@ func (p *Protected) adopt(ctx context.Context, r *Sender) error {
 	if p.Persistent {
 		return nil
 	}
-	_, stat, err := r.Get(ctx, p.Path)
+	_, stat, err := r.Get(p.Path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return ErrRestart
@@ -170,9 +169,9 @@ func (p *Protected) adopt(ctx context.Context, r *Sender) error {
 // reply is applied before the next sync of the same session, or never. The server syncs its whole
 // tree, whatever the path. The path distinguishes this search from requests of other goroutines at
 // the same moment.
-func (p *Protected) search(ctx context.Context, r *Sender) ([]string, error) {
-	names, err := FreshResult(ctx, r, Join(p.dir, p.prefix()), func() ([]string, error) {
-		names, err := r.Children(ctx, p.dir)
+func (p *Protected) search(r *Sender) ([]string, error) {
+	names, err := FreshResult(r, Join(p.dir, p.prefix()), func() ([]string, error) {
+		names, err := r.Children(p.dir)
 		return names, Ignore(err, zk.ErrNoNode)
 	})
 	if err != nil {
@@ -192,7 +191,7 @@ func (p *Protected) Remove(r *Sender) error {
 	if !p.Doubtful {
 		return nil
 	}
-	names, err := p.search(context.Background(), r)
+	names, err := p.search(r.Unbounded())
 	if err != nil {
 		return fmt.Errorf("look for %s%s* to delete it: %w", Join(p.dir, p.prefix()), p.kind, err)
 	}

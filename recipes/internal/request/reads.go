@@ -1,16 +1,12 @@
 package request
 
 import (
-	"context"
-
 	"github.com/go-zookeeper/zk"
 )
 
 // repeated is Repeat for a request with a result.
-func repeated[T any](
-	ctx context.Context, r *Sender, request func() (T, error),
-) (value T, err error) {
-	err = r.Repeat(ctx, func() (err error) {
+func repeated[T any](r *Sender, request func() (T, error)) (value T, err error) {
+	err = r.Repeat(func() (err error) {
 		value, err = request()
 		return err
 	})
@@ -18,18 +14,16 @@ func repeated[T any](
 }
 
 // Children lists the names of path's children, in no order.
-func (r *Sender) Children(ctx context.Context, path string) ([]string, error) {
-	return repeated(ctx, r, func() ([]string, error) {
+func (r *Sender) Children(path string) ([]string, error) {
+	return repeated(r, func() ([]string, error) {
 		names, _, err := r.Conn.Children(path)
 		return names, err
 	})
 }
 
 // ChildrenW lists the names of path's children and watches them for changes.
-func (r *Sender) ChildrenW(
-	ctx context.Context, path string,
-) (names []string, watch <-chan zk.Event, err error) {
-	err = r.Repeat(ctx, func() (err error) {
+func (r *Sender) ChildrenW(path string) (names []string, watch <-chan zk.Event, err error) {
+	err = r.Repeat(func() (err error) {
 		names, _, watch, err = r.Conn.ChildrenW(path)
 		return err
 	})
@@ -37,10 +31,8 @@ func (r *Sender) ChildrenW(
 }
 
 // Get reads the node at path.
-func (r *Sender) Get(
-	ctx context.Context, path string,
-) (data []byte, stat *zk.Stat, err error) {
-	err = r.Repeat(ctx, func() (err error) {
+func (r *Sender) Get(path string) (data []byte, stat *zk.Stat, err error) {
+	err = r.Repeat(func() (err error) {
 		data, stat, err = r.Conn.Get(path)
 		return err
 	})
@@ -56,8 +48,8 @@ type Node struct {
 
 // GetW reads the node at path and watches it. If the node is missing it leaves no watch in the
 // client, unlike ExistsW.
-func (r *Sender) GetW(ctx context.Context, path string) (Node, error) {
-	return repeated(ctx, r, func() (n Node, err error) {
+func (r *Sender) GetW(path string) (Node, error) {
+	return repeated(r, func() (n Node, err error) {
 		n.Data, n.Stat, n.Watch, err = r.Conn.GetW(path)
 		return n, err
 	})
@@ -65,16 +57,16 @@ func (r *Sender) GetW(ctx context.Context, path string) (Node, error) {
 
 // Sync makes the next read see everything that was committed before the sync. Without it a server
 // may lag behind, for instance after a reconnection.
-func (r *Sender) Sync(ctx context.Context, path string) error {
-	return r.Repeat(ctx, func() error {
+func (r *Sender) Sync(path string) error {
+	return r.Repeat(func() error {
 		_, err := r.Conn.Sync(path)
 		return err
 	})
 }
 
 // Exists returns the stat of the node at path, or nil if there is none.
-func (r *Sender) Exists(ctx context.Context, path string) (*zk.Stat, error) {
-	return repeated(ctx, r, func() (*zk.Stat, error) {
+func (r *Sender) Exists(path string) (*zk.Stat, error) {
+	return repeated(r, func() (*zk.Stat, error) {
 		found, stat, err := r.Conn.Exists(path)
 		if err != nil || !found {
 			return nil, err
@@ -85,11 +77,11 @@ func (r *Sender) Exists(ctx context.Context, path string) (*zk.Stat, error) {
 
 // ExistsW is Exists, and watches for the node's creation, change or deletion. It is for missing
 // nodes: for an existing node GetW is better.
-func (r *Sender) ExistsW(ctx context.Context, path string) (*zk.Stat, <-chan zk.Event, error) {
+func (r *Sender) ExistsW(path string) (*zk.Stat, <-chan zk.Event, error) {
 	var found bool
 	var stat *zk.Stat
 	var watch <-chan zk.Event
-	err := r.Repeat(ctx, func() (err error) {
+	err := r.Repeat(func() (err error) {
 		found, stat, watch, err = r.Conn.ExistsW(path)
 		return err
 	})

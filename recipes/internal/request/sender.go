@@ -28,9 +28,15 @@ const (
 	atOnce      = time.Millisecond
 )
 
-// Sender sends the requests of one operation, one after the other, and counts failures in a row.
-// It belongs to one goroutine.
+// Sender sends the requests of one operation, one after the other, and counts failures in a row. It
+// belongs to one goroutine.
 type Sender struct {
+	Ctx context.Context // ends the operation
+	*row
+}
+
+// row is what the Sender of an operation and that of its clean-up share.
+type row struct {
 	Conn       Conn
 	Opts       Options
 	GiveUp     context.CancelCauseFunc // ends the operation with the retry policy; may be nil
@@ -47,11 +53,17 @@ type Sender struct {
 // of recipe and the start of the row. A clean-up is delayed by another half a millisecond. The
 // delays spread the load on a server, and keep equal requests of one client from racing for the
 // same answer.
-func NewSender(conn Conn, opts Options, kind, path string) *Sender {
-	r := &Sender{Conn: conn, Opts: opts, path: path}
+func NewSender(ctx context.Context, conn Conn, opts Options, kind, path string) *Sender {
+	r := &Sender{ctx, &row{Conn: conn, Opts: opts, path: path}}
 	r.backoff.extra = extraDelay(kind, time.Now())
 	return r
 }
+
+// Unbounded returns the Sender for clean-up, which no context and no policy ends.
+func (r *Sender) Unbounded() *Sender { return &Sender{context.Background(), r.row} }
+
+// Over returns the cause if the operation is to end, otherwise nil.
+func (r *Sender) Over() error { return context.Cause(r.Ctx) }
 
 // rowsApart bounds the extra delay of a row.
 const rowsApart = time.Millisecond
@@ -67,12 +79,12 @@ func extraDelay(kind string, begun time.Time) time.Duration {
 // Again waits before the repetition of a request that failed with why. If the retry policy gives
 // up, Again ends the operation. A context that cannot end belongs to clean-up, which no policy
 // bounds.
-func (r *Sender) Again(ctx context.Context, why error) error {
+func (r *Sender) Again(why error) error {
 	policy := r.Opts.Retry
-	if ctx.Done() == nil {
+	if r.Ctx.Done() == nil {
 		policy = nil
 	}
-	err := r.backoff.Wait(ctx, policy, why)
+	err := r.backoff.Wait(r.Ctx, policy, why)
 	if err == nil {
 		r.Opts.Tell(Event{Kind: EventRetry, Path: r.path, Err: why})
 	}
@@ -130,18 +142,18 @@ func (r *Sender) Tidy(remove func(r *Sender) error) error {
 }
 
 // Repeat sends a request until its answer is definite, and returns the answer. It is for requests
-// that may safely be applied twice. It gives up when ctx is done or the Conn is closed. If ctx is
-// done from the start, it sends nothing.
-func (r *Sender) Repeat(ctx context.Context, request func() error) error {
+// that may safely be applied twice. It gives up when the operation is over or the Conn is closed.
+// If the operation is over from the start, it sends nothing.
+func (r *Sender) Repeat(request func() error) error {
 	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := r.Over(); err != nil {
+			return err
 		}
 		err := r.Do(request)
 		if !Transient(err) {
 			return err
 		}
-		if err := r.Again(ctx, err); err != nil {
+		if err := r.Again(err); err != nil {
 			return err
 		}
 	}

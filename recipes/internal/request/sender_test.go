@@ -16,13 +16,13 @@ import (
 
 func TestCreateOnceKeepsTheFirst(t *testing.T) {
 	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
-		r := NewSender(c, NewOptions[func(*Options)](nil), "", "")
+		r := NewSender(t.Context(), c, NewOptions[func(*Options)](nil), "", "")
 		c.On("create", 3, testconn.LoseReply) // parents come second
 		for _, tc := range []struct {
 			data string
 			made bool
 		}{{"yes", true}, {"no", false}, {"yes", true}} {
-			stored, made, err := r.CreateOnce(t.Context(), "/votes/a", []byte(tc.data))
+			stored, made, err := r.CreateOnce("/votes/a", []byte(tc.data))
 			if string(stored) != "yes" || made != tc.made || err != nil {
 				t.Errorf("%s: %s %v %v", tc.data, stored, made, err)
 			}
@@ -39,8 +39,8 @@ func TestCreateOnceThatEndsInDoubtSaysSo(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			tc.fault.After = cancel
 			c.On("create", 1, tc.fault)
-			r := NewSender(c, NewOptions[func(*Options)](nil), "", "")
-			_, _, err := r.CreateOnce(ctx, "/n", nil)
+			r := NewSender(ctx, c, NewOptions[func(*Options)](nil), "", "")
+			_, _, err := r.CreateOnce("/n", nil)
 			if !errors.Is(err, context.Canceled) || errors.Is(err, ErrAmbiguous) != tc.want {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -52,9 +52,9 @@ func TestCreateOnceThatEndsInDoubtSaysSo(t *testing.T) {
 func TestEpochEndsWithItsSession(t *testing.T) {
 	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
 		c.Seed("/n", "")
-		r := NewSender(c, NewOptions[func(*Options)](nil), "", "")
+		r := NewSender(t.Context(), c, NewOptions[func(*Options)](nil), "", "")
 		e := r.Epoch()
-		stat, err := r.Exists(t.Context(), "/n")
+		stat, err := r.Exists("/n")
 		if err != nil || stat == nil || !e.Owns(stat) || e.Check() != nil {
 			t.Errorf("same session: %v %v %v", stat, err, e.Check())
 		}
@@ -98,13 +98,12 @@ func TestRowsComeBackApart(t *testing.T) {
 			go func() {
 				time.Sleep(row.begun)
 				opts := Options{Retry: fixedPause(10 * time.Millisecond)}
-				r := NewSender(nil, opts, row.kind, "/a")
+				r := NewSender(t.Context(), nil, opts, row.kind, "/a")
 				time.Sleep(2*time.Second - row.begun) // all fail now
-				ctx := t.Context()
 				if row.cleanUp {
-					ctx = context.Background()
+					r = r.Unbounded()
 				}
-				testconn.MustDo(t, r.Again(ctx, zk.ErrConnectionClosed))
+				testconn.MustDo(t, r.Again(zk.ErrConnectionClosed))
 				back <- time.Since(began)
 			}()
 		}

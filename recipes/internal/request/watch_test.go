@@ -74,10 +74,10 @@ func TestNodeWatchBeginsAnewWithAnyEvent(t *testing.T) {
 func TestNodeWatchOverDataSeesEveryNewestValue(t *testing.T) {
 	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
 		s.Seed("/n", "0")
-		v, r := NodeWatch{Path: "/n"}, NewSender(c, NewOptions[func(*Options)](nil), "", "")
+		v, r := NodeWatch{Path: "/n"}, NewSender(t.Context(), c, NewOptions[func(*Options)](nil), "", "")
 		var seen []string
-		err := v.Until(t.Context(), r, r.Epoch(), func() (*Watch, bool, error) {
-			data, _, w, err := v.Data(t.Context(), r)
+		err := v.Until(r, r.Epoch(), func() (*Watch, bool, error) {
+			data, _, w, err := v.Data(r)
 			seen = append(seen, string(data))
 			next := string(data[0] + 1)
 			if _, err := c.Set("/n", []byte(next), -1); err != nil {
@@ -89,7 +89,7 @@ func TestNodeWatchOverDataSeesEveryNewestValue(t *testing.T) {
 			t.Errorf("seen %v, %d watches, %v", seen, c.Called("getW"), err)
 		}
 		s.Delete("/n")
-		if _, _, _, err := v.Data(t.Context(), r); !errors.Is(err, zk.ErrNoNode) ||
+		if _, _, _, err := v.Data(r); !errors.Is(err, zk.ErrNoNode) ||
 			v.current() != nil {
 			t.Errorf("missing node: %v", err)
 		}

@@ -2,7 +2,6 @@ package request
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 
@@ -13,7 +12,7 @@ import (
 // or the Conn is closed. It is for names that are never used again: a late delete would hit the
 // next node of the same name.
 func (r *Sender) Remove(path string) error {
-	err := r.Repeat(context.Background(), func() error { return r.Conn.Delete(path, -1) })
+	err := r.Unbounded().Repeat(func() error { return r.Conn.Delete(path, -1) })
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return fmt.Errorf("delete %s: %w", path, err)
 	}
@@ -36,10 +35,10 @@ func (r *Sender) Answered(ops []interface{}) (answers []zk.MultiResponse, failed
 	return answers, failed, err
 }
 
-// RepeatMulti is Multi, repeated until the answer is definite or ctx is done.
-func (r *Sender) RepeatMulti(ctx context.Context, ops ...interface{}) (failed int, err error) {
+// RepeatMulti is Multi, repeated until the answer is definite or the operation is over.
+func (r *Sender) RepeatMulti(ops ...interface{}) (failed int, err error) {
 	failed = -1
-	err = r.Repeat(ctx, func() (err error) {
+	err = r.Repeat(func() (err error) {
 		_, failed, err = r.Transaction(ops)
 		return err
 	})
@@ -66,12 +65,10 @@ func (r *Sender) Transaction(
 // exists, and returns the data of the node. made reports whether that is the given data. Then this
 // client has created the node, or another client with the same data. CreateOnce is for decisions
 // that are taken once. An error wraps ErrAmbiguous if the node may have been created nevertheless.
-func (r *Sender) CreateOnce(
-	ctx context.Context, path string, data []byte,
-) (stored []byte, made bool, err error) {
+func (r *Sender) CreateOnce(path string, data []byte) (stored []byte, made bool, err error) {
 	doubtful := false
 	for {
-		err := r.Repeat(ctx, func() error {
+		err := r.Repeat(func() error {
 			_, err := r.Conn.Create(path, data, 0, r.Opts.ACL)
 			doubtful = doubtful || OutcomeOf(err) == Unknown
 			return err
@@ -80,12 +77,12 @@ func (r *Sender) CreateOnce(
 		case err == nil:
 			return data, true, nil
 		case errors.Is(err, zk.ErrNodeExists):
-			stored, _, err = r.Get(ctx, path)
+			stored, _, err = r.Get(path)
 			if err == nil {
 				return stored, bytes.Equal(stored, data), nil
 			}
 		case errors.Is(err, zk.ErrNoNode):
-			err = r.EnsureDir(ctx, Parent(path))
+			err = r.EnsureDir(Parent(path))
 		}
 		if err != nil && !errors.Is(err, zk.ErrNoNode) {
 			return nil, false, AmbiguousIf(doubtful, err)

@@ -9,7 +9,7 @@ import (
 // work is an operation in its own goroutine. It may settle its result before it has cleaned up; see
 // Task. Work that has taken something off the server must undo that when Settle says that the
 // caller has left.
-type work[T any] func(ctx context.Context, r *request.Sender, t *Task[T]) (T, error)
+type work[T any] func(r *request.Sender, t *Task[T]) (T, error)
 
 // Call runs one operation of a recipe. An error wraps ErrAmbiguous if the caller has left before
 // the end of the operation: because ctx is done, the recipe was closed, or the retry policy has
@@ -22,24 +22,22 @@ func Call[T any](ctx context.Context, g *Group, what string, do work[T]) (T, err
 // Act is Call for an operation without a result.
 func Act(
 	ctx context.Context, g *Group, what string,
-	do func(ctx context.Context, r *request.Sender) error,
+	do func(r *request.Sender) error,
 ) error {
-	return ActAndSettle(ctx, g, what, func(
-		ctx context.Context, r *request.Sender, _ *Task[struct{}],
-	) error {
-		return do(ctx, r)
+	return ActAndSettle(ctx, g, what, func(r *request.Sender, _ *Task[struct{}]) error {
+		return do(r)
 	})
 }
 
 // ActAndSettle is Act for an operation that may settle its result before it has cleaned up.
 func ActAndSettle(
 	ctx context.Context, g *Group, what string,
-	do func(ctx context.Context, r *request.Sender, t *Task[struct{}]) error,
+	do func(r *request.Sender, t *Task[struct{}]) error,
 ) error {
 	_, err := Call(ctx, g, what, func(
-		ctx context.Context, r *request.Sender, t *Task[struct{}],
+		r *request.Sender, t *Task[struct{}],
 	) (struct{}, error) {
-		return struct{}{}, do(ctx, r, t)
+		return struct{}{}, do(r, t)
 	})
 	return err
 }
@@ -47,12 +45,10 @@ func ActAndSettle(
 // Ask is Call for an operation that changes nothing, so its outcome is never in doubt.
 func Ask[T any](
 	ctx context.Context, g *Group, what string,
-	do func(ctx context.Context, r *request.Sender) (T, error),
+	do func(r *request.Sender) (T, error),
 ) (T, error) {
-	value, _, err := Run(ctx, g, func(
-		ctx context.Context, r *request.Sender, _ *Task[T],
-	) (T, error) {
-		return do(ctx, r)
+	value, _, err := Run(ctx, g, func(r *request.Sender, _ *Task[T]) (T, error) {
+		return do(r)
 	})
 	return value, g.Explain(what, err)
 }
@@ -72,18 +68,16 @@ func Run[T any](ctx context.Context, g *Group, do work[T]) (value T, known bool,
 
 // RunCounted is Run for an operation that is counted already. The operation begins even if ctx is
 // done or the recipe is closed.
-func RunCounted[T any](
-	ctx context.Context, g *Group, do work[T],
-) (value T, known bool, err error) {
+func RunCounted[T any](ctx context.Context, g *Group, do work[T]) (value T, known bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(g.Ctx, func() { cancel(context.Cause(g.Ctx)) })()
 	t := Start(func(t *Task[T]) (T, error) {
 		defer g.End()
-		r := g.Sender()
+		r := g.Sender(ctx)
 		r.GiveUp = cancel
 		defer func() { g.Note(r.CleanUpErr) }()
-		return do(ctx, r, t)
+		return do(r, t)
 	})
 	value, known, err = t.Await(ctx)
 	if err != nil {

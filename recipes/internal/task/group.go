@@ -96,7 +96,7 @@ func (g *Group) CleanUp(
 		if before != nil {
 			<-before
 		}
-		r := g.Sender()
+		r := g.Sender(context.Background())
 		defer func() { g.Note(r.CleanUpErr) }()
 		return struct{}{}, r.Tidy(remove)
 	})
@@ -154,24 +154,24 @@ func (g *Group) Explain(what string, err error) error {
 	return &request.OperationError{What: what + " " + g.String(), Err: err}
 }
 
-// Sender begins a row of requests.
-func (g *Group) Sender() *request.Sender {
-	return request.NewSender(g.Conn, g.Opts, g.Kind, g.Path)
+// Sender begins a row of requests, which ctx ends.
+func (g *Group) Sender(ctx context.Context) *request.Sender {
+	return request.NewSender(ctx, g.Conn, g.Opts, g.Kind, g.Path)
 }
 
 // Background runs loop in its own goroutine. Close ends the context of loop and waits for its
 // return. Before loop returns it removes its nodes by r.Tidy, under context.Background(). No retry
 // policy ends the loop.
-func (g *Group) Background(loop func(ctx context.Context, r *request.Sender)) error {
+func (g *Group) Background(loop func(r *request.Sender)) error {
 	if err := g.Begin(); err != nil {
 		return err
 	}
 	go func() {
 		defer g.End()
-		r := g.Sender()
+		r := g.Sender(g.Ctx)
 		r.Opts.Retry = request.WithoutEnd(r.Opts.Retry)
 		defer func() { g.Note(r.CleanUpErr) }()
-		loop(g.Ctx, r)
+		loop(r)
 	}()
 	return nil
 }

@@ -16,10 +16,10 @@ import (
 type Reconciler struct {
 	*wakeups
 	RefusedNodes
-	// Step handles the due paths, and arms the watches that wake the loop. It sends its requests
-	// under ctx. After an error everything is due the next time. It need not repeat requests: r
-	// repeats them. It tolerates the refusal of a single node.
-	Step func(ctx context.Context, r *request.Sender, d Due) error
+	// Step handles the due paths, and arms the watches that wake the loop. After an error
+	// everything is due the next time. It need not repeat requests: r repeats them. It tolerates
+	// the refusal of a single node.
+	Step func(r *request.Sender, d Due) error
 	// Last removes the nodes of Step when the recipe is closed. It is nil if Step makes no nodes.
 	// It runs under context.Background().
 	Last func(r *request.Sender) error
@@ -35,23 +35,23 @@ func NewReconciler(g *Group) *Reconciler { return &Reconciler{wakeups: newWakeup
 func (c *Reconciler) Start() error { return c.group.Background(c.run) }
 
 // run is the loop. It ends with the recipe or the Conn, and with no other error.
-func (c *Reconciler) run(ctx context.Context, r *request.Sender) {
+func (c *Reconciler) run(r *request.Sender) {
 	var failures request.Backoff
 	defer c.RefusedNodes.end()
-	for ctx.Err() == nil {
-		d, err := c.next(ctx, c.group.Opts.Recheck)
+	for r.Ctx.Err() == nil {
+		d, err := c.next(r.Ctx, c.group.Opts.Recheck)
 		if err == nil {
 			c.forget(d)
-			err = c.Step(ctx, r, d)
+			err = c.Step(r, d)
 		}
-		c.report(ctx, err)
+		c.report(r.Ctx, err)
 		switch {
 		case errors.Is(err, request.ErrConnClosed):
 			return
 		case err == nil:
 			failures.Reset()
 			c.scheduleRetry(c.MarkDue)
-		case failures.Wait(ctx, r.Opts.Retry, err) == nil:
+		case failures.Wait(r.Ctx, r.Opts.Retry, err) == nil:
 			c.MarkDue("")
 		}
 	}

@@ -34,7 +34,7 @@ func newMirror(c *testconn.Conn) *mirror {
 	return m
 }
 
-func (m *mirror) refresh(ctx context.Context, r *request.Sender, d Due) error {
+func (m *mirror) refresh(r *request.Sender, d Due) error {
 	m.steps = append(m.steps, d)
 	if d.All {
 		d.Paths = []string{"/a", "/b"}
@@ -43,7 +43,7 @@ func (m *mirror) refresh(ctx context.Context, r *request.Sender, d Due) error {
 		if m.Watching(path, WatchData) {
 			continue
 		}
-		n, err := r.GetW(ctx, path)
+		n, err := r.GetW(path)
 		if err != nil {
 			return err
 		}
@@ -86,11 +86,11 @@ func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 		m.group.Opts.Recheck = 15 * time.Second
 		began, all := time.Now(), []time.Duration{}
 		step := m.Step
-		m.Step = func(ctx context.Context, r *request.Sender, d Due) error {
+		m.Step = func(r *request.Sender, d Due) error {
 			if d.All {
 				all = append(all, time.Since(began))
 			}
-			return step(ctx, r, d)
+			return step(r, d)
 		}
 		testconn.MustDo(t, m.Start())
 		for range 10 {
@@ -131,8 +131,8 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
 		f := &request.NamedEphemeral{Path: "/own"}
 		m := NewReconciler(newGroup(c, "own"))
-		m.Step = func(ctx context.Context, r *request.Sender, _ Due) error {
-			return f.Create(ctx, r, nil)
+		m.Step = func(r *request.Sender, _ Due) error {
+			return f.Create(r, nil)
 		}
 		m.Last = f.Remove
 		testconn.MustDo(t, m.Start())
@@ -168,9 +168,9 @@ func TestNodeWatchIsUsedAgainAndOutlivesSessions(t *testing.T) {
 		v, l := request.NodeWatch{Path: "/gate"},
 			NewGroup(c, "test", "", request.Options{Recheck: time.Second})
 		wait := func(ctx context.Context) error {
-			return Act(ctx, l, "wait", func(ctx context.Context, r *request.Sender) error {
-				return v.Until(ctx, r, r.Epoch(), func() (*request.Watch, bool, error) {
-					stat, w, err := v.Existence(ctx, r)
+			return Act(ctx, l, "wait", func(r *request.Sender) error {
+				return v.Until(r, r.Epoch(), func() (*request.Watch, bool, error) {
+					stat, w, err := v.Existence(r)
 					return w, stat == nil, err
 				})
 			})

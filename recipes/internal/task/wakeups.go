@@ -171,13 +171,11 @@ func (w *wakeups) take() Due {
 
 // DataOf reads a node, and makes the node due when it changes. It sets no second watch if one is
 // armed.
-func (w *wakeups) DataOf(
-	ctx context.Context, r *request.Sender, path string,
-) ([]byte, *zk.Stat, error) {
+func (w *wakeups) DataOf(r *request.Sender, path string) ([]byte, *zk.Stat, error) {
 	if w.Watching(path, WatchData) {
-		return r.Get(ctx, path)
+		return r.Get(path)
 	}
-	n, err := r.GetW(ctx, path)
+	n, err := r.GetW(path)
 	if err == nil {
 		w.Add(path, WatchData, n.Watch)
 	}
@@ -185,14 +183,12 @@ func (w *wakeups) DataOf(
 }
 
 // ChildrenOf lists the children of a node, sorted, and makes the node due when the children change.
-func (w *wakeups) ChildrenOf(
-	ctx context.Context, r *request.Sender, path string,
-) (names []string, err error) {
+func (w *wakeups) ChildrenOf(r *request.Sender, path string) (names []string, err error) {
 	if w.Watching(path, WatchChildren) {
-		names, err = r.Children(ctx, path)
+		names, err = r.Children(path)
 	} else {
 		var watch <-chan zk.Event
-		names, watch, err = r.ChildrenW(ctx, path)
+		names, watch, err = r.ChildrenW(path)
 		if err == nil {
 			w.Add(path, WatchChildren, watch)
 		}
@@ -203,13 +199,13 @@ func (w *wakeups) ChildrenOf(
 
 // Listing is ChildrenOf for a directory that may be missing. A missing directory has no children,
 // and becomes due when it is created.
-func (w *wakeups) Listing(ctx context.Context, r *request.Sender, path string) ([]string, error) {
+func (w *wakeups) Listing(r *request.Sender, path string) ([]string, error) {
 	for {
-		names, err := w.ChildrenOf(ctx, r, path)
+		names, err := w.ChildrenOf(r, path)
 		if !errors.Is(err, zk.ErrNoNode) || w.Watching(path, WatchAbsence) {
 			return names, request.Ignore(err, zk.ErrNoNode)
 		}
-		stat, watch, err := r.ExistsW(ctx, path)
+		stat, watch, err := r.ExistsW(path)
 		if err != nil {
 			return nil, err
 		}

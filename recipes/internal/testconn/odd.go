@@ -106,9 +106,7 @@ func (l *lag) stat(path string, found bool, stat *zk.Stat) (bool, *zk.Stat) {
 	return found, stat
 }
 
-func (l *lag) data(
-	path string, data []byte, stat *zk.Stat, err error,
-) ([]byte, *zk.Stat, error) {
+func (l *lag) data(path string, data []byte, stat *zk.Stat, err error) ([]byte, *zk.Stat, error) {
 	n, there, lags := l.seen(path)
 	switch {
 	case !lags, err != nil && !errors.Is(err, zk.ErrNoNode):
