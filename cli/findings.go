@@ -46,17 +46,9 @@ func (a *app) keepFinding(
 		found.File = strings.TrimSuffix(found.Picture, ".html") + ".yaml"
 	}
 	if found.File != "" {
-		found.Repeat = a.repeat(found.File)
+		found.Repeat = a.Repeat(found.File)
 	}
 	return nil
-}
-
-// repeat is the command that plays a scenario file again, for a shell.
-func (a *app) repeat(file string) string {
-	if a.on != nil {
-		return a.Name + " run --servers " + a.on.String() + " " + saved.ShellWord(file)
-	}
-	return a.Name + " replay " + saved.ShellWord(file)
 }
 
 // saveBoth writes the traces of the two runs of a divergence to a directory, if there is one, and
@@ -91,7 +83,7 @@ func (a *app) saveFile(f saved.File, name, dir string, quiet bool) (string, erro
 		err := f.Save(name)
 		if err == nil {
 			if !quiet {
-				a.Printf("\nto see it again: %s\n", a.repeat(name))
+				a.Printf("\nto see it again: %s\n", a.Repeat(name))
 			}
 			return name, nil
 		}

@@ -35,7 +35,7 @@ type fuzzCommand struct {
 
 // Run hunts in one workload or in all.
 func (c *fuzzCommand) Run(a *app) error {
-	if err := a.reach(&c.Servers); err != nil {
+	if err := a.Reach(&c.Servers); err != nil {
 		return err
 	}
 	if c.Workload == "" || c.Workload == allWorkloads {

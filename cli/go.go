@@ -144,12 +144,6 @@ func overlayFile(root, version string, user goArgs, cache string) (string, error
 	return overlay.Write(replace, other, cache)
 }
 
-// goStatus is the error of a command that ends with the status of the go command. The go command
-// has printed everything.
-type goStatus int
-
-func (s goStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
-
 // goRun runs the go command of a GOROOT, and passes signals on to it.
 func goRun(root string, args []string) error {
 	cmd := exec.Command(filepath.Join(root, "bin", "go"), args...)
@@ -172,9 +166,9 @@ func goRun(root string, args []string) error {
 	var exit *exec.ExitError
 	switch {
 	case interrupted:
-		return goStatus(command.ExitInterrupted)
+		return command.Status(command.ExitInterrupted)
 	case errors.As(err, &exit):
-		return goStatus(exit.ExitCode())
+		return command.Status(exit.ExitCode())
 	}
 	return err
 }

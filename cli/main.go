@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,27 +16,29 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/zksim/zksim/cli/check"
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/cli/replay"
 	"github.com/zksim/zksim/cli/serve"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
+	"github.com/zksim/zksim/internal/inflight"
 )
 
 // commands are the commands with their flags, as kong parses them.
 type commands struct {
-	Demo       demoCommand       `cmd:"" help:"Find, shrink and explain a real deadlock, then show a lock that survives."`
-	List       listCommand       `cmd:"" help:"List workloads, their implementations, strategies, and fault kinds."`
-	Run        runCommand        `cmd:"" help:"Run scenario files and compare the results with their expectations."`
-	Replay     replayCommand     `cmd:"" help:"Replay one scenario file and tell its story."`
-	Diff       diffCommand       `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
-	Check      check.Command     `cmd:"" help:"Judge a history that was recorded elsewhere."`
-	Sweep      sweepCommand      `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
-	Fuzz       fuzzCommand       `cmd:"" help:"Hunt with several strategies; make findings small."`
-	Merge      mergeCommand      `cmd:"" help:"Unite the reports of shards."`
-	Gallery    galleryCommand    `cmd:"" help:"Find published bugs of coordination recipes again."`
-	Go         goCommand         `cmd:"" passthrough:"" help:"Run go test, run, build or vet so that any code runs in virtual time."`
-	Conform    conformCommand    `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
-	Serve      serve.Command     `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
-	Completion completionCommand `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
+	Demo       demoCommand        `cmd:"" help:"Find, shrink and explain a real deadlock, then show a lock that survives."`
+	List       listCommand        `cmd:"" help:"List workloads, their implementations, strategies, and fault kinds."`
+	Run        replay.RunCommand  `cmd:"" help:"Run scenario files and compare the results with their expectations."`
+	Replay     replay.Command     `cmd:"" help:"Replay one scenario file and tell its story."`
+	Diff       replay.DiffCommand `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
+	Check      check.Command      `cmd:"" help:"Judge a history that was recorded elsewhere."`
+	Sweep      sweepCommand       `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
+	Fuzz       fuzzCommand        `cmd:"" help:"Hunt with several strategies; make findings small."`
+	Merge      mergeCommand       `cmd:"" help:"Unite the reports of shards."`
+	Gallery    galleryCommand     `cmd:"" help:"Find published bugs of coordination recipes again."`
+	Go         goCommand          `cmd:"" passthrough:"" help:"Run go test, run, build or vet so that any code runs in virtual time."`
+	Conform    conformCommand     `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
+	Serve      serve.Command      `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
+	Completion completionCommand  `cmd:"" help:"Print the completion script of a shell: bash, zsh or fish."`
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
@@ -47,8 +48,6 @@ type app struct {
 	*command.Env
 	workloads scenario.Catalogue // known to the command line
 	files     scenario.Catalogue // known to scenario files: the same and those of the gallery
-	tests     testPrograms
-	on        *scenario.Ensemble // the running ensemble; nil for simulations
 }
 
 // Main runs the command with the arguments of the process, and ends the process with the exit
@@ -64,7 +63,7 @@ func Main(own ...scenario.Workload) {
 		debug.SetMemoryLimit(2 << 30)
 	}
 	name, args := commandLine(os.Args)
-	if dir := os.Getenv(notesVar); dir != "" {
+	if dir := os.Getenv(inflight.Variable); dir != "" {
 		os.Exit(serveNotes(dir, func(ctx context.Context, watch func(time.Duration)) int {
 			return program{name: name, own: own, watch: watch}.
 				run(ctx, args, os.Stdout, os.Stderr)
@@ -108,7 +107,7 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 
 // runIn is run, but errors of the output are left to the caller.
 func (p program) runIn(env *command.Env, args []string) int {
-	a := &app{Env: env, tests: testPrograms{}}
+	a := &app{Env: env}
 	if err := a.loadWorkloads(p.own); err != nil {
 		env.PrintError(err)
 		return command.ExitInput
@@ -139,13 +138,13 @@ func (p program) runIn(env *command.Env, args []string) int {
 	if p.watch != nil {
 		go p.watch(c.grace())
 	}
-	err = parsed.Run(a, env)
+	err = parsed.Run(a, env, replay.NewPlayer(env, a.files.Find))
 	env.Progress.Clear()
 	show.Flush(env.Text)
 	if env.OutputError() != nil {
 		return command.ExitViolated
 	}
-	return a.exitStatus(err)
+	return env.ExitStatus(err)
 }
 
 // withoutWords are the arguments with flags in place of the words help and version. Without
@@ -177,33 +176,4 @@ func (p program) parser(c *commands, out, stderr io.Writer, exited *int) *kong.K
 		panic(err) // a wrong struct tag in commands
 	}
 	return parser
-}
-
-// exitStatus prints the error that ended a command, and returns the exit status.
-func (a *app) exitStatus(err error) int {
-	defer a.printLeftNodes()
-	var other goStatus
-	switch {
-	case errors.As(err, &other):
-		return int(other)
-	case err == nil:
-		return command.ExitOK
-	case errors.Is(err, command.ErrViolated):
-		return command.ExitViolated
-	case a.Interrupted(err):
-		fmt.Fprintf(a.Errors, "%s: interrupted\n", a.Name)
-		return command.ExitInterrupted
-	}
-	a.PrintError(err)
-	return command.ExitInput
-}
-
-// printLeftNodes prints which nodes are left on a running ensemble. It leaves out those that a
-// printed error has named.
-func (a *app) printLeftNodes() {
-	for _, node := range a.on.Left() {
-		if !a.HasPrinted(node) {
-			a.PrintError(node)
-		}
-	}
 }

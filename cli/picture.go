@@ -26,7 +26,7 @@ func (a *app) drawFinding(
 		scenarioFile = base
 	}
 	name := strings.TrimSuffix(base, ".yaml") + ".html"
-	if err := picture.Save(name, o, a.repeat(scenarioFile)); err != nil {
+	if err := picture.Save(name, o, a.Repeat(scenarioFile)); err != nil {
 		return "", fmt.Errorf("--html: %w", err)
 	}
 	if !quiet {

@@ -31,10 +31,6 @@ import (
 // second process ends without a status, Main plays each of the noted scenarios alone, to find the
 // one to blame.
 
-// notesVar is the variable of the environment that makes a process the second one: the directory of
-// its notes.
-const notesVar = "ZKSIM_NOTES"
-
 // statusFile is the name of the file in that directory with the exit status.
 const statusFile = "status"
 
@@ -140,7 +136,7 @@ func second(dir string, args []string) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Args = append([]string{os.Args[0]}, args...)
-	cmd.Env = append(os.Environ(), notesVar+"="+dir)
+	cmd.Env = append(os.Environ(), inflight.Variable+"="+dir)
 	return cmd, nil
 }
 

@@ -131,7 +131,7 @@ type foundJSON struct {
 
 // Run sweeps and makes one violation of each property small.
 func (c *sweepCommand) Run(a *app) error {
-	if err := a.reach(&c.Servers); err != nil {
+	if err := a.Reach(&c.Servers); err != nil {
 		return err
 	}
 	s, err := c.scenario(a.workloads, c.Workload)

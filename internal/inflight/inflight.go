@@ -17,6 +17,10 @@ import (
 	"syscall"
 )
 
+// Variable is the variable of the environment that makes a process keep notes for the process that
+// has started it: their directory.
+const Variable = "ZKSIM_NOTES"
+
 // keeper has the files of a process. A file that is not in use is empty.
 type keeper struct {
 	mu    sync.Mutex

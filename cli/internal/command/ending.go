@@ -3,6 +3,8 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 )
 
 // Exit statuses.
@@ -55,4 +57,38 @@ func (e *Env) Ending(bad bool, err error) error {
 		e.PrintError(err)
 	}
 	return ErrViolated
+}
+
+// A Status is the error of a command that has printed everything and ends with an exit status.
+type Status int
+
+func (s Status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// ExitStatus prints the error that ended a command, and returns the exit status.
+func (e *Env) ExitStatus(err error) int {
+	defer e.printLeftNodes()
+	var other Status
+	switch {
+	case errors.As(err, &other):
+		return int(other)
+	case err == nil:
+		return ExitOK
+	case errors.Is(err, ErrViolated):
+		return ExitViolated
+	case e.Interrupted(err):
+		fmt.Fprintf(e.Errors, "%s: interrupted\n", e.Name)
+		return ExitInterrupted
+	}
+	e.PrintError(err)
+	return ExitInput
+}
+
+// printLeftNodes prints which nodes are left on a running ensemble. It leaves out those that a
+// printed error has named.
+func (e *Env) printLeftNodes() {
+	for _, node := range e.On.Left() {
+		if !slices.ContainsFunc(e.printed, func(err error) bool { return errors.Is(err, node) }) {
+			e.PrintError(node)
+		}
+	}
 }

@@ -4,11 +4,12 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
 )
 
@@ -21,6 +22,7 @@ type Env struct {
 	Raw      io.Writer // the same, for programs
 	Errors   io.Writer
 	Progress *Progress
+	On       *scenario.Ensemble // the running ensemble; nil for simulations
 
 	out     *firstError
 	printed []error // by PrintError
@@ -59,14 +61,21 @@ func (e *Env) PrintError(err error) {
 	e.printed = append(e.printed, err)
 }
 
-// HasPrinted reports whether PrintError has printed an error that wraps a certain one.
-func (e *Env) HasPrinted(wrapped error) bool {
-	for _, err := range e.printed {
-		if errors.Is(err, wrapped) {
-			return true
-		}
+// Reach connects to the addresses of the flag --servers, if it has any: scenarios are played there.
+func (e *Env) Reach(servers *scenario.Servers) error {
+	if err := servers.Reach(e.Context); err != nil {
+		return fmt.Errorf("--servers: %w", err)
 	}
-	return false
+	e.On = servers.On()
+	return nil
+}
+
+// Repeat is the command that plays a scenario file again, for a shell.
+func (e *Env) Repeat(file string) string {
+	if e.On != nil {
+		return e.Name + " run --servers " + e.On.String() + " " + saved.ShellWord(file)
+	}
+	return e.Name + " replay " + saved.ShellWord(file)
 }
 
 // Indent moves each line of a text to the right.

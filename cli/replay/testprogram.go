@@ -1,4 +1,4 @@
-package cli
+package replay
 
 import (
 	"bytes"
@@ -16,11 +16,15 @@ import (
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/show"
+	"github.com/zksim/zksim/internal/inflight"
 	"github.com/zksim/zksim/internal/overlay"
 )
 
-// testPrograms are the test programs that know the code of scenario files, by packages and tags.
-type testPrograms map[saved.Test]testProgram
+// testPrograms are the test programs that know the code of scenario files.
+type testPrograms struct {
+	*command.Env
+	built map[saved.Test]testProgram // by packages and tags
+}
 
 // testProgram is the program of the tests of a package.
 type testProgram struct {
@@ -29,29 +33,29 @@ type testProgram struct {
 }
 
 // close removes the programs.
-func (p testPrograms) close() {
-	for _, program := range p {
+func (p *testPrograms) close() {
+	for _, program := range p.built {
 		os.RemoveAll(filepath.Dir(program.binary))
 	}
 }
 
-// showByTest shows the run of a scenario file by the program of a test.
-func (a *app) showByTest(t saved.Test, v show.View, out io.Writer) error {
+// show shows the run of a scenario file by the program of a test.
+func (p *testPrograms) show(t saved.Test, v show.View, out io.Writer) error {
 	file, err := filepath.Abs(v.File)
 	if err != nil {
 		return err
 	}
-	if a.on != nil {
+	if p.On != nil {
 		return fmt.Errorf("%s: only %s knows this code; to play it on the ensemble, run: %s",
 			v.File,
-			t.Name, t.Command("-zksim.replay="+file, "-zksim.servers="+a.on.String()))
+			t.Name, t.Command("-zksim.replay="+file, "-zksim.servers="+p.On.String()))
 	}
-	program, err := a.testProgram(t, filepath.Dir(file))
+	program, err := p.build(t, filepath.Dir(file))
 	if err != nil {
 		return fmt.Errorf("%s: only %s knows this code, and it cannot be built here: %w\n"+
 			"in its module, run: %s", v.File, t.Name, err, t.Command("-zksim.replay="+file))
 	}
-	result, err := a.do(program, t, show.Task{View: v, Scenario: file}, out)
+	result, err := p.do(program, t, show.Task{View: v, Scenario: file}, out)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", v.File, err)
@@ -63,17 +67,17 @@ func (a *app) showByTest(t saved.Test, v show.View, out io.Writer) error {
 	return nil
 }
 
-// testProgram builds the program of a test. The package belongs to the module of the current
+// build builds the program of a test. The package belongs to the module of the current
 // directory, or to the module of the scenario file's directory.
-func (a *app) testProgram(t saved.Test, beside string) (testProgram, error) {
+func (p *testPrograms) build(t saved.Test, beside string) (testProgram, error) {
 	key := saved.Test{Package: t.Package, Tags: t.Tags}
-	if p, ok := a.tests[key]; ok {
-		return p, nil
+	if done, ok := p.built[key]; ok {
+		return done, nil
 	}
 	if t.Package == "" {
 		return testProgram{}, errors.New("the file does not name its package")
 	}
-	dir, err := a.packageDir(t, beside)
+	dir, err := p.packageDir(t, beside)
 	if err != nil {
 		return testProgram{}, err
 	}
@@ -81,9 +85,9 @@ func (a *app) testProgram(t saved.Test, beside string) (testProgram, error) {
 	if err != nil {
 		return testProgram{}, err
 	}
-	p := testProgram{filepath.Join(to, "test"), dir}
-	a.Progress.Phase("building the tests of %s", t.Package)
-	build, err := a.goTest(t, "-c", "-o", p.binary, ".")
+	program := testProgram{filepath.Join(to, "test"), dir}
+	p.Progress.Phase("building the tests of %s", t.Package)
+	build, err := p.goTest(t, "-c", "-o", program.binary, ".")
 	if err == nil {
 		build.Dir = dir
 		_, err = outputOf(build)
@@ -91,15 +95,15 @@ func (a *app) testProgram(t saved.Test, beside string) (testProgram, error) {
 	if err != nil {
 		return testProgram{}, errors.Join(err, os.RemoveAll(to))
 	}
-	a.tests[key] = p
-	return p, nil
+	p.built[key] = program
+	return program, nil
 }
 
 // packageDir is the directory of the package of a test.
-func (a *app) packageDir(t saved.Test, beside string) (string, error) {
+func (p *testPrograms) packageDir(t saved.Test, beside string) (string, error) {
 	var all error
 	for _, in := range []string{".", beside} {
-		list := exec.CommandContext(a.Context, "go", "list", "-tags="+t.Tags, "-f", "{{.Dir}}",
+		list := exec.CommandContext(p.Context, "go", "list", "-tags="+t.Tags, "-f", "{{.Dir}}",
 			t.Package)
 		list.Dir = in
 		dir, err := outputOf(list)
@@ -112,22 +116,22 @@ func (a *app) packageDir(t saved.Test, beside string) (string, error) {
 }
 
 // goTest is a call of go test, or of zksim go test if zksim go has built the test.
-func (a *app) goTest(t saved.Test, args ...string) (*exec.Cmd, error) {
+func (p *testPrograms) goTest(t saved.Test, args ...string) (*exec.Cmd, error) {
 	tags := slices.DeleteFunc(strings.Split(t.Tags, ","), func(tag string) bool {
 		return tag == overlay.Tag
 	})
 	args = append([]string{"test", "-tags=" + strings.Join(tags, ",")}, args...)
 	if !strings.Contains(t.Tags, overlay.Tag) {
-		return exec.CommandContext(a.Context, "go", args...), nil
+		return exec.CommandContext(p.Context, "go", args...), nil
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(a.Context, self, append([]string{"go"}, args...)...)
+	cmd := exec.CommandContext(p.Context, self, append([]string{"go"}, args...)...)
 	cmd.Args[0] = os.Args[0]
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, notesVar+"=")
+		return strings.HasPrefix(v, inflight.Variable+"=")
 	})
 	return cmd, nil
 }
@@ -144,22 +148,24 @@ func outputOf(cmd *exec.Cmd) (string, error) {
 }
 
 // do lets the program of a test do a task, and copies the output to out.
-func (a *app) do(p testProgram, t saved.Test, task show.Task, out io.Writer) (show.Result, error) {
+func (p *testPrograms) do(
+	program testProgram, t saved.Test, task show.Task, out io.Writer,
+) (show.Result, error) {
 	var result show.Result
-	cmd, err := a.taskFor(p, t, &task)
+	cmd, err := p.taskFor(program, t, &task)
 	if err != nil {
 		return result, err
 	}
 	defer os.Remove(task.Result)
 	var noise bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, &noise, &noise
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, &noise, &noise
 	if task.View.Step {
-		cmd.Stdout = a.Raw // it does not hold back the beginning of a line
+		cmd.Stdout = p.Raw // it does not hold back the beginning of a line
 	}
-	a.Progress.Clear()
+	p.Progress.Clear()
 	ended := cmd.Run()
-	if a.Context.Err() != nil {
-		return result, a.Context.Err()
+	if p.Context.Err() != nil {
+		return result, p.Context.Err()
 	}
 	text, err := os.ReadFile(task.Result)
 	if err != nil {
@@ -176,10 +182,12 @@ func (a *app) do(p testProgram, t saved.Test, task show.Task, out io.Writer) (sh
 }
 
 // taskFor is the call of the program of a test for a task, whose files it names.
-func (a *app) taskFor(p testProgram, t saved.Test, task *show.Task) (_ *exec.Cmd, err error) {
-	task.Result = p.binary + ".result"
+func (p *testPrograms) taskFor(
+	program testProgram, t saved.Test, task *show.Task,
+) (_ *exec.Cmd, err error) {
+	task.Result = program.binary + ".result"
 	if !task.View.Step {
-		task.Out = p.binary + ".out"
+		task.Out = program.binary + ".out"
 	}
 	if task.View.HTML != "" {
 		if task.View.HTML, err = filepath.Abs(task.View.HTML); err != nil {
@@ -190,8 +198,8 @@ func (a *app) taskFor(p testProgram, t saved.Test, task *show.Task) (_ *exec.Cmd
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(a.Context, p.binary, "-test.run="+t.Pattern())
-	cmd.Dir = p.dir
+	cmd := exec.CommandContext(p.Context, program.binary, "-test.run="+t.Pattern())
+	cmd.Dir = program.dir
 	cmd.Env = append(cmd.Environ(), variable)
 	return cmd, nil
 }

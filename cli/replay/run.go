@@ -1,4 +1,4 @@
-package cli
+package replay
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/show"
 )
 
-type runCommand struct {
+type RunCommand struct {
 	Files   []string         `arg:"" name:"file" help:"Scenario files."`
 	Servers scenario.Servers `help:"The addresses of a running ensemble to play the files on, in real time." default:"1" placeholder:"HOST:PORT,..."`
 	JSON    bool             `help:"Print JSON."`
@@ -19,41 +19,41 @@ type runCommand struct {
 
 // Run plays scenario files and compares the runs with their expectations. After a file that cannot
 // be played it goes on with the next one.
-func (c *runCommand) Run(a *app) error {
-	if err := c.reach(a); err != nil {
+func (c *RunCommand) Run(p *Player) error {
+	if err := c.reach(p); err != nil {
 		return err
 	}
-	defer a.tests.close()
+	defer p.tests.close()
 	var status error
 	all := []json.RawMessage{}
 	for i, name := range c.Files {
-		view := a.view(name)
+		view := p.view(name)
 		view.Line, view.JSON = true, c.JSON
 		var text bytes.Buffer
-		err := a.show(view, &text)
-		if a.Interrupted(err) {
+		err := p.show(view, &text)
+		if p.Interrupted(err) {
 			status = worse(status, err)
 			break
 		}
 		if err != nil && !errors.Is(err, command.ErrViolated) {
-			a.PrintError(err)
+			p.PrintError(err)
 			text.Reset()
 			if err := show.WriteJSON(&text,
 				show.Replayed{File: name, Problems: []string{}, Error: err.Error()}); err != nil {
 				return err
 			}
-			err = goStatus(command.ExitInput)
+			err = command.Status(command.ExitInput)
 		}
 		if c.JSON {
 			all = append(all, text.Bytes())
-		} else if !errors.As(err, new(goStatus)) {
-			a.Printf("%s", &text)
+		} else if !errors.As(err, new(command.Status)) {
+			p.Printf("%s", &text)
 		}
 		status = worse(status, err)
-		a.Progress.Show("%d of %d files", i+1, len(c.Files))
+		p.Progress.Show("%d of %d files", i+1, len(c.Files))
 	}
 	if c.JSON {
-		if err := a.JSON(all); err != nil {
+		if err := p.JSON(all); err != nil {
 			return err
 		}
 	}
@@ -61,12 +61,12 @@ func (c *runCommand) Run(a *app) error {
 }
 
 // reach connects to the addresses of the flag.
-func (c *runCommand) reach(a *app) error {
+func (c *RunCommand) reach(p *Player) error {
 	if c.Servers.Number != 1 && c.Servers.Simulated() == nil {
 		return fmt.Errorf("--servers: %s; expected addresses: a file has the number of its "+
 			"simulated servers", c.Servers)
 	}
-	return a.reach(&c.Servers)
+	return p.Reach(&c.Servers)
 }
 
 // worse is the error that decides the exit status: that of a run that is not as expected, or else

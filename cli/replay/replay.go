@@ -1,4 +1,4 @@
-package cli
+package replay
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"github.com/zksim/zksim/fuzz/show"
 )
 
-type replayCommand struct {
+type Command struct {
 	File  string `arg:"" help:"Scenario file."`
 	Trace bool   `help:"Print the whole trace."`
 	Step  bool   `help:"Walk through the trace: return shows the next line, ? lists the other keys."`
@@ -15,22 +15,22 @@ type replayCommand struct {
 	JSON  bool   `help:"Print JSON."`
 }
 
-func (c *replayCommand) Run(a *app) error {
+func (c *Command) Run(p *Player) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	defer a.tests.close()
-	view := a.view(c.File)
+	defer p.tests.close()
+	view := p.view(c.File)
 	view.Trace, view.Step, view.Until = c.Trace, c.Step, c.until()
 	view.HTML, view.JSON = c.HTML, c.JSON
 	if c.JSON {
-		return a.show(view, a.Raw)
+		return p.show(view, p.Raw)
 	}
-	return a.show(view, a.Text)
+	return p.show(view, p.Text)
 }
 
 // until is the line of --until, 0 without the flag.
-func (c *replayCommand) until() int64 {
+func (c *Command) until() int64 {
 	if c.Until == nil {
 		return 0
 	}
@@ -38,7 +38,7 @@ func (c *replayCommand) until() int64 {
 }
 
 // check checks the flags.
-func (c *replayCommand) check() error {
+func (c *Command) check() error {
 	switch {
 	case c.Until != nil && c.until() < 1:
 		return fmt.Errorf("--until: %d; expected 1 or more", c.until())
@@ -51,6 +51,6 @@ func (c *replayCommand) check() error {
 }
 
 // view is a view of the run of a scenario file.
-func (a *app) view(name string) show.View {
-	return show.View{File: name, Repeat: a.repeat(name)}
+func (p *Player) view(name string) show.View {
+	return show.View{File: name, Repeat: p.Repeat(name)}
 }
