@@ -6,30 +6,32 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/internal/state"
+	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 )
 
-// shuffleChildren puts names into an order that depends on the seed and the
+// shuffledChildren puts names into an order that depends on the seed and the
 // last zxid of the tree: a real server's order is arbitrary, and a recipe that forgets to sort
 // must fail. It starts from the order of creation and not from that of the
 // server, a hash order, so that the GUIDs in names have no part in it.
 //
-// Where messages are ordered by Choices it depends on the seed and on how often the
-// children have changed: with the zxid, which every change moves, no request would
-// commute with one that lists children.
-func (s *simulation) shuffleChildren(
-	tree *state.Store, parent string, changes int32, names []string,
-) {
-	salt := uint64(tree.LastZxid())
-	if s.world.Schedule.Kind == Choices {
-		salt = uint64(changes)
+// With byChanges, for Choices, it depends on the seed and on how often the children have changed:
+// with the zxid, which every change moves, no request would commute with one that lists children.
+func shuffledChildren(
+	d draws.Draws, byChanges bool,
+) func(tree *state.Store, parent string, changes int32, names []string) {
+	return func(tree *state.Store, parent string, changes int32, names []string) {
+		salt := uint64(tree.LastZxid())
+		if byChanges {
+			salt = uint64(changes)
+		}
+		created := make(map[string]int64, len(names))
+		for _, name := range names {
+			stat, _ := tree.Exists(strings.TrimSuffix(parent, "/") + "/" + name)
+			created[name] = stat.Czxid
+		}
+		slices.SortFunc(names, func(a, b string) int {
+			return cmp.Or(cmp.Compare(created[a], created[b]), cmp.Compare(a, b))
+		})
+		d.Shuffle(names, salt)
 	}
-	created := make(map[string]int64, len(names))
-	for _, name := range names {
-		stat, _ := tree.Exists(strings.TrimSuffix(parent, "/") + "/" + name)
-		created[name] = stat.Czxid
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(created[a], created[b]), cmp.Compare(a, b))
-	})
-	s.draws.Shuffle(names, salt)
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 	"github.com/zksim/zksim/fakezk/sim/internal/guard"
 	"github.com/zksim/zksim/fakezk/trace"
 )
@@ -19,28 +19,21 @@ import (
 // Client is a World's client, for use by its script. Its methods may be called from any goroutine
 // of the client.
 type Client struct {
-	sim         *simulation
-	actor       Actor
-	name        string
-	index       int         // among the World's clients
-	dials       int         // connections begun; the World's goroutine owns it
-	failedDials map[int]int // of each Connect, since its last connection; ditto
+	inbox   *inbox
+	process *process
+	name    string
+	index   int // among the World's clients
+	lines   *guard.Client
 
-	peer       carry.Client // as faults know it
-	counted    *guard.Client
-	done       bool                 // the script has ended, or its process has
-	ended      bool                 // the script has ended
-	abandoned  bool                 // see abandonRunaway
-	dead       atomic.Bool          // its process has died
-	sessions   map[int64]bool       // every session it ever had
-	releaseNet func()               // ends dialDirect; the World's goroutine owns it
-	dialed     atomic.Bool          // its own code has dialed
-	asked      atomic.Bool          // it has sent a request on a connection of Connect
-	mu         sync.Mutex           // guards the fields below
-	connects   int                  // calls of Connect
-	conns      []connection         // every one
-	scripts    [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
-	begun      []int64              // ids of goroutines that have run a script
+	dead   atomic.Bool // its process has died
+	dialed atomic.Bool // its own code has dialed
+	asked  atomic.Bool // it has sent a request on a connection of Connect
+
+	mu       sync.Mutex           // guards the fields below
+	connects int                  // calls of Connect
+	conns    []connection         // every one
+	scripts  [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
+	begun    []int64              // ids of goroutines that have run a script
 
 	once  sync.Once
 	first *zk.Conn // the result of Conn
@@ -79,16 +72,16 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	c.connects++
 	nth := c.connects
 	c.mu.Unlock()
-	servers := addresses[:c.sim.world.servers()]
-	conn, events, err := zk.Connect(servers, c.sim.world.SessionTimeout,
+	servers := addresses[:c.inbox.world.servers()]
+	conn, events, err := zk.Connect(servers, c.inbox.world.SessionTimeout,
 		zk.WithDialer(func(_, address string, timeout time.Duration) (net.Conn, error) {
 			return c.dial(nth, address, timeout)
 		}),
-		zk.WithHostProvider(c.sim.hosts(c.index, nth)),
+		zk.WithHostProvider(c.hosts(nth)),
 		zk.WithLogger(zkclient.Quiet{}), // the trace has all that it would say
 		zk.WithLogInfo(false),
-		zk.WithMaxBufferSize(c.sim.world.ClientBuffer),
-		zk.WithMaxConnBufferSize(c.sim.world.ClientBuffer),
+		zk.WithMaxBufferSize(c.inbox.world.ClientBuffer),
+		zk.WithMaxConnBufferSize(c.inbox.world.ClientBuffer),
 		zk.WithEventCallback(c.notice))
 	if err != nil {
 		// only a wrong option of ours can do it
@@ -100,10 +93,27 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	return conn, events
 }
 
+// blockIfDead stops a goroutine of a process that has died, until the World ends.
+func (c *Client) blockIfDead() {
+	if c.dead.Load() && !c.inbox.closing.Load() {
+		<-c.inbox.ctx.Done()
+	}
+}
+
 // connection is the result of the client's nth Connect.
 type connection struct {
 	nth int
 	*zk.Conn
+}
+
+// closeAll closes the results of Connect.
+func (c *Client) closeAll() {
+	c.mu.Lock()
+	conns := slices.Clone(c.conns)
+	c.mu.Unlock()
+	for _, conn := range conns {
+		conn.Close()
+	}
 }
 
 // conn is the result of the nth Connect, nil if there is none.
@@ -128,7 +138,8 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
 	c.blockIfDead()
 	woken := make(chan struct{})
-	c.sim.addSleeper(sleeper{c, name, c.sim.agenda.Elapsed() + max(d, 0), woken})
+	z := sleeper{c.process, name, c.Now() + max(d, 0), woken}
+	c.inbox.add(func(m *mail) { m.sleepers = append(m.sleepers, z) })
 	select {
 	case <-woken:
 		c.blockIfDead()
@@ -139,7 +150,7 @@ func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error 
 }
 
 // Now is the virtual time since the World began.
-func (c *Client) Now() time.Duration { return c.sim.agenda.Elapsed() }
+func (c *Client) Now() time.Duration { return c.inbox.agenda.Elapsed() }
 
 // Note writes a line into the trace, as the client's script, and returns the moment of the line.
 // Call it from one goroutine of the client only.
@@ -167,14 +178,14 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 	if c.blockIfDead(); c.dead.Load() {
 		return trace.AfterEnd
 	}
-	m := c.sim.journal.Add(1+c.index*sources+source, c.sim.agenda.Elapsed(), actor, "%s",
+	m := c.inbox.journal.Add(1+c.index*sources+source, c.Now(), actor, "%s",
 		fmt.Sprintf(format, args...))
-	if source != sourceLibrary && c.counted.Line(m) {
-		c.sim.wakeUp()
+	if source != sourceLibrary && c.lines.Line(m) {
+		c.inbox.wakeUp()
 		select {}
 	}
 	if m != trace.AfterEnd {
-		c.sim.wakeUp()
+		c.inbox.wakeUp()
 	}
 	return m
 }
@@ -183,30 +194,31 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 // code has dialed and does not use the connections of Connect.
 func (c *Client) notice(ev zk.Event) {
 	kind, ok := zkclient.NoticeOf(ev)
-	if !ok || c.sim.closing.Load() || c.dead.Load() || c.dialed.Load() && !c.asked.Load() {
+	if !ok || c.inbox.closing.Load() || c.dead.Load() || c.dialed.Load() && !c.asked.Load() {
 		return
 	}
 	m := c.note(c.name, sourceLibrary, "is told: %s", kind)
-	c.sim.journal.Notice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.agenda.Elapsed()})
+	c.inbox.journal.Notice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.Now()})
 }
 
 // worldHosts offers the World's servers in turn, from one drawn by the seed. It tells the client
 // only at the end that all are dialed, so that the client can close. Before that the World pauses
-// in place of the client (noserver.go).
+// in place of the client (dial.go).
 type worldHosts struct {
-	sim  *simulation
-	next int
+	inbox *inbox
+	next  int
 }
 
-func (s *simulation) hosts(client, connect int) *worldHosts {
-	return &worldHosts{sim: s, next: s.draws.FirstServer(client, connect, s.world.servers())}
+func (c *Client) hosts(connect int) *worldHosts {
+	d := draws.Draws{Seed: c.inbox.world.Seed}
+	return &worldHosts{c.inbox, d.FirstServer(c.index, connect, c.inbox.world.servers())}
 }
 
 func (h *worldHosts) Init([]string) error { return nil }
-func (h *worldHosts) Len() int            { return h.sim.world.servers() }
+func (h *worldHosts) Len() int            { return h.inbox.world.servers() }
 func (h *worldHosts) Connected()          {}
 func (h *worldHosts) Next() (server string, retryStart bool) {
 	server = addresses[h.next]
 	h.next = (h.next + 1) % h.Len()
-	return server, h.sim.closing.Load()
+	return server, h.inbox.closing.Load()
 }

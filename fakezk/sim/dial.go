@@ -1,127 +1,47 @@
 package sim
 
 import (
-	"context"
-	"net"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/internal/carry"
-	"github.com/zksim/zksim/fakezk/internal/dialhook"
-	"github.com/zksim/zksim/fakezk/internal/tlsend"
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
+	"github.com/zksim/zksim/fakezk/sim/internal/draws"
+	"github.com/zksim/zksim/fakezk/sim/internal/record"
 )
 
-// Overlaid says that the program was built by zksim go: then clients may dial any address
-// themselves, by TCP, and reach the World's server.
-const Overlaid = dialhook.Overlaid
+// dials decides when and how the dials of clients end.
+type dials struct {
+	agenda  *agenda.Agenda
+	draws   draws.Draws
+	record  *record.Recorder
+	inbox   *inbox
+	network *network
+	engine  *engine.Engine
+	servers int
 
-// Address is an address of the World's server, or of the first one, for code that dials by itself;
-// see [Overlaid].
-const Address = "127.0.0.1:2181"
-
-// RootCA is a certificate, as PEM, for code that dials by itself and through TLS. It is that of the
-// authority of the World's server, which has a certificate for any host, and answers with TLS if
-// the client begins with it. It asks for no certificate of the client.
-func RootCA() []byte { return tlsend.RootCA() }
-
-// dialing is a dial that waits for the World.
-type dialing struct {
-	client   *Client
-	connect  int    // of the client's calls of Connect
-	server   int    // its number
-	host     string // that the client's own code dials, "" for Connect
-	timeout  time.Duration
-	result   chan dialResult
-	canceled bool // nobody waits for the result any more; guarded by simulation.mu
+	hanging []*dialing // the dials of dead processes
+	letIn   bool       // those succeed
 }
 
-type dialResult struct {
-	conn net.Conn
-	err  error
-}
-
-// dial is the dialer of the client's n-th Connect. It blocks until the World decides.
-func (c *Client) dial(nth int, address string, timeout time.Duration) (net.Conn, error) {
-	d := c.requestDial(&dialing{
-		connect: nth, server: slices.Index(addresses, address), timeout: timeout,
-	})
-	r := <-d.result
-	return r.conn, r.err
-}
-
-// requestDial hands a dial to the World.
-func (c *Client) requestDial(d *dialing) *dialing {
-	d.client, d.result = c, make(chan dialResult, 1)
-	c.sim.mu.Lock()
-	c.sim.dials = append(c.sim.dials, d)
-	c.sim.mu.Unlock()
-	c.sim.wakeUp()
-	return d
-}
-
-// usualPatience is how long a dial without a deadline waits for an answer: as long as Linux does.
-const usualPatience = 127 * time.Second
-
-// ownNet is the network of the client's own code, under the overlay. Every host has the same
-// address, and the address has no name.
-func (c *Client) ownNet() dialhook.Net {
-	return dialhook.Net{
-		Dial: func(ctx context.Context, address string, deadline time.Time) (net.Conn, error,
-			bool) {
-			conn, err := c.dialDirect(ctx, address, deadline)
-			return conn, err, true
-		},
-		Address: func(host string) (string, bool) {
-			if net.ParseIP(host) != nil {
-				return host, true
-			}
-			return "127.0.0.1", true
-		},
-		Name: func(string) (string, bool) { return "", true },
-	}
-}
-
-// dialDirect is a dial of the client's own code. It returns when the World decides, or when ctx
-// ends.
-func (c *Client) dialDirect(ctx context.Context, address string, deadline time.Time) (net.Conn,
-	error) {
-	c.dialed.Store(true)
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	timeout := usualPatience
-	if !deadline.IsZero() {
-		timeout = max(0, time.Until(deadline))
-	}
-	d := c.requestDial(&dialing{host: host, timeout: timeout})
-	select {
-	case r := <-d.result:
-		return r.conn, r.err
-	case <-ctx.Done():
-	}
-	c.sim.mu.Lock()
-	defer c.sim.mu.Unlock()
-	d.canceled = true
-	return nil, ctx.Err()
-}
-
-// beginDial decides when and how a dial ends.
-func (s *simulation) beginDial(d *dialing) {
-	c := d.client
-	c.dials++
-	wait := s.draws.Dial(c.index, c.dials)
-	number := c.dials
-	finish := func() { s.finishDial(d, number) }
+// begin decides when and how a dial ends.
+func (s *dials) begin(d *dialing) {
+	p := d.process
+	p.dials++
+	number := p.dials
+	wait := s.draws.Dial(p.index, number)
+	finish := func() { s.finish(d, number) }
 	if s.hangIfDead(d) {
 		return
 	}
-	if !s.closing.Load() {
+	if !s.inbox.closing.Load() {
 		switch s.answer(d) {
 		case carry.Hangs:
-			finish = d.timeOut
+			finish = func() { s.timeOut(d) }
 			wait = d.timeout
 		case carry.Refused:
 			wait *= 10
@@ -134,62 +54,113 @@ func (s *simulation) beginDial(d *dialing) {
 }
 
 // answer returns the result of a dial.
-func (s *simulation) answer(d *dialing) carry.Answer {
-	if s.endingDead && d.client.dead.Load() {
+func (s *dials) answer(d *dialing) carry.Answer {
+	if s.letIn && d.process.isDead() {
 		return carry.Accepted
 	}
-	if s.closing.Load() {
+	if s.inbox.closing.Load() {
 		return carry.Refused
 	}
-	answer, _, actions := s.net.Dial(d.client.peer.ID, d.server, s.agenda.Now())
-	s.carryOut(actions)
-	return answer
+	return s.network.answer(d.process, d.server)
 }
 
-func (d *dialing) timeOut() { d.client.sim.failDial(d, os.ErrDeadlineExceeded) }
+func (s *dials) timeOut(d *dialing) { s.fail(d, os.ErrDeadlineExceeded) }
 
-func (s *simulation) isCanceled(d *dialing) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return d.canceled
-}
-
-// end lets the dial return.
-func (d *dialing) end(r dialResult) {
-	d.client.markWoken()
-	d.result <- r
-}
-
-func (s *simulation) finishDial(d *dialing, number int) {
-	if s.isCanceled(d) {
-		return
-	}
-	c := d.client
-	if s.hangIfDead(d) {
+func (s *dials) finish(d *dialing, number int) {
+	if s.inbox.isCanceled(d) || s.hangIfDead(d) {
 		return
 	}
 	switch s.answer(d) {
 	case carry.Hangs: // it began before the black hole
-		s.agenda.Schedule(s.agenda.Now()+d.timeout, d.timeOut)
+		s.agenda.Schedule(s.agenda.Now()+d.timeout, func() { s.timeOut(d) })
 		return
 	case carry.Refused:
-		if !s.closing.Load() {
-			s.record.Log(c.name, "dial %d refused", number)
+		if !s.inbox.closing.Load() {
+			s.record.Log(d.process.name, "dial %d refused", number)
 		}
-		s.failDial(d, syscall.ECONNREFUSED)
+		s.fail(d, syscall.ECONNREFUSED)
 		return
 	}
-	delete(c.failedDials, d.connect)
-	s.nextConn++
-	conn := &carry.Conn{ID: int64(s.nextConn), Client: &c.peer, Number: number, Server: d.server}
-	l := &link{sim: s, id: s.nextConn, client: c, conn: conn, connect: d.connect,
-		ownConn: ownConn{host: d.host}}
-	l.arriveUp, l.arriveDown = l.deliverUp, l.deliverDown
-	l.frames.Max = s.world.Server.maxFrame()
-	l.end = tlsend.New(d.host, l.onWrite, l.onClose)
-	s.links[l.id] = l
-	s.net.Open(conn)
+	delete(d.process.failedDials, d.connect)
+	l := s.network.open(d, number)
 	s.engine.Open(l.id, d.server, "127.0.0.1", s.agenda.Clock())
-	s.record.Log(c.name, "connects%s (connection %d)", s.toServer(d.server), number)
+	to := ""
+	if s.servers > 1 {
+		to = " to " + serverName(d.server)
+	}
+	s.record.Log(d.process.name, "connects%s (connection %d)", to, number)
 	d.end(dialResult{conn: l.end})
+}
+
+// hangIfDead lets the dial of a dead process hang until the end of the World.
+func (s *dials) hangIfDead(d *dialing) bool {
+	hangs := d.process.isDead() && !s.inbox.closing.Load()
+	if hangs {
+		s.hanging = append(s.hanging, d)
+	}
+	return hangs
+}
+
+// beginHanging lets the dials of dead processes begin anew.
+func (s *dials) beginHanging() {
+	dials := s.hanging
+	s.hanging = nil
+	for _, d := range dials {
+		s.begin(d)
+	}
+}
+
+// endHanging ends the dials of dead processes, so that their connections can be closed.
+func (s *dials) endHanging() {
+	for _, d := range s.hanging {
+		d.end(dialResult{err: syscall.ECONNREFUSED})
+	}
+	s.hanging = nil
+}
+
+// A client that has dialed all its servers in vain fails the requests that wait for a connection
+// with ErrNoServer, and pauses for a second. The client itself would do so while the callers ask
+// again: the scheduler would decide whether it fails a second request of theirs. So the World does
+// it at rest, one request after the other, and the client never learns that it has tried all (see
+// worldHosts).
+
+// retryPause is the client's pause.
+const retryPause = time.Second
+
+// fail lets a dial fail, after the pause if it is the last of all servers.
+func (s *dials) fail(d *dialing, err error) {
+	end := func() { d.end(dialResult{err: err}) }
+	if d.connect == 0 || s.inbox.closing.Load() || !s.hasTriedAll(d) {
+		end()
+		return
+	}
+	s.failUnsent(d)
+	s.agenda.Schedule(s.agenda.Now()+retryPause, end)
+}
+
+// hasTriedAll counts a dial that fails, and reports whether the client has dialed all servers since
+// it was connected, or since it has paused.
+func (s *dials) hasTriedAll(d *dialing) bool {
+	d.process.failedDials[d.connect]++
+	return d.process.failedDials[d.connect]%s.servers == 0
+}
+
+// failUnsent fails the requests that wait for the connection.
+func (s *dials) failUnsent(d *dialing) {
+	p := d.process
+	conn := p.client.conn(d.connect)
+	if conn == nil || p.isDead() {
+		return
+	}
+	unsent := zkclient.TakeUnsent(conn)
+	if len(unsent) == 0 {
+		return
+	}
+	s.record.Log(p.name, "fails what it has not sent: %v", zk.ErrNoServer)
+	for _, request := range unsent {
+		s.agenda.Schedule(s.agenda.Now(), func() {
+			p.woken()
+			request.Fail(zk.ErrNoServer)
+		})
+	}
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -101,7 +102,7 @@ func AwaitTurn(what string) {
 		return
 	}
 	c := owner.(*Client)
-	if c.sleep(c.sim.ctx, name+" "+what, time.Nanosecond) == nil {
+	if c.sleep(c.inbox.ctx, name+" "+what, time.Nanosecond) == nil {
 		bubble.Introduce()
 	}
 }
@@ -115,7 +116,7 @@ func Linger() {
 		return
 	}
 	c := owner.(*Client)
-	c.sleep(c.sim.ctx, name, time.Duration(draw>>2%8000)*time.Microsecond)
+	c.sleep(c.inbox.ctx, name, time.Duration(draw>>2%8000)*time.Microsecond)
 }
 
 // play runs the script of a goroutine. It notes a panic of the script, and an end without a return.
@@ -124,11 +125,21 @@ func (g *Goroutine) play(script func()) {
 	returned := false
 	defer func() {
 		if r := recover(); r != nil {
-			g.sim.panicked(g, r)
+			g.panicked(r)
 		} else if !returned {
-			g.sim.panicked(g, tracetext.Exited)
+			g.panicked(tracetext.Exited)
 		}
 	}()
 	script()
 	returned = true
+}
+
+// panicked notes that the goroutine has panicked.
+func (g *Goroutine) panicked(why any) {
+	if g.dead.Load() {
+		return
+	}
+	g.Note("panics: %v", why)
+	g.inbox.journal.Panic(
+		fmt.Sprintf("client %s: panic: %v\n%s", g.Name(), why, debug.Stack()))
 }

@@ -1,26 +1,45 @@
 package sim
 
 import (
+	"cmp"
+	"slices"
 	"testing/synctest"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
+	"github.com/zksim/zksim/fakezk/sim/internal/guard"
+	"github.com/zksim/zksim/fakezk/sim/internal/record"
 )
 
-// loop applies events until done, the time limit or the step limit.
-func (s *simulation) loop(limit time.Duration, done func() bool) {
+// loop applies the events of a World, one at a time. It runs in the World's goroutine, which alone
+// acts: it sleeps until the next event, waits until every other goroutine of the bubble is blocked,
+// applies exactly that event, and waits again. Of the World it may touch what is here.
+type loop struct {
+	agenda    *agenda.Agenda
+	journal   *record.Journal
+	guard     *guard.Guard
+	inbox     *inbox
+	order     *order
+	network   *network
+	server    *server
+	processes *processes
+	dials     *dials
+
+	noDeferral bool // no ping is put off
+	timer      *time.Timer
+}
+
+// run applies events until done, the time limit or the step limit.
+func (s *loop) run(limit time.Duration, done func() bool) {
 	s.agenda.Woke()
 	for {
-		if s.agenda.TakeWoke() || s.world.unordered {
+		if s.agenda.TakeWoke() || s.agenda.Crowded {
 			s.quiesce()
 		}
-		if done() {
+		if done() || s.guard.OutOfBounds(s.agenda.Now()) {
 			return
 		}
-		if s.guard.OutOfBounds(s.agenda.Now()) {
-			return
-		}
-		if s.order != nil {
-			s.order.plan()
-		}
+		s.order.plan()
 		next, tick := s.next()
 		if s.agenda.Now() < min(next, limit) {
 			s.sleep(min(next, limit))
@@ -35,52 +54,116 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 	}
 }
 
-func (s *simulation) step() {
+// runUntil is run without another end than the limits.
+func (s *loop) runUntil(limit time.Duration) { s.run(limit, func() bool { return false }) }
+
+func (s *loop) step() {
 	s.guard.Step()
 	s.journal.NextStep()
 }
 
 // quiesce waits until every other goroutine of the bubble is blocked, and takes in their requests
 // in canonical order.
-func (s *simulation) quiesce() {
+func (s *loop) quiesce() {
 	for again := true; again; again = s.agenda.TakeWoke() {
-		if !s.world.unordered {
+		if !s.agenda.Crowded {
 			synctest.Wait()
 		}
 		select {
-		case <-s.wake:
+		case <-s.inbox.wake:
 		default:
 		}
 		s.catchUp()
-		if s.collect() && s.world.unordered {
+		if s.collect() && s.agenda.Crowded {
 			s.agenda.Woke()
 		}
 	}
 }
 
-// next is when the next thing happens: an event, or, if tick is set, the engine's own
-// deadline.
-func (s *simulation) next() (at time.Duration, tick bool) {
-	at = s.agenda.Next()
-	d := s.engine.NextDeadline()
-	if d.IsZero() {
-		return at, false
+// collect takes in the actions of the clients since the last time, in canonical order, and reports
+// whether there was any.
+func (s *loop) collect() bool {
+	m := s.inbox.take()
+	if m.isEmpty() {
+		return false
 	}
-	// A leader without a majority ends no session.
-	deadline := max(s.agenda.Since(d), s.net.AloneUntil(s.engine.Leader(), s.agenda.Now()))
-	if deadline < at {
-		return deadline, true
+	s.step()
+	if !s.agenda.Crowded {
+		slices.SortStableFunc(m.written, compareLinks)
+		slices.SortStableFunc(m.dials, compareDials)
 	}
-	return at, false
+	for _, l := range m.written {
+		l.takeWrites()
+	}
+	for _, d := range m.dials {
+		s.dials.begin(d)
+	}
+	s.scheduleWakeUps(m.sleepers)
+	for _, p := range m.ended {
+		s.processes.scriptEnded(p)
+	}
+	return true
 }
 
-func (s *simulation) apply(tick bool) {
+// scheduleWakeUps schedules the wake-ups of one step's sleepers in an order that does not depend on
+// their arrival. Sleepers of one client with the same name and time wake together.
+func (s *loop) scheduleWakeUps(sleepers []sleeper) {
+	slices.SortStableFunc(sleepers, compareSleepers)
+	for _, z := range sleepers {
+		z.process.counted.Acts(s.agenda.Elapsed())
+	}
+	for len(sleepers) > 0 {
+		n := 1
+		for n < len(sleepers) && compareSleepers(sleepers[n], sleepers[0]) == 0 {
+			n++
+		}
+		group := sleepers[:n:n]
+		s.agenda.Schedule(group[0].at, func() {
+			for _, z := range group {
+				close(z.woken)
+				z.process.woken()
+			}
+		})
+		sleepers = sleepers[n:]
+	}
+}
+
+func compareDials(a, b *dialing) int {
+	return cmp.Or(cmp.Compare(a.process.index, b.process.index), cmp.Compare(a.connect, b.connect))
+}
+
+func compareSleepers(a, b sleeper) int {
+	return cmp.Or(cmp.Compare(a.process.index, b.process.index), cmp.Compare(a.at, b.at),
+		cmp.Compare(a.name, b.name))
+}
+
+// next is when the next thing happens: an event, or, if tick is set, the end of a session.
+func (s *loop) next() (at time.Duration, tick bool) {
+	at, deadline := s.agenda.Next(), s.server.deadline()
+	return min(at, deadline), deadline < at
+}
+
+func (s *loop) apply(tick bool) {
 	if tick {
-		s.tick()
+		s.server.tick()
 	} else {
 		s.agenda.Apply()
 	}
 }
 
-// tick lets the engine end expired sessions.
-func (s *simulation) tick() { s.react(withoutOwnDeletions(s.engine.Tick(s.agenda.Clock()))) }
+// sleep waits until a time, or until a client does something.
+func (s *loop) sleep(until time.Duration) {
+	now := s.agenda.Now()
+	if s.mayDeferPings() {
+		if until > now+nap {
+			until = s.sleepEnd(now, until)
+		}
+		s.inbox.setWakeBy(until)
+		defer s.inbox.setWakeBy(awake)
+	}
+	s.timer.Reset(until - now)
+	select {
+	case <-s.timer.C:
+	case <-s.inbox.wake:
+	}
+}

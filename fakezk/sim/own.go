@@ -25,32 +25,31 @@ func (l *link) noteReply(frame []byte) {
 	case err != nil: // half of it
 	case r.SessionID == 0:
 		l.ownConn.closing = true
-		l.client.ownNotice(trace.SessionExpired)
+		l.told(trace.SessionExpired)
 	default:
 		l.ownConn.connected = true
-		l.client.ownNotice(trace.Connected)
+		l.told(trace.Connected)
 	}
 }
 
 // noteLost notes that the connection has ended.
 func (l *link) noteLost() {
 	if l.ownConn.connected && !l.ownConn.closing {
-		l.client.ownNotice(trace.Disconnected)
+		l.told(trace.Disconnected)
 	}
 	l.ownConn.connected = false
 }
 
-// noteRequest notes a request of the client.
-func (l *link) noteRequest(frame []byte) {
-	if h, _, err := wire.DecodeHeader(frame); err == nil && h.Op == proto.OpCloseSession {
-		l.ownConn.closing = true
+// told records what a client's own code is told.
+func (l *link) told(kind trace.NoticeKind) {
+	if !l.process.isDead() {
+		l.net.record.Notice(l.process.name, kind, "is told: %s", kind)
 	}
 }
 
-// ownNotice records a notice of a client's own code.
-func (c *Client) ownNotice(kind trace.NoticeKind) {
-	if c.dead.Load() {
-		return
+// noteRequest notes a request of the client.
+func (c *ownConn) noteRequest(frame []byte) {
+	if h, _, err := wire.DecodeHeader(frame); err == nil && h.Op == proto.OpCloseSession {
+		c.closing = true
 	}
-	c.sim.record.Notice(c.name, kind, "is told: %s", kind)
 }

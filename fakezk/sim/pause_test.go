@@ -8,7 +8,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-var pauses = []trace.NoticeKind{trace.Connected, trace.Paused, trace.Resumed}
+var pauseNotices = []trace.NoticeKind{trace.Connected, trace.Paused, trace.Resumed}
 
 // TestAPauseKeepsOneCallerFromItsReply for longer than a session lives without pings; the request
 // is applied, a watch fires, and another goroutine goes on.
@@ -31,7 +31,7 @@ func TestAPauseKeepsOneCallerFromItsReply(t *testing.T) {
 		"event EventNodeCreated")
 	between(t, "the other goroutine", p.when(t, "/other"), 3*second, 3*second+soon)
 	between(t, "the paused one", p.when(t, "goes on"), 30*second, 30*second+soon)
-	wantNotices(t, p, "a", pauses)
+	wantNotices(t, p, "a", pauseNotices)
 	between(t, "the change that it was not told of", p.change(t, trace.NodeCreated, "/x"), second,
 		second+soon)
 	if p.changes(trace.SessionEnded, "") != 0 {
@@ -56,7 +56,7 @@ func TestTheLongestOfSeveralPausesCounts(t *testing.T) {
 		p := perform(t, plan, twice)
 		p.wantLines(t, "a", createdE, created, already)
 		between(t, "the reply", p.when(t, created), 3*second, 3*second+soon)
-		wantNotices(t, p, "a", pauses)
+		wantNotices(t, p, "a", pauseNotices)
 	}
 }
 

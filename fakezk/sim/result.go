@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/sim/internal/guard"
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -22,7 +23,7 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Resul
 		stacks := s.guard.Stacks()
 		guard.Leak(stacks)
 		if r.Runaway == nil { // the goroutines of a runaway were left alone
-			r.Leaked, r.Scripts = failure.Message+"\n"+stacks, s.scriptsSoFar()
+			r.Leaked, r.Scripts = failure.Message+"\n"+stacks, s.processes.scripts()
 		}
 	}
 	return s.complete(r)
@@ -46,13 +47,11 @@ func (s *simulation) frozenResult(stacks string) *trace.Result {
 // facts are what is known of the run so far.
 func (s *simulation) facts() *record.Record {
 	r := s.record.Record()
-	r.Steps, r.OutOfSteps, r.Missed = s.stepsAtRest, s.guard.OutOfSteps(), s.net.Missed()
+	r.Steps, r.OutOfSteps, r.Missed = s.stepsAtRest, s.guard.OutOfSteps(), s.faults.Missed()
 	if found := s.guard.Runaway(); found != nil {
 		r.Runaway = &found.Runaway
 	}
-	if s.order != nil {
-		r.Decisions = s.order.decisions
-	}
+	r.Decisions = s.order.decisions
 	return r
 }
 
@@ -69,6 +68,7 @@ func (s *simulation) release() {
 	s.journal.Release()
 	s.record.Release()
 	s.atRest.Store(nil)
-	s.engine, s.net, s.order = nil, nil, nil
 	s.agenda.Clear()
+	s.faults.Serve(carry.Ensemble{}) // without the engine
+	*s.network = network{}
 }

@@ -2,17 +2,13 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/carry"
-	"github.com/zksim/zksim/fakezk/internal/dialhook"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/logs"
@@ -22,75 +18,80 @@ import (
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
 )
 
-// simulation is one run of a World. All of it but the fields under mu, the
-// journal and the atomics belongs to one goroutine, the World's, which alone
-// acts: it sleeps until the next event, waits until every other goroutine of
-// the bubble is blocked, applies exactly that event, and waits again.
+// simulation is one run of a World: its parts, and its phases from the first script to the end of
+// the last goroutine. The parts belong to the World's goroutine, all but the inbox, the journal and
+// the guard.
 type simulation struct {
 	world   World
 	agenda  *agenda.Agenda
-	draws   draws.Draws
-	ctx     context.Context
-	engine  *engine.Engine
-	clients []*Client
-	links   map[engine.ConnID]*link
-	net     *carry.Network // connections and faults
 	journal *record.Journal
 	record  *record.Recorder
+	guard   *guard.Guard
+	faults  *carry.Network // connections and faults
 
-	followed []time.Duration // when each server has applied what it is to apply so far
-	lagging  []time.Duration // until when each server applies nothing
+	// Made in the bubble, by assemble.
+	engine    *engine.Engine
+	inbox     *inbox
+	network   *network
+	order     *order
+	replicas  *replicas
+	server    *server
+	processes *processes
+	dials     *dials
+	pauses    *pauses
+	driver    *driver
+	loop      *loop
 
-	paused      []*pausedCaller
-	pausedUntil time.Duration // when all of them have gone on
-
-	order    *order // nil: messages have latencies
-	messages int64  // sent so far
-	nextConn engine.ConnID
-	running  int // scripts
-
-	timer      *time.Timer   // ends a sleep of the World
-	wake       chan struct{} // capacity 1: a client did something
-	frames     [][]byte      // scratch of takeWrites
-	deadDials  []*dialing    // the dials of dead processes
-	endingDead bool          // they succeed
-	spare      []*link       // the next list for written
-	replies    int
-
-	guard       *guard.Guard
 	stepsAtRest int64
-
-	closing atomic.Bool // the end: dials fail, nothing is recorded
-
-	mu            sync.Mutex
-	sleepers      []sleeper      // sleeps begun in this step
-	ended         []*Client      // scripts that ended in this step
-	dials         []*dialing     // dials begun in this step
-	written       []*link        // links written to or closed in this step
-	wakeBy        time.Duration  // when the World wakes at the latest, if pings may be put off
-	deferredPings []deferredPing // pings that were put off in this sleep
-
-	atRest atomic.Pointer[record.Record] // nil until then
+	atRest      atomic.Pointer[record.Record] // nil until then
 }
 
 func newSimulation(w World) *simulation {
-	s := &simulation{
-		world:   w,
-		agenda:  &agenda.Agenda{Crowded: w.unordered},
-		draws:   draws.Draws{Seed: w.Seed, Alike: w.unordered || w.Schedule.Kind != Latencies},
-		links:   map[engine.ConnID]*link{},
-		net:     carry.New(w.Plan...),
-		wakeBy:  awake,
-		journal: record.NewJournal(),
-	}
-	if w.Schedule.Kind != Latencies {
-		s.order = &order{sim: s, ranks: map[stream]uint64{}}
-	}
-	s.followed = make([]time.Duration, w.servers())
-	s.lagging = make([]time.Duration, w.servers())
+	s := &simulation{world: w, agenda: &agenda.Agenda{Crowded: w.unordered},
+		journal: record.NewJournal(), faults: carry.New(w.Plan...)}
 	s.guard = guard.New(s.journal.Moment, w.MaxSteps, len(w.Clients))
 	s.record = record.New(s.journal, s.agenda.Now, w.servers())
 	return s
+}
+
+// assemble makes the parts, each with those that it needs.
+func (s *simulation) assemble(ctx context.Context) {
+	w, servers := s.world, s.world.servers()
+	d := draws.Draws{Seed: w.Seed, Alike: w.unordered || w.Schedule.Kind != Latencies}
+	s.engine = newEngine(w, d, s.agenda.At(0))
+	s.faults.Serve(carry.Ensemble{Servers: servers, Leader: s.engine.Leader,
+		Tick: w.Server.engineConfig().TickTime})
+	perform := func(actions []carry.Action) { carry.Perform(actions, s.driver) }
+	react := func(r engine.Reaction) { s.server.react(r) }
+	s.inbox = newInbox(w, ctx, s.agenda, s.journal)
+	s.network = &network{agenda: s.agenda, draws: d, record: s.record, guard: s.guard, inbox: s.inbox,
+		faults: s.faults, perform: perform, schedule: w.Schedule, maxFrame: w.Server.maxFrame(),
+		links: map[engine.ConnID]*link{}}
+	s.order = &order{network: s.network, ranks: map[stream]uint64{}}
+	s.replicas = &replicas{number: servers, engine: s.engine, agenda: s.agenda, draws: d,
+		record: s.record, faults: s.faults, perform: perform, react: react,
+		followed: make([]time.Duration, servers), lagging: make([]time.Duration, servers)}
+	s.server = &server{engine: s.engine, agenda: s.agenda, record: s.record, faults: s.faults,
+		network: s.network, replicas: s.replicas, perform: perform, stackOf: w.StackOf}
+	s.processes = &processes{agenda: s.agenda, record: s.record, guard: s.guard, inbox: s.inbox,
+		faults: s.faults, perform: perform}
+	s.dials = &dials{agenda: s.agenda, draws: d, record: s.record, inbox: s.inbox,
+		network: s.network, engine: s.engine, servers: servers}
+	s.pauses = &pauses{agenda: s.agenda, record: s.record}
+	s.driver = &driver{agenda: s.agenda, record: s.record, engine: s.engine, network: s.network,
+		server: s.server, replicas: s.replicas, processes: s.processes, pauses: s.pauses}
+	s.loop = &loop{agenda: s.agenda, journal: s.journal, guard: s.guard, inbox: s.inbox,
+		order: s.order, network: s.network, server: s.server, processes: s.processes, dials: s.dials,
+		noDeferral: w.noDeferral || d.Alike, timer: time.NewTimer(0)}
+}
+
+func newEngine(w World, d draws.Draws, start time.Time) *engine.Engine {
+	cfg := w.Server.engineConfig()
+	cfg.OrderChildren, cfg.Servers = shuffledChildren(d, w.Schedule.Kind == Choices), w.servers()
+	if cfg.Servers > 1 {
+		cfg.Skew = d.Skew
+	}
+	return engine.New(cfg, start)
 }
 
 // run is the World's goroutine.
@@ -102,84 +103,103 @@ func (s *simulation) run() {
 			s.journal.Log(s.agenda.Elapsed(), goroutine, line)
 		}
 	})()
-	s.wake = make(chan struct{}, 1)
-	s.timer = time.NewTimer(0)
-	defer s.timer.Stop()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s.ctx = ctx
-	cfg := s.world.Server.engineConfig()
-	cfg.OrderChildren, cfg.Servers = s.shuffleChildren, s.world.servers()
-	if s.world.servers() > 1 {
-		cfg.Skew = s.draws.Skew
-	}
-	s.engine = engine.New(cfg, s.agenda.At(0))
-	s.net.Serve(carry.Ensemble{
-		Servers: s.world.servers(), Leader: s.engine.Leader, Tick: cfg.TickTime,
-	})
+	s.assemble(ctx)
+	defer s.loop.timer.Stop()
 	s.setUp()
-	s.loop(s.world.Limit, s.over)
+	s.loop.run(s.world.Limit, s.processes.over)
 	s.playOvertime()
-	s.noteBusy()
+	s.processes.noteBusy()
 	s.heal()
-	rest := max(s.agenda.Now(), s.heldUntil()) + s.world.Settle
-	s.loop(max(rest, s.deadSessionsEnd()), func() bool { return false })
+	s.settle()
 	s.noteAtRest()
 	s.tearDown(cancel)
-	for _, c := range s.clients {
-		c.releaseNet()
-	}
+	s.processes.release()
 }
 
-// setUp makes the nodes and starts the scripts, no two at the same instant.
+// setUp makes the nodes and starts the scripts and the timers of faults, no two at the same
+// instant.
 func (s *simulation) setUp() {
 	for _, path := range slices.Sorted(maps.Keys(s.world.Nodes)) {
 		if err := inspect.Put(s.engine, path, []byte(s.world.Nodes[path]), time.Now(),
-			s.noteChanges); err != nil {
+			s.server.noteChanges); err != nil {
 			panic(err)
 		}
 	}
-	s.followAll()
+	s.replicas.followAll()
 	for path, next := range s.world.Next {
 		s.engine.SetCreated(path, next)
 	}
 	for i, actor := range s.world.Clients {
-		c := s.newClient(actor, actor.Name)
-		s.running++
-		s.agenda.Schedule(s.draws.Start(i), func() { go s.script(c) })
+		s.processes.start(actor, s.network.draws.Start(i))
 	}
-	for _, f := range s.net.Armed() {
+	for _, f := range s.faults.Armed() {
 		if f.At != 0 {
-			s.agenda.Schedule(f.At, func() { s.net.Strike(f, s.agenda.Now(), driver{s}) })
+			s.agenda.Schedule(f.At, func() { s.faults.Strike(f, s.agenda.Now(), s.driver) })
 		}
 	}
 }
 
-func (s *simulation) newClient(actor Actor, name string) *Client {
-	c := &Client{sim: s, actor: actor, name: name, index: len(s.clients),
-		counted: s.guard.Client(name), sessions: map[int64]bool{}, releaseNet: func() {}}
-	c.peer = carry.Client{ID: int64(c.index) + 1, Name: name}
-	s.clients = append(s.clients, c)
-	return c
-}
-
-// script runs a client's script to its end.
-func (s *simulation) script(c *Client) {
-	defer s.scriptEnded(c)
-	if s.closing.Load() || c.dead.Load() {
+// playOvertime is the loop for scripts that are slow; see World.Overtime.
+func (s *simulation) playOvertime() {
+	const times, mostInAMinute = 20, 8
+	overtime := s.world.Overtime
+	most := int(mostInAMinute * overtime / time.Minute)
+	if overtime == 0 || s.record.ChangesSince(s.agenda.Now()-overtime) > most || s.isActive() {
 		return
 	}
-	c.Goroutine(0).play(func() {
-		c.releaseNet = dialhook.Own(c.ownNet())
-		c.actor.Run(s.ctx, c)
-	})
+	for range times {
+		begin := s.agenda.Now()
+		s.loop.run(begin+overtime, s.processes.over)
+		n := s.record.ChangesSince(begin)
+		if n == 0 || n > most || s.processes.over() || s.guard.OutOfSteps() {
+			return
+		}
+	}
 }
 
-// panicked notes that one of a client's goroutines has panicked.
-func (s *simulation) panicked(g *Goroutine, why any) {
-	if g.dead.Load() {
-		return
+// isActive goes on for three times ten seconds, and reports whether the clients did more than to
+// wait in each of them: then most of their requests are pings, one or two a second. Clients that
+// poll once in minutes may do so at the same time, but not three times.
+func (s *simulation) isActive() bool {
+	for range 3 {
+		before := s.server.reactions
+		s.loop.run(s.agenda.Now()+10*time.Second, s.processes.over)
+		if s.processes.over() || s.guard.OutOfSteps() {
+			return true
+		}
+		if s.server.reactions-before <= 30*len(s.processes.list) {
+			return false
+		}
 	}
-	g.Note("panics: %v", why)
-	s.journal.Panic(fmt.Sprintf("client %s: panic: %v\n%s", g.Name(), why, debug.Stack()))
+	return true
+}
+
+// heal lets dials succeed again and deletes the nodes kept by late-reap. Messages held by a delay
+// or a stall arrive at their time.
+func (s *simulation) heal() {
+	s.server.react(s.engine.ReapEnded(s.agenda.Clock()))
+	s.faults.Heal()
+	s.replicas.heal()
+}
+
+// settle lets the World go on without faults, until they hold nothing any more, clients have had
+// time to clean up, and all servers know that the sessions of dead processes have ended. That is
+// late if the leader has been down, which restarts their timers.
+func (s *simulation) settle() {
+	until := max(s.agenda.Now(), s.faults.HeldUntil(), s.pauses.until) + s.world.Settle
+	for _, session := range s.engine.Sessions() {
+		if s.processes.hadByDead(session.ID) {
+			until = max(until, s.agenda.Since(session.ExpiresAt)+time.Second)
+		}
+	}
+	s.loop.runUntil(until)
+}
+
+// noteAtRest notes the server's state before the end.
+func (s *simulation) noteAtRest() {
+	s.record.End(s.engine)
+	s.stepsAtRest = s.guard.Steps()
+	s.atRest.Store(s.facts())
 }

@@ -22,8 +22,8 @@ const (
 
 // Watch waits for the run to end. When no step is made for the time of freeze, it gives up and
 // returns the stacks of the run. It waits for a quarter of that time only if nothing in the run can
-// go on: all goroutines wait, and one of them for a mutex. If a goroutine waits for the real network,
-// it gives up after 100 ms: the next wait would be as long.
+// go on: all goroutines wait, and one of them for a mutex. If a goroutine waits for the real
+// network, it gives up after 100 ms: the next wait would be as long.
 func (g *Guard) Watch(
 	ended <-chan *bubble.Failure, freeze time.Duration,
 ) (failure *bubble.Failure, frozen string) {

@@ -133,8 +133,8 @@ func (g *Guard) countGoroutines(now time.Duration) {
 // leaked is the number of goroutines of runs that have ended.
 var leaked atomic.Int64
 
-// Leak notes that the goroutines of some stacks are left of a run that has ended. Leaked returns the
-// number of all such goroutines.
+// Leak notes that the goroutines of some stacks are left of a run that has ended. Leaked returns
+// the number of all such goroutines.
 func Leak(stacks string) { leaked.Add(int64(strings.Count(stacks, "\n\n")) + 1) }
 func Leaked() int64      { return leaked.Load() }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // A Journal collects what the World and the goroutines of clients write down: the lines of the
-// trace, notices, panics, and the lines that the code under test logs. Any goroutine may call it. Use
-// NewJournal.
+// trace, notices, panics, and the lines that the code under test logs. Any goroutine may call it.
+// Use NewJournal.
 type Journal struct {
 	mu sync.Mutex
 	place

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
-	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 )
 
 // A client pings three times per session timeout, and most of an idle run is pings. So a
@@ -33,64 +32,35 @@ type deferredPing struct {
 	at   time.Duration
 }
 
-// deferPing puts a write off if it is a ping that nobody needs to know of yet. The caller holds mu.
+// deferPing puts a write off if it is a ping that nobody needs to know of yet. The lock is held.
 // While the World sleeps, it does not change what is read here.
-func (l *link) deferPing(p []byte) bool {
-	s := l.sim
-	if s.wakeBy == awake || l.dirty || !bytes.Equal(p, pingFrame) || l.end.Secure() {
+func (b *inbox) deferPing(l *link, p []byte) bool {
+	if b.wakeBy == awake || l.unsent.listed || !bytes.Equal(p, pingFrame) || l.end.Secure() {
 		return false
 	}
-	now := s.agenda.Elapsed()
-	if l.replyDeadline() < s.wakeBy || !l.conn.Idle(now) || len(l.unsent) > 0 {
+	now := b.agenda.Elapsed()
+	if l.replyDeadline() < b.wakeBy || !l.conn.Idle(now) || len(l.unsent.bytes) > 0 {
 		return false
 	}
-	s.deferredPings = append(s.deferredPings, deferredPing{l, now})
-	s.journal.ReserveLines()
+	b.pings = append(b.pings, deferredPing{l, now})
+	b.journal.ReserveLines()
 	return true
 }
 
-// replyDeadline is until when the client waits for a reply to a ping that was put off, 0 if it does
-// not wait.
-func (l *link) replyDeadline() time.Duration {
-	deadline := l.end.ReadDeadline()
-	if deadline.IsZero() {
-		return 0
-	}
-	return l.sim.agenda.Since(deadline) - draws.Hop
-}
-
 // mayDeferPings reports whether the World may put off pings at all.
-func (s *simulation) mayDeferPings() bool {
-	return s.order == nil && !s.world.unordered && !s.world.noDeferral && !s.closing.Load() &&
-		s.guard.HasRoom(roomForPings)
+func (s *loop) mayDeferPings() bool {
+	return !s.noDeferral && !s.inbox.closing.Load() && s.guard.HasRoom(roomForPings)
 }
 
 // roomForPings is more than the steps that the pings of one sleep take.
 const roomForPings = 10_000
 
-// sleep waits until a time, or until a client does something.
-func (s *simulation) sleep(until time.Duration) {
-	now := s.agenda.Now()
-	if s.mayDeferPings() {
-		if until > now+nap {
-			until = s.sleepEnd(now, until)
-		}
-		s.setWakeBy(until)
-		defer s.setWakeBy(awake)
-	}
-	s.timer.Reset(until - now)
-	select {
-	case <-s.timer.C:
-	case <-s.wake:
-	}
-}
-
 // nap is a sleep so short that pings are hardly put off in it.
 const nap = 50 * time.Millisecond
 
 // sleepEnd is the end of a sleep in which the pings of all clients can be put off.
-func (s *simulation) sleepEnd(now, until time.Duration) time.Duration {
-	for _, l := range s.links {
+func (s *loop) sleepEnd(now, until time.Duration) time.Duration {
+	for _, l := range s.network.links {
 		if patience := l.replyDeadline(); patience > now {
 			until = min(until, patience)
 		}
@@ -98,25 +68,15 @@ func (s *simulation) sleepEnd(now, until time.Duration) time.Duration {
 	return until
 }
 
-// awake is the wakeBy of a World that does not sleep.
-const awake time.Duration = -1
-
-func (s *simulation) setWakeBy(at time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.wakeBy = at
-}
-
 // catchUp handles the pings that were put off, and their effects up to now.
-func (s *simulation) catchUp() {
-	s.mu.Lock()
-	pings := s.deferredPings
-	s.deferredPings = nil
-	s.mu.Unlock()
+func (s *loop) catchUp() {
+	pings := s.inbox.takePings()
 	if len(pings) == 0 {
 		return
 	}
-	slices.SortStableFunc(pings, compareDeferred)
+	slices.SortStableFunc(pings, func(a, b deferredPing) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), compareLinks(a.link, b.link))
+	})
 	now := s.agenda.Elapsed()
 	s.journal.BeginReserved()
 	for {
@@ -131,7 +91,7 @@ func (s *simulation) catchUp() {
 		s.agenda.SetBack(at)
 		s.step()
 		if pinged {
-			pings = s.takePings(pings)
+			pings = sendPings(pings)
 		} else {
 			s.apply(tick)
 		}
@@ -139,12 +99,12 @@ func (s *simulation) catchUp() {
 	s.agenda.SetRight()
 	s.journal.EndReserved()
 	for _, p := range pings { // those of this instant
-		p.link.onWrite(pingFrame)
+		s.inbox.write(p.link, pingFrame)
 	}
 }
 
-// takePings puts those that were written first on their way, and returns the others.
-func (s *simulation) takePings(pings []deferredPing) []deferredPing {
+// sendPings puts those that were written first on their way, and returns the others.
+func sendPings(pings []deferredPing) []deferredPing {
 	at := pings[0].at
 	for len(pings) > 0 && pings[0].at == at {
 		if l := pings[0].link; l.conn.State() != carry.Over {
@@ -153,8 +113,4 @@ func (s *simulation) takePings(pings []deferredPing) []deferredPing {
 		pings = pings[1:]
 	}
 	return pings
-}
-
-func compareDeferred(a, b deferredPing) int {
-	return cmp.Or(cmp.Compare(a.at, b.at), compareLinks(a.link, b.link))
 }

@@ -23,35 +23,12 @@ func (g *Goroutine) begin() (end func()) {
 	}
 }
 
-// scriptsSoFar is the client of each goroutine that has run a script. Clients whose connections the
-// World does not close are left out.
-func (s *simulation) scriptsSoFar() map[int64]string {
-	all := map[int64]string{}
-	for _, c := range s.clients {
-		if c.abandoned {
-			continue
-		}
-		c.mu.Lock()
-		for _, id := range c.begun {
-			all[id] = c.name
-		}
-		c.mu.Unlock()
-	}
-	return all
-}
-
-// noteBusy notes the clients with scripts that have not ended, and where these are. Of a runaway
-// that is known already.
-func (s *simulation) noteBusy() {
-	var all string
-	for _, c := range s.clients {
-		if c.done {
-			continue
-		}
-		if all == "" && s.guard.Runaway() == nil {
-			all = bubble.Stacks()
-		}
-		s.record.Busy(c.name, c.stacksIn(all))
+// noteScripts notes the client of each goroutine that has run a script of it.
+func (c *Client) noteScripts(all map[int64]string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range c.begun {
+		all[id] = c.name
 	}
 }
 

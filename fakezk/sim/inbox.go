@@ -1,0 +1,159 @@
+package sim
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
+	"github.com/zksim/zksim/fakezk/sim/internal/record"
+)
+
+// An inbox is all of a World that the goroutines of clients may touch. It takes what they do, until
+// the World's goroutine sees to it. It has the only lock of a World but for that of the journal.
+type inbox struct {
+	world   World
+	ctx     context.Context // of the scripts
+	agenda  *agenda.Agenda  // for Elapsed only
+	journal *record.Journal
+	wake    chan struct{} // capacity 1: a client did something
+	closing atomic.Bool   // the end: dials fail, nothing is recorded
+
+	mu     sync.Mutex
+	mail   mail
+	spare  []*link        // the next list for mail.written
+	wakeBy time.Duration  // when the World wakes at the latest, if pings may be put off
+	pings  []deferredPing // that were put off in this sleep
+}
+
+// mail is what clients did in one step.
+type mail struct {
+	sleepers []sleeper
+	ended    []*process // scripts that ended
+	dials    []*dialing // that begin
+	written  []*link    // links written to or closed
+}
+
+func (m *mail) isEmpty() bool {
+	return len(m.sleepers)+len(m.ended)+len(m.dials)+len(m.written) == 0
+}
+
+// sleeper is a client's goroutine that wants to be woken.
+type sleeper struct {
+	process *process
+	name    string // of a Goroutine, with its request; see AwaitTurn
+	at      time.Duration
+	woken   chan struct{}
+}
+
+// unsent is what a client has written to a link or done with it. The inbox's lock guards it.
+type unsent struct {
+	bytes   []byte
+	closing bool // the client closed its end
+	listed  bool // already in mail.written
+}
+
+// awake is the wakeBy of a World that does not sleep.
+const awake time.Duration = -1
+
+func newInbox(w World, ctx context.Context, a *agenda.Agenda, j *record.Journal) *inbox {
+	return &inbox{world: w, ctx: ctx, agenda: a, journal: j, wake: make(chan struct{}, 1),
+		wakeBy: awake}
+}
+
+// wakeUp wakes the World.
+func (b *inbox) wakeUp() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// add adds to the mail.
+func (b *inbox) add(to func(*mail)) {
+	b.mu.Lock()
+	to(&b.mail)
+	b.mu.Unlock()
+	b.wakeUp()
+}
+
+// write and end are called by a client's connection: they only take note.
+func (b *inbox) write(l *link, p []byte) {
+	b.mu.Lock()
+	deferred := b.deferPing(l, p)
+	if !deferred {
+		l.unsent.bytes = append(l.unsent.bytes, p...)
+		b.list(l)
+	}
+	b.mu.Unlock()
+	if !deferred {
+		b.wakeUp()
+	}
+}
+
+func (b *inbox) end(l *link) {
+	b.mu.Lock()
+	l.unsent.closing = true
+	b.list(l)
+	b.mu.Unlock()
+	b.wakeUp()
+}
+
+func (b *inbox) list(l *link) {
+	if !l.unsent.listed {
+		l.unsent.listed = true
+		b.mail.written = append(b.mail.written, l)
+	}
+}
+
+// cancel notes that nobody waits for a dial any more.
+func (b *inbox) cancel(d *dialing) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d.canceled = true
+}
+
+func (b *inbox) isCanceled(d *dialing) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return d.canceled
+}
+
+// take empties the inbox. The mail is valid until the next call.
+func (b *inbox) take() mail {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := b.mail
+	clear(b.spare)
+	b.mail = mail{written: b.spare[:0]}
+	b.spare = m.written
+	for _, l := range m.written {
+		l.unsent.listed = false
+	}
+	return m
+}
+
+// takeWrites takes what a client has written to a link, and whether it has closed it.
+func (b *inbox) takeWrites(l *link) (bytes []byte, closing bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	bytes, closing = l.unsent.bytes, l.unsent.closing
+	l.unsent.bytes = nil
+	return bytes, closing
+}
+
+// takePings takes the pings that were put off.
+func (b *inbox) takePings() []deferredPing {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	pings := b.pings
+	b.pings = nil
+	return pings
+}
+
+func (b *inbox) setWakeBy(at time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wakeBy = at
+}

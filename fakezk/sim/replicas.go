@@ -1,0 +1,201 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
+	"github.com/zksim/zksim/fakezk/sim/internal/draws"
+	"github.com/zksim/zksim/fakezk/sim/internal/record"
+)
+
+// MaxServers is the greatest number of servers of a World.
+const MaxServers = carry.MaxServers
+
+// addresses are those of the servers, by number.
+var addresses = carry.Addresses(MaxServers)
+
+func (w World) servers() int { return max(1, w.Servers) }
+
+// serverName is how the trace calls a server: they have the numbers from 1, as in a zoo.cfg.
+func serverName(server int) string { return fmt.Sprintf("server %d", server+1) }
+
+// replicas are the servers of an ensemble: when each applies what the leader has applied, which of
+// them are down or cut off, and who leads.
+type replicas struct {
+	number  int
+	engine  *engine.Engine
+	agenda  *agenda.Agenda
+	draws   draws.Draws
+	record  *record.Recorder
+	faults  *carry.Network
+	perform func([]carry.Action)
+	react   func(engine.Reaction) // of a follower
+
+	followed []time.Duration // when each server has applied what it is to apply so far
+	lagging  []time.Duration // until when each server applies nothing
+}
+
+// replicate plans when each follower applies a transaction, after all before it.
+func (s *replicas) replicate(zxid int64) {
+	if s.number == 1 {
+		return
+	}
+	for server := range s.number {
+		if server == s.engine.Leader() {
+			continue
+		}
+		at := max(s.agenda.Now()+s.delay(server, zxid), s.followed[server]+1)
+		s.followed[server] = s.agenda.Schedule(at, func() { s.follow(server, zxid) })
+	}
+}
+
+// MostLag is how long a follower takes at most to apply a transaction, without faults.
+const MostLag = slow * draws.MostLatency
+
+// slow is how much slower than a message a slow follower is.
+const slow = 100
+
+// delay is how long a follower takes to apply a transaction. By the seed one in three is slow.
+func (s *replicas) delay(server int, zxid int64) time.Duration {
+	delay := s.draws.Replication(server, zxid)
+	if s.draws.IsSlow(server) {
+		delay *= slow
+	}
+	return delay
+}
+
+// follow lets a follower apply transactions, unless a client has made it do so before. One that is
+// down, cut off, or that lags by a fault, does so later.
+func (s *replicas) follow(server int, zxid int64) {
+	now := s.agenda.Now()
+	at := max(s.faults.BackAt(server, now), s.faults.AloneUntil(server, now), s.lagging[server])
+	if at > now {
+		s.agenda.Schedule(at, func() { s.follow(server, zxid) })
+		return
+	}
+	if next, behind := s.engine.Next(server); !behind || next > zxid {
+		return
+	}
+	s.record.Log("server", "%s applies zxid %d", serverName(server), zxid)
+	s.react(s.engine.Follow(server, zxid, s.agenda.Clock()))
+}
+
+// lagsUntil is until when a server applies nothing; 0 if it does not lag by a fault.
+func (s *replicas) lagsUntil(server int) time.Duration { return s.lagging[server] }
+
+// leaderEndsSessions reports whether there is a leader that can: it is up, and has a majority.
+func (s *replicas) leaderEndsSessions() bool {
+	leader, now := s.engine.Leader(), s.agenda.Now()
+	return !s.faults.IsDown(leader, now) && s.faults.AloneUntil(leader, now) == 0
+}
+
+// followAll lets all followers apply everything.
+func (s *replicas) followAll() {
+	for server := range s.number {
+		s.follow(server, s.engine.Store().LastZxid())
+	}
+}
+
+// lag keeps a server, or all followers if it leads, from applying changes.
+func (s *replicas) lag(server int, f *carry.Armed, until time.Duration) {
+	for _, server := range s.engine.Lagging(server) {
+		s.record.Log("server", "%s lags for %s", serverName(server), f.For)
+		s.lagging[server] = max(s.lagging[server], until)
+	}
+}
+
+// isolate cuts a server off from the others: it applies nothing, or if it leads no other does,
+// and it gives up after a while.
+func (s *replicas) isolate(server int, f *carry.Armed, until time.Duration) {
+	s.record.Log("server", "%s is cut off from the others for %s", serverName(server), f.For)
+	s.engine.CutOff(server, true)
+	if at := s.faults.GivesUpAt(server, s.agenda.Now()); at > 0 {
+		s.agenda.Schedule(at, func() { s.giveUp(server) })
+	}
+	s.agenda.Schedule(until, func() { s.rejoin(server) })
+	if s.faults.BackAt(server, s.agenda.Now()) == until { // put off
+		s.electWithout(server)
+	}
+}
+
+// electWithout elects another leader while none serves, if a server that is to be back later now
+// was to lead, or to make the majority.
+func (s *replicas) electWithout(server int) {
+	leader := s.engine.Leader()
+	serves := s.faults.BackAt(leader, s.agenda.Now())
+	if serves > 0 && (server == leader || s.quorumAt() > serves) {
+		s.elect()
+	}
+}
+
+// heal ends what faults do to servers. All followers apply everything.
+func (s *replicas) heal() {
+	clear(s.lagging)
+	for server := range s.number {
+		s.engine.CutOff(server, false)
+	}
+	s.followAll()
+}
+
+// rejoin lets a server catch up with the others, and the others with it.
+func (s *replicas) rejoin(server int) {
+	if s.faults.Healed() || s.faults.IsCutOff(server, s.agenda.Now()) {
+		return
+	}
+	s.record.Log("server", "%s reaches the others again", serverName(server))
+	s.faults.Rejoin(server)
+	s.engine.CutOff(server, false)
+	s.followAll()
+}
+
+// giveUp takes a server down that has been cut off for too long, until it is back with the others.
+func (s *replicas) giveUp(server int) {
+	if s.faults.Healed() || s.faults.IsDown(server, s.agenda.Now()) {
+		return
+	}
+	s.perform(s.faults.TakeDown(server, s.agenda.Now()+electionTime))
+	s.lose(server, s.faults.BackAt(server, s.agenda.Now())-s.agenda.Now())
+}
+
+// electionTime is how long an ensemble takes to elect a leader, in which no server serves.
+const electionTime = 500 * time.Millisecond
+
+// lose elects a leader when a server goes down, as soon as a majority is up, if the server was
+// the leader or no majority is left.
+func (s *replicas) lose(server int, down time.Duration) {
+	s.record.Log("server", "%s goes down for %s", serverName(server), down)
+	if server == s.engine.Leader() || s.quorumAt() > s.agenda.Now() {
+		s.elect()
+	}
+}
+
+// elect makes a server the leader that is up when a majority is. No server serves before.
+func (s *replicas) elect() {
+	quorum := s.quorumAt()
+	var up []int
+	for i := range s.number {
+		if s.faults.AwayUntil(i, s.agenda.Now()) <= quorum {
+			up = append(up, i)
+		}
+	}
+	leader := up[s.draws.Leader(s.engine.Store().LastZxid(), len(up))]
+	serves := quorum + electionTime
+	s.record.Log("server", "%s is elected and leads from %.6fs on", serverName(leader),
+		serves.Seconds())
+	s.engine.Elect(leader, s.agenda.At(serves))
+	for i := range s.number {
+		s.perform(s.faults.TakeDown(i, serves))
+	}
+}
+
+// quorumAt is when a majority of the servers is up.
+func (s *replicas) quorumAt() time.Duration {
+	var back []time.Duration
+	for i := range s.number {
+		back = append(back, max(s.agenda.Now(), s.faults.AwayUntil(i, s.agenda.Now())))
+	}
+	return carry.QuorumAt(s.number, back)
+}
