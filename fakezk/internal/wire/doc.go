@@ -34,9 +34,9 @@
 //
 // # Adding an operation
 //
-// Give it a type in package proto, a case in decodeRequest, a case in appendRequestBody, and, if
-// its reply has a new shape, a case in appendReplyBody and an entry in replyDecoders. The
-// round-trip tests take requests and replies from the generators in generate_test.go.
+// Give it a type in package proto, a case in decodeRequest, in appendRequestBody and in
+// decodeReply, and, if its reply has a new shape, a case in appendReplyBody. The round-trip tests
+// take requests and replies from the generators in generate_test.go.
 //
 // Source: zookeeper.jute, BinaryInputArchive.java, MultiOperationRecord.java and
 // MultiResponse.java of ZooKeeper 3.8.

@@ -112,17 +112,9 @@ func (r *reader) opResult(h multiHeader) proto.OpResult {
 	switch h.op {
 	case proto.OpError:
 		res.Err = proto.ErrCode(r.int32("multi.result.err"))
-	case proto.OpCreate:
-		res.Reply = decodePathReply(r)
-	case proto.OpCreate2:
-		res.Reply = decodePathStatReply(r)
-	case proto.OpSetData:
-		res.Reply = decodeStatReply(r)
-	case proto.OpGetData:
-		res.Reply = decodeDataReply(r)
-	case proto.OpGetChildren:
-		res.Reply = decodeChildrenReply(r)
-	case proto.OpDelete, proto.OpCheck:
+	case proto.OpCreate, proto.OpCreate2, proto.OpSetData, proto.OpGetData, proto.OpGetChildren,
+		proto.OpDelete, proto.OpCheck:
+		res.Reply, _ = decodeReply(r, h.op)
 	default:
 		r.fail("multi.result.type", "%s", h.op)
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,7 +23,7 @@ func payload(t rapid.TB, frame []byte) []byte {
 
 func TestEveryOperationHasAReplyDecoder(t *testing.T) {
 	for _, op := range implementedOps() {
-		if replyDecoders[op] == nil {
+		if _, err := DecodeReply(op, nil); errors.Is(err, ErrUnknownOp) {
 			t.Errorf("%s has none", op)
 		}
 	}
@@ -47,7 +48,7 @@ func TestRequestsSurviveTheRoundTrip(t *testing.T) {
 }
 
 func TestRepliesSurviveTheRoundTrip(t *testing.T) {
-	for op := range replyDecoders {
+	for _, op := range implementedOps() {
 		t.Run(op.String(), rapid.MakeCheck(func(t *rapid.T) {
 			want := proto.ReplyHeader{
 				Xid:  rapid.Int32().Draw(t, "xid"),
