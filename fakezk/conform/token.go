@@ -3,6 +3,7 @@ package conform
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -66,38 +67,35 @@ func (a *arguments) fail(format string, args ...any) {
 	}
 }
 
+// first takes the first element for which ok is true out of a list.
+func first[T any](list *[]T, ok func(T) bool) (taken T, found bool) {
+	i := slices.IndexFunc(*list, ok)
+	if i < 0 {
+		return taken, false
+	}
+	taken = (*list)[i]
+	*list = slices.Concat((*list)[:i], (*list)[i+1:])
+	return taken, true
+}
+
 // next takes the first argument without a key. name is for the error if there is none.
 func (a *arguments) next(name string) token {
-	for i, t := range a.given {
-		if t.key == "" {
-			a.given = append(a.given[:i:i], a.given[i+1:]...)
-			return t
-		}
+	t, ok := first(&a.given, func(t token) bool { return t.key == "" })
+	if !ok {
+		a.fail("no %s", name)
 	}
-	a.fail("no %s", name)
-	return token{}
+	return t
 }
 
 // take takes the argument with a key.
 func (a *arguments) take(key string) (token, bool) {
-	for i, t := range a.given {
-		if t.key == key {
-			a.given = append(a.given[:i:i], a.given[i+1:]...)
-			return t, true
-		}
-	}
-	return token{}, false
+	return first(&a.given, func(t token) bool { return t.key == key })
 }
 
 // word takes an argument that is just this word. It returns false without one.
 func (a *arguments) word(word string) bool {
-	for i, t := range a.given {
-		if t.key == "" && !t.quoted && t.value == word {
-			a.given = append(a.given[:i:i], a.given[i+1:]...)
-			return true
-		}
-	}
-	return false
+	_, ok := first(&a.given, func(t token) bool { return t == token{value: word} })
+	return ok
 }
 
 func (a *arguments) text(key, otherwise string) string {

@@ -44,38 +44,22 @@ func (v *view) frame(payload []byte, pending *[]sent) (line string, xid int32) {
 	}
 	// The protocol version at its start would be an xid of 0.
 	resp, ok := connectResponse(payload)
-	if ok && v.names[resp.SessionID] != "" && dropSent(pending, proto.OpCreateSession) {
-		return v.connectedAgain(resp), 0
+	if ok && v.names[resp.SessionID] != "" {
+		creates := func(s sent) bool { return s.op == proto.OpCreateSession }
+		if _, asked := first(pending, creates); asked {
+			return v.connectedAgain(resp), 0
+		}
 	}
-	op, known := takeSent(pending, h.Xid)
-	name := op.String()
+	asked, known := first(pending, func(s sent) bool { return s.xid == h.Xid })
 	if !known {
+		asked.op = proto.OpPing
+	}
+	name := asked.op.String()
+	if !known && h.Xid != markerXid {
 		name = "nothing asked"
 	}
 	line = fmt.Sprintf("%s: xid %d, zxid %s, %s", name, h.Xid, v.lastZxid(h.Zxid), h.Err)
-	return line + v.body(op, h, body), h.Xid
-}
-
-// takeSent removes the first request with an xid from the list.
-func takeSent(pending *[]sent, xid int32) (proto.OpCode, bool) {
-	for i, s := range *pending {
-		if s.xid == xid {
-			*pending = append((*pending)[:i:i], (*pending)[i+1:]...)
-			return s.op, true
-		}
-	}
-	return proto.OpPing, xid == markerXid
-}
-
-// dropSent removes the first request with an operation from the list.
-func dropSent(pending *[]sent, op proto.OpCode) bool {
-	for i, s := range *pending {
-		if s.op == op {
-			*pending = append((*pending)[:i:i], (*pending)[i+1:]...)
-			return true
-		}
-	}
-	return false
+	return line + v.body(asked.op, h, body), h.Xid
 }
 
 func (v *view) event(h proto.ReplyHeader, body []byte) (string, bool) {
