@@ -21,7 +21,7 @@
 //
 // # A workload for another kind of object
 //
-// Play calls the object and records each call with [Player.Do], or with [Player.Begin] if the
+// Play calls the object and records each call with [Player.Do], or with [Record.Begin] if the
 // errors of the object promise that nothing was done:
 //
 //	Play: func(p *scenario.Player, s scenario.Script) {
@@ -40,7 +40,7 @@
 // must hold. With both, every call must return once the faults have stopped, and every script must
 // end.
 //
-// Random decisions come from [Player.Choose] and waits from [Player.Pause]. Play must not depend on
+// Random decisions come from [Draws.Choose] and waits from [Client.Pause]. Play must not depend on
 // a global random source, the wall clock or the state of an earlier run. A rare event that some run
 // must reach is a goal: list it in Workload.Sometimes and report it with [Player.Sometimes].
 //
@@ -48,7 +48,7 @@
 //
 // Script.Goroutines is the number of goroutines of each client that share one object. It needs a
 // workload with Shared set, whose Play is made by [Shared]. If it is 0, a hunt sets it to 2 or 3 in
-// some scenarios, if the object is made for several goroutines; see [Player.Shared].
+// some scenarios, if the object is made for several goroutines; see [Record.Shared].
 //
 // If the workload has Handles set instead, and a Play made by [Apart], each goroutine has an object
 // of its own, on the client's connection. Two locks of one client exclude each other like those of

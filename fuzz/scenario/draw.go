@@ -8,23 +8,31 @@ import (
 	"github.com/zksim/zksim/internal/mix"
 )
 
+// Draws are the decisions of a [Player], fixed by the seed of the run.
+type Draws struct {
+	seed  uint64
+	name  string                            // of the player
+	of    [2]uint64                         // the numbers of the client and of its goroutine
+	drawn func(player, label string, n int) // called with each draw; nil outside of tests
+}
+
 // Choose returns a number in [0,n), fixed by seed, client, goroutine and label. Each decision of a
 // script needs its own label: two decisions with one label always have the same result. [At] makes
 // the labels of a repeated decision.
-func (p *Player) Choose(label string, n int) int {
-	p.noteDraw(label, n)
-	h := mix.Hash(p.seed, uint64(p.index), uint64(p.client.Number()), hashOf(label))
+func (d *Draws) Choose(label string, n int) int {
+	d.note(label, n)
+	h := mix.Hash(d.seed, d.of[0], d.of[1], hashOf(label))
 	return int(h % uint64(n))
 }
 
 // Agree is Choose with the same result for all clients and goroutines of a run.
-func (p *Player) Agree(label string, n int) int {
-	p.noteDraw(label, n)
-	return agreed(p.seed, label, n)
+func (d *Draws) Agree(label string, n int) int {
+	d.note(label, n)
+	return agreed(d.seed, label, n)
 }
 
 // OfRun is Agree for a decision about the whole run. It may be called several times with one label.
-func (p *Player) OfRun(label string, n int) int { return agreed(p.seed, label, n) }
+func (d *Draws) OfRun(label string, n int) int { return agreed(d.seed, label, n) }
 
 func agreed(seed uint64, label string, n int) int {
 	return int(mix.Hash(seed, hashOf(label)) % uint64(n))
@@ -41,9 +49,9 @@ func At(label string, numbers ...int) string {
 	return text.String()
 }
 
-func (p *Player) noteDraw(label string, n int) {
-	if p.drawn != nil {
-		p.drawn(p, label, n)
+func (d *Draws) note(label string, n int) {
+	if d.drawn != nil {
+		d.drawn(d.name, label, n)
 	}
 }
 

@@ -98,15 +98,15 @@ func sharedLabels(t *testing.T, w scenario.Workload, script scenario.Script) []s
 	for seed := range testrun.Pick(uint64(2), 6) { // one of them without faults
 		drawn := map[string]bool{} // in this run: goroutine and label
 		s := scenario.Scenario{Workload: w, Script: script, Seed: seed, Plan: drawPlan(t, seed)}
-		_, err := s.Recording(func(p *scenario.Player, label string, n int) {
+		_, err := s.Recording(func(player, label string, n int) {
 			mu.Lock()
 			defer mu.Unlock()
 			now := drawing{n, site()}
 			first, seen := known[label]
 			known[label] = now
-			if key := p.Name() + " " + label; drawn[key] {
+			if key := player + " " + label; drawn[key] {
 				problems = append(problems,
-					fmt.Sprintf("%s drawn twice by %s, at\n%s", label, p.Name(), now.site))
+					fmt.Sprintf("%s drawn twice by %s, at\n%s", label, player, now.site))
 			} else {
 				drawn[key] = true
 			}

@@ -1,7 +1,7 @@
 package scenario
 
 // Recording is the scenario with drawn told of each draw of its clients.
-func (s Scenario) Recording(drawn func(p *Player, label string, n int)) Scenario {
+func (s Scenario) Recording(drawn func(player, label string, n int)) Scenario {
 	s.drawn = drawn
 	return s
 }

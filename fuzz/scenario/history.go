@@ -45,13 +45,13 @@ func died(r *trace.Result, client string) (n trace.Notice, ok bool) {
 	return r.Notices[i], true
 }
 
-// ops are the player's calls, in its own order. The outcome of a call during which the process has
+// ops are the calls of a player, in its own order. The outcome of a call during which the process has
 // died is unknown.
-func (p *Player) ops(r *trace.Result) []linearizability.Op {
+func (r *Record) ops(result *trace.Result) []linearizability.Op {
 	var ops []linearizability.Op
-	death, dead := died(r, p.client.Of())
-	for _, op := range p.calls.History(nil).Ops {
-		if op, begun := numbered(r, op); begun {
+	death, dead := died(result, r.writer.Of())
+	for _, op := range r.calls.History(nil).Ops {
+		if op, begun := numbered(result, op); begun {
 			if dead && op.Outcome == linearizability.OpPending {
 				op.Outcome, op.Err = linearizability.OpUnknown, linearizability.ProcessDied
 				op.Return, op.ReturnTime = death.Step, death.Time
@@ -62,13 +62,13 @@ func (p *Player) ops(r *trace.Result) []linearizability.Op {
 	return ops
 }
 
-// losses are the losses of holds that the player learned of up to the end. The order of the lines
+// losses are the losses of holds that a player learned of up to the end. The order of the lines
 // of goroutines that learn of losses at one time is chance, so the smaller token gets the earlier
 // line.
-func (p *Player) losses(r *trace.Result, end int64) []linearizability.Notice {
+func (r *Record) losses(result *trace.Result, end int64) []linearizability.Notice {
 	var losses []linearizability.Notice
-	for _, n := range p.lossNotes.History(nil).Notices {
-		if n.Step = r.Step(trace.Moment(n.Step)); n.Step <= end {
+	for _, n := range r.lossNotes.History(nil).Notices {
+		if n.Step = result.Step(trace.Moment(n.Step)); n.Step <= end {
 			losses = append(losses, n)
 		}
 	}

@@ -28,9 +28,9 @@ type Scenario struct {
 	// go-zookeeper client. Otherwise it is dropped. It changes no run.
 	Logs bool
 
-	recorded []string                             // the clients, if it was recorded elsewhere
-	stackOf  trace.RequestPoint                   // a request to find the senders of
-	drawn    func(p *Player, label string, n int) // for tests: called with each draw
+	recorded []string                          // the clients, if it was recorded elsewhere
+	stackOf  trace.RequestPoint                // a request to find the senders of
+	drawn    func(player, label string, n int) // for tests: called with each draw
 }
 
 // Outcome is the result of a run of a Scenario.
@@ -53,9 +53,9 @@ type Outcome struct {
 	// Reached are the goals that scripts have reached, sorted.
 	Reached []string
 	// Optional has the optional methods of the object and whether they were called; see
-	// [Player.Optional].
+	// [Record.Optional].
 	Optional map[string]bool
-	// Shared says that the object is made for several goroutines of a client (see [Player.Shared]),
+	// Shared says that the object is made for several goroutines of a client (see [Record.Shared]),
 	// and that the script can have them. A hunt then has some scenarios with two or three.
 	Shared bool
 	// Hangs is the place of each script that hangs outside of every call, one line for each

@@ -1,13 +1,11 @@
 package scenario
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/linearizability"
 )
 
 // Persist calls try with the number of the attempt, from 0, until it returns nil or the World ends,
@@ -113,7 +111,7 @@ func slowness(seed uint64) (d time.Duration) {
 
 // Hold waits for 5 to 45 ms while the client holds the object, and in one of eight cases for
 // LongHold more. In one run of eight, one client holds the object for minutes, once. During the
-// wait Hold heeds lost, the signal of loss; see [Player.Heed]. The labels of its draws begin with
+// wait Hold heeds lost, the signal of loss; see [Record.Heed]. The labels of its draws begin with
 // label.
 func (p *Player) Hold(label string, lost <-chan struct{}) {
 	defer p.Heed(0, lost)()
@@ -127,31 +125,4 @@ func (p *Player) Hold(label string, lost <-chan struct{}) {
 		d += minutes
 	}
 	p.Pause(d)
-}
-
-// Heed records that the client has lost its hold (LockLost of package linearizability) if lost, the
-// signal of loss, is closed before stop is called. If token is 0, the token of the hold is that of
-// the last successful call. A nil lost means that the object has no signal. If it has one, a loss
-// without a signal is a violation.
-func (p *Player) Heed(token int64, lost <-chan struct{}) (stop func()) {
-	if lost == nil {
-		return func() {}
-	}
-	p.signals = true
-	end := make(chan struct{})
-	go p.watchLoss(cmp.Or(token, p.token), lost, end)
-	return func() { close(end) }
-}
-
-// watchLoss notes the loss of a hold.
-func (p *Player) watchLoss(token int64, lost, stop <-chan struct{}) {
-	select {
-	case <-lost:
-	case <-stop:
-	}
-	select {
-	case <-stop: // from here on the release itself causes the signal
-	default:
-		p.lossNotes.Notice(p.client.Of(), linearizability.LockLost, token)
-	}
 }

@@ -105,7 +105,7 @@ type Evidence struct {
 	// Lag is the longest time that a server takes to show a change without faults. It is 0 with one
 	// simulated server.
 	Lag time.Duration
-	// Signals says that some hold had a signal of loss; see [Player.Heed].
+	// Signals says that some hold had a signal of loss; see [Record.Heed].
 	Signals bool
 	// Reached are the goals that scripts have reached, sorted; see [Player.Sometimes].
 	Reached []string

@@ -1,0 +1,107 @@
+package scenario
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// Client is what a [Player] is in its World: its names, its connections and its time.
+type Client struct {
+	ctx    context.Context
+	life   context.Context
+	client client
+	index  int
+}
+
+// Name is the client's name: a, b, c, ... Its further goroutines are called a.2, a.3, ... When a
+// client's process has died, the next one is called a'.
+func (c *Client) Name() string { return c.client.Name() }
+
+// Owner is the name of the client, the same for each of its processes.
+func (c *Client) Owner() string { return strings.TrimRight(c.Name(), "'") }
+
+// Index is the client's place among the others, from 0.
+func (c *Client) Index() int { return c.index }
+
+// Conn is the client's connection, made at the first call.
+func (c *Client) Conn() *zk.Conn { return c.client.Conn() }
+
+// Connect makes one more connection of the client, with its own session. The channel has the
+// session's events, like the channel of zk.Connect.
+func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) { return c.client.Connect() }
+
+// Address is an address, host:port, for code that connects by itself. In a World it needs a program
+// built by zksim go; see [sim.Overlaid]. In a real world it needs nothing.
+func (c *Client) Address() string { return c.client.Address() }
+
+// Context is done when the World ends.
+func (c *Client) Context() context.Context { return c.ctx }
+
+// Life is a context that is done when the client's script has ended, for an object that works until
+// its owner ends.
+func (c *Client) Life() context.Context { return c.life }
+
+// Goroutine is the number of the goroutine among those of its client, from 0.
+func (c *Client) Goroutine() int { return c.client.Number() }
+
+// Clock is the time of the clock after d of virtual time.
+func (c *Client) Clock(d time.Duration) time.Time {
+	return time.Now().Add(d / time.Duration(c.client.Pace()))
+}
+
+// VirtualTime is the virtual time, since the World began, at which the clock shows t.
+func (c *Client) VirtualTime(t time.Time) time.Duration { return c.client.At(t) }
+
+// Pause sleeps in virtual time and reports whether the World still runs.
+func (c *Client) Pause(d time.Duration) bool { return c.client.Sleep(c.ctx, d) == nil }
+
+// client is the part of a world that a player needs: a goroutine of a client of a [sim.World], or a
+// client of a [realworld.World], which has one goroutine only.
+type client interface {
+	// Name is the name of the goroutine, Number its place among the goroutines of the client from
+	// 0, and Of the name of the client.
+	Name() string
+	Number() int
+	Of() string
+	Conn() *zk.Conn
+	// Connect makes one more connection, and returns its session events, too.
+	Connect() (*zk.Conn, <-chan zk.Event)
+	// Session is the session of Conn, 0 if the client has called Connect or its own code has
+	// dialed.
+	Session() int64
+	// Address is an address for the client's own code to dial.
+	Address() string
+	Sleep(ctx context.Context, d time.Duration) error
+	Now() time.Duration
+	// At is the value of Now at the moment when the clock shows t. It is equal for all clients of a
+	// world.
+	At(t time.Time) time.Duration
+	Note(format string, args ...any) trace.Moment
+	NoteAside(format string, args ...any) trace.Moment
+	// Pace is the number of seconds of the world's time that pass in one second of the clock.
+	Pace() int
+}
+
+// worldClient is a goroutine of a client in a World. In the bubble of a World the clock shows the
+// time of the World.
+type worldClient struct{ *sim.Goroutine }
+
+func (c worldClient) Of() string { return c.Client.Name() }
+func (worldClient) Pace() int    { return 1 }
+
+// Address is served by the overlay.
+func (worldClient) Address() string { return sim.Address }
+
+func (c worldClient) At(t time.Time) time.Duration { return c.Now() + time.Until(t) }
+
+// realClient is a client in a RealWorld.
+type realClient struct{ *realworld.Client }
+
+func (c realClient) Of() string { return c.Name() }
+func (realClient) Number() int  { return 0 }

@@ -1,0 +1,166 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// Record is what a [Player] tells the judge: calls and results, losses of holds, and what the
+// object can do.
+type Record struct {
+	writer    client
+	text      string // of the next line in the trace
+	calls     *linearizability.Recorder
+	lossNotes *linearizability.Recorder
+	signals   bool  // the object under test has a signal for losses
+	token     int64 // of the last successful call with one
+	calling   bool
+	deadline  time.Duration // of the call that is under way or comes next; 0: it has none
+	reached   []string
+	optional  map[string]bool               // methods of the object: whether they were called
+	shared    atomic.Bool                   // the object is made for several goroutines
+	session   *atomic.Pointer[func() int64] // of NameSession, shared by the client's goroutines
+}
+
+// start makes the recorders, which write into the trace of the client.
+func (r *Record) start(c client) {
+	r.writer, r.session = c, new(atomic.Pointer[func() int64])
+	r.calls = linearizability.NewRecorder(func() int64 {
+		return int64(c.Note("%s", r.text))
+	}, c.Now)
+	r.lossNotes = linearizability.NewRecorder(func() int64 {
+		return int64(c.NoteAside("is told: lost"))
+	}, c.Now)
+}
+
+// Call is an operation under way; it ends with the first of OK, Unknown and
+// Failed.
+type Call struct {
+	record *Record
+	kind   string
+	call   *linearizability.Call
+}
+
+// Begin records that the client calls an operation; package linearizability lists the kinds.
+// Several goroutines begin one after the other, so that they do not race for the memory of the
+// object.
+func (r *Record) Begin(kind, input string) Call {
+	sim.AwaitTurn(kind)
+	r.text = "calls " + kind
+	if input != "" {
+		r.text += " " + input
+	}
+	r.calling = true
+	return Call{r, kind, r.calls.Call(r.writer.Of(), kind, input)}
+}
+
+// ends notes that the call has returned.
+func (c Call) ends() {
+	if c.record.deadline != 0 {
+		c.call.Deadline(c.record.deadline)
+	}
+	c.record.calling, c.record.deadline = false, 0
+}
+
+// OK records a result. Without a session in the result it takes the session that the client has
+// now.
+func (c Call) OK(r linearizability.Result) {
+	c.record.text = c.kind + " returns" + resultText(r)
+	c.record.token = cmp.Or(r.Token, c.record.token)
+	c.ends()
+	c.call.OK(c.inSession(r))
+}
+
+// Unknown records an error after which the operation may have taken effect.
+func (c Call) Unknown(r linearizability.Result, err error) {
+	c.record.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.ends()
+	c.call.Unknown(c.inSession(r), err)
+}
+
+// Failed records an error that promises that the operation did not take effect and never will.
+func (c Call) Failed(err error) {
+	c.record.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.ends()
+	c.call.Failed(err)
+}
+
+func (c Call) inSession(r linearizability.Result) linearizability.Result {
+	if r.Session != 0 {
+		return r
+	}
+	if named := c.record.session.Load(); named != nil {
+		r.Session = (*named)()
+	} else {
+		r.Session = c.record.writer.Session()
+	}
+	return r
+}
+
+func resultText(r linearizability.Result) string {
+	switch {
+	case r.Empty:
+		return ": nothing there"
+	case r.Output != "":
+		return " " + r.Output
+	case r.Token != 0:
+		return fmt.Sprintf(", token %d", r.Token)
+	}
+	return ""
+}
+
+// Heed records that the client has lost its hold (LockLost of package linearizability) if lost, the
+// signal of loss, is closed before stop is called. If token is 0, the token of the hold is that of
+// the last successful call. A nil lost means that the object has no signal. If it has one, a loss
+// without a signal is a violation.
+func (r *Record) Heed(token int64, lost <-chan struct{}) (stop func()) {
+	if lost == nil {
+		return func() {}
+	}
+	r.signals = true
+	end := make(chan struct{})
+	go r.watchLoss(cmp.Or(token, r.token), lost, end)
+	return func() { close(end) }
+}
+
+// watchLoss notes the loss of a hold.
+func (r *Record) watchLoss(token int64, lost, stop <-chan struct{}) {
+	select {
+	case <-lost:
+	case <-stop:
+	}
+	select {
+	case <-stop: // from here on the release itself causes the signal
+	default:
+		r.lossNotes.Notice(r.writer.Of(), linearizability.LockLost, token)
+	}
+}
+
+// Optional notes that the object has an optional method, and whether the script calls it now. A
+// hunt says which it has never called.
+func (r *Record) Optional(method string, called bool) {
+	if r.optional == nil {
+		r.optional = map[string]bool{}
+	}
+	r.optional[method] = r.optional[method] || called
+}
+
+// Shared notes that the object is made for several goroutines of the client; see [Outcome.Shared].
+func (r *Record) Shared() { r.shared.Store(true) }
+
+// NameSession is for an object that makes connections itself: from now on the function session
+// gives the session of each result of the client. 0 means that it is unknown.
+func (r *Record) NameSession(session func() int64) { r.session.Store(&session) }
+
+// expect notes the time at which the context of the next call, or of the present call, is done. It
+// notes nothing if virtual time passes faster than the clock: a busy machine would make calls late.
+func (r *Record) expect(deadline time.Duration) {
+	if r.writer.Pace() == 1 && (r.deadline == 0 || deadline < r.deadline) {
+		r.deadline = deadline
+	}
+}
