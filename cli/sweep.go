@@ -240,12 +240,12 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 	unsteady := unsteadiness(small)
 	found.Unsteady = unsteady != nil
 	if !c.JSON {
-		scenario := "the smallest scenario"
+		which := "the smallest scenario"
 		if found.Unfinished {
-			scenario = "a scenario" + whyLarge(true)
+			which = "a scenario" + whyLarge(true)
 		}
 		a.Printf("\n%s is violated at %s (%s); %s:\n\n%s",
-			found.Property, command.Plural(found.Points, "point"), kindsOf(v.Faults), scenario,
+			found.Property, command.Plural(found.Points, "point"), kindsOf(v.Faults), which,
 			command.Indent(show.Story(small)))
 	}
 	return found, a.keepFinding(&found, small, unsteady, kept{c.Save, c.HTML, c.JSON})

@@ -18,10 +18,10 @@ const oursName = "zksim"
 // rounds, on a workload of package fuzz. It plays each point once: in virtual time every run of a
 // point is the same.
 func sweepOurs(ctx context.Context, w scenario.Workload) (*sweep, error) {
-	scenario := scenario.Scenario{
+	trial := scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 2, Rounds: rounds}, Seed: 1,
 	}
-	base, err := scenario.Run()
+	base, err := trial.Run()
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +34,8 @@ func sweepOurs(ctx context.Context, w scenario.Workload) (*sweep, error) {
 		if !slices.Contains(faultKinds, f.Kind) || f.Request == 0 {
 			continue
 		}
-		scenario.Plan = []fault.Fault{f}
-		o, err := scenario.Run()
+		trial.Plan = []fault.Fault{f}
+		o, err := trial.Run()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f, err)
 		}

@@ -48,8 +48,8 @@ var builtin = []func() scenario.Workload{
 // Workloads lists the built-in workloads.
 func Workloads() scenario.Catalogue {
 	list := make(scenario.Catalogue, len(builtin))
-	for i, make := range builtin {
-		list[i] = make()
+	for i, workload := range builtin {
+		list[i] = workload()
 		list[i].Properties = judged(list[i].Name)
 	}
 	return list

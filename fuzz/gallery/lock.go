@@ -84,12 +84,12 @@ func (l *plainLock) guid() string {
 }
 
 // once is a join that makes the own node only if there is none.
-func (l *plainLock) once(make func() error) func() error {
+func (l *plainLock) once(create func() error) func() error {
 	return func() error {
 		if l.own != "" {
 			return nil
 		}
-		return make()
+		return create()
 	}
 }
 

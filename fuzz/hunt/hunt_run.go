@@ -173,12 +173,12 @@ func (p *huntRun) propose() []trial {
 		s := p.rotation[p.next%len(p.rotation)]
 		p.next++
 		idle++
-		scenario, more := s.propose()
+		proposed, more := s.propose()
 		if !more {
 			continue // after learning it may propose more
 		}
 		idle = 0
-		trials = append(trials, trial{scenario, s.name})
+		trials = append(trials, trial{proposed, s.name})
 	}
 	return trials
 }

@@ -188,9 +188,9 @@ func TestGuideBarrierSurvives(t *testing.T) {
 
 // TestMutantsAreFound: each wrong object violates its property in some run without faults.
 func TestMutantsAreFound(t *testing.T) {
-	lock := func(make func(*oneNode) object.Locker) scenario.Workload {
+	lock := func(spoil func(*oneNode) object.Locker) scenario.Workload {
 		return object.Lock(func(env object.Env) object.Locker {
-			return make(&oneNode{conn: env.Conn, node: env.Path})
+			return spoil(&oneNode{conn: env.Conn, node: env.Path})
 		})
 	}
 	tests := []struct {

@@ -30,12 +30,12 @@ func finding(t *testing.T, w scenario.Workload, kind fault.Kind) *scenario.Outco
 }
 
 // judged checks that the right object shows no violation, and the wrong one does.
-func judged(t *testing.T, kind fault.Kind, make func(wrong bool) scenario.Workload) {
+func judged(t *testing.T, kind fault.Kind, open func(wrong bool) scenario.Workload) {
 	t.Helper()
-	if o := finding(t, make(false), kind); o != nil {
+	if o := finding(t, open(false), kind); o != nil {
 		t.Errorf("the right one: %s\n%s", o.Summary(), o.Story())
 	}
-	if o := finding(t, make(true), kind); o == nil {
+	if o := finding(t, open(true), kind); o == nil {
 		t.Error("the wrong one shows no violation")
 	}
 }

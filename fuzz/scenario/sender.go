@@ -49,8 +49,8 @@ var importPath = regexp.MustCompile(`[^ ]+/`)
 
 func anyCall(string) bool { return true }
 
-// firstToDiffer is the first request that one of two runs has and the other has not, or else the
-// first one at the line in which their traces differ, or behind it.
+// firstToDiffer is the first request of only one of the runs; if there is none, the first at or
+// after the line where the traces differ.
 func (o *Outcome) firstToDiffer(other *Outcome) (trace.RequestPoint, bool) {
 	mine, others := o.Result.Requests, other.Result.Requests
 	for i, r := range mine {
