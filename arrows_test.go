@@ -165,12 +165,14 @@ var arrows = map[string]string{
 	"cli/check": families + `
 		cli/internal/command fakezk/realworld fakezk/trace fuzz/picture fuzz/scenario fuzz/show
 		linearizability linearizability/foreign linearizability/ops linearizability/record`,
+	"cli/internal/report": `
+		cli/internal/command fuzz/gallery fuzz/hunt fuzz/scenario fuzz/show`,
 	"cli/replay": `
 		cli/internal/command fuzz/saved fuzz/scenario fuzz/show internal/inflight internal/overlay`,
 	"cli/serve": `
 		cli/internal/command fakezk fakezk/fault fakezk/tree fakezk/view go.yaml.in/yaml/v4`,
 	"cli": `
-		cli/check cli/internal/command cli/replay cli/serve fakezk fakezk/conform fakezk/fault fakezk/realworld
+		cli/check cli/internal/command cli/internal/report cli/replay cli/serve fakezk fakezk/conform fakezk/fault fakezk/realworld
 		fuzz/builtin fuzz/gallery fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario fuzz/show
 		internal/inflight internal/overlay linearizability github.com/alecthomas/kong`,
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 type completionCommand struct {
@@ -28,7 +29,7 @@ func (c *completionCommand) Run(a *app, parsed *kong.Context) error {
 	if c.Words[0] == "--" {
 		c.Words = c.Words[1:]
 	}
-	candidates := a.candidates(parsed.Model.Node, c.Words)
+	candidates := completer{a.workloads}.candidates(parsed.Model.Node, c.Words)
 	if len(candidates) == 0 {
 		return command.ErrViolated // makes fish complete file names; the other shells do so anyway
 	}
@@ -36,9 +37,12 @@ func (c *completionCommand) Run(a *app, parsed *kong.Context) error {
 	return err
 }
 
+// A completer knows the names of a command line.
+type completer struct{ workloads scenario.Catalogue }
+
 // candidates are the texts that the last word may become, none if it is the name of a file or
 // anything else.
-func (a *app) candidates(node *kong.Node, words []string) []string {
+func (c completer) candidates(node *kong.Node, words []string) []string {
 	if len(words) == 0 {
 		return nil
 	}
@@ -59,7 +63,7 @@ func (a *app) candidates(node *kong.Node, words []string) []string {
 			arguments++
 		}
 	}
-	all := a.namesOf(node, flag, arguments)
+	all := c.namesOf(node, flag, arguments)
 	if flag == nil && strings.HasPrefix(last, "-") {
 		all = flagsOf(node)
 	}
@@ -67,10 +71,10 @@ func (a *app) candidates(node *kong.Node, words []string) []string {
 }
 
 // namesOf are the commands, or the values of a flag or of an argument.
-func (a *app) namesOf(node *kong.Node, flag *kong.Flag, argument int) []string {
+func (c completer) namesOf(node *kong.Node, flag *kong.Flag, argument int) []string {
 	switch {
 	case flag != nil:
-		return a.values(flag.Value, node)
+		return c.values(flag.Value, node)
 	case node.Type == kong.ApplicationNode:
 		names := []string{"help", "version"}
 		for _, child := range node.Children {
@@ -80,17 +84,17 @@ func (a *app) namesOf(node *kong.Node, flag *kong.Flag, argument int) []string {
 	case len(node.Positional) == 0:
 		return nil
 	}
-	return a.values(node.Positional[min(argument, len(node.Positional)-1)], node)
+	return c.values(node.Positional[min(argument, len(node.Positional)-1)], node)
 }
 
 // values are the values of a flag or of an argument that are names.
-func (a *app) values(v *kong.Value, command *kong.Node) []string {
+func (c completer) values(v *kong.Value, command *kong.Node) []string {
 	var names []string
 	switch command.Name + " " + v.Name {
 	case "sweep workload", "fuzz workload":
-		return a.workloads.Kinds()
+		return c.workloads.Kinds()
 	case "sweep impl", "fuzz impl":
-		for _, w := range a.workloads {
+		for _, w := range c.workloads {
 			names = append(names, w.Impl)
 		}
 	case "fuzz strategy", "gallery strategy":

@@ -25,7 +25,7 @@ type conformCommand struct {
 
 // Run compares the built-in server with a running one. It asks the running server for its session
 // timeouts. The other settings of that server must be those of package conform.
-func (c *conformCommand) Run(a *app) error {
+func (c *conformCommand) Run(env *command.Env) error {
 	if c.ContainerCheckInterval < time.Millisecond {
 		return fmt.Errorf("--container-check-interval: %s; expected at least 1ms",
 			c.ContainerCheckInterval)
@@ -33,18 +33,18 @@ func (c *conformCommand) Run(a *app) error {
 	if c.Ops < 0 {
 		return fmt.Errorf("--ops: %d; expected 0 or more", c.Ops)
 	}
-	report, err := c.compare(a, conform.Target{Name: c.Against, Address: c.Against})
+	report, err := c.compare(env, conform.Target{Name: c.Against, Address: c.Against})
 	if err != nil {
 		return fmt.Errorf("compare with %s: %w", c.Against, err)
 	}
-	a.Progress.Clear()
+	env.Progress.Clear()
 	if c.JSON {
-		err = a.JSON(report)
+		err = env.JSON(report)
 	} else {
 		for _, d := range slices.Concat(report.Differences, report.Unrepeated) {
-			a.Printf("%s\n", report.Explain(d))
+			env.Printf("%s\n", report.Explain(d))
 		}
-		a.Printf("%s", report.Table())
+		env.Printf("%s", report.Table())
 	}
 	if err == nil && !report.Equal() {
 		err = command.ErrViolated
@@ -53,8 +53,10 @@ func (c *conformCommand) Run(a *app) error {
 }
 
 // compare starts a built-in server with the settings of a running one and compares them.
-func (c *conformCommand) compare(a *app, real conform.Target) (_ *conform.Report, err error) {
-	shortest, longest, err := conform.SessionTimeouts(a.Context, real)
+func (c *conformCommand) compare(
+	env *command.Env, real conform.Target,
+) (_ *conform.Report, err error) {
+	shortest, longest, err := conform.SessionTimeouts(env.Context, real)
 	if err != nil {
 		return nil, err
 	}
@@ -72,13 +74,13 @@ func (c *conformCommand) compare(a *app, real conform.Target) (_ *conform.Report
 		return dial("tcp", fakezk.Address, 0)
 	}}
 	// Ask this server, too, so that both servers have had the same number of sessions.
-	if _, _, err := conform.SessionTimeouts(a.Context, ours); err != nil {
+	if _, _, err := conform.SessionTimeouts(env.Context, ours); err != nil {
 		return nil, fmt.Errorf("the built-in server: %w", err)
 	}
-	return conform.Compare(a.Context, ours, real, conform.Options{
+	return conform.Compare(env.Context, ours, real, conform.Options{
 		Families: c.Family, Ops: c.Ops, Seed: c.Seed, Fresh: c.Fresh,
 		Progress: func(p conform.Progress) {
-			a.Progress.Show("%s: %d operations compared, %d differences",
+			env.Progress.Show("%s: %d operations compared, %d differences",
 				p.Family, p.Operations, p.Differences)
 		},
 	})

@@ -6,6 +6,7 @@ import (
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
@@ -13,51 +14,52 @@ type demoCommand struct{}
 
 // Run finds the deadlock of the go-zookeeper client's own lock, makes it small and explains it, and
 // then runs the same sweep over recipes.Lock.
-func (c *demoCommand) Run(a *app) error {
+func (c *demoCommand) Run(env *command.Env) error {
 	start := time.Now()
-	if err := showDeadlock(a); err != nil {
+	if err := showDeadlock(env); err != nil {
 		return err
 	}
-	a.Printf("\n3. The same sweep over recipes.Lock:\n\n")
-	sweep, err := demoSweep(a, "recipes.Lock")
+	env.Printf("\n3. The same sweep over recipes.Lock:\n\n")
+	sweep, err := demoSweep(env, "recipes.Lock")
 	if err != nil {
 		return err
 	}
-	a.Printf("\nAll of it ran the real client against a simulated server, "+
+	env.Printf("\nAll of it ran the real client against a simulated server, "+
 		"in %.1f s of real time.\n",
 		time.Since(start).Seconds())
 	if len(sweep.Violations) > 0 {
-		a.Printf("\n%s", sweep.Violations[0].First.Story())
+		env.Printf("\n%s", sweep.Violations[0].First.Story())
 		return command.ErrViolated
 	}
 	return nil
 }
 
 // showDeadlock finds the deadlock of the client's own lock and explains it.
-func showDeadlock(a *app) error {
-	a.Printf("1. The go-zookeeper client's own lock (zk.Lock), " +
+func showDeadlock(env *command.Env) error {
+	env.Printf("1. The go-zookeeper client's own lock (zk.Lock), " +
 		"with every single fault at every protocol step:\n\n")
-	sweep, err := demoSweep(a, "zk.Lock")
+	sweep, err := demoSweep(env, "zk.Lock")
 	if err != nil {
 		return err
 	}
 	if len(sweep.Violations) == 0 {
-		a.Printf("   zk.Lock survived every fault: its deadlock was not found\n")
+		env.Printf("   zk.Lock survived every fault: its deadlock was not found\n")
 		return command.ErrViolated
 	}
-	a.Progress.Phase("making one of %s small", command.Plural(sweep.Violated, "violation"))
-	small, err := hunt.Minimize(a.Context, sweep.Violations[0].First)
+	env.Progress.Phase("making one of %s small", command.Plural(sweep.Violated, "violation"))
+	small, err := hunt.Minimize(env.Context, sweep.Violations[0].First)
 	if err == nil {
-		err = a.Context.Err() // after an interrupt it may not be the smallest
+		err = env.Context.Err() // after an interrupt it may not be the smallest
 	}
 	if err != nil {
 		return err
 	}
-	a.Printf("\n2. One of the violations, made as small as it gets:\n\n%s", command.Indent(small.Story()))
-	if _, err := a.save(small, "", false); err != nil {
+	env.Printf("\n2. One of the violations, made as small as it gets:\n\n%s", command.Indent(small.Story()))
+	printed := findings{Env: env}
+	if _, err := printed.saveScenario(saved.Of(small), scenarioName(small)); err != nil {
 		return err
 	}
-	a.Printf("\n%s", demoExplanation)
+	env.Printf("\n%s", demoExplanation)
 	return nil
 }
 
@@ -68,15 +70,15 @@ const demoExplanation = `   Why: the connection died while Children or GetW was 
 `
 
 // demoSweep runs a sweep over an implementation of a lock and prints its summary.
-func demoSweep(a *app, impl string) (*hunt.Sweep, error) {
+func demoSweep(env *command.Env, impl string) (*hunt.Sweep, error) {
 	w, err := builtin.Find("lock", impl)
 	if err != nil {
 		return nil, err
 	}
 	s := scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}
-	sweep, err := a.sweep(s, hunt.Part{})
+	sweep, err := runSweep(env, s, hunt.Part{})
 	if err == nil {
-		a.Printf("   %s\n", sweepLine(s, sweep))
+		env.Printf("   %s\n", sweepLine(s, sweep))
 	}
 	return sweep, err
 }

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/cli/internal/report"
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/picture"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -17,90 +20,109 @@ const unsteadyText = "\n%s is violated, but not each time, so it is not saved: "
 	"does the code share state between runs, or use math/rand or map order, " +
 	"which zksim go run makes equal?\n%s\n"
 
-// kept has the directories of the findings, and whether saving is silent.
-type kept struct {
+// findings are where the findings of a command go.
+type findings struct {
+	*command.Env
 	save, html string // directories, "" for none
-	quiet      bool
+	quiet      bool   // nothing is printed
 }
 
-// keepFinding saves and draws a finding, and notes the files in found. A finding that does not
-// happen in each run is not saved, as it could not be replayed. The traces of two of its runs are
-// saved instead.
-func (a *app) keepFinding(
-	found *foundJSON, o *scenario.Outcome, unsteady *hunt.Divergence, k kept,
+// keep saves and draws a finding, and notes the files in found. A finding that does not happen in
+// each run is not saved, as it could not be replayed. The traces of two of its runs are saved
+// instead.
+func (f findings) keep(
+	found *report.Violation, o *scenario.Outcome, unsteady *hunt.Divergence,
 ) (err error) {
 	switch {
-	case unsteady != nil && k.quiet:
+	case unsteady != nil && f.quiet:
 		return nil
 	case unsteady != nil:
-		a.Printf(unsteadyText, o.Property(), unsteady)
-		return a.saveBoth(*unsteady, k.save)
+		f.Printf(unsteadyText, o.Property(), unsteady)
+		return f.saveBoth(*unsteady)
 	}
-	if found.File, err = a.save(o, k.save, k.quiet); err != nil {
+	if found.File, err = f.saveScenario(saved.Of(o), scenarioName(o)); err != nil {
 		return err
 	}
-	if found.Picture, err = a.drawFinding(o, k.html, found.File, k.quiet); err != nil {
+	if found.Picture, err = f.draw(o, found.File); err != nil {
 		return err
 	}
 	if found.File == "" && found.Picture != "" { // the scenario is beside the picture
 		found.File = strings.TrimSuffix(found.Picture, ".html") + ".yaml"
 	}
 	if found.File != "" {
-		found.Repeat = a.Repeat(found.File)
+		found.Repeat = f.Repeat(found.File)
 	}
 	return nil
 }
 
-// saveBoth writes the traces of the two runs of a divergence to a directory, if there is one, and
+// saveBoth writes the traces of the two runs of a divergence, if there is a directory for them, and
 // prints the command that compares them.
-func (a *app) saveBoth(d hunt.Divergence, dir string) error {
-	if dir == "" {
+func (f findings) saveBoth(d hunt.Divergence) error {
+	if f.save == "" {
 		return nil
 	}
 	w := d.Scenario.Workload
-	names, err := d.SaveTraces(dir, baseName(w.Name, w.Impl)+"-")
+	names, err := d.SaveTraces(f.save, baseName(w.Name, w.Impl)+"-")
 	if err != nil || names == nil {
 		return err
 	}
-	a.Printf("to compare the traces: %s diff %s %s\n", a.Name,
+	f.Printf("to compare the traces: %s diff %s %s\n", f.Name,
 		saved.ShellWord(names[0]), saved.ShellWord(names[1]))
 	return nil
 }
 
-// save is saveFile for the scenario of a violation.
-func (a *app) save(o *scenario.Outcome, dir string, quiet bool) (string, error) {
-	return a.saveFile(saved.Of(o), scenarioName(o), dir, quiet)
-}
-
-// saveFile writes a scenario file and returns its name. Unless quiet, it prints the command that
-// repeats the scenario. Without a directory, or if the file cannot be written, it prints the
+// saveScenario writes a scenario file and returns its name. Unless quiet, it prints the command
+// that repeats the scenario. Without a directory, or if the file cannot be written, it prints the
 // scenario instead.
-func (a *app) saveFile(f saved.File, name, dir string, quiet bool) (string, error) {
-	f.Command = a.Name + " replay FILE"
+func (f findings) saveScenario(file saved.File, name string) (string, error) {
+	file.Command = f.Name + " replay FILE"
 	hint := " (--save DIR writes it)"
-	if dir != "" {
-		name = filepath.Join(dir, name)
-		err := f.Save(name)
+	if f.save != "" {
+		name = filepath.Join(f.save, name)
+		err := file.Save(name)
 		if err == nil {
-			if !quiet {
-				a.Printf("\nto see it again: %s\n", a.Repeat(name))
+			if !f.quiet {
+				f.Printf("\nto see it again: %s\n", f.Repeat(name))
 			}
 			return name, nil
 		}
-		a.PrintError(err) // the other findings are not lost
+		f.PrintError(err) // the other findings are not lost
 		hint = ""
 	}
-	if quiet {
-		return "", nil
+	if !f.quiet {
+		f.Printf("\nthe scenario, as a file%s:\n\n%s", hint, command.Indent(string(file.Text())))
 	}
-	a.Printf("\nthe scenario, as a file%s:\n\n%s", hint, command.Indent(string(f.Text())))
 	return "", nil
 }
 
-// fileOf is the scenario file of an outcome. It names this program as the program that replays it.
-func (a *app) fileOf(o *scenario.Outcome) saved.File {
+// draw writes the picture of a finding, if there is a directory for it, and returns the name of the
+// file. scenarioFile is the saved finding; without one its scenario is written beside the picture,
+// so that the page can name the command that repeats it.
+func (f findings) draw(o *scenario.Outcome, scenarioFile string) (string, error) {
+	if f.html == "" {
+		return "", nil
+	}
+	base := filepath.Join(f.html, scenarioName(o))
+	if scenarioFile == "" {
+		if err := savedFile(f.Env, o).Save(base); err != nil {
+			return "", fmt.Errorf("--html: %w", err)
+		}
+		scenarioFile = base
+	}
+	name := strings.TrimSuffix(base, ".yaml") + ".html"
+	if err := picture.Save(name, o, f.Repeat(scenarioFile)); err != nil {
+		return "", fmt.Errorf("--html: %w", err)
+	}
+	if !f.quiet {
+		f.Printf("the picture: %s\n", name)
+	}
+	return name, nil
+}
+
+// savedFile is the scenario file of an outcome. It names this program as the one that replays it.
+func savedFile(env *command.Env, o *scenario.Outcome) saved.File {
 	file := saved.Of(o)
-	file.Command = a.Name + " replay FILE"
+	file.Command = env.Name + " replay FILE"
 	return file
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/cli/internal/report"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -56,45 +57,45 @@ func (c *fuzzCommand) runOne(a *app) error {
 	if err != nil {
 		return err
 	}
-	corpus, err := a.loadCorpus(c.Corpus)
+	scenarios, err := corpus{a.Env, c.Corpus}.load(a.workloads)
 	if err != nil {
 		return err
 	}
-	h, err := c.hunt(a, s, 0, c.bounds, corpus, "")
+	h, err := c.hunt(a, s, 0, c.bounds, scenarios, "")
 	if err != nil {
 		return err
 	}
-	report, err := c.report(a, s, h)
+	result, err := c.report(a, s, h)
 	if err == nil {
 		err = h.ended
 	}
-	report.Shard, report.Work = c.Shard.String(), c.work()
+	result.Shard = c.shard()
 	if c.JSON {
-		err = errors.Join(err, a.JSON(report))
+		err = errors.Join(err, a.JSON(result))
 	} else {
-		c.conclude(a, report)
+		c.conclude(a, result)
 	}
-	return a.Ending(report.bad(), err)
+	return a.Ending(result.Bad(), err)
 }
 
 // conclude prints the last lines about a hunt.
-func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
+func (c *fuzzCommand) conclude(a *app, h report.Hunt) {
 	switch {
-	case report.Error != "": // printed by the caller
-	case report.Runs+report.Replayed == 0:
+	case h.Error != "": // printed by the caller
+	case h.Runs+h.Replayed == 0:
 		a.Printf("nothing was tried\n")
-	case report.open(): // the summary says so
-	case len(report.Findings) == 0:
+	case h.Open(): // the summary says so
+	case len(h.Findings) == 0:
 		a.Printf("no violation found\n")
 	}
-	if report.Replayed > 0 && *report.Kept == 0 && report.finished() && len(report.Findings) == 0 {
+	if h.Replayed > 0 && *h.Kept == 0 && h.Finished() && len(h.Findings) == 0 {
 		a.Printf("nothing was added to the corpus, so the same command would hunt the same " +
 			"again: go on with another --seed\n")
 	}
-	if report.Divergences != nil {
+	if h.Divergences != nil {
 		a.Printf("determinism: %s run twice, %s\n",
-			command.Plural(report.Replayed+report.Runs, "scenario"),
-			command.Plural(*report.Divergences, "divergence"))
+			command.Plural(h.Replayed+h.Runs, "scenario"),
+			command.Plural(*h.Divergences, "divergence"))
 	}
 }
 
@@ -131,12 +132,11 @@ func (c *fuzzCommand) check() error {
 		command.CheckDir("--corpus", c.Corpus))
 }
 
-// work is the work of all shards as text.
-func (c *fuzzCommand) work() string {
-	return workOf(c.Shard, append(c.settings(), []setting{
-		{"--runs", c.bounds.runs}, {"--for", c.bounds.time}, {"--strategy", c.Strategy},
-		{"--max-faults", c.MaxFaults}, {"--findings", c.Findings}, {"--property", c.Property},
-	}...)...)
+// shard is the part of this process in the work.
+func (c *fuzzCommand) shard() report.Shard {
+	return report.ShardOf(c.Shard, fmt.Sprintf("%s; --runs=%v; --for=%v; --strategy=%v; "+
+		"--max-faults=%v; --findings=%v; --property=%v", c.settings(), c.bounds.runs, c.bounds.time,
+		c.Strategy, c.MaxFaults, c.Findings, c.Property))
 }
 
 // playKnown plays the files of --known.
@@ -174,13 +174,13 @@ type hunted struct {
 // hunt runs a hunt with progress; the line of progress begins with about. unit is the number of the
 // hunt among the units that shards divide. After an error there are no results.
 func (c *fuzzCommand) hunt(
-	a *app, s scenario.Scenario, unit int, within bounds, corpus []scenario.Scenario, about string,
+	a *app, s scenario.Scenario, unit int, within bounds, played []scenario.Scenario, about string,
 ) (h hunted, err error) {
 	hunt := hunt.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On,
 		Runs: within.runs, For: within.time, Part: c.Shard, Unit: unit, Findings: c.Findings,
 		Strategies: c.Strategy, MaxFaults: c.MaxFaults, CheckDeterminism: c.CheckDeterminism,
-		Corpus: ofWorkload(corpus, s.Workload, func(c scenario.Scenario) scenario.Workload {
+		Corpus: ofWorkload(played, s.Workload, func(c scenario.Scenario) scenario.Workload {
 			return c.Workload
 		}),
 		Known: ofWorkload(c.known, s.Workload, func(o *scenario.Outcome) scenario.Workload {
@@ -191,7 +191,7 @@ func (c *fuzzCommand) hunt(
 	hunt.Progress = showHunt(a, about, len(hunt.Corpus))
 	if c.Corpus != "" {
 		hunt.Keep = func(o *scenario.Outcome) error {
-			added, err := a.keep(c.Corpus, o)
+			added, err := corpus{a.Env, c.Corpus}.keep(o)
 			if added {
 				h.kept++
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/cli/internal/report"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
@@ -47,10 +48,10 @@ func TestManyDivergencesAreCounted(t *testing.T) {
 	for n, want := range map[int]int{0: 0, 1: 1, 5: 5, 6: 6, 200: 6} {
 		var out strings.Builder
 		found := &hunt.Found{Divergences: make([]hunt.Divergence, n)}
-		var j fuzzJSON
+		var j report.Hunt
 		c := fuzzCommand{CheckDeterminism: true}
 		if err := c.reportDivergences(
-			appTo(t.Context(), &out, &out), found, &j,
+			&app{Env: envTo(t.Context(), &out, &out)}, found, &j,
 		); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/cli/internal/report"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/show"
@@ -29,65 +30,25 @@ type galleryCommand struct {
 	times  []float64 // and its seconds
 }
 
-// galleryJSON is the result of the command for programs.
-type galleryJSON struct {
-	Shard       string        `json:"shard,omitempty"`
-	Work        string        `json:"work,omitempty"` // of all shards
-	Exhibits    []exhibitJSON `json:"exhibits"`
-	Interrupted bool          `json:"interrupted"`
-	Error       string        `json:"error,omitempty"` // that has ended it early
+// settings are the flags that decide what the hunts are, with their values.
+func (c *galleryCommand) settings() string {
+	return fmt.Sprintf("exhibits=%v; --seeds=%v; --seed=%v; --runs=%v; --strategy=%v",
+		c.Names, c.Seeds, c.Seed, c.Runs, c.Strategy)
 }
 
-// exhibitJSON is the result of the hunts for an exhibit. Hunts is the number of completed hunts,
-// which is less than requested if the command has ended early. Seconds and Runs are medians over
-// the hunts that have found the bug; Worst is the longest time of these hunts. If two values are in
-// the middle, the median time is their mean, and the median count the larger one. Minimal is the
-// most common minimal scenario, or the first of several such. Same is the number of hunts that
-// found it.
-type exhibitJSON struct {
-	Slug     string        `json:"slug"`
-	Alias    string        `json:"alias,omitempty"`
-	Kind     string        `json:"kind"`
-	Title    string        `json:"title"`
-	Source   string        `json:"source"`
-	Link     string        `json:"link,omitempty"`
-	Remark   string        `json:"remark,omitempty"`
-	See      []string      `json:"see,omitempty"`
-	Bug      string        `json:"bug,omitempty"`
-	Property string        `json:"property"`
-	Hunts    int           `json:"hunts"`
-	Found    int           `json:"found"`
-	Seconds  float64       `json:"seconds"`
-	Worst    float64       `json:"worst_seconds"`
-	Runs     int           `json:"runs"`
-	Faults   int           `json:"faults"`
-	Clients  int           `json:"clients"`
-	Same     int           `json:"same"`
-	Minimal  *show.Outcome `json:"minimal,omitempty"`
-	Repeat   string        `json:"repeat,omitempty"`
-}
-
-// settings are the flags that decide what the hunts are.
-func (c *galleryCommand) settings() []setting {
-	return []setting{
-		{"exhibits", c.Names}, {"--seeds", c.Seeds}, {"--seed", c.Seed}, {"--runs", c.Runs},
-		{"--strategy", c.Strategy},
-	}
-}
-
-func (c *galleryCommand) Run(a *app, line *kong.Context) error {
+func (c *galleryCommand) Run(env *command.Env, line *kong.Context) error {
 	c.Names = once(c.Names)
 	if c.Absent {
 		if err := withoutHunts(line); err != nil {
 			return err
 		}
-		return c.listAbsent(a)
+		return c.listAbsent(env)
 	}
 	if err := notShown(c.Names); err != nil {
 		return err
 	}
 	if c.List {
-		return c.list(a)
+		return c.list(env)
 	}
 	exhibits, err := gallery.Named(c.Names...)
 	if err != nil {
@@ -111,11 +72,11 @@ func (c *galleryCommand) Run(a *app, line *kong.Context) error {
 			own = append(own, e)
 		}
 	}
-	return c.hunt(a, own)
+	return c.hunt(env, own)
 }
 
 // list lists the named exhibits; without names it lists all.
-func (c *galleryCommand) list(a *app) error {
+func (c *galleryCommand) list(env *command.Env) error {
 	exhibits := gallery.Exhibits()
 	if len(c.Names) > 0 {
 		var err error
@@ -124,20 +85,20 @@ func (c *galleryCommand) list(a *app) error {
 		}
 	}
 	if c.JSON {
-		list := []exhibitJSON{}
+		list := []report.Exhibit{}
 		for _, e := range exhibits {
 			list = append(list, entryOf(e, nil))
 		}
-		return a.JSON(list)
+		return env.JSON(list)
 	}
 	published := 0
 	for _, e := range exhibits {
-		a.Printf("%-56s %-6s %-8s %-15s %s\n", e.Slug, e.Alias, e.Source, e.Property, e.Title)
+		env.Printf("%-56s %-6s %-8s %-15s %s\n", e.Slug, e.Alias, e.Source, e.Property, e.Title)
 		if e.Published() {
 			published++
 		}
 	}
-	a.Printf("\n%s, %d of them published\n", command.Plural(len(exhibits), "exhibit"), published)
+	env.Printf("\n%s, %d of them published\n", command.Plural(len(exhibits), "exhibit"), published)
 	return nil
 }
 
@@ -155,12 +116,12 @@ func once(ids []string) []string {
 }
 
 // hunt hunts one exhibit after the other and prints the result of each.
-func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
-	report := galleryJSON{Shard: c.Shard.String(),
-		Work:     workOf(c.Shard, c.settings()...),
-		Exhibits: []exhibitJSON{}}
+func (c *galleryCommand) hunt(env *command.Env, exhibits []gallery.Exhibit) error {
+	result := report.Gallery{
+		Shard: report.ShardOf(c.Shard, c.settings()), Exhibits: []report.Exhibit{},
+	}
 	if !c.JSON {
-		a.Printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
+		env.Printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
 			"what is wrong")
 	}
 	missed := 0
@@ -168,18 +129,18 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 	for i, e := range exhibits {
 		var hunts []gallery.Hunted
 		about := fmt.Sprintf("%s: exhibit %d of %d", e.Slug, i+1, len(exhibits))
-		hunts, ended = c.huntOne(a, e, about)
+		hunts, ended = c.huntOne(env, e, about)
 		if len(hunts) > 0 {
 			j := entryOf(e, hunts)
-			j.Repeat = a.Name + " gallery " + e.Slug
-			report.Exhibits = append(report.Exhibits, j)
+			j.Repeat = env.Name + " gallery " + e.Slug
+			result.Exhibits = append(result.Exhibits, j)
 			if j.Found < j.Hunts {
 				missed++
 			}
 			if !c.JSON {
-				c.print(a, j, hunts)
+				c.print(env, j, hunts)
 			}
-			if err := c.draw(a, hunts); err != nil {
+			if err := c.draw(env, hunts); err != nil {
 				return err
 			}
 		}
@@ -187,40 +148,40 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 			break
 		}
 	}
-	report.Interrupted, report.Error = a.EndedBy(ended)
-	if err := c.end(a, report, len(exhibits), missed); err != nil {
+	result.Interrupted, result.Error = env.EndedBy(ended)
+	if err := c.end(env, result, len(exhibits), missed); err != nil {
 		return err
 	}
-	return a.Ending(missed > 0, ended)
+	return env.Ending(missed > 0, ended)
 }
 
 // draw draws the most common minimal scenario of an exhibit.
-func (c *galleryCommand) draw(a *app, hunts []gallery.Hunted) error {
+func (c *galleryCommand) draw(env *command.Env, hunts []gallery.Hunted) error {
 	best, _ := commonest(hunts)
 	if !best.Found() {
 		return nil
 	}
-	_, err := a.drawFinding(best.Minimal, c.HTML, "", c.JSON)
+	_, err := findings{env, "", c.HTML, c.JSON}.draw(best.Minimal, "")
 	return err
 }
 
 // end prints the lines after the last exhibit.
-func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
+func (c *galleryCommand) end(env *command.Env, result report.Gallery, of, missed int) error {
 	if c.JSON {
-		return a.JSON(report)
+		return env.JSON(result)
 	}
-	a.Printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, command.Plural(of, "exhibit"),
-		command.EndText(report.Interrupted, report.Error))
+	env.Printf("\n%d of %s found%s\n", len(result.Exhibits)-missed, command.Plural(of, "exhibit"),
+		command.EndText(result.Interrupted, result.Error))
 	if n := len(c.counts); n > 0 {
 		slices.Sort(c.counts)
 		slices.Sort(c.times)
-		a.Printf("until a bug was found, in the median of %s, nine of ten and at most:\n",
+		env.Printf("until a bug was found, in the median of %s, nine of ten and at most:\n",
 			command.Plural(n, "hunt"))
-		a.Printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
+		env.Printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
 		if low := c.counts[(n-1)/2]; low < c.counts[n/2] {
-			a.Printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
+			env.Printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
 		}
-		a.Printf("\n  %.2f s, %.2f s and %.2f s\n", middle(c.times), c.times[n*9/10], c.times[n-1])
+		env.Printf("\n  %.2f s, %.2f s and %.2f s\n", middle(c.times), c.times[n*9/10], c.times[n-1])
 	}
 	return nil
 }
@@ -228,18 +189,18 @@ func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
 // huntOne hunts one exhibit with each seed. The line of progress begins with about. After an error
 // or an interrupt the completed hunts are returned.
 func (c *galleryCommand) huntOne(
-	a *app, e gallery.Exhibit, about string,
+	env *command.Env, e gallery.Exhibit, about string,
 ) ([]gallery.Hunted, error) {
 	var hunts []gallery.Hunted
 	for n := range c.Seeds {
 		hunt := fmt.Sprintf("%s, hunt %d of %d", about, n+1, c.Seeds)
-		a.Progress.Phase("%s", hunt)
-		h, err := e.Find(a.Context, c.Seed+uint64(n), c.Runs, c.Strategy...)
+		env.Progress.Phase("%s", hunt)
+		h, err := e.Find(env.Context, c.Seed+uint64(n), c.Runs, c.Strategy...)
 		if h.Found() {
-			a.Progress.Phase("%s: making it small after %s", hunt, command.Plural(h.Runs, "scenario"))
+			env.Progress.Phase("%s: making it small after %s", hunt, command.Plural(h.Runs, "scenario"))
 		}
 		if err == nil {
-			err = h.Shrink(a.Context)
+			err = h.Shrink(env.Context)
 		}
 		if err != nil {
 			return hunts, err
@@ -273,8 +234,8 @@ func commonest(hunts []gallery.Hunted) (best gallery.Hunted, same int) {
 	return best, same
 }
 
-func entryOf(e gallery.Exhibit, hunts []gallery.Hunted) exhibitJSON {
-	j := exhibitJSON{
+func entryOf(e gallery.Exhibit, hunts []gallery.Hunted) report.Exhibit {
+	j := report.Exhibit{
 		Slug: e.Slug, Alias: e.Alias, Kind: e.Kind, Title: e.Title,
 		Source: string(e.Source), Link: e.Link,
 		Remark: e.Remark, See: e.See, Bug: e.Bug, Property: e.Property, Hunts: len(hunts)}
@@ -307,7 +268,7 @@ func middle(sorted []float64) float64 {
 // galleryRow is a row of the table.
 const galleryRow = "%-32s %-10s %8s %5s %6s %7s  %s\n"
 
-func (c *galleryCommand) print(a *app, j exhibitJSON, hunts []gallery.Hunted) {
+func (c *galleryCommand) print(env *command.Env, j report.Exhibit, hunts []gallery.Hunted) {
 	title := j.Title
 	if j.Same < j.Found {
 		title = fmt.Sprintf("%s (%d of %s end in this scenario)", title, j.Same,
@@ -321,27 +282,27 @@ func (c *galleryCommand) print(a *app, j exhibitJSON, hunts []gallery.Hunted) {
 		title = fmt.Sprintf("%s (only %d of %s)", title, j.Hunts, command.Plural(c.Seeds, "hunt"))
 	}
 	if j.Found == 0 {
-		a.Printf(galleryRow, j.Slug, j.Property, "-", "-", "-", "-", title)
+		env.Printf(galleryRow, j.Slug, j.Property, "-", "-", "-", "-", title)
 	} else {
-		a.Printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds),
+		env.Printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds),
 			fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
 	}
 	source := strings.Join([]string{j.Alias, j.Source, j.Link}, " ")
-	a.Printf("%6s %s\n", "", strings.TrimSpace(source))
+	env.Printf("%6s %s\n", "", strings.TrimSpace(source))
 	if c.Story {
 		if j.Bug != "" {
-			a.Printf("\n%s", command.Indent(j.Bug))
+			env.Printf("\n%s", command.Indent(j.Bug))
 		}
 		if j.Remark != "" {
-			a.Printf("  %s\n", j.Remark)
+			env.Printf("  %s\n", j.Remark)
 		}
 		if len(j.See) > 0 {
-			a.Printf("  Other bugs with the same cause, by old id or by name, have no exhibit of "+
+			env.Printf("  Other bugs with the same cause, by old id or by name, have no exhibit of "+
 				"their own: %s.\n", strings.Join(j.See, "; "))
 		}
 		if best, _ := commonest(hunts); best.Found() {
-			a.Printf("\n%s", command.Indent(best.Minimal.Story()))
+			env.Printf("\n%s", command.Indent(best.Minimal.Story()))
 		}
-		a.Printf("\n")
+		env.Printf("\n")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/gallery"
 )
 
@@ -29,16 +30,16 @@ func withoutHunts(line *kong.Context) error {
 }
 
 // listAbsent lists the bugs without an exhibit; with names it lists only those.
-func (c *galleryCommand) listAbsent(a *app) error {
+func (c *galleryCommand) listAbsent(env *command.Env) error {
 	list, err := absent(c.Names)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
-		return a.JSON(list)
+		return env.JSON(list)
 	}
 	for _, m := range list {
-		a.Printf("%-6s %s\n%6s %s\n", m.ID, m.Why, "", m.Report)
+		env.Printf("%-6s %s\n%6s %s\n", m.ID, m.Why, "", m.Report)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/cli/internal/report"
 	"github.com/zksim/zksim/fuzz/gallery"
 )
 
@@ -33,8 +34,8 @@ func TestMedians(t *testing.T) {
 	}
 	var out strings.Builder
 	c := galleryCommand{counts: []int{9, 2, 4, 1}, times: []float64{1, 2, 3, 4}}
-	a := appTo(t.Context(), &out, &out)
-	if err := c.end(a, galleryJSON{Exhibits: []exhibitJSON{j}}, 1, 0); err != nil {
+	env := envTo(t.Context(), &out, &out)
+	if err := c.end(env, report.Gallery{Exhibits: []report.Exhibit{j}}, 1, 0); err != nil {
 		t.Fatal(err)
 	}
 	want := "  4, 9 and 9 scenarios (the median is the larger of 2 and 4)\n  2.50 s, 4.00 s and " +
@@ -64,14 +65,14 @@ func TestInterruptKeepsHunts(t *testing.T) {
 			interrupt: cancel,
 		}
 		var out strings.Builder
-		a := appTo(ctx, &out, &out)
-		a.Progress = command.NewProgress(&shown, func() int { return 0 })
+		env := envTo(ctx, &out, &out)
+		env.Progress = command.NewProgress(&shown, func() int { return 0 })
 		exhibits, err := gallery.Named("S0-10")
 		if err != nil {
 			t.Fatal(err)
 		}
 		visit := galleryCommand{Seeds: 3, Seed: 1, Runs: 20, JSON: c.json}
-		if err := visit.hunt(a, exhibits); !a.Interrupted(err) {
+		if err := visit.hunt(env, exhibits); !env.Interrupted(err) {
 			t.Errorf("during hunt %d: error %v; want the interrupt", c.during, err)
 		}
 		for _, want := range c.wants {
@@ -93,9 +94,9 @@ func TestErrorKeepsExhibits(t *testing.T) {
 	broken.Slug, broken.Wrong = "F", failingJudge("", errors.New("the judge has gone home"))
 	for _, json := range []bool{false, true} {
 		var out, errs strings.Builder
-		a := appTo(t.Context(), &out, &errs)
+		env := envTo(t.Context(), &out, &errs)
 		c := galleryCommand{Seeds: 1, Seed: 1, Runs: 20, JSON: json}
-		err := c.hunt(a, []gallery.Exhibit{shown[0], missed, broken})
+		err := c.hunt(env, []gallery.Exhibit{shown[0], missed, broken})
 		if !errors.Is(err, command.ErrViolated) ||
 			!strings.HasSuffix(errs.String(), ": the judge has gone home\n") {
 			t.Errorf("%v, stderr %q; want what was missed, and the error", err, errs.String())

@@ -44,7 +44,7 @@ var goTakes = []string{"test", "run", "build", "vet"}
 
 // Run runs the go command with an overlay of the user's own Go, in which the code under test runs
 // unmodified in a World.
-func (c *goCommand) Run(a *app, line *kong.Context) error {
+func (c *goCommand) Run(env *command.Env, line *kong.Context) error {
 	if len(c.Args) > 0 && (c.Args[0] == "--help" || c.Args[0] == "-h") {
 		return line.PrintUsage(false)
 	}
@@ -52,27 +52,27 @@ func (c *goCommand) Run(a *app, line *kong.Context) error {
 		return fmt.Errorf("go: expected one of %s, and its arguments", strings.Join(goTakes, ", "))
 	}
 	user := parseGoArgs(c.Args)
-	env, err := goEnv(user.dir)
+	settings, err := goEnv(user.dir)
 	if err != nil {
 		return fmt.Errorf("go env: %w", err)
 	}
-	user.addDefaults(strings.Fields(env.GOFLAGS))
+	user.addDefaults(strings.Fields(settings.GOFLAGS))
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return fmt.Errorf("go: %w", err)
 	}
 	cache = filepath.Join(cache, "zksim", "overlay")
-	root, err := visibleRoot(env, cache)
+	root, err := visibleRoot(settings, cache)
 	if err != nil {
 		return fmt.Errorf("go: %w", err)
 	}
-	file, err := overlayFile(root, env.GOVERSION, user, cache)
+	file, err := overlayFile(root, settings.GOVERSION, user, cache)
 	if err != nil {
 		return fmt.Errorf("go: no overlay of Go can be made: %w\n"+
 			"Plain go works for code that takes a connection or a dialer, such as that of an Env",
 			err)
 	}
-	if built := a.announce(file, user); built != nil {
+	if built := announce(env, file, user); built != nil {
 		defer built()
 	}
 	return goRun(root, user.with(file, overlay.Tag))
@@ -80,13 +80,13 @@ func (c *goCommand) Run(a *app, line *kong.Context) error {
 
 // announce prints the cost of the first build. It returns a function to call after the build, or
 // nil if there was a build before.
-func (a *app) announce(file string, user goArgs) func() {
+func announce(env *command.Env, file string, user goArgs) func() {
 	mark := file + ".built" + strings.Join(user.kinds, "")
 	if _, err := os.Stat(mark); err == nil {
 		return nil
 	}
-	fmt.Fprintf(a.Errors, "%s go: the first build compiles Go's standard library anew, once: "+
-		"about 20 s on two cores\n", a.Name)
+	fmt.Fprintf(env.Errors, "%s go: the first build compiles Go's standard library anew, once: "+
+		"about 20 s on two cores\n", env.Name)
 	return func() {
 		// Without the mark the line is only printed again.
 		_ = os.WriteFile(mark, nil, 0o666)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	checkcmd "github.com/zksim/zksim/cli/check"
+	"github.com/zksim/zksim/cli/internal/report"
 	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fuzz/show"
 	"github.com/zksim/zksim/internal/check"
@@ -19,9 +20,9 @@ var jsonObjects = []struct {
 	value any
 }{
 	{"Replay", show.Replayed{}}, {"Outcome", show.Outcome{}}, {"Verdict", show.Verdict{}},
-	{"Sweep", sweepJSON{}}, {"Violation", foundJSON{}},
-	{"Hunt", fuzzJSON{}}, {"Goal", goalJSON{}}, {"Finding", findingJSON{}}, {"Hunts", huntsJSON{}},
-	{"Gallery", galleryJSON{}}, {"Exhibit", exhibitJSON{}}, {"Absent", absentJSON{}},
+	{"Sweep", report.Sweep{}}, {"Violation", report.Violation{}},
+	{"Hunt", report.Hunt{}}, {"Goal", report.Goal{}}, {"Finding", report.Finding{}}, {"Hunts", report.Hunts{}},
+	{"Gallery", report.Gallery{}}, {"Exhibit", report.Exhibit{}}, {"Absent", absentJSON{}},
 	{"Check", checkcmd.Report{}},
 	{"List", listing{}}, {"Workload", listedWorkload{}}, {"Strategy", listedStrategy{}},
 	{"Fault", listedFault{}},

@@ -107,8 +107,8 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 
 // runIn is run, but errors of the output are left to the caller.
 func (p program) runIn(env *command.Env, args []string) int {
-	a := &app{Env: env}
-	if err := a.loadWorkloads(p.own); err != nil {
+	a, err := newApp(env, p.own)
+	if err != nil {
 		env.PrintError(err)
 		return command.ExitInput
 	}
@@ -131,7 +131,8 @@ func (p program) runIn(env *command.Env, args []string) int {
 		return command.ExitInput
 	}
 	if p.supervises && supervised.MatchString(parsed.Command()) {
-		if status, ok := a.supervise(args, c); ok {
+		first := supervisor{env, c, a.files.Find}
+		if status, ok := first.run(args); ok {
 			return status
 		}
 	}

@@ -1,14 +1,6 @@
 package cli
 
-import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
-
-	"github.com/zksim/zksim/fuzz/hunt"
-)
+import "github.com/zksim/zksim/cli/internal/report"
 
 type mergeCommand struct {
 	Files []string `arg:"" name:"file" help:"Reports of all the shards of one command, printed with --json."`
@@ -23,133 +15,9 @@ func (c *mergeCommand) Help() string {
 
 // Run unites the reports.
 func (c *mergeCommand) Run(a *app) error {
-	reports, err := readReports(c.Files)
+	united, bad, err := report.Merge(c.Files, a.workloads)
 	if err != nil {
 		return err
 	}
-	first := reports[0]
-	_, work := first.content.of()
-	for _, r := range reports[1:] {
-		_, its := r.content.of()
-		err := first.content.merge(r.content)
-		if err == nil {
-			err = sameWork(its, work)
-		}
-		if err != nil {
-			return fmt.Errorf("%s does not go with %s: %w", r.file, first.file, err)
-		}
-	}
-	bad := first.content.finish(a)
-	return a.Ending(bad, a.JSON(first.content))
-}
-
-// A shardReport is the report of one shard.
-type shardReport struct {
-	file    string
-	content mergeable
-}
-
-// mergeable is a report that can be merged with those of other shards.
-type mergeable interface {
-	// of is the shard, and the work of all shards.
-	of() (shard, work string)
-	// merge adds a report. The error names the difference if the reports do not belong together.
-	merge(other mergeable) error
-	// finish sorts the merged findings, and reports whether there is a failure among them.
-	finish(a *app) (bad bool)
-}
-
-// readReports reads the reports of all shards, in the order of the files.
-func readReports(files []string) ([]shardReport, error) {
-	var reports []shardReport
-	by := map[string]string{} // files by shard
-	for _, file := range files {
-		content, err := readReport(file)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		shard, _ := content.of()
-		if before := by[shard]; before != "" {
-			return nil, fmt.Errorf("%s: shard %s is in %s, too", file, shard, before)
-		}
-		by[shard] = file
-		reports = append(reports, shardReport{file, content})
-	}
-	var part hunt.Part
-	shard, _ := reports[0].content.of()
-	if err := part.UnmarshalText([]byte(shard)); err != nil {
-		return nil, fmt.Errorf("%s: %w", files[0], err)
-	}
-	for _, shard := range part.All() {
-		if by[shard.String()] == "" {
-			return nil, fmt.Errorf("no file has shard %s; expected all shards of %s", shard,
-				files[0])
-		}
-	}
-	if len(files) > len(part.All()) {
-		return nil, fmt.Errorf("%d files for %d shards", len(files), len(part.All()))
-	}
-	return reports, nil
-}
-
-// readReport reads a report. Its keys determine its kind.
-func readReport(file string) (mergeable, error) {
-	text, err := os.ReadFile(file)
-	if path, ok := errors.AsType[*os.PathError](err); ok {
-		return nil, path.Err // the caller names the file
-	}
-	if err != nil {
-		return nil, err
-	}
-	var keys map[string]json.RawMessage
-	if err := json.Unmarshal(text, &keys); err != nil {
-		return nil, notReport(err)
-	}
-	content := reportWith(keys)
-	if content == nil {
-		return nil, errors.New("no report of fuzz, sweep or gallery")
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(content); err != nil {
-		return nil, notReport(err)
-	}
-	if sweep, ok := content.(*sweepJSON); ok {
-		for i, v := range sweep.Violations {
-			if v.First == nil {
-				return nil, fmt.Errorf("violation %d has no key first", i+1)
-			}
-		}
-	}
-	if shard, _ := content.of(); shard == "" {
-		return nil, errors.New("the report has no shard; print it with --shard and --json")
-	}
-	return content, nil
-}
-
-// reportWith is an empty report of the kind that has the keys, nil if there is none.
-func reportWith(keys map[string]json.RawMessage) mergeable {
-	switch {
-	case keys["hunts"] != nil:
-		return &huntsJSON{}
-	case keys["exhibits"] != nil:
-		return &galleryJSON{}
-	case keys["violations"] != nil:
-		return &sweepJSON{}
-	case keys["findings"] != nil:
-		return &fuzzJSON{}
-	}
-	return nil
-}
-
-// notReport is the error of a text that is no report, without the names of Go's types.
-func notReport(err error) error {
-	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	switch {
-	case ok && wrong.Field == "":
-		err = fmt.Errorf("found %s", wrong.Value)
-	case ok:
-		err = fmt.Errorf("%s: found %s", wrong.Field, wrong.Value)
-	}
-	return fmt.Errorf("expected the JSON of a shard, printed with --shard and --json: %w", err)
+	return a.Ending(bad, a.JSON(united))
 }

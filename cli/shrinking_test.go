@@ -15,17 +15,17 @@ import (
 func TestShrinkingIsShown(t *testing.T) {
 	var out strings.Builder
 	p := command.NewProgress(&out, func() int { return 0 })
-	a := appTo(t.Context(), io.Discard, io.Discard)
-	a.Progress = p
+	env := envTo(t.Context(), io.Discard, io.Discard)
+	env.Progress = p
 	p.Phase("at work")
-	if _, err := makeSmall(a, []hunt.Finding{
+	if _, err := makeSmall(env, []hunt.Finding{
 		finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1"),
 	}); err != nil {
 		t.Error(err)
 	}
 	exhibits, err := gallery.Named("B3")
 	if err == nil {
-		err = (&galleryCommand{Seeds: 1, Seed: 1, Runs: 100}).hunt(a, exhibits)
+		err = (&galleryCommand{Seeds: 1, Seed: 1, Runs: 100}).hunt(env, exhibits)
 	}
 	if err != nil {
 		t.Error(err)
@@ -40,7 +40,7 @@ func TestShrinkingIsShown(t *testing.T) {
 	}
 }
 
-// appTo is the environment of a command without workloads.
-func appTo(ctx context.Context, stdout, stderr io.Writer) *app {
-	return &app{Env: command.NewEnv(ctx, "zksim", nil, stdout, stderr)}
+// envTo is the environment of a command without input.
+func envTo(ctx context.Context, stdout, stderr io.Writer) *command.Env {
+	return command.NewEnv(ctx, "zksim", nil, stdout, stderr)
 }

@@ -85,9 +85,16 @@ func awaitEndOf(parent int) {
 	}
 }
 
-// supervise runs the command in a second process and returns the exit status. It reports false if
-// there cannot be a second process.
-func (a *app) supervise(args []string, c *commands) (status int, ok bool) {
+// A supervisor is the first process.
+type supervisor struct {
+	*command.Env
+	commands *commands
+	find     func(workload, impl string) (scenario.Workload, error)
+}
+
+// run runs the command in a second process and returns the exit status. It reports false if there
+// cannot be a second process.
+func (s *supervisor) run(args []string) (status int, ok bool) {
 	dir, err := os.MkdirTemp("", "zksim-*")
 	if err != nil {
 		return 0, false
@@ -110,22 +117,22 @@ func (a *app) supervise(args []string, c *commands) (status int, ok bool) {
 		cmd.Wait() // how it ended is in cmd.ProcessState
 	}()
 	interrupted := passOn(signals, cmd.Process, ended, func() time.Duration {
-		a.printGrace(c)
-		return c.grace()
+		s.printGrace()
+		return s.commands.grace()
 	})
 	if status, err := statusIn(dir); err == nil {
 		return status, true
 	}
-	a.Progress.Leave()
+	s.Progress.Leave()
 	notes, err := inflight.Take(dir, func([]byte) bool { return true })
 	if err != nil {
-		a.PrintError(err)
+		s.PrintError(err)
 	}
-	notes = a.printLeftNodesOf(notes)
+	notes = s.printLeftNodesOf(notes)
 	if interrupted {
-		return a.killed(notes), true
+		return s.killed(notes), true
 	}
-	return a.crashed(cmd.ProcessState, notes, c), true
+	return s.crashed(cmd.ProcessState, notes), true
 }
 
 // second is the command line of a second process with its notes in a directory.
@@ -162,12 +169,12 @@ func (c *commands) grace() time.Duration {
 }
 
 // printGrace tells the user what takes time after a signal on an ensemble.
-func (a *app) printGrace(c *commands) {
-	if !c.onEnsemble() {
+func (s *supervisor) printGrace() {
+	if !s.commands.onEnsemble() {
 		return
 	}
-	a.Progress.Leave()
-	a.PrintError(errors.New("the scenarios under way end, and their nodes are deleted; " +
+	s.Progress.Leave()
+	s.PrintError(errors.New("the scenarios under way end, and their nodes are deleted; " +
 		"a second signal ends at once and leaves the nodes"))
 }
 
@@ -182,11 +189,11 @@ func passOn(
 		select {
 		case <-ended:
 			return interrupted
-		case s := <-signals:
+		case sig := <-signals:
 			if interrupted {
 				p.Kill()
 			}
-			p.Signal(s)
+			p.Signal(sig)
 			if !interrupted {
 				interrupted, late = true, time.After(grace())
 			}
@@ -197,10 +204,10 @@ func passOn(
 }
 
 // printLeftNodesOf prints the notes about nodes on a running ensemble, and returns the other notes.
-func (a *app) printLeftNodesOf(notes [][]byte) (others [][]byte) {
+func (s *supervisor) printLeftNodesOf(notes [][]byte) (others [][]byte) {
 	for _, text := range notes {
 		if realworld.IsLeft(text) {
-			a.PrintError(errors.New(string(text)))
+			s.PrintError(errors.New(string(text)))
 			continue
 		}
 		others = append(others, text)
@@ -218,21 +225,21 @@ func statusIn(dir string) (int, error) {
 }
 
 // killed lists the scenarios that were under way when the second process was killed after a signal.
-func (a *app) killed(notes [][]byte) int {
-	for _, s := range a.noted(notes) {
-		a.PrintError(fmt.Errorf("killed while it played %s, plan %v", s.Scenario, s.Scenario.Plan))
+func (s *supervisor) killed(notes [][]byte) int {
+	for _, f := range s.noted(notes) {
+		s.PrintError(fmt.Errorf("killed while it played %s, plan %v", f.Scenario, f.Scenario.Plan))
 	}
-	fmt.Fprintf(a.Errors, "%s: interrupted\n", a.Name)
+	fmt.Fprintf(s.Errors, "%s: interrupted\n", s.Name)
 	return command.ExitInterrupted
 }
 
 // noted reads notes.
-func (a *app) noted(notes [][]byte) []saved.File {
+func (s *supervisor) noted(notes [][]byte) []saved.File {
 	var files []saved.File
 	for _, text := range notes {
-		f, err := saved.Parse("note", text, a.files.Find)
+		f, err := saved.Parse("note", text, s.find)
 		if err != nil {
-			a.PrintError(err)
+			s.PrintError(err)
 			continue
 		}
 		files = append(files, f)
@@ -241,29 +248,29 @@ func (a *app) noted(notes [][]byte) []saved.File {
 }
 
 // crashed finds the noted scenario that ended the second process, prints it and saves it.
-func (a *app) crashed(how fmt.Stringer, notes [][]byte, c *commands) int {
-	dir, json := c.output()
+func (s *supervisor) crashed(how fmt.Stringer, notes [][]byte) int {
+	dir, json := s.commands.output()
 	if json {
-		a.Text = a.Errors // no JSON will follow
+		s.Text = s.Errors // no JSON will follow
 	}
-	files := a.noted(notes)
+	files := s.noted(notes)
 	if len(files) == 0 {
-		a.PrintError(fmt.Errorf("the process has ended while no scenario was played: %s", how))
+		s.PrintError(fmt.Errorf("the process has ended while no scenario was played: %s", how))
 		return command.ExitViolated
 	}
 	for _, f := range files {
-		if why := a.playAlone(f); why != "" {
-			a.Printf("\n%s is violated: the code under test ends the process: %s\n\n",
+		if why := s.playAlone(f); why != "" {
+			s.Printf("\n%s is violated: the code under test ends the process: %s\n\n",
 				saved.Crash, why)
-			a.printFile(f, dir)
+			s.printFile(f, dir)
 			return command.ExitViolated
 		}
 	}
-	a.Printf("\n%s is violated: the code under test ended the process: %s\n"+
+	s.Printf("\n%s is violated: the code under test ended the process: %s\n"+
 		"it was one of the following %s; played alone, none ends the process\n\n",
 		saved.Crash, how, command.Plural(len(files), "scenario"))
 	for _, f := range files {
-		a.printFile(f, dir)
+		s.printFile(f, dir)
 	}
 	return command.ExitViolated
 }
@@ -275,15 +282,16 @@ func (c *commands) output() (save string, json bool) {
 }
 
 // printFile prints a scenario that ends the process, and saves it.
-func (a *app) printFile(f saved.File, dir string) {
-	a.Printf("  %s\n", f.Scenario)
+func (s *supervisor) printFile(f saved.File, dir string) {
+	s.Printf("  %s\n", f.Scenario)
 	for _, fault := range f.Scenario.Plan {
-		a.Printf("  fault: %s\n", fault)
+		s.Printf("  fault: %s\n", fault)
 	}
 	w, sum := f.Scenario.Workload, sha256.Sum256(fmt.Append(nil, f.Scenario, f.Scenario.Plan))
 	name := fileName(w.Name, w.Impl, saved.Crash, hex.EncodeToString(sum[:4]))
-	if _, err := a.saveFile(f, name, dir, false); err != nil {
-		a.PrintError(err)
+	saves := findings{Env: s.Env, save: dir}
+	if _, err := saves.saveScenario(f, name); err != nil {
+		s.PrintError(err)
 	}
 }
 
@@ -297,7 +305,7 @@ const (
 
 // playAlone plays a noted scenario in a process of its own. why describes how it ended the process;
 // "" means that it did not.
-func (a *app) playAlone(f saved.File) (why string) {
+func (s *supervisor) playAlone(f saved.File) (why string) {
 	dir, err := os.MkdirTemp("", "zksim-*")
 	if err != nil {
 		return ""

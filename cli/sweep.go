@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/cli/internal/report"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -25,12 +26,10 @@ type target struct {
 }
 
 // settings are the flags with their values.
-func (t target) settings() []setting {
-	return []setting{
-		{"--impl", t.Impl}, {"--clients", t.Clients}, {"--rounds", t.Rounds},
-		{"--goroutines", t.Goroutines}, {"--servers", t.Servers}, {"--careless", t.Careless},
-		{"--seed", t.Seed},
-	}
+func (t target) settings() string {
+	return fmt.Sprintf("--impl=%v; --clients=%v; --rounds=%v; --goroutines=%v; --servers=%v; "+
+		"--careless=%v; --seed=%v",
+		t.Impl, t.Clients, t.Rounds, t.Goroutines, t.Servers, t.Careless, t.Seed)
 }
 
 // find finds a workload by its kind, or by the name of an implementation that one kind has.
@@ -92,43 +91,6 @@ type sweepCommand struct {
 	JSON     bool      `help:"Print JSON."`
 }
 
-// sweepJSON is a sweep for programs.
-type sweepJSON struct {
-	Shard          string      `json:"shard,omitempty"`
-	Work           string      `json:"work,omitempty"` // of all shards
-	Workload       string      `json:"workload"`
-	Implementation string      `json:"implementation"`
-	Points         int         `json:"points"`
-	Survived       int         `json:"survived"`
-	Undecided      int         `json:"undecided"`
-	Missed         int         `json:"missed"`
-	Total          int         `json:"total"`
-	Interrupted    bool        `json:"interrupted"`
-	Error          string      `json:"error,omitempty"` // that ended the sweep early
-	Violations     []foundJSON `json:"violations"`
-}
-
-// foundJSON is a violation for programs.
-type foundJSON struct {
-	Property string `json:"property"`
-	// Bug is the same text for all violations of one bug.
-	Bug string `json:"bug"`
-	// First is the number, from 0, of the first of the points among all points of the sweep.
-	First   *int         `json:"first,omitempty"`
-	Points  int          `json:"points"` // number of fault points that violate it
-	Minimal show.Outcome `json:"minimal"`
-	// Maker is the place in the code that made the znode to blame.
-	Maker string `json:"maker,omitempty"`
-	// Unfinished says that an interrupt came before Minimal was as small as possible.
-	Unfinished bool `json:"unfinished,omitempty"`
-	// Unsteady says that not each run of Minimal violates Property.
-	Unsteady bool   `json:"unsteady,omitempty"`
-	File     string `json:"file,omitempty"`
-	Picture  string `json:"picture,omitempty"`
-	// Repeat is the command that plays File.
-	Repeat string `json:"repeat,omitempty"`
-}
-
 // Run sweeps and makes one violation of each property small.
 func (c *sweepCommand) Run(a *app) error {
 	if err := a.Reach(&c.Servers); err != nil {
@@ -141,7 +103,7 @@ func (c *sweepCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	sweep, ended := a.sweep(s, c.Shard)
+	sweep, ended := runSweep(a.Env, s, c.Shard)
 	if sweep == nil {
 		return ended
 	}
@@ -150,41 +112,41 @@ func (c *sweepCommand) Run(a *app) error {
 
 // report prints the result of a sweep, which an error or an interrupt may have ended early.
 func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, ended error) error {
-	report := sweepJSON{
-		Shard: c.Shard.String(), Work: workOf(c.Shard, c.settings()...),
+	result := report.Sweep{
+		Shard:    report.ShardOf(c.Shard, c.settings()),
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Points: sweep.Points, Survived: sweep.Survived, Undecided: sweep.Undecided,
-		Missed: sweep.Missed, Total: sweep.Total, Violations: []foundJSON{},
+		Missed: sweep.Missed, Total: sweep.Total, Violations: []report.Violation{},
 	}
-	report.Interrupted, report.Error = a.EndedBy(ended)
+	result.Interrupted, result.Error = a.EndedBy(ended)
 	if !c.JSON {
-		a.Printf("%s%s\n", sweepLine(s, sweep), command.EndText(report.Interrupted, report.Error))
+		a.Printf("%s%s\n", sweepLine(s, sweep), command.EndText(result.Interrupted, result.Error))
 	}
 	for _, v := range sweep.Violations {
 		found, err := c.show(a, v)
 		if err != nil {
 			return a.Ending(true, err)
 		}
-		report.Violations = append(report.Violations, found)
+		result.Violations = append(result.Violations, found)
 	}
 	if ended == nil {
 		ended = a.Context.Err() // an interrupt while violations were made small
 	}
-	report.Interrupted = a.Context.Err() != nil
+	result.Interrupted = a.Context.Err() != nil
 	if c.JSON {
-		ended = errors.Join(ended, a.JSON(report))
+		ended = errors.Join(ended, a.JSON(result))
 	}
-	open := allOpen(sweep.Undecided, sweep.Points)
+	open := report.AllOpen(sweep.Undecided, sweep.Points)
 	if !c.JSON {
-		a.printUndecided(sweep.FirstUndecided, open)
+		printUndecided(a.Env, sweep.FirstUndecided, open)
 	}
 	return a.Ending(open || len(sweep.Violations) > 0, ended)
 }
 
-// sweep runs a sweep with progress. The result is nil if there was nothing to judge.
-func (a *app) sweep(s scenario.Scenario, part hunt.Part) (*hunt.Sweep, error) {
-	sweep, err := hunt.RunSweep(a.Context, s, part, func(done, total int) {
-		a.Progress.Show("%d of %d fault points of %s", done, total, s.Workload.Impl)
+// runSweep runs a sweep with progress. The result is nil if there was nothing to judge.
+func runSweep(env *command.Env, s scenario.Scenario, part hunt.Part) (*hunt.Sweep, error) {
+	sweep, err := hunt.RunSweep(env.Context, s, part, func(done, total int) {
+		env.Progress.Show("%d of %d fault points of %s", done, total, s.Workload.Impl)
 	})
 	if err != nil || len(sweep.Violations) > 0 {
 		return sweep, err
@@ -226,13 +188,13 @@ func sweepLine(s scenario.Scenario, sweep *hunt.Sweep) string {
 
 // show prints a violation unless JSON is asked for: the number of fault points and the smallest
 // scenario, which it saves.
-func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
+func (c *sweepCommand) show(a *app, v hunt.Violation) (report.Violation, error) {
 	a.Progress.Phase("making the violation of %s small", v.Property)
 	small, err := hunt.Minimize(a.Context, v.First)
 	if err != nil {
-		return foundJSON{}, err
+		return report.Violation{}, err
 	}
-	found := foundJSON{
+	found := report.Violation{
 		Property: small.Property(), Bug: v.Bug, First: &v.Number, Points: len(v.Faults),
 		Minimal: show.OutcomeOf(small),
 		Maker:   small.Maker(), Unfinished: a.Context.Err() != nil,
@@ -248,7 +210,7 @@ func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 			found.Property, command.Plural(found.Points, "point"), kindsOf(v.Faults), which,
 			command.Indent(show.Story(small)))
 	}
-	return found, a.keepFinding(&found, small, unsteady, kept{c.Save, c.HTML, c.JSON})
+	return found, findings{a.Env, c.Save, c.HTML, c.JSON}.keep(&found, small, unsteady)
 }
 
 // whyLarge is a text about a scenario that may not be as small as possible.

@@ -4,26 +4,27 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// loadWorkloads sets the workloads of a: the built-in ones and those of the program.
-func (a *app) loadWorkloads(own []scenario.Workload) error {
+// newApp is the environment with the workloads: the built-in ones and those of the program.
+func newApp(env *command.Env, own []scenario.Workload) (*app, error) {
 	for _, w := range own {
 		if w.Name == allWorkloads {
-			return fmt.Errorf("workload %s %s: %q stands for all workloads; expected another name",
+			return nil, fmt.Errorf("workload %s %s: %q stands for all workloads; expected another name",
 				w.Name, w.Impl, allWorkloads)
 		}
 	}
-	own = named(own, a.Name)
-	var err error
-	if a.workloads, err = builtin.Workloads().With(own...); err != nil {
-		return err
+	own = named(own, env.Name)
+	workloads, err := builtin.Workloads().With(own...)
+	if err != nil {
+		return nil, err
 	}
-	a.files, err = gallery.Catalogue().With(own...)
-	return err
+	files, err := gallery.Catalogue().With(own...)
+	return &app{env, workloads, files}, err
 }
 
 // named returns the workloads, and gives those that have no name of their implementation the name

@@ -17,51 +17,56 @@ import (
 // maxNamed is the number of bad files of a corpus, or of divergences, that are named.
 const maxNamed = 5
 
-// loadCorpus reads the scenarios of a directory in the order of the files' names; "" has no
-// scenarios. Bad files are named on stderr and left out. It is an error if all files are bad, or if
-// the command is interrupted.
-func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
-	if dir == "" {
+// A corpus is a directory of scenarios that showed new behaviour, "" for none.
+type corpus struct {
+	*command.Env
+	dir string
+}
+
+// load reads the scenarios in the order of the files' names. Bad files are named on stderr and left
+// out. It is an error if all files are bad, or if the command is interrupted.
+func (c corpus) load(workloads scenario.Catalogue) ([]scenario.Scenario, error) {
+	if c.dir == "" {
 		return nil, nil
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(c.dir)
 	if err != nil {
 		return nil, fmt.Errorf("--corpus: %w", err)
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		return !saved.IsScenario(e.Name())
 	})
-	var corpus []scenario.Scenario
+	var scenarios []scenario.Scenario
 	var bad []error
 	for i, e := range entries {
-		if err := a.Context.Err(); err != nil {
+		if err := c.Context.Err(); err != nil {
 			return nil, err
 		}
-		a.Progress.Show("reading the corpus: %d of %d files", i, len(entries))
-		file, err := saved.Load(filepath.Join(dir, e.Name()), a.workloads.Find)
+		c.Progress.Show("reading the corpus: %d of %d files", i, len(entries))
+		file, err := saved.Load(filepath.Join(c.dir, e.Name()), workloads.Find)
 		if err != nil {
 			bad = append(bad, err)
 			continue
 		}
-		corpus = append(corpus, file.Scenario)
+		scenarios = append(scenarios, file.Scenario)
 	}
-	if len(bad) > 0 && len(corpus) == 0 {
+	if len(bad) > 0 && len(scenarios) == 0 {
 		return nil, fmt.Errorf(
 			"--corpus: none of %s is a scenario of a known workload; first error: %w",
 			command.Plural(len(bad), "file"), bad[0])
 	}
-	a.leftOut(bad)
-	return corpus, nil
+	c.leftOut(bad)
+	return scenarios, nil
 }
 
 // leftOut prints the bad files of a corpus.
-func (a *app) leftOut(bad []error) {
-	a.Progress.Clear()
+func (c corpus) leftOut(bad []error) {
+	c.Progress.Clear()
 	for _, err := range bad[:min(len(bad), maxNamed)] {
-		fmt.Fprintf(a.Errors, "%s: --corpus: left out: %v\n", a.Name, err)
+		fmt.Fprintf(c.Errors, "%s: --corpus: left out: %v\n", c.Name, err)
 	}
 	if more := len(bad) - maxNamed; more > 0 {
-		fmt.Fprintf(a.Errors, "%s: --corpus: left out: %s\n", a.Name, command.Plural(more, "more file"))
+		fmt.Fprintf(c.Errors, "%s: --corpus: left out: %s\n", c.Name, command.Plural(more, "more file"))
 	}
 }
 
@@ -78,9 +83,9 @@ func ofWorkload[T any](
 	return own
 }
 
-// keep writes a scenario that showed new behaviour to a corpus, and reports whether the file is
+// keep writes a scenario that showed new behaviour, and reports whether the file is
 // new.
-func (a *app) keep(dir string, o *scenario.Outcome) (added bool, err error) {
+func (c corpus) keep(o *scenario.Outcome) (added bool, err error) {
 	if o, err = withoutMissed(o); err != nil {
 		return false, fmt.Errorf("--corpus: %w", err)
 	}
@@ -88,10 +93,10 @@ func (a *app) keep(dir string, o *scenario.Outcome) (added bool, err error) {
 		return false, nil // a scenario file cannot expect it
 	}
 	s := o.Scenario.Workload
-	name := filepath.Join(dir, fileName(s.Name, s.Impl, o.Result.Trace.Hash()[:16]))
+	name := filepath.Join(c.dir, fileName(s.Name, s.Impl, o.Result.Trace.Hash()[:16]))
 	_, err = os.Stat(name)
 	added = errors.Is(err, fs.ErrNotExist)
-	if err := a.fileOf(o).Save(name); err != nil {
+	if err := savedFile(c.Env, o).Save(name); err != nil {
 		return false, fmt.Errorf("--corpus: %w", err)
 	}
 	return added, nil

@@ -1,0 +1,146 @@
+// Package report has the reports of commands that look for bugs: as JSON, in a line of text, and
+// united from the reports of several processes.
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// Merge unites the reports of all shards of some work, and reports whether there is a failure among
+// their findings. The catalogue decides the order of hunts.
+func Merge(files []string, workloads scenario.Catalogue) (united any, bad bool, err error) {
+	reports, err := readReports(files)
+	if err != nil {
+		return nil, false, err
+	}
+	first := reports[0]
+	for _, r := range reports[1:] {
+		err := first.content.merge(r.content)
+		if err == nil {
+			err = sameWork(r.content.shard().Work, first.content.shard().Work)
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("%s does not go with %s: %w", r.file, first.file, err)
+		}
+	}
+	bad = first.content.finish(workloads)
+	return first.content, bad, nil
+}
+
+var errOtherReport = errors.New("it is the report of another command")
+
+// A shardReport is the report of one shard.
+type shardReport struct {
+	file    string
+	content mergeable
+}
+
+// mergeable is a report that can be merged with those of other shards.
+type mergeable interface {
+	shard() Shard
+	// merge adds a report. The error names the difference if the reports do not belong together.
+	merge(other mergeable) error
+	// finish sorts the merged findings, and reports whether there is a failure among them.
+	finish(workloads scenario.Catalogue) (bad bool)
+}
+
+// readReports reads the reports of all shards, in the order of the files.
+func readReports(files []string) ([]shardReport, error) {
+	var reports []shardReport
+	by := map[string]string{} // files by shard
+	for _, file := range files {
+		content, err := readReport(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		shard := content.shard().Shard
+		if before := by[shard]; before != "" {
+			return nil, fmt.Errorf("%s: shard %s is in %s, too", file, shard, before)
+		}
+		by[shard] = file
+		reports = append(reports, shardReport{file, content})
+	}
+	var part hunt.Part
+	if err := part.UnmarshalText([]byte(reports[0].content.shard().Shard)); err != nil {
+		return nil, fmt.Errorf("%s: %w", files[0], err)
+	}
+	for _, shard := range part.All() {
+		if by[shard.String()] == "" {
+			return nil, fmt.Errorf("no file has shard %s; expected all shards of %s", shard,
+				files[0])
+		}
+	}
+	if len(files) > len(part.All()) {
+		return nil, fmt.Errorf("%d files for %d shards", len(files), len(part.All()))
+	}
+	return reports, nil
+}
+
+// readReport reads a report. Its keys determine its kind.
+func readReport(file string) (mergeable, error) {
+	text, err := os.ReadFile(file)
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return nil, path.Err // the caller names the file
+	}
+	if err != nil {
+		return nil, err
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(text, &keys); err != nil {
+		return nil, notReport(err)
+	}
+	content := reportWith(keys)
+	if content == nil {
+		return nil, errors.New("no report of fuzz, sweep or gallery")
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(content); err != nil {
+		return nil, notReport(err)
+	}
+	if sweep, ok := content.(*Sweep); ok {
+		for i, v := range sweep.Violations {
+			if v.First == nil {
+				return nil, fmt.Errorf("violation %d has no key first", i+1)
+			}
+		}
+	}
+	if content.shard().Shard == "" {
+		return nil, errors.New("the report has no shard; print it with --shard and --json")
+	}
+	return content, nil
+}
+
+// reportWith is an empty report of the kind that has the keys, nil if there is none.
+func reportWith(keys map[string]json.RawMessage) mergeable {
+	switch {
+	case keys["hunts"] != nil:
+		return &Hunts{}
+	case keys["exhibits"] != nil:
+		return &Gallery{}
+	case keys["violations"] != nil:
+		return &Sweep{}
+	case keys["findings"] != nil:
+		return &Hunt{}
+	}
+	return nil
+}
+
+// notReport is the error of a text that is no report, without the names of Go's types.
+func notReport(err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case ok && wrong.Field == "":
+		err = fmt.Errorf("found %s", wrong.Value)
+	case ok:
+		err = fmt.Errorf("%s: found %s", wrong.Field, wrong.Value)
+	}
+	return fmt.Errorf("expected the JSON of a shard, printed with --shard and --json: %w", err)
+}
