@@ -58,8 +58,8 @@ func TestRealNetworkInVirtualTimeIsUndecided(t *testing.T) {
 	w := object.Lock(func(object.Env) object.Locker { return &resolving{silentResolver(over)} })
 	w.Freeze = 200 * time.Millisecond
 	o := run(t, onceAlone(w.Named("resolving")))
-	const want = "the run froze: at network_test.go:46 a goroutine looks up a host on the real " +
-		"network, for which no virtual time can pass; zksim go test runs such code"
+	const want = "the run froze: at judge_network_test.go:46 a goroutine looks up a host on the " +
+		"real network, for which no virtual time can pass; zksim go test runs such code"
 	checkOnNetwork(t, o, want)
 }
 
