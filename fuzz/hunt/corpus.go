@@ -28,8 +28,8 @@ func (h Hunt) resumed() uint64 {
 }
 
 // replay plays the corpus, one generation after another, until enough was found.
-func (p *huntRun) replay(ctx context.Context) error {
-	for rest := p.Corpus; len(rest) > 0 && len(p.found.Findings) < p.enough; {
+func (h *huntRun) replay(ctx context.Context) error {
+	for rest := h.Corpus; len(rest) > 0 && len(h.found.Findings) < h.enough; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (p *huntRun) replay(ctx context.Context) error {
 			trials = append(trials, trial{s, fromCorpus})
 		}
 		rest = rest[len(trials):]
-		if err := p.play(ctx, trials); err != nil {
+		if err := h.play(ctx, trials); err != nil {
 			return err
 		}
 	}

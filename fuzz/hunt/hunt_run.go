@@ -51,9 +51,9 @@ type searcher struct {
 }
 
 // hasSkipped reports whether the strategy has skipped scenarios that it could try.
-func (p searcher) hasSkipped() bool {
-	s, ok := p.strategy.(interface{ leftOut() bool })
-	return ok && s.leftOut()
+func (s searcher) hasSkipped() bool {
+	skips, ok := s.strategy.(interface{ leftOut() bool })
+	return ok && skips.leftOut()
 }
 
 // trial is a scenario that was proposed.
@@ -62,48 +62,48 @@ type trial struct {
 	by       string
 }
 
-func newHuntRun(h Hunt, chosen []Strategy) *huntRun {
-	p := &huntRun{
-		Hunt: h, found: newFound(h.Workload), enough: max(1, h.Findings), met: bugs{},
+func newHuntRun(hunt Hunt, chosen []Strategy) *huntRun {
+	h := &huntRun{
+		Hunt: hunt, found: newFound(hunt.Workload), enough: max(1, hunt.Findings), met: bugs{},
 		known: bugs{}, chosen: chosen, kept: map[uint64]bool{},
 	}
-	p.legRuns = cmp.Or(h.legRuns, defaultLegRuns)
-	for _, o := range h.Known {
-		p.known.add(o)
+	h.legRuns = cmp.Or(hunt.legRuns, defaultLegRuns)
+	for _, o := range hunt.Known {
+		h.known.add(o)
 	}
-	p.Seed = h.resumed()
-	return p
+	h.Seed = hunt.resumed()
+	return h
 }
 
 // ended reports whether the hunt is over before a leg.
-func (p *huntRun) ended(leg int) bool {
-	return p.ending >= p.enough || p.found.Exhausted || p.Runs > 0 && leg*p.legRuns >= p.Runs ||
-		p.late()
+func (h *huntRun) ended(leg int) bool {
+	return h.ending >= h.enough || h.found.Exhausted || h.Runs > 0 && leg*h.legRuns >= h.Runs ||
+		h.late()
 }
 
-func (p *huntRun) late() bool { return !p.deadline.IsZero() && !time.Now().Before(p.deadline) }
+func (h *huntRun) late() bool { return !h.deadline.IsZero() && !time.Now().Before(h.deadline) }
 
 // begin starts the strategies of a leg, which know its run without faults.
-func (p *huntRun) begin(number int, base *scenario.Outcome) {
-	p.leg = leg{
-		number: number, before: *p.found, traces: map[uint64]bool{}, shown: map[uint64]bool{},
+func (h *huntRun) begin(number int, base *scenario.Outcome) {
+	h.leg = leg{
+		number: number, before: *h.found, traces: map[uint64]bool{}, shown: map[uint64]bool{},
 	}
-	t := strategyInput{base: base, seed: base.Scenario.Seed, maxFaults: p.MaxFaults}
+	t := strategyInput{base: base, seed: base.Scenario.Seed, maxFaults: h.MaxFaults}
 	if t.maxFaults == 0 {
 		t.maxFaults = defaultMaxFaults
 	}
-	if len(p.Corpus) > 0 || number > 0 {
+	if len(h.Corpus) > 0 || number > 0 {
 		t.from = t.seed
 	}
 	most := 0
-	for _, s := range p.chosen {
-		p.searchers = append(p.searchers, searcher{s.start(t), s.Name})
+	for _, s := range h.chosen {
+		h.searchers = append(h.searchers, searcher{s.start(t), s.Name})
 		most = max(most, s.Share)
 	}
 	for turn := range most {
-		for i, s := range p.searchers {
-			if p.chosen[i].Share > turn {
-				p.rotation = append(p.rotation, s)
+		for i, s := range h.searchers {
+			if h.chosen[i].Share > turn {
+				h.rotation = append(h.rotation, s)
 			}
 		}
 	}
@@ -111,40 +111,40 @@ func (p *huntRun) begin(number int, base *scenario.Outcome) {
 
 // runLeg plays the corpus in the first leg, takes in the run without faults, and then plays one
 // generation after another.
-func (p *huntRun) runLeg(ctx context.Context, number int) error {
-	base := scenario.Scenario{Workload: p.Workload, Script: p.Script, Seed: p.Seed, On: p.On}
+func (h *huntRun) runLeg(ctx context.Context, number int) error {
+	base := scenario.Scenario{Workload: h.Workload, Script: h.Script, Seed: h.Seed, On: h.On}
 	if number > 0 {
-		base.Seed = mix.Hash(p.Seed, uint64(number))
+		base.Seed = mix.Hash(h.Seed, uint64(number))
 	}
-	first := playOne(base, p.CheckDeterminism)
+	first := playOne(base, h.CheckDeterminism)
 	if first.err == nil {
 		first.err = checkNetwork(first.outcome)
 	}
 	if first.err != nil {
 		return first.err
 	}
-	p.begin(number, first.outcome)
+	h.begin(number, first.outcome)
 	if number == 0 {
-		if err := p.replay(ctx); err != nil || p.ending >= p.enough {
+		if err := h.replay(ctx); err != nil || h.ending >= h.enough {
 			return err
 		}
 	}
-	if err := p.take(trial{base, noStrategy}, first); err != nil {
+	if err := h.take(trial{base, noStrategy}, first); err != nil {
 		return err
 	}
-	if p.For > 0 && p.deadline.IsZero() {
-		p.deadline = time.Now().Add(p.For)
+	if h.For > 0 && h.deadline.IsZero() {
+		h.deadline = time.Now().Add(h.For)
 	}
-	for !p.over() {
+	for !h.over() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		trials := p.propose()
+		trials := h.propose()
 		if len(trials) == 0 {
-			p.found.Exhausted = !slices.ContainsFunc(p.searchers, searcher.hasSkipped)
+			h.found.Exhausted = !slices.ContainsFunc(h.searchers, searcher.hasSkipped)
 			return nil
 		}
-		if err := p.play(ctx, trials); err != nil {
+		if err := h.play(ctx, trials); err != nil {
 			return err
 		}
 	}
@@ -152,26 +152,26 @@ func (p *huntRun) runLeg(ctx context.Context, number int) error {
 }
 
 // over reports whether enough was found or tried.
-func (p *huntRun) over() bool {
-	return p.ending >= p.enough || p.left() == 0 || p.late()
+func (h *huntRun) over() bool {
+	return h.ending >= h.enough || h.left() == 0 || h.late()
 }
 
 // left is the number of scenarios that the leg has left.
-func (p *huntRun) left() int {
-	all := p.legRuns
-	if p.Runs > 0 {
-		all = min(all, p.Runs-p.number*p.legRuns)
+func (h *huntRun) left() int {
+	all := h.legRuns
+	if h.Runs > 0 {
+		all = min(all, h.Runs-h.number*h.legRuns)
 	}
-	return max(0, all-(p.found.Runs-p.before.Runs))
+	return max(0, all-(h.found.Runs-h.before.Runs))
 }
 
 // propose collects a generation; it is shorter if little is left to try.
-func (p *huntRun) propose() []trial {
-	n := min(generation, p.left())
+func (h *huntRun) propose() []trial {
+	n := min(generation, h.left())
 	var trials []trial
-	for idle := 0; len(trials) < n && idle < len(p.rotation); {
-		s := p.rotation[p.next%len(p.rotation)]
-		p.next++
+	for idle := 0; len(trials) < n && idle < len(h.rotation); {
+		s := h.rotation[h.next%len(h.rotation)]
+		h.next++
 		idle++
 		proposed, more := s.propose()
 		if !more {
@@ -185,12 +185,12 @@ func (p *huntRun) propose() []trial {
 
 // play runs trials at the same time, and then takes in their outcomes in the order of the trials,
 // up to a trial that ends the hunt, has failed, or was not played because ctx is done.
-func (p *huntRun) play(ctx context.Context, trials []trial) error {
+func (h *huntRun) play(ctx context.Context, trials []trial) error {
 	results := make([]played, len(trials))
-	parallel(ctx, len(trials), workers(p.Workers, p.Script, p.On), func(i int) (goOn bool) {
-		r := playOne(trials[i].scenario, p.CheckDeterminism)
+	parallel(ctx, len(trials), workers(h.Workers, h.Script, h.On), func(i int) (goOn bool) {
+		r := playOne(trials[i].scenario, h.CheckDeterminism)
 		results[i] = r
-		return r.err == nil && (p.enough > 1 || !p.isViolation(r.outcome) || !p.ends(r.outcome))
+		return r.err == nil && (h.enough > 1 || !h.isViolation(r.outcome) || !h.ends(r.outcome))
 	})
 	for i, r := range results {
 		switch {
@@ -199,7 +199,7 @@ func (p *huntRun) play(ctx context.Context, trials []trial) error {
 		case r.outcome == nil:
 			return ctx.Err() // interrupted before it was played
 		}
-		if err := p.take(trials[i], r); err != nil || p.ending >= p.enough {
+		if err := h.take(trials[i], r); err != nil || h.ending >= h.enough {
 			return err
 		}
 	}
@@ -207,35 +207,35 @@ func (p *huntRun) play(ctx context.Context, trials []trial) error {
 }
 
 // take learns from one outcome.
-func (p *huntRun) take(t trial, r played) error {
-	f, o := p.found, r.outcome
-	runs := p.count(t, r)
-	fresh, news := p.note(o)
-	for _, s := range p.searchers {
+func (h *huntRun) take(t trial, r played) error {
+	f, o := h.found, r.outcome
+	runs := h.count(t, r)
+	fresh, news := h.note(o)
+	for _, s := range h.searchers {
 		s.learn(o, s.name == t.by, fresh)
 	}
-	if p.violates(o) && (froze(o) || !p.known.knows(o)) {
-		if !p.met.knows(o) {
-			p.met.add(o)
+	if h.violates(o) && (froze(o) || !h.known.knows(o)) {
+		if !h.met.knows(o) {
+			h.met.add(o)
 			f.Findings = append(f.Findings, Finding{o, t.by, runs, bugOf(o)})
-			if p.ends(o) {
-				p.ending++
+			if h.ends(o) {
+				h.ending++
 			}
 		}
 	}
-	if p.Progress != nil {
-		p.Progress(f)
+	if h.Progress != nil {
+		h.Progress(f)
 	}
-	if news && p.Keep != nil && t.by != fromCorpus {
-		return p.Keep(o)
+	if news && h.Keep != nil && t.by != fromCorpus {
+		return h.Keep(o)
 	}
 	return nil
 }
 
 // count adds a run to the numbers of the hunt. It returns the number of the run among those that
 // strategies propose in all legs, or among those of the corpus.
-func (p *huntRun) count(t trial, r played) int {
-	f, o := p.found, r.outcome
+func (h *huntRun) count(t trial, r played) int {
+	f, o := h.found, r.outcome
 	for _, goal := range o.Reached {
 		f.Reached[goal]++
 	}
@@ -263,49 +263,49 @@ func (p *huntRun) count(t trial, r played) int {
 		return f.Replayed
 	}
 	f.Runs++
-	return p.number*p.legRuns + f.Runs - p.before.Runs
+	return h.number*h.legRuns + f.Runs - h.before.Runs
 }
 
 // mostKept is the number of divergences of a hunt that have their outcomes.
 const mostKept = 5
 
 // violates reports whether an outcome is a violation that counts, unless it is known.
-func (p *huntRun) violates(o *scenario.Outcome) bool {
+func (h *huntRun) violates(o *scenario.Outcome) bool {
 	switch {
 	case o.Status() != linearizability.Violated:
 		return false
 	case froze(o):
 		return true
 	}
-	return (p.Counts == nil || p.Counts(o)) &&
-		(len(p.Properties) == 0 || slices.Contains(p.Properties, o.Property()))
+	return (h.Counts == nil || h.Counts(o)) &&
+		(len(h.Properties) == 0 || slices.Contains(h.Properties, o.Property()))
 }
 
 // isViolation reports whether an outcome is a violation that counts, even without a look at the
 // places in the code. Several goroutines call it at the same time.
-func (p *huntRun) isViolation(o *scenario.Outcome) bool {
-	return p.violates(o) && (froze(o) || p.known[shape(o)] == nil)
+func (h *huntRun) isViolation(o *scenario.Outcome) bool {
+	return h.violates(o) && (froze(o) || h.known[shape(o)] == nil)
 }
 
 // ends reports whether a violation may end the hunt: any may if the caller chooses the violations
 // that count.
-func (p *huntRun) ends(o *scenario.Outcome) bool {
-	return p.Counts != nil || len(p.Properties) > 0 || !Minor(o.Property())
+func (h *huntRun) ends(o *scenario.Outcome) bool {
+	return h.Counts != nil || len(h.Properties) > 0 || !Minor(o.Property())
 }
 
 // note counts the behaviours of an outcome that are new in the leg, and reports whether one is new
 // in the hunt.
-func (p *huntRun) note(o *scenario.Outcome) (fresh int, news bool) {
-	p.traces[traceOf(o)] = true
+func (h *huntRun) note(o *scenario.Outcome) (fresh int, news bool) {
+	h.traces[traceOf(o)] = true
 	for _, b := range behaviours(o) {
-		if !p.shown[b] {
-			p.shown[b] = true
+		if !h.shown[b] {
+			h.shown[b] = true
 			fresh++
 		}
-		news = news || !p.kept[b]
-		p.kept[b] = true
+		news = news || !h.kept[b]
+		h.kept[b] = true
 	}
-	p.found.Traces = p.before.Traces + len(p.traces)
-	p.found.Behaviours = p.before.Behaviours + len(p.shown)
+	h.found.Traces = h.before.Traces + len(h.traces)
+	h.found.Behaviours = h.before.Behaviours + len(h.shown)
 	return fresh, news
 }

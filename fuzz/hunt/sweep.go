@@ -46,7 +46,7 @@ type Violation struct {
 	// First is the outcome of the first of them, and Number its number among all points, from 0.
 	First  *scenario.Outcome
 	Number int
-	// Bug is a text that all violations have in common that are [Alike].
+	// Bug is equal for violations that are [Alike].
 	Bug string
 }
 
@@ -60,7 +60,7 @@ func RunSweep(
 	return runSweep(ctx, s, part, progress, froze)
 }
 
-// FirstOfSweep is RunSweep that also ends at the first violation that is not [Minor]: a broken
+// FirstOfSweep is RunSweep; it also ends at the first violation that is not [Minor]: a broken
 // object violates something at most points, and each such run takes long. On a running ensemble it
 // plays the run without faults alone, since all points would take hours.
 func FirstOfSweep(ctx context.Context, s scenario.Scenario, part Part) (*Sweep, error) {
@@ -72,7 +72,7 @@ func FirstOfSweep(ctx context.Context, s scenario.Scenario, part Part) (*Sweep, 
 	})
 }
 
-// runSweep is RunSweep that ends after the first outcome that is the last.
+// runSweep is RunSweep; it also ends at the first outcome for which last is true.
 func runSweep(
 	ctx context.Context, s scenario.Scenario, part Part, progress func(done, total int),
 	last func(*scenario.Outcome) bool,
@@ -144,7 +144,7 @@ type pointResult struct {
 	played, last, missed, judged bool
 	status                       linearizability.Status
 	bug                          string // "" if nothing is violated; see bugOf
-	// outcome is nil if the point is ok, or if an earlier point has a violation that is alike or is
+	// outcome is nil if the point is ok, or if an earlier point shows the same bug, or is
 	// undecided, too.
 	outcome *scenario.Outcome
 	reached []string

@@ -17,10 +17,10 @@ import (
 func Alike(a, b *scenario.Outcome) bool { return shape(a) == shape(b) && sameMaker(a, b) }
 
 // sameMaker reports whether the znodes that two violations blame were made at the same place in the
-// code. A place that is not known is another one.
+// code. Two unknown places count as the same; an unknown and a known one differ.
 func sameMaker(a, b *scenario.Outcome) bool { return a.Maker() == b.Maker() }
 
-// bugOf is equal for violations that are alike.
+// bugOf is equal for violations that are [Alike].
 func bugOf(o *scenario.Outcome) string { return shape(o) + "\n" + o.Maker() }
 
 // bugs are the violations that a hunt has met, by shape.
