@@ -1,6 +1,7 @@
 package zksim_test
 
 import (
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
@@ -175,21 +177,68 @@ func TestScenariosOfPagesParse(t *testing.T) {
 	}
 }
 
-// TestReadmeListsTheFaults: the tables of README.md and docs/hunting.md have the kinds of faults
-// with their meanings, in their order.
-func TestReadmeListsTheFaults(t *testing.T) {
+var update = flag.Bool("update", false, "write the tables of the kinds of faults anew")
+
+// TestTablesOfFaultKinds: the tables of README.md and docs/hunting.md say of each kind what the
+// code says, in its order. With -update they are written anew.
+func TestTablesOfFaultKinds(t *testing.T) {
 	solo := fault.KindsFor(1)
-	for page, kinds := range map[string][]fault.KindInfo{
-		"README.md": solo, "docs/hunting.md": fault.Kinds()[len(solo):],
+	for _, c := range []struct {
+		page, headings string
+		kinds          []fault.KindInfo
+		row            func(fault.KindInfo) string
+	}{
+		{"README.md", "| kind | effect |", solo, effectRow},
+		{"docs/hunting.md", "| kind | effect |", fault.Kinds()[len(solo):], effectRow},
+		{"docs/hunting.md", whereHeadings, fault.Kinds(), whereRow},
 	} {
-		want := tableOfKinds(kinds)
-		if got := table(t, page, "| kind | effect |"); got != want {
-			t.Error(page, cmp.Diff(want, got))
+		var want strings.Builder
+		for _, kind := range c.kinds {
+			want.WriteString(c.row(kind))
+		}
+		got := table(t, c.page, c.headings)
+		if got == want.String() {
+			continue
+		}
+		if !*update {
+			t.Error(c.page, cmp.Diff(want.String(), got))
+			continue
+		}
+		text := strings.Replace(readPage(t, c.page), got, want.String(), 1)
+		if err := os.WriteFile(c.page, []byte(text), 0o666); err != nil {
+			t.Error(err)
 		}
 	}
 }
 
-// TestHuntingPageSaysWhatFaultsAre: its table has each kind for one server, in their order.
+// nameOf is a kind as a line has it, with D for a duration.
+func nameOf(kind fault.KindInfo) string {
+	if kind.Lasts {
+		return string(kind.Kind) + " D"
+	}
+	return string(kind.Kind)
+}
+
+func effectRow(kind fault.KindInfo) string {
+	return fmt.Sprintf("| `%s` | %s |\n", nameOf(kind), kind.Meaning)
+}
+
+const whereHeadings = "| fault | `request=` | `event=` | `at=` | needs several servers | " +
+	"`fakezk.Server` | [real server](real.md) | [your own ensemble](real.md#your-own-ensemble) |"
+
+func whereRow(kind fault.KindInfo) string {
+	row := "| `" + nameOf(kind) + "` |"
+	for _, yes := range []bool{
+		kind.OnRequest, kind.OnEvent, kind.OnTime, kind.Kind.NeedsEnsemble(),
+		!kind.Kind.NeedsWorld(), realworld.Refuse(kind.Kind, false) == nil,
+		realworld.Refuse(kind.Kind, true) == nil,
+	} {
+		row += map[bool]string{true: " yes |", false: " - |"}[yes]
+	}
+	return row + "\n"
+}
+
+// TestHuntingPageSaysWhatFaultsAre: its table has each kind, in their order.
 func TestHuntingPageSaysWhatFaultsAre(t *testing.T) {
 	var want, got []string
 	for _, kind := range fault.Kinds() {
@@ -203,16 +252,24 @@ func TestHuntingPageSaysWhatFaultsAre(t *testing.T) {
 	}
 }
 
-func tableOfKinds(kinds []fault.KindInfo) string {
-	var want strings.Builder
-	for _, kind := range kinds {
-		name := string(kind.Kind)
-		if kind.Lasts {
-			name += " D"
-		}
-		fmt.Fprintf(&want, "| `%s` | %s |\n", name, kind.Meaning)
+// TestRealPageListsWhatIsRefused: the kinds that no real server can have, with the reasons.
+func TestRealPageListsWhatIsRefused(t *testing.T) {
+	refused := map[string]bool{}
+	for _, kind := range fault.Kinds() {
+		refused[string(kind.Kind)] = realworld.Refuse(kind.Kind, false) != nil
 	}
-	return want.String()
+	listed := map[string]bool{}
+	for row := range strings.Lines(table(t, "docs/real.md",
+		"| kind | why a real server cannot have it |")) {
+		for name := range strings.SplitSeq(strings.Split(row, "|")[1], ",") {
+			listed[strings.Trim(name, " `")] = true
+		}
+	}
+	for kind, want := range refused {
+		if listed[kind] != want {
+			t.Errorf("docs/real.md: %s is listed as refused: %v; want %v", kind, listed[kind], want)
+		}
+	}
 }
 
 // TestServerPageListsTheOperations: the table of docs/server.md has the operations that

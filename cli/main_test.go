@@ -24,6 +24,8 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
@@ -201,6 +203,8 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GALLERY", exhibits)
+			env.Setenv("KINDS", strconv.Itoa(len(builtin.Workloads().Kinds())))
+			env.Setenv("FAULTS", strconv.Itoa(len(fault.Kinds())))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
