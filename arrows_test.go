@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 const module = "github.com/zksim/zksim/"
@@ -295,9 +297,7 @@ func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 		visit(path.Dir(slashed), slashed, f)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 }
 
 // skipped reports whether ./... leaves a directory out.

@@ -18,6 +18,7 @@ import (
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -355,9 +356,7 @@ func TestArchitectureNamesTests(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	named := regexp.MustCompile("`(Test[A-Z]\\w+)`")
 	for _, match := range named.FindAllStringSubmatch(readPage(t, "ARCHITECTURE.md"), -1) {
 		if !there[match[1]] {
@@ -382,18 +381,14 @@ func table(t *testing.T, page, headings string) string {
 func pages(t *testing.T) []string {
 	t.Helper()
 	names, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return append(names, "README.md")
 }
 
 func readPage(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return string(text)
 }
 

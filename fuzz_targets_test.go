@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // nativeTarget is a fuzz target that calls f.Fuzz, in the internal tests of a package.
@@ -25,9 +27,7 @@ func TestFuzzTargetsNeedNoOtherTests(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Dir(file), func(t *testing.T) {
 			renamed, err := filepath.Glob(filepath.Join(filepath.Dir(file), "fuzz_*_test.go"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			buildWith(t, append(renamed, file))
 			if len(renamed) > 0 { // for a target of another package
 				buildWith(t, renamed)
@@ -40,9 +40,7 @@ func TestFuzzTargetsNeedNoOtherTests(t *testing.T) {
 func buildWith(t *testing.T, files []string) {
 	t.Helper()
 	overlay := filepath.Join(t.TempDir(), "overlay.json")
-	if err := os.WriteFile(overlay, noTests(t, files), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(overlay, noTests(t, files), 0o600))
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay,
 		"./"+filepath.Dir(files[0]))
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -54,18 +52,14 @@ func buildWith(t *testing.T, files []string) {
 func noTests(t *testing.T, files []string) []byte {
 	t.Helper()
 	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	replace := map[string]string{}
 	for _, file := range files {
 		added := strings.TrimSuffix(file, "_test.go") + "_target.go"
 		replace[filepath.Join(root, added)] = filepath.Join(root, file)
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return text
 }
 
@@ -82,8 +76,6 @@ func filesWithTargets(t *testing.T) (files []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return files
 }

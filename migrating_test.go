@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestMigratingPageNamesWhatThereIs: its third column, and the text below, name exported types,
@@ -45,23 +47,17 @@ func exported(t *testing.T, dir string) map[string]bool {
 	files := token.NewFileSet()
 	var parsed []*ast.File
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, e := range entries {
 		if name := e.Name(); strings.HasSuffix(name, ".go") &&
 			!strings.HasSuffix(name, "_test.go") {
 			file, err := parser.ParseFile(files, dir+"/"+name, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			parsed = append(parsed, file)
 		}
 	}
 	pkg, err := doc.NewFromFiles(files, parsed, dir, doc.AllDecls)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	names := map[string]bool{}
 	for _, v := range pkg.Vars {
 		addAll(names, v.Names)

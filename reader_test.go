@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -118,9 +119,7 @@ func readerModule(t *testing.T, path string, files map[string]string) string {
 		t.Skip("builds a program")
 	}
 	clone, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dir := t.TempDir()
 	for name, text := range files {
 		writeFile(t, filepath.Join(dir, name), text)
@@ -134,9 +133,7 @@ func readerModule(t *testing.T, path string, files map[string]string) string {
 
 func writeFile(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
 // goTest returns what go test prints in a directory, with few scenarios.

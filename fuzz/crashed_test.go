@@ -50,9 +50,7 @@ func (l ending) Lock(ctx context.Context) error {
 func TestScenarioThatEndsTheProcessIsKept(t *testing.T) {
 	t.Parallel()
 	binary, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	dir := t.TempDir()
 	play := func(lock string, flags ...string) (passed bool, text string) {
 		cmd := exec.CommandContext(t.Context(), binary,

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -43,9 +44,7 @@ func TestFrozenRunsAreNotRepeated(t *testing.T) {
 	o, err := scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	}.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	o.Result.Frozen = "goroutine 7 [running]:\nmylock.spin()\n\t/src/mylock.go:7 +0x1\n\n" +
 		"goroutine 8 [select (durable)]:\nzk.loop()\n\t/zk/conn.go:8 +0x1"
 	o.Result.Spins = true

@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // child is the environment variable that makes this test binary run FuzzChild; its value names the
@@ -32,9 +33,7 @@ func FuzzChild(f *testing.F) {
 func fuzzChild(t *testing.T, dir, lock string, flags ...string) (passed bool, text string) {
 	t.Helper()
 	binary, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	cmd := exec.CommandContext(
 		t.Context(), binary, append([]string{"-test.run=^FuzzChild$", "-test.v"}, flags...)...,
 	)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -36,13 +37,9 @@ func userModule(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "my module")
 	pkg := filepath.Join(dir, "deep", "mylock")
-	if err := os.MkdirAll(pkg, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.MkdirAll(pkg, 0o777))
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	_, requirements, _ := strings.Cut(readFile(t, "../go.mod"), "\n")
 	for name, text := range map[string]string{
 		filepath.Join(dir, "go.mod"): "module example.org/user\n" + requirements +
@@ -52,9 +49,7 @@ func userModule(t *testing.T) string {
 		filepath.Join(pkg, "mylock_test.go"):  lockTest,
 		filepath.Join(dir, "other", "one.go"): "package other\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -65,9 +60,7 @@ func userModule(t *testing.T) string {
 func readFile(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return string(text)
 }
 
@@ -126,18 +119,12 @@ func TestFailureIsRepeatedInTheModule(t *testing.T) {
 // TestReplayedFileIsFoundFromTheModulesRoot: a shell completes its name there.
 func TestReplayedFileIsFoundFromTheModulesRoot(t *testing.T) {
 	file, err := filepath.Abs(failing(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	root := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(file))))
-	if err := os.WriteFile(filepath.Join(root, "go.mod"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(filepath.Join(root, "go.mod"), nil, 0o666))
 	t.Chdir(filepath.Join(root, "testdata", "zksim"))
 	name, err := filepath.Rel(root, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	setFlag(t, "zksim.replay", name)
 	if failed, text := testPrimary(nil); !failed ||
 		!strings.Contains(text, "the whole trace, but for pings:") {

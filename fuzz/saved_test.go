@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -18,9 +19,7 @@ import (
 func saved(t *testing.T, test string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join("testdata", "zksim", test, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return names
 }
 
@@ -28,16 +27,12 @@ func saved(t *testing.T, test string) []string {
 func edit(t *testing.T, name, old, new string) {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	text := regexp.MustCompile(old).ReplaceAllString(string(data), new)
 	if text == string(data) {
 		t.Fatalf("%s is not in\n%s", old, data)
 	}
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
 // testPrimary is the result of a test of primaries with a judge.
@@ -180,9 +175,7 @@ func TestLongNamesAreSaved(t *testing.T) {
 func TestSavedFileNamesTheCommandThatShowsIt(t *testing.T) {
 	file := failing(t)
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	want := "# A zksim scenario. Replay it with: go test github.com/zksim/zksim/fuzz " +
 		"-run '^TestPrimary$' -zksim.replay=" +
 		file + "\n"

@@ -20,6 +20,7 @@ import (
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 	"github.com/zksim/zksim/recipes/classic"
@@ -55,9 +56,7 @@ func setFlag(t *testing.T, name, value string) {
 	t.Helper()
 	f := flag.Lookup(name)
 	before := f.Value.String()
-	if err := flag.Set(name, value); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, flag.Set(name, value))
 	t.Cleanup(func() {
 		if err := flag.Set(name, before); err != nil {
 			t.Error(err)
@@ -270,9 +269,7 @@ func matchesTest(t *testing.T, pattern, name string) bool {
 	}
 	for i, p := range patterns {
 		matched, err := regexp.MatchString(p, names[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if !matched {
 			return false
 		}

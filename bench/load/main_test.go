@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
@@ -79,9 +80,7 @@ func mustRun(t *testing.T, args ...string) string {
 		t.Skip("needs /proc")
 	}
 	stdout, err := load(t, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return stdout
 }
 
@@ -91,9 +90,7 @@ func TestCompareMeasuresEveryCell(t *testing.T) {
 	var got struct {
 		Data []cell `json:"data"`
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(out), &got))
 	if len(got.Data) != 2*len(operations) {
 		t.Fatalf("%d cells, expected %d", len(got.Data), 2*len(operations))
 	}
@@ -162,9 +159,7 @@ func TestAttacksAreAnswered(t *testing.T) {
 	var got struct {
 		Data []attackResult `json:"data"`
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(out), &got))
 	if len(got.Data) != len(attacks) {
 		t.Fatalf("%d results", len(got.Data))
 	}
@@ -188,12 +183,8 @@ func TestRealZooKeeperIsMeasuredToo(t *testing.T) {
 	if errors.Is(err, realzk.ErrMissing) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
+	check.OK(t, s.Stop())
 	out := mustRun(t, brief("--servers", "ours,real", "--json")...)
 	if !strings.Contains(out, "real is ZooKeeper 3.") || !strings.Contains(out, `"real": {`) {
 		t.Errorf("the real one is missing in\n%s", out)
@@ -236,9 +227,7 @@ func longRound(t *testing.T, ctx context.Context, do func(*worker) error) error 
 	t.Helper()
 	a := &app{ctx: ctx, errors: &lockedBuffer{}}
 	s, err := startOurs(&app{ctx: t.Context(), errors: a.errors})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	err = withGroups(a, []*server{s}, "/test", 1, func(groups []*workerGroup) error {
 		_, err := groups[0].round(ctx, operation{"break", do}, time.Minute)
 		return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestOthersLoseAnElementWithTheReply plays with the real libraries, where they are installed:
@@ -21,9 +22,7 @@ func TestOthersLoseAnElementWithTheReply(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, drivers); err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, os.CopyFS(dir, drivers))
 			c := newGroup(l, dir, 1)
 			defer c.stop()
 			losesAnElement(t, c.workers[0], libraryRecipe(t, l, name))
@@ -45,9 +44,7 @@ func losesAnElement(t *testing.T, w *worker, queue *recipe) {
 		if errors.Is(err, errMissing) {
 			t.Skip(err)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if out.bad != p.bad {
 			t.Errorf("%s: %q; expected %q\n%s", p.point, out.bad, p.bad,
 				strings.Join(out.story, "\n"))

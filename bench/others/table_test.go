@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestTableShowsFiguresAndGaps: cells show figures, or that there is no measurement.
@@ -15,9 +17,7 @@ func TestTableShowsFiguresAndGaps(t *testing.T) {
 		{library: kazoo, recipe: "ReadLock, WriteLock", broken: "liveness"},
 	}
 	var b strings.Builder
-	if err := printTable(&b, done); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, printTable(&b, done))
 	for _, want := range []string{
 		"| kind | this project | Curator | kazoo 2.8.0 | Apache | go-zookeeper |\n",
 		"| lock | fair, token, loss signal: 81 of 81 | fair, re-entrant: n. m. " +

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // benchOutput is an excerpt of go test -bench.
@@ -17,9 +19,7 @@ PASS
 
 func TestBenchmarksAreRead(t *testing.T) {
 	results, err := parseBench(benchOutput)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if x, err := metric(results, "Scenario/lock/faults", "scenarios/s"); err != nil || x != 269 {
 		t.Errorf("%v, %v; expected 269", x, err)
 	}
@@ -70,9 +70,7 @@ func TestFindingsAreCounted(t *testing.T) {
 func TestSpreadIsOfTheExhibitsThatWereFound(t *testing.T) {
 	var h galleryOutput
 	text := `{"exhibits": [{"found": 1, "runs": 7}, {"found": 1, "runs": 1}, {"runs": 1000}]}`
-	if err := json.Unmarshal([]byte(text), &h); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(text), &h))
 	if found, runs := h.spread(); found != 2 || runs != "1 / 7 / 7" {
 		t.Errorf("%d, %s; expected 2, 1 / 7 / 7", found, runs)
 	}
@@ -84,9 +82,7 @@ func TestRowOfRequestsHasEveryServer(t *testing.T) {
 {"op": "get", "connections": 16, "ours_to": {"real": 2}, "servers": {
 "ours": {"requests_per_second": 1000, "p50_ns": 1000000, "p99_ns": 2000000,
 "server_cpu_per_request_ns": 5000}, "real": {"requests_per_second": 2000}}}]`
-	if err := json.Unmarshal([]byte(text), &cells); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, json.Unmarshal([]byte(text), &cells))
 	want := []string{"get", "1,000 / 2,000", "4.0x / 2.0x", "1.00 / -", "2.00 / -", "5.00 / -"}
 	if got := requestRow("get", cells); !slices.Equal(got, want) {
 		t.Errorf("got %q\nexpected %q", got, want)

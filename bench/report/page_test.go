@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestRenewingASectionKeepsTheOthers(t *testing.T) {
@@ -12,9 +14,7 @@ func TestRenewingASectionKeepsTheOthers(t *testing.T) {
 	p.set("speed", "fast\n\n| a |\n|---|\n| 1 |")
 	p.set("start", "soon")
 	again, err := parsePage(p.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	again.set("start", "sooner\n")
 	want := strings.Replace(p.String(), "soon\n", "sooner\n", 1)
 	if got := again.String(); got != want {
@@ -32,13 +32,9 @@ func TestSectionThatWouldBeLostIsAnError(t *testing.T) {
 func TestPageOfTheRepositoryIsOne(t *testing.T) {
 	const file = "../../docs/measurements.md"
 	p, err := readPage(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if p.String() != string(text) {
 		t.Errorf("%s would be written differently; expected\n%s", file, p)
 	}
@@ -61,9 +57,7 @@ func TestFlagsChooseSections(t *testing.T) {
 		{flags{All: true}, true, "real", ""},
 	} {
 		chosen, err := c.flags.chosen()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		names := " "
 		for _, s := range chosen {
 			names += s.name + " "
@@ -92,9 +86,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 
 func TestListNamesEverySection(t *testing.T) {
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, &out, []string{"--list"}); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, run(t.Context(), &out, &out, []string{"--list"}))
 	for _, s := range sections {
 		if !strings.Contains(out.String(), s.name+" ") {
 			t.Errorf("%s is missing in\n%s", s.name, out.String())

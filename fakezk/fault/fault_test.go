@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/internal/check"
 	"pgregory.net/rapid"
 )
 
@@ -56,9 +57,7 @@ var anyFault = rapid.Custom(func(t *rapid.T) Fault {
 func TestFaultSurvivesTheRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := anyFault.Draw(t, "fault")
-		if err := f.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, f.Validate())
 		got, err := Parse(f.String())
 		if err != nil || got != f {
 			t.Fatalf("%q reads as %+v, %v; want %+v", f, got, err, f)

@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -25,9 +26,7 @@ func TestMain(m *testing.M) { testrun.Main(m) }
 func stories(t *testing.T) []gallery.Exhibit {
 	t.Helper()
 	list, err := gallery.Named()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return list
 }
 
@@ -78,18 +77,14 @@ func TestScenariosStillShow(t *testing.T) {
 		t.Run(e.Slug, func(t *testing.T) {
 			t.Parallel()
 			file, err := saved.Load(scenarioOf(e.Slug), gallery.Catalogue().Find)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if file.Scenario.Workload.Impl != e.Slug || file.Property != e.Property ||
 				file.Trace == "" {
 				t.Errorf("the scenario is one of %s for %q; want %s for %q, with its trace",
 					file.Scenario.Workload.Impl, file.Property, e.Slug, e.Property)
 			}
 			r, err := file.Check(true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if *update && r.Outcome.Property() == e.Property {
 				write(t, gallery.Hunted{Exhibit: e, Minimal: r.Outcome})
 				return
@@ -114,9 +109,7 @@ func TestScenariosStillShow(t *testing.T) {
 // TestNoFileWithoutExhibit: a file in testdata belongs to an exhibit, or is the list of hunts.
 func TestNoFileWithoutExhibit(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if want := 2*len(stories(t)) + 1; len(files) != want {
 		t.Errorf("%d files; want %d", len(files), want)
 	}
@@ -125,9 +118,7 @@ func TestNoFileWithoutExhibit(t *testing.T) {
 func run(t *testing.T, s scenario.Scenario) *scenario.Outcome {
 	t.Helper()
 	o, err := s.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return o
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -87,9 +88,7 @@ func hunted(t *testing.T, e gallery.Exhibit) gallery.Hunted {
 		search = e.Hunt
 	}
 	h, err := search(t.Context(), 1, gallery.MaxRuns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if !h.Found() {
 		t.Fatalf("not found in %d scenarios, in %v", h.Runs, h.Took)
 	}
@@ -106,9 +105,7 @@ func hunted(t *testing.T, e gallery.Exhibit) gallery.Hunted {
 func survivesHunt(t *testing.T, e gallery.Exhibit, runs int) {
 	t.Helper()
 	o, err := e.Survives(t.Context(), 1, testrun.Pick(few, max(runs, least)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if o != nil {
 		t.Errorf("the right recipe: %s", o.Story())
 	}
@@ -117,9 +114,7 @@ func survivesHunt(t *testing.T, e gallery.Exhibit, runs int) {
 // write writes the scenario and the story.
 func write(t *testing.T, h gallery.Hunted) {
 	t.Helper()
-	if err := saved.Of(h.Minimal).Save(scenarioOf(h.Exhibit.Slug)); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, saved.Of(h.Minimal).Save(scenarioOf(h.Exhibit.Slug)))
 	if err := os.WriteFile(storyOf(h.Exhibit.Slug), []byte(withoutLines(h.Minimal.Story())),
 		0o666); err != nil {
 		t.Fatal(err)
@@ -154,25 +149,19 @@ func writeHunts(t *testing.T, took map[string]int) {
 			fmt.Fprintln(&text, e.Slug, n)
 		}
 	}
-	if err := os.WriteFile(huntsFile, text.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(huntsFile, text.Bytes(), 0o666))
 }
 
 // TestHuntGivesUp is the control: what is not found in so many scenarios is not said to
 // be found, and a right recipe is not found at all.
 func TestHuntGivesUp(t *testing.T) {
 	named, err := gallery.Named("B12")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	mended := named[0]
 	mended.Wrong = mended.Right
 	for _, e := range []gallery.Exhibit{named[0], mended} {
 		h, err := e.Hunt(t.Context(), 1, 30)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if h.Found() || h.Runs != 30 {
 			t.Errorf("%s: found %v, %d scenarios; want none in 30", e.Wrong.Impl, h.Found(), h.Runs)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -14,9 +15,7 @@ import (
 func TestOnlyAPauseShows(t *testing.T) {
 	t.Parallel()
 	named, err := gallery.Named("cache-reads-again-whenever-it-is-asked")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s := scenario.Scenario{Workload: named[0].Wrong, Script: scenario.DefaultScript, Seed: 2}
 	shown := 0
 	for _, f := range hunt.FaultPoints(run(t, s)) {

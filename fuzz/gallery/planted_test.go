@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -108,9 +109,7 @@ func isFound(t *testing.T, e gallery.Exhibit) {
 	for _, try := range trials(e) {
 		e.Script = try.script
 		h, err := e.Find(t.Context(), try.seed, 400)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if runs += h.Runs; h.Found() {
 			t.Logf("%s: %d scenarios", e.Property, runs)
 			return
@@ -146,9 +145,7 @@ func TestHuntsShareObjects(t *testing.T) {
 	t.Parallel()
 	named, err := gallery.Named("queue-wakes-one-of-several-waiters",
 		"counter-keeps-the-state-of-a-call-in-the-handle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	const runs = 200
 	for _, e := range named {
 		for seed := range testrun.Pick(uint64(1), 3) {
@@ -199,9 +196,7 @@ func TestBasesSurvive(t *testing.T) {
 			}
 			found, err := hunt.Hunt{Workload: base, Script: script, Seed: 1,
 				Runs: few}.Run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if o := found.First(); o != nil {
 				t.Error(o.Story())
 			}
@@ -212,9 +207,7 @@ func TestBasesSurvive(t *testing.T) {
 func survivesSweep(t *testing.T, s scenario.Scenario) {
 	t.Helper()
 	sweep, err := hunt.RunSweep(t.Context(), s, hunt.Part{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if sweep.Points < 50 {
 		t.Errorf("only %d fault points: does the workload do anything?", sweep.Points)
 	}
@@ -228,13 +221,9 @@ func survivesSweep(t *testing.T, s scenario.Scenario) {
 // no registry that keeps its services.
 func TestServicesMayStayOnlyIfEmptiedLate(t *testing.T) {
 	named, err := gallery.Named("registry-keeps-its-services")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	reap, err := fault.Parse("late-reap 3s client=b at=1s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	o := run(t, scenario.Scenario{
 		Workload: named[0].Wrong, Script: scenario.DefaultScript, Seed: 1,
 		Plan: []fault.Fault{reap},

@@ -8,6 +8,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/browser"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -175,9 +176,7 @@ func pageHostileTextStaysText(t *testing.T, b *browser.Browser) {
 // pageOfEachExhibit opens the pages of the gallery, without -full a few of them.
 func pageOfEachExhibit(t *testing.T, b *browser.Browser) {
 	names, err := filepath.Glob("../gallery/testdata/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for i, name := range names {
 		if !testrun.Full() && i%20 != 0 {
 			continue

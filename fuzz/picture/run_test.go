@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -39,9 +40,7 @@ func exhibit(t *testing.T, slug string) *scenario.Outcome {
 	t.Helper()
 	name := filepath.Join("..", "gallery", "testdata", slug+".yaml")
 	file, err := saved.Load(name, gallery.Catalogue().Find)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return play(t, file.Scenario)
 }
 
@@ -49,9 +48,7 @@ func exhibit(t *testing.T, slug string) *scenario.Outcome {
 func pageOf(t *testing.T, o *scenario.Outcome) []byte {
 	t.Helper()
 	text, err := draw(o, "zksim replay found.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return text
 }
 
@@ -230,9 +227,7 @@ func TestNoTextEndsTheScript(t *testing.T) {
 func TestSave(t *testing.T) {
 	o := exhibit(t, "dying-node-adopted")
 	name := filepath.Join(t.TempDir(), "pages", "found.html")
-	if err := Save(name, o, ""); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, Save(name, o, ""))
 	if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), "<!doctype") {
 		t.Errorf("the file is %.40q: %v", text, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -67,9 +68,7 @@ func isFound(t *testing.T, p *pool, c control) {
 			t.Errorf("without faults: %s", o.Story())
 		}
 		f, err := fault.Parse(c.fault)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		s.Plan = []fault.Fault{f}
 		o := play(t, p, s)
 		for tries := 1; tries < 3 && busy(o, c.property); tries++ {
@@ -94,9 +93,7 @@ func busy(o *scenario.Outcome, property string) bool {
 func play(t *testing.T, p *pool, s scenario.Scenario) *scenario.Outcome {
 	t.Helper()
 	o, err := p.run(t, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return o
 }
 

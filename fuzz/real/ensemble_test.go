@@ -7,6 +7,7 @@ import (
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -60,9 +61,7 @@ func survivesOnAnEnsemble(t *testing.T, p *pool, w scenario.Workload, faults []s
 		Script: scenario.Script{Clients: *clients, Rounds: *rounds, Servers: 3}}
 	for _, line := range faults {
 		f, err := fault.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		s.Plan = []fault.Fault{f}
 		n.try(t, p, s)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func everything([]byte) bool { return true }
@@ -14,9 +16,7 @@ func text(s string) func() []byte { return func() []byte { return []byte(s) } }
 func files(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -28,13 +28,9 @@ func TestNotesGoWithTheirWork(t *testing.T) {
 	dir := filepath.Join(root, "a", "b")
 	Note(text("before"))()
 	stop, err := Keep(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	again, err := Keep(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	first, second := Note(text("one")), Note(text("two"))
 	first()
 	Note(text("three"))()
@@ -62,9 +58,7 @@ func TestNotesOfAnEndedProcessAreTaken(t *testing.T) {
 		"-0": "one", "-1": "", "-2": "two",
 	} {
 		name = filepath.Join(dir, prefix+strconv.Itoa(ended)+name)
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 	}
 	if notes, err := Take(dir, func([]byte) bool { return false }); len(notes) > 0 || err != nil {
 		t.Errorf("notes %q, %v; want none", notes, err)

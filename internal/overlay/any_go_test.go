@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -68,9 +69,7 @@ func TestAnyGoWithOtherFlags(t *testing.T) {
 	output(t, dir, nil, zksim, "go", "vet", ".")
 	output(t, dir, nil, "go", "mod", "vendor")
 	output(t, dir, []string{"GOFLAGS=-mod=vendor"}, zksim, "go", "test", "-run", "TimePasses", ".")
-	if err := os.RemoveAll(filepath.Join(dir, "vendor")); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.RemoveAll(filepath.Join(dir, "vendor")))
 	output(t, dir, nil, "go", "work", "init", ".")
 	output(t, dir, []string{"GOFLAGS="},
 		zksim, "go", "test", "-race", "-run", "TimePasses|Hashes", ".")
@@ -84,14 +83,10 @@ func serviceModule(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	read := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		return string(text)
 	}
 	_, requirements, _ := strings.Cut(read("go.mod"), "\n")
@@ -105,9 +100,7 @@ func serviceModule(t *testing.T) string {
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
 // output is the output of a command, which must succeed.

@@ -9,15 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // goroot is that of the Go in use.
 func goroot(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return strings.TrimSpace(string(out))
 }
 
@@ -26,18 +26,14 @@ func goroot(t *testing.T) string {
 func TestEveryPlaceIsInThisGo(t *testing.T) {
 	root, cache := goroot(t), t.TempDir()
 	replace, err := Make(root, runtime.Version(), cache)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if again, err := Make(root, runtime.Version(), cache); err != nil ||
 		!maps.Equal(again, replace) {
 		t.Errorf("a second call: %v, %v", again, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(replace)) {
 		text, err := os.ReadFile(replace[name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		old, err := os.ReadFile(name)
 		if os.IsNotExist(err) {
 			continue
@@ -53,13 +49,9 @@ func TestAnotherGoIsRefused(t *testing.T) {
 	root := copyOf(t, goroot(t))
 	name := filepath.Join(root, "src", "net", "dial.go")
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	changed := strings.ReplaceAll(string(text), ") DialContext(", ") DialWithContext(")
-	if err := os.WriteFile(name, []byte(changed), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, []byte(changed), 0o666))
 	const want = "net/dial.go: the file has (*Dialer).DialContext 0 times, not once"
 	_, err = Make(root, runtime.Version(), t.TempDir())
 	if err == nil || err.Error() != runtime.Version()+": "+want {
@@ -82,13 +74,9 @@ func copyOf(t *testing.T, root string) string {
 		if os.IsNotExist(err) {
 			continue // of another release
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		name := filepath.Join(to, "src", e.file)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		if err := os.WriteFile(name, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -129,16 +117,12 @@ func TestAnotherOverlayIsMerged(t *testing.T) {
 	write := func(text string) string {
 		t.Helper()
 		name := filepath.Join(dir, "other.json")
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 		return name
 	}
 	ours := map[string]string{filepath.Join(dir, "a.go"): "ours"}
 	name, err := Write(ours, write(`{"Replace": {"b.go": "theirs"}}`), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	text, err := os.ReadFile(name)
 	if err != nil || !strings.Contains(string(text), `"ours"`) ||
 		!strings.Contains(string(text), `"b.go": "theirs"`) {
