@@ -73,7 +73,8 @@ var rareQueue = Exhibit{
 var rareValue = Exhibit{
 	Title: "has a byte for the length", Property: linearizable,
 	Wrong: object.Value(func(env object.Env) object.Valuer {
-		return byteLong{builtin.SharedValue{SharedValue: recipes.NewSharedValue(env.Conn, valuePath)}}
+		v := recipes.NewSharedValue(env.Conn, valuePath)
+		return byteLong{builtin.SharedValue{SharedValue: v}}
 	}), Right: builtIn("value", "recipes.SharedValue"),
 }
 

@@ -42,13 +42,9 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 	return scenario.Workload{
 		Name:  "barrier",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Barrierer]) {
-				bp := barrierPlayer{p, h.Now}
-				for round := range p.Rounds(2 * s.Rounds) {
-					p.Rest(round)
-					bp.turn(round)
-				}
+		Play: inRounds(open, claims.Path, 2,
+			func(p *scenario.Player, h *scenario.Handle[Barrierer]) func(int) {
+				return barrierPlayer{p, h.Now}.turn
 			}),
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration {

@@ -16,9 +16,9 @@ import (
 )
 
 // Configurer is a configuration centre under test: a cache of its settings, and writes that go to
-// the server. Errors of writes that wrap zk.ErrNodeExists, zk.ErrNoNode or zk.ErrBadVersion say that the
-// setting has another version. Other errors that are not ambiguous (see [ErrAmbiguous]) promise
-// that nothing was written.
+// the server. Errors of writes that wrap zk.ErrNodeExists, zk.ErrNoNode or zk.ErrBadVersion say
+// that the setting has another version. Other errors that are not ambiguous (see [ErrAmbiguous])
+// promise that nothing was written.
 type Configurer interface {
 	Cacher
 	// Get returns a setting in the cache, and Fetch the one at the server.

@@ -48,14 +48,9 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 	return scenario.Workload{
 		Name:  "counter",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Counterer]) {
-				c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
-				for turn := range p.Rounds(2 * s.Rounds) {
-					p.Rest(turn)
-					c.add(turn)
-					c.get(turn)
-				}
+		Play: inRounds(open, claims.Path, 2,
+			func(p *scenario.Player, h *scenario.Handle[Counterer]) func(int) {
+				return counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}.turn
 			}),
 		Shared: true,
 		Judge:  placed(claims.Path, ops.Add, claims.judged),
@@ -72,6 +67,11 @@ type counterPlayer struct {
 	*scenario.Player
 	counter  func() Counterer
 	definite bool
+}
+
+func (p counterPlayer) turn(number int) {
+	p.add(number)
+	p.get(number)
 }
 
 // add adds once. A failed add is not repeated: the judge finds out whether it took effect. All adds

@@ -22,27 +22,20 @@ type DelayQueuer interface {
 // delays of up to three seconds, or none; equal elements have equal due times. The claims are those
 // of a queue; Unordered means that only delivery is judged.
 func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workload {
-	claims := queueClaims(given)
-	return claims.workload("delay-queue", ofKindDelayQueue,
-		scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[DelayQueuer]) {
-				current := func() taker { return h.Now() }
-				put := func(round int, element string) (string, offer) {
-					drawn := p.Choose(scenario.At("delay", round), 4000) - 1000
-					delay := max(0, time.Duration(drawn)*time.Millisecond)
-					due := p.Clock(delay).Truncate(time.Millisecond)
-					if mayRepeat(element) {
-						due = sameDue
-					}
-					return queue.Due(element, p.VirtualTime(due)),
-						func(ctx context.Context) error {
-							return h.Now().Offer(ctx, payloadOf(element), due)
-						}
-				}
-				queuePlayer{
-					Player: p, distinct: claims.Distinct, queue: current, put: put,
-				}.play(s)
-			}))
+	return queueOf("delay-queue", ofKindDelayQueue, open, given,
+		func(p *scenario.Player, h *scenario.Handle[DelayQueuer], round int, element string) (
+			string, offer,
+		) {
+			drawn := p.Choose(scenario.At("delay", round), 4000) - 1000
+			delay := max(0, time.Duration(drawn)*time.Millisecond)
+			due := p.Clock(delay).Truncate(time.Millisecond)
+			if mayRepeat(element) {
+				due = sameDue
+			}
+			return queue.Due(element, p.VirtualTime(due)), func(ctx context.Context) error {
+				return h.Now().Offer(ctx, payloadOf(element), due)
+			}
+		})
 }
 
 func ofKindDelayQueue(q queue.Claims) linearizability.Claims {

@@ -62,7 +62,8 @@
 // and no violation. The comment of each interface has the promises of its errors. Scripts know few
 // meanings: those of [ErrAmbiguous], [ErrFinal] and [ErrNoTransaction], the error of a call's own
 // context and, for a configuration centre, the refusals of the go-zookeeper client. Code under test
-// that has errors of its own needs no import for that: its adapter wraps the errors of this package.
+// that has errors of its own needs no import for that: its adapter wraps the errors of this
+// package.
 //
 // # Claims
 //

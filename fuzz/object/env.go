@@ -86,6 +86,22 @@ func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
 	}
 }
 
+// inRounds makes a Play for clients with one object each. In each round of the script, a goroutine
+// has some turns. player returns the function that plays a turn, by its number.
+func inRounds[T any](
+	open func(Env) T, path string, turns int,
+	player func(*scenario.Player, *scenario.Handle[T]) func(number int),
+) func(*scenario.Player, scenario.Script) {
+	return scenario.Shared(opener(open, path),
+		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[T]) {
+			turn := player(p, h)
+			for number := range p.Rounds(turns * s.Rounds) {
+				p.Rest(number)
+				turn(number)
+			}
+		})
+}
+
 // leftBy returns the patterns of znodes that may stay: the allowed ones and, if a process has died
 // in the run, those of dead, too.
 func leftBy(e scenario.Evidence, allowed []string, dead ...string) []string {

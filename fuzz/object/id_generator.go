@@ -40,12 +40,9 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "id-generator",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDSource]) {
-				for turn := range p.Rounds(3 * s.Rounds) {
-					p.Rest(turn)
-					takeID(p, h.Now(), turn)
-				}
+		Play: inRounds(open, claims.Path, 3,
+			func(p *scenario.Player, h *scenario.Handle[IDSource]) func(int) {
+				return func(turn int) { takeID(p, h.Now(), turn) }
 			}),
 		Shared: true,
 		Judge:  claims.judge,

@@ -13,8 +13,8 @@ import (
 )
 
 // IDQueuer is a queue under test that can remove elements by their ids. Remove returns the number
-// of removed elements; an error that is not ambiguous must mean that it has removed none. The rules for Take, and for the methods of Poller and Peeker, are those of
-// [Queuer].
+// of removed elements; an error that is not ambiguous must mean that it has removed none. The rules
+// for Take, and for the methods of Poller and Peeker, are those of [Queuer].
 type IDQueuer interface {
 	Offer(ctx context.Context, id string, data []byte) error
 	Take(ctx context.Context) ([]byte, error)

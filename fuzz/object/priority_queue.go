@@ -20,25 +20,18 @@ type PriorityQueuer interface {
 // with three priorities; equal elements have equal ones. The claims are those of a queue; Unordered
 // says that the queue ignores priorities.
 func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario.Workload {
-	claims := queueClaims(given)
-	return claims.workload("priority-queue", ofKindPriorityQueue,
-		scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
-				current := func() taker { return h.Now() }
-				put := func(round int, element string) (string, offer) {
-					priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
-					if mayRepeat(element) {
-						priority = 0
-					}
-					return queue.Prioritized(element, int64(priority)),
-						func(ctx context.Context) error {
-							return h.Now().Offer(ctx, payloadOf(element), priority)
-						}
-				}
-				queuePlayer{
-					Player: p, distinct: claims.Distinct, queue: current, put: put,
-				}.play(s)
-			}))
+	return queueOf("priority-queue", ofKindPriorityQueue, open, given,
+		func(p *scenario.Player, h *scenario.Handle[PriorityQueuer], round int, element string) (
+			string, offer,
+		) {
+			priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
+			if mayRepeat(element) {
+				priority = 0
+			}
+			return queue.Prioritized(element, int64(priority)), func(ctx context.Context) error {
+				return h.Now().Offer(ctx, payloadOf(element), priority)
+			}
+		})
 }
 
 func ofKindPriorityQueue(q queue.Claims) linearizability.Claims {

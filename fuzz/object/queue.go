@@ -67,20 +67,32 @@ type QueueClaims struct {
 // With several clients the first only offers and the second only takes, two elements a round, so
 // that takers wait at an empty queue. In some runs many elements are equal, or empty.
 func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
+	return queueOf("queue", ofKindQueue, open, given,
+		func(_ *scenario.Player, h *scenario.Handle[Queuer], _ int, element string) (
+			string, offer,
+		) {
+			return element, func(ctx context.Context) error {
+				return h.Now().Offer(ctx, payloadOf(element))
+			}
+		})
+}
+
+// queueOf makes a workload of a kind of queue. put returns the recorded input of an offer of the
+// element, and the call that offers it.
+func queueOf[Q taker](
+	name string, kind queueKind, open func(Env) Q, given []QueueClaims,
+	put func(p *scenario.Player, h *scenario.Handle[Q], round int, element string) (string, offer),
+) scenario.Workload {
 	claims := queueClaims(given)
-	return claims.workload("queue", ofKindQueue,
-		scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Queuer]) {
-				queue := func() taker { return h.Now() }
-				put := func(_ int, element string) (string, offer) {
-					return element, func(ctx context.Context) error {
-						return h.Now().Offer(ctx, payloadOf(element))
-					}
-				}
-				queuePlayer{
-					Player: p, distinct: claims.Distinct, queue: queue, put: put,
-				}.play(s)
-			}))
+	return claims.workload(name, kind, scenario.Shared(opener(open, claims.Path),
+		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Q]) {
+			queuePlayer{
+				Player: p, distinct: claims.Distinct, queue: func() taker { return h.Now() },
+				put: func(round int, element string) (string, offer) {
+					return put(p, h, round, element)
+				},
+			}.play(s)
+		}))
 }
 
 // queueKind turns the claims of a FIFO queue into those of a kind of queue.

@@ -19,13 +19,10 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "reentrant",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
+		Play: inRounds(open, claims.Path, 1,
+			func(p *scenario.Player, h *scenario.Handle[Locker]) func(int) {
 				l := singleMode(p, h)
-				for round := range p.Rounds(s.Rounds) {
-					p.Rest(round)
-					playReentrant(l, round)
-				}
+				return func(round int) { playReentrant(l, round) }
 			}),
 		Length: holdingTime,
 		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {

@@ -29,13 +29,9 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 	return scenario.Workload{
 		Name:  "revocable",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
-				rp := revocablePlayer{singleMode(p, h), h.Now}
-				for round := range p.Rounds(s.Rounds) {
-					p.Rest(round)
-					rp.turn(round)
-				}
+		Play: inRounds(open, claims.Path, 1,
+			func(p *scenario.Player, h *scenario.Handle[RevocableLocker]) func(int) {
+				return revocablePlayer{singleMode(p, h), h.Now}.turn
 			}),
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)

@@ -30,13 +30,10 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "rwlock",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
+		Play: inRounds(open, claims.Path, 1,
+			func(p *scenario.Player, h *scenario.Handle[RWLocker]) func(int) {
 				reads, writes := readMode(p, h), writeMode(p, h)
-				for round := range p.Rounds(s.Rounds) {
-					p.Rest(round)
-					playRWLock(reads, writes, round)
-				}
+				return func(round int) { playRWLock(reads, writes, round) }
 			}),
 		Length: holdingTime,
 		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {

@@ -55,13 +55,9 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 	return scenario.Workload{
 		Name:  "semaphore",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Acquirer]) {
-				sp := semaphorePlayer{p, h.Now, claims.Leases}
-				for round := range p.Rounds(s.Rounds) {
-					p.Rest(round)
-					sp.turn(round)
-				}
+		Play: inRounds(open, claims.Path, 1,
+			func(p *scenario.Player, h *scenario.Handle[Acquirer]) func(int) {
+				return semaphorePlayer{p, h.Now, claims.Leases}.turn
 			}),
 		Shared: true,
 		Length: holdingTime,

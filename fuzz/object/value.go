@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/linearizability/value"
 )
 
-// ValueState is a shared value, or a setting, at one moment. The zero ValueState stands for one that
-// does not exist.
+// ValueState is a shared value, or a setting, at one moment. The zero ValueState stands for one
+// that does not exist.
 type ValueState struct {
 	Data    []byte
 	Exists  bool
@@ -61,14 +61,10 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "value",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path),
-			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Valuer]) {
+		Play: inRounds(open, claims.Path, 2,
+			func(p *scenario.Player, h *scenario.Handle[Valuer]) func(int) {
 				v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
-				for turn := range p.Rounds(2 * s.Rounds) {
-					p.Rest(turn)
-					v.read(turn)
-					v.write(turn)
-				}
+				return v.turn
 			}),
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration {
@@ -89,6 +85,11 @@ type valuePlayer struct {
 	value    func() Valuer
 	definite bool
 	seen     ValueState // last
+}
+
+func (p *valuePlayer) turn(number int) {
+	p.read(number)
+	p.write(number)
 }
 
 // nextPatience is how long a client waits for a change before it goes on.

@@ -45,8 +45,8 @@ func died(r *trace.Result, client string) (n trace.Notice, ok bool) {
 	return r.Notices[i], true
 }
 
-// ops are the calls of a player, in its own order. The outcome of a call during which the process has
-// died is unknown.
+// ops are the calls of a player, in its own order. The outcome of a call during which the process
+// has died is unknown.
 func (r *Record) ops(result *trace.Result) []linearizability.Op {
 	var ops []linearizability.Op
 	death, dead := died(result, r.writer.Of())

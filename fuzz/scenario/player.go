@@ -9,10 +9,10 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Player is one client in the script of a workload. A Player belongs to the goroutine of its script.
-// Each of several goroutines of a client has a Player, with another name, other draws and a separate
-// record; see [Shared]. Its methods are those of its parts, and habits of clients: rounds, attempts,
-// contexts and holds.
+// Player is one client in the script of a workload. A Player belongs to the goroutine of its
+// script. Each of several goroutines of a client has a Player, with another name, other draws and a
+// separate record; see [Shared]. Its methods are those of its parts, and habits of clients: rounds,
+// attempts, contexts and holds.
 type Player struct {
 	Client
 	Draws
