@@ -1,4 +1,4 @@
-package sim_test
+package sim
 
 import (
 	"math/rand/v2"
@@ -7,45 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
-// randomPlan draws up to three faults for clients a, b, c.
-func randomPlan(rng *rand.Rand, servers, clients int) []fault.Fault {
-	kinds := fault.KindsFor(servers)
-	var plan []fault.Fault
-	for range rng.IntN(4) {
-		k := kinds[rng.IntN(len(kinds))]
-		f := fault.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(clients)))}
-		if k.Lasts {
-			f.For = time.Duration(1+rng.IntN(15000)) * time.Millisecond
-		}
-		switch {
-		case k.OnTime && rng.IntN(3) == 0:
-			f.At = time.Duration(1+rng.IntN(500)) * time.Millisecond
-		case k.OnEvent && rng.IntN(3) == 0:
-			f.Event = 1 + rng.IntN(3)
-		default:
-			f.Request = 1 + rng.IntN(12)
-		}
-		plan = append(plan, f)
-	}
-	return plan
-}
-
-func runTwice(t *testing.T, w sim.World) bool {
+func runTwice(t *testing.T, w World) bool {
 	t.Helper()
-	first, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, second := mustRun(t, w), mustRun(t, w)
 	if first.Leaked+first.Frozen != "" || len(first.Panics) > 0 {
 		t.Fatalf("seed %d plan %v: %v\n%s%s\n%s", w.Seed, w.Plan, first.Panics, first.Leaked,
 			first.Frozen, first.Trace)
@@ -74,11 +42,7 @@ func runTwice(t *testing.T, w sim.World) bool {
 
 func TestSameSeedSameTrace(t *testing.T) {
 	for seed := range testrun.Pick(uint64(80), 1000) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		w := sim.World{
-			Seed: seed, Plan: randomPlan(rng, 1, 3), Clients: lockers(3, 3), Limit: time.Minute,
-		}
-		if !runTwice(t, w) {
+		if !runTwice(t, anyWorld(seed)) {
 			return
 		}
 	}
@@ -88,13 +52,9 @@ func BenchmarkWorld(b *testing.B) {
 	steps := int64(0)
 	for i := range b.N {
 		rng := rand.New(rand.NewPCG(uint64(i), 1))
-		w := sim.World{Seed: uint64(i), Plan: randomPlan(rng, 1, 4), Clients: lockers(4, 4),
+		w := World{Seed: uint64(i), Plan: randomPlan(rng, 1, 4), Clients: lockers(4, 4),
 			Limit: time.Minute}
-		r, err := w.Run()
-		if err != nil {
-			b.Fatal(err)
-		}
-		steps += r.Steps
+		steps += mustRun(b, w).Steps
 	}
 	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
 }
@@ -102,10 +62,7 @@ func BenchmarkWorld(b *testing.B) {
 // TestTheEndOfADeadProcessIsNotRecorded: it reaches the server when the World has ended, or not, as
 // the machine has time for it. A session that it begins then is not in the result.
 func TestTheEndOfADeadProcessIsNotRecorded(t *testing.T) {
-	r := mustRunWorld(t, sim.World{
-		Seed: 10, Plan: randomPlan(rand.New(rand.NewPCG(10, 1)), 1, 3), Clients: lockers(3, 3),
-		Limit: time.Minute,
-	})
+	r := mustRun(t, anyWorld(10))
 	started := map[int64]bool{}
 	for _, c := range r.Changes {
 		if c.Kind == trace.SessionStarted {

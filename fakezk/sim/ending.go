@@ -54,7 +54,7 @@ func (s *simulation) abandonRunaways() {
 	s.loop.runUntil(s.agenda.Now() + time.Second)
 	for _, l := range s.network.links {
 		if l.process.counted.Rushes(s.agenda.Elapsed()) {
-			l.process.abandoned = true
+			s.processes.abandon(l.process)
 			l.conn.Close()
 			s.network.forget(l.conn)
 		}

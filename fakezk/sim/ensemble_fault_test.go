@@ -140,7 +140,7 @@ func watchesTwice(s *stage) {
 // TestEnsembleFaultsNeedAnEnsemble: one server refuses them.
 func TestEnsembleFaultsNeedAnEnsemble(t *testing.T) {
 	w := World{Plan: []fault.Fault{{Kind: fault.Lag, For: 2 * second, Client: "a", Request: 1}},
-		Clients: contenders(1, 1)}
+		Clients: lockers(1, 1)}
 	err := w.Validate()
 	want := `fault 1: "lag 2s client=a request=1" needs an ensemble of several servers`
 	if err == nil || err.Error() != want {

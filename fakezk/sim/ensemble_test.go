@@ -1,4 +1,4 @@
-package sim_test
+package sim
 
 import (
 	"context"
@@ -12,12 +12,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/internal/testrun"
 )
-
-var openACL = zk.WorldACL(zk.PermAll)
 
 // seen is a read of a client: the data of a node, or that there is none.
 type seen struct {
@@ -44,7 +41,7 @@ func (l *log) add(s seen) {
 
 // A reader is a client that writes, reads and syncs at random, and notes what it has read.
 type reader struct {
-	*sim.Client
+	*Client
 	name string
 	rng  *rand.Rand
 	log  *log
@@ -53,12 +50,12 @@ type reader struct {
 }
 
 // readers are clients that each write each datum once.
-func readers(seed uint64, n int, l *log) []sim.Actor {
-	var actors []sim.Actor
+func readers(seed uint64, n int, l *log) []Actor {
+	var actors []Actor
 	for i := range n {
 		name := string(rune('a' + i))
-		actors = append(actors, sim.Actor{Name: name,
-			Run: func(ctx context.Context, c *sim.Client) {
+		actors = append(actors, Actor{Name: name,
+			Run: func(ctx context.Context, c *Client) {
 				r := reader{c, name, rand.New(rand.NewPCG(seed, uint64(i))), l, seen{}}
 				for round := 0; round < 30 && ctx.Err() == nil; round++ {
 					r.round(round)
@@ -93,7 +90,7 @@ func (r *reader) write(kind int, path string, data []byte) error {
 	var err error
 	switch kind {
 	case 0:
-		_, err = r.Conn().Create(path, data, r.rng.Int32N(2), openACL)
+		_, err = r.Conn().Create(path, data, r.rng.Int32N(2), worldACL)
 	case 1:
 		_, err = r.Conn().Set(path, data, -1)
 	case 2:
@@ -197,7 +194,7 @@ func TestAnEnsembleKeepsTheGuarantees(t *testing.T) {
 		for _, servers := range []int{1, 3, 5} {
 			var l log
 			rng := rand.New(rand.NewPCG(seed, 3))
-			r, err := sim.World{
+			r, err := World{
 				Seed: seed, Servers: servers, Plan: randomPlan(rng, servers, 3), Limit: time.Minute,
 				Clients: readers(seed, 3, &l),
 			}.Run()
@@ -216,9 +213,9 @@ func TestAnEnsembleKeepsTheGuarantees(t *testing.T) {
 
 // TestTheGuaranteesCanFail shows the check of the test above a read that goes back.
 func TestTheGuaranteesCanFail(t *testing.T) {
-	r := mustRunWorld(t, sim.World{Clients: []sim.Actor{{Name: "a",
-		Run: func(_ context.Context, c *sim.Client) {
-			_, _ = c.Conn().Create("/n0", []byte("1"), 0, openACL)
+	r := mustRun(t, World{Clients: []Actor{{Name: "a",
+		Run: func(_ context.Context, c *Client) {
+			_, _ = c.Conn().Create("/n0", []byte("1"), 0, worldACL)
 			_, _ = c.Conn().Set("/n0", []byte("2"), -1)
 			c.Note("done")
 		}}}})
@@ -232,26 +229,17 @@ func TestTheGuaranteesCanFail(t *testing.T) {
 	}
 }
 
-func mustRunWorld(t *testing.T, w sim.World) *trace.Result {
-	t.Helper()
-	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // TestWhatOnlyAnEnsembleShows: in some run of few each of these happens.
 func TestWhatOnlyAnEnsembleShows(t *testing.T) {
 	sights := map[string]bool{}
 	for seed := range uint64(40) {
-		r := mustRunWorld(t, sim.World{Seed: seed, Servers: 3, Clients: []sim.Actor{
-			{Name: "a", Run: func(ctx context.Context, c *sim.Client) {
-				_, _ = c.Conn().Create("/e", nil, zk.FlagEphemeral, openACL)
+		r := mustRun(t, World{Seed: seed, Servers: 3, Clients: []Actor{
+			{Name: "a", Run: func(ctx context.Context, c *Client) {
+				_, _ = c.Conn().Create("/e", nil, zk.FlagEphemeral, worldACL)
 				_ = c.Sleep(ctx, 5*time.Second)
 				c.Conn().Close()
 			}},
-			{Name: "b", Run: func(ctx context.Context, c *sim.Client) {
+			{Name: "b", Run: func(ctx context.Context, c *Client) {
 				for ctx.Err() == nil && c.Now() < 6*time.Second {
 					exists, _, _ := c.Conn().Exists("/e")
 					c.Note("exists: %v", exists)
@@ -283,7 +271,7 @@ func TestWhatOnlyAnEnsembleShows(t *testing.T) {
 func TestAnEnsembleIsDeterministic(t *testing.T) {
 	for seed := range testrun.Pick(uint64(25), 1000) {
 		rng := rand.New(rand.NewPCG(seed, 4))
-		if !runTwice(t, sim.World{
+		if !runTwice(t, World{
 			Seed: seed, Servers: 3, Plan: randomPlan(rng, 3, 3), Clients: lockers(3, 3),
 			Limit: time.Minute,
 		}) {

@@ -1,4 +1,4 @@
-package sim_test
+package sim
 
 import (
 	"context"
@@ -11,30 +11,28 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fakezk/sim"
 )
 
 // drawing has goroutines that all wake at the same instants, draw names and send equal requests,
 // each in a goroutine that it starts.
-func drawing(inTurn bool) sim.World {
-	acl := zk.WorldACL(zk.PermAll)
-	return sim.World{Seed: 3,
-		Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
+func drawing(inTurn bool) World {
+	return World{Seed: 3,
+		Clients: []Actor{actor("a", func(_ context.Context, c *Client) {
 			conn := c.Conn()
-			conn.Create("/n", nil, 0, acl)
+			conn.Create("/n", nil, 0, worldACL)
 			start := time.Now().Add(time.Second).Truncate(time.Second)
-			c.Goroutines(4, func(g *sim.Goroutine) {
+			c.Goroutines(4, func(g *Goroutine) {
 				for round := range 5 {
 					time.Sleep(time.Until(start.Add(time.Duration(round) * time.Second)))
 					done := make(chan string)
 					go func() {
 						var name [8]byte
 						if inTurn {
-							sim.AwaitTurn("Create")
-							defer sim.Linger()
+							AwaitTurn("Create")
+							defer Linger()
 						}
 						rand.Read(name[:])
-						path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)
+						path, err := conn.Create("/n/x-", nil, zk.FlagSequence, worldACL)
 						done <- fmt.Sprintf("%s %v for %x", path, err, name)
 					}()
 					g.Note("has made %s", <-done)
@@ -43,68 +41,49 @@ func drawing(inTurn bool) sim.World {
 		})}}
 }
 
-func TestGoroutinesOfOneSeedHaveOneTrace(t *testing.T) {
-	for range 20 {
-		if !runTwice(t, drawing(true)) {
-			return
-		}
-	}
-}
-
-// TestGoroutinesOutOfTurnRace is the control.
-func TestGoroutinesOutOfTurnRace(t *testing.T) {
-	first := runWorld(t, drawing(false)).Trace.Hash()
-	for range 200 {
-		if runWorld(t, drawing(false)).Trace.Hash() != first {
-			return
-		}
-	}
-	t.Error("the traces are equal: nothing raced")
-}
-
 // coinciding has goroutines that sleep, each for other times, to the same instants, and send equal
 // requests there.
-func coinciding(inTurn bool) sim.World {
-	acl := zk.WorldACL(zk.PermAll)
-	return sim.World{Schedule: sim.Schedule{Kind: sim.Priorities},
-		Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
+func coinciding(inTurn bool) World {
+	return World{Schedule: Schedule{Kind: Priorities},
+		Clients: []Actor{actor("a", func(_ context.Context, c *Client) {
 			conn := c.Conn()
-			conn.Create("/n", nil, 0, acl)
+			conn.Create("/n", nil, 0, worldACL)
 			start := time.Now()
-			c.Goroutines(4, func(g *sim.Goroutine) {
+			c.Goroutines(4, func(g *Goroutine) {
 				for round := range 5 {
 					back := time.Duration(g.Number()) * time.Microsecond
 					time.Sleep(time.Until(start.Add(time.Duration(round+1)*time.Second - back)))
 					if inTurn {
-						sim.AwaitTurn("Create")
+						AwaitTurn("Create")
 					} else {
 						time.Sleep(back)
 					}
-					path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)
+					path, err := conn.Create("/n/x-", nil, zk.FlagSequence, worldACL)
 					g.Note("has made %s %v", path, err)
 				}
 			})
 		})}}
 }
 
-func TestGoroutinesHaveOneTraceWhateverTheySleep(t *testing.T) {
-	for range 20 {
-		if !runTwice(t, coinciding(true)) {
-			return
+// TestGoroutinesInTurnHaveOneTrace, and without turns they race: pauses of different microseconds do
+// not replace turns.
+func TestGoroutinesInTurnHaveOneTrace(t *testing.T) {
+	for name, world := range map[string]func(inTurn bool) World{
+		"drawing": drawing, "coinciding": coinciding,
+	} {
+		for range 20 {
+			if !runTwice(t, world(true)) {
+				break
+			}
+		}
+		first, raced := mustRun(t, world(false)).Trace.Hash(), false
+		for n := 0; n < 200 && !raced; n++ {
+			raced = mustRun(t, world(false)).Trace.Hash() != first
+		}
+		if !raced {
+			t.Errorf("%s: the traces are equal: nothing raced", name)
 		}
 	}
-}
-
-// TestGoroutinesThatSleepToOneInstantRace is the control: pauses of different microseconds do not
-// replace turns.
-func TestGoroutinesThatSleepToOneInstantRace(t *testing.T) {
-	first := runWorld(t, coinciding(false)).Trace.Hash()
-	for range 200 {
-		if runWorld(t, coinciding(false)).Trace.Hash() != first {
-			return
-		}
-	}
-	t.Error("the traces are equal: nothing raced")
 }
 
 // TestGoroutinesWakeOneByOne, although all sleep to the same instant, and nothing else orders their
@@ -113,10 +92,10 @@ func TestGoroutinesWakeOneByOne(t *testing.T) {
 	for range 50 {
 		var mu sync.Mutex
 		var names []string
-		runWorld(t,
-			sim.World{Clients: []sim.Actor{actor("a", func(ctx context.Context, c *sim.Client) {
+		mustRun(t,
+			World{Clients: []Actor{actor("a", func(ctx context.Context, c *Client) {
 				end := c.Now() + time.Second
-				c.Goroutines(4, func(g *sim.Goroutine) {
+				c.Goroutines(4, func(g *Goroutine) {
 					if g.Sleep(ctx, end-c.Now()) == nil {
 						mu.Lock()
 						defer mu.Unlock()
@@ -133,9 +112,9 @@ func TestGoroutinesWakeOneByOne(t *testing.T) {
 func TestGoroutinesHaveNamesAndPanics(t *testing.T) {
 	var mu sync.Mutex
 	var names []string
-	r := runWorld(t, sim.World{Clients: []sim.Actor{actor("a",
-		func(ctx context.Context, c *sim.Client) {
-			c.Goroutines(3, func(g *sim.Goroutine) {
+	r := mustRun(t, World{Clients: []Actor{actor("a",
+		func(ctx context.Context, c *Client) {
+			c.Goroutines(3, func(g *Goroutine) {
 				if g.Sleep(ctx, time.Second) != nil {
 					return
 				}

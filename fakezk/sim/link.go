@@ -11,7 +11,6 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/tlsend"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
-	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
@@ -177,16 +176,6 @@ func (l *link) fail(err error) {
 	l.process.woken()
 	l.noteLost()
 	l.end.Fail(err)
-}
-
-// replyDeadline is until when the client waits for a reply to a ping that was put off, 0 if it does
-// not wait.
-func (l *link) replyDeadline() time.Duration {
-	deadline := l.end.ReadDeadline()
-	if deadline.IsZero() {
-		return 0
-	}
-	return l.net.agenda.Since(deadline) - draws.Hop
 }
 
 // keepReply keeps the caller of a request from the reply.

@@ -11,7 +11,7 @@ import (
 
 // TestMessagesJoinTheirLines: each message that arrived names the lines at both of its ends.
 func TestMessagesJoinTheirLines(t *testing.T) {
-	r := mustRun(t, World{Seed: 3, Clients: contenders(3, 2), Settle: 10 * time.Second,
+	r := mustRun(t, World{Seed: 3, Clients: lockers(3, 2), Settle: 10 * time.Second,
 		Plan: []fault.Fault{{Kind: fault.Cut, Client: "a", Request: 2}}})
 	kinds := map[string]int{}
 	for _, m := range r.Messages() {
@@ -63,7 +63,7 @@ func TestLostMessagesNameTheFault(t *testing.T) {
 	for kind, length := range map[fault.Kind]time.Duration{
 		fault.DropRequest: 0, fault.Blackhole: 8 * time.Second,
 	} {
-		r := mustRun(t, World{Seed: 3, Clients: contenders(2, 1), Plan: []fault.Fault{
+		r := mustRun(t, World{Seed: 3, Clients: lockers(2, 1), Plan: []fault.Fault{
 			{Kind: kind, Client: "a", Request: 2, For: length}}})
 		strike := r.Strikes[0].Step
 		var taken, vanished int
@@ -84,7 +84,7 @@ func TestLostMessagesNameTheFault(t *testing.T) {
 // TestMessagesAreTheSameInEachRun: they are part of the record.
 func TestMessagesAreTheSameInEachRun(t *testing.T) {
 	run := func() []trace.Message {
-		return mustRun(t, World{Seed: 9, Clients: contenders(3, 2), Plan: anyPlan(9, 3)}).Messages()
+		return mustRun(t, World{Seed: 9, Clients: lockers(3, 2), Plan: anyWorld(9).Plan}).Messages()
 	}
 	one, two := run(), run()
 	if len(one) != len(two) {

@@ -42,29 +42,6 @@ func secondConnection(p *play) time.Duration {
 	return 0
 }
 
-// TestWhatFoundNothingHasNotStruck: a fault is among the strikes or among the missed.
-func TestWhatFoundNothingHasNotStruck(t *testing.T) {
-	for _, line := range []string{"expire client=a at=1ns", "cut client=a at=1ns",
-		"stall 1s client=a at=1ns"} {
-		f, err := fault.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := World{Plan: []fault.Fault{f},
-			Clients: []Actor{actor("a", func(context.Context, *Client) {})}}.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(p.Missed) != 1 || len(p.Strikes) != 0 {
-			t.Errorf("%s: missed %v, struck %v", line, p.Missed, p.Strikes)
-		}
-	}
-	p := perform(t, "refuse 1s client=a at=1ns", func(s *stage) { s.create("/n", 0) })
-	if len(p.Missed) != 0 || len(p.Strikes) != 1 {
-		t.Errorf("a dial is refused: missed %v, struck %v", p.Missed, p.Strikes)
-	}
-}
-
 // TestNothingStrikesAfterTheScripts, not even on a message that another fault held when the scripts
 // ended.
 func TestNothingStrikesAfterTheScripts(t *testing.T) {
@@ -87,5 +64,27 @@ func TestNothingStrikesAfterTheScripts(t *testing.T) {
 	if len(p.Strikes) != 1 || len(p.Missed) != 1 || p.Missed[0].Kind != fault.Refuse {
 		t.Errorf("struck %v, missed %v; want the delay to strike only\n%s", p.Strikes,
 			p.Missed, p.Trace)
+	}
+}
+
+// TestWhatFoundNothingHasNotStruck: a fault is among the strikes or among the missed.
+func TestWhatFoundNothingHasNotStruck(t *testing.T) {
+	idle := actor("a", func(ctx context.Context, c *Client) { _ = c.Sleep(ctx, 10*time.Second) })
+	for _, what := range []string{"refuse 1s", "blackhole 1s", "cut", "stall 1s", "expire",
+		"late-reap 1s"} {
+		r := mustRun(t, World{Clients: []Actor{idle}, Plan: parse(t, what+" client=a at=2s")})
+		if len(r.Missed) != 1 || len(r.Strikes) != 0 {
+			t.Errorf("%s: missed %v, struck %v", what, r.Missed, r.Strikes)
+		}
+	}
+	p := perform(t, "refuse 1s client=a at=1ns", func(s *stage) { s.create("/n", 0) })
+	if len(p.Missed) != 0 || len(p.Strikes) != 1 {
+		t.Errorf("a dial is refused: missed %v, struck %v", p.Missed, p.Strikes)
+	}
+	// Of two faults on one request the first may leave nothing to the second.
+	r := mustRun(t, World{Clients: lockers(1, 1),
+		Plan: parse(t, "drop-request client=a request=1\nexpire client=a request=1")})
+	if len(r.Missed) != 1 || r.Missed[0].Kind != fault.Expire {
+		t.Errorf("missed %v; expected the expire", r.Missed)
 	}
 }

@@ -37,7 +37,7 @@ func openService(t *testing.T) *service {
 func (s *service) put(path string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+	_, err := s.conn.Create(path, nil, 0, worldACL)
 	return err
 }
 
@@ -212,7 +212,7 @@ func secured(t *testing.T, plan ...fault.Fault) string {
 				}
 				for range 3 {
 					_, err := conn.Create(fmt.Sprintf("/%d-", i), nil, zk.FlagSequence,
-						zk.WorldACL(zk.PermAll))
+						worldACL)
 					c.Note("create: %v", err)
 				}
 				c.Sleep(context.Background(), time.Minute) // pings

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 )
 
 // A client pings three times per session timeout, and most of an idle run is pings. So a
@@ -39,12 +40,22 @@ func (b *inbox) deferPing(l *link, p []byte) bool {
 		return false
 	}
 	now := b.agenda.Elapsed()
-	if l.replyDeadline() < b.wakeBy || !l.conn.Idle(now) || len(l.unsent.bytes) > 0 {
+	if b.replyDeadline(l) < b.wakeBy || !l.conn.Idle(now) || len(l.unsent.bytes) > 0 {
 		return false
 	}
 	b.pings = append(b.pings, deferredPing{l, now})
 	b.journal.ReserveLines()
 	return true
+}
+
+// replyDeadline is until when the client of a link waits for a reply to a ping that was put off, 0 if
+// it does not wait.
+func (b *inbox) replyDeadline(l *link) time.Duration {
+	deadline := l.end.ReadDeadline()
+	if deadline.IsZero() {
+		return 0
+	}
+	return b.agenda.Since(deadline) - draws.Hop
 }
 
 // mayDeferPings reports whether the World may put off pings at all.
@@ -61,7 +72,7 @@ const nap = 50 * time.Millisecond
 // sleepEnd is the end of a sleep in which the pings of all clients can be put off.
 func (s *loop) sleepEnd(now, until time.Duration) time.Duration {
 	for _, l := range s.network.links {
-		if patience := l.replyDeadline(); patience > now {
+		if patience := s.inbox.replyDeadline(l); patience > now {
 			until = min(until, patience)
 		}
 	}

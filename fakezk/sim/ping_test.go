@@ -12,10 +12,10 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// idleClients are contenders that are idle in between, and that write lines and begin requests at
+// idleClients are lockers that are idle in between, and that write lines and begin requests at
 // the times of timers that the World knows nothing of.
 func idleClients(n int) []Actor {
-	actors := contenders(n, 1)
+	actors := lockers(n, 1)
 	for i, a := range actors {
 		actors[i].Run = func(ctx context.Context, c *Client) {
 			for round := range 3 {
@@ -33,7 +33,7 @@ func idleClients(n int) []Actor {
 
 func TestPingsThatArePutOffChangeNothing(t *testing.T) {
 	for seed := range uint64(60) {
-		w := World{Seed: seed, Plan: anyPlan(seed, 3), Clients: idleClients(3), Limit: time.Minute,
+		w := World{Seed: seed, Plan: anyWorld(seed).Plan, Clients: idleClients(3), Limit: time.Minute,
 			SessionTimeout: time.Duration(4+seed%3*3) * time.Second}
 		infos := fault.KindsFor(1)
 		if info := infos[seed%uint64(len(infos))]; info.OnTime && info.Lasts {

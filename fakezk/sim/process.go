@@ -18,13 +18,19 @@ type process struct {
 	counted *guard.Client
 	agenda  *agenda.Agenda
 
-	dials       int            // connections begun
-	failedDials map[int]int    // of each Connect, since its last connection
-	sessions    map[int64]bool // every session it ever had
-	done        bool           // the script has ended, or the process has
-	ended       bool           // the script has ended
-	abandoned   bool           // see abandonRunaways
-	releaseNet  func()         // ends dialDirect
+	releaseNet func() // ends dialDirect; set by run, before the script
+
+	// Of dials.
+	dials       int         // connections begun
+	failedDials map[int]int // of each Connect, since its last connection
+
+	// Of the server.
+	sessions map[int64]bool // every session it ever had
+
+	// Of processes.
+	done      bool // the script has ended, or the process has
+	ended     bool // the script has ended
+	abandoned bool // its connections are not closed at the end
 }
 
 func newProcess(b *inbox, g *guard.Guard, actor Actor, name string, index int) *process {

@@ -157,6 +157,9 @@ func (s *processes) scripts() map[int64]string {
 	return all
 }
 
+// abandon leaves the connections of a process as they are at the end.
+func (s *processes) abandon(p *process) { p.abandoned = true }
+
 // closeClients closes the connections that scripts have made.
 func (s *processes) closeClients() {
 	for _, p := range s.list {

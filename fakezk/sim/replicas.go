@@ -11,14 +11,6 @@ import (
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
 )
 
-// MaxServers is the greatest number of servers of a World.
-const MaxServers = carry.MaxServers
-
-// addresses are those of the servers, by number.
-var addresses = carry.Addresses(MaxServers)
-
-func (w World) servers() int { return max(1, w.Servers) }
-
 // serverName is how the trace calls a server: they have the numbers from 1, as in a zoo.cfg.
 func serverName(server int) string { return fmt.Sprintf("server %d", server+1) }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,63 +19,6 @@ import (
 	"github.com/zksim/zksim/fakezk/sim/internal/guard"
 	"github.com/zksim/zksim/fakezk/trace"
 )
-
-// actor gives a script a name.
-func actor(name string, run func(context.Context, *Client)) Actor {
-	return Actor{Name: name, Run: run}
-}
-
-func mustRun(t testing.TB, w World) *trace.Result {
-	t.Helper()
-	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// contenders are n clients that take the client library's own lock in turn.
-func contenders(n, rounds int) []Actor {
-	var actors []Actor
-	for i := range n {
-		actors = append(actors, actor(string(rune('a'+i)), func(ctx context.Context, c *Client) {
-			for range rounds {
-				lock := zk.NewLock(c.Conn(), "/lock", worldACL)
-				if err := lock.Lock(); err != nil {
-					c.Note("lock: %v", err)
-					continue
-				}
-				if c.Sleep(ctx, 20*time.Millisecond) != nil {
-					return
-				}
-				c.Note("unlock: %v", lock.Unlock())
-			}
-		}))
-	}
-	return actors
-}
-
-// anyPlan draws up to three faults.
-func anyPlan(seed uint64, clients int) []fault.Fault {
-	rng := rand.New(rand.NewPCG(seed, 2))
-	var plan []fault.Fault
-	for range rng.IntN(4) {
-		k := fault.KindsFor(1)[rng.IntN(len(fault.KindsFor(1)))]
-		f := fault.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(clients)))}
-		if k.Lasts {
-			f.For = time.Duration(1+rng.IntN(15000)) * time.Millisecond
-		}
-		if f.Request = 1 + rng.IntN(10); k.OnEvent && rng.IntN(3) == 0 {
-			f.Event, f.Request = 1+rng.IntN(3), 0
-		}
-		plan = append(plan, f)
-	}
-	return plan
-}
-
-func anyWorld(seed uint64) World {
-	return World{Seed: seed, Plan: anyPlan(seed, 3), Clients: contenders(3, 2), Limit: time.Minute}
-}
 
 func TestMissedFaultsAreReported(t *testing.T) {
 	hit := fault.Fault{Kind: fault.DropReply, Client: "a", Request: 1}
@@ -396,7 +338,7 @@ func TestSequenceNumbersGoOnFromNext(t *testing.T) {
 func TestSeedsGiveDifferentSchedules(t *testing.T) {
 	hashes := map[string]bool{}
 	for seed := range uint64(20) {
-		hashes[mustRun(t, World{Seed: seed, Clients: contenders(2, 1)}).Trace.Hash()] = true
+		hashes[mustRun(t, World{Seed: seed, Clients: lockers(2, 1)}).Trace.Hash()] = true
 	}
 	if len(hashes) != 20 {
 		t.Errorf("20 seeds gave %d traces", len(hashes))
@@ -444,7 +386,7 @@ func TestAnyNumberOfProcessorsGivesTheSameTrace(t *testing.T) {
 // The negative control: without the discipline the double-run check must notice.
 func TestUndisciplinedWorldsDiverge(t *testing.T) {
 	for i := range 10 {
-		w := World{Seed: 1, Clients: contenders(4, 3), Limit: time.Minute, unordered: true}
+		w := World{Seed: 1, Clients: lockers(4, 3), Limit: time.Minute, unordered: true}
 		w.Plan = []fault.Fault{{Kind: fault.Restart, For: time.Second, At: 150 * time.Millisecond}}
 		first, second := mustRun(t, w).Trace, mustRun(t, w).Trace
 		if first.Hash() != second.Hash() {
@@ -483,7 +425,7 @@ func TestInitialNodesAndRestingState(t *testing.T) {
 }
 
 func TestGUIDsAndSessionsAreRenamedInTheTrace(t *testing.T) {
-	r := mustRun(t, World{Clients: contenders(2, 1)})
+	r := mustRun(t, World{Clients: lockers(2, 1)})
 	text := r.Trace.String()
 	if trace.Renamable.MatchString(text) {
 		t.Errorf("not renamed: %s", trace.Renamable.FindString(text))

@@ -1,4 +1,4 @@
-package sim_test
+package sim
 
 import (
 	"context"
@@ -8,33 +8,19 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 )
-
-func runWorld(t *testing.T, w sim.World) *trace.Result {
-	t.Helper()
-	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func actor(name string, run func(ctx context.Context, c *sim.Client)) sim.Actor {
-	return sim.Actor{Name: name, Run: run}
-}
 
 // Clients that only sleep and speak never wake the World: their lines must come
 // in order of time all the same.
 func TestTimeNeverGoesBackAlongATrace(t *testing.T) {
-	r := runWorld(t, sim.World{Clients: []sim.Actor{
+	r := mustRun(t, World{Clients: []Actor{
 		actor("a", func(_ context.Context,
-			c *sim.Client) {
+			c *Client) {
 			time.Sleep(2 * time.Second)
 			c.Note("later")
 		}),
-		actor("b", func(_ context.Context, c *sim.Client) {
+		actor("b", func(_ context.Context, c *Client) {
 			time.Sleep(time.Second)
 			c.Note("earlier")
 			time.Sleep(5 * time.Second)
@@ -57,14 +43,14 @@ func TestTimeNeverGoesBackAlongATrace(t *testing.T) {
 // TestSleepersOfOneClientWakeTogether: two goroutines of one client that sleep to the same instant
 // wake in one step, and their requests are ordered by content.
 func TestSleepersOfOneClientWakeTogether(t *testing.T) {
-	w := sim.World{Clients: []sim.Actor{actor("a", func(ctx context.Context, c *sim.Client) {
+	w := World{Clients: []Actor{actor("a", func(ctx context.Context, c *Client) {
 		conn := c.Conn()
 		done := make(chan struct{})
 		for _, path := range []string{"/y", "/x"} {
 			go func() {
 				defer func() { done <- struct{}{} }()
 				if c.Sleep(ctx, time.Second) == nil {
-					_, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+					_, err := conn.Create(path, nil, 0, worldACL)
 					_ = err // the trace tells
 				}
 			}()
@@ -81,8 +67,8 @@ func TestSleepersOfOneClientWakeTogether(t *testing.T) {
 
 func TestConnIsOneConnectionWhoeverAsksFirst(t *testing.T) {
 	for range 20 {
-		r := runWorld(t, sim.World{Clients: []sim.Actor{actor("a",
-			func(_ context.Context, c *sim.Client) {
+		r := mustRun(t, World{Clients: []Actor{actor("a",
+			func(_ context.Context, c *Client) {
 				conns := make(chan *zk.Conn, 2)
 				for range 2 {
 					go func() { conns <- c.Conn() }()
@@ -98,8 +84,8 @@ func TestConnIsOneConnectionWhoeverAsksFirst(t *testing.T) {
 }
 
 func TestConnectGivesTheSessionEvents(t *testing.T) {
-	r := runWorld(t,
-		sim.World{Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
+	r := mustRun(t,
+		World{Clients: []Actor{actor("a", func(_ context.Context, c *Client) {
 			_, events := c.Connect()
 			for ev := range events {
 				if ev.State == zk.StateHasSession {
@@ -113,43 +99,10 @@ func TestConnectGivesTheSessionEvents(t *testing.T) {
 	}
 }
 
-// Of two faults on one request the first may leave nothing to the second, which then is missed.
-func TestSecondFaultOnOneRequestIsMissed(t *testing.T) {
-	r := runWorld(t, sim.World{
-		Clients: lockers(1, 1),
-		Plan: []fault.Fault{
-			{Kind: fault.DropRequest, Client: "a", Request: 1},
-			{Kind: fault.Expire, Client: "a", Request: 1},
-		},
-	})
-	if len(r.Missed) != 1 || r.Missed[0].Kind != fault.Expire {
-		t.Errorf("missed %v; expected the expire", r.Missed)
-	}
-}
-
-func TestTimedFaultsThatHitNobodyAreMissed(t *testing.T) {
-	idle := actor("a", func(ctx context.Context, c *sim.Client) {
-		_ = c.Sleep(ctx, 10*time.Second)
-	})
-	for _, line := range []string{
-		"refuse 1s client=a at=2s", "blackhole 1s client=a at=2s", "cut client=a at=2s",
-		"stall 1s client=a at=2s", "expire client=a at=2s", "late-reap 1s client=a at=2s",
-	} {
-		f, err := fault.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := runWorld(t, sim.World{Clients: []sim.Actor{idle}, Plan: []fault.Fault{f}})
-		if len(r.Missed) != 1 {
-			t.Errorf("%s: missed %v; expected it", line, r.Missed)
-		}
-	}
-}
-
 // A client with two connections: the numbers in Result.Events are those that
 // event=N means, whichever notification arrives first.
 func TestEventNumbersAreCoordinates(t *testing.T) {
-	script := func(ctx context.Context, c *sim.Client) {
+	script := func(ctx context.Context, c *Client) {
 		var conns []*zk.Conn
 		for _, path := range []string{"/n1", "/n2"} {
 			conn, _ := c.Connect()
@@ -160,17 +113,17 @@ func TestEventNumbersAreCoordinates(t *testing.T) {
 		}
 		for _, op := range []string{"/n1", "/n2"} {
 			go func() {
-				_, err := conns[0].Create(op, nil, 0, zk.WorldACL(zk.PermAll))
+				_, err := conns[0].Create(op, nil, 0, worldACL)
 				_ = err // the connection may be cut under it
 			}()
 		}
 		_ = c.Sleep(ctx, 3*time.Second)
 	}
 	for seed := range uint64(15) {
-		w := sim.World{Seed: seed, Clients: []sim.Actor{actor("a", script)}}
-		base := runWorld(t, w)
+		w := World{Seed: seed, Clients: []Actor{actor("a", script)}}
+		base := mustRun(t, w)
 		w.Plan = []fault.Fault{{Kind: fault.Delay, For: time.Second, Client: "a", Event: 1}}
-		r := runWorld(t, w)
+		r := mustRun(t, w)
 		want := base.Events[0].Path
 		if !strings.Contains(r.Trace.String(), "hits a's event NodeCreated "+want) {
 			t.Fatalf("seed %d: event 1 is %s, but the fault hit something else:\n%s", seed,
@@ -182,9 +135,9 @@ func TestEventNumbersAreCoordinates(t *testing.T) {
 // A dial that is under way when the blackhole opens hangs too.
 func TestBlackholeCatchesADialUnderWay(t *testing.T) {
 	for seed := range uint64(20) {
-		r := runWorld(t, sim.World{
+		r := mustRun(t, World{
 			Seed: seed,
-			Clients: []sim.Actor{actor("a", func(ctx context.Context, c *sim.Client) {
+			Clients: []Actor{actor("a", func(ctx context.Context, c *Client) {
 				c.Conn()
 				_ = c.Sleep(ctx, 8*time.Second)
 			})},
@@ -205,9 +158,9 @@ func TestBlackholeCatchesADialUnderWay(t *testing.T) {
 }
 
 func TestADownServerEndsNoSession(t *testing.T) {
-	r := runWorld(t, sim.World{
-		Clients: []sim.Actor{actor("a", func(ctx context.Context, c *sim.Client) {
-			_, err := c.Conn().Create("/x", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+	r := mustRun(t, World{
+		Clients: []Actor{actor("a", func(ctx context.Context, c *Client) {
+			_, err := c.Conn().Create("/x", nil, zk.FlagEphemeral, worldACL)
 			_ = err // it is there before the faults
 			_ = c.Sleep(ctx, 10*time.Second)
 		})},
@@ -224,8 +177,8 @@ func TestADownServerEndsNoSession(t *testing.T) {
 }
 
 func TestStrangeOptionsAreTamed(t *testing.T) {
-	r := runWorld(t, sim.World{
-		Server: sim.Settings{TickTime: 500 * time.Microsecond, MinSessionTimeout: time.Second,
+	r := mustRun(t, World{
+		Server: Settings{TickTime: 500 * time.Microsecond, MinSessionTimeout: time.Second,
 			MaxSessionTimeout: time.Millisecond, MaxFrame: -1},
 		Freeze:  3,
 		Clients: lockers(1, 1),

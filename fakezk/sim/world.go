@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -98,6 +100,14 @@ type World struct {
 	unordered  bool // negative control: no canonical order, see the tests
 	noDeferral bool // for tests: no ping is put off
 }
+
+// MaxServers is the greatest number of servers of a World.
+const MaxServers = carry.MaxServers
+
+// addresses are those of the servers, by number.
+var addresses = carry.Addresses(MaxServers)
+
+func (w World) servers() int { return max(1, w.Servers) }
 
 // An Actor is the name and the script of a client. When Run returns, the client is done; ctx ends
 // with the World.
@@ -191,25 +201,12 @@ func (w World) validatePlan(clients map[string]bool) error {
 }
 
 func (w World) withDefaults() World {
-	if w.SessionTimeout == 0 {
-		w.SessionTimeout = 10 * time.Second
-	}
-	if w.ClientBuffer == 0 {
-		w.ClientBuffer = 64 << 10
-	}
-	if w.Limit == 0 {
-		w.Limit = 10 * time.Minute
-	}
-	if w.Settle == 0 {
-		w.Settle = 2 * w.SessionTimeout
-	}
-	if w.MaxSteps == 0 {
-		w.MaxSteps = 1_000_000
-	}
-	if w.Freeze == 0 {
-		w.Freeze = 20 * time.Second
-	}
-	w.Freeze = max(w.Freeze, time.Millisecond)
+	w.SessionTimeout = cmp.Or(w.SessionTimeout, 10*time.Second)
+	w.ClientBuffer = cmp.Or(w.ClientBuffer, 64<<10)
+	w.Limit = cmp.Or(w.Limit, 10*time.Minute)
+	w.Settle = cmp.Or(w.Settle, 2*w.SessionTimeout)
+	w.MaxSteps = cmp.Or(w.MaxSteps, 1_000_000)
+	w.Freeze = max(cmp.Or(w.Freeze, 20*time.Second), time.Millisecond)
 	return w
 }
 

@@ -1,41 +1,12 @@
-package sim_test
+package sim
 
 import (
-	"context"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fakezk/sim"
 )
 
-// lockers are n clients that take the client library's own lock in turn.
-func lockers(n, rounds int) []sim.Actor {
-	var actors []sim.Actor
-	for i := range n {
-		actors = append(actors, sim.Actor{Name: string(rune('a' + i)),
-			Run: func(ctx context.Context, c *sim.Client) {
-				for range rounds {
-					lock := zk.NewLock(c.Conn(), "/lock", zk.WorldACL(zk.PermAll))
-					c.Note("lock")
-					if err := lock.Lock(); err != nil {
-						c.Note("lock failed: %v", err)
-						continue
-					}
-					c.Note("locked")
-					if c.Sleep(ctx, 50*time.Millisecond) != nil {
-						return
-					}
-					c.Note("unlock: %v", lock.Unlock())
-				}
-			}})
-	}
-	return actors
-}
-
 func TestLockersTakeTurns(t *testing.T) {
-	r, err := sim.World{Seed: 1, Clients: lockers(3, 2)}.Run()
+	r, err := World{Seed: 1, Clients: lockers(3, 2)}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
