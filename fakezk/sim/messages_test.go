@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // TestMessagesJoinTheirLines: each message that arrived names the lines at both of its ends.
@@ -77,22 +76,6 @@ func TestLostMessagesNameTheFault(t *testing.T) {
 		}
 		if taken != 1 || (vanished > 0) != (kind == fault.Blackhole) {
 			t.Errorf("%s took %d messages, and %d pings vanished", kind, taken, vanished)
-		}
-	}
-}
-
-// TestMessagesAreTheSameInEachRun: they are part of the record.
-func TestMessagesAreTheSameInEachRun(t *testing.T) {
-	run := func() []trace.Message {
-		return mustRun(t, World{Seed: 9, Clients: lockers(3, 2), Plan: anyWorld(9).Plan}).Messages()
-	}
-	one, two := run(), run()
-	if len(one) != len(two) {
-		t.Fatalf("%d and %d messages", len(one), len(two))
-	}
-	for i := range one {
-		if one[i] != two[i] {
-			t.Fatalf("message %d: %+v and %+v", i, one[i], two[i])
 		}
 	}
 }

@@ -55,10 +55,7 @@ func TestCodeThatDialsByNameAndHoldsAMutexOverARequest(t *testing.T) {
 			c.Note("took %v", c.Now() > 3*time.Second)
 		}}},
 	}
-	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustRun(t, w)
 	if len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy) > 0 || len(r.Nodes) < 2 {
 		t.Errorf("%s\npanics %v\nleaked %s\nfrozen %s", r.Trace, r.Panics, r.Leaked, r.Frozen)
 	}
@@ -111,10 +108,7 @@ func chaotic(t *testing.T, seed uint64) string {
 		c.Note("%s", strings.Join(written, "\n"))
 	}
 	w := World{Seed: seed, Clients: []Actor{{"a", script}, {"b", script}}}
-	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustRun(t, w)
 	if len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy) > 0 {
 		t.Errorf("%s\npanics %v\nleaked %s\nfrozen %s", r.Trace, r.Panics, r.Leaked, r.Frozen)
 	}
@@ -219,10 +213,7 @@ func secured(t *testing.T, plan ...fault.Fault) string {
 				conn.Close()
 			}
 		}}}}
-	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustRun(t, w)
 	if len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy)+len(r.Missed) > 0 {
 		t.Errorf("%s\npanics %v\nleaked %s\nfrozen %s\nmissed %v", r.Trace, r.Panics, r.Leaked,
 			r.Frozen,
@@ -270,10 +261,7 @@ func TestOwnConnectionsAreKnown(t *testing.T) {
 			s.conn.Close()
 		}}},
 	}
-	r, err := w.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustRun(t, w)
 	var told []string
 	for _, n := range r.Notices {
 		told = append(told, string(n.Kind))
