@@ -10,7 +10,6 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
-
 	"github.com/zksim/zksim/fakezk/tree"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -31,18 +30,14 @@ func TestCommandLinesOfThePagesParse(t *testing.T) {
 func pages(t *testing.T) []string {
 	t.Helper()
 	names, err := filepath.Glob("../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return append(names, "../README.md", "../CONTRIBUTING.md")
 }
 
 func readPage(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return string(text)
 }
 
@@ -50,9 +45,7 @@ func readPage(t *testing.T, name string) string {
 func knownNames(t *testing.T) map[string]bool {
 	t.Helper()
 	parser, err := kong.New(&commands{}, kong.Vars{"version": ""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	names := map[string]bool{}
 	for _, command := range parser.Model.Leaves(false) {
 		names[command.Name] = true
@@ -120,9 +113,7 @@ func parses(line string) error {
 // docs/command.md, have a line for each command.
 func TestManualsListTheCommands(t *testing.T) {
 	parser, err := kong.New(&commands{}, kong.Vars{"version": ""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, name := range []string{"doc.go", "../cmd/zksim/main.go", "../docs/command.md"} {
 		text := readPage(t, name)
 		for _, command := range parser.Model.Leaves(false) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/internal/check"

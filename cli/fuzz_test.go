@@ -10,26 +10,21 @@ import (
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // finding is a violation of a built-in workload by a plan of one fault.
 func finding(t *testing.T, runs int, workload, impl, line string) hunt.Finding {
 	t.Helper()
 	w, err := builtin.Find(workload, impl)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	f, err := fault.Parse(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	o, err := scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 		Plan: []fault.Fault{f},
 	}.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return hunt.Finding{Outcome: o, Strategy: "test", Runs: runs}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/cli/internal/report"
 	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // hunts returns four successful hunts.
@@ -35,9 +36,7 @@ func TestMedians(t *testing.T) {
 	var out strings.Builder
 	c := galleryCommand{counts: []int{9, 2, 4, 1}, times: []float64{1, 2, 3, 4}}
 	env := envTo(t.Context(), &out, &out)
-	if err := c.end(env, report.Gallery{Exhibits: []report.Exhibit{j}}, 1, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, c.end(env, report.Gallery{Exhibits: []report.Exhibit{j}}, 1, 0))
 	want := "  4, 9 and 9 scenarios (the median is the larger of 2 and 4)\n  2.50 s, 4.00 s and " +
 		"4.00 s\n"
 	if !strings.HasSuffix(out.String(), want) {
@@ -68,9 +67,7 @@ func TestInterruptKeepsHunts(t *testing.T) {
 		env := envTo(ctx, &out, &out)
 		env.Progress = command.NewProgress(&shown, func() int { return 0 })
 		exhibits, err := gallery.Named("S0-10")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		visit := galleryCommand{Seeds: 3, Seed: 1, Runs: 20, JSON: c.json}
 		if err := visit.hunt(env, exhibits); !env.Interrupted(err) {
 			t.Errorf("during hunt %d: error %v; want the interrupt", c.during, err)
@@ -86,9 +83,7 @@ func TestInterruptKeepsHunts(t *testing.T) {
 // TestErrorKeepsExhibits that were hunted before, found or missed.
 func TestErrorKeepsExhibits(t *testing.T) {
 	shown, err := gallery.Named("S0-10")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	missed, broken := shown[0], shown[0]
 	missed.Slug, missed.Wrong = "M", shown[0].Right
 	broken.Slug, broken.Wrong = "F", failingJudge("", errors.New("the judge has gone home"))

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/internal/overlay"
 )

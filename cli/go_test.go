@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestGoArgsKeepWhatTheyDoNotChange(t *testing.T) {
@@ -39,9 +41,7 @@ func TestToolchainsOfTheModuleCacheGetALink(t *testing.T) {
 	env := goSettings{GOROOT: root, GOMODCACHE: modules}
 	for range 2 {
 		link, err := visibleRoot(env, cache)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if to, err := os.Readlink(link); err != nil || to != root ||
 			!strings.HasPrefix(link, cache) {
 			t.Errorf("%s leads to %s, %v; want %s", link, to, err, root)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // interruptedShrinking runs zksim with a lock that has a bug. It interrupts zksim at the first
@@ -96,9 +97,7 @@ func TestInterruptEndsLoading(t *testing.T) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "calm.yaml"), text, 0o666)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr strings.Builder

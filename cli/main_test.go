@@ -195,9 +195,7 @@ func TestWithoutArgumentsTheCommandsAreListed(t *testing.T) {
 // TestScripts runs the transcripts of testdata/script.
 func TestScripts(t *testing.T) {
 	exhibits, err := filepath.Abs("../fuzz/gallery/testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	endInTurn(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestReplayOfAPanicIsNotOk in all forms of output, although the judge finds nothing.
@@ -21,9 +22,7 @@ func TestReplayOfAPanicIsNotOk(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "torn.yaml")
 	const text = "workload: parcel\nimplementation: panicking\nclients: 1\nrounds: 1\n" +
 		"seed: 1\nexpect: violated\nproperty: panic\n"
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, []byte(text), 0o666))
 	const verdict = "  panic           violated  "
 	for args, wants := range map[string][]string{
 		"replay --trace": {"\nviolated\n", verdict, "the parcel is torn"},

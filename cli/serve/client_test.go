@@ -28,6 +28,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/tree"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // here is a zksim serve in this process.
@@ -101,9 +102,7 @@ func serveWith(env *command.Env, flags []string) int {
 func (h here) call(t *testing.T, method, path, body string, into any) {
 	t.Helper()
 	status, reply, err := send(method, h.control+path, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if status != 200 {
 		t.Fatalf("%s %s: status %d: %s", method, path, status, reply)
 	}
@@ -123,9 +122,7 @@ func (h here) client(t *testing.T, dial zk.Dialer) (*zk.Conn, *states) {
 	passed := &states{more: make(chan struct{}, 1)}
 	conn, _, err := zk.Connect([]string{h.addr}, 10*time.Second, zk.WithLogInfo(false),
 		zk.WithLogger(silent{}), zk.WithDialer(dial), zk.WithEventCallback(passed.add))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	t.Cleanup(conn.Close)
 	passed.await(t, zk.StateHasSession)
 	return conn, passed
@@ -234,9 +231,7 @@ func TestControlFindsSessionsByAnyName(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, created, err := conn.ExistsW("/missing")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var sessions []sessionEntry
 	h.call(t, "GET", "/sessions", "", &sessions)
 	if len(sessions) != 1 || sessions[0].Name != "S1" || sessions[0].Timeout != "10s" ||
@@ -258,9 +253,7 @@ func TestControlFindsSessionsByAnyName(t *testing.T) {
 	id := conn.SessionID()
 	for _, name := range []any{sessions[0].Session, id} {
 		body, err := json.Marshal(map[string]any{"session": name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		h.call(t, "POST", "/drop", string(body), nil)
 		events.await(t, zk.StateDisconnected)
 		events.await(t, zk.StateHasSession)
@@ -290,9 +283,7 @@ func TestDumpHoldsNoEphemerals(t *testing.T) {
 	}
 	h.stop()
 	dump, err := tree.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if last := dump.Nodes[len(dump.Nodes)-1]; len(dump.Nodes) != 2 || last.Path != "/a" ||
 		string(last.Data) != "/a" {
 		t.Errorf("the dump holds %+v; want / and /a", dump)
@@ -305,9 +296,7 @@ func TestBrowsersOfOtherSitesAreRefused(t *testing.T) {
 	h := serveHere(t)
 	for site, want := range map[string]int{"cross-site": 403, "same-origin": 200} {
 		status, err := postFrom(h.control+"/drop", site)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if status != want {
 			t.Errorf("%s: status %d; want %d", site, status, want)
 		}
@@ -320,9 +309,7 @@ func TestLongBodiesAreRefused(t *testing.T) {
 	status, reply, err := send(
 		"POST", h.control+"/expire", `{"session":"`+strings.Repeat("x", maxControlBody)+`"}`,
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if status != 413 {
 		t.Errorf("status %d; want 413: %s", status, reply)
 	}
@@ -335,9 +322,7 @@ func TestTLS(t *testing.T) {
 	cert, key := writeCertificate(t, dir)
 	h := serveHere(t, "--tls-cert", cert, "--tls-key", key, "--tls-client-ca", cert)
 	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	roots := x509.NewCertPool()
 	roots.AddCert(pair.Leaf)
 	config := &tls.Config{
@@ -365,9 +350,7 @@ func TestTLS(t *testing.T) {
 func writeCertificate(t *testing.T, dir string) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"},
 		NotAfter: time.Now().Add(time.Hour),
@@ -375,13 +358,9 @@ func writeCertificate(t *testing.T, dir string) (certFile, keyFile string) {
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	write := func(name, kind string, data []byte) string {
 		name = filepath.Join(dir, name)
 		if err := os.WriteFile(

@@ -14,6 +14,7 @@ import (
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/tree"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -55,9 +56,7 @@ func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
 	loading.Wait()
 	dumped := map[string]bool{}
 	dump, err := tree.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, n := range dump.Nodes {
 		dumped[n.Path] = true
 	}
@@ -80,9 +79,7 @@ func controlHere(t *testing.T, anywhere bool) *control {
 	t.Helper()
 	s := &serving{server: fakezk.New(fakezk.Options{}), log: slog.New(slog.DiscardHandler)}
 	c, err := listenControl("127.0.0.1:0", &access{anywhere: anywhere}, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	s.control = c
 	t.Cleanup(func() {
 		for range 2 { // twice is fine
@@ -212,9 +209,7 @@ func TestDumpTooLongToLoadIsTold(t *testing.T) {
 		var log strings.Builder
 		server := fakezk.New(fakezk.Options{})
 		// longer by a third in base64
-		if err := server.Put("/a", make([]byte, size*3/4)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, server.Put("/a", make([]byte, size*3/4)))
 		s := &serving{
 			server: server, log: slog.New(slog.NewTextHandler(&log, nil)),
 			dump: filepath.Join(t.TempDir(), "dump.json"),

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/internal/check"
 )
 

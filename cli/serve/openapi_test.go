@@ -16,10 +16,9 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-	"go.yaml.in/yaml/v4"
-
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/internal/check"
+	"go.yaml.in/yaml/v4"
 )
 
 var update = flag.Bool("update", false, "write the tables of endpoints in the documentation anew")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/cli/internal/command"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestClientsLiveThroughARestart: a client of a server that is dumped, ended and
@@ -66,17 +67,13 @@ func TestClientsLiveThroughARestart(t *testing.T) {
 func withoutZxid(t *testing.T, dump string) string {
 	t.Helper()
 	text, err := os.ReadFile(dump)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	bare := regexp.MustCompile(`(?m)^zxid: 4\n`).ReplaceAll(text, nil)
 	if len(bare) == len(text) {
 		t.Fatalf("no zxid of 4 in\n%s", text)
 	}
 	name := filepath.Join(t.TempDir(), "bare.yaml")
-	if err := os.WriteFile(name, bare, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.WriteFile(name, bare, 0o600))
 	return name
 }
 
@@ -84,9 +81,7 @@ func withoutZxid(t *testing.T, dump string) string {
 func dialRefused(t *testing.T, addr string, zxid byte) bool {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", addr, patience)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer conn.Close()
 	connect := make([]byte, 4+28)
 	connect[3], connect[15], connect[18] = 28, zxid, 0x20

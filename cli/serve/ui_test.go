@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/internal/browser"
 	"github.com/zksim/zksim/internal/check"
 )

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/internal/check"
 	"pgregory.net/rapid"
 )
 
@@ -120,18 +121,12 @@ func TestDumpsLoad(t *testing.T) {
 		one, two := fakezk.New(fakezk.Options{}), fakezk.New(fakezk.Options{})
 		defer one.Close()
 		defer two.Close()
-		if err := one.Load(drawLoadable(t)); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, one.Load(drawLoadable(t)))
 		want := Of(one)
 		format := rapid.SampledFrom([]Format{YAML, JSON}).Draw(t, "format")
 		tree, err := Parse("tree", format, want.Text(format))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tree.Load(two); err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
+		check.OK(t, tree.Load(two))
 		if diff := cmp.Diff(want.Nodes, two.Snapshot()); diff != "" {
 			t.Fatal(diff)
 		}
@@ -191,9 +186,7 @@ func TestTreeFileIsForPeople(t *testing.T) {
 	}
 	for _, format := range []Format{YAML, JSON} {
 		want, err := os.ReadFile(filepath.Join("testdata", "tree."+string(format)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if diff := cmp.Diff(
 			string(want), string(Tree{Zxid: 4711, Nodes: specs}.Text(format)),
 		); diff != "" {
@@ -368,9 +361,7 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 	}
 	text.Write(yamlTree(Tree{Nodes: want}))
 	got, err := Parse("tree", YAML, []byte(text.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if diff := cmp.Diff(want, got.Nodes); diff != "" {
 		t.Fatal(diff)
 	}
@@ -409,9 +400,7 @@ func TestYAMLIsReadInPieces(t *testing.T) {
 			{Path: "/a", ACL: openACL(), Data: bytes.Repeat([]byte(",\n"), size)[:size]},
 		}}
 		again, err := Parse("tree", YAML, yamlTree(tree))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if !bytes.Equal(again.Nodes[0].Data, tree.Nodes[0].Data) {
 			t.Errorf("%d bytes of data came back as %d", size, len(again.Nodes[0].Data))
 		}
@@ -439,9 +428,7 @@ func TestLongPathsReadBack(t *testing.T) {
 	}}
 	for _, format := range []Format{YAML, JSON} {
 		got, err := Parse("tree", format, want.Text(format))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if diff := diffTrees(want, got); diff != "" {
 			t.Errorf("%s: %s", format, diff)
 		}
@@ -453,9 +440,7 @@ func TestFormatIsGuessed(t *testing.T) {
 	emoji := Tree{Nodes: []view.NodeSpec{{Path: "/a", Data: []byte("\U0001F600"), ACL: openACL()}}}
 	for _, text := range []string{`{"/a": "\ud83d\ude00"}`, "\ufeff\n {\"/a\":\t\"\U0001F600\"}", "/a: \U0001F600"} {
 		got, err := Parse("body", "", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if diff := diffTrees(emoji, got); diff != "" {
 			t.Errorf("%s: %s", text, diff)
 		}
@@ -528,31 +513,23 @@ func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 		Zxid: 7, Nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x"), ACL: openACL()}},
 	}
 	n, err := WriteFile(name, tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if info, err := os.Stat(name); err != nil || info.Size() != int64(n) {
 		t.Errorf("said to be %d bytes long: %v, %v", n, info, err)
 	}
 	got, err := ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if diff := diffTrees(tree, got); diff != "" {
 		t.Error(diff)
 	}
 	taken := filepath.Join(dir, "dir.yaml") // a directory cannot be replaced by a file
-	if err := os.Mkdir(taken, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(taken, 0o777))
 	if _, err := WriteFile(taken, tree); err == nil ||
 		!strings.HasPrefix(err.Error(), "write "+taken) {
 		t.Errorf("error %v; want one that names the file", err)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(entries) != 2 {
 		t.Errorf("temporary files are left: %v", entries)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -67,9 +68,7 @@ func TestSweepStopsAtWhatFroze(t *testing.T) {
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
 		Workload: exists(spin, fine), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 	}, hunt.Part{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if sweep.Violated != 1 || sweep.Violations[0].Property != "frozen" ||
 		sweep.Points >= sweep.Total || times.Load() > mostAtOnce {
 		t.Errorf("%d violations after %d of %d points, %d spin; want one that froze, and a stop",
@@ -91,9 +90,7 @@ func TestSweepGoesOnAfterAMutex(t *testing.T) {
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 	}, hunt.Part{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	first := sweep.FirstUndecided
 	if sweep.Violated != 0 || sweep.Undecided < 2 || sweep.Points != sweep.Total ||
 		!strings.Contains(first.Summary(), "a goroutine waits for the mutex guard") {
@@ -155,9 +152,7 @@ func TestMinimizeNeverLengthensAFault(t *testing.T) {
 		Plan: plan(t, "stall 10ms client=a request=2"),
 	})
 	small, err := hunt.Minimize(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if got := small.Scenario.Plan; len(got) != 1 || got[0].For != least {
 		t.Errorf("got %v; want a stall of %v", got, least)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -33,9 +34,7 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 					Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: 1 + seed, Runs: c.runs,
 				}
 				found, err := search.Run(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				if found.First() == nil || found.First().Property() != c.property {
 					t.Errorf("seed %d: no violation of %s in %d runs", 1+seed, c.property,
 						found.Runs)
@@ -55,9 +54,7 @@ func TestHuntIsDeterministic(t *testing.T) {
 	var first *hunt.Found
 	for range 3 {
 		found, err := search.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if first == nil {
 			first = found
 			continue
@@ -80,9 +77,7 @@ func TestSeedsDiffer(t *testing.T) {
 			Seed: seed, Runs: 100,
 		}
 		found, err := search.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if found.First() != nil {
 			plans[found.First().Result.Trace.Hash()] = true
 		}
@@ -175,9 +170,7 @@ func TestMethodsThatWereNeverCalledAreListed(t *testing.T) {
 			Seed: 1,
 			Runs: runs,
 		}.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if got := found.NeverCalled(); !slices.Equal(got, never) {
 			t.Errorf("%d scenarios: never called %q; want %q", found.Runs, got, never)
 		}

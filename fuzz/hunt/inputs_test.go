@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/mix"
 	"pgregory.net/rapid"
 )
@@ -14,24 +15,18 @@ import (
 func calmLocks(t *testing.T) *scenario.Outcome {
 	t.Helper()
 	w, err := builtin.Find("lock", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	base, err := scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 	}.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return base
 }
 
 func inputs(t *testing.T) Inputs {
 	t.Helper()
 	in, err := NewInputs(calmLocks(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return in
 }
 

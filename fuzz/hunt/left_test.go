@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fuzz/hunt"

@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -49,9 +50,7 @@ func minimized(t *testing.T, s scenario.Scenario) scenario.Scenario {
 	t.Helper()
 	o := run(t, s)
 	small, err := hunt.Minimize(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return small.Scenario
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 )
 
@@ -49,9 +50,7 @@ func TestMinimizeGivesOneSmallPlan(t *testing.T) {
 				}
 				tried++
 				small, err := hunt.Minimize(t.Context(), o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.OK(t, err)
 				checkSmallest(t, o, small, c.want)
 			}
 			if tried*3 < int(seeds) {
@@ -83,9 +82,7 @@ func TestMinimizeKeepsNeededClients(t *testing.T) {
 		Script: scenario.Script{Clients: 5, Rounds: 3}, Seed: 99,
 		Plan: plan(t, "cut client=e request=3", "delay 1s client=d request=1")}
 	small, err := hunt.Minimize(t.Context(), run(t, s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if got := small.Scenario; got.Script != (scenario.Script{Clients: 2, Rounds: 1}) ||
 		len(got.Plan) != 0 {
 		t.Errorf("got %s, plan %v; want 2 clients, 1 round, no faults", got, got.Plan)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"

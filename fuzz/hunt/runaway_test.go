@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // stubborn is a lock that asks again and again, without a pause, and that repeats its release for
@@ -44,9 +45,7 @@ func TestRunawaysEnd(t *testing.T) {
 		Plan: plan(t, "drop-reply client=b op=create request=1", "delay 1s client=a request=1"),
 	})
 	small, err := hunt.Minimize(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	const want = ` gets no further: it has sent 1\d000 requests since step \d+ without a pause, ` +
 		`in a cycle of 1: create /lock$`
 	if !hunt.Alike(o, small) || !regexp.MustCompile(want).MatchString(small.Summary()) {

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -96,9 +96,7 @@ func TestMinorViolationsDoNotEndAHunt(t *testing.T) {
 		Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 300,
 	}
 	found, err := search.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	var properties []string
 	for _, f := range found.Findings {
 		properties = append(properties, f.Property())
@@ -112,9 +110,7 @@ func TestMinorViolationsDoNotEndAHunt(t *testing.T) {
 		search.Known = append(search.Known, f.Outcome)
 	}
 	again, err := search.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	for _, f := range again.Findings {
 		for _, known := range search.Known {
 			if hunt.Alike(f.Outcome, known) {
@@ -126,9 +122,7 @@ func TestMinorViolationsDoNotEndAHunt(t *testing.T) {
 	search.Known = nil
 	search.Properties = []string{linearizability.Orphans}
 	only, err := search.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(only.Findings) != 1 || only.Runs >= found.Runs {
 		t.Errorf("%d findings in %d runs; want the first minor one, which was asked for, to end "+
 			"the hunt", len(only.Findings), only.Runs)
@@ -141,17 +135,13 @@ func TestMinimizeKeepsTheBug(t *testing.T) {
 		Seed: 1, Runs: 150, Findings: testrun.Pick(2, 10),
 	}
 	found, err := search.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(found.Findings) < 2 {
 		t.Fatalf("%d findings; want several ways to hang", len(found.Findings))
 	}
 	for _, f := range found.Findings {
 		small, err := hunt.Minimize(t.Context(), f.Outcome)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if !hunt.Alike(small, f.Outcome) {
 			t.Errorf("made another bug of\n%s\n%s", f.Summary(), small.Summary())
 		}
@@ -200,9 +190,7 @@ func twoLeakyPlaces() hunt.Hunt {
 func TestOrphansOfTwoPlacesAreTwoFindings(t *testing.T) {
 	search := twoLeakyPlaces()
 	found, err := search.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(found.Findings) != 2 {
 		t.Fatalf("%d findings; want one for each place", len(found.Findings))
 	}
@@ -222,9 +210,7 @@ func TestOrphansOfTwoPlacesAreTwoFindings(t *testing.T) {
 
 	for _, o := range []*scenario.Outcome{one, two} {
 		small, err := hunt.Minimize(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if small.Maker() != o.Maker() {
 			t.Errorf("made %q of %q", small.Maker(), o.Maker())
 		}
@@ -239,9 +225,7 @@ func TestASweepTellsPlacesApart(t *testing.T) {
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: testrun.Pick(1, 2), Rounds: 1}, Seed: 1,
 	}, hunt.Part{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	places := map[string]bool{}
 	for _, v := range sweep.Violations {
 		if v.Property == linearizability.Orphans {

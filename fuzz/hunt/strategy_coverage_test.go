@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestCoverageStretchesNoFaultBeyondWhatPlansHave: if all that it proposes is kept and
@@ -21,9 +22,7 @@ func TestCoverageStretchesNoFaultBeyondWhatPlansHave(t *testing.T) {
 		{"stall 70s client=a request=1", 70 * time.Second},
 	} {
 		first, err := fault.Parse(c.first)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		coverage := newCoverage(strategyInput{base: base, seed: 1, maxFaults: 4})
 		s := base.Scenario
 		s.Plan = []fault.Fault{first}

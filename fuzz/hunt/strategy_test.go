@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -70,9 +71,7 @@ func TestEveryStrategyFinds(t *testing.T) {
 		for _, workers := range testrun.Pick([]int{1, 3}, []int{1, 3, 8}) {
 			search.Workers = workers
 			found, err := search.Run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.OK(t, err)
 			if found.First() == nil {
 				t.Fatalf("%s finds nothing in %d runs", info.Name, found.Runs)
 			}
@@ -120,9 +119,7 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 			Strategies: []string{"orders"}, Runs: 20_000,
 		}
 		found, err := search.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		if !found.Exhausted || found.Traces < c.traces {
 			t.Errorf("%s: %d traces in %d runs (exhausted: %v); expected at least %d", c.name,
 				found.Traces, found.Runs, found.Exhausted, c.traces)
@@ -152,9 +149,7 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	t.Parallel()
 	search, kept := keeping(t, testrun.Pick(80, 400))
 	first, err := search.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	behaviours := 0 // shown when the corpus has been played
 	search.Corpus, search.Runs, search.Keep = *kept, 5, nil
 	search.Progress = func(f *hunt.Found) {
@@ -163,9 +158,7 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 		}
 	}
 	second, err := search.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(*kept) == 0 || len(*kept) >= first.Runs || behaviours < first.Behaviours {
 		t.Errorf("%d of %d scenarios kept; they show %d of %d behaviours", len(*kept), first.Runs,
 			behaviours, first.Behaviours)
@@ -189,9 +182,7 @@ func TestResumedHuntGoesElsewhere(t *testing.T) {
 	for _, workers := range testrun.Pick([]int{1, 3}, []int{1, 3, 0}) {
 		search.Workers = workers
 		found, err := search.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		resumed = append(resumed, found)
 	}
 	first := resumed[0]

@@ -23,9 +23,7 @@ func sweepOf(t *testing.T, name, impl string, script scenario.Script) *hunt.Swee
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
 		Workload: fuzztest.Builtin(t, name, impl), Script: script, Seed: 1,
 	}, hunt.Part{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	return sweep
 }
 
@@ -172,9 +170,7 @@ func TestSweepStopsWhenTold(t *testing.T) {
 func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
 	s := scenario.Scenario{Workload: blindLocks(), Script: scenario.DefaultScript, Seed: 1}
 	sweep, err := hunt.RunSweep(t.Context(), s, hunt.Part{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(sweep.Violations) != 1 || sweep.Violations[0].First != sweep.Base || sweep.Points != 0 ||
 		sweep.Violated != 0 {
 		t.Fatalf("%d violations, %d points; want the fault-free run only", len(sweep.Violations),

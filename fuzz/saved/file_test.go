@@ -15,6 +15,7 @@ import (
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 	"pgregory.net/rapid"
 )
@@ -345,9 +346,7 @@ func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 // TestByteOrderMarkIsSkipped, as in tree files, and moves no place.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
 	want, err := saved.Parse("f.yaml", []byte(good), builtin.Find)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	got, err := saved.Parse("f.yaml", []byte("\ufeff"+good), builtin.Find)
 	if err != nil || fileText(got) != fileText(want) {
 		t.Errorf("%s, error %v; want %s", fileText(got), err, fileText(want))
@@ -407,9 +406,7 @@ func TestCheckTellsOfEveryDifference(t *testing.T) {
 		},
 	} {
 		r, err := c.file.Check(true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.OK(t, err)
 		got := strings.Join(r.Problems, "\n")
 		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) || len(r.Problems) > 1 {
 			t.Errorf("%s: problems: %q; want %q", c.about, got, c.want)
@@ -459,18 +456,12 @@ func TestSaveReplacesTheWholeFile(t *testing.T) {
 			Script:   scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 		},
 	}
-	if err := file.Save(name); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, file.Save(name))
 	old, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	defer old.Close()
 	file.Scenario.Seed = 2
-	if err := file.Save(name); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, file.Save(name))
 	if text, err := io.ReadAll(old); err != nil || !strings.Contains(string(text), "\nseed: 1\n") {
 		t.Errorf("the old file, %v:\n%s\nwant seed: 1", err, text)
 	}
@@ -484,9 +475,7 @@ func TestSaveReplacesTheWholeFile(t *testing.T) {
 // TestSaveThatFailsLeavesNothing: here a directory has the name.
 func TestSaveThatFailsLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "f.yaml"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, os.Mkdir(filepath.Join(dir, "f.yaml"), 0o777))
 	file := saved.File{
 		Scenario: scenario.Scenario{
 			Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.DefaultScript,
@@ -502,9 +491,7 @@ func TestSaveThatFailsLeavesNothing(t *testing.T) {
 func onlyFile(t *testing.T, dir, name string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.OK(t, err)
 	if len(entries) != 1 || entries[0].Name() != name {
 		t.Errorf("%s holds %v; want %s alone", dir, entries, name)
 	}
