@@ -38,7 +38,7 @@ type BarrierClaims struct {
 // sets it again at once, before it removes it for good.
 func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, barrierPath)
+	claims.Path = cmp.Or(claims.Path, "/barriers/b")
 	return scenario.Workload{
 		Name:  "barrier",
 		About: claims.About,
@@ -121,6 +121,3 @@ func (p barrierPlayer) look() {
 	}
 	call.OK(linearizability.Result{Output: strconv.FormatBool(up)})
 }
-
-// barrierPath is the znode that the workloads of barriers use.
-const barrierPath = "/barriers/b"

@@ -78,7 +78,7 @@ type CacheClaims struct {
 // times into its cache. At the end it waits until all faults are over and looks once more.
 func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, cachePath)
+	claims.Path = cmp.Or(claims.Path, "/cache")
 	return scenario.Workload{
 		Name:  "cache",
 		About: claims.About,
@@ -294,6 +294,3 @@ func (p *cachePlayer) close() {
 		p.Pause(retryPause)
 	}
 }
-
-// cachePath is the node that the workloads of caches use.
-const cachePath = "/cache"

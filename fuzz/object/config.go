@@ -52,7 +52,7 @@ type ConfigClaims struct {
 // once more.
 func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, configPath+"/keys")
+	claims.Path = cmp.Or(claims.Path, "/config/keys")
 	return scenario.Workload{
 		Name:  "config",
 		About: claims.About,
@@ -210,6 +210,3 @@ func (p *configPlayer) fetch(key string) {
 	}
 	c.OK(stateResult(setting))
 }
-
-// configPath is the directory that the workloads of configuration centres use.
-const configPath = "/config"

@@ -44,7 +44,7 @@ type CounterClaims struct {
 // number that no other call adds, now and then with a short context, and reads the value.
 func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, counterPath)
+	claims.Path = cmp.Or(claims.Path, "/counter")
 	return scenario.Workload{
 		Name:  "counter",
 		About: claims.About,
@@ -119,6 +119,3 @@ func (p counterPlayer) get(turn int) {
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
 }
-
-// counterPath is the znode that the workloads of counters use.
-const counterPath = "/counter"

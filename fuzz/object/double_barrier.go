@@ -24,7 +24,7 @@ type DoubleBarrierer interface {
 // a minute gives up. The claims are those of a barrier; Path "" means /double.
 func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, doubleBarrierPath)
+	claims.Path = cmp.Or(claims.Path, "/double")
 	return scenario.Workload{
 		Name:  "double-barrier",
 		About: claims.About,
@@ -104,6 +104,3 @@ func (p doubleBarrierPlayer) leaveCanceled() {
 		return linearizability.Result{}, p.member.Leave(ctx)
 	})
 }
-
-// doubleBarrierPath is the directory that the workloads of double barriers use.
-const doubleBarrierPath = "/double"

@@ -32,7 +32,7 @@ type Elector interface {
 // means /election.
 func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, electionPath)
+	claims.Path = cmp.Or(claims.Path, "/election")
 	return scenario.Workload{
 		Name:  "election",
 		About: claims.About,
@@ -145,6 +145,3 @@ func isClosed(c <-chan struct{}) bool {
 		return false
 	}
 }
-
-// electionPath is the directory that the workloads of elections use.
-const electionPath = "/election"

@@ -36,7 +36,7 @@ type IDClaims struct {
 // three numbers a round, now and then with a short context.
 func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, idPath)
+	claims.Path = cmp.Or(claims.Path, "/ids")
 	return scenario.Workload{
 		Name:  "id-generator",
 		About: claims.About,
@@ -75,6 +75,3 @@ func takeID(p *scenario.Player, ids IDSource, turn int) {
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(id, 10)})
 }
-
-// idPath is the znode that the workloads of generators use.
-const idPath = "/ids"

@@ -50,7 +50,7 @@ type LockClaims struct {
 // and takes the lock round after round. After an error it tries again.
 func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, lockPath)
+	claims.Path = cmp.Or(claims.Path, "/lock")
 	return scenario.Workload{
 		Name:    "lock",
 		About:   claims.About,
@@ -196,6 +196,3 @@ func tokenOf(lock Locker) int64 {
 	}
 	return 0
 }
-
-// lockPath is the directory that the workloads of locks use.
-const lockPath = "/lock"

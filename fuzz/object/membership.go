@@ -76,7 +76,7 @@ type MembershipClaims struct {
 // containers. A Join of a rival ends after some seconds, and the rival stays a candidate.
 func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, membersPath)
+	claims.Path = cmp.Or(claims.Path, "/members")
 	name := "membership"
 	if claims.Services {
 		name = "registry"
@@ -115,8 +115,6 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 }
 
 const (
-	// membersPath is the directory that the workloads of groups and registries use.
-	membersPath = "/members"
 	// atRest is how long all members stay at the end. Views must show them during that time.
 	atRest = time.Minute
 	// untilReaped is longer than a server keeps an empty container.

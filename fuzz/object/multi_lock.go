@@ -16,7 +16,7 @@ import (
 // the object has it, is the czxid of the client's znode below the greatest of the paths.
 func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, multiLockPath)
+	claims.Path = cmp.Or(claims.Path, "/multilock")
 	paths := []string{claims.Path + "/a", claims.Path + "/b", claims.Path + "/c"}
 	claims.LeavesAtRest = append(slices.Clone(claims.LeavesAtRest), paths...)
 	return scenario.Workload{
@@ -38,6 +38,3 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		}),
 	}
 }
-
-// multiLockPath is the parent of the paths that the workloads of multi-locks use.
-const multiLockPath = "/multilock"

@@ -15,7 +15,7 @@ import (
 // client calls open once and takes the lock round after round, in up to three levels.
 func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, reentrantPath)
+	claims.Path = cmp.Or(claims.Path, "/reentrant")
 	return scenario.Workload{
 		Name:  "reentrant",
 		About: claims.About,
@@ -94,6 +94,3 @@ func (s lockMode) lockInner(label string) {
 	s.hold(label + " hold")
 	s.release(label + " unlock")
 }
-
-// reentrantPath is the directory that the workloads of re-entrant locks use.
-const reentrantPath = "/reentrant"

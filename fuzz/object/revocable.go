@@ -25,7 +25,7 @@ type RevocableLocker interface {
 // the rounds, until it is asked itself.
 func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, revocablePath)
+	claims.Path = cmp.Or(claims.Path, "/revocable")
 	return scenario.Workload{
 		Name:  "revocable",
 		About: claims.About,
@@ -117,6 +117,3 @@ func (p revocablePlayer) await() {
 	}
 	c.OK(linearizability.Result{Output: end})
 }
-
-// revocablePath is the directory that the workloads of revocable locks use.
-const revocablePath = "/revocable"

@@ -26,7 +26,7 @@ type RWLocker interface {
 // the lock together count as one.
 func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, rwLockPath)
+	claims.Path = cmp.Or(claims.Path, "/rwlock")
 	return scenario.Workload{
 		Name:  "rwlock",
 		About: claims.About,
@@ -186,6 +186,3 @@ func downgrade(reads, writes lockMode, round int) lockMode {
 	stop()
 	return reads
 }
-
-// rwLockPath is the directory that the workloads of read-write locks use.
-const rwLockPath = "/rwlock"

@@ -48,9 +48,9 @@ type SemaphoreClaims struct {
 // after round, now and then two: one after the other or, with AcquireN, both at once.
 func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, semaphorePath)
+	claims.Path = cmp.Or(claims.Path, "/semaphore")
 	if claims.Leases < 1 {
-		claims.Leases = leases
+		claims.Leases = 2
 	}
 	return scenario.Workload{
 		Name:  "semaphore",
@@ -213,8 +213,3 @@ func lostOf(lease Lease) <-chan struct{} {
 	}
 	return nil
 }
-
-const (
-	semaphorePath = "/semaphore" // the directory of the workloads of semaphores
-	leases        = 2            // the number of leases in these workloads
-)

@@ -25,7 +25,7 @@ type ThresholdBarrierer interface {
 // gives up. The claims are those of a barrier; Path "" means /thresholds/t.
 func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, thresholdBarrierPath)
+	claims.Path = cmp.Or(claims.Path, "/thresholds/t")
 	return scenario.Workload{
 		Name:  "threshold-barrier",
 		About: claims.About,
@@ -89,6 +89,3 @@ func (p thresholdPlayer) set(round, members int) {
 			})
 	})
 }
-
-// thresholdBarrierPath is the znode that the workloads of threshold barriers use.
-const thresholdBarrierPath = "/thresholds/t"

@@ -65,7 +65,7 @@ type TwoPhaseClaims struct {
 // again when it comes back.
 func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, transactionsPath)
+	claims.Path = cmp.Or(claims.Path, "/transactions")
 	return scenario.Workload{
 		Name:  "two-phase-commit",
 		About: claims.About,
@@ -95,13 +95,9 @@ func (c TwoPhaseClaims) judged(e scenario.Evidence) linearizability.Claims {
 		AllowedAtRest: leftBy(e, c.LeavesAtRest, c.Path+"/*", c.Path+"/*/*")}
 }
 
-const (
-	// transactionsPath is the directory that the workloads of two-phase commits use.
-	transactionsPath = "/transactions"
-	// hearsay is how long a site waits for a transaction to begin. A transaction may be over before
-	// a site sees it.
-	hearsay = 30 * time.Second
-)
+// hearsay is how long a site waits for a transaction to begin. A transaction may be over before a
+// site sees it.
+const hearsay = 30 * time.Second
 
 type twoPhasePlayer struct {
 	*scenario.Player

@@ -57,7 +57,7 @@ type ValueClaims struct {
 // comparison with the state that it saw last, and now and then with a short context.
 func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 	claims := optional(given)
-	claims.Path = cmp.Or(claims.Path, valuePath)
+	claims.Path = cmp.Or(claims.Path, "/value")
 	return scenario.Workload{
 		Name:  "value",
 		About: claims.About,
@@ -182,6 +182,3 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	}
 	p.seen = state
 }
-
-// valuePath is the znode that the workloads of shared values use.
-const valuePath = "/value"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/browser"
 	"github.com/zksim/zksim/internal/check"
@@ -203,9 +204,9 @@ func pageOfNothing(t *testing.T, b *browser.Browser) {
 
 // longRun is a run with more than 5000 lines.
 func longRun(t *testing.T) *scenario.Outcome {
-	return play(t, scenario.Scenario{
-		Workload: builtin(t, "semaphore", "recipes.Semaphore"), Seed: 3,
+	return fuzztest.Run(t, scenario.Scenario{
+		Workload: fuzztest.Builtin(t, "semaphore", "recipes.Semaphore"), Seed: 3,
 		Script: scenario.Script{Clients: 4, Rounds: 12, Goroutines: 2},
-		Plan:   plan(t, "expire client=a at=3s", "drop-reply client=c op=create request=2"),
+		Plan:   fuzztest.Plan(t, "expire client=a at=3s", "drop-reply client=c op=create request=2"),
 	})
 }

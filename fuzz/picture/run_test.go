@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/saved"
@@ -20,28 +19,13 @@ import (
 
 func TestMain(m *testing.M) { testrun.Main(m) }
 
-func play(t *testing.T, s scenario.Scenario) *scenario.Outcome {
-	t.Helper()
-	return fuzztest.Run(t, s)
-}
-
-func builtin(t *testing.T, name, impl string) scenario.Workload {
-	t.Helper()
-	return fuzztest.Builtin(t, name, impl)
-}
-
-func plan(t *testing.T, lines ...string) []fault.Fault {
-	t.Helper()
-	return fuzztest.Plan(t, lines...)
-}
-
 // exhibit plays the scenario of an exhibit of the gallery.
 func exhibit(t *testing.T, slug string) *scenario.Outcome {
 	t.Helper()
 	name := filepath.Join("..", "gallery", "testdata", slug+".yaml")
 	file, err := saved.Load(name, gallery.Catalogue().Find)
 	check.OK(t, err)
-	return play(t, file.Scenario)
+	return fuzztest.Run(t, file.Scenario)
 }
 
 // pageOf is the picture of a run.
@@ -191,8 +175,8 @@ const evil = `</script><script>evil=1</script><b class=evil>&<!--`
 // hostileRun is a run with markup in every text that the code under test decides.
 func hostileRun(t *testing.T) *scenario.Outcome {
 	t.Helper()
-	return play(t, scenario.Scenario{Seed: 1, Script: scenario.Script{Clients: 1, Rounds: 1},
-		Plan: plan(t, "cut client=a request=1"),
+	return fuzztest.Run(t, scenario.Scenario{Seed: 1, Script: scenario.Script{Clients: 1, Rounds: 1},
+		Plan: fuzztest.Plan(t, "cut client=a request=1"),
 		Workload: scenario.Workload{
 			Name: evil, Impl: evil,
 			Nodes: map[string]string{"/" + strings.ReplaceAll(evil, "/", "|"): evil},
