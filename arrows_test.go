@@ -54,7 +54,6 @@ var arrows = map[string]string{
 		linearizability linearizability/ops linearizability/value`,
 	"linearizability/ops":    ``,
 	"linearizability/record": `linearizability`,
-	"internal/refstore":      ``,
 	"recipes": `
 		recipes/internal/hold recipes/internal/request recipes/internal/task
 		github.com/go-zookeeper/zk`,
@@ -196,9 +195,9 @@ func allowedImports(dir string) (paths []string, known bool) {
 // reach for the network, a clock, a goroutine, a lock or a random number. Of fakezk/internal/marks,
 // which has a lock, they use Hit alone: it returns nothing, so no rule depends on it.
 var pure = []string{
-	"model", "internal/refstore", "fakezk/internal/proto", "fakezk/internal/wire",
-	"fakezk/internal/state", "fakezk/internal/digestmd5", "fakezk/internal/engine",
-	"fakezk/internal/fourletter", "fakezk/internal/carry", "fakezk/fault", "fakezk/view",
+	"model", "fakezk/internal/proto", "fakezk/internal/wire", "fakezk/internal/state",
+	"fakezk/internal/digestmd5", "fakezk/internal/engine", "fakezk/internal/fourletter",
+	"fakezk/internal/carry", "fakezk/fault", "fakezk/view",
 }
 
 var impureImports = strings.Fields(

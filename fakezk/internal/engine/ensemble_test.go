@@ -42,6 +42,9 @@ func TestAFollowerAnswersFromItsOwnTree(t *testing.T) {
 	b.wantOutputs("")
 	b.take(b.e.Follow(2, next, b.now))
 	b.wantOutputs("2:NodeCreated /n@0")
+	if next, ok := b.e.Next(2); ok {
+		t.Errorf("the follower still lacks %#x", next)
+	}
 	b.must(reader, exists("/n"))
 }
 

@@ -135,6 +135,23 @@ func TestMultiFailsAsAWhole(t *testing.T) {
 	}
 }
 
+// TestMultiSeesItsChanges: each operation is right only after those before it.
+func TestMultiSeesItsChanges(t *testing.T) {
+	for name, ops := range map[string][]proto.Request{
+		"a parent without its child": {remove("/a/b"), remove("/a")},
+		"a parent made and emptied":  {create("/x"), create("/x/y"), remove("/x/y"), remove("/x")},
+		"the next version":           {set("/a", "", 0), set("/a", "", 1)},
+		"a name that is free again":  {remove("/a/b"), create("/a/b"), set("/a/b", "", 0)},
+	} {
+		s := newStore(t)
+		must(t, s, guest(), create("/a"), create("/a/b"))
+		r := do(t, s, guest(), multi(ops...))
+		if m := r.Reply.(proto.MultiReply); m.Results[0].Op == proto.OpError {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+}
+
 func TestMultiThatCannotBeUnderstood(t *testing.T) {
 	for _, op := range []proto.Request{
 		createFlags("/x", proto.FlagTTL),
