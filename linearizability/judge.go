@@ -1,11 +1,19 @@
 package linearizability
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Claims are the promises of an object, and the places of its znodes. Each kind of object has its
 // type, in the package of its family: lock.Claims, queue.Claims, value.Counter and so on.
 // custom.Object is for an object with your own sequential model, and custom.Anything for one without
 // known promises.
 type Claims interface {
+	// Judge returns the verdicts on a history. Call it by the function [Judge].
 	Judge(h History, left *Leftovers) Report
+	// Properties lists the properties that Judge may give a verdict on.
+	Properties() []string
 }
 
 // Judge judges the history of one object by its claims. Calls of a kind that the claims do not name
@@ -13,8 +21,18 @@ type Claims interface {
 // judged, and a call that never returned makes liveness [Unknown].
 //
 // Judge panics if a call breaks the rules of its kind: an input that should be a number and is not,
-// or two offers of one element.
-func Judge(h History, left *Leftovers, claims Claims) Report { return claims.Judge(h, left) }
+// or two offers of one element. It also panics if there is a verdict on a property that the claims
+// do not list.
+func Judge(h History, left *Leftovers, claims Claims) Report {
+	report := claims.Judge(h, left)
+	for _, v := range report.Verdicts {
+		if !slices.Contains(claims.Properties(), v.Property) {
+			panic(fmt.Sprintf("linearizability: the judge of %T has a verdict on %q, "+
+				"and lists %q", claims, v.Property, claims.Properties()))
+		}
+	}
+	return report
+}
 
 // Unjudged returns the properties of the claims that Judge leaves out for this history. Each is
 // [Unknown], with the reason: the server's side or the state at rest is not known.

@@ -38,6 +38,12 @@ type Claims struct {
 	AllPass time.Duration
 }
 
+// Properties implements [lin.Claims].
+func (Claims) Properties() []string {
+	return []string{lin.Linearizability, lin.Delivery, lin.Liveness, lin.Orphans}
+}
+
+// Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newTable(h.Sorted(), claims)
 	upAtRest := false
@@ -47,12 +53,12 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	if upAtRest { // watches of ended waits may be left, on this barrier or an earlier one
 		left = judging.WithoutWatches(left, claims.Path)
 	}
-	r := lin.Judge(h, left, custom.Object[model.Barrier, model.BarrierOp]{
+	r := custom.Object[model.Barrier, model.BarrierOp]{
 		Noun: "barrier", Step: model.Barrier.Step, Show: showBarrier,
 		Effects: func(lin.History) []custom.Effect[model.BarrierOp] { return t.effects() },
 		Path:    claims.Path, AllowedAtRest: claims.AllowedAtRest,
 		MayWait: func(op lin.Op) bool { return op.Kind == ops.Wait && upAtRest },
-	})
+	}.Judge(h, left)
 	if t.known {
 		r.Add(t.judgeDelivery())
 		if v, bad := t.waitsTooLong(claims.Patience); bad {

@@ -159,7 +159,9 @@ func randomBarrier(t *rapid.T) lin.History {
 }
 
 // judgeBarrierAtB judges a barrier that may be left up.
-func judgeBarrierAtB(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, barrierAtB) }
+func judgeBarrierAtB(h lin.History) lin.Report {
+	return judgingtest.Judge(h, &lin.Leftovers{}, barrierAtB)
+}
 
 func TestCorrectBarriersAreFoundCorrect(t *testing.T) {
 	judgingtest.CheckValid(t, randomBarrier, judgeBarrierAtB)

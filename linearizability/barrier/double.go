@@ -30,6 +30,12 @@ type Double struct {
 	AllowedAtRest []string
 }
 
+// Properties implements [lin.Claims].
+func (Double) Properties() []string {
+	return []string{lin.Safety, lin.Liveness, lin.Orphans}
+}
+
+// Judge implements [lin.Claims].
 func (claims Double) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newDoubleTable(h, claims)
 	var r lin.Report

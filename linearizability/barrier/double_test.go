@@ -200,7 +200,7 @@ func othersAreGone(guests []*guest, g *guest) bool {
 }
 
 func judgeDoubleAtD(h lin.History) lin.Report {
-	return lin.Judge(h, nil, Double{Path: "/d"})
+	return judgingtest.Judge(h, nil, Double{Path: "/d"})
 }
 
 func TestCorrectDoubleBarriersAreFoundCorrect(t *testing.T) {
@@ -218,7 +218,7 @@ func TestBrokenDoubleBarriersAreFoundBroken(t *testing.T) {
 		{"one who leaves at once", leaveAtOnce, []string{lin.Safety}, 0},
 	})
 	judgingtest.CheckMutations(t, randomDoubleBarrier,
-		func(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, doubleAtD) }, []mutation{
+		func(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, doubleAtD) }, []mutation{
 			{"a hanging call", judgingtest.NeverReturns(ops.Enter, ops.Leave), []string{lin.Liveness}, 0},
 		})
 }

@@ -21,7 +21,7 @@ func TestWaitsThatPassTooLateAreFound(t *testing.T) {
 				f.Told("b", lin.Disconnected)
 			}
 			f.Ret(op, lin.OpOK, lin.Result{})
-			return lin.Judge(f.History(), &lin.Leftovers{}, Claims{
+			return judgingtest.Judge(f.History(), &lin.Leftovers{}, Claims{
 				Path: "/b", Patience: 50 * time.Millisecond,
 			})
 		}
@@ -36,7 +36,7 @@ func TestWaitsThatPassTooLateAreFound(t *testing.T) {
 			f.raises("a")
 			f.PassSteps(after)
 			f.Ret(op, lin.OpOK, lin.Result{})
-			return lin.Judge(f.History(), &lin.Leftovers{}, Claims{
+			return judgingtest.Judge(f.History(), &lin.Leftovers{}, Claims{
 				Path: "/b", AllPass: 50 * time.Millisecond, AllowedAtRest: []string{"/b"},
 			})
 		}
@@ -64,6 +64,6 @@ func TestWaiterCutOffMayBeLate(t *testing.T) {
 		f := &fixture{}
 		f.H.Notices = notices
 		giveUpAtT(f)
-		return lin.Judge(f.History(), f.Left, thresholdAtT)
+		return judgingtest.Judge(f.History(), f.Left, thresholdAtT)
 	})
 }

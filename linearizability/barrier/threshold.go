@@ -30,6 +30,12 @@ type Threshold struct {
 	AllowedAtRest []string
 }
 
+// Properties implements [lin.Claims].
+func (Threshold) Properties() []string {
+	return []string{lin.Safety, lin.Delivery, lin.Liveness, lin.Orphans}
+}
+
+// Judge implements [lin.Claims].
 func (claims Threshold) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newThresholdTable(h, claims)
 	var r lin.Report

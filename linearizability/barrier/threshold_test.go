@@ -265,7 +265,7 @@ func (s *thresholdScene) look() {
 }
 
 func judgeThresholdAtT(h lin.History) lin.Report {
-	return lin.Judge(h, nil, Threshold{Path: "/t"})
+	return judgingtest.Judge(h, nil, Threshold{Path: "/t"})
 }
 
 // judgeThresholdUnseen judges by the calls alone.
@@ -298,7 +298,7 @@ func TestBrokenThresholdBarriersAreFoundBroken(t *testing.T) {
 			65}, // a set in doubt may come after it
 	})
 	judgingtest.CheckMutations(t, randomThreshold,
-		func(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, thresholdAtT) }, []mutation{
+		func(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, thresholdAtT) }, []mutation{
 			{"a hanging set", judgingtest.NeverReturns(ops.Set), []string{lin.Liveness}, 0},
 			{"one who never passes", waitForEver, []string{lin.Liveness}, 0},
 		})

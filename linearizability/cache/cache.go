@@ -88,6 +88,16 @@ type Claims struct {
 	Patience time.Duration
 }
 
+// Properties implements [lin.Claims].
+func (claims Claims) Properties() []string {
+	list := []string{lin.Belief, lin.View, lin.Liveness, lin.Orphans}
+	if claims.Events {
+		list = append(list, lin.Delivery)
+	}
+	return judging.Properties(list...)
+}
+
+// Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newTable(h.Sorted(), claims)
 	var r lin.Report

@@ -164,6 +164,8 @@ func TestCaches(t *testing.T) {
 			f.makes("/d", "4")
 			f.settles("a", sees(one))
 		}},
+		{Name: "a goroutine is left", Bad: lin.Orphans, Says: "left at rest: a goroutine: loop",
+			Build: func(f *fixture) { f.Left = &lin.Leftovers{Leaked: []string{"loop"}} }},
 	}, judgingtest.AtRest[fixture])
 }
 
@@ -186,7 +188,7 @@ func TestCachesWithoutLog(t *testing.T) {
 			}
 			h := f.History()
 			h.Server = nil
-			judgingtest.CheckReport(t, lin.Judge(h, &lin.Leftovers{}, Claims{Path: "/c"}), tc.bad, tc.says)
+			judgingtest.CheckReport(t, judgingtest.Judge(h, &lin.Leftovers{}, Claims{Path: "/c"}), tc.bad, tc.says)
 		})
 	}
 }
@@ -274,7 +276,7 @@ func (s *cacheScene) look(client string) Look {
 	return look
 }
 
-func judgeCacheAtC(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, cacheAtC) }
+func judgeCacheAtC(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, cacheAtC) }
 
 func TestCorrectCachesAreFoundCorrect(t *testing.T) {
 	judgingtest.CheckValid(t, randomCache, judgeCacheAtC)

@@ -57,6 +57,12 @@ type Effect[O any] struct {
 	Text string
 }
 
+// Properties implements [lin.Claims].
+func (Object[S, O]) Properties() []string {
+	return []string{lin.Linearizability, lin.Liveness, lin.Orphans}
+}
+
+// Judge implements [lin.Claims].
 func (o Object[S, O]) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	h = h.Sorted()
 	var events []judging.Event[O]
@@ -110,6 +116,12 @@ type Anything struct {
 	MayWait func(lin.Op) bool
 }
 
+// Properties implements [lin.Claims].
+func (Anything) Properties() []string {
+	return []string{lin.Liveness}
+}
+
+// Judge implements [lin.Claims].
 func (claims Anything) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	return lin.Report{Verdicts: judging.Returns(h, left, claims.MayWait)}
 }

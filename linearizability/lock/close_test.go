@@ -23,7 +23,7 @@ func TestCloseReleases(t *testing.T) {
 			f.Ret(op, lin.OpOK, lin.Result{})
 			f.lock("b", 2, node("b", 2))
 			f.unlock("b", 2, node("b", 2))
-			return lin.Judge(f.History(), nil, Claims{Path: "/lock", Signals: true})
+			return judgingtest.Judge(f.History(), nil, Claims{Path: "/lock", Signals: true})
 		}
 	}
 	judgingtest.CheckReport(t, closes(true)(&fixture{}), "", "")
@@ -48,7 +48,7 @@ func TestCloseUnderWay(t *testing.T) {
 			if !over {
 				f.Ret(op, lin.OpOK, lin.Result{})
 			}
-			return lin.Judge(f.History(), nil, Claims{Path: "/lock", Signals: true})
+			return judgingtest.Judge(f.History(), nil, Claims{Path: "/lock", Signals: true})
 		}
 	}
 	judgingtest.CheckReport(t, closes(false)(&fixture{}), "", "")

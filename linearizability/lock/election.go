@@ -19,6 +19,12 @@ import (
 // its name when it becomes the leader.
 type Election Claims
 
+// Properties implements [lin.Claims].
+func (claims Election) Properties() []string {
+	return Claims(claims).with(lin.Answers)
+}
+
+// Judge implements [lin.Claims].
 func (claims Election) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newTable(h, leadership, Claims(claims))
 	r := judge(t, left)

@@ -180,7 +180,7 @@ func randomElection(t *rapid.T) lin.History {
 }
 
 func judgeFairElection(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Election(fairLock))
+	return judgingtest.Judge(h, &lin.Leftovers{}, Election(fairLock))
 }
 
 func TestCorrectElectionsAreFoundCorrect(t *testing.T) {

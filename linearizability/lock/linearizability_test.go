@@ -42,7 +42,7 @@ func TestPorcupineDecidesLocks(t *testing.T) {
 			claims := Claims{Path: "/lock"}
 			events := eventsOf(newTable(f.History(), mutex, claims))
 			check.Equal(t, judging.Search(mutexModel, events), tt.answer, "porcupine answers")
-			judgingtest.CheckLinearizability(t, lin.Judge(f.History(), nil, claims), tt.says)
+			judgingtest.CheckLinearizability(t, judgingtest.Judge(f.History(), nil, claims), tt.says)
 		})
 	}
 }
@@ -65,7 +65,7 @@ func TestLinearizationExplainsTheHistory(t *testing.T) {
 	f.lock("a", 1, node("a", 0))
 	f.Expires(1, node("a", 0))
 	f.lock("b", 2, node("b", 1))
-	order, ok := lin.Judge(f.History(), nil, Claims{Path: "/lock"}).Linearization()
+	order, ok := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"}).Linearization()
 	var got []string
 	for _, c := range order.Taken {
 		got = append(got, fmt.Sprintf("%s: %s [%s]", c.Client, c.Text, c.State))
@@ -80,7 +80,7 @@ func TestLinearizationExplainsTheHistory(t *testing.T) {
 }
 
 func TestLinearizationOfNothing(t *testing.T) {
-	if order, ok := lin.Judge(lin.History{}, nil, Claims{}).Linearization(); !ok || order.Taken != nil {
+	if order, ok := judgingtest.Judge(lin.History{}, nil, Claims{}).Linearization(); !ok || order.Taken != nil {
 		t.Errorf("an empty history has the order %v, %v", order, ok)
 	}
 	if _, ok := (lin.Report{}).Linearization(); ok {
@@ -94,7 +94,7 @@ func TestHoldsEndTwice(t *testing.T) {
 	f.Expires(1, node("a", 0))
 	f.lock("b", 2, node("b", 1))
 	h := f.History()
-	holds := lin.Judge(h, nil, Claims{Path: "/lock"}).Holds
+	holds := judgingtest.Judge(h, nil, Claims{Path: "/lock"}).Holds
 	if len(holds) != 2 || holds[0].Client != "a" || holds[0].Held >= holds[1].From ||
 		holds[0].Believed != h.End+1 || holds[1].Held != h.End+1 {
 		t.Errorf("got %+v, end %d", holds, h.End)
@@ -106,7 +106,7 @@ func TestJudgeInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fixture{}
 		f.lock("a", 1, node("a", 0))
-		judgingtest.CheckReport(t, lin.Judge(f.History(), nil, Claims{Path: "/lock"}), "", "")
+		judgingtest.CheckReport(t, judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"}), "", "")
 	})
 }
 

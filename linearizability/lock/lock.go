@@ -61,12 +61,31 @@ type Claims struct {
 	AllowedAtRest []string
 }
 
+// Properties implements [lin.Claims].
+func (claims Claims) Properties() []string {
+	return claims.with()
+}
+
+// Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	kind := mutex
 	if claims.Handles {
 		kind = mutexOfHandles()
 	}
 	return judge(newTable(h, kind, claims), left)
+}
+
+// with lists the properties of a lock, and more properties of its kind.
+func (claims Claims) with(more ...string) []string {
+	list := append(more, lin.Safety, lin.Belief, lin.Fencing, lin.Linearizability, lin.Liveness,
+		lin.Orphans)
+	if claims.Fair {
+		list = append(list, lin.Order)
+	}
+	if claims.MaxHerd > 0 {
+		list = append(list, lin.Herd)
+	}
+	return judging.Properties(list...)
 }
 
 // judge judges a lock of any kind.

@@ -207,14 +207,17 @@ func TestLockFairnessAndHerd(t *testing.T) {
 				f.lock("b", 2, node("b", 1))
 			}},
 		{Name: "herd", Opts: Claims{MaxHerd: 1}, Bad: lin.Herd,
-			Says: "the release at step 5 fired 7 watch notifications",
-			Build: func(f *fixture) {
-				f.lock("a", 1, node("a", 0))
-				op := f.Call("a", ops.Unlock, "")
-				f.Deletes("a", 1, node("a", 0), 7)
-				f.Ret(op, lin.OpOK, lin.Result{})
-			}},
+			Says:  "the release at step 5 fired 7 watch notifications",
+			Build: herd},
 	})
+}
+
+// herd: the unlock of a fires seven watch notifications.
+func herd(f *fixture) {
+	f.lock("a", 1, node("a", 0))
+	op := f.Call("a", ops.Unlock, "")
+	f.Deletes("a", 1, node("a", 0), 7)
+	f.Ret(op, lin.OpOK, lin.Result{})
 }
 
 func TestLockLivenessAndOrphans(t *testing.T) {
@@ -349,10 +352,33 @@ func forgotten(f *fixture) {
 	}
 }
 
+// TestOtherKindsAreJudgedAsLocks: they share the judge of a lock, and add to it.
+func TestOtherKindsAreJudgedAsLocks(t *testing.T) {
+	claims := Claims{Path: "/lock", MaxHerd: 1}
+	for name, kind := range map[string]lin.Claims{
+		"reentrant": Reentrant(claims), "revocable": Revocable{Claims: claims},
+	} {
+		t.Run(name, func(t *testing.T) {
+			judgingtest.CheckHistories(t, judgingtest.Always(kind), []claimTest{
+				{Name: "two at once", Bad: lin.Safety, Build: twoAtOnce},
+				{Name: "two at once, believed", Bad: lin.Belief, Build: twoAtOnce},
+				{Name: "two at once, not linearizable", Bad: lin.Linearizability, Build: twoAtOnce},
+				{Name: "another token", Bad: lin.Fencing, Build: func(f *fixture) {
+					token := f.lock("a", 1, node("a", 0))
+					f.Ret(f.Call("a", ops.Use, ""), lin.OpOK, lin.Result{Token: token + 1})
+				}},
+				{Name: "behind a forgotten znode", Bad: lin.Liveness, Build: forgotten},
+				{Name: "forgotten znode", Bad: lin.Orphans, Build: forgotten},
+				{Name: "herd", Bad: lin.Herd, Build: herd},
+			})
+		})
+	}
+}
+
 func TestPendingCallIsUnknownWithoutLeftovers(t *testing.T) {
 	f := &fixture{}
 	f.Call("a", ops.Lock, "")
-	r := lin.Judge(f.History(), nil, Claims{})
+	r := judgingtest.Judge(f.History(), nil, Claims{})
 	if v, _ := r.Verdict(lin.Liveness); v.Status != lin.Unknown || r.Status() != lin.Unknown ||
 		r.First().Property != lin.Liveness {
 		t.Errorf("got\n%s", r)
@@ -366,7 +392,7 @@ func TestZombieWindowIsMeasured(t *testing.T) {
 	f.lock("b", 2, node("b", 1))    // steps 5 to 7
 	f.Told("a", lin.SessionExpired) // step 8
 	f.unlock("b", 2, node("b", 1))  // steps 9 to 11
-	r := lin.Judge(f.History(), nil, Claims{Path: "/lock"})
+	r := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"})
 	want := lin.ZombieWindow{Client: "a", Session: 1, Path: node("a", 0), From: 4, To: 8, Duration: 4e6}
 	if len(r.ZombieWindows) != 1 || r.ZombieWindows[0] != want {
 		t.Errorf("got %+v, want %+v", r.ZombieWindows, want)

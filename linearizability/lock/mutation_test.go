@@ -13,7 +13,7 @@ import (
 
 func TestBrokenLocksAreFoundBroken(t *testing.T) {
 	judgingtest.CheckMutations(t, randomLock,
-		func(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, fairLock) }, lockMutations(mutex, 0))
+		func(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, fairLock) }, lockMutations(mutex, 0))
 }
 
 // lockMutations returns the mutations of a kind of lock. Exchanged tokens are found in a share of
@@ -129,14 +129,14 @@ var fairLock = Claims{Path: "/lock", Fair: true, MaxHerd: 1}
 func TestCorrectLocksAreFoundCorrect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := randomLock(t)
-		if r := lin.Judge(h, &lin.Leftovers{}, fairLock); r.Status() != lin.OK {
+		if r := judgingtest.Judge(h, &lin.Leftovers{}, fairLock); r.Status() != lin.OK {
 			t.Fatalf("%s\n%s", r, judgingtest.Dump(h))
 		}
 		h.Server = nil
 		for i := range h.Ops {
 			h.Ops[i].Session = 0
 		}
-		if v, _ := lin.Judge(h, &lin.Leftovers{}, Claims{}).Verdict(lin.Safety); v.Status == lin.Violated &&
+		if v, _ := judgingtest.Judge(h, &lin.Leftovers{}, Claims{}).Verdict(lin.Safety); v.Status == lin.Violated &&
 			!anyNotice(h) {
 			t.Fatalf("without the log: %s\n%s", v, judgingtest.Dump(h))
 		}

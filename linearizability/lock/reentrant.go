@@ -18,6 +18,12 @@ import (
 // to a client that had learned of the loss.
 type Reentrant Claims
 
+// Properties implements [lin.Claims].
+func (claims Reentrant) Properties() []string {
+	return Claims(claims).with()
+}
+
+// Judge implements [lin.Claims].
 func (claims Reentrant) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	return judgeNestedLock(newTable(h, reentrantLock, Claims(claims)), left)
 }

@@ -113,7 +113,7 @@ func twoReentrant(f *fixture) {
 func randomReentrant(t *rapid.T) lin.History { return randomHolds(t, reentrantLock, "") }
 
 func judgeFairReentrant(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Reentrant(fairLock))
+	return judgingtest.Judge(h, &lin.Leftovers{}, Reentrant(fairLock))
 }
 
 func TestCorrectReentrantLocksAreFoundCorrect(t *testing.T) {

@@ -18,6 +18,12 @@ type Revocable struct {
 	Within time.Duration
 }
 
+// Properties implements [lin.Claims].
+func (claims Revocable) Properties() []string {
+	return claims.with(lin.Delivery)
+}
+
+// Judge implements [lin.Claims].
 func (claims Revocable) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newTable(h, mutex, claims.Claims)
 	r := judge(t, left)

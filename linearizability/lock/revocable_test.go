@@ -54,7 +54,7 @@ func TestRevocableLocks(t *testing.T) {
 			f := &fixture{}
 			f.holds(tt.end, tt.meanwhile(f))
 			opts := Revocable{Claims: Claims{Path: "/lock"}, Within: 50 * time.Millisecond}
-			judgingtest.CheckReport(t, lin.Judge(f.History(), &lin.Leftovers{}, opts), tt.bad, tt.says)
+			judgingtest.CheckReport(t, judgingtest.Judge(f.History(), &lin.Leftovers{}, opts), tt.bad, tt.says)
 		})
 	}
 }
@@ -80,7 +80,7 @@ func randomRevocable(t *rapid.T) lin.History {
 }
 
 func judgeRevocable(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Revocable{Claims: Claims{Path: "/lock"}, Within: time.Second})
+	return judgingtest.Judge(h, &lin.Leftovers{}, Revocable{Claims: Claims{Path: "/lock"}, Within: time.Second})
 }
 
 func TestCorrectRevocableLocksAreFoundCorrect(t *testing.T) {

@@ -28,6 +28,12 @@ import (
 // Without tokens the znode of a second mode is known only if the client created it during the call.
 type ReadWrite Claims
 
+// Properties implements [lin.Claims].
+func (claims ReadWrite) Properties() []string {
+	return Claims(claims).with()
+}
+
+// Judge implements [lin.Claims].
 func (claims ReadWrite) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	return judgeNestedLock(newTable(h, readWriteLock, Claims(claims)), left)
 }

@@ -143,7 +143,7 @@ func randomRWLock(t *rapid.T) lin.History {
 }
 
 func judgeFairRWLock(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, ReadWrite(fairLock))
+	return judgingtest.Judge(h, &lin.Leftovers{}, ReadWrite(fairLock))
 }
 
 func TestCorrectRWLocksAreFoundCorrect(t *testing.T) {
@@ -237,7 +237,7 @@ func TestReadersWokenTogetherAreNoHerd(t *testing.T) {
 			f.Ret(b, lin.OpOK, lin.Result{Token: tokenB, Session: 2})
 			f.gives(readWriteLock, "b", 2, node("b", 1), ops.ReadMode)
 			f.Ret(c, lin.OpOK, lin.Result{Token: tokenC, Session: 3})
-			judgingtest.CheckReport(t, lin.Judge(f.History(), nil, ReadWrite{Path: "/lock", MaxHerd: 1}), tt.bad,
+			judgingtest.CheckReport(t, judgingtest.Judge(f.History(), nil, ReadWrite{Path: "/lock", MaxHerd: 1}), tt.bad,
 				"2 watch notifications")
 		})
 	}

@@ -21,6 +21,12 @@ type Semaphore struct {
 	Claims
 }
 
+// Properties implements [lin.Claims].
+func (claims Semaphore) Properties() []string {
+	return claims.with()
+}
+
+// Judge implements [lin.Claims].
 func (claims Semaphore) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	return judge(newTable(h, semaphoreKind(claims.Leases), claims.Claims), left)
 }

@@ -101,6 +101,18 @@ func TestSemaphores(t *testing.T) {
 				{Path: node("a", 0), Owner: 1, Czxid: 2}, {Path: node("b", 1), Owner: 2, Czxid: 5}},
 				Waiting: []lin.Wait{{Client: "c", Op: ops.Acquire, Path: "/lock"}}}
 		}},
+		{Name: "another token", Bad: lin.Fencing, Says: "but reads token 3 at step 5",
+			Build: func(f *fixture) {
+				get(f, "a", 0)
+				f.Ret(f.Call("a", ops.Use, ""), lin.OpOK, lin.Result{Token: 3, Session: 1})
+			}},
+		{Name: "herd", Opts: Claims{MaxHerd: 1}, Bad: lin.Herd,
+			Says: "the release at step 5 fired 7 watch notifications", Build: func(f *fixture) {
+				get(f, "a", 0)
+				op := f.Call("a", ops.Release, "")
+				f.Deletes("a", 1, node("a", 0), 7)
+				f.Ret(op, lin.OpOK, lin.Result{})
+			}},
 		{Name: "a lease is left", Bad: lin.Orphans, Says: "was left by a's acquire",
 			Build: func(f *fixture) {
 				op := f.Call("a", ops.Acquire, "")
@@ -123,16 +135,16 @@ func TestLeasesBesideTheirGuard(t *testing.T) {
 	f.Ret(op, lin.OpOK, lin.Result{Session: 1})
 	opts := Semaphore{Leases: 1, Claims: Claims{Path: "/s", Nodes: "/s/leases"}}
 	left := &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/s/leases/a-0", Owner: 1, Czxid: token}}}
-	judgingtest.CheckReport(t, lin.Judge(f.History(), left, opts), "", "")
+	judgingtest.CheckReport(t, judgingtest.Judge(f.History(), left, opts), "", "")
 	opts.Nodes = "/s/other"
 	f.Creates("b", 2, "/s/other/b-0", "", 2)
-	judgingtest.CheckReport(t, lin.Judge(f.History(), left, opts), lin.Safety, "a returned from acquire")
+	judgingtest.CheckReport(t, judgingtest.Judge(f.History(), left, opts), lin.Safety, "a returned from acquire")
 }
 
 func randomSemaphore(t *rapid.T) lin.History { return randomHolds(t, semaphoreKind(2), "") }
 
 func judgeFairSemaphore(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Semaphore{Leases: 2, Claims: fairLock})
+	return judgingtest.Judge(h, &lin.Leftovers{}, Semaphore{Leases: 2, Claims: fairLock})
 }
 
 func TestCorrectSemaphoresAreFoundCorrect(t *testing.T) {

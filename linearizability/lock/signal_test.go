@@ -106,7 +106,7 @@ func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
 	})
 	f := &fixture{}
 	build(f)
-	r := lin.Judge(f.History(), nil, Claims{Path: "/lock", DisconnectEndsBelief: true})
+	r := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock", DisconnectEndsBelief: true})
 	if v, _ := r.Verdict(lin.Belief); v.Status != lin.OK {
 		t.Errorf("a had stopped believing: %s", v)
 	}

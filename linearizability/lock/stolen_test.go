@@ -86,7 +86,7 @@ func TestStolenLockIsNoZombieWindow(t *testing.T) {
 	f.lock("a", 1, node("a", 0))
 	f.Deletes("b", 2, node("a", 0), 1)
 	f.Told("a", lin.SessionExpired)
-	if r := lin.Judge(f.History(), nil, Claims{Path: "/lock"}); len(r.ZombieWindows) != 0 {
+	if r := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"}); len(r.ZombieWindows) != 0 {
 		t.Errorf("got %+v", r.ZombieWindows)
 	}
 }
@@ -101,7 +101,7 @@ func TestReentrantLockIsNotStolen(t *testing.T) {
 	f.Ret(f.Call("a", ops.Lock, ""), lin.OpOK, lin.Result{Session: 1})
 	f.Ret(f.Call("a", ops.Unlock, ""), lin.OpOK, lin.Result{Session: 1})
 	f.unlock("a", 1, node("a", 0))
-	r := lin.Judge(f.History(), nil, Claims{Path: "/lock"})
+	r := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"})
 	if v, _ := r.Verdict(lin.Safety); v.Status != lin.OK {
 		t.Error(v)
 	}

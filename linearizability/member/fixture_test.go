@@ -1,6 +1,12 @@
 package member
 
-import "github.com/zksim/zksim/linearizability/internal/judgingtest"
+import (
+	"testing"
+
+	"github.com/zksim/zksim/linearizability/internal/judgingtest"
+)
+
+func TestMain(m *testing.M) { judgingtest.Main(m) }
 
 // fixture makes histories of calls on the objects of this package.
 type fixture struct{ judgingtest.Fixture }

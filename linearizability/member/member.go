@@ -57,6 +57,12 @@ type Claims struct {
 	AllowedAtRest []string
 }
 
+// Properties implements [lin.Claims].
+func (Claims) Properties() []string {
+	return []string{lin.Safety, lin.Answers, lin.Presence, lin.Liveness, lin.Orphans}
+}
+
+// Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newTable(h.Sorted(), claims)
 	var r lin.Report

@@ -240,7 +240,7 @@ func TestMembershipWithoutALog(t *testing.T) {
 	f.Ret(f.Call("a", ops.Join, "a=1"), lin.OpOK, lin.Result{})
 	h := f.History()
 	h.Server = nil
-	judgingtest.CheckReport(t, lin.Judge(h, &lin.Leftovers{}, Claims{Path: "/m", Within: 1}), "", "")
+	judgingtest.CheckReport(t, judgingtest.Judge(h, &lin.Leftovers{}, Claims{Path: "/m", Within: 1}), "", "")
 }
 
 // TestInstancesWithNamesOfTheirOwn has znodes whose data is the name of the instance.

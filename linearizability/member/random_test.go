@@ -191,11 +191,11 @@ func randomGroup(t *rapid.T) lin.History    { return simulateGroup(t, false) }
 func randomRegistry(t *rapid.T) lin.History { return simulateGroup(t, true) }
 
 func judgeGroup(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Claims{Path: "/m", Within: 300 * time.Millisecond})
+	return judgingtest.Judge(h, &lin.Leftovers{}, Claims{Path: "/m", Within: 300 * time.Millisecond})
 }
 
 func judgeRegistry(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Claims{Path: "/m", Services: true,
+	return judgingtest.Judge(h, &lin.Leftovers{}, Claims{Path: "/m", Services: true,
 		Within: 300 * time.Millisecond})
 }
 

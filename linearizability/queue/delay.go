@@ -34,6 +34,12 @@ func cutDue(input string) (element string, at int64) {
 // log, every removed element must be due and the first at that step.
 type Delay Claims
 
+// Properties implements [lin.Claims].
+func (claims Delay) Properties() []string {
+	return Claims(claims).Properties()
+}
+
+// Judge implements [lin.Claims].
 func (claims Delay) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newRankedTable(h, Claims(claims), byDueTime, cutDue)
 	events := mapEvents(rankedEvents(t), func(e judging.Event[model.PriorityOp]) model.DelayOp {

@@ -137,7 +137,7 @@ func randomDelayQueue(t *rapid.T) lin.History {
 }
 
 func judgeSomeDelayQueue(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Delay(atMostOnce))
+	return judgingtest.Judge(h, &lin.Leftovers{}, Delay(atMostOnce))
 }
 
 func TestCorrectDelayQueuesAreFoundCorrect(t *testing.T) {

@@ -152,7 +152,7 @@ func TestEqualElementsOfOtherRanksPanic(t *testing.T) {
 	f := &fixture{}
 	f.offers("a", "x", Prioritized("x", 1))
 	f.offers("a", "x", Prioritized("x", 2))
-	lin.Judge(f.History(), nil, Priority{})
+	judgingtest.Judge(f.History(), nil, Priority{})
 }
 
 // withEqualElements gives the elements of a history n different values.
@@ -181,7 +181,7 @@ func TestCorrectQueuesOfEqualElementsAreFoundCorrect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, lost := randomQueue(t)
 		h = withEqualElements(h, rapid.IntRange(1, 4).Draw(t, "values"))
-		r := lin.Judge(h, &lin.Leftovers{}, atMostOnce)
+		r := judgingtest.Judge(h, &lin.Leftovers{}, atMostOnce)
 		if r.Status() != lin.OK || len(r.Lost) > len(lost) {
 			t.Fatalf("lost %v\n%s\n%s", lost, r, judgingtest.Dump(h))
 		}
@@ -189,7 +189,7 @@ func TestCorrectQueuesOfEqualElementsAreFoundCorrect(t *testing.T) {
 			return // without the log, many unknown outcomes cost too much
 		}
 		h.Server = nil
-		if r := lin.Judge(h, nil, atMostOnce); r.Status() == lin.Violated {
+		if r := judgingtest.Judge(h, nil, atMostOnce); r.Status() == lin.Violated {
 			t.Fatalf("without the log:\n%s\n%s", r, judgingtest.Dump(h))
 		}
 	})

@@ -25,6 +25,12 @@ func Identified(element, id string) string { return element + "#" + id }
 // Without the server's log discards may have removed any elements of their ids.
 type WithIDs Claims
 
+// Properties implements [lin.Claims].
+func (claims WithIDs) Properties() []string {
+	return Claims(claims).Properties()
+}
+
+// Judge implements [lin.Claims].
 func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	ids := map[string]string{} // by element
 	h = h.Sorted()

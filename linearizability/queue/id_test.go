@@ -188,7 +188,7 @@ func randomIDQueue(t *rapid.T) lin.History {
 }
 
 func judgeSomeIDQueue(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, WithIDs(atMostOnce))
+	return judgingtest.Judge(h, &lin.Leftovers{}, WithIDs(atMostOnce))
 }
 
 func TestCorrectIDQueuesAreFoundCorrect(t *testing.T) {

@@ -48,7 +48,7 @@ func TestPorcupineDecidesQueues(t *testing.T) {
 			tt.build(f)
 			events := eventsOf(newTable(f.History(), Claims{Path: "/q"}))
 			check.Equal(t, judging.Search(fifoModel, events), tt.answer, "porcupine answers")
-			judgingtest.CheckLinearizability(t, lin.Judge(f.History(), nil, Claims{Path: "/q"}), tt.says)
+			judgingtest.CheckLinearizability(t, judgingtest.Judge(f.History(), nil, Claims{Path: "/q"}), tt.says)
 		})
 	}
 }
@@ -59,7 +59,7 @@ func TestLinearizationLeavesOutWhatHasNoPlace(t *testing.T) {
 	q := &fixture{}
 	q.offer("a", "x")
 	q.take("b", "y")
-	order, ok := lin.Judge(q.History(), nil, Claims{Path: "/q"}).Linearization()
+	order, ok := judgingtest.Judge(q.History(), nil, Claims{Path: "/q"}).Linearization()
 	if !ok || len(order.Taken) == 0 || len(order.Left) == 0 || order.Left[0].Client != "b" {
 		t.Errorf("got %+v, %v", order, ok)
 	}

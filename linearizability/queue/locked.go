@@ -34,6 +34,16 @@ type Locked struct {
 	Lock func(item string) string
 }
 
+// Properties implements [lin.Claims].
+func (claims Locked) Properties() []string {
+	list := []string{lin.Safety, lin.Order, lin.Delivery, lin.Liveness, lin.Orphans}
+	if claims.Unordered {
+		return slices.Delete(list, 1, 2)
+	}
+	return list
+}
+
+// Judge implements [lin.Claims].
 func (claims Locked) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newLockedTable(h, claims)
 	var r lin.Report

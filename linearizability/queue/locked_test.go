@@ -313,7 +313,7 @@ func randomLockQueue(t *rapid.T) lin.History {
 }
 
 func judgeSomeLockQueue(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Locked{Claims: Claims{Path: "/q"}, Lock: lockOf})
+	return judgingtest.Judge(h, &lin.Leftovers{}, Locked{Claims: Claims{Path: "/q"}, Lock: lockOf})
 }
 
 func TestCorrectLockQueuesAreFoundCorrect(t *testing.T) {

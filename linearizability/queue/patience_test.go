@@ -21,7 +21,7 @@ func TestTakesThatWaitTooLongAreFound(t *testing.T) {
 			}
 			f.Deletes("b", 0, "/q/x", 0)
 			f.Ret(op, lin.OpOK, lin.Result{Output: "x"})
-			return lin.Judge(f.History(), &lin.Leftovers{}, Claims{
+			return judgingtest.Judge(f.History(), &lin.Leftovers{}, Claims{
 				Path: "/q", Patience: 50 * time.Millisecond,
 			})
 		}
@@ -49,6 +49,6 @@ func TestTakerCutOffMayBeLate(t *testing.T) {
 		op := f.Call("b", ops.Take, "")
 		f.Step = 101
 		f.Ret(op, lin.OpFailed, lin.Result{})
-		return lin.Judge(f.History(), nil, Claims{Path: "/q", Patience: 50 * time.Millisecond})
+		return judgingtest.Judge(f.History(), nil, Claims{Path: "/q", Patience: 50 * time.Millisecond})
 	})
 }

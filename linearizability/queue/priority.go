@@ -33,6 +33,12 @@ func cutPriority(input string) (element string, priority int64) {
 // elements that were put back.
 type Priority Claims
 
+// Properties implements [lin.Claims].
+func (claims Priority) Properties() []string {
+	return Claims(claims).Properties()
+}
+
+// Judge implements [lin.Claims].
 func (claims Priority) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newRankedTable(h, Claims(claims), byPriority, cutPriority)
 	return judge(t, left, priorityModel, rankedEvents(t), "priority queue")

@@ -212,7 +212,7 @@ func randomPriorityQueue(t *rapid.T) lin.History {
 }
 
 func judgeSomePriorityQueue(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Priority(atMostOnce))
+	return judgingtest.Judge(h, &lin.Leftovers{}, Priority(atMostOnce))
 }
 
 func TestCorrectPriorityQueuesAreFoundCorrect(t *testing.T) {
@@ -322,7 +322,7 @@ func TestOvertakingByALostTake(t *testing.T) {
 	f.Deletes("b", 0, "/q/x", 0)
 	f.take("c", "y")
 	f.Ret(lost, lin.OpUnknown, lin.Result{})
-	report := lin.Judge(f.History(), nil, Priority{Path: "/q", MayOvertake: true})
+	report := judgingtest.Judge(f.History(), nil, Priority{Path: "/q", MayOvertake: true})
 	if v, _ := report.Verdict(lin.Linearizability); v.Status != lin.OK {
 		t.Error(v)
 	}

@@ -70,6 +70,15 @@ type Claims struct {
 	AllowedAtRest []string
 }
 
+// Properties implements [lin.Claims].
+func (claims Claims) Properties() []string {
+	if claims.Unordered {
+		return []string{lin.Delivery, lin.Liveness, lin.Orphans}
+	}
+	return []string{lin.Linearizability, lin.Order, lin.Delivery, lin.Liveness, lin.Orphans}
+}
+
+// Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newTable(h, claims)
 	return judge(t, left, fifoModel, eventsOf(t), "FIFO queue")

@@ -277,7 +277,7 @@ func TestLostAndDuplicatedAreCounted(t *testing.T) {
 	f.Ret(op, lin.OpUnknown, lin.Result{})
 	f.take("b", "y")
 	f.Ret(f.Call("c", ops.Take, ""), lin.OpOK, lin.Result{Output: "y"})
-	r := lin.Judge(f.History(), nil, Claims{Path: "/q"})
+	r := judgingtest.Judge(f.History(), nil, Claims{Path: "/q"})
 	if !reflect.DeepEqual(r.Lost, []string{"x"}) ||
 		!reflect.DeepEqual(r.Duplicated, []string{"y"}) {
 		t.Errorf("lost %v, duplicated %v", r.Lost, r.Duplicated)

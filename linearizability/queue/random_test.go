@@ -103,13 +103,13 @@ var atMostOnce = Claims{Path: "/q", MayLose: true}
 func TestCorrectQueuesAreFoundCorrect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, lost := randomQueue(t)
-		r := lin.Judge(h, &lin.Leftovers{}, atMostOnce)
+		r := judgingtest.Judge(h, &lin.Leftovers{}, atMostOnce)
 		slices.Sort(lost)
 		found := slices.Sorted(slices.Values(r.Lost))
 		if r.Status() != lin.OK || !slices.Equal(found, lost) {
 			t.Fatalf("lost %v\n%s\n%s", lost, r, judgingtest.Dump(h))
 		}
-		exact := lin.Judge(h, &lin.Leftovers{}, Claims{Path: "/q"})
+		exact := judgingtest.Judge(h, &lin.Leftovers{}, Claims{Path: "/q"})
 		if v, _ := exact.Verdict(lin.Delivery); (v.Status == lin.Violated) != (len(lost) > 0) {
 			t.Fatalf("lost %v, but %s", lost, v)
 		}
@@ -117,7 +117,7 @@ func TestCorrectQueuesAreFoundCorrect(t *testing.T) {
 			return // without the log, many unknown outcomes cost too much
 		}
 		h.Server = nil
-		if r := lin.Judge(h, nil, atMostOnce); r.Status() == lin.Violated {
+		if r := judgingtest.Judge(h, nil, atMostOnce); r.Status() == lin.Violated {
 			t.Fatalf("without the log:\n%s\n%s", r, judgingtest.Dump(h))
 		}
 	})
@@ -155,7 +155,7 @@ func TestBrokenQueuesAreFoundBroken(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				h, _ := randomQueue(t)
 				m.mutate(t, &h)
-				if r := lin.Judge(h, nil, Claims{Path: "/q"}); r.Status() != lin.Violated {
+				if r := judgingtest.Judge(h, nil, Claims{Path: "/q"}); r.Status() != lin.Violated {
 					t.Fatalf("not found:\n%s\n%s", r, judgingtest.Dump(h))
 				}
 			})

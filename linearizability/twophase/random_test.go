@@ -153,7 +153,9 @@ func honest(h lin.History) lin.History {
 
 func randomTransaction(t *rapid.T) lin.History { return honest(randomTwoPhase(t)) }
 
-func judgeTwoPhaseAtT(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, twoPhaseAtT) }
+func judgeTwoPhaseAtT(h lin.History) lin.Report {
+	return judgingtest.Judge(h, &lin.Leftovers{}, twoPhaseAtT)
+}
 
 func TestCorrectTwoPhaseCommitsAreFoundCorrect(t *testing.T) {
 	judgingtest.CheckValid(t, randomTransaction, judgeTwoPhaseAtT)

@@ -324,7 +324,7 @@ func TestTwoPhaseWithoutLog(t *testing.T) {
 			tt.build(f)
 			h := f.History()
 			h.Server = nil
-			judgingtest.CheckReport(t, lin.Judge(h, nil, twoPhaseAtT), tt.bad, tt.says)
+			judgingtest.CheckReport(t, judgingtest.Judge(h, nil, twoPhaseAtT), tt.bad, tt.says)
 		})
 	}
 }
@@ -349,9 +349,9 @@ func TestTwoPhaseOfAnotherLayout(t *testing.T) {
 		f.Ret(op, lin.OpOK, lin.Result{})
 		return f.History()
 	}
-	judgingtest.CheckReport(t, lin.Judge(build("commit"), nil, opts), "", "")
-	judgingtest.CheckReport(t, lin.Judge(build("commit", "commit"), nil, opts), "", "")
-	judgingtest.CheckReport(t, lin.Judge(build("commit", "abort"), nil, opts), lin.Safety,
+	judgingtest.CheckReport(t, judgingtest.Judge(build("commit"), nil, opts), "", "")
+	judgingtest.CheckReport(t, judgingtest.Judge(build("commit", "commit"), nil, opts), "", "")
+	judgingtest.CheckReport(t, judgingtest.Judge(build("commit", "abort"), nil, opts), lin.Safety,
 		"what b had said (vote yes) was taken back or changed")
-	judgingtest.CheckReport(t, lin.Judge(build(), nil, opts), lin.Delivery, "was acknowledged")
+	judgingtest.CheckReport(t, judgingtest.Judge(build(), nil, opts), lin.Delivery, "was acknowledged")
 }

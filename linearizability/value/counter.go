@@ -22,7 +22,7 @@ type Counter struct {
 	Path string
 	// Start is the value before the first add.
 	Start int64
-	// Claims reads the znode's data, and reports false if it holds no value yet; nil reads decimal
+	// Value reads the znode's data, and reports false if it holds no value yet; nil reads decimal
 	// digits.
 	Value func(data string) (int64, bool)
 	// MayRepeat: an add that its recipe retried after an unknown outcome may be applied more than
@@ -32,13 +32,19 @@ type Counter struct {
 	AllowedAtRest []string
 }
 
+// Properties implements [lin.Claims].
+func (Counter) Properties() []string {
+	return []string{lin.Linearizability, lin.Delivery, lin.Liveness, lin.Orphans}
+}
+
+// Judge implements [lin.Claims].
 func (claims Counter) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newCounterTable(h.Sorted(), claims)
-	r := lin.Judge(h, left, custom.Object[model.Counter, model.CounterOp]{
+	r := custom.Object[model.Counter, model.CounterOp]{
 		Noun: "counter", Start: model.Counter(claims.Start), Step: model.Counter.Step,
 		Effects: func(lin.History) []custom.Effect[model.CounterOp] { return t.effects() },
 		Path:    claims.Path, AllowedAtRest: claims.AllowedAtRest,
-	})
+	}.Judge(h, left)
 	if t.known {
 		r.Add(t.judgeDelivery())
 	}

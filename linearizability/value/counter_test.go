@@ -83,8 +83,8 @@ func TestCounterOrphans(t *testing.T) {
 	f := &fixture{}
 	f.adds("a", 0)
 	left := &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/n"}, {Path: "/n/op-1"}}}
-	judgingtest.CheckReport(t, lin.Judge(f.History(), left, counterAtN), lin.Orphans, "/n/op-1 is left below /n")
-	judgingtest.CheckReport(t, lin.Judge(f.History(), left,
+	judgingtest.CheckReport(t, judgingtest.Judge(f.History(), left, counterAtN), lin.Orphans, "/n/op-1 is left below /n")
+	judgingtest.CheckReport(t, judgingtest.Judge(f.History(), left,
 		Counter{Path: "/n", AllowedAtRest: []string{"/n/op-*"}}), "", "")
 }
 
@@ -111,7 +111,9 @@ func randomCounter(t *rapid.T) lin.History {
 	return s.Play()
 }
 
-func judgeCounterAtN(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, counterAtN) }
+func judgeCounterAtN(h lin.History) lin.Report {
+	return judgingtest.Judge(h, &lin.Leftovers{}, counterAtN)
+}
 
 func TestCorrectCountersAreFoundCorrect(t *testing.T) {
 	judgingtest.CheckValid(t, randomCounter, judgeCounterAtN)

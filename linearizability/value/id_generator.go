@@ -28,6 +28,16 @@ type IDGenerator struct {
 	AllowedAtRest []string
 }
 
+// Properties implements [lin.Claims].
+func (claims IDGenerator) Properties() []string {
+	list := []string{lin.Safety, lin.Order, lin.Liveness, lin.Orphans}
+	if claims.Path != "" {
+		list = append(list, lin.Delivery)
+	}
+	return judging.Properties(list...)
+}
+
+// Judge implements [lin.Claims].
 func (claims IDGenerator) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	h = h.Sorted()
 	taken := takenIDs(h.Ops)

@@ -77,7 +77,7 @@ func TestIDs(t *testing.T) {
 			Build: func(f *fixture) { f.Call("a", ops.Next, "") }},
 	}, judgingtest.AtRest[fixture])
 	left := &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/i"}, {Path: "/i/add-1"}}}
-	judgingtest.CheckReport(t, lin.Judge(lin.History{}, left, idsAtI), lin.Orphans, "/i/add-1 is left below /i")
+	judgingtest.CheckReport(t, judgingtest.Judge(lin.History{}, left, idsAtI), lin.Orphans, "/i/add-1 is left below /i")
 }
 
 // randomIDs makes valid histories of a generator with blocks of one.
@@ -94,7 +94,7 @@ func randomIDs(t *rapid.T) lin.History {
 	return s.Play()
 }
 
-func judgeIDsAtI(h lin.History) lin.Report { return lin.Judge(h, &lin.Leftovers{}, idsAtI) }
+func judgeIDsAtI(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, idsAtI) }
 
 func TestCorrectIDsAreFoundCorrect(t *testing.T) { judgingtest.CheckValid(t, randomIDs, judgeIDsAtI) }
 

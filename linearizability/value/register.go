@@ -30,11 +30,17 @@ func OldNew(old *string, new string) string {
 	return string(text)
 }
 
+// Properties implements [lin.Claims].
+func (Register) Properties() []string {
+	return []string{lin.Linearizability, lin.Liveness, lin.Orphans}
+}
+
+// Judge implements [lin.Claims].
 func (claims Register) Judge(h lin.History, left *lin.Leftovers) lin.Report {
-	return lin.Judge(h, left, custom.Object[model.Register, model.RegisterOp]{
+	return custom.Object[model.Register, model.RegisterOp]{
 		Noun: "register", Step: model.Register.Step, Show: showRegister, Effects: registerEffects,
 		MaxSteps: claims.MaxSteps,
-	})
+	}.Judge(h, left)
 }
 
 func showRegister(r model.Register) string {

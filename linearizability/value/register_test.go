@@ -49,5 +49,12 @@ func TestRegisters(t *testing.T) {
 				f.Ret(f.Call("a", ops.Write, "x"), lin.OpFailed, lin.Result{})
 				f.quick("b", ops.Read, "", "x")
 			}},
+		{Name: "never returns", Bad: lin.Liveness, Says: "a's write (step 1, pending) never returned",
+			Build: func(f *fixture) {
+				f.Call("a", ops.Write, "x")
+				f.Left = &lin.Leftovers{}
+			}},
+		{Name: "a goroutine is left", Bad: lin.Orphans, Says: "left at rest: a goroutine: loop",
+			Build: func(f *fixture) { f.Left = &lin.Leftovers{Leaked: []string{"loop"}} }},
 	})
 }

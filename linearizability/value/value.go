@@ -36,7 +36,7 @@ func cutVersion(text string) (value string, version int32) {
 type Claims struct {
 	// Path is the value's znode.
 	Path string
-	// Claims reads the znode's data, and reports false if it holds no value yet; nil means that the
+	// Value reads the znode's data, and reports false if it holds no value yet; nil means that the
 	// data is the value.
 	Value func(data string) (string, bool)
 	// MayRepeat: a write that its recipe retried after an unknown outcome may be applied more than
@@ -46,13 +46,19 @@ type Claims struct {
 	AllowedAtRest []string
 }
 
+// Properties implements [lin.Claims].
+func (Claims) Properties() []string {
+	return []string{lin.Linearizability, lin.Delivery, lin.Liveness, lin.Orphans}
+}
+
+// Judge implements [lin.Claims].
 func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	t := newValueTable(h.Sorted(), claims)
-	r := lin.Judge(h, judging.WithoutWatches(left, claims.Path), custom.Object[model.Value, model.ValueOp]{
+	r := custom.Object[model.Value, model.ValueOp]{
 		Noun: "shared value", Step: model.Value.Step, Show: showValue,
 		Effects: func(lin.History) []custom.Effect[model.ValueOp] { return t.effects() },
 		Path:    claims.Path, AllowedAtRest: claims.AllowedAtRest,
-	})
+	}.Judge(h, judging.WithoutWatches(left, claims.Path))
 	if t.known {
 		r.Add(t.judgeDelivery())
 	}

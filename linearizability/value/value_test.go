@@ -129,6 +129,8 @@ func TestValues(t *testing.T) {
 			}},
 		{Name: "never returns", Bad: lin.Liveness, Says: "a's write (step 1, pending) never returned",
 			Build: func(f *fixture) { f.Call("a", ops.Write, "x") }},
+		{Name: "a goroutine is left", Bad: lin.Orphans, Says: "left at rest: a goroutine: loop",
+			Build: func(f *fixture) { f.Left = &lin.Leftovers{Leaked: []string{"loop"}} }},
 	}, judgingtest.AtRest[fixture])
 }
 
@@ -195,7 +197,7 @@ func showOutput(v model.Value) string {
 }
 
 func judgeValueAtV(h lin.History) lin.Report {
-	return lin.Judge(h, &lin.Leftovers{}, Claims{Path: "/v"})
+	return judgingtest.Judge(h, &lin.Leftovers{}, Claims{Path: "/v"})
 }
 
 func TestCorrectValuesAreFoundCorrect(t *testing.T) {

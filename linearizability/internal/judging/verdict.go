@@ -27,6 +27,13 @@ func Fine(property, format string, args ...any) lin.Verdict {
 	return lin.Verdict{Property: property, Status: lin.OK, Summary: formatSummary(format, args)}
 }
 
+// Properties returns properties in the order of [lin.Properties], each once.
+func Properties(list ...string) []string {
+	return slices.DeleteFunc(lin.Properties(), func(p string) bool {
+		return !slices.Contains(list, p)
+	})
+}
+
 // formatSummary formats a summary. Durations are rounded to milliseconds.
 func formatSummary(format string, args []any) string {
 	for i, arg := range args {

@@ -43,10 +43,10 @@ func CheckHistories[C, F any, P made[F], T ~struct {
 			for _, end := range end {
 				end(of)
 			}
-			report := lin.Judge(f.History(), f.Left, claims(tt.Opts))
+			report := Judge(f.History(), f.Left, claims(tt.Opts))
 			CheckReport(t, report, tt.Bad, tt.Says)
 			f.deeper()
-			if deep := lin.Judge(f.History(), f.Left,
+			if deep := Judge(f.History(), f.Left,
 				claims(tt.Opts)); statuses(deep) != statuses(report) {
 				t.Errorf("one level deeper the verdicts are\n%s\nand were\n%s", deep, report)
 			}
@@ -85,8 +85,12 @@ func (f *Fixture) deeper() {
 	}
 }
 
-// AtRest ends a history with nothing left.
-func AtRest[F any, P made[F]](f *F) { P(f).base().Left = &lin.Leftovers{} }
+// AtRest ends a history with nothing left, if it does not say what is left.
+func AtRest[F any, P made[F]](of *F) {
+	if f := P(of).base(); f.Left == nil {
+		f.Left = &lin.Leftovers{}
+	}
+}
 
 // Always returns the same claims for each test.
 func Always(claims lin.Claims) func(struct{}) lin.Claims {
