@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
@@ -49,7 +51,7 @@ func (c *fuzzCommand) Run(a *app) error {
 func (c *fuzzCommand) runOne(a *app) error {
 	s, err := c.scenario(a.workloads, c.Workload)
 	if err == nil {
-		err = c.check()
+		err = errors.Join(c.check(), c.checkProperties(s.Workload))
 	}
 	if err == nil {
 		err = c.playKnown(a)
@@ -132,6 +134,38 @@ func (c *fuzzCommand) check() error {
 		command.CheckDir("--corpus", c.Corpus))
 }
 
+// checkProperties returns an error if no run of the workloads can violate some property of
+// --property: a hunt for it would find nothing, however wrong the code is.
+func (c *fuzzCommand) checkProperties(workloads ...scenario.Workload) error {
+	of := "these workloads"
+	if len(workloads) == 1 {
+		of = workloads[0].Name + " " + workloads[0].Impl
+	}
+	var may []string
+	for _, w := range workloads {
+		for _, p := range w.MayViolate() {
+			if !slices.Contains(may, p) {
+				may = append(may, p)
+			}
+		}
+	}
+	for _, p := range c.Property {
+		if !slices.Contains(may, p) {
+			return fmt.Errorf("--property: %q; no run of %s can violate it; expected one of %s",
+				p, of, strings.Join(may, ", "))
+		}
+	}
+	return nil
+}
+
+// countedIn lists the properties of --property that a run of the workload can violate.
+func (c *fuzzCommand) countedIn(w scenario.Workload) []string {
+	may := w.MayViolate()
+	return slices.DeleteFunc(slices.Clone(c.Property), func(p string) bool {
+		return !slices.Contains(may, p)
+	})
+}
+
 // shard is the part of this process in the work.
 func (c *fuzzCommand) shard() report.Shard {
 	return report.ShardOf(c.Shard, fmt.Sprintf("%s; --runs=%v; --for=%v; --strategy=%v; "+
@@ -186,7 +220,7 @@ func (c *fuzzCommand) hunt(
 		Known: ofWorkload(c.known, s.Workload, func(o *scenario.Outcome) scenario.Workload {
 			return o.Scenario.Workload
 		}),
-		Properties: c.Property,
+		Properties: c.countedIn(s.Workload),
 	}
 	hunt.Progress = showHunt(a, about, len(hunt.Corpus))
 	if c.Corpus != "" {

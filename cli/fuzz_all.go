@@ -48,8 +48,8 @@ func (c *fuzzCommand) runAll(a *app) error {
 	return a.Ending(total.Bad(), ended)
 }
 
-// all returns the scenarios of the workloads that can play the script, and a total with the names
-// of the other workloads.
+// all returns the scenarios of the workloads that can play the script and violate a property that
+// counts, and a total with the names of the other workloads.
 func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, report.Hunts, error) {
 	var scenarios []scenario.Scenario
 	total := report.Hunts{
@@ -61,9 +61,15 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, re
 	if c.Corpus != "" {
 		total.Kept = new(int)
 	}
+	var able []scenario.Workload // to play the script
 	for _, w := range workloads {
 		if c.Goroutines > 1 && !w.Concurrent(scenario.Script{Careless: c.Careless}) {
 			total.LeftOut = append(total.LeftOut, w.Name+" "+w.Impl)
+			continue
+		}
+		able = append(able, w)
+		if len(c.Property) > 0 && len(c.countedIn(w)) == 0 {
+			total.NotJudged = append(total.NotJudged, w.Name+" "+w.Impl)
 			continue
 		}
 		s, err := c.scenarioOf(w)
@@ -72,7 +78,7 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, re
 		}
 		scenarios = append(scenarios, s)
 	}
-	return scenarios, total, nil
+	return scenarios, total, c.checkProperties(able...)
 }
 
 // huntAll divides the bounds among the workloads; the unused time of a workload passes to the next

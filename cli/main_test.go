@@ -108,6 +108,7 @@ func withGoals() scenario.Workload {
 // undecided is a lock with a judge that cannot decide.
 func undecided() scenario.Workload {
 	w := ownKind("parcel", "own.Parcel")
+	w.Properties = nil
 	w.Judge = func(scenario.Evidence) (linearizability.Report, error) {
 		return linearizability.Report{Verdicts: []linearizability.Verdict{
 			{Property: "weight", Status: linearizability.Unknown, Summary: "no scales"},

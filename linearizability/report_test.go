@@ -2,7 +2,10 @@ package linearizability
 
 import (
 	"errors"
+	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -75,5 +78,33 @@ func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	wg.Wait()
 	if h := r.History(nil); len(h.Ops) != 160 || slices.ContainsFunc(h.Ops, Op.Pending) {
 		t.Errorf("%d operations", len(h.Ops))
+	}
+}
+
+// TestPagesListTheProperties: the pages have a row for each property, in the order of Properties.
+func TestPagesListTheProperties(t *testing.T) {
+	for file, row := range map[string]*regexp.Regexp{
+		"report.go":          regexp.MustCompile(`(?m)^\t[A-Z]\w+ += "([a-z]+)"$`),
+		"doc.go":             regexp.MustCompile(`(?m)^//\t([a-z]+)  +\S.*$`),
+		"../docs/hunting.md": regexp.MustCompile(`(?m)^\| ([a-z]+) \| .*\|$`),
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := string(text)
+		if _, after, ok := strings.Cut(part, "# The report\n"); ok {
+			part, _, _ = strings.Cut(after, "// # ")
+		}
+		if _, after, ok := strings.Cut(part, "## What is judged\n\n| property | meaning |\n"); ok {
+			part, _, _ = strings.Cut(after, "\n## ")
+		}
+		var listed []string
+		for _, m := range row.FindAllStringSubmatch(part, -1) {
+			listed = append(listed, m[1])
+		}
+		if !slices.Equal(listed, Properties()) {
+			t.Errorf("%s lists %q, want %q", file, listed, Properties())
+		}
 	}
 }

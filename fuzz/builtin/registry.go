@@ -2,10 +2,7 @@
 // them by name.
 package builtin
 
-import (
-	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
-)
+import "github.com/zksim/zksim/fuzz/scenario"
 
 // builtin makes the built-in workloads. Those of one kind are together, the recommended
 // implementation first. Every other list of workloads is derived from it.
@@ -50,30 +47,8 @@ func Workloads() scenario.Catalogue {
 	list := make(scenario.Catalogue, len(builtin))
 	for i, workload := range builtin {
 		list[i] = workload()
-		list[i].Properties = judged(list[i].Name)
 	}
 	return list
-}
-
-// judged lists the properties that the judge of a kind judges.
-func judged(kind string) []string {
-	switch kind {
-	case "lock":
-		return []string{
-			linearizability.Safety, linearizability.Belief, linearizability.Fencing,
-			linearizability.Linearizability,
-			linearizability.Order, linearizability.Liveness, linearizability.Orphans,
-			linearizability.Herd,
-		}
-	case "queue":
-		return []string{
-			linearizability.Linearizability, linearizability.Order, linearizability.Delivery,
-			linearizability.Liveness,
-			linearizability.Orphans,
-		}
-	default:
-		return linearizability.Properties()
-	}
 }
 
 // Find returns a built-in workload. An empty impl means the recommended one.

@@ -85,8 +85,7 @@ func makerDies(broken func(*makerBarrier) bool) scenario.Workload {
 		p.Pause(time.Second)
 		_ = do(p, ops.Wait, "", b.Wait)
 	}
-	w.Judge = scenario.Invariants()
-	return w
+	return judgedByReturns(w)
 }
 
 // removedByAll is a workload of a barrier that each client sets and removes.

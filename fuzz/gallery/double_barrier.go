@@ -371,8 +371,7 @@ func allEnter(steps ...func(*plainDouble)) scenario.Workload {
 		b := newDouble(p.Conn(), s.Clients, steps...)
 		p.Persist(func(int) error { return do(p, ops.Enter, "", b.Enter) })
 	}
-	w.Judge = scenario.Invariants()
-	return w
+	return judgedByReturns(w)
 }
 
 var plantedDoubleBarriers = []Exhibit{

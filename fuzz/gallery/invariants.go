@@ -15,6 +15,13 @@ func judgedBy(
 	w scenario.Workload, name string, holds func(scenario.Evidence) error,
 ) scenario.Workload {
 	w.Judge = scenario.Invariants(scenario.Invariant{Name: name, Holds: holds})
+	w.Properties = []string{scenario.InvariantProperty, liveness}
+	return w
+}
+
+// judgedByReturns is a workload that is judged only by whether all calls return.
+func judgedByReturns(w scenario.Workload) scenario.Workload {
+	w.Judge, w.Properties = scenario.Invariants(), []string{liveness}
 	return w
 }
 

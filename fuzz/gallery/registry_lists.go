@@ -48,8 +48,7 @@ func keepingLists(add func(list *[]recipes.Instance, i recipes.Instance)) scenar
 			})
 		}
 	}
-	w.Judge = scenario.Invariants()
-	return w
+	return judgedByReturns(w)
 }
 
 // view reads the addresses of all services.

@@ -165,8 +165,7 @@ func firstMemberDies(steps ...func(*plainLock)) scenario.Workload {
 			playUnlock(p, l, ops.Unlock, "")
 		}
 	}
-	w.Judge = scenario.Invariants()
-	return w
+	return judgedByReturns(w)
 }
 
 var plantedTurns = []Exhibit{

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 // Hunt describes a search for violations. Strategies propose scenarios, which run on all cores. The
@@ -166,10 +165,11 @@ func (h Hunt) checkBounds() error {
 	if h.MaxFaults < 0 || h.MaxFaults > MostFaults {
 		return fmt.Errorf("hunt: MaxFaults: %d; expected 0 to %d", h.MaxFaults, MostFaults)
 	}
-	known := append(linearizability.Properties(), scenario.OwnProperties()...)
+	may := h.Workload.MayViolate()
 	for _, p := range h.Properties {
-		if !slices.Contains(known, p) {
-			return fmt.Errorf("hunt: property %q; expected one of %s", p, strings.Join(known, ", "))
+		if !slices.Contains(may, p) {
+			return fmt.Errorf("hunt: property %q: no run of %s %s can violate it; expected one of %s",
+				p, h.Workload.Name, h.Workload.Impl, strings.Join(may, ", "))
 		}
 	}
 	return nil

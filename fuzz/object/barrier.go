@@ -39,7 +39,7 @@ type BarrierClaims struct {
 func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/barriers/b")
-	return scenario.Workload{
+	return judgedAt(scenario.Workload{
 		Name:  "barrier",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
@@ -50,18 +50,17 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Clients*s.Rounds) * (scenario.LongHold + time.Second)
 		},
-		Judge: placed(claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
-			b := barrier.Claims{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
-				Patience: patience(e.Plan)}
-			switch {
-			case claims.AllPass && len(e.Plan) == 0:
-				b.AllPass = passingTime + e.Lag
-			case claims.AllPass:
-				b.AllPass = patience(e.Plan)
-			}
-			return b
-		}),
-	}
+	}, claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
+		b := barrier.Claims{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
+			Patience: patience(e.Plan)}
+		switch {
+		case claims.AllPass && len(e.Plan) == 0:
+			b.AllPass = passingTime + e.Lag
+		case claims.AllPass:
+			b.AllPass = patience(e.Plan)
+		}
+		return b
+	})
 }
 
 // passingTime is more than enough to look at a barrier in a run without faults.

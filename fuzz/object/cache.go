@@ -98,14 +98,19 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 			c.close()
 		},
 		Length: func(scenario.Script) time.Duration { return 3 * cacheRest },
-		Judge:  claims.judge,
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			return linearizability.Judge(withNames(e.History), e.Rest, claims.of(e)), nil
+		},
+		Properties: claims.of(scenario.Evidence{}).Properties(),
 	}
 }
 
-func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	opts := cache.Claims{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless,
-		Events: !c.Silent, Patience: maxStaleness(e.Plan, c.Recheck)}
-	return linearizability.Judge(withNames(e.History), e.Rest, opts), nil
+// of are the claims of a run.
+func (c CacheClaims) of(e scenario.Evidence) cache.Claims {
+	return cache.Claims{
+		Path: c.Path, Levels: c.Levels, Rootless: c.Rootless, Events: !c.Silent,
+		Patience: maxStaleness(e.Plan, c.Recheck),
+	}
 }
 
 // cacheRest is the time for which a client waits before its last look: longer than a few short

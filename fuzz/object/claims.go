@@ -10,15 +10,15 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// judge is the Judge of a workload.
-type judge = func(scenario.Evidence) (linearizability.Report, error)
-
-// placed is a judge by claims, for code that must use its Env.Path, which is path. The judge
-// returns an error if a call of the kind writes succeeded in a run without faults, but nothing was
-// written at path or below. There is no such error if the code has written nothing at all and
-// thereby violates a property.
-func placed(path, writes string, claims func(scenario.Evidence) linearizability.Claims) judge {
-	return func(e scenario.Evidence) (linearizability.Report, error) {
+// judgedAt is a workload with the judge of claims, for code that must use its Env.Path, which is
+// path. The judge returns an error if a call of the kind writes succeeded in a run without faults,
+// but nothing was written at path or below. There is no such error if the code has written nothing
+// at all and thereby violates a property.
+func judgedAt(
+	w scenario.Workload, path, writes string, claims func(scenario.Evidence) linearizability.Claims,
+) scenario.Workload {
+	w.Properties = claims(scenario.Evidence{}).Properties()
+	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		report := linearizability.Judge(e.History, e.Rest, claims(e))
 		at, there := written(e.History, path)
 		if there || len(e.Plan) > 0 || !succeeded(e.History, writes) ||
@@ -29,6 +29,7 @@ func placed(path, writes string, claims func(scenario.Evidence) linearizability.
 			"its Env.Path: make the object at Env.Path, or set Path of its claims",
 			writes, cmp.Or(at, "nothing"), path)
 	}
+	return w
 }
 
 // succeeded reports whether an operation of the kind succeeded.

@@ -79,16 +79,15 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 		},
 		Length: func(scenario.Script) time.Duration { return 3 * cacheRest },
 		Judge:  claims.judge,
+		Properties: append(claims.copies(scenario.Evidence{}).Properties(),
+			value.Claims{}.Properties()...),
 	}
 }
 
 // judge judges the copies, and each setting as a shared value.
 func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	e.History = withNames(e.History)
-	r := linearizability.Judge(e.History, e.Rest, cache.Claims{
-		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent,
-		Patience: maxStaleness(e.Plan, c.Recheck),
-	})
+	r := linearizability.Judge(e.History, e.Rest, c.copies(e))
 	for _, key := range configKeys {
 		one := linearizability.Judge(ofKey(e.History, key), nil,
 			value.Claims{Path: c.Path + "/" + key})
@@ -108,6 +107,14 @@ func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error)
 		}
 	}
 	return r, nil
+}
+
+// copies are the claims of the copies.
+func (c ConfigClaims) copies(e scenario.Evidence) cache.Claims {
+	return cache.Claims{
+		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent,
+		Patience: maxStaleness(e.Plan, c.Recheck),
+	}
 }
 
 // ofKey returns the history of one setting. The inputs of its operations begin with the key.

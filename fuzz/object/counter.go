@@ -45,7 +45,7 @@ type CounterClaims struct {
 func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/counter")
-	return scenario.Workload{
+	return judgedAt(scenario.Workload{
 		Name:  "counter",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
@@ -53,11 +53,10 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 				return counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}.turn
 			}),
 		Shared: true,
-		Judge:  placed(claims.Path, ops.Add, claims.judged),
-	}
+	}, claims.Path, ops.Add, claims.of)
 }
 
-func (c CounterClaims) judged(scenario.Evidence) linearizability.Claims {
+func (c CounterClaims) of(scenario.Evidence) linearizability.Claims {
 	return value.Counter{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
 	}

@@ -25,7 +25,7 @@ type DoubleBarrierer interface {
 func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/double")
-	return scenario.Workload{
+	return judgedAt(scenario.Workload{
 		Name:  "double-barrier",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
@@ -41,13 +41,12 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Rounds) * (2*enterPatience + scenario.LongHold)
 		},
-		Judge: placed(claims.Path, ops.Enter, func(e scenario.Evidence) linearizability.Claims {
-			return barrier.Double{
-				Path: claims.Path, Patience: enterPatience / 2,
-				AllowedAtRest: leftBy(e, claims.LeavesAtRest, claims.Path+"/*"),
-			}
-		}),
-	}
+	}, claims.Path, ops.Enter, func(e scenario.Evidence) linearizability.Claims {
+		return barrier.Double{
+			Path: claims.Path, Patience: enterPatience / 2,
+			AllowedAtRest: leftBy(e, claims.LeavesAtRest, claims.Path+"/*"),
+		}
+	})
 }
 
 // enterPatience is how long a member waits for the others. Some of them may have given up a round.

@@ -33,7 +33,7 @@ type Elector interface {
 func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/election")
-	return scenario.Workload{
+	return claims.judged(scenario.Workload{
 		Name:  "election",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
@@ -49,10 +49,9 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 			ep.ask()
 		},
 		Length: holdingTime,
-		Judge: claims.judge(ops.Lead, func(l lock.Claims) linearizability.Claims {
-			return lock.Election(l)
-		}),
-	}
+	}, ops.Lead, func(l lock.Claims) linearizability.Claims {
+		return lock.Election(l)
+	})
 }
 
 type electionPlayer struct {

@@ -37,7 +37,7 @@ type IDClaims struct {
 func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/ids")
-	return scenario.Workload{
+	w := scenario.Workload{
 		Name:  "id-generator",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 3,
@@ -45,19 +45,19 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 				return func(turn int) { takeID(p, h.Now(), turn) }
 			}),
 		Shared: true,
-		Judge:  claims.judge,
 	}
-}
-
-func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	ids := value.IDGenerator{Ordered: c.Ordered}
-	if c.Uncounted {
-		return linearizability.Judge(e.History, e.Rest, ids), nil
+	ids := value.IDGenerator{Ordered: claims.Ordered}
+	if claims.Uncounted {
+		w.Properties = ids.Properties()
+		w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
+			return linearizability.Judge(e.History, e.Rest, ids), nil
+		}
+		return w
 	}
-	ids.Path, ids.AllowedAtRest = c.Path, c.LeavesAtRest
-	return placed(c.Path, ops.Next, func(scenario.Evidence) linearizability.Claims {
+	ids.Path, ids.AllowedAtRest = claims.Path, claims.LeavesAtRest
+	return judgedAt(w, claims.Path, ops.Next, func(scenario.Evidence) linearizability.Claims {
 		return ids
-	})(e)
+	})
 }
 
 // takeID takes one number. A failed call may have used up some numbers, which is allowed; it is not

@@ -51,23 +51,23 @@ type LockClaims struct {
 func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/lock")
-	return scenario.Workload{
+	return claims.judged(scenario.Workload{
 		Name:    "lock",
 		About:   claims.About,
 		Play:    scenario.Apart(opener(open, claims.Path), playLock),
 		Handles: true,
 		Length:  holdingTime,
-		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
-			return l
-		}),
-	}
+	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
+		return l
+	})
 }
 
-// judge is the judge of a kind of lock: kind turns the claims of a lock into its claims.
-func (c LockClaims) judge(
-	writes string, kind func(lock.Claims) linearizability.Claims,
-) judge {
-	return placed(c.Path, writes, func(e scenario.Evidence) linearizability.Claims {
+// judged is a workload with the judge of a kind of lock: kind turns the claims of a lock into its
+// claims.
+func (c LockClaims) judged(
+	w scenario.Workload, writes string, kind func(lock.Claims) linearizability.Claims,
+) scenario.Workload {
+	return judgedAt(w, c.Path, writes, func(e scenario.Evidence) linearizability.Claims {
 		return kind(c.options(e))
 	})
 }

@@ -81,7 +81,7 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 	if claims.Services {
 		name = "registry"
 	}
-	return scenario.Workload{
+	return judgedAt(scenario.Workload{
 		Name:  name,
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
@@ -110,8 +110,7 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 			}
 			return d
 		},
-		Judge: placed(claims.Path, ops.Join, claims.judged),
-	}
+	}, claims.Path, ops.Join, claims.of)
 }
 
 const (

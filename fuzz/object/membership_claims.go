@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/linearizability/member"
 )
 
-func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
+func (c MembershipClaims) of(e scenario.Evidence) linearizability.Claims {
 	return member.Claims{
 		Path: c.Path, Services: c.Services, Instance: c.Instance,
 		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.allowedLeftovers(e),

@@ -19,7 +19,7 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims.Path = cmp.Or(claims.Path, "/multilock")
 	paths := []string{claims.Path + "/a", claims.Path + "/b", claims.Path + "/c"}
 	claims.LeavesAtRest = append(slices.Clone(claims.LeavesAtRest), paths...)
-	return scenario.Workload{
+	return claims.judged(scenario.Workload{
 		Name:  "multi-lock",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
@@ -32,9 +32,8 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 			}, playLock)(p, s)
 		},
 		Length: holdingTime,
-		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
-			l.Nodes = paths[len(paths)-1]
-			return l
-		}),
-	}
+	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
+		l.Nodes = paths[len(paths)-1]
+		return l
+	})
 }

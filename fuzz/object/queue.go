@@ -120,17 +120,24 @@ func (c QueueClaims) workload(
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Rounds) * takePatience
 		},
+		Properties: kind(c.options()).Properties(),
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			if err := c.sees(e); err != nil {
 				return linearizability.Report{}, err
 			}
-			h, allowed := c.explained(e.History)
-			return linearizability.Judge(h, e.Rest, kind(queue.Claims{
-				Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
-				MayDuplicate: c.MayDuplicate, Unordered: c.Unordered, MayOvertake: c.MayOvertake,
-				AllowedAtRest: allowed, Patience: patience(e.Plan),
-			})), nil
+			opts := c.options()
+			opts.Patience = patience(e.Plan)
+			e.History, opts.AllowedAtRest = c.explained(e.History)
+			return linearizability.Judge(e.History, e.Rest, kind(opts)), nil
 		},
+	}
+}
+
+// options are the claims in the form that the judge takes.
+func (c QueueClaims) options() queue.Claims {
+	return queue.Claims{
+		Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
+		MayDuplicate: c.MayDuplicate, Unordered: c.Unordered, MayOvertake: c.MayOvertake,
 	}
 }
 

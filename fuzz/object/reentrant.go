@@ -16,7 +16,7 @@ import (
 func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/reentrant")
-	return scenario.Workload{
+	return claims.judged(scenario.Workload{
 		Name:  "reentrant",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 1,
@@ -25,10 +25,9 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 				return func(round int) { playReentrant(l, round) }
 			}),
 		Length: holdingTime,
-		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
-			return lock.Reentrant(l)
-		}),
-	}
+	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
+		return lock.Reentrant(l)
+	})
 }
 
 // singleMode is a lock with one mode.

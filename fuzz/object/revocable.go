@@ -26,7 +26,7 @@ type RevocableLocker interface {
 func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/revocable")
-	return scenario.Workload{
+	return claims.judged(scenario.Workload{
 		Name:  "revocable",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 1,
@@ -36,10 +36,9 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)
 		},
-		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
-			return lock.Revocable{Claims: l, Within: heardWithin}
-		}),
-	}
+	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
+		return lock.Revocable{Claims: l, Within: heardWithin}
+	})
 }
 
 const (

@@ -27,7 +27,7 @@ type RWLocker interface {
 func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/rwlock")
-	return scenario.Workload{
+	return claims.judged(scenario.Workload{
 		Name:  "rwlock",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 1,
@@ -36,10 +36,9 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 				return func(round int) { playRWLock(reads, writes, round) }
 			}),
 		Length: holdingTime,
-		Judge: claims.judge(ops.Lock, func(l lock.Claims) linearizability.Claims {
-			return lock.ReadWrite(l)
-		}),
-	}
+	}, ops.Lock, func(l lock.Claims) linearizability.Claims {
+		return lock.ReadWrite(l)
+	})
 }
 
 // lockMode is one mode of a lock: the calls for it, and the recorded input.

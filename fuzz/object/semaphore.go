@@ -52,7 +52,7 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 	if claims.Leases < 1 {
 		claims.Leases = 2
 	}
-	return scenario.Workload{
+	return claims.judged(scenario.Workload{
 		Name:  "semaphore",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 1,
@@ -61,11 +61,10 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 			}),
 		Shared: true,
 		Length: holdingTime,
-		Judge: claims.judge(ops.Acquire, func(l lock.Claims) linearizability.Claims {
-			l.Nodes = claims.Nodes
-			return lock.Semaphore{Leases: claims.Leases, Claims: l}
-		}),
-	}
+	}, ops.Acquire, func(l lock.Claims) linearizability.Claims {
+		l.Nodes = claims.Nodes
+		return lock.Semaphore{Leases: claims.Leases, Claims: l}
+	})
 }
 
 type semaphorePlayer struct {

@@ -26,7 +26,7 @@ type ThresholdBarrierer interface {
 func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/thresholds/t")
-	return scenario.Workload{
+	return judgedAt(scenario.Workload{
 		Name:  "threshold-barrier",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
@@ -41,13 +41,12 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Rounds) * (2*enterPatience + scenario.LongHold)
 		},
-		Judge: placed(claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
-			return barrier.Threshold{
-				Path: claims.Path, Patience: enterPatience / 2,
-				AllowedAtRest: leftBy(e, claims.LeavesAtRest, claims.Path+"/*"),
-			}
-		}),
-	}
+	}, claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
+		return barrier.Threshold{
+			Path: claims.Path, Patience: enterPatience / 2,
+			AllowedAtRest: leftBy(e, claims.LeavesAtRest, claims.Path+"/*"),
+		}
+	})
 }
 
 type thresholdPlayer struct {

@@ -66,7 +66,7 @@ type TwoPhaseClaims struct {
 func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/transactions")
-	return scenario.Workload{
+	return judgedAt(scenario.Workload{
 		Name:  "two-phase-commit",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
@@ -85,12 +85,11 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Rounds) * (hearsay + 2*scenario.LongHold + time.Second)
 		},
-		Judge: placed(claims.Path, ops.Begin, claims.judged),
-	}
+	}, claims.Path, ops.Begin, claims.of)
 }
 
-// judged are the claims of a run. A transaction may stay if its coordinator has died.
-func (c TwoPhaseClaims) judged(e scenario.Evidence) linearizability.Claims {
+// of are the claims of a run. A transaction may stay if its coordinator has died.
+func (c TwoPhaseClaims) of(e scenario.Evidence) linearizability.Claims {
 	return twophase.Claims{Path: c.Path, Read: c.Read,
 		AllowedAtRest: leftBy(e, c.LeavesAtRest, c.Path+"/*", c.Path+"/*/*")}
 }

@@ -58,7 +58,7 @@ type ValueClaims struct {
 func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 	claims := optional(given)
 	claims.Path = cmp.Or(claims.Path, "/value")
-	return scenario.Workload{
+	return judgedAt(scenario.Workload{
 		Name:  "value",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
@@ -70,11 +70,10 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Rounds) * nextPatience
 		},
-		Judge: placed(claims.Path, ops.Write, claims.judged),
-	}
+	}, claims.Path, ops.Write, claims.of)
 }
 
-func (c ValueClaims) judged(scenario.Evidence) linearizability.Claims {
+func (c ValueClaims) of(scenario.Evidence) linearizability.Claims {
 	return value.Claims{
 		Path: c.Path, Value: nameIn(c.Value), AllowedAtRest: c.LeavesAtRest,
 	}

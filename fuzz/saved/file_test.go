@@ -268,14 +268,14 @@ var badFiles = []struct{ about, old, new, want string }{
 	{
 		"bad property", ": liveness", ": beauty",
 		`f.yaml:9:11: property: "beauty"; ` +
-			`expected one of safety, belief, fencing, linearizability, order, ` +
-			`liveness, orphans, herd, invariant, panic, frozen, crash`,
+			`expected one of safety, belief, fencing, linearizability, ` +
+			`liveness, orphans, herd, panic, frozen, crash`,
 	},
 	{
 		"property of a queue", ": liveness", ": delivery",
 		`f.yaml:9:11: property: "delivery"; ` +
-			`expected one of safety, belief, fencing, linearizability, order, ` +
-			`liveness, orphans, herd, invariant, panic, frozen, crash`,
+			`expected one of safety, belief, fencing, linearizability, ` +
+			`liveness, orphans, herd, panic, frozen, crash`,
 	},
 	{
 		"leading zero", "clients: 2", "clients: 010",

@@ -3,7 +3,6 @@ package saved
 import (
 	"encoding/json"
 	"path/filepath"
-	"slices"
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/inflight"
@@ -37,7 +36,7 @@ func judged(w scenario.Workload) []string {
 	if w.Properties == nil {
 		return nil
 	}
-	return append(append(slices.Clone(w.Properties), scenario.OwnProperties()...), Crash)
+	return append(w.MayViolate(), Crash)
 }
 
 // IsScenario reports whether a file has the name of a scenario file.

@@ -11,16 +11,6 @@ import (
 // InvariantProperty is the property that a broken [Invariant] violates.
 const InvariantProperty = "invariant"
 
-const (
-	panicProperty  = "panic"  // of code that panics
-	frozenProperty = "frozen" // of code that keeps virtual time from passing
-)
-
-// OwnProperties are the properties that this package judges, besides those of linearizability.
-func OwnProperties() []string {
-	return []string{InvariantProperty, panicProperty, frozenProperty}
-}
-
 // Invariant is a rule that must hold in every run.
 type Invariant struct {
 	// Name is the rule in a few words.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -58,8 +59,8 @@ type Workload struct {
 	// anything: otherwise the test fails. Reaching another goal is an error.
 	Sometimes []string
 
-	// Properties are those that Judge may find violated: a scenario file that expects another one
-	// is an error. Nil means any.
+	// Properties are those on which Judge may give a verdict. A verdict on another one is an error,
+	// and so is a scenario file that expects its violation, or a hunt for it. Nil means any.
 	Properties []string
 }
 
@@ -84,14 +85,24 @@ func (k Keeps) without(rest *linearizability.Leftovers) *linearizability.Leftove
 	return rest
 }
 
-// report calls the Judge. A panic of it is an error.
+// report calls the Judge. A panic of it is an error, and so is a verdict on a property that the
+// workload does not list.
 func (w Workload) report(e Evidence) (r linearizability.Report, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the judge panics: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return w.Judge(e)
+	if r, err = w.Judge(e); err != nil || w.Properties == nil {
+		return r, err
+	}
+	for _, v := range r.Verdicts {
+		if !slices.Contains(w.Properties, v.Property) {
+			return r, fmt.Errorf("the judge has a verdict on %q, and Workload.Properties lists %q",
+				v.Property, w.Properties)
+		}
+	}
+	return r, nil
 }
 
 // Evidence is the input of a Judge.

@@ -14,7 +14,9 @@ type Hunts struct {
 	Shard
 	Hunts []Hunt `json:"hunts"`
 	// LeftOut are the workloads that cannot play the script.
-	LeftOut     []string `json:"left_out"`
+	LeftOut []string `json:"left_out"`
+	// NotJudged are the workloads that can violate no property of --property.
+	NotJudged   []string `json:"not_judged,omitempty"`
 	Runs        int      `json:"runs"`
 	Replayed    int      `json:"replayed"`
 	Kept        *int     `json:"kept,omitempty"`
@@ -65,6 +67,10 @@ func (j Hunts) String() string {
 		text += fmt.Sprintf("\nleft out, as their objects are not for several goroutines: %s",
 			command.Plural(n, "workload"))
 	}
+	if n := len(j.NotJudged); n > 0 {
+		text += fmt.Sprintf("\nleft out, as they cannot violate a property of --property: %s",
+			command.Plural(n, "workload"))
+	}
 	return text
 }
 
@@ -101,8 +107,8 @@ func (j *Hunts) finish(workloads scenario.Catalogue) (bad bool) {
 		return cmp.Compare(place(a), place(b))
 	})
 	sum := Hunts{
-		LeftOut: j.LeftOut, Seconds: j.Seconds, Interrupted: j.Interrupted, Error: j.Error,
-		Hunts: []Hunt{}, Kept: zeroLike(j.Kept), Divergences: zeroLike(j.Divergences),
+		LeftOut: j.LeftOut, NotJudged: j.NotJudged, Seconds: j.Seconds, Interrupted: j.Interrupted,
+		Error: j.Error, Hunts: []Hunt{}, Kept: zeroLike(j.Kept), Divergences: zeroLike(j.Divergences),
 	}
 	for _, h := range j.Hunts {
 		bad = h.finish(workloads) || bad
