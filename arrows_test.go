@@ -31,7 +31,7 @@ var arrows = map[string]string{
 	"linearizability/internal/judging": `
 		linearizability github.com/anishathalye/porcupine`,
 	"linearizability/internal/judgingtest": `
-		linearizability internal/check pgregory.net/rapid`,
+		linearizability linearizability/internal/judging internal/check pgregory.net/rapid`,
 	"linearizability/custom": `linearizability linearizability/internal/judging`,
 	"linearizability/lock": `
 		linearizability linearizability/internal/judging linearizability/ops model`,
