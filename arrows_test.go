@@ -173,7 +173,8 @@ var arrows = map[string]string{
 	"cli/serve": `
 		cli/internal/command fakezk fakezk/fault fakezk/tree fakezk/view go.yaml.in/yaml/v4`,
 	"cli": `
-		cli/check cli/internal/command cli/internal/report cli/replay cli/serve fakezk fakezk/conform fakezk/fault fakezk/realworld
+		cli/check cli/internal/command cli/internal/report cli/replay cli/serve fakezk
+		fakezk/conform fakezk/fault fakezk/realworld
 		fuzz/builtin fuzz/gallery fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario fuzz/show
 		internal/inflight internal/overlay linearizability github.com/alecthomas/kong`,
 }

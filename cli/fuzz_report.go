@@ -143,7 +143,8 @@ func makeSmall(env *command.Env, findings []hunt.Finding) ([]*smallFinding, erro
 		}
 		f.Outcome = o
 		small = append(small,
-			&smallFinding{Finding: f, unfinished: env.Context.Err() != nil, unsteady: unsteadiness(o)})
+			&smallFinding{Finding: f, unfinished: env.Context.Err() != nil,
+				unsteady: unsteadiness(o)})
 	}
 	return small, nil
 }

@@ -7,8 +7,8 @@ import (
 
 // Claims are the promises of an object, and the places of its znodes. Each kind of object has its
 // type, in the package of its family: lock.Claims, queue.Claims, value.Counter and so on.
-// custom.Object is for an object with your own sequential model, and custom.Anything for one without
-// known promises.
+// custom.Object is for an object with your own sequential model, and custom.Anything for one
+// without known promises.
 type Claims interface {
 	// Judge returns the verdicts on a history. Call it by the function [Judge].
 	Judge(h History, left *Leftovers) Report

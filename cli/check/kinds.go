@@ -48,11 +48,17 @@ var kinds = []kind{
 	},
 	{
 		name: "semaphore", calls: []string{ops.Acquire, ops.Release, ops.Use, ops.Close},
-		claims: func(c *Command) claims { return lock.Semaphore{Leases: c.Leases, Claims: c.lock()} },
+		claims: func(c *Command) claims {
+			return lock.Semaphore{Leases: c.Leases,
+				Claims: c.lock()}
+		},
 	},
 	{
 		name: "revocable", fences: true, calls: append([]string{ops.Hold}, lockCalls...),
-		claims: func(c *Command) claims { return lock.Revocable{Claims: c.lock(), Within: c.Within} },
+		claims: func(c *Command) claims {
+			return lock.Revocable{Claims: c.lock(),
+				Within: c.Within}
+		},
 	},
 	{
 		name: "election", fences: true,
@@ -113,8 +119,11 @@ var kinds = []kind{
 	},
 	{
 		name: "cache", needsServer: true,
-		calls:  []string{ops.Ready, ops.Look, ops.Settle, ops.Close},
-		claims: func(c *Command) claims { return cache.Claims{Path: c.Path, Levels: -1, Patience: c.Within} },
+		calls: []string{ops.Ready, ops.Look, ops.Settle, ops.Close},
+		claims: func(c *Command) claims {
+			return cache.Claims{Path: c.Path, Levels: -1,
+				Patience: c.Within}
+		},
 	},
 	{
 		name: "membership", calls: memberCalls, needsServer: true,
@@ -122,7 +131,10 @@ var kinds = []kind{
 	},
 	{
 		name: "registry", calls: memberCalls, needsServer: true,
-		claims: func(c *Command) claims { return member.Claims{Path: c.Path, Within: c.Within, Services: true} },
+		claims: func(c *Command) claims {
+			return member.Claims{Path: c.Path, Within: c.Within,
+				Services: true}
+		},
 	},
 }
 

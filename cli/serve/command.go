@@ -249,7 +249,8 @@ func (s *serving) closeControl() error {
 
 // close ends everything that prepare and run began. It may be called twice.
 func (s *serving) close() error {
-	return errors.Join(s.closeControl(), s.namespaces.close(), s.server.Close(), closeAll(s.listeners))
+	return errors.Join(s.closeControl(), s.namespaces.close(), s.server.Close(),
+		closeAll(s.listeners))
 }
 
 // isLoopback reports whether only this machine can reach an address.

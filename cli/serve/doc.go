@@ -28,7 +28,7 @@
 //	POST   /namespaces        make a namespace: an empty server on a free port
 //	                          {"name":"b"} or nothing for a free name
 //	DELETE /namespaces/NAME   end a namespace with all it holds
-//	GET    /server            the address, whether it runs, the zxid, and the servers of an ensemble
+//	GET    /server            the address, whether it runs, the zxid, the servers of an ensemble
 //	GET    /tree              the nodes in order of path
 //	GET    /sessions          the sessions in order of creation
 //	GET    /watches           the watches in order of path

@@ -13,8 +13,8 @@ type endpoint struct {
 	does, takes string
 	// query are the parameters after ?, described in the table parameters.
 	query []string
-	// body is a value of the type of a JSON body, nil for no such body. texts are the media types of
-	// a body that is text, or bytes. needed says that the body must not be left out.
+	// body is a value of the type of a JSON body, nil for no such body. texts are the media types
+	// of a body that is text, or bytes. needed says that the body must not be left out.
 	body   any
 	texts  []string
 	needed bool

@@ -234,7 +234,8 @@ func TestViolationsAreFound(t *testing.T) {
 	check.Equal(t, len(violations(doc, kind, "reply")), 1)
 }
 
-// rows matches a table of endpoints: a block of lines, each of which begins with a method and a path.
+// rows matches a table of endpoints: a block of lines, each of which begins with a method and a
+// path.
 var rows = regexp.MustCompile("(?m)(^(//\t|\\| `)(GET|PUT|POST|DELETE) +/.*\n(//\t {5}.*\n)*)+")
 
 // code matches the parts of a text that are code.
@@ -257,7 +258,8 @@ func TestTablesListTheEndpoints(t *testing.T) {
 	hasTable(t, "doc.go", comment.String())
 }
 
-// hasTable fails unless the one table of endpoints in a file is as given. With -update it writes it.
+// hasTable fails unless the one table of endpoints in a file is as given. With -update it writes
+// it.
 func hasTable(t *testing.T, file, table string) {
 	t.Helper()
 	data, err := os.ReadFile(file)

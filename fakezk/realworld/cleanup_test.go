@@ -74,7 +74,8 @@ func TestANodeIsMadeOnceDespiteALostAnswer(t *testing.T) {
 	server := fakezk.Start(t)
 	check.OK(t, server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1}))
 	g := guestOn(t, server)
-	check.List(t, rootsOn(server), []string{string(g.root), string(g.root) + sessionsNode, g.root.tree()})
+	check.List(t, rootsOn(server),
+		[]string{string(g.root), string(g.root) + sessionsNode, g.root.tree()})
 }
 
 // TestNodesThatNobodyMayDeleteAreNamed, with the reason, and all others are deleted.

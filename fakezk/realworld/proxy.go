@@ -126,8 +126,8 @@ func (p *proxy) reviveAll() {
 	}
 }
 
-// heal lets dials succeed again, and waits for what faults have begun. Held messages arrive at their
-// time.
+// heal lets dials succeed again, and waits for what faults have begun. Held messages arrive at
+// their time.
 func (p *proxy) heal() {
 	p.mu.Lock()
 	p.net.Heal()

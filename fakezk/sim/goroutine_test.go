@@ -65,8 +65,8 @@ func coinciding(inTurn bool) World {
 		})}}
 }
 
-// TestGoroutinesInTurnHaveOneTrace, and without turns they race: pauses of different microseconds do
-// not replace turns.
+// TestGoroutinesInTurnHaveOneTrace, and without turns they race: pauses of different microseconds
+// do not replace turns.
 func TestGoroutinesInTurnHaveOneTrace(t *testing.T) {
 	for name, world := range map[string]func(inTurn bool) World{
 		"drawing": drawing, "coinciding": coinciding,

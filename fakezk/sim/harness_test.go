@@ -245,7 +245,8 @@ func randomPlan(rng *rand.Rand, servers, clients int) []fault.Fault {
 // anyWorld has three clients that take turns, and a plan by the seed.
 func anyWorld(seed uint64) World {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	return World{Seed: seed, Plan: randomPlan(rng, 1, 3), Clients: lockers(3, 3), Limit: time.Minute}
+	return World{Seed: seed, Plan: randomPlan(rng, 1, 3), Clients: lockers(3, 3),
+		Limit: time.Minute}
 }
 
 // lockers are n clients that take the client library's own lock in turn.

@@ -48,8 +48,8 @@ func (b *inbox) deferPing(l *link, p []byte) bool {
 	return true
 }
 
-// replyDeadline is until when the client of a link waits for a reply to a ping that was put off, 0 if
-// it does not wait.
+// replyDeadline is until when the client of a link waits for a reply to a ping that was put off, 0
+// if it does not wait.
 func (b *inbox) replyDeadline(l *link) time.Duration {
 	deadline := l.end.ReadDeadline()
 	if deadline.IsZero() {

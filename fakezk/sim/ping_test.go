@@ -33,7 +33,8 @@ func idleClients(n int) []Actor {
 
 func TestPingsThatArePutOffChangeNothing(t *testing.T) {
 	for seed := range uint64(60) {
-		w := World{Seed: seed, Plan: anyWorld(seed).Plan, Clients: idleClients(3), Limit: time.Minute,
+		w := World{Seed: seed, Plan: anyWorld(seed).Plan, Clients: idleClients(3),
+			Limit:          time.Minute,
 			SessionTimeout: time.Duration(4+seed%3*3) * time.Second}
 		infos := fault.KindsFor(1)
 		if info := infos[seed%uint64(len(infos))]; info.OnTime && info.Lasts {

@@ -36,7 +36,8 @@ type process struct {
 func newProcess(b *inbox, g *guard.Guard, actor Actor, name string, index int) *process {
 	counted := g.Client(name)
 	p := &process{
-		actor: actor, name: name, index: index, peer: carry.Client{ID: int64(index) + 1, Name: name},
+		actor: actor, name: name, index: index, peer: carry.Client{ID: int64(index) + 1,
+			Name: name},
 		counted: counted, agenda: b.agenda, failedDials: map[int]int{}, sessions: map[int64]bool{},
 		releaseNet: func() {},
 	}

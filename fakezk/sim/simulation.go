@@ -64,7 +64,8 @@ func (s *simulation) assemble(ctx context.Context) {
 	perform := func(actions []carry.Action) { carry.Perform(actions, s.driver) }
 	react := func(r engine.Reaction) { s.server.react(r) }
 	s.inbox = newInbox(w, ctx, s.agenda, s.journal)
-	s.network = &network{agenda: s.agenda, draws: d, record: s.record, guard: s.guard, inbox: s.inbox,
+	s.network = &network{agenda: s.agenda, draws: d, record: s.record, guard: s.guard,
+		inbox:  s.inbox,
 		faults: s.faults, perform: perform, schedule: w.Schedule, maxFrame: w.Server.maxFrame(),
 		links: map[engine.ConnID]*link{}}
 	s.order = &order{network: s.network, ranks: map[stream]uint64{}}
@@ -81,7 +82,8 @@ func (s *simulation) assemble(ctx context.Context) {
 	s.driver = &driver{agenda: s.agenda, record: s.record, engine: s.engine, network: s.network,
 		server: s.server, replicas: s.replicas, processes: s.processes, pauses: s.pauses}
 	s.loop = &loop{agenda: s.agenda, journal: s.journal, guard: s.guard, inbox: s.inbox,
-		order: s.order, network: s.network, server: s.server, processes: s.processes, dials: s.dials,
+		order: s.order, network: s.network, server: s.server, processes: s.processes,
+		dials:      s.dials,
 		noDeferral: w.noDeferral || d.Alike, timer: time.NewTimer(0)}
 }
 

@@ -175,23 +175,24 @@ const evil = `</script><script>evil=1</script><b class=evil>&<!--`
 // hostileRun is a run with markup in every text that the code under test decides.
 func hostileRun(t *testing.T) *scenario.Outcome {
 	t.Helper()
-	return fuzztest.Run(t, scenario.Scenario{Seed: 1, Script: scenario.Script{Clients: 1, Rounds: 1},
-		Plan: fuzztest.Plan(t, "cut client=a request=1"),
-		Workload: scenario.Workload{
-			Name: evil, Impl: evil,
-			Nodes: map[string]string{"/" + strings.ReplaceAll(evil, "/", "|"): evil},
-			Play: func(p *scenario.Player, _ scenario.Script) {
-				_ = p.Do(evil, evil, func(context.Context) (linearizability.Result, error) {
-					_, _, err := p.Conn().Get("/" + strings.ReplaceAll(evil, "/", "|"))
-					return linearizability.Result{Output: evil}, err
-				})
-			},
-			Judge: func(scenario.Evidence) (r linearizability.Report, err error) {
-				r.Worsen(linearizability.Verdict{Property: evil, Summary: evil + " at step 2",
-					Status: linearizability.Violated, Steps: []int64{2}})
-				return r, nil
-			},
-		}})
+	return fuzztest.Run(t,
+		scenario.Scenario{Seed: 1, Script: scenario.Script{Clients: 1, Rounds: 1},
+			Plan: fuzztest.Plan(t, "cut client=a request=1"),
+			Workload: scenario.Workload{
+				Name: evil, Impl: evil,
+				Nodes: map[string]string{"/" + strings.ReplaceAll(evil, "/", "|"): evil},
+				Play: func(p *scenario.Player, _ scenario.Script) {
+					_ = p.Do(evil, evil, func(context.Context) (linearizability.Result, error) {
+						_, _, err := p.Conn().Get("/" + strings.ReplaceAll(evil, "/", "|"))
+						return linearizability.Result{Output: evil}, err
+					})
+				},
+				Judge: func(scenario.Evidence) (r linearizability.Report, err error) {
+					r.Worsen(linearizability.Verdict{Property: evil, Summary: evil + " at step 2",
+						Status: linearizability.Violated, Steps: []int64{2}})
+					return r, nil
+				},
+			}})
 }
 
 // TestNoTextEndsTheScript: the page has its two scripts, and no markup of the code under test.

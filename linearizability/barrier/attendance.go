@@ -47,7 +47,8 @@ func (a *attendance) addStay(op lin.Op) *stay {
 		}
 	}
 	for _, n := range a.history.Notices {
-		if !a.log.Known && n.Client == op.Client && judging.IsOneOf(n.Kind, []lin.NoticeKind{lin.SessionExpired}) {
+		if !a.log.Known && n.Client == op.Client && judging.IsOneOf(n.Kind,
+			[]lin.NoticeKind{lin.SessionExpired}) {
 			s.ended = append(s.ended, n.Step)
 		}
 	}

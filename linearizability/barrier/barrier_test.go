@@ -191,7 +191,8 @@ func TestBrokenBarriersAreFoundBroken(t *testing.T) {
 
 // passWhileUp makes a wait return while the barrier is up.
 func passWhileUp(t *rapid.T, h *lin.History) bool {
-	e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
+	e := judgingtest.One(t, h.Server,
+		func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
 	if e == nil {
 		return false
 	}
@@ -212,7 +213,8 @@ func lookWhileUp(t *rapid.T, h *lin.History) bool {
 
 // strayChange makes a client remove the barrier without a call.
 func strayChange(t *rapid.T, h *lin.History) bool {
-	e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
+	e := judgingtest.One(t, h.Server,
+		func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
 	if e == nil {
 		return false
 	}

@@ -43,7 +43,8 @@ func (claims Double) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	r.Add(t.judgeLiveness(left)...)
 	if left != nil {
 		r.Add(
-			judging.Orphans(left, claims.AllowedAtRest, judging.LeftBelow(left, claims.Path), judging.Waits(t.history)),
+			judging.Orphans(left, claims.AllowedAtRest, judging.LeftBelow(left, claims.Path),
+				judging.Waits(t.history)),
 		)
 	}
 	return r
@@ -157,7 +158,8 @@ func (t *doubleTable) judgeLiveness(left *lin.Leftovers) []lin.Verdict {
 			continue
 		}
 		if other := t.enteredWithout(s); other != nil {
-			return []lin.Verdict{judging.Violated(lin.Liveness, []int64{other.come.Return, s.come.Return},
+			return []lin.Verdict{judging.Violated(lin.Liveness,
+				[]int64{other.come.Return, s.come.Return},
 				"%s entered at step %d with %s, which gave up at step %d, after another %v: "+
 					"one has entered, so all that were there must enter",
 				other.come.Client, other.come.Return, s.come.Client, s.come.Return,

@@ -218,7 +218,10 @@ func TestBrokenDoubleBarriersAreFoundBroken(t *testing.T) {
 		{"one who leaves at once", leaveAtOnce, []string{lin.Safety}, 0},
 	})
 	judgingtest.CheckMutations(t, randomDoubleBarrier,
-		func(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, doubleAtD) }, []mutation{
+		func(h lin.History) lin.Report {
+			return judgingtest.Judge(h, &lin.Leftovers{},
+				doubleAtD)
+		}, []mutation{
 			{"a hanging call", judgingtest.NeverReturns(ops.Enter, ops.Leave), []string{lin.Liveness}, 0},
 		})
 }

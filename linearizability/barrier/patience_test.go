@@ -55,7 +55,10 @@ func TestWaitsThatPassTooLateAreFound(t *testing.T) {
 		{"its client was told of a loss", waits(60, true), "", ""},
 	} {
 		t.Run(test.name,
-			func(t *testing.T) { judgingtest.CheckReport(t, test.build(&fixture{}), test.bad, test.says) })
+			func(t *testing.T) {
+				judgingtest.CheckReport(t, test.build(&fixture{}), test.bad,
+					test.says)
+			})
 	}
 }
 

@@ -182,7 +182,8 @@ func (t *thresholdTable) judgeLiveness(left *lin.Leftovers) []lin.Verdict {
 		if why := t.whyShouldHavePassed(s); why != "" {
 			return []lin.Verdict{judging.Violated(lin.Liveness, []int64{s.come.Call, s.come.Return},
 				"%s gave up after %v, though for the last %v, undisturbed, %s",
-				judging.Describe(s.come), s.come.ReturnTime-s.come.CallTime, t.claims.Patience, why)}
+				judging.Describe(s.come), s.come.ReturnTime-s.come.CallTime,
+				t.claims.Patience, why)}
 		}
 	}
 	mayWait := func(op lin.Op) bool { return op.Kind == ops.Wait && t.mayWait() }

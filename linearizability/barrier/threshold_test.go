@@ -298,7 +298,10 @@ func TestBrokenThresholdBarriersAreFoundBroken(t *testing.T) {
 			65}, // a set in doubt may come after it
 	})
 	judgingtest.CheckMutations(t, randomThreshold,
-		func(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, thresholdAtT) }, []mutation{
+		func(h lin.History) lin.Report {
+			return judgingtest.Judge(h, &lin.Leftovers{},
+				thresholdAtT)
+		}, []mutation{
 			{"a hanging set", judgingtest.NeverReturns(ops.Set), []string{lin.Liveness}, 0},
 			{"one who never passes", waitForEver, []string{lin.Liveness}, 0},
 		})

@@ -276,7 +276,10 @@ func (s *cacheScene) look(client string) Look {
 	return look
 }
 
-func judgeCacheAtC(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, cacheAtC) }
+func judgeCacheAtC(h lin.History) lin.Report {
+	return judgingtest.Judge(h, &lin.Leftovers{},
+		cacheAtC)
+}
 
 func TestCorrectCachesAreFoundCorrect(t *testing.T) {
 	judgingtest.CheckValid(t, randomCache, judgeCacheAtC)
@@ -295,7 +298,8 @@ func inLook(
 	kind string, fits func(Look) bool, change func(t *rapid.T, l *Look),
 ) func(*rapid.T, *lin.History) bool {
 	return func(t *rapid.T, h *lin.History) bool {
-		op := judgingtest.One(t, h.Ops, func(op *lin.Op) bool { return judgingtest.Returned(kind)(op) && fits(readLook(*op)) })
+		op := judgingtest.One(t, h.Ops,
+			func(op *lin.Op) bool { return judgingtest.Returned(kind)(op) && fits(readLook(*op)) })
 		if op == nil {
 			return false
 		}
@@ -325,8 +329,9 @@ func exchangeLooks(t *rapid.T, h *lin.History) bool {
 		return false
 	}
 	b := judgingtest.One(t, h.Ops, func(op *lin.Op) bool {
-		return judgingtest.Returned(ops.Look)(op) && op.Client == a.Client && !slices.Equal(readLook(*op).Nodes,
-			readLook(*a).Nodes)
+		return judgingtest.Returned(ops.Look)(op) && op.Client == a.Client &&
+			!slices.Equal(readLook(*op).Nodes,
+				readLook(*a).Nodes)
 	})
 	if b != nil {
 		a.Output, b.Output = b.Output, a.Output

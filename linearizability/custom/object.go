@@ -15,8 +15,8 @@ import (
 // within its interval. The effect of a pending operation, or one of unknown outcome, lies anywhere
 // from its call on; O tells the model that it perhaps did nothing (as model.Maybe).
 //
-// To judge more, read the server's events yourself and add verdicts to the report, as [value.Counter]
-// does.
+// To judge more, read the server's events yourself and add verdicts to the report, as
+// [value.Counter] does.
 type Object[S comparable, O any] struct {
 	Noun  string // "counter"
 	Start S
@@ -77,7 +77,8 @@ func (o Object[S, O]) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	r.Add(judging.Linearizability(model, events, o.Noun))
 	r.Add(judging.Returns(h, left, o.MayWait)...)
 	if left != nil {
-		r.Add(judging.Orphans(left, o.AllowedAtRest, judging.LeftBelow(left, o.Path), judging.Waits(h)))
+		r.Add(judging.Orphans(left, o.AllowedAtRest, judging.LeftBelow(left, o.Path),
+			judging.Waits(h)))
 	}
 	return r
 }

@@ -188,8 +188,9 @@ func TestCorrectElectionsAreFoundCorrect(t *testing.T) {
 }
 
 func TestBrokenElectionsAreFoundBroken(t *testing.T) {
-	judgingtest.CheckMutations(t, randomElection, judgeFairElection, append(lockMutations(leadership, 0),
-		mutation{"a leader of another time", wrongLeader, []string{lin.Answers}, 0}))
+	judgingtest.CheckMutations(t, randomElection, judgeFairElection,
+		append(lockMutations(leadership, 0),
+			mutation{"a leader of another time", wrongLeader, []string{lin.Answers}, 0}))
 }
 
 // wrongLeader gives an answer that was right at another time only.

@@ -59,7 +59,8 @@ func wrongToken(t table, h *hold) string {
 // lostBeforeReturn reports whether a hold ended before its lock returned, or its client learned of
 // a loss or closed the object by then.
 func lostBeforeReturn(history lin.History, h *hold) bool {
-	n, noticed := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired, lin.LockLost)
+	n, noticed := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired,
+		lin.LockLost)
 	return h.serverEnd <= h.lock.Return || noticed && n.Time <= h.lock.ReturnTime ||
 		slices.ContainsFunc(history.Ops, func(op lin.Op) bool {
 			return op.Kind == ops.Close && op.Client == h.lock.Client &&

@@ -14,9 +14,9 @@ import (
 type hold struct {
 	lock        lin.Op
 	unlock      *lin.Op        // the client's release, if it called one
-	inner       []*lin.Op      // acquires and releases in between, of a hold that was acquired again
+	inner       []*lin.Op      // acquires and releases in between, of a hold acquired again
 	depth       int            // how many of these acquires have no release
-	second      bool           // the client holds the lock in another mode, with this token or without one
+	second      bool           // the client holds the lock in another mode, with this token or none
 	node        *judging.Znode // the client's own znode, if known
 	owner       model.Owner
 	whyNotOwner string // why the client owns nothing, or empty

@@ -42,7 +42,8 @@ func TestPorcupineDecidesLocks(t *testing.T) {
 			claims := Claims{Path: "/lock"}
 			events := eventsOf(newTable(f.History(), mutex, claims))
 			check.Equal(t, judging.Search(mutexModel, events), tt.answer, "porcupine answers")
-			judgingtest.CheckLinearizability(t, judgingtest.Judge(f.History(), nil, claims), tt.says)
+			judgingtest.CheckLinearizability(t, judgingtest.Judge(f.History(), nil, claims),
+				tt.says)
 		})
 	}
 }
@@ -80,7 +81,8 @@ func TestLinearizationExplainsTheHistory(t *testing.T) {
 }
 
 func TestLinearizationOfNothing(t *testing.T) {
-	if order, ok := judgingtest.Judge(lin.History{}, nil, Claims{}).Linearization(); !ok || order.Taken != nil {
+	if order, ok := judgingtest.Judge(lin.History{}, nil,
+		Claims{}).Linearization(); !ok || order.Taken != nil {
 		t.Errorf("an empty history has the order %v, %v", order, ok)
 	}
 	if _, ok := (lin.Report{}).Linearization(); ok {

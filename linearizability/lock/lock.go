@@ -44,10 +44,10 @@ type Claims struct {
 	// MaxHerd is the greatest number of watch notifications that one release may fire; 0 only
 	// measures them.
 	MaxHerd int
-	// Signals: the lock has a signal of loss, recorded as [lin.LockLost]. A signal while the holder's
-	// znode and session are alive violates belief, unless the client learned of a disconnect or an
-	// expiry ([lin.Disconnected], [lin.SessionExpired]) since it called lock, so record the disconnects
-	// too. It is judged only if the holder's znode is known.
+	// Signals: the lock has a signal of loss, recorded as [lin.LockLost]. A signal while the
+	// holder's znode and session are alive violates belief, unless the client learned of a
+	// disconnect or an expiry ([lin.Disconnected], [lin.SessionExpired]) since it called lock, so
+	// record the disconnects too. It is judged only if the holder's znode is known.
 	Signals bool
 	// SignalWithin limits the time from the client's notice of the expiry to the signal. If a
 	// holder neither calls unlock nor gets a signal in that time, belief is violated. 0 means that

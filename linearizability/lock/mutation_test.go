@@ -13,7 +13,10 @@ import (
 
 func TestBrokenLocksAreFoundBroken(t *testing.T) {
 	judgingtest.CheckMutations(t, randomLock,
-		func(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, fairLock) }, lockMutations(mutex, 0))
+		func(h lin.History) lin.Report {
+			return judgingtest.Judge(h, &lin.Leftovers{},
+				fairLock)
+		}, lockMutations(mutex, 0))
 }
 
 // lockMutations returns the mutations of a kind of lock. Exchanged tokens are found in a share of
@@ -95,7 +98,9 @@ func dropDelete(t *rapid.T, h *lin.History, c table) bool {
 	})
 	if a != nil {
 		h.Server = slices.DeleteFunc(h.Server,
-			func(e lin.ServerEvent) bool { return e.Kind == lin.NodeDeleted && e.Path == a.node.Path })
+			func(e lin.ServerEvent) bool {
+				return e.Kind == lin.NodeDeleted && e.Path == a.node.Path
+			})
 	}
 	return a != nil
 }
@@ -136,7 +141,8 @@ func TestCorrectLocksAreFoundCorrect(t *testing.T) {
 		for i := range h.Ops {
 			h.Ops[i].Session = 0
 		}
-		if v, _ := judgingtest.Judge(h, &lin.Leftovers{}, Claims{}).Verdict(lin.Safety); v.Status == lin.Violated &&
+		if v, _ := judgingtest.Judge(h, &lin.Leftovers{},
+			Claims{}).Verdict(lin.Safety); v.Status == lin.Violated &&
 			!anyNotice(h) {
 			t.Fatalf("without the log: %s\n%s", v, judgingtest.Dump(h))
 		}

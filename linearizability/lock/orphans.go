@@ -10,7 +10,8 @@ import (
 func orphansOf(t table, left *lin.Leftovers) []judging.Orphan {
 	var list []judging.Orphan
 	for _, n := range left.Nodes {
-		if !judging.Within(t.claims.Path, n.Path) || judging.HasChild(left, n.Path) || isHeld(t, n) ||
+		if !judging.Within(t.claims.Path, n.Path) || judging.HasChild(left, n.Path) || isHeld(t,
+			n) ||
 			isWaiting(t, n, "") || t.holdsAtEnd(maker(t.log, n)) {
 			continue
 		}

@@ -61,7 +61,8 @@ func grantedAfterLoss(t table) (v lin.Verdict, bad bool) {
 		if h.ending != takenAway {
 			continue
 		}
-		n, noticed := judging.FirstNotice(t.history, h.lock.Client, h.serverEnd, lin.SessionExpired, lin.LockLost)
+		n, noticed := judging.FirstNotice(t.history, h.lock.Client, h.serverEnd, lin.SessionExpired,
+			lin.LockLost)
 		if !noticed {
 			continue
 		}
@@ -86,7 +87,8 @@ func releasedEarly(t table) (v lin.Verdict, bad bool) {
 			h.unlock != nil && h.unlock.Call <= z.Deleted {
 			continue
 		}
-		n, noticed := judging.FirstNotice(t.history, h.lock.Client, h.lock.Return, lin.SessionExpired, lin.LockLost)
+		n, noticed := judging.FirstNotice(t.history, h.lock.Client, h.lock.Return,
+			lin.SessionExpired, lin.LockLost)
 		if noticed && n.Step <= z.Deleted && !signalledByUnlock(t, h, n) {
 			continue
 		}
@@ -101,12 +103,14 @@ func releasedEarly(t table) (v lin.Verdict, bad bool) {
 // signalledByUnlock reports whether an inner unlock caused the signal of loss: the signal comes
 // during the unlock, without an earlier loss of connection or session.
 func signalledByUnlock(t table, h *hold, signal lin.Notice) bool {
-	n, excused := judging.FirstNotice(t.history, h.lock.Client, h.lock.Return, lin.Disconnected, lin.SessionExpired)
+	n, excused := judging.FirstNotice(t.history, h.lock.Client, h.lock.Return, lin.Disconnected,
+		lin.SessionExpired)
 	if excused && n.Step <= signal.Step {
 		return false
 	}
 	return slices.ContainsFunc(h.inner, func(op *lin.Op) bool {
-		return op.Kind == t.kind.release && op.Call <= signal.Step && signal.Step <= judging.End(*op)
+		return op.Kind == t.kind.release && op.Call <= signal.Step &&
+			signal.Step <= judging.End(*op)
 	})
 }
 
@@ -150,7 +154,8 @@ func innerEvents(t table, h *hold) []judging.Event[model.LockOp] {
 func innerEvent(t table, h *hold, op *lin.Op, text string) judging.Event[model.LockOp] {
 	e := judging.Event[model.LockOp]{
 		Op:   model.LockOp{Kind: model.Release, By: h.owner},
-		Call: op.Call, Return: min(judging.End(*op), t.history.End+1), Key: judging.Key(op.Call, phaseUnlock),
+		Call: op.Call, Return: min(judging.End(*op), t.history.End+1), Key: judging.Key(op.Call,
+			phaseUnlock),
 		Lane: op.Client, Text: text,
 	}
 	if !op.OK() {

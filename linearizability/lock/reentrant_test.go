@@ -121,8 +121,9 @@ func TestCorrectReentrantLocksAreFoundCorrect(t *testing.T) {
 }
 
 func TestBrokenReentrantLocksAreFoundBroken(t *testing.T) {
-	judgingtest.CheckMutations(t, randomReentrant, judgeFairReentrant, append(lockMutations(reentrantLock, 0),
-		mutation{"an unlock forgotten", onHold(reentrantLock, dropUnlock), []string{lin.Safety}, 0}))
+	judgingtest.CheckMutations(t, randomReentrant, judgeFairReentrant,
+		append(lockMutations(reentrantLock, 0),
+			mutation{"an unlock forgotten", onHold(reentrantLock, dropUnlock), []string{lin.Safety}, 0}))
 }
 
 // dropUnlock removes an inner unlock, so that the lock is released too early.

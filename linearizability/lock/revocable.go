@@ -78,14 +78,16 @@ func holdingTime(history lin.History, h *hold) (lin.Op, bool) {
 // mayBeLost reports whether an owner may take the hold for lost during op: its znode was gone, or
 // it had learned of a disconnect. Without a signal of loss the report of a request says this, too.
 func mayBeLost(history lin.History, h *hold, op lin.Op) bool {
-	n, noticed := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.Disconnected, lin.SessionExpired)
+	n, noticed := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.Disconnected,
+		lin.SessionExpired)
 	return h.node.Deleted < op.Return || noticed && n.Step < op.Return
 }
 
 // requestTo returns the first change of the znode's data.
 func requestTo(history lin.History, z *judging.Znode) (lin.ServerEvent, bool) {
 	for _, e := range history.Server {
-		if e.Kind == lin.DataChanged && e.Path == z.Path && e.Step >= z.Created && e.Step <= z.Deleted {
+		if e.Kind == lin.DataChanged && e.Path == z.Path && e.Step >= z.Created &&
+			e.Step <= z.Deleted {
 			return e, true
 		}
 	}

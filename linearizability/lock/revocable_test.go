@@ -54,7 +54,8 @@ func TestRevocableLocks(t *testing.T) {
 			f := &fixture{}
 			f.holds(tt.end, tt.meanwhile(f))
 			opts := Revocable{Claims: Claims{Path: "/lock"}, Within: 50 * time.Millisecond}
-			judgingtest.CheckReport(t, judgingtest.Judge(f.History(), &lin.Leftovers{}, opts), tt.bad, tt.says)
+			judgingtest.CheckReport(t, judgingtest.Judge(f.History(), &lin.Leftovers{}, opts),
+				tt.bad, tt.says)
 		})
 	}
 }
@@ -90,7 +91,8 @@ func TestCorrectRevocableLocksAreFoundCorrect(t *testing.T) {
 func TestBrokenRevocableLocksAreFoundBroken(t *testing.T) {
 	judgingtest.CheckMutations(t, randomRevocable, judgeRevocable, []mutation{
 		{"heard, but never asked", func(t *rapid.T, h *lin.History) bool {
-			e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool { return e.Kind == lin.DataChanged })
+			e := judgingtest.One(t, h.Server,
+				func(e *lin.ServerEvent) bool { return e.Kind == lin.DataChanged })
 			if e != nil {
 				i := slices.Index(h.Server, *e)
 				h.Server = slices.Delete(h.Server, i, i+1)

@@ -10,8 +10,8 @@ import (
 )
 
 // Semaphore claims to be a semaphore. Its calls are [ops.Acquire] and [ops.Release]; each lease is
-// judged like a [Claims]. A client that holds several leases at once tells them apart by the input of
-// its calls. The token of a lease is the czxid of its znode. Without a token the znode is known
+// judged like a [Claims]. A client that holds several leases at once tells them apart by the input
+// of its calls. The token of a lease is the czxid of its znode. Without a token the znode is known
 // only if the client has no other lease. Fencing is not judged, as holders do not exclude each
 // other.
 type Semaphore struct {

@@ -36,7 +36,8 @@ func falseSignal(t table, h *hold) (v lin.Verdict, bad bool) {
 		return lin.Verdict{}, false
 	}
 	from := min(h.lock.Call, h.node.Created)
-	e, excused := judging.FirstNotice(t.history, h.lock.Client, from, lin.Disconnected, lin.SessionExpired)
+	e, excused := judging.FirstNotice(t.history, h.lock.Client, from, lin.Disconnected,
+		lin.SessionExpired)
 	if excused && e.Step <= n.Step {
 		return lin.Verdict{}, false
 	}
@@ -71,7 +72,8 @@ func closesAt(history lin.History, h *hold, step int64) bool {
 // missingSignal looks for a holder that knew of the end of its session, kept the lock longer than
 // SignalWithin, and got no signal in that time.
 func missingSignal(t table, h *hold) (v lin.Verdict, bad bool) {
-	expired, knew := judging.FirstNotice(t.history, h.lock.Client, h.lock.Return, lin.SessionExpired)
+	expired, knew := judging.FirstNotice(t.history, h.lock.Client, h.lock.Return,
+		lin.SessionExpired)
 	if t.claims.SignalWithin <= 0 || !knew || expired.Kind == lin.Died {
 		return lin.Verdict{}, false
 	}

@@ -101,7 +101,8 @@ func (s *lockSimulator) nest(a *actor, calm bool) {
 		a.again--
 		return
 	}
-	s.Ret(s.Call(a.name, s.kind.acquire, a.input), lin.OpOK, lin.Result{Session: a.session, Token: a.token})
+	s.Ret(s.Call(a.name, s.kind.acquire, a.input), lin.OpOK,
+		lin.Result{Session: a.session, Token: a.token})
 	a.again, a.nested = a.again+1, a.nested+1
 }
 

@@ -20,7 +20,8 @@ func isStolen(h *hold, history lin.History) bool {
 	case h.unlock != nil && h.unlock.Call <= z.Deleted:
 		return false
 	}
-	n, noticed := judging.FirstNotice(history, h.lock.Client, h.lock.Return, lin.SessionExpired, lin.LockLost)
+	n, noticed := judging.FirstNotice(history, h.lock.Client, h.lock.Return, lin.SessionExpired,
+		lin.LockLost)
 	if noticed && n.Step <= z.Deleted {
 		return false
 	}

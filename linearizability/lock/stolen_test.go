@@ -70,8 +70,9 @@ func TestStolenLocks(t *testing.T) {
 		{Name: "closed its session", Build: func(f *fixture) {
 			f.lock("a", 1, shared)
 			step := f.Server(lin.ServerEvent{Kind: lin.SessionEnded, Session: 1, Owner: 1, Client: "a"})
-			f.H.Server = append(f.H.Server, lin.ServerEvent{Step: step, Kind: lin.NodeDeleted, Path: shared,
-				Session: 1, Owner: 1, Client: "a"})
+			f.H.Server = append(f.H.Server,
+				lin.ServerEvent{Step: step, Kind: lin.NodeDeleted, Path: shared,
+					Session: 1, Owner: 1, Client: "a"})
 		}},
 		{Name: "reaped late, after the session's end", Build: func(f *fixture) {
 			f.lock("a", 1, shared)

@@ -20,17 +20,20 @@ func keptByUnlock(t table) (v lin.Verdict, bad bool) {
 			h.serverEnd <= h.unlock.Return || holdsMore(t, h) {
 			continue
 		}
-		_, lost := judging.FirstNotice(t.history, h.lock.Client, h.lock.Return, lin.SessionExpired, lin.LockLost)
+		_, lost := judging.FirstNotice(t.history, h.lock.Client, h.lock.Return, lin.SessionExpired,
+			lin.LockLost)
 		again := nextThrough(t, h)
 		switch {
 		case again != nil:
-			return judging.Violated(lin.Liveness, []int64{h.unlock.Call, h.unlock.Return, again.lock.Return},
+			return judging.Violated(lin.Liveness,
+				[]int64{h.unlock.Call, h.unlock.Return, again.lock.Return},
 				"%s returned, but did not give the %s up: %s lived on, "+
 					"and %s was granted the %s through it again at step %d",
 				judging.Describe(*h.unlock), t.kind.noun, h.node.Path, h.lock.Client, t.kind.noun,
 				again.lock.Return), true
 		case !lost && outlivesUnlock(t.history, h):
-			return judging.Violated(lin.Liveness, []int64{h.unlock.Call, h.unlock.Return, h.node.Created},
+			return judging.Violated(lin.Liveness,
+				[]int64{h.unlock.Call, h.unlock.Return, h.node.Created},
 				"%s returned, but its znode %s (created at step %d) lived on %s",
 				judging.Describe(*h.unlock), h.node.Path, h.node.Created, h.untilWhen()), true
 		}

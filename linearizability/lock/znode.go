@@ -198,7 +198,8 @@ func (n holderNodes) whyPhantom(last *judging.Znode, op lin.Op) string {
 	if other := otherSession(last, op); other != "" {
 		return fmt.Sprintf("%s, and was deleted at step %d", other, last.Deleted)
 	}
-	notice, noticed := judging.FirstNotice(n.history, op.Client, last.Deleted, lin.SessionExpired, lin.LockLost)
+	notice, noticed := judging.FirstNotice(n.history, op.Client, last.Deleted, lin.SessionExpired,
+		lin.LockLost)
 	if noticed && notice.Step < op.Return {
 		return fmt.Sprintf("%s was deleted at step %d, and the client was told so (%s) at step %d",
 			last.Path, last.Deleted, notice.Kind, notice.Step)
@@ -220,7 +221,8 @@ func (n holderNodes) newest(op lin.Op) *judging.Znode {
 
 // madeBy reports whether the client made the ephemeral during the operation.
 func madeBy(z *judging.Znode, op lin.Op) bool {
-	return z.Creator == op.Client && z.Owner != 0 && z.Created >= op.Call && z.Created <= judging.End(op)
+	return z.Creator == op.Client && z.Owner != 0 && z.Created >= op.Call &&
+		z.Created <= judging.End(op)
 }
 
 // isPartOf reports whether a pending operation needs the znode: of the znodes that its client

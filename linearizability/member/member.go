@@ -15,16 +15,28 @@ import (
 // commas, and names of "="; one client uses each instance, unless there are rivals. The judge looks
 // for no order of the operations. It compares the answers with the server's log:
 //
-//   - [lin.Safety]: no request deletes an instance of another client or writes into it, unless it is an
-//     evict or a spoil.
-//   - [lin.Answers]: a view shows the state of some moment, not older than Within and not older than
-//     the moments that the client's earlier views showed. So views converge: they show every state
-//     that has lasted longer than Within. A picked instance must fit a view in the same way.
-//   - [lin.Presence]: a joined instance exists with its data, and comes back Within after a loss. An
-//     instance that has left does not exist, and does not come back. One of the rivals has the
-//     instance, with its data.
-//   - [lin.Liveness] and [lin.Orphans]: at rest every call has returned, and no znode is left of instances
-//     that have left or of services without instances.
+//   - [lin.Safety]: no request deletes an instance of another client or writes into it, unless it
+//
+// is an
+//
+//	  evict or a spoil.
+//	- [lin.Answers]: a view shows the state of some moment, not older than Within and not older
+//
+// than
+//
+//	  the moments that the client's earlier views showed. So views converge: they show every state
+//	  that has lasted longer than Within. A picked instance must fit a view in the same way.
+//	- [lin.Presence]: a joined instance exists with its data, and comes back Within after a loss.
+//
+// An
+//
+//	  instance that has left does not exist, and does not come back. One of the rivals has the
+//	  instance, with its data.
+//	- [lin.Liveness] and [lin.Orphans]: at rest every call has returned, and no znode is left of
+//
+// instances
+//
+//	that have left or of services without instances.
 //
 // Without the log only liveness and orphans are judged. Watches at rest are not judged, since a
 // client cannot remove one.
@@ -153,7 +165,8 @@ func (t *table) judgeSafety() lin.Verdict {
 		removal := lin.ServerEvent{
 			Client: z.Remover, Session: z.RemoverSession, Step: z.Deleted, Time: z.DeletedTime,
 		}
-		if z.Deleted != judging.Never && !z.WithSession && t.isForeign(z, removal, ops.Evict, instance) {
+		if z.Deleted != judging.Never && !z.WithSession && t.isForeign(z, removal, ops.Evict,
+			instance) {
 			return judging.Violated(lin.Safety, []int64{z.Deleted}, "%s deleted %s at step %d, which was %s's",
 				z.Remover, z.Path, z.Deleted, z.Creator)
 		}

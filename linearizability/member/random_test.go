@@ -255,7 +255,8 @@ func missMember(_ *rapid.T, h *lin.History) bool {
 
 // dropCreation takes a creation out of the log.
 func dropCreation(t *rapid.T, h *lin.History) bool {
-	e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
+	e := judgingtest.One(t, h.Server,
+		func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
 	if e == nil {
 		return false
 	}
@@ -284,7 +285,9 @@ func returnGhost(t *rapid.T, h *lin.History) bool {
 		}
 	}
 	e := judgingtest.One(t, h.Server,
-		func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated && last[e.Client] == ops.Leave })
+		func(e *lin.ServerEvent) bool {
+			return e.Kind == lin.NodeCreated && last[e.Client] == ops.Leave
+		})
 	if e == nil {
 		return false
 	}

@@ -24,7 +24,8 @@ func (f *fixture) spoils(client, instance string, asked bool) {
 
 // gaveUp records a join that failed while another client had the instance.
 func (f *fixture) gaveUp(client, entry string) {
-	f.Ret(f.Call(client, ops.Join, entry), lin.OpUnknown, lin.Result{Session: memberSession(client)})
+	f.Ret(f.Call(client, ops.Join, entry), lin.OpUnknown,
+		lin.Result{Session: memberSession(client)})
 }
 
 // overtaken records a leave of b; its delete reaches the server while a has the instance.

@@ -87,9 +87,11 @@ func oldestLeavesFirst(equals []*element) {
 		}
 		list = append(list, e.znodes...)
 	}
-	slices.SortFunc(list, func(a, b *judging.Znode) int { return cmp.Compare(a.Created, b.Created) })
+	slices.SortFunc(list,
+		func(a, b *judging.Znode) int { return cmp.Compare(a.Created, b.Created) })
 	ends := slices.Clone(list)
-	slices.SortStableFunc(ends, func(a, b *judging.Znode) int { return cmp.Compare(a.Deleted, b.Deleted) })
+	slices.SortStableFunc(ends,
+		func(a, b *judging.Znode) int { return cmp.Compare(a.Deleted, b.Deleted) })
 	joined := map[*judging.Znode]*judging.Znode{}
 	for i, from := range list {
 		z := *ends[i]

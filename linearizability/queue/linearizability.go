@@ -68,7 +68,8 @@ func eventsOf(t table) []judging.Event[model.QueueOp] {
 }
 
 // callEvent fills in the fields that all operations of a client have.
-func callEvent(t table, op *lin.Op, kind model.QueueKind, item string) judging.Event[model.QueueOp] {
+func callEvent(t table, op *lin.Op, kind model.QueueKind,
+	item string) judging.Event[model.QueueOp] {
 	e := judging.Event[model.QueueOp]{
 		Op:   model.QueueOp{Kind: kind, Item: item, Empty: op.Empty && op.OK()},
 		Call: op.Call, Return: judging.End(*op), Lane: op.Client,
@@ -125,7 +126,8 @@ func takeEvent(t table, op *lin.Op) (e judging.Event[model.QueueOp], keep bool) 
 
 // applied places an operation at the step at which the server did it. The call may have returned
 // before that, if the outcome is unknown.
-func applied(e judging.Event[model.QueueOp], op *lin.Op, step, phase int64) judging.Event[model.QueueOp] {
+func applied(e judging.Event[model.QueueOp], op *lin.Op, step,
+	phase int64) judging.Event[model.QueueOp] {
 	if op.OK() {
 		e.Key = judging.Key(min(max(step, e.Call), e.Return), phase)
 		return e
@@ -139,7 +141,8 @@ func applied(e judging.Event[model.QueueOp], op *lin.Op, step, phase int64) judg
 }
 
 // doubtful is an operation of unknown outcome without a server log.
-func doubtful(e judging.Event[model.QueueOp], op *lin.Op, end int64) (judging.Event[model.QueueOp], bool) {
+func doubtful(e judging.Event[model.QueueOp], op *lin.Op, end int64) (judging.Event[model.QueueOp],
+	bool) {
 	switch {
 	case op.Outcome == lin.OpFailed:
 		return e, false

@@ -81,7 +81,8 @@ type delivery struct {
 
 func newLockedTable(h lin.History, claims Locked) lockedTable {
 	claims.MayLose, claims.MayDuplicate = false, true
-	t := lockedTable{table: newTable(h, claims.Claims), locks: map[*judging.Znode][]*judging.Znode{}}
+	t := lockedTable{table: newTable(h, claims.Claims),
+		locks: map[*judging.Znode][]*judging.Znode{}}
 	for _, e := range t.elements {
 		if e.isRepeated() {
 			panic(fmt.Sprintf("linearizability: element %q is offered at steps %d and %d; "+

@@ -39,7 +39,8 @@ func wrongOrder(t table, property string, list []span) (v lin.Verdict, bad bool)
 
 func wrongOrderText(by ranking, a, b span) string {
 	text := fmt.Sprintf("element %s was in the queue before %s (%s, %s), but %s left first, by %s",
-		by.describe(a.e), by.describe(b.e), judging.Describe(*a.e.offer), judging.Describe(*b.e.offer),
+		by.describe(a.e), by.describe(b.e), judging.Describe(*a.e.offer),
+		judging.Describe(*b.e.offer),
 		b.e.name, b.outText)
 	if a.out == judging.Never {
 		return text + ", and " + a.e.name + " is still there"

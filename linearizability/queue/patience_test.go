@@ -37,7 +37,10 @@ func TestTakesThatWaitTooLongAreFound(t *testing.T) {
 		{"its client was told of a loss", takes(60, true), "", ""},
 	} {
 		t.Run(test.name,
-			func(t *testing.T) { judgingtest.CheckReport(t, test.build(&fixture{}), test.bad, test.says) })
+			func(t *testing.T) {
+				judgingtest.CheckReport(t, test.build(&fixture{}), test.bad,
+					test.says)
+			})
 	}
 }
 

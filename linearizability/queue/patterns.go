@@ -12,12 +12,14 @@ import (
 func badPattern(t table) (v lin.Verdict, bad bool) {
 	for _, e := range t.elements {
 		if e.offer == nil || len(e.znodes) == 0 && t.log.Known && len(e.takes) > 0 {
-			return judging.Violated(lin.Linearizability, []int64{e.takes[0].Call, e.takes[0].Return},
+			return judging.Violated(lin.Linearizability,
+				[]int64{e.takes[0].Call, e.takes[0].Return},
 				"%s returned element %s, which was never in the queue",
 				judging.Describe(*e.takes[0]), e.name), true
 		}
 		if len(e.takes) > 1 && !t.claims.MayDuplicate {
-			return judging.Violated(lin.Linearizability, []int64{e.takes[0].Return, e.takes[1].Return},
+			return judging.Violated(lin.Linearizability,
+				[]int64{e.takes[0].Return, e.takes[1].Return},
 				"element %s was taken twice: by %s and by %s",
 				e.name, judging.Describe(*e.takes[0]), judging.Describe(*e.takes[1])), true
 		}
@@ -50,7 +52,8 @@ func falseEmpty(t table) (v lin.Verdict, bad bool) {
 			return judging.Violated(lin.Linearizability, []int64{op.Call, op.Return},
 				"%s found the queue empty, although it never was meanwhile: "+
 					"element %s (%s) was there when the call began",
-				judging.Describe(*op), list[first].e.name, judging.Describe(*list[first].e.offer)), true
+				judging.Describe(*op), list[first].e.name,
+				judging.Describe(*list[first].e.offer)), true
 		}
 	}
 	return lin.Verdict{}, false

@@ -61,7 +61,8 @@ func rankedEvents(t table) []judging.Event[model.PriorityOp] {
 }
 
 // mapEvents returns the events with their operations replaced.
-func mapEvents[A, B any](events []judging.Event[A], op func(judging.Event[A]) B) []judging.Event[B] {
+func mapEvents[A, B any](events []judging.Event[A],
+	op func(judging.Event[A]) B) []judging.Event[B] {
 	list := make([]judging.Event[B], len(events))
 	for i, e := range events {
 		list[i] = judging.Event[B]{

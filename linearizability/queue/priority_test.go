@@ -46,107 +46,108 @@ func TestPriorityQueue(t *testing.T) {
 		put(f, "x", 5)
 		put(f, "y", -1)
 	}
-	judgingtest.CheckHistories(t, queueAt(func(q Claims) lin.Claims { return Priority(q) }), []queueTest{
-		{Name: "most urgent first, then the oldest", Build: func(f *fixture) {
-			both(f)
-			put(f, "z", 5)
-			f.finds("b", ops.Peek, "y")
-			f.take("b", "y")
-			f.take("b", "x")
-			f.take("c", "z")
-			f.finds("b", ops.Poll, "")
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "the oldest first", Bad: lin.Order,
-			Says: "element x (priority 5) was removed at step 8, although y (priority -1) was " +
-				"in the queue", Build: func(f *fixture) {
+	judgingtest.CheckHistories(t, queueAt(func(q Claims) lin.Claims { return Priority(q) }),
+		[]queueTest{
+			{Name: "most urgent first, then the oldest", Build: func(f *fixture) {
 				both(f)
-				f.take("b", "x")
-			}},
-		{Name: "the oldest first is not linearizable", Bad: lin.Linearizability,
-			Says: "element y (priority -1) was in the queue before x (priority 5)",
-			Build: func(f *fixture) {
-				both(f)
-				f.take("b", "x")
+				put(f, "z", 5)
+				f.finds("b", ops.Peek, "y")
 				f.take("b", "y")
-			}},
-		{Name: "the youngest of equals", Bad: lin.Order,
-			Says: "although x (priority 5) was in the queue", Build: func(f *fixture) {
-				put(f, "x", 5)
-				put(f, "y", 5)
-				f.take("b", "y")
-			}},
-		{Name: "chosen before a more urgent one came", Bad: lin.Order,
-			Says: "although y (priority -1) was in the queue", Build: func(f *fixture) {
-				put(f, "x", 5)
-				op := f.Call("b", ops.Take, "")
-				put(f, "y", -1)
-				f.Deletes("b", 0, "/q/x", 0)
-				f.Ret(op, lin.OpOK, lin.Result{Output: "x"})
-			}},
-		{Name: "peek at the oldest", Bad: lin.Linearizability, Says: "peek() -> x",
-			Build: func(f *fixture) {
-				both(f)
-				f.finds("b", ops.Peek, "x")
-			}},
-		{Name: "not empty", Bad: lin.Linearizability, Says: "found the queue empty",
-			Build: func(f *fixture) {
-				both(f)
+				f.take("b", "x")
+				f.take("c", "z")
 				f.finds("b", ops.Poll, "")
+				f.Left = &lin.Leftovers{}
 			}},
-		{Name: "put back, and taken in its turn", Build: func(f *fixture) {
-			both(f)
-			f.removes("b", "y", func() {})
-			f.take("c", "y")
-			f.take("c", "x")
-		}},
-		{Name: "others while it is out", Build: func(f *fixture) {
-			both(f)
-			f.removes("b", "y", func() { f.take("c", "x") })
-			f.take("c", "y")
-		}},
-		{Name: "put back, and overtaken", Bad: lin.Order,
-			Says: "although y (priority -1) was in the queue", Build: func(f *fixture) {
+			{Name: "the oldest first", Bad: lin.Order,
+				Says: "element x (priority 5) was removed at step 8, although y (priority -1) was " +
+					"in the queue", Build: func(f *fixture) {
+					both(f)
+					f.take("b", "x")
+				}},
+			{Name: "the oldest first is not linearizable", Bad: lin.Linearizability,
+				Says: "element y (priority -1) was in the queue before x (priority 5)",
+				Build: func(f *fixture) {
+					both(f)
+					f.take("b", "x")
+					f.take("b", "y")
+				}},
+			{Name: "the youngest of equals", Bad: lin.Order,
+				Says: "although x (priority 5) was in the queue", Build: func(f *fixture) {
+					put(f, "x", 5)
+					put(f, "y", 5)
+					f.take("b", "y")
+				}},
+			{Name: "chosen before a more urgent one came", Bad: lin.Order,
+				Says: "although y (priority -1) was in the queue", Build: func(f *fixture) {
+					put(f, "x", 5)
+					op := f.Call("b", ops.Take, "")
+					put(f, "y", -1)
+					f.Deletes("b", 0, "/q/x", 0)
+					f.Ret(op, lin.OpOK, lin.Result{Output: "x"})
+				}},
+			{Name: "peek at the oldest", Bad: lin.Linearizability, Says: "peek() -> x",
+				Build: func(f *fixture) {
+					both(f)
+					f.finds("b", ops.Peek, "x")
+				}},
+			{Name: "not empty", Bad: lin.Linearizability, Says: "found the queue empty",
+				Build: func(f *fixture) {
+					both(f)
+					f.finds("b", ops.Poll, "")
+				}},
+			{Name: "put back, and taken in its turn", Build: func(f *fixture) {
 				both(f)
 				f.removes("b", "y", func() {})
+				f.take("c", "y")
 				f.take("c", "x")
 			}},
-		{Name: "put back, and overtaken by a younger equal", Bad: lin.Order,
-			Says: "although x (priority 5) was in the queue", Build: func(f *fixture) {
-				put(f, "x", 5)
-				put(f, "y", 5)
-				f.removes("b", "x", func() {})
+			{Name: "others while it is out", Build: func(f *fixture) {
+				both(f)
+				f.removes("b", "y", func() { f.take("c", "x") })
 				f.take("c", "y")
 			}},
-		{Name: "without a log", Bad: lin.Linearizability, Says: "but x left first",
-			Build: func(f *fixture) {
-				both(f)
-				f.take("b", "x")
-				f.take("b", "y")
-				f.H.Server = nil
-			}},
-		{Name: "lost", Bad: lin.Delivery, Says: "element y, offered by a, is lost",
-			Build: func(f *fixture) {
-				both(f)
-				op := f.Call("b", ops.Take, "")
-				f.Deletes("b", 0, "/q/y", 0)
-				f.Ret(op, lin.OpUnknown, lin.Result{})
-			}},
-		{Name: "twice", Bad: lin.Delivery, Says: "element y was delivered twice",
-			Build: func(f *fixture) {
-				both(f)
-				f.take("b", "y")
-				f.finds("c", ops.Take, "y")
-			}},
-		{Name: "waits beside an element", Bad: lin.Liveness, Says: "although element x is there",
-			Build: func(f *fixture) {
-				f.Call("b", ops.Take, "")
-				put(f, "x", 1)
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"}}}
-			}},
-		{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"}, Bad: lin.Orphans,
-			Says: "/q/claims/1 is no element", Build: bookkeeping},
-	})
+			{Name: "put back, and overtaken", Bad: lin.Order,
+				Says: "although y (priority -1) was in the queue", Build: func(f *fixture) {
+					both(f)
+					f.removes("b", "y", func() {})
+					f.take("c", "x")
+				}},
+			{Name: "put back, and overtaken by a younger equal", Bad: lin.Order,
+				Says: "although x (priority 5) was in the queue", Build: func(f *fixture) {
+					put(f, "x", 5)
+					put(f, "y", 5)
+					f.removes("b", "x", func() {})
+					f.take("c", "y")
+				}},
+			{Name: "without a log", Bad: lin.Linearizability, Says: "but x left first",
+				Build: func(f *fixture) {
+					both(f)
+					f.take("b", "x")
+					f.take("b", "y")
+					f.H.Server = nil
+				}},
+			{Name: "lost", Bad: lin.Delivery, Says: "element y, offered by a, is lost",
+				Build: func(f *fixture) {
+					both(f)
+					op := f.Call("b", ops.Take, "")
+					f.Deletes("b", 0, "/q/y", 0)
+					f.Ret(op, lin.OpUnknown, lin.Result{})
+				}},
+			{Name: "twice", Bad: lin.Delivery, Says: "element y was delivered twice",
+				Build: func(f *fixture) {
+					both(f)
+					f.take("b", "y")
+					f.finds("c", ops.Take, "y")
+				}},
+			{Name: "waits beside an element", Bad: lin.Liveness, Says: "although element x is there",
+				Build: func(f *fixture) {
+					f.Call("b", ops.Take, "")
+					put(f, "x", 1)
+					f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"}}}
+				}},
+			{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"}, Bad: lin.Orphans,
+				Says: "/q/claims/1 is no element", Build: bookkeeping},
+		})
 }
 
 // waiting is an element of a random queue.
@@ -223,10 +224,11 @@ func TestCorrectPriorityQueuesAreFoundCorrect(t *testing.T) {
 func reRank(input func(string, int64) string, worst int64) func(t *rapid.T, h *lin.History) bool {
 	return func(t *rapid.T, h *lin.History) bool {
 		e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool {
-			return e.Kind == lin.NodeDeleted && slices.ContainsFunc(h.Server, func(o lin.ServerEvent) bool {
-				return o.Kind == lin.NodeCreated && o.Path != e.Path && o.Step < e.Step &&
-					deathOf(h, o.Path) > e.Step
-			})
+			return e.Kind == lin.NodeDeleted && slices.ContainsFunc(h.Server,
+				func(o lin.ServerEvent) bool {
+					return o.Kind == lin.NodeCreated && o.Path != e.Path && o.Step < e.Step &&
+						deathOf(h, o.Path) > e.Step
+				})
 		})
 		if e == nil {
 			return false
@@ -244,7 +246,8 @@ func reRank(input func(string, int64) string, worst int64) func(t *rapid.T, h *l
 
 // neverStored removes all changes of a taken element from the log.
 func neverStored(t *rapid.T, h *lin.History) bool {
-	op := judgingtest.One(t, h.Ops, func(op *lin.Op) bool { return op.OK() && isTake(op) && !op.Empty })
+	op := judgingtest.One(t, h.Ops,
+		func(op *lin.Op) bool { return op.OK() && isTake(op) && !op.Empty })
 	if op == nil {
 		return false
 	}

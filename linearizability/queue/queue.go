@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/linearizability/internal/judging"
 )
 
-// Claims claims to be a queue. Its calls are [ops.Offer], [ops.Poll], [ops.Take] and [ops.Peek]. The
-// zero value is a FIFO queue that delivers exactly once. It is empty at first.
+// Claims claims to be a queue. Its calls are [ops.Offer], [ops.Poll], [ops.Take] and [ops.Peek].
+// The zero value is a FIFO queue that delivers exactly once. It is empty at first.
 //
 // The server's log settles calls of unknown outcome: an offer took effect if a znode with its
 // element was created, a take if its client deleted an element's znode after the call. The order of
@@ -57,13 +57,13 @@ type Claims struct {
 	// out.
 	StaleReads bool
 	// Patience limits the time for which a take may overlook an element. Liveness is violated if a
-	// take failed ([lin.OpFailed]) although one znode of an element was in the queue for that long, up
-	// to its return. It is also violated if a take removed an element after that long, unless the
-	// client learned of a loss during the call. The time counts from the call, from the last notice
-	// to the client, and from the last begin or end of a session of the client, and not while the
-	// client is disconnected (see [lin.Connected]). It must be longer than any fault, or claim of
-	// another client, can block a take. 0 means that this is not judged; without the server's log
-	// it never is.
+	// take failed ([lin.OpFailed]) although one znode of an element was in the queue for that long,
+	// up to its return. It is also violated if a take removed an element after that long, unless
+	// the client learned of a loss during the call. The time counts from the call, from the last
+	// notice to the client, and from the last begin or end of a session of the client, and not
+	// while the client is disconnected (see [lin.Connected]). It must be longer than any fault, or
+	// claim of another client, can block a take. 0 means that this is not judged; without the
+	// server's log it never is.
 	Patience time.Duration
 	// AllowedAtRest are patterns (path.Match) of bookkeeping znodes that may stay. Elements in the
 	// queue and the directories above them always may.

@@ -208,7 +208,8 @@ func TestDecideAgreesWithPorcupine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := randomEvents(t)
 		want := porcupine.Illegal
-		if porcupine.CheckOperations(judging.ToModel(fifoModel, new(int)), judging.ToOperations(events)) {
+		if porcupine.CheckOperations(judging.ToModel(fifoModel, new(int)),
+			judging.ToOperations(events)) {
 			want = porcupine.Ok
 		}
 		if got := judging.Decide(fifoModel, events); got != want {
@@ -243,7 +244,8 @@ func TestTooManyStepsAreUnknown(t *testing.T) {
 		events = append(events,
 			judging.Event[model.QueueOp]{Op: model.QueueOp{Kind: model.Offer, Item: item}, Call: 0,
 				Return: 100, Key: judging.Key(1, 0), Lane: "a" + item},
-			judging.Event[model.QueueOp]{Op: model.QueueOp{Kind: model.Take, Item: fmt.Sprint(i + 1)},
+			judging.Event[model.QueueOp]{Op: model.QueueOp{Kind: model.Take,
+				Item: fmt.Sprint(i + 1)},
 				Call: 0, Return: 100, Key: judging.Key(2, 0), Lane: "b" + item})
 	}
 	v := judging.Linearizability(fifoModel, events, "FIFO queue")

@@ -31,7 +31,8 @@ type table struct {
 func newTable(h lin.History, claims Claims) table {
 	h = h.Sorted()
 	t := table{
-		history: h, log: judging.ReadLog(h.Server), claims: claims, byValue: map[string][]*element{},
+		history: h, log: judging.ReadLog(h.Server), claims: claims,
+		byValue: map[string][]*element{},
 		offered: map[*lin.Op]*element{}, taken: map[*lin.Op]*element{},
 	}
 	t.gatherOffers()

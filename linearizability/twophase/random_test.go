@@ -188,7 +188,8 @@ func TestBrokenTwoPhaseCommitsAreFoundBroken(t *testing.T) {
 
 // tellOtherwise makes an await return the opposite.
 func tellOtherwise(t *rapid.T, h *lin.History) bool {
-	op := judgingtest.One(t, h.Ops, func(op *lin.Op) bool { return op.Kind == ops.Await && op.OK() && !op.Empty })
+	op := judgingtest.One(t, h.Ops,
+		func(op *lin.Op) bool { return op.Kind == ops.Await && op.OK() && !op.Empty })
 	if op != nil {
 		op.Output = map[string]string{ops.Commit: ops.Abort, ops.Abort: ops.Commit}[op.Output]
 	}
@@ -197,7 +198,8 @@ func tellOtherwise(t *rapid.T, h *lin.History) bool {
 
 // tellNothing makes an await find no transaction.
 func tellNothing(t *rapid.T, h *lin.History) bool {
-	op := judgingtest.One(t, h.Ops, func(op *lin.Op) bool { return op.Kind == ops.Await && op.OK() && !op.Empty })
+	op := judgingtest.One(t, h.Ops,
+		func(op *lin.Op) bool { return op.Kind == ops.Await && op.OK() && !op.Empty })
 	if op != nil {
 		op.Output, op.Empty = "", true
 	}
@@ -205,15 +207,17 @@ func tellNothing(t *rapid.T, h *lin.History) bool {
 }
 
 // overwrite changes the data of a znode, soon after it was created.
-func overwrite(t *rapid.T, h *lin.History, fits func(path string) bool, other map[string]string) bool {
+func overwrite(t *rapid.T, h *lin.History, fits func(path string) bool,
+	other map[string]string) bool {
 	e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool {
 		return e.Kind == lin.NodeCreated && fits(e.Path)
 	})
 	if e == nil {
 		return false
 	}
-	h.Server = append(h.Server, lin.ServerEvent{Step: e.Step, Zxid: -1, Kind: lin.DataChanged, Path: e.Path,
-		Data: other[e.Data], Client: e.Client})
+	h.Server = append(h.Server,
+		lin.ServerEvent{Step: e.Step, Zxid: -1, Kind: lin.DataChanged, Path: e.Path,
+			Data: other[e.Data], Client: e.Client})
 	return true
 }
 

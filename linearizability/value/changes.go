@@ -32,7 +32,8 @@ func newValueTable(h lin.History, claims Claims) *valueTable {
 			changes, t.states = append(changes, e), append(t.states, next)
 		}
 	}
-	t.Attribution = judging.Attribute(h, changes, func(op lin.Op, i int) bool { return t.fits(op, changes[i]) })
+	t.Attribution = judging.Attribute(h, changes,
+		func(op lin.Op, i int) bool { return t.fits(op, changes[i]) })
 	return t
 }
 
@@ -120,7 +121,8 @@ func (t *valueTable) seen(op *lin.Op, o model.ValueOp) custom.Effect[model.Value
 func (t *valueTable) write(op *lin.Op, changes []int) []custom.Effect[model.ValueOp] {
 	o := writeOp(*op)
 	e := custom.Effect[model.ValueOp]{By: op, Op: o}
-	own := judging.OwnChange(changes, func(i int) bool { return t.states[i+1].Version == o.Version })
+	own := judging.OwnChange(changes,
+		func(i int) bool { return t.states[i+1].Version == o.Version })
 	switch {
 	case isRefused(*op) && len(changes) == 0:
 		e = t.seen(op, o)

@@ -130,11 +130,13 @@ func (t *counterTable) get(op *lin.Op) (e custom.Effect[model.CounterOp], ok boo
 
 // add is the effect of an add and of its repetitions.
 func (t *counterTable) add(op *lin.Op, changes []int) []custom.Effect[model.CounterOp] {
-	e := custom.Effect[model.CounterOp]{By: op, Op: model.CounterOp{Kind: model.Add, Delta: deltaOf(*op)}}
+	e := custom.Effect[model.CounterOp]{By: op,
+		Op: model.CounterOp{Kind: model.Add, Delta: deltaOf(*op)}}
 	if value, err := strconv.ParseInt(op.Output, 10, 64); op.OK() && err == nil {
 		e.Op.Value, e.Op.Known = value, true
 	}
-	own := judging.OwnChange(changes, func(i int) bool { return e.Op.Known && t.values[i+1] == e.Op.Value })
+	own := judging.OwnChange(changes,
+		func(i int) bool { return e.Op.Known && t.values[i+1] == e.Op.Value })
 	switch {
 	case own >= 0:
 		e.Step = t.Changes[own].Step

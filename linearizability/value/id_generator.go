@@ -48,7 +48,8 @@ func (claims IDGenerator) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	}
 	r.Add(judging.Returns(h, left, nil)...)
 	if left != nil {
-		r.Add(judging.Orphans(left, claims.AllowedAtRest, judging.LeftBelow(left, claims.Path), judging.Waits(h)))
+		r.Add(judging.Orphans(left, claims.AllowedAtRest, judging.LeftBelow(left, claims.Path),
+			judging.Waits(h)))
 	}
 	return r
 }

@@ -22,60 +22,61 @@ func (f *fixture) nextID(client string, id int) {
 func (f *fixture) reserves(client string, last int) { f.Stores(client, "/i", strconv.Itoa(last)) }
 
 func TestIDs(t *testing.T) {
-	judgingtest.CheckHistories(t, func(opts IDGenerator) lin.Claims { return opts }, []historyTest[IDGenerator]{
-		{Name: "two blocks", Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
-			f.reserves("a", 2)
-			f.nextID("a", 1)
-			f.reserves("b", 4)
-			f.nextID("b", 3)
-			f.nextID("a", 2)
-		}},
-		{Name: "twice", Bad: lin.Safety,
-			Says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next (steps 4 to " +
-				"5)",
-			Build: func(f *fixture) {
+	judgingtest.CheckHistories(t, func(opts IDGenerator) lin.Claims { return opts },
+		[]historyTest[IDGenerator]{
+			{Name: "two blocks", Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
 				f.reserves("a", 2)
 				f.nextID("a", 1)
-				f.nextID("a", 1)
-			}},
-		{Name: "backwards", Bad: lin.Order, Says: "got 1, after a's next (steps 2 to 3) had got 2",
-			Build: func(f *fixture) {
-				f.reserves("a", 2)
-				f.nextID("a", 2)
-				f.nextID("a", 1)
-			}},
-		{Name: "blocks, and claims to be ordered", Opts: idsAtI, Bad: lin.Order,
-			Says: "a's next (steps 5 to 6) got 1, after b's", Build: func(f *fixture) {
-				f.reserves("a", 2)
 				f.reserves("b", 4)
 				f.nextID("b", 3)
-				f.nextID("a", 1)
+				f.nextID("a", 2)
 			}},
-		{Name: "at the same time", Opts: idsAtI, Build: func(f *fixture) {
-			a, b := f.Call("a", ops.Next, ""), f.Call("b", ops.Next, "")
-			f.reserves("b", 1)
-			f.reserves("a", 2)
-			f.Ret(a, lin.OpOK, lin.Result{Output: "2"})
-			f.Ret(b, lin.OpOK, lin.Result{Output: "1"})
-		}},
-		{Name: "not reserved", Bad: lin.Delivery, Says: "got 3, which a had not reserved",
-			Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
+			{Name: "twice", Bad: lin.Safety,
+				Says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next (steps 4 to " +
+					"5)",
+				Build: func(f *fixture) {
+					f.reserves("a", 2)
+					f.nextID("a", 1)
+					f.nextID("a", 1)
+				}},
+			{Name: "backwards", Bad: lin.Order, Says: "got 1, after a's next (steps 2 to 3) had got 2",
+				Build: func(f *fixture) {
+					f.reserves("a", 2)
+					f.nextID("a", 2)
+					f.nextID("a", 1)
+				}},
+			{Name: "blocks, and claims to be ordered", Opts: idsAtI, Bad: lin.Order,
+				Says: "a's next (steps 5 to 6) got 1, after b's", Build: func(f *fixture) {
+					f.reserves("a", 2)
+					f.reserves("b", 4)
+					f.nextID("b", 3)
+					f.nextID("a", 1)
+				}},
+			{Name: "at the same time", Opts: idsAtI, Build: func(f *fixture) {
+				a, b := f.Call("a", ops.Next, ""), f.Call("b", ops.Next, "")
+				f.reserves("b", 1)
 				f.reserves("a", 2)
-				f.nextID("a", 3)
+				f.Ret(a, lin.OpOK, lin.Result{Output: "2"})
+				f.Ret(b, lin.OpOK, lin.Result{Output: "1"})
 			}},
-		{Name: "another's", Bad: lin.Delivery, Says: "b had not reserved",
-			Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
-				f.reserves("a", 2)
-				f.nextID("b", 1)
-			}},
-		{Name: "reserved too late", Bad: lin.Delivery, Says: "a had not reserved",
-			Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
-				f.nextID("a", 1)
-				f.reserves("a", 2)
-			}},
-		{Name: "never returns", Bad: lin.Liveness, Says: "never returned",
-			Build: func(f *fixture) { f.Call("a", ops.Next, "") }},
-	}, judgingtest.AtRest[fixture])
+			{Name: "not reserved", Bad: lin.Delivery, Says: "got 3, which a had not reserved",
+				Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
+					f.reserves("a", 2)
+					f.nextID("a", 3)
+				}},
+			{Name: "another's", Bad: lin.Delivery, Says: "b had not reserved",
+				Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
+					f.reserves("a", 2)
+					f.nextID("b", 1)
+				}},
+			{Name: "reserved too late", Bad: lin.Delivery, Says: "a had not reserved",
+				Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
+					f.nextID("a", 1)
+					f.reserves("a", 2)
+				}},
+			{Name: "never returns", Bad: lin.Liveness, Says: "never returned",
+				Build: func(f *fixture) { f.Call("a", ops.Next, "") }},
+		}, judgingtest.AtRest[fixture])
 	left := &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/i"}, {Path: "/i/add-1"}}}
 	judgingtest.CheckReport(t, judgingtest.Judge(lin.History{}, left, idsAtI), lin.Orphans, "/i/add-1 is left below /i")
 }
@@ -96,7 +97,10 @@ func randomIDs(t *rapid.T) lin.History {
 
 func judgeIDsAtI(h lin.History) lin.Report { return judgingtest.Judge(h, &lin.Leftovers{}, idsAtI) }
 
-func TestCorrectIDsAreFoundCorrect(t *testing.T) { judgingtest.CheckValid(t, randomIDs, judgeIDsAtI) }
+func TestCorrectIDsAreFoundCorrect(t *testing.T) {
+	judgingtest.CheckValid(t, randomIDs,
+		judgeIDsAtI)
+}
 
 func TestBrokenIDsAreFoundBroken(t *testing.T) {
 	judgingtest.CheckMutations(t, randomIDs, judgeIDsAtI, []mutation{
@@ -113,7 +117,8 @@ func sameIDTwice(t *rapid.T, h *lin.History) bool {
 	if a == nil {
 		return false
 	}
-	b := judgingtest.One(t, h.Ops, func(op *lin.Op) bool { return judgingtest.Returned(ops.Next)(op) && op.Call != a.Call })
+	b := judgingtest.One(t, h.Ops,
+		func(op *lin.Op) bool { return judgingtest.Returned(ops.Next)(op) && op.Call != a.Call })
 	if b != nil {
 		b.Output = a.Output
 	}

@@ -15,8 +15,8 @@ import (
 // [ops.Read], [ops.Write] and [ops.CAS]. The Input of a CAS is made by [OldNew]; it compares
 // values, while a CAS of a [Claims] compares versions. At first the register holds nothing.
 type Register struct {
-	// MaxSteps limits the search for an order of the calls; see [custom.Object]. A register whose calls
-	// overlap for long needs more steps than most objects.
+	// MaxSteps limits the search for an order of the calls; see [custom.Object]. A register whose
+	// calls overlap for long needs more steps than most objects.
 	MaxSteps int
 }
 

@@ -108,7 +108,8 @@ func (j *Hunts) finish(workloads scenario.Catalogue) (bad bool) {
 	})
 	sum := Hunts{
 		LeftOut: j.LeftOut, NotJudged: j.NotJudged, Seconds: j.Seconds, Interrupted: j.Interrupted,
-		Error: j.Error, Hunts: []Hunt{}, Kept: zeroLike(j.Kept), Divergences: zeroLike(j.Divergences),
+		Error: j.Error, Hunts: []Hunt{}, Kept: zeroLike(j.Kept),
+		Divergences: zeroLike(j.Divergences),
 	}
 	for _, h := range j.Hunts {
 		bad = h.finish(workloads) || bad

@@ -27,9 +27,9 @@ func compact(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// changes returns the lines of a transcript that are not in that of the idle server, word by word. A
-// line of the idle server that is missing comes last, with a minus, unless another line begins with
-// the same name.
+// changes returns the lines of a transcript that are not in that of the idle server, word by word.
+// A line of the idle server that is missing comes last, with a minus, unless another line begins
+// with the same name.
 func changes(text, idle string) string {
 	var out []string
 	before := strings.Split(idle, "=== ")

@@ -26,7 +26,8 @@ func WaitOf(left *lin.Leftovers, client string) (lin.Wait, bool) {
 }
 
 func HasChild(left *lin.Leftovers, dir string) bool {
-	return slices.ContainsFunc(left.Nodes, func(n lin.NodeAtRest) bool { return Below(dir, n.Path) })
+	return slices.ContainsFunc(left.Nodes,
+		func(n lin.NodeAtRest) bool { return Below(dir, n.Path) })
 }
 
 // WithoutWatches leaves out the watches on a path. A client cannot remove a watch that it no longer

@@ -13,9 +13,11 @@ func TestAPauseCutsOffForItsTime(t *testing.T) {
 	at := func(n int, kind lin.NoticeKind) lin.Notice {
 		return lin.Notice{Client: "a", Step: int64(n), Time: time.Duration(n) * second, Kind: kind}
 	}
-	paused := []lin.Notice{at(1, lin.Connected), at(3, lin.Paused), at(4, lin.Paused), at(5, lin.Resumed),
+	paused := []lin.Notice{at(1, lin.Connected), at(3, lin.Paused), at(4, lin.Paused),
+		at(5, lin.Resumed),
 		at(7, lin.Resumed)}
-	lost := []lin.Notice{at(1, lin.Connected), at(2, lin.Paused), at(3, lin.Disconnected), at(5, lin.Resumed),
+	lost := []lin.Notice{at(1, lin.Connected), at(2, lin.Paused), at(3, lin.Disconnected),
+		at(5, lin.Resumed),
 		at(7, lin.Connected)}
 	for _, c := range []struct {
 		notices []lin.Notice

@@ -54,8 +54,8 @@ func WaitsFor(op lin.Op, left *lin.Leftovers) string {
 	return ""
 }
 
-// Unsettled judges liveness as far as that is possible without leftovers: not at all, or [lin.Unknown]
-// if a call is stuck.
+// Unsettled judges liveness as far as that is possible without leftovers: not at all, or
+// [lin.Unknown] if a call is stuck.
 func Unsettled(stuck []lin.Op) []lin.Verdict {
 	if len(stuck) == 0 {
 		return nil

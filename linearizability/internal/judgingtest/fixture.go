@@ -145,16 +145,19 @@ func (f *Fixture) Server(e lin.ServerEvent) int64 {
 }
 
 func (f *Fixture) Starts(client string, session int64) {
-	f.Server(lin.ServerEvent{Kind: lin.SessionStarted, Session: session, Owner: session, Client: client})
+	f.Server(lin.ServerEvent{Kind: lin.SessionStarted, Session: session, Owner: session,
+		Client: client})
 }
 
 func (f *Fixture) Creates(client string, session int64, path, data string, owner int64) int64 {
-	return f.Server(lin.ServerEvent{Kind: lin.NodeCreated, Session: session, Client: client, Path: path,
+	return f.Server(lin.ServerEvent{Kind: lin.NodeCreated, Session: session, Client: client,
+		Path: path,
 		Data: data, Owner: owner})
 }
 
 func (f *Fixture) Deletes(client string, session int64, path string, notified int) int64 {
-	return f.Server(lin.ServerEvent{Kind: lin.NodeDeleted, Session: session, Client: client, Path: path,
+	return f.Server(lin.ServerEvent{Kind: lin.NodeDeleted, Session: session, Client: client,
+		Path:     path,
 		Notified: notified})
 }
 
@@ -236,7 +239,8 @@ func CheckLateness(t *testing.T, judge func([]lin.Notice) lin.Report) {
 		{[]told{{lin.Connected, 1}, {lin.Disconnected, 20}, {lin.Connected, 70}}, ""},
 		{
 			[]told{
-				{lin.Connected, 1}, {lin.Disconnected, 20}, {lin.SessionExpired, 30}, {lin.Connected, 40},
+				{lin.Connected, 1}, {lin.Disconnected, 20}, {lin.SessionExpired,
+					30}, {lin.Connected, 40},
 			}, lin.Liveness,
 		},
 		{[]told{{lin.Connected, 1}, {lin.Disconnected, 20}, {lin.Connected, 30}, {lin.Disconnected, 40}}, ""},

@@ -21,7 +21,8 @@ type Mutation struct {
 }
 
 // CheckValid: no valid history may be found bad.
-func CheckValid(t *testing.T, random func(*rapid.T) lin.History, judge func(lin.History) lin.Report) {
+func CheckValid(t *testing.T, random func(*rapid.T) lin.History,
+	judge func(lin.History) lin.Report) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
 		h := random(t)
@@ -32,7 +33,8 @@ func CheckValid(t *testing.T, random func(*rapid.T) lin.History, judge func(lin.
 }
 
 // CheckWithoutLog: no valid history may be found bad when the log of the server is missing.
-func CheckWithoutLog(t *testing.T, random func(*rapid.T) lin.History, judge func(lin.History) lin.Report) {
+func CheckWithoutLog(t *testing.T, random func(*rapid.T) lin.History,
+	judge func(lin.History) lin.Report) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
 		h := random(t)
