@@ -60,7 +60,7 @@ var endpoints = []endpoint{
 	},
 	{
 		method: "GET", path: "/server",
-		does:   "the address, whether it runs, the zxid, and the servers of an ensemble",
+		does:   "the address, whether it runs, the zxid, the servers of an ensemble",
 		handle: answers(getServer),
 	},
 	{method: "GET", path: "/tree", does: "the nodes in order of path", handle: answers(getTree)},
