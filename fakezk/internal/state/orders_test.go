@@ -258,3 +258,24 @@ func TestListIsKeptUntilTheSetChanges(t *testing.T) {
 		t.Error("listed anew without a change")
 	}
 }
+
+// TestAFullBucket: the ninth key of one hash makes a table of fewer than 64 buckets grow. A larger
+// table stays: Java makes a search tree of the bucket.
+func TestAFullBucket(t *testing.T) {
+	keys := []string{""}
+	for range 4 {
+		var longer []string
+		for _, key := range keys {
+			longer = append(longer, key+"Aa", key+"BB") // two texts with the same hash
+		}
+		keys = longer
+	}
+	for _, test := range []struct{ table, want int }{{16, 64}, {32, 64}, {64, 64}, {128, 128}} {
+		set := newHashSet(test.table)
+		for i := range 10 {
+			set.put(&element{key: keys[i]})
+		}
+		check.Equal(t, len(set.table), test.want, "a table of %d with ten keys of one hash",
+			test.table)
+	}
+}
