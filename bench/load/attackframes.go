@@ -120,7 +120,7 @@ func appendBuffer(b, data []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(data))), data...)
 }
 
-// appendMultiHeader stands before each part of a multi, and with done at its end.
+// appendMultiHeader writes the header of a part of a multi or, with done, that of its end.
 func appendMultiHeader(b []byte, op int32, done bool, code int32) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(op))
 	if done {

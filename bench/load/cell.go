@@ -15,8 +15,8 @@ type cell struct {
 	Op      string             `json:"op"`
 	Conns   int                `json:"connections"`
 	Servers map[string]summary `json:"servers"`
-	// OursTo is the ratio of requests that ours answers, by the name of the server it is compared
-	// with.
+	// OursTo has, by the name of another server, the requests that ours answers for each request
+	// that the other one answers.
 	OursTo map[string]float64 `json:"ours_to"`
 }
 

@@ -24,7 +24,7 @@ type workerGroup struct {
 	server  *server
 	conns   []*zk.Conn
 	workers []*worker
-	took    [][]time.Duration // by worker, kept from round to round for their memory
+	took    [][]time.Duration // by worker; each round uses the slices again
 }
 
 // newGroup connects to a server and prepares nodes under root, which no other group uses.

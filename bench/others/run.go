@@ -136,10 +136,11 @@ var operations = []string{
 	"getChildren", "getChildren2", "multi", "sync", "addWatch", "removeWatches",
 }
 
-// never is the number of a request that does not come. A fault bound to it only counts requests.
+// never is the number of a request that does not come. A fault at that request never acts: it only
+// counts requests.
 const never = 1 << 30
 
-// arm injects the fault, or, if there is none, one for each operation that counts.
+// arm injects the fault. Without one it injects, for each operation, a fault that only counts.
 func (r *run) arm(p point) error {
 	for _, client := range []string{"a", "b"} {
 		for _, op := range operations {

@@ -64,7 +64,7 @@ func await(ctx context.Context, watch <-chan zk.Event) (zk.Event, error) {
 	}
 }
 
-// after is a watch with an event after some time.
+// after returns a channel as that of a watch, with one event after some time.
 func after(d time.Duration) <-chan zk.Event {
 	c := make(chan zk.Event, 1)
 	time.AfterFunc(d, func() { c <- zk.Event{} })

@@ -79,9 +79,10 @@ func Run(seed uint64, body func()) *Failure {
 	return failure
 }
 
-// beginResolver looks a host up outside of all bubbles, by Go and as the program does, which may be
-// by C. Package net makes a channel at its first look-up of each kind; made in a bubble, it would
-// end the process at the first look-up in the next one.
+// beginResolver looks a host up outside of all bubbles, once with the resolver of Go and once with
+// that of the program, which may be written in C. At the first look-up of each kind package net
+// makes a channel. If that happened in a bubble, the first look-up in the next bubble would end the
+// process.
 var beginResolver = sync.OnceFunc(func() {
 	resolver := net.Resolver{PreferGo: true, Dial: refuseToDial}
 	_, _ = resolver.LookupHost(context.Background(), "localhost")

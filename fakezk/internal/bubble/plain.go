@@ -2,6 +2,6 @@
 
 package bubble
 
-// In a program that is not built by zksim go, the runtime needs not know of a bubble.
+// In a program that is not built by zksim go, the runtime does not need to know of bubbles.
 func begin(uint64) {}
 func end()         {}
