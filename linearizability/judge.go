@@ -24,11 +24,11 @@ type Claims interface {
 // or two offers of one element. It also panics if there is a verdict on a property that the claims
 // do not list.
 func Judge(h History, left *Leftovers, claims Claims) Report {
-	report := claims.Judge(h, left)
+	report, listed := claims.Judge(h, left), claims.Properties()
 	for _, v := range report.Verdicts {
-		if !slices.Contains(claims.Properties(), v.Property) {
+		if !slices.Contains(listed, v.Property) {
 			panic(fmt.Sprintf("linearizability: the judge of %T has a verdict on %q, "+
-				"and lists %q", claims, v.Property, claims.Properties()))
+				"and lists %q", claims, v.Property, listed))
 		}
 	}
 	return report

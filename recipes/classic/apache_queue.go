@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // ErrNoElement is returned by Element and Remove of an empty ApacheQueue.
@@ -274,24 +275,9 @@ func (q *ApacheQueue) ensureOne(ctx context.Context, node string) error {
 		if !again {
 			return err
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := request.Sleep(ctx, pause); err != nil {
 			return err
 		}
-	}
-}
-
-// sleep waits for the pause. If ctx ends first, it returns the cause.
-func sleep(ctx context.Context, pause time.Duration) error {
-	if pause <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 
