@@ -15,7 +15,7 @@ import (
 // node that must exist, a cache, a view.
 type Reconciler struct {
 	*wakeups
-	RefusedNodes
+	refusedNodes
 	// Step handles the due paths, and arms the watches that wake the loop. After an error
 	// everything is due the next time. It need not repeat requests: r repeats them. It tolerates
 	// the refusal of a single node.
@@ -37,7 +37,7 @@ func (c *Reconciler) Start() error { return c.group.Background(c.run) }
 // run is the loop. It ends with the recipe or the Conn, and with no other error.
 func (c *Reconciler) run(r *request.Sender) {
 	var failures request.Backoff
-	defer c.RefusedNodes.end()
+	defer c.refusedNodes.end()
 	for r.Ctx.Err() == nil {
 		d, err := c.next(r.Ctx, c.group.Opts.Recheck)
 		if err == nil {

@@ -148,7 +148,7 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 // decide between one step and two.
 func TestWhatIsRefusedIsDueTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var spots RefusedNodes
+		var spots refusedNodes
 		for _, path := range []string{"/b", "/a", "/c"} {
 			testconn.MustDo(t, spots.Tolerate(t.Context(), path, zk.ErrNoAuth))
 		}

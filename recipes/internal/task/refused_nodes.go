@@ -13,10 +13,10 @@ import (
 	"github.com/zksim/zksim/recipes/internal/request"
 )
 
-// RefusedNodes holds the nodes of a background loop that the server has refused to read. A refused
+// refusedNodes holds the nodes of a background loop that the server has refused to read. A refused
 // node must not keep the loop from reading the others. Refused nodes become due again after pauses
 // that grow to ten seconds.
-type RefusedNodes struct {
+type refusedNodes struct {
 	mu    sync.Mutex
 	by    map[string]error // the refusals, by path
 	tries int              // reads planned in a row
@@ -37,7 +37,7 @@ func Refused(ctx context.Context, err error) bool {
 }
 
 // Tolerate records a refusal to read path and returns nil. It returns all other errors.
-func (f *RefusedNodes) Tolerate(ctx context.Context, path string, err error) error {
+func (f *refusedNodes) Tolerate(ctx context.Context, path string, err error) error {
 	if !Refused(ctx, err) {
 		return err
 	}
@@ -51,7 +51,7 @@ func (f *RefusedNodes) Tolerate(ctx context.Context, path string, err error) err
 }
 
 // forget drops the refusals of the nodes that are read now.
-func (f *RefusedNodes) forget(d Due) {
+func (f *refusedNodes) forget(d Due) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if d.All {
@@ -63,7 +63,7 @@ func (f *RefusedNodes) forget(d Due) {
 }
 
 // First returns the refusal of the first path in alphabetical order, or nil.
-func (f *RefusedNodes) First() error {
+func (f *refusedNodes) First() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.by) == 0 {
@@ -76,7 +76,7 @@ func (f *RefusedNodes) First() error {
 const LongestRefusalPause = 10 * time.Second
 
 // scheduleRetry makes refused nodes due again later, unless that is scheduled already.
-func (f *RefusedNodes) scheduleRetry(markDue func(paths ...string)) {
+func (f *refusedNodes) scheduleRetry(markDue func(paths ...string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -96,7 +96,7 @@ func (f *RefusedNodes) scheduleRetry(markDue func(paths ...string)) {
 }
 
 // planned drops the timer, and returns the refused paths.
-func (f *RefusedNodes) planned() []string {
+func (f *refusedNodes) planned() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.timer = nil
@@ -104,7 +104,7 @@ func (f *RefusedNodes) planned() []string {
 }
 
 // end stops the timer.
-func (f *RefusedNodes) end() {
+func (f *refusedNodes) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.timer != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/zksim/zksim/recipes/internal/request"
 )
 
-// WatchKind is the kind of a watch on a node.
-type WatchKind int
+// watchKind is the kind of a watch on a node.
+type watchKind int
 
 // The kinds of watches.
 const (
-	WatchData     WatchKind = iota // GetW
+	WatchData     watchKind = iota // GetW
 	WatchChildren                  // ChildrenW
 	WatchAbsence                   // ExistsW, on a node that is missing
 )
@@ -39,7 +39,7 @@ type wakeups struct {
 }
 
 // armedWatch is a watch that has not fired.
-type armedWatch struct{ kind WatchKind }
+type armedWatch struct{ kind watchKind }
 
 // Due holds the paths to read again.
 type Due struct {
@@ -85,14 +85,14 @@ func (w *wakeups) addDue(paths ...string) {
 
 // Watching reports whether a watch is armed. Then no other watch is set, as the client cannot take
 // a watch back.
-func (w *wakeups) Watching(path string, kind WatchKind) bool {
+func (w *wakeups) Watching(path string, kind watchKind) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.armed[path], func(r *armedWatch) bool { return r.kind == kind })
 }
 
 // Add waits for a watch in the background, until it fires or the recipe is closed.
-func (w *wakeups) Add(path string, kind WatchKind, watch <-chan zk.Event) {
+func (w *wakeups) Add(path string, kind watchKind, watch <-chan zk.Event) {
 	r := &armedWatch{kind}
 	w.mu.Lock()
 	w.armed[path] = append(w.armed[path], r)

@@ -72,12 +72,12 @@ func (d Draws) Replication(follower int, zxid int64) time.Duration {
 // IsSlow says of one server in three that it applies transactions late.
 func (d Draws) IsSlow(server int) bool { return mix.Hash(d.Seed, uint64(server), slowness)%3 == 0 }
 
-// MostSkew is by how much the clock of a server is fast or slow at most.
-const MostSkew = 2 * time.Second
+// mostSkew is by how much the clock of a server is fast or slow at most.
+const mostSkew = 2 * time.Second
 
 // Skew is by how many milliseconds the clock of a server is fast.
 func (d Draws) Skew(server int) int64 {
-	const most = int64(MostSkew / time.Millisecond)
+	const most = int64(mostSkew / time.Millisecond)
 	return int64(mix.Hash(d.Seed, uint64(server), clock)%uint64(2*most+1)) - most
 }
 
