@@ -293,7 +293,7 @@ func TestServerPageListsTheOperations(t *testing.T) {
 }
 
 // TestHuntingPageListsStrategiesAndProperties: the tables of docs/hunting.md have all of
-// them, in their order.
+// them, in their order. The package comment of linearizability has the properties, too.
 func TestHuntingPageListsStrategiesAndProperties(t *testing.T) {
 	var strategies []string
 	for _, s := range hunt.Strategies() {
@@ -306,6 +306,15 @@ func TestHuntingPageListsStrategiesAndProperties(t *testing.T) {
 	shown = firstCells(table(t, "docs/hunting.md", "| property | meaning |"))
 	if diff := cmp.Diff(linearizability.Properties(), shown); diff != "" {
 		t.Errorf("-existing +shown\n%s", diff)
+	}
+	_, comment, _ := strings.Cut(readPage(t, "linearizability/doc.go"), "# The report\n")
+	comment, _, _ = strings.Cut(comment, "\n// # ")
+	shown = nil
+	for _, match := range regexp.MustCompile(`(?m)^//\t(\w+)`).FindAllStringSubmatch(comment, -1) {
+		shown = append(shown, match[1])
+	}
+	if diff := cmp.Diff(linearizability.Properties(), shown); diff != "" {
+		t.Errorf("linearizability/doc.go: -existing +shown\n%s", diff)
 	}
 }
 

@@ -88,13 +88,18 @@
 //
 // # What is judged
 //
-// The properties are safety, belief, fencing, linearizability, order, answers, presence, view,
-// delivery, liveness, orphans and herd; package linearizability defines each. A run is also
-// violated if a script panics or ends its goroutine, as t.Fatal does ("panic"), or if code spins so
-// that virtual time cannot pass ("frozen"). Liveness is violated by a call that never returns, by a
-// client whose calls all fail for the last virtual minute or longer, by a script that hangs outside
-// of every call, and by code that repeats requests or begins goroutines without end. The story says
-// where.
+// Package linearizability lists the properties, such as safety and liveness, and defines each. Each
+// kind of object has some of them: see the package of its family, linearizability/lock for example.
+//
+// Two properties belong to every run. A script must not panic, nor end its goroutine as t.Fatal
+// does ("panic"). Code must not spin so that virtual time cannot pass ("frozen").
+//
+// Liveness is violated by
+//
+//   - a call that never returns,
+//   - a client whose calls all fail for the last virtual minute or longer,
+//   - a script that hangs outside of every call,
+//   - code that repeats requests or begins goroutines without end. The story says where.
 //
 // # Where to go from here
 //

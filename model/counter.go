@@ -12,8 +12,8 @@ const (
 	Get                    // read Value
 )
 
-// CounterOp is one operation on a [Counter]. Value is its result, after an Add the new value, and
-// counts only if Known.
+// CounterOp is one operation on a [Counter]. Value is the result of a Get, or the value after an
+// Add. It is checked only if Known.
 type CounterOp struct {
 	Kind    CounterKind
 	Delta   int64

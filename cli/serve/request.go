@@ -32,32 +32,32 @@ type handler struct {
 }
 
 // answers is a handler with an answer in JSON.
-func answers[T any](make func(*request) (T, error)) handler {
-	name := runtime.FuncForPC(reflect.ValueOf(make).Pointer()).Name()
+func answers[T any](answer func(*request) (T, error)) handler {
+	name := runtime.FuncForPC(reflect.ValueOf(answer).Pointer()).Name()
 	return handler{
-		make:   func(r *request) (any, error) { return make(r) },
+		make:   func(r *request) (any, error) { return answer(r) },
 		name:   name[strings.LastIndexByte(name, '.')+1:],
 		answer: reflect.TypeFor[T](), texts: []string{"application/json"}, status: http.StatusOK,
 	}
 }
 
 // creates is a handler with an answer in JSON about something new.
-func creates[T any](make func(*request) (T, error)) handler {
-	h := answers(make)
+func creates[T any](answer func(*request) (T, error)) handler {
+	h := answers(answer)
 	h.status = http.StatusCreated
 	return h
 }
 
 // writes is a handler with an answer in text, of one of some media types.
-func writes(make func(*request) (rawReply, error), texts ...string) handler {
-	h := answers(make)
+func writes(answer func(*request) (rawReply, error), texts ...string) handler {
+	h := answers(answer)
 	h.answer, h.texts = nil, texts
 	return h
 }
 
 // streams is a handler whose answer is a stream of records.
-func streams(make func(*request) (*eventStream, error)) handler {
-	h := answers(make)
+func streams(answer func(*request) (*eventStream, error)) handler {
+	h := answers(answer)
 	h.answer, h.texts, h.stream = reflect.TypeFor[recordEntry](), []string{"text/event-stream"}, true
 	return h
 }

@@ -1,3 +1,5 @@
-// Package view has the types [Node], [Session] and [Watch], which a fakezk.Server and the result of
-// a simulation return, and [NodeSpec], which Server.Snapshot returns and Server.Load takes.
+// Package view has the state of a server as values. A [Node], a [Session] and a [Watch] say what is
+// there: Tree, Sessions and Watches of a fakezk.Server return them, and so does the result of a
+// simulation. A [NodeSpec] describes a znode that is to be made: Server.Snapshot returns such
+// values, and Server.Load takes them.
 package view

@@ -1,5 +1,12 @@
-// Package builtin has the workloads of package recipes. The zksim command and scenario files use
-// them by name.
+// Package builtin has the workloads of package recipes and of the go-zookeeper client: for each
+// recipe, a [scenario.Workload] that makes it on a connection. The zksim command and scenario files
+// use them by name:
+//
+//	w, err := builtin.Find("lock", "") // the recommended lock; see Workloads for all
+//	script := scenario.Script{Clients: 2, Rounds: 2}
+//	outcome, err := scenario.Scenario{Workload: w, Script: script, Seed: 1}.Run()
+//
+// A workload of your own needs nothing from here: package object makes it from a constructor.
 package builtin
 
 import "github.com/zksim/zksim/fuzz/scenario"

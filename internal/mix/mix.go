@@ -1,3 +1,4 @@
+// Package mix makes hashes of numbers: equal on any machine, and for draws that depend on a seed.
 package mix
 
 // Hash mixes numbers into one (splitmix64 over each in turn).

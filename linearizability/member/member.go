@@ -16,27 +16,15 @@ import (
 // for no order of the operations. It compares the answers with the server's log:
 //
 //   - [lin.Safety]: no request deletes an instance of another client or writes into it, unless it
-//
-// is an
-//
-//	  evict or a spoil.
-//	- [lin.Answers]: a view shows the state of some moment, not older than Within and not older
-//
-// than
-//
-//	  the moments that the client's earlier views showed. So views converge: they show every state
-//	  that has lasted longer than Within. A picked instance must fit a view in the same way.
-//	- [lin.Presence]: a joined instance exists with its data, and comes back Within after a loss.
-//
-// An
-//
-//	  instance that has left does not exist, and does not come back. One of the rivals has the
-//	  instance, with its data.
-//	- [lin.Liveness] and [lin.Orphans]: at rest every call has returned, and no znode is left of
-//
-// instances
-//
-//	that have left or of services without instances.
+//     is an evict or a spoil.
+//   - [lin.Answers]: a view shows the state of some moment. This moment is at most Within ago, and
+//     not before the moments that earlier views of the client have shown. So each state that lasts
+//     longer than Within is shown. A picked instance must fit a view in the same way.
+//   - [lin.Presence]: a joined instance exists with its data, and comes back Within after a loss.
+//     An instance that has left does not exist, and does not come back. One of the rivals has the
+//     instance, with its data.
+//   - [lin.Liveness] and [lin.Orphans]: at rest every call has returned. No znode is left of an
+//     instance that has left, or of a service without instances.
 //
 // Without the log only liveness and orphans are judged. Watches at rest are not judged, since a
 // client cannot remove one.

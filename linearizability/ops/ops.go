@@ -1,6 +1,12 @@
-// Package ops has the names of operations (the Kind of a linearizability.Op), and the inputs and
-// outputs that are fixed words. The comment of each constant describes Input and Output; an Input
-// or Output that is not mentioned is "". Empty marks an operation that found nothing.
+// Package ops has the names of the operations of each kind of object, and the inputs and outputs
+// that are fixed words:
+//
+//	recorder.Call("a", ops.Offer, "x").OK(linearizability.Result{})
+//	recorder.Call("b", ops.Poll, "").OK(linearizability.Result{Empty: true})
+//
+// A name is the Kind of a linearizability.Op. The comment of each constant describes Input and
+// Output. An Input or Output that is not mentioned is "". Empty marks an operation that found
+// nothing.
 package ops
 
 // Close is an operation of any object: the client releases everything that it holds.

@@ -35,9 +35,14 @@ func removes(take *lin.Op, z *judging.Znode) bool {
 	return take.Client == z.Remover && take.Call <= z.Deleted && z.Deleted <= take.Return
 }
 
-// storedBy returns the element, of equal ones, that a new znode stands for: that of the offer which
-// made it, or else one that its maker had removed and may put back, or else a second copy. After it
-// was perhaps put back the log does not tell the elements of its value apart.
+// storedBy returns the element of some equal ones that a new znode stands for. The first of these
+// that exists is taken:
+//
+//  1. the element of the offer that made the znode;
+//  2. an element that the maker of the znode had removed, and may put back;
+//  3. an element that is stored a second time.
+//
+// Once an element may have been put back, the log does not tell it from its equals.
 func storedBy(equals []*element, z *judging.Znode, calls []lin.Op) *element {
 	if len(equals) == 1 {
 		return equals[0]
