@@ -102,10 +102,10 @@ var arrows = map[string]string{
 	"fakezk/sim": `
 		fakezk/fault fakezk/view fakezk/trace fakezk/internal/bubble fakezk/internal/carry
 		fakezk/internal/dialhook fakezk/internal/engine fakezk/internal/inspect
-		fakezk/internal/logs fakezk/internal/proto fakezk/internal/state fakezk/internal/tlsend
-		fakezk/internal/tracetext fakezk/internal/wire fakezk/internal/zkclient
-		fakezk/sim/internal/agenda fakezk/sim/internal/draws fakezk/sim/internal/guard
-		fakezk/sim/internal/record github.com/go-zookeeper/zk`,
+		fakezk/internal/logs fakezk/internal/marks fakezk/internal/proto fakezk/internal/state
+		fakezk/internal/tlsend fakezk/internal/tracetext fakezk/internal/wire
+		fakezk/internal/zkclient fakezk/sim/internal/agenda fakezk/sim/internal/draws
+		fakezk/sim/internal/guard fakezk/sim/internal/record github.com/go-zookeeper/zk`,
 	"fakezk/sim/internal/agenda": ``,
 	"fakezk/sim/internal/draws":  `internal/mix`,
 	"fakezk/sim/internal/guard":  `fakezk/internal/bubble fakezk/internal/dialhook fakezk/trace`,

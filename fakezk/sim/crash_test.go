@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // TestACrashLeavesTheSession, and nothing else of the process is ever seen again.
 func TestACrashLeavesTheSession(t *testing.T) {
+	marks.Expect(t, "dial of a dead process")
 	p := perform(t, "crash client=a op=create path=/x request=1",
 		func(s *stage) {
 			s.create("/e", zk.FlagEphemeral)
@@ -37,6 +39,7 @@ func TestACrashLeavesTheSession(t *testing.T) {
 // TestNoSessionOfADeadProcessIsThereAtRest, though the server has been down and has restarted its
 // timer.
 func TestNoSessionOfADeadProcessIsThereAtRest(t *testing.T) {
+	marks.Expect(t, "session of a dead process")
 	p := performIn(t, World{SessionTimeout: 4 * time.Second}, `
 		restart 30s at=100ms
 		crash client=a at=200ms`, func(s *stage) {

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/sim/internal/draws"
@@ -71,7 +72,8 @@ func (s *dials) finish(d *dialing, number int) {
 		return
 	}
 	switch s.answer(d) {
-	case carry.Hangs: // it began before the black hole
+	case carry.Hangs:
+		marks.Hit("dial before a black hole")
 		s.agenda.Schedule(s.agenda.Now()+d.timeout, func() { s.timeOut(d) })
 		return
 	case carry.Refused:
@@ -96,6 +98,7 @@ func (s *dials) finish(d *dialing, number int) {
 func (s *dials) hangIfDead(d *dialing) bool {
 	hangs := d.process.isDead() && !s.inbox.closing.Load()
 	if hangs {
+		marks.Hit("dial of a dead process")
 		s.hanging = append(s.hanging, d)
 	}
 	return hangs
@@ -156,6 +159,7 @@ func (s *dials) failUnsent(d *dialing) {
 	if len(unsent) == 0 {
 		return
 	}
+	marks.Hit("requests without a server")
 	s.record.Log(p.name, "fails what it has not sent: %v", zk.ErrNoServer)
 	for _, request := range unsent {
 		s.agenda.Schedule(s.agenda.Now(), func() {

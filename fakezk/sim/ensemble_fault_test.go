@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
@@ -53,6 +54,7 @@ func pollNode(s *stage) {
 
 // TestALaggingServerAnswersOldReads until the fault is over, and writes as soon as it is.
 func TestALaggingServerAnswersOldReads(t *testing.T) {
+	marks.Expect(t, "write at a lagging server")
 	p := ensemble(t, "lag 2s client=b at=500ms", createPath, pollNode)
 	made := p.change(t, trace.NodeCreated, "/x")
 	between(t, "the node", p.when(t, "exists: true"), 2500*time.Millisecond, 3300*time.Millisecond)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/fakezk/trace"
 )
@@ -127,6 +128,7 @@ func (g *Goroutine) play(script func()) {
 		if r := recover(); r != nil {
 			g.panicked(r)
 		} else if !returned {
+			marks.Hit("script without a return")
 			g.panicked(tracetext.Exited)
 		}
 	}()

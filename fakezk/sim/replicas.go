@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 	"github.com/zksim/zksim/fakezk/sim/internal/record"
@@ -119,6 +120,7 @@ func (s *replicas) electWithout(server int) {
 	leader := s.engine.Leader()
 	serves := s.faults.BackAt(leader, s.agenda.Now())
 	if serves > 0 && (server == leader || s.quorumAt() > serves) {
+		marks.Hit("server put off again")
 		s.elect()
 	}
 }
@@ -134,7 +136,11 @@ func (s *replicas) heal() {
 
 // rejoin lets a server catch up with the others, and the others with it.
 func (s *replicas) rejoin(server int) {
-	if s.faults.Healed() || s.faults.IsCutOff(server, s.agenda.Now()) {
+	if s.faults.Healed() {
+		return
+	}
+	if s.faults.IsCutOff(server, s.agenda.Now()) {
+		marks.Hit("isolated for longer")
 		return
 	}
 	s.record.Log("server", "%s reaches the others again", serverName(server))

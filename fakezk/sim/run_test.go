@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/fakezk/sim/internal/guard"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -96,6 +97,7 @@ func TestScriptThatPanics(t *testing.T) {
 
 // TestScriptThatEndsItsGoroutine: the rest of the script never runs, so it counts like a panic.
 func TestScriptThatEndsItsGoroutine(t *testing.T) {
+	marks.Expect(t, "script without a return")
 	r := mustRun(t, World{Clients: []Actor{
 		actor("a", func(_ context.Context, c *Client) {
 			_, _,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
@@ -43,6 +44,7 @@ func (s *server) handle(l *link, m *carry.Message, f *carry.Armed) {
 	s.record.Arrived(labelOf(m).note, at, false)
 	until := s.replicas.lagsUntil(l.conn.Server)
 	if len(r.Followed) > 0 && s.agenda.Now() < until {
+		marks.Hit("write at a lagging server")
 		l.conn.HoldReplies(until)
 	}
 	s.send(r, reply{about, at}, l.conn, f)

@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/logs"
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/sim/internal/agenda"
 	"github.com/zksim/zksim/fakezk/sim/internal/draws"
 	"github.com/zksim/zksim/fakezk/sim/internal/guard"
@@ -193,6 +194,7 @@ func (s *simulation) settle() {
 	until := max(s.agenda.Now(), s.faults.HeldUntil(), s.pauses.until) + s.world.Settle
 	for _, session := range s.engine.Sessions() {
 		if s.processes.hadByDead(session.ID) {
+			marks.Hit("session of a dead process")
 			until = max(until, s.agenda.Since(session.ExpiresAt)+time.Second)
 		}
 	}
