@@ -80,9 +80,8 @@
 // zksim list), one after the other, and adds a total. Each workload gets an equal share of --runs
 // and --for; unused runs and time pass to the next ones. It includes your own workloads, unless
 // their field Flawed is set. With --goroutines above 1, workloads with objects for a single
-// goroutine are left out. Without --goroutines one goroutine of a client uses an object. In one
-// scenario of four of some strategies there are two or three, if the object is made for that
-// (Env.InTurn).
+// goroutine are left out. Without --goroutines one goroutine of a client uses an object. If the
+// object is made for more (Env.InTurn), some strategies use two or three in one scenario of four.
 //
 // # A replay
 //

@@ -20,7 +20,7 @@ const unsteadyText = "\n%s is violated, but not each time, so it is not saved: "
 	"does the code share state between runs, or use math/rand or map order, " +
 	"which zksim go run makes equal?\n%s\n"
 
-// findings are where the findings of a command go.
+// findings keep, draw and print the findings of a command.
 type findings struct {
 	*command.Env
 	save, html string // directories, "" for none

@@ -26,8 +26,8 @@ type galleryCommand struct {
 	Shard    hunt.Part `help:"The part of this process in work that N processes do: I/N; zksim merge unites their reports." env:"ZKSIM_SHARD" placeholder:"I/N"`
 	JSON     bool      `help:"Print JSON."`
 
-	counts []int     // number of scenarios of each successful hunt
-	times  []float64 // and its seconds
+	counts []int     // of scenarios, of each successful hunt
+	times  []float64 // in seconds, of each successful hunt
 }
 
 // settings are the flags that decide what the hunts are, with their values.
@@ -186,8 +186,8 @@ func (c *galleryCommand) end(env *command.Env, result report.Gallery, of, missed
 	return nil
 }
 
-// huntOne hunts one exhibit with each seed. The line of progress begins with about. After an error
-// or an interrupt the completed hunts are returned.
+// huntOne hunts one exhibit with each seed. about is the beginning of the line of
+// progress. After an error or an interrupt it returns the completed hunts.
 func (c *galleryCommand) huntOne(
 	env *command.Env, e gallery.Exhibit, about string,
 ) ([]gallery.Hunted, error) {

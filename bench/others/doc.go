@@ -15,11 +15,12 @@
 //     release. Of a read-write lock a writes and b reads. An acquire is tried until
 //     it succeeds, a release three times.
 //   - queue: a offers four elements, b takes until the queue is empty. An offer is
-//     not repeated. Queues with a consumer have it from the beginning.
+//     not repeated. If a queue has a consumer, it consumes from the beginning.
 //   - counter: each adds two numbers. All four are different powers of ten, so that the
 //     digits of the sum tell how often each was added. An add is not repeated.
-//   - barrier: a sets it, b waits, a removes it. Double barrier: enter, which is tried until it
-//     succeeds, stay, leave, which is tried three times; both rounds at one path.
+//   - barrier: a sets it, b waits, a removes it.
+//   - double barrier: each enters, stays and leaves. An enter is tried until it succeeds, a leave
+//     three times. Both rounds are at one path.
 //   - membership: a joins and stays, b joins and leaves, twice.
 //
 // The server is a fakezk.Server in this process, a new one for each run, over TCP and in real time;
@@ -31,13 +32,14 @@
 //
 // # Verdicts
 //
-// A point is not survived if a property is violated that the row of the table
-// promises and that the object of this repository has to keep, too:
+// The table promises some properties for each kind of object, and the object of this repository has
+// to keep them, too. A point is not survived if one of them is violated:
 //
 //   - both clients hold at once while both sessions live, and neither client was told of a loss;
-//   - an element was offered successfully and reaches no taker, even if a taker got an error; it is
-//     taken twice, unless the queue promises at least once only; it is in the queue but takers get
-//     nothing; or the order is wrong, if the queue promises one;
+//   - an element that was offered successfully reaches no taker, even if a taker got an error;
+//   - an element is taken twice, unless the queue promises no more than delivery at least once;
+//   - an element is in the queue, but takers get nothing;
+//   - the order is wrong, if the queue promises one;
 //   - an add that succeeded is not in the sum, or an add is in it twice;
 //   - a client passes a barrier, or a double barrier, too early;
 //   - a member is not there, or a former member still is;

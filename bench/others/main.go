@@ -26,7 +26,7 @@ type flags struct {
 	Markdown bool   `help:"Print the comparison as a table, at the end."`
 }
 
-// execute is the whole command but the process.
+// execute is the command, with the arguments and outputs as parameters, as tests need it.
 func execute(ctx context.Context, out, errs io.Writer, args []string) error {
 	var c flags
 	_, err := command.Parse(&c, out, errs, args, kong.Name("others"),

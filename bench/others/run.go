@@ -17,8 +17,8 @@ import (
 const (
 	// objectPath is the path of the object under test.
 	objectPath = "/others/object"
-	// tick makes the session timeout of four seconds the longest, and lets a session
-	// end soon after it.
+	// tick is the server's tick time. Then the longest session timeout is four seconds, and a
+	// session ends soon after its timeout.
 	tick = 200 * time.Millisecond
 	// rounds is how often each client does its turn.
 	rounds = 2

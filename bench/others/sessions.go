@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// sessionEnds is a handler of a server's log that keeps when sessions ended. A client
+// sessionEnds is a handler of a server's log that keeps the times at which sessions ended. A client
 // may believe that it holds a lock until it hears of the end of its session.
 type sessionEnds struct {
 	mu   sync.Mutex

@@ -16,7 +16,7 @@ type row struct {
 // A claim has the promises of a library's recipes by their own documentation.
 type claim struct {
 	promise string
-	recipes []string // of which the figures are shown; none if they are not measured
+	recipes []string // whose figures are shown; none: nothing is measured
 	note    int      // the number of a footnote of the page; 0 for none
 }
 

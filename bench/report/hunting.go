@@ -166,8 +166,8 @@ func gallery(l *runner) (string, error) {
 		figure.Significant(worst), faults, clients) + commandBlock("zksim "+quoted(args...)), nil
 }
 
-// spread is the number of exhibits that were found, and after how many scenarios:
-// median / nine of ten / most.
+// spread returns the number of exhibits that were found, and the numbers of scenarios that this has
+// taken, as text: the median, that of nine in ten, and the greatest.
 func (h *galleryOutput) spread() (found int, runs string) {
 	var all []int
 	for _, e := range h.Exhibits {

@@ -43,7 +43,7 @@ func main() {
 	})
 }
 
-// run is the whole command but the process.
+// run is the command, with the arguments and outputs as parameters, as tests need it.
 func run(ctx context.Context, out, log io.Writer, args []string) (err error) {
 	var c flags
 	_, err = command.Parse(&c, out, log, args, kong.Name("report"),

@@ -32,7 +32,7 @@ type kind struct {
 	fences bool
 }
 
-// kinds are the kinds, by the names of zksim list; register is one more.
+// kinds are the kinds, by the names of zksim list. That list has no register.
 var kinds = []kind{
 	{
 		name: "lock", calls: lockCalls, fences: true,

@@ -67,7 +67,7 @@ func (a *arguments) fail(format string, args ...any) {
 	}
 }
 
-// first takes the first element for which ok is true out of a list.
+// first removes the first element of a list for which ok is true, and returns it.
 func first[T any](list *[]T, ok func(T) bool) (taken T, found bool) {
 	i := slices.IndexFunc(*list, ok)
 	if i < 0 {

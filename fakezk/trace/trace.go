@@ -30,8 +30,8 @@ type Line struct {
 	Args   []any
 }
 
-// MomentBehind is the moment of a line that is added to a finished record, behind its first lines.
-// n counts the added lines, from 0.
+// MomentBehind is the moment of a line that is added to a finished record. lines is the number of
+// the lines before it, and n counts the lines added there, from 0.
 func MomentBehind(lines, n int) Moment {
 	return NewMoment(int64(lines), 1+n>>nthBits, n&(1<<nthBits-1))
 }

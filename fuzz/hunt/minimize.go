@@ -62,7 +62,7 @@ func (m *minimizer) first(candidates []scenario.Scenario) bool {
 	if m.done() {
 		return false
 	}
-	outcomes := make([]*scenario.Outcome, len(candidates)) // those that end the search
+	outcomes := make([]*scenario.Outcome, len(candidates)) // of those that show the bug, or froze
 	parallel(m.ctx, len(candidates), 0, func(i int) (goOn bool) {
 		o := m.play(candidates[i])
 		if m.showsBug(o) || froze(o) {

@@ -47,8 +47,8 @@
 // # Several goroutines
 //
 // Script.Goroutines is the number of goroutines of each client that share one object. It needs a
-// workload with Shared set, whose Play is made by [Shared]. If it is 0, a hunt sets it to 2 or 3 in
-// some scenarios, if the object is made for several goroutines; see [Record.Shared].
+// workload with Shared set, whose Play is made by [Shared]. If the number is 0, and the object is
+// made for several goroutines, a hunt sets it to 2 or 3 in some scenarios; see [Record.Shared].
 //
 // If the workload has Handles set instead, and a Play made by [Apart], each goroutine has an object
 // of its own, on the client's connection. Two locks of one client exclude each other like those of

@@ -31,7 +31,8 @@ func stateSeen(t table, op *lin.Op, from int64) (int64, bool) {
 	return 0, false
 }
 
-// firstAt returns the first element after a step that an empty answer must not overlook, or nil.
+// firstAt returns the first element of the server's queue, as it was right after a step, or nil. If
+// the operation is an empty answer, elements that it may overlook are left out.
 func firstAt(t table, step int64, op *lin.Op) *element {
 	var oldest *judging.Znode
 	var first *element

@@ -40,7 +40,7 @@ func (r *Sender) Ensure(path string) error {
 	return r.ensureLevels(r.Conn, path)
 }
 
-// ensureLevels is Ensure for paths of conn.
+// ensureLevels creates the missing levels of a path, by requests on conn.
 func (r *Sender) ensureLevels(conn Conn, path string) error {
 	if path == "/" {
 		return nil

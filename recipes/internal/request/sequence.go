@@ -33,10 +33,10 @@ func SortBySequence(names []string, marker string) []string {
 	return out
 }
 
-// parseNumbered reads the sequence number behind the first of the markers that name contains, at
-// the last occurrence of that marker. It returns false for a foreign name. The server prints the
-// number with %010d: at least ten characters, a '-' included when the counter has passed 2147483647
-// and gone negative (ZOOKEEPER-4372).
+// parseNumbered reads the sequence number of a name. The first of the markers that occurs in the
+// name counts, and the number stands behind its last occurrence. It returns false for a foreign
+// name. The server prints the number with %010d. These are at least ten characters, with a '-' if
+// the counter has passed 2147483647 and is negative (ZOOKEEPER-4372).
 func parseNumbered(name string, markers ...string) (Numbered, bool) {
 	for _, marker := range markers {
 		at := strings.LastIndex(name, marker)
@@ -96,8 +96,8 @@ const overshoot = 1 << 16
 // LastNumber returns an error for a number that several children of dir can have, otherwise nil.
 // Since ZooKeeper 3.6 (ZOOKEEPER-3249) a directory's counter never wraps: it stays at 2147483647.
 // Children with the same number are sorted by their names, which begin with a GUID, so a newcomer
-// may come before the holder of a lock. The czxid cannot decide instead: the place of a reader
-// beside a write lock, and of an element that is put back, follows its number and not its creation.
+// may come before the holder of a lock. The czxid cannot decide instead: a reader beside a write
+// lock, and an element that is put back, have places by their numbers, not by their creation.
 func LastNumber(dir string, seq int32) error {
 	if IsUnique(seq) {
 		return nil
