@@ -28,102 +28,36 @@ func (f *fixture) lowers(client string) {
 }
 
 func TestBarriers(t *testing.T) {
-	whole := func(f *fixture, client, kind, output string) {
-		f.Ret(f.Call(client, kind, ""), lin.OpOK, lin.Result{Output: output})
-	}
 	judgingtest.CheckHistories(t, judgingtest.Always(barrierAtB), []claimTest{
-		{Name: "set, waited for and removed", Build: func(f *fixture) {
-			whole(f, "b", ops.Wait, "")
-			f.raises("a")
-			whole(f, "c", ops.IsSet, "true")
-			op := f.Call("b", ops.Wait, "")
-			f.lowers("a")
-			f.Ret(op, lin.OpOK, lin.Result{})
-			whole(f, "c", ops.IsSet, "false")
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "set when it is up, removed when it is down", Build: func(f *fixture) {
-			whole(f, "a", ops.Remove, "")
-			f.raises("a")
-			whole(f, "b", ops.Set, "")
-			f.lowers("a")
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "removed and set again while somebody waits", Build: func(f *fixture) {
-			f.raises("a")
-			op := f.Call("b", ops.Wait, "")
-			f.lowers("a")
-			f.raises("a")
-			f.Ret(op, lin.OpOK, lin.Result{})
-			f.Left = &lin.Leftovers{
-				Nodes: []lin.NodeAtRest{{Path: "/b"}}, Watches: []lin.WatchAtRest{{Client: "b", Path: "/b"}},
-			}
-		}},
-		{Name: "waited for, and watched when it is down", Bad: lin.Orphans, Says: "a watch of b on /b",
-			Build: func(f *fixture) {
-				f.raises("a")
-				op := f.Call("b", ops.Wait, "")
-				f.lowers("a")
-				f.Ret(op, lin.OpOK, lin.Result{})
-				f.Left = &lin.Leftovers{Watches: []lin.WatchAtRest{{Client: "b", Path: "/b"}}}
-			}},
-		{Name: "passed while it is up", Bad: lin.Linearizability, Says: "it goes wrong with b: wait()",
-			Build: func(f *fixture) {
-				f.raises("a")
-				whole(f, "b", ops.Wait, "")
-			}},
+		{Name: "set, waited for and removed",
+			Steps: "b wait() ok; a raises; c isset() -> true; b wait(); a lowers; b ok; " +
+				"c isset() -> false; rest"},
+		{Name: "set when it is up, removed when it is down",
+			Steps: "a remove() ok; a raises; b set() ok; a lowers; rest"},
+		{Name: "removed and set again while somebody waits",
+			Steps: "a raises; b wait(); a lowers; a raises; b ok; rest /b; b watches /b"},
+		{Name: "waited for, and watched when it is down", Bad: lin.Orphans,
+			Says: "a watch of b on /b", Steps: "a raises; b wait(); a lowers; b ok; b watches /b"},
+		{Name: "passed while it is up", Bad: lin.Linearizability,
+			Says: "it goes wrong with b: wait()", Steps: "a raises; b wait() ok"},
 		{Name: "seen up while it is down", Bad: lin.Linearizability, Says: "isset() -> true",
-			Build: func(f *fixture) {
-				whole(f, "b", ops.IsSet, "true")
-			}},
+			Steps: "b isset() -> true"},
 		{Name: "set, which it was not", Bad: lin.Linearizability, Says: "set()",
-			Build: func(f *fixture) {
-				f.raises("b")
-				f.lowers("b")
-				whole(f, "a", ops.Set, "")
-			}},
+			Steps: "b raises; b lowers; a set() ok"},
 		{Name: "a remove that takes two", Bad: lin.Delivery,
-			Says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8",
-			Build: func(f *fixture) {
-				f.raises("a")
-				op := f.Call("a", ops.Remove, "")
-				f.Deletes("a", 0, "/b", 0)
-				again := f.Call("b", ops.Set, "")
-				f.Creates("b", 0, "/b", "", 0)
-				f.Deletes("a", 0, "/b", 0)
-				f.Ret(op, lin.OpOK, lin.Result{})
-				f.Ret(again, lin.OpOK, lin.Result{})
-			}},
+			Says:  "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8",
+			Steps: "a raises; a remove() deletes /b; b set() creates /b; a deletes /b; a ok; b ok"},
 		{Name: "failed, and removed", Bad: lin.Delivery, Says: "although it said that it was not",
-			Build: func(f *fixture) {
-				f.raises("a")
-				op := f.Call("a", ops.Remove, "")
-				f.Deletes("a", 0, "/b", 0)
-				f.Ret(op, lin.OpFailed, lin.Result{})
-			}},
+			Steps: "a raises; a remove() deletes /b failed"},
 		{Name: "gone by itself", Bad: lin.Delivery,
-			Says: "the server removed the barrier at step 4, and no remove accounts for that",
-			Build: func(f *fixture) {
-				f.raises("a")
-				f.Server(lin.ServerEvent{Kind: lin.NodeDeleted, Path: "/b"})
-			}},
+			Says:  "the server removed the barrier at step 4, and no remove accounts for that",
+			Steps: "a raises; server deletes /b"},
 		{Name: "waits at a barrier that is down", Bad: lin.Liveness,
-			Says: "b's wait (step 4, pending) never returned", Build: func(f *fixture) {
-				f.raises("a")
-				f.Call("b", ops.Wait, "")
-				f.lowers("a")
-				f.Left = &lin.Leftovers{}
-			}},
-		{Name: "waits at a barrier that is up", Build: func(f *fixture) {
-			f.raises("a")
-			f.Call("b", ops.Wait, "")
-			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/b"}}}
-		}},
+			Says:  "b's wait (step 4, pending) never returned",
+			Steps: "a raises; b wait(); a lowers; rest"},
+		{Name: "waits at a barrier that is up", Steps: "a raises; b wait(); rest /b"},
 		{Name: "something is left", Bad: lin.Orphans, Says: "/b/x is left below /b",
-			Build: func(f *fixture) {
-				f.raises("a")
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
-			}},
+			Steps: "a raises; rest /b /b/x"},
 	})
 }
 

@@ -13,131 +13,52 @@ import (
 
 var doubleAtD = Double{Path: "/d", Patience: 50 * time.Millisecond}
 
-// departs records a complete leave.
-func (f *fixture) departs(client string) {
-	f.Ret(f.Call(client, ops.Leave, ""), lin.OpOK, lin.Result{})
-}
-
-// enterTogether lets a and b enter a barrier for two.
-func enterTogether(f *fixture) {
-	a, b := f.Call("a", ops.Enter, "2"), f.Call("b", ops.Enter, "2")
-	f.Ret(a, lin.OpOK, lin.Result{Session: 1})
-	f.Ret(b, lin.OpOK, lin.Result{Session: 2})
-}
-
 func TestDoubleBarriers(t *testing.T) {
 	judgingtest.CheckHistories(t, judgingtest.Always(doubleAtD), []claimTest{
-		{Name: "in and out together, twice", Build: func(f *fixture) {
-			for range 2 {
-				enterTogether(f)
-				a, b := f.Call("a", ops.Leave, ""), f.Call("b", ops.Leave, "")
-				f.Ret(a, lin.OpOK, lin.Result{})
-				f.Ret(b, lin.OpOK, lin.Result{})
-			}
-			f.Left = &lin.Leftovers{}
-		}},
+		{Name: "in and out together, twice",
+			Steps: "a enter(2); b enter(2); a ok@1; b ok@2; a leave(); b leave(); a ok; b ok; " +
+				"a enter(2); b enter(2); a ok@1; b ok@2; a leave(); b leave(); a ok; b ok; rest"},
 		{Name: "one enters, the other gives up", Bad: lin.Liveness,
-			Says: "a entered at step 3 with b, which gave up at step 64, after another 61ms",
-			Build: func(f *fixture) {
-				a, b := f.Call("a", ops.Enter, "2"), f.Call("b", ops.Enter, "2")
-				f.Ret(a, lin.OpOK, lin.Result{})
-				f.Step += 60
-				f.Ret(b, lin.OpUnknown, lin.Result{})
-			}},
-		{Name: "one enters, another is not needed", Build: func(f *fixture) {
-			a := f.Call("a", ops.Enter, "2")
-			b, c := f.Call("b", ops.Enter, "2"), f.Call("c", ops.Enter, "2")
-			f.Ret(a, lin.OpOK, lin.Result{})
-			f.Ret(b, lin.OpOK, lin.Result{})
-			f.Step += 60
-			f.Ret(c, lin.OpUnknown, lin.Result{})
-		}},
-		{Name: "one enters, the other is cut off", Build: func(f *fixture) {
-			a, b := f.Call("a", ops.Enter, "2"), f.Call("b", ops.Enter, "2")
-			f.Ret(a, lin.OpOK, lin.Result{})
-			f.Step += 60
-			f.Told("b", lin.Disconnected)
-			f.Ret(b, lin.OpUnknown, lin.Result{})
-		}},
+			Says:  "a entered at step 3 with b, which gave up at step 64, after another 61ms",
+			Steps: "a enter(2); b enter(2); a ok; pass 60; b unknown"},
+		{Name: "one enters, another is not needed",
+			Steps: "a enter(2); b enter(2); c enter(2); a ok; b ok; pass 60; c unknown"},
+		{Name: "one enters, the other is cut off",
+			Steps: "a enter(2); b enter(2); a ok; pass 60; b told disconnected; b unknown"},
 		{Name: "enters alone", Bad: lin.Safety,
-			Says: "a entered at step 2, but at no moment of its call were 2 members there",
-			Build: func(f *fixture) {
-				f.Ret(f.Call("a", ops.Enter, "2"), lin.OpOK, lin.Result{})
-			}},
+			Says:  "a entered at step 2, but at no moment of its call were 2 members there",
+			Steps: "a enter(2) ok"},
 		{Name: "enters with one who has given up", Bad: lin.Safety, Says: "b entered",
-			Build: func(f *fixture) {
-				f.Ret(f.Call("a", ops.Enter, "2"), lin.OpUnknown, lin.Result{})
-				f.Ret(f.Call("b", ops.Enter, "2"), lin.OpOK, lin.Result{})
-			}},
-		{Name: "enters with one who was cut off", Build: func(f *fixture) {
-			op := f.Call("a", ops.Enter, "2")
-			f.Creates("a", 1, "/d/a", "", 1)
-			f.Ret(op, lin.OpUnknown, lin.Result{})
-			f.Ret(f.Call("b", ops.Enter, "2"), lin.OpOK, lin.Result{})
-			f.Deletes("a", 1, "/d/a", 0)
-			f.departs("b")
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "enters with oneself", Bad: lin.Safety, Says: "a entered", Build: func(f *fixture) {
-			op := f.Call("a", ops.Enter, "2")
-			f.Creates("a", 1, "/d/a", "", 1)
-			f.Ret(op, lin.OpUnknown, lin.Result{})
-			f.Ret(f.Call("a", ops.Enter, "2"), lin.OpOK, lin.Result{})
-		}},
+			Steps: "a enter(2) unknown; b enter(2) ok"},
+		{Name: "enters with one who was cut off",
+			Steps: "a@1 enter(2) owns /d/a unknown; b enter(2) ok; a@1 deletes /d/a; " +
+				"b leave() ok; rest"},
+		{Name: "enters with oneself", Bad: lin.Safety, Says: "a entered",
+			Steps: "a@1 enter(2) owns /d/a unknown; a enter(2) ok"},
 		{Name: "enters with one who is in the round before", Bad: lin.Safety,
-			Says: "a entered at step 9", Build: func(f *fixture) {
-				enterTogether(f)
-				b := f.Call("b", ops.Leave, "")
-				f.departs("a")
-				f.Ret(f.Call("a", ops.Enter, "2"), lin.OpOK, lin.Result{})
-				f.Ret(b, lin.OpOK, lin.Result{})
-			}},
+			Says: "a entered at step 9",
+			Steps: "a enter(2); b enter(2); a ok@1; b ok@2; b leave(); a leave() ok; " +
+				"a enter(2) ok; b ok"},
 		{Name: "leaves alone", Bad: lin.Safety,
-			Says: "a had left at step 6, but b, which entered with it, was inside",
-			Build: func(f *fixture) {
-				enterTogether(f)
-				f.departs("a")
-			}},
-		{Name: "leaves when the other's session has ended", Build: func(f *fixture) {
-			f.Starts("b", 2)
-			enterTogether(f)
-			f.Expires(2)
-			f.departs("a")
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "never enters", Bad: lin.Liveness, Says: "a's enter (step 1, pending) never returned",
-			Build: func(f *fixture) {
-				f.Call("a", ops.Enter, "2")
-				f.Left = &lin.Leftovers{}
-			}},
-		{Name: "never leaves", Bad: lin.Liveness, Says: "a's leave (step 5, pending) never returned",
-			Build: func(f *fixture) {
-				enterTogether(f)
-				f.Call("a", ops.Leave, "")
-				f.Left = &lin.Leftovers{}
-			}},
+			Says:  "a had left at step 6, but b, which entered with it, was inside",
+			Steps: "a enter(2); b enter(2); a ok@1; b ok@2; a leave() ok"},
+		{Name: "leaves when the other's session has ended",
+			Steps: "b@2 starts; a enter(2); b enter(2); a ok@1; b ok@2; b@2 expires; " +
+				"a leave() ok; rest"},
+		{Name: "never enters", Bad: lin.Liveness,
+			Says: "a's enter (step 1, pending) never returned", Steps: "a enter(2); rest"},
+		{Name: "never leaves", Bad: lin.Liveness,
+			Says:  "a's leave (step 5, pending) never returned",
+			Steps: "a enter(2); b enter(2); a ok@1; b ok@2; a leave(); rest"},
 		{Name: "gives up beside the other", Bad: lin.Liveness,
-			Says: "gave up after 101ms, though 2 members", Build: giveUpTogether},
-		{Name: "gives up beside one who was cut off", Build: func(f *fixture) {
-			giveUpTogether(f)
-			f.H.Notices = append(f.H.Notices,
-				lin.Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: lin.Disconnected})
-		}},
+			Says:  "gave up after 101ms, though 2 members",
+			Steps: "a enter(2); b enter(2); pass 99; a unknown; b unknown; rest"},
+		{Name: "gives up beside one who was cut off",
+			Steps: "a enter(2); b enter(2); pass 87; b told disconnected; pass 11; a unknown; " +
+				"b unknown; rest"},
 		{Name: "something is left", Bad: lin.Orphans, Says: "/d/ready is left below /d",
-			Build: func(f *fixture) {
-				enterTogether(f)
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
-			}},
+			Steps: "a enter(2); b enter(2); a ok@1; b ok@2; rest /d /d/ready"},
 	})
-}
-
-// giveUpTogether lets two wait in vain.
-func giveUpTogether(f *fixture) {
-	a, b := f.Call("a", ops.Enter, "2"), f.Call("b", ops.Enter, "2")
-	f.Step = 101
-	f.Ret(a, lin.OpUnknown, lin.Result{})
-	f.Ret(b, lin.OpUnknown, lin.Result{})
-	f.Left = &lin.Leftovers{}
 }
 
 // guest is a client of a correct double barrier.

@@ -17,3 +17,11 @@ type historyTest[C any] judgingtest.HistoryTest[fixture, C]
 type claimTest = historyTest[struct{}]
 
 type mutation judgingtest.Mutation
+
+var notation = judgingtest.Notation{Phrases: map[string]string{
+	"raises": "set() creates /b ok",
+	"lowers": "remove() deletes /b ok",
+	"sets":   "set({words}) stores /t={words} ok",
+}}
+
+func (f *fixture) Plays(steps string) { f.Play(notation, steps) }

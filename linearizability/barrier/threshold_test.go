@@ -34,150 +34,58 @@ func (f *fixture) pass(ops ...int) {
 
 func TestThresholdBarriers(t *testing.T) {
 	judgingtest.CheckHistories(t, judgingtest.Always(thresholdAtT), []claimTest{
-		{Name: "opens, lets the late pass, closes and opens again", Build: func(f *fixture) {
-			for range 2 {
-				f.setsTo("a", "2")
-				f.pass(f.waits("a"), f.waits("b"))
-				f.pass(f.waits("c"))
-			}
-			f.Left = &lin.Leftovers{Watches: []lin.WatchAtRest{{Client: "a", Path: "/t"}}}
-		}},
+		{Name: "opens, lets the late pass, closes and opens again",
+			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; c wait() ok; a sets 2; a wait(); " +
+				"b wait(); a ok; b ok; c wait() ok; a watches /t"},
 		{Name: "passes before it is set", Bad: lin.Safety,
 			Says: "a passed at step 2, but at no moment of its call was the barrier open: it " +
-				"was never set", Build: func(f *fixture) {
-				f.pass(f.waits("a"))
-				f.setsTo("b", "1")
-			}},
+				"was never set", Steps: "a wait() ok; b sets 1"},
 		{Name: "passes alone", Bad: lin.Safety,
 			Says: "a passed at step 5, but at no moment of its call was the barrier open: it " +
 				"was set to 2 by a's set (steps 1 to 3), and no more than 1 member came",
-			Build: func(f *fixture) {
-				f.setsTo("a", "2")
-				f.pass(f.waits("a"))
-			}},
+			Steps: "a sets 2; a wait() ok"},
 		{Name: "passes with one who has given up", Bad: lin.Safety, Says: "b passed",
-			Build: func(f *fixture) {
-				f.setsTo("a", "2")
-				f.Ret(f.waits("a"), lin.OpUnknown, lin.Result{})
-				f.pass(f.waits("b"))
-			}},
-		{Name: "passes with one who was cut off", Build: func(f *fixture) {
-			f.setsTo("a", "2")
-			op := f.waits("a")
-			f.Creates("a", 1, "/t/a", "", 1)
-			f.Ret(op, lin.OpUnknown, lin.Result{})
-			f.pass(f.waits("b"))
-			f.Deletes("a", 1, "/t/a", 0)
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "passes with oneself", Bad: lin.Safety, Says: "a passed", Build: func(f *fixture) {
-			f.setsTo("a", "2")
-			op := f.waits("a")
-			f.Creates("a", 1, "/t/a", "", 1)
-			f.Ret(op, lin.OpUnknown, lin.Result{})
-			f.pass(f.waits("a"))
-		}},
+			Steps: "a sets 2; a wait() unknown; b wait() ok"},
+		{Name: "passes with one who was cut off",
+			Steps: "a sets 2; a@1 wait() owns /t/a unknown; b wait() ok; a@1 deletes /t/a; rest"},
+		{Name: "passes with oneself", Bad: lin.Safety, Says: "a passed",
+			Steps: "a sets 2; a@1 wait() owns /t/a unknown; a wait() ok"},
 		{Name: "passes late when it was set anew", Bad: lin.Safety, Says: "c passed",
-			Build: func(f *fixture) {
-				f.setsTo("a", "2")
-				f.pass(f.waits("a"), f.waits("b"))
-				f.setsTo("a", "2")
-				f.pass(f.waits("c"))
-			}},
-		{Name: "passes late while it is set anew", Build: func(f *fixture) {
-			f.setsTo("a", "2")
-			f.pass(f.waits("a"), f.waits("b"))
-			set := f.Call("a", ops.Set, "2")
-			f.pass(f.waits("c"))
-			f.Server(lin.ServerEvent{Kind: lin.DataChanged, Client: "a", Path: "/t", Data: "2"})
-			f.Ret(set, lin.OpOK, lin.Result{})
-			f.Left = &lin.Leftovers{}
-		}},
+			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a sets 2; c wait() ok"},
+		{Name: "passes late while it is set anew",
+			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a set(2); c wait() ok; " +
+				"a stores /t=2; a ok; rest"},
 		{Name: "passes late after it was set anew, seen at the server", Bad: lin.Safety,
-			Says: "c passed", Build: func(f *fixture) {
-				f.setsTo("a", "2")
-				f.pass(f.waits("a"), f.waits("b"))
-				set := f.Call("a", ops.Set, "2")
-				f.Server(lin.ServerEvent{Kind: lin.DataChanged, Client: "a", Path: "/t", Data: "2"})
-				f.pass(f.waits("c"))
-				f.Ret(set, lin.OpOK, lin.Result{})
-			}},
-		{Name: "the slow one passes in the next round", Build: func(f *fixture) {
-			f.setsTo("a", "2")
-			slow := f.waits("b")
-			f.pass(f.waits("a"))
-			f.setsTo("a", "3")
-			f.pass(slow)
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "the number becomes smaller", Build: func(f *fixture) {
-			f.setsTo("a", "3")
-			first, second := f.waits("b"), f.waits("c")
-			f.setsTo("a", "2")
-			f.pass(first, second)
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "the number becomes greater", Bad: lin.Safety, Says: "passed", Build: func(f *fixture) {
-			f.setsTo("a", "2")
-			first := f.waits("b")
-			f.setsTo("a", "3")
-			f.pass(first, f.waits("c"))
-		}},
+			Says: "c passed",
+			Steps: "a sets 2; a wait(); b wait(); a ok; b ok; a set(2) stores /t=2; " +
+				"c wait() ok; a ok"},
+		{Name: "the slow one passes in the next round",
+			Steps: "a sets 2; b wait(); a wait() ok; a sets 3; b ok; rest"},
+		{Name: "the number becomes smaller",
+			Steps: "a sets 3; b wait(); c wait(); a sets 2; b ok; c ok; rest"},
+		{Name: "the number becomes greater", Bad: lin.Safety, Says: "passed",
+			Steps: "a sets 2; b wait(); a sets 3; c wait(); b ok; c ok"},
 		{Name: "is set twice by one call", Bad: lin.Delivery, Says: "was applied twice",
-			Build: func(f *fixture) {
-				op := f.Call("a", ops.Set, "1")
-				f.Server(lin.ServerEvent{Kind: lin.DataChanged, Client: "a", Path: "/t", Data: "1"})
-				f.Server(lin.ServerEvent{Kind: lin.DataChanged, Client: "a", Path: "/t", Data: "1"})
-				f.Ret(op, lin.OpOK, lin.Result{})
-				f.Left = &lin.Leftovers{}
-			}},
-		{Name: "waits for others", Build: func(f *fixture) {
-			f.setsTo("a", "2")
-			f.waits("a")
-			f.Left = &lin.Leftovers{}
-		}},
+			Steps: "a set(1) stores /t=1 stores /t=1 ok; rest"},
+		{Name: "waits for others", Steps: "a sets 2; a wait(); rest"},
 		{Name: "never passes", Bad: lin.Liveness, Says: "a's wait (step 4, pending) never returned",
-			Build: func(f *fixture) {
-				f.setsTo("a", "2")
-				f.waits("a")
-				f.waits("b")
-				f.Left = &lin.Leftovers{}
-			}},
+			Steps: "a sets 2; a wait(); b wait(); rest"},
 		{Name: "never passes what is open", Bad: lin.Liveness, Says: "b's wait",
-			Build: func(f *fixture) {
-				f.setsTo("a", "1")
-				f.pass(f.waits("a"))
-				f.waits("b")
-				f.Left = &lin.Leftovers{}
-			}},
+			Steps: "a sets 1; a wait() ok; b wait(); rest"},
 		{Name: "gives up beside enough others", Bad: lin.Liveness,
-			Says: "enough had been waiting: 2 members", Build: giveUpAtT},
-		{Name: "gives up beside one who was cut off", Build: func(f *fixture) {
-			giveUpAtT(f)
-			f.H.Notices = append(f.H.Notices,
-				lin.Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: lin.Disconnected})
-		}},
-		{Name: "gives up when it was set to more", Build: func(f *fixture) {
-			giveUpAtT(f)
-			f.H.Ops = append(f.H.Ops,
-				lin.Op{Client: "c", Kind: ops.Set, Input: "3", Call: 60, Return: 70,
-					CallTime: 60 * time.Millisecond, ReturnTime: 70 * time.Millisecond,
-					Outcome: lin.OpOK})
-		}},
+			Says:  "enough had been waiting: 2 members",
+			Steps: "a sets 2; a wait(); b wait(); pass 96; a unknown; b unknown; rest"},
+		{Name: "gives up beside one who was cut off",
+			Steps: "a sets 2; a wait(); b wait(); pass 84; b told disconnected; pass 11; " +
+				"a unknown; b unknown; rest"},
+		{Name: "gives up when it was set to more",
+			Steps: "a sets 2; a wait(); b wait(); pass 54; c set(3); pass 9; c ok; pass 31; " +
+				"a unknown; b unknown; rest"},
 		{Name: "gives up at an open barrier", Bad: lin.Liveness,
-			Says: "the barrier had been open: a had passed at step 6",
-			Build: func(f *fixture) {
-				f.setsTo("a", "2")
-				f.pass(f.waits("a"), f.waits("c"))
-				op := f.waits("b")
-				f.Step = 101
-				f.Ret(op, lin.OpUnknown, lin.Result{})
-				f.Left = &lin.Leftovers{}
-			}},
+			Says:  "the barrier had been open: a had passed at step 6",
+			Steps: "a sets 2; a wait(); c wait(); a ok; c ok; b wait(); pass 93; b unknown; rest"},
 		{Name: "something is left", Bad: lin.Orphans, Says: "/t/m is left below /t",
-			Build: func(f *fixture) {
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/t"}, {Path: "/t/m"}}}
-			}},
+			Steps: "rest /t /t/m"},
 	})
 }
 

@@ -26,116 +26,46 @@ func (f *fixture) gives(kind kind, client string, session int64, path, input str
 }
 
 func TestRWLocks(t *testing.T) {
-	a, b, c := node("a", 0), node("b", 1), node("c", 2)
-	get := func(f *fixture, client string, session int64, mode string) {
-		f.grants(readWriteLock, client, session, node(client, int(client[0]-'a')), mode)
-	}
-	give := func(f *fixture, client string, session int64, mode string) {
-		f.gives(readWriteLock, client, session, node(client, int(client[0]-'a')), mode)
-	}
 	judgingtest.CheckHistories(t, func(opts Claims) lin.Claims {
 		opts.Path = "/lock"
 		return ReadWrite(opts)
 	}, []lockTest{
-		{Name: "two readers", Build: func(f *fixture) {
-			get(f, "a", 1, ops.ReadMode)
-			get(f, "b", 2, ops.ReadMode)
-			give(f, "a", 1, ops.ReadMode)
-			give(f, "b", 2, ops.ReadMode)
-			get(f, "c", 3, ops.WriteMode)
-			give(f, "c", 3, ops.WriteMode)
-			f.Left = &lin.Leftovers{}
-		}},
+		{Name: "two readers",
+			Steps: "a reads a-0; b reads b-1; a endsRead a-0; b endsRead b-1; c writes c-2; " +
+				"c endsWrite c-2; rest"},
 		{Name: "reader and writer", Bad: lin.Safety, Says: "a and b own the lock at once",
-			Build: readerAndWriter},
+			Steps: "a reads a-0; b writes b-1"},
 		{Name: "reader and writer, believed", Bad: lin.Belief,
-			Says: "a and b both believe that they hold the lock", Build: readerAndWriter},
+			Says:  "a and b both believe that they hold the lock",
+			Steps: "a reads a-0; b writes b-1"},
 		{Name: "reader and writer, not linearizable", Bad: lin.Linearizability,
-			Says: "it goes wrong with b: lock(write) -> token 5", Build: readerAndWriter},
+			Says:  "it goes wrong with b: lock(write) -> token 5",
+			Steps: "a reads a-0; b writes b-1"},
 		{Name: "two writers", Bad: lin.Safety, Says: "a and b own the lock at once",
-			Build: func(f *fixture) {
-				get(f, "a", 1, ops.WriteMode)
-				get(f, "b", 2, ops.WriteMode)
-			}},
-		{Name: "the writer reads on", Build: func(f *fixture) {
-			get(f, "a", 1, ops.WriteMode)
-			f.grants(readWriteLock, "a", 1, node("a", 7), ops.ReadMode)
-			give(f, "a", 1, ops.WriteMode)
-			get(f, "b", 2, ops.ReadMode)
-			give(f, "b", 2, ops.ReadMode)
-			f.gives(readWriteLock, "a", 1, node("a", 7), ops.ReadMode)
-			f.Left = &lin.Leftovers{}
-		}},
+			Steps: "a writes a-0; b writes b-1"},
+		{Name: "the writer reads on",
+			Steps: "a writes a-0; a reads a-7; a endsWrite a-0; b reads b-1; b endsRead b-1; " +
+				"a endsRead a-7; rest"},
 		{Name: "a reader's token from before the writer", Bad: lin.Fencing,
-			Says: "b was granted the lock at step 7 with token 2",
-			Build: func(f *fixture) {
-				opB := f.Call("b", ops.Lock, ops.ReadMode)
-				token := f.Creates("b", 2, b, "", 2)
-				get(f, "a", 1, ops.WriteMode)
-				f.H.Server[1].Kind, f.H.Server = lin.NodeCreated, append(f.H.Server,
-					lin.ServerEvent{Step: 6, Kind: lin.NodeDeleted, Path: a, Session: 1, Client: "a"})
-				f.Step = 6
-				f.Ret(opB, lin.OpOK, lin.Result{Token: token, Session: 2})
-			}},
+			Says:  "b was granted the lock at step 7 with token 2",
+			Steps: "b lock(read) owns b-1; a writes a-0; a deletes a-0; b ok"},
 		{Name: "a reader overtakes a reader", Opts: Claims{Fair: true},
-			Build: func(f *fixture) { overtakes(f, ops.ReadMode) }},
+			Steps: "a lock(read) owns a-0; b reads b-1; b endsRead b-1; a ok"},
 		{Name: "a reader overtakes a writer", Opts: Claims{Fair: true}, Bad: lin.Order,
 			Says:  "b overtook a",
-			Build: func(f *fixture) { overtakes(f, ops.WriteMode) }},
-		{Name: "a reader waits behind a writer", Build: func(f *fixture) { waitsBehind(f, b, c) }},
+			Steps: "a lock(write) owns a-0; b reads b-1; b endsRead b-1; a ok"},
+		{Name: "a reader waits behind a writer",
+			Steps: "a reads a-0; b lock(write) owns b-1; c lock(read) owns c-2; " +
+				"rest a-0 b-1 c-2; b waits lock a-0; c waits lock b-1"},
 		{Name: "a reader waits for a reader", Bad: lin.Liveness,
-			Says: "client c waits for /lock/a-0000000000", Build: func(f *fixture) {
-				get(f, "a", 1, ops.ReadMode)
-				f.Call("c", ops.Lock, ops.ReadMode)
-				token := f.Creates("c", 3, c, "", 3)
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: a, Owner: 1, Czxid: 2},
-					{Path: c, Owner: 3, Czxid: token}},
-					Waiting: []lin.Wait{{Client: "c", Op: ops.Lock, Path: a}}}
-			}},
+			Says:  "client c waits for /lock/a-0000000000",
+			Steps: "a reads a-0; c lock(read) owns c-2; rest a-0 c-2; c waits lock a-0"},
 		{Name: "a znode is left", Bad: lin.Orphans, Says: "/lock/a-0000000000",
-			Build: func(f *fixture) {
-				op := f.Call("a", ops.Lock, ops.ReadMode)
-				token := f.Creates("a", 1, a, "", 1)
-				f.Ret(op, lin.OpUnknown, lin.Result{})
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: a, Owner: 1, Czxid: token}}}
-			}},
-		{Name: "a herd", Opts: Claims{MaxHerd: 1}, Bad: lin.Herd, Says: "fired 3 watch notifications",
-			Build: func(f *fixture) {
-				get(f, "a", 1, ops.WriteMode)
-				op := f.Call("a", ops.Unlock, ops.WriteMode)
-				f.Deletes("a", 1, a, 3)
-				f.Ret(op, lin.OpOK, lin.Result{})
-			}},
+			Steps: "a lock(read) owns a-0 unknown; rest a-0"},
+		{Name: "a herd", Opts: Claims{MaxHerd: 1}, Bad: lin.Herd,
+			Says:  "fired 3 watch notifications",
+			Steps: "a writes a-0; a unlock(write) deletes a-0!3 ok"},
 	})
-}
-
-func readerAndWriter(f *fixture) {
-	f.grants(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
-	f.grants(readWriteLock, "b", 2, node("b", 1), ops.WriteMode)
-}
-
-// overtakes: b reads while a waits with an older znode.
-func overtakes(f *fixture, mode string) {
-	op := f.Call("a", ops.Lock, mode)
-	token := f.Creates("a", 1, node("a", 0), "", 1)
-	f.grants(readWriteLock, "b", 2, node("b", 1), ops.ReadMode)
-	f.gives(readWriteLock, "b", 2, node("b", 1), ops.ReadMode)
-	f.Ret(op, lin.OpOK, lin.Result{Session: 1, Token: token})
-}
-
-// waitsBehind: a reads for ever, b wants to write, and c to read after that.
-func waitsBehind(f *fixture, b, c string) {
-	held := f.grants(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
-	f.Call("b", ops.Lock, ops.WriteMode)
-	writer := f.Creates("b", 2, b, "", 2)
-	f.Call("c", ops.Lock, ops.ReadMode)
-	reader := f.Creates("c", 3, c, "", 3)
-	f.Left = &lin.Leftovers{
-		Nodes: []lin.NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: held},
-			{Path: b, Owner: 2, Czxid: writer}, {Path: c, Owner: 3, Czxid: reader}},
-		Waiting: []lin.Wait{{Client: "b", Op: ops.Lock, Path: node("a", 0)},
-			{Client: "c", Op: ops.Lock, Path: b}},
-	}
 }
 
 func randomRWLock(t *rapid.T) lin.History {
@@ -154,64 +84,29 @@ func TestBrokenRWLocksAreFoundBroken(t *testing.T) {
 	judgingtest.CheckMutations(t, randomRWLock, judgeFairRWLock, lockMutations(readWriteLock, 60))
 }
 
-// readsOn: the writer a takes the read lock, too, under the same token and with the znode second
-// (none if ""), while b waits to write. It returns b's call and b's future token.
-func readsOn(f *fixture, second string) (waiting int, next int64) {
-	token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
-	waiting = f.Call("b", ops.Lock, ops.WriteMode)
-	next = f.Creates("b", 2, node("b", 1), "", 2)
-	op := f.Call("a", ops.Lock, ops.ReadMode)
-	if second != "" {
-		f.Creates("a", 1, second, "", 1)
-	}
-	f.Ret(op, lin.OpOK, lin.Result{Token: token, Session: 1})
-	f.gives(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
-	return waiting, next
-}
-
 func TestWriterThatReadsOn(t *testing.T) {
 	fair := Claims{Path: "/lock", Fair: true, MaxHerd: 1}
 	judgingtest.CheckHistories(t, judgingtest.Always(ReadWrite(fair)), []claimTest{
-		{Name: "before the writer who waits", Build: func(f *fixture) {
-			op, token := readsOn(f, node("a", 2))
-			f.gives(readWriteLock, "a", 1, node("a", 2), ops.ReadMode)
-			f.Ret(op, lin.OpOK, lin.Result{Token: token, Session: 2})
-		}},
+		{Name: "before the writer who waits",
+			Steps: "a writes a-0; b lock(write) owns b-1; a lock(read) owns a-2 ok#2; " +
+				"a endsWrite a-0; a endsRead a-2; b ok"},
 		{Name: "without a znode", Bad: lin.Safety,
-			Says: "a deleted its own znode /lock/a-0000000000",
-			Build: func(f *fixture) {
-				readsOn(f, "")
-			}},
-		{Name: "with the znode by which it wrote", Build: func(f *fixture) {
-			token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
-			f.Ret(f.Call("a", ops.Lock, ops.ReadMode), lin.OpOK, lin.Result{Token: token, Session: 1})
-			f.Ret(f.Call("a", ops.Unlock, ops.WriteMode), lin.OpOK, lin.Result{})
-			f.gives(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
-		}},
+			Says:  "a deleted its own znode /lock/a-0000000000",
+			Steps: "a writes a-0; b lock(write) owns b-1; a lock(read) ok@1#2; a endsWrite a-0"},
+		{Name: "with the znode by which it wrote",
+			Steps: "a writes a-0; a lock(read) ok@1#2; a unlock(write) ok; a endsRead a-0"},
 		{Name: "and a writer is let in", Bad: lin.Safety, Says: "a and b own the lock at once",
-			Build: func(f *fixture) {
-				op, token := readsOn(f, node("a", 2))
-				f.Ret(op, lin.OpOK, lin.Result{Token: token, Session: 2})
-			}},
+			Steps: "a writes a-0; b lock(write) owns b-1; a lock(read) owns a-2 ok#2; " +
+				"a endsWrite a-0; b ok"},
 		{Name: "after its node was deleted", Bad: lin.Safety, Says: "c deleted a's znode",
-			Build: func(f *fixture) {
-				readsOn(f, node("a", 2))
-				f.Deletes("c", 3, node("a", 2), 0)
-			}},
+			Steps: "a writes a-0; b lock(write) owns b-1; a lock(read) owns a-2 ok#2; " +
+				"a endsWrite a-0; c deletes a-2"},
 		{Name: "with a znode of another session", Bad: lin.Safety,
-			Says: "belongs to session 0x4, but the client is in session 0x1",
-			Build: func(f *fixture) {
-				token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
-				op := f.Call("a", ops.Lock, ops.ReadMode)
-				f.Creates("a", 4, node("a", 2), "", 4)
-				f.Ret(op, lin.OpOK, lin.Result{Token: token, Session: 1})
-			}},
-		{Name: "given up by the first of two unlocks", Bad: lin.Safety, Says: "before its last unlock",
-			Build: func(f *fixture) {
-				token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
-				f.Ret(f.Call("a", ops.Lock, ops.ReadMode), lin.OpOK, lin.Result{Token: token, Session: 1})
-				f.gives(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
-			}},
+			Says:  "belongs to session 0x4, but the client is in session 0x1",
+			Steps: "a writes a-0; a@4 lock(read) owns a-2 ok@1#2"},
+		{Name: "given up by the first of two unlocks", Bad: lin.Safety,
+			Says:  "before its last unlock",
+			Steps: "a reads a-0; a lock(read) ok@1#2; a endsRead a-0"},
 	})
 }
 

@@ -11,117 +11,50 @@ import (
 )
 
 func TestSemaphores(t *testing.T) {
-	two := semaphoreKind(2)
-	get := func(f *fixture, client string, n int) {
-		f.grants(two, client, int64(client[0]-'a'+1), node(client, n), "")
-	}
-	give := func(f *fixture, client string, n int) {
-		f.gives(two, client, int64(client[0]-'a'+1), node(client, n), "")
-	}
-	three := func(f *fixture) {
-		get(f, "a", 0)
-		get(f, "b", 1)
-		get(f, "c", 2)
-	}
 	judgingtest.CheckHistories(t, func(opts Claims) lin.Claims {
 		opts.Path = "/lock"
 		return Semaphore{Leases: 2, Claims: opts}
 	}, []lockTest{
-		{Name: "two of two", Build: func(f *fixture) {
-			get(f, "a", 0)
-			get(f, "b", 1)
-			give(f, "a", 0)
-			get(f, "c", 2)
-			give(f, "b", 1)
-			give(f, "c", 2)
-			f.Left = &lin.Leftovers{}
-		}},
+		{Name: "two of two",
+			Steps: "a acquires a-0; b acquires b-1; a releases a-0; c acquires c-2; " +
+				"b releases b-1; c releases c-2; rest"},
 		{Name: "three of two", Bad: lin.Safety,
 			Says:  "a, b and c own the semaphore at once, which has 2 places: a since step 3",
-			Build: three},
+			Steps: "a acquires a-0; b acquires b-1; c acquires c-2"},
 		{Name: "three of two, believed", Bad: lin.Belief,
 			Says: "a, b and c all believe that they hold the semaphore, which has 2 places, at " +
-				"step 9", Build: three},
+				"step 9", Steps: "a acquires a-0; b acquires b-1; c acquires c-2"},
 		{Name: "three of two, not linearizable", Bad: lin.Linearizability,
-			Says: "it goes wrong with c: acquire() -> token 8", Build: three},
+			Says:  "it goes wrong with c: acquire() -> token 8",
+			Steps: "a acquires a-0; b acquires b-1; c acquires c-2"},
 		{Name: "three of two by one client", Bad: lin.Safety, Says: "a, a and a own the semaphore",
-			Build: func(f *fixture) {
-				for i, name := range []string{"x", "y", "z"} {
-					f.grants(two, "a", 1, node("a", i), name)
-				}
-			}},
-		{Name: "a zombie is none too many", Build: func(f *fixture) {
-			get(f, "a", 0)
-			get(f, "b", 1)
-			f.Expires(1, node("a", 0))
-			get(f, "c", 2)
-			f.Told("a", lin.SessionExpired)
-			give(f, "b", 1)
-			give(f, "c", 2)
-			f.Left = &lin.Leftovers{}
-		}},
+			Steps: "a acquire(x) owns a-0 ok; a acquire(y) owns a-1 ok; a acquire(z) owns a-2 ok"},
+		{Name: "a zombie is none too many",
+			Steps: "a acquires a-0; b acquires b-1; a expires a-0; c acquires c-2; " +
+				"a told expired; b releases b-1; c releases c-2; rest"},
 		{Name: "a lease that b deleted", Bad: lin.Safety,
-			Says: "b deleted a's znode /lock/a-0000000000 at step 4 while a held the semaphore",
-			Build: func(f *fixture) {
-				get(f, "a", 0)
-				f.Deletes("b", 2, node("a", 0), 1)
-			}},
+			Says:  "b deleted a's znode /lock/a-0000000000 at step 4 while a held the semaphore",
+			Steps: "a acquires a-0; b deletes a-0!1"},
 		{Name: "no lease of its own", Bad: lin.Safety,
-			Says: "client a returned from acquire at step 5 without a znode of its own",
-			Build: func(f *fixture) {
-				get(f, "b", 0)
-				f.Ret(f.Call("a", ops.Acquire, ""), lin.OpOK, lin.Result{Session: 1, Token: 77})
-			}},
+			Says:  "client a returned from acquire at step 5 without a znode of its own",
+			Steps: "b acquires b-0; a acquire() ok@1#77"},
 		{Name: "one overtakes, with a place for both", Opts: Claims{Fair: true},
-			Build: func(f *fixture) {
-				op := f.Call("a", ops.Acquire, "")
-				token := f.Creates("a", 1, node("a", 0), "", 1)
-				get(f, "b", 1)
-				f.Ret(op, lin.OpOK, lin.Result{Token: token, Session: 1})
-			}},
+			Steps: "a acquire() owns a-0; b acquires b-1; a ok"},
 		{Name: "one overtakes the one who is next", Opts: Claims{Fair: true}, Bad: lin.Order,
-			Says: "c overtook b", Build: func(f *fixture) {
-				get(f, "a", 0)
-				f.Call("b", ops.Acquire, "")
-				f.Creates("b", 2, node("b", 1), "", 2)
-				get(f, "c", 2)
-			}},
+			Says: "c overtook b", Steps: "a acquires a-0; b acquire() owns b-1; c acquires c-2"},
 		{Name: "waits, with a place free", Bad: lin.Liveness,
-			Says: "b's acquire (step 4, pending) never returned",
-			Build: func(f *fixture) {
-				get(f, "a", 0)
-				f.Call("b", ops.Acquire, "")
-				f.Left = &lin.Leftovers{}
-			}},
-		{Name: "waits at the full semaphore", Build: func(f *fixture) {
-			get(f, "a", 0)
-			get(f, "b", 1)
-			f.Call("c", ops.Acquire, "")
-			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/lock"},
-				{Path: node("a", 0), Owner: 1, Czxid: 2}, {Path: node("b", 1), Owner: 2, Czxid: 5}},
-				Waiting: []lin.Wait{{Client: "c", Op: ops.Acquire, Path: "/lock"}}}
-		}},
+			Says:  "b's acquire (step 4, pending) never returned",
+			Steps: "a acquires a-0; b acquire(); rest"},
+		{Name: "waits at the full semaphore",
+			Steps: "a acquires a-0; b acquires b-1; c acquire(); rest . a-0 b-1; " +
+				"c waits acquire ."},
 		{Name: "another token", Bad: lin.Fencing, Says: "but reads token 3 at step 5",
-			Build: func(f *fixture) {
-				get(f, "a", 0)
-				f.Ret(f.Call("a", ops.Use, ""), lin.OpOK, lin.Result{Token: 3, Session: 1})
-			}},
+			Steps: "a acquires a-0; a use() ok@1#3"},
 		{Name: "herd", Opts: Claims{MaxHerd: 1}, Bad: lin.Herd,
-			Says: "the release at step 5 fired 7 watch notifications", Build: func(f *fixture) {
-				get(f, "a", 0)
-				op := f.Call("a", ops.Release, "")
-				f.Deletes("a", 1, node("a", 0), 7)
-				f.Ret(op, lin.OpOK, lin.Result{})
-			}},
+			Says:  "the release at step 5 fired 7 watch notifications",
+			Steps: "a acquires a-0; a release() deletes a-0!7 ok"},
 		{Name: "a lease is left", Bad: lin.Orphans, Says: "was left by a's acquire",
-			Build: func(f *fixture) {
-				op := f.Call("a", ops.Acquire, "")
-				token := f.Creates("a", 1, node("a", 0), "", 1)
-				f.Ret(op, lin.OpUnknown, lin.Result{})
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{
-					{Path: node("a", 0), Owner: 1, Czxid: token},
-				}}
-			}},
+			Steps: "a acquire() owns a-0 unknown; rest a-0"},
 	})
 }
 

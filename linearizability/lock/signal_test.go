@@ -6,90 +6,47 @@ import (
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestSignalsOfLoss(t *testing.T) {
 	signals := Claims{Signals: true, SignalWithin: 3 * time.Millisecond} // three steps
-	expired := func(wait int, then func(f *fixture)) func(f *fixture) {
-		return func(f *fixture) {
-			f.lock("a", 1, node("a", 0))
-			f.Expires(1, node("a", 0))
-			f.Told("a", lin.SessionExpired)
-			for range wait {
-				f.Next()
-			}
-			then(f)
-		}
-	}
-	lost := func(f *fixture) { f.Told("a", lin.LockLost) }
-	unlocks := func(f *fixture) { f.Ret(f.Call("a", ops.Unlock, ""), lin.OpOK, lin.Result{}) }
-	dies := func(f *fixture) { f.Told("a", lin.Died) }
-	told := func(kinds ...lin.NoticeKind) func(f *fixture) {
-		return func(f *fixture) {
-			f.lock("a", 1, node("a", 0))
-			for _, kind := range kinds {
-				f.Told("a", kind)
-			}
-			f.unlock("a", 1, node("a", 0))
-		}
-	}
-	inTheNextHold := func(about int) func(f *fixture) {
-		return func(f *fixture) {
-			var tokens []int64
-			tokens = append(tokens, f.lock("a", 1, node("a", 0)))
-			f.unlock("a", 1, node("a", 0))
-			tokens = append(tokens, f.lock("a", 1, node("a", 1)))
-			f.Loses("a", tokens[about])
-			f.unlock("a", 1, node("a", 1))
-		}
-	}
 	judgingtest.CheckHistories(t, lockAt, []lockTest{
 		{Name: "lies", Opts: signals, Bad: lin.Belief,
 			Says: "a was told at step 4 that it had lost the lock, but its znode " +
-				"/lock/a-0000000000 was alive", Build: told(lin.LockLost)},
-		{Name: "has no signal", Build: told(lin.LockLost)},
-		{Name: "plays safe after a disconnect", Opts: signals, Build: told(lin.Disconnected, lin.LockLost)},
+				"/lock/a-0000000000 was alive", Steps: "a locks a-0; a told lost; a unlocks a-0"},
+		{Name: "has no signal", Steps: "a locks a-0; a told lost; a unlocks a-0"},
+		{Name: "plays safe after a disconnect", Opts: signals,
+			Steps: "a locks a-0; a told disconnected; a told lost; a unlocks a-0"},
 		{Name: "lies before the disconnect", Opts: signals, Bad: lin.Belief, Says: "but its znode",
-			Build: told(lin.LockLost, lin.Disconnected)},
-		{Name: "says so from its own unlock", Opts: signals, Build: func(f *fixture) {
-			f.lock("a", 1, node("a", 0))
-			op := f.Call("a", ops.Unlock, "")
-			f.Told("a", lin.LockLost)
-			f.Deletes("a", 1, node("a", 0), 1)
-			f.Ret(op, lin.OpOK, lin.Result{})
-		}},
-		{Name: "says so late of its hold before", Opts: signals, Build: inTheNextHold(0)},
-		{Name: "says so too soon of its hold", Opts: signals, Bad: lin.Belief, Says: "but its znode",
-			Build: inTheNextHold(1)},
-		{Name: "in time", Opts: signals, Build: expired(2, lost)},
+			Steps: "a locks a-0; a told lost; a told disconnected; a unlocks a-0"},
+		{Name: "says so from its own unlock", Opts: signals,
+			Steps: "a locks a-0; a unlock(); a told lost; a deletes a-0!1; a ok"},
+		{Name: "says so late of its hold before", Opts: signals,
+			Steps: "a locks a-0; a unlocks a-0; a locks a-1; a told lost#2; a unlocks a-1"},
+		{Name: "says so too soon of its hold", Opts: signals, Bad: lin.Belief,
+			Says:  "but its znode",
+			Steps: "a locks a-0; a unlocks a-0; a locks a-1; a told lost#8; a unlocks a-1"},
+		{Name: "in time", Opts: signals,
+			Steps: "a locks a-0; a expires a-0; a told expired; pass 2; a told lost"},
 		{Name: "too late", Opts: signals, Bad: lin.Belief,
-			Says: "the lock's signal of loss did not come within 3ms", Build: expired(3, lost)},
+			Says:  "the lock's signal of loss did not come within 3ms",
+			Steps: "a locks a-0; a expires a-0; a told expired; pass 3; a told lost"},
 		{Name: "never", Opts: signals, Bad: lin.Belief,
 			Says:  "a's session expired at step 5 while it held the lock",
-			Build: expired(3, unlocks)},
-		{Name: "unlocked before it had to come", Opts: signals, Build: expired(2, unlocks)},
-		{Name: "died before it had to come", Opts: signals, Build: expired(2, dies)},
-		{Name: "died before it knew", Opts: signals, Build: func(f *fixture) {
-			f.lock("a", 1, node("a", 0))
-			f.Expires(1)
-			f.Told("a", lin.Died)
-			for range 9 {
-				f.Next()
-			}
-		}},
+			Steps: "a locks a-0; a expires a-0; a told expired; pass 3; a unlock() ok"},
+		{Name: "unlocked before it had to come", Opts: signals,
+			Steps: "a locks a-0; a expires a-0; a told expired; pass 2; a unlock() ok"},
+		{Name: "died before it had to come", Opts: signals,
+			Steps: "a locks a-0; a expires a-0; a told expired; pass 2; a told died"},
+		{Name: "died before it knew", Opts: signals,
+			Steps: "a locks a-0; a expires; a told died; pass 9"},
 		{Name: "died too late", Opts: signals, Bad: lin.Belief,
-			Says: "the lock's signal of loss did not come within 3ms", Build: expired(4, dies)},
-		{Name: "never, and nobody asked", Opts: Claims{Signals: true}, Build: expired(9, unlocks)},
-		{Name: "late news of an earlier session", Opts: signals, Build: func(f *fixture) {
-			f.Expires(9)
-			f.lock("a", 1, node("a", 0))
-			f.Told("a", lin.SessionExpired)
-			for range 9 {
-				f.Next()
-			}
-			f.unlock("a", 1, node("a", 0))
-		}},
+			Says:  "the lock's signal of loss did not come within 3ms",
+			Steps: "a locks a-0; a expires a-0; a told expired; pass 4; a told died"},
+		{Name: "never, and nobody asked", Opts: Claims{Signals: true},
+			Steps: "a locks a-0; a expires a-0; a told expired; pass 9; a unlock() ok"},
+		{Name: "late news of an earlier session", Opts: signals,
+			Steps: "z@9 expires; a locks a-0; a told expired; pass 9; a unlocks a-0"},
 	})
 }
 
@@ -100,9 +57,10 @@ func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
 		f.lock("b", 2, node("b", 1))
 	}
 	judgingtest.CheckHistories(t, lockAt, []lockTest{
-		{Name: "zero value", Bad: lin.Belief, Says: "a and b both believe", Build: build},
+		{Name: "zero value", Bad: lin.Belief, Says: "a and b both believe",
+			Steps: "a locks a-0; a told disconnected; b locks b-1"},
 		{Name: "signals", Opts: Claims{Signals: true, DisconnectEndsBelief: true}, Bad: lin.Belief,
-			Says: "a and b both believe", Build: build},
+			Says: "a and b both believe", Steps: "a locks a-0; a told disconnected; b locks b-1"},
 	})
 	f := &fixture{}
 	build(f)

@@ -10,75 +10,32 @@ import (
 
 // TestStolenLocks: only the server may revoke a lock.
 func TestStolenLocks(t *testing.T) {
-	const shared = "/lock/x" // the same name for the znode of each owner
-	blindRelease := func(again bool) func(f *fixture) {
-		return func(f *fixture) {
-			f.lock("b", 2, shared)
-			op := f.Call("b", ops.Unlock, "")
-			f.Deletes("b", 2, shared, 1)
-			f.lock("a", 1, shared)
-			if again {
-				f.Deletes("b", 2, shared, 1) // the reply was lost, and b tries again
-			}
-			f.Ret(op, lin.OpOK, lin.Result{})
-			if !again {
-				f.unlock("a", 1, shared)
-			}
-		}
-	}
-	toldFirst := func(kind lin.NoticeKind) func(f *fixture) {
-		return func(f *fixture) {
-			f.lock("a", 1, shared)
-			f.Told("a", kind)
-			f.Deletes("b", 2, shared, 1)
-		}
-	}
 	judgingtest.CheckHistories(t, lockAt, []lockTest{
 		{Name: "blind release", Bad: lin.Safety,
 			Says:  "b deleted a's znode /lock/x at step 9 while a held the lock",
-			Build: blindRelease(true)},
-		{Name: "release that hits its own znode only", Build: blindRelease(false)},
+			Steps: "b locks x; b unlock() deletes x!1; a locks x; b deletes x!1; b ok"},
+		{Name: "release that hits its own znode only",
+			Steps: "b locks x; b unlock() deletes x!1; a locks x; b ok; a unlocks x"},
 		{Name: "snatched, then granted to another", Bad: lin.Belief, Says: "a and b both believe",
-			Build: func(f *fixture) {
-				f.lock("a", 1, shared)
-				f.Deletes("b", 2, shared, 1)
-				f.lock("b", 2, shared)
-			}},
+			Steps: "a locks x; b deletes x!1; b locks x"},
 		{Name: "snatched before the good news", Bad: lin.Safety,
-			Says: "b deleted a's znode /lock/x at step 3 before a's lock returned",
-			Build: func(f *fixture) {
-				op := f.Call("a", ops.Lock, "")
-				token := f.Creates("a", 1, shared, "", 1)
-				f.Deletes("b", 2, shared, 1)
-				f.Ret(op, lin.OpOK, lin.Result{Token: token, Session: 1})
-			}},
+			Says:  "b deleted a's znode /lock/x at step 3 before a's lock returned",
+			Steps: "a lock() owns x; b deletes x!1; a ok"},
 		{Name: "by its own stray delete", Bad: lin.Safety,
-			Says: "a deleted its own znode /lock/x at step 4 while a held the lock",
-			Build: func(f *fixture) {
-				f.lock("a", 1, shared)
-				f.Deletes("a", 1, shared, 1)
-			}},
-		{Name: "in the middle of its own unlock", Build: func(f *fixture) {
-			f.lock("a", 1, shared)
-			op := f.Call("a", ops.Unlock, "")
-			f.Deletes("b", 2, shared, 1)
-			f.Ret(op, lin.OpOK, lin.Result{})
-		}},
-		{Name: "told of a loss before", Build: toldFirst(lin.LockLost)},
+			Says:  "a deleted its own znode /lock/x at step 4 while a held the lock",
+			Steps: "a locks x; a deletes x!1"},
+		{Name: "in the middle of its own unlock",
+			Steps: "a locks x; a unlock(); b deletes x!1; a ok"},
+		{Name: "told of a loss before", Steps: "a locks x; a told lost; b deletes x!1"},
 		{Name: "told of a disconnect only", Bad: lin.Safety, Says: "b deleted a's znode",
-			Build: toldFirst(lin.Disconnected)},
-		{Name: "closed its session", Build: func(f *fixture) {
-			f.lock("a", 1, shared)
-			step := f.Server(lin.ServerEvent{Kind: lin.SessionEnded, Session: 1, Owner: 1, Client: "a"})
-			f.H.Server = append(f.H.Server,
-				lin.ServerEvent{Step: step, Kind: lin.NodeDeleted, Path: shared,
-					Session: 1, Owner: 1, Client: "a"})
+			Steps: "a locks x; a told disconnected; b deletes x!1"},
+		{Name: "closed its session", Steps: "a locks x; a expires x", Build: func(f *fixture) {
+			for i := range f.H.Server[1:] {
+				f.H.Server[i+1].Session, f.H.Server[i+1].Client = 1, "a"
+			}
 		}},
-		{Name: "reaped late, after the session's end", Build: func(f *fixture) {
-			f.lock("a", 1, shared)
-			f.Expires(1)
-			f.Deletes("b", 2, shared, 1)
-		}},
+		{Name: "reaped late, after the session's end",
+			Steps: "a locks x; a expires; b deletes x!1"},
 	})
 }
 

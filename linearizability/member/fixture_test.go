@@ -17,3 +17,12 @@ type historyTest[C any] judgingtest.HistoryTest[fixture, C]
 type claimTest = historyTest[struct{}]
 
 type mutation judgingtest.Mutation
+
+var notation = judgingtest.Notation{Dir: "/m", Sessions: true, Phrases: map[string]string{
+	"joins":      "join({words}) owns {words} ok",
+	"leaves":     "leave({words}) deletes {words}!1 ok",
+	"sees":       "view() -> {words}",
+	"seesNobody": "view() empty",
+}}
+
+func (f *fixture) Plays(steps string) { f.Play(notation, steps) }

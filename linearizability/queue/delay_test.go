@@ -13,117 +13,51 @@ import (
 
 // A step of a fixture takes a millisecond.
 func TestDelayQueue(t *testing.T) {
-	put := func(f *fixture, value string, due time.Duration) {
-		f.offers("a", value, Due(value, due*time.Millisecond))
-	}
-	gone := func(f *fixture, value string) { f.take("b", value); f.Left = &lin.Leftovers{} }
 	patient := Claims{Patience: 5 * time.Millisecond}
 	judgingtest.CheckHistories(t, queueAt(func(q Claims) lin.Claims { return Delay(q) }),
 		[]queueTest{
-			{Name: "in time", Build: func(f *fixture) {
-				put(f, "x", 12) // steps 1 to 3
-				put(f, "y", 11)
-				f.finds("b", ops.Poll, "")
-				f.finds("b", ops.Peek, "y") // returns at step 12
-				f.take("b", "y")
-				f.take("b", "x")
-				f.Left = &lin.Leftovers{}
-			}},
-			{
-				Name: "due at once", Build: func(f *fixture) {
-					put(f, "x", 0)
-					gone(f, "x")
-				},
-			},
+			{Name: "in time",
+				Steps: "a offers x@12ms; a offers y@11ms; b poll(); pass 1; b empty; b peek(); " +
+					"pass 1; b -> y; b takes y; b takes x; rest"},
+			{Name: "due at once", Steps: "a offers x@0s; b takes x; rest"},
 			{Name: "too early", Bad: lin.Order,
-				Says: "element x (due at 6ms) was removed at step 5, at 5ms: too early",
-				Build: func(f *fixture) {
-					put(f, "x", 6)
-					gone(f, "x")
-				}},
+				Says:  "element x (due at 6ms) was removed at step 5, at 5ms: too early",
+				Steps: "a offers x@6ms; b takes x; rest"},
 			{Name: "too early is not linearizable", Bad: lin.Linearizability, Says: "no order",
-				Build: func(f *fixture) {
-					put(f, "x", 60)
-					gone(f, "x")
-				}},
+				Steps: "a offers x@60ms; b takes x; rest"},
 			{Name: "seen too early", Bad: lin.Order,
-				Says: "b's peek (steps 4 to 6) returned element x (due at 7ms) at 6ms: too early",
-				Build: func(f *fixture) {
-					put(f, "x", 7)
-					f.finds("b", ops.Peek, "x")
-				}},
+				Says:  "b's peek (steps 4 to 6) returned element x (due at 7ms) at 6ms: too early",
+				Steps: "a offers x@7ms; b peek(); pass 1; b -> x"},
 			{Name: "the one due first leaves last", Bad: lin.Order,
-				Says: "element x (due at 2ms) was removed at step 8, although y (due at 1ms) was in " +
-					"the queue", Build: func(f *fixture) {
-					put(f, "x", 2)
-					put(f, "y", 1)
-					f.take("b", "x")
-					gone(f, "y")
-				}},
-			{Name: "the one due first left last", Bad: lin.Linearizability, Says: "but x left first",
-				Build: func(f *fixture) {
-					put(f, "x", 2)
-					put(f, "y", 1)
-					f.take("b", "x")
-					gone(f, "y")
-				}},
-			{Name: "became due during the call", Build: func(f *fixture) {
-				put(f, "x", 5)
-				f.finds("b", ops.Poll, "")
-			}},
-			{Name: "was due before the call", Bad: lin.Linearizability, Says: "found the queue empty",
-				Build: func(f *fixture) {
-					put(f, "x", 4)
-					f.finds("b", ops.Poll, "")
-				}},
-			{Name: "waits for one that is not due", Build: func(f *fixture) {
-				f.Call("b", ops.Take, "")
-				put(f, "x", 100)
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"}}}
-			}},
-			{Name: "waits for one that is due", Bad: lin.Liveness, Says: "although element x is there",
-				Build: func(f *fixture) {
-					f.Call("b", ops.Take, "")
-					put(f, "x", 2)
-					f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"}}}
-				}},
+				Says: "element x (due at 2ms) was removed at step 8, although y (due at 1ms) " +
+					"was in the queue",
+				Steps: "a offers x@2ms; a offers y@1ms; b takes x; b takes y; rest"},
+			{Name: "the one due first left last", Bad: lin.Linearizability,
+				Says:  "but x left first",
+				Steps: "a offers x@2ms; a offers y@1ms; b takes x; b takes y; rest"},
+			{Name: "became due during the call",
+				Steps: "a offers x@5ms; b poll(); pass 1; b empty"},
+			{Name: "was due before the call", Bad: lin.Linearizability,
+				Says: "found the queue empty", Steps: "a offers x@4ms; b poll(); pass 1; b empty"},
+			{Name: "waits for one that is not due", Steps: "b take(); a offers x@100ms; rest x=x"},
+			{Name: "waits for one that is due", Bad: lin.Liveness,
+				Says: "although element x is there", Steps: "b take(); a offers x@2ms; rest x=x"},
 			{Name: "gave up beside one that was due", Opts: patient, Bad: lin.Liveness,
 				Says:  "gave up although element x was in the queue for the last 5ms",
-				Build: givesUp(put, 5)},
-			{Name: "gave up soon after it was due", Opts: patient, Build: givesUp(put, 6)},
-			{Name: "put back", Build: func(f *fixture) {
-				put(f, "x", 0)
-				f.removes("b", "x", func() {})
-				gone(f, "x")
-			}},
+				Steps: "a offers x@5ms; b take(); pass 5; b failed; rest x=x"},
+			{Name: "gave up soon after it was due", Opts: patient,
+				Steps: "a offers x@6ms; b take(); pass 5; b failed; rest x=x"},
+			{Name: "put back",
+				Steps: "a offers x@0s; b take() deletes x creates x=x failed; b takes x; rest"},
 			{Name: "put back, and removed too early", Bad: lin.Order, Says: "too early",
-				Build: func(f *fixture) {
-					put(f, "x", 6)
-					f.removes("b", "x", func() {})
-					gone(f, "x")
-				}},
-			{Name: "lost", Bad: lin.Delivery, Says: "is lost", Build: func(f *fixture) {
-				put(f, "x", 0)
-				op := f.Call("b", ops.Take, "")
-				f.Deletes("b", 0, "/q/x", 0)
-				f.Ret(op, lin.OpUnknown, lin.Result{})
-			}},
-			{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"}, Bad: lin.Orphans,
-				Says: "/q/claims/1 is no element", Build: bookkeeping},
+				Steps: "a offers x@6ms; b take() deletes x creates x=x failed; b takes x; rest"},
+			{Name: "lost", Bad: lin.Delivery, Says: "is lost",
+				Steps: "a offers x@0s; b take() deletes x unknown"},
+			{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"},
+				Bad: lin.Orphans, Says: "/q/claims/1 is no element",
+				Steps: "a offer(x) creates items/1=x creates claims/1=x ok; " +
+					"rest items items/1=x claims claims/1=x"},
 		})
-}
-
-// givesUp is a take that returns empty-handed at step 10.
-func givesUp(put func(*fixture, string, time.Duration), due time.Duration) func(*fixture) {
-	return func(f *fixture) {
-		put(f, "x", due)
-		op := f.Call("b", ops.Take, "")
-		for range 5 {
-			f.Next()
-		}
-		f.Ret(op, lin.OpFailed, lin.Result{})
-		f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"}}}
-	}
 }
 
 func randomDelayQueue(t *rapid.T) lin.History {

@@ -10,136 +10,49 @@ import (
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// putsAt and takesAt are an offer and a take of the element that is stored at a path.
-func (f *fixture) putsAt(client, path, value string) {
-	op := f.Call(client, ops.Offer, value)
-	f.Creates(client, 0, "/q/"+path, value, 0)
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
-func (f *fixture) takesAt(client, path, value string) {
-	op := f.Call(client, ops.Take, "")
-	f.Deletes(client, 0, "/q/"+path, 0)
-	f.Ret(op, lin.OpOK, lin.Result{Output: value})
-}
-
 func TestEqualElements(t *testing.T) {
-	putAll := func(f *fixture) {
-		f.putsAt("a", "1", "x")
-		f.putsAt("b", "2", "y")
-		f.putsAt("a", "3", "x")
-	}
-	youngerBefore := func(f *fixture) {
-		putAll(f)
-		f.takesAt("c", "1", "x")
-		f.takesAt("c", "3", "x")
-		f.takesAt("c", "2", "y")
-	}
-	acknowledgedOnly := func(f *fixture) {
-		f.putsAt("a", "1", "x")
-		f.Ret(f.Call("b", ops.Offer, "x"), lin.OpOK, lin.Result{})
-		f.takesAt("c", "1", "x")
-		f.Left = &lin.Leftovers{}
-	}
 	judgingtest.CheckHistories(t, queueAt(plainQueue), []queueTest{
-		{Name: "in their order", Build: func(f *fixture) {
-			putAll(f)
-			f.takesAt("c", "1", "x")
-			f.takesAt("c", "2", "y")
-			f.takesAt("c", "3", "x")
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "which of two left first is not seen", Build: func(f *fixture) {
-			f.putsAt("a", "1", "x")
-			f.putsAt("a", "2", "x")
-			f.putsAt("b", "3", "y")
-			f.takesAt("c", "2", "x")
-			f.takesAt("c", "1", "x")
-			f.takesAt("c", "3", "y")
-		}},
-		{Name: "one stays", Build: func(f *fixture) {
-			f.putsAt("a", "1", "x")
-			f.putsAt("b", "2", "x")
-			f.takesAt("c", "1", "x")
-			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/2", Data: "x"}}}
-		}},
-		{Name: "empty", Build: func(f *fixture) {
-			f.putsAt("a", "1", "")
-			f.putsAt("b", "2", "")
-			f.takesAt("c", "1", "")
-			f.takesAt("c", "2", "")
-		}},
+		{Name: "in their order",
+			Steps: "a puts 1=x; b puts 2=y; a puts 3=x; c removes 1=x; c removes 2=y; " +
+				"c removes 3=x; rest"},
+		{Name: "which of two left first is not seen",
+			Steps: "a puts 1=x; a puts 2=x; b puts 3=y; c removes 2=x; c removes 1=x; " +
+				"c removes 3=y"},
+		{Name: "one stays", Steps: "a puts 1=x; b puts 2=x; c removes 1=x; rest 2=x"},
+		{Name: "empty", Steps: "a puts 1; b puts 2; c take() deletes 1 ok; c take() deletes 2 ok"},
 		{Name: "the younger before another", Bad: lin.Order,
-			Says: "element y was in the queue before x (2 of 2)", Build: youngerBefore},
+			Says: "element y was in the queue before x (2 of 2)",
+			Steps: "a puts 1=x; b puts 2=y; a puts 3=x; c removes 1=x; c removes 3=x; " +
+				"c removes 2=y"},
 		{Name: "the younger instead of the older", Bad: lin.Order,
-			Says: "element y was in the queue before x (2 of 2)", Build: func(f *fixture) {
-				putAll(f)
-				f.takesAt("c", "3", "x")
-				f.takesAt("c", "1", "x")
-				f.takesAt("c", "2", "y")
-			}},
+			Says: "element y was in the queue before x (2 of 2)",
+			Steps: "a puts 1=x; b puts 2=y; a puts 3=x; c removes 3=x; c removes 1=x; " +
+				"c removes 2=y"},
 		{Name: "the younger is not linearizable", Bad: lin.Linearizability, Says: "no order",
-			Build: youngerBefore},
+			Steps: "a puts 1=x; b puts 2=y; a puts 3=x; c removes 1=x; c removes 3=x; " +
+				"c removes 2=y"},
 		{Name: "one for two", Bad: lin.Delivery,
 			Says:  "element x (2 of 2) is lost: b's offer (steps 4 to 5) was acknowledged",
-			Build: acknowledgedOnly},
+			Steps: "a puts 1=x; b offer(x) ok; c removes 1=x; rest"},
 		{Name: "one for two, without the log", Bad: lin.Delivery, Says: "x (2 of 2) is lost",
-			Build: func(f *fixture) {
-				acknowledgedOnly(f)
-				f.H.Server = nil
-			}},
-		{Name: "one for an unknown one", Build: func(f *fixture) {
-			acknowledgedOnly(f)
-			f.H.Ops[1].Outcome = lin.OpUnknown
-		}},
+			Steps: "a puts 1=x; b offer(x) ok; c removes 1=x; rest; unlogged"},
+		{Name: "one for an unknown one",
+			Steps: "a puts 1=x; b offer(x) unknown; c removes 1=x; rest"},
 		{Name: "one removed in vain", Bad: lin.Delivery,
-			Says: "element x (1 of 2), offered by a, is lost", Build: func(f *fixture) {
-				f.putsAt("a", "1", "x")
-				f.putsAt("a", "2", "x")
-				op := f.Call("b", ops.Take, "")
-				f.Deletes("b", 0, "/q/1", 0)
-				f.Ret(op, lin.OpUnknown, lin.Result{})
-				f.takesAt("b", "2", "x")
-			}},
+			Says:  "element x (1 of 2), offered by a, is lost",
+			Steps: "a puts 1=x; a puts 2=x; b take() deletes 1 unknown; b removes 2=x"},
 		{Name: "three for two", Bad: lin.Delivery, Says: "was delivered twice",
-			Build: func(f *fixture) {
-				f.putsAt("a", "1", "x")
-				f.putsAt("b", "2", "x")
-				f.takesAt("c", "1", "x")
-				f.takesAt("c", "2", "x")
-				f.Ret(f.Call("b", ops.Take, ""), lin.OpOK, lin.Result{Output: "x"})
-			}},
-		{Name: "three stored for two", Bad: lin.Delivery, Says: "element x (1 of 2) was stored twice",
-			Build: func(f *fixture) {
-				op := f.Call("a", ops.Offer, "x")
-				f.Creates("a", 0, "/q/1", "x", 0)
-				f.Creates("a", 0, "/q/2", "x", 0)
-				f.Ret(op, lin.OpOK, lin.Result{})
-				f.putsAt("b", "3", "x")
-			}},
-		{Name: "three for two and an unknown one", Build: func(f *fixture) {
-			f.Ret(f.Call("a", ops.Offer, "x"), lin.OpUnknown, lin.Result{})
-			op := f.Call("a", ops.Offer, "x")
-			f.Creates("a", 0, "/q/1", "x", 0)
-			f.Creates("a", 0, "/q/2", "x", 0) // the late one
-			f.Ret(op, lin.OpOK, lin.Result{})
-			f.putsAt("b", "3", "x")
-		}},
-		{Name: "put back", Build: func(f *fixture) {
-			f.putsAt("a", "1", "x")
-			f.putsAt("a", "2", "y")
-			f.putsAt("a", "3", "x")
-			op := f.Call("b", ops.Take, "")
-			f.Deletes("b", 0, "/q/1", 0)
-			f.takesAt("c", "2", "y")
-			f.Creates("b", 0, "/q/1", "x", 0)
-			f.Ret(op, lin.OpFailed, lin.Result{})
-			f.takesAt("c", "1", "x")
-			f.takesAt("c", "3", "x")
-		}},
+			Steps: "a puts 1=x; b puts 2=x; c removes 1=x; c removes 2=x; b take() -> x"},
+		{Name: "three stored for two", Bad: lin.Delivery,
+			Says:  "element x (1 of 2) was stored twice",
+			Steps: "a offer(x) creates 1=x creates 2=x ok; b puts 3=x"},
+		{Name: "three for two and an unknown one",
+			Steps: "a offer(x) unknown; a offer(x) creates 1=x creates 2=x ok; b puts 3=x"},
+		{Name: "put back",
+			Steps: "a puts 1=x; a puts 2=y; a puts 3=x; b take() deletes 1; c removes 2=y; " +
+				"b creates 1=x; b failed; c removes 1=x; c removes 3=x"},
 	})
 }
 

@@ -17,3 +17,14 @@ type historyTest[C any] judgingtest.HistoryTest[fixture, C]
 type claimTest = historyTest[struct{}]
 
 type mutation judgingtest.Mutation
+
+var notation = judgingtest.Notation{Dir: "/q", Phrases: map[string]string{
+	"offers":  "offer({words}) creates {name}={name} ok",
+	"puts":    "offer({rest}) creates {words} ok",
+	"takes":   "take() deletes {words} -> {words}",
+	"gets":    "take() owns {words}-lock=guid -> {words}",
+	"acks":    "ack({words}) deletes {words} deletes {words}-lock ok",
+	"removes": "take() deletes {name} -> {rest}",
+}}
+
+func (f *fixture) Plays(steps string) { f.Play(notation, steps) }

@@ -12,125 +12,62 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// discards records a complete discard of elements with an id.
-func (f *fixture) discards(client, id, says string, elements ...string) {
-	op := f.Call(client, ops.Discard, id)
-	for _, e := range elements {
-		f.Deletes(client, 0, "/q/"+e, 0)
-	}
-	f.Ret(op, lin.OpOK, lin.Result{Output: says})
-}
-
 func TestIDQueue(t *testing.T) {
-	put := func(f *fixture, value, id string) { f.offers("a", value, Identified(value, id)) }
-	three := func(f *fixture) {
-		put(f, "x", "1")
-		put(f, "y", "2")
-		put(f, "z", "1")
-	}
 	judgingtest.CheckHistories(t, queueAt(func(q Claims) lin.Claims { return WithIDs(q) }),
 		[]queueTest{
-			{Name: "by id and in order", Build: func(f *fixture) {
-				three(f)
-				f.discards("b", "1", "2", "x", "z")
-				f.take("c", "y")
-				f.discards("b", "1", "0")
-				f.finds("b", ops.Poll, "")
-				f.Left = &lin.Leftovers{}
-			}},
+			{Name: "by id and in order",
+				Steps: "a offers x#1; a offers y#2; a offers z#1; " +
+					"b discard(1) deletes x deletes z -> 2; c takes y; b discard(1) -> 0; " +
+					"b poll() empty; rest"},
 			{Name: "one of them is missed", Bad: lin.Delivery,
-				Says: `element z of the id "1" stayed in the queue during b's discard`,
-				Build: func(f *fixture) {
-					three(f)
-					f.discards("b", "1", "1", "x")
-				}},
-			{Name: "offered meanwhile", Build: func(f *fixture) {
-				put(f, "x", "1")
-				op := f.Call("b", ops.Discard, "1")
-				put(f, "y", "1")
-				f.Deletes("b", 0, "/q/x", 0)
-				f.Ret(op, lin.OpOK, lin.Result{Output: "1"})
-				f.take("c", "y")
-				f.Left = &lin.Leftovers{}
-			}},
+				Says:  `element z of the id "1" stayed in the queue during b's discard`,
+				Steps: "a offers x#1; a offers y#2; a offers z#1; b discard(1) deletes x -> 1"},
+			{Name: "offered meanwhile",
+				Steps: "a offers x#1; b discard(1); a offers y#1; b deletes x; b -> 1; " +
+					"c takes y; rest"},
 			{Name: "wrong number", Bad: lin.Delivery,
 				Says: `says that it removed 3 elements of the id "1", but it was 2`,
-				Build: func(f *fixture) {
-					three(f)
-					f.discards("b", "1", "3", "x", "z")
-				}},
+				Steps: "a offers x#1; a offers y#2; a offers z#1; " +
+					"b discard(1) deletes x deletes z -> 3"},
 			{Name: "another id", Bad: lin.Delivery, Says: "element y, offered by a, is lost",
-				Build: func(f *fixture) {
-					three(f)
-					f.discards("b", "1", "2", "x", "z", "y")
-				}},
-			{Name: "counted by two", Bad: lin.Delivery, Says: "but it was 0", Build: func(f *fixture) {
-				three(f)
-				f.discards("b", "1", "2", "x", "z")
-				f.discards("c", "1", "1")
-			}},
+				Steps: "a offers x#1; a offers y#2; a offers z#1; " +
+					"b discard(1) deletes x deletes z deletes y -> 2"},
+			{Name: "counted by two", Bad: lin.Delivery, Says: "but it was 0",
+				Steps: "a offers x#1; a offers y#2; a offers z#1; " +
+					"b discard(1) deletes x deletes z -> 2; c discard(1) -> 1"},
 			{Name: "taken and counted", Bad: lin.Delivery, Says: "says that it removed 2 elements",
-				Build: func(f *fixture) {
-					three(f)
-					f.take("c", "x")
-					f.discards("b", "1", "2", "z")
-				}},
+				Steps: "a offers x#1; a offers y#2; a offers z#1; c takes x; " +
+					"b discard(1) deletes z -> 2"},
 			{Name: "discarded, then delivered", Bad: lin.Delivery,
-				Says: "element x was removed by b's discard (steps 10 to 13), and delivered by c's " +
-					"take",
-				Build: func(f *fixture) {
-					three(f)
-					f.discards("b", "1", "2", "x", "z")
-					f.finds("c", ops.Take, "x")
-				}},
+				Says: "element x was removed by b's discard (steps 10 to 13), and delivered by " +
+					"c's take",
+				Steps: "a offers x#1; a offers y#2; a offers z#1; " +
+					"b discard(1) deletes x deletes z -> 2; c take() -> x"},
 			{Name: "said not to be done", Bad: lin.Delivery,
-				Says: "element x was removed by b's discard (steps 10 to 12, failed: connection " +
-					"closed), which says that it was not", Build: func(f *fixture) {
-					three(f)
-					op := f.Call("b", ops.Discard, "1")
-					f.Deletes("b", 0, "/q/x", 0)
-					f.Ret(op, lin.OpFailed, lin.Result{})
-				}},
-			{Name: "reply lost", Build: func(f *fixture) {
-				three(f)
-				op := f.Call("b", ops.Discard, "1")
-				f.Deletes("b", 0, "/q/x", 0)
-				f.Ret(op, lin.OpUnknown, lin.Result{})
-				f.take("b", "y")
-			}},
+				Says: "element x was removed by b's discard (steps 10 to 12, failed: " +
+					"connection closed), which says that it was not",
+				Steps: "a offers x#1; a offers y#2; a offers z#1; b discard(1) deletes x failed"},
+			{Name: "reply lost",
+				Steps: "a offers x#1; a offers y#2; a offers z#1; " +
+					"b discard(1) deletes x unknown; b takes y"},
 			{Name: "overtakes what is discarded later", Bad: lin.Order,
-				Says: "element x was in the queue before y", Build: func(f *fixture) {
-					three(f)
-					f.take("c", "y")
-					f.discards("b", "1", "2", "x", "z")
-				}},
+				Says: "element x was in the queue before y",
+				Steps: "a offers x#1; a offers y#2; a offers z#1; c takes y; " +
+					"b discard(1) deletes x deletes z -> 2"},
 			{Name: "not empty before it is discarded", Bad: lin.Linearizability,
-				Says: "found the queue empty", Build: func(f *fixture) {
-					put(f, "x", "1")
-					f.finds("b", ops.Poll, "")
-					f.discards("b", "1", "1", "x")
-				}},
+				Says:  "found the queue empty",
+				Steps: "a offers x#1; b poll() empty; b discard(1) deletes x -> 1"},
 			{Name: "wrong order of the others", Bad: lin.Linearizability, Says: "y left first",
-				Build: func(f *fixture) {
-					put(f, "x", "1")
-					put(f, "y", "2")
-					f.take("b", "y")
-					f.take("b", "x")
-				}},
+				Steps: "a offers x#1; a offers y#2; b takes y; b takes x"},
 			{Name: "hangs", Bad: lin.Liveness, Says: "b's discard (step 1, pending) never returned",
-				Build: func(f *fixture) {
-					f.Call("b", ops.Discard, "1")
-					f.Left = &lin.Leftovers{}
-				}},
-			{Name: "without a log", Build: func(f *fixture) {
-				three(f)
-				f.discards("b", "1", "2", "x", "z")
-				f.take("c", "y")
-				f.H.Server = nil
-				f.Left = &lin.Leftovers{}
-			}},
-			{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"}, Bad: lin.Orphans,
-				Says: "/q/claims/1 is no element", Build: bookkeeping},
+				Steps: "b discard(1); rest"},
+			{Name: "without a log",
+				Steps: "a offers x#1; a offers y#2; a offers z#1; " +
+					"b discard(1) deletes x deletes z -> 2; c takes y; rest; unlogged"},
+			{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"},
+				Bad: lin.Orphans, Says: "/q/claims/1 is no element",
+				Steps: "a offer(x) creates items/1=x creates claims/1=x ok; " +
+					"rest items items/1=x claims claims/1=x"},
 		})
 }
 

@@ -17,226 +17,83 @@ func lockOf(item string) string { return item + "-lock" }
 // lockSession returns the n-th session of a client.
 func lockSession(client string, n int64) int64 { return int64(client[0]) + 1000*n }
 
-// gets records a complete take of a queue with locks; the lock is of the client's first session.
-func (f *fixture) gets(client, value string) {
-	op := f.Call(client, ops.Take, "")
-	f.Creates(client, lockSession(client, 0), "/q/"+value+"-lock", "guid", lockSession(client, 0))
-	f.Ret(op, lin.OpOK, lin.Result{Output: value})
-}
-
-// ends records an ack or release, and the deletes of the paths.
-func (f *fixture) ends(client, kind, value string, paths ...string) {
-	op := f.Call(client, kind, value)
-	for _, path := range paths {
-		f.Deletes(client, lockSession(client, 0), path, 0)
-	}
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
-// does acknowledges an element.
-func (f *fixture) does(client, value string) {
-	f.ends(client, ops.Ack, value, "/q/"+value, "/q/"+value+"-lock")
-}
-
 func TestLockQueue(t *testing.T) {
-	xy := func(f *fixture) {
-		f.offer("a", "x")
-		f.offer("a", "y")
-	}
 	judgingtest.CheckHistories(t, judgingtest.Always(Locked{
 		Claims: Claims{Path: "/q", Patience: 5e6}, Lock: lockOf,
 	}), []claimTest{
-		{Name: "one after the other", Build: func(f *fixture) {
-			xy(f)
-			f.gets("b", "x")
-			f.gets("c", "y")
-			f.finds("a", ops.Poll, "")
-			f.does("c", "y")
-			f.does("b", "x")
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "given back", Build: func(f *fixture) {
-			xy(f)
-			f.gets("b", "x")
-			f.ends("b", ops.Release, "x", "/q/x-lock")
-			f.gets("c", "x")
-			f.does("c", "x")
-			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/y", Data: "y"}}}
-		}},
-		{Name: "redelivered after an expiry", Build: func(f *fixture) {
-			xy(f)
-			f.gets("b", "x")
-			f.Expires(lockSession("b", 0), "/q/x-lock")
-			f.gets("c", "x")
-			f.does("c", "x")
-			f.Ret(f.Call("b", ops.Ack, "x"), lin.OpFailed, lin.Result{})
-			f.Left = &lin.Leftovers{}
-		}},
+		{Name: "one after the other",
+			Steps: "a offers x; a offers y; b gets x; c gets y; a poll() empty; c acks y; " +
+				"b acks x; rest"},
+		{Name: "given back",
+			Steps: "a offers x; a offers y; b gets x; b release(x) deletes x-lock ok; c gets x; " +
+				"c acks x; rest y=y"},
+		{Name: "redelivered after an expiry",
+			Steps: "a offers x; a offers y; b gets x; b expires x-lock; c gets x; c acks x; " +
+				"b ack(x) failed; rest"},
 		{Name: "without a lock", Bad: lin.Safety,
-			Says: "b's take (steps 7 to 8) returned element x without a lock on it",
-			Build: func(f *fixture) {
-				xy(f)
-				f.Ret(f.Call("b", ops.Take, ""), lin.OpOK, lin.Result{Output: "x"})
-			}},
+			Says:  "b's take (steps 7 to 8) returned element x without a lock on it",
+			Steps: "a offers x; a offers y; b take() -> x"},
 		{Name: "another's lock is deleted", Bad: lin.Safety,
-			Says: "c deleted /q/x-lock at step 10, the lock of b on element x",
-			Build: func(f *fixture) {
-				xy(f)
-				f.gets("b", "x")
-				f.Deletes("c", lockSession("c", 0), "/q/x-lock", 0)
-			}},
+			Says:  "c deleted /q/x-lock at step 10, the lock of b on element x",
+			Steps: "a offers x; a offers y; b gets x; c deletes x-lock"},
 		{Name: "lock is given up", Bad: lin.Safety,
 			Says: "b gave up /q/x-lock at step 10, its lock on element x, neither done with it " +
-				"nor asked to", Build: func(f *fixture) {
-				xy(f)
-				f.gets("b", "x")
-				f.Deletes("b", lockSession("b", 0), "/q/x-lock", 0)
-				f.does("b", "x")
-			}},
-		{Name: "lock is given up by a close that was under way", Build: func(f *fixture) {
-			xy(f)
-			op := f.Call("b", ops.Close, "")
-			f.gets("b", "x")
-			f.Deletes("b", lockSession("b", 0), "/q/x-lock", 0)
-			f.Ret(op, lin.OpOK, lin.Result{})
-			f.gets("c", "x")
-			f.does("c", "x")
-		}},
+				"nor asked to",
+			Steps: "a offers x; a offers y; b gets x; b deletes x-lock; b acks x"},
+		{Name: "lock is given up by a close that was under way",
+			Steps: "a offers x; a offers y; b close(); b gets x; b deletes x-lock; b ok; " +
+				"c gets x; c acks x"},
 		{Name: "lock is given up after a close", Bad: lin.Safety,
-			Says: "b gave up /q/x-lock at step 12", Build: func(f *fixture) {
-				xy(f)
-				op := f.Call("b", ops.Close, "")
-				f.gets("b", "x")
-				f.Ret(op, lin.OpOK, lin.Result{})
-				f.Deletes("b", lockSession("b", 0), "/q/x-lock", 0)
-				f.does("b", "x")
-			}},
+			Says:  "b gave up /q/x-lock at step 12",
+			Steps: "a offers x; a offers y; b close(); b gets x; b ok; b deletes x-lock; b acks x"},
 		{Name: "the younger first", Bad: lin.Order,
-			Says: "got element y, although the older x was there and not locked all the time",
-			Build: func(f *fixture) {
-				xy(f)
-				f.gets("b", "y")
-			}},
-		{Name: "the younger, while the older was locked", Build: func(f *fixture) {
-			xy(f)
-			f.gets("b", "x")
-			op := f.Call("c", ops.Take, "")
-			f.ends("b", ops.Release, "x", "/q/x-lock")
-			f.Creates("c", lockSession("c", 0), "/q/y-lock", "guid", lockSession("c", 0))
-			f.Ret(op, lin.OpOK, lin.Result{Output: "y"})
-		}},
+			Says:  "got element y, although the older x was there and not locked all the time",
+			Steps: "a offers x; a offers y; b gets y"},
+		{Name: "the younger, while the older was locked",
+			Steps: "a offers x; a offers y; b gets x; c take(); b release(x) deletes x-lock ok; " +
+				"c owns y-lock=guid; c -> y"},
 		{Name: "nothing found beside an element", Bad: lin.Order,
-			Says: "b's poll (steps 7 to 9) found nothing, although at every moment",
-			Build: func(f *fixture) {
-				xy(f)
-				f.finds("b", ops.Poll, "")
-			}},
-		{Name: "nothing found while all were locked", Build: func(f *fixture) {
-			xy(f)
-			op := f.Call("c", ops.Poll, "")
-			f.gets("a", "x")
-			f.gets("b", "y")
-			f.ends("a", ops.Release, "x", "/q/x-lock")
-			f.Ret(op, lin.OpOK, lin.Result{Empty: true})
-		}},
+			Says:  "b's poll (steps 7 to 8) found nothing, although at every moment",
+			Steps: "a offers x; a offers y; b poll() empty"},
+		{Name: "nothing found while all were locked",
+			Steps: "a offers x; a offers y; c poll(); a gets x; b gets y; " +
+				"a release(x) deletes x-lock ok; c empty"},
 		{Name: "removed, not acknowledged", Bad: lin.Delivery,
-			Says: "element x was removed by b at step 11, but was not acknowledged by that client",
-			Build: func(f *fixture) {
-				xy(f)
-				f.gets("b", "x")
-				f.ends("b", ops.Release, "x", "/q/x", "/q/x-lock")
-			}},
+			Says:  "element x was removed by b at step 11, but was not acknowledged by that client",
+			Steps: "a offers x; a offers y; b gets x; b release(x) deletes x deletes x-lock ok"},
 		{Name: "acknowledged by another than removed it", Bad: lin.Delivery, Says: "removed by b",
-			Build: func(f *fixture) {
-				xy(f)
-				f.gets("b", "x")
-				op := f.Call("c", ops.Ack, "x")
-				f.Deletes("b", lockSession("b", 0), "/q/x", 0)
-				f.Ret(op, lin.OpUnknown, lin.Result{})
-			}},
+			Steps: "a offers x; a offers y; b gets x; c ack(x); b deletes x; c unknown"},
 		{Name: "said not to be acknowledged", Bad: lin.Delivery,
-			Says: "not acknowledged by that client", Build: func(f *fixture) {
-				xy(f)
-				f.gets("b", "x")
-				op := f.Call("b", ops.Ack, "x")
-				f.Deletes("b", lockSession("b", 0), "/q/x", 0)
-				f.Ret(op, lin.OpFailed, lin.Result{})
-			}},
-		{Name: "unknown, and removed late", Build: func(f *fixture) {
-			xy(f)
-			f.gets("b", "x")
-			f.Ret(f.Call("b", ops.Ack, "x"), lin.OpUnknown, lin.Result{})
-			f.Deletes("b", lockSession("b", 0), "/q/x", 0)
-		}},
+			Says:  "not acknowledged by that client",
+			Steps: "a offers x; a offers y; b gets x; b ack(x) deletes x failed"},
+		{Name: "unknown, and removed late",
+			Steps: "a offers x; a offers y; b gets x; b ack(x) unknown; b deletes x"},
 		{Name: "acknowledged, but still there", Bad: lin.Delivery,
-			Says: "element x is in the queue after b's ack", Build: func(f *fixture) {
-				xy(f)
-				f.gets("b", "x")
-				f.ends("b", ops.Ack, "x", "/q/x-lock")
-			}},
+			Says:  "element x is in the queue after b's ack",
+			Steps: "a offers x; a offers y; b gets x; b ack(x) deletes x-lock ok"},
 		{Name: "acknowledged twice", Bad: lin.Delivery, Says: "element x was acknowledged twice",
-			Build: func(f *fixture) {
-				xy(f)
-				f.gets("b", "x")
-				f.does("b", "x")
-				f.ends("c", ops.Ack, "x")
-			}},
+			Steps: "a offers x; a offers y; b gets x; b acks x; c ack(x) ok"},
 		{Name: "acknowledged and delivered again", Bad: lin.Delivery,
 			Says: "element x was acknowledged by b's ack (steps 10 to 13), and delivered once " +
-				"more by c's take", Build: func(f *fixture) {
-				xy(f)
-				f.gets("b", "x")
-				f.does("b", "x")
-				f.gets("c", "x")
-			}},
+				"more by c's take", Steps: "a offers x; a offers y; b gets x; b acks x; c gets x"},
 		{Name: "lost on the way", Bad: lin.Delivery, Says: "element x, offered by a, is lost",
-			Build: func(f *fixture) {
-				f.offer("a", "x")
-				f.Deletes("", 0, "/q/x", 0)
-			}},
+			Steps: "a offers x; server deletes x"},
 		{Name: "waits beside a free element", Bad: lin.Liveness, Says: "client b waits in take",
-			Build: func(f *fixture) {
-				f.Call("b", ops.Take, "")
-				f.offer("a", "x")
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"}}}
-			}},
-		{Name: "waits for one that is held", Build: func(f *fixture) {
-			f.offer("a", "x")
-			f.gets("c", "x")
-			f.Call("b", ops.Take, "")
-			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"},
-				{Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
-		}},
+			Steps: "b take(); a offers x; rest x=x"},
+		{Name: "waits for one that is held",
+			Steps: "a offers x; c gets x; b take(); rest x=x x-lock"},
 		{Name: "gave up beside a free element", Bad: lin.Liveness,
 			Says: "take of b (steps 8 to 14) gave up although element x was in the queue for " +
-				"the last 5ms", Build: gaveUpAfter(5)},
-		{Name: "gave up soon after it was free", Build: gaveUpAfter(4)},
+				"the last 5ms",
+			Steps: "a offers x; c gets x; c release(x); b take(); c deletes x-lock; pass 3; " +
+				"c ok; b failed"},
+		{Name: "gave up soon after it was free",
+			Steps: "a offers x; c gets x; c release(x); b take(); c deletes x-lock; pass 2; " +
+				"c ok; b failed"},
 		{Name: "lock is left", Bad: lin.Orphans,
-			Says: "/q/x-lock (session 0x63) is no element of the queue",
-			Build: func(f *fixture) {
-				f.offer("a", "x")
-				f.gets("c", "x")
-				f.ends("c", ops.Release, "x")
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"},
-					{Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
-			}},
+			Says:  "/q/x-lock (session 0x63) is no element of the queue",
+			Steps: "a offers x; c gets x; c release(x) ok; rest x=x x-lock"},
 	})
-}
-
-// gaveUpAfter records a take that fails the given number of steps after the element was released.
-func gaveUpAfter(steps int) func(*fixture) {
-	return func(f *fixture) {
-		f.offer("a", "x")
-		f.gets("c", "x")
-		rel := f.Call("c", ops.Release, "x")
-		op := f.Call("b", ops.Take, "")
-		f.Deletes("c", lockSession("c", 0), "/q/x-lock", 0)
-		for range steps - 2 {
-			f.Next()
-		}
-		f.Ret(rel, lin.OpOK, lin.Result{})
-		f.Ret(op, lin.OpFailed, lin.Result{})
-	}
 }
 
 // randomLockQueue makes valid histories of a queue with locks.

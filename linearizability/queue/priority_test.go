@@ -22,131 +22,54 @@ func (f *fixture) offers(client, value, input string) {
 	f.Ret(op, lin.OpOK, lin.Result{})
 }
 
-// finds is a poll or peek without a change at the server; "" is an empty answer.
-func (f *fixture) finds(client, kind, value string) {
-	op := f.Call(client, kind, "")
-	f.Next()
-	f.Ret(op, lin.OpOK, lin.Result{Output: value, Empty: value == ""})
-}
-
-// removes records an abandoned take: during may put the element back.
-func (f *fixture) removes(client, value string, during func()) {
-	op := f.Call(client, ops.Take, "")
-	f.Deletes(client, 0, "/q/"+value, 0)
-	during()
-	f.Creates(client, 0, "/q/"+value, value, 0)
-	f.Ret(op, lin.OpFailed, lin.Result{})
-}
-
 func TestPriorityQueue(t *testing.T) {
-	put := func(f *fixture, value string, priority int64) {
-		f.offers("a", value, Prioritized(value, priority))
-	}
-	both := func(f *fixture) {
-		put(f, "x", 5)
-		put(f, "y", -1)
-	}
 	judgingtest.CheckHistories(t, queueAt(func(q Claims) lin.Claims { return Priority(q) }),
 		[]queueTest{
-			{Name: "most urgent first, then the oldest", Build: func(f *fixture) {
-				both(f)
-				put(f, "z", 5)
-				f.finds("b", ops.Peek, "y")
-				f.take("b", "y")
-				f.take("b", "x")
-				f.take("c", "z")
-				f.finds("b", ops.Poll, "")
-				f.Left = &lin.Leftovers{}
-			}},
+			{Name: "most urgent first, then the oldest",
+				Steps: "a offers x#5; a offers y#-1; a offers z#5; b peek() -> y; b takes y; " +
+					"b takes x; c takes z; b poll() empty; rest"},
 			{Name: "the oldest first", Bad: lin.Order,
-				Says: "element x (priority 5) was removed at step 8, although y (priority -1) was " +
-					"in the queue", Build: func(f *fixture) {
-					both(f)
-					f.take("b", "x")
-				}},
+				Says: "element x (priority 5) was removed at step 8, although y (priority -1) " +
+					"was in the queue", Steps: "a offers x#5; a offers y#-1; b takes x"},
 			{Name: "the oldest first is not linearizable", Bad: lin.Linearizability,
-				Says: "element y (priority -1) was in the queue before x (priority 5)",
-				Build: func(f *fixture) {
-					both(f)
-					f.take("b", "x")
-					f.take("b", "y")
-				}},
+				Says:  "element y (priority -1) was in the queue before x (priority 5)",
+				Steps: "a offers x#5; a offers y#-1; b takes x; b takes y"},
 			{Name: "the youngest of equals", Bad: lin.Order,
-				Says: "although x (priority 5) was in the queue", Build: func(f *fixture) {
-					put(f, "x", 5)
-					put(f, "y", 5)
-					f.take("b", "y")
-				}},
+				Says:  "although x (priority 5) was in the queue",
+				Steps: "a offers x#5; a offers y#5; b takes y"},
 			{Name: "chosen before a more urgent one came", Bad: lin.Order,
-				Says: "although y (priority -1) was in the queue", Build: func(f *fixture) {
-					put(f, "x", 5)
-					op := f.Call("b", ops.Take, "")
-					put(f, "y", -1)
-					f.Deletes("b", 0, "/q/x", 0)
-					f.Ret(op, lin.OpOK, lin.Result{Output: "x"})
-				}},
+				Says:  "although y (priority -1) was in the queue",
+				Steps: "a offers x#5; b take(); a offers y#-1; b deletes x; b -> x"},
 			{Name: "peek at the oldest", Bad: lin.Linearizability, Says: "peek() -> x",
-				Build: func(f *fixture) {
-					both(f)
-					f.finds("b", ops.Peek, "x")
-				}},
+				Steps: "a offers x#5; a offers y#-1; b peek() -> x"},
 			{Name: "not empty", Bad: lin.Linearizability, Says: "found the queue empty",
-				Build: func(f *fixture) {
-					both(f)
-					f.finds("b", ops.Poll, "")
-				}},
-			{Name: "put back, and taken in its turn", Build: func(f *fixture) {
-				both(f)
-				f.removes("b", "y", func() {})
-				f.take("c", "y")
-				f.take("c", "x")
-			}},
-			{Name: "others while it is out", Build: func(f *fixture) {
-				both(f)
-				f.removes("b", "y", func() { f.take("c", "x") })
-				f.take("c", "y")
-			}},
+				Steps: "a offers x#5; a offers y#-1; b poll() empty"},
+			{Name: "put back, and taken in its turn",
+				Steps: "a offers x#5; a offers y#-1; b take() deletes y creates y=y failed; " +
+					"c takes y; c takes x"},
+			{Name: "others while it is out",
+				Steps: "a offers x#5; a offers y#-1; b take() deletes y; c takes x; " +
+					"b creates y=y; b failed; c takes y"},
 			{Name: "put back, and overtaken", Bad: lin.Order,
-				Says: "although y (priority -1) was in the queue", Build: func(f *fixture) {
-					both(f)
-					f.removes("b", "y", func() {})
-					f.take("c", "x")
-				}},
+				Says: "although y (priority -1) was in the queue",
+				Steps: "a offers x#5; a offers y#-1; b take() deletes y creates y=y failed; " +
+					"c takes x"},
 			{Name: "put back, and overtaken by a younger equal", Bad: lin.Order,
-				Says: "although x (priority 5) was in the queue", Build: func(f *fixture) {
-					put(f, "x", 5)
-					put(f, "y", 5)
-					f.removes("b", "x", func() {})
-					f.take("c", "y")
-				}},
+				Says: "although x (priority 5) was in the queue",
+				Steps: "a offers x#5; a offers y#5; b take() deletes x creates x=x failed; " +
+					"c takes y"},
 			{Name: "without a log", Bad: lin.Linearizability, Says: "but x left first",
-				Build: func(f *fixture) {
-					both(f)
-					f.take("b", "x")
-					f.take("b", "y")
-					f.H.Server = nil
-				}},
+				Steps: "a offers x#5; a offers y#-1; b takes x; b takes y; unlogged"},
 			{Name: "lost", Bad: lin.Delivery, Says: "element y, offered by a, is lost",
-				Build: func(f *fixture) {
-					both(f)
-					op := f.Call("b", ops.Take, "")
-					f.Deletes("b", 0, "/q/y", 0)
-					f.Ret(op, lin.OpUnknown, lin.Result{})
-				}},
+				Steps: "a offers x#5; a offers y#-1; b take() deletes y unknown"},
 			{Name: "twice", Bad: lin.Delivery, Says: "element y was delivered twice",
-				Build: func(f *fixture) {
-					both(f)
-					f.take("b", "y")
-					f.finds("c", ops.Take, "y")
-				}},
-			{Name: "waits beside an element", Bad: lin.Liveness, Says: "although element x is there",
-				Build: func(f *fixture) {
-					f.Call("b", ops.Take, "")
-					put(f, "x", 1)
-					f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"}}}
-				}},
-			{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"}, Bad: lin.Orphans,
-				Says: "/q/claims/1 is no element", Build: bookkeeping},
+				Steps: "a offers x#5; a offers y#-1; b takes y; c take() -> y"},
+			{Name: "waits beside an element", Bad: lin.Liveness,
+				Says: "although element x is there", Steps: "b take(); a offers x#1; rest x=x"},
+			{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"},
+				Bad: lin.Orphans, Says: "/q/claims/1 is no element",
+				Steps: "a offer(x) creates items/1=x creates claims/1=x ok; " +
+					"rest items items/1=x claims claims/1=x"},
 		})
 }
 
@@ -286,32 +209,14 @@ func TestOvertakingElements(t *testing.T) {
 		q.MayOvertake = true
 		return Priority(q)
 	}
-	put := func(f *fixture, value string, priority int64) {
-		f.offers("a", value, Prioritized(value, priority))
-	}
 	judgingtest.CheckHistories(t, queueAt(weak), []queueTest{
-		{Name: "during the call", Build: func(f *fixture) {
-			put(f, "x", 5)
-			op := f.Call("b", ops.Take, "")
-			put(f, "y", -1)
-			f.Deletes("b", 0, "/q/x", 0)
-			f.Ret(op, lin.OpOK, lin.Result{Output: "x"})
-			f.take("b", "y")
-		}},
+		{Name: "during the call",
+			Steps: "a offers x#5; b take(); a offers y#-1; b deletes x; b -> x; b takes y"},
 		{Name: "before the call", Bad: lin.Order, Says: "although y (priority -1) was in the queue",
-			Build: func(f *fixture) {
-				put(f, "x", 5)
-				put(f, "y", -1)
-				f.take("b", "x")
-			}},
+			Steps: "a offers x#5; a offers y#-1; b takes x"},
 		{Name: "before the call, with its reply lost", Bad: lin.Order,
-			Says: "although y (priority -1) was in the queue", Build: func(f *fixture) {
-				put(f, "x", 5)
-				put(f, "y", -1)
-				op := f.Call("b", ops.Take, "")
-				f.Deletes("b", 0, "/q/x", 0)
-				f.Ret(op, lin.OpUnknown, lin.Result{})
-			}},
+			Says:  "although y (priority -1) was in the queue",
+			Steps: "a offers x#5; a offers y#-1; b take() deletes x unknown"},
 	})
 }
 

@@ -23,249 +23,118 @@ func queueAt(kind func(Claims) lin.Claims) func(Claims) lin.Claims {
 }
 
 func TestQueueOrderAndLinearizability(t *testing.T) {
-	wrongOrder := func(f *fixture) {
-		f.offer("a", "x")
-		f.offer("a", "y")
-		f.take("b", "y")
-		f.take("b", "x")
-	}
-	notEmpty := func(f *fixture) {
-		f.offer("a", "x")
-		f.Ret(f.Call("b", ops.Poll, ""), lin.OpOK, lin.Result{Empty: true})
-		f.take("b", "x")
-	}
 	judgingtest.CheckHistories(t, queueAt(plainQueue), []queueTest{
-		{Name: "first in, first out", Build: func(f *fixture) {
-			f.offer("a", "x")
-			f.offer("a", "y")
-			f.Ret(f.Call("b", ops.Peek, ""), lin.OpOK, lin.Result{Output: "x"})
-			f.take("b", "x")
-			f.take("b", "y")
-			f.Ret(f.Call("b", ops.Poll, ""), lin.OpOK, lin.Result{Empty: true})
-			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q"}}}
-		}},
-		{Name: "wrong order", Bad: lin.Order, Build: wrongOrder,
+		{Name: "first in, first out",
+			Steps: "a offers x; a offers y; b peek() -> x; b takes x; b takes y; " +
+				"b poll() empty; rest ."},
+		{Name: "wrong order", Bad: lin.Order,
 			Says: "element x was in the queue before y (a's offer (steps 1 to 3), a's offer " +
 				"(steps 4 to 6)), but y left first, by b's take (steps 7 to 9), x after that by " +
-				"b's take (steps 10 to 12)"},
+				"b's take (steps 10 to 12)", Steps: "a offers x; a offers y; b takes y; b takes x"},
 		{Name: "wrong order is not linearizable", Bad: lin.Linearizability, Says: "y left first",
-			Build: wrongOrder},
-		{Name: "no claim to order", Opts: Claims{Unordered: true}, Build: wrongOrder},
+			Steps: "a offers x; a offers y; b takes y; b takes x"},
+		{Name: "no claim to order", Opts: Claims{Unordered: true},
+			Steps: "a offers x; a offers y; b takes y; b takes x"},
 		{Name: "concurrent offers, order of the server", Bad: lin.Order,
-			Says: "element y was in the queue before x", Build: func(f *fixture) {
-				x, y := f.Call("a", ops.Offer, "x"), f.Call("b", ops.Offer, "y")
-				f.Creates("b", 0, "/q/y", "y", 0)
-				f.Creates("a", 0, "/q/x", "x", 0)
-				f.Ret(x, lin.OpOK, lin.Result{})
-				f.Ret(y, lin.OpOK, lin.Result{})
-				f.take("c", "x")
-			}},
+			Says:  "element y was in the queue before x",
+			Steps: "a offer(x); b offer(y) creates y=y; a creates x=x; a ok; b ok; c takes x"},
 		{Name: "never offered", Bad: lin.Linearizability,
-			Says: "returned element ghost, which was never in the queue",
-			Build: func(f *fixture) {
-				f.offer("a", "x")
-				f.Ret(f.Call("b", ops.Take, ""), lin.OpOK, lin.Result{Output: "ghost"})
-			}},
+			Says:  "returned element ghost, which was never in the queue",
+			Steps: "a offers x; b take() -> ghost"},
 		{Name: "not empty", Bad: lin.Linearizability,
 			Says: "b's poll (steps 4 to 5) found the queue empty, although it never was " +
-				"meanwhile: element x", Build: notEmpty},
-		{Name: "stale empty", Opts: Claims{StaleReads: true}, Build: notEmpty},
+				"meanwhile: element x", Steps: "a offers x; b poll() empty; b takes x"},
+		{Name: "stale empty", Opts: Claims{StaleReads: true},
+			Steps: "a offers x; b poll() empty; b takes x"},
 		{Name: "too stale", Opts: Claims{StaleReads: true}, Bad: lin.Linearizability,
-			Says: "since the client's own last change at step 2",
-			Build: func(f *fixture) {
-				f.offer("b", "x")
-				f.Ret(f.Call("b", ops.Poll, ""), lin.OpOK, lin.Result{Empty: true})
-			}},
+			Says:  "since the client's own last change at step 2",
+			Steps: "b offers x; b poll() empty"},
 		{Name: "covered by two elements", Bad: lin.Linearizability, Says: "found the queue empty",
-			Build: func(f *fixture) {
-				f.offer("a", "x")
-				op := f.Call("b", ops.Poll, "")
-				f.offer("a", "y")
-				f.take("c", "x")
-				f.Ret(op, lin.OpOK, lin.Result{Empty: true})
-			}},
-		{Name: "empty for a moment", Build: func(f *fixture) {
-			f.offer("a", "x")
-			op := f.Call("b", ops.Poll, "")
-			f.take("c", "x")
-			f.offer("a", "y")
-			f.Ret(op, lin.OpOK, lin.Result{Empty: true})
-		}},
+			Steps: "a offers x; b poll(); a offers y; c takes x; b empty"},
+		{Name: "empty for a moment", Steps: "a offers x; b poll(); c takes x; a offers y; b empty"},
 		{Name: "peek at the second", Bad: lin.Linearizability,
-			Says: "it goes wrong with b: peek() -> y", Build: func(f *fixture) {
-				f.offer("a", "x")
-				f.offer("a", "y")
-				f.Ret(f.Call("b", ops.Peek, ""), lin.OpOK, lin.Result{Output: "y"})
-			}},
+			Says:  "it goes wrong with b: peek() -> y",
+			Steps: "a offers x; a offers y; b peek() -> y"},
 	})
 }
 
 func TestQueueDelivery(t *testing.T) {
-	lostReply := func(f *fixture) {
-		f.offer("a", "x")
-		op := f.Call("b", ops.Take, "")
-		f.Deletes("b", 0, "/q/x", 0)
-		f.Ret(op, lin.OpUnknown, lin.Result{})
-		f.Left = &lin.Leftovers{}
-	}
-	storedTwice := func(f *fixture) {
-		op := f.Call("a", ops.Offer, "x")
-		f.Creates("a", 0, "/q/1", "x", 0)
-		f.Creates("a", 0, "/q/2", "x", 0)
-		f.Ret(op, lin.OpOK, lin.Result{})
-		for _, path := range []string{"/q/1", "/q/2"} {
-			op := f.Call("b", ops.Take, "")
-			f.Deletes("b", 0, path, 0)
-			f.Ret(op, lin.OpOK, lin.Result{Output: "x"})
-		}
-	}
-	redelivered := func(f *fixture) {
-		f.offer("a", "x")
-		f.Ret(f.Call("b", ops.Take, ""), lin.OpOK, lin.Result{Output: "x"})
-		f.take("c", "x")
-	}
 	judgingtest.CheckHistories(t, queueAt(plainQueue), []queueTest{
-		{Name: "reply lost", Bad: lin.Delivery, Build: lostReply,
+		{Name: "reply lost", Bad: lin.Delivery,
 			Says: "element x, offered by a, is lost: b's take (steps 4 to 6, unknown: " +
 				"connection closed) removed /q/x at step 5, but its reply was lost, and nobody " +
-				"ever got the element"},
-		{Name: "reply lost, at most once", Opts: Claims{MayLose: true}, Build: lostReply},
-		{Name: "reply lost, but handed over as ambiguous", Build: func(f *fixture) {
-			lostReply(f)
-			f.H.Ops[1].Output = "x"
-		}},
-		{Name: "request lost", Build: func(f *fixture) {
-			f.offer("a", "x")
-			f.Ret(f.Call("b", ops.Take, ""), lin.OpUnknown, lin.Result{})
-			f.take("b", "x")
-		}},
-		{Name: "offer unknown, never applied", Build: func(f *fixture) {
-			f.Ret(f.Call("a", ops.Offer, "x"), lin.OpUnknown, lin.Result{})
-			f.offer("a", "y")
-			f.take("b", "y")
-			f.Left = &lin.Leftovers{}
-		}},
-		{Name: "offer unknown, applied late", Build: func(f *fixture) {
-			f.Ret(f.Call("a", ops.Offer, "x"), lin.OpUnknown, lin.Result{})
-			f.offer("b", "y")
-			f.Creates("a", 0, "/q/x", "x", 0)
-			f.take("b", "y")
-			f.take("b", "x")
-		}},
+				"ever got the element", Steps: "a offers x; b take() deletes x unknown; rest"},
+		{Name: "reply lost, at most once", Opts: Claims{MayLose: true},
+			Steps: "a offers x; b take() deletes x unknown; rest"},
+		{Name: "reply lost, but handed over as ambiguous",
+			Steps: "a offers x; b take() deletes x unknown; rest",
+			Build: func(f *fixture) { f.H.Ops[1].Output = "x" }},
+		{Name: "request lost", Steps: "a offers x; b take() unknown; b takes x"},
+		{Name: "offer unknown, never applied",
+			Steps: "a offer(x) unknown; a offers y; b takes y; rest"},
+		{Name: "offer unknown, applied late",
+			Steps: "a offer(x) unknown; b offers y; a creates x=x; b takes y; b takes x"},
 		{Name: "acknowledged, never stored", Bad: lin.Delivery,
-			Says: "a's offer (steps 2 to 3) was acknowledged, but no znode was ever created",
-			Build: func(f *fixture) {
-				f.Starts("a", 1)
-				f.Ret(f.Call("a", ops.Offer, "x"), lin.OpOK, lin.Result{})
-			}},
+			Says:  "a's offer (steps 2 to 3) was acknowledged, but no znode was ever created",
+			Steps: "a@1 starts; a offer(x) ok"},
 		{Name: "said to have failed", Bad: lin.Delivery,
-			Says: "element x is in the queue since step 2, although a's offer",
-			Build: func(f *fixture) {
-				op := f.Call("a", ops.Offer, "x")
-				f.Creates("a", 0, "/q/x", "x", 0)
-				f.Ret(op, lin.OpFailed, lin.Result{})
-			}},
-		{
-			Name: "stored twice", Bad: lin.Delivery, Says: "element x was delivered twice",
-			Build: storedTwice,
-		},
+			Says:  "element x is in the queue since step 2, although a's offer",
+			Steps: "a offer(x) creates x=x failed"},
+		{Name: "stored twice", Bad: lin.Delivery, Says: "element x was delivered twice",
+			Steps: "a offer(x) creates 1=x creates 2=x ok; b removes 1=x; b removes 2=x"},
 		{Name: "stored twice is not linearizable", Bad: lin.Linearizability,
-			Says: "element x was taken twice", Build: storedTwice},
-		{Name: "stored twice, at least once", Opts: Claims{MayDuplicate: true}, Build: storedTwice},
+			Says:  "element x was taken twice",
+			Steps: "a offer(x) creates 1=x creates 2=x ok; b removes 1=x; b removes 2=x"},
+		{Name: "stored twice, at least once", Opts: Claims{MayDuplicate: true},
+			Steps: "a offer(x) creates 1=x creates 2=x ok; b removes 1=x; b removes 2=x"},
 		{Name: "stored twice, not yet delivered", Bad: lin.Delivery,
 			Says: "element x was stored twice: a's offer (steps 1 to 4) created /q/1 at step 2 " +
-				"and /q/2 at step 3", Build: func(f *fixture) {
-				storedTwice(f)
-				f.H.Ops, f.H.Server = f.H.Ops[:1], f.H.Server[:2]
-			}},
+				"and /q/2 at step 3", Steps: "a offer(x) creates 1=x creates 2=x ok; pass 6"},
 		{Name: "redelivered", Bad: lin.Delivery, Says: "element x was delivered twice: by b's take",
-			Build: redelivered},
-		{Name: "redelivered, at least once", Opts: Claims{MayDuplicate: true}, Build: redelivered},
+			Steps: "a offers x; b take() -> x; c takes x"},
+		{Name: "redelivered, at least once", Opts: Claims{MayDuplicate: true},
+			Steps: "a offers x; b take() -> x; c takes x"},
 		{Name: "somebody else deleted it", Bad: lin.Delivery,
-			Says: "the server deleted /q/x at step 4, outside of any take",
-			Build: func(f *fixture) {
-				f.offer("a", "x")
-				f.Deletes("", 0, "/q/x", 0)
-			}},
+			Says:  "the server deleted /q/x at step 4, outside of any take",
+			Steps: "a offers x; server deletes x"},
 	})
 }
 
 func TestQueueWithoutServerLog(t *testing.T) {
-	put := func(f *fixture, value string) { f.Ret(f.Call("a", ops.Offer, value), lin.OpOK, lin.Result{}) }
-	get := func(f *fixture, value string) {
-		f.Ret(f.Call("b", ops.Take, ""), lin.OpOK, lin.Result{Output: value})
-	}
 	judgingtest.CheckHistories(t, queueAt(plainQueue), []queueTest{
-		{Name: "good", Build: func(f *fixture) { put(f, "x"); get(f, "x"); f.Left = &lin.Leftovers{} }},
-		{Name: "unknown take may have taken it", Build: func(f *fixture) {
-			put(f, "x")
-			put(f, "y")
-			f.Ret(f.Call("b", ops.Take, ""), lin.OpUnknown, lin.Result{})
-			get(f, "y")
-		}},
+		{Name: "good", Steps: "a offer(x) ok; b take() -> x; rest"},
+		{Name: "unknown take may have taken it",
+			Steps: "a offer(x) ok; a offer(y) ok; b take() unknown; b take() -> y"},
 		{Name: "nobody can have taken it", Bad: lin.Linearizability, Says: "and x is still there",
-			Build: func(f *fixture) {
-				put(f, "x")
-				put(f, "y")
-				get(f, "y")
-			}},
+			Steps: "a offer(x) ok; a offer(y) ok; b take() -> y"},
 		{Name: "gone at rest", Bad: lin.Delivery,
-			Says: "perhaps b's take (steps 3 to 4, unknown: connection closed) took it",
-			Build: func(f *fixture) {
-				put(f, "x")
-				f.Ret(f.Call("b", ops.Take, ""), lin.OpUnknown, lin.Result{})
-				f.Left = &lin.Leftovers{}
-			}},
-		{Name: "still there at rest", Build: func(f *fixture) {
-			put(f, "x")
-			f.Ret(f.Call("b", ops.Take, ""), lin.OpUnknown, lin.Result{})
-			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"}}}
-		}},
-		{Name: "unknown offer may have happened", Build: func(f *fixture) {
-			f.Ret(f.Call("a", ops.Offer, "x"), lin.OpUnknown, lin.Result{})
-			get(f, "x")
-		}},
+			Says:  "perhaps b's take (steps 3 to 4, unknown: connection closed) took it",
+			Steps: "a offer(x) ok; b take() unknown; rest"},
+		{Name: "still there at rest", Steps: "a offer(x) ok; b take() unknown; rest x=x"},
+		{Name: "unknown offer may have happened", Steps: "a offer(x) unknown; b take() -> x"},
 		{Name: "failed offer has not", Bad: lin.Linearizability, Says: "no order",
-			Build: func(f *fixture) {
-				f.Ret(f.Call("a", ops.Offer, "x"), lin.OpFailed, lin.Result{})
-				get(f, "x")
-			}},
+			Steps: "a offer(x) failed; b take() -> x"},
 	})
 }
 
 func TestQueueLivenessAndOrphans(t *testing.T) {
 	judgingtest.CheckHistories(t, queueAt(plainQueue), []queueTest{
-		{Name: "waiting for an empty queue", Build: func(f *fixture) {
-			f.Call("b", ops.Take, "")
-			f.Left = &lin.Leftovers{}
-		}},
+		{Name: "waiting for an empty queue", Steps: "b take(); rest"},
 		{Name: "waiting beside an element", Bad: lin.Liveness,
 			Says: "client b waits in take (called at step 1) although element x is there " +
-				"(/q/x); it waits for a watch on /q", Build: func(f *fixture) {
-				f.Call("b", ops.Take, "")
-				f.offer("a", "x")
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/x", Data: "x"}},
-					Waiting: []lin.Wait{{Client: "b", Op: ops.Take, Path: "/q"}}}
-			}},
+				"(/q/x); it waits for a watch on /q",
+			Steps: "b take(); a offers x; rest x=x; b waits take ."},
 		{Name: "offer hangs", Bad: lin.Liveness, Says: "a's offer (step 1, pending) never returned",
-			Build: func(f *fixture) {
-				f.Call("a", ops.Offer, "x")
-				f.Left = &lin.Leftovers{}
-			}},
+			Steps: "a offer(x); rest"},
 		{Name: "bookkeeping is left", Opts: Claims{Path: "/q", Items: "/q/items"}, Bad: lin.Orphans,
-			Says: "/q/claims/1 is no element of the queue", Build: bookkeeping},
-		{Name: "bookkeeping may stay", Opts: Claims{Path: "/q", Items: "/q/items",
-			AllowedAtRest: []string{"/q/claims/*"}}, Build: bookkeeping},
+			Says: "/q/claims/1 is no element of the queue",
+			Steps: "a offer(x) creates items/1=x creates claims/1=x ok; " +
+				"rest items items/1=x claims claims/1=x"},
+		{Name: "bookkeeping may stay",
+			Opts: Claims{Path: "/q", Items: "/q/items", AllowedAtRest: []string{"/q/claims/*"}},
+			Steps: "a offer(x) creates items/1=x creates claims/1=x ok; " +
+				"rest items items/1=x claims claims/1=x"},
 	})
-}
-
-func bookkeeping(f *fixture) {
-	op := f.Call("a", ops.Offer, "x")
-	f.Creates("a", 0, "/q/items/1", "x", 0)
-	f.Creates("a", 0, "/q/claims/1", "x", 0)
-	f.Ret(op, lin.OpOK, lin.Result{})
-	f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/q/items"}, {Path: "/q/items/1", Data: "x"},
-		{Path: "/q/claims"}, {Path: "/q/claims/1", Data: "x"}}}
 }
 
 func TestLostAndDuplicatedAreCounted(t *testing.T) {

@@ -35,29 +35,6 @@ func (f *fixture) learns(client, decision string) {
 	f.Ret(f.Call(client, ops.Await, "t1"), lin.OpOK, lin.Result{Output: decision, Empty: decision == ""})
 }
 
-// finishes records a complete done.
-func (f *fixture) finishes(client string) {
-	op := f.Call(client, ops.Done, "t1 "+client)
-	f.Creates(client, 0, "/t/t1/done-"+client, "", 0)
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
-// forgets records a complete forget that deletes these children in one request.
-func (f *fixture) forgets(client string, children ...string) {
-	op := f.Call(client, ops.Forget, "t1")
-	zxid := f.Step + 1
-	for _, child := range children {
-		f.Deletes(client, 0, "/t/t1/"+child, 0)
-	}
-	f.Deletes(client, 0, "/t/t1", 0)
-	for i := range f.H.Server {
-		if e := &f.H.Server[i]; e.Step >= zxid {
-			e.Zxid = zxid // each change is a step, as in a trace
-		}
-	}
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
 // commits records a committed transaction; both sites have learned the decision.
 func (f *fixture) commits() {
 	f.begins("a", 0)
@@ -70,227 +47,114 @@ func (f *fixture) commits() {
 
 func TestTwoPhaseCommits(t *testing.T) {
 	judgingtest.CheckHistories(t, judgingtest.Always(twoPhaseAtT), []claimTest{
-		{Name: "committed, finished and forgotten", Build: func(f *fixture) {
-			f.learns("b", "")
-			f.commits()
-			f.finishes("a")
-			f.finishes("b")
-			f.forgets("b", "decision", "done-a", "done-b", "vote-a", "vote-b")
-			f.learns("a", "")
-			f.Ret(f.Call("a", ops.Forget, "t1"), lin.OpOK, lin.Result{})
-			f.Ret(f.Call("a", ops.Done, "t1 a"), lin.OpOK, lin.Result{})
-			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/t"}}}
-		}},
+		{Name: "committed, finished and forgotten",
+			Steps: "b await(t1) empty; a begins 0s; a votes yes; b votes yes; " +
+				"a creates decision=commit; a learns commit; b learns commit; a finishes; " +
+				"b finishes; b forgets decision,done-a,done-b,vote-a,vote-b,.; " +
+				"a await(t1) empty; a forget(t1) ok; a done(t1 a) ok; rest /t"},
 		{Name: "aborted for a no, and forgotten at once", Build: func(f *fixture) {
-			f.begins("a", time.Hour)
-			f.votes("b", "no")
-			f.decides("a", "abort b votes no")
-			f.learns("a", ops.Abort)
-			f.votes("a", "yes")
-			f.forgets("a", "decision", "vote-a", "vote-b")
-			f.Left = &lin.Leftovers{}
+			f.Plays("a begins 1h0m0s; b votes no")
+			f.Creates("a", 0, "/t/t1/decision", "abort b votes no", 0)
+			f.Plays("a learns abort; a votes yes; a forgets decision,vote-a,vote-b,.; rest")
 		}},
-		{Name: "aborted at the deadline", Build: func(f *fixture) {
-			f.begins("a", 20*time.Millisecond)
-			f.votes("b", "yes")
-			op := f.Call("b", ops.Await, "t1")
-			f.Step = 19
-			f.decides("b", "abort")
-			f.Ret(op, lin.OpOK, lin.Result{Output: ops.Abort})
-		}},
-		{Name: "aborted for one who has gone", Build: func(f *fixture) {
-			f.begins("a", time.Hour)
-			f.Creates("b", 2, "/t/t1/alive-b", "", 2)
-			f.Expires(2, "/t/t1/alive-b")
-			f.decides("a", "abort")
-			f.learns("a", ops.Abort)
-		}},
+		{Name: "aborted at the deadline",
+			Steps: "a begins 20ms; b votes yes; b await(t1); pass 12; b creates decision=abort; " +
+				"b -> abort"},
+		{Name: "aborted for one who has gone",
+			Steps: "a begins 1h0m0s; b@2 owns alive-b; b@2 expires alive-b; " +
+				"a creates decision=abort; a learns abort"},
 		{Name: "committed without a vote", Bad: lin.Safety,
-			Says: "somebody committed t1 at step 7 without the votes of b",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.votes("a", "yes")
-				f.decides("a", "commit")
-			}},
+			Says:  "somebody committed t1 at step 7 without the votes of b",
+			Steps: "a begins 0s; a votes yes; a creates decision=commit"},
 		{Name: "committed after a no", Bad: lin.Safety, Says: "without the votes of a",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.votes("a", "no")
-				f.votes("b", "yes")
-				f.decides("a", "commit")
-			}},
+			Steps: "a begins 0s; a votes no; b votes yes; a creates decision=commit"},
 		{Name: "aborted before the deadline", Bad: lin.Safety,
 			Says: "somebody aborted t1 at step 4, 4ms, though nobody had voted no or gone, and " +
-				"the deadline is 5ms", Build: func(f *fixture) {
-				f.begins("a", 5*time.Millisecond)
-				f.decides("b", "abort")
-			}},
+				"the deadline is 5ms", Steps: "a begins 5ms; b creates decision=abort"},
 		{Name: "aborted without a deadline", Bad: lin.Safety, Says: "the deadline is 0s",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.Step = 100
-				f.decides("b", "abort")
-			}},
+			Steps: "a begins 0s; pass 97; b creates decision=abort"},
 		{Name: "aborted for one who has come back at once", Bad: lin.Safety,
-			Says: "somebody aborted t1", Build: func(f *fixture) {
-				f.begins("a", time.Hour)
-				f.Creates("b", 2, "/t/t1/alive-b", "", 2)
-				f.Deletes("b", 2, "/t/t1/alive-b", 0)
-				zxid := f.Creates("b", 3, "/t/t1/alive-b", "", 3)
-				f.H.Server[len(f.H.Server)-2].Zxid = zxid
-				f.decides("a", "abort")
-			}},
+			Says: "somebody aborted t1",
+			Steps: "a begins 1h0m0s; b@2 owns alive-b; b@2 deletes alive-b; " +
+				"b@3 owns alive-b; a creates decision=abort",
+			Build: func(f *fixture) { f.H.Server[2].Zxid = f.H.Server[3].Zxid }},
 		{Name: "aborted for one who has gone after it voted", Bad: lin.Safety,
-			Says: "somebody aborted t1", Build: func(f *fixture) {
-				f.begins("a", time.Hour)
-				f.Creates("b", 2, "/t/t1/alive-b", "", 2)
-				f.votes("b", "yes")
-				f.Expires(2, "/t/t1/alive-b")
-				f.decides("a", "abort")
-			}},
+			Says: "somebody aborted t1",
+			Steps: "a begins 1h0m0s; b@2 owns alive-b; b votes yes; b@2 expires alive-b; " +
+				"a creates decision=abort"},
 		{Name: "a decision that changes", Bad: lin.Safety,
 			Says: "the decision (commit) was taken back or changed in t1 at step 17",
-			Build: func(f *fixture) {
-				f.commits()
-				f.Step = 16
-				f.Server(lin.ServerEvent{
-					Kind: lin.DataChanged, Path: "/t/t1/decision", Data: "abort", Client: "b",
-				})
-			}},
+			Steps: "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
+				"a learns commit; b learns commit; pass 2; b stores decision=abort"},
 		{Name: "a decision that is taken back", Bad: lin.Safety,
-			Says: "the decision (commit) was taken back", Build: func(f *fixture) {
-				f.commits()
-				f.Deletes("a", 0, "/t/t1/decision", 0)
-			}},
+			Says: "the decision (commit) was taken back",
+			Steps: "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
+				"a learns commit; b learns commit; a deletes decision"},
 		{Name: "a vote that changes", Bad: lin.Safety,
-			Says: "what b had said (vote no) was taken back or changed in t1",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.votes("b", "no")
-				f.Server(lin.ServerEvent{
-					Kind: lin.DataChanged, Path: "/t/t1/vote-b", Data: "yes", Client: "b",
-				})
-			}},
+			Says:  "what b had said (vote no) was taken back or changed in t1",
+			Steps: "a begins 0s; b votes no; b stores vote-b=yes"},
 		{Name: "finished undecided", Bad: lin.Safety,
-			Says: "a finished happened to t1 at step 5, which is undecided",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.finishes("a")
-			}},
+			Says:  "a finished happened to t1 at step 5, which is undecided",
+			Steps: "a begins 0s; a finishes"},
 		{Name: "a stranger's vote", Bad: lin.Safety,
-			Says: "c, which is no site of it, voted in t1 at step 5",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.votes("c", "yes")
-			}},
+			Says:  "c, which is no site of it, voted in t1 at step 5",
+			Steps: "a begins 0s; c votes yes"},
 		{Name: "sites that change", Bad: lin.Safety, Says: "somebody changed t1 at step 4",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.Server(lin.ServerEvent{Kind: lin.DataChanged, Path: "/t/t1", Client: "b"})
-			}},
+			Steps: "a begins 0s; b stores .="},
 		{Name: "forgotten before all have finished", Bad: lin.Safety,
-			Says: "before b had finished what was committed", Build: func(f *fixture) {
-				f.commits()
-				f.finishes("a")
-				f.forgets("a", "decision", "done-a", "vote-a", "vote-b")
-			}},
+			Says: "before b had finished what was committed",
+			Steps: "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
+				"a learns commit; b learns commit; a finishes; " +
+				"a forgets decision,done-a,vote-a,vote-b,."},
 		{Name: "forgotten undecided", Bad: lin.Safety,
-			Says: "forget happened to t1 at step 5, which is undecided",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.forgets("a")
-			}},
-		{Name: "begun again", Bad: lin.Safety, Says: "t1 was begun at step 18, after it was forgotten",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.votes("b", "no")
-				f.decides("a", "abort")
-				f.forgets("a", "decision", "vote-b")
-				f.Step = 16
-				f.begins("a", 0)
-			}},
+			Says:  "forget happened to t1 at step 5, which is undecided",
+			Steps: "a begins 0s; a forgets ."},
+		{Name: "begun again", Bad: lin.Safety,
+			Says: "t1 was begun at step 18, after it was forgotten",
+			Steps: "a begins 0s; b votes no; a creates decision=abort; " +
+				"a forgets decision,vote-b,.; pass 4; a begins 0s"},
 		{Name: "told otherwise", Bad: lin.Answers,
 			Says: "a was told commit of t1 at step 12, and c abort at step 16",
-			Build: func(f *fixture) {
-				f.commits()
-				f.learns("c", ops.Abort)
-			}},
+			Steps: "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
+				"a learns commit; b learns commit; c learns abort"},
 		{Name: "told before it was decided", Bad: lin.Answers,
-			Says: "but the server had no such decision", Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.votes("b", "no")
-				f.learns("b", ops.Abort)
-				f.decides("a", "abort")
-			}},
+			Says:  "but the server had no such decision",
+			Steps: "a begins 0s; b votes no; b learns abort; a creates decision=abort"},
 		{Name: "told of what was forgotten", Bad: lin.Answers, Says: "b was told abort of t1",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.votes("b", "no")
-				f.decides("a", "abort")
-				f.forgets("a", "decision", "vote-b")
-				f.learns("b", ops.Abort)
-			}},
+			Steps: "a begins 0s; b votes no; a creates decision=abort; " +
+				"a forgets decision,vote-b,.; b learns abort"},
 		{Name: "told that there is none", Bad: lin.Answers,
 			Says: "b was told at step 16 that there is no t1, but there was",
-			Build: func(f *fixture) {
-				f.commits()
-				f.learns("b", "")
-			}},
+			Steps: "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
+				"a learns commit; b learns commit; b await(t1) empty"},
 		{Name: "a vote that is nowhere", Bad: lin.Delivery,
 			Says: "b's vote (steps 4 to 5) of t1 b yes was acknowledged, but the server never " +
-				"applied it", Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.Ret(f.Call("b", ops.Vote, "t1 b yes"), lin.OpOK, lin.Result{})
-			}},
-		{Name: "a vote that was said before", Build: func(f *fixture) {
-			f.begins("a", 0)
-			f.votes("b", "yes")
-			f.Ret(f.Call("b", ops.Vote, "t1 b yes"), lin.OpOK, lin.Result{})
-		}},
+				"applied it", Steps: "a begins 0s; b vote(t1 b yes) ok"},
+		{Name: "a vote that was said before",
+			Steps: "a begins 0s; b votes yes; b vote(t1 b yes) ok"},
 		{Name: "failed, and voted", Bad: lin.Delivery,
-			Says: "was applied at step 5, although it said that it was not",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				op := f.Call("b", ops.Vote, "t1 b yes")
-				f.Creates("b", 0, "/t/t1/vote-b", "yes", 0)
-				f.Ret(op, lin.OpFailed, lin.Result{})
-			}},
-		{Name: "a late vote of one who has given up, and fails again", Build: func(f *fixture) {
-			f.begins("a", 0)
-			f.Ret(f.Call("b", ops.Vote, "t1 b yes"), lin.OpUnknown, lin.Result{})
-			op := f.Call("b", ops.Vote, "t1 b yes")
-			f.Creates("b", 0, "/t/t1/vote-b", "yes", 0)
-			f.Ret(op, lin.OpFailed, lin.Result{})
-		}},
+			Says:  "was applied at step 5, although it said that it was not",
+			Steps: "a begins 0s; b vote(t1 b yes) creates vote-b=yes failed"},
+		{Name: "a late vote of one who has given up, and fails again",
+			Steps: "a begins 0s; b vote(t1 b yes) unknown; " +
+				"b vote(t1 b yes) creates vote-b=yes failed"},
 		{Name: "somebody else's vote", Bad: lin.Delivery,
-			Says: "a vote yes in t1 at step 4, and no call accounts for that",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.Creates("a", 0, "/t/t1/vote-b", "yes", 0)
-			}},
-		{Name: "begun by another", Bad: lin.Delivery, Says: "b's begin", Build: func(f *fixture) {
-			f.begins("a", 0)
-			f.Ret(f.Call("b", ops.Begin, BeginInput("t1", []string{"a", "b"}, 0)), lin.OpOK, lin.Result{})
-		}},
-		{Name: "not forgotten", Bad: lin.Delivery, Says: "a's forget", Build: func(f *fixture) {
-			f.commits()
-			f.Ret(f.Call("a", ops.Forget, "t1"), lin.OpOK, lin.Result{})
-		}},
-		{Name: "not finished", Bad: lin.Delivery, Says: "a's done", Build: func(f *fixture) {
-			f.commits()
-			f.Ret(f.Call("a", ops.Done, "t1 a"), lin.OpOK, lin.Result{})
-		}},
-		{Name: "waits for ever", Bad: lin.Liveness, Says: "b's await (step 4, pending) never returned",
-			Build: func(f *fixture) {
-				f.begins("a", 0)
-				f.Call("b", ops.Await, "t1")
-				f.Left = &lin.Leftovers{}
-			}},
+			Says:  "a vote yes in t1 at step 4, and no call accounts for that",
+			Steps: "a begins 0s; a creates vote-b=yes"},
+		{Name: "begun by another", Bad: lin.Delivery, Says: "b's begin",
+			Steps: "a begins 0s; b begin(t1 a,b 0s) ok"},
+		{Name: "not forgotten", Bad: lin.Delivery, Says: "a's forget",
+			Steps: "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
+				"a learns commit; b learns commit; a forget(t1) ok"},
+		{Name: "not finished", Bad: lin.Delivery, Says: "a's done",
+			Steps: "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
+				"a learns commit; b learns commit; a done(t1 a) ok"},
+		{Name: "waits for ever", Bad: lin.Liveness,
+			Says:  "b's await (step 4, pending) never returned",
+			Steps: "a begins 0s; b await(t1); rest"},
 		{Name: "something is left", Bad: lin.Orphans, Says: "/t/begin-1 is left below /t",
-			Build: func(f *fixture) {
-				f.commits()
-				f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/t"}, {Path: "/t/begin-1"}}}
-			}},
+			Steps: "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
+				"a learns commit; b learns commit; rest /t /t/begin-1"},
 	})
 }
 

@@ -23,60 +23,33 @@ func (f *fixture) adds(client string, value int) {
 }
 
 func TestCounters(t *testing.T) {
-	get := func(f *fixture, client, value string) {
-		f.Ret(f.Call(client, ops.Get, ""), lin.OpOK, lin.Result{Output: value})
-	}
 	judgingtest.CheckHistories(t, func(opts Counter) lin.Claims {
 		opts.Path = "/n"
 		return opts
 	}, []historyTest[Counter]{
 		{Name: "one after the other",
-			Build: func(f *fixture) { f.adds("a", 0); f.adds("b", 1); get(f, "a", "2") }},
+			Steps: "a add(1) stores /n=1 -> 1; b add(1) stores /n=2 -> 2; a get() -> 2"},
 		{Name: "stale value", Bad: lin.Linearizability, Says: "it goes wrong with b: get() -> 0",
-			Build: func(f *fixture) { f.adds("a", 0); get(f, "b", "0") }},
-		{Name: "two adds, one value", Bad: lin.Linearizability, Build: func(f *fixture) {
-			f.adds("a", 0)
-			f.Ret(f.Call("b", ops.Add, "1"), lin.OpOK, lin.Result{Output: "1"})
-		}},
-		{Name: "reply lost", Build: func(f *fixture) {
-			op := f.Call("a", ops.Add, "1")
-			f.Stores("a", "/n", "1")
-			f.Ret(op, lin.OpUnknown, lin.Result{})
-			get(f, "b", "1")
-		}},
-		{Name: "request lost", Build: func(f *fixture) {
-			f.Ret(f.Call("a", ops.Add, "1"), lin.OpUnknown, lin.Result{})
-			f.adds("b", 0)
-		}},
+			Steps: "a add(1) stores /n=1 -> 1; b get() -> 0"},
+		{Name: "two adds, one value", Bad: lin.Linearizability,
+			Steps: "a add(1) stores /n=1 -> 1; b add(1) -> 1"},
+		{Name: "reply lost", Steps: "a add(1) stores /n=1 unknown; b get() -> 1"},
+		{Name: "request lost", Steps: "a add(1) unknown; b add(1) stores /n=1 -> 1"},
 		{Name: "applied twice", Bad: lin.Delivery,
-			Says: "a's add (steps 1 to 4) was applied twice: at steps 2 and 3", Build: twiceAdded},
-		{Name: "applied twice, as allowed", Opts: Counter{MayRepeat: true}, Build: twiceAdded},
+			Says:  "a's add (steps 1 to 4) was applied twice: at steps 2 and 3",
+			Steps: "a add(1) stores /n=1 stores /n=2 ok"},
+		{Name: "applied twice, as allowed", Opts: Counter{MayRepeat: true},
+			Steps: "a add(1) stores /n=1 stores /n=2 ok"},
 		{Name: "acknowledged, not applied", Bad: lin.Delivery, Says: "the server never applied it",
-			Build: func(f *fixture) {
-				f.adds("b", 0)
-				f.Ret(f.Call("a", ops.Add, "1"), lin.OpOK, lin.Result{})
-			}},
+			Steps: "b add(1) stores /n=1 -> 1; a add(1) ok"},
 		{Name: "failed, and applied", Bad: lin.Delivery, Says: "although it said that it was not",
-			Build: func(f *fixture) {
-				op := f.Call("a", ops.Add, "1")
-				f.Stores("a", "/n", "1")
-				f.Ret(op, lin.OpFailed, lin.Result{})
-			}},
+			Steps: "a add(1) stores /n=1 failed"},
 		{Name: "nobody's change", Bad: lin.Delivery,
-			Says: "b changed the counter from 1 to 7 at step 4", Build: func(f *fixture) {
-				f.adds("a", 0)
-				f.Stores("b", "/n", "7")
-			}},
+			Says:  "b changed the counter from 1 to 7 at step 4",
+			Steps: "a add(1) stores /n=1 -> 1; b stores /n=7"},
 		{Name: "never returns", Bad: lin.Liveness, Says: "a's add (step 1, pending) never returned",
-			Build: func(f *fixture) { f.Call("a", ops.Add, "1") }},
+			Steps: "a add(1)"},
 	}, judgingtest.AtRest[fixture])
-}
-
-func twiceAdded(f *fixture) {
-	op := f.Call("a", ops.Add, "1")
-	f.Stores("a", "/n", "1")
-	f.Stores("a", "/n", "2")
-	f.Ret(op, lin.OpOK, lin.Result{})
 }
 
 func TestCounterOrphans(t *testing.T) {

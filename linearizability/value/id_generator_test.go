@@ -13,69 +13,32 @@ import (
 
 var idsAtI = IDGenerator{Path: "/i", Ordered: true}
 
-// nextID records a complete call.
-func (f *fixture) nextID(client string, id int) {
-	f.Ret(f.Call(client, ops.Next, ""), lin.OpOK, lin.Result{Output: strconv.Itoa(id)})
-}
-
 // reserves raises the counter.
 func (f *fixture) reserves(client string, last int) { f.Stores(client, "/i", strconv.Itoa(last)) }
 
 func TestIDs(t *testing.T) {
 	judgingtest.CheckHistories(t, func(opts IDGenerator) lin.Claims { return opts },
 		[]historyTest[IDGenerator]{
-			{Name: "two blocks", Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
-				f.reserves("a", 2)
-				f.nextID("a", 1)
-				f.reserves("b", 4)
-				f.nextID("b", 3)
-				f.nextID("a", 2)
-			}},
+			{Name: "two blocks", Opts: IDGenerator{Path: "/i"},
+				Steps: "a stores /i=2; a next() -> 1; b stores /i=4; b next() -> 3; a next() -> 2"},
 			{Name: "twice", Bad: lin.Safety,
-				Says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next (steps 4 to " +
-					"5)",
-				Build: func(f *fixture) {
-					f.reserves("a", 2)
-					f.nextID("a", 1)
-					f.nextID("a", 1)
-				}},
-			{Name: "backwards", Bad: lin.Order, Says: "got 1, after a's next (steps 2 to 3) had got 2",
-				Build: func(f *fixture) {
-					f.reserves("a", 2)
-					f.nextID("a", 2)
-					f.nextID("a", 1)
-				}},
+				Says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next " +
+					"(steps 4 to 5)", Steps: "a stores /i=2; a next() -> 1; a next() -> 1"},
+			{Name: "backwards", Bad: lin.Order,
+				Says:  "got 1, after a's next (steps 2 to 3) had got 2",
+				Steps: "a stores /i=2; a next() -> 2; a next() -> 1"},
 			{Name: "blocks, and claims to be ordered", Opts: idsAtI, Bad: lin.Order,
-				Says: "a's next (steps 5 to 6) got 1, after b's", Build: func(f *fixture) {
-					f.reserves("a", 2)
-					f.reserves("b", 4)
-					f.nextID("b", 3)
-					f.nextID("a", 1)
-				}},
-			{Name: "at the same time", Opts: idsAtI, Build: func(f *fixture) {
-				a, b := f.Call("a", ops.Next, ""), f.Call("b", ops.Next, "")
-				f.reserves("b", 1)
-				f.reserves("a", 2)
-				f.Ret(a, lin.OpOK, lin.Result{Output: "2"})
-				f.Ret(b, lin.OpOK, lin.Result{Output: "1"})
-			}},
-			{Name: "not reserved", Bad: lin.Delivery, Says: "got 3, which a had not reserved",
-				Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
-					f.reserves("a", 2)
-					f.nextID("a", 3)
-				}},
-			{Name: "another's", Bad: lin.Delivery, Says: "b had not reserved",
-				Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
-					f.reserves("a", 2)
-					f.nextID("b", 1)
-				}},
-			{Name: "reserved too late", Bad: lin.Delivery, Says: "a had not reserved",
-				Opts: IDGenerator{Path: "/i"}, Build: func(f *fixture) {
-					f.nextID("a", 1)
-					f.reserves("a", 2)
-				}},
-			{Name: "never returns", Bad: lin.Liveness, Says: "never returned",
-				Build: func(f *fixture) { f.Call("a", ops.Next, "") }},
+				Says:  "a's next (steps 5 to 6) got 1, after b's",
+				Steps: "a stores /i=2; b stores /i=4; b next() -> 3; a next() -> 1"},
+			{Name: "at the same time", Opts: idsAtI,
+				Steps: "a next(); b next() stores /i=1; a stores /i=2; a -> 2; b -> 1"},
+			{Name: "not reserved", Opts: IDGenerator{Path: "/i"}, Bad: lin.Delivery,
+				Says: "got 3, which a had not reserved", Steps: "a stores /i=2; a next() -> 3"},
+			{Name: "another's", Opts: IDGenerator{Path: "/i"}, Bad: lin.Delivery,
+				Says: "b had not reserved", Steps: "a stores /i=2; b next() -> 1"},
+			{Name: "reserved too late", Opts: IDGenerator{Path: "/i"}, Bad: lin.Delivery,
+				Says: "a had not reserved", Steps: "a next() -> 1; a stores /i=2"},
+			{Name: "never returns", Bad: lin.Liveness, Says: "never returned", Steps: "a next()"},
 		}, judgingtest.AtRest[fixture])
 	left := &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/i"}, {Path: "/i/add-1"}}}
 	judgingtest.CheckReport(t, judgingtest.Judge(lin.History{}, left, idsAtI), lin.Orphans, "/i/add-1 is left below /i")

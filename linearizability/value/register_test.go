@@ -5,55 +5,26 @@ import (
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestRegisters(t *testing.T) {
-	x := "x"
 	judgingtest.CheckHistories(t, judgingtest.Always(Register{}), []claimTest{
-		{Name: "read, written, compared and set", Build: func(f *fixture) {
-			f.quick("a", ops.Read, "", "")
-			f.quick("a", ops.Write, "x", "")
-			f.quick("b", ops.Read, "", "x")
-			f.quick("b", ops.CAS, OldNew(&x, "y"), "")
-			f.quick("a", ops.CAS, OldNew(&x, "z"), ops.Refused)
-			f.quick("a", ops.CAS, OldNew(nil, "z"), ops.Refused)
-			f.quick("b", ops.Read, "", "y")
-		}},
+		{Name: "read, written, compared and set",
+			Steps: `a read() empty; a write(x) empty; b read() -> x; b cas(["x","y"]) empty; ` +
+				`a cas(["x","z"]) -> refused; a cas([null,"z"]) -> refused; b read() -> y`},
 		{Name: "stale read", Bad: lin.Linearizability, Says: "b: read() -> x (steps 5 to 6)",
-			Build: func(f *fixture) {
-				f.quick("a", ops.Write, "x", "")
-				f.quick("a", ops.Write, "y", "")
-				f.quick("b", ops.Read, "", "x")
-			}},
+			Steps: "a write(x) empty; a write(y) empty; b read() -> x"},
 		{Name: "a cas of another value", Bad: lin.Linearizability, Says: `cas(["x","y"])`,
-			Build: func(f *fixture) {
-				f.quick("a", ops.CAS, OldNew(&x, "y"), "")
-			}},
+			Steps: `a cas(["x","y"]) empty`},
 		{Name: "a cas is refused although it fits", Bad: lin.Linearizability, Says: "-> refused",
-			Build: func(f *fixture) {
-				f.quick("a", ops.Write, "x", "")
-				f.quick("a", ops.CAS, OldNew(&x, "y"), ops.Refused)
-			}},
-		{Name: "a write of unknown outcome is seen", Build: func(f *fixture) {
-			f.Ret(f.Call("a", ops.Write, "x"), lin.OpUnknown, lin.Result{})
-			f.quick("b", ops.Read, "", "x")
-		}},
-		{Name: "a write of unknown outcome is not seen", Build: func(f *fixture) {
-			f.Ret(f.Call("a", ops.Write, "x"), lin.OpUnknown, lin.Result{})
-			f.Ret(f.Call("a", ops.Read, ""), lin.OpUnknown, lin.Result{})
-			f.quick("b", ops.Read, "", "")
-		}},
+			Steps: `a write(x) empty; a cas(["x","y"]) -> refused`},
+		{Name: "a write of unknown outcome is seen", Steps: "a write(x) unknown; b read() -> x"},
+		{Name: "a write of unknown outcome is not seen",
+			Steps: "a write(x) unknown; a read() unknown; b read() empty"},
 		{Name: "a write that failed is seen", Bad: lin.Linearizability, Says: "read() -> x",
-			Build: func(f *fixture) {
-				f.Ret(f.Call("a", ops.Write, "x"), lin.OpFailed, lin.Result{})
-				f.quick("b", ops.Read, "", "x")
-			}},
-		{Name: "never returns", Bad: lin.Liveness, Says: "a's write (step 1, pending) never returned",
-			Build: func(f *fixture) {
-				f.Call("a", ops.Write, "x")
-				f.Left = &lin.Leftovers{}
-			}},
+			Steps: "a write(x) failed; b read() -> x"},
+		{Name: "never returns", Bad: lin.Liveness,
+			Says: "a's write (step 1, pending) never returned", Steps: "a write(x); rest"},
 		{Name: "a goroutine is left", Bad: lin.Orphans, Says: "left at rest: a goroutine: loop",
 			Build: func(f *fixture) { f.Left = &lin.Leftovers{Leaked: []string{"loop"}} }},
 	})

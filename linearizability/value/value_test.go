@@ -26,13 +26,6 @@ func TestVersionedIsReadBack(t *testing.T) {
 	}
 }
 
-// sets records a complete write that makes a version.
-func (f *fixture) sets(client, value string, version int32) {
-	op := f.Call(client, ops.Write, value)
-	f.puts(client, value, version)
-	f.Ret(op, lin.OpOK, lin.Result{Output: Versioned(value, version)})
-}
-
 // puts records the server's change for a write.
 func (f *fixture) puts(client, value string, version int32) {
 	kind := lin.DataChanged
@@ -42,115 +35,56 @@ func (f *fixture) puts(client, value string, version int32) {
 	f.Server(lin.ServerEvent{Kind: kind, Client: client, Path: "/v", Data: value})
 }
 
-func (f *fixture) quick(client, kind, input, output string) {
-	f.Ret(f.Call(client, kind, input), lin.OpOK, lin.Result{Output: output, Empty: output == ""})
-}
-
 func TestValues(t *testing.T) {
 	judgingtest.CheckHistories(t, func(opts Claims) lin.Claims {
 		opts.Path = "/v"
 		return opts
 	}, []historyTest[Claims]{
-		{Name: "written and read", Build: func(f *fixture) {
-			f.quick("b", ops.Read, "", "")
-			f.sets("a", "x", 0)
-			f.quick("b", ops.Read, "", "x@0")
-			f.quick("b", ops.Read, "", "x")
-		}},
+		{Name: "written and read",
+			Steps: "b read() empty; a write(x) creates /v=x -> x@0; b read() -> x@0; " +
+				"b read() -> x"},
 		{Name: "stale read", Bad: lin.Linearizability, Says: "it goes wrong with b: read() -> x@0",
-			Build: func(f *fixture) {
-				f.sets("a", "x", 0)
-				f.sets("a", "y", 1)
-				f.quick("b", ops.Read, "", "x@0")
-			}},
+			Steps: "a write(x) creates /v=x -> x@0; a write(y) stores /v=y -> y@1; " +
+				"b read() -> x@0"},
 		{Name: "wrong version", Bad: lin.Linearizability, Says: "read() -> x@4",
-			Build: func(f *fixture) {
-				f.sets("a", "x", 0)
-				f.quick("b", ops.Read, "", "x@4")
-			}},
-		{Name: "one of two wins", Build: func(f *fixture) { race(f, "refused", false) }},
+			Steps: "a write(x) creates /v=x -> x@0; b read() -> x@4"},
+		{Name: "one of two wins",
+			Steps: "a write(x) creates /v=x -> x@0; a cas(y@0); b cas(z@0); a stores /v=y; " +
+				"a -> y@1; b -> refused"},
 		{Name: "both win", Bad: lin.Linearizability, Says: "cas",
-			Build: func(f *fixture) { race(f, "z@2", true) }},
+			Steps: "a write(x) creates /v=x -> x@0; a cas(y@0); b cas(z@0); a stores /v=y; " +
+				"b stores /v=z; a -> y@1; b -> z@2"},
 		{Name: "refused, though the version was right", Bad: lin.Linearizability,
-			Says: "cas(y@0) -> refused", Build: func(f *fixture) {
-				f.sets("a", "x", 0)
-				f.quick("b", ops.CAS, "y@0", ops.Refused)
-			}},
+			Says:  "cas(y@0) -> refused",
+			Steps: "a write(x) creates /v=x -> x@0; b cas(y@0) -> refused"},
 		{Name: "told that it was refused, but applied", Bad: lin.Delivery,
-			Says: "was told that it was refused, but the server applied it at step 5",
-			Build: func(f *fixture) {
-				f.sets("a", "x", 0)
-				op := f.Call("b", ops.CAS, "y@0")
-				f.puts("b", "y", 1)
-				f.Ret(op, lin.OpOK, lin.Result{Output: ops.Refused})
-			}},
+			Says:  "was told that it was refused, but the server applied it at step 5",
+			Steps: "a write(x) creates /v=x -> x@0; b cas(y@0) stores /v=y -> refused"},
 		{Name: "written twice", Bad: lin.Delivery, Says: "was applied twice: at steps 2 and 3",
-			Build: writtenTwice},
-		{Name: "written twice, as allowed", Opts: Claims{MayRepeat: true}, Build: writtenTwice},
+			Steps: "a write(x) creates /v=x stores /v=x ok"},
+		{Name: "written twice, as allowed", Opts: Claims{MayRepeat: true},
+			Steps: "a write(x) creates /v=x stores /v=x ok"},
 		{Name: "acknowledged, not applied", Bad: lin.Delivery, Says: "the server never applied it",
-			Build: func(f *fixture) {
-				f.sets("a", "x", 0)
-				f.quick("b", ops.Write, "y", "y@1")
-			}},
+			Steps: "a write(x) creates /v=x -> x@0; b write(y) -> y@1"},
 		{Name: "failed, and applied", Bad: lin.Delivery, Says: "although it said that it was not",
-			Build: func(f *fixture) {
-				op := f.Call("a", ops.Write, "x")
-				f.puts("a", "x", 0)
-				f.Ret(op, lin.OpFailed, lin.Result{})
-			}},
+			Steps: "a write(x) creates /v=x failed"},
 		{Name: "nobody's value", Bad: lin.Delivery, Says: "b made the value y@1 at step 4",
-			Build: func(f *fixture) {
-				f.sets("a", "x", 0)
-				f.puts("b", "y", 1)
-			}},
-		{Name: "removed and written again", Build: func(f *fixture) {
-			f.sets("a", "x", 0)
-			op := f.Call("b", ops.Remove, "")
-			f.Server(lin.ServerEvent{Kind: lin.NodeDeleted, Client: "b", Path: "/v"})
-			f.Ret(op, lin.OpOK, lin.Result{})
-			f.quick("a", ops.Remove, "", ops.Refused)
-			f.sets("a", "z", 0)
-		}},
-		{Name: "one of two removes of a client finds nothing", Build: func(f *fixture) {
-			f.sets("a", "x", 0)
-			first, second := f.Call("b", ops.Remove, ""), f.Call("b", ops.Remove, "")
-			f.Server(lin.ServerEvent{Kind: lin.NodeDeleted, Client: "b", Path: "/v"})
-			f.Ret(first, lin.OpOK, lin.Result{})
-			f.Ret(second, lin.OpOK, lin.Result{Output: ops.Refused})
-		}},
+			Steps: "a write(x) creates /v=x -> x@0; b stores /v=y"},
+		{Name: "removed and written again",
+			Steps: "a write(x) creates /v=x -> x@0; b remove() deletes /v ok; " +
+				"a remove() -> refused; a write(z) creates /v=z -> z@0"},
+		{Name: "one of two removes of a client finds nothing",
+			Steps: "a write(x) creates /v=x -> x@0; b remove(); b remove(); b deletes /v; " +
+				"b -> refused; b ok"},
 		{Name: "two removes find nothing, and one was made", Bad: lin.Delivery,
 			Says: "b made the value nothing at step 6, and no write accounts for that",
-			Build: func(f *fixture) {
-				f.sets("a", "x", 0)
-				first, second := f.Call("b", ops.Remove, ""), f.Call("b", ops.Remove, "")
-				f.Server(lin.ServerEvent{Kind: lin.NodeDeleted, Client: "b", Path: "/v"})
-				f.Ret(first, lin.OpOK, lin.Result{Output: ops.Refused})
-				f.Ret(second, lin.OpOK, lin.Result{Output: ops.Refused})
-			}},
-		{Name: "never returns", Bad: lin.Liveness, Says: "a's write (step 1, pending) never returned",
-			Build: func(f *fixture) { f.Call("a", ops.Write, "x") }},
+			Steps: "a write(x) creates /v=x -> x@0; b remove(); b remove(); b deletes /v; " +
+				"b -> refused; b -> refused"},
+		{Name: "never returns", Bad: lin.Liveness,
+			Says: "a's write (step 1, pending) never returned", Steps: "a write(x)"},
 		{Name: "a goroutine is left", Bad: lin.Orphans, Says: "left at rest: a goroutine: loop",
 			Build: func(f *fixture) { f.Left = &lin.Leftovers{Leaked: []string{"loop"}} }},
 	}, judgingtest.AtRest[fixture])
-}
-
-// race: two clients saw the same version and write.
-func race(f *fixture, second string, applied bool) {
-	f.sets("a", "x", 0)
-	a, b := f.Call("a", ops.CAS, "y@0"), f.Call("b", ops.CAS, "z@0")
-	f.puts("a", "y", 1)
-	if applied {
-		f.puts("b", "z", 2)
-	}
-	f.Ret(a, lin.OpOK, lin.Result{Output: "y@1"})
-	f.Ret(b, lin.OpOK, lin.Result{Output: second})
-}
-
-func writtenTwice(f *fixture) {
-	op := f.Call("a", ops.Write, "x")
-	f.puts("a", "x", 0)
-	f.puts("a", "x", 1)
-	f.Ret(op, lin.OpOK, lin.Result{})
 }
 
 // randomValue makes valid histories of a shared value; every write has its own value.

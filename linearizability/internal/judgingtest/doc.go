@@ -1,3 +1,3 @@
-// Package judgingtest has helpers for the tests of judges: histories made by hand, at random, and
-// by a mutation of good ones.
+// Package judgingtest has helpers for the tests of judges: histories that are written as text, made
+// at random, or made by a mutation of good ones.
 package judgingtest

@@ -14,8 +14,9 @@ import (
 // objects, which embeds a [Fixture]. A family has a type of its own with these fields.
 type HistoryTest[F, C any] struct {
 	Name  string
-	Build func(f *F)
-	Opts  C // for the claims
+	Steps string     // in the [Notation] of the family
+	Build func(f *F) // what the notation cannot say: it comes after the steps
+	Opts  C          // for the claims
 	// Bad names the violated property, "" if none is; Says is a part of its summary.
 	Bad, Says string
 }
@@ -24,12 +25,14 @@ type HistoryTest[F, C any] struct {
 type made[F any] interface {
 	*F
 	base() *Fixture
+	Plays(steps string)
 }
 
 // CheckHistories judges each history by claims made from its options. end is called after each
 // build.
 func CheckHistories[C, F any, P made[F], T ~struct {
 	Name      string
+	Steps     string
 	Build     func(f *F)
 	Opts      C
 	Bad, Says string
@@ -39,7 +42,10 @@ func CheckHistories[C, F any, P made[F], T ~struct {
 		t.Run(tt.Name, func(t *testing.T) {
 			var of P = new(F)
 			f := of.base()
-			tt.Build(of)
+			of.Plays(tt.Steps)
+			if tt.Build != nil {
+				tt.Build(of)
+			}
 			for _, end := range end {
 				end(of)
 			}
@@ -105,6 +111,9 @@ type Fixture struct {
 }
 
 func (f *Fixture) base() *Fixture { return f }
+
+// Plays adds steps in the notation of a family without one of its own.
+func (f *Fixture) Plays(steps string) { f.Play(Notation{}, steps) }
 
 // Next begins a step and returns its number and its time.
 func (f *Fixture) Next() (int64, time.Duration) {
