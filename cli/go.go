@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -147,23 +145,11 @@ func overlayFile(root, version string, user goArgs, cache string) (string, error
 func goRun(root string, args []string) error {
 	cmd := exec.Command(filepath.Join(root, "bin", "go"), args...)
 	cmd.Env = append(os.Environ(), "GOROOT="+root, "GOTOOLCHAIN=local")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("go: %w", err)
-	}
-	ended := make(chan struct{})
-	var err error
-	go func() {
-		defer close(ended)
-		err = cmd.Wait()
-	}()
-	interrupted := passOn(signals, cmd.Process, ended, func() time.Duration { return grace })
-	<-ended
+	interrupted, err := runHere(cmd, func() time.Duration { return grace })
 	var exit *exec.ExitError
 	switch {
+	case cmd.Process == nil:
+		return fmt.Errorf("go: %w", err)
 	case interrupted:
 		return command.Status(command.ExitInterrupted)
 	case errors.As(err, &exit):

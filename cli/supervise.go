@@ -104,22 +104,13 @@ func (s *supervisor) run(args []string) (status int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		return 0, false
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		cmd.Wait() // how it ended is in cmd.ProcessState
-	}()
-	interrupted := passOn(signals, cmd.Process, ended, func() time.Duration {
+	interrupted, _ := runHere(cmd, func() time.Duration {
 		s.printGrace()
 		return s.commands.grace()
 	})
+	if cmd.Process == nil {
+		return 0, false
+	}
 	if status, err := statusIn(dir); err == nil {
 		return status, true
 	}
@@ -176,6 +167,25 @@ func (s *supervisor) printGrace() {
 	s.Progress.Leave()
 	s.PrintError(errors.New("the scenarios under way end, and their nodes are deleted; " +
 		"a second signal ends at once and leaves the nodes"))
+}
+
+// runHere runs a command in the place of this process, and passes signals on to it. The error is
+// that of its start or its end; without a start it has no Process.
+func runHere(cmd *exec.Cmd, grace func() time.Duration) (interrupted bool, err error) {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return false, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err = cmd.Wait()
+	}()
+	interrupted = passOn(signals, cmd.Process, ended, grace)
+	return interrupted, err
 }
 
 // passOn passes the first signal on to a process, and reports whether there was one. It kills the
