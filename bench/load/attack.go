@@ -21,17 +21,6 @@ import (
 // the other client waited. The memory is the highest resident memory that was seen.
 type attackCommand struct {
 	Servers []string `default:"ours,real" help:"Servers to attack."`
-	outputFlags
-}
-
-// An attackResult is one attack on one server.
-type attackResult struct {
-	Attack  string        `json:"attack"`
-	Server  string        `json:"server"`
-	Took    time.Duration `json:"took_ns"`
-	Longest time.Duration `json:"longest_ping_ns"`
-	Memory  int64         `json:"memory"`
-	Ends    string        `json:"ends"`
 }
 
 // An attack is a list of whole frames, each with a reply.
@@ -50,9 +39,8 @@ var attacks = []attack{
 
 // Run attacks one server after the other and prints.
 func (c *attackCommand) Run(a *app) error {
-	r := report{Title: "Attacks", Header: []string{"attack", "server", "took ms", "longest ping ms",
-		"memory MiB", "ends"}}
-	var results []attackResult
+	r := report{Header: []string{"attack", "server", "took ms", "longest ping ms", "memory MiB",
+		"ends"}}
 	missing := map[string]bool{} // the notes on servers
 	var measured []*server
 	for _, attack := range attacks {
@@ -65,49 +53,45 @@ func (c *attackCommand) Run(a *app) error {
 				missing[note] = true
 				continue
 			}
-			result, err := attack.on(servers[0])
+			row, err := attack.on(servers[0])
 			if err := firstOf(err, servers[0].stop()); err != nil {
 				return fmt.Errorf("%s on %s: %w", attack.name, name, err)
 			}
 			if attack.name == attacks[0].name {
 				measured = append(measured, servers[0])
 			}
-			results = append(results, result)
-			r.Rows = append(r.Rows, result.row())
+			r.Rows = append(r.Rows, row)
 		}
 	}
-	r.Notes = append(slices.Sorted(maps.Keys(missing)), machine(measured))
-	r.Data = results
-	return c.print(a.out, r)
+	machine, err := machine(measured)
+	if err != nil {
+		return err
+	}
+	r.Notes = append(slices.Sorted(maps.Keys(missing)), machine)
+	return r.print(a.out)
 }
 
-func (r attackResult) row() []string {
-	return []string{r.Attack, r.Server, figure.Milliseconds(r.Took), figure.Milliseconds(r.Longest),
-		figure.Thousands(float64(r.Memory >> 20)), r.Ends}
-}
-
-// on carries out an attack beside a client that pings.
-func (k attack) on(s *server) (r attackResult, err error) {
-	r = attackResult{Attack: k.name, Server: s.name}
+// on carries out an attack beside a client that pings, and returns its row of the report.
+func (k attack) on(s *server) (row []string, err error) {
 	attacker, err := rawSession(s.addr, time.Minute)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	defer attacker.Close()
 	frames := k.frames()
 	w, err := watch(s)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	began := time.Now()
-	r.Ends, err = attacker.writeAll(frames)
-	r.Took = time.Since(began)
+	ends, err := attacker.writeAll(frames)
+	took := time.Since(began)
 	w.stop()
-	r.Longest, r.Memory = w.longest, w.memory
 	if w.err != nil {
-		r.Ends = "others lose the server"
+		ends = "others lose the server"
 	}
-	return r, err
+	return []string{k.name, s.name, figure.Milliseconds(took), figure.Milliseconds(w.longest),
+		figure.Thousands(float64(w.memory >> 20)), ends}, err
 }
 
 // writeAll writes frames without waiting, and reads as many replies. It returns how that ends.

@@ -12,12 +12,12 @@ import (
 
 // A cell is one operation at one number of connections.
 type cell struct {
-	Op      string             `json:"op"`
-	Conns   int                `json:"connections"`
-	Servers map[string]summary `json:"servers"`
+	Op      string
+	Conns   int
+	Servers map[string]summary
 	// OursTo has, by the name of another server, the requests that ours answers for each request
 	// that the other one answers.
-	OursTo map[string]float64 `json:"ours_to"`
+	OursTo map[string]float64
 }
 
 func newCell(op string, conns int, rounds map[string][]sample) cell {
@@ -33,21 +33,20 @@ func newCell(op string, conns int, rounds map[string][]sample) cell {
 
 // report lays the cells out as a table.
 func (c *compareCommand) report(servers []*server, cells []cell, missing string,
-	took time.Duration) report {
+	took time.Duration) (report, error) {
+	machine, err := machine(servers)
 	var names []string
 	for _, s := range servers {
 		names = append(names, s.name)
 	}
 	r := report{
-		Title: "Requests",
 		Notes: []string{
 			fmt.Sprintf("Servers: %s. Medians of %d rounds of %s, taking turns; "+
 				"goroutines per connection: %d; data: %d bytes.",
 				strings.Join(names, " / "), c.Rounds, c.RoundTime, goroutinesPerConn, dataBytes),
-			machine(servers) + fmt.Sprintf(" Measured in %s.", took.Round(time.Second)),
+			fmt.Sprintf("%s Measured in %s.", machine, took.Round(time.Second)),
 		},
 		Header: []string{"operation", "connections"},
-		Data:   cells,
 	}
 	if missing != "" {
 		r.Notes = append(r.Notes, missing)
@@ -63,7 +62,7 @@ func (c *compareCommand) report(servers []*server, cells []cell, missing string,
 		}
 		r.Rows = append(r.Rows, row)
 	}
-	return r
+	return r, err
 }
 
 // A column shows one figure of a cell.

@@ -18,7 +18,6 @@ type compareCommand struct {
 	Conns     []int         `default:"1,16,128" help:"Connections, of eight goroutines each."`
 	Servers   []string      `default:"ours,real" help:"Servers to measure."`
 	Profile   string        `placeholder:"FILE" help:"Write a processor profile of ours (pprof)."`
-	outputFlags
 }
 
 // warmUpConns is the number of connections with which servers are warmed up.
@@ -42,7 +41,11 @@ func (c *compareCommand) Run(a *app) error {
 	if err := firstOf(err, stopAll(servers)); err != nil {
 		return err
 	}
-	return c.print(a.out, c.report(servers, cells, missing, time.Since(began)))
+	r, err := c.report(servers, cells, missing, time.Since(began))
+	if err != nil {
+		return err
+	}
+	return r.print(a.out)
 }
 
 func (c *compareCommand) check() ([]operation, error) {

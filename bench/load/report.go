@@ -1,93 +1,44 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/zksim/zksim/bench/internal/proc"
 )
 
-// outputFlags choose how a report is printed: as text for a terminal unless one of them is given.
-type outputFlags struct {
-	Markdown bool `xor:"output" help:"Print a table for a README."`
-	JSON     bool `xor:"output" help:"Print all that was measured, durations in nanoseconds."`
-}
-
-// A report is a table, notes on how to read it, and the figures behind it.
+// A report is a table, and notes on how to read it.
 type report struct {
-	Title  string     `json:"title"`
-	Notes  []string   `json:"notes"`
-	Header []string   `json:"-"`
-	Rows   [][]string `json:"-"`
-	Data   any        `json:"data"`
+	Notes  []string
+	Header []string
+	Rows   [][]string
 }
 
-func (f outputFlags) print(w io.Writer, r report) error {
-	switch {
-	case f.JSON:
-		return printJSON(w, r)
-	case f.Markdown:
-		return printMarkdown(w, r)
-	}
-	return printText(w, r)
-}
-
-func printJSON(w io.Writer, r report) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	if err := e.Encode(r); err != nil {
-		return fmt.Errorf("print as JSON: %w", err)
-	}
-	return nil
-}
-
-// printMarkdown aligns all columns but the first to the right.
-func printMarkdown(w io.Writer, r report) error {
-	var b strings.Builder
-	row := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+// print prints the table in Markdown, with aligned columns for a terminal. All columns but the
+// first are aligned to the right on a page.
+func (r report) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	row := func(cells []string) { fmt.Fprintf(t, "| %s\t|\n", strings.Join(cells, "\t| ")) }
 	row(r.Header)
-	fmt.Fprintf(&b, "|---%s|\n", strings.Repeat("|---:", len(r.Header)-1))
+	fmt.Fprintf(t, "|---%s\t|\n", strings.Repeat("\t|---:", len(r.Header)-1))
 	for _, cells := range r.Rows {
 		row(cells)
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(&b, "\n%s\n", note)
+		fmt.Fprintf(t, "\n%s\n", note)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func printText(w io.Writer, r report) error {
-	var b strings.Builder
-	fmt.Fprintln(&b, r.Title)
-	for _, note := range r.Notes {
-		fmt.Fprintln(&b, note)
-	}
-	fmt.Fprintln(&b)
-	t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, strings.Join(r.Header, "\t"))
-	for _, cells := range r.Rows {
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return t.Flush()
 }
 
 // machine describes the machine, the Go release and the versions of the servers.
-func machine(servers []*server) string {
-	parts := []string{
-		fmt.Sprintf("%d processors", runtime.NumCPU()),
-		runtime.GOOS + "/" + runtime.GOARCH, runtime.Version(),
-	}
+func machine(servers []*server) (string, error) {
+	text, err := proc.Machine()
 	for _, s := range servers {
 		if s.version != "" {
-			parts = append(parts, s.name+" is "+s.version)
+			text += fmt.Sprintf(", %s is %s", s.name, s.version)
 		}
 	}
-	return strings.Join(parts, ", ") + "."
+	return text + ".", err
 }

@@ -8,12 +8,12 @@ import (
 
 // A sample is the measurement of one round of one server.
 type sample struct {
-	Requests  int           `json:"requests"`
-	Elapsed   time.Duration `json:"elapsed_ns"`
-	P50       time.Duration `json:"p50_ns"`
-	P99       time.Duration `json:"p99_ns"`
-	ServerCPU time.Duration `json:"server_cpu_ns"`
-	ClientCPU time.Duration `json:"client_cpu_ns"`
+	Requests  int
+	Elapsed   time.Duration
+	P50       time.Duration
+	P99       time.Duration
+	ServerCPU time.Duration
+	ClientCPU time.Duration
 }
 
 // rate is requests per second.
@@ -26,12 +26,12 @@ func (s sample) rate() float64 {
 
 // A summary summarizes the rounds of one server and one cell.
 type summary struct {
-	Rate      float64       `json:"requests_per_second"`
-	P50       time.Duration `json:"p50_ns"`
-	P99       time.Duration `json:"p99_ns"`
-	ServerCPU time.Duration `json:"server_cpu_per_request_ns"`
-	ClientCPU time.Duration `json:"client_cpu_per_request_ns"`
-	Rounds    []sample      `json:"rounds"`
+	Rate      float64
+	P50       time.Duration
+	P99       time.Duration
+	ServerCPU time.Duration
+	ClientCPU time.Duration
+	Rounds    []sample
 }
 
 // summarize takes medians over the rounds, and processor time per request over

@@ -22,28 +22,23 @@ import (
 type startCommand struct {
 	Runs    int      `default:"5" help:"How often each is started."`
 	Servers []string `default:"in-process,ours,real" help:"What to start; in-process is over memory."`
-	outputFlags
 }
 
 const inProcess = "in-process"
-
-// A startResult is how long the starts of one server took.
-type startResult struct {
-	Server string          `json:"server"`
-	Took   []time.Duration `json:"took_ns"`
-}
 
 // Run measures and prints.
 func (c *startCommand) Run(a *app) error {
 	if c.Runs < 1 {
 		return fmt.Errorf("%d runs; expected at least 1", c.Runs)
 	}
-	r := report{
-		Title:  "From nothing to the first znode",
-		Notes:  []string{fmt.Sprintf("Runs: %d. %s", c.Runs, machine(nil))},
-		Header: []string{"", "median ms", "fastest ms", "slowest ms"},
+	machine, err := machine(nil)
+	if err != nil {
+		return err
 	}
-	var results []startResult
+	r := report{
+		Notes:  []string{fmt.Sprintf("Runs: %d. %s", c.Runs, machine)},
+		Header: []string{"server", "median ms", "fastest ms", "slowest ms"},
+	}
 	for _, name := range c.Servers {
 		took, err := c.measure(a, name)
 		if errors.Is(err, realzk.ErrMissing) {
@@ -53,13 +48,11 @@ func (c *startCommand) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		results = append(results, startResult{name, took})
 		r.Rows = append(r.Rows, []string{name,
 			figure.Milliseconds(figure.Median(took)),
 			figure.Milliseconds(slices.Min(took)), figure.Milliseconds(slices.Max(took))})
 	}
-	r.Data = results
-	return c.print(a.out, r)
+	return r.print(a.out)
 }
 
 func (c *startCommand) measure(a *app, name string) ([]time.Duration, error) {

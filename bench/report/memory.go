@@ -29,11 +29,7 @@ func memory(l *runner) (string, error) {
 
 // attacks measures what one hostile client costs the others.
 func attacks(l *runner) (string, error) {
-	out, err := l.run("go", "run", "-C", "bench", "./load", "attack", "--markdown")
-	if err != nil {
-		return "", err
-	}
+	out, err := l.measured("./load", "attack")
 	return paragraph("One client sends an attack, another one pings without a pause and waits for "+
-		"the longest ping. The memory is that of the server's process, at its highest.") +
-		commandBlock("go run -C bench ./load attack") + out, nil
+		"the longest ping. The memory is that of the server's process, at its highest.") + out, err
 }

@@ -76,19 +76,6 @@ func TestSpreadIsOfTheExhibitsThatWereFound(t *testing.T) {
 	}
 }
 
-func TestRowOfRequestsHasEveryServer(t *testing.T) {
-	var cells []cell
-	text := `[{"op": "get", "connections": 1, "ours_to": {"real": 4}},
-{"op": "get", "connections": 16, "ours_to": {"real": 2}, "servers": {
-"ours": {"requests_per_second": 1000, "p50_ns": 1000000, "p99_ns": 2000000,
-"server_cpu_per_request_ns": 5000}, "real": {"requests_per_second": 2000}}}]`
-	check.OK(t, json.Unmarshal([]byte(text), &cells))
-	want := []string{"get", "1,000 / 2,000", "4.0x / 2.0x", "1.00 / -", "2.00 / -", "5.00 / -"}
-	if got := requestRow("get", cells); !slices.Equal(got, want) {
-		t.Errorf("got %q\nexpected %q", got, want)
-	}
-}
-
 func TestCommandsAreQuotedAsAShellTakesThem(t *testing.T) {
 	want := "go test ./fuzz -run '^$' -bench 'Share|Echo'"
 	if got := "go " + quoted(benchCommand("./fuzz", "Share|Echo")...); got != want {

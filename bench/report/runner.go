@@ -106,24 +106,19 @@ func (l *runner) askZksim(into any, env []string, args ...string) error {
 	if err != nil {
 		return err
 	}
-	return decode(out, into)
-}
-
-// askLoad runs the command load with --json and decodes the data of its report.
-func (l *runner) askLoad(into any, args ...string) error {
-	out, err := l.run("go", append([]string{"run", "-C", "bench", "./load"},
-		append(args, "--json")...)...)
-	if err != nil {
-		return err
-	}
-	return decode(out, &struct {
-		Data any `json:"data"`
-	}{into})
-}
-
-func decode(text string, into any) error {
-	if err := json.Unmarshal([]byte(text), into); err != nil {
+	if err := json.Unmarshal([]byte(out), into); err != nil {
 		return fmt.Errorf("decode the output: %w", err)
 	}
 	return nil
+}
+
+// measured runs another command of this module, and returns its command line as a block of the
+// page, with its output. Without the servers or libraries to compare with it is an error.
+func (l *runner) measured(args ...string) (string, error) {
+	args = append([]string{"run", "-C", "bench"}, args...)
+	out, err := l.run("go", args...)
+	if err == nil && strings.Contains(out, " is left out: ") {
+		err = fmt.Errorf("something is missing:\n%s", out)
+	}
+	return commandBlock("go "+quoted(args...)) + out, err
 }

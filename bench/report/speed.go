@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -108,14 +105,8 @@ func inMemory(l *runner) (string, error) {
 
 // start measures the time from nothing to the first znode.
 func start(l *runner) (string, error) {
-	var starts []struct {
-		Server string          `json:"server"`
-		Took   []time.Duration `json:"took_ns"`
-	}
-	if err := l.askLoad(&starts, "start"); err != nil {
-		return "", err
-	}
-	again, err := l.bench(nil, "./fakezk", "Start$")
+	const pattern = "Start$"
+	again, err := l.bench(nil, "./fakezk", pattern)
 	if err != nil {
 		return "", err
 	}
@@ -123,88 +114,17 @@ func start(l *runner) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var rows [][]string
-	for _, s := range starts {
-		rows = append(rows, []string{s.Server, figure.Milliseconds(figure.Median(s.Took)),
-			figure.Milliseconds(slices.Min(s.Took)), figure.Milliseconds(slices.Max(s.Took))})
-	}
+	out, err := l.measured("./load", "start")
 	return paragraph("Time from the start of a server to the first create of a client. The server "+
-		"in-process is in memory; in a process that has started it many times it takes %s ms.",
-		figure.Milliseconds(time.Duration(ns))) +
-		commandBlock("go run -C bench ./load start", benchShown("./fakezk", "Start$")) +
-		table([]string{"server", "median ms", "fastest ms", "slowest ms"}, rows), nil
-}
-
-// A cell is the measurement by the command load of one operation at one number of connections.
-type cell struct {
-	Op      string             `json:"op"`
-	Conns   int                `json:"connections"`
-	OursTo  map[string]float64 `json:"ours_to"`
-	Servers map[string]struct {
-		Rate float64       `json:"requests_per_second"`
-		P50  time.Duration `json:"p50_ns"`
-		P99  time.Duration `json:"p99_ns"`
-		CPU  time.Duration `json:"server_cpu_per_request_ns"`
-	} `json:"servers"`
+		"in-process is in memory; in a process that has started it many times it takes %s ms, by "+
+		"`%s`.", figure.Milliseconds(time.Duration(ns)), benchShown("./fakezk", pattern)) + out, err
 }
 
 // requests measures requests over TCP.
 func requests(l *runner) (string, error) {
-	var cells []cell
-	if err := l.askLoad(&cells, "--rounds", "3"); err != nil {
-		return "", err
-	}
-	if len(cells) == 0 || len(cells[0].Servers) != 2 {
-		return "", fmt.Errorf("a server is missing; is there a ZooKeeper?")
-	}
-	return paragraph("Two servers in turns: zksim, and ZooKeeper with its data in RAM and "+
-		"without fsync. The same Go client program sends the requests, with eight goroutines on "+
-		"each connection. The figures are medians of three rounds of a second. Columns without a "+
-		"number of connections are for %d. The client uses most of the processor time, so the "+
-		"processor time per request is the best comparison of the servers.", shownConns) +
-		commandBlock("go run -C bench ./load --rounds 3") + requestTable(cells), nil
-}
-
-// shownConns is the number of connections of the columns that show one only.
-const shownConns = 16
-
-func requestTable(cells []cell) string {
-	header := []string{"operation", "requests/s ours / real",
-		"of the real one, 1 / 16 / 128 connections",
-		"p50 ms", "p99 ms", "CPU µs per request"}
-	var ops []string
-	for _, c := range cells {
-		if !slices.Contains(ops, c.Op) {
-			ops = append(ops, c.Op)
-		}
-	}
-	var rows [][]string
-	for _, op := range ops {
-		rows = append(rows, requestRow(op, cells))
-	}
-	return table(header, rows)
-}
-
-func requestRow(op string, cells []cell) []string {
-	var real, rate, p50, p99, cpu []string
-	for _, c := range cells {
-		if c.Op != op {
-			continue
-		}
-		real = append(real, strconv.FormatFloat(c.OursTo["real"], 'f', 1, 64)+"x")
-		if c.Conns != shownConns {
-			continue
-		}
-		for _, name := range []string{"ours", "real"} {
-			s := c.Servers[name]
-			rate, cpu = append(rate, rounded(s.Rate)), append(cpu, figure.Microseconds(s.CPU))
-			p50 = append(p50, figure.Milliseconds(s.P50))
-			p99 = append(p99, figure.Milliseconds(s.P99))
-		}
-	}
-	row := []string{op}
-	for _, figures := range [][]string{rate, real, p50, p99, cpu} {
-		row = append(row, strings.Join(figures, " / "))
-	}
-	return row
+	out, err := l.measured("./load", "--rounds", "3")
+	return paragraph("Two servers in turns: zksim, and ZooKeeper with its data in RAM and without "+
+		"fsync. The same Go client program sends the requests. The client uses most of the "+
+		"processor time, so the processor time per request is the best comparison of the "+
+		"servers.") + out, err
 }
