@@ -52,10 +52,7 @@ func (p *pair) probe(ctx context.Context, need string) (bool, error) {
 	}
 	has, err := both(p, func(i int) (bool, error) {
 		c := p.cleaners[i]
-		if err := c.clean(ctx); err != nil {
-			return false, err
-		}
-		if err := c.makeRoot(ctx); err != nil {
+		if err := c.makeFreshRoot(ctx); err != nil {
 			return false, err
 		}
 		return ability.has(c, ctx)

@@ -11,12 +11,14 @@ import (
 func TestMain(m *testing.M) { testrun.MainThatWaits(m) }
 
 // inVirtualTime runs a test of servers in memory in virtual time, in which no patience takes long.
-// A bubble begins in the year 2000, when there was no ZooKeeper: the test begins ten years later.
 func inVirtualTime(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(10 * 365 * 24 * time.Hour)
+		inYearOfZooKeeper()
 		test(t)
 	})
 }
+
+// inYearOfZooKeeper leaves the year 2000, in which a bubble begins and there was no ZooKeeper.
+func inYearOfZooKeeper() { time.Sleep(10 * 365 * 24 * time.Hour) }

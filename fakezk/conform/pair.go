@@ -108,21 +108,30 @@ func (p *pair) play(ctx context.Context, s script) (played, error) {
 // players prepares both servers for a script.
 func (p *pair) players(ctx context.Context, s script) ([2]*player, error) {
 	return both(p, func(i int) (*player, error) {
-		c := p.cleaners[i]
-		if err := c.clean(ctx); err != nil {
-			return nil, err
-		}
-		if err := c.makeRoot(ctx); err != nil {
-			return nil, err
-		}
-		begin, err := c.mark(ctx)
-		v := newView(begin.zxid, newClock(c.start, begin))
-		v.newest = p.newest[i]
-		if p.fresh && s.family == freshFamily {
-			v.start = 0
-		}
-		return newPlayer(p.targets[i], v), err
+		return p.cleaners[i].player(ctx, s, p.newest[i])
 	})
+}
+
+// player prepares a server for a script. newest is the id of its last session.
+func (c *cleaner) player(ctx context.Context, s script, newest int64) (*player, error) {
+	if err := c.makeFreshRoot(ctx); err != nil {
+		return nil, err
+	}
+	begin, err := c.mark(ctx)
+	v := newView(begin.zxid, newClock(c.start, begin))
+	v.newest = newest
+	if c.fresh && s.family == freshFamily {
+		v.start = 0
+	}
+	return newPlayer(c.t, v), err
+}
+
+// makeFreshRoot deletes the nodes of earlier scripts, and creates Root.
+func (c *cleaner) makeFreshRoot(ctx context.Context) error {
+	if err := c.clean(ctx); err != nil {
+		return err
+	}
+	return c.makeRoot(ctx)
 }
 
 // steps plays the steps until one differs.

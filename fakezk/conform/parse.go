@@ -8,8 +8,8 @@ import (
 )
 
 // parseFamily parses a file of scripts. A script begins with a line "== NAME"; "# "
-// begins a comment, "needs ABILITY" is an ability that the servers must have, and every
-// other line is a step.
+// begins a comment, "needs ABILITY" is an ability that the servers must have, "mark NAME" a
+// line of the engine that the built-in server reaches, and every other line is a step.
 func parseFamily(family, text string) ([]script, error) {
 	var scripts []script
 	number := 0
@@ -29,6 +29,10 @@ func parseFamily(family, text string) ([]script, error) {
 		s := &scripts[len(scripts)-1]
 		if need, ok := strings.CutPrefix(line, "needs "); ok {
 			s.needs = append(s.needs, need)
+			continue
+		}
+		if mark, ok := strings.CutPrefix(line, "mark "); ok {
+			s.mark = mark
 			continue
 		}
 		steps, err := parseLine(line)

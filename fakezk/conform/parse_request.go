@@ -240,7 +240,8 @@ func bytesOf(t token) []byte {
 	return []byte(t.value)
 }
 
-// paths takes a list with commas; none is an empty list, null a null one.
+// paths takes a list with commas; none is an empty list, null a null one. In a list of several, null
+// is a null path.
 func (a *arguments) paths(key string) []string {
 	t, ok := a.take(key)
 	switch {
@@ -251,7 +252,7 @@ func (a *arguments) paths(key string) []string {
 	}
 	list := strings.Split(t.value, ",")
 	for i := range list {
-		list[i] = expand(list[i])
+		list[i] = expand(nullable(token{value: list[i]}))
 	}
 	return list
 }

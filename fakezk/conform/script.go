@@ -10,6 +10,7 @@ const Root = "/zksim-conform"
 type script struct {
 	family, name string
 	needs        []string // keys of abilities
+	mark         string   // the mark of package marks that a test expects; "" for none
 	steps        []step
 }
 

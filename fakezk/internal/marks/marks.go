@@ -5,8 +5,8 @@
 //	marks.Expect(t, "moved session")   in the test, which fails unless the line was reached
 //
 // So a reader of the line finds the test by its mark, and the test cannot lose its case unnoticed,
-// as when an earlier check begins to refuse its request. A block of a transcript expects a mark by
-// its title, see package engine. TestEveryMarkHasItsTest compares the code with the tests.
+// as when an earlier check begins to refuse its request. A script of package conform expects a
+// mark by a line of its own. TestEveryMarkHasItsTest compares the code with the tests.
 //
 // Marks are for tests only. No result depends on them, so that packages of rules stay pure.
 // Without a test that expects a mark, Hit is the load of one variable.

@@ -41,7 +41,7 @@ func TestExpectFailsUnlessTheMarkIsHit(t *testing.T) {
 }
 
 // TestEveryMarkHasItsTest: each mark stands at one line of the code below fakezk, and one test or
-// one block of a transcript expects it.
+// one script of package conform expects it.
 func TestEveryMarkHasItsTest(t *testing.T) {
 	lines, tests := map[string][]string{}, map[string][]string{}
 	err := filepath.WalkDir("../..", func(file string, entry fs.DirEntry, err error) error {
@@ -49,7 +49,7 @@ func TestEveryMarkHasItsTest(t *testing.T) {
 		case err != nil || entry.IsDir():
 			return err
 		case filepath.Ext(file) == ".txt":
-			marksOfTranscript(t, file, tests)
+			marksOfScripts(t, file, tests)
 		case strings.HasSuffix(file, "_test.go"):
 			marksOfCalls(t, file, "Expect", tests)
 		case filepath.Ext(file) == ".go":
@@ -74,7 +74,7 @@ func TestEveryMarkHasItsTest(t *testing.T) {
 }
 
 // marksOfCalls adds the marks of the calls of a function of this package in a file. A mark that is
-// no literal comes from the title of a block.
+// no literal comes from a script.
 func marksOfCalls(t *testing.T, file, function string, found map[string][]string) {
 	text, err := os.ReadFile(file)
 	check.OK(t, err)
@@ -117,13 +117,13 @@ func literal(e ast.Expr) (text string, ok bool) {
 	return text, err == nil
 }
 
-// titleMark finds the mark in the title of a block of a transcript.
-var titleMark = regexp.MustCompile(`(?m)^# .*\(mark: (.*)\)$`)
+// markLine finds the marks of scripts.
+var markLine = regexp.MustCompile(`(?m)^mark (.*)$`)
 
-func marksOfTranscript(t *testing.T, file string, found map[string][]string) {
+func marksOfScripts(t *testing.T, file string, found map[string][]string) {
 	text, err := os.ReadFile(file)
 	check.OK(t, err)
-	for _, m := range titleMark.FindAllStringSubmatch(string(text), -1) {
+	for _, m := range markLine.FindAllStringSubmatch(string(text), -1) {
 		found[m[1]] = append(found[m[1]], file)
 	}
 }
