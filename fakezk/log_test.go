@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -68,7 +66,7 @@ func TestLogTellsWhatHappens(t *testing.T) {
 		time.Sleep(50 * time.Second) // more than any session lives
 	})
 	// Ids count up from the time of the start, which is the same in each bubble.
-	if diff := cmp.Diff(strings.TrimLeft(`
+	check.Diff(t, withoutIDs(log.String()), strings.TrimLeft(`
 level=INFO msg="session begins" session=S1 id=ID0 addr=127.0.0.1:32769 timeout=4s
 level=INFO msg="session ends" session=S1 id=ID0 why=closed
 level=INFO msg="session begins" session=S2 id=ID1 addr=127.0.0.1:32770 timeout=10s
@@ -86,9 +84,7 @@ level=INFO msg="malformed frame" session=S3 id=ID2 addr=127.0.0.1:32777 why="no 
 level=DEBUG msg="session without connection" session=S3 id=ID2 addr=127.0.0.1:32777
 level=INFO msg="session ends" session=S2 id=ID1 why=expired
 level=INFO msg="session ends" session=S3 id=ID2 why=expired
-`, "\n"), withoutIDs(log.String())); diff != "" {
-		t.Errorf("-want +got:\n%s\n%s", diff, log.String())
-	}
+`, "\n"), "%s", log.String())
 }
 
 // withoutIDs calls the first session's id ID0, the one that follows it ID1.
@@ -137,9 +133,7 @@ func TestLogTellsOfEveryFaultThatFires(t *testing.T) {
 	}
 	want := []string{"cut op=create request=1", "cut op=create request=1",
 		"cut op=create request=1", "restart 1s at=1s", "refuse 10s at=5s"}
-	if diff := cmp.Diff(want, faults); diff != "" {
-		t.Errorf("-want +got:\n%s\n%s", diff, log.String())
-	}
+	check.Diff(t, faults, want, "%s", log.String())
 }
 
 // TestLogTellsOfConnectionsBeyondTheLimit over TCP, where there is one.
@@ -154,9 +148,7 @@ func TestLogTellsOfConnectionsBeyondTheLimit(t *testing.T) {
 		`msg="connection refused" addr=%s `+
 			`why="127.0.0.1 has 1 connections already, which is the limit"`, refused.LocalAddr(),
 	)
-	if !strings.Contains(log.String(), want) {
-		t.Errorf("no %s in\n%s", want, log.String())
-	}
+	check.Contains(t, log.String(), want)
 }
 
 // slowHandler waits before it takes the first line.

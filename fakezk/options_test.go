@@ -26,10 +26,7 @@ func TestTimeoutsFitTheProtocol(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := Start(t, test.options)
 			resp := rawDial(t, s).handshake(proto.ConnectRequest{TimeoutMs: ask})
-			if resp.TimeoutMs != test.want {
-				t.Errorf("%+v: a timeout of %d ms; want %d", test.options,
-					resp.TimeoutMs, test.want)
-			}
+			check.Equal(t, resp.TimeoutMs, test.want, "%+v: timeout in ms", test.options)
 		})
 	}
 }

@@ -151,9 +151,7 @@ func TestServeEndsWhenTheListenerIsBroken(t *testing.T) {
 		&net.OpError{Op: "accept", Err: syscall.ECONNABORTED}, broken,
 	}}
 	check.Is(t, s.Serve(l), broken, "Serve")
-	if len(s.front.listeners) > 0 {
-		t.Error("the server still knows the listener")
-	}
+	check.Equal(t, len(s.front.listeners), 0, "the server still knows the listener")
 }
 
 // Too many open files must not end a server, nor keep it from being closed.

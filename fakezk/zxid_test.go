@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestAdvanceZxid: a client that has seen the zxids of a server that is gone is
@@ -22,9 +23,7 @@ func TestAdvanceZxid(t *testing.T) {
 		for _, zxid := range []int64{42, 7} {
 			mustDo(t, s.AdvanceZxid(zxid))
 		}
-		if got := s.LastZxid(); got != 42 {
-			t.Errorf("the last zxid is %d; want 42", got)
-		}
+		check.Equal(t, s.LastZxid(), 42, "the last zxid")
 		r = rawDial(t, s)
 		if resp := r.handshake(knows); resp.SessionID == 0 {
 			t.Error("refused still")

@@ -148,9 +148,7 @@ func TestWeakestHasEveryKind(t *testing.T) {
 			t.Errorf("%s is missing", info.Kind)
 		}
 	}
-	if len(Weakest()) != len(Kinds()) {
-		t.Errorf("%d kinds; want %d", len(Weakest()), len(Kinds()))
-	}
+	check.Equal(t, len(Weakest()), len(Kinds()), "kinds")
 }
 
 func TestMatchPath(t *testing.T) {
@@ -168,9 +166,8 @@ func TestMatchPath(t *testing.T) {
 		{"/a?", "/ab", true},
 	}
 	for _, test := range tests {
-		if got := matchPath(test.glob, test.path); got != test.want {
-			t.Errorf("matchPath(%q, %q) = %v", test.glob, test.path, got)
-		}
+		check.Equal(t, matchPath(test.glob, test.path), test.want,
+			"matchPath(%q, %q)", test.glob, test.path)
 	}
 }
 

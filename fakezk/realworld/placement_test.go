@@ -158,11 +158,9 @@ func TestWatchesAreThoseAskedForAndNotFired(t *testing.T) {
 		}
 		for _, want := range test.want {
 			if !w[want] {
-				t.Errorf("%s: got %v, want %v", test.name, w, test.want)
+				t.Errorf("%s: %v", test.name, w)
 			}
 		}
-		if len(w) != len(test.want) {
-			t.Errorf("%s: got %v, want %v", test.name, w, test.want)
-		}
+		check.Equal(t, len(w), len(test.want), "%s: %v", test.name, w)
 	}
 }

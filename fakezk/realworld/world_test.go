@@ -15,6 +15,7 @@ import (
 	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
@@ -257,9 +258,8 @@ func TestRealWorldTellsWhoHeardOfAChange(t *testing.T) {
 			}
 		}))
 	for _, c := range result.Changes {
-		if want := c.Kind == trace.NodeCreated; want != (c.Notified == 1) {
-			t.Errorf("%s %s notifies %d", c.Kind, c.Path, c.Notified)
-		}
+		check.Equal(t, c.Kind == trace.NodeCreated, c.Notified == 1,
+			"%s %s notifies %d", c.Kind, c.Path, c.Notified)
 	}
 	if len(result.Watches) != 2 || result.Watches[0].Path != "/" || !result.Watches[0].Children ||
 		result.Watches[1].Path != "/x" ||
@@ -304,9 +304,7 @@ func TestRealWorldTellsWhoEndedASession(t *testing.T) {
 	}
 	want := map[string]bool{"session-ended a": false, "node-deleted/a a": false,
 		"session-ended b": true, "node-deleted/b b": true}
-	if diff := cmp.Diff(want, asked); diff != "" {
-		t.Errorf("whether somebody asked for it: -want +got\n%s", diff)
-	}
+	check.Diff(t, asked, want, "whether somebody asked for it")
 }
 
 // TestRealWorldTellsWhoIsBusy: a script that does not end, and one that panics.

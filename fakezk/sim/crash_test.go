@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestACrashLeavesTheSession, and nothing else of the process is ever seen again.
@@ -22,9 +23,8 @@ func TestACrashLeavesTheSession(t *testing.T) {
 			s.Note("alive")
 		},
 		func(s *stage) { s.Conn(); _ = s.Sleep(s.ctx, 30*time.Second) })
-	if p.changes(trace.NodeCreated, "/x") != 0 {
-		t.Error("the request of the dead process was applied")
-	}
+	check.Equal(t, p.changes(trace.NodeCreated, "/x"), 0,
+		"applications of the dead process's request")
 	died := p.notice(t, "a", trace.Died, 1)
 	between(t, "the end of the session", p.change(t, trace.NodeDeleted, "/e"), died+9*time.Second,
 		died+15*time.Second)

@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // ensemble lets clients a and b play on three servers under a plan, with a seed by which a is
@@ -82,9 +83,8 @@ func TestFailovers(t *testing.T) {
 		p := ensemble(t, kind+" 3s client=b op=create request=1",
 			func(s *stage) { s.Conn(); _ = s.Sleep(s.ctx, 5*time.Second); s.create("/late", 0) },
 			func(s *stage) { s.create("/n", 0) })
-		if n := p.changes(trace.NodeCreated, "/n"); n != created {
-			t.Errorf("%s: the node was created %d times", kind, n)
-		}
+		check.Equal(t, p.changes(trace.NodeCreated, "/n"), created,
+			"%s: creations", kind)
 		for _, client := range []string{"a", "b"} {
 			if got := p.notices(client); !slices.Equal(got[max(0, len(got)-2):], reconnects[1:]) {
 				t.Errorf("%s: %s was told %v", kind, client, got)
@@ -95,9 +95,8 @@ func TestFailovers(t *testing.T) {
 				t.Errorf("%s: zxid %#x after the election", kind, c.Zxid)
 			}
 		}
-		if !strings.Contains(p.Trace.String(), "is elected and leads from") {
-			t.Errorf("%s: no election\n%s", kind, p.Trace)
-		}
+		check.Contains(t, p.Trace.String(), "is elected and leads from",
+			"%s: no election %s", kind, p.Trace)
 	}
 }
 

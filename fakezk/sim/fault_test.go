@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestFaultsOnTheSecondRequest of a client that makes an ephemeral, and then a node twice: the
@@ -198,9 +199,7 @@ func TestFaultsOnEvents(t *testing.T) {
 			p.wantLines(t, "a", "watch: <nil>", "event EventNodeCreated /x", "create /after: <nil>")
 			wantNotices(t, p, "a", test.notices)
 			between(t, "the event", p.when(t, "event"), test.from, test.to)
-			if len(p.Events) != test.sent {
-				t.Errorf("events: %+v", p.Events)
-			}
+			check.Equal(t, len(p.Events), test.sent, "events: %+v", p.Events)
 			for i, ev := range p.Events {
 				if ev.Client != "a" || ev.Number != i+1 || ev.Path != "/x" ||
 					ev.Type != "NodeCreated" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // drawing has goroutines that all wake at the same instants, draw names and send equal requests,
@@ -133,7 +134,5 @@ func TestGoroutinesHaveNamesAndPanics(t *testing.T) {
 	if len(r.Panics) != 1 || !strings.Contains(r.Panics[0], "client a.3: panic: no such luck") {
 		t.Errorf("panics %q", r.Panics)
 	}
-	if !strings.Contains(r.Trace.String(), "a.2      number 1") {
-		t.Errorf("trace:\n%s", r.Trace)
-	}
+	check.Contains(t, r.Trace.String(), "a.2      number 1", "trace: %s", r.Trace)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // worldACL is the list that permits everything to all clients.
@@ -106,9 +106,7 @@ func (p *play) wantLines(t *testing.T, client string, want ...string) {
 			got = append(got, line.what)
 		}
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%s wrote %q, want %q", client, got, want)
-	}
+	check.List(t, got, want, "%s wrote", client)
 }
 
 // when is the time of the first line with these words.
@@ -200,9 +198,7 @@ var (
 
 func wantNotices(t *testing.T, p *play, client string, want []trace.NoticeKind) {
 	t.Helper()
-	if got := p.notices(client); !slices.Equal(got, want) {
-		t.Errorf("%s was told %v, want %v", client, got, want)
-	}
+	check.List(t, p.notices(client), want, "%s was told", client)
 }
 
 // actor gives a script a name.

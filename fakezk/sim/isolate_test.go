@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestAnIsolatedFollowerAnswersOldReads, and its clients' writes wait, until it reaches the others
@@ -59,9 +60,8 @@ func TestIsolationsThatOverlapAreOne(t *testing.T) {
 	})
 	between(t, "the client's notice", p.notice(t, "b", trace.Disconnected, 1), 11*second,
 		11500*time.Millisecond)
-	if n := strings.Count(p.Trace.String(), "server 2 reaches the others again"); n != 1 {
-		t.Errorf("server 2 was back with the others %d times", n)
-	}
+	check.Equal(t, strings.Count(p.Trace.String(), "server 2 reaches the others again"), 1,
+		"times that server 2 is back with the others")
 }
 
 // TestAServerPutOffDoesNotLead: without a majority a server is elected to lead when it is back. If
@@ -99,21 +99,17 @@ func TestAnIsolatedLeaderLosesItsWrites(t *testing.T) {
 		}
 		between(t, "the loss", p.notice(t, client, trace.Disconnected, 1), 12*second,
 			12500*time.Millisecond)
-		if n := p.changes(trace.NodeDeleted, "/e-"+client); n != 0 {
-			t.Errorf("the session of %s has ended", client)
-		}
+		check.Equal(t, p.changes(trace.NodeDeleted, "/e-"+client), 0,
+			"ends of the session of %s", client)
 	}
-	if !strings.Contains(p.Trace.String(), "is elected and leads from 12.5") {
-		t.Error("no other leader")
-	}
+	check.Contains(t, p.Trace.String(), "is elected and leads from 12.5", "no other leader")
 	p = ensembleIn(t, short, "isolate 30s client=a at=500ms", func(s *stage) {
 		s.Conn()
 		_ = s.Sleep(s.ctx, second)
 		s.create("/lost", 0)
 	}, func(s *stage) { s.Conn() })
-	if n := p.changes(trace.NodeCreated, "/lost"); n != 0 {
-		t.Errorf("the write of the isolated leader was applied %d times", n)
-	}
+	check.Equal(t, p.changes(trace.NodeCreated, "/lost"), 0,
+		"applications of the isolated leader's write")
 }
 
 // TestWithoutAMajorityTheLeaderIsAlone: two followers of three are isolated.

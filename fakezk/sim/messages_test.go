@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestMessagesJoinTheirLines: each message that arrived names the lines at both of its ends.
@@ -50,10 +51,8 @@ func TestMessagesJoinTheirLines(t *testing.T) {
 			arrivals++
 		}
 	}
-	if got := kinds["-> "] + kinds["-> #"] + kinds["<- "] + kinds["<- event NodeDeleted"]; got !=
-		arrivals {
-		t.Errorf("%d messages have arrived, by %d lines", got, arrivals)
-	}
+	check.Equal(t, kinds["-> "]+kinds["-> #"]+kinds["<- "]+kinds["<- event NodeDeleted"],
+		arrivals, "messages that have arrived, by lines")
 }
 
 // TestLostMessagesNameTheFault: a message that a fault took ends at the line of the fault, and one

@@ -14,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // asks calls exists until a request is answered, and tells what each call came to.
@@ -47,14 +48,10 @@ func TestQueuedRequestsFailOnceASecond(t *testing.T) {
 		{"refuse 2500ms at=1ns", []string{none, none, none, ok}},
 	} {
 		p := perform(t, c.plan, asks)
-		if got := p.linesOf("a"); !slices.Equal(got, c.want) {
-			t.Errorf("%s: told %q", c.plan, got)
-		}
+		check.List(t, p.linesOf("a"), c.want, "%s: told", c.plan)
 	}
 	p := performIn(t, World{Seed: 7, Servers: 3}, "restart 3500ms request=1", asks)
-	if got := p.linesOf("a"); !slices.Equal(got, []string{lost, ok}) {
-		t.Errorf("of three servers one restarts: told %q", got)
-	}
+	check.List(t, p.linesOf("a"), []string{lost, ok}, "of three servers one restarts: told")
 }
 
 // TestAllQueuedRequestsFail, also those that find the client's queue full, in the same order in

@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // service is ordinary code: it dials by the name of a host, and holds a mutex over its requests.
@@ -59,9 +60,7 @@ func TestCodeThatDialsByNameAndHoldsAMutexOverARequest(t *testing.T) {
 	if len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy) > 0 || len(r.Nodes) < 2 {
 		t.Errorf("%s\npanics %v\nleaked %s\nfrozen %s", r.Trace, r.Panics, r.Leaked, r.Frozen)
 	}
-	if text := r.Trace.String(); !strings.Contains(text, "took true") {
-		t.Errorf("no time passed:\n%s", text)
-	}
+	check.Contains(t, r.Trace.String(), "took true", "no time passed")
 }
 
 // chaotic is the trace of a World whose clients do all that differs from run to run in Go.
@@ -109,9 +108,8 @@ func chaotic(t *testing.T, seed uint64) string {
 	}
 	w := World{Seed: seed, Clients: []Actor{{"a", script}, {"b", script}}}
 	r := mustRun(t, w)
-	if len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy) > 0 {
-		t.Errorf("%s\npanics %v\nleaked %s\nfrozen %s", r.Trace, r.Panics, r.Leaked, r.Frozen)
-	}
+	check.Equal(t, len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy), 0,
+		"%s panics %v leaked %s frozen %s", r.Trace, r.Panics, r.Leaked, r.Frozen)
 	return r.Trace.String()
 }
 
@@ -267,10 +265,6 @@ func TestOwnConnectionsAreKnown(t *testing.T) {
 		told = append(told, string(n.Kind))
 	}
 	const want = "connected connected disconnected connected disconnected session-expired connected"
-	if got := strings.Join(told, " "); got != want {
-		t.Errorf("told %s, want %s\n%s", got, want, r.Trace)
-	}
-	if len(r.SessionClient) != 4 {
-		t.Errorf("sessions %v", r.SessionClient)
-	}
+	check.Equal(t, strings.Join(told, " "), want, "told %s", r.Trace)
+	check.Equal(t, len(r.SessionClient), 4, "sessions %v", r.SessionClient)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 var pauseNotices = []trace.NoticeKind{trace.Connected, trace.Paused, trace.Resumed}
@@ -34,9 +35,7 @@ func TestAPauseKeepsOneCallerFromItsReply(t *testing.T) {
 	wantNotices(t, p, "a", pauseNotices)
 	between(t, "the change that it was not told of", p.change(t, trace.NodeCreated, "/x"), second,
 		second+soon)
-	if p.changes(trace.SessionEnded, "") != 0 {
-		t.Error("the session has ended")
-	}
+	check.Equal(t, p.changes(trace.SessionEnded, ""), 0, "ends of sessions")
 }
 
 // TestAPausedCallerIsToldOfALossLater, as of a reply.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // idleClients are lockers that are idle in between, and that write lines and begin requests at
@@ -47,9 +48,7 @@ func TestPingsThatArePutOffChangeNothing(t *testing.T) {
 		if diff := cmp.Diff(prompt.Trace.String(), late.Trace.String()); diff != "" {
 			t.Fatalf("seed %d plan %v: traces differ:\n%s", seed, w.Plan, diff)
 		}
-		if diff := cmp.Diff(prompt.Messages(), late.Messages()); diff != "" {
-			t.Errorf("seed %d: messages differ:\n%s", seed, diff)
-		}
+		check.Diff(t, late.Messages(), prompt.Messages(), "seed %d: messages differ", seed)
 		prompt.Trace, late.Trace = trace.Trace{}, trace.Trace{}
 		if diff := cmp.Diff(prompt, late, cmpopts.IgnoreUnexported(trace.Trace{}, trace.Result{}),
 			cmpopts.IgnoreFields(trace.Result{}, "BusyStacks")); diff != "" {

@@ -19,6 +19,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/fakezk/sim/internal/guard"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestMissedFaultsAreReported(t *testing.T) {
@@ -35,9 +36,7 @@ func TestMissedFaultsAreReported(t *testing.T) {
 			_, _, _ = c.Conn().Exists("/")
 		})},
 	})
-	if !slices.Equal(r.Missed, missed) {
-		t.Errorf("missed %v, want %v", r.Missed, missed)
-	}
+	check.List(t, r.Missed, missed, "missed")
 }
 
 func TestWorldIsValidated(t *testing.T) {
@@ -90,9 +89,7 @@ func TestScriptThatPanics(t *testing.T) {
 	if r.Leaked+r.Frozen != "" || !strings.Contains(r.Trace.String(), "panics: broken script") {
 		t.Errorf("leaked %q frozen %q\n%s", r.Leaked, r.Frozen, r.Trace)
 	}
-	if len(r.Nodes) != 2 {
-		t.Errorf("the other client did not finish: %+v", r.Nodes)
-	}
+	check.Equal(t, len(r.Nodes), 2, "the other client did not finish: %+v", r.Nodes)
 }
 
 // TestScriptThatEndsItsGoroutine: the rest of the script never runs, so it counts like a panic.
@@ -195,9 +192,7 @@ func TestScriptThatNeverReturns(t *testing.T) {
 	if strings.Contains(r.Leaked, "sim.mustRun") {
 		t.Errorf("stacks of goroutines outside the bubble: %s", r.Leaked)
 	}
-	if scripts := slices.Sorted(maps.Values(r.Scripts)); !slices.Equal(scripts, []string{"a", "b"}) {
-		t.Errorf("scripts of %q", scripts)
-	}
+	check.List(t, slices.Sorted(maps.Values(r.Scripts)), []string{"a", "b"}, "scripts")
 	left := int64(strings.Count(r.Leaked, "\ngoroutine "))
 	if n := guard.Leaked() - before; n != left || n == 0 {
 		t.Errorf("%d goroutines count as left behind, and %d are", n, left)
@@ -342,9 +337,7 @@ func TestSeedsGiveDifferentSchedules(t *testing.T) {
 	for seed := range uint64(20) {
 		hashes[mustRun(t, World{Seed: seed, Clients: lockers(2, 1)}).Trace.Hash()] = true
 	}
-	if len(hashes) != 20 {
-		t.Errorf("20 seeds gave %d traces", len(hashes))
-	}
+	check.Equal(t, len(hashes), 20, "traces of 20 seeds")
 }
 
 func TestParallelWorldsGiveTheTracesOfLonelyOnes(t *testing.T) {
@@ -358,9 +351,8 @@ func TestParallelWorldsGiveTheTracesOfLonelyOnes(t *testing.T) {
 		wg.Go(func() {
 			for i := range uint64(worlds) {
 				seed := (i + worker*worlds/2) % worlds
-				if got := mustRun(t, anyWorld(seed)).Trace.Hash(); got != alone[seed] {
-					t.Errorf("seed %d: another trace in parallel", seed)
-				}
+				check.Equal(t, mustRun(t, anyWorld(seed)).Trace.Hash(), alone[seed],
+					"seed %d: another trace in parallel", seed)
 			}
 		})
 	}
@@ -379,9 +371,7 @@ func TestAnyNumberOfProcessorsGivesTheSameTrace(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("GOMAXPROCS %d: other traces", procs)
-		}
+		check.List(t, got, want, "GOMAXPROCS %d: other traces", procs)
 	}
 }
 
@@ -433,9 +423,7 @@ func TestGUIDsAndSessionsAreRenamedInTheTrace(t *testing.T) {
 		t.Errorf("not renamed: %s", trace.Renamable.FindString(text))
 	}
 	for _, name := range []string{"S1", "S2", "_c_G1-lock-", "_c_G2-lock-"} {
-		if !strings.Contains(text, name) {
-			t.Errorf("no %s in\n%s", name, text)
-		}
+		check.Contains(t, text, name, "%s", text)
 	}
 	for id := range r.SessionClient {
 		if got := r.Trace.Rename(tracetext.Session(id)); got != "S1" && got != "S2" {
@@ -452,12 +440,9 @@ func TestMomentsAreLinesOfTheTrace(t *testing.T) {
 		c.Note("and here")
 	})}})
 	line := r.Step(noted)
-	if got := r.Trace.Line(line); !strings.Contains(got, "here I am") {
-		t.Errorf("line %d is %q", line, got)
-	}
-	if got := r.Step(trace.AfterEnd); got != int64(r.Trace.Len())+1 {
-		t.Errorf("AfterEnd is line %d of %d", got, r.Trace.Len())
-	}
+	check.Contains(t, r.Trace.Line(line), "here I am", "line %d", line)
+	check.Equal(t, r.Step(trace.AfterEnd), int64(r.Trace.Len())+1,
+		"AfterEnd")
 	if got := r.Trace.Range(line, line+1); strings.Count(got, "\n") != 2 ||
 		!strings.Contains(got, "and here") {
 		t.Errorf("range: %q", got)

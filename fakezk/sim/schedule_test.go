@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // Clients that only sleep and speak never wake the World: their lines must come
@@ -36,9 +37,7 @@ func TestTimeNeverGoesBackAlongATrace(t *testing.T) {
 		}
 		last = e
 	}
-	if last.Text != "last" {
-		t.Errorf("the last line is %q", last)
-	}
+	check.Equal(t, last.Text, "last", "the last line is %q", last)
 }
 
 // TestSleepersOfOneClientWakeTogether: two goroutines of one client that sleep to the same instant
@@ -95,9 +94,7 @@ func TestConnectGivesTheSessionEvents(t *testing.T) {
 				}
 			}
 		})}})
-	if !strings.Contains(r.Trace.String(), "has a session") {
-		t.Errorf("no event came:\n%s", r.Trace)
-	}
+	check.Contains(t, r.Trace.String(), "has a session", "no event came: %s", r.Trace)
 }
 
 // A client with two connections: the numbers in Result.Events are those that

@@ -3,6 +3,8 @@ package sim
 import (
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 func TestLockersTakeTurns(t *testing.T) {
@@ -23,9 +25,7 @@ func TestLockersTakeTurns(t *testing.T) {
 	for n := range int64(r.Trace.Len()) {
 		switch words := strings.Fields(r.Trace.Line(n + 1)); words[3] {
 		case "locked":
-			if holder != "" {
-				t.Errorf("%s locks while %s holds\n%s", words[2], holder, text)
-			}
+			check.Equal(t, holder, "", "the holder when %s locks\n%s", words[2], text)
 			holder = words[2]
 		case "deleted":
 			holder = ""

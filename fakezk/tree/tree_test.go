@@ -187,11 +187,7 @@ func TestTreeFileIsForPeople(t *testing.T) {
 	for _, format := range []Format{YAML, JSON} {
 		want, err := os.ReadFile(filepath.Join("testdata", "tree."+string(format)))
 		check.OK(t, err)
-		if diff := cmp.Diff(
-			string(want), string(Tree{Zxid: 4711, Nodes: specs}.Text(format)),
-		); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
+		check.Diff(t, string(Tree{Zxid: 4711, Nodes: specs}.Text(format)), string(want))
 	}
 }
 
@@ -335,9 +331,7 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", format, err)
 		}
-		if diff := diffTrees(want, got); diff != "" {
-			t.Errorf("%s: %s", format, diff)
-		}
+		check.Equal(t, diffTrees(want, got), "", "%s", format)
 		if _, err := Parse(
 			"tree", format, []byte("\xef\xbb\xbf\xef\xbb\xbf"+text),
 		); err == nil {
@@ -385,14 +379,10 @@ func TestYAMLIsReadInPieces(t *testing.T) {
 		}
 		whole, last = whole+piece, line
 	}
-	if whole != lines {
-		t.Error("the pieces are not the text")
-	}
+	check.Equal(t, whole, lines, "the pieces are not the text")
 	for _, flow := range []string{"\n# x\n---\n{\n", "["} {
 		for _, piece := range pieces(flow + lines) {
-			if piece != flow+lines {
-				t.Error("a text in flow style is cut")
-			}
+			check.Equal(t, piece, flow+lines, "a text in flow style is cut")
 		}
 	}
 	for _, size := range []int{mostText, mostText + 1} { // a dump can be read, whatever the data
@@ -401,9 +391,8 @@ func TestYAMLIsReadInPieces(t *testing.T) {
 		}}
 		again, err := Parse("tree", YAML, yamlTree(tree))
 		check.OK(t, err)
-		if !bytes.Equal(again.Nodes[0].Data, tree.Nodes[0].Data) {
-			t.Errorf("%d bytes of data came back as %d", size, len(again.Nodes[0].Data))
-		}
+		check.List(t, again.Nodes[0].Data, tree.Nodes[0].Data,
+			"%d bytes of data came back as %d", size, len(again.Nodes[0].Data))
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -429,9 +418,7 @@ func TestLongPathsReadBack(t *testing.T) {
 	for _, format := range []Format{YAML, JSON} {
 		got, err := Parse("tree", format, want.Text(format))
 		check.OK(t, err)
-		if diff := diffTrees(want, got); diff != "" {
-			t.Errorf("%s: %s", format, diff)
-		}
+		check.Equal(t, diffTrees(want, got), "", "%s", format)
 	}
 }
 
@@ -441,9 +428,7 @@ func TestFormatIsGuessed(t *testing.T) {
 	for _, text := range []string{`{"/a": "\ud83d\ude00"}`, "\ufeff\n {\"/a\":\t\"\U0001F600\"}", "/a: \U0001F600"} {
 		got, err := Parse("body", "", []byte(text))
 		check.OK(t, err)
-		if diff := diffTrees(emoji, got); diff != "" {
-			t.Errorf("%s: %s", text, diff)
-		}
+		check.Equal(t, diffTrees(emoji, got), "", "%s", text)
 	}
 }
 
@@ -519,9 +504,7 @@ func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 	got, err := ReadFile(name)
 	check.OK(t, err)
-	if diff := diffTrees(tree, got); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, diffTrees(tree, got), "")
 	taken := filepath.Join(dir, "dir.yaml") // a directory cannot be replaced by a file
 	check.OK(t, os.Mkdir(taken, 0o777))
 	if _, err := WriteFile(taken, tree); err == nil ||
@@ -530,7 +513,5 @@ func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	check.OK(t, err)
-	if len(entries) != 2 {
-		t.Errorf("temporary files are left: %v", entries)
-	}
+	check.Equal(t, len(entries), 2, "temporary files are left: %v", entries)
 }

@@ -128,9 +128,7 @@ func drawTwice(t testing.TB, seed uint64) (got string) {
 
 func TestRandomBytesComeFromTheSeed(t *testing.T) {
 	first := drawTwice(t, 1)
-	if again := drawTwice(t, 1); again != first {
-		t.Errorf("seed 1 gave %s and %s", first, again)
-	}
+	check.Equal(t, drawTwice(t, 1), first, "the second draw of seed 1")
 	if other := drawTwice(t, 2); other == first {
 		t.Errorf("seeds 1 and 2 both gave %s", first)
 	}
@@ -178,9 +176,7 @@ func TestParallelBubblesDoNotMix(t *testing.T) {
 		wg.Go(func() {
 			for i := range uint64(50) {
 				seed := (worker + i) % 8
-				if got := drawTwice(t, seed); got != want[seed] {
-					t.Errorf("seed %d gave %s, alone %s", seed, got, want[seed])
-				}
+				check.Equal(t, drawTwice(t, seed), want[seed], "seed %d beside other bubbles", seed)
 			}
 		})
 	}
@@ -210,9 +206,7 @@ func TestRunInAProgramThatIsNoTest(t *testing.T) {
 	}
 	const want = "good: <nil> after 1h0m0s\npanic: bubble: panic: broken\n" +
 		"leak: leak\ndeadlock: deadlock\n"
-	if string(out) != want {
-		t.Errorf("the program prints\n%swant\n%s", out, want)
-	}
+	check.Equal(t, string(out), want, "the program prints")
 }
 
 // TestEachBubbleLooksUpHosts: a look-up on the real network in one bubble does not end the process

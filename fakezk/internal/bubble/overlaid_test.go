@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestTimePassesWhileAMutexOfTheBubbleIsHeld would not end if it did not.
@@ -55,7 +57,5 @@ func TestTimeWaitsForAMutexThatIsHeldOutside(t *testing.T) {
 	}); f != nil {
 		t.Error(f)
 	}
-	if waited != 0 {
-		t.Errorf("%v passed while the mutex was held outside", waited)
-	}
+	check.Equal(t, waited, 0, "time that passed while the mutex was held outside")
 }

@@ -106,9 +106,7 @@ func TestWhatEachKindDoes(t *testing.T) {
 			point = "at"
 			n.want(test.line, n.strikeDue(), test.want)
 		default:
-			if got := requestWords(n); got != test.want {
-				t.Errorf("%s:\n got %q\nwant %q", test.line, got, test.want)
-			}
+			check.Equal(t, requestWords(n), test.want, "%s", test.line)
 		}
 		check.Equal(t, f.Fired, f.At == 0 || !f.Kind.EndsProcess(), "%s: fired", test.line)
 		tested[string(f.Kind)+" "+point] = true
@@ -116,10 +114,8 @@ func TestWhatEachKindDoes(t *testing.T) {
 	for _, info := range fault.Kinds() {
 		for point, takes := range map[string]bool{"request": info.OnRequest, "event": info.OnEvent,
 			"at": info.OnTime} {
-			if tested[string(info.Kind)+" "+point] != takes {
-				t.Errorf("kindTests has a row for %s at %s=: %t; want %t", info.Kind, point, !takes,
-					takes)
-			}
+			check.Equal(t, tested[string(info.Kind)+" "+point], takes,
+				"kindTests has a row for %s at %s=", info.Kind, point)
 		}
 	}
 }

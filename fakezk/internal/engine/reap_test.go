@@ -36,9 +36,7 @@ func TestContainerGoesAtTheNextCheckOnceItsChildrenHave(t *testing.T) {
 	zxid := b.e.Store().LastZxid()
 	b.wait(3 * time.Second)
 	b.wantOutputs("1:NodeDeleted /c@9000")
-	if got := b.e.Store().LastZxid() - zxid; got != 1 {
-		t.Errorf("the deletion consumed %d zxids, want 1", got)
-	}
+	check.Equal(t, b.e.Store().LastZxid()-zxid, 1, "zxids of the deletion")
 }
 
 func TestReaperDeletesOneNodeInSixMilliseconds(t *testing.T) {
@@ -54,9 +52,8 @@ func TestReaperDeletesOneNodeInSixMilliseconds(t *testing.T) {
 	zxid := b.e.Store().LastZxid()
 	b.wait(time.Second)
 	b.wantOutputs("")
-	if got := b.e.Store().LastZxid() - zxid; got != 1 {
-		t.Errorf("the refused deletion consumed %d zxids, want 1 as on a real server", got)
-	}
+	check.Equal(t, b.e.Store().LastZxid()-zxid, 1,
+		"zxids of the refused deletion, as on a real server")
 }
 
 func TestTTLNodeGoesWhenUnmodifiedForLongerThanItsTTL(t *testing.T) {
@@ -107,7 +104,6 @@ func TestReaperCanBeOff(t *testing.T) {
 func TestReaperChecksEveryMinuteByDefault(t *testing.T) {
 	b := newBench(t, nil)
 	b.used(b.connect(20*time.Second), "/c")
-	if at := b.e.reaper.next(b.e.Store()) - start.UnixMilli(); at != 60_000 {
-		t.Errorf("the first check is after %d ms", at)
-	}
+	check.Equal(t, b.e.reaper.next(b.e.Store())-start.UnixMilli(), 60_000,
+		"ms to the first check")
 }

@@ -48,12 +48,8 @@ func TestAStoppedServerKeepsItsStatistics(t *testing.T) {
 	f.Stopped = true
 	fourletter.Answer("srst", nil, f.Server)
 	fourletter.Answer("crst", nil, f.Server)
-	if got := f.Engine.Stats().Received; got != 1 {
-		t.Errorf("srst while stopped: %d frames counted, want 1", got)
-	}
-	if got := f.Engine.Conns()[0].Received; got != 1 {
-		t.Errorf("crst while stopped: %d frames counted, want 1", got)
-	}
+	check.Equal(t, f.Engine.Stats().Received, 1, "frames counted after srst")
+	check.Equal(t, f.Engine.Conns()[0].Received, 1, "frames counted after crst")
 }
 
 func TestKnown(t *testing.T) {
@@ -84,24 +80,19 @@ func TestTraceMask(t *testing.T) {
 	check.Equal(t, fourletter.Answer("stmk", argument, f.Server), "77", "stmk 77")
 	all := bytes.Repeat([]byte{255}, 8)
 	check.Equal(t, fourletter.Answer("stmk", all, f.Server), "-1", "stmk with all bits")
-	if got := fourletter.Answer("stmk", argument[:7], f.Server); got != "" {
-		t.Errorf("stmk with seven bytes: got %q, want nothing", got)
-	}
+	check.Equal(t, fourletter.Answer("stmk", argument[:7], f.Server), "", "stmk with seven bytes")
 	f.TraceMask, _ = fourletter.TraceMask(argument)
 	check.Equal(t, f.word("gtmk"), "77", "gtmk after stmk 77")
 	if _, ok := fourletter.TraceMask(argument[:7]); ok {
 		t.Error("seven bytes are accepted as a mask")
 	}
-	if got := fourletter.Answer("\xff\xf4\xff\xfd", nil, f.Server); got != "" {
-		t.Errorf("telnet's interrupt: got %q, want nothing", got)
-	}
+	check.Equal(t, fourletter.Answer("\xff\xf4\xff\xfd", nil, f.Server), "", "telnet's interrupt")
 }
 
 func TestPackets(t *testing.T) {
 	for length, want := range map[int]int64{0: 0, 1: 1, 8192: 1, 8193: 2, 16384: 2, 20000: 3} {
-		if got := fourletter.Packets(strings.Repeat("é", length)); got != want {
-			t.Errorf("%d characters: %d packets, want %d", length, got, want)
-		}
+		check.Equal(t, fourletter.Packets(strings.Repeat("é", length)), want,
+			"packets of %d characters", length)
 	}
 }
 
@@ -168,10 +159,8 @@ func TestNumbersAsJavaWritesThem(t *testing.T) {
 	} {
 		f := newFake(t)
 		f.Traffic.NamespaceReads = map[string]*fourletter.Summary{"a": &c.sum}
-		if got := f.word("mntr"); !strings.Contains(got, "\nzk_avg_a_read_per_namespace\t"+
-			c.want+"\n") {
-			t.Errorf("the average %d/%d is not %s", c.sum.Sum, c.sum.Count, c.want)
-		}
+		check.Contains(t, f.word("mntr"), "\nzk_avg_a_read_per_namespace\t"+
+			c.want+"\n", "the average %d/%d", c.sum.Sum, c.sum.Count)
 	}
 }
 

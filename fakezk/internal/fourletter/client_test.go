@@ -24,9 +24,8 @@ func TestKazooReadsTheVersion(t *testing.T) {
 			env[strings.TrimSpace(key)] = strings.TrimSpace(value)
 		}
 	}
-	if got := regexp.MustCompile(`^[\d.]*`).FindString(env["zookeeper.version"]); got != "3.8.0" {
-		t.Errorf("got %q of %q", got, env["zookeeper.version"])
-	}
+	check.Equal(t, regexp.MustCompile(`^[\d.]*`).FindString(env["zookeeper.version"]), "3.8.0",
+		"of %q", env["zookeeper.version"])
 }
 
 // TestZkServerShReadsTheMode parses like zkServer.sh status: grep Mode.

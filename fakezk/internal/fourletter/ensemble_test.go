@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
 	"github.com/zksim/zksim/internal/check"
@@ -41,10 +39,8 @@ func TestWordsOfAnEnsemble(t *testing.T) {
 			ours.Engine.Elect((number+1)%3, start) // it says of the number that it follows
 		}
 		for _, word := range []string{"srvr", "mntr", "conf", "isro"} {
-			if diff := cmp.Diff(keys(r.word(word)),
-				keys(fourletter.Answer(word, nil, ours))); diff != "" {
-				t.Errorf("%s of server %d (- the real one, + ours):\n%s", word, number+1, diff)
-			}
+			check.Diff(t, keys(fourletter.Answer(word, nil, ours)), keys(r.word(word)),
+				"%s of server %d", word, number+1)
 		}
 	}
 	check.Equal(t, leaders, 1, "leaders")

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
@@ -237,9 +235,7 @@ func record(t *testing.T, name, text string) string {
 // wantLines compares texts line by line.
 func wantLines(t *testing.T, real, fake string) {
 	t.Helper()
-	if diff := cmp.Diff(strings.Split(real, "\n"), strings.Split(fake, "\n")); diff != "" {
-		t.Errorf("-real +fake:\n%s", diff)
-	}
+	check.Diff(t, strings.Split(fake, "\n"), strings.Split(real, "\n"), "want is the real server's")
 }
 
 // TestAnswersLikeTheRecordedServer compares with the recorded answers of a real 3.8.0.

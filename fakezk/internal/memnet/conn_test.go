@@ -110,9 +110,7 @@ func TestCloseCallsBackOnceAndDiscardsBytes(t *testing.T) {
 	c.Deliver([]byte("never read"))
 	must(t, c.Close())
 	must(t, c.Close())
-	if f.closes != 1 {
-		t.Errorf("onClose was called %d times", f.closes)
-	}
+	check.Equal(t, f.closes, 1, "calls of onClose")
 	if n, err := c.Read(make([]byte, 10)); n != 0 || !errors.Is(err, net.ErrClosed) {
 		t.Errorf("read %d, %v", n, err)
 	}

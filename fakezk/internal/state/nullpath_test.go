@@ -60,13 +60,9 @@ func TestMultiWithANullPathSkipsAZxid(t *testing.T) {
 			t.Errorf("skipped %v\n%s", txn.Skipped, diff)
 		}
 		follower.Apply(txn)
-		if s.LastZxid() != last {
-			t.Errorf("shows zxid %d after %d", s.LastZxid(), last)
-		}
+		check.Equal(t, s.LastZxid(), last, "zxid")
 		next := s.Prepare(set("/", "x", -1), guest(), 6)
-		if next.Zxid != last+2 {
-			t.Errorf("zxid %d follows %d", next.Zxid, last)
-		}
+		check.Equal(t, next.Zxid, last+2, "next zxid")
 		s.Apply(next)
 		follower.Apply(next)
 		fromLog.Apply(next)

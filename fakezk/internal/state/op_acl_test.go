@@ -213,9 +213,8 @@ func TestDigestID(t *testing.T) {
 		"":               ":2jmj7l5rSw0yVb/vlWAYkK/YBwk=",
 	}
 	for data, want := range tests {
-		if got := DigestID([]byte(data)); got != (proto.ID{Scheme: "digest", ID: want}) {
-			t.Errorf("%q: got %+v, want %s", data, got, want)
-		}
+		check.Equal(t, DigestID([]byte(data)), (proto.ID{Scheme: "digest", ID: want}),
+			"%q", data)
 	}
 }
 

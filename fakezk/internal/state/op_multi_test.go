@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -175,11 +173,7 @@ func TestMultiThatCannotBeUnderstood(t *testing.T) {
 func TestEmptyMultiSucceeds(t *testing.T) {
 	s := newStore(t)
 	r := do(t, s, guest(), multi())
-	if diff := cmp.Diff(
-		Result{Reply: proto.MultiReply{Results: []proto.OpResult{}}}, r,
-	); diff != "" {
-		t.Error(diff)
-	}
+	check.Diff(t, r, Result{Reply: proto.MultiReply{Results: []proto.OpResult{}}})
 }
 
 func TestMultiFiresInTheOrderOfItsOperations(t *testing.T) {

@@ -254,9 +254,7 @@ func TestListIsKeptUntilTheSetChanges(t *testing.T) {
 	set.remove("a")
 	want("b")
 	check.List(t, before, []string{"a"}, "the returned list")
-	if first := set.keys(); &first[0] != &set.keys()[0] {
-		t.Error("listed anew without a change")
-	}
+	check.Equal(t, &set.keys()[0], &set.keys()[0], "the list without a change")
 }
 
 // TestAFullBucket: the ninth key of one hash makes a table of fewer than 64 buckets grow. A larger

@@ -1,14 +1,16 @@
 package state
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/zksim/zksim/internal/check"
+)
 
 func TestSkipToGoesOnBehindTheZxidAndNeverBack(t *testing.T) {
 	s := New(Config{})
 	s.SkipTo(41)
 	s.SkipTo(7)
-	if got := s.LastZxid(); got != 41 {
-		t.Errorf("the last zxid is %d; want 41", got)
-	}
+	check.Equal(t, s.LastZxid(), 41, "the last zxid")
 	txn := s.PrepareCreateSession(1, [16]byte{}, 4000, 0)
 	s.Apply(txn)
 	if txn.Zxid != 42 || s.LastZxid() != 42 {
