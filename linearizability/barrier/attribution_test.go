@@ -7,21 +7,15 @@ import (
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/custom"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // TestCallsThatEndFirstAreServedFirst: of two concurrent removals, the later call can have made the
 // earlier change only.
 func TestCallsThatEndFirstAreServedFirst(t *testing.T) {
 	f := &fixture{}
-	f.raises("b")
-	first := f.Call("a", ops.Remove, "")
-	second := f.Call("a", ops.Remove, "")
-	f.Deletes("a", 0, "/b", 0)
-	f.Ret(first, lin.OpOK, lin.Result{})
-	f.raises("b")
-	f.Deletes("a", 0, "/b", 0)
-	f.Ret(second, lin.OpOK, lin.Result{})
+	f.Plays("b raises; a remove(); a remove(); a deletes /b")
+	f.Ret(1, lin.OpOK, lin.Result{})
+	f.Plays("b raises; a deletes /b; a ok")
 	h := f.History().Sorted()
 	of, strays := custom.Attribute(h, h.Server, func(op lin.Op, i int) bool {
 		return op.Kind == changer(h.Server[i])

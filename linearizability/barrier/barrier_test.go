@@ -13,20 +13,6 @@ import (
 
 var barrierAtB = Claims{Path: "/b"}
 
-// raises records a complete set of a barrier that is down.
-func (f *fixture) raises(client string) {
-	op := f.Call(client, ops.Set, "")
-	f.Creates(client, 0, "/b", "", 0)
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
-// lowers records a complete removal of a barrier that is up.
-func (f *fixture) lowers(client string) {
-	op := f.Call(client, ops.Remove, "")
-	f.Deletes(client, 0, "/b", 0)
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
 func TestBarriers(t *testing.T) {
 	judgingtest.CheckHistories(t, judgingtest.Always(barrierAtB), []claimTest{
 		{Name: "set, waited for and removed",
@@ -80,7 +66,7 @@ func randomBarrier(t *rapid.T) lin.History {
 			s.Deletes(client, 0, "/b", 0)
 			up = false
 		case kind == ops.Wait && up:
-			f.lowers("z")
+			f.Plays("z lowers")
 			up = false
 		case kind == ops.IsSet:
 			s.Next()

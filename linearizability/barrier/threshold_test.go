@@ -15,13 +15,6 @@ import (
 
 var thresholdAtT = Threshold{Path: "/t", Patience: 50 * time.Millisecond}
 
-// setsTo records a complete set.
-func (f *fixture) setsTo(client, members string) {
-	op := f.Call(client, ops.Set, members)
-	f.Server(lin.ServerEvent{Kind: lin.DataChanged, Client: client, Path: "/t", Data: members})
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
 // waits is a call of wait.
 func (f *fixture) waits(client string) int { return f.Call(client, ops.Wait, "") }
 
@@ -87,16 +80,6 @@ func TestThresholdBarriers(t *testing.T) {
 		{Name: "something is left", Bad: lin.Orphans, Says: "/t/m is left below /t",
 			Steps: "rest /t /t/m"},
 	})
-}
-
-// giveUpAtT lets two clients wait in vain; the first gives up.
-func giveUpAtT(f *fixture) {
-	f.setsTo("a", "2")
-	a, b := f.waits("a"), f.waits("b")
-	f.Step = 101
-	f.Ret(a, lin.OpUnknown, lin.Result{})
-	f.Ret(b, lin.OpUnknown, lin.Result{})
-	f.Left = &lin.Leftovers{}
 }
 
 // walker is a client of a correct threshold barrier.

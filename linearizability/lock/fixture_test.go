@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
 )
 
@@ -45,3 +46,10 @@ var notation = judgingtest.Notation{
 }
 
 func (f *fixture) Plays(steps string) { f.Play(notation, steps) }
+
+// played is the history of some steps.
+func played(steps string) lin.History {
+	f := &fixture{}
+	f.Plays(steps)
+	return f.History()
+}

@@ -19,31 +19,20 @@ import (
 
 func TestPorcupineDecidesLocks(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		build  func(*fixture)
-		answer porcupine.CheckResult
-		says   string
+		name, steps string
+		answer      porcupine.CheckResult
+		says        string
 	}{
-		{"two holders", func(f *fixture) {
-			f.lock("a", 1, node("a", 0))
-			f.lock("b", 2, node("b", 1))
-		}, porcupine.Illegal,
+		{"two holders", "a locks a-0; b locks b-1", porcupine.Illegal,
 			"no order of the operations explains what the clients saw of the lock: " +
 				"it goes wrong with b: lock() -> token 5 (steps 4 to 6)"},
-		{"one after the other", func(f *fixture) {
-			f.lock("a", 1, node("a", 0))
-			f.unlock("a", 1, node("a", 0))
-			f.lock("b", 2, node("b", 1))
-		}, porcupine.Ok, ""},
+		{"one after the other", "a locks a-0; a unlocks a-0; b locks b-1", porcupine.Ok, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			tt.build(f)
-			claims := Claims{Path: "/lock"}
-			events := eventsOf(newTable(f.History(), mutex, claims))
+			h, claims := played(tt.steps), Claims{Path: "/lock"}
+			events := eventsOf(newTable(h, mutex, claims))
 			check.Equal(t, judging.Search(mutexModel, events), tt.answer, "porcupine answers")
-			judgingtest.CheckLinearizability(t, judgingtest.Judge(f.History(), nil, claims),
-				tt.says)
+			judgingtest.CheckLinearizability(t, judgingtest.Judge(h, nil, claims), tt.says)
 		})
 	}
 }
@@ -62,11 +51,8 @@ func TestServersOrderExplainsCorrectLocks(t *testing.T) {
 }
 
 func TestLinearizationExplainsTheHistory(t *testing.T) {
-	f := &fixture{}
-	f.lock("a", 1, node("a", 0))
-	f.Expires(1, node("a", 0))
-	f.lock("b", 2, node("b", 1))
-	order, ok := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"}).Linearization()
+	h := played("a locks a-0; a expires a-0; b locks b-1")
+	order, ok := judgingtest.Judge(h, nil, Claims{Path: "/lock"}).Linearization()
 	var got []string
 	for _, c := range order.Taken {
 		got = append(got, fmt.Sprintf("%s: %s [%s]", c.Client, c.Text, c.State))
@@ -91,11 +77,7 @@ func TestLinearizationOfNothing(t *testing.T) {
 }
 
 func TestHoldsEndTwice(t *testing.T) {
-	f := &fixture{}
-	f.lock("a", 1, node("a", 0))
-	f.Expires(1, node("a", 0))
-	f.lock("b", 2, node("b", 1))
-	h := f.History()
+	h := played("a locks a-0; a expires a-0; b locks b-1")
 	holds := judgingtest.Judge(h, nil, Claims{Path: "/lock"}).Holds
 	if len(holds) != 2 || holds[0].Client != "a" || holds[0].Held >= holds[1].From ||
 		holds[0].Believed != h.End+1 || holds[1].Held != h.End+1 {
@@ -106,9 +88,8 @@ func TestHoldsEndTwice(t *testing.T) {
 // TestJudgeInABubble: porcupine needs no clock.
 func TestJudgeInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fixture{}
-		f.lock("a", 1, node("a", 0))
-		judgingtest.CheckReport(t, judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"}), "", "")
+		r := judgingtest.Judge(played("a locks a-0"), nil, Claims{Path: "/lock"})
+		judgingtest.CheckReport(t, r, "", "")
 	})
 }
 
@@ -130,7 +111,5 @@ func TestDisagreementNamesItself(t *testing.T) {
 		},
 		Show: showMutex,
 	}
-	f := &fixture{}
-	f.lock("a", 1, node("a", 0))
-	judging.Decide(fickle, eventsOf(newTable(f.History(), mutex, Claims{Path: "/lock"})))
+	judging.Decide(fickle, eventsOf(newTable(played("a locks a-0"), mutex, Claims{Path: "/lock"})))
 }

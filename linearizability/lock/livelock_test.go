@@ -1,59 +1,36 @@
 package lock
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestLivelock(t *testing.T) {
-	// tries lets a and b in turn make and delete n znodes, and calls each after every znode.
-	tries := func(n int, each func(f *fixture, i int)) func(f *fixture) {
-		return func(f *fixture) {
-			f.Call("a", ops.Lock, "")
-			f.Call("b", ops.Lock, "")
-			for i := range n {
-				client, session := "a", int64(1)
-				if i%2 > 0 {
-					client, session = "b", 2
-				}
-				f.Creates(client, session, node(client, i), "", session)
-				f.Deletes(client, session, node(client, i), 0)
-				each(f, i)
-			}
+	// tries lets a and b in turn make and delete n znodes, after begin. Other steps come after some.
+	tries := func(begin string, n int, after map[int]string) string {
+		steps := []string{begin}
+		for i := range n {
+			client := string(rune('a' + i%2))
+			steps = append(steps, fmt.Sprintf("%[1]s owns %[1]s-%[2]d; %[1]s deletes %[1]s-%[2]d", client, i),
+				after[i])
 		}
+		return strings.Join(steps, ";")
 	}
-	nothing := func(*fixture, int) {}
 	judgingtest.CheckHistories(t, lockAt, []lockTest{
 		{Name: "free all the time", Bad: lin.Liveness,
 			Says: "from step 3 to 201 clients made 100 znodes for the lock, which was free, " +
 				"and none of them was granted it: a made 50, b made 50",
-			Build: tries(100, nothing)},
-		{Name: "granted now and then", Build: func(f *fixture) {
-			tries(200, func(f *fixture, i int) {
-				if i%90 == 0 {
-					f.lock("c", 3, node("c", i))
-					f.unlock("c", 3, node("c", i))
-				}
-			})(f)
-			f.H.Ops = f.H.Ops[2:] // the others have ended
-		}},
-		{Name: "held", Build: func(f *fixture) {
-			token := f.lock("c", 3, node("c", 0))
-			tries(100, nothing)(f)
-			f.Left = &lin.Leftovers{Nodes: []lin.NodeAtRest{
-				{Path: node("c", 0), Owner: 3, OwnerClient: "c", Czxid: token},
-			}}
-		}},
-		{Name: "disturbed", Build: func(f *fixture) {
-			tries(100, func(f *fixture, i int) {
-				if i == 50 {
-					f.Told("a", lin.Disconnected)
-				}
-			})(f)
-			f.H.Ops = nil
-		}},
+			Steps: tries("a lock(); b lock()", 100, nil)},
+		{Name: "granted now and then", Steps: tries("", 200, map[int]string{
+			0: "c locks c-0; c unlocks c-0", 90: "c locks c-90; c unlocks c-90",
+			180: "c locks c-180; c unlocks c-180"})},
+		{Name: "held", Steps: tries("c locks c-0; a lock(); b lock()", 100, nil) + "; rest c-0",
+			Build: ownersAreKnown},
+		{Name: "disturbed",
+			Steps: tries("", 100, map[int]string{50: "a told disconnected"})},
 	})
 }

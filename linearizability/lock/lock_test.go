@@ -193,9 +193,7 @@ func TestOtherKindsAreJudgedAsLocks(t *testing.T) {
 }
 
 func TestPendingCallIsUnknownWithoutLeftovers(t *testing.T) {
-	f := &fixture{}
-	f.Call("a", ops.Lock, "")
-	r := judgingtest.Judge(f.History(), nil, Claims{})
+	r := judgingtest.Judge(played("a lock()"), nil, Claims{})
 	if v, _ := r.Verdict(lin.Liveness); v.Status != lin.Unknown || r.Status() != lin.Unknown ||
 		r.First().Property != lin.Liveness {
 		t.Errorf("got\n%s", r)
@@ -203,13 +201,8 @@ func TestPendingCallIsUnknownWithoutLeftovers(t *testing.T) {
 }
 
 func TestZombieWindowIsMeasured(t *testing.T) {
-	f := &fixture{}
-	f.lock("a", 1, node("a", 0))    // steps 1 to 3
-	f.Expires(1, node("a", 0))      // step 4
-	f.lock("b", 2, node("b", 1))    // steps 5 to 7
-	f.Told("a", lin.SessionExpired) // step 8
-	f.unlock("b", 2, node("b", 1))  // steps 9 to 11
-	r := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"})
+	h := played("a locks a-0; a expires a-0; b locks b-1; a told expired; b unlocks b-1")
+	r := judgingtest.Judge(h, nil, Claims{Path: "/lock"})
 	want := lin.ZombieWindow{Client: "a", Session: 1, Path: node("a", 0), From: 4, To: 8, Duration: 4e6}
 	if len(r.ZombieWindows) != 1 || r.ZombieWindows[0] != want {
 		t.Errorf("got %+v, want %+v", r.ZombieWindows, want)
@@ -233,18 +226,3 @@ func TestATokenStaysTheSame(t *testing.T) {
 
 // node returns the path of the n-th lock znode of a client.
 func node(client string, n int) string { return fmt.Sprintf("/lock/%s-%010d", client, n) }
-
-// lock records a complete lock; it returns the token.
-func (f *fixture) lock(client string, session int64, path string) int64 {
-	op := f.Call(client, ops.Lock, "")
-	token := f.Creates(client, session, path, "", session)
-	f.Ret(op, lin.OpOK, lin.Result{Token: token, Session: session})
-	return token
-}
-
-// unlock records a complete unlock.
-func (f *fixture) unlock(client string, session int64, path string) {
-	op := f.Call(client, ops.Unlock, "")
-	f.Deletes(client, session, path, 1)
-	f.Ret(op, lin.OpOK, lin.Result{Session: session})
-}

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -12,52 +13,24 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// question records a request to the owner of a znode.
-func (f *fixture) question(path string) {
-	f.Server(lin.ServerEvent{Kind: lin.DataChanged, Session: 9, Client: "z", Path: path, Data: "?"})
-}
-
-// holds records a hold of client a; meanwhile runs during it.
-func (f *fixture) holds(end string, meanwhile func()) {
-	f.lock("a", 1, node("a", 0))
-	op := f.Call("a", ops.Hold, "")
-	meanwhile()
-	f.Ret(op, lin.OpOK, lin.Result{Output: end})
-	f.unlock("a", 1, node("a", 0))
-}
-
 func TestRevocableLocks(t *testing.T) {
-	asks := func(f *fixture) func() { return func() { f.question(node("a", 0)) } }
-	late := func(f *fixture) func() {
-		return func() { f.question(node("a", 0)); f.Step += 100 }
+	claims := Revocable{Claims: Claims{Path: "/lock"}, Within: 50 * time.Millisecond}
+	held := func(meanwhile, end string) string {
+		return "a locks a-0; a hold();" + meanwhile + "; a -> " + end + "; a unlocks a-0; rest"
 	}
-	cut := func(f *fixture) func() { return func() { f.Told("a", lin.Disconnected) } }
-	nothing := func(*fixture) func() { return func() {} }
-	for _, tt := range []struct {
-		name      string
-		end       string
-		meanwhile func(f *fixture) func()
-		bad, says string
-	}{
-		{"asked and heard", ops.Revoked, asks, "", ""},
-		{"not asked", ops.Over, nothing, "", ""},
-		{"asked just before the end", ops.Over, asks, "", ""},
-		{"lost before it could hear", ops.Lost, late, "", ""},
-		{"told of a loss by the same signal", ops.Revoked, cut, "", ""},
-		{"heard what nobody asked", ops.Revoked, nothing, lin.Delivery,
-			"nobody had changed /lock/a-0000000000"},
-		{"asked and not heard", ops.Over, late, lin.Delivery,
-			"a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms " +
-				"later"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			f.holds(tt.end, tt.meanwhile(f))
-			opts := Revocable{Claims: Claims{Path: "/lock"}, Within: 50 * time.Millisecond}
-			judgingtest.CheckReport(t, judgingtest.Judge(f.History(), &lin.Leftovers{}, opts),
-				tt.bad, tt.says)
-		})
-	}
+	const asks = "z@9 stores a-0=?"
+	judgingtest.CheckHistories(t, judgingtest.Always(claims), []claimTest{
+		{Name: "asked and heard", Steps: held(asks, ops.Revoked)},
+		{Name: "not asked", Steps: held("", ops.Over)},
+		{Name: "asked just before the end", Steps: held(asks, ops.Over)},
+		{Name: "lost before it could hear", Steps: held(asks+"; pass 100", ops.Lost)},
+		{Name: "told of a loss by the same signal", Steps: held("a told disconnected", ops.Revoked)},
+		{Name: "heard what nobody asked", Bad: lin.Delivery,
+			Says: "nobody had changed /lock/a-0000000000", Steps: held("", ops.Revoked)},
+		{Name: "asked and not heard", Bad: lin.Delivery,
+			Says: "a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it " +
+				"101ms later", Steps: held(asks+"; pass 100", ops.Over)},
+	})
 }
 
 // randomRevocable makes valid histories with requests to owners.
@@ -65,17 +38,16 @@ func randomRevocable(t *rapid.T) lin.History {
 	f := &fixture{}
 	for n := range rapid.IntRange(1, 8).Draw(t, "holds") {
 		client := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client")
-		session := int64(client[0])
-		f.lock(client, session, node(client, n))
+		f.Plays(fmt.Sprintf("%s locks %[1]s-%d", client, n))
 		end := rapid.SampledFrom([]string{ops.Revoked, ops.Over, ops.Revoked}).Draw(t, "end")
 		if rapid.Bool().Draw(t, "holds on") {
-			op := f.Call(client, ops.Hold, "")
+			f.Plays(client + " hold()")
 			if end == ops.Revoked {
-				f.question(node(client, n))
+				f.Plays(fmt.Sprintf("z@9 stores %s-%d=?", client, n))
 			}
-			f.Ret(op, lin.OpOK, lin.Result{Output: end})
+			f.Plays(client + " -> " + end)
 		}
-		f.unlock(client, session, node(client, n))
+		f.Plays(fmt.Sprintf("%s unlocks %[1]s-%d", client, n))
 	}
 	return f.History()
 }

@@ -10,21 +10,6 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// grants records a complete acquire of some kind of lock; it returns the token.
-func (f *fixture) grants(kind kind, client string, session int64, path, input string) int64 {
-	op := f.Call(client, kind.acquire, input)
-	token := f.Creates(client, session, path, "", session)
-	f.Ret(op, lin.OpOK, lin.Result{Token: token, Session: session})
-	return token
-}
-
-// gives records a complete release.
-func (f *fixture) gives(kind kind, client string, session int64, path, input string) {
-	op := f.Call(client, kind.release, input)
-	f.Deletes(client, session, path, 1)
-	f.Ret(op, lin.OpOK, lin.Result{Session: session})
-}
-
 func TestRWLocks(t *testing.T) {
 	judgingtest.CheckHistories(t, func(opts Claims) lin.Claims {
 		opts.Path = "/lock"
@@ -112,28 +97,13 @@ func TestWriterThatReadsOn(t *testing.T) {
 
 // TestReadersWokenTogetherAreNoHerd: a waiter that is woken in vain counts.
 func TestReadersWokenTogetherAreNoHerd(t *testing.T) {
-	for _, tt := range []struct {
-		name, second string
-		bad          string
-	}{
-		{"two readers", ops.ReadMode, ""},
-		{"a reader and a writer", ops.WriteMode, lin.Herd},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
-			b := f.Call("b", ops.Lock, ops.ReadMode)
-			tokenB := f.Creates("b", 2, node("b", 1), "", 2)
-			c := f.Call("c", ops.Lock, tt.second)
-			tokenC := f.Creates("c", 3, node("c", 2), "", 3)
-			op := f.Call("a", ops.Unlock, ops.WriteMode)
-			f.Deletes("a", 1, node("a", 0), 2)
-			f.Ret(op, lin.OpOK, lin.Result{Session: 1})
-			f.Ret(b, lin.OpOK, lin.Result{Token: tokenB, Session: 2})
-			f.gives(readWriteLock, "b", 2, node("b", 1), ops.ReadMode)
-			f.Ret(c, lin.OpOK, lin.Result{Token: tokenC, Session: 3})
-			judgingtest.CheckReport(t, judgingtest.Judge(f.History(), nil, ReadWrite{Path: "/lock", MaxHerd: 1}), tt.bad,
-				"2 watch notifications")
-		})
-	}
+	claims := ReadWrite{Path: "/lock", MaxHerd: 1}
+	judgingtest.CheckHistories(t, judgingtest.Always(claims), []claimTest{
+		{Name: "two readers",
+			Steps: "a writes a-0; b lock(read) owns b-1; c lock(read) owns c-2; " +
+				"a unlock(write) deletes a-0!2 ok; b ok; b endsRead b-1; c ok"},
+		{Name: "a reader and a writer", Bad: lin.Herd, Says: "2 watch notifications",
+			Steps: "a writes a-0; b lock(read) owns b-1; c lock(write) owns c-2; " +
+				"a unlock(write) deletes a-0!2 ok; b ok; b endsRead b-1; c ok"},
+	})
 }

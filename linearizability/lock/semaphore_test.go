@@ -7,7 +7,6 @@ import (
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestSemaphores(t *testing.T) {
@@ -60,18 +59,16 @@ func TestSemaphores(t *testing.T) {
 
 // TestLeasesBesideTheirGuard: the znodes of the guarding lock are no leases.
 func TestLeasesBesideTheirGuard(t *testing.T) {
-	f := &fixture{}
-	op := f.Call("a", ops.Acquire, "")
-	f.Creates("a", 1, "/s/guard/a-0", "", 1)
-	token := f.Creates("a", 1, "/s/leases/a-0", "", 1)
-	f.Deletes("a", 1, "/s/guard/a-0", 1)
-	f.Ret(op, lin.OpOK, lin.Result{Session: 1})
-	opts := Semaphore{Leases: 1, Claims: Claims{Path: "/s", Nodes: "/s/leases"}}
-	left := &lin.Leftovers{Nodes: []lin.NodeAtRest{{Path: "/s/leases/a-0", Owner: 1, Czxid: token}}}
-	judgingtest.CheckReport(t, judgingtest.Judge(f.History(), left, opts), "", "")
-	opts.Nodes = "/s/other"
-	f.Creates("b", 2, "/s/other/b-0", "", 2)
-	judgingtest.CheckReport(t, judgingtest.Judge(f.History(), left, opts), lin.Safety, "a returned from acquire")
+	claims := func(nodes string) func(struct{}) lin.Claims {
+		return judgingtest.Always(Semaphore{Leases: 1, Claims: Claims{Path: "/s", Nodes: nodes}})
+	}
+	guarded := "a acquire() owns /s/guard/a-0 owns /s/leases/a-0 deletes /s/guard/a-0 ok#0; " +
+		"rest /s/leases/a-0"
+	judgingtest.CheckHistories(t, claims("/s/leases"), []claimTest{{Name: "leases", Steps: guarded}})
+	judgingtest.CheckHistories(t, claims("/s/other"), []claimTest{
+		{Name: "others", Bad: lin.Safety, Says: "a returned from acquire",
+			Steps: guarded + "; b owns /s/other/b-0"},
+	})
 }
 
 func randomSemaphore(t *rapid.T) lin.History { return randomHolds(t, semaphoreKind(2), "") }

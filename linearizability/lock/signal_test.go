@@ -51,20 +51,14 @@ func TestSignalsOfLoss(t *testing.T) {
 }
 
 func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
-	build := func(f *fixture) {
-		f.lock("a", 1, node("a", 0))
-		f.Told("a", lin.Disconnected)
-		f.lock("b", 2, node("b", 1))
-	}
 	judgingtest.CheckHistories(t, lockAt, []lockTest{
 		{Name: "zero value", Bad: lin.Belief, Says: "a and b both believe",
 			Steps: "a locks a-0; a told disconnected; b locks b-1"},
 		{Name: "signals", Opts: Claims{Signals: true, DisconnectEndsBelief: true}, Bad: lin.Belief,
 			Says: "a and b both believe", Steps: "a locks a-0; a told disconnected; b locks b-1"},
 	})
-	f := &fixture{}
-	build(f)
-	r := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock", DisconnectEndsBelief: true})
+	h := played("a locks a-0; a told disconnected; b locks b-1")
+	r := judgingtest.Judge(h, nil, Claims{Path: "/lock", DisconnectEndsBelief: true})
 	if v, _ := r.Verdict(lin.Belief); v.Status != lin.OK {
 		t.Errorf("a had stopped believing: %s", v)
 	}

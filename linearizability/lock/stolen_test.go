@@ -5,7 +5,6 @@ import (
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // TestStolenLocks: only the server may revoke a lock.
@@ -40,11 +39,8 @@ func TestStolenLocks(t *testing.T) {
 }
 
 func TestStolenLockIsNoZombieWindow(t *testing.T) {
-	f := &fixture{}
-	f.lock("a", 1, node("a", 0))
-	f.Deletes("b", 2, node("a", 0), 1)
-	f.Told("a", lin.SessionExpired)
-	if r := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"}); len(r.ZombieWindows) != 0 {
+	h := played("a locks a-0; b deletes a-0!1; a told expired")
+	if r := judgingtest.Judge(h, nil, Claims{Path: "/lock"}); len(r.ZombieWindows) != 0 {
 		t.Errorf("got %+v", r.ZombieWindows)
 	}
 }
@@ -52,14 +48,8 @@ func TestStolenLockIsNoZombieWindow(t *testing.T) {
 // TestReentrantLockIsNotStolen: without tokens, a re-entrant lock looks like two holds, and the
 // first has no unlock.
 func TestReentrantLockIsNotStolen(t *testing.T) {
-	f := &fixture{}
-	op := f.Call("a", ops.Lock, "")
-	f.Creates("a", 1, node("a", 0), "", 1)
-	f.Ret(op, lin.OpOK, lin.Result{Session: 1})
-	f.Ret(f.Call("a", ops.Lock, ""), lin.OpOK, lin.Result{Session: 1})
-	f.Ret(f.Call("a", ops.Unlock, ""), lin.OpOK, lin.Result{Session: 1})
-	f.unlock("a", 1, node("a", 0))
-	r := judgingtest.Judge(f.History(), nil, Claims{Path: "/lock"})
+	h := played("a lock() owns a-0 ok#0; a lock() ok@1; a unlock() ok@1; a unlocks a-0")
+	r := judgingtest.Judge(h, nil, Claims{Path: "/lock"})
 	if v, _ := r.Verdict(lin.Safety); v.Status != lin.OK {
 		t.Error(v)
 	}

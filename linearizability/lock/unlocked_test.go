@@ -5,7 +5,6 @@ import (
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestUnlockGivesTheLockUp(t *testing.T) {
@@ -34,17 +33,9 @@ func TestUnlockGivesTheLockUp(t *testing.T) {
 
 // TestWriterMayGoOnAsReader through the same znode.
 func TestWriterMayGoOnAsReader(t *testing.T) {
-	f := &fixture{}
-	write := f.Call("a", ops.Lock, ops.WriteMode)
-	token := f.Creates("a", 1, node("a", 0), "", 1)
-	f.Ret(write, lin.OpOK, lin.Result{Session: 1, Token: token})
-	f.Ret(f.Call("a", ops.Lock, ops.ReadMode), lin.OpOK, lin.Result{Session: 1, Token: token})
-	f.Ret(f.Call("a", ops.Unlock, ops.WriteMode), lin.OpOK, lin.Result{Session: 1})
-	f.Step += 6000
-	last := f.Call("a", ops.Unlock, ops.ReadMode)
-	f.Deletes("a", 1, node("a", 0), 0)
-	f.Ret(last, lin.OpOK, lin.Result{Session: 1})
-	v, bad := keptByUnlock(newTable(f.History(), readWriteLock, Claims{Path: "/lock"}))
+	h := played("a writes a-0; a lock(read) ok@1#2; a unlock(write) ok@1; pass 6000; " +
+		"a unlock(read) deletes a-0 ok")
+	v, bad := keptByUnlock(newTable(h, readWriteLock, Claims{Path: "/lock"}))
 	if bad {
 		t.Error(v)
 	}

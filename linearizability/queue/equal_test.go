@@ -62,10 +62,7 @@ func TestEqualElementsOfOtherRanksPanic(t *testing.T) {
 			t.Errorf("got %s", said)
 		}
 	}()
-	f := &fixture{}
-	f.offers("a", "x", Prioritized("x", 1))
-	f.offers("a", "x", Prioritized("x", 2))
-	judgingtest.Judge(f.History(), nil, Priority{})
+	judgingtest.Judge(played("a offers x#1; a offers x#2"), nil, Priority{})
 }
 
 // withEqualElements gives the elements of a history n different values.

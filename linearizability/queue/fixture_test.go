@@ -3,6 +3,7 @@ package queue
 import (
 	"testing"
 
+	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
 )
 
@@ -28,3 +29,10 @@ var notation = judgingtest.Notation{Dir: "/q", Phrases: map[string]string{
 }}
 
 func (f *fixture) Plays(steps string) { f.Play(notation, steps) }
+
+// played is the history of some steps.
+func played(steps string) lin.History {
+	f := &fixture{}
+	f.Plays(steps)
+	return f.History()
+}

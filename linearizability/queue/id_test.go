@@ -77,7 +77,7 @@ func randomIDQueue(t *rapid.T) lin.History {
 	s := &judgingtest.Simulator{Fixture: &f.Fixture, T: t}
 	queue := []waiting{{"p", 0}, {"q", 1}, {"r", 0}}
 	for _, w := range queue {
-		f.offers("a", w.value, Identified(w.value, fmt.Sprint(w.rank)))
+		f.Plays("a offers " + Identified(w.value, fmt.Sprint(w.rank)))
 	}
 	s.Begin = func(string) (kind, input string) {
 		id := rapid.IntRange(0, 1).Draw(t, "id")

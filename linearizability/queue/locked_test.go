@@ -104,7 +104,7 @@ func randomLockQueue(t *rapid.T) lin.History {
 	holds := map[string]string{}  // client to element
 	session := map[string]int64{} // the number of sessions of a client
 	for _, v := range []string{"p", "q", "r"} {
-		f.offer("a", v)
+		f.Plays("a offers " + v)
 		queue = append(queue, v)
 	}
 	unlock := func(client string) {

@@ -15,13 +15,6 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// offers records a complete offer with its own input.
-func (f *fixture) offers(client, value, input string) {
-	op := f.Call(client, ops.Offer, input)
-	f.Creates(client, 0, "/q/"+value, value, 0)
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
 func TestPriorityQueue(t *testing.T) {
 	judgingtest.CheckHistories(t, queueAt(func(q Claims) lin.Claims { return Priority(q) }),
 		[]queueTest{
@@ -223,14 +216,8 @@ func TestOvertakingElements(t *testing.T) {
 // TestOvertakingByALostTake: the reply of a take that passes over may be lost. The loss of the
 // element is a matter of delivery.
 func TestOvertakingByALostTake(t *testing.T) {
-	f := &fixture{}
-	f.offers("a", "x", Prioritized("x", 5))
-	lost := f.Call("b", ops.Take, "")
-	f.offers("a", "y", Prioritized("y", -1))
-	f.Deletes("b", 0, "/q/x", 0)
-	f.take("c", "y")
-	f.Ret(lost, lin.OpUnknown, lin.Result{})
-	report := judgingtest.Judge(f.History(), nil, Priority{Path: "/q", MayOvertake: true})
+	h := played("a offers x#5; b take(); a offers y#-1; b deletes x; c takes y; b unknown")
+	report := judgingtest.Judge(h, nil, Priority{Path: "/q", MayOvertake: true})
 	if v, _ := report.Verdict(lin.Linearizability); v.Status != lin.OK {
 		t.Error(v)
 	}

@@ -7,7 +7,6 @@ import (
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
-	"github.com/zksim/zksim/linearizability/ops"
 )
 
 type queueTest = historyTest[Claims]
@@ -138,31 +137,10 @@ func TestQueueLivenessAndOrphans(t *testing.T) {
 }
 
 func TestLostAndDuplicatedAreCounted(t *testing.T) {
-	f := &fixture{}
-	f.offer("a", "x")
-	f.offer("a", "y")
-	op := f.Call("b", ops.Take, "")
-	f.Deletes("b", 0, "/q/x", 0)
-	f.Ret(op, lin.OpUnknown, lin.Result{})
-	f.take("b", "y")
-	f.Ret(f.Call("c", ops.Take, ""), lin.OpOK, lin.Result{Output: "y"})
-	r := judgingtest.Judge(f.History(), nil, Claims{Path: "/q"})
+	h := played("a offers x; a offers y; b take() deletes x unknown; b takes y; c take() -> y")
+	r := judgingtest.Judge(h, nil, Claims{Path: "/q"})
 	if !reflect.DeepEqual(r.Lost, []string{"x"}) ||
 		!reflect.DeepEqual(r.Duplicated, []string{"y"}) {
 		t.Errorf("lost %v, duplicated %v", r.Lost, r.Duplicated)
 	}
-}
-
-// offer records a complete offer.
-func (f *fixture) offer(client string, value string) {
-	op := f.Call(client, ops.Offer, value)
-	f.Creates(client, 0, "/q/"+value, value, 0)
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
-// take records a complete take.
-func (f *fixture) take(client string, value string) {
-	op := f.Call(client, ops.Take, "")
-	f.Deletes(client, 0, "/q/"+value, 0)
-	f.Ret(op, lin.OpOK, lin.Result{Output: value})
 }

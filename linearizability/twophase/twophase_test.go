@@ -2,48 +2,13 @@ package twophase
 
 import (
 	"testing"
-	"time"
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judgingtest"
-	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
 var twoPhaseAtT = Claims{Path: "/t"}
-
-// begins records a complete begin of t1 with sites a and b.
-func (f *fixture) begins(client string, deadline time.Duration) {
-	op := f.Call(client, ops.Begin, BeginInput("t1", []string{"a", "b"}, deadline))
-	f.Creates(client, 0, "/t/t1", "", 0)
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
-// votes records a complete vote of a client for itself.
-func (f *fixture) votes(client, vote string) {
-	op := f.Call(client, ops.Vote, "t1 "+client+" "+vote)
-	f.Creates(client, 0, "/t/t1/vote-"+client, vote, 0)
-	f.Ret(op, lin.OpOK, lin.Result{})
-}
-
-func (f *fixture) decides(client, decision string) {
-	f.Creates(client, 0, "/t/t1/decision", decision, 0)
-}
-
-// learns records a complete await; the decision "" means that there is no transaction.
-func (f *fixture) learns(client, decision string) {
-	f.Ret(f.Call(client, ops.Await, "t1"), lin.OpOK, lin.Result{Output: decision, Empty: decision == ""})
-}
-
-// commits records a committed transaction; both sites have learned the decision.
-func (f *fixture) commits() {
-	f.begins("a", 0)
-	f.votes("a", "yes")
-	f.votes("b", "yes")
-	f.decides("a", "commit")
-	f.learns("a", ops.Commit)
-	f.learns("b", ops.Commit)
-}
 
 func TestTwoPhaseCommits(t *testing.T) {
 	judgingtest.CheckHistories(t, judgingtest.Always(twoPhaseAtT), []claimTest{
@@ -160,37 +125,18 @@ func TestTwoPhaseCommits(t *testing.T) {
 
 // TestTwoPhaseWithoutLog: the answers are judged without a log.
 func TestTwoPhaseWithoutLog(t *testing.T) {
-	for _, tt := range []struct {
-		name      string
-		build     func(f *fixture)
-		bad, says string
-	}{
-		{name: "committed", build: (*fixture).commits},
-		{name: "told otherwise", bad: lin.Answers, says: "and c abort",
-			build: func(f *fixture) { f.commits(); f.learns("c", ops.Abort) }},
-		{name: "commit without a vote", bad: lin.Answers,
-			says: "a was told commit of t1 at step 8, but a had not voted yes",
-			build: func(f *fixture) {
-				f.begins("a", 0)
-				f.votes("a", "no")
-				f.learns("a", ops.Commit)
-			}},
-		{name: "commit though a vote has failed", bad: lin.Answers, says: "but b had not voted yes",
-			build: func(f *fixture) {
-				f.begins("a", 0)
-				f.votes("a", "yes")
-				f.Ret(f.Call("b", ops.Vote, "t1 b yes"), lin.OpFailed, lin.Result{})
-				f.learns("a", ops.Commit)
-			}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			tt.build(f)
-			h := f.History()
-			h.Server = nil
-			judgingtest.CheckReport(t, judgingtest.Judge(h, nil, twoPhaseAtT), tt.bad, tt.says)
-		})
-	}
+	committed := "a begins 0s; a votes yes; b votes yes; a creates decision=commit; " +
+		"a learns commit; b learns commit"
+	judgingtest.CheckHistories(t, judgingtest.Always(twoPhaseAtT), []claimTest{
+		{Name: "committed", Steps: committed + "; unlogged"},
+		{Name: "told otherwise", Bad: lin.Answers, Says: "and c abort",
+			Steps: committed + "; c learns abort; unlogged"},
+		{Name: "commit without a vote", Bad: lin.Answers,
+			Says:  "a was told commit of t1 at step 8, but a had not voted yes",
+			Steps: "a begins 0s; a votes no; a learns commit; unlogged"},
+		{Name: "commit though a vote has failed", Bad: lin.Answers, Says: "but b had not voted yes",
+			Steps: "a begins 0s; a votes yes; b vote(t1 b yes) failed; a learns commit; unlogged"},
+	})
 }
 
 // TestTwoPhaseOfAnotherLayout uses the layout of the ZooKeeper guide: the coordinator creates the
@@ -202,20 +148,14 @@ func TestTwoPhaseOfAnotherLayout(t *testing.T) {
 				"abort": model.VoteNo}[data]
 			return kind, name, says
 		}}
-	build := func(votes ...string) lin.History {
-		f := &fixture{}
-		f.begins("a", 0)
-		f.Creates("a", 0, "/t/t1/b", "", 0)
-		op := f.Call("b", ops.Vote, "t1 b yes")
-		for _, vote := range votes {
-			f.Server(lin.ServerEvent{Kind: lin.DataChanged, Path: "/t/t1/b", Data: vote, Client: "b"})
-		}
-		f.Ret(op, lin.OpOK, lin.Result{})
-		return f.History()
-	}
-	judgingtest.CheckReport(t, judgingtest.Judge(build("commit"), nil, opts), "", "")
-	judgingtest.CheckReport(t, judgingtest.Judge(build("commit", "commit"), nil, opts), "", "")
-	judgingtest.CheckReport(t, judgingtest.Judge(build("commit", "abort"), nil, opts), lin.Safety,
-		"what b had said (vote yes) was taken back or changed")
-	judgingtest.CheckReport(t, judgingtest.Judge(build(), nil, opts), lin.Delivery, "was acknowledged")
+	judgingtest.CheckHistories(t, judgingtest.Always(opts), []claimTest{
+		{Name: "one vote", Steps: "a begins 0s; a creates b; b vote(t1 b yes) stores b=commit ok"},
+		{Name: "the same again",
+			Steps: "a begins 0s; a creates b; b vote(t1 b yes) stores b=commit stores b=commit ok"},
+		{Name: "another one", Bad: lin.Safety,
+			Says:  "what b had said (vote yes) was taken back or changed",
+			Steps: "a begins 0s; a creates b; b vote(t1 b yes) stores b=commit stores b=abort ok"},
+		{Name: "none", Bad: lin.Delivery, Says: "was acknowledged",
+			Steps: "a begins 0s; a creates b; b vote(t1 b yes) ok"},
+	})
 }
