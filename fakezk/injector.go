@@ -83,8 +83,8 @@ func (in *injector) list() (list []FaultStatus) {
 	return list
 }
 
-// clear disarms all faults and ends their effects: it releases held messages, and lets servers
-// serve and sessions end that faults keep.
+// clear disarms all faults and ends their effects: held messages go on, servers that are down serve
+// again, and sessions end whose end a fault has put off.
 func (in *injector) clear() {
 	if in.active() {
 		in.net.Heal()
@@ -191,8 +191,8 @@ func (in *injector) wakeInTime() {
 // wakeAt sets the alarm so that wake is called at a time, or before.
 func (in *injector) wakeAt(at time.Duration) { in.alarm.set(in.began.Add(at)) }
 
-// wake runs when something is due: faults bound to a time act in the order in which they were
-// armed, then held connections move in theirs.
+// wake runs when something is due. Faults bound to a time act in the order in which they were
+// armed. Then the messages on held connections move on.
 func (in *injector) wake() {
 	if !in.active() {
 		return // cleared while the alarm rang
@@ -260,8 +260,8 @@ func (in *injector) takeHangUp(l *link) bool {
 	return in.active()
 }
 
-// takeOutput lets faults act on output of the server. f is the fault that acts on the output of a
-// request on its own connection. The result reports whether the output has been handled.
+// takeOutput lets faults act on output of the server. f, if not nil, is the fault that damages the
+// output. The result reports whether the output has been handled.
 func (in *injector) takeOutput(l *link, out engine.Output, f *carry.Armed) bool {
 	if !in.active() ||
 		f == nil && !out.Close && l.conn.Idle(in.now()) && (out.Event == nil || !in.net.Waiting()) {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// socket reads and writes one connection. One goroutine reads and, at a time, one writes. A waiting
-// read holds no buffer if the system allows that.
+// socket reads and writes one connection. One goroutine reads. Several may write, one at a time. A
+// waiting read holds no buffer if the system allows that.
 type socket struct {
 	conn     net.Conn
-	poll     *pollSocket // nil where reads have to bring a buffer along
+	poll     *pollSocket // nil: a read has to hold a buffer while it waits
 	lastRead *readBuffer // the last result of read
 	plain    []byte      // used in place of lastRead if poll is nil
 }

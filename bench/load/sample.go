@@ -54,8 +54,8 @@ func summarize(rounds []sample) summary {
 	}
 }
 
-// ratio is the median over the rounds of the rates of one server by those of
-// another in the same round, or 0 if there is nothing to compare.
+// ratio divides the rate of one server by the rate of another one, in each round, and returns the
+// median, or 0 if there is nothing to compare.
 func ratio(of, by []sample) float64 {
 	var ratios []float64
 	for i := range min(len(of), len(by)) {

@@ -55,7 +55,7 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 		zk.WithMaxConnBufferSize(buffer),
 		zk.WithEventCallback(c.notice))
 	if err != nil {
-		// only a wrong option of ours can do it
+		// only a wrong option of ours causes an error
 		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err))
 	}
 	hosts.conn.Store(conn)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// outages are the restarts of servers. Its methods that wait for a server lock the mutex, and so
-// does time.
+// outages are the restarts of servers. The method time locks the mutex, and so do the goroutines
+// that wait for a server. All other methods are called with the mutex locked.
 type outages struct {
 	mu      *sync.Mutex
 	clock   *clock
@@ -17,8 +17,8 @@ type outages struct {
 	proxy   *proxy
 
 	down    map[int]bool  // the servers that are being restarted
-	before  time.Duration // how long some server was down, up to since if one is down
-	since   time.Duration
+	before  time.Duration // how long some server was down, without the outage under way
+	since   time.Duration // when the outage under way began
 	longest time.Duration
 }
 

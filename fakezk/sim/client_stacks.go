@@ -23,7 +23,7 @@ func (g *Goroutine) begin() (end func()) {
 	}
 }
 
-// noteScripts notes the client of each goroutine that has run a script of it.
+// noteScripts notes the client's name for each goroutine that has run a script of the client.
 func (c *Client) noteScripts(all map[int64]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Member registers an instance, for an [object.Discovery] of code that only watches: an ephemeral
-// znode Path/Name of Env, kept by recipes.GroupMember.
+// Member registers an instance by recipes.GroupMember, which keeps an ephemeral znode Path/Name of
+// Env. It is for the test of code that only watches, an [object.Discovery].
 func Member(env object.Env) object.Registrar {
 	return &group{conn: env.Conn, path: env.Path, name: env.Name}
 }

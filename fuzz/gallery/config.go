@@ -17,7 +17,7 @@ var publishedConfig = []Exhibit{
 		Bug: "The bodies of the two are in each other's place. A missing setting cannot be " +
 			"created, as it is not there, and an existing one cannot be updated, as it is.",
 		Property: linearizable, Wrong: configOf(func(c *config) {
-			// wrong: each is the other one
+			// wrong: each does the work of the other one
 			c.create = func(ctx context.Context, key string, value []byte) error {
 				return c.ConfigCenter.Update(ctx, key, value, recipes.AnyVersion)
 			}
@@ -56,7 +56,8 @@ var publishedConfig = []Exhibit{
 		}), Script: scenario.Script{Clients: 2, Rounds: 2}},
 }
 
-// config is the configuration centre of package recipes, without events, in steps.
+// config is the configuration centre of package recipes, without events. A wrong one replaces some
+// of its functions.
 type config struct {
 	*builtin.ConfigCenter
 	conn *zk.Conn
@@ -71,12 +72,12 @@ const configDir = "/config"
 
 func keyPath(key string) string { return configDir + "/keys/" + key }
 
-// configOf is a workload of a configuration centre with some steps replaced.
+// configOf is a workload of a configuration centre with some functions replaced.
 func configOf(steps ...func(*config)) scenario.Workload {
 	return openConfig(func(c *config) object.Configurer { return with(c, steps) })
 }
 
-// openConfig is a workload of any configuration centre that is made of a plain one.
+// openConfig is a workload of a configuration centre. open makes it of the right one.
 func openConfig(open func(*config) object.Configurer) scenario.Workload {
 	return object.Config(func(env object.Env) object.Configurer {
 		center := builtin.NewConfigCenter(env)

@@ -23,7 +23,8 @@ type IDClaims struct {
 	About string
 	// Path is the znode of the counter, in decimal digits; "" means /ids.
 	Path string
-	// Uncounted says that no counter at Path reserves the numbers by its changes.
+	// Uncounted says that there is no counter at Path: otherwise a client takes numbers by adding
+	// to the counter.
 	Uncounted bool
 	// Ordered says that a call gets a greater number than every call that returned before it began.
 	// Without Ordered this holds for the calls of one client.

@@ -62,8 +62,8 @@ func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	})
 }
 
-// judged is a workload with the judge of a kind of lock: kind turns the claims of a lock into its
-// claims.
+// judged is a workload with the judge of a kind of lock. kind turns the claims of a lock into the
+// claims of that kind.
 func (c LockClaims) judged(
 	w scenario.Workload, writes string, kind func(lock.Claims) linearizability.Claims,
 ) scenario.Workload {

@@ -27,7 +27,8 @@ func (o *Outcome) Sender(other *Outcome) string {
 }
 
 // sendersOf runs the scenario once more, and lists the places in the code under test that may have
-// sent a request: those of the goroutines that wait for the reply in a counted call of the client.
+// sent a request. Goroutines that wait for the reply are at these places. A goroutine counts if
+// counts accepts its stack.
 func (s Scenario) sendersOf(request trace.RequestPoint, counts func(stack string) bool) []string {
 	s.stackOf = request
 	again, err := s.Run()

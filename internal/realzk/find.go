@@ -9,7 +9,7 @@ import (
 )
 
 // debianJars is the folder of Debian's jars. The manifest of zookeeper.jar names all
-// other jars that it needs, but for one to log with.
+// other jars that it needs, except the one for its log.
 const debianJars = "/usr/share/java"
 
 // find returns the path of Java and the class path of ZooKeeper.

@@ -5,8 +5,8 @@ import (
 	"github.com/zksim/zksim/linearizability/internal/judging"
 )
 
-// judgeFairness looks for a grant to a client although older znodes of other clients filled the
-// capacity, and one of those clients was still waiting.
+// judgeFairness looks for a client that overtook another one. At its grant, the znodes of others
+// that are older were as many as may hold at once, and one of these clients was still waiting.
 func judgeFairness(t table) lin.Verdict {
 	for _, b := range grantsOf(t.holds) {
 		if b.node == nil || b.second {

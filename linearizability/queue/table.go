@@ -149,7 +149,8 @@ func (t table) about(op *lin.Op) *element {
 	return t.anyOf(op.Output)
 }
 
-// freeAt reports whether an element could be taken at a step and its time, and since which time.
+// freeAt reports whether an element could be taken at a step, whose time is now. It also returns
+// since when this was so.
 func (t table) freeAt(
 	e *element, z *judging.Znode, step int64, now time.Duration,
 ) (since time.Duration, ok bool) {
