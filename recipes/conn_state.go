@@ -81,7 +81,8 @@ type statusReader struct {
 	forget func() bool // cancels the AfterFunc of its context
 }
 
-// withoutTimeout stands in for a session timeout of zero: one look in a twentieth of it.
+// withoutTimeout takes the place of a session timeout of zero. The time between two looks is a
+// twentieth of it.
 const withoutTimeout = 2 * time.Second
 
 // NewConnMonitor begins to follow conn. sessionTimeout is the timeout that the server has granted;

@@ -324,7 +324,7 @@ func (c *TwoPhaseCommit) keep(t *task.Task[struct{}], own *request.NamedEphemera
 }
 
 // createOwn creates own. The same transaction deletes the node of an earlier session, so that no
-// client sees the site gone. appear creates no parents.
+// client sees the site gone. createOwn creates no parents.
 func (c *TwoPhaseCommit) createOwn(r *request.Sender, own *request.NamedEphemeral) error {
 	for {
 		if err := r.Sync(own.Path); err != nil {

@@ -9,8 +9,8 @@ var (
 	// ErrAmbiguous says that a call may or may not have had its effect. Code under test does not
 	// need it: every error with a method Ambiguous() bool that returns true says the same.
 	ErrAmbiguous error = ambiguousError{}
-	// ErrFinal says that the same call cannot succeed later. The client does not repeat it. It is
-	// asked for after an Ack of a [Delivery], and after each call of a [TwoPhaser].
+	// ErrFinal says that the same call cannot succeed later. The client does not repeat it. Scripts
+	// look for this error after an Ack of a [Delivery], and after each call of a [TwoPhaser].
 	ErrFinal = errors.New("cannot succeed later")
 	// ErrNoTransaction says that a [TwoPhaser] has no transaction, or not any more.
 	ErrNoTransaction = errors.New("there is no such transaction")

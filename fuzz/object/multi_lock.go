@@ -10,9 +10,9 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// MultiLock makes a workload of a lock on several paths. It excludes all holders of a lock on one
-// of them. Each client calls open once, with the same paths in another order, and takes the lock
-// round after round. Path of the claims is the parent of the paths; "" means /multilock. Token, if
+// MultiLock makes a workload of a lock on several paths. Two such locks exclude each other if they
+// have a path in common. Each client calls open once, with the same paths in another order, and
+// takes the lock round after round. Path of the claims is the parent of the paths; "" means /multilock. Token, if
 // the object has it, is the czxid of the client's znode below the greatest of the paths.
 func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := optional(given)

@@ -62,8 +62,8 @@ func elementIn(read func(string) (string, bool)) func(string) (string, bool) {
 // explained returns the history for the judge, and the patterns of znodes that may stay at rest. If
 // an empty znode among the elements has no offer of its own, some empty znodes are bookkeeping or
 // elements put back. The judge cannot tell which. Then the history omits the calls with empty
-// elements, and the empty znodes may stay. A call that returned no bytes with an error stays, as
-// one that returned no element: it may have removed another one.
+// elements, and the empty znodes may stay. A call that returned no bytes and an error is kept, as a
+// call without an element: it may have removed any element.
 func (c QueueClaims) explained(h linearizability.History) (linearizability.History, []string) {
 	if c.explainsEmpty(h) {
 		return h, c.LeavesAtRest

@@ -79,13 +79,13 @@ func (s Scenario) playable() error {
 	return s.Validate()
 }
 
-// judge makes the outcome of a run, in which servers may lag.
+// judge makes the outcome of a run. lag is the time by which a server may be late.
 func (s Scenario) judge(
 	result *trace.Result, players []*Player, lag time.Duration,
 ) (o *Outcome, err error) {
 	o = &Outcome{Scenario: s, Result: result, Playing: max(0, result.Elapsed-s.settleTime())}
 	if result.Frozen != "" {
-		return o, nil // the players may still be at it
+		return o, nil // the players may still run
 	}
 	players = everyGoroutine(players)
 	o.History = history(result, players)
@@ -193,7 +193,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Servers:        s.Script.Servers,
 		SessionTimeout: SessionTimeout,
 		Limit:          s.limit(),
-		Overtime:       overtime * time.Duration(1+len(s.Plan)), // a fault can cost a look
+		Overtime:       overtime * time.Duration(1+len(s.Plan)), // a fault may spoil one poll
 		Settle:         s.settleTime(),
 		Freeze:         s.Workload.Freeze,
 		Logs:           s.Logs,

@@ -7,8 +7,8 @@ type edit struct {
 	// in is the function or type with the place, such as "lockSlow", "(*Mutex).lockSlow" or "type
 	// g". Without it, the place is anywhere in the file.
 	in string
-	// find is the text to replace, which must be there the given number of times, 0 means once. "{"
-	// is the beginning of the body, and "}" its end: there, text is inserted.
+	// find is the text to replace. It must be there as often as times says; 0 means once. "{" is the
+	// beginning of the body, and "}" its end: there, text is inserted.
 	find  string
 	times int
 	with  string
@@ -19,7 +19,7 @@ type edit struct {
 // releases are the releases 1.N of Go for which the edits are known.
 var releases = []int{26, 27}
 
-// edits is every place that differs from Go.
+// edits are all the changes. Each comment is the purpose of those below it.
 var edits = []edit{
 	// each goroutine has its state
 	{file: "runtime/runtime2.go", in: "type g", find: "}", with: "zksim zksimG"},

@@ -34,7 +34,7 @@ func eventsOf(t table) []judging.Event[model.LockOp] {
 	var list []judging.Event[model.LockOp]
 	for _, h := range t.holds {
 		if h.second && h.serverEnd < h.lock.Call {
-			continue // it extends a hold in another mode that was over, unknown to the client
+			continue // it extends a hold in another mode that is over, as the client does not know
 		}
 		list = append(list, acquireEvent(t.kind, h))
 		if t.kind.reentrant {

@@ -81,7 +81,7 @@ func (c *Conn) Expire() {
 	c.awaitSession(old)
 }
 
-// ExpireLate is Expire after which the ephemeral nodes of the old session stay for a while.
+// ExpireLate is Expire, but the ephemeral nodes of the old session stay for a while.
 func (c *Conn) ExpireLate(stay time.Duration) {
 	old := c.SessionID()
 	c.inject(fault.Fault{Kind: fault.LateReap, For: stay, At: time.Millisecond})
@@ -128,7 +128,7 @@ var wireNames = map[string]string{
 	"children": "getChildren2", "childrenW": "getChildren2",
 }
 
-// request sends one request under the rules.
+// request sends one request, and breaks it if a rule of the test says so.
 func (c *Conn) request(op, path string, send func() error) error {
 	r, cut := c.begin(op, path)
 	if cut {

@@ -14,8 +14,8 @@ import (
 type Journal struct {
 	mu sync.Mutex
 	place
-	worldPlace *place // the World's, if clients have written lines that it has to catch up with
-	reserved   int64  // steps that the World needs to catch up
+	worldPlace *place // where the World goes on, if clients have written later lines meanwhile
+	reserved   int64  // steps before those lines that are kept for the World
 	ended      bool   // no line is written any more
 	lines      []trace.Line
 
@@ -35,7 +35,7 @@ func NewJournal() *Journal { return &Journal{lines: make([]trace.Line, 0, 256)} 
 // place is where the next line belongs.
 type place struct {
 	step  int64
-	first int           // of the lines, that with which the step began
+	first int           // the index of the first line of the step
 	last  time.Duration // when the newest line was written
 }
 
