@@ -104,7 +104,7 @@ type Found struct {
 	Exhausted bool
 
 	workload scenario.Workload
-	judged   bool // see CheckJudged
+	seen     basis // see CheckJudged
 }
 
 func newFound(w scenario.Workload) *Found {

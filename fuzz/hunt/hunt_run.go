@@ -245,7 +245,7 @@ func (h *huntRun) count(t trial, r played) int {
 			f.Optional[method]++
 		}
 	}
-	f.judged = f.judged || judged(o)
+	f.seen.add(basisOf(o))
 	if o.Status() == linearizability.Unknown {
 		if f.Undecided++; f.FirstUndecided == nil {
 			f.FirstUndecided = o

@@ -20,7 +20,7 @@ type Inputs struct {
 func NewInputs(base *scenario.Outcome) (Inputs, error) {
 	err := checkNetwork(base)
 	if err == nil {
-		err = checkJudged(judged(base), base.Scenario.Workload, 1)
+		err = basisOf(base).check(base.Scenario.Workload, 1)
 	}
 	if err != nil {
 		return Inputs{}, err

@@ -33,7 +33,7 @@ type Sweep struct {
 	// Reached counts the runs in which each goal was reached.
 	Reached map[string]int
 
-	judged bool // see CheckJudged
+	seen basis // see CheckJudged
 }
 
 // A Violation is all findings of a sweep that are [Alike]. It has only the first outcome, since an
@@ -100,7 +100,7 @@ func newSweep(s scenario.Scenario) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	sweep := &Sweep{Base: base, Reached: map[string]int{}, judged: judged(base)}
+	sweep := &Sweep{Base: base, Reached: map[string]int{}, seen: basisOf(base)}
 	if base.Status() == linearizability.Violated {
 		sweep.addViolation(0, fault.Fault{}, bugOf(base), base)
 	}
@@ -141,9 +141,10 @@ func (s *Sweep) run(
 
 // pointResult is the result of the run with the fault of one point.
 type pointResult struct {
-	played, last, missed, judged bool
-	status                       linearizability.Status
-	bug                          string // "" if nothing is violated; see bugOf
+	played, last, missed bool
+	seen                 basis
+	status               linearizability.Status
+	bug                  string // "" if nothing is violated; see bugOf
 	// outcome is nil if the point is ok, or if an earlier point shows the same bug, or is
 	// undecided, too.
 	outcome *scenario.Outcome
@@ -174,7 +175,7 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 		return false
 	}
 	kept := pointResult{
-		played: true, last: p.last(o), missed: len(o.Result.Missed) > 0, judged: judged(o),
+		played: true, last: p.last(o), missed: len(o.Result.Missed) > 0, seen: basisOf(o),
 		status: o.Status(), reached: o.Reached, bug: bug,
 	}
 	first, known := p.first[kept.bug]
@@ -194,7 +195,7 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 // add counts the result of one point.
 func (s *Sweep) add(number int, f fault.Fault, r pointResult) {
 	s.Points++
-	s.judged = s.judged || r.judged
+	s.seen.add(r.seen)
 	for _, goal := range r.reached {
 		s.Reached[goal]++
 	}

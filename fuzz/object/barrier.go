@@ -43,8 +43,8 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 		Name:  "barrier",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
-			func(p *scenario.Player, h *scenario.Handle[Barrierer]) func(int) {
-				return barrierPlayer{p, h.Now}.turn
+			func(p *scenario.Player, h *scenario.Handle[Barrierer]) (turn, end func(int)) {
+				return barrierPlayer{p, h.Now}.turn, nil
 			}),
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration {

@@ -74,6 +74,7 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 				c.write(turn)
 				c.look(turn)
 			}
+			c.insist(2 * s.Rounds)
 			c.settle()
 			c.close()
 		},
@@ -145,15 +146,17 @@ func (p *configPlayer) key(turn int) string {
 type configPlayer struct {
 	*cachePlayer
 	config Configurer
+	last   string // the key of the last turn
 	// doubtfulKeys are the keys with a removal that may still take effect. The judge could not tell
 	// it from a second removal.
 	doubtfulKeys map[string]bool
 }
 
-// write changes or fetches one setting. A failed write is not repeated: the judge finds out whether
-// it took effect.
+// write changes or fetches one setting. A failed write is not repeated at once: the judge finds out
+// whether it took effect.
 func (p *configPlayer) write(turn int) {
 	key := p.key(turn)
+	p.last = key
 	value := newPayload(p.Player, turn)
 	setting := p.config.Get(key)
 	if p.Choose(scenario.At("fetch", turn), 5) == 0 {
@@ -163,15 +166,33 @@ func (p *configPlayer) write(turn int) {
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
-	switch {
-	case !setting.Exists:
-		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, payloadOf(value)) })
-	case p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubtfulKeys[key]:
+	if setting.Exists && p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubtfulKeys[key] {
 		p.remove(ctx, key)
-	default:
-		p.swap(key, value, setting.Version, func() error {
-			return p.config.Update(ctx, key, payloadOf(value), setting.Version)
-		})
+		return
+	}
+	p.put(ctx, key, value, setting)
+}
+
+// put creates or updates a setting.
+func (p *configPlayer) put(ctx context.Context, key, value string, old ValueState) {
+	if !old.Exists {
+		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, payloadOf(value)) })
+		return
+	}
+	p.swap(key, value, old.Version, func() error {
+		return p.config.Update(ctx, key, payloadOf(value), old.Version)
+	})
+}
+
+// insist repeats the calls that have failed up to now.
+func (p *configPlayer) insist(first int) {
+	key := p.last
+	p.Insist(ops.Read, first, func(int) { p.fetch(key) })
+	first = p.Insist(ops.CAS, first, func(turn int) {
+		p.put(p.Context(), key, newPayload(p.Player, turn), p.config.Get(key))
+	})
+	if !p.doubtfulKeys[key] {
+		p.Insist(ops.Remove, first, func(int) { p.remove(p.Context(), key) })
 	}
 }
 

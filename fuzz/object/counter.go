@@ -49,8 +49,9 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 		Name:  "counter",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
-			func(p *scenario.Player, h *scenario.Handle[Counterer]) func(int) {
-				return counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}.turn
+			func(p *scenario.Player, h *scenario.Handle[Counterer]) (turn, end func(int)) {
+				c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
+				return c.turn, c.end
 			}),
 		Shared: true,
 	}, claims.Path, ops.Add, claims.of)
@@ -73,8 +74,16 @@ func (p counterPlayer) turn(number int) {
 	p.get(number)
 }
 
-// add adds once. A failed add is not repeated: the judge finds out whether it took effect. All adds
-// of a run add different numbers, so that the judge can tell them apart.
+// end repeats the calls that have failed up to now.
+func (p counterPlayer) end(first int) {
+	p.Insist(ops.Add, first, p.add)
+	if g, ok := p.counter().(Getter); ok {
+		p.Insist(ops.Get, first, func(int) { p.getOnce(g) })
+	}
+}
+
+// add adds once. A failed add is not repeated at once, and adds another number when it is: the
+// judge finds out whether it took effect. All adds of a run add different numbers, so that the judge can tell them apart.
 func (p counterPlayer) add(turn int) {
 	const clients, turns = 26, 2000 // the most that a script has
 	delta := int64(1 + p.Index() + clients*(turn+turns*p.Goroutine()))
@@ -109,6 +118,10 @@ func (p counterPlayer) get(turn int) {
 	if !ok || !sometimes(p.Player, "Get", scenario.At("get", turn), 2) {
 		return
 	}
+	p.getOnce(g)
+}
+
+func (p counterPlayer) getOnce(g Getter) {
 	c := p.Begin(ops.Get, "")
 	value, err := g.Get(p.Context())
 	if err != nil {

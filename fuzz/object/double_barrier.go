@@ -37,6 +37,7 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 				p.Rest(round)
 				dp.turn(round)
 			}
+			p.Insist(ops.Enter, s.Rounds, dp.turn)
 		},
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Rounds) * (2*enterPatience + scenario.LongHold)

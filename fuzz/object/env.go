@@ -87,17 +87,21 @@ func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
 }
 
 // inRounds makes a Play for clients with one object each. In each round of the script, a goroutine
-// has some turns. player returns the function that plays a turn, by its number.
+// has some turns. player returns the function that plays a turn, by its number, and one that plays
+// the end, nil if there is none; first is the number of the first turn after those of the rounds.
 func inRounds[T any](
 	open func(Env) T, path string, turns int,
-	player func(*scenario.Player, *scenario.Handle[T]) func(number int),
+	player func(*scenario.Player, *scenario.Handle[T]) (turn func(number int), end func(first int)),
 ) func(*scenario.Player, scenario.Script) {
 	return scenario.Shared(opener(open, path),
 		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[T]) {
-			turn := player(p, h)
+			turn, end := player(p, h)
 			for number := range p.Rounds(turns * s.Rounds) {
 				p.Rest(number)
 				turn(number)
+			}
+			if end != nil {
+				end(turns * s.Rounds)
 			}
 		})
 }

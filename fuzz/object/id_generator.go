@@ -42,8 +42,9 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 		Name:  "id-generator",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 3,
-			func(p *scenario.Player, h *scenario.Handle[IDSource]) func(int) {
-				return func(turn int) { takeID(p, h.Now(), turn) }
+			func(p *scenario.Player, h *scenario.Handle[IDSource]) (turn, end func(int)) {
+				take := func(turn int) { takeID(p, h.Now(), turn) }
+				return take, func(first int) { p.Insist(ops.Next, first, take) }
 			}),
 		Shared: true,
 	}

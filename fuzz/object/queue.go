@@ -115,6 +115,7 @@ func (c QueueClaims) workload(
 	return scenario.Workload{
 		Name:   name,
 		About:  c.About,
+		Main:   ops.Offer,
 		Play:   play,
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration {
@@ -222,6 +223,19 @@ func (p queuePlayer) play(s scenario.Script) {
 			p.get(turn)
 		}
 	}
+	p.end(2 * s.Rounds)
+}
+
+// end repeats the calls that have failed up to now.
+func (p queuePlayer) end(first int) {
+	first = p.Insist(ops.Offer, first, p.offer)
+	first = p.Insist(ops.Take, first, func(turn int) { p.finish(turn, p.take(turn)) })
+	if q, ok := p.queue().(Poller); ok {
+		first = p.Insist(ops.Poll, first, func(turn int) { p.finish(turn, p.pollOnce(q)) })
+	}
+	if q, ok := p.queue().(Peeker); ok {
+		p.Insist(ops.Peek, first, func(int) { p.peekOnce(q) })
+	}
 }
 
 // offer appends one element. A failed offer is not repeated: the judge finds out whether it took
@@ -259,7 +273,12 @@ func patience(plan []fault.Fault) time.Duration {
 // get takes one element.
 func (p queuePlayer) get(round int) {
 	p.peek(round)
-	if (p.poll(round) || p.take(round)) && p.done != nil {
+	p.finish(round, p.poll(round) || p.take(round))
+}
+
+// finish does what follows after an element was taken.
+func (p queuePlayer) finish(round int, taken bool) {
+	if taken && p.done != nil {
 		p.done(round)
 	}
 }
@@ -277,6 +296,10 @@ func (p queuePlayer) peek(round int) {
 	if !ok || !sometimes(p.Player, "Peek", scenario.At("peek", round), 4) {
 		return
 	}
+	p.peekOnce(q)
+}
+
+func (p queuePlayer) peekOnce(q Peeker) {
 	c := p.Begin(ops.Peek, "")
 	data, ok, err := q.Peek(p.Context())
 	if err != nil {
@@ -294,6 +317,10 @@ func (p queuePlayer) poll(round int) bool {
 	if !ok || !sometimes(p.Player, "Poll", scenario.At("poll", round), 4) {
 		return false
 	}
+	return p.pollOnce(q)
+}
+
+func (p queuePlayer) pollOnce(q Poller) (got bool) {
 	c := p.Begin(ops.Poll, "")
 	data, ok, err := q.Poll(p.Context())
 	if err != nil {

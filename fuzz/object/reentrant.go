@@ -20,9 +20,9 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		Name:  "reentrant",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 1,
-			func(p *scenario.Player, h *scenario.Handle[Locker]) func(int) {
+			func(p *scenario.Player, h *scenario.Handle[Locker]) (turn, end func(int)) {
 				l := singleMode(p, h)
-				return func(round int) { playReentrant(l, round) }
+				return func(round int) { playReentrant(l, round) }, nil
 			}),
 		Length: holdingTime,
 	}, ops.Lock, func(l lock.Claims) linearizability.Claims {

@@ -30,8 +30,8 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 		Name:  "revocable",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 1,
-			func(p *scenario.Player, h *scenario.Handle[RevocableLocker]) func(int) {
-				return revocablePlayer{singleMode(p, h), h.Now}.turn
+			func(p *scenario.Player, h *scenario.Handle[RevocableLocker]) (turn, end func(int)) {
+				return revocablePlayer{singleMode(p, h), h.Now}.turn, nil
 			}),
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)

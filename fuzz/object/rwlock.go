@@ -31,9 +31,9 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 		Name:  "rwlock",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 1,
-			func(p *scenario.Player, h *scenario.Handle[RWLocker]) func(int) {
+			func(p *scenario.Player, h *scenario.Handle[RWLocker]) (turn, end func(int)) {
 				reads, writes := readMode(p, h), writeMode(p, h)
-				return func(round int) { playRWLock(reads, writes, round) }
+				return func(round int) { playRWLock(reads, writes, round) }, nil
 			}),
 		Length: holdingTime,
 	}, ops.Lock, func(l lock.Claims) linearizability.Claims {

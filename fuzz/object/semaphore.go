@@ -56,8 +56,8 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 		Name:  "semaphore",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 1,
-			func(p *scenario.Player, h *scenario.Handle[Acquirer]) func(int) {
-				return semaphorePlayer{p, h.Now, claims.Leases}.turn
+			func(p *scenario.Player, h *scenario.Handle[Acquirer]) (turn, end func(int)) {
+				return semaphorePlayer{p, h.Now, claims.Leases}.turn, nil
 			}),
 		Shared: true,
 		Length: holdingTime,

@@ -37,6 +37,7 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 				p.Rest(round)
 				tp.turn(round)
 			}
+			p.Insist(ops.Wait, 2*s.Rounds, tp.wait)
 		},
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Rounds) * (2*enterPatience + scenario.LongHold)
@@ -63,6 +64,11 @@ func (p thresholdPlayer) turn(round int) {
 	case round > 0 && p.Choose(scenario.At("set", round), 3) == 0:
 		p.set(round, 1+p.Choose(scenario.At("members", round), p.clients))
 	}
+	p.wait(round)
+}
+
+// wait waits and stays for a while.
+func (p thresholdPlayer) wait(round int) {
 	passed := p.Do(ops.Wait, "", func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Hasty(ctx, 0, scenario.At("wait", round), 6, time.Millisecond,
 			50*time.Millisecond)

@@ -62,9 +62,9 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 		Name:  "value",
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
-			func(p *scenario.Player, h *scenario.Handle[Valuer]) func(int) {
+			func(p *scenario.Player, h *scenario.Handle[Valuer]) (turn, end func(int)) {
 				v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
-				return v.turn
+				return v.turn, v.end
 			}),
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration {
@@ -89,6 +89,17 @@ type valuePlayer struct {
 func (p *valuePlayer) turn(number int) {
 	p.read(number)
 	p.write(number)
+}
+
+// end repeats the calls that have failed up to now.
+func (p *valuePlayer) end(first int) {
+	p.Insist(ops.Read, first, p.read)
+	first = p.Insist(ops.Write, first, func(turn int) {
+		p.set(p.Context(), newPayload(p.Player, turn))
+	})
+	p.Insist(ops.CAS, first, func(turn int) {
+		p.compareAndSet(p.Context(), newPayload(p.Player, turn))
+	})
 }
 
 // nextPatience is how long a client waits for a change before it goes on.

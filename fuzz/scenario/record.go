@@ -20,7 +20,8 @@ type Record struct {
 	signals   bool  // the object under test has a signal for losses
 	token     int64 // of the last successful call with one
 	calling   bool
-	deadline  time.Duration // of the call that is under way or comes next; 0: it has none
+	failing   map[string]bool // kinds of calls: whether the last one failed; see Insist
+	deadline  time.Duration   // of the call that is under way or comes next; 0: it has none
 	reached   []string
 	optional  map[string]bool               // methods of the object: whether they were called
 	shared    atomic.Bool                   // the object is made for several goroutines
@@ -59,12 +60,18 @@ func (r *Record) Begin(kind, input string) Call {
 	return Call{r, kind, r.calls.Call(r.writer.Of(), kind, input)}
 }
 
-// ends notes that the call has returned.
-func (c Call) ends() {
-	if c.record.deadline != 0 {
-		c.call.Deadline(c.record.deadline)
+// ends notes that the call has returned, and whether it failed while it still had time.
+func (c Call) ends(err error) {
+	r := c.record
+	timedOut := r.deadline != 0 && r.writer.Now() >= r.deadline
+	if r.deadline != 0 {
+		c.call.Deadline(r.deadline)
 	}
-	c.record.calling, c.record.deadline = false, 0
+	if r.failing == nil {
+		r.failing = map[string]bool{}
+	}
+	r.failing[c.kind] = err != nil && !timedOut
+	r.calling, r.deadline = false, 0
 }
 
 // OK records a result. Without a session in the result it takes the session that the client has
@@ -72,21 +79,21 @@ func (c Call) ends() {
 func (c Call) OK(r linearizability.Result) {
 	c.record.text = c.kind + " returns" + resultText(r)
 	c.record.token = cmp.Or(r.Token, c.record.token)
-	c.ends()
+	c.ends(nil)
 	c.call.OK(c.inSession(r))
 }
 
 // Unknown records an error after which the operation may have taken effect.
 func (c Call) Unknown(r linearizability.Result, err error) {
 	c.record.text = fmt.Sprintf("%s fails: %v", c.kind, err)
-	c.ends()
+	c.ends(err)
 	c.call.Unknown(c.inSession(r), err)
 }
 
 // Failed records an error that promises that the operation did not take effect and never will.
 func (c Call) Failed(err error) {
 	c.record.text = fmt.Sprintf("%s fails: %v", c.kind, err)
-	c.ends()
+	c.ends(err)
 	c.call.Failed(err)
 }
 

@@ -32,14 +32,33 @@ func (p *Player) repeat(may func() bool, try func(attempt int) error) bool {
 	return false
 }
 
+// Insist repeats calls of a kind until one succeeds, if the last one of the player failed although
+// its context was not done. It is for the end of a script that does not repeat a failed call
+// elsewhere: an object that fails for ever after a fault violates liveness. again makes one call;
+// its argument is the number of a turn, from first on. Insist returns the next number. A call
+// that fails when its context is done does not count as a failure.
+func (p *Player) Insist(kind string, first int, again func(turn int)) (next int) {
+	for ; p.failing[kind] && p.Pause(insistPause); first++ {
+		again(first)
+	}
+	return first
+}
+
+// insistPause is the time between two calls of [Player.Insist], besides the pause after an error.
+const insistPause = time.Second
+
 // Hasty returns the context of an attempt. For one label in oneIn, the context of the first
 // attempt, number 0, is done after least to least+spread of virtual time. So calls end at any
 // moment of their work. All other attempts get ctx. In a careless script one in three of these
-// contexts is done from the start. The labels of its draws begin with label.
+// contexts is done from the start. The labels of its draws begin with label. The next call counts
+// as one with the deadline of its context.
 func (p *Player) Hasty(
 	ctx context.Context, attempt int, label string, oneIn int, least, spread time.Duration,
 ) (context.Context, context.CancelFunc) {
 	if attempt > 0 || p.Choose(label+" hasty", oneIn) > 0 {
+		if end, ok := ctx.Deadline(); ok {
+			p.expect(p.client.Now() + time.Until(end))
+		}
 		return ctx, func() {}
 	}
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
