@@ -26,6 +26,7 @@ const (
 	OpOK                     // it returned a result
 	OpFailed                 // it returned an error, and has certainly not been applied
 	OpUnknown                // it returned an error, and may have been applied
+	OpNotHeld                // a release returned an error: the hold had been lost before the call
 )
 
 // String returns the outcome in one word.
@@ -39,6 +40,8 @@ func (o Outcome) String() string {
 		return "failed"
 	case OpUnknown:
 		return "unknown"
+	case OpNotHeld:
+		return "not held"
 	}
 	return fmt.Sprintf("Outcome(%d)", int(o))
 }

@@ -73,6 +73,10 @@ func (c *Call) Failed(err error) { c.finish(OpFailed, Result{}, err) }
 // the known part: the session, or the element that came with the error.
 func (c *Call) Unknown(result Result, err error) { c.finish(OpUnknown, result, err) }
 
+// NotHeld records that a release returned an error because the client had lost its hold before the
+// call. Failed says of a release that the client still has it.
+func (c *Call) NotHeld(err error) { c.finish(OpNotHeld, Result{}, err) }
+
 func (c *Call) finish(outcome Outcome, result Result, err error) {
 	if c == nil {
 		return

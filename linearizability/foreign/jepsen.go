@@ -85,6 +85,9 @@ func (b *builder) jepsenEvent(now *moment, v datum) error {
 	case "ok":
 		return b.end(*now, client, linearizability.OpOK, subject, "")
 	case "fail":
+		if v.get("error").name() == "not-held" {
+			return b.end(*now, client, linearizability.OpNotHeld, subject, why(v))
+		}
 		return b.end(*now, client, linearizability.OpFailed, subject, why(v))
 	case "info":
 		return b.end(*now, client, linearizability.OpUnknown, subject, why(v))

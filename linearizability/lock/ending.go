@@ -15,7 +15,7 @@ const (
 	released                 // by the holder's own unlock
 	takenAway                // the session ended, or the server deleted the znode
 	stolen                   // a client's request deleted the znode before the holder called unlock
-	unknownEnd               // the session expired at an unknown step
+	unknownEnd               // at an unknown step: the session expired, or a release found nothing
 )
 
 // holdEnd describes the end of a hold.
@@ -37,7 +37,9 @@ func (h *hold) endAtServer(history lin.History, log judging.Log) {
 		h.endWithNode(history)
 		return
 	}
-	if h.unlock != nil && h.unlock.Call < h.serverEnd {
+	if h.unlock != nil && h.unlock.Outcome == lin.OpNotHeld {
+		h.serverEnd, h.ending = min(h.serverEnd, h.lock.Call), unknownEnd
+	} else if h.unlock != nil && h.unlock.Call < h.serverEnd {
 		h.serverEnd, h.serverEndTime, h.ending = h.unlock.Call, h.unlock.CallTime, released
 	}
 	if !log.Known {

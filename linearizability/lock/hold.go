@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"slices"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -14,6 +15,7 @@ import (
 type hold struct {
 	lock        lin.Op
 	unlock      *lin.Op        // the client's release, if it called one
+	refused     *lin.Op        // its first release that failed without an effect
 	inner       []*lin.Op      // acquires and releases in between, of a hold acquired again
 	depth       int            // how many of these acquires have no release
 	second      bool           // the client holds the lock in another mode, with this token or none
@@ -53,7 +55,8 @@ func pairHolds(calls []lin.Op, kind kind) []*hold {
 }
 
 // holdsOf returns the holds of one client. A lock granted again under the same token is the same
-// hold (a re-entrant lock), and ends with its last release. A close releases everything.
+// hold (a re-entrant lock), and ends with its last release. A close releases everything. A release
+// that has certainly failed ends nothing.
 func holdsOf(client string, calls []lin.Op, kind kind) (holds []*hold) {
 	open := map[string]*hold{} // by slot
 	for i := range calls {
@@ -75,6 +78,8 @@ func holdsOf(client string, calls []lin.Op, kind kind) (holds []*hold) {
 			open[slot] = &hold{lock: *op, second: kind.hasModes() && holdsToken(holds, op.Token)}
 			holds = append(holds, open[slot])
 		case op.Kind != kind.release || current == nil:
+		case op.Outcome == lin.OpFailed:
+			current.refused = cmp.Or(current.refused, op)
 		case current.depth > 0:
 			current.inner, current.depth = append(current.inner, op), current.depth-1
 		default:

@@ -44,8 +44,7 @@ func eventsOf(t table) []judging.Event[model.LockOp] {
 		case takenAway, stolen:
 			list = append(list, expireEvent(t.kind, h, h.serverEnd, h.serverEnd))
 		case unknownEnd:
-			n, _ := judging.FirstNotice(t.history, h.lock.Client, h.lock.Call, lin.SessionExpired)
-			list = append(list, expireEvent(t.kind, h, h.lock.Call, n.Step))
+			list = append(list, expireEvent(t.kind, h, h.lock.Call, h.overBy(t.history)))
 		case released:
 			list = append(list, releaseEvent(t, h))
 		}
@@ -106,10 +105,17 @@ func releaseEvent(t table, h *hold) judging.Event[model.LockOp] {
 		e.Step, e.Key = h.serverEnd, judging.Key(h.serverEnd, phaseEnd)
 	case h.unlock.Pending() || h.unlock.Outcome == lin.OpUnknown:
 		e.Return, e.Op.Outcome = t.history.End+1, model.Maybe
-	case h.unlock.Outcome == lin.OpFailed:
-		e.Op.Outcome = model.Maybe // it may have found nothing to release
 	}
 	return e
+}
+
+// overBy is the step by which a hold with an unknown end was over.
+func (h *hold) overBy(history lin.History) int64 {
+	n, expired := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired)
+	if h.unlock != nil && h.unlock.Outcome == lin.OpNotHeld && (!expired || h.unlock.Return < n.Step) {
+		return h.unlock.Return
+	}
+	return n.Step
 }
 
 // unknownLocks are the calls of unknown outcome: the lock may have been granted.

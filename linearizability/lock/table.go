@@ -34,6 +34,9 @@ func newTable(h lin.History, kind kind, claims Claims) table {
 	t.holds = pairHolds(h.Ops, kind)
 	for _, held := range t.holds {
 		held.owner, held.node, held.whyNotOwner = t.nodes.ownerOf(held)
+		if held.node != nil { // the log shows what the release did
+			held.unlock = cmp.Or(held.refused, held.unlock)
+		}
 		held.endAtServer(h, t.log)
 		held.endBelief(h, claims)
 	}

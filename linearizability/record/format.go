@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // version is the version of the format.
@@ -91,7 +92,11 @@ var outcomes = []word[linearizability.Outcome]{
 	{"ok", linearizability.OpOK},
 	{"failed", linearizability.OpFailed},
 	{"unknown", linearizability.OpUnknown},
+	{"not-held", linearizability.OpNotHeld},
 }
+
+// releases are the operations that may find out that a hold was lost.
+var releases = []string{ops.Unlock, ops.Release, ops.Resign}
 
 var notices = []word[linearizability.NoticeKind]{
 	{"disconnected", linearizability.Disconnected},

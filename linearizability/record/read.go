@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -188,6 +190,10 @@ func (p *reader) readReturn(f *fields) error {
 	op := &p.file.History.Ops[i]
 	if op.Outcome != linearizability.OpPending {
 		return fmt.Errorf("call: %d has returned before", number)
+	}
+	if outcome == linearizability.OpNotHeld && !slices.Contains(releases, op.Kind) {
+		return fmt.Errorf("outcome: \"not-held\" of %s; expected of %s only", op.Kind,
+			strings.Join(releases, ", "))
 	}
 	op.Outcome, op.Return, op.ReturnTime = outcome, p.line, p.last
 	op.Output, op.Empty, op.Token, op.Session, op.Err = output, empty, token, session, why

@@ -65,7 +65,7 @@ func TestErrorsNameLineAndField(t *testing.T) {
 			"line 4: call: 1 has returned before"},
 		{"an unknown outcome",
 			begin + aCalls + `{"event":"return","at":5,"call":1,"outcome":"fine"}`,
-			`line 3: outcome: "fine"; expected ok, failed, unknown`},
+			`line 3: outcome: "fine"; expected ok, failed, unknown, not-held`},
 		{"a session as a number",
 			begin + aCalls + `{"event":"return","at":5,"call":1,"outcome":"ok","session":17}`,
 			`line 3: session: 17; expected a string such as "0x1000a3f5e2b0001"`},

@@ -53,8 +53,8 @@ func start(write func(lines []byte) error) *Recorder {
 	return r
 }
 
-// Call is an operation that has begun. It is pending until one of its methods OK, Failed and
-// Unknown is called; only the first of these counts.
+// Call is an operation that has begun. It is pending until one of its methods OK, Failed,
+// Unknown and NotHeld is called; only the first of these counts.
 type Call struct {
 	recorder *Recorder
 	number   int64
@@ -87,6 +87,12 @@ func (c *Call) Failed(err error) {
 // the known part: the session, or the element that came with the error.
 func (c *Call) Unknown(result linearizability.Result, err error) {
 	c.finish(linearizability.OpUnknown, result, err)
+}
+
+// NotHeld records that a release returned an error because the client had lost its hold before the
+// call. Failed says of a release that the client still has it.
+func (c *Call) NotHeld(err error) {
+	c.finish(linearizability.OpNotHeld, linearizability.Result{}, err)
 }
 
 func (c *Call) finish(outcome linearizability.Outcome, result linearizability.Result, err error) {
