@@ -160,6 +160,39 @@ func TestInterruptedGenerationIsTakenIn(t *testing.T) {
 	}
 }
 
+// A hunt has tested nothing if no client has called, or if every call has failed.
+func TestAHuntWithoutASuccessIsAnError(t *testing.T) {
+	t.Parallel()
+	for calls, want := range map[int]string{
+		0: "no client has recorded a call in any of 3 runs, so there was nothing to judge: " +
+			"record calls by Player.Do or Player.Begin, or say what must hold by an Invariant or a goal",
+		1: "no walk has succeeded in any of 3 runs, so there was nothing to judge; " +
+			"the last error of a call: no legs",
+	} {
+		found, err := hunt.Hunt{
+			Workload: scenario.Workload{
+				Name: "walker", Impl: "legless", Main: "walk",
+				Play: func(p *scenario.Player, _ scenario.Script) {
+					for range calls {
+						_ = p.Do("breathe", "", func(context.Context) (r linearizability.Result, err error) {
+							return r, nil
+						})
+						_ = p.Do("walk", "", func(context.Context) (r linearizability.Result, err error) {
+							return r, errors.New("no legs")
+						})
+					}
+				},
+				Judge: func(scenario.Evidence) (r linearizability.Report, err error) { return r, nil },
+			},
+			Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1, Runs: 3,
+		}.Run(t.Context())
+		check.OK(t, err)
+		if err := found.CheckJudged(); fmt.Sprint(err) != want {
+			t.Errorf("%d calls: got %v; want %s", calls, err, want)
+		}
+	}
+}
+
 // TestMethodsThatWereNeverCalledAreListed: one tiny scenario does not call all optional methods of
 // a queue, and more scenarios do.
 func TestMethodsThatWereNeverCalledAreListed(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 //	stores x=data         the data of a znode changes
 //	deletes x, deletes x,y, deletes x!7
 //	                      znodes are deleted, in one transaction, and fire 7 notifications
-//	ok, failed, unknown   the client's last call returns; "take ok" chooses its last take.
+//	ok, failed, unknown, not-held
+//	                      the client's last call returns; "take ok" chooses its last take.
 //	                      "-> x" is ok with an output, "empty" ok without an element, and
 //	                      "ok@2#7" ok in session 2 with token 7.
 //	told lost, told lost#7   a notice, about the hold with token 7
@@ -166,7 +167,7 @@ func (p *phrase) part(word string) {
 		p.change(word)
 	case "deletes":
 		p.deletes()
-	case "ok", "failed", "unknown", "->", "empty":
+	case "ok", "failed", "unknown", "not-held", "->", "empty":
 		p.returns(word, session, token)
 	case "told":
 		kind, token, about := strings.Cut(p.next(), "#")
@@ -251,10 +252,13 @@ func (p *phrase) returns(word, session, token string) {
 	}
 	p.kind = ""
 	outcome, r := lin.OpOK, lin.Result{}
-	if word == "failed" {
+	switch word {
+	case "failed":
 		outcome = lin.OpFailed
-	} else if word == "unknown" {
+	case "unknown":
 		outcome = lin.OpUnknown
+	case "not-held":
+		outcome = lin.OpNotHeld
 	}
 	for _, e := range p.H.Server {
 		if e.Step > ops[op].Call && e.Client == p.client && outcome == lin.OpOK {
