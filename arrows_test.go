@@ -53,7 +53,7 @@ var arrows = map[string]string{
 	"linearizability/foreign": `
 		linearizability linearizability/ops linearizability/value`,
 	"linearizability/ops":    ``,
-	"linearizability/record": `linearizability`,
+	"linearizability/record": `linearizability linearizability/ops`,
 	"recipes": `
 		recipes/internal/hold recipes/internal/request recipes/internal/task
 		github.com/go-zookeeper/zk`,

@@ -182,7 +182,9 @@ func TestAHuntWithoutASuccessIsAnError(t *testing.T) {
 						})
 					}
 				},
-				Judge: func(scenario.Evidence) (r linearizability.Report, err error) { return r, nil },
+				Judge: func(scenario.Evidence) (r linearizability.Report, err error) {
+					return r, nil
+				},
 			},
 			Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1, Runs: 3,
 		}.Run(t.Context())

@@ -74,7 +74,7 @@ func (p counterPlayer) turn(number int) {
 	p.get(number)
 }
 
-// end repeats the calls that have failed up to now.
+// end goes on with the kinds of calls whose last one has failed.
 func (p counterPlayer) end(first int) {
 	p.Insist(ops.Add, first, p.add)
 	if g, ok := p.counter().(Getter); ok {
@@ -82,8 +82,8 @@ func (p counterPlayer) end(first int) {
 	}
 }
 
-// add adds once. A failed add is not repeated at once, and adds another number when it is: the
-// judge finds out whether it took effect. All adds of a run add different numbers, so that the judge can tell them apart.
+// add adds once. A failed add is not repeated: the judge finds out whether it took effect. All adds
+// of a run add different numbers, so that the judge can tell them apart.
 func (p counterPlayer) add(turn int) {
 	const clients, turns = 26, 2000 // the most that a script has
 	delta := int64(1 + p.Index() + clients*(turn+turns*p.Goroutine()))

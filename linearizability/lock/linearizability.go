@@ -112,8 +112,8 @@ func releaseEvent(t table, h *hold) judging.Event[model.LockOp] {
 // overBy is the step by which a hold with an unknown end was over.
 func (h *hold) overBy(history lin.History) int64 {
 	n, expired := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired)
-	if h.unlock != nil && h.unlock.Outcome == lin.OpNotHeld && (!expired || h.unlock.Return < n.Step) {
-		return h.unlock.Return
+	if u := h.unlock; u != nil && u.Outcome == lin.OpNotHeld && (!expired || u.Return < n.Step) {
+		return u.Return
 	}
 	return n.Step
 }

@@ -231,7 +231,9 @@ func (p *phrase) deletes() {
 	p.words[0] = names
 	first := p.Step + 1
 	for _, path := range p.paths() {
-		e := lin.ServerEvent{Kind: lin.NodeDeleted, Client: p.client, Session: p.session, Path: path}
+		e := lin.ServerEvent{
+			Kind: lin.NodeDeleted, Client: p.client, Session: p.session, Path: path,
+		}
 		if fires {
 			e.Notified = int(number(notified))
 		}
