@@ -110,16 +110,11 @@ func TestBrokenBarriersAreFoundBroken(t *testing.T) {
 }
 
 // passWhileUp makes a wait return while the barrier is up.
-func passWhileUp(t *rapid.T, h *lin.History) bool {
-	e := judgingtest.One(t, h.Server,
-		func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
-	if e == nil {
-		return false
-	}
-	h.Ops = append(h.Ops, lin.Op{Client: "y", Kind: ops.Wait, Call: e.Step + 1, Return: e.Step + 2,
-		Outcome: lin.OpOK})
-	return true
-}
+var passWhileUp = judgingtest.OnEvent(judgingtest.OfKind(lin.NodeCreated),
+	func(h *lin.History, e *lin.ServerEvent) {
+		h.Ops = append(h.Ops, lin.Op{Client: "y", Kind: ops.Wait, Call: e.Step + 1,
+			Return: e.Step + 2, Outcome: lin.OpOK})
+	})
 
 // lookWhileUp makes a client see the barrier down while it is up.
 func lookWhileUp(t *rapid.T, h *lin.History) bool {
@@ -132,13 +127,8 @@ func lookWhileUp(t *rapid.T, h *lin.History) bool {
 }
 
 // strayChange makes a client remove the barrier without a call.
-func strayChange(t *rapid.T, h *lin.History) bool {
-	e := judgingtest.One(t, h.Server,
-		func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
-	if e == nil {
-		return false
-	}
-	h.Server = append(h.Server, lin.ServerEvent{Step: e.Step + 1, Kind: lin.NodeDeleted, Path: "/b",
-		Client: "y", Session: 'y'})
-	return true
-}
+var strayChange = judgingtest.OnEvent(judgingtest.OfKind(lin.NodeCreated),
+	func(h *lin.History, e *lin.ServerEvent) {
+		h.Server = append(h.Server, lin.ServerEvent{Step: e.Step + 1, Kind: lin.NodeDeleted,
+			Path: "/b", Client: "y", Session: 'y'})
+	})

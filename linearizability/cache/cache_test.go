@@ -321,23 +321,11 @@ func anEvent(change func(l *Look, i int)) func(*rapid.T, *lin.History) bool {
 }
 
 // exchangeLooks swaps the results of two looks of a client.
-func exchangeLooks(t *rapid.T, h *lin.History) bool {
-	a := judgingtest.One(t, h.Ops, func(op *lin.Op) bool {
-		return judgingtest.Returned(ops.Look)(op) && hasNodes(readLook(*op))
-	})
-	if a == nil {
-		return false
-	}
-	b := judgingtest.One(t, h.Ops, func(op *lin.Op) bool {
-		return judgingtest.Returned(ops.Look)(op) && op.Client == a.Client &&
-			!slices.Equal(readLook(*op).Nodes,
-				readLook(*a).Nodes)
-	})
-	if b != nil {
-		a.Output, b.Output = b.Output, a.Output
-	}
-	return b != nil
-}
+var exchangeLooks = judgingtest.OnTwoCalls(judgingtest.Returned(ops.Look),
+	func(a, b *lin.Op) bool {
+		return a.Client == b.Client && !slices.Equal(readLook(*a).Nodes, readLook(*b).Nodes)
+	},
+	func(a, b *lin.Op) { a.Output, b.Output = b.Output, a.Output })
 
 func TestBrokenCachesAreFoundBroken(t *testing.T) {
 	judgingtest.CheckMutations(t, randomCache, judgeCacheAtC, []mutation{
@@ -367,32 +355,16 @@ func TestBrokenCachesAreFoundBroken(t *testing.T) {
 }
 
 // showsTheFuture moves a change that a look shows behind the end of the history.
-func showsTheFuture(t *rapid.T, h *lin.History) bool {
-	e := shownChange(t, h)
-	if e == nil {
-		return false
-	}
+var showsTheFuture = judgingtest.OnEvent(shownByALook, func(h *lin.History, e *lin.ServerEvent) {
 	h.End += 20
 	e.Step = h.End
-	return true
-}
+})
 
 // neverHappened removes a change that a look shows from the log.
-func neverHappened(t *rapid.T, h *lin.History) bool {
-	e := shownChange(t, h)
-	if e == nil {
-		return false
-	}
-	i := slices.Index(h.Server, *e)
-	h.Server = slices.Delete(h.Server, i, i+1)
-	return true
-}
+var neverHappened = judgingtest.OnEvent(shownByALook, judgingtest.Drop)
 
-// shownChange draws a change that some look shows.
-func shownChange(t *rapid.T, h *lin.History) *lin.ServerEvent {
-	return judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool {
-		return e.Kind != lin.NodeDeleted && slices.ContainsFunc(h.Ops, func(op lin.Op) bool {
-			return op.Kind == ops.Look && readLook(op).find(e.Path).zxid == e.Zxid
-		})
+func shownByALook(h *lin.History, e *lin.ServerEvent) bool {
+	return e.Kind != lin.NodeDeleted && slices.ContainsFunc(h.Ops, func(op lin.Op) bool {
+		return op.Kind == ops.Look && readLook(op).find(e.Path).zxid == e.Zxid
 	})
 }

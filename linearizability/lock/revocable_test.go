@@ -2,7 +2,6 @@ package lock
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -62,23 +61,13 @@ func TestCorrectRevocableLocksAreFoundCorrect(t *testing.T) {
 
 func TestBrokenRevocableLocksAreFoundBroken(t *testing.T) {
 	judgingtest.CheckMutations(t, randomRevocable, judgeRevocable, []mutation{
-		{"heard, but never asked", func(t *rapid.T, h *lin.History) bool {
-			e := judgingtest.One(t, h.Server,
-				func(e *lin.ServerEvent) bool { return e.Kind == lin.DataChanged })
-			if e != nil {
-				i := slices.Index(h.Server, *e)
-				h.Server = slices.Delete(h.Server, i, i+1)
-			}
-			return e != nil
-		}, []string{lin.Delivery}, 0},
-		{"asked, but never heard", func(t *rapid.T, h *lin.History) bool {
-			op := judgingtest.One(t, h.Ops, func(op *lin.Op) bool {
-				return op.Kind == ops.Hold && op.Output == ops.Revoked
-			})
-			if op != nil {
+		{"heard, but never asked",
+			judgingtest.OnEvent(judgingtest.OfKind(lin.DataChanged), judgingtest.Drop),
+			[]string{lin.Delivery}, 0},
+		{"asked, but never heard", judgingtest.OnCall(
+			func(op *lin.Op) bool { return op.Kind == ops.Hold && op.Output == ops.Revoked },
+			func(_ *lin.History, op *lin.Op) {
 				op.Output, op.ReturnTime = ops.Over, op.ReturnTime+time.Minute
-			}
-			return op != nil
-		}, []string{lin.Delivery}, 0},
+			}), []string{lin.Delivery}, 0},
 	})
 }

@@ -233,13 +233,10 @@ func groupMutations(swapped int) []mutation {
 }
 
 // showGhost adds an instance to a view that never existed.
-func showGhost(t *rapid.T, h *lin.History) bool {
-	op := judgingtest.One(t, h.Ops, judgingtest.Returned(ops.View))
-	if op != nil {
+var showGhost = judgingtest.OnCall(judgingtest.Returned(ops.View),
+	func(_ *lin.History, op *lin.Op) {
 		op.Output, op.Empty = strings.TrimPrefix(op.Output+",web/ghost=1", ","), false
-	}
-	return op != nil
-}
+	})
 
 // missMember removes the first instance from a view that was made a long time after the last
 // change.
@@ -254,46 +251,25 @@ func missMember(_ *rapid.T, h *lin.History) bool {
 }
 
 // dropCreation takes a creation out of the log.
-func dropCreation(t *rapid.T, h *lin.History) bool {
-	e := judgingtest.One(t, h.Server,
-		func(e *lin.ServerEvent) bool { return e.Kind == lin.NodeCreated })
-	if e == nil {
-		return false
-	}
-	i := slices.Index(h.Server, *e)
-	h.Server = slices.Delete(h.Server, i, i+1)
-	return true
-}
+var dropCreation = judgingtest.OnEvent(judgingtest.OfKind(lin.NodeCreated), judgingtest.Drop)
 
 // deleteOthers adds a delete of an instance by a client without a call.
-func deleteOthers(t *rapid.T, h *lin.History) bool {
-	e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool {
-		return e.Kind == lin.NodeDeleted && e.Session != 0
-	})
-	if e != nil {
-		e.Client, e.Session = "x", 77
-	}
-	return e != nil
-}
+var deleteOthers = judgingtest.OnEvent(func(_ *lin.History, e *lin.ServerEvent) bool {
+	return e.Kind == lin.NodeDeleted && e.Session != 0
+}, func(_ *lin.History, e *lin.ServerEvent) { e.Client, e.Session = "x", 77 })
 
 // returnGhost creates an instance again after its client has left for good.
-func returnGhost(t *rapid.T, h *lin.History) bool {
-	last := map[string]string{}
+var returnGhost = judgingtest.OnEvent(func(h *lin.History, e *lin.ServerEvent) bool {
+	last := ""
 	for _, op := range h.Ops {
-		if op.Kind == ops.Join || op.Kind == ops.Leave {
-			last[op.Client] = op.Kind
+		if op.Client == e.Client && (op.Kind == ops.Join || op.Kind == ops.Leave) {
+			last = op.Kind
 		}
 	}
-	e := judgingtest.One(t, h.Server,
-		func(e *lin.ServerEvent) bool {
-			return e.Kind == lin.NodeCreated && last[e.Client] == ops.Leave
-		})
-	if e == nil {
-		return false
-	}
+	return e.Kind == lin.NodeCreated && last == ops.Leave
+}, func(h *lin.History, e *lin.ServerEvent) {
 	again := *e
 	again.Step, again.Time = h.End+10, h.EndTime+10*time.Millisecond
 	again.Czxid = again.Step
 	h.Server = append(h.Server, again)
-	return true
-}
+})

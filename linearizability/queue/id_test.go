@@ -73,56 +73,41 @@ func TestIDQueue(t *testing.T) {
 
 // randomIDQueue makes valid histories of a queue with two ids.
 func randomIDQueue(t *rapid.T) lin.History {
-	f := &fixture{}
-	s := &judgingtest.Simulator{Fixture: &f.Fixture, T: t}
-	queue := []waiting{{"p", 0}, {"q", 1}, {"r", 0}}
-	for _, w := range queue {
-		f.Plays("a offers " + Identified(w.value, fmt.Sprint(w.rank)))
+	ids := map[string]string{} // by value
+	id := func() string { return fmt.Sprint(rapid.IntRange(0, 1).Draw(t, "id")) }
+	g := newQueueGame(t, byAgeOnly, func(value string, _ int64) string {
+		ids[value] = id()
+		return Identified(value, ids[value])
+	}, alwaysShown)
+	for range 3 {
+		in := g.begin(ops.Offer)
+		g.Ret(g.Call("a", ops.Offer, in), lin.OpOK, g.apply("a", ops.Offer, in))
 	}
-	s.Begin = func(string) (kind, input string) {
-		id := rapid.IntRange(0, 1).Draw(t, "id")
-		switch kind = rapid.SampledFrom([]string{ops.Offer, ops.Offer, ops.Offer, ops.Poll,
-			ops.Peek, ops.Discard}).Draw(t, "kind"); kind {
-		case ops.Offer:
-			return kind, Identified(fmt.Sprintf("v%d", len(s.H.Ops)), fmt.Sprint(id))
-		case ops.Discard:
-			return kind, fmt.Sprint(id)
+	g.Begin = func(string) (kind, input string) {
+		kind = rapid.SampledFrom([]string{ops.Offer, ops.Offer, ops.Offer, ops.Poll, ops.Peek,
+			ops.Discard}).Draw(t, "kind")
+		if kind == ops.Discard {
+			return kind, id()
 		}
-		return kind, ""
+		return kind, g.begin(kind)
 	}
-	s.Apply = func(client, kind, input string) lin.Result {
-		switch {
-		case kind == ops.Offer:
-			w := waiting{value: input[:len(input)-2], rank: int64(input[len(input)-1] - '0')}
-			s.Creates(client, 0, "/q/"+w.value, w.value, 0)
-			queue = append(queue, w)
-			return lin.Result{}
-		case kind == ops.Discard:
-			step, _ := s.Next()
-			before := len(queue)
-			queue = slices.DeleteFunc(queue, func(w waiting) bool {
-				if fmt.Sprint(w.rank) != input {
-					return false
-				}
-				s.Deletes(client, 0, "/q/"+w.value, 0)
-				s.H.Server[len(s.H.Server)-1].Step = step
-				return true
-			})
-			return lin.Result{Output: fmt.Sprint(before - len(queue))}
-		case len(queue) == 0:
-			s.Next()
-			return lin.Result{Empty: true}
+	g.Apply = func(client, kind, input string) lin.Result {
+		if kind != ops.Discard {
+			return g.apply(client, kind, input)
 		}
-		first := queue[0].value
-		if kind == ops.Peek {
-			s.Next()
-			return lin.Result{Output: first}
-		}
-		s.Deletes(client, 0, "/q/"+first, 0)
-		queue = queue[1:]
-		return lin.Result{Output: first}
+		step, _ := g.Next()
+		before := len(g.queue)
+		g.queue = slices.DeleteFunc(g.queue, func(w waiting) bool {
+			if ids[w.value] != input {
+				return false
+			}
+			g.Deletes(client, 0, "/q/"+w.value, 0)
+			g.H.Server[len(g.H.Server)-1].Step = step
+			return true
+		})
+		return lin.Result{Output: fmt.Sprint(before - len(g.queue))}
 	}
-	return s.Play()
+	return g.Play()
 }
 
 func judgeSomeIDQueue(h lin.History) lin.Report {
@@ -135,13 +120,9 @@ func TestCorrectIDQueuesAreFoundCorrect(t *testing.T) {
 
 func TestBrokenIDQueuesAreFoundBroken(t *testing.T) {
 	judgingtest.CheckMutations(t, randomIDQueue, judgeSomeIDQueue, []mutation{
-		{"miscounts", func(t *rapid.T, h *lin.History) bool {
-			op := judgingtest.One(t, h.Ops, judgingtest.Returned(ops.Discard))
-			if op != nil {
-				op.Output += "1"
-			}
-			return op != nil
-		}, []string{lin.Delivery}, 70}, // without any change there is no log
+		{"miscounts", judgingtest.OnCall(judgingtest.Returned(ops.Discard),
+			func(_ *lin.History, op *lin.Op) { op.Output += "1" }),
+			[]string{lin.Delivery}, 70}, // without any change there is no log
 		{"misses one", judgingtest.DropChange(ops.Discard), []string{lin.Delivery}, 80},
 		{"said to have failed", judgingtest.SayFailed(ops.Discard), []string{lin.Delivery}, 60},
 		{"out of nothing", neverStored, []string{lin.Linearizability}, 0},

@@ -72,60 +72,87 @@ type waiting struct {
 	rank  int64
 }
 
+// queueGame plays with a queue that has elements of a rank, the lowest first.
+type queueGame struct {
+	*judgingtest.Simulator
+	queue   []waiting
+	offered map[string]waiting // by the Input of the offer
+	// rank draws a rank, input makes the Input of an offer, and shown reports whether an element can
+	// be taken at a time.
+	rank  func(now time.Duration) int64
+	input func(value string, rank int64) string
+	shown func(rank int64, now time.Duration) bool
+}
+
 // randomRanked makes valid histories of a queue with ranks that loses elements only with a lost
-// reply. rank draws a rank, input makes the Input of an offer, and shown reports whether an element
-// can be taken at a time.
+// reply.
 func randomRanked(
 	t *rapid.T, rank func(now time.Duration) int64, input func(string, int64) string,
 	shown func(rank int64, now time.Duration) bool,
 ) lin.History {
-	s := &judgingtest.Simulator{Fixture: &judgingtest.Fixture{}, T: t}
-	var queue []waiting
-	offered := map[string]waiting{}
-	s.Begin = func(string) (kind, in string) {
+	g := newQueueGame(t, rank, input, shown)
+	g.Begin = func(string) (kind, in string) {
 		kind = rapid.SampledFrom([]string{ops.Offer, ops.Offer, ops.Poll, ops.Poll, ops.Poll,
 			ops.Peek}).Draw(t, "kind")
-		if kind != ops.Offer {
-			return kind, ""
-		}
-		w := waiting{
-			fmt.Sprintf("v%d", len(offered)), rank(time.Duration(s.Step) * time.Millisecond),
-		}
-		in = input(w.value, w.rank)
-		offered[in] = w
-		return kind, in
+		return kind, g.begin(kind)
 	}
-	s.Apply = func(client, kind, in string) lin.Result {
-		if kind == ops.Offer {
-			w := offered[in]
-			s.Creates(client, 0, "/q/"+w.value, w.value, 0)
-			at := slices.IndexFunc(queue, func(o waiting) bool { return o.rank > w.rank })
-			if at < 0 {
-				at = len(queue)
-			}
-			queue = slices.Insert(queue, at, w)
-			return lin.Result{}
-		}
-		if len(queue) == 0 || !shown(queue[0].rank, time.Duration(s.Step)*time.Millisecond) {
-			s.Next()
-			return lin.Result{Empty: true}
-		}
-		first := queue[0].value
-		if kind == ops.Peek {
-			s.Next()
-			return lin.Result{Output: first}
-		}
-		s.Deletes(client, 0, "/q/"+first, 0)
-		queue = queue[1:]
-		return lin.Result{Output: first}
+	g.Apply = g.apply
+	return g.Play()
+}
+
+func newQueueGame(
+	t *rapid.T, rank func(now time.Duration) int64, input func(string, int64) string,
+	shown func(rank int64, now time.Duration) bool,
+) *queueGame {
+	return &queueGame{Simulator: &judgingtest.Simulator{Fixture: &judgingtest.Fixture{}, T: t},
+		offered: map[string]waiting{}, rank: rank, input: input, shown: shown}
+}
+
+func byAgeOnly(time.Duration) int64         { return 0 }
+func alwaysShown(int64, time.Duration) bool { return true }
+
+func (g *queueGame) now() time.Duration { return time.Duration(g.Step) * time.Millisecond }
+
+// begin returns the Input of a call.
+func (g *queueGame) begin(kind string) string {
+	if kind != ops.Offer {
+		return ""
 	}
-	return s.Play()
+	w := waiting{fmt.Sprintf("v%d", len(g.offered)), g.rank(g.now())}
+	in := g.input(w.value, w.rank)
+	g.offered[in] = w
+	return in
+}
+
+func (g *queueGame) apply(client, kind, in string) lin.Result {
+	if kind == ops.Offer {
+		w := g.offered[in]
+		g.Creates(client, 0, "/q/"+w.value, w.value, 0)
+		at := slices.IndexFunc(g.queue, func(o waiting) bool { return o.rank > w.rank })
+		if at < 0 {
+			at = len(g.queue)
+		}
+		g.queue = slices.Insert(g.queue, at, w)
+		return lin.Result{}
+	}
+	if len(g.queue) == 0 || !g.shown(g.queue[0].rank, g.now()) {
+		g.Next()
+		return lin.Result{Empty: true}
+	}
+	first := g.queue[0].value
+	if kind == ops.Peek {
+		g.Next()
+	} else {
+		g.Deletes(client, 0, "/q/"+first, 0)
+		g.queue = g.queue[1:]
+	}
+	return lin.Result{Output: first}
 }
 
 func randomPriorityQueue(t *rapid.T) lin.History {
 	return randomRanked(t,
 		func(time.Duration) int64 { return rapid.Int64Range(-1, 1).Draw(t, "priority") },
-		Prioritized, func(int64, time.Duration) bool { return true })
+		Prioritized, alwaysShown)
 }
 
 func judgeSomePriorityQueue(h lin.History) lin.Report {

@@ -16,86 +16,19 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// queueClient is one client of a correct queue.
-type queueClient struct {
-	name   string
-	busy   bool
-	op     int
-	kind   string
-	value  string
-	after  string // the next step: "apply" or "return"
-	result lin.Result
-	got    lin.Outcome
-}
-
 // randomQueue makes valid histories of a queue that loses elements only with a lost reply. It also
-// returns the lost elements.
-func randomQueue(t *rapid.T) (lin.History, []string) {
-	f := &fixture{}
-	var queue, lost []string
-	customers := []*queueClient{{name: "a"}, {name: "b"}, {name: "c"}}
-	values := 0
-	for i, steps := 0, rapid.IntRange(5, 60).Draw(t, "steps"); ; i++ {
-		idle := true
-		for _, c := range customers {
-			idle = idle && !c.busy
-		}
-		if i >= steps && idle {
-			return f.History(), lost
-		}
-		c := rapid.SampledFrom(customers).Draw(t, "customer")
-		switch {
-		case !c.busy && i < steps:
-			values++
-			c.begin(t, f, fmt.Sprintf("v%d", values))
-		case c.busy && c.after == "apply":
-			queue, lost = c.apply(t, f, queue, lost)
-		case c.busy:
-			f.Ret(c.op, c.got, c.result)
-			c.busy = false
+// returns the lost elements: those that were removed, and that no poll returned.
+func randomQueue(t *rapid.T) (h lin.History, lost []string) {
+	h = randomRanked(t, byAgeOnly, func(value string, _ int64) string { return value }, alwaysShown)
+	for _, e := range h.Server {
+		value := strings.TrimPrefix(e.Path, "/q/")
+		if e.Kind == lin.NodeDeleted && !slices.ContainsFunc(h.Ops, func(op lin.Op) bool {
+			return op.Kind == ops.Poll && op.Output == value
+		}) {
+			lost = append(lost, value)
 		}
 	}
-}
-
-func (c *queueClient) begin(t *rapid.T, f *fixture, value string) {
-	c.busy, c.after, c.value, c.result, c.got = true, "apply", value, lin.Result{}, lin.OpOK
-	c.kind = rapid.SampledFrom([]string{ops.Offer, ops.Offer, ops.Poll, ops.Peek}).Draw(t, "kind")
-	input := ""
-	if c.kind == ops.Offer {
-		input = value
-	}
-	c.op = f.Call(c.name, c.kind, input)
-}
-
-func (c *queueClient) apply(t *rapid.T, f *fixture, queue, lost []string) (q, l []string) {
-	c.after = "return"
-	fault := rapid.SampledFrom([]string{
-		"", "", "", "", "request lost", "reply lost",
-	}).Draw(t, "fault")
-	if fault != "" {
-		c.got = lin.OpUnknown
-	}
-	switch {
-	case fault == "request lost":
-	case c.kind == ops.Offer:
-		f.Creates(c.name, 0, "/q/"+c.value, c.value, 0)
-		return append(queue, c.value), lost
-	case len(queue) == 0:
-		f.Next()
-		c.result.Empty = true
-	case c.kind == ops.Peek:
-		f.Next()
-		c.result.Output = queue[0]
-	default:
-		f.Deletes(c.name, 0, "/q/"+queue[0], 0)
-		if fault == "reply lost" {
-			lost = append(lost, queue[0])
-		} else {
-			c.result.Output = queue[0]
-		}
-		return queue[1:], lost
-	}
-	return queue, lost
+	return h, lost
 }
 
 var atMostOnce = Claims{Path: "/q", MayLose: true}

@@ -186,77 +186,50 @@ func TestBrokenTwoPhaseCommitsAreFoundBroken(t *testing.T) {
 	})
 }
 
+func awaited(op *lin.Op) bool { return op.Kind == ops.Await && op.OK() && !op.Empty }
+
 // tellOtherwise makes an await return the opposite.
-func tellOtherwise(t *rapid.T, h *lin.History) bool {
-	op := judgingtest.One(t, h.Ops,
-		func(op *lin.Op) bool { return op.Kind == ops.Await && op.OK() && !op.Empty })
-	if op != nil {
-		op.Output = map[string]string{ops.Commit: ops.Abort, ops.Abort: ops.Commit}[op.Output]
-	}
-	return op != nil
-}
+var tellOtherwise = judgingtest.OnCall(awaited, func(_ *lin.History, op *lin.Op) {
+	op.Output = map[string]string{ops.Commit: ops.Abort, ops.Abort: ops.Commit}[op.Output]
+})
 
 // tellNothing makes an await find no transaction.
-func tellNothing(t *rapid.T, h *lin.History) bool {
-	op := judgingtest.One(t, h.Ops,
-		func(op *lin.Op) bool { return op.Kind == ops.Await && op.OK() && !op.Empty })
-	if op != nil {
-		op.Output, op.Empty = "", true
-	}
-	return op != nil
-}
+var tellNothing = judgingtest.OnCall(awaited, func(_ *lin.History, op *lin.Op) {
+	op.Output, op.Empty = "", true
+})
 
 // overwrite changes the data of a znode, soon after it was created.
-func overwrite(t *rapid.T, h *lin.History, fits func(path string) bool,
-	other map[string]string) bool {
-	e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool {
-		return e.Kind == lin.NodeCreated && fits(e.Path)
+func overwrite(path string, other map[string]string) func(*rapid.T, *lin.History) bool {
+	return judgingtest.OnEvent(func(_ *lin.History, e *lin.ServerEvent) bool {
+		return e.Kind == lin.NodeCreated && strings.HasPrefix(e.Path, path)
+	}, func(h *lin.History, e *lin.ServerEvent) {
+		h.Server = append(h.Server, lin.ServerEvent{Step: e.Step, Zxid: -1,
+			Kind: lin.DataChanged, Path: e.Path, Data: other[e.Data], Client: e.Client})
 	})
-	if e == nil {
-		return false
-	}
-	h.Server = append(h.Server,
-		lin.ServerEvent{Step: e.Step, Zxid: -1, Kind: lin.DataChanged, Path: e.Path,
-			Data: other[e.Data], Client: e.Client})
-	return true
 }
 
-func changeDecision(t *rapid.T, h *lin.History) bool {
-	return overwrite(t, h, func(path string) bool { return path == "/t/t1/decision" },
+var (
+	changeDecision = overwrite("/t/t1/decision",
 		map[string]string{"commit": "abort", "abort": "commit"})
-}
-
-func changeVote(t *rapid.T, h *lin.History) bool {
-	return overwrite(t, h, func(path string) bool { return strings.HasPrefix(path, "/t/t1/vote-") },
-		map[string]string{"yes": "no", "no": "yes"})
-}
+	changeVote = overwrite("/t/t1/vote-", map[string]string{"yes": "no", "no": "yes"})
+)
 
 // decideEarly adds an abort right after the begin.
-func decideEarly(t *rapid.T, h *lin.History) bool {
-	e := judgingtest.One(t, h.Server,
-		func(e *lin.ServerEvent) bool {
-			return e.Path == "/t/t1" && e.Kind == lin.NodeCreated && e.Step < 290
-		})
-	if e == nil {
-		return false
-	}
-	early := lin.ServerEvent{Step: e.Step + 1, Time: e.Time, Zxid: -1, Kind: lin.NodeCreated,
-		Path: "/t/t1/decision", Data: "abort", Client: "a"}
-	h.Server = append(h.Server, early)
-	return true
-}
+var decideEarly = judgingtest.OnEvent(func(_ *lin.History, e *lin.ServerEvent) bool {
+	return e.Path == "/t/t1" && e.Kind == lin.NodeCreated && e.Step < 290
+}, func(h *lin.History, e *lin.ServerEvent) {
+	h.Server = append(h.Server, lin.ServerEvent{Step: e.Step + 1, Time: e.Time, Zxid: -1,
+		Kind: lin.NodeCreated, Path: "/t/t1/decision", Data: "abort", Client: "a"})
+})
 
 // commitAnyhow turns an abort into a commit, in the log and in all awaits.
-func commitAnyhow(t *rapid.T, h *lin.History) bool {
-	e := judgingtest.One(t, h.Server, func(e *lin.ServerEvent) bool { return e.Data == "abort" })
-	if e == nil {
-		return false
-	}
+var commitAnyhow = judgingtest.OnEvent(func(_ *lin.History, e *lin.ServerEvent) bool {
+	return e.Data == "abort"
+}, func(h *lin.History, e *lin.ServerEvent) {
 	e.Data = "commit"
 	for i := range h.Ops {
 		if op := &h.Ops[i]; op.Kind == ops.Await && op.Output != "" {
 			op.Output = ops.Commit
 		}
 	}
-	return true
-}
+})

@@ -75,15 +75,6 @@ func TestBrokenIDsAreFoundBroken(t *testing.T) {
 	})
 }
 
-func sameIDTwice(t *rapid.T, h *lin.History) bool {
-	a := judgingtest.One(t, h.Ops, judgingtest.Returned(ops.Next))
-	if a == nil {
-		return false
-	}
-	b := judgingtest.One(t, h.Ops,
-		func(op *lin.Op) bool { return judgingtest.Returned(ops.Next)(op) && op.Call != a.Call })
-	if b != nil {
-		b.Output = a.Output
-	}
-	return b != nil
-}
+var sameIDTwice = judgingtest.OnTwoCalls(judgingtest.Returned(ops.Next),
+	func(a, b *lin.Op) bool { return a.Call != b.Call },
+	func(a, b *lin.Op) { b.Output = a.Output })

@@ -115,87 +115,112 @@ func Returned(kinds ...string) func(*lin.Op) bool {
 	return func(op *lin.Op) bool { return op.OK() && slices.Contains(kinds, op.Kind) }
 }
 
-// SwapOutputs exchanges the results of two operations that returned different ones.
-func SwapOutputs(kinds ...string) func(*rapid.T, *lin.History) bool {
+// OnCall is a mutation of one call that fits.
+func OnCall(
+	fits func(*lin.Op) bool, change func(h *lin.History, op *lin.Op),
+) func(*rapid.T, *lin.History) bool {
 	return func(t *rapid.T, h *lin.History) bool {
-		fits := Returned(kinds...)
+		op := One(t, h.Ops, fits)
+		if op != nil {
+			change(h, op)
+		}
+		return op != nil
+	}
+}
+
+// OnTwoCalls is a mutation of two calls that fit, of which differ reports whether they differ.
+func OnTwoCalls(
+	fits func(*lin.Op) bool, differ func(a, b *lin.Op) bool, change func(a, b *lin.Op),
+) func(*rapid.T, *lin.History) bool {
+	return func(t *rapid.T, h *lin.History) bool {
 		a := One(t, h.Ops, fits)
 		if a == nil {
 			return false
 		}
-		b := One(t, h.Ops,
-			func(op *lin.Op) bool { return fits(op) && op.Output != a.Output && op.Kind == a.Kind })
-		if b == nil {
-			return false
+		b := One(t, h.Ops, func(op *lin.Op) bool { return fits(op) && differ(a, op) })
+		if b != nil {
+			change(a, b)
 		}
-		a.Output, b.Output = b.Output, a.Output
-		a.Empty, b.Empty = b.Empty, a.Empty
-		return true
+		return b != nil
 	}
+}
+
+// OnEvent is a mutation of one change at the server that fits.
+func OnEvent(
+	fits func(h *lin.History, e *lin.ServerEvent) bool,
+	change func(h *lin.History, e *lin.ServerEvent),
+) func(*rapid.T, *lin.History) bool {
+	return func(t *rapid.T, h *lin.History) bool {
+		e := One(t, h.Server, func(e *lin.ServerEvent) bool { return fits(h, e) })
+		if e != nil {
+			change(h, e)
+		}
+		return e != nil
+	}
+}
+
+// OfKind fits the changes of a kind.
+func OfKind(kind lin.ServerEventKind) func(*lin.History, *lin.ServerEvent) bool {
+	return func(_ *lin.History, e *lin.ServerEvent) bool { return e.Kind == kind }
+}
+
+// byCall fits the changes of successful operations of these kinds.
+func byCall(kinds []string) func(*lin.History, *lin.ServerEvent) bool {
+	return func(h *lin.History, e *lin.ServerEvent) bool { return Behind(h, *e, kinds) != nil }
+}
+
+// Drop removes a change from the log.
+func Drop(h *lin.History, e *lin.ServerEvent) {
+	i := slices.Index(h.Server, *e)
+	h.Server = slices.Delete(h.Server, i, i+1)
+}
+
+// SwapOutputs exchanges the results of two operations that returned different ones.
+func SwapOutputs(kinds ...string) func(*rapid.T, *lin.History) bool {
+	return OnTwoCalls(Returned(kinds...),
+		func(a, b *lin.Op) bool { return a.Output != b.Output && a.Kind == b.Kind },
+		func(a, b *lin.Op) {
+			a.Output, b.Output = b.Output, a.Output
+			a.Empty, b.Empty = b.Empty, a.Empty
+		})
 }
 
 // DropChange removes the change of a successful operation from the log.
 func DropChange(kinds ...string) func(*rapid.T, *lin.History) bool {
-	return func(t *rapid.T, h *lin.History) bool {
-		e := One(t, h.Server, func(e *lin.ServerEvent) bool { return Behind(h, *e, kinds) != nil })
-		if e != nil {
-			i := slices.Index(h.Server, *e)
-			h.Server = slices.Delete(h.Server, i, i+1)
-		}
-		return e != nil
-	}
+	return OnEvent(byCall(kinds), Drop)
 }
 
 // RepeatChange adds a change that the server applies again; change derives it from the first one.
 func RepeatChange(
 	change func(h *lin.History, e lin.ServerEvent) lin.ServerEvent, kinds ...string,
 ) func(*rapid.T, *lin.History) bool {
-	return func(t *rapid.T, h *lin.History) bool {
-		e := One(t, h.Server, func(e *lin.ServerEvent) bool { return Behind(h, *e, kinds) != nil })
-		if e == nil {
-			return false
-		}
+	return OnEvent(byCall(kinds), func(h *lin.History, e *lin.ServerEvent) {
 		again := change(h, *e)
 		h.Server = slices.Insert(h.Server, slices.Index(h.Server, *e)+1, again)
-		return true
-	}
+	})
 }
 
 // SayFailed marks an operation that took effect as failed.
 func SayFailed(kinds ...string) func(*rapid.T, *lin.History) bool {
-	return func(t *rapid.T, h *lin.History) bool {
-		e := One(t, h.Server, func(e *lin.ServerEvent) bool { return Behind(h, *e, kinds) != nil })
-		if e == nil {
-			return false
-		}
+	return OnEvent(byCall(kinds), func(h *lin.History, e *lin.ServerEvent) {
 		op := Behind(h, *e, kinds)
 		op.Outcome, op.Output, op.Err = lin.OpFailed, "", "nothing was done"
-		return true
-	}
+	})
 }
 
 // MoveBeyond moves a successful operation behind the end of the history.
 func MoveBeyond(kinds ...string) func(*rapid.T, *lin.History) bool {
-	return func(t *rapid.T, h *lin.History) bool {
-		op := One(t, h.Ops, Returned(kinds...))
-		if op == nil {
-			return false
-		}
+	return OnCall(Returned(kinds...), func(h *lin.History, op *lin.Op) {
 		h.End += 20
 		op.Call, op.Return = h.End-10, h.End
-		return true
-	}
+	})
 }
 
 // NeverReturns makes an operation pending.
 func NeverReturns(kinds ...string) func(*rapid.T, *lin.History) bool {
-	return func(t *rapid.T, h *lin.History) bool {
-		op := One(t, h.Ops, Returned(kinds...))
-		if op != nil {
-			op.Outcome, op.Return, op.Output = lin.OpPending, -1, ""
-		}
-		return op != nil
-	}
+	return OnCall(Returned(kinds...), func(_ *lin.History, op *lin.Op) {
+		op.Outcome, op.Return, op.Output = lin.OpPending, -1, ""
+	})
 }
 
 // Behind returns the successful operation, of these kinds, that was under way at its client's
