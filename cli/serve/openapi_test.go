@@ -273,7 +273,7 @@ func hasTable(t *testing.T, file, table string) {
 		check.OK(t, os.WriteFile(file, []byte(strings.Replace(text, found[0], table, 1)), 0o666))
 		return
 	}
-	check.Diff(t, found[0], table, file, "after a change of the endpoints: go test ./cli/serve -update")
+	check.Diff(t, found[0], table, "%s; go test ./cli/serve -update writes the table", file)
 }
 
 // curl is a line for a shell with the example, where $C is the address of the endpoint.

@@ -141,14 +141,23 @@ func TestEveryFaultKindIsDescribed(t *testing.T) {
 	}
 }
 
+// TestEveryKindTakesARequest: hunts and random plans put a fault of any kind on a request.
+func TestEveryKindTakesARequest(t *testing.T) {
+	for _, info := range Kinds() {
+		if !info.OnRequest {
+			t.Errorf("%s does not take request=; random plans and many tests need it", info.Kind)
+		}
+	}
+}
+
 // TestWeakestHasEveryKind: without its place, minimizing never chooses a kind.
 func TestWeakestHasEveryKind(t *testing.T) {
 	for _, info := range Kinds() {
 		if !slices.Contains(Weakest(), info.Kind) {
-			t.Errorf("%s is missing", info.Kind)
+			t.Errorf("%s has no place in the list of Weakest", info.Kind)
 		}
 	}
-	check.Equal(t, len(Weakest()), len(Kinds()), "kinds")
+	check.Equal(t, len(Weakest()), len(Kinds()), "kinds in Weakest")
 }
 
 func TestMatchPath(t *testing.T) {

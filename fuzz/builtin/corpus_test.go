@@ -23,7 +23,8 @@ func TestCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(files) != len(corpus) {
-		t.Errorf("%d files; want %d", len(files), len(corpus))
+		t.Errorf("%d files, %d scenarios; go test ./fuzz/builtin -run TestCorpus -update "+
+			"writes the files", len(files), len(corpus))
 	}
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".yaml"), func(t *testing.T) {

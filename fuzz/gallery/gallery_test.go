@@ -1,7 +1,9 @@
 package gallery_test
 
 import (
+	"errors"
 	"flag"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -77,6 +79,10 @@ func TestScenariosStillShow(t *testing.T) {
 		t.Run(e.Slug, func(t *testing.T) {
 			t.Parallel()
 			file, err := saved.Load(scenarioOf(e.Slug), gallery.Catalogue().Find)
+			if errors.Is(err, fs.ErrNotExist) {
+				t.Fatalf("no scenario; go test ./fuzz/gallery -run Hunt/%s -full -update hunts one",
+					e.Slug)
+			}
 			check.OK(t, err)
 			if file.Scenario.Workload.Impl != e.Slug || file.Property != e.Property ||
 				file.Trace == "" {
@@ -111,7 +117,7 @@ func TestNoFileWithoutExhibit(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	check.OK(t, err)
 	if want := 2*len(stories(t)) + 1; len(files) != want {
-		t.Errorf("%d files; want %d", len(files), want)
+		t.Errorf("%d files; want %d: two for each published exhibit, and the list", len(files), want)
 	}
 }
 

@@ -19,19 +19,23 @@ type Strategy struct {
 	Share int
 
 	start func(strategyInput) strategy
+	// plansOnly says that the strategy varies nothing but plans. On a running ensemble nobody
+	// orders the messages, so a hunt has only such strategies there.
+	plansOnly bool
 }
 
 // strategies take turns in this order.
 var strategies = []Strategy{
-	{"sweep", "every single fault, at every protocol step", 2, newSingles},
-	{"pairs", "every two faults, or a sample of them", 2, newPairs},
-	{"random", "random plans; each draws first which kinds of faults there are", 3, newRandomPlans},
+	{"sweep", "every single fault, at every protocol step", 2, newSingles, true},
+	{"pairs", "every two faults, or a sample of them", 2, newPairs, true},
+	{"random", "random plans; each draws first which kinds of faults there are", 3, newRandomPlans,
+		true},
 	{"priorities", "random priorities of the messages (PCT), with and without faults", 1,
-		newPriorities},
+		newPriorities, false},
 	{"orders",
 		"all orders of the messages of a tiny script that differ in the first 60 decisions, " +
-			"20,000 waiting at most", 1, newOrders},
-	{"coverage", "mutations of what has shown new behaviour", 2, newCoverage},
+			"20,000 waiting at most", 1, newOrders, false},
+	{"coverage", "mutations of what has shown new behaviour", 2, newCoverage, false},
 }
 
 // Strategies lists all strategies.
@@ -64,7 +68,7 @@ func findStrategies(names []string) ([]Strategy, error) {
 	return found, nil
 }
 
-// strategies are those that the hunt uses. On a running ensemble nobody orders the messages.
+// strategies are those that the hunt uses.
 func (h Hunt) strategies() ([]Strategy, error) {
 	chosen, err := findStrategies(h.Strategies)
 	if h.On == nil || err != nil {
@@ -72,18 +76,26 @@ func (h Hunt) strategies() ([]Strategy, error) {
 	}
 	var found []Strategy
 	for _, s := range chosen {
-		if slices.Contains(onEnsemble, s.Name) {
+		if s.plansOnly {
 			found = append(found, s)
 		} else if len(h.Strategies) > 0 {
 			return nil, fmt.Errorf("strategy %q orders messages; expected %s for an ensemble",
-				s.Name, strings.Join(onEnsemble, ", "))
+				s.Name, strings.Join(plansOnly(), ", "))
 		}
 	}
 	return found, nil
 }
 
-// onEnsemble are the strategies that vary nothing but plans.
-var onEnsemble = []string{"sweep", "pairs", "random"}
+// plansOnly are the names of the strategies that vary nothing but plans.
+func plansOnly() []string {
+	var names []string
+	for _, s := range strategies {
+		if s.plansOnly {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
 
 func strategyNames() string {
 	names := make([]string, len(strategies))

@@ -62,7 +62,8 @@ func areMoved(t *testing.T, op proto.OpCode, v reflect.Value) {
 	t.Helper()
 	onPaths(v, func(path reflect.Value) {
 		if !strings.HasPrefix(path.String(), "/moved/p") {
-			t.Errorf("%s: %q in %s", op, path, v.Type())
+			t.Errorf("%s: the path %q in %s is not moved; path.go of proto has no case for it", op,
+				path, v.Type())
 		}
 	})
 }
