@@ -4,17 +4,20 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
 )
 
-// TestEveryRecipeHasAnExample: each exported function that takes a Conn, by its name or, for
-// NewLock and its like, by that of the recipe.
+// TestEveryRecipeHasAnExample, a line in doc.go and a place on docs/recipes.md: each exported
+// function that takes a Conn, by its name or, for NewLock and its like, by that of the recipe.
 func TestEveryRecipeHasAnExample(t *testing.T) {
 	recipes, shown := 0, map[string]bool{}
+	overview, page := read(t, "doc.go"), read(t, "../docs/recipes.md")
 	funcs := functions(t)
 	for _, f := range funcs {
 		if name, ok := strings.CutPrefix(f.Name.Name, "Example"); ok {
@@ -28,11 +31,25 @@ func TestEveryRecipeHasAnExample(t *testing.T) {
 			continue
 		}
 		recipes++
-		if !shown[name] && !shown[strings.TrimPrefix(name, "New")] {
-			t.Errorf("%s has no Example%s", name, strings.TrimPrefix(name, "New"))
+		recipe := strings.TrimPrefix(name, "New")
+		if !shown[name] && !shown[recipe] {
+			t.Errorf("%s has no Example%s", name, recipe)
+		}
+		if !regexp.MustCompile(`(?m)^//   - .*\b` + recipe + `\b.*:`).MatchString(overview) {
+			t.Errorf("doc.go has no line for %s", recipe)
+		}
+		if !regexp.MustCompile("`(recipes\\.)?" + recipe + `\b`).MatchString(page) {
+			t.Errorf("docs/recipes.md has nothing about %s", recipe)
 		}
 	}
 	check.Equal(t, recipes > 31, true, "%d recipes", recipes)
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	check.OK(t, err)
+	return string(text)
 }
 
 // functions parses the package, with its tests.

@@ -1,9 +1,25 @@
 package conform
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
 )
+
+// TestEveryOperationIsCompared: a family sends each that the server decodes.
+func TestEveryOperationIsCompared(t *testing.T) {
+	compared := Operations()
+	for op := proto.OpCode(-20); op < 200; op++ {
+		_, err := wire.DecodeRequest(op, nil)
+		if !errors.Is(err, wire.ErrUnknownOp) && !slices.Contains(compared, op.String()) {
+			t.Errorf("no family sends %s", op)
+		}
+	}
+}
 
 func TestBadLinesAreNamed(t *testing.T) {
 	for line, want := range map[string]string{

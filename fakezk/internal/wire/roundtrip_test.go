@@ -21,6 +21,19 @@ func payload(t rapid.TB, frame []byte) []byte {
 	return frame[4:]
 }
 
+// TestEveryOperationIsDecoded: each that has a name, but for those that no client sends.
+func TestEveryOperationIsDecoded(t *testing.T) {
+	for op := proto.OpCode(-20); op < 200; op++ {
+		_, err := DecodeRequest(op, nil)
+		sent := op != proto.OpNotification && op != proto.OpError
+		if named := proto.IsOp(op.String()); named && sent && errors.Is(err, ErrUnknownOp) {
+			t.Errorf("%s has no case in request_decode.go", op)
+		} else if !named && !errors.Is(err, ErrUnknownOp) {
+			t.Errorf("%s is decoded, and has no name in code.go of proto", op)
+		}
+	}
+}
+
 func TestEveryOperationHasAReplyDecoder(t *testing.T) {
 	for _, op := range implementedOps() {
 		if _, err := DecodeReply(op, nil); errors.Is(err, ErrUnknownOp) {

@@ -1,9 +1,12 @@
 package judgingtest
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -34,8 +37,9 @@ func Judge(h lin.History, left *lin.Leftovers, claims lin.Claims) lin.Report {
 	return r
 }
 
-// Main runs the tests of a family. They fail unless each property that some claims list was
-// violated by a history of such claims. It needs all tests: with -run nothing is checked.
+// Main runs the tests of a family. They fail unless each type of claims has judged a history, and
+// each property that some claims list was violated by a history of such claims. It needs all tests:
+// with -run nothing is checked.
 func Main(m *testing.M) {
 	status := m.Run()
 	if part := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String() +
@@ -47,6 +51,32 @@ func Main(m *testing.M) {
 				status = 1
 			}
 		}
+		for _, kind := range claimTypes() {
+			if judged.listed[kind] == nil {
+				fmt.Printf("FAIL: no history in the tests is judged by %s\n", kind)
+				status = 1
+			}
+		}
 	}
 	os.Exit(status)
+}
+
+// judge matches the Judge of a type of claims.
+var judge = regexp.MustCompile(`(?m)^func \(\w* ?([A-Z]\w*)\) Judge\(`)
+
+// claimTypes are the exported types of claims of the family, as %T has them.
+func claimTypes() (list []string) {
+	dir, err := os.Getwd()
+	files, _ := filepath.Glob("*.go") // the pattern is right
+	for _, name := range files {
+		text, readErr := os.ReadFile(name)
+		err = errors.Join(err, readErr)
+		for _, m := range judge.FindAllStringSubmatch(string(text), -1) {
+			list = append(list, filepath.Base(dir)+"."+m[1])
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	return list
 }
