@@ -65,7 +65,7 @@ func (s Scenario) Run() (*Outcome, error) {
 	o, err := s.judge(result, players, s.Script.lag())
 	if err == nil {
 		judgeNetwork(o)
-		o.maker = sync.OnceValue(o.findMaker)
+		o.maker = sync.OnceValue(o.findMaker) // the code that made the znode to blame
 	}
 	return o, err
 }

@@ -12,7 +12,7 @@ import (
 // An exchange is a frame of a connection and the answer to it.
 type exchange struct {
 	e   *Engine
-	c   *conn
+	c   *conn // c.at is the server that it leads to
 	now int64 // ms
 	r   Request
 }

@@ -2,6 +2,8 @@ package state
 
 import "github.com/zksim/zksim/fakezk/internal/proto"
 
+// setData checks the request against the tree, or against what the operations before it in a multi
+// leave. It changes no node: apply does.
 func (d *draft) setData(q *proto.SetData) proto.ErrCode {
 	if !validPath(q.Path) {
 		return proto.BadArguments
