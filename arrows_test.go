@@ -130,6 +130,7 @@ var arrows = map[string]string{
 	"internal/yamldoc":       `go.yaml.in/yaml/v4`,
 	"examples/go":            `github.com/go-zookeeper/zk`,
 	"internal/mix":           ``,
+	"internal/ballast":       ``,
 	"fuzz/internal/fold":     ``,
 	"fuzz/internal/fuzztest": `fakezk/fault fuzz/builtin fuzz/scenario internal/testrun`,
 	"fuzz/scenario": `
@@ -153,9 +154,9 @@ var arrows = map[string]string{
 		fakezk/sim fakezk/trace linearizability fuzz/picture fuzz/saved fuzz/scenario`,
 	"fuzz": `
 		fakezk/realworld linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario
-		fuzz/show internal/inflight`,
+		fuzz/show internal/ballast internal/inflight`,
 	"fuzz/property": `
-		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario linearizability
+		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario internal/ballast linearizability
 		github.com/go-zookeeper/zk pgregory.net/rapid`,
 	"fuzz/gallery": `
 		fuzz/builtin fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
@@ -176,7 +177,8 @@ var arrows = map[string]string{
 		cli/check cli/internal/command cli/internal/report cli/replay cli/serve fakezk
 		fakezk/conform fakezk/fault fakezk/realworld
 		fuzz/builtin fuzz/gallery fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario fuzz/show
-		internal/inflight internal/overlay linearizability github.com/alecthomas/kong`,
+		internal/ballast internal/inflight internal/overlay linearizability
+		github.com/alecthomas/kong`,
 }
 
 // allowedImports returns the import paths of an entry of arrows. A name without a dot in its first

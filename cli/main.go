@@ -20,6 +20,7 @@ import (
 	"github.com/zksim/zksim/cli/serve"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/fuzz/show"
+	"github.com/zksim/zksim/internal/ballast"
 	"github.com/zksim/zksim/internal/inflight"
 )
 
@@ -56,12 +57,7 @@ type app struct {
 // workloads of the same kind. The exit status is 2 if a workload has no Name, no Play or no Judge,
 // or if another one has its Name and Impl.
 func Main(own ...scenario.Workload) {
-	// The client allocates megabytes for each connection; collecting them less often makes runs
-	// about twice as fast. Runs of many requests are large, so garbage has a limit.
-	debug.SetGCPercent(400)
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(2 << 30)
-	}
+	ballast.Hold() // until the process ends
 	name, args := commandLine(os.Args)
 	if dir := os.Getenv(inflight.Variable); dir != "" {
 		os.Exit(serveNotes(dir, func(ctx context.Context, watch func(time.Duration)) int {

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +27,7 @@ import (
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/ballast"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
@@ -36,10 +36,10 @@ import (
 )
 
 // TestMain gives the tests, and the commands of the scripts, one processor, on which a World takes
-// a fraction of the time. Garbage may grow, as in the command.
+// a fraction of the time.
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(400)
+	ballast.Hold()
 	testscript.Main(m, map[string]func(){
 		"zksim":   func() { Main() },
 		"myzksim": func() { Main(ownLock("own.Lock"), ownKind("parcel", "own/Parcel")) },

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/ballast"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -29,6 +30,7 @@ import (
 // not reached are no error: the processes of the engine do not know of each other.
 func Fuzz(f *testing.F, w scenario.Workload) {
 	f.Helper()
+	defer ballast.Hold()()
 	w.Impl = cmp.Or(w.Impl, f.Name())
 	if runTask(f, w) {
 		f.Skip()

@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/ballast"
 	"github.com/zksim/zksim/linearizability"
 	"pgregory.net/rapid"
 )
@@ -34,6 +35,7 @@ func CheckServers(t rapid.TB, servers int, body func(rt *rapid.T, w *World)) {
 	if servers < 1 || servers > sim.MaxServers {
 		t.Fatalf("property: %d servers; expected 1 to %d", servers, sim.MaxServers)
 	}
+	defer ballast.Hold()()
 	c := &checker{name: t.Name(), body: body, servers: servers}
 	var err error
 	if c.shrunk, err = loadShrunk(c.name); err != nil {

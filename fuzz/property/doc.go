@@ -51,4 +51,7 @@
 // schedules.
 //
 // A body that does not end within six hours of virtual time fails, and so does one that panics.
+//
+// While a Check plays, up to 64 MB more garbage gathers than else, as in a test of package fuzz: its
+// section on memory tells why, and which settings limit that.
 package property

@@ -2,7 +2,6 @@ package main
 
 import (
 	"runtime"
-	"runtime/debug"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -10,7 +9,6 @@ import (
 
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(1) // on which a World takes a fraction of the time
-	debug.SetGCPercent(400)
 	testscript.Main(m, map[string]func(){"myzksim": main})
 }
 
