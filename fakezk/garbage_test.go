@@ -55,7 +55,8 @@ const (
 	nextZxid = 1
 )
 
-// garbageAfterHandshake has the outcomes of a real 3.8 server.
+// garbageAfterHandshake has the outcomes of a real 3.8 server. Package conform has more bodies that
+// cannot be read (families/framing.txt).
 var garbageAfterHandshake = []struct {
 	name  string
 	bytes []byte
@@ -71,48 +72,10 @@ var garbageAfterHandshake = []struct {
 	{"largest length, no body", unhex("000fffff"), ignored},
 	{"unknown operation 99", body(99, ""),
 		ending{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
-	{"unknown operation 0", body(0, ""),
-		ending{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
-	{"unknown operation -1", body(-1, ""),
-		ending{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
 	{"create without body", body(proto.OpCreate, ""), answers(nextZxid, proto.MarshallingError)},
-	{"create, path of -2 bytes", body(proto.OpCreate, "fffffffe"),
-		answers(nextZxid, proto.MarshallingError)},
-	{"create, path of 2 GB", body(proto.OpCreate, "7fffffff 2f61"),
-		answers(nextZxid, proto.MarshallingError)},
-	{"create, ACL of a billion entries", body(proto.OpCreate, "00000002 2f61 ffffffff 3b9aca00"),
-		answers(nextZxid, proto.MarshallingError)},
-	{"delete cut short", body(proto.OpDelete, "00000002 2f61 0000"),
-		answers(nextZxid, proto.MarshallingError)},
-	{"setData without body", body(proto.OpSetData, ""), answers(nextZxid, proto.MarshallingError)},
-	{"multi without end", body(proto.OpMulti, "00000001 00 ffffffff"),
-		answers(nextZxid, proto.MarshallingError)},
-	{"multi of a read", body(proto.OpMulti,
-		"00000004 00 ffffffff 00000001 2f 00 ffffffff 01 ffffffff"),
-		answers(nextZxid, proto.MarshallingError)},
 	{"getData without body", body(proto.OpGetData, ""), answers(noZxid, proto.MarshallingError)},
-	{
-		"exists of null", body(proto.OpExists, "ffffffff 00"),
-		answers(noZxid, proto.MarshallingError),
-	},
-	{"setWatches of a billion", body(proto.OpSetWatches, "0000000000000000 3b9aca00"),
-		answers(noZxid, proto.MarshallingError)},
-	{"reconfig without body", body(proto.OpReconfig, ""), answers(noZxid, proto.MarshallingError)},
-	{"reconfig", body(proto.OpReconfig, "ffffffff ffffffff ffffffff ffffffffffffffff"),
-		answers(nextZxid, proto.ReconfigDisabled)},
-	{
-		"trailing bytes", body(proto.OpGetData, "00000001 2f 00 dead beef"),
-		answers(noZxid, proto.OK),
-	},
-	{
-		"any non-zero byte is true", body(proto.OpGetData, "00000001 2f 7f"),
-		answers(noZxid, proto.OK),
-	},
-	{"empty multi", body(proto.OpMulti, "ffffffff 01 ffffffff"), answers(nextZxid, proto.OK)},
 	{"auth cut short", body(proto.OpAuth, "00000000"), endsSilently},
 	{"check that succeeds", body(proto.OpCheck, "00000001 2f ffffffff"), ignored},
-	{"check that fails", body(proto.OpCheck, "00000002 2f61 ffffffff"),
-		answers(nextZxid, proto.NoNode)},
 	{"ping with a body", body(proto.OpPing, "dead beef"),
 		ending{reply: &proto.ReplyHeader{Xid: -2}}},
 }
@@ -227,21 +190,6 @@ func TestGarbageBeforeTheHandshake(t *testing.T) {
 				})
 			})
 		}
-	}
-}
-
-func TestShortestHandshakeGetsASessionOfTheShortestTimeout(t *testing.T) {
-	for _, n := range networks {
-		t.Run(n.name, func(t *testing.T) {
-			s := Start(t)
-			r := n.dial(t, s)
-			r.sendFrame(make([]byte, 28))
-			resp, err := wire.DecodeConnectResponse(r.receive())
-			if err != nil || resp.SessionID == 0 || resp.TimeoutMs != 4000 || resp.HasReadOnly {
-				t.Errorf("%+v, %v", resp, err)
-			}
-			r.mustCall(ping)
-		})
 	}
 }
 

@@ -62,10 +62,7 @@ var saslExchanges = []saslExchange{
 	{"empty password", "bob", "", []string{"", saslGood}, ""},
 	{"name and password in Latin-1", "J\xfcrgen", "gr\xfcn", []string{"", saslGood}, ""},
 	{"password in UTF-8", "jose", "кот", []string{"", saslGood}, ""},
-	{
-		"kazoo's form", "ann", "pw",
-		[]string{"", "$P,nc=00000001,qop=auth,charset=utf-8,maxbuf=65536,response=$R"}, "",
-	},
+	{"kazoo's form", "ann", "pw", []string{"", "$P,nc=00000001,qop=auth,charset=utf-8,maxbuf=65536,response=$R"}, ""},
 	{"authzid", "ann", "pw", []string{"", `$P,authzid="bob",response=$R`}, ":bob"},
 	{"unused directives", "ann", "pw", []string{"", "$P,x=1,x=2,nc=7,cipher=rc4,response=$R"}, ""},
 	{"nonce-count of text", "ann", "pw", []string{"", "$P,nonce-count=x,response=$R"}, ""},

@@ -1,18 +1,14 @@
 package fakezk
 
 import (
-	"bytes"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fakezk/internal/proto"
-	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -85,65 +81,6 @@ func TestCloseTwiceAndUseAfterwards(t *testing.T) {
 			t.Errorf("dial: %v", err)
 		}
 		time.Sleep(time.Hour) // no timer is left
-	})
-}
-
-func TestAuthIsAnsweredWithoutZxidAndRefusedWithTheConnection(t *testing.T) {
-	tests := []struct {
-		auth proto.Auth
-		want proto.ErrCode
-	}{
-		{proto.Auth{Scheme: "digest", Data: []byte("a:b:c")}, proto.OK},
-		{proto.Auth{Scheme: "digest", Data: []byte{}}, proto.OK},
-		{proto.Auth{Scheme: "ip"}, proto.OK},
-		{proto.Auth{Scheme: "digest"}, proto.AuthFailed},
-		{proto.Auth{Scheme: "world", Data: []byte("anyone")}, proto.AuthFailed},
-		{proto.Auth{Scheme: "sasl"}, proto.AuthFailed},
-		{proto.Auth{Scheme: ""}, proto.AuthFailed},
-	}
-	for _, test := range tests {
-		synctest.Test(t, func(t *testing.T) {
-			s := Start(t)
-			r, _ := rawSession(t, s, 4*time.Second)
-			r.send(wire.AppendRequest(nil, -4, &test.auth))
-			if h, body := r.reply(); h != (proto.ReplyHeader{Xid: -4, Err: test.want}) ||
-				len(body) > 0 {
-				t.Errorf("%+v: reply %+v % x", test.auth, h, body)
-			}
-			if test.want == proto.OK {
-				r.mustCall(ping)
-				return
-			}
-			r.wantClosed()
-			check.Equal(t, len(s.Sessions()), 1, "the session went with the connection")
-		})
-	}
-}
-
-func TestLargestRequestIs1048575Bytes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
-		r, _ := rawSession(t, s, 4*time.Second)
-		r.mustCall(rawCreate("/big", 0))
-		frame := func(size int) []byte {
-			set := &proto.SetData{Path: "/big", Version: -1}
-			overhead := len(wire.AppendRequest(nil, 1, set)) - 4
-			set.Data = bytes.Repeat([]byte("x"), size-overhead)
-			return wire.AppendRequest(nil, 1, set)
-		}
-		for _, chunk := range []int{1 << 20, 1 << 16, 1400} { // however it arrives
-			for p := range slices.Chunk(frame(wire.DefaultMaxFrame), chunk) {
-				r.send(p)
-			}
-			if h, _ := r.reply(); h.Err != proto.OK {
-				t.Errorf("largest frame: %s", h.Err)
-			}
-		}
-		r.send(frame(wire.DefaultMaxFrame + 1))
-		r.wantClosed()
-		if got := s.Tree()[1]; got.Version != 3 {
-			t.Errorf("applied: %+v", got)
-		}
 	})
 }
 

@@ -2,12 +2,14 @@ package conform
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestEveryOperationIsCompared: a family sends each that the server decodes.
@@ -50,9 +52,7 @@ func TestBadLinesAreNamed(t *testing.T) {
 		}
 	}
 	_, err := parseFamily("f", "a exists $\n")
-	if err == nil || !strings.Contains(err.Error(), "before the first script") {
-		t.Errorf("no script: %v", err)
-	}
+	check.Contains(t, fmt.Sprint(err), "before the first script", "no script")
 }
 
 func TestQuotedValuesComeBack(t *testing.T) {

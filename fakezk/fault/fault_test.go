@@ -81,10 +81,7 @@ func TestParseFaultSaysWhatIsWrong(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"", `fault is empty; expected a kind such as "drop-reply"`},
 		{"  ", `fault is empty`},
-		{
-			"explode request=1",
-			`unknown fault kind "explode"; expected one of drop-request, drop-reply,`,
-		},
+		{"explode request=1", `unknown fault kind "explode"; expected one of drop-request, drop-reply,`},
 		{"cut", `expected exactly one of request=, event= and at=`},
 		{"cut request=1 at=2s", `expected exactly one of`},
 		{"cut request=1 event=1", `expected exactly one of`},
@@ -101,10 +98,7 @@ func TestParseFaultSaysWhatIsWrong(t *testing.T) {
 		{"stall 25h request=1", `at most 24h0m0s`},
 		{"stall 3s 4s request=1", `word "4s" is not key=value`},
 		{"cut request=1 client=", `word "client=" is not key=value`},
-		{
-			"cut request=1 colour=red",
-			`unknown selector "colour"; expected client, conn, server, op, path, request, event or at`,
-		},
+		{"cut request=1 colour=red", `unknown selector "colour"; expected client, conn, server, op, path, request, event or at`},
 		{"cut request=1 request=2", `request is given twice`},
 		{"drop-reply event=1", `drop-reply takes request=`},
 		{"expire event=1", `expire takes request= or at=`},

@@ -2,8 +2,8 @@ package realworld
 
 import (
 	"context"
+	"fmt"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -151,7 +151,5 @@ func TestNoLeaderIsToldWithTheServers(t *testing.T) {
 	cancel()
 	s := &servers{list: []Server{At("127.0.0.1:1"), At("127.0.0.1:2")}}
 	_, _, err := s.leader(ctx)
-	if err == nil || !strings.Contains(err.Error(), "no server of 127.0.0.1:1,127.0.0.1:2 leads") {
-		t.Error(err)
-	}
+	check.Contains(t, fmt.Sprint(err), "no server of 127.0.0.1:1,127.0.0.1:2 leads")
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -144,7 +145,5 @@ func TestEnsembleFaultsNeedAnEnsemble(t *testing.T) {
 		Clients: lockers(1, 1)}
 	err := w.Validate()
 	want := `fault 1: "lag 2s client=a request=1" needs an ensemble of several servers`
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v; want %s", err, want)
-	}
+	check.Equal(t, fmt.Sprint(err), want)
 }

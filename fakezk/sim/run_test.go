@@ -65,9 +65,8 @@ func TestWorldIsValidated(t *testing.T) {
 		},
 	}
 	for _, test := range tests {
-		if _, err := test.world.Run(); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("got %v, want %s", err, test.want)
-		}
+		_, err := test.world.Run()
+		check.Contains(t, fmt.Sprint(err), test.want)
 	}
 }
 

@@ -199,76 +199,34 @@ func TestBadTreeFiles(t *testing.T) {
 		{"slash at the end", "/a/: b", `tree:1:1: path "/a/": expected a name after each /`},
 		{"twice", "/a: b\n/a: c", `tree:2:1: key "/a" is given twice, first in line 1`},
 		{"number", "/a: b\n/b: 8080", `tree:2:5: /b: found a number; expected text in quotes`},
-		{
-			"truth", "/a:\n  data: true",
-			`tree:2:9: data: found true or false; expected text in quotes`,
-		},
+		{"truth", "/a:\n  data: true", `tree:2:9: data: found true or false; expected text in quotes`},
 		{"data is a list", "/a:\n  data: [x]", `tree:2:9: data: found a list; expected text`},
 		{"node is a list", "/a: [x]", `tree:1:5: /a: found a list; expected text`},
-		{
-			"unknown key", "/a:\n  dota: x",
-			`tree:2:3: unknown key "dota"; expected data, base64, acl, kind, ttl or next`,
-		},
+		{"unknown key", "/a:\n  dota: x", `tree:2:3: unknown key "dota"; expected data, base64, acl, kind, ttl or next`},
 		{
 			"both", "/a:\n  data: x\n  base64: eA==",
 			`tree:3:3: /a: both data and base64; expected one of them`,
 		},
-		{
-			"base64", "/a:\n  base64: '***'",
-			`tree:2:11: base64: illegal base64 data at input byte 0; expected base64 with padding`,
-		},
+		{"base64", "/a:\n  base64: '***'", `tree:2:11: base64: illegal base64 data at input byte 0; expected base64 with padding`},
 		{"acl is text", "/a:\n  acl: world:anyone:r", `tree:2:8: acl: found text; expected a list`},
-		{
-			"no acl", "/a:\n  acl: []",
-			`tree:2:8: acl: is empty; expected at least one entry such as world:anyone:cdrwa`,
-		},
-		{
-			"short acl", "/a:\n  acl:\n    - world:r",
-			`tree:3:7: acl: "world:r"; expected scheme:id:perms with perms out of cdrwa or a number, such as world:anyone:cdrwa`,
-		},
-		{
-			"perms", "/a:\n  acl:\n    - world:anyone:rx",
-			`tree:3:7: acl: "world:anyone:rx"; expected scheme:id:perms with perms out of cdrwa or a number, such as world:anyone:cdrwa`,
-		},
-		{
-			"kind", "/a:\n  kind: magic",
-			`tree:2:9: kind: "magic"; expected persistent, container or ttl`,
-		},
-		{
-			"ttl", "/a:\n  kind: ttl\n  ttl: soon",
-			`tree:3:8: ttl: "soon"; expected a duration of whole milliseconds from 1ms, such as 90s or 1h30m`,
-		},
-		{
-			"ttl is a number", "/a:\n  kind: ttl\n  ttl: 5",
-			`tree:3:8: ttl: found a number; expected a duration of whole milliseconds from 1ms, such as 90s or 1h30m`,
-		},
-		{
-			"ttl alone", "/a:\n  ttl: 5s",
-			`tree:2:3: /a: ttl and kind: ttl go together; expected both or neither`,
-		},
-		{
-			"next", "/a:\n  next: 2147483648",
-			`tree:2:9: next: 2147483648; expected a whole number from -2147483648 to 2147483647`,
-		},
+		{"no acl", "/a:\n  acl: []", `tree:2:8: acl: is empty; expected at least one entry such as world:anyone:cdrwa`},
+		{"short acl", "/a:\n  acl:\n    - world:r", `tree:3:7: acl: "world:r"; expected scheme:id:perms with perms out of cdrwa or a number, such as world:anyone:cdrwa`},
+		{"perms", "/a:\n  acl:\n    - world:anyone:rx", `tree:3:7: acl: "world:anyone:rx"; expected scheme:id:perms with perms out of cdrwa or a number, such as world:anyone:cdrwa`},
+		{"kind", "/a:\n  kind: magic", `tree:2:9: kind: "magic"; expected persistent, container or ttl`},
+		{"ttl", "/a:\n  kind: ttl\n  ttl: soon", `tree:3:8: ttl: "soon"; expected a duration of whole milliseconds from 1ms, such as 90s or 1h30m`},
+		{"ttl is a number", "/a:\n  kind: ttl\n  ttl: 5", `tree:3:8: ttl: found a number; expected a duration of whole milliseconds from 1ms, such as 90s or 1h30m`},
+		{"ttl alone", "/a:\n  ttl: 5s", `tree:2:3: /a: ttl and kind: ttl go together; expected both or neither`},
+		{"next", "/a:\n  next: 2147483648", `tree:2:9: next: 2147483648; expected a whole number from -2147483648 to 2147483647`},
 		{"next is text", "/a:\n  next: x", `tree:2:9: next: found text; expected a number`},
 		{"two documents", "/a: b\n---\n/b: c", `tree:2:1: found a second document; expected one`},
-		{
-			"anchor", "/a: &x b\n/b: *x",
-			`tree:1:5: found an anchor; expected plain keys, text and lists`,
-		},
-		{
-			"bomb", "/a: &a [x, x]\n/b: &b [*a, *a]\n/c: [*b, *b]",
-			`tree:1:5: found an anchor; expected plain keys, text and lists`,
-		},
+		{"anchor", "/a: &x b\n/b: *x", `tree:1:5: found an anchor; expected plain keys, text and lists`},
+		{"bomb", "/a: &a [x, x]\n/b: &b [*a, *a]\n/c: [*b, *b]", `tree:1:5: found an anchor; expected plain keys, text and lists`},
 		{"alias", "/a: *x", `tree:1:5: unknown anchor 'x' referenced`},
 		{"deep", "/a: [[[[[", `tree:1:9: nested more than 4 levels deep`},
 		{"deep list", "- - - - - - a", `tree:1:9: nested more than 4 levels deep`},
 		{"tag alone", "!!!...", `tree:1:1: found a tag; expected plain keys, text and lists`},
 		{"tag as a node", "/a: !!str", `tree:1:5: found a tag; expected plain keys, text and lists`},
-		{
-			"tag at the end", "/a: b\n# c\n!x  ",
-			`tree:3:2: could not find expected ':', while scanning a simple key`,
-		},
+		{"tag at the end", "/a: b\n# c\n!x  ", `tree:3:2: could not find expected ':', while scanning a simple key`},
 		{"tab", "/a:\n\tdata: x", `tree:2:1: found character that cannot start any token, while scanning for the next token`},
 		{"no end", "/é: [x", `tree:1:6: did not find expected ',' or ']', while parsing a flow sequence`},
 		{"control character", "/a: é\n/b: \x01", `tree:2:5: found the character '\x01', which YAML does not have`},
@@ -276,23 +234,12 @@ func TestBadTreeFiles(t *testing.T) {
 		{"key is a list", "? [x]\n: y", `tree:1:3: found a key that is a list; expected text, in quotes if it looks like something else`},
 		{"merge key", "<<: {/a: b}", `tree:1:1: path "<<": expected a path that begins with /, or zxid`},
 		{"zxid is text", "zxid: x", `tree:1:7: zxid: found text; expected a number`},
-		{
-			"zxid below 0", "zxid: -1",
-			`tree:1:7: zxid: -1; expected a whole number from 0 to 4611686018427387903`,
-		},
-		{
-			"zxid too large", "zxid: 4611686018427387904",
-			`tree:1:7: zxid: 4611686018427387904; expected a whole number from 0 to 4611686018427387903`,
-		},
-		{
-			"not UTF-8", "/a: \xff",
-			`tree: byte 5 is not UTF-8; data that is not text goes into base64`,
-		},
+		{"zxid below 0", "zxid: -1", `tree:1:7: zxid: -1; expected a whole number from 0 to 4611686018427387903`},
+		{"zxid too large", "zxid: 4611686018427387904", `tree:1:7: zxid: 4611686018427387904; expected a whole number from 0 to 4611686018427387903`},
+		{"not UTF-8", "/a: \xff", `tree: byte 5 is not UTF-8; data that is not text goes into base64`},
 	} {
-		if _, err := Parse("tree", YAML, []byte(c.text)); err == nil ||
-			err.Error() != c.want {
-			t.Errorf("%s: error %v; want %s", c.about, err, c.want)
-		}
+		_, err := Parse("tree", YAML, []byte(c.text))
+		check.Equal(t, fmt.Sprint(err), c.want, "%s: error", c.about)
 	}
 }
 
@@ -300,10 +247,7 @@ func TestBadJSONTreeFiles(t *testing.T) {
 	for _, c := range []struct{ about, text, want string }{
 		{"empty", "", `tree:1:1: the JSON ends too early`},
 		{"cut off", "{\n  \"/a\": ", `tree:2:9: the JSON ends too early`},
-		{
-			"syntax", "{\n  \"/a\": x}",
-			`tree:2:9: invalid character 'x' looking for beginning of value`,
-		},
+		{"syntax", "{\n  \"/a\": x}", `tree:2:9: invalid character 'x' looking for beginning of value`},
 		{
 			"twice", "{\"/a\": null,\n \"/a\": null}",
 			`tree:2:2: key "/a" is given twice, first in line 1`,
@@ -312,10 +256,8 @@ func TestBadJSONTreeFiles(t *testing.T) {
 		{"more", "{} {}", `tree:1:4: found more after the end of the JSON value; expected nothing`},
 		{"deep", "[[[[[", `tree:1:5: nested more than 4 levels deep`},
 	} {
-		if _, err := Parse("tree", JSON, []byte(c.text)); err == nil ||
-			err.Error() != c.want {
-			t.Errorf("%s: error %v; want %s", c.about, err, c.want)
-		}
+		_, err := Parse("tree", JSON, []byte(c.text))
+		check.Equal(t, fmt.Sprint(err), c.want, "%s: error", c.about)
 	}
 }
 
@@ -361,10 +303,7 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 	}
 	text.WriteString("/last: 5\n")
 	_, err = Parse("tree", YAML, []byte(text.String()))
-	if want := "tree:60002:8: /last: found a number; expected text in quotes"; err == nil ||
-		err.Error() != want {
-		t.Errorf("error %v; want %s", err, want)
-	}
+	check.Equal(t, fmt.Sprint(err), "tree:60002:8: /last: found a number; expected text in quotes")
 }
 
 // The tokens of a text take a hundred times its size: a long text is cut into pieces, and one that
@@ -401,9 +340,7 @@ func TestYAMLIsReadInPieces(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	const want = "tree:1:1: more than 1200000 line breaks and signs such as a comma " +
 		"without a new path at the start of a line; expected less"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v; want %s", err, want)
-	}
+	check.Equal(t, fmt.Sprint(err), want)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(text)) {
 		t.Errorf("%d bytes of commas took %d", len(text), took)
 	}

@@ -40,10 +40,7 @@ func TestEveryKindHasItsCase(t *testing.T) {
 var kindTests = []struct{ line, want string }{
 	{"drop-request request=1", "struck 1 taken, sever 1, send 1 reset"},
 	{"drop-reply request=1", "struck 1, apply 1 damaged / sever 1, send 1 reset"},
-	{
-		"cut request=1",
-		"struck 1, apply 1 damaged / send 1 event, send 1 reply, sever 1, send 1 reset",
-	},
+	{"cut request=1", "struck 1, apply 1 damaged / send 1 event, send 1 reply, sever 1, send 1 reset"},
 	{"cut event=1", "struck 1 taken, reset 1 reset"},
 	{"cut at=1s", "sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
 	{"cut-mid-frame request=1",
@@ -63,10 +60,7 @@ var kindTests = []struct{ line, want string }{
 	{"blackhole 3s request=1", "struck 1 taken, vanish 1, vanish 2"},
 	{"blackhole 3s at=1s", "vanish 1, vanish 2, vanish 3, struck"},
 	{"refuse 3s request=1", "struck 1 taken, sever 1, send 1 reset, sever 2, send 2 reset"},
-	{
-		"refuse 3s at=1s",
-		"sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck",
-	},
+	{"refuse 3s at=1s", "sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
 	{"expire request=1", "struck 1 taken, expire 1"},
 	{"expire at=1s", "expire of client 0, struck"},
 	{"late-reap 3s request=1", "struck 1 taken, expire 1 late 3s"},

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/hex"
 	"testing"
 	"time"
 
@@ -10,12 +9,6 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/internal/check"
 )
-
-// The id and the password are of a session of a real 3.8.0.
-func TestPasswordsAreZooKeepers(t *testing.T) {
-	password := passwordOf(0x1000170efbd3029)
-	check.Equal(t, hex.EncodeToString(password[:]), "f3ab5d24dd3b738c848e6bbddd99d320")
-}
 
 // TestAWrongPasswordEndsBothConnections: the present one of the session, too. The session lives on.
 func TestAWrongPasswordEndsBothConnections(t *testing.T) {

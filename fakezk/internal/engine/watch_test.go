@@ -55,35 +55,6 @@ func TestWatchesShowTheirMode(t *testing.T) {
 	}
 }
 
-// A data watch compares the zxid of the data, a child watch that of the children.
-func TestSetWatchesCompareTheRightZxid(t *testing.T) {
-	b := newBench(t, nil)
-	id := b.connect(9 * time.Second)
-	setData := &proto.SetData{Path: "/a", Version: -1}
-	b.must(id, create("/a", 0), setData, create("/a/k", 0)) // zxids 2, 3, 4
-	setWatches := func(seen int64) proto.Request {
-		return &proto.SetWatches{
-			Code: proto.OpSetWatches, RelativeZxid: seen,
-			DataWatches: []string{"/a"}, ExistWatches: []string{}, ChildWatches: []string{"/a"},
-		}
-	}
-	for _, test := range []struct {
-		seen int64
-		want string
-	}{
-		{2, "1:NodeDataChanged /a@0 1:NodeChildrenChanged /a@0"},
-		{3, "1:NodeChildrenChanged /a@0"},
-		{4, ""},
-	} {
-		b.must(id, setWatches(test.seen))
-		b.wantOutputs(test.want)
-	}
-	b.must(id, setData) // zxid 5: now the data is newer than the children
-	b.takeOutputs()
-	b.must(id, setWatches(4))
-	b.wantOutputs("1:NodeDataChanged /a@0")
-}
-
 // plainWatches is a simple watch table: a mode for each connection and path, without an index.
 type plainWatches map[string]WatchMode // "conn path"
 

@@ -50,12 +50,7 @@ var varying = []struct {
 		"$1=V",
 	},
 	{regexp.MustCompile(`(?m)^(data|log)dir_size: \d+$`), "${1}dir_size: N"},
-	{
-		regexp.MustCompile(
-			`(?m)^zk_(uptime|open_file_descriptor_count|max_file_descriptor_count)\t\d+$`,
-		),
-		"zk_$1\tN",
-	},
+	{regexp.MustCompile(`(?m)^zk_(uptime|open_file_descriptor_count|max_file_descriptor_count)\t\d+$`), "zk_$1\tN"},
 	{regexp.MustCompile(`(?m)^zk_(avg|min|max)_latency\t\d+(\.\d+)?$`), "zk_${1}_latency\tN"},
 	// Durations and lengths of queues; their counts stay.
 	{
@@ -64,10 +59,7 @@ var varying = []struct {
 		"zk_${1}_$2\tN",
 	},
 	// Caches, and changes that are not yet flushed.
-	{
-		regexp.MustCompile(`(?m)^zk_(outstanding_changes_\w+|response_packet_\w*cache_\w+)\t\d+$`),
-		"zk_$1\tN",
-	},
+	{regexp.MustCompile(`(?m)^zk_(outstanding_changes_\w+|response_packet_\w*cache_\w+)\t\d+$`), "zk_$1\tN"},
 	{regexp.MustCompile(`(?m)^((?:java|os|user|host)\.[\w.]+)=.*$`), "$1=V"},
 }
 

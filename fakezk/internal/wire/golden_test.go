@@ -29,11 +29,7 @@ var goldenFrames = []struct {
 	frame []byte
 	want  string
 }{
-	{
-		"connect request of an old client",
-		AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 4000, Password: []byte{}}),
-		"0000001c 00000000 0000000000000000 00000fa0 0000000000000000 00000000",
-	},
+	{"connect request of an old client", AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 4000, Password: []byte{}}), "0000001c 00000000 0000000000000000 00000fa0 0000000000000000 00000000"},
 	{
 		"connect request with a readOnly byte",
 		AppendConnectRequest(nil, proto.ConnectRequest{
@@ -41,11 +37,7 @@ var goldenFrames = []struct {
 		}),
 		"0000001d 00000000 0000000000000005 00000000 ffffffffffffffff ffffffff 01",
 	},
-	{
-		"refusal",
-		AppendConnectResponse(nil, proto.ConnectResponse{Password: make([]byte, 16)}),
-		"00000024 00000000 00000000 0000000000000000 00000010 00000000000000000000000000000000",
-	},
+	{"refusal", AppendConnectResponse(nil, proto.ConnectResponse{Password: make([]byte, 16)}), "00000024 00000000 00000000 0000000000000000 00000010 00000000000000000000000000000000"},
 	{
 		"createTTL",
 		AppendRequest(nil, 1, &proto.Create{
@@ -120,11 +112,7 @@ var goldenFrames = []struct {
 			"ffffffff 00 fffffffe fffffffe" +
 			"ffffffff 01 ffffffff",
 	},
-	{
-		"notification",
-		AppendEvent(nil, proto.WatcherEvent{Type: proto.EventDeleted, State: 3, Path: "/a"}),
-		"0000001e ffffffff ffffffffffffffff 00000000 00000002 00000003 00000002 2f61",
-	},
+	{"notification", AppendEvent(nil, proto.WatcherEvent{Type: proto.EventDeleted, State: 3, Path: "/a"}), "0000001e ffffffff ffffffffffffffff 00000000 00000002 00000003 00000002 2f61"},
 }
 
 // TestGoldenFrames pins the layout of records byte for byte.
