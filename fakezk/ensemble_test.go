@@ -56,9 +56,7 @@ func (e *ensembleTest) reads(number int, path, want string) {
 
 func (e *ensembleTest) inject(line string) {
 	e.Helper()
-	f, err := fault.Parse(line)
-	check.OK(e.T, err)
-	check.OK(e.T, e.Inject(f))
+	injectLine(e, e.Server, line)
 }
 
 func TestAllServersHaveAWriteAtOnce(t *testing.T) {

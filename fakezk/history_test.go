@@ -105,8 +105,7 @@ func TestLongRecordsAreCut(t *testing.T) {
 
 // TestFaultsKeepTheirNumbers: a number never means another fault, also after ClearFaults.
 func TestFaultsKeepTheirNumbers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := Start(t)
+	inBubble(t, func(t *testing.T, server *Server) {
 		inject := func(want int) {
 			t.Helper()
 			check.OK(t, server.Inject(fault.Fault{Kind: fault.Cut, Request: 1}))

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -44,15 +43,10 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.line, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := Start(t)
+			inBubble(t, func(t *testing.T, s *Server) {
 				c, told := client(t, s, DefaultSessionTimeout)
 				told.take()
-				f, err := fault.Parse(test.line)
-				if err == nil {
-					err = s.Inject(f)
-				}
-				check.OK(t, err)
+				injectLine(t, s, test.line)
 				mustCreate(t, c, "/e", zk.FlagEphemeral)
 				began := time.Now()
 				create := func() string {
@@ -102,14 +96,9 @@ func TestGenuineClientUnderInjectedFaultsOnEvents(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.line, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := Start(t)
+			inBubble(t, func(t *testing.T, s *Server) {
 				c, _ := client(t, s, DefaultSessionTimeout)
-				f, err := fault.Parse(test.line)
-				if err == nil {
-					err = s.Inject(f)
-				}
-				check.OK(t, err)
+				injectLine(t, s, test.line)
 				_, _, ch, err := c.ExistsW("/x")
 				check.OK(t, err)
 				began := time.Now()
@@ -125,8 +114,7 @@ func TestGenuineClientUnderInjectedFaultsOnEvents(t *testing.T) {
 }
 
 func TestSessionsAreNamedInOrderOfCreation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		a, _ := client(t, s, DefaultSessionTimeout)
 		b, _ := client(t, s, DefaultSessionTimeout)
 		mustDo(t, s.ExpireSession(a.SessionID()))

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/internal/check"
@@ -41,11 +40,7 @@ func withFaults(t *testing.T, body func(*faultTest)) {
 
 func (st *faultTest) inject(line string) {
 	st.Helper()
-	f, err := fault.Parse(line)
-	if err == nil {
-		err = st.Inject(f)
-	}
-	check.OK(st, err)
+	injectLine(st, st.Server, line)
 }
 
 // ask sends requests in one go and does not wait for replies.

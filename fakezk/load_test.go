@@ -79,18 +79,14 @@ func TestTwoThousandSessions(t *testing.T) {
 	for _, r := range clients {
 		r.send(wire.AppendRequest(nil, 1, &proto.Exists{Path: "/"}))
 	}
-	for i, r := range clients {
-		if h, _ := r.reply(); h.Xid != 1 || h.Err != proto.OK {
-			t.Fatalf("client %d: %+v", i, h)
-		}
+	for _, r := range clients {
+		r.wantReply(1)
 	}
 	for _, r := range clients {
 		r.send(wire.AppendRequest(nil, 2, &proto.Simple{Code: proto.OpCloseSession}))
 	}
-	for i, r := range clients {
-		if h, _ := r.reply(); h.Xid != 2 || h.Err != proto.OK {
-			t.Fatalf("client %d: %+v", i, h)
-		}
+	for _, r := range clients {
+		r.wantReply(2)
 		r.wantClosed()
 	}
 	if got := len(s.Sessions()); got > 0 {
@@ -115,9 +111,7 @@ func TestThousandWatchersAreAllNotified(t *testing.T) {
 			t.Fatalf("client %d: %+v %+v", i, h, ev)
 		}
 	}
-	if h, _ := clients[0].reply(); h.Xid != 9 || h.Err != proto.OK {
-		t.Errorf("the writer's reply: %+v", h)
-	}
+	clients[0].wantReply(9)
 }
 
 func TestParentOfManyChildren(t *testing.T) {
@@ -140,9 +134,7 @@ func TestParentOfManyChildren(t *testing.T) {
 		}
 	}()
 	for i := range n {
-		if h, _ := r.reply(); h.Xid != int32(i) || h.Err != proto.OK {
-			t.Fatalf("reply %+v, want that to %d", h, i)
-		}
+		r.wantReply(int32(i))
 	}
 	for range 3 {
 		r.send(

@@ -144,8 +144,7 @@ func TestRepliesWaitForSetWatches(t *testing.T) {
 		{"an event read", 1, readEvent, []proto.Request{exists}, 0},
 		{"two connections later", 2, watchOnce(), []proto.Request{exists}, watchPatience},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := Start(t)
+		inBubble(t, func(t *testing.T, s *Server) {
 			r, session := rawSession(t, s, 4*time.Second)
 			for range test.lives {
 				test.before(s, r)

@@ -108,6 +108,14 @@ func (r *rawClient) reply() (proto.ReplyHeader, []byte) {
 	return h, body
 }
 
+// wantReply reads the reply to a request that succeeds.
+func (r *rawClient) wantReply(xid int32) {
+	r.t.Helper()
+	if h, _ := r.reply(); h.Xid != xid || h.Err != proto.OK {
+		r.t.Fatalf("reply %+v, want that to %d", h, xid)
+	}
+}
+
 // call sends a request and returns the reply's header.
 func (r *rawClient) call(req proto.Request) proto.ReplyHeader {
 	r.t.Helper()

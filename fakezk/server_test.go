@@ -54,8 +54,7 @@ func fatally(t *testing.T, call func(TB)) string {
 }
 
 func TestConnectToAStoppedServerFailsTheTest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		s.Stop()
 		check.Contains(t, fatally(t, func(tb TB) { s.Connect(tb) }), "no session after 1m0s",
 			"Fatalf said")
@@ -96,8 +95,7 @@ func TestMaxFrameOption(t *testing.T) {
 }
 
 func TestDirectCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		c, _ := client(t, s, 10*time.Second)
 		_, _, children, err := c.ChildrenW("/")
 		check.OK(t, err)
@@ -108,9 +106,7 @@ func TestDirectCalls(t *testing.T) {
 			}
 		}
 		must(s.Put("/a/b/c", []byte("one")))
-		if ev := <-children; ev.Type != zk.EventNodeChildrenChanged {
-			t.Errorf("event %+v", ev)
-		}
+		check.Equal(t, (<-children).Type, zk.EventNodeChildrenChanged, "event")
 		_, _, data, err := c.GetW("/a/b/c")
 		must(err)
 		if got := s.Watches(); len(got) != 1 ||
@@ -118,9 +114,7 @@ func TestDirectCalls(t *testing.T) {
 			t.Errorf("watches: %+v", got)
 		}
 		must(s.Put("/a/b/c", []byte("two")))
-		if ev := <-data; ev.Type != zk.EventNodeDataChanged {
-			t.Errorf("event %+v", ev)
-		}
+		check.Equal(t, (<-data).Type, zk.EventNodeDataChanged, "event")
 		var got []string
 		for _, n := range s.Tree() {
 			got = append(got, fmt.Sprintf("%s=%q v%d", n.Path, n.Data, n.Version))

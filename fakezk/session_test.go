@@ -15,6 +15,12 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
+// inBubble runs a test of a server in virtual time.
+func inBubble(t *testing.T, test func(t *testing.T, s *Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, Start(t)) })
+}
+
 // client returns a genuine client with the given session timeout, and a record of its session
 // states.
 func client(t *testing.T, s *Server, timeout time.Duration) (*zk.Conn, *states) {
@@ -86,8 +92,7 @@ func TestSessionExpiresWithinOneTickAfterItsTimeout(t *testing.T) {
 }
 
 func TestIdleClientKeepsItsSession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		c, told := client(t, s, 4*time.Second)
 		mustCreate(t, c, "/mine", zk.FlagEphemeral)
 		told.take()
@@ -103,8 +108,7 @@ func TestIdleClientKeepsItsSession(t *testing.T) {
 }
 
 func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		watcher, _ := client(t, s, 10*time.Second)
 		r, resp := rawSession(t, s, 4*time.Second)
 		r.mustCall(rawCreate("/theirs", proto.FlagEphemeral))
@@ -115,9 +119,7 @@ func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
 		mustDo(t, r.Close())
 		synctest.Wait()
 		check.Equal(t, len(s.Tree()), 2, "the ephemeral went with the connection")
-		if ev := <-events; ev.Type != zk.EventNodeDeleted {
-			t.Errorf("event %+v", ev)
-		}
+		check.Equal(t, (<-events).Type, zk.EventNodeDeleted, "event")
 		if exists, _, err := watcher.Exists("/theirs"); exists || err != nil {
 			t.Errorf("exists: %v, %v", exists, err)
 		}
@@ -125,8 +127,7 @@ func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
 }
 
 func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		c, told := client(t, s, 10*time.Second)
 		id := c.SessionID()
 		mustCreate(t, c, "/mine", zk.FlagEphemeral)
@@ -180,8 +181,7 @@ func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 }
 
 func TestDropConnectionsOfOneSessionLeavesTheOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		a, aTold := client(t, s, 10*time.Second)
 		_, bTold := client(t, s, 10*time.Second)
 		aTold.take()
@@ -198,8 +198,7 @@ func TestDropConnectionsOfOneSessionLeavesTheOthers(t *testing.T) {
 }
 
 func TestExpiredClientIsToldAndGetsAnotherSession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		c, told := client(t, s, 10*time.Second)
 		id := c.SessionID()
 		told.take()
@@ -244,8 +243,7 @@ func TestReattach(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := Start(t)
+			inBubble(t, func(t *testing.T, s *Server) {
 				old, resp := rawSession(t, s, 4*time.Second)
 				req := good(resp)
 				test.change(s, &req)
@@ -278,8 +276,7 @@ func TestReattach(t *testing.T) {
 }
 
 func TestZxidFromTheFutureIsRefusedWithoutAnAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		old, resp := rawSession(t, s, 4*time.Second)
 		last := s.engine.Store().LastZxid()
 		tests := []struct {
@@ -296,9 +293,7 @@ func TestZxidFromTheFutureIsRefusedWithoutAnAnswer(t *testing.T) {
 			req := proto.ConnectRequest{LastZxidSeen: test.seen, SessionID: test.id,
 				Password: resp.Password, TimeoutMs: 4000}
 			if test.ok {
-				if got := r.handshake(req); got.SessionID != resp.SessionID {
-					t.Errorf("%+v: %+v", test, got)
-				}
+				check.Equal(t, r.handshake(req).SessionID, resp.SessionID, "%+v", test)
 				old.wantClosed()
 				old = r
 				continue
@@ -339,8 +334,7 @@ func TestTimeoutIsNegotiatedBetween2And20Ticks(t *testing.T) {
 }
 
 func TestConnectionWithoutHandshakeIsClosedAfter10To20Seconds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		time.Sleep(3 * time.Second)
 		began := time.Now()
 		rawDial(t, s).wantClosed()
@@ -351,8 +345,7 @@ func TestConnectionWithoutHandshakeIsClosedAfter10To20Seconds(t *testing.T) {
 }
 
 func TestStopRefusesAndRestartKeepsEverything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		c, told := client(t, s, 4*time.Second)
 		id := c.SessionID()
 		mustCreate(t, c, "/keep", 0)
@@ -380,8 +373,7 @@ func TestStopRefusesAndRestartKeepsEverything(t *testing.T) {
 }
 
 func TestRestartOfARunningServerClosesConnections(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		r, _ := rawSession(t, s, 4*time.Second)
 		time.Sleep(3 * time.Second)
 		s.Restart()

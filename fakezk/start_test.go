@@ -145,8 +145,7 @@ func TestTheTraceIsBounded(t *testing.T) {
 }
 
 func TestNamesOfClients(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := Start(t)
+	inBubble(t, func(t *testing.T, server *Server) {
 		names := func() string {
 			var names []string
 			for _, s := range server.Sessions() {
@@ -225,8 +224,7 @@ func TestListen(t *testing.T) {
 // TestReconnectsTakeNoTime: a lost connection costs no second, a server that is down costs one for
 // each round of dials.
 func TestReconnectsTakeNoTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := Start(t)
+	inBubble(t, func(t *testing.T, server *Server) {
 		conn := server.Connect(t)
 		began := time.Now()
 		for range 100 {

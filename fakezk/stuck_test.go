@@ -164,9 +164,7 @@ func TestClientThatReadsLateGetsEverything(t *testing.T) {
 					t.Fatalf("reply %+v of %d bytes", h, len(body))
 				}
 			}
-			if h, _ := r.reply(); h.Xid != 2 || h.Err != proto.OK {
-				t.Errorf("last reply %+v", h)
-			}
+			r.wantReply(2)
 		})
 	}
 }

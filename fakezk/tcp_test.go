@@ -126,9 +126,7 @@ func TestServeTCP(t *testing.T) {
 	_, _, gone, err := s.Connect(t).ExistsW("/tcp")
 	check.OK(t, err)
 	c.Close()
-	if ev := <-gone; ev.Type != zk.EventNodeDeleted {
-		t.Errorf("event %+v", ev)
-	}
+	check.Equal(t, (<-gone).Type, zk.EventNodeDeleted, "event")
 	mustDo(t, s.Close())
 	mustDo(t, <-ended)
 }
@@ -281,9 +279,7 @@ func TestHalfClosedClientGetsItsReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for xid := range int32(1000) {
-		if h, _ := r.reply(); h.Xid != xid || h.Err != proto.OK {
-			t.Fatalf("reply %+v, want that to %d", h, xid)
-		}
+		r.wantReply(xid)
 	}
 	r.wantClosed()
 }
@@ -299,9 +295,7 @@ func TestReplyToCloseSessionArrivesThoughMoreWasSent(t *testing.T) {
 			last = wire.AppendRequest(last, 8, ping)
 		}
 		r.send(append(last, make([]byte, 100_000)...))
-		if h, _ := r.reply(); h.Xid != 7 || h.Err != proto.OK {
-			t.Fatalf("reply %+v", h)
-		}
+		r.wantReply(7)
 		r.wantClosed()
 	}
 	if got := s.Sessions(); len(got) > 0 {
@@ -354,9 +348,7 @@ func TestConversationIsTheSameHoweverItIsCut(t *testing.T) {
 			t.Error(err)
 		}
 		for _, want := range []int32{1, -2} {
-			if h, _ := r.reply(); h.Xid != want || h.Err != proto.OK {
-				t.Errorf("pieces of %d: reply %+v, want that to %d", size, h, want)
-			}
+			r.wantReply(want)
 		}
 	}
 }

@@ -59,8 +59,6 @@ func TestServeTLS(t *testing.T) {
 		r.mustCall(&proto.GetData{Path: "/x"})
 	}
 	r.send(wire.AppendRequest(nil, 7, &proto.Simple{Code: proto.OpCloseSession}))
-	if h, _ := r.reply(); h.Xid != 7 || h.Err != proto.OK {
-		t.Errorf("reply %+v", h)
-	}
+	r.wantReply(7)
 	r.wantClosed()
 }

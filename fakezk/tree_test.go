@@ -108,8 +108,7 @@ func TestSequenceNumbersGoOnAfterLoad(t *testing.T) {
 }
 
 func TestLoadedContainersAndTTLNodesGoInTheirTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		err := s.Load([]view.NodeSpec{
 			{
 				Path: "/used", Kind: view.ContainerNode, Next: 1,
@@ -133,8 +132,7 @@ func TestLoadedContainersAndTTLNodesGoInTheirTime(t *testing.T) {
 }
 
 func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		c := s.Connect(t)
 		mustCreate(t, c, "/a", 0)
 		mustCreate(t, c, "/e", zk.FlagEphemeral)

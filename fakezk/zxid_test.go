@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -14,8 +13,7 @@ import (
 // TestAdvanceZxid: a client that has seen the zxids of a server that is gone is
 // refused by the next until that has advanced its own, and never goes back.
 func TestAdvanceZxid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := Start(t)
+	inBubble(t, func(t *testing.T, s *Server) {
 		knows := proto.ConnectRequest{TimeoutMs: 4000, LastZxidSeen: 42}
 		r := rawDial(t, s)
 		r.sendHandshake(knows)

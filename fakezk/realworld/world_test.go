@@ -247,9 +247,7 @@ func TestRealWorldTellsWhoHeardOfAChange(t *testing.T) {
 				t.Error(err)
 			}
 			close(armed)
-			if ev := <-created; ev.Type != zk.EventNodeCreated {
-				t.Error(ev)
-			}
+			check.Equal(t, (<-created).Type, zk.EventNodeCreated)
 			if _, _, _, err := c.Conn().ChildrenW("/"); err != nil {
 				t.Error(err)
 			}

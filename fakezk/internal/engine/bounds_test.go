@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
+	"github.com/zksim/zksim/internal/check"
 )
 
 // TestAMultiReadIsBounded asks for 2.5 GB with one small request.
@@ -53,9 +54,7 @@ func TestIdentitiesAreBounded(t *testing.T) {
 	for i := range 16 {
 		b.must(id, &proto.Auth{Scheme: "digest", Data: large(i)})
 	}
-	if r := b.ask(id, &proto.Auth{Scheme: "digest", Data: large(16)}); r.Err != proto.AuthFailed {
-		t.Errorf("got %s; want %s", r.Err, proto.AuthFailed)
-	}
+	check.Equal(t, b.ask(id, &proto.Auth{Scheme: "digest", Data: large(16)}).Err, proto.AuthFailed)
 	b.wantOutputs("1:closed@0")
 }
 

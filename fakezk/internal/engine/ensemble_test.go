@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/check"
 )
 
 func ensembleBench(t *testing.T) *bench {
@@ -31,9 +32,8 @@ func TestAFollowerAnswersFromItsOwnTree(t *testing.T) {
 	b := ensembleBench(t)
 	writer, reader := b.connectTo(1, 0, 5*time.Second), b.connectTo(2, 0, 5*time.Second)
 	b.must(writer, create("/n", 0), exists("/n"))
-	if r := b.ask(reader, exists("/n")); r.Err != proto.NoNode {
-		t.Errorf("a follower that has not applied the create says %s", r.Err)
-	}
+	check.Equal(t, b.ask(reader, exists("/n")).Err, proto.NoNode,
+		"a follower that has not applied the create says")
 	next, _ := b.e.Next(2)
 	if len(b.e.ensemble.servers[2].unapplied) != 1 || next != b.e.Store().LastZxid() {
 		t.Errorf("the follower lacks %v", b.e.ensemble.servers[2].unapplied)
@@ -57,9 +57,7 @@ func TestAWriteOrASyncCatchesUp(t *testing.T) {
 		writer, reader := b.connectTo(0, 0, 5*time.Second), b.connectTo(2, 0, 5*time.Second)
 		b.must(writer, create("/n", 0))
 		b.ask(reader, req)
-		if r := b.ask(reader, exists("/n")); r.Err != proto.OK {
-			t.Errorf("after %s: %s", req.Op(), r.Err)
-		}
+		check.Equal(t, b.ask(reader, exists("/n")).Err, proto.OK, "after %s", req.Op())
 	}
 }
 
@@ -88,9 +86,8 @@ func TestFollowersCloseTheConnectionOfADeadSession(t *testing.T) {
 	b.wantOutputs("")
 	b.must(c, exists("/e"))
 	b.wait(time.Minute) // a request of a dead session does not revive it
-	if r := b.ask(c, remove("/missing")); r.Err != proto.SessionExpired {
-		t.Errorf("a write of a dead session: %s", r.Err)
-	}
+	check.Equal(t, b.ask(c, remove("/missing")).Err, proto.SessionExpired,
+		"a write of a dead session")
 	b.wantOutputs("1:NodeDeleted /e@60000 1:closed@60000")
 }
 

@@ -96,9 +96,7 @@ func TestTTLRunsFromTheLastChange(t *testing.T) {
 	if !due(renewed + 501) {
 		t.Error("deleting the child renews")
 	}
-	if st := stat(t, s, "/t"); st.EphemeralOwner != 0 {
-		t.Errorf("%+v", st)
-	}
+	check.Equal(t, stat(t, s, "/t").EphemeralOwner, 0)
 }
 
 // TestReapableIsInTheServersOrder compares with the order of a real server's deletions.

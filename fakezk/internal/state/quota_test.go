@@ -168,9 +168,7 @@ func TestHardLimits(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := quotaFixture(t, true, test.limits)
-			if r := do(t, s, guest(), test.req); r.Err != test.want {
-				t.Errorf("got %s, want %s", r.Err, test.want)
-			}
+			check.Equal(t, do(t, s, guest(), test.req).Err, test.want)
 			lenient := quotaFixture(t, false, test.limits)
 			if r := do(t, lenient, guest(), test.req); r.Err == proto.QuotaExceeded {
 				t.Error("the limit is enforced without EnforceQuota")

@@ -71,11 +71,8 @@ func TestSetCreatedUpToTheLastNumber(t *testing.T) {
 	must(t, s, guest(), create("/p"))
 	s.SetCreated("/p", math.MaxInt32)
 	want := proto.PathReply{Path: "/p/n2147483647"}
-	if r := do(
-		t, s, guest(), createFlags("/p/n", proto.FlagPersistentSequential),
-	); r.Reply != want {
-		t.Errorf("%+v, want %+v", r.Reply, want)
-	}
+	r := do(t, s, guest(), createFlags("/p/n", proto.FlagPersistentSequential))
+	check.Equal[proto.Reply](t, r.Reply, want)
 	if n, _ := s.Node("/p"); n.Created != math.MaxInt32 {
 		t.Errorf("created %d", n.Created)
 	}
