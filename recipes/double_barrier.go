@@ -101,19 +101,6 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	return err
 }
 
-// keep makes m the present membership. If the caller has left or Close was called meanwhile, it
-// returns false, and the caller of keep must remove the node of m.
-func (b *DoubleBarrier) keep(t *task.Task[struct{}], m *member) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.tasks.Closed() || !t.Settle(struct{}{}) {
-		return false
-	}
-	b.member = m
-	m.Hold.WatchOver(b.tasks)
-	return true
-}
-
 func (b *DoubleBarrier) mayEnter() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

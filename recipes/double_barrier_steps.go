@@ -41,7 +41,10 @@ func (b *DoubleBarrier) enter(r *request.Sender, t *task.Task[struct{}]) error {
 	if err == nil {
 		var m *member
 		m, err = b.await(r, own)
-		if err == nil && b.keep(t, m) {
+		if err == nil && task.Keep(b.tasks, &b.mu, t, struct{}{}, func() {
+			b.member = m
+			m.WatchOver(b.tasks)
+		}) {
 			return nil
 		}
 	}

@@ -179,25 +179,15 @@ func (q *LockQueue) lockOne(
 		err = d.confirm(r)
 	}
 	if err == nil {
-		if q.keep(t, d) {
+		if task.Keep(q.tasks, &q.mu, t, d, func() {
+			q.held = append(q.held, d)
+			d.hold.WatchOver(q.tasks)
+		}) {
 			return d, nil
 		}
 		err = q.tasks.Cause(r.Ctx)
 	}
 	return nil, request.GiveBack(r, err, d.unlock)
-}
-
-// keep hands a delivery to its caller. If that has left or the queue was closed meanwhile, keep
-// returns false, and the lock must be removed.
-func (q *LockQueue) keep(t *task.Task[*Delivery], d *Delivery) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.tasks.Closed() || !t.Settle(d) {
-		return false
-	}
-	q.held = append(q.held, d)
-	d.hold.WatchOver(q.tasks)
-	return true
 }
 
 // Close ends the calls under way with ErrClosed, gives back all deliveries that were neither

@@ -149,16 +149,12 @@ func (s *Semaphore) keep(
 		}
 		leases = append(leases, &Lease{s: s, hold: one})
 	}
-	s.mu.Lock()
-	kept := !s.tasks.Closed() && t.Settle(leases)
-	if kept {
+	if task.Keep(s.tasks, &s.mu, t, leases, func() {
 		s.held = append(s.held, leases...)
 		for _, one := range held {
 			one.WatchOver(s.tasks)
 		}
-	}
-	s.mu.Unlock()
-	if kept {
+	}) {
 		return leases, nil
 	}
 	return nil, errors.Join(s.tasks.Cause(r.Ctx), r.Tidy(releaseOf(held)))

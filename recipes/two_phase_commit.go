@@ -303,24 +303,15 @@ func (c *TwoPhaseCommit) join(r *request.Sender, t *task.Task[struct{}], site st
 	}
 	own := &request.NamedEphemeral{Path: request.Join(c.tasks.Path, alivePrefix+site)}
 	err := c.createOwn(r, own)
-	if err == nil && c.keep(t, own) {
+	if err == nil && task.Keep(c.tasks, &c.mu, t, struct{}{}, func() {
+		c.present = append(c.present, own)
+	}) {
 		return nil
 	}
 	if err == nil {
 		err = c.tasks.Cause(r.Ctx)
 	}
 	return request.GiveBack(r, err, own.Remove)
-}
-
-// keep stores own for Close. It returns false if the caller has left or Close was called meanwhile.
-func (c *TwoPhaseCommit) keep(t *task.Task[struct{}], own *request.NamedEphemeral) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.tasks.Closed() || !t.Settle(struct{}{}) {
-		return false
-	}
-	c.present = append(c.present, own)
-	return true
 }
 
 // createOwn creates own. The same transaction deletes the node of an earlier session, so that no

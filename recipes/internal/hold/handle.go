@@ -222,24 +222,17 @@ func (h *Handle) contend(
 		return nil, err
 	}
 	held, err := h.how.Acquire(r, wait)
-	if held == nil || h.keep(t, held) {
-		return held, err
+	if held == nil {
+		return nil, err
+	}
+	if task.Keep(h.Tasks, &h.mu, t, held, func() {
+		h.hold = held
+		held.WatchOver(h.Tasks)
+	}) {
+		return held, nil
 	}
 	held.End()
 	return nil, errors.Join(h.Tasks.Cause(r.Ctx), r.Tidy(held.Release))
-}
-
-// keep makes held the current hold. If the caller has left or the handle was closed meanwhile, it
-// returns false, and the caller of keep must give held back.
-func (h *Handle) keep(t *task.Task[*Hold], held *Hold) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.Tasks.Closed() || !t.Settle(held) {
-		return false
-	}
-	h.hold = held
-	held.WatchOver(h.Tasks)
-	return true
 }
 
 // startRelease begins to give held back. The caller holds mu.

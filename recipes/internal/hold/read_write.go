@@ -3,7 +3,7 @@ package hold
 import (
 	"context"
 	"errors"
-	"sync"
+	"sync/atomic"
 
 	"github.com/zksim/zksim/recipes/internal/request"
 	"github.com/zksim/zksim/recipes/internal/task"
@@ -23,8 +23,7 @@ const (
 type ReadWrite struct {
 	Write, Read *Nested
 
-	mu        sync.Mutex
-	acquiring bool
+	acquiring atomic.Bool
 }
 
 // NewReadWrite makes a read-write lock of two locks.
@@ -71,10 +70,10 @@ func (l *ReadWrite) Close(ctx context.Context) error {
 
 // acquire goes one level deeper into the read or the write lock, or acquires it.
 func (l *ReadWrite) acquire(ctx context.Context, side *Nested, wait bool) (bool, error) {
-	if !l.begin() {
+	if !l.acquiring.CompareAndSwap(false, true) {
 		return l.lockInner(ctx, side)
 	}
-	defer l.end()
+	defer l.acquiring.Store(false)
 	if side == l.Write && l.Write.Current() == nil {
 		if err := l.mayWrite(); err != nil {
 			return false, err
@@ -105,21 +104,4 @@ func (l *ReadWrite) mayWrite() error {
 		return ErrLost
 	}
 	return ErrUpgrade
-}
-
-// begin begins an acquisition, or returns false if one is under way.
-func (l *ReadWrite) begin() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.acquiring {
-		return false
-	}
-	l.acquiring = true
-	return true
-}
-
-func (l *ReadWrite) end() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.acquiring = false
 }

@@ -48,6 +48,18 @@ func (t *Task[T]) Settle(value T) bool {
 	return true
 }
 
+// Keep settles value and calls store, both under mu. If the caller has left or the recipe was
+// closed, it returns false, and the work must undo what it has made.
+func Keep[T any](g *Group, mu sync.Locker, t *Task[T], value T, store func()) bool {
+	mu.Lock()
+	defer mu.Unlock()
+	if g.Closed() || !t.Settle(value) {
+		return false
+	}
+	store()
+	return true
+}
+
 // finish records the result of work that has settled nothing.
 func (t *Task[T]) finish(value T, err error) {
 	t.mu.Lock()
