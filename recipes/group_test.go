@@ -111,11 +111,6 @@ func TestGroupSetsOneWatchForManyLooks(t *testing.T) {
 
 func TestGroupRefusals(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		for _, name := range []string{"", ".", "..", "a/b"} {
-			m := NewGroupMember(c, "/g", name, nil)
-			wantOutcome(t, m.Join(t.Context()), NotApplied)
-			mustClose(t, m)
-		}
 		c.On("childrenW", 1, refusal)
 		g := NewGroup(c, "/g")
 		check.Is(t, errOf(g.Names(t.Context())), zk.ErrNoAuth)

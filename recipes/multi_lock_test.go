@@ -101,31 +101,6 @@ func TestMultiLockNeedsAPath(t *testing.T) {
 	})
 }
 
-// TestMultiLockIsGivenBackAtOnce: the pauses of the single locks do not add up.
-func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
-	for name, end := range map[string]func(m *MultiLock, ctx context.Context) error{
-		"unlock": (*MultiLock).Unlock, "close": (*MultiLock).Close,
-	} {
-		t.Run(name, func(t *testing.T) {
-			alone(t, func(t *testing.T, s *testServer, c *testConn) {
-				m := NewMultiLock(c, threePaths)
-				mustLock(t, m)
-				c.Disconnect()
-				began := time.Now()
-				if err := end(m, done(t)); OutcomeOf(err) != Unknown || !closed(m.Lost()) {
-					t.Errorf("%v", err)
-				}
-				if took := time.Since(began); took > grace {
-					t.Errorf("took %v, more than %v", took, grace)
-				}
-				c.Reconnect()
-				mustClose(t, m)
-				wantNodes(t, s, 0, 0, 0)
-			})
-		})
-	}
-}
-
 // TestMultiLockGivesUpInTime when its caller leaves in the middle.
 func TestMultiLockGivesUpInTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
@@ -146,6 +121,83 @@ func TestMultiLockGivesUpInTime(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		wantNodes(t, s, 0, 0, 0)
+	})
+}
+
+// TestSeveralHoldsAreGivenBackAtOnce: the pauses of the single locks do not add up.
+func TestSeveralHoldsAreGivenBackAtOnce(t *testing.T) {
+	several := func(t *testing.T, c Conn) handleLocker {
+		m := NewMultiLock(c, threePaths)
+		mustLock(t, m)
+		return onePath{m}
+	}
+	for name, tc := range map[string]struct {
+		hold func(t *testing.T, c Conn) handleLocker
+		end  func(l handleLocker, ctx context.Context) error
+	}{
+		"unlock several": {several, handleLocker.Unlock},
+		"close several":  {several, handleLocker.Close},
+		"close both sides": {func(t *testing.T, c Conn) handleLocker {
+			l := NewRWLock(c, "/m/a")
+			mustLock(t, l)
+			mustDo(t, l.RLock(t.Context()))
+			return bothSides{l}
+		}, handleLocker.Close},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
+				l := tc.hold(t, c)
+				c.Disconnect()
+				began := time.Now()
+				if err := tc.end(l, done(t)); OutcomeOf(err) != Unknown || !closed(l.Lost()) {
+					t.Errorf("%v, lost %v", err, closed(l.Lost()))
+				}
+				if took := time.Since(began); took > grace {
+					t.Errorf("took %v, more than %v", took, grace)
+				}
+				c.Reconnect()
+				mustClose(t, l)
+				wantOwned(t, s, 0)
+			})
+		})
+	}
+}
+
+// bothSides is lost with both sides of a read-write lock.
+type bothSides struct{ *RWLock }
+
+func (l bothSides) Lost() <-chan struct{} {
+	<-l.RLost()
+	return l.RWLock.Lost()
+}
+
+// TestCloseEndsAMultiLockThatGivesBack: a Lock of a MultiLock ends with Close, although its locks
+// cannot be given back while no server answers.
+func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		other := NewLock(s.Connect(), "/m/c")
+		mustLock(t, other)
+		c := s.Connect()
+		m := NewMultiLock(c, threePaths)
+		ended := make(chan error, 1)
+		go func() { ended <- m.Lock(context.Background()) }()
+		time.Sleep(time.Second)
+		wantNodes(t, s, 1, 1, 2)
+		c.Disconnect()
+		go func() {
+			mustDo(t, m.Close(context.Background()))
+		}()
+		time.Sleep(time.Second)
+		select {
+		case err := <-ended:
+			check.Is(t, err, ErrClosed, "error")
+		default:
+			t.Error("Lock goes on")
+		}
+		c.Reconnect()
+		time.Sleep(10 * time.Second)
+		mustUnlock(t, other)
 		wantNodes(t, s, 0, 0, 0)
 	})
 }

@@ -191,28 +191,6 @@ func TestCancelledPollPutsBack(t *testing.T) {
 	}
 }
 
-func TestCancelledOfferTellsTheTruthWhenItCan(t *testing.T) {
-	for _, tc := range []struct {
-		fault rule
-		want  error
-		items int
-	}{{loseReply, nil, 1}, {loseRequest, context.Canceled, 0}} {
-		everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
-			mustOffer(t, q, "first")
-			wantPoll(t, q, "first")
-			ctx, cancel := context.WithCancel(t.Context())
-			tc.fault.After = cancel
-			c.On("multi", 1, tc.fault)
-			err := q.Offer(ctx, []byte("a"))
-			if check.Is(t, err, tc.want); errors.Is(err, ErrAmbiguous) {
-				t.Errorf("Offer: %v", err)
-			}
-			s.WantBelow(t, "/q/items", tc.items)
-			wantTidy(t, s)
-		})
-	}
-}
-
 func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
 	everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
 		mustOffer(t, q, "first")
@@ -335,28 +313,6 @@ func TestRemoveCountsWhatRivalsLeave(t *testing.T) {
 	}
 }
 
-func TestCancelledRemoveTellsTheTruthWhenItCan(t *testing.T) {
-	for _, tc := range []struct {
-		fault rule
-		want  error
-		left  int
-	}{{loseReply, nil, 0}, {loseRequest, context.Canceled, 1}} {
-		alone(t, func(t *testing.T, s *testServer, c *testConn) {
-			q := NewIDQueue(c, "/q")
-			mustOfferID(t, q, "x", "1")
-			ctx, cancel := context.WithCancel(t.Context())
-			tc.fault.After = cancel
-			c.On("multi", 1, tc.fault)
-			if n, err := q.Remove(ctx, "x"); n != 1-tc.left || !errors.Is(err, tc.want) ||
-				errors.Is(err, ErrAmbiguous) {
-				t.Fatalf("Remove: %d %v", n, err)
-			}
-			s.WantBelow(t, "/q/items", tc.left)
-			wantTidy(t, s)
-		})
-	}
-}
-
 func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
 	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 		c := s.Connect()
@@ -424,4 +380,48 @@ func TestLateCancelOfATakenEphemeralElement(t *testing.T) {
 		wantInTurn(t, q)
 		wantTidy(t, s)
 	})
+}
+
+// TestCancelledCallsTellTheTruthWhenTheyCan: an offer has appended its element or not, and a
+// removal by id has removed its own or not.
+func TestCancelledCallsTellTheTruthWhenTheyCan(t *testing.T) {
+	for _, fault := range []rule{loseReply, loseRequest} {
+		applied := fault.Fault == loseReply.Fault
+		cancelled := func(t *testing.T, c *testConn, call func(ctx context.Context) error) {
+			t.Helper()
+			ctx, cancel := context.WithCancel(t.Context())
+			fault.After = cancel
+			c.On("multi", 1, fault)
+			err := call(ctx)
+			if (err == nil) != applied || !applied && !errors.Is(err, context.Canceled) ||
+				errors.Is(err, ErrAmbiguous) {
+				t.Errorf("applied %v: %v", applied, err)
+			}
+		}
+		everyQueueOf(t, func(t *testing.T, s *testServer, c *testConn, q, rival queuer) {
+			mustOffer(t, q, "first")
+			cancelled(t, c, func(ctx context.Context) error { return q.Offer(ctx, []byte("a")) })
+			wantInTurn(t, rival, []string{"first", "a"}[:1+count(applied)]...)
+			wantTidy(t, s)
+		})
+		alone(t, func(t *testing.T, s *testServer, c *testConn) {
+			q := NewIDQueue(c, "/q")
+			mustOfferID(t, q, "x", "1")
+			cancelled(t, c, func(ctx context.Context) error {
+				n, err := q.Remove(ctx, "x")
+				check.Equal(t, n, count(applied), "removed")
+				return err
+			})
+			s.WantBelow(t, "/q/items", 1-count(applied))
+			wantTidy(t, s)
+		})
+	}
+}
+
+// count is 1 for true.
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }

@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -93,23 +94,6 @@ func down(c *testConn, op string) {
 	}
 }
 
-func TestBoundedPolicyEndsTheOperation(t *testing.T) {
-	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		down(c, "create")
-		err := NewLock(c, "/l", Retry(RetryFixed(10*time.Millisecond, 3))).Lock(t.Context())
-		wantFailure(t, err, zk.ErrConnectionClosed, NotApplied)
-		if !errors.Is(err, ErrGaveUp) || !strings.Contains(err.Error(), "sent 3 times") ||
-			c.Called("create") != 3 {
-			t.Errorf("%v after %d requests", err, c.Called("create"))
-		}
-		c.Off()
-		for range 30 {
-			c.On("create", 1, loseRequest)
-		}
-		mustLock(t, NewLock(c, "/l")) // the control: the default goes on
-	})
-}
-
 func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
 	alone(t, func(t *testing.T, s *testServer, c *testConn) {
 		mustOffer(t, NewQueue(c, "/q"), "a")
@@ -138,4 +122,43 @@ func TestCleanUpIgnoresTheBound(t *testing.T) {
 		mustUnlock(t, l)
 		s.WantBelow(t, "/l", 0)
 	})
+}
+
+// TestBoundedPolicyEndsTheOperation after three requests. The control: the default goes on.
+func TestBoundedPolicyEndsTheOperation(t *testing.T) {
+	for name, tc := range map[string]struct {
+		op   string
+		want Outcome
+		call func(ctx context.Context, c Conn, opts ...Option) error
+	}{
+		"lock": {"create", NotApplied, func(ctx context.Context, c Conn, opts ...Option) error {
+			return NewLock(c, "/l", opts...).Lock(ctx)
+		}},
+		"number of leases": {"set", NotApplied, func(
+			ctx context.Context, c Conn, opts ...Option,
+		) error {
+			return errOf(NewSemaphore(c, "/sem", 1, opts...).Acquire(ctx))
+		}},
+		"vote": {"create", Unknown, func(ctx context.Context, c Conn, opts ...Option) error {
+			return NewTwoPhaseCommit(c, "/t", opts...).Vote(ctx, "a", true)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone(t, func(t *testing.T, s *testServer, c *testConn) {
+				s.Seed("/sem", "")
+				s.Seed("/t", `{"sites":["a"]}`)
+				down(c, tc.op)
+				err := tc.call(t.Context(), c, Retry(RetryFixed(10*time.Millisecond, 3)))
+				wantFailure(t, err, ErrGaveUp, tc.want)
+				check.Is(t, err, zk.ErrConnectionClosed)
+				check.Contains(t, err.Error(), "sent 3 times")
+				check.Equal(t, c.Called(tc.op), 3, "requests")
+				c.Off()
+				for range 30 {
+					c.On(tc.op, 1, loseRequest)
+				}
+				mustDo(t, tc.call(t.Context(), c))
+			})
+		})
+	}
 }

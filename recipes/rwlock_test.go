@@ -212,24 +212,3 @@ func TestTryRWLocks(t *testing.T) {
 		s.WantBelow(t, "/rw", 0)
 	})
 }
-
-// TestRWLockClosesBothSidesAtOnce: the reader's node does not stay until the writer's is gone.
-func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
-	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		l := NewRWLock(c, "/rw")
-		mustLock(t, l)
-		mustDo(t, l.RLock(t.Context()))
-		c.Disconnect()
-		began := time.Now()
-		if err := l.Close(done(t)); OutcomeOf(err) != Unknown || !closed(l.Lost()) ||
-			!closed(l.RLost()) {
-			t.Errorf("Close: %v", err)
-		}
-		if took := time.Since(began); took > grace {
-			t.Errorf("took %v, more than %v", took, grace)
-		}
-		c.Reconnect()
-		mustClose(t, l)
-		s.WantBelow(t, "/rw", 0)
-	})
-}

@@ -239,17 +239,3 @@ func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
 		})
 	}
 }
-
-// TestRetryPolicyBoundsTheNumberOfLeases: a policy ends the request that writes the number of
-// leases.
-func TestRetryPolicyBoundsTheNumberOfLeases(t *testing.T) {
-	alone(t, func(t *testing.T, s *testServer, c *testConn) {
-		s.Seed("/sem", "")
-		down(c, "set")
-		sem := NewSemaphore(c, "/sem", 1, Retry(RetryFixed(time.Millisecond, 3)))
-		_, err := sem.Acquire(t.Context())
-		if check.Is(t, err, ErrGaveUp); c.Called("set") != 3 {
-			t.Errorf("%d tries", c.Called("set"))
-		}
-	})
-}

@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -145,16 +146,28 @@ func TestRegistrySurvivesRefusalsAndRaces(t *testing.T) {
 	}
 }
 
-func TestRegistrationRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		for _, i := range []Instance{{}, {Service: "a/b", ID: "x"}, {Service: "web", ID: ".."}} {
-			g := NewRegistration(s.Connect(), "/s", i)
-			wantOutcome(t, g.Register(t.Context()), NotApplied)
-			wantOutcome(t, g.Update(t.Context(), nil), NotApplied)
-			mustClose(t, g)
+// TestNamesThatAreNotOfOneNode are refused without a request.
+func TestNamesThatAreNotOfOneNode(t *testing.T) {
+	alone(t, func(t *testing.T, s *testServer, c *testConn) {
+		v, center := NewServiceRegistry(c, "/s"), NewConfigCenter(c, "/config")
+		for _, name := range []string{"", ".", "..", "a/b"} {
+			m := NewGroupMember(c, "/g", name, nil)
+			service := NewRegistration(c, "/s", Instance{Service: name, ID: "x"})
+			id := NewRegistration(c, "/s", Instance{Service: "web", ID: name})
+			_, _, err := center.Fetch(t.Context(), name)
+			for n, err := range []error{
+				m.Join(t.Context()), service.Register(t.Context()), id.Register(t.Context()),
+				id.Update(t.Context(), nil), center.Create(t.Context(), name, nil),
+				center.Update(t.Context(), name, nil, 0), center.Delete(t.Context(), name, 0), err,
+			} {
+				if !errors.Is(err, zk.ErrInvalidPath) || OutcomeOf(err) != NotApplied {
+					t.Errorf("call %d, %q: %v", n, name, err)
+				}
+			}
+			mustClose(t, m, service, id)
 		}
-		v := NewServiceRegistry(s.Connect(), "/s")
 		mustClose(t, v)
 		check.Is(t, errOf(v.Instances(t.Context(), "web")), ErrClosed)
+		check.Equal(t, len(c.Calls()), 0, "requests")
 	})
 }

@@ -324,18 +324,6 @@ func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
 	})
 }
 
-func TestATransactionGivesUpWithItsPolicy(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		s.Seed("/t", `{"sites":["a"]}`)
-		c := s.Connect()
-		p := NewTwoPhaseCommit(c, "/t", Retry(RetryFixed(time.Second, 2)))
-		c.On("create", 1, loseRequest)
-		c.On("create", 1, loseRequest)
-		wantFailure(t, p.Vote(t.Context(), "a", true), ErrGaveUp, Unknown)
-		mustDo(t, p.Vote(t.Context(), "a", true))
-	})
-}
-
 // decisionText returns a decision as text.
 func decisionText(d Decision) string {
 	if d.Commit {

@@ -74,7 +74,8 @@ func TestNodeWatchBeginsAnewWithAnyEvent(t *testing.T) {
 func TestNodeWatchOverDataSeesEveryNewestValue(t *testing.T) {
 	testconn.Alone(t, func(t *testing.T, s *testconn.Server, c *testconn.Conn) {
 		s.Seed("/n", "0")
-		v, r := NodeWatch{Path: "/n"}, NewSender(t.Context(), c, NewOptions[func(*Options)](nil), "", "")
+		v := NodeWatch{Path: "/n"}
+		r := NewSender(t.Context(), c, NewOptions[func(*Options)](nil), "", "")
 		var seen []string
 		err := v.Until(r, r.Epoch(), func() (*Watch, bool, error) {
 			data, _, w, err := v.Data(r)

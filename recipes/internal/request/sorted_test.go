@@ -1,4 +1,4 @@
-package recipes_test
+package request
 
 import (
 	"fmt"
@@ -7,9 +7,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	. "github.com/zksim/zksim/recipes"
-	"github.com/zksim/zksim/recipes/internal/request"
 )
 
 // serverName is the name that a server makes for a number.
@@ -37,7 +34,7 @@ func madeUp(t *rapid.T) []string {
 	}), 0, 5).Draw(t, "made up")
 }
 
-func namesInOrder(queue []request.Numbered) []string {
+func namesInOrder(queue []Numbered) []string {
 	var names []string
 	for _, n := range queue {
 		names = append(names, n.Name)
@@ -53,7 +50,7 @@ func TestSortNumberedIsByAge(t *testing.T) {
 			want = append(want, serverName(seq))
 		}
 		shuffled := rapid.Permutation(append(madeUp(t), want...)).Draw(t, "listed")
-		if got := namesInOrder(request.SortNumbered(shuffled, "lock-")); !slices.Equal(got, want) {
+		if got := namesInOrder(SortNumbered(shuffled, "lock-")); !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 		if got := SortBySequence(shuffled, "lock-"); !slices.Equal(got, want) {
@@ -79,9 +76,9 @@ func TestFarOffNumbersDoNotDisturb(t *testing.T) {
 		}
 		all := append(slices.Clone(want), off...)
 		listed := rapid.Permutation(all).Draw(t, "listed")
-		sorted := namesInOrder(request.SortNumbered(listed, "lock-"))
+		sorted := namesInOrder(SortNumbered(listed, "lock-"))
 		if again := namesInOrder(
-			request.SortNumbered(rapid.Permutation(all).Draw(t, "again"), "lock-"),
+			SortNumbered(rapid.Permutation(all).Draw(t, "again"), "lock-"),
 		); !slices.Equal(again, sorted) {
 			t.Fatalf("%v, and in another order %v", sorted, again)
 		}

@@ -277,3 +277,91 @@ func TestChangesWakesItsReader(t *testing.T) {
 		}
 	})
 }
+
+// TestNextEndsWithItsCacheConnOrReader: remaining events are read first.
+func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
+	for name, tc := range map[string]struct {
+		end  func(t *testing.T, c *NodeCache, conn *testConn, changes *CacheChanges)
+		want error
+		news int // number of events that can still be read
+	}{
+		"cache": {
+			func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) {
+				mustClose(t, c)
+			}, ErrClosed, 2,
+		},
+		"conn": {
+			func(_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges) {
+				conn.Close()
+			}, ErrConnClosed, 2,
+		},
+		"reader": {
+			func(_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges) {
+				changes.Close()
+				changes.Close()
+			}, ErrClosed, 0,
+		},
+	} {
+		for _, waiting := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, waiting), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, s *testServer) {
+					s.Seed("/n", "1")
+					conn := s.Connect()
+					c := readyCache(t, NewNodeCache(conn, "/n"))
+					changes := c.Changes()
+					if waiting {
+						newsOf(changes)
+						tc.news = 0
+						go func() { letSettle(); tc.end(t, c, conn, changes) }()
+					} else {
+						tc.end(t, c, conn, changes)
+						letSettle()
+					}
+					var err error
+					for n := 0; err == nil; n++ {
+						if _, err = changes.Next(t.Context()); (err == nil) != (n < tc.news) {
+							t.Errorf("event %d of %d: %v", n, tc.news, err)
+						}
+					}
+					check.Is(t, err, tc.want, "Next")
+					letSettle()
+					if err := c.Close(t.Context()); err != nil && !errors.Is(err, ErrClosed) {
+						t.Error(err)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestConfigCenterReadsItsCopy(t *testing.T) {
+	alone(t, func(t *testing.T, s *testServer, conn *testConn) {
+		c, writer := NewConfigCenter(conn, "/config", RecheckEvery(0)),
+			NewConfigCenter(s.Connect(), "/config")
+		changes := c.Changes()
+		readyCache(t, c)
+		mustDo(t, errors.Join(writer.Create(t.Context(), "b", []byte("1")),
+			writer.Create(t.Context(), "a", nil)))
+		letSettle()
+		newsOf(changes)
+		mustDo(t, writer.Update(t.Context(), "b", []byte("2"), 0))
+		letSettle()
+		before := len(conn.Calls())
+		if e, ok := c.Get("b"); !ok || string(e.Value) != "2" || e.Version != 1 || e.Key != "b" {
+			t.Errorf("%+v %v", e, ok)
+		}
+		if _, ok := c.Get("c"); ok {
+			t.Error("c is there")
+		}
+		if list := c.Entries(); len(list) != 2 || list[0].Key != "a" ||
+			list[1].Key != "b" || c.Stale() {
+			t.Errorf("%+v", list)
+		}
+		if e, ok, err := writer.Fetch(t.Context(), "c"); ok || err != nil {
+			t.Errorf("Fetch: %+v %v", e, err)
+		}
+		check.Equal(t, len(conn.Calls()), before, "requests")
+		check.Equal(t, newsOf(changes), "updated /config/keys/b")
+		mustClose(t, c)
+	})
+}
