@@ -187,3 +187,10 @@ func (n testNetwork) want(what string, actions []Action, want string) {
 		n.Errorf("%s:\n got %q\nwant %q", what, got, want)
 	}
 }
+
+// wantAccepted dials a server.
+func (n testNetwork) wantAccepted(client int64, server int, now time.Duration, of ...any) {
+	n.Helper()
+	answer, _, _ := n.Dial(client, server, now)
+	check.Equal(n, answer, Accepted, of...)
+}

@@ -42,14 +42,10 @@ func TestOutagesHitDials(t *testing.T) {
 			t.Errorf("%q: a's dial %d until %s, b's %d", test.lines, a, until, b)
 		}
 		for _, client := range []int64{1, 2} {
-			if answer, _, _ := n.Dial(client, 0, test.last); answer != Accepted {
-				t.Errorf("%q: the dial of %d at %s: %d", test.lines, client, test.last, answer)
-			}
+			n.wantAccepted(client, 0, test.last, "%q: the dial of %d at the end", test.lines, client)
 		}
 		n.Heal()
-		if answer, _, _ := n.Dial(1, 0, second); answer != Accepted {
-			t.Errorf("%q: healed: %d", test.lines, answer)
-		}
+		n.wantAccepted(1, 0, second, "%q: healed", test.lines)
 	}
 }
 
@@ -82,13 +78,9 @@ func TestServersHaveNumbers(t *testing.T) {
 	if n.IsDown(0, second) || !n.IsDown(1, second) || n.IsDown(1, 4*second) {
 		t.Error("which server is down")
 	}
-	if answer, _, _ := n.Dial(1, 0, second); answer != Accepted {
-		t.Error("the other server refuses a dial")
-	}
+	n.wantAccepted(1, 0, second, "a dial of the other server")
 	n.Revive(1)
-	if answer, _, _ := n.Dial(1, 1, second); answer != Accepted {
-		t.Error("a server that is back refuses a dial")
-	}
+	n.wantAccepted(1, 1, second, "a dial of a server that is back")
 }
 
 func TestRestartReachesABlackHole(t *testing.T) {

@@ -82,16 +82,6 @@ func TestQuotaCounts(t *testing.T) {
 	check.Diff(t, after, before, "stat of the statistics")
 }
 
-func TestQuotaCountsTheEndOfASession(t *testing.T) {
-	s := quotaFixture(t, false, "count=4,bytes=20")
-	ephemeral := createData("/q/e", "ee")
-	ephemeral.Flags = proto.FlagEphemeral
-	must(t, s, Caller{Session: s2}, ephemeral)
-	check.Equal(t, dataOf(t, s, statsOfQ), "count=4,bytes=11")
-	s.Apply(s.PrepareCloseSession(s2, 1))
-	check.Equal(t, dataOf(t, s, statsOfQ), "count=3,bytes=9")
-}
-
 func TestNearestQuotaCountsAlone(t *testing.T) {
 	s := quotaFixture(t, false, "count=4,bytes=20")
 	must(t, s, guest(), create("/zookeeper/quota/q/a"),
