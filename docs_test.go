@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -242,116 +243,63 @@ func whereRow(kind fault.KindInfo) string {
 	return row + "\n"
 }
 
-// TestHuntingPageSaysWhatFaultsAre: its table has each kind, in their order.
-func TestHuntingPageSaysWhatFaultsAre(t *testing.T) {
-	var want, got []string
+// TestTablesListAllThereIs: each table has all things of its kind, and no other. Those of
+// docs/hunting.md have them in their order.
+func TestTablesListAllThereIs(t *testing.T) {
+	var kinds, refused, strategies []string
 	for _, kind := range fault.Kinds() {
-		want = append(want, "`"+string(kind.Kind)+"`")
-	}
-	for row := range strings.Lines(table(t, "docs/hunting.md", "| kind | in real life |")) {
-		got = append(got, strings.TrimSpace(strings.Split(row, "|")[1]))
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-known +listed in docs/hunting.md\n%s", diff)
-	}
-}
-
-// TestRealPageListsWhatIsRefused: the kinds that no real server can have, with the reasons.
-func TestRealPageListsWhatIsRefused(t *testing.T) {
-	refused := map[string]bool{}
-	for _, kind := range fault.Kinds() {
-		refused[string(kind.Kind)] = realworld.Refuse(kind.Kind, false) != nil
-	}
-	listed := map[string]bool{}
-	for row := range strings.Lines(table(t, "docs/real.md",
-		"| kind | why a real server cannot have it |")) {
-		for name := range strings.SplitSeq(strings.Split(row, "|")[1], ",") {
-			listed[strings.Trim(name, " `")] = true
+		kinds = append(kinds, string(kind.Kind))
+		if realworld.Refuse(kind.Kind, false) != nil {
+			refused = append(refused, string(kind.Kind))
 		}
 	}
-	for kind, want := range refused {
-		if listed[kind] != want {
-			t.Errorf("docs/real.md: %s is listed as refused: %v; want %v", kind, listed[kind], want)
-		}
-	}
-}
-
-// TestServerPageListsTheOperations: the table of docs/server.md has the operations that
-// the comparison with a real server sends.
-func TestServerPageListsTheOperations(t *testing.T) {
-	rows := table(
-		t, "docs/server.md", "| operations | compared with "+conform.Version+" | remarks |",
-	)
-	var listed []string
-	for row := range strings.Lines(rows) {
-		names, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
-		for name := range strings.FieldsSeq(names) {
-			listed = append(listed, strings.Trim(name, "`"))
-		}
-	}
-	slices.Sort(listed)
-	if diff := cmp.Diff(conform.Operations(), listed); diff != "" {
-		t.Errorf("-compared +listed in docs/server.md\n%s", diff)
-	}
-}
-
-// TestHuntingPageListsStrategiesAndProperties: the tables of docs/hunting.md have all of
-// them, in their order. The package comment of linearizability has the properties, too.
-func TestHuntingPageListsStrategiesAndProperties(t *testing.T) {
-	var strategies []string
 	for _, s := range hunt.Strategies() {
 		strategies = append(strategies, s.Name)
 	}
-	shown := firstCells(table(t, "docs/hunting.md", "| strategy | tries |"))
-	if diff := cmp.Diff(strategies, shown); diff != "" {
-		t.Errorf("-existing +shown\n%s", diff)
+	packages := append(slices.Collect(maps.Keys(arrows)), "fuzz/real") // which has tests only
+	for _, c := range []struct {
+		page, headings string
+		want           []string
+	}{
+		{"docs/hunting.md", "| kind | in real life |", kinds},
+		{"docs/hunting.md", "| strategy | tries |", strategies},
+		{"docs/hunting.md", "| property | meaning |", linearizability.Properties()},
+		{"docs/real.md", "| kind | why a real server cannot have it |", refused},
+		{"docs/server.md", "| operations | compared with " + conform.Version + " | remarks |",
+			conform.Operations()},
+		{"ARCHITECTURE.md", "| package | one job | must not know |", packages},
+	} {
+		got := listed(t, c.page, c.headings)
+		if c.page != "docs/hunting.md" {
+			slices.Sort(got)
+			slices.Sort(c.want)
+		}
+		check.Diff(t, got, c.want, "%s, %s", c.page, c.headings)
 	}
-	shown = firstCells(table(t, "docs/hunting.md", "| property | meaning |"))
-	if diff := cmp.Diff(linearizability.Properties(), shown); diff != "" {
-		t.Errorf("-existing +shown\n%s", diff)
+}
+
+// listed returns the words in the first cells of a table, without backquotes and commas.
+func listed(t *testing.T, page, headings string) (words []string) {
+	t.Helper()
+	for row := range strings.Lines(table(t, page, headings)) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		words = append(words, strings.FieldsFunc(cell, func(r rune) bool {
+			return strings.ContainsRune(" ,`", r)
+		})...)
 	}
+	return words
+}
+
+// TestManualOfReportsListsTheProperties, in their order.
+func TestManualOfReportsListsTheProperties(t *testing.T) {
 	_, comment, _ := strings.Cut(readPage(t, "linearizability/doc.go"), "# The report\n")
 	comment, _, _ = strings.Cut(comment, "\n// # ")
-	shown = nil
+	var shown []string
 	for _, match := range regexp.MustCompile(`(?m)^//\t(\w+)`).FindAllStringSubmatch(comment, -1) {
 		shown = append(shown, match[1])
 	}
 	if diff := cmp.Diff(linearizability.Properties(), shown); diff != "" {
 		t.Errorf("linearizability/doc.go: -existing +shown\n%s", diff)
-	}
-}
-
-// firstCells returns the first cell of each row, without backquotes.
-func firstCells(rows string) []string {
-	var cells []string
-	for row := range strings.Lines(rows) {
-		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
-		cells = append(cells, strings.Trim(cell, "`"))
-	}
-	return cells
-}
-
-// TestArchitectureNamesThePackages: the table of ARCHITECTURE.md has each package of the
-// module once, and no other.
-func TestArchitectureNamesThePackages(t *testing.T) {
-	existing := []string{"fuzz/real"} // which has tests only
-	for name := range arrows {
-		existing = append(existing, name)
-	}
-	quoted := regexp.MustCompile("`([^`]+)`")
-	var named []string
-	for row := range strings.Lines(
-		table(t, "ARCHITECTURE.md", "| package | one job | must not know |"),
-	) {
-		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
-		for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
-			named = append(named, match[1])
-		}
-	}
-	slices.Sort(existing)
-	slices.Sort(named)
-	if diff := cmp.Diff(existing, named); diff != "" {
-		t.Errorf("-existing +named in ARCHITECTURE.md\n%s", diff)
 	}
 }
 
