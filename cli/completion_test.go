@@ -34,7 +34,7 @@ func TestCandidatesOfEachPlace(t *testing.T) {
 	} {
 		var stdout, stderr strings.Builder
 		args := append([]string{"completion", "bash", "--"}, strings.Split(line, " ")...)
-		run(t.Context(), args, &stdout, &stderr)
+		program{name: "zksim"}.run(t.Context(), args, &stdout, &stderr)
 		check.Equal(t, strings.Join(strings.Fields(stdout.String()), " "), want, line)
 		check.Equal(t, stderr.String(), "", line)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -55,20 +56,10 @@ func TestErrorKeepsWhatWasFound(t *testing.T) {
 			`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `,
 		},
 	} {
-		var stdout, stderr strings.Builder
-		status := knowing(w).run(t.Context(), strings.Fields(args),
-			&stdout, &stderr)
-		if status != command.ExitViolated ||
-			!strings.HasSuffix(stderr.String(), ": the judge has gone home\n") ||
-			strings.Count(stderr.String(), "\n") != 1 {
-			t.Errorf("%s: status %d, stderr %q; want status %d and the error", args, status,
-				stderr.String(), command.ExitViolated)
-		}
-		for _, want := range wants {
-			if !strings.Contains(stdout.String(), want) {
-				t.Errorf("%s: %q; want %q", args, stdout.String(), want)
-			}
-		}
+		got := zksim(t.Context(), args, w)
+		got.has(t, command.ExitViolated, wants...)
+		got.fails(t, command.ExitViolated, ": the judge has gone home")
+		check.Equal(t, strings.Count(got.stderr, "\n"), 1, "lines of %q", got.stderr)
 	}
 }
 
@@ -94,20 +85,11 @@ func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 	for _, args := range []string{
 		"fuzz idle --runs 20", "fuzz idle --runs 20 --json", "sweep idle --clients 1",
 	} {
-		var stdout, stderr strings.Builder
-		status := knowing(idle()).run(t.Context(),
-			strings.Fields(args), &stdout, &stderr)
-		if status != command.ExitInput || stdout.Len() > 0 ||
-			!strings.HasPrefix(stderr.String(), "zksim: no client has recorded a call in any of ") {
-			t.Errorf("%s: status %d, stdout %q, stderr %q; want status %d and what is missing",
-				args, status, stdout.String(), stderr.String(), command.ExitInput)
-		}
-		if status := knowing(goals).run(
-			t.Context(), strings.Fields(args), &stdout, &stderr,
-		); status != command.ExitOK {
-			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, command.ExitOK,
-				stderr.String())
-		}
+		got := zksim(t.Context(), args, idle())
+		got.has(t, command.ExitInput)
+		check.Equal(t, got.stdout, "", "%s", args)
+		check.Contains(t, got.stderr, "zksim: no client has recorded a call in any of ")
+		zksim(t.Context(), args, goals).has(t, command.ExitOK)
 	}
 }
 
@@ -122,17 +104,11 @@ func TestErrorLikeAnInterrupt(t *testing.T) {
 			"sweep failing",
 		} {
 			args += " --clients 1 --rounds 1"
-			var stdout, stderr strings.Builder
-			status := knowing(w).run(t.Context(),
-				strings.Fields(args), &stdout, &stderr)
-			if status != command.ExitInput ||
-				!strings.HasSuffix(stderr.String(), ": ask the oracle: context canceled\n") {
-				t.Errorf("%s, %s: status %d, stderr %q; want status %d and the error", args, kind,
-					status, stderr.String(), command.ExitInput)
-			}
+			got := zksim(t.Context(), args, w)
+			got.fails(t, command.ExitInput, ": ask the oracle: context canceled")
 			for _, lie := range []string{"interrupted", "no violation found"} {
-				if strings.Contains(stdout.String(), lie) {
-					t.Errorf("%s, %s: %q in %q", args, kind, lie, stdout.String())
+				if strings.Contains(got.stdout, lie) {
+					t.Errorf("%s, %s: %q in %q", args, kind, lie, got.stdout)
 				}
 			}
 		}

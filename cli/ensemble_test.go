@@ -26,40 +26,36 @@ func TestHuntsOnARunningEnsemble(t *testing.T) {
 	t.Parallel()
 	addresses := startAddresses(t)
 	servers := "--servers=" + strings.Join(addresses, ",")
-	out := checks(t, command.ExitOK, "fuzz", "counter", "--clients=2", "--rounds=1", "--runs=1", servers)
-	check.Contains(t, out, "no violation found")
-	passes(t, "run", fileOf(t, lostCreate), servers)
+	zksim(t.Context(), "fuzz counter --clients=2 --rounds=1 --runs=1 "+servers).
+		has(t, command.ExitOK, "no violation found")
+	passes(t, "run "+fileOf(t, lostCreate)+" "+servers)
 	if testrun.Full() { // it takes 10 s
-		out = checks(t, command.ExitOK, "run", fileOf(t, lostTake), servers)
-		check.Contains(t, out, "delivery is violated, as expected")
+		zksim(t.Context(), "run "+fileOf(t, lostTake)+" "+servers).
+			has(t, command.ExitOK, "delivery is violated, as expected")
 	}
 
-	var stdout, stderr strings.Builder
 	lazy := object.Counter(func(object.Env) object.Counterer { return lazyCounter{} })
-	status := knowing(lazy.Named("lazy")).run(t.Context(), []string{"fuzz", "lazy",
-		"--save=" + t.TempDir(), servers}, &stdout, &stderr)
-	check.Equal(t, status, command.ExitViolated, "status of a hunt in wrong code")
-	check.Contains(t, stdout.String(), "zksim run "+strings.Replace(servers, "=", " ", 1))
-	refused := fileOf(t, strings.Replace(lostTake, "drop-reply", "restart 1s", 1))
-	stderr.Reset()
-	status = run(t.Context(), []string{"run", refused, servers}, &stdout, &stderr)
-	check.Equal(t, status, command.ExitInput, "status of a fault that is refused")
-	check.Contains(t, stderr.String(), "restart: somebody else runs the servers")
+	zksim(t.Context(), "fuzz lazy --save="+t.TempDir()+" "+servers, lazy.Named("lazy")).
+		has(t, command.ExitViolated, "zksim run "+strings.Replace(servers, "=", " ", 1))
+	refused := zksim(t.Context(),
+		"run "+fileOf(t, strings.Replace(lostTake, "drop-reply", "restart 1s", 1))+" "+servers)
+	refused.has(t, command.ExitInput)
+	check.Contains(t, refused.stderr, "restart: somebody else runs the servers")
 	isInterrupted(t, servers)
 	isEmpty(t, addresses)
 }
 
 // passes fails if the command finds a violation. On a machine that is too busy it is undecided.
-func passes(t *testing.T, args ...string) {
+func passes(t *testing.T, line string) {
 	t.Helper()
 	const tries = 3
 	for range tries {
-		var stdout, stderr strings.Builder
-		if run(t.Context(), args, &stdout, &stderr) == command.ExitOK {
+		got := zksim(t.Context(), line)
+		if got.status == command.ExitOK {
 			return
 		}
-		if !strings.Contains(stdout.String(), "the verdict is unknown") {
-			t.Fatalf("%q: %s%s", args, stdout.String(), stderr.String())
+		if !strings.Contains(got.stdout, "the verdict is unknown") {
+			t.Fatalf("%+v", got)
 		}
 	}
 	t.Skip("undecided: the machine is too busy")
@@ -107,9 +103,8 @@ func isInterrupted(t *testing.T, servers string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(time.Second, cancel)
-	var stdout, stderr strings.Builder
-	run(ctx, []string{"fuzz", "lock", servers}, &stdout, &stderr)
-	check.Contains(t, stdout.String()+stderr.String(), "interrupted")
+	got := zksim(ctx, "fuzz lock "+servers)
+	check.Contains(t, got.stdout+got.stderr, "interrupted")
 }
 
 // startAddresses starts an ensemble, of one server without -full, whose sessions are short.
@@ -155,10 +150,8 @@ func TestWrongServersAreTold(t *testing.T) {
 		"run " + file + " --servers 3":     "--servers: 3; expected addresses",
 		"sweep lock --servers 127.0.0.1:1": "--servers: 127.0.0.1:1: ",
 	} {
-		var stdout, stderr strings.Builder
-		status := run(t.Context(), strings.Fields(args), &stdout, &stderr)
-		if status != command.ExitInput || !strings.Contains(stderr.String(), want) {
-			t.Errorf("%s: status %d, %q; want %q", args, status, stderr.String(), want)
-		}
+		got := zksim(t.Context(), args)
+		got.has(t, command.ExitInput)
+		check.Contains(t, got.stderr, want, "%s", args)
 	}
 }

@@ -45,36 +45,22 @@ func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 		"sweep moody --clients 1 --json": {`"unsteady": true`},
 	} {
 		dir := t.TempDir()
-		var stdout, stderr strings.Builder
-		status := knowing(flaky()).run(t.Context(),
-			append(strings.Fields(args), "--rounds", "1", "--save", dir), &stdout, &stderr)
-		if status != command.ExitViolated {
-			t.Errorf("%s: status %d, stderr %q; want %d", args, status, stderr.String(),
-				command.ExitViolated)
-		}
-		for _, want := range wants {
-			if !strings.Contains(stdout.String(), want) {
-				t.Errorf("%s: %q; want %q", args, stdout.String(), want)
-			}
-		}
+		got := zksim(t.Context(), args+" --rounds 1 --save "+dir, flaky())
+		got.has(t, command.ExitViolated, wants...)
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 ||
-			strings.Contains(stdout.String(), "to see it again") {
-			t.Errorf("%s: saved %v, error %v: %q; want nothing saved", args, left, err,
-				stdout.String())
+			strings.Contains(got.stdout, "to see it again") {
+			t.Errorf("%s: saved %v, error %v: %q; want nothing saved", args, left, err, got.stdout)
 		}
 	}
 }
 
 // TestUnsteadyFindingsAreCounted, and not made small.
 func TestUnsteadyFindingsAreCounted(t *testing.T) {
-	var stdout, stderr strings.Builder
-	status := knowing(flaky()).run(t.Context(),
-		strings.Fields("fuzz moody --runs 20 --rounds 1 --unsteady"), &stdout, &stderr)
-	if status != command.ExitViolated || !regexp.MustCompile(
+	got := zksim(t.Context(), "fuzz moody --runs 20 --rounds 1 --unsteady", flaky())
+	if got.status != command.ExitViolated || !regexp.MustCompile(
 		`found by \w+, scenario \d+, not made small, shown by [23] of 20 more runs:`,
-	).MatchString(stdout.String()) {
-		t.Errorf("status %d, %q, stderr %q; want 2 or 3 of 20", status, stdout.String(),
-			stderr.String())
+	).MatchString(got.stdout) {
+		t.Errorf("%+v; want 2 or 3 of 20", got)
 	}
 }
 
@@ -92,24 +78,13 @@ func errant() scenario.Workload {
 
 // TestDivergenceHasTheSenderAndBothTraces.
 func TestDivergenceHasTheSenderAndBothTraces(t *testing.T) {
-	dir := t.TempDir()
-	var stdout, stderr strings.Builder
-	args := "fuzz errant --runs 1 --rounds 1 --clients 1 --strategy random --check-determinism " +
-		"--save " + dir
-	status := knowing(errant()).run(t.Context(), strings.Fields(args), &stdout, &stderr)
+	got := zksim(t.Context(), "fuzz errant --runs 1 --rounds 1 --clients 1 --strategy random "+
+		"--check-determinism --save "+t.TempDir(), errant())
 	compare := regexp.MustCompile(`(?m)^request #1 of client a \(exists /run-1\) is sent at ` +
 		`findings_test.go:\d+ in .*\nto compare the traces: zksim (diff \S+ \S+)$`)
-	m := compare.FindStringSubmatch(stdout.String())
-	if status != command.ExitViolated || m == nil {
-		t.Fatalf("status %d, %q, stderr %q; want %s", status, stdout.String(), stderr.String(),
-			compare)
+	m := compare.FindStringSubmatch(got.stdout)
+	if got.status != command.ExitViolated || m == nil {
+		t.Fatalf("%+v; want %s", got, compare)
 	}
-	stdout.Reset()
-	if status := run(
-		t.Context(), strings.Fields(m[1]), &stdout, &stderr,
-	); status != command.ExitViolated || !strings.Contains(stdout.String(), "/run-1") ||
-		!strings.Contains(stdout.String(), "/run-2") {
-		t.Errorf("%s: status %d, %q, stderr %q; want both paths", m[1], status, stdout.String(),
-			stderr.String())
-	}
+	zksim(t.Context(), m[1]).has(t, command.ExitViolated, "/run-1", "/run-2")
 }

@@ -52,21 +52,17 @@ func TestEachNodeThatIsLeftIsPrintedOnce(t *testing.T) {
 	address := server.Listen(t)
 	file := fileOf(t, "workload: lock\nimplementation: locking\nclients: 1\nrounds: 1\n"+
 		"seed: 1\nexpect: ok\n")
-	for _, args := range []string{"run " + file + " " + file} {
-		var stdout, stderr strings.Builder
-		status := knowing(locking()).run(t.Context(),
-			append(strings.Fields(args), "--servers="+address), &stdout, &stderr)
-		check.Equal(t, status, command.ExitInput, "status of %s", args)
-		var left []string
-		for _, name := range nodesOf(t, address) {
-			if n := strings.Count(stderr.String(), "/"+name+" is left on "); n > 0 {
-				left = append(left, name)
-				check.Equal(t, n, 1, "%s: mentions of %s in %s", args, name, stderr.String())
-			}
+	got := zksim(t.Context(), "run "+file+" "+file+" --servers="+address, locking())
+	got.has(t, command.ExitInput)
+	var left []string
+	for _, name := range nodesOf(t, address) {
+		if n := strings.Count(got.stderr, "/"+name+" is left on "); n > 0 {
+			left = append(left, name)
+			check.Equal(t, n, 1, "mentions of %s in %s", name, got.stderr)
 		}
-		if len(left) < 2 {
-			t.Errorf("%s: %d nodes are printed; want 2 or more: %s", args, len(left), &stderr)
-		}
+	}
+	if len(left) < 2 {
+		t.Errorf("%d nodes are printed; want 2 or more: %s", len(left), got.stderr)
 	}
 }
 

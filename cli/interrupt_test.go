@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +15,7 @@ import (
 
 // interruptedShrinking runs zksim with a lock that has a bug. It interrupts zksim at the first
 // script with fewer than two clients, which is while a violation is made small.
-func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
+func interruptedShrinking(t *testing.T, line string) ended {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := ownLock("own.Lock")
@@ -26,9 +26,7 @@ func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, std
 		}
 		play(p, s)
 	}
-	var out, errors strings.Builder
-	status = knowing(w).run(ctx, args, &out, &errors)
-	return status, out.String(), errors.String()
+	return zksim(ctx, line, w)
 }
 
 // TestInterruptedShrinkingIsTold, and the violation counts.
@@ -48,83 +46,52 @@ func TestInterruptedShrinkingIsTold(t *testing.T) {
 			`"unfinished": true`, `"interrupted": true`,
 		},
 	} {
-		status, stdout, stderr := interruptedShrinking(t, strings.Fields(args)...)
-		if status != command.ExitViolated {
-			t.Errorf("%s: status %d, stderr %q; want status %d", args, status, stderr, command.ExitViolated)
-		}
-		for _, want := range wants {
-			if !strings.Contains(stdout, want) {
-				t.Errorf("%s: %q; want %q", args, stdout, want)
-			}
-		}
+		interruptedShrinking(t, args).has(t, command.ExitViolated, wants...)
 	}
 }
 
 // TestInterruptedRunKeepsWhatItHas: an unexpected result before the interrupt is printed, and
 // decides the status.
 func TestInterruptedRunKeepsWhatItHas(t *testing.T) {
+	status, stdout := interruptedAfter(t, "testdata/calm.yaml",
+		"run testdata/calm.yaml testdata/calm.yaml")
+	check.Equal(t, status, command.ExitViolated)
+	check.Equal(t, strings.Count(stdout, "NOT AS EXPECTED"), 1, "files told of in %q", stdout)
+}
+
+// interruptedAfter runs zksim, and interrupts it when it prints a line that begins with a text.
+func interruptedAfter(t *testing.T, text, line string) (status int, stdout string) {
 	ctx, cancel := context.WithCancel(t.Context())
-	var stderr strings.Builder
-	stdout := interrupter{after: "testdata/calm.yaml", interrupt: cancel}
-	if got := run(ctx, []string{
-		"run", "testdata/calm.yaml", "testdata/calm.yaml",
-	}, &stdout, &stderr); got != command.ExitViolated {
-		t.Errorf("exit status %d; want %d", got, command.ExitViolated)
-	}
-	if n := strings.Count(stdout.String(), "NOT AS EXPECTED"); n != 1 {
-		t.Errorf("%d files told of in %q; want 1", n, stdout.String())
-	}
+	out := interrupter{after: text, interrupt: cancel}
+	status = program{name: "zksim"}.run(ctx, strings.Fields(line), &out, io.Discard)
+	return status, out.String()
 }
 
 func TestNothingTriedIsNotCalledNothingFound(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var stdout, stderr strings.Builder
-	if got := run(ctx, []string{"fuzz", "lock"}, &stdout, &stderr); got != command.ExitInterrupted {
-		t.Errorf("exit status %d; want %d", got, command.ExitInterrupted)
-	}
-	want := "lock recipes.Lock: 0 scenarios, 0 traces, 0 behaviours; interrupted\n" +
-		"nothing was tried\n"
-	if stdout.String() != want {
-		t.Errorf("stdout %q; want %q", stdout.String(), want)
-	}
+	got := zksim(cancelled(t), "fuzz lock")
+	got.has(t, command.ExitInterrupted)
+	check.Equal(t, got.stdout, "lock recipes.Lock: 0 scenarios, 0 traces, 0 behaviours; "+
+		"interrupted\nnothing was tried\n")
 }
 
 // TestInterruptEndsLoading of a corpus, before anything is played.
 func TestInterruptEndsLoading(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile("testdata/calm.yaml")
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "calm.yaml"), text, 0o666)
-	}
 	check.OK(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var stdout, stderr strings.Builder
-	if got := run(
-		ctx, []string{"fuzz", "lock", "--corpus", dir}, &stdout, &stderr,
-	); got != command.ExitInterrupted {
-		t.Errorf("exit status %d; want %d", got, command.ExitInterrupted)
-	}
-	if stdout.Len() > 0 || stderr.String() != "zksim: interrupted\n" {
-		t.Errorf("stdout %q, stderr %q; want that it was interrupted, and nothing else",
-			stdout.String(), stderr.String())
-	}
+	check.OK(t, os.WriteFile(filepath.Join(dir, "calm.yaml"), text, 0o666))
+	got := zksim(cancelled(t), "fuzz lock --corpus "+dir)
+	got.has(t, command.ExitInterrupted)
+	check.Equal(t, got.stdout+got.stderr, "zksim: interrupted\n")
 }
 
 // TestInterruptedWalkEndsWithTheProblems of the file.
 func TestInterruptedWalkEndsWithTheProblems(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var stderr strings.Builder
-	stdout := interrupter{after: "testdata/calm.yaml", interrupt: cancel}
-	if got := run(ctx, []string{
-		"replay", "--step", "testdata/calm.yaml",
-	}, &stdout, &stderr); got != command.ExitViolated {
-		t.Errorf("exit status %d; want %d", got, command.ExitViolated)
-	}
+	status, stdout := interruptedAfter(t, "testdata/calm.yaml", "replay --step testdata/calm.yaml")
+	check.Equal(t, status, command.ExitViolated)
 	const want = "testdata/calm.yaml: NOT AS EXPECTED: expected a violation, but the verdict is " +
 		"ok\n"
-	if !strings.HasPrefix(stdout.String(), want) || !strings.HasSuffix(stdout.String(), "\n"+want) {
-		t.Errorf("%q; want it to begin and to end with %q", stdout.String(), want)
+	if !strings.HasPrefix(stdout, want) || !strings.HasSuffix(stdout, "\n"+want) {
+		t.Errorf("%q; want it to begin and to end with %q", stdout, want)
 	}
 }

@@ -174,23 +174,13 @@ func end(how string) {
 // for it.
 var outside = make(chan struct{})
 
-// knowing is zksim with one more workload.
-func knowing(w scenario.Workload) program {
-	return program{name: "zksim", own: []scenario.Workload{w}}
-}
-
-// run is zksim with the built-in workloads only, in this process.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return program{name: "zksim"}.run(ctx, args, stdout, stderr)
-}
-
 // TestWithoutArgumentsTheCommandsAreListed, as the help does, but as an error of the caller.
 func TestWithoutArgumentsTheCommandsAreListed(t *testing.T) {
-	var help, stdout, stderr strings.Builder
-	check.Equal(t, run(t.Context(), []string{"--help"}, &help, &stderr), 0)
-	check.Equal(t, run(t.Context(), nil, &stdout, &stderr), command.ExitInput)
-	check.Equal(t, stdout.String(), "")
-	check.Equal(t, stderr.String(), help.String())
+	help, got := zksim(t.Context(), "--help"), zksim(t.Context(), "")
+	help.has(t, command.ExitOK)
+	got.has(t, command.ExitInput)
+	check.Equal(t, got.stdout, "")
+	check.Equal(t, got.stderr, help.stdout)
 }
 
 // TestScripts runs the transcripts of testdata/script.
@@ -339,15 +329,9 @@ func checkSurvives(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func TestInterruptedIsNotSuccess(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var stdout, stderr strings.Builder
-	if got := run(ctx, []string{"sweep", "lock"}, &stdout, &stderr); got != command.ExitInterrupted {
-		t.Errorf("exit status %d of an interrupted sweep; want %d", got, command.ExitInterrupted)
-	}
-	if want := "zksim: interrupted\n"; stderr.String() != want {
-		t.Errorf("stderr: %q; want %q", stderr.String(), want)
-	}
+	got := zksim(cancelled(t), "sweep lock")
+	got.has(t, command.ExitInterrupted)
+	check.Equal(t, got.stderr, "zksim: interrupted\n")
 }
 
 // interrupting is a lock that sends the process a signal in its n-th turn, like a Ctrl-C.
@@ -373,15 +357,9 @@ func interrupting(n int64, sig os.Signal) scenario.Workload {
 }
 
 func TestInterruptedGalleryTellsWhatIsKnown(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var stderr strings.Builder
-	var stdout interrupter
-	stdout.after, stdout.interrupt = "foreign-child-owns ", cancel
-	got := run(ctx, []string{"gallery", "S0-10", "B3"}, &stdout, &stderr)
-	if got != command.ExitInterrupted {
-		t.Errorf("exit status %d; want %d", got, command.ExitInterrupted)
-	}
-	out, want := stdout.String(), "\n1 of 2 exhibits found; interrupted\n"
+	status, out := interruptedAfter(t, "foreign-child-owns ", "gallery S0-10 B3")
+	check.Equal(t, status, command.ExitInterrupted)
+	want := "\n1 of 2 exhibits found; interrupted\n"
 	if !strings.Contains(out, want) || strings.Contains(out, "\nminus") {
 		t.Errorf("stdout %q; want one row and %q", out, want)
 	}
@@ -402,15 +380,8 @@ func (w *interrupter) Write(p []byte) (int, error) {
 }
 
 func TestHelpNamesEveryCommand(t *testing.T) {
-	var stdout, stderr strings.Builder
-	if got := run(t.Context(), []string{"--help"}, &stdout, &stderr); got != command.ExitOK {
-		t.Fatalf("exit status %d", got)
-	}
-	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz", "gallery"} {
-		if !strings.Contains(stdout.String(), "\n  "+name) {
-			t.Errorf("no %q in:\n%s", name, stdout.String())
-		}
-	}
+	zksim(t.Context(), "--help").has(t, command.ExitOK, "\n  demo", "\n  list", "\n  run",
+		"\n  replay", "\n  sweep", "\n  fuzz", "\n  gallery")
 }
 
 // full is an output on a full disk.
@@ -422,7 +393,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 func TestFullDiskIsReportedOnce(t *testing.T) {
 	for _, args := range []string{"list", "list --json", "--help", "--version"} {
 		var stderr strings.Builder
-		status := run(t.Context(), strings.Fields(args), full{}, &stderr)
+		status := program{name: "zksim"}.run(t.Context(), strings.Fields(args), full{}, &stderr)
 		const want = "zksim: write output: no space left on device\n"
 		if status != command.ExitViolated || stderr.String() != want {
 			t.Errorf("%s: status %d, stderr %q; want %d and %q",

@@ -3,7 +3,6 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/cli/internal/command"
@@ -29,16 +28,6 @@ func TestReplayOfAPanicIsNotOk(t *testing.T) {
 		"replay":         {verdict},
 		"replay --json":  {`"property": "panic",` + "\n" + `        "status": "violated",`},
 	} {
-		var stdout, stderr strings.Builder
-		if got := knowing(w).run(
-			t.Context(), append(strings.Fields(args), name), &stdout, &stderr,
-		); got != command.ExitOK {
-			t.Errorf("%s: status %d, stderr %q; want %d", args, got, stderr.String(), command.ExitOK)
-		}
-		for _, want := range wants {
-			if !strings.Contains(stdout.String(), want) {
-				t.Errorf("%s: %q; want %q", args, stdout.String(), want)
-			}
-		}
+		zksim(t.Context(), args+" "+name, w).has(t, command.ExitOK, wants...)
 	}
 }

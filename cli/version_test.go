@@ -41,12 +41,10 @@ func TestVersion(t *testing.T) {
 
 // TestVersionIsPrinted, with status 0.
 func TestVersionIsPrinted(t *testing.T) {
-	var stdout, stderr strings.Builder
-	if got := run(t.Context(), []string{"--version"}, &stdout, &stderr); got != command.ExitOK {
-		t.Errorf("exit status %d", got)
-	}
-	if !strings.HasPrefix(stdout.String(), "zksim: github.com/zksim/zksim ") ||
-		strings.Count(stdout.String(), "\n") != 1 || stderr.Len() > 0 {
-		t.Errorf("stdout %q, stderr %q; want one line", stdout.String(), stderr.String())
+	got := zksim(t.Context(), "--version")
+	got.has(t, command.ExitOK)
+	if !strings.HasPrefix(got.stdout, "zksim: github.com/zksim/zksim ") ||
+		strings.Count(got.stdout, "\n") != 1 || got.stderr != "" {
+		t.Errorf("%+v; want one line", got)
 	}
 }
