@@ -59,9 +59,7 @@ func (b *Barrier) Remove(ctx context.Context) error {
 
 // Wait waits until the barrier is down; it returns at once if it is not up.
 func (b *Barrier) Wait(ctx context.Context) error {
-	_, err := task.Ask(ctx, b.tasks, "wait at", func(
-		r *request.Sender,
-	) (struct{}, error) {
+	_, err := task.Ask(ctx, b.tasks, "wait at", func(r *request.Sender) (struct{}, error) {
 		return struct{}{}, b.wait(r)
 	})
 	return err

@@ -62,9 +62,7 @@ func barred(
 
 // TestBarrierSetAgainAtOnceLetsPass: waiters for the first barrier pass.
 func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
-	barred(t, func(
-		t *testing.T, s *testServer, _ *testConn, _ *Barrier, passed chan error,
-	) {
+	barred(t, func(t *testing.T, s *testServer, _ *testConn, _ *Barrier, passed chan error) {
 		s.Delete("/b")
 		s.Seed("/b", "")
 		wantAll(t, passed)
@@ -72,9 +70,7 @@ func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
 }
 
 func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
-	barred(t, func(
-		t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error,
-	) {
+	barred(t, func(t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error) {
 		s.Seed("/b", "x")
 		time.Sleep(time.Second)
 		wantWaiting(t, passed)
@@ -98,9 +94,7 @@ func TestWaitersOfOneHandleMissNothing(t *testing.T) {
 // TestWaitIsNotMisledByALaggingServer: without a sync, the server of the new session does not know
 // the barrier yet.
 func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
-	barred(t, func(
-		t *testing.T, _ *testServer, c *testConn, b *Barrier, passed chan error,
-	) {
+	barred(t, func(t *testing.T, _ *testServer, c *testConn, b *Barrier, passed chan error) {
 		c.On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})
 		c.On("sync", 1, rule{After: c.Off})
 		c.Expire()
@@ -115,9 +109,7 @@ func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
 // sets a new barrier.
 func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
 	for _, fault := range []rule{loseReply, netError} {
-		barred(t, func(
-			t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error,
-		) {
+		barred(t, func(t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error) {
 			fault.After = func() { s.Seed("/b", "") }
 			c.On("delete", 1, fault)
 			if err := b.Remove(t.Context()); err != nil || c.Called("delete") != 1 {
@@ -130,9 +122,7 @@ func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
 }
 
 func TestAbandonedBarrierCalls(t *testing.T) {
-	barred(t, func(
-		t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error,
-	) {
+	barred(t, func(t *testing.T, s *testServer, c *testConn, b *Barrier, passed chan error) {
 		wantFailure(t, b.Wait(within(t, time.Second)), context.DeadlineExceeded, NotApplied)
 		c.Disconnect()
 		check.Is(t, b.Remove(within(t, time.Second)), ErrAmbiguous)

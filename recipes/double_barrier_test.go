@@ -16,18 +16,8 @@ func guests(
 	t *testing.T, n, size int,
 	test func(t *testing.T, s *testServer, m []*DoubleBarrier, c []*testConn), opts ...Option,
 ) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		var members []*DoubleBarrier
-		var conns []*testConn
-		for range n {
-			c := s.Connect()
-			conns = append(conns, c)
-			members = append(members, NewDoubleBarrier(c, "/d", size, opts...))
-		}
-		test(t, s, members, conns)
-		mustCloseAll(t, members)
-		s.WantBelow(t, "/d", 0)
-	})
+	open := func(c Conn) *DoubleBarrier { return NewDoubleBarrier(c, "/d", size, opts...) }
+	handles(t, n, "/d", open, test)
 }
 
 // enter lets members enter, and leave lets them leave.

@@ -45,9 +45,7 @@ func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) 
 func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 	kinds := map[string]own{"WriteLock": ownWriteLock, "LeaderLatch": ownLatch}
 	for _, k := range lockKinds {
-		kinds[k.name] = func(ctx context.Context, c Conn) (func(
-			context.Context,
-		) error, error) {
+		kinds[k.name] = func(ctx context.Context, c Conn) (func(context.Context) error, error) {
 			l := k.open(c)
 			return l.Unlock, l.Lock(ctx)
 		}

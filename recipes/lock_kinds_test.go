@@ -53,9 +53,7 @@ func (r readSide) Lost() <-chan struct{}                     { return r.RLost() 
 func (r readSide) Token() int64                              { return r.RToken() }
 func (r readSide) Path() string                              { return r.RPath() }
 
-func (r readSide) Do(
-	ctx context.Context, work func(ctx context.Context, token int64) error,
-) error {
+func (r readSide) Do(ctx context.Context, work func(ctx context.Context, token int64) error) error {
 	return r.RDo(ctx, work)
 }
 
@@ -109,29 +107,19 @@ func newVersion(c Conn, o ...Option) handleLocker {
 
 // lockKinds are all locks; the first two have only the methods of their handle.
 var lockKinds = []lockKind{
-	{name: "Lock", again: ErrHeld, open: func(
-		c Conn, o ...Option,
-	) handleLocker {
+	{name: "Lock", again: ErrHeld, open: func(c Conn, o ...Option) handleLocker {
 		return NewLock(c, "/locks/a", o...)
 	}},
-	{name: "HerdLock", again: ErrHeld, open: func(
-		c Conn, o ...Option,
-	) handleLocker {
+	{name: "HerdLock", again: ErrHeld, open: func(c Conn, o ...Option) handleLocker {
 		return classic.NewHerdLock(c, "/locks/a/node", o...)
 	}},
-	{name: "RevocableLock", again: ErrHeld, open: func(
-		c Conn, o ...Option,
-	) handleLocker {
+	{name: "RevocableLock", again: ErrHeld, open: func(c Conn, o ...Option) handleLocker {
 		return NewRevocableLock(c, "/locks/a", o...)
 	}},
-	{name: "TurnQueue", again: ErrHeld, open: func(
-		c Conn, o ...Option,
-	) handleLocker {
+	{name: "TurnQueue", again: ErrHeld, open: func(c Conn, o ...Option) handleLocker {
 		return classic.NewTurnQueue(c, "/locks/a", o...)
 	}},
-	{name: "MultiLock", again: ErrHeld, open: func(
-		c Conn, o ...Option,
-	) handleLocker {
+	{name: "MultiLock", again: ErrHeld, open: func(c Conn, o ...Option) handleLocker {
 		return onePath{NewMultiLock(c, []string{"/locks/a"}, o...)}
 	}},
 	{name: "Semaphore", again: context.DeadlineExceeded, open: func(

@@ -45,9 +45,7 @@ func delivered(
 }
 
 func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
-	delivered(t, func(
-		t *testing.T, s *testServer, c *testConn, q *LockQueue, a *Delivery,
-	) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, q *LockQueue, a *Delivery) {
 		rival := lockQueueOf(t, s.Connect(), "b")
 		b := mustDeliver(t, rival, "b")
 		if d, ok, err := q.Poll(t.Context()); d != nil || ok || err != nil {
@@ -78,9 +76,7 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 }
 
 func TestRedeliveryAfterExpiry(t *testing.T) {
-	delivered(t, func(
-		t *testing.T, s *testServer, c *testConn, _ *LockQueue, first *Delivery,
-	) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, first *Delivery) {
 		rival := NewLockQueue(s.Connect(), "/q")
 		var second *Delivery
 		taken := waiting(t, func(ctx context.Context) (err error) {
@@ -102,9 +98,7 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 // TestAckInTheNextSession: an element that no other consumer received can be acknowledged after the
 // end of the session.
 func TestAckInTheNextSession(t *testing.T) {
-	delivered(t, func(
-		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
-	) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
 		c.Expire()
 		<-d.Lost()
 		mustDo(t, d.Ack(t.Context()))
@@ -143,9 +137,7 @@ func TestAbandonedTakeHoldsNothing(t *testing.T) {
 // TestAckThatNobodyCanTell: the reply to a removal is lost, and with it the session. The element is
 // gone; the client that removed it is not known.
 func TestAckThatNobodyCanTell(t *testing.T) {
-	delivered(t, func(
-		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
-	) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
 		c.On("multi", 1, rule{Err: zk.ErrSessionExpired, After: c.Expire})
 		wantFailure(t, d.Ack(t.Context()), ErrDeliveryLost, Unknown)
 	})
@@ -153,9 +145,7 @@ func TestAckThatNobodyCanTell(t *testing.T) {
 
 // TestReleaseOfWhatIsGone: another client deletes the element itself; the lock must not stay.
 func TestReleaseOfWhatIsGone(t *testing.T) {
-	delivered(t, func(
-		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
-	) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
 		mustDo(t, c.Delete(d.Item(), -1))
 		mustDo(t, d.Release(t.Context()))
 	})
@@ -164,9 +154,7 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 // TestDoubtAboutARemovalLasts until the outcome is known: after each possible result of a call, and
 // into the next call.
 func TestDoubtAboutARemovalLasts(t *testing.T) {
-	delivered(t, func(
-		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
-	) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
 		c.On("multi", 1, refusal)
 		wantFailure(t, d.Ack(t.Context()), zk.ErrNoAuth, NotApplied)
 		c.On("multi", 1, loseReply) // and applied
@@ -180,9 +168,7 @@ func TestDoubtAboutARemovalLasts(t *testing.T) {
 // TestAckOfWhatALeftOneHasRemoved: the caller of the first Ack has left, but its request was
 // applied.
 func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
-	delivered(t, func(
-		t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery,
-	) {
+	delivered(t, func(t *testing.T, s *testServer, c *testConn, _ *LockQueue, d *Delivery) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("multi", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
 		wantFailure(t, d.Ack(ctx), context.Canceled, Unknown)

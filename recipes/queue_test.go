@@ -35,9 +35,7 @@ func (q sameIDQueue) Offer(ctx context.Context, data []byte) error {
 }
 
 // everyQueue runs a test for each kind of queue in a bubble.
-func everyQueue(
-	t *testing.T, test func(t *testing.T, s *testServer, newQueue func(Conn) queuer),
-) {
+func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue func(Conn) queuer)) {
 	for name, newQueue := range map[string]func(Conn) queuer{
 		"Queue":         func(c Conn) queuer { return NewQueue(c, "/q") },
 		"PriorityQueue": func(c Conn) queuer { return evenQueue{NewPriorityQueue(c, "/q")} },

@@ -33,9 +33,7 @@ func revocable(
 }
 
 func TestOwnerHearsThatItIsAsked(t *testing.T) {
-	revocable(t, func(
-		t *testing.T, s *testServer, c *testConn, other, owner *RevocableLock,
-	) {
+	revocable(t, func(t *testing.T, s *testServer, c *testConn, other, owner *RevocableLock) {
 		if mustRevoke(t, other, false); !closed(owner.Revoked()) {
 			t.Error("not closed without a hold")
 		}
@@ -66,9 +64,7 @@ func TestOwnerHearsThatItIsAsked(t *testing.T) {
 // TestQuestionBeforeTheWatchIsHeard: Curator's listener misses it.
 func TestQuestionBeforeTheWatchIsHeard(t *testing.T) {
 	for _, op := range []string{"children", "getW"} {
-		revocable(t, func(
-			t *testing.T, s *testServer, c *testConn, l, other *RevocableLock,
-		) {
+		revocable(t, func(t *testing.T, s *testServer, c *testConn, l, other *RevocableLock) {
 			c.On(op, 1, rule{Before: func() { mustRevoke(t, other, true) }})
 			if mustLock(t, l); !closed(l.Revoked()) {
 				t.Error("not heard")
@@ -90,9 +86,7 @@ func TestRevokedEndsWithTheHold(t *testing.T) {
 	} {
 		for _, asked := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				revocable(t, func(
-					t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock,
-				) {
+				revocable(t, func(t *testing.T, s *testServer, c *testConn, l, _ *RevocableLock) {
 					mustLock(t, l)
 					lost, revoked := l.Lost(), l.Revoked()
 					if asked {

@@ -149,6 +149,25 @@ func alone(t *testing.T, test func(t *testing.T, s *testServer, c *testConn)) {
 	inBubble(t, func(t *testing.T, s *testServer) { test(t, s, s.Connect()) })
 }
 
+// handles runs a test of n handles, each with its own connection. In the end nothing is left below
+// the directory.
+func handles[H closer](
+	t *testing.T, n int, dir string, open func(Conn) H,
+	test func(t *testing.T, s *testServer, m []H, c []*testConn),
+) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		var members []H
+		var conns []*testConn
+		for range n {
+			conns = append(conns, s.Connect())
+			members = append(members, open(conns[len(conns)-1]))
+		}
+		test(t, s, members, conns)
+		mustCloseAll(t, members)
+		s.WantBelow(t, dir, 0)
+	})
+}
+
 // abandon starts an operation, delays its next request of the kind by ten seconds, and ends its
 // context meanwhile. It returns the requests that were sent after that one.
 func abandon(

@@ -23,9 +23,7 @@ func wantState(t *testing.T, got ValueState, err error, data string, version int
 	}
 }
 
-func mustSetValue(
-	t *testing.T, v *SharedValue, data string, version int32,
-) ValueState {
+func mustSetValue(t *testing.T, v *SharedValue, data string, version int32) ValueState {
 	t.Helper()
 	state, err := v.Set(t.Context(), []byte(data))
 	wantState(t, state, err, data, version)

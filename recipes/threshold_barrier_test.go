@@ -15,18 +15,8 @@ func thresholds(
 	t *testing.T, n int,
 	test func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn), opts ...Option,
 ) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		var members []*ThresholdBarrier
-		var conns []*testConn
-		for range n {
-			c := s.Connect()
-			conns = append(conns, c)
-			members = append(members, NewThresholdBarrier(c, "/gates/t", opts...))
-		}
-		test(t, s, members, conns)
-		mustCloseAll(t, members)
-		s.WantBelow(t, "/gates/t", 0)
-	})
+	open := func(c Conn) *ThresholdBarrier { return NewThresholdBarrier(c, "/gates/t", opts...) }
+	handles(t, n, "/gates/t", open, test)
 }
 
 func mustSet(t *testing.T, b *ThresholdBarrier, members int) {
@@ -42,9 +32,7 @@ func wantOpen(t *testing.T, b *ThresholdBarrier, want bool) {
 }
 
 func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
-	thresholds(t, 4, func(
-		t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn,
-	) {
+	thresholds(t, 4, func(t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn) {
 		early := waiting(t, m[0].Wait) // before it is set
 		for range 3 {
 			mustSet(t, m[3], 3)
@@ -64,9 +52,7 @@ func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
 
 // TestMoreThanTheThresholdPass: several calls of one handle are several members.
 func TestMoreThanTheThresholdPass(t *testing.T) {
-	thresholds(t, 2, func(
-		t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn,
-	) {
+	thresholds(t, 2, func(t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn) {
 		mustSet(t, m[0], 9)
 		var in []chan error
 		for i := range 5 {
@@ -78,9 +64,7 @@ func TestMoreThanTheThresholdPass(t *testing.T) {
 }
 
 func TestTheThresholdChangesWhileMembersWait(t *testing.T) {
-	thresholds(t, 3, func(
-		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
-	) {
+	thresholds(t, 3, func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn) {
 		mustSet(t, m[0], 2)
 		first := waiting(t, m[0].Wait)
 		mustSet(t, m[2], 3)
@@ -94,9 +78,7 @@ func TestTheThresholdChangesWhileMembersWait(t *testing.T) {
 // TestWhoWasCountedPassesThoughTheNextRoundHasBegun: a slow member misses the opening of the
 // barrier, and must not count in the next round.
 func TestWhoWasCountedPassesThoughTheNextRoundHasBegun(t *testing.T) {
-	thresholds(t, 4, func(
-		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
-	) {
+	thresholds(t, 4, func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn) {
 		mustSet(t, m[3], 2)
 		slow := waiting(t, m[0].Wait)
 		c[0].Disconnect()
@@ -112,9 +94,7 @@ func TestWhoWasCountedPassesThoughTheNextRoundHasBegun(t *testing.T) {
 }
 
 func TestWhoGivesUpAtTheThresholdIsNotCounted(t *testing.T) {
-	thresholds(t, 3, func(
-		t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn,
-	) {
+	thresholds(t, 3, func(t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn) {
 		mustSet(t, m[0], 3)
 		first := waiting(t, m[0].Wait)
 		wantFailure(t, m[1].Wait(within(t, time.Second)), context.DeadlineExceeded, NotApplied)
@@ -127,9 +107,7 @@ func TestWhoGivesUpAtTheThresholdIsNotCounted(t *testing.T) {
 
 // TestWhoGivesUpTooLateHasPassed: the member was counted before it could remove its node.
 func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
-	thresholds(t, 2, func(
-		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
-	) {
+	thresholds(t, 2, func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn) {
 		mustSet(t, m[0], 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		first := waiting(t, func(context.Context) error { return m[0].Wait(ctx) })
@@ -141,9 +119,7 @@ func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 
 // TestNobodyCountsTwice: a member that comes again must not find the node of its abandoned call.
 func TestNobodyCountsTwice(t *testing.T) {
-	thresholds(t, 2, func(
-		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
-	) {
+	thresholds(t, 2, func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn) {
 		mustSet(t, m[0], 2)
 		c[0].On("delete", 1, rule{Before: func() { time.Sleep(10 * time.Second) }})
 		wantFailure(t, m[0].Wait(within(t, time.Second)), context.DeadlineExceeded, Unknown)
@@ -156,9 +132,7 @@ func TestNobodyCountsTwice(t *testing.T) {
 // TestMemberGoneBeforeTheThresholdIsReached: the transaction fails, and the lost member is not
 // counted.
 func TestMemberGoneBeforeTheThresholdIsReached(t *testing.T) {
-	thresholds(t, 3, func(
-		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
-	) {
+	thresholds(t, 3, func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn) {
 		mustSet(t, m[0], 2)
 		first := waiting(t, m[0].Wait)
 		c[1].On("multi", 1, rule{Before: func() { c[0].Disconnect(); c[0].Expire() }})
@@ -173,9 +147,7 @@ func TestMemberGoneBeforeTheThresholdIsReached(t *testing.T) {
 // counted, if the next round has begun.
 func TestExpiryAtTheThreshold(t *testing.T) {
 	for _, late := range []bool{false, true} {
-		thresholds(t, 3, func(
-			t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
-		) {
+		thresholds(t, 3, func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn) {
 			mustSet(t, m[2], 2)
 			first := waiting(t, m[0].Wait)
 			c[0].Disconnect()
@@ -198,9 +170,7 @@ func TestExpiryAtTheThreshold(t *testing.T) {
 // TestSetDoesNotCloseWhatHasOpened: the reply to a set is lost, and meanwhile the barrier has
 // opened.
 func TestSetDoesNotCloseWhatHasOpened(t *testing.T) {
-	thresholds(t, 2, func(
-		t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn,
-	) {
+	thresholds(t, 2, func(t *testing.T, s *testServer, m []*ThresholdBarrier, c []*testConn) {
 		first := waiting(t, m[0].Wait)
 		fault := loseReply
 		fault.After = func() { time.Sleep(time.Second) }
@@ -213,9 +183,7 @@ func TestSetDoesNotCloseWhatHasOpened(t *testing.T) {
 
 func TestBadThresholds(t *testing.T) {
 	for _, data := range []string{"0", "-3", "three", "3 ", "127.0.0.1"} {
-		thresholds(t, 2, func(
-			t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn,
-		) {
+		thresholds(t, 2, func(t *testing.T, s *testServer, m []*ThresholdBarrier, _ []*testConn) {
 			early := waiting(t, m[1].Wait)
 			s.Seed("/gates/t", data)
 			_, err := m[0].IsOpen(t.Context())

@@ -128,9 +128,7 @@ func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
 }
 
 func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
-	writeLocks(t, func(
-		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
-	) {
+	writeLocks(t, func(t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary) {
 		wantLock(t, l, true)
 		c.Expire()
 		d.wantHeard(t, "acquired", "released")
@@ -192,9 +190,7 @@ func TestUnlockOfAWriteLockWithoutAHold(t *testing.T) {
 }
 
 func TestListenerMayUseTheLock(t *testing.T) {
-	writeLocks(t, func(
-		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
-	) {
+	writeLocks(t, func(t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary) {
 		l.SetListener(d)
 		d.within = func() { mustDo(t, l.Unlock(t.Context())) }
 		if _, err := l.Lock(t.Context()); err != nil || l.Listener() != d {
@@ -205,9 +201,7 @@ func TestListenerMayUseTheLock(t *testing.T) {
 }
 
 func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
-	writeLocks(t, func(
-		t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary,
-	) {
+	writeLocks(t, func(t *testing.T, s *testServer, c *testConn, _, l *WriteLock, _, d *fullDiary) {
 		c.Disconnect()
 		soon := testconn.Within(t, time.Second)
 		check.Is(t, testconn.ErrOf(l.Lock(soon)), context.DeadlineExceeded)

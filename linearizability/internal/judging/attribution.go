@@ -96,9 +96,7 @@ func firstOf(indices ...int) int {
 
 // WithRepetitions returns the effect of an operation that made the change own, and the effects of
 // its other changes.
-func WithRepetitions[E any](
-	e E, own int, changes []int, byServer func(change int) E,
-) []E {
+func WithRepetitions[E any](e E, own int, changes []int, byServer func(change int) E) []E {
 	list := []E{e}
 	for _, i := range changes {
 		if i != own {

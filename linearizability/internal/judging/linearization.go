@@ -52,9 +52,7 @@ func longestOrder[S comparable, O any](o Model[S, O], list []Event[O]) ([]int, b
 }
 
 // orderOf describes an order, with the states of the model along it.
-func orderOf[S comparable, O any](
-	o Model[S, O], events []Event[O], taken []int,
-) lin.Linearization {
+func orderOf[S comparable, O any](o Model[S, O], events []Event[O], taken []int) lin.Linearization {
 	var order lin.Linearization
 	states := []S{o.Start}
 	for _, i := range taken {

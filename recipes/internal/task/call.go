@@ -34,9 +34,7 @@ func ActAndSettle(
 	ctx context.Context, g *Group, what string,
 	do func(r *request.Sender, t *Task[struct{}]) error,
 ) error {
-	_, err := Call(ctx, g, what, func(
-		r *request.Sender, t *Task[struct{}],
-	) (struct{}, error) {
+	_, err := Call(ctx, g, what, func(r *request.Sender, t *Task[struct{}]) (struct{}, error) {
 		return struct{}{}, do(r, t)
 	})
 	return err
