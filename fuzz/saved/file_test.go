@@ -104,7 +104,7 @@ func fileText(f saved.File) string {
 		s.Seed, s.Plan, f.Expect, f.Property, f.Trace, f.Test)
 }
 
-// good is a scenario file; the bad files are changes of it.
+// good is a scenario file, f.yaml. The bad files are changes of it.
 const good = `workload: lock
 implementation: zk.Lock
 clients: 2
@@ -117,203 +117,109 @@ property: liveness
 `
 
 var badFiles = []struct{ about, old, new, want string }{
-	{"empty", good, "", "f.yaml: is empty; expected a scenario"},
-	{"comment only", good, "# nothing\n", "f.yaml: is empty; expected a scenario"},
-	{"text", good, "hello\n", "f.yaml:1:1: the scenario: found text; expected keys and values"},
-	{"list", good, "- a\n", "f.yaml:1:1: the scenario: found a list; expected keys and values"},
-	{"two documents", good, good + "---\n" + good, "f.yaml:10:1: found a second document; expected one"},
-	{
-		"syntax", good, "workload: [lock\n",
-		"f.yaml:1:15: did not find expected ',' or ']', while parsing a flow sequence",
-	},
-	{
-		"trace", good,
+	{"empty", good, "", " is empty; expected a scenario"},
+	{"comment only", good, "# nothing\n", " is empty; expected a scenario"},
+	{"text", good, "hello\n", "1:1: the scenario: found text; expected keys and values"},
+	{"list", good, "- a\n", "1:1: the scenario: found a list; expected keys and values"},
+	{"two documents", good, good + "---\n" + good, "10:1: found a second document; expected one"},
+	{"syntax", good, "workload: [lock\n",
+		"1:15: did not find expected ',' or ']', while parsing a flow sequence"},
+	{"trace", good,
 		"    1     0.001s  a    calls lock\n    2     0.003s  a    -> connect: session S1\n",
-		"f.yaml:2:34: mapping values are not allowed in this context; " +
-			"expected a scenario, with the key workload",
-	},
-	{
-		"unknown key", "seed: 1", "sede: 1",
-		`f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, ` +
-			`rounds, goroutines, servers, careless, seed, schedule, plan, expect, property, trace, ` +
-			`test, package, tags`,
-	},
-	{
-		"key twice", "seed: 1", "seed: 1\nseed: 2",
-		`f.yaml:6:1: key "seed" is given twice, first in line 5`,
-	},
-	{"no workload", "workload: lock\n", "", "f.yaml: workload is missing"},
-	{"no clients", "clients: 2\n", "", "f.yaml: clients is missing"},
-	{"no rounds", "rounds: 1\n", "", "f.yaml: rounds is missing"},
-	{"no expectation", "expect: violated\n", "", "f.yaml: expect is missing"},
-	{
-		"unknown workload", ": lock", ": bolt",
-		`f.yaml:1:11: unknown workload "bolt"; expected ` + kinds,
-	},
-	{
-		"unknown implementation", ": zk.Lock", ": my.Lock",
-		`f.yaml:2:17: workload lock has no implementation "my.Lock"; ` +
-			`expected one of ["recipes.Lock" "recipes.HerdLock" "recipes.WriteLock" "zk.Lock"]`,
-	},
-	{
-		"workload is a number", ": lock", ": 5",
-		"f.yaml:1:11: workload: found a number; expected text in quotes",
-	},
-	{
-		"clients is text", "clients: 2", "clients: two",
-		"f.yaml:3:10: clients: found text; expected a whole number",
-	},
-	{
-		"clients is quoted", "clients: 2", `clients: "2"`,
-		"f.yaml:3:10: clients: found text; expected a whole number",
-	},
-	{
-		"clients is nothing", "clients: 2", "clients: ~",
-		"f.yaml:3:10: clients: found nothing; expected a whole number",
-	},
-	{"no client", "clients: 2", "clients: 0", "f.yaml:3:10: clients: 0; expected 1 to 26"},
-	{
-		"many clients", "clients: 2", "clients: 1000000",
-		"f.yaml:3:10: clients: 1000000; expected 1 to 26",
-	},
-	{"negative rounds", "rounds: 1", "rounds: -1", "f.yaml:4:9: rounds: -1; expected 1 to 1000"},
-	{
-		"no goroutines", "rounds: 1", "rounds: 1\ngoroutines: 0",
-		"f.yaml:5:13: goroutines: 0; expected 1 to 8",
-	},
-	{
-		"too many goroutines", "rounds: 1", "rounds: 1\ngoroutines: 9",
-		"f.yaml:5:13: goroutines: 9; expected 1 to 8",
-	},
-	{
-		"goroutines for a careless lock", "rounds: 1", "rounds: 1\ngoroutines: 2\ncareless: true",
-		"f.yaml:5:13: goroutines: 2; expected 1: " +
-			"an object of lock zk.Lock is not used by several goroutines",
-	},
-	{
-		"no servers", "rounds: 1", "rounds: 1\nservers: 0",
-		"f.yaml:5:10: servers: 0; expected 1 to 7",
-	},
-	{
-		"too many servers", "rounds: 1", "rounds: 1\nservers: 8",
-		"f.yaml:5:10: servers: 8; expected 1 to 7",
-	},
-	{
-		"goroutines is text", "rounds: 1", "rounds: 1\ngoroutines: two",
-		"f.yaml:5:13: goroutines: found text; expected a whole number",
-	},
-	{
-		"careless is a number", "rounds: 1", "rounds: 1\ncareless: 1",
-		"f.yaml:5:11: careless: found a number; expected true or false",
-	},
-	{
-		"rounds is a list", "rounds: 1", "rounds: [1]",
-		"f.yaml:4:9: rounds: found a list; expected a whole number",
-	},
-	{
-		"negative seed", "seed: 1", "seed: -1",
-		"f.yaml:5:7: seed: found -1; expected 0 to 18446744073709551615",
-	},
-	{
-		"large seed", "seed: 1", "seed: 18446744073709551616",
-		"f.yaml:5:7: seed: found 18446744073709551616; expected 0 to 18446744073709551615",
-	},
-	{
-		"large number of rounds", "rounds: 1", "rounds: 3000000000",
-		"f.yaml:4:9: rounds: found 3000000000; expected at most 2147483647",
-	},
-	{
-		"fractional seed", "seed: 1", "seed: 1.5",
-		"f.yaml:5:7: seed: found a fraction; expected a whole number",
-	},
-	{
-		"seed is a switch", "seed: 1", "seed: true",
-		"f.yaml:5:7: seed: found true or false; expected a whole number",
-	},
-	{
-		"alias", "seed: 1", "seed: &s 1",
-		"f.yaml:5:7: found an anchor; expected plain keys, text and lists",
-	},
-	{
-		"plan is a number", "plan:\n  - cut client=a request=1", "plan: 3",
-		"f.yaml:6:7: plan: found a number; expected a list of faults",
-	},
-	{
-		"fault is a mapping", "- cut client=a request=1", "- kind: cut",
-		"f.yaml:7:5: plan: found keys and values; expected faults as text",
-	},
-	{
-		"fault of no kind", "- cut client", "- explode client",
-		`f.yaml:7:5: unknown fault kind "explode"; expected one of drop-request, ` +
-			`drop-reply, cut, cut-mid-frame, stall, stall-mid-frame, ` +
-			`delay, pause, blackhole, refuse, expire, late-reap, restart, crash, respawn, lag, isolate, failover-lose, failover-keep`,
-	},
-	{
-		"fault without a place", "cut client=a request=1", "cut client=a",
-		`f.yaml:7:5: fault "cut client=a": expected exactly one of request=, event= and at=`,
-	},
-	{
-		"fault with a bad number", "request=1", "request=one",
-		`f.yaml:7:5: fault "cut client=a request=one": request=one: expected a whole number from 1`,
-	},
-	{
-		"no such client", "client=a", "client=z",
-		`f.yaml:7:5: fault "cut client=z request=1": no client is called "z"; ` +
-			`with clients: 2 they are a, b`,
-	},
-	{
-		"bad expectation", "expect: violated", "expect: maybe",
-		`f.yaml:8:9: expect: "maybe"; expected ok or violated`,
-	},
-	{
-		"bad property", ": liveness", ": beauty",
-		`f.yaml:9:11: property: "beauty"; ` +
-			`expected one of safety, belief, fencing, linearizability, ` +
-			`liveness, orphans, herd, panic, frozen, crash`,
-	},
-	{
-		"property of a queue", ": liveness", ": delivery",
-		`f.yaml:9:11: property: "delivery"; ` +
-			`expected one of safety, belief, fencing, linearizability, ` +
-			`liveness, orphans, herd, panic, frozen, crash`,
-	},
-	{
-		"leading zero", "clients: 2", "clients: 010",
-		"f.yaml:3:10: clients: found 010; expected plain decimal digits",
-	},
-	{
-		"hexadecimal", "seed: 1", "seed: 0x1F",
-		"f.yaml:5:7: seed: found 0x1F; expected plain decimal digits",
-	},
-	{
-		"fault twice", "request=1\n", "request=1\n  - cut  client=a request=1\n",
-		`f.yaml:8:5: fault "cut  client=a request=1" is given twice`,
-	},
-	{
-		"property of what is ok", "expect: violated", "expect: ok",
-		"f.yaml:9:11: property goes with expect: violated only",
-	},
-	{
-		"bad trace", "property: liveness", "trace: abc",
-		`f.yaml:9:8: trace: "abc"; expected a SHA-256 of 64 hexadecimal digits`,
-	},
-	{
-		"flag for a package", "property: liveness", "test: TestA\npackage: -exec=rm",
-		`f.yaml:10:10: package: "-exec=rm"; expected an import path`,
-	},
-	{
-		"package pattern", "property: liveness", "test: TestA\npackage: ./...",
-		`f.yaml:10:10: package: "./..."; expected an import path`,
-	},
-	{
-		"bad tags", "property: liveness", "test: TestA\ntags: a b",
-		`f.yaml:10:7: tags: "a b"; expected build tags with commas between`,
-	},
-	{
-		"package without a test", "property: liveness", "package: a.org/b",
-		`f.yaml: test is missing: package and tags go with it`,
-	},
-	{"huge", good, strings.Repeat("#", 1<<20), "f.yaml: 1048576 bytes; expected at most 16384"},
+		"2:34: mapping values are not allowed in this context; expected a scenario, with the " +
+			"key workload"},
+	{"unknown key", "seed: 1", "sede: 1",
+		`5:1: unknown field "sede"; expected one of workload, implementation, clients, ` +
+			`rounds, goroutines, servers, careless, seed, schedule, plan, expect, property, ` +
+			`trace, test, package, tags`},
+	{"key twice", "seed: 1", "seed: 1\nseed: 2", `6:1: key "seed" is given twice, first in line 5`},
+	{"no workload", "workload: lock\n", "", " workload is missing"},
+	{"no clients", "clients: 2\n", "", " clients is missing"},
+	{"no rounds", "rounds: 1\n", "", " rounds is missing"},
+	{"no expectation", "expect: violated\n", "", " expect is missing"},
+	{"unknown workload", ": lock", ": bolt", `1:11: unknown workload "bolt"; expected ` + kinds},
+	{"unknown implementation", ": zk.Lock", ": my.Lock",
+		`2:17: workload lock has no implementation "my.Lock"; expected one of ` +
+			`["recipes.Lock" "recipes.HerdLock" "recipes.WriteLock" "zk.Lock"]`},
+	{"workload is a number", ": lock", ": 5",
+		"1:11: workload: found a number; expected text in quotes"},
+	{"clients is text", "clients: 2", "clients: two",
+		"3:10: clients: found text; expected a whole number"},
+	{"clients is quoted", "clients: 2", `clients: "2"`,
+		"3:10: clients: found text; expected a whole number"},
+	{"clients is nothing", "clients: 2", "clients: ~",
+		"3:10: clients: found nothing; expected a whole number"},
+	{"no client", "clients: 2", "clients: 0", "3:10: clients: 0; expected 1 to 26"},
+	{"many clients", "clients: 2", "clients: 1000000", "3:10: clients: 1000000; expected 1 to 26"},
+	{"negative rounds", "rounds: 1", "rounds: -1", "4:9: rounds: -1; expected 1 to 1000"},
+	{"no goroutines", "rounds: 1", "rounds: 1\ngoroutines: 0",
+		"5:13: goroutines: 0; expected 1 to 8"},
+	{"too many goroutines", "rounds: 1", "rounds: 1\ngoroutines: 9",
+		"5:13: goroutines: 9; expected 1 to 8"},
+	{"goroutines for a careless lock", "rounds: 1", "rounds: 1\ngoroutines: 2\ncareless: true",
+		"5:13: goroutines: 2; expected 1: an object of lock zk.Lock is not used by several " +
+			"goroutines"},
+	{"no servers", "rounds: 1", "rounds: 1\nservers: 0", "5:10: servers: 0; expected 1 to 7"},
+	{"too many servers", "rounds: 1", "rounds: 1\nservers: 8", "5:10: servers: 8; expected 1 to 7"},
+	{"goroutines is text", "rounds: 1", "rounds: 1\ngoroutines: two",
+		"5:13: goroutines: found text; expected a whole number"},
+	{"careless is a number", "rounds: 1", "rounds: 1\ncareless: 1",
+		"5:11: careless: found a number; expected true or false"},
+	{"rounds is a list", "rounds: 1", "rounds: [1]",
+		"4:9: rounds: found a list; expected a whole number"},
+	{"negative seed", "seed: 1", "seed: -1",
+		"5:7: seed: found -1; expected 0 to 18446744073709551615"},
+	{"large seed", "seed: 1", "seed: 18446744073709551616",
+		"5:7: seed: found 18446744073709551616; expected 0 to 18446744073709551615"},
+	{"large number of rounds", "rounds: 1", "rounds: 3000000000",
+		"4:9: rounds: found 3000000000; expected at most 2147483647"},
+	{"fractional seed", "seed: 1", "seed: 1.5",
+		"5:7: seed: found a fraction; expected a whole number"},
+	{"seed is a switch", "seed: 1", "seed: true",
+		"5:7: seed: found true or false; expected a whole number"},
+	{"alias", "seed: 1", "seed: &s 1", "5:7: found an anchor; expected plain keys, text and lists"},
+	{"plan is a number", "plan:\n  - cut client=a request=1", "plan: 3",
+		"6:7: plan: found a number; expected a list of faults"},
+	{"fault is a mapping", "- cut client=a request=1", "- kind: cut",
+		"7:5: plan: found keys and values; expected faults as text"},
+	{"fault of no kind", "- cut client", "- explode client",
+		`7:5: unknown fault kind "explode"; expected one of drop-request, drop-reply, cut, ` +
+			`cut-mid-frame, stall, stall-mid-frame, delay, pause, blackhole, refuse, expire, ` +
+			`late-reap, restart, crash, respawn, lag, isolate, failover-lose, failover-keep`},
+	{"fault without a place", "cut client=a request=1", "cut client=a",
+		`7:5: fault "cut client=a": expected exactly one of request=, event= and at=`},
+	{"fault with a bad number", "request=1", "request=one",
+		`7:5: fault "cut client=a request=one": request=one: expected a whole number from 1`},
+	{"no such client", "client=a", "client=z",
+		`7:5: fault "cut client=z request=1": no client is called "z"; with clients: 2 they ` +
+			`are a, b`},
+	{"bad expectation", "expect: violated", "expect: maybe",
+		`8:9: expect: "maybe"; expected ok or violated`},
+	{"bad property", ": liveness", ": beauty",
+		`9:11: property: "beauty"; expected one of safety, belief, fencing, linearizability, ` +
+			`liveness, orphans, herd, panic, frozen, crash`},
+	{"property of a queue", ": liveness", ": delivery",
+		`9:11: property: "delivery"; expected one of safety, belief, fencing, ` +
+			`linearizability, liveness, orphans, herd, panic, frozen, crash`},
+	{"leading zero", "clients: 2", "clients: 010",
+		"3:10: clients: found 010; expected plain decimal digits"},
+	{"hexadecimal", "seed: 1", "seed: 0x1F",
+		"5:7: seed: found 0x1F; expected plain decimal digits"},
+	{"fault twice", "request=1\n", "request=1\n  - cut  client=a request=1\n",
+		`8:5: fault "cut  client=a request=1" is given twice`},
+	{"property of what is ok", "expect: violated", "expect: ok",
+		"9:11: property goes with expect: violated only"},
+	{"bad trace", "property: liveness", "trace: abc",
+		`9:8: trace: "abc"; expected a SHA-256 of 64 hexadecimal digits`},
+	{"flag for a package", "property: liveness", "test: TestA\npackage: -exec=rm",
+		`10:10: package: "-exec=rm"; expected an import path`},
+	{"package pattern", "property: liveness", "test: TestA\npackage: ./...",
+		`10:10: package: "./..."; expected an import path`},
+	{"bad tags", "property: liveness", "test: TestA\ntags: a b",
+		`10:7: tags: "a b"; expected build tags with commas between`},
+	{"package without a test", "property: liveness", "package: a.org/b",
+		` test is missing: package and tags go with it`},
+	{"huge", good, strings.Repeat("#", 1<<20), " 1048576 bytes; expected at most 16384"},
 }
 
 // kinds are those of the built-in workloads.
@@ -336,9 +242,7 @@ func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 			if err == nil {
 				t.Fatalf("accepted:\n%s", text)
 			}
-			if err.Error() != c.want {
-				t.Errorf("\n got %v\nwant %s", err, c.want)
-			}
+			check.Equal(t, err.Error(), "f.yaml:"+c.want)
 		})
 	}
 }
