@@ -1,18 +1,13 @@
 package real
 
 import (
-	"context"
-	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/builtin"
-	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
@@ -36,11 +31,11 @@ var controls = []control{
 		"drop-reply client=a op=delete request=1", linearizability.Delivery,
 	},
 	{
-		object.Lock(newBlindLock).Named("creates again"),
+		exhibit("create-repeated-blindly"),
 		"drop-reply client=a op=create path=/lock/* request=2", linearizability.Liveness,
 	},
 	{
-		object.Counter(newBlindCounter).Named("adds again"),
+		exhibit("added-twice"),
 		"drop-reply client=a op=setData request=1", linearizability.Delivery,
 	},
 }
@@ -105,87 +100,13 @@ func find(name, impl string) scenario.Workload {
 	return w
 }
 
-// blindLock is the plain fair lock. It creates another znode if the reply to a create
-// was lost.
-type blindLock struct {
-	conn *zk.Conn
-	own  string
-}
-
-func newBlindLock(env object.Env) object.Locker { return &blindLock{conn: env.Conn} }
-
-var openACL = zk.WorldACL(zk.PermAll)
-
-func (l *blindLock) Lock(ctx context.Context) error {
-	var err error
-	for {
-		l.own, err = l.conn.Create("/lock/n-", nil, zk.FlagEphemeralSequential, openACL)
-		if err == nil {
-			return l.wait(ctx)
-		}
-		if errors.Is(err, zk.ErrNoNode) {
-			_, err = l.conn.Create("/lock", nil, 0, openACL)
-		}
-		lost := errors.Is(err, zk.ErrConnectionClosed)
-		if err != nil && !lost && !errors.Is(err, zk.ErrNodeExists) {
-			return err
-		}
+// exhibit is the wrong workload of an exhibit of the gallery. A real server has no nodes at first.
+func exhibit(slug string) scenario.Workload {
+	exhibits, err := gallery.Named(slug)
+	if err != nil {
+		panic(err)
 	}
-}
-
-// wait waits until the own znode is the oldest.
-func (l *blindLock) wait(ctx context.Context) error {
-	for {
-		names, _, changed, err := l.conn.ChildrenW("/lock")
-		if err != nil {
-			return err
-		}
-		if slices.Min(names) == strings.TrimPrefix(l.own, "/lock/") {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func (l *blindLock) Unlock(context.Context) error { return l.conn.Delete(l.own, -1) }
-
-// blindCounter adds by compare and set, and adds again if the reply was lost.
-type blindCounter struct{ conn *zk.Conn }
-
-func newBlindCounter(env object.Env) object.Counterer { return blindCounter{env.Conn} }
-
-func (c blindCounter) Add(_ context.Context, delta int64) (int64, error) {
-	for {
-		data, stat, err := c.conn.Get("/counter")
-		if errors.Is(err, zk.ErrNoNode) {
-			if _, err = c.conn.Create("/counter", []byte("0"), 0, openACL); err == nil {
-				continue
-			}
-		}
-		if tryAgain(err) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		value, err := strconv.ParseInt(string(data), 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		_, err = c.conn.Set("/counter", strconv.AppendInt(nil, value+delta, 10), stat.Version)
-		switch {
-		case err == nil:
-			return value + delta, nil
-		case !tryAgain(err) && !errors.Is(err, zk.ErrBadVersion):
-			return 0, err
-		}
-	}
-}
-
-func tryAgain(err error) bool {
-	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer)
+	w := exhibits[0].Wrong
+	w.Nodes = nil
+	return w
 }

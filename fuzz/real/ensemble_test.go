@@ -5,7 +5,6 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/builtin"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/testrun"
@@ -40,7 +39,7 @@ func TestEnsembleTellsRightFromWrong(t *testing.T) {
 	}
 	p := startEnsemble(t)
 	isFound(t, p, control{
-		object.Counter(newBlindCounter).Named("adds again"),
+		exhibit("added-twice"),
 		"failover-keep 1s client=a op=setData request=1", linearizability.Delivery,
 	})
 	var total tally

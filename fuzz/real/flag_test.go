@@ -32,7 +32,7 @@ func TestTheFlagPlaysOnARunningServer(t *testing.T) {
 	check.Contains(t, failure, "is violated")
 	check.Contains(t, failure, "-zksim.servers="+address)
 	set(t, "zksim.servers", "127.0.0.1:1")
-	failure = failureOf(t, func(tb fuzz.TB) { fuzz.Test(tb, object.Counter(newBlindCounter)) })
+	failure = failureOf(t, func(tb fuzz.TB) { fuzz.Test(tb, counter) })
 	check.Contains(t, failure, "-zksim.servers: 127.0.0.1:1: ")
 }
 
