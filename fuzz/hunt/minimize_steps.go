@@ -41,25 +41,28 @@ func (m *minimizer) shortenScript() {
 		s.Script.Servers = 1
 		m.try(s)
 	}
-	var fewer []scenario.Scenario
-	for n := 1; n < m.best.Scenario.Script.Goroutines; n++ {
-		s := m.scenario()
+	m.firstNumber(m.best.Scenario.Script.Goroutines-1, func(s *scenario.Scenario, n int) {
 		s.Script.Goroutines = n
-		fewer = append(fewer, s)
-	}
-	m.first(fewer)
+	})
 	for n := 1; n < m.best.Scenario.Script.Clients; n++ {
 		if m.tryClients(n) {
 			break
 		}
 	}
-	fewer = nil
-	for n := 1; n < m.best.Scenario.Script.Rounds; n++ {
-		s := m.scenario()
+	m.firstNumber(m.best.Scenario.Script.Rounds-1, func(s *scenario.Scenario, n int) {
 		s.Script.Rounds = n
-		fewer = append(fewer, s)
+	})
+}
+
+// firstNumber tries the numbers from 1 to most: set puts one of them into the scenario.
+func (m *minimizer) firstNumber(most int, set func(s *scenario.Scenario, n int)) bool {
+	var candidates []scenario.Scenario
+	for n := 1; n <= most; n++ {
+		s := m.scenario()
+		set(&s, n)
+		candidates = append(candidates, s)
 	}
-	m.first(fewer)
+	return m.first(candidates)
 }
 
 // tryClients tries n clients, with the faults of the plan as they are if these clients have them
@@ -109,13 +112,8 @@ const smallSeeds = 20
 
 // smallSeed looks for a small seed that shows the same.
 func (m *minimizer) smallSeed() {
-	var candidates []scenario.Scenario
-	for seed := uint64(1); seed <= smallSeeds && seed < m.best.Scenario.Seed; seed++ {
-		s := m.scenario()
-		s.Seed = seed
-		candidates = append(candidates, s)
-	}
-	m.first(candidates)
+	most := int(min(smallSeeds, max(1, m.best.Scenario.Seed)-1))
+	m.firstNumber(most, func(s *scenario.Scenario, n int) { s.Seed = uint64(n) })
 }
 
 // plainSchedule tries the scenario without its schedule, or with fewer numbers in it.
@@ -123,13 +121,9 @@ func (m *minimizer) plainSchedule() {
 	if m.best.Scenario.Schedule.Kind == sim.Latencies {
 		return
 	}
-	var candidates []scenario.Scenario
-	for seed := uint64(1); seed <= smallSeeds; seed++ {
-		s := m.scenario()
-		s.Schedule, s.Seed = sim.Schedule{}, seed
-		candidates = append(candidates, s)
-	}
-	if m.first(candidates) {
+	if m.firstNumber(smallSeeds, func(s *scenario.Scenario, n int) {
+		s.Schedule, s.Seed = sim.Schedule{}, uint64(n)
+	}) {
 		return
 	}
 	for i := len(m.best.Scenario.Schedule.Numbers) - 1; i >= 0; i-- {
