@@ -115,12 +115,11 @@ func TestOfTheBucketFindsItsBug(t *testing.T) {
 	setFlag(t, "zksim.runs", "20")
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
 	for _, careless := range []bool{true, false} {
-		tb := result("TestBucket", func(t fuzz.TB) { fuzz.Test(t, bucket(careless)) })
-		text := strings.Join(tb.log, "\n")
+		failed, text := tested("TestBucket", bucket(careless))
 		found := strings.HasPrefix(text,
 			"invariant is violated: each call spends one token at most")
-		if tb.failed != careless || found != careless {
-			t.Errorf("careless: %v, failed: %v\n%s", careless, tb.failed, text)
+		if failed != careless || found != careless {
+			t.Errorf("careless: %v, failed: %v\n%s", careless, failed, text)
 		}
 	}
 }

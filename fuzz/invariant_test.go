@@ -79,16 +79,14 @@ func TestRunChecksInvariants(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "50")
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
-	good := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(false, lostReply)) })
-	if good.failed {
-		t.Errorf("the careful one fails:\n%s", strings.Join(good.log, "\n"))
+	if failed, text := tested("TestPrimary", primaries(false, lostReply)); failed {
+		t.Errorf("the careful one fails:\n%s", text)
 	}
-	bad := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(true)) })
-	if text := strings.Join(bad.log, "\n"); !bad.failed ||
+	if failed, text := tested("TestPrimary", primaries(true)); !failed ||
 		!strings.HasPrefix(
 			text, "invariant is violated: who is written there serves: client a is written there",
 		) {
-		t.Errorf("the careless one: failed: %v\n%s", bad.failed, text)
+		t.Errorf("the careless one: failed: %v\n%s", failed, text)
 	}
 }
 
@@ -104,10 +102,9 @@ func TestRunWantsItsGoals(t *testing.T) {
 			"the moon is full", lostReply, "it rains",
 		},
 	} {
-		tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(false, goals...)) })
-		text := strings.Join(tb.log, "\n")
-		if !tb.failed || !strings.Contains(text, want) || strings.Contains(text, lostReply) {
-			t.Errorf("failed: %v\n%s\nwant %s", tb.failed, text, want)
+		failed, text := tested("TestPrimary", primaries(false, goals...))
+		if !failed || !strings.Contains(text, want) || strings.Contains(text, lostReply) {
+			t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
 		}
 	}
 }
@@ -116,11 +113,11 @@ func TestRunWantsItsGoals(t *testing.T) {
 func TestGoalsAreDeclared(t *testing.T) {
 	w := primaries(false, "a reply to create was lots", lostReply)
 	w.Sometimes = w.Sometimes[:1]
-	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) })
+	failed, text := tested("TestPrimary", w)
 	want := `the goal "a reply to create was lost" was reached, ` +
 		`which is none of Workload.Sometimes: ["a reply to create was lots"]`
-	if text := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(text, want) {
-		t.Errorf("failed: %v\n%s\nwant %s", tb.failed, text, want)
+	if !failed || !strings.Contains(text, want) {
+		t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
 	}
 }
 
@@ -156,11 +153,10 @@ func TestRunWantsSomethingToJudge(t *testing.T) {
 		"an invariant": {silent(scenario.Invariants(invariant)), false},
 		"a goal":       {silent(scenario.Invariants(), "was there"), false},
 	} {
-		tb := result("TestSilent", func(t fuzz.TB) { fuzz.Test(t, c.workload) })
-		text := strings.Join(tb.log, "\n")
-		if tb.failed != c.fails ||
+		failed, text := tested("TestSilent", c.workload)
+		if failed != c.fails ||
 			c.fails != strings.Contains(text, "no client has recorded a call in any of") {
-			t.Errorf("%s: failed: %v; want %v\n%s", about, tb.failed, c.fails, text)
+			t.Errorf("%s: failed: %v; want %v\n%s", about, failed, c.fails, text)
 		}
 	}
 }
@@ -178,7 +174,7 @@ func TestGoalsOfTheRunWithoutFaultsCount(t *testing.T) {
 		once.Do(func() { p.Sometimes("was there") })
 		play(p, s)
 	}
-	if tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) }); tb.failed {
-		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
+	if failed, text := tested("TestPrimary", w); failed {
+		t.Errorf("fails:\n%s", text)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
@@ -43,8 +42,7 @@ func testPrimary(
 	if judge != nil {
 		w.Judge = judge
 	}
-	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) })
-	return tb.failed, strings.Join(tb.log, "\n")
+	return tested("TestPrimary", w)
 }
 
 // failing leaves one saved failure of TestPrimary in a directory of its own.
@@ -162,11 +160,10 @@ func TestLongNamesAreSaved(t *testing.T) {
 	smallScript(t)
 	for i, end := range []string{"one", "another"} {
 		name := "TestPrimary/" + strings.Repeat("x", 300) + end
-		tb := result(name, func(t fuzz.TB) { fuzz.Test(t, primaries(true)) })
-		text := strings.Join(tb.log, "\n")
-		if dirs := saved(t, ""); !tb.failed || len(dirs) != i+1 ||
+		failed, text := tested(name, primaries(true))
+		if dirs := saved(t, ""); !failed || len(dirs) != i+1 ||
 			strings.Contains(text, "could not be saved") {
-			t.Errorf("failed: %v, saved: %q\n%s", tb.failed, dirs, text)
+			t.Errorf("failed: %v, saved: %q\n%s", failed, dirs, text)
 		}
 	}
 }

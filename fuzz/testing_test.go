@@ -42,13 +42,13 @@ func (tb *notedTB) Fatalf(f string, args ...any) {
 	runtime.Goexit() // as that of a testing.T
 }
 
-// result runs a test function and returns its log.
-func result(name string, test func(fuzz.TB)) *notedTB {
+// tested is the result of a test of a workload: whether it fails, and its log.
+func tested(name string, w scenario.Workload) (failed bool, text string) {
 	tb := &notedTB{name: name}
 	var group sync.WaitGroup
-	group.Go(func() { test(tb) })
+	group.Go(func() { fuzz.Test(tb, w) })
 	group.Wait()
-	return tb
+	return tb.failed, strings.Join(tb.log, "\n")
 }
 
 // setFlag sets a flag of the test binary until the test ends.
@@ -77,15 +77,13 @@ func clientLock() scenario.Workload {
 func TestGoodLockPasses(t *testing.T) {
 	setFlag(t, "zksim.runs", "20")
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
-	tb := result("TestMine", func(t fuzz.TB) {
-		fuzz.Test(t, object.Lock(goodLock, object.LockClaims{Fair: true, MaxHerd: 1}))
-	})
-	got := strings.Join(tb.log, "\n")
+	failed, got := tested("TestMine",
+		object.Lock(goodLock, object.LockClaims{Fair: true, MaxHerd: 1}))
 	n := regexp.MustCompile(
 		`survived (\d+) of (\d+) fault points and 20 other scenarios \(0 undecided\)`,
 	).FindStringSubmatch(got)
-	if tb.failed || n == nil || n[1] != n[2] {
-		t.Errorf("failed: %v; want all fault points survived\n%s", tb.failed, got)
+	if failed || n == nil || n[1] != n[2] {
+		t.Errorf("failed: %v; want all fault points survived\n%s", failed, got)
 	}
 }
 
@@ -94,9 +92,7 @@ func TestViolationsAreDrawn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
 	setFlag(t, "zksim.html", "pictures")
-	first := strings.Join(result("TestMine", func(t fuzz.TB) {
-		fuzz.Test(t, clientLock())
-	}).log, "\n")
+	_, first := tested("TestMine", clientLock())
 	file := saved(t, "TestMine")[0]
 	names, err := filepath.Glob("pictures/TestMine-liveness-*.html")
 	if err != nil || len(names) != 1 || !strings.Contains(first, "the picture: "+names[0]) {
@@ -108,7 +104,7 @@ func TestViolationsAreDrawn(t *testing.T) {
 	}
 	setFlag(t, "zksim.html", "again")
 	setFlag(t, "zksim.replay", file)
-	result("TestMine", func(t fuzz.TB) { fuzz.Test(t, clientLock()) })
+	tested("TestMine", clientLock())
 	again, err := os.ReadFile(strings.Replace(names[0], "pictures", "again", 1))
 	if err != nil || !bytes.Equal(page, again) {
 		t.Errorf("the replay draws another picture (%v)", err)
@@ -120,16 +116,15 @@ func TestViolationsAreDrawn(t *testing.T) {
 func TestBadLockFailsWithAllItTakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
-	tb := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, clientLock()) })
-	if !tb.failed {
-		t.Fatalf("zk.Lock passes:\n%s", tb.log)
+	failed, got := tested("TestMine/on v1.0.4", clientLock())
+	if !failed {
+		t.Fatalf("zk.Lock passes:\n%s", got)
 	}
 	names := saved(t, "TestMine__on=20v1.0.4")
 	if len(names) != 1 || !strings.Contains(names[0], "liveness-") {
 		t.Fatalf("saved are %q", names)
 	}
 	file := names[0]
-	got := strings.Join(tb.log, "\n")
 	for _, want := range []string{
 		"liveness is violated: client a waits for /lock/", "clients: 1, rounds: 1",
 		"fault: drop-request client=a op=getChildren2 request=1",
@@ -143,38 +138,30 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 		}
 	}
 	setFlag(t, "zksim.replay", file)
-	again := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, clientLock()) })
-	if text := strings.Join(again.log, "\n"); !again.failed ||
+	if failed, text := tested("TestMine/on v1.0.4", clientLock()); !failed ||
 		!strings.HasPrefix(text, "liveness is violated: ") ||
 		!strings.Contains(text, "the whole trace, but for pings:") ||
 		strings.Contains(text, "ping: ok") {
-		t.Errorf("replay failed: %v\n%s", again.failed, text)
+		t.Errorf("replay failed: %v\n%s", failed, text)
 	}
-	repaired := result("TestMine/on v1.0.4", func(t fuzz.TB) {
-		fuzz.Test(t, object.Lock(goodLock))
-	})
-	if text := strings.Join(repaired.log, "\n"); repaired.failed ||
+	if failed, text := tested("TestMine/on v1.0.4", object.Lock(goodLock)); failed ||
 		!strings.Contains(text, "nothing is violated any more") {
-		t.Errorf("the replay with a good lock: failed: %v\n%s", repaired.failed, text)
+		t.Errorf("the replay with a good lock: failed: %v\n%s", failed, text)
 	}
-	other := result("TestOther", func(t fuzz.TB) { fuzz.Test(t, object.Lock(goodLock)) })
-	if text := strings.Join(other.log, "\n"); !other.failed ||
+	if failed, text := tested("TestOther", object.Lock(goodLock)); !failed ||
 		!strings.Contains(text, `expected one of ["TestOther"]`) {
-		t.Errorf("another test's scenario: failed: %v\n%s", other.failed, text)
+		t.Errorf("another test's scenario: failed: %v\n%s", failed, text)
 	}
 }
 
 func TestBadQueueFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
-	tb := result("TestQ", func(t fuzz.TB) {
-		fuzz.Test(t, object.Queue(func(env object.Env) object.Queuer {
-			return classic.NewApacheQueue(env.Conn, "/queue", zk.WorldACL(zk.PermAll))
-		}))
-	})
-	if got := strings.Join(tb.log, "\n"); !tb.failed ||
+	if failed, got := tested("TestQ", object.Queue(func(env object.Env) object.Queuer {
+		return classic.NewApacheQueue(env.Conn, "/queue", zk.WorldACL(zk.PermAll))
+	})); !failed ||
 		!strings.HasPrefix(got, "delivery is violated: ") {
-		t.Errorf("failed: %v\n%s", tb.failed, got)
+		t.Errorf("failed: %v\n%s", failed, got)
 	}
 }
 
@@ -189,16 +176,11 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 	claims := object.LockQueueClaims{QueueClaims: object.QueueClaims{
 		Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"},
 	}}
-	if tb := result("TestMine", func(t fuzz.TB) {
-		fuzz.Test(t, object.LockQueue(open, claims))
-	}); tb.failed {
-		t.Errorf("with its claims it fails:\n%s", strings.Join(tb.log, "\n"))
+	if failed, text := tested("TestMine", object.LockQueue(open, claims)); failed {
+		t.Errorf("with its claims it fails:\n%s", text)
 	}
-	if tb := result("TestMine", func(t fuzz.TB) {
-		fuzz.Test(t, object.LockQueue(open))
-	}); !tb.failed {
-		t.Errorf("without claims, which are not those of this queue, it passes:\n%s",
-			strings.Join(tb.log, "\n"))
+	if failed, text := tested("TestMine", object.LockQueue(open)); !failed {
+		t.Errorf("without claims, which are not those of this queue, it passes:\n%s", text)
 	}
 	defer func() {
 		if got, want := recover(), "object: at most one set of claims, got 2"; got != want {
@@ -221,9 +203,9 @@ func (q deliveringQueue) Take(ctx context.Context) (object.Delivery, error) {
 
 func TestReplayOfAMissingFileFails(t *testing.T) {
 	setFlag(t, "zksim.replay", filepath.Join(t.TempDir(), "nosuch.yaml"))
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.Lock(goodLock)) })
-	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "nosuch.yaml") {
-		t.Errorf("failed: %v\n%s", tb.failed, got)
+	failed, got := tested("TestMine", object.Lock(goodLock))
+	if !failed || !strings.Contains(got, "nosuch.yaml") {
+		t.Errorf("failed: %v\n%s", failed, got)
 	}
 }
 
@@ -237,10 +219,9 @@ func TestPrintedPatternMatchesTheTestOnly(t *testing.T) {
 		{"TestMine/[1_2]#01", "TestMine/1"},
 		{"TestMine/it's", "TestMine/its"},
 	} {
-		tb := result(c.name, func(t fuzz.TB) {
-			fuzz.Test(t, object.Lock(func(object.Env) object.Locker { panic("no such luck") }))
-		})
-		pattern := printedPattern(t, strings.Join(tb.log, "\n"))
+		open := func(object.Env) object.Locker { panic("no such luck") }
+		_, text := tested(c.name, object.Lock(open))
+		pattern := printedPattern(t, text)
 		if !matchesTest(t, pattern, c.name) || matchesTest(t, pattern, c.other) {
 			t.Errorf("pattern %s: want it to match %s and not %s", pattern, c.name, c.other)
 		}
@@ -297,18 +278,16 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 				played = true
 				return goodLock(env)
 			}).Named("TestMine")
-			tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
-			if got := strings.Join(tb.log, "\n"); !tb.failed || got != c.want || played {
-				t.Errorf("failed: %v, played: %v\n got %s\nwant %s", tb.failed, played, got, c.want)
+			if failed, got := tested("TestMine", w); !failed || got != c.want || played {
+				t.Errorf("failed: %v, played: %v\n got %s\nwant %s", failed, played, got, c.want)
 			}
 		})
 	}
 	setFlag(t, "zksim.goroutines", "9")
 	counter := fuzztest.Builtin(t, "counter", "")
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, counter) })
-	if got := strings.Join(tb.log, "\n"); !tb.failed ||
+	if failed, got := tested("TestMine", counter); !failed ||
 		got != "zksim: -zksim.goroutines: 9; expected 1 to 8" {
-		t.Errorf("failed: %v\n%s", tb.failed, got)
+		t.Errorf("failed: %v\n%s", failed, got)
 	}
 }
 
@@ -327,8 +306,8 @@ func TestFlagsOfTheScript(t *testing.T) {
 	w.Shared = true
 	play := w.Play
 	w.Play = func(p *scenario.Player, s scenario.Script) { scripts.Store(s, true); play(p, s) }
-	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) }); tb.failed {
-		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
+	if failed, text := tested("TestMine", w); failed {
+		t.Errorf("fails:\n%s", text)
 	}
 	if _, played := scripts.Load(scenario.Script{
 		Clients: 1, Rounds: 1, Goroutines: 2, Servers: 3, Careless: true,
@@ -374,13 +353,12 @@ func TestStateBetweenRunsIsReportedAsSuch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "3")
 	smallScript(t)
-	tb := result("TestCounting", func(t fuzz.TB) { fuzz.Test(t, object.Lock(countingLock)) })
-	got := strings.Join(tb.log, "\n")
-	if !tb.failed ||
+	failed, got := tested("TestCounting", object.Lock(countingLock))
+	if !failed ||
 		!strings.HasPrefix(
 			got, "zksim: two runs of one seed differ; does the code share state between runs",
 		) {
-		t.Errorf("failed: %v\n%s", tb.failed, got)
+		t.Errorf("failed: %v\n%s", failed, got)
 	}
 }
 
@@ -391,9 +369,9 @@ func looks(judge func(scenario.Evidence) (linearizability.Report, error)) scenar
 		Play: func(p *scenario.Player, s scenario.Script) {
 			for range s.Rounds {
 				p.Persist(func(int) error {
-					return p.Do("look", "", func(context.Context) (linearizability.Result, error) {
+					return p.Call("look", "", func(context.Context) error {
 						_, _, err := p.Conn().Exists("/node")
-						return linearizability.Result{}, err
+						return err
 					})
 				})
 			}
@@ -412,11 +390,10 @@ func TestRunTellsThatNothingCouldBeDecided(t *testing.T) {
 		}
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 	})
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
-	if got := strings.Join(tb.log, "\n"); !tb.failed ||
+	if failed, got := tested("TestMine", w); !failed ||
 		!strings.Contains(got, "nothing could be decided in any of") ||
 		!strings.Contains(got, "it took too long") {
-		t.Errorf("failed: %v\n%s", tb.failed, got)
+		t.Errorf("failed: %v\n%s", failed, got)
 	}
 }
 
@@ -433,10 +410,9 @@ func TestRunTellsOfAViolationThatComesAndGoes(t *testing.T) {
 		}
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 	})
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
-	if got := strings.Join(tb.log, "\n"); !tb.failed ||
+	if failed, got := tested("TestMine", w); !failed ||
 		!strings.Contains(got, "not each time: two runs of one seed differ") ||
 		strings.Contains(got, "to see it again") {
-		t.Errorf("failed: %v\n%s", tb.failed, got)
+		t.Errorf("failed: %v\n%s", failed, got)
 	}
 }

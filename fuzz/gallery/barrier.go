@@ -100,17 +100,15 @@ func removedByAll(bad plainBarrier) scenario.Workload {
 }
 
 var plantedBarriers = []Exhibit{
-	{Title: "passes on any event", Property: linearizable,
-		Wrong: barrierOf(plainBarrier{once: true})},
-	{Title: "watches too late", Property: liveness,
-		Wrong: barrierOf(plainBarrier{lateWatch: true})},
-	{Title: "does not look whether it is set", Property: linearizable,
-		Wrong: barrierOf(plainBarrier{ignoresSetError: true})},
-	{Title: "removes twice", Property: delivery, Wrong: barrierOf(plainBarrier{again: true})},
-	{Title: "always says that it is down", Property: linearizable,
-		Wrong: object.Barrier(func(env object.Env) object.Barrierer {
+	planted("passes on any event", linearizable, barrierOf(plainBarrier{once: true})),
+	planted("watches too late", liveness, barrierOf(plainBarrier{lateWatch: true})),
+	planted("does not look whether it is set", linearizable,
+		barrierOf(plainBarrier{ignoresSetError: true})),
+	planted("removes twice", delivery, barrierOf(plainBarrier{again: true})),
+	planted("always says that it is down", linearizable,
+		object.Barrier(func(env object.Env) object.Barrierer {
 			return blindBarrier{recipes.NewBarrier(env.Conn, barrierPath)}
-		})},
+		})),
 }
 
 // The nodes of a barrier, as its workload has them.

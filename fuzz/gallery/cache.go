@@ -89,7 +89,7 @@ var publishedCache = []Exhibit{
 }
 
 var plantedCaches = []Exhibit{
-	{Title: "watches once", Property: liveness, Wrong: cacheOf(func(c *plainCache) {
+	planted("watches once", liveness, cacheOf(func(c *plainCache) {
 		c.read = func() (cached, <-chan zk.Event, error) {
 			node, change, err := c.readAndWatch()
 			if c.of != 0 {
@@ -97,26 +97,24 @@ var plantedCaches = []Exhibit{
 			}
 			return node, change, err
 		}
-	})},
-	{Title: "calls each event an update", Property: delivery,
-		Wrong: withEventsOf(func(c *plainCache) {
-			c.edit = func(e object.CacheEvent) (object.CacheEvent, bool) {
-				if e.Kind == object.NodeAdded {
-					e.Kind = object.NodeUpdated
-				}
-				return e, true
+	})),
+	planted("calls each event an update", delivery, withEventsOf(func(c *plainCache) {
+		c.edit = func(e object.CacheEvent) (object.CacheEvent, bool) {
+			if e.Kind == object.NodeAdded {
+				e.Kind = object.NodeUpdated
 			}
-		})},
-	{Title: "tells of no removal", Property: delivery, Wrong: withEventsOf(func(c *plainCache) {
+			return e, true
+		}
+	})),
+	planted("tells of no removal", delivery, withEventsOf(func(c *plainCache) {
 		c.edit = func(e object.CacheEvent) (object.CacheEvent, bool) {
 			return e, e.Kind != object.NodeRemoved
 		}
-	})},
-	{Title: "is never ready without the node", Property: liveness,
-		Wrong: cacheOf(func(c *plainCache) {
-			c.arrives = func(read cached) bool { return read.Path != "" }
-		})},
-	{Title: "goes back every other time", Property: view, Wrong: cacheOf(func(c *plainCache) {
+	})),
+	planted("is never ready without the node", liveness, cacheOf(func(c *plainCache) {
+		c.arrives = func(read cached) bool { return read.Path != "" }
+	})),
+	planted("goes back every other time", view, cacheOf(func(c *plainCache) {
 		looks, old := 0, cached{}
 		c.isNew = func(now, _ cached) bool {
 			old = now
@@ -128,14 +126,14 @@ var plantedCaches = []Exhibit{
 			}
 			return c.copied()
 		}
-	})},
+	})),
 	{Title: "reads again whenever it is asked", Property: view, Wrong: cacheOf(func(c *plainCache) {
 		c.shown = func() []object.CachedNode {
 			go c.refresh()
 			return c.copied()
 		}
 	}), Script: scenario.Script{Clients: 3, Rounds: 5}},
-	{Title: "shows what nobody has written", Property: view, Wrong: cacheOf(func(c *plainCache) {
+	planted("shows what nobody has written", view, cacheOf(func(c *plainCache) {
 		c.read = func() (cached, <-chan zk.Event, error) {
 			node, change, err := c.readAndWatch()
 			if node.Path != "" && node.version == 1 {
@@ -143,7 +141,7 @@ var plantedCaches = []Exhibit{
 			}
 			return node, change, err
 		}
-	})},
+	})),
 }
 
 // cached is the node as the cache shows it.

@@ -103,16 +103,16 @@ func (c *config) Fetch(ctx context.Context, key string) (object.ValueState, erro
 func (c *config) Stale() bool { return c.stale() }
 
 var plantedConfigs = []Exhibit{
-	{Title: "ignores the version", Property: linearizable, Wrong: configOf(ignoresVersion)},
-	{Title: "fetches from its copy", Property: linearizable, Wrong: configOf(func(c *config) {
+	planted("ignores the version", linearizable, configOf(ignoresVersion)),
+	planted("fetches from its copy", linearizable, configOf(func(c *config) {
 		c.fetch = func(_ context.Context, key string) (object.ValueState, error) {
 			return c.Get(key), nil
 		}
-	})},
-	{Title: "never calls itself stale", Property: belief, Wrong: configOf(func(c *config) {
+	})),
+	planted("never calls itself stale", belief, configOf(func(c *config) {
 		c.stale = func() bool { return false }
-	})},
-	{Title: "takes its own echo for a rival", Property: delivery, Wrong: configOf(func(c *config) {
+	})),
+	planted("takes its own echo for a rival", delivery, configOf(func(c *config) {
 		c.update = func(_ context.Context, key string, value []byte, version int32) (err error) {
 			for range attempts {
 				_, err = c.conn.Set(keyPath(key), value, version)
@@ -122,7 +122,7 @@ var plantedConfigs = []Exhibit{
 			}
 			return errors.Join(recipes.ErrAmbiguous, err)
 		}
-	})},
+	})),
 }
 
 // ignoresVersion updates a setting in any state.

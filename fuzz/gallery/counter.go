@@ -31,16 +31,14 @@ var publishedCounter = []Exhibit{
 }
 
 var plantedCounters = []Exhibit{
-	{Title: "sets whatever the version is", Property: delivery,
-		Wrong: counterOf(counter{anyVersion: true})},
-	{Title: "takes what was lost for done", Property: delivery,
-		Wrong: counterOf(counter{assumesSuccess: true})},
-	{Title: "takes what was lost for not done", Property: delivery,
-		Wrong: counterOf(counter{}, object.CounterClaims{Definite: true})},
-	{Title: "never looks again", Property: linearizable,
-		Wrong: object.Counter(func(env object.Env) object.Counterer {
+	planted("sets whatever the version is", delivery, counterOf(counter{anyVersion: true})),
+	planted("takes what was lost for done", delivery, counterOf(counter{assumesSuccess: true})),
+	planted("takes what was lost for not done", delivery,
+		counterOf(counter{}, object.CounterClaims{Definite: true})),
+	planted("never looks again", linearizable,
+		object.Counter(func(env object.Env) object.Counterer {
 			return &rememberingCounter{counter: counter{conn: env.Conn}}
-		})},
+		})),
 }
 
 const counterPath = "/counter"

@@ -30,7 +30,7 @@
 //
 // hunts it and writes its smallest scenario, its story, and the number of scenarios until it was
 // found to testdata. Read the story: a recipe that is wrong in two ways is found for the simpler
-// one. A planted exhibit needs a title, a property and the wrong recipe only.
+// one. An exhibit that is planted needs a title, a property and the wrong recipe only.
 //
 // # Tests
 //

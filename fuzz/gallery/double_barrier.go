@@ -375,14 +375,13 @@ func allEnter(steps ...func(*plainDouble)) scenario.Workload {
 }
 
 var plantedDoubleBarriers = []Exhibit{
-	{Title: "leaves before the others", Property: safety, Wrong: doubleOf(removesReady,
-		func(b *plainDouble) { b.awaitOthers = func(context.Context) {} })},
-	{Title: "counts ready, and removes it", Property: liveness,
-		Wrong: doubleOf(removesReady, countsReady)},
-	{Title: "leaves its node when it gives up", Property: orphans, Wrong: doubleOf(removesReady,
-		func(b *plainDouble) { b.giveUp = nothing })},
-	{Title: "waits for one more than there are", Property: liveness, Wrong: doubleOfSize(+1)},
-	{Title: "waits for one less", Property: safety, Wrong: doubleOfSize(-1)},
+	planted("leaves before the others", safety, doubleOf(removesReady,
+		func(b *plainDouble) { b.awaitOthers = func(context.Context) {} })),
+	planted("counts ready, and removes it", liveness, doubleOf(removesReady, countsReady)),
+	planted("leaves its node when it gives up", orphans, doubleOf(removesReady,
+		func(b *plainDouble) { b.giveUp = nothing })),
+	planted("waits for one more than there are", liveness, doubleOfSize(+1)),
+	planted("waits for one less", safety, doubleOfSize(-1)),
 }
 
 // removesReady deletes "ready" after all have left.

@@ -350,23 +350,21 @@ func firstNode(conn *zk.Conn) (string, error) {
 }
 
 var plantedElections = []Exhibit{
-	{Title: "stands twice when a reply is lost", Property: liveness,
-		Wrong: electionOf(createsAgain)},
-	{Title: "all watch the leader", Property: herd, Wrong: electionOf(awaitsFirst)},
-	{Title: "leads through a dead session's node", Property: safety,
-		Wrong: electionOf(ownsAnyNode)},
-	{Title: "never looks who is first", Property: safety, Wrong: electionOf(neverLooks)},
-	{Title: "forgets to resign", Property: liveness, Wrong: electionOf(func(l *plainLock) {
+	planted("stands twice when a reply is lost", liveness, electionOf(createsAgain)),
+	planted("all watch the leader", herd, electionOf(awaitsFirst)),
+	planted("leads through a dead session's node", safety, electionOf(ownsAnyNode)),
+	planted("never looks who is first", safety, electionOf(neverLooks)),
+	planted("forgets to resign", liveness, electionOf(func(l *plainLock) {
 		l.leave = func() error { l.forget(); return nil }
-	})},
-	{Title: "never says that it is lost", Property: belief, Wrong: openElection(
-		func(l *plainLock) object.Elector { return silentCandidate{candidate{l}} })},
-	{Title: "tells an old leader", Property: answers, Wrong: object.Election(
+	})),
+	planted("never says that it is lost", belief, openElection(
+		func(l *plainLock) object.Elector { return silentCandidate{candidate{l}} })),
+	planted("tells an old leader", answers, object.Election(
 		func(env object.Env) object.Elector {
 			l := newLock(env.Conn, lockDir)
 			l.data = []byte(env.Name)
 			return &oldAnswer{candidate: candidate{l}}
-		}, oneWaiterWoken)},
+		}, oneWaiterWoken)),
 }
 
 // silentCandidate has a signal of loss that never comes.

@@ -71,6 +71,11 @@ const (
 	Planted Source = "planted" // made to test the harness
 )
 
+// planted is an exhibit that was made to test the harness.
+func planted(title, property string, wrong scenario.Workload) Exhibit {
+	return Exhibit{Title: title, Property: property, Wrong: wrong}
+}
+
 // Published reports whether the bug was published outside of this project.
 func (e Exhibit) Published() bool {
 	return e.Source == Report || e.Source == Code || e.Source == Text

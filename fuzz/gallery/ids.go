@@ -8,18 +8,16 @@ import (
 )
 
 var plantedIDs = []Exhibit{
-	{Title: "reserves without a look", Property: safety,
-		Wrong: idsOf(ids{counter: &counter{anyVersion: true}}, uncounted)},
-	{Title: "takes a lost reservation for made", Property: delivery,
-		Wrong: idsOf(ids{counter: &counter{assumesSuccess: true}}, counted)},
-	{Title: "goes on past its block", Property: delivery,
-		Wrong: idsOf(ids{exceedsBlock: true}, counted)},
-	{Title: "hands one out again after a failure", Property: safety,
-		Wrong: idsOf(ids{twice: true}, uncounted)},
-	{Title: "counts down", Property: order, Wrong: idsOf(ids{descending: true}, uncounted)},
-	{Title: "counts for itself", Property: safety, Wrong: idsOf(ids{local: true}, uncounted)},
-	{Title: "has blocks, and claims to be ordered", Property: order,
-		Wrong: idsOf(ids{}, object.IDClaims{Uncounted: true, Ordered: true})},
+	planted("reserves without a look", safety,
+		idsOf(ids{counter: &counter{anyVersion: true}}, uncounted)),
+	planted("takes a lost reservation for made", delivery,
+		idsOf(ids{counter: &counter{assumesSuccess: true}}, counted)),
+	planted("goes on past its block", delivery, idsOf(ids{exceedsBlock: true}, counted)),
+	planted("hands one out again after a failure", safety, idsOf(ids{twice: true}, uncounted)),
+	planted("counts down", order, idsOf(ids{descending: true}, uncounted)),
+	planted("counts for itself", safety, idsOf(ids{local: true}, uncounted)),
+	planted("has blocks, and claims to be ordered", order,
+		idsOf(ids{}, object.IDClaims{Uncounted: true, Ordered: true})),
 }
 
 // The claims of the generators.

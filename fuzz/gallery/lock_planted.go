@@ -15,23 +15,21 @@ import (
 
 // plantedLocks are locks with one wrong step, and locks that are wrong as a whole.
 var plantedLocks = []Exhibit{
-	{Title: "all watch the owner's node", Property: herd, Wrong: oneAtATime(awaitsFirst)},
-	{Title: "herds, and claims not to", Property: herd,
-		Wrong: object.Lock(func(env object.Env) object.Locker {
-			return classic.NewHerdLock(env.Conn, "/lock/herd")
-		}, object.LockClaims{MaxHerd: 1})},
-	{Title: "orders by whole names", Property: safety, Wrong: lockOf(func(l *plainLock) {
+	planted("all watch the owner's node", herd, oneAtATime(awaitsFirst)),
+	planted("herds, and claims not to", herd, object.Lock(func(env object.Env) object.Locker {
+		return classic.NewHerdLock(env.Conn, "/lock/herd")
+	}, object.LockClaims{MaxHerd: 1})),
+	planted("orders by whole names", safety, lockOf(func(l *plainLock) {
 		l.order = strings.Compare
-	})},
-	{Title: "ignores the errors of unlock", Property: liveness, Wrong: lockOf(leavesCarelessly)},
-	{Title: "never looks who is first", Property: safety, Wrong: lockOf(neverLooks)},
-	{Title: "is everybody's", Property: safety, Wrong: object.Lock(func(object.Env) object.Locker {
+	})),
+	planted("ignores the errors of unlock", liveness, lockOf(leavesCarelessly)),
+	planted("never looks who is first", safety, lockOf(neverLooks)),
+	planted("is everybody's", safety, object.Lock(func(object.Env) object.Locker {
 		return everybodysLock{}
-	})},
-	{Title: "always says that it is lost", Property: belief, Wrong: signalling(true)},
-	{Title: "takes a place in the queue for the lock", Property: safety,
-		Wrong: listeningLock(true)},
-	{Title: "is never told that it owns the lock", Property: liveness, Wrong: listeningLock(false)},
+	})),
+	planted("always says that it is lost", belief, signalling(true)),
+	planted("takes a place in the queue for the lock", safety, listeningLock(true)),
+	planted("is never told that it owns the lock", liveness, listeningLock(false)),
 }
 
 // everybodysLock is owned by every caller.
@@ -62,8 +60,8 @@ func (l writeLock) Lock(ctx context.Context) error {
 }
 
 var plantedRevocableLocks = []Exhibit{
-	{Title: "never hears that it was asked", Property: delivery, Wrong: revocableOf(false)},
-	{Title: "hears it though nobody has asked", Property: delivery, Wrong: revocableOf(true)},
+	planted("never hears that it was asked", delivery, revocableOf(false)),
+	planted("hears it though nobody has asked", delivery, revocableOf(true)),
 }
 
 // revocableOf is a workload of a revocable lock that is always asked to give way, or never.
@@ -81,12 +79,12 @@ type revocableLock struct {
 func (l revocableLock) Revoked() <-chan struct{} { return l.revoked }
 
 var plantedMultiLocks = []Exhibit{
-	{Title: "locks in the order given", Property: liveness, Wrong: multiLockOf(severalLocks{},
-		func(given []string) []string { return given })},
-	{Title: "keeps what it has when it fails", Property: liveness, Wrong: multiLockOf(
-		severalLocks{keeps: true}, sorted)},
-	{Title: "takes the first lock for all", Property: safety, Wrong: multiLockOf(severalLocks{},
-		func(given []string) []string { return given[:1] })},
+	planted("locks in the order given", liveness, multiLockOf(severalLocks{},
+		func(given []string) []string { return given })),
+	planted("keeps what it has when it fails", liveness, multiLockOf(
+		severalLocks{keeps: true}, sorted)),
+	planted("takes the first lock for all", safety, multiLockOf(severalLocks{},
+		func(given []string) []string { return given[:1] })),
 }
 
 // severalLocks locks one lock after the other.

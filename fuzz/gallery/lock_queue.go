@@ -25,26 +25,20 @@ var publishedLockQueue = []Exhibit{
 }
 
 var plantedLockQueues = []Exhibit{
-	{Title: "does not lock", Property: safety, Wrong: lockQueueOf(lockQueue{noLock: true})},
-	{Title: "takes any lock for its own", Property: safety,
-		Wrong: lockQueueOf(lockQueue{takesAnyLock: true})},
-	{Title: "locks for ever", Property: orphans,
-		Wrong: lockQueueOf(lockQueue{permanentLocks: true})},
-	{Title: "takes the youngest first", Property: order,
-		Wrong: lockQueueOf(lockQueue{}, func(q *plainQueue) {
-			q.order = func(a, b string) int { return strings.Compare(b, a) }
-		})},
-	{Title: "removes what it delivers", Property: delivery,
-		Wrong: lockQueueOf(lockQueue{removesFirst: true})},
-	{Title: "keeps what is done", Property: delivery, Wrong: lockQueueOf(lockQueue{keeps: true})},
-	{Title: "waits for no lock", Property: liveness,
-		Wrong: lockQueueOf(lockQueue{}, func(q *plainQueue) {
-			q.await = func(ctx context.Context, _ <-chan zk.Event) error {
-				return awaitChange(ctx, after(time.Minute))
-			}
-		})},
-	{Title: "acknowledges what was redelivered", Property: delivery,
-		Wrong: lockQueueOf(lockQueue{})},
+	planted("does not lock", safety, lockQueueOf(lockQueue{noLock: true})),
+	planted("takes any lock for its own", safety, lockQueueOf(lockQueue{takesAnyLock: true})),
+	planted("locks for ever", orphans, lockQueueOf(lockQueue{permanentLocks: true})),
+	planted("takes the youngest first", order, lockQueueOf(lockQueue{}, func(q *plainQueue) {
+		q.order = func(a, b string) int { return strings.Compare(b, a) }
+	})),
+	planted("removes what it delivers", delivery, lockQueueOf(lockQueue{removesFirst: true})),
+	planted("keeps what is done", delivery, lockQueueOf(lockQueue{keeps: true})),
+	planted("waits for no lock", liveness, lockQueueOf(lockQueue{}, func(q *plainQueue) {
+		q.await = func(ctx context.Context, _ <-chan zk.Event) error {
+			return awaitChange(ctx, after(time.Minute))
+		}
+	})),
+	planted("acknowledges what was redelivered", delivery, lockQueueOf(lockQueue{})),
 }
 
 // lockNode is the lock of an element.

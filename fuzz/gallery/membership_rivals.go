@@ -13,18 +13,15 @@ import (
 )
 
 var plantedRivals = []Exhibit{
-	{Title: "deletes again without a reply", Property: safety,
-		Wrong: rivalsOf(rival{deleteAgain: true})},
-	{Title: "writes into whatever is there", Property: safety,
-		Wrong: rivalsOf(rival{overwrites: true})},
-	{Title: "does not take over", Property: presence, Wrong: rivalsOf(rival{giveUp: true})},
-	{Title: "takes another's node for its own", Property: presence,
-		Wrong: rivalsOf(rival{adopt: true})},
-	{Title: "does not mind what others write into its node", Property: presence,
-		Wrong: rivalsOf(rival{careless: true})},
-	{Title: "sees nothing any more beside what it may not read", Property: answers,
-		Wrong: rivalsOf(rival{keepsOldView: true})},
-	{Title: "shows again what was before", Property: answers, Wrong: rivalsOf(rival{back: true})},
+	planted("deletes again without a reply", safety, rivalsOf(rival{deleteAgain: true})),
+	planted("writes into whatever is there", safety, rivalsOf(rival{overwrites: true})),
+	planted("does not take over", presence, rivalsOf(rival{giveUp: true})),
+	planted("takes another's node for its own", presence, rivalsOf(rival{adopt: true})),
+	planted("does not mind what others write into its node", presence,
+		rivalsOf(rival{careless: true})),
+	planted("sees nothing any more beside what it may not read", answers,
+		rivalsOf(rival{keepsOldView: true})),
+	planted("shows again what was before", answers, rivalsOf(rival{back: true})),
 }
 
 // rival keeps a node that other clients want, too: a goroutine looks at it and repairs it. It is

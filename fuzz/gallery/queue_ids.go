@@ -12,20 +12,18 @@ import (
 )
 
 var plantedIDQueues = []Exhibit{
-	{Title: "removes one of several", Property: delivery, Wrong: idQueueOf(idQueue{one: true})},
-	{Title: "counts what a rival has taken", Property: delivery,
-		Wrong: idQueueOf(idQueue{seen: true})},
-	{Title: "removes other ids", Property: delivery, Wrong: idQueueOf(idQueue{any: true})},
-	{Title: "removes longer ids that begin like it", Property: delivery,
-		Wrong: object.IDQueue(func(env object.Env) object.IDQueuer {
+	planted("removes one of several", delivery, idQueueOf(idQueue{one: true})),
+	planted("counts what a rival has taken", delivery, idQueueOf(idQueue{seen: true})),
+	planted("removes other ids", delivery, idQueueOf(idQueue{any: true})),
+	planted("removes longer ids that begin like it", delivery,
+		object.IDQueue(func(env object.Env) object.IDQueuer {
 			return prefixQueue{recipes.NewIDQueue(env.Conn, queueDir)}
 		}, object.QueueClaims{Items: queueDir + "/items",
-			LeavesAtRest: []string{queueDir + "/*"}})},
-	{Title: "says that it has failed", Property: delivery,
-		Wrong: idQueueOf(idQueue{assumesFailure: true})},
-	{Title: "orders by ids", Property: order, Wrong: idQueueOf(idQueue{}, func(q *plainQueue) {
+			LeavesAtRest: []string{queueDir + "/*"}})),
+	planted("says that it has failed", delivery, idQueueOf(idQueue{assumesFailure: true})),
+	planted("orders by ids", order, idQueueOf(idQueue{}, func(q *plainQueue) {
 		q.order = strings.Compare
-	})},
+	})),
 }
 
 // idQueue is a plain queue with ids, by which elements can be removed. It is right with the zero

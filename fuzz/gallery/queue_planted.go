@@ -9,19 +9,18 @@ import (
 )
 
 var plantedQueues = []Exhibit{
-	{Title: "never wakes a take", Property: liveness, Wrong: queueOf(func(q *plainQueue) {
+	planted("never wakes a take", liveness, queueOf(func(q *plainQueue) {
 		q.await = func(ctx context.Context, _ <-chan zk.Event) error {
 			return awaitChange(ctx, nil)
 		}
-	})},
-	{Title: "loses what it took when cancelled", Property: delivery,
-		Wrong: openQueue(func(q *plainQueue) object.Queuer { return cancelledQueue{q} })},
-	{Title: "deletes before it reads", Property: delivery, Wrong: queueOf(deletesFirst)},
-	{Title: "takes a rival's delete for its own", Property: linearizable,
-		Wrong: queueOf(takesRivalsDelete)},
-	{Title: "takes the youngest first", Property: linearizable, Wrong: queueOf(func(q *plainQueue) {
+	})),
+	planted("loses what it took when cancelled", delivery,
+		openQueue(func(q *plainQueue) object.Queuer { return cancelledQueue{q} })),
+	planted("deletes before it reads", delivery, queueOf(deletesFirst)),
+	planted("takes a rival's delete for its own", linearizable, queueOf(takesRivalsDelete)),
+	planted("takes the youngest first", linearizable, queueOf(func(q *plainQueue) {
 		q.order = func(a, b string) int { return byNumber(b, a) }
-	})},
+	})),
 }
 
 // Wrong steps that all queues have in common.

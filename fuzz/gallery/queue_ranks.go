@@ -15,28 +15,23 @@ import (
 )
 
 var plantedPriorityQueues = []Exhibit{
-	{Title: "forgets priorities", Property: order, Wrong: priorityQueueOf(func(q *plainQueue) {
+	planted("forgets priorities", order, priorityQueueOf(func(q *plainQueue) {
 		q.order = byNumber
-	})},
-	{Title: "takes the least urgent first", Property: linearizable,
-		Wrong: priorityQueueOf(takesGreatestRank)},
-	{Title: "chooses from a list of some time ago", Property: order,
-		Wrong: priorityQueueOf(takesFromOldList)},
-	{Title: "offers again whatever was lost", Property: delivery,
-		Wrong: priorityQueueOf(offersAgain)},
-	{Title: "deletes before it reads", Property: delivery, Wrong: priorityQueueOf(deletesFirst)},
+	})),
+	planted("takes the least urgent first", linearizable, priorityQueueOf(takesGreatestRank)),
+	planted("chooses from a list of some time ago", order, priorityQueueOf(takesFromOldList)),
+	planted("offers again whatever was lost", delivery, priorityQueueOf(offersAgain)),
+	planted("deletes before it reads", delivery, priorityQueueOf(deletesFirst)),
 }
 
 var plantedDelayQueues = []Exhibit{
-	{Title: "takes what is not due", Property: order, Wrong: delayQueueOf(func(q *plainQueue) {
+	planted("takes what is not due", order, delayQueueOf(func(q *plainQueue) {
 		q.scan = q.firstOf
-	})},
-	{Title: "takes what is due last first", Property: order,
-		Wrong: delayQueueOf(takesGreatestRank)},
-	{Title: "never wakes for what becomes due", Property: liveness,
-		Wrong: delayQueueOf(func(q *plainQueue) { q.await = awaitChange })},
-	{Title: "takes a rival's delete for its own", Property: linearizable,
-		Wrong: delayQueueOf(takesRivalsDelete)},
+	})),
+	planted("takes what is due last first", order, delayQueueOf(takesGreatestRank)),
+	planted("never wakes for what becomes due", liveness,
+		delayQueueOf(func(q *plainQueue) { q.await = awaitChange })),
+	planted("takes a rival's delete for its own", linearizable, delayQueueOf(takesRivalsDelete)),
 }
 
 // takesGreatestRank goes by ranks in the wrong order.

@@ -22,15 +22,15 @@ import (
 // The exhibits below are found only by scripts that do more in some of their runs.
 
 var rareLocks = []Exhibit{
-	{Title: "tells another token later", Property: linearizability.Fencing,
-		Wrong: object.Lock(func(env object.Env) object.Locker {
+	planted("tells another token later", linearizability.Fencing,
+		object.Lock(func(env object.Env) object.Locker {
 			return &agingLock{rightLock: recipes.NewLock(env.Conn, lockDir)}
-		})},
-	{Title: "gives the lock back after a minute", Property: safety,
-		Wrong: object.Lock(func(env object.Env) object.Locker {
+		})),
+	planted("gives the lock back after a minute", safety,
+		object.Lock(func(env object.Env) object.Locker {
 			return &minuteLock{Locker: recipes.NewLock(env.Conn, lockDir)}
-		})},
-	{Title: "makes its directory once", Property: liveness, Wrong: dirOnce()},
+		})),
+	planted("makes its directory once", liveness, dirOnce()),
 	{Title: "takes what its session holds for its own", Property: safety,
 		Wrong: object.Lock(func(env object.Env) object.Locker {
 			return &sessionLock{rightLock: recipes.NewLock(env.InTurn(), lockDir),
@@ -99,23 +99,22 @@ var rareElection = Exhibit{
 }
 
 var rareMembers = []Exhibit{
-	{Title: "takes those along whose names begin like its own", Property: safety,
-		Wrong: memberOf(func(m *member) {
-			remove := m.leave
-			m.leave = func() error {
-				names, _ := m.list()
-				for _, name := range names {
-					if name != m.name && strings.HasPrefix(name, m.name) {
-						_ = m.conn.Delete(membersDir+"/"+name, -1) // wrong
-					}
+	planted("takes those along whose names begin like its own", safety, memberOf(func(m *member) {
+		remove := m.leave
+		m.leave = func() error {
+			names, _ := m.list()
+			for _, name := range names {
+				if name != m.name && strings.HasPrefix(name, m.name) {
+					_ = m.conn.Delete(membersDir+"/"+name, -1) // wrong
 				}
-				return remove()
 			}
-		})},
-	{Title: "opens what it has closed", Property: liveness,
-		Wrong: beside(object.Membership(onePerConn(func(env object.Env) object.Roster {
+			return remove()
+		}
+	})),
+	planted("opens what it has closed", liveness,
+		beside(object.Membership(onePerConn(func(env object.Env) object.Roster {
 			return &closedMember{member: newMember(env)}
-		})), membersDir)},
+		})), membersDir)),
 }
 
 var rareConfig = Exhibit{

@@ -19,12 +19,12 @@ var publishedReentrant = []Exhibit{
 }
 
 var plantedReentrant = []Exhibit{
-	{Title: "the first unlock gives the lock up", Property: safety, Wrong: leavesLevels(
-		func(int) int { return 0 })},
-	{Title: "the last unlock but one gives the lock up", Property: safety, Wrong: leavesLevels(
-		func(depth int) int { return max(0, depth-1) })},
-	{Title: "a level more is left than was entered", Property: liveness, Wrong: leavesLevels(
-		func(depth int) int { return depth + 1 })},
+	planted("the first unlock gives the lock up", safety, leavesLevels(
+		func(int) int { return 0 })),
+	planted("the last unlock but one gives the lock up", safety, leavesLevels(
+		func(depth int) int { return max(0, depth-1) })),
+	planted("a level more is left than was entered", liveness, leavesLevels(
+		func(depth int) int { return depth + 1 })),
 }
 
 // nested is a lock that counts its levels.

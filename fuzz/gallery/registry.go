@@ -139,10 +139,10 @@ var publishedRegistry = []Exhibit{
 }
 
 var plantedRegistries = []Exhibit{
-	{Title: "keeps its services", Property: orphans, Wrong: pickingOf(func(p *picking) {
+	planted("keeps its services", orphans, pickingOf(func(p *picking) {
 		p.before = p.ensureService
-	})},
-	{Title: "watches only the services", Property: answers, Wrong: pickingOf(func(p *picking) {
+	})),
+	planted("watches only the services", answers, pickingOf(func(p *picking) {
 		var first []recipes.Instance
 		p.show = func(all []recipes.Instance) []recipes.Instance {
 			if len(first) == 0 {
@@ -150,8 +150,8 @@ var plantedRegistries = []Exhibit{
 			}
 			return first
 		}
-	})},
-	{Title: "never sees new data", Property: answers, Wrong: pickingOf(func(p *picking) {
+	})),
+	planted("never sees new data", answers, pickingOf(func(p *picking) {
 		first := map[string][]byte{}
 		p.show = func(all []recipes.Instance) []recipes.Instance {
 			for n, i := range all {
@@ -163,20 +163,19 @@ var plantedRegistries = []Exhibit{
 			}
 			return all
 		}
-	})},
-	{Title: "picks what it has picked before", Property: answers,
-		Wrong: pickingOf(func(p *picking) {
-			picked := map[string]string{}
-			p.pick = func(ctx context.Context, service string) (_ string, err error) {
-				if picked[service] == "" {
-					picked[service], err = p.pickOne(ctx, service)
-				}
-				return picked[service], err
+	})),
+	planted("picks what it has picked before", answers, pickingOf(func(p *picking) {
+		picked := map[string]string{}
+		p.pick = func(ctx context.Context, service string) (_ string, err error) {
+			if picked[service] == "" {
+				picked[service], err = p.pickOne(ctx, service)
 			}
-		})},
-	{Title: "loses updates", Property: presence, Wrong: pickingOf(func(p *picking) {
+			return picked[service], err
+		}
+	})),
+	planted("loses updates", presence, pickingOf(func(p *picking) {
 		p.update = func(context.Context, string) error { return nil }
-	})},
+	})),
 }
 
 // registry is the service registry of package recipes, with more steps.

@@ -28,7 +28,7 @@ var retryingLock = Exhibit{
 }
 
 var retryingSingles = []Exhibit{
-	{Title: "tells holds apart by one bit", Property: safety, Wrong: singleOf(func(l *single) {
+	planted("tells holds apart by one bit", safety, singleOf(func(l *single) {
 		l.leave = func() error {
 			_, stat, err := l.conn.Get(singlePath)
 			if err != nil || !l.ownedBySession(false, nil, stat) {
@@ -40,7 +40,7 @@ var retryingSingles = []Exhibit{
 			}
 			return repeat(func() error { return l.leaveHold(hold) })
 		}
-	})},
+	})),
 }
 
 var retryingQueue = Exhibit{

@@ -88,51 +88,48 @@ var publishedRwlock = []Exhibit{
 }
 
 var plantedRwlock = []Exhibit{
-	{Title: "readers wait for nobody", Property: safety, Wrong: readWriteOf(func(l *plainLock) {
+	planted("readers wait for nobody", safety, readWriteOf(func(l *plainLock) {
 		l.ahead = func(queue []string) (string, error) {
 			if reads(l.own) {
 				return "", l.confirm()
 			}
 			return l.conflicting(queue)
 		}
-	})},
-	{Title: "writers wait for writers only", Property: safety,
-		Wrong: readWriteOf(func(l *plainLock) {
-			l.contender = func(name string) bool {
-				return !reads(name) || name == l.own || reads(l.own)
-			}
-		})},
-	{Title: "every waiter that is woken owns the lock", Property: safety,
-		Wrong: readWriteOf(ownsWhenWoken)},
-	{Title: "readers pass waiting writers", Property: order, Wrong: readWriteOf(func(l *plainLock) {
+	})),
+	planted("writers wait for writers only", safety, readWriteOf(func(l *plainLock) {
+		l.contender = func(name string) bool {
+			return !reads(name) || name == l.own || reads(l.own)
+		}
+	})),
+	planted("every waiter that is woken owns the lock", safety, readWriteOf(ownsWhenWoken)),
+	planted("readers pass waiting writers", order, readWriteOf(func(l *plainLock) {
 		l.ahead = func(queue []string) (string, error) {
 			if reads(l.own) && len(queue) > 0 && reads(queue[0]) {
 				return "", l.confirm()
 			}
 			return l.conflicting(queue)
 		}
-	})},
-	{Title: "all wait for the oldest node", Property: herd, Wrong: readWriteOf(awaitsFirst)},
-	{Title: "a writer that reads on stands at the end of the queue", Property: safety,
-		Wrong: bothModesOf(func(l *bothModes) { l.tail = true })},
-	{Title: "the first unlock of two gives the lock up", Property: safety,
-		Wrong: bothModesOf(func(l *bothModes) {
-			l.read.left = func(int) int { return 0 }
-			l.write.left = l.read.left
-		})},
+	})),
+	planted("all wait for the oldest node", herd, readWriteOf(awaitsFirst)),
+	planted("a writer that reads on stands at the end of the queue", safety,
+		bothModesOf(func(l *bothModes) { l.tail = true })),
+	planted("the first unlock of two gives the lock up", safety, bothModesOf(func(l *bothModes) {
+		l.read.left = func(int) int { return 0 }
+		l.write.left = l.read.left
+	})),
 }
 
 var plantedVersionLocks = []Exhibit{
-	{Title: "looks and then enters", Property: safety, Wrong: versionLockOf(
-		func(*zk.Conn) int32 { return -1 })},
-	{Title: "reads the version after it has looked", Property: safety, Wrong: versionLockOf(
+	planted("looks and then enters", safety, versionLockOf(
+		func(*zk.Conn) int32 { return -1 })),
+	planted("reads the version after it has looked", safety, versionLockOf(
 		func(conn *zk.Conn) int32 {
 			_, stat, err := conn.Get(lockDir)
 			if err != nil {
 				return -1
 			}
 			return stat.Version
-		})},
+		})),
 }
 
 func reads(name string) bool { return strings.HasPrefix(name, ops.ReadMode+"-") }

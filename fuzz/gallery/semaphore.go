@@ -106,13 +106,11 @@ func (m strict) release() error {
 }
 
 var plantedSemaphores = []Exhibit{
-	{Title: "counts before it creates", Property: safety, Wrong: semaphoreOf(countsFirst)},
-	{Title: "lets one more in", Property: safety,
-		Wrong: semaphoreOf(func(l *plainLock) { l.places++ })},
-	{Title: "takes a failed delete for a release", Property: orphans,
-		Wrong: semaphoreOf(leavesCarelessly)},
-	{Title: "takes several leases one by one", Property: liveness,
-		Wrong: openSemaphore(func(l leases) object.Acquirer { return oneByOne{l} })},
+	planted("counts before it creates", safety, semaphoreOf(countsFirst)),
+	planted("lets one more in", safety, semaphoreOf(func(l *plainLock) { l.places++ })),
+	planted("takes a failed delete for a release", orphans, semaphoreOf(leavesCarelessly)),
+	planted("takes several leases one by one", liveness,
+		openSemaphore(func(l leases) object.Acquirer { return oneByOne{l} })),
 }
 
 // countsFirst looks for a free lease, and then takes one.

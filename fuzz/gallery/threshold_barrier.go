@@ -193,47 +193,44 @@ func (b *plainThreshold) remove() error {
 }
 
 var plantedThresholds = []Exhibit{
-	{Title: "sets again whatever was lost", Property: delivery, Wrong: thresholdOf(setsAgain)},
-	{Title: "counts what is left of other rounds", Property: safety,
-		Wrong: thresholdOf(func(b *plainThreshold) {
-			b.member = func(string) bool {
-				return true
-			}
-		})},
-	{Title: "stays open", Property: safety, Wrong: thresholdOf(func(b *plainThreshold) {
+	planted("sets again whatever was lost", delivery, thresholdOf(setsAgain)),
+	planted("counts what is left of other rounds", safety, thresholdOf(func(b *plainThreshold) {
+		b.member = func(string) bool {
+			return true
+		}
+	})),
+	planted("stays open", safety, thresholdOf(func(b *plainThreshold) {
 		b.ready = func(int32) string { return thresholdPath + "/ready" }
-	})},
-	{Title: "leaves its node when it gives up", Property: orphans,
-		Wrong: thresholdOf(func(b *plainThreshold) { b.giveUp = nothing })},
-	{Title: "counts the node of its dying session", Property: safety,
-		Wrong: thresholdOf(func(b *plainThreshold) {
-			session := int64(0)
-			b.join = func() error {
-				err := b.joinOnce()
-				session = b.conn.SessionID()
-				return err
-			}
-			b.number = func() (int, int32, error) {
-				if session != b.conn.SessionID() {
-					if err := b.join(); err != nil {
-						return 0, 0, err
-					}
+	})),
+	planted("leaves its node when it gives up", orphans,
+		thresholdOf(func(b *plainThreshold) { b.giveUp = nothing })),
+	planted("counts the node of its dying session", safety, thresholdOf(func(b *plainThreshold) {
+		session := int64(0)
+		b.join = func() error {
+			err := b.joinOnce()
+			session = b.conn.SessionID()
+			return err
+		}
+		b.number = func() (int, int32, error) {
+			if session != b.conn.SessionID() {
+				if err := b.join(); err != nil {
+					return 0, 0, err
 				}
-				return b.readNumber()
 			}
-		})},
-	{Title: "does not see that the number changes", Property: safety,
-		Wrong: thresholdOf(func(b *plainThreshold) {
-			number, version := 0, int32(0)
-			b.number = func() (_ int, _ int32, err error) {
-				if number == 0 {
-					number, version, err = b.readNumber()
-				}
-				return number, version, err
+			return b.readNumber()
+		}
+	})),
+	planted("does not see that the number changes", safety, thresholdOf(func(b *plainThreshold) {
+		number, version := 0, int32(0)
+		b.number = func() (_ int, _ int32, err error) {
+			if number == 0 {
+				number, version, err = b.readNumber()
 			}
-		})},
-	{Title: "waits for one more", Property: liveness, Wrong: thresholdOf(setsOther(+1))},
-	{Title: "waits for one less", Property: safety, Wrong: thresholdOf(setsOther(-1))},
+			return number, version, err
+		}
+	})),
+	planted("waits for one more", liveness, thresholdOf(setsOther(+1))),
+	planted("waits for one less", safety, thresholdOf(setsOther(-1))),
 }
 
 // setsAgain repeats a set with a lost reply, over any later number.

@@ -169,8 +169,7 @@ func firstMemberDies(steps ...func(*plainLock)) scenario.Workload {
 }
 
 var plantedTurns = []Exhibit{
-	{Title: "takes any news for its turn", Property: safety, Wrong: turnOf(ownsWhenWoken)},
-	{Title: "does not make sure that it has left", Property: liveness,
-		Wrong: turnOf(leavesCarelessly)},
-	{Title: "joins again behind itself", Property: liveness, Wrong: turnOf(createsAgain)},
+	planted("takes any news for its turn", safety, turnOf(ownsWhenWoken)),
+	planted("does not make sure that it has left", liveness, turnOf(leavesCarelessly)),
+	planted("joins again behind itself", liveness, turnOf(createsAgain)),
 }

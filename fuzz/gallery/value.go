@@ -26,18 +26,13 @@ var publishedValue = []Exhibit{
 }
 
 var plantedValues = []Exhibit{
-	{Title: "compares data and not versions", Property: linearizable,
-		Wrong: valueOf(value{byData: true})},
-	{Title: "takes equal data for its own", Property: linearizable,
-		Wrong: valueOf(value{trusts: true})},
-	{Title: "compares nothing", Property: linearizable, Wrong: valueOf(value{anyVersion: true})},
-	{Title: "writes again when a reply was lost", Property: delivery,
-		Wrong: valueOf(value{setsAgain: true})},
-	{Title: "takes its own echo for a rival", Property: delivery,
-		Wrong: valueOf(value{mistakesEcho: true})},
-	{Title: "takes an empty value for none", Property: linearizable,
-		Wrong: valueOf(value{needsData: true})},
-	{Title: "never looks again", Property: linearizable, Wrong: valueOf(value{returnsFirst: true})},
+	planted("compares data and not versions", linearizable, valueOf(value{byData: true})),
+	planted("takes equal data for its own", linearizable, valueOf(value{trusts: true})),
+	planted("compares nothing", linearizable, valueOf(value{anyVersion: true})),
+	planted("writes again when a reply was lost", delivery, valueOf(value{setsAgain: true})),
+	planted("takes its own echo for a rival", delivery, valueOf(value{mistakesEcho: true})),
+	planted("takes an empty value for none", linearizable, valueOf(value{needsData: true})),
+	planted("never looks again", linearizable, valueOf(value{returnsFirst: true})),
 }
 
 const valuePath = "/value"

@@ -24,9 +24,9 @@ func touches(wrong func(e scenario.Evidence) (bool, error)) scenario.Workload {
 		Play: func(p *scenario.Player, s scenario.Script) {
 			for range s.Rounds {
 				p.Persist(func(int) error {
-					return p.Do("touch", "", func(context.Context) (linearizability.Result, error) {
+					return p.Call("touch", "", func(context.Context) error {
 						_, _, err := p.Conn().Exists("/touched")
-						return linearizability.Result{}, err
+						return err
 					})
 				})
 			}

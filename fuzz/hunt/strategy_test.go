@@ -246,17 +246,17 @@ func TestPrioritiesStarveNoClientForEver(t *testing.T) {
 	w := scenario.Workload{
 		Name: "poll", Impl: "poller", Judge: scenario.Invariants(),
 		Play: func(p *scenario.Player, _ scenario.Script) {
-			if err := p.Do("wait", "", func(context.Context) (linearizability.Result, error) {
+			if err := p.Call("wait", "", func(context.Context) error {
 				if p.Index() == 1 {
 					_, err := p.Conn().Create("/go", nil, 0, zk.WorldACL(zk.PermAll))
-					return linearizability.Result{}, err
+					return err
 				}
 				for p.Context().Err() == nil {
 					if ok, _, err := p.Conn().Exists("/go"); ok || err != nil {
-						return linearizability.Result{}, err
+						return err
 					}
 				}
-				return linearizability.Result{}, p.Context().Err()
+				return p.Context().Err()
 			}); err != nil && p.Context().Err() == nil {
 				t.Error(err)
 			}

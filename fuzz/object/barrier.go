@@ -95,10 +95,10 @@ func (p barrierPlayer) turn(round int) {
 // The label is that of its draws.
 func (p barrierPlayer) retry(kind, label string, do func(Barrierer, context.Context) error) {
 	p.Persist(func(attempt int) error {
-		return p.Do(kind, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Call(kind, "", func(ctx context.Context) error {
 			ctx, cancel := p.Hasty(ctx, attempt, label, 6, time.Millisecond, 50*time.Millisecond)
 			defer cancel()
-			return linearizability.Result{}, do(p.barrier(), ctx)
+			return do(p.barrier(), ctx)
 		})
 	})
 }

@@ -183,9 +183,7 @@ func (p *cachePlayer) reopen(halfway bool) {
 
 func (p *cachePlayer) ready() {
 	p.Persist(func(int) error {
-		return p.Do(ops.Ready, "", func(ctx context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, p.cache.Ready(ctx)
-		})
+		return p.Call(ops.Ready, "", p.cache.Ready)
 	})
 }
 

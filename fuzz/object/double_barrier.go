@@ -70,13 +70,13 @@ func groupSize(p *scenario.Player, clients int) int {
 
 // turn enters, stays and leaves.
 func (p doubleBarrierPlayer) turn(round int) {
-	entered := p.Do(ops.Enter, p.size, func(ctx context.Context) (linearizability.Result, error) {
+	entered := p.Call(ops.Enter, p.size, func(ctx context.Context) error {
 		ctx, cancel := p.Hasty(ctx, 0, scenario.At("enter", round), 8, time.Millisecond,
 			50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
-		return linearizability.Result{}, p.member.Enter(ctx)
+		return p.member.Enter(ctx)
 	})
 	if entered != nil {
 		return
@@ -87,20 +87,20 @@ func (p doubleBarrierPlayer) turn(round int) {
 		return
 	}
 	p.Persist(func(attempt int) error {
-		return p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Call(ops.Leave, "", func(ctx context.Context) error {
 			ctx, cancel := p.Hasty(ctx, attempt, scenario.At("leave", round), 8, time.Millisecond,
 				50*time.Millisecond)
 			defer cancel()
-			return linearizability.Result{}, p.member.Leave(ctx)
+			return p.member.Leave(ctx)
 		})
 	})
 }
 
 // leaveCanceled calls Leave once with a context that is done. The member must leave all the same.
 func (p doubleBarrierPlayer) leaveCanceled() {
-	_ = p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
+	_ = p.Call(ops.Leave, "", func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
-		return linearizability.Result{}, p.member.Leave(ctx)
+		return p.member.Leave(ctx)
 	})
 }

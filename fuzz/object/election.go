@@ -77,9 +77,7 @@ func (p electionPlayer) turn(round int, last bool) {
 		resign = p.elector.Close
 	}
 	p.Attempt(3, func(int) error {
-		return p.Do(ops.Resign, "", func(ctx context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, resign(ctx)
-		})
+		return p.Call(ops.Resign, "", resign)
 	})
 }
 

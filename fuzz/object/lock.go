@@ -171,9 +171,7 @@ func (p lockPlayer) turn(round int) (stays bool) {
 	p.Hold(scenario.At("hold", round), lost)
 	useTokenLate(p.Player, round, own, func() int64 { return tokenOf(lock) })
 	p.GiveBack(scenario.At("unlock", round), func(ctx context.Context) error {
-		return p.Do(ops.Unlock, own, func(context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, lock.Unlock(ctx)
-		})
+		return p.Call(ops.Unlock, own, func(context.Context) error { return lock.Unlock(ctx) })
 	})
 	return true
 }

@@ -119,9 +119,7 @@ func (p *lockQueuePlayer) finish(round int) {
 		return
 	}
 	p.GiveBack(scenario.At("release", round), func(ctx context.Context) error {
-		return p.Do(ops.Release, element, func(context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, d.Release(ctx)
-		})
+		return p.Call(ops.Release, element, func(context.Context) error { return d.Release(ctx) })
 	})
 }
 

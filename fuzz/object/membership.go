@@ -315,23 +315,21 @@ func (p *memberPlayer) pick(round int) {
 
 // disturb deletes the instance of another client, or changes its data.
 func (p *memberPlayer) disturb(round int) {
-	other := (p.Index() + 1) % p.clients
+	instance := p.instance((p.Index() + 1) % p.clients)
+	path, kind := p.claims.Path+"/"+instance, ops.Evict
 	if p.claims.Rivals && p.Choose(scenario.At("spoil", round), 2) == 0 {
-		p.changeForeign(other)
-		return
+		kind = ops.Spoil
 	}
-	p.evict(other)
-}
-
-// changeForeign changes the data of another client's instance.
-func (p *memberPlayer) changeForeign(other int) {
-	instance := p.instance(other)
-	err := p.Do(ops.Spoil, instance, func(context.Context) (linearizability.Result, error) {
-		_, err := p.Conn().Set(p.claims.Path+"/"+instance, []byte("graffiti"), -1)
+	err := p.Call(kind, instance, func(context.Context) (err error) {
+		if kind == ops.Spoil {
+			_, err = p.Conn().Set(path, []byte("graffiti"), -1)
+		} else {
+			err = p.Conn().Delete(path, -1)
+		}
 		if errors.Is(err, zk.ErrNoNode) {
 			err = nil
 		}
-		return linearizability.Result{}, err
+		return err
 	})
 	if err != nil {
 		p.Pause(retryPause)
@@ -355,20 +353,5 @@ func (p *memberPlayer) makeSecret() {
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			p.Pause(retryPause)
 		}
-	}
-}
-
-// evict deletes the instance of another client.
-func (p *memberPlayer) evict(other int) {
-	instance := p.instance(other)
-	err := p.Do(ops.Evict, instance, func(context.Context) (linearizability.Result, error) {
-		err := p.Conn().Delete(p.claims.Path+"/"+instance, -1)
-		if errors.Is(err, zk.ErrNoNode) {
-			err = nil
-		}
-		return linearizability.Result{}, err
-	})
-	if err != nil {
-		p.Pause(retryPause)
 	}
 }

@@ -119,9 +119,7 @@ func (s lockMode) lockUntilHeld(label string) bool {
 // release unlocks.
 func (s lockMode) release(label string) {
 	s.GiveBack(label, func(ctx context.Context) error {
-		return s.Do(ops.Unlock, s.mode, func(context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, s.unlock(ctx)
-		})
+		return s.Call(ops.Unlock, s.mode, func(context.Context) error { return s.unlock(ctx) })
 	})
 }
 

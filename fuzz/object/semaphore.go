@@ -194,9 +194,7 @@ func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, er
 
 func (p semaphorePlayer) release(label string, lease Lease, which string) {
 	p.GiveBack(label, func(ctx context.Context) error {
-		return p.Do(ops.Release, which, func(context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, lease.Release(ctx)
-		})
+		return p.Call(ops.Release, which, func(context.Context) error { return lease.Release(ctx) })
 	})
 }
 

@@ -69,13 +69,13 @@ func (p thresholdPlayer) turn(round int) {
 
 // wait waits and stays for a while.
 func (p thresholdPlayer) wait(round int) {
-	passed := p.Do(ops.Wait, "", func(ctx context.Context) (linearizability.Result, error) {
+	passed := p.Call(ops.Wait, "", func(ctx context.Context) error {
 		ctx, cancel := p.Hasty(ctx, 0, scenario.At("wait", round), 6, time.Millisecond,
 			50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
-		return linearizability.Result{}, p.barrier.Wait(ctx)
+		return p.barrier.Wait(ctx)
 	})
 	if passed == nil {
 		p.Hold(scenario.At("hold", round), nil)
@@ -85,12 +85,12 @@ func (p thresholdPlayer) wait(round int) {
 // set sets the barrier until that succeeds. The first attempt has a short context in some rounds.
 func (p thresholdPlayer) set(round, members int) {
 	p.Persist(func(attempt int) error {
-		return p.Do(ops.Set, strconv.Itoa(members),
-			func(ctx context.Context) (linearizability.Result, error) {
+		return p.Call(ops.Set, strconv.Itoa(members),
+			func(ctx context.Context) error {
 				ctx, cancel := p.Hasty(ctx, attempt, scenario.At("setting", round), 6,
 					time.Millisecond, 50*time.Millisecond)
 				defer cancel()
-				return linearizability.Result{}, p.barrier.Set(ctx, members)
+				return p.barrier.Set(ctx, members)
 			})
 	})
 }

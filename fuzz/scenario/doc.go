@@ -21,17 +21,14 @@
 //
 // # A workload for another kind of object
 //
-// Play calls the object and records each call with [Player.Do], or with [Record.Begin] if the
-// errors of the object promise that nothing was done:
+// Play calls the object and records each call with [Player.Do], with [Player.Call] if it has no
+// result, or with [Record.Begin] if the errors of the object promise that nothing was done:
 //
 //	Play: func(p *scenario.Player, s scenario.Script) {
 //		flag := flags.New(p.Conn(), "/flag")
-//		raise := func(ctx context.Context) (linearizability.Result, error) {
-//			return linearizability.Result{}, flag.Raise(ctx)
-//		}
 //		for range s.Rounds {
 //			p.Persist(func(int) error { // repeats the call after an error
-//				return p.Do("raise", "", raise)
+//				return p.Call("raise", "", flag.Raise)
 //			})
 //		}
 //	},

@@ -8,16 +8,15 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/builtin"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 // raise is the script of a client that creates a znode until the create succeeds. It has a bug:
 // after a lost reply the znode exists, and no create can succeed.
 func raise(p *scenario.Player, _ scenario.Script) {
 	p.Persist(func(int) error {
-		return p.Do("raise", "", func(context.Context) (linearizability.Result, error) {
+		return p.Call("raise", "", func(context.Context) error {
 			_, err := p.Conn().Create("/flag", nil, 0, zk.WorldACL(zk.PermAll))
-			return linearizability.Result{}, err
+			return err
 		})
 	})
 }

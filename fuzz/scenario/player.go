@@ -113,3 +113,14 @@ func (p *Player) Do(
 	c.OK(r)
 	return nil
 }
+
+// Call is Do for an operation without a result.
+func (p *Player) Call(kind, input string, do func(context.Context) error) error {
+	c := p.Begin(kind, input)
+	if err := do(p.ctx); err != nil {
+		c.Unknown(linearizability.Result{}, err)
+		return err
+	}
+	c.OK(linearizability.Result{})
+	return nil
+}

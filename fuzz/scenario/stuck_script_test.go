@@ -14,9 +14,9 @@ import (
 func unseen(play func(p *scenario.Player)) scenario.Scenario {
 	w := scenario.Workload{Name: "own", Impl: "unseen", Judge: scenario.Invariants(),
 		Play: func(p *scenario.Player, _ scenario.Script) {
-			err := p.Do("look", "", func(context.Context) (linearizability.Result, error) {
+			err := p.Call("look", "", func(context.Context) error {
 				_, _, err := p.Conn().Exists("/never")
-				return linearizability.Result{}, err
+				return err
 			})
 			if err == nil {
 				play(p)
