@@ -42,7 +42,7 @@ func (d driver) Deliver(c *carry.Conn, m *carry.Message) { d.link(c).sink.Delive
 
 func (d driver) Later(_ *carry.Conn, _ bool, at time.Duration) { d.in.wakeAt(at) }
 
-// Hang: so the connection does not wait for the handshake.
+// Hang takes the connection from the engine, so that it does not wait for the handshake.
 func (d driver) Hang(c *carry.Conn) { d.in.engine.Drop(engine.ConnID(c.ID)) }
 
 func (d driver) Admit(c *carry.Conn) {

@@ -70,9 +70,9 @@ func (s *socket) interrupt(write time.Time) {
 	_ = s.conn.SetWriteDeadline(write)
 }
 
-// close ends the connection: first the server's direction, so that the client finds the end of the
-// output; then, after all bytes already sent by the client are read and dropped, the rest. A socket
-// closed with unread bytes sends a reset, and on a reset some systems drop bytes that their user
+// close ends the connection. It first ends the server's direction, so that the client finds the end
+// of the output. Then it reads and drops all bytes that the client has sent, and closes the rest. A
+// socket closed with unread bytes sends a reset. On a reset some systems drop bytes that their user
 // has not read yet, the reply to closeSession for example.
 func (s *socket) close() {
 	s.drain()

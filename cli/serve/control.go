@@ -117,7 +117,7 @@ func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.answer(w, r, 0, nil, err)
 }
 
-// admit refuses requests while the server stops, and those of others.
+// admit refuses all requests while the server stops, and always those that access refuses.
 func (c *control) admit(w http.ResponseWriter, r *http.Request) error {
 	if c.closing.Load() {
 		return errStops

@@ -240,8 +240,8 @@ func bytesOf(t token) []byte {
 	return []byte(t.value)
 }
 
-// paths takes a list with commas; none is an empty list, null a null one. In a list of several, null
-// is a null path.
+// paths takes a list with commas. The word none is an empty list, and null a null list. In a list
+// of several paths, null is a null path.
 func (a *arguments) paths(key string) []string {
 	t, ok := a.take(key)
 	switch {

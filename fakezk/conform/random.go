@@ -12,8 +12,8 @@ import (
 // stepsPerScript is the length of a random script.
 const stepsPerScript = 60
 
-// random plays random scripts until Options.Ops steps are compared, or until a script
-// differs that differs again in a repetition.
+// random plays random scripts until Options.Ops steps are compared, or until a script differs and
+// differs again in a repetition.
 func (c *comparison) random(ctx context.Context, row *FamilyReport) error {
 	reaps, err := c.pair.lacks(ctx, []string{"reaping"})
 	if err != nil {
@@ -179,9 +179,9 @@ func (g *generator) list(n int, write func() string) string {
 	return strings.Join(parts, " ; ")
 }
 
-// broken writes a request with a body that is truncated or does not fit the operation. An
-// addWatch must not have a null path, see watchable, nor a createSession a short timeout. A
-// broken sasl, 102, ends the connection.
+// broken writes a request with a body that is truncated or does not fit the operation. It writes no
+// addWatch with a null path, see watchable, and no createSession with a short timeout. A broken
+// sasl, 102, ends the connection.
 func (g *generator) broken(c *client) string {
 	op := pick(g, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 101, 102,
 		103, 104, 105, 106, 107, -10)

@@ -18,9 +18,9 @@ import (
 //
 // One mutex guards the parts, the links and the clients. A frame from a client or from a server is
 // noted under it, the faults that select the frame act, and it goes on its way. So the lines of the
-// trace are in the order in which frames passed the proxy. A part that has the mutex locks it by
-// itself where it is called by a goroutine of a client, a link or a timer, and in what it does past
-// the proxy. The fields of a part are changed by its own methods only.
+// trace are in the order in which frames passed the proxy. A part with a field mu locks the mutex
+// in those methods that a goroutine of a client, of a link or of a timer calls. Only the methods of
+// a part change its fields.
 type run struct {
 	world   World
 	scripts sync.WaitGroup
@@ -141,7 +141,8 @@ func (r *run) script(ctx context.Context, c *Client, run func(context.Context, *
 	returned = true
 }
 
-// await waits for the scripts to end, or the Limit and as long as the server was down besides.
+// await waits for the scripts to end, at most for the Limit and for the time in which some server
+// was down.
 func (r *run) await(ctx context.Context) {
 	ended := r.scriptsEnd()
 	for rest := r.world.Limit; rest > 0; rest = r.world.Limit + r.outages.time() - r.clock.now() {

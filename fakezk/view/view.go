@@ -137,7 +137,7 @@ type NodeSpec struct {
 	TTL time.Duration
 	// Next is the number that the next sequential child gets, 0 or more: the number of children
 	// that were ever created. If it is smaller than the number of children that Load makes, such as
-	// 0, Load takes their number. A node's cversion follows from it: it counts the deletions too.
+	// 0, Load takes their number. It decides the node's cversion, which counts the deletions, too.
 	Next int32
 }
 

@@ -37,7 +37,7 @@ var publishedSemaphore = []Exhibit{
 			leasesDir)},
 }
 
-// leases is a plain lock with two places as a semaphore; each lease has a node.
+// leases is a semaphore made of plain locks with two places. Each lease has a node.
 type leases struct {
 	conn  *zk.Conn
 	dir   string
@@ -58,8 +58,8 @@ type lease struct{ *plainLock }
 
 func (l lease) Release(ctx context.Context) error { return l.Unlock(ctx) }
 
-// awaitAnother waits until there are other nodes than those among which there was no free place:
-// any that goes may free one.
+// awaitAnother waits until the list of nodes changes, if there is still no free place. Any node
+// that goes may free one.
 func (l *plainLock) awaitAnother(ctx context.Context, ahead string) bool {
 	names, _, changed, err := l.conn.ChildrenW(l.dir)
 	if err == nil && slices.Contains(names, ahead) && slices.Contains(names, l.own) &&

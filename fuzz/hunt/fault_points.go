@@ -12,8 +12,8 @@ import (
 // end of the session. No session survives the third.
 var sweepDurations = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second}
 
-// sweepPauses are the lengths of pauses, which leave the session alone: the others take a step
-// meanwhile, a round, or all that they have to do.
+// sweepPauses are the lengths of pauses, which leave the session alone. Meanwhile the other clients
+// take a step, a round, or all the steps that they have.
 var sweepPauses = []time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second}
 
 // durationsOf are the lengths of faults of a kind that lasts.

@@ -36,7 +36,7 @@ type leg struct {
 	before    Found // the counts at its beginning
 	searchers []searcher
 	rotation  []searcher // in turns, each as often as its share says
-	next      int        // in the wheel
+	next      int        // in the rotation
 	traces    map[uint64]bool
 	shown     map[uint64]bool // behaviours
 }

@@ -27,7 +27,7 @@ type branch struct {
 	way    []int             // of a run; several branches share it
 	at     int               // the decision at which the branch leaves it
 	next   int               // the other choice there
-	asleep []*trace.Delivery // messages not to deliver next: that was tried
+	asleep []*trace.Delivery // messages that were tried in its place already
 }
 
 // numbers are the decisions of the branch.

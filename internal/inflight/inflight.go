@@ -121,8 +121,8 @@ func (k *keeper) file() *os.File {
 // prefix begins the names of the files; the number of the process follows.
 const prefix = ".playing-"
 
-// Take returns those notes in a directory of processes that have ended that mine accepts, and
-// removes them.
+// Take looks in a directory for the notes of processes that have ended. It returns the notes that
+// mine accepts, and removes them.
 func Take(dir string, mine func(text []byte) bool) ([][]byte, error) {
 	names, err := filepath.Glob(filepath.Join(dir, prefix+"*"))
 	if err != nil {

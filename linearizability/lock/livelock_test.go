@@ -10,7 +10,8 @@ import (
 )
 
 func TestLivelock(t *testing.T) {
-	// tries lets a and b in turn make and delete n znodes, after begin. Other steps come after some.
+	// tries lets a and b in turn make and delete n znodes, after begin. More steps follow some of
+	// these.
 	tries := func(begin string, n int, after map[int]string) string {
 		steps := []string{begin}
 		for i := range n {

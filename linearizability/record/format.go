@@ -51,8 +51,8 @@ type event struct {
 	Error   text          `json:"error,omitzero"`
 }
 
-// text is a string that need not be valid UTF-8: then it is written as {"base64":"..."}. So two
-// different values are never written as the same.
+// text is a string of any bytes. If it is not valid UTF-8 it is written as {"base64":"..."}, so that
+// two different values never look the same.
 type text string
 
 // MarshalJSON writes the text.

@@ -82,7 +82,7 @@ func (c *Conn) vanishes() bool {
 }
 
 // Ignores reports whether a message that the client sends now has no effect: it vanishes, or comes
-// behind the end of the connection or behind a message that is the Last.
+// behind the end of the connection, or behind a message with Last set.
 func (c *Conn) Ignores() bool {
 	last := c.Up.Last()
 	return c.vanishes() || last != nil && (last.End != nil || last.Last)
@@ -177,7 +177,7 @@ func (c *Conn) judge(m *Message) {
 	m.Number, m.Point, m.faults = c.Client.requests, point, c.net.due(point)
 }
 
-// dials lets outages act on the message that names the client that dials.
+// dials lets outages act on the first message, which names the client: it counts as the dial.
 func (c *Conn) dials(m *Message, now time.Duration) []Action {
 	var actions []Action
 	if c.state == Hanging {
@@ -331,8 +331,8 @@ func (c *Conn) HoldReplies(until time.Duration) {
 // Freeze keeps the connection from moving until it is reset.
 func (c *Conn) Freeze() { c.state = Frozen }
 
-// Empty discards the messages under way on a connection in a black hole. The client's end of the
-// connection may be among it.
+// Empty discards the messages under way on a connection in a black hole. The end that the client
+// has sent may be among them.
 func (c *Conn) Empty() {
 	if c.state == Blackholed && c.Up.ends() {
 		marks.Hit("end lost in a black hole")

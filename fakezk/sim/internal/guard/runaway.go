@@ -16,7 +16,7 @@ import (
 // pause, lines of a script that follow one another at one instant, and goroutines without number.
 type Runaway struct {
 	trace.Runaway
-	// Since is the moment since when it is one.
+	// Since is the moment at which the code began to be a runaway.
 	Since trace.Moment
 }
 
@@ -142,8 +142,8 @@ func Leaked() int64      { return leaked.Load() }
 // These would make each count take long, in hunts in code that never closes its clients.
 func numGoroutine() int { return runtime.NumGoroutine() - int(Leaked()) }
 
-// goroutines counts the goroutines of the run in a text with stacks, and returns the stack of one
-// that was begun where most of them were.
+// goroutines counts the goroutines of the run in a text with stacks. It looks for the place at
+// which most of them were begun, and returns the stack of one of these.
 func (g *Guard) goroutines(stacks string) (number int, stack string) {
 	name, begun, most := g.bubbleName(), map[string]int{}, 0
 	for s := range trace.Stacks(stacks) {
