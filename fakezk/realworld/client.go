@@ -26,10 +26,18 @@ type Client struct {
 	number int          // of the next result of Connect, from 0
 	own    *ownListener // for the client's own code, if it has asked for it
 	done   bool         // the script has ended
+	cutOff bool         // the last dial has failed
 }
 
 // Name is the client's name.
 func (c *Client) Name() string { return c.name }
+
+// CutOff reports whether the client's last dial has failed: it can reach no server now.
+func (c *Client) CutOff() bool {
+	c.proxy.mu.Lock()
+	defer c.proxy.mu.Unlock()
+	return c.cutOff
+}
 
 // Pace is how many virtual seconds pass in one real second.
 func (c *Client) Pace() int { return c.proxy.clock.pace }

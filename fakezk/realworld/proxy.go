@@ -82,6 +82,7 @@ func (p *proxy) dial(c *Client, server int, timeout time.Duration) (net.Conn, er
 	answer, _, actions := p.net.Dial(c.peer.ID, server, p.clock.now())
 	p.carryOut(actions)
 	down := p.outages.down[server] // which may last longer than it should
+	c.cutOff = answer == carry.Hangs || answer == carry.Refused || down
 	p.mu.Unlock()
 	switch {
 	case answer == carry.Hangs:

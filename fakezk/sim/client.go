@@ -28,6 +28,7 @@ type Client struct {
 	dead   atomic.Bool // its process has died
 	dialed atomic.Bool // its own code has dialed
 	asked  atomic.Bool // it has sent a request on a connection of Connect
+	cutOff atomic.Bool // its last dial has failed
 
 	mu       sync.Mutex           // guards the fields below
 	connects int                  // calls of Connect
@@ -48,6 +49,9 @@ func (c *Client) Conn() *zk.Conn {
 	c.once.Do(func() { c.first, _ = c.Connect() })
 	return c.first
 }
+
+// CutOff reports whether the client's last dial has failed: it can reach no server now.
+func (c *Client) CutOff() bool { return c.cutOff.Load() }
 
 // Session is the session of Conn. It is 0 if the client has called Connect, or its own code has
 // dialed: then it has several sessions, and only the code knows which of them it uses.

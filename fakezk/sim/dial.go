@@ -84,6 +84,7 @@ func (s *dials) finish(d *dialing, number int) {
 		return
 	}
 	delete(d.process.failedDials, d.connect)
+	d.process.client.cutOff.Store(false)
 	l := s.network.open(d, number)
 	s.engine.Open(l.id, d.server, "127.0.0.1", s.agenda.Clock())
 	to := ""
@@ -132,6 +133,7 @@ const retryPause = time.Second
 
 // fail lets a dial fail, after the pause if it is the last of all servers.
 func (s *dials) fail(d *dialing, err error) {
+	d.process.client.cutOff.Store(true)
 	end := func() { d.end(dialResult{err: err}) }
 	if d.connect == 0 || s.inbox.closing.Load() || !s.hasTriedAll(d) {
 		end()

@@ -77,9 +77,7 @@ func (p counterPlayer) turn(number int) {
 // end goes on with the kinds of calls whose last one has failed.
 func (p counterPlayer) end(first int) {
 	p.Insist(ops.Add, first, p.add)
-	if g, ok := p.counter().(Getter); ok {
-		p.Insist(ops.Get, first, func(int) { p.getOnce(g) })
-	}
+	p.Insist(ops.Get, first, func(int) { p.getOnce(p.counter().(Getter)) })
 }
 
 // add adds once. A failed add is not repeated: the judge finds out whether it took effect. All adds

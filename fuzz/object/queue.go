@@ -230,12 +230,10 @@ func (p queuePlayer) play(s scenario.Script) {
 func (p queuePlayer) end(first int) {
 	first = p.Insist(ops.Offer, first, p.offer)
 	first = p.Insist(ops.Take, first, func(turn int) { p.finish(turn, p.take(turn)) })
-	if q, ok := p.queue().(Poller); ok {
-		first = p.Insist(ops.Poll, first, func(turn int) { p.finish(turn, p.pollOnce(q)) })
-	}
-	if q, ok := p.queue().(Peeker); ok {
-		p.Insist(ops.Peek, first, func(int) { p.peekOnce(q) })
-	}
+	first = p.Insist(ops.Poll, first, func(turn int) {
+		p.finish(turn, p.pollOnce(p.queue().(Poller)))
+	})
+	p.Insist(ops.Peek, first, func(int) { p.peekOnce(p.queue().(Peeker)) })
 }
 
 // offer appends one element. A failed offer is not repeated: the judge finds out whether it took

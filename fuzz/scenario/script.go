@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // Persist calls try with the number of the attempt, from 0, until it returns nil or the World ends,
@@ -91,7 +89,7 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 	failed := 0
 	return p.repeat(func() bool { return failed < 3+p.faults }, func(int) error {
 		err := release(p.ctx)
-		if err != nil && !errors.Is(err, zk.ErrNoServer) {
+		if err != nil && !p.client.CutOff() {
 			failed++
 		}
 		return err

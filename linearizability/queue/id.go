@@ -71,20 +71,37 @@ func (t *table) findDiscards(ids map[string]string) {
 	})
 }
 
+// discardOf is the last discard that may have removed the element's last znode, nil if there is
+// none.
 func discardOf(calls []lin.Op, e *element) (by *lin.Op) {
 	if len(e.znodes) == 0 || len(e.takes) > 0 && e.takes[0].Call <= e.last().Deleted {
 		return nil
 	}
 	last := e.last()
+	if last.Deleted == judging.Never {
+		return nil
+	}
+	inDoubt := slices.ContainsFunc(calls, func(op lin.Op) bool {
+		return isTake(&op) && couldRemove(op, last) && !op.OK() && op.Outcome != lin.OpFailed
+	})
 	for i := range calls {
 		op := &calls[i]
-		if op.Kind == ops.Discard && op.Input == e.id && op.Client == last.Remover &&
-			last.Deleted != judging.Never && op.Call <= last.Deleted &&
-			(!op.OK() || last.Deleted <= op.Return) {
-			by = op
+		if op.Kind != ops.Discard || op.Input != e.id || !couldRemove(*op, last) ||
+			op.Outcome == lin.OpFailed && inDoubt {
+			continue
 		}
+		by = op
 	}
 	return by
+}
+
+// couldRemove reports whether the znode was removed by the client of a call, after the call had
+// begun, and before it returned if its outcome is known. A call removes what it has seen, so a call
+// that returned before the znode was there did not remove it.
+func couldRemove(op lin.Op, z *judging.Znode) bool {
+	inTime := op.Pending() || op.Return >= z.Deleted ||
+		op.Outcome == lin.OpUnknown && op.Return >= z.Created
+	return op.Client == z.Remover && op.Call <= z.Deleted && inTime
 }
 
 // badDiscard compares each discard with its removals.
