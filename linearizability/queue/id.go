@@ -72,36 +72,32 @@ func (t *table) findDiscards(ids map[string]string) {
 }
 
 // discardOf is the last discard that may have removed the element's last znode, nil if there is
-// none.
+// none. A take in doubt is likelier than a discard that has certainly failed, and than one that had
+// returned before the znode was there.
 func discardOf(calls []lin.Op, e *element) (by *lin.Op) {
 	if len(e.znodes) == 0 || len(e.takes) > 0 && e.takes[0].Call <= e.last().Deleted {
 		return nil
 	}
 	last := e.last()
-	if last.Deleted == judging.Never {
-		return nil
-	}
 	inDoubt := slices.ContainsFunc(calls, func(op lin.Op) bool {
 		return isTake(&op) && couldRemove(op, last) && !op.OK() && op.Outcome != lin.OpFailed
 	})
 	for i := range calls {
 		op := &calls[i]
-		if op.Kind != ops.Discard || op.Input != e.id || !couldRemove(*op, last) ||
-			op.Outcome == lin.OpFailed && inDoubt {
-			continue
+		unlikely := op.Outcome == lin.OpFailed || !op.Pending() && op.Return < last.Created
+		if op.Kind == ops.Discard && op.Input == e.id && couldRemove(*op, last) &&
+			!(inDoubt && unlikely) {
+			by = op
 		}
-		by = op
 	}
 	return by
 }
 
-// couldRemove reports whether the znode was removed by the client of a call, after the call had
-// begun, and before it returned if its outcome is known. A call removes what it has seen, so a call
-// that returned before the znode was there did not remove it.
+// couldRemove reports whether a znode was removed by the client of a call, after the call had begun
+// and, if the call succeeded, before it returned.
 func couldRemove(op lin.Op, z *judging.Znode) bool {
-	inTime := op.Pending() || op.Return >= z.Deleted ||
-		op.Outcome == lin.OpUnknown && op.Return >= z.Created
-	return op.Client == z.Remover && op.Call <= z.Deleted && inTime
+	return z.Deleted != judging.Never && op.Client == z.Remover && op.Call <= z.Deleted &&
+		(!op.OK() || z.Deleted <= op.Return)
 }
 
 // badDiscard compares each discard with its removals.

@@ -59,6 +59,8 @@ func TestIDQueue(t *testing.T) {
 				Steps: "a offers x#1; b poll() empty; b discard(1) deletes x -> 1"},
 			{Name: "wrong order of the others", Bad: lin.Linearizability, Says: "y left first",
 				Steps: "a offers x#1; a offers y#2; b takes y; b takes x"},
+			{Name: "a poll removes it, an earlier discard has failed",
+				Steps: "b discard(1) failed; a offers x#1; b poll(); b deletes x; b unknown"},
 			{Name: "hangs", Bad: lin.Liveness, Says: "b's discard (step 1, pending) never returned",
 				Steps: "b discard(1); rest"},
 			{Name: "without a log",
