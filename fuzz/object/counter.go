@@ -101,15 +101,6 @@ func (p counterPlayer) add(turn int) {
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
 }
 
-// recordError records the error of a write.
-func recordError(c scenario.Call, definite bool, err error) {
-	if definite && !isAmbiguous(err) {
-		c.Failed(err)
-		return
-	}
-	c.Unknown(linearizability.Result{}, err)
-}
-
 // get reads the value, in half of the turns, if the counter has Get.
 func (p counterPlayer) get(turn int) {
 	g, ok := p.counter().(Getter)

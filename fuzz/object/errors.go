@@ -1,6 +1,11 @@
 package object
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
 
 // The few meanings of errors that scripts ask for. An adapter wraps the value:
 //
@@ -25,4 +30,13 @@ func (ambiguousError) Ambiguous() bool { return true }
 func isAmbiguous(err error) bool {
 	var e interface{ Ambiguous() bool }
 	return errors.As(err, &e) && e.Ambiguous()
+}
+
+// recordError records the error of a write.
+func recordError(c scenario.Call, definite bool, err error) {
+	if definite && !isAmbiguous(err) {
+		c.Failed(err)
+		return
+	}
+	c.Unknown(linearizability.Result{}, err)
 }
