@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk"
 )
 
 // sessionTimeout is the timeout that clients request: long enough for a client that gets no
@@ -38,8 +41,8 @@ func connectOne(ctx context.Context, dial zk.Dialer, addr string) (*zk.Conn, err
 	connected := make(chan struct{})
 	var once sync.Once
 	c, _, err := zk.Connect([]string{addr}, sessionTimeout,
-		zk.WithDialer(dial), zk.WithHostProvider(&oneHost{}),
-		zk.WithLogger(quiet{}), zk.WithLogInfo(false),
+		zk.WithDialer(dial), zk.WithHostProvider(fakezk.HostProvider()),
+		zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(clientBuffer), zk.WithMaxConnBufferSize(clientBuffer),
 		zk.WithEventCallback(func(ev zk.Event) {
 			if ev.State == zk.StateHasSession {
@@ -77,16 +80,3 @@ func createIfMissing(c *zk.Conn, path string, data []byte) error {
 	}
 	return nil
 }
-
-// quiet drops the client's log; problems come back as errors.
-type quiet struct{}
-
-func (quiet) Printf(string, ...any) {}
-
-// oneHost is a HostProvider of one address that is not looked up.
-type oneHost struct{ addr string }
-
-func (h *oneHost) Init(servers []string) error { h.addr = servers[0]; return nil }
-func (*oneHost) Len() int                      { return 1 }
-func (h *oneHost) Next() (string, bool)        { return h.addr, false }
-func (*oneHost) Connected()                    {}

@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,24 +30,26 @@ func startReal(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := describeReal(z)
+	s, err := describeReal(ctx, z)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start real: %w", err), z.Stop())
 	}
 	return s, nil
 }
 
-func describeReal(z *realzk.Server) (*server, error) {
-	version, err := realVersion(z.Address())
-	if err != nil {
-		return nil, err
+// describeReal asks a server for its version, by the four-letter word srvr.
+func describeReal(ctx context.Context, z *realzk.Server) (*server, error) {
+	if z.PID() == 0 {
+		return nil, errors.New("a ZooKeeper that runs already (ZKSIM_REAL_ZOOKEEPER) cannot be measured")
 	}
-	pid, err := javaChild()
-	if err != nil {
-		return nil, err
+	answer, err := z.Ask(ctx, "srvr")
+	_, version, _ := strings.Cut(answer, "version: ")
+	version, _, found := strings.Cut(version, "-")
+	if err != nil || !found {
+		return nil, fmt.Errorf("ask for the version: the server answers %q, %v", answer, err)
 	}
 	return &server{
-		name: serverReal, version: "ZooKeeper " + version, addr: z.Address(), pid: pid,
+		name: serverReal, version: "ZooKeeper " + version, addr: z.Address(), pid: z.PID(),
 		stop: z.Stop,
 	}, nil
 }
@@ -70,56 +68,4 @@ func defaultJVM() ([]string, error) {
 	}
 	heap := fmt.Sprintf("-Xmx%dk", kB/4)
 	return []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", heap}, nil
-}
-
-// javaChild is the process ID of the only JVM among the children of this process.
-func javaChild() (int, error) {
-	lists, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil {
-		return 0, err
-	}
-	var found []int
-	for _, list := range lists {
-		children, err := os.ReadFile(list)
-		if err != nil {
-			continue // the thread has ended
-		}
-		for _, child := range strings.Fields(string(children)) {
-			name, err := os.ReadFile("/proc/" + child + "/comm")
-			if err != nil || strings.TrimSpace(string(name)) != "java" {
-				continue // the child has ended, or is another program
-			}
-			pid, err := strconv.Atoi(child)
-			if err != nil {
-				return 0, fmt.Errorf("%s: %w", list, err)
-			}
-			found = append(found, pid)
-		}
-	}
-	if len(found) != 1 {
-		return 0, fmt.Errorf("%d children are a JVM, expected one; "+
-			"a ZooKeeper that runs already (ZKSIM_REAL_ZOOKEEPER) cannot be measured", len(found))
-	}
-	return found[0], nil
-}
-
-// realVersion sends the four-letter word srvr; the first line of its answer has the version.
-func realVersion(addr string) (string, error) {
-	conn, err := net.DialTimeout("tcp", addr, sessionTimeout)
-	if err != nil {
-		return "", fmt.Errorf("ask for the version: %w", err)
-	}
-	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return "", fmt.Errorf("ask for the version: %w", errors.Join(err, conn.Close()))
-	}
-	answer, err := io.ReadAll(conn)
-	if err := errors.Join(err, conn.Close()); err != nil {
-		return "", fmt.Errorf("ask for the version: %w", err)
-	}
-	_, version, _ := strings.Cut(string(answer), "version: ")
-	version, _, found := strings.Cut(version, "-")
-	if !found {
-		return "", fmt.Errorf("ask for the version: the server answers %q", answer)
-	}
-	return version, nil
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -121,16 +122,12 @@ func (h here) client(t *testing.T, dial zk.Dialer) (*zk.Conn, *states) {
 	}
 	passed := &states{more: make(chan struct{}, 1)}
 	conn, _, err := zk.Connect([]string{h.addr}, 10*time.Second, zk.WithLogInfo(false),
-		zk.WithLogger(silent{}), zk.WithDialer(dial), zk.WithEventCallback(passed.add))
+		zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithDialer(dial), zk.WithEventCallback(passed.add))
 	check.OK(t, err)
 	t.Cleanup(conn.Close)
 	passed.await(t, zk.StateHasSession)
 	return conn, passed
 }
-
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
 
 // states are the states that a client passes, in order. The client's own channel has room for six
 // and drops the rest.

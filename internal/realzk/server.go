@@ -91,6 +91,21 @@ const (
 // Address is host:port, for a client.
 func (s *Server) Address() string { return s.address }
 
+// PID is the process ID of the server. It is 0 for a server that this package did not start.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return 0
+	}
+	return s.process.cmd.Process.Pid
+}
+
+// Ask returns the answer to a four-letter word.
+func (s *Server) Ask(ctx context.Context, word string) (string, error) {
+	return ask(ctx, s.address, word)
+}
+
 // Log is the end of the server's output, 64 KiB at most. It is empty for a server
 // that this package did not start.
 func (s *Server) Log() string {

@@ -14,18 +14,12 @@ import (
 	"github.com/zksim/zksim/internal/check"
 )
 
-// fourLetters asks a server a word and returns its whole answer.
-func fourLetters(t *testing.T, address, word string) string {
+// answerTo asks a server a word.
+func answerTo(t *testing.T, s *Server, word string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
+	answer, err := s.Ask(t.Context(), word)
 	check.OK(t, err)
-	defer conn.Close()
-	if _, err := io.WriteString(conn, word); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := io.ReadAll(conn)
-	check.OK(t, err)
-	return string(answer)
+	return answer
 }
 
 func TestServerHasItsOptionsAndIsGoneAfterStop(t *testing.T) {
@@ -38,14 +32,14 @@ func TestServerHasItsOptionsAndIsGoneAfterStop(t *testing.T) {
 	if s.process == nil {
 		t.Skip("the server was not started by this package")
 	}
-	conf := fourLetters(t, s.Address(), "conf")
+	conf := answerTo(t, s, "conf")
 	for _, want := range []string{
 		"tickTime=300\n", "minSessionTimeout=600\n", "maxSessionTimeout=60000\n",
 		"maxClientCnxns=7\n",
 	} {
 		check.Contains(t, conf, want, "conf")
 	}
-	if env := fourLetters(t, s.Address(), "envi"); !strings.Contains(env, "3.8") {
+	if env := answerTo(t, s, "envi"); !strings.Contains(env, "3.8") {
 		t.Logf("not a 3.8: %s", env)
 	}
 	check.Contains(t, s.Log(), "ContainerManager", "log")
@@ -65,7 +59,7 @@ func TestRestartedServerHasItsData(t *testing.T) {
 	}
 	first := s.process
 	check.OK(t, s.Restart(t.Context(), time.Millisecond))
-	conf := fourLetters(t, s.Address(), "conf")
+	conf := answerTo(t, s, "conf")
 	if !strings.Contains(conf, s.DataDir()) || s.process == first {
 		t.Errorf("after the restart: %q", conf)
 	}
