@@ -52,6 +52,6 @@
 //
 // A body that does not end within six hours of virtual time fails, and so does one that panics.
 //
-// While a Check plays, up to 64 MB more garbage gathers than else, as in a test of package fuzz: its
-// section on memory tells why, and which settings limit that.
+// While a Check plays, up to 64 MB more garbage gathers than else, as in a test of package fuzz.
+// The section on memory of that package says why, and which settings limit it.
 package property

@@ -13,8 +13,8 @@ import (
 	"weak"
 )
 
-// mostBytes is the size of a ballast, without settings of the collector. With 32 MB a hunt takes 4 %
-// more processor time, with 128 MB 6 % less.
+// mostBytes is the size of a ballast, without settings of the collector. With 32 MB a hunt takes
+// 4 % more processor time, with 128 MB 6 % less.
 const mostBytes = 64 << 20
 
 // A ballast is a value of its own for the weak pointer to it.

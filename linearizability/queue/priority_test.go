@@ -77,8 +77,8 @@ type queueGame struct {
 	*judgingtest.Simulator
 	queue   []waiting
 	offered map[string]waiting // by the Input of the offer
-	// rank draws a rank, input makes the Input of an offer, and shown reports whether an element can
-	// be taken at a time.
+	// rank draws a rank, input makes the Input of an offer, and shown reports whether an element
+	// can be taken at a time.
 	rank  func(now time.Duration) int64
 	input func(value string, rank int64) string
 	shown func(rank int64, now time.Duration) bool
