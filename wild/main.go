@@ -18,7 +18,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// check ends the script at an error, with which a library refuses its settings or the address.
+// check ends the script at the error of a library that refuses its settings or the address.
 func check(err error) {
 	if err != nil {
 		panic(err)

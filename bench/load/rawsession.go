@@ -16,8 +16,8 @@ type rawConn struct {
 	timeout time.Duration // of the session, as the server has granted it
 }
 
-// rawSession connects and opens a session. The timeout is that of the session
-// asked for, and of each step meanwhile.
+// rawSession connects and opens a session. It asks for a session with this timeout, and gives each
+// of its own steps as much time.
 func rawSession(addr string, timeout time.Duration) (*rawConn, error) {
 	conn, err := net.DialTimeout("tcp", addr, timeout)
 	if err != nil {

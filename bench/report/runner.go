@@ -113,7 +113,7 @@ func (l *runner) askZksim(into any, env []string, args ...string) error {
 }
 
 // measured runs another command of this module, and returns its command line as a block of the
-// page, with its output. Without the servers or libraries to compare with it is an error.
+// page, with its output. It returns an error if servers or libraries to compare with are missing.
 func (l *runner) measured(args ...string) (string, error) {
 	args = append([]string{"run", "-C", "bench"}, args...)
 	out, err := l.run("go", args...)

@@ -16,7 +16,7 @@ type section struct {
 	measure func(*runner) (string, error) // its text
 }
 
-// long is the time from which on a section is measured only by its name or --all.
+// long is the time of a section that is measured only if --only names it, or with --all.
 const long = 15 * time.Minute
 
 // sections are all sections, in the order of the page. Their times are those of two cores.

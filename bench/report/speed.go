@@ -97,7 +97,7 @@ func inMemory(l *runner) (string, error) {
 	}
 	return paragraph("One client sends requests one after the other over an in-memory connection. "+
 		"The echo sends the same empty reply to every request. For the ratios the two take turns, "+
-		"request by request, in one run; three are an ensemble of three servers.") +
+		"request by request, in one run. The three servers are an ensemble.") +
 		commandBlock(benchShown("./fakezk", pattern)) +
 		table([]string{"operation", "server, requests/s", "echo, requests/s",
 			"time, server / echo", "three servers / one"}, rows), nil
