@@ -2,20 +2,25 @@ package scenario
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
 // Difference is the first difference between two outcomes of one scenario, in two lines, or "" if
 // there is none. It compares the trace, the history, the leftovers, the verdicts and the story.
 func (o *Outcome) Difference(other *Outcome) string {
-	if o.Result.Trace.Hash() != other.Result.Trace.Hash() {
+	if !o.Result.Trace.Equal(other.Result.Trace) {
 		return firstDifference("trace", o.Result.Trace.String(), other.Result.Trace.String())
+	}
+	if !reflect.DeepEqual(o.History, other.History) { // which is quicker than its text
+		if d := firstDifference("history", historyText(o), historyText(other)); d != "" {
+			return d
+		}
 	}
 	for _, part := range []struct {
 		name string
 		text func(*Outcome) string
 	}{
-		{"history", historyText},
 		{"leftovers", func(o *Outcome) string { return fmt.Sprintf("%+v", o.Rest) }},
 		{"report", reportText},
 		{"story", (*Outcome).Story},
@@ -29,6 +34,9 @@ func (o *Outcome) Difference(other *Outcome) string {
 
 // firstDifference is the first line in which two texts differ, "" if there is none.
 func firstDifference(name, a, b string) string {
+	if a == b {
+		return ""
+	}
 	first, second := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range max(len(first), len(second)) {
 		x, y := lineOf(first, i), lineOf(second, i)

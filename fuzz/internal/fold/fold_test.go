@@ -1,11 +1,25 @@
 package fold
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
+	"pgregory.net/rapid"
 )
+
+// numbers are what Shape leaves out.
+var numbers = regexp.MustCompile(`#\d+|\bzxid -?\d+|G\d+|^dial \d+|\bconnection \d+`)
+
+func TestShapeLeavesTheNumbersOut(t *testing.T) {
+	parts := rapid.SampledFrom([]string{"#", "G", "zxid", "dial", "connection", " ", "-", "_", "x",
+		"7", "12", "/", "é", "zxid 3", "dial 1", "connection 2"})
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOf(parts).Draw(rt, "parts"), "")
+		check.Equal(rt, Shape(text), numbers.ReplaceAllString(text, ""), "%q", text)
+	})
+}
 
 func TestCycles(t *testing.T) {
 	tests := []struct {
