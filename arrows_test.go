@@ -121,18 +121,19 @@ var arrows = map[string]string{
 	"fakezk/tree": `fakezk fakezk/view internal/yamldoc`,
 	"fakezk/conform": `
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
-	"internal/realzk":        ``,
-	"internal/overlay":       ``,
-	"internal/browser":       ``,
-	"internal/testrun":       ``,
-	"internal/check":         `github.com/google/go-cmp`,
-	"internal/inflight":      ``,
-	"internal/yamldoc":       `go.yaml.in/yaml/v4`,
-	"examples/go":            `github.com/go-zookeeper/zk`,
-	"internal/mix":           ``,
-	"internal/ballast":       ``,
-	"fuzz/internal/fold":     ``,
-	"fuzz/internal/fuzztest": `fakezk/fault fuzz/builtin fuzz/scenario internal/testrun`,
+	"internal/realzk":    ``,
+	"internal/overlay":   ``,
+	"internal/browser":   ``,
+	"internal/testrun":   ``,
+	"internal/check":     `github.com/google/go-cmp`,
+	"internal/inflight":  ``,
+	"internal/yamldoc":   `go.yaml.in/yaml/v4`,
+	"examples/go":        `github.com/go-zookeeper/zk`,
+	"internal/mix":       ``,
+	"internal/ballast":   ``,
+	"fuzz/internal/fold": ``,
+	"fuzz/internal/fuzztest": `
+		fakezk/fault fuzz/builtin fuzz/scenario internal/ballast internal/testrun`,
 	"fuzz/scenario": `
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
 		linearizability/custom linearizability/ops fuzz/internal/fold internal/mix

@@ -31,6 +31,7 @@ var sections = []section{
 	{"real", "The workloads against a real ZooKeeper", 30 * time.Minute, realServer},
 	{"conform", "The comparison with a real ZooKeeper", 10 * time.Minute, conformance},
 	{"speed", "Scenarios per second", 3 * time.Minute, speed},
+	{"own-module", "Processor time and memory of go test", 2 * time.Minute, ownModule},
 	{"requests", "Requests per second over TCP", 4 * time.Minute, requests},
 	{"in-memory", "Requests in memory", time.Minute, inMemory},
 	{"start", "Start", time.Minute, start},

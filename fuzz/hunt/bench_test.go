@@ -20,6 +20,7 @@ import (
 func BenchmarkHunt(b *testing.B) {
 	for _, w := range builtin.Workloads() {
 		b.Run(w.Name+"/"+w.Impl, func(b *testing.B) {
+			fuzztest.CollectLikeUsers(b)
 			var virtual atomic.Int64
 			judge := w.Judge
 			w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {

@@ -2,7 +2,6 @@ package scenario_test
 
 import (
 	"math/rand/v2"
-	"runtime/debug"
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/internal/fuzztest"
@@ -10,12 +9,11 @@ import (
 )
 
 // BenchmarkScenario measures whole scenarios with their verdicts, of 4 clients and 4 rounds:
-// without faults, and with random plans of up to 4 faults. Like the command it lets garbage grow: a
-// connection of the client takes megabytes.
+// without faults, and with random plans of up to 4 faults. The collector is that of users, and in
+// the benchmarks with tuned in their names that of the tests of this module.
 //
 //	go test ./fuzz/scenario -run '^$' -bench Scenario
 func BenchmarkScenario(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	for _, c := range []struct{ workload, impl string }{
 		{"lock", "recipes.Lock"}, {"queue", "recipes.Queue"},
 	} {
@@ -24,9 +22,12 @@ func BenchmarkScenario(b *testing.B) {
 			if faults > 0 {
 				name = c.workload + "/faults"
 			}
+			w := fuzztest.Builtin(b, c.workload, c.impl)
 			b.Run(name, func(b *testing.B) {
-				benchmarkScenario(b, fuzztest.Builtin(b, c.workload, c.impl), faults)
+				fuzztest.CollectLikeUsers(b)
+				benchmarkScenario(b, w, faults)
 			})
+			b.Run(name+"/tuned", func(b *testing.B) { benchmarkScenario(b, w, faults) })
 		}
 	}
 }
