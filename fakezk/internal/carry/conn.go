@@ -157,7 +157,7 @@ func (c *Conn) DeliverDown(now time.Duration) []Action {
 		return nil
 	case m.End != nil:
 		c.Close()
-		return []Action{func(d Driver) { d.End(c, m.End) }}
+		return []Action{act(func(d Driver) { d.End(c, m.End) })}
 	}
 	return c.net.deliver(c, &c.Down, m, now)
 }
@@ -182,7 +182,7 @@ func (c *Conn) dials(m *Message, now time.Duration) []Action {
 	var actions []Action
 	if c.state == Hanging {
 		c.state = Open
-		actions = append(actions, func(d Driver) { d.Admit(c) })
+		actions = append(actions, act(func(d Driver) { d.Admit(c) }))
 	}
 	answer, until, struck := c.net.Dial(m.Client, c.Server, now)
 	actions = append(actions, struck...)
@@ -195,19 +195,19 @@ func (c *Conn) dials(m *Message, now time.Duration) []Action {
 		c.Up.hold(until)
 		c.Up.putBack(m)
 		return append(actions,
-			func(d Driver) { d.Hang(c) }, func(d Driver) { d.Later(c, true, until) })
+			act(func(d Driver) { d.Hang(c) }), act(func(d Driver) { d.Later(c, true, until) }))
 	}
 	if until := c.net.waitsFor(c, &c.Up, m, now); until > 0 {
 		return append(actions, c.putOff(m, until)...)
 	}
-	return append(actions, func(d Driver) { d.Apply(c, m, nil) })
+	return append(actions, act(func(d Driver) { d.Apply(c, m, nil) }))
 }
 
 // putOff makes a message of the client wait where it was.
 func (c *Conn) putOff(m *Message, until time.Duration) []Action {
 	m.NotBefore = until
 	c.Up.putBack(m)
-	return []Action{func(d Driver) { d.Later(c, true, until) }}
+	return []Action{act(func(d Driver) { d.Later(c, true, until) })}
 }
 
 // FromServer takes a message that the server sends to the client. The fault, if
@@ -262,7 +262,11 @@ func (c *Conn) ClientClosed(half bool) []Action {
 func (c *Conn) sever(d Driver)  { d.Sever(c) }
 func (c *Conn) forget(d Driver) { d.Forget(c) }
 
-func (c *Conn) send(m *Message) Action { return func(d Driver) { d.Send(c, m) } }
+// send returns the action Send.
+func (c *Conn) send(m *Message) Action {
+	m.conn = c
+	return (*sent)(m)
+}
 
 func isClientsEnd(m *Message) bool { return m.End == io.EOF }
 
@@ -271,18 +275,18 @@ func (c *Conn) clientEnds(half bool) []Action {
 	switch {
 	case c.state == Blackholed:
 		c.state = BlackholedGone
-		return []Action{func(d Driver) { d.Unheard(c) }}
+		return []Action{act(func(d Driver) { d.Unheard(c) })}
 	case c.state == BlackholedGone, c.state == Over, c.state == Severed && half:
 		return nil
 	case c.state == Severed || c.state == Lost:
 		c.Close()
-		return []Action{c.forget}
+		return []Action{act(c.forget)}
 	case c.state == Open && half:
 		marks.Hit("half close")
 		return c.endSoon(io.EOF)
 	}
 	c.Close()
-	return []Action{c.sever, c.forget}
+	return []Action{act(c.sever), act(c.forget)}
 }
 
 // endSoon ends the connection for the server now, and for the client behind the messages under way
@@ -296,12 +300,12 @@ func (c *Conn) endSoon(err error) []Action {
 	case BlackholedGone:
 		marks.Hit("gone at both ends")
 		c.Close()
-		return []Action{c.sever, c.forget}
+		return []Action{act(c.sever), act(c.forget)}
 	default:
 		return nil
 	}
 	c.Up.empty()
-	return []Action{c.sever, c.send(&Message{End: err})}
+	return []Action{act(c.sever), c.send(&Message{End: err})}
 }
 
 // Reset ends the connection for both ends at once.
@@ -310,7 +314,7 @@ func (c *Conn) Reset(err error) []Action {
 		return nil
 	}
 	c.Close()
-	return []Action{func(d Driver) { d.Reset(c, err) }}
+	return []Action{act(func(d Driver) { d.Reset(c, err) })}
 }
 
 // Hold holds both lanes, unless messages vanish.

@@ -66,11 +66,29 @@ type Driver interface {
 }
 
 // An Action is something that a driver has to do.
-type Action func(Driver)
+type Action interface{ perform(d Driver) }
+
+// act is an Action of any kind. The three below are those of nearly every message, and take no
+// memory of their own.
+type act func(Driver)
+
+func (do act) perform(d Driver) { do(d) }
+
+// applied, delivered and sent are a message to be applied without a fault, delivered or sent on its
+// connection.
+type (
+	applied   Message
+	delivered Message
+	sent      Message
+)
+
+func (m *applied) perform(d Driver)   { d.Apply(m.conn, (*Message)(m), nil) }
+func (m *delivered) perform(d Driver) { d.Deliver(m.conn, (*Message)(m)) }
+func (m *sent) perform(d Driver)      { d.Send(m.conn, (*Message)(m)) }
 
 // Perform lets a driver carry out actions in their order.
 func Perform(actions []Action, d Driver) {
-	for _, do := range actions {
-		do(d)
+	for _, a := range actions {
+		a.perform(d)
 	}
 }

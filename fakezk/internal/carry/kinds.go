@@ -131,7 +131,7 @@ func (n *Network) strike(f *Armed, client int64, now time.Duration) []Action {
 
 // Fired says that a fault has acted on something: it is Struck, the first time.
 func (n *Network) Fired(f *Armed) []Action {
-	return f.first(func(d Driver) { d.Struck(f) })
+	return f.first(act(func(d Driver) { d.Struck(f) }))
 }
 
 // first is the list of an action if the fault acts for the first time, else empty.
@@ -149,22 +149,23 @@ func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []
 		return c.putOff(m, until)
 	}
 	if len(m.faults) == 0 || n.healed {
+		m.conn = c
 		if lane == &c.Up {
-			return m.alone(func(d Driver) { d.Apply(c, m, nil) })
+			return m.alone((*applied)(m))
 		}
-		return m.alone(func(d Driver) { d.Deliver(c, m) })
+		return m.alone((*delivered)(m))
 	}
 	f := m.faults[0]
 	m.faults = m.faults[1:] // the others act when the message comes again
 	s := &strike{net: n, fault: f, conn: c, lane: lane, message: m, client: c.clientID(), now: now}
 	taken := false
-	if act := s.rule(); act != nil {
-		act(s)
+	if effect := s.rule(); effect != nil {
+		effect(s)
 		taken = !s.putOff
 	} else {
-		s.add(func(d Driver) { d.Apply(c, m, f) })
+		s.add(act(func(d Driver) { d.Apply(c, m, f) }))
 	}
-	return append(f.first(func(d Driver) { d.Hit(c, m, f, taken) }), s.actions...)
+	return append(f.first(act(func(d Driver) { d.Hit(c, m, f, taken) })), s.actions...)
 }
 
 // rule returns the effect of the fault on the message before it is handed on, nil if the fault
@@ -199,7 +200,7 @@ func (s *strike) putBack() {
 	c, up := s.conn, s.lane == &s.conn.Up
 	s.lane.putBack(s.message)
 	_, at, _ := s.lane.First()
-	s.add(func(d Driver) { d.Later(c, up, at) })
+	s.add(act(func(d Driver) { d.Later(c, up, at) }))
 }
 
 // reset ends the connections for the server now, and for the client behind the messages under way
@@ -218,7 +219,7 @@ func resetNow(s *strike) { s.add(s.conn.Reset(errReset)...) }
 func halfAndReset(s *strike) {
 	c := s.conn
 	first, _ := s.message.split()
-	s.add(func(d Driver) { d.Deliver(c, first) })
+	s.add(act(func(d Driver) { d.Deliver(c, first) }))
 	resetNow(s)
 }
 
@@ -226,7 +227,7 @@ func halfAndReset(s *strike) {
 func halfAndRest(s *strike) {
 	c := s.conn
 	first, second := s.message.split()
-	s.add(func(d Driver) { d.Deliver(c, first) })
+	s.add(act(func(d Driver) { d.Deliver(c, first) }))
 	marks.Hit("rest of an event")
 	second.NotBefore = s.until()
 	s.message = second
@@ -251,7 +252,7 @@ func delay(s *strike) {
 // pause keeps the caller from the reply. The request goes on.
 func pause(s *strike) {
 	c, m, f, until := s.conn, s.message, s.fault, s.until()
-	s.add(func(d Driver) { d.Pause(c, m, f, until) })
+	s.add(act(func(d Driver) { d.Pause(c, m, f, until) }))
 	s.goOn()
 }
 
@@ -268,7 +269,7 @@ func blackhole(s *strike) {
 	for _, c := range s.reachable() {
 		s.hit = true
 		c.state = Blackholed
-		s.add(func(d Driver) { d.Vanish(c) })
+		s.add(act(func(d Driver) { d.Vanish(c) }))
 	}
 }
 
@@ -286,16 +287,16 @@ func refuse(s *strike) {
 func expire(s *strike) {
 	n, c, client, f := s.net, s.conn, s.client, s.fault
 	if c != nil {
-		s.add(func(d Driver) { d.ExpireOn(c, f.For) })
+		s.add(act(func(d Driver) { d.ExpireOn(c, f.For) }))
 		return
 	}
-	s.add(func(d Driver) {
+	s.add(act(func(d Driver) {
 		for _, session := range d.Sessions(client) {
 			if d.Expire(session, f.For) {
 				Perform(n.Fired(f), d)
 			}
 		}
-	})
+	}))
 }
 
 // crash ends the processes of clients: the server finds their connections closed, and they hear of
@@ -306,19 +307,19 @@ func crash(s *strike) {
 			continue
 		}
 		if c.known() {
-			s.add(c.sever)
+			s.add(act(c.sever))
 		}
 		c.state = Lost
 	}
 	client, f, until := s.client, s.fault, s.until()
-	s.add(func(d Driver) { d.Crash(client, f, until) })
+	s.add(act(func(d Driver) { d.Crash(client, f, until) }))
 }
 
 // lag keeps the server of the connection, or the servers of the client, from applying changes. The
 // request goes on.
 func lag(s *strike) {
 	f, until := s.fault, s.until()
-	s.onServers(func(server int) { s.add(func(d Driver) { d.Lag(server, f, until) }) })
+	s.onServers(func(server int) { s.add(act(func(d Driver) { d.Lag(server, f, until) })) })
 }
 
 // isolate cuts the server of the connection, or the servers of the client, off from the others. The
@@ -327,7 +328,7 @@ func isolate(s *strike) {
 	f, until := s.fault, s.until()
 	s.onServers(func(server int) {
 		s.net.cutOffFor(server, s.now, until)
-		s.add(func(d Driver) { d.Isolate(server, f, until) })
+		s.add(act(func(d Driver) { d.Isolate(server, f, until) }))
 	})
 }
 
@@ -362,7 +363,7 @@ func failover(s *strike) {
 // failover takes the leader down until a time. All connections end if nobody knows which server
 // leads.
 func (n *Network) failover(f *Armed, until time.Duration) Action {
-	return func(d Driver) {
+	return act(func(d Driver) {
 		if n.ensemble.Leader != nil {
 			Perform(n.TakeDown(n.ensemble.Leader(), until), d)
 		} else {
@@ -372,7 +373,7 @@ func (n *Network) failover(f *Armed, until time.Duration) Action {
 			}
 		}
 		d.Failover(f, until)
-	}
+	})
 }
 
 // restart takes a server down for a while: that of the fault, of the connection or of the client,
@@ -385,6 +386,6 @@ func restart(s *strike) {
 	}
 	ends := s.net.TakeDown(server, s.until())
 	f, backAt := s.fault, s.net.backAt[server]
-	s.add(func(d Driver) { d.Restart(server, f, backAt) })
+	s.add(act(func(d Driver) { d.Restart(server, f, backAt) }))
 	s.add(ends...)
 }

@@ -214,7 +214,7 @@ func TestNothingStrikesWhatIsHealed(t *testing.T) {
 		"restart 1h at=1s")
 	ask(n.a1, second)
 	n.Heal()
-	n.want("a time", []Action{func(d Driver) { n.Strike(n.Due(second)[0], second, d) }}, "")
+	n.want("a time", []Action{act(func(d Driver) { n.Strike(n.Due(second)[0], second, d) })}, "")
 	n.want("what was put off", n.a1.DeliverUp(3*second), "apply 1")
 	n.want("an event", notify(n.a1, second), "deliver 1 event")
 }
@@ -224,8 +224,8 @@ func TestAFaultMissesWithoutATarget(t *testing.T) {
 	marks.Expect(t, "fault without a target")
 	n := newTestNetwork(t, "restart 3s client=c at=1s", "cut client=a at=1s")
 	due := n.Due(second)
-	n.want("c", []Action{func(d Driver) { n.Strike(due[0], second, d) }}, "restart is due")
-	n.want("a", []Action{func(d Driver) { n.Strike(due[1], second, d) }},
+	n.want("c", []Action{act(func(d Driver) { n.Strike(due[0], second, d) })}, "restart is due")
+	n.want("a", []Action{act(func(d Driver) { n.Strike(due[1], second, d) })},
 		"cut is due, sever 1, send 1 reset, sever 2, send 2 reset, struck")
 	check.Equal(t, len(n.Missed()), 1, "missed")
 }

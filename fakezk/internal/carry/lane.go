@@ -38,6 +38,7 @@ type Message struct {
 	judged bool     // counted, and faults chosen
 	faults []*Armed // that still have to act on it
 
+	conn *Conn     // of the action on it, if that is no act
 	only [1]Action // backs the list of the only action on most messages
 }
 
