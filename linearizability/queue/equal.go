@@ -43,7 +43,7 @@ func removes(take *lin.Op, z *judging.Znode) bool {
 //  3. an element that is stored a second time.
 //
 // Once an element may have been put back, the log does not tell it from its equals.
-func storedBy(equals []*element, z *judging.Znode, calls []lin.Op) *element {
+func storedBy(equals []*element, z *judging.Znode, p *pairing) *element {
 	if len(equals) == 1 {
 		return equals[0]
 	}
@@ -58,7 +58,7 @@ func storedBy(equals []*element, z *judging.Znode, calls []lin.Op) *element {
 			}
 		case mayBe && fresh && !op.OK() && op.Outcome != lin.OpFailed:
 			late = cmp.Or(late, e)
-		case e.mayBePutBack(z, calls):
+		case e.mayBePutBack(z, p):
 			back = e
 		case mayBe && z.Created <= judging.End(*op):
 			again = e
@@ -66,20 +66,17 @@ func storedBy(equals []*element, z *judging.Znode, calls []lin.Op) *element {
 	}
 	if offered == nil && back != nil {
 		back.ambiguous = true
+		if late == nil {
+			p.putBack(back.last())
+		}
 	}
 	return cmp.Or(offered, late, back, again, equals[0])
 }
 
 // mayBePutBack reports whether z can be the element, put back by the client that had removed it.
-func (e *element) mayBePutBack(z *judging.Znode, calls []lin.Op) bool {
-	if len(e.znodes) == 0 || e.last().Deleted > z.Created || !putBack(e.last(), z) {
-		return false
-	}
-	gone := e.last().Deleted
-	return !slices.ContainsFunc(calls, func(op lin.Op) bool { // it was not returned meanwhile
-		return isTake(&op) && op.OK() && op.Client == z.Creator && op.Output == e.value &&
-			op.Call <= gone && gone <= op.Return && op.Return < z.Created
-	})
+func (e *element) mayBePutBack(z *judging.Znode, p *pairing) bool {
+	return len(e.znodes) > 0 && e.last().Deleted <= z.Created && putBack(e.last(), z) &&
+		p.spares(e.last())
 }
 
 // oldestLeavesFirst exchanges the ends of equal elements, as if the oldest had always left first.
@@ -111,29 +108,48 @@ func oldestLeavesFirst(equals []*element) {
 	}
 }
 
-// takenOf returns the element, of equal ones, that a take returned: the first that its client
-// removed after the call, or else one that no take returned, or else the first.
+// removedDuring returns the element, of equal ones, that a take has removed before it returned: the
+// first that no other take has. It is nil if there is none.
+func removedDuring(equals []*element, take *lin.Op) *element {
+	return firstRemoved(equals, func(z *judging.Znode) bool { return removes(take, z) })
+}
+
+// takenOf returns the element, of equal ones, that a take returned although it removed none during
+// the call: the first that its client removed later, or else one that no take returned, or else the
+// first.
 func takenOf(equals []*element, take *lin.Op) *element {
-	var removed, free *element
+	removed := firstRemoved(equals, func(z *judging.Znode) bool {
+		return z.Deleted != judging.Never && z.Deleted >= take.Call && z.Remover == take.Client
+	})
+	free := slices.IndexFunc(equals, func(e *element) bool {
+		return !e.isReturned() && len(e.znodes) > 0
+	})
+	if removed == nil && free >= 0 {
+		return equals[free]
+	}
+	return cmp.Or(removed, notTaken(equals), equals[0])
+}
+
+// firstRemoved returns the element that left first of those that no take returned and whose last
+// znode fits, or nil.
+func firstRemoved(equals []*element, fits func(z *judging.Znode) bool) (first *element) {
 	for _, e := range equals {
-		if len(e.takes)+len(e.uncertainTakes) > 0 || len(e.znodes) == 0 {
-			continue
-		}
-		free = cmp.Or(free, e)
-		z := e.last()
-		if z.Deleted != judging.Never && z.Deleted >= take.Call && z.Remover == take.Client &&
-			(removed == nil || z.Deleted < removed.last().Deleted) {
-			removed = e
+		if !e.isReturned() && len(e.znodes) > 0 && fits(e.last()) &&
+			(first == nil || e.last().Deleted < first.last().Deleted) {
+			first = e
 		}
 	}
-	return cmp.Or(removed, free, notTaken(equals), equals[0])
+	return first
 }
+
+// isReturned reports whether a take has returned the element.
+func (e *element) isReturned() bool { return len(e.takes)+len(e.uncertainTakes) > 0 }
 
 // notTaken returns an element that no take returned and that may be in the queue, or nil.
 func notTaken(equals []*element) *element {
 	for _, acknowledged := range []bool{true, false} {
 		for _, e := range equals {
-			if len(e.takes)+len(e.uncertainTakes) == 0 && e.offer != nil &&
+			if !e.isReturned() && e.offer != nil &&
 				e.offer.Outcome != lin.OpFailed && e.offer.OK() == acknowledged {
 				return e
 			}

@@ -53,6 +53,14 @@ func TestEqualElements(t *testing.T) {
 		{Name: "put back",
 			Steps: "a puts 1=x; a puts 2=y; a puts 3=x; b take() deletes 1; c removes 2=y; " +
 				"b creates 1=x; b failed; c removes 1=x; c removes 3=x"},
+		{Name: "put back beside a take of the same client",
+			Steps: "a puts 0=x; c removes 0=x; a puts 1=x; a puts 2=x; b take(); b deletes 1; " +
+				"b poll(); b deletes 2; b take -> x; b creates 2=x; b poll failed; " +
+				"b removes 2=x; rest"},
+		{Name: "not put back beside a take of the same client", Bad: lin.Delivery,
+			Says: "is lost: b's poll (steps 9 to 12, failed: connection closed) removed /q/2",
+			Steps: "a puts 1=x; a puts 2=x; b take(); b deletes 1; b poll(); b deletes 2; " +
+				"b take -> x; b poll failed; rest"},
 	})
 }
 

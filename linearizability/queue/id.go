@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -54,50 +56,78 @@ func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	return r
 }
 
-// findDiscards finds the discard behind the last removal of each element that no take returned.
+// findDiscards finds the discard behind the last removal of each element that no take returned: one
+// that succeeded and counted it, or one in doubt that was under way while the znode was there. A take
+// in doubt that removed nothing else is likelier than any other discard: than one that has counted
+// others, or has certainly failed, or had returned before the znode was there.
 func (t *table) findDiscards(ids map[string]string) {
+	var removed []*element
 	for _, e := range t.elements {
 		e.id = ids[e.value]
-		e.discard = discardOf(t.history.Ops, e)
-		e.discarded = e.discard != nil
-		if !t.log.Known {
+		switch {
+		case !t.log.Known:
 			e.discarded = slices.ContainsFunc(t.history.Ops, func(op lin.Op) bool {
 				return op.Kind == ops.Discard && op.Input == e.id && op.Outcome != lin.OpFailed
 			})
+		case len(e.znodes) > 0 && (len(e.takes) == 0 || e.takes[0].Call > e.last().Deleted):
+			removed = append(removed, e)
 		}
 	}
-	t.removals = slices.DeleteFunc(t.removals, func(r removal) bool {
-		return r.element.discard != nil && r.znode == r.element.last()
+	slices.SortStableFunc(removed, func(a, b *element) int {
+		return cmp.Compare(a.last().Deleted, b.last().Deleted)
 	})
+	t.countDiscards(removed)
+	for _, e := range removed {
+		e.discard = cmp.Or(e.discard, discardOf(t.history.Ops, e, func(op *lin.Op) bool {
+			return !op.OK() && op.Outcome != lin.OpFailed && judging.End(*op) >= e.last().Created
+		}))
+	}
+	t.removals = findRemovals(*t)
+	for _, e := range removed {
+		if r, _ := t.removalOf(e.last()); r.by == nil || r.by.Outcome == lin.OpFailed {
+			e.discard = cmp.Or(e.discard, discardOf(t.history.Ops, e, nil))
+		}
+		e.discarded = e.discard != nil
+	}
+	t.removals = findRemovals(*t)
 }
 
-// discardOf is the last discard that may have removed the element's last znode, nil if there is
-// none. A take in doubt is likelier than a discard that has certainly failed, and than one that had
-// returned before the znode was there.
-func discardOf(calls []lin.Op, e *element) (by *lin.Op) {
-	if len(e.znodes) == 0 || len(e.takes) > 0 && e.takes[0].Call <= e.last().Deleted {
-		return nil
+// countDiscards gives each discard that succeeded as many of the removed elements as it says. Those
+// that a take returned with an error come last. The discard that returns first has the fewest
+// elements to choose from.
+func (t *table) countDiscards(removed []*element) {
+	var discards []*lin.Op
+	for i := range t.history.Ops {
+		if op := &t.history.Ops[i]; op.Kind == ops.Discard && op.OK() {
+			discards = append(discards, op)
+		}
 	}
-	last := e.last()
-	inDoubt := slices.ContainsFunc(calls, func(op lin.Op) bool {
-		return isTake(&op) && couldRemove(op, last) && !op.OK() && op.Outcome != lin.OpFailed
-	})
+	slices.SortStableFunc(discards, func(a, b *lin.Op) int { return cmp.Compare(a.Return, b.Return) })
+	for _, op := range discards {
+		missing, err := strconv.Atoi(op.Output)
+		for _, uncertain := range []bool{false, true} {
+			for _, e := range removed {
+				if err == nil && missing > 0 && e.discard == nil && op.Input == e.id &&
+					couldRemove(*op, e.last()) && len(e.uncertainTakes) > 0 == uncertain {
+					e.discard = op
+					missing--
+				}
+			}
+		}
+	}
+}
+
+// discardOf is the last discard, of those that are likely, that may have removed the element's last
+// znode; nil if there is none.
+func discardOf(calls []lin.Op, e *element, likely func(op *lin.Op) bool) (by *lin.Op) {
 	for i := range calls {
 		op := &calls[i]
-		unlikely := op.Outcome == lin.OpFailed || !op.Pending() && op.Return < last.Created
-		if op.Kind == ops.Discard && op.Input == e.id && couldRemove(*op, last) &&
-			!(inDoubt && unlikely) {
+		if op.Kind == ops.Discard && op.Input == e.id && couldRemove(*op, e.last()) &&
+			(likely == nil || likely(op)) {
 			by = op
 		}
 	}
 	return by
-}
-
-// couldRemove reports whether a znode was removed by the client of a call, after the call had begun
-// and, if the call succeeded, before it returned.
-func couldRemove(op lin.Op, z *judging.Znode) bool {
-	return z.Deleted != judging.Never && op.Client == z.Remover && op.Call <= z.Deleted &&
-		(!op.OK() || z.Deleted <= op.Return)
 }
 
 // badDiscard compares each discard with its removals.

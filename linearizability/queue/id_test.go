@@ -60,7 +60,14 @@ func TestIDQueue(t *testing.T) {
 			{Name: "wrong order of the others", Bad: lin.Linearizability, Says: "y left first",
 				Steps: "a offers x#1; a offers y#2; b takes y; b takes x"},
 			{Name: "a poll removes it, an earlier discard has failed",
-				Steps: "b discard(1) failed; a offers x#1; b poll(); b deletes x; b unknown"},
+				Steps: "b discard(1) failed; a offers x#1; b poll(); b deletes x; " +
+					"b told died; b unknown"},
+			{Name: "one is counted, and a process died in the poll of the other",
+				Steps: "a offers x#1; a offers y#1; b poll(); b discard(1); b deletes x; " +
+					"b deletes y; b discard -> 1; b told died; b poll unknown"},
+			{Name: "one is counted, and nobody has the other", Bad: lin.Delivery,
+				Says:  `says that it removed 1 elements of the id "1", but it was 2`,
+				Steps: "a offers x#1; a offers y#1; b discard(1) deletes x deletes y -> 1"},
 			{Name: "hangs", Bad: lin.Liveness, Says: "b's discard (step 1, pending) never returned",
 				Steps: "b discard(1); rest"},
 			{Name: "without a log",

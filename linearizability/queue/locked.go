@@ -181,11 +181,18 @@ func judgeElementLocks(t lockedTable) lin.Verdict {
 	return judging.Fine(lin.Safety, "every element delivered was locked")
 }
 
-// mayEnd reports whether the client had a reason to delete the lock: the end of the delivery, or a
+// mayEnd reports whether the client had a reason to delete the lock: the end of the delivery, an ack
+// or release of the element by another of its goroutines, to which it was delivered, too, or a
 // close that was under way when it got the element. The clean-up of a close can go on after an
 // error.
 func mayEnd(calls []lin.Op, d delivery) bool {
 	if d.end != nil && d.end.Call <= d.lock.Deleted {
+		return true
+	}
+	if slices.ContainsFunc(calls, func(op lin.Op) bool { // by another goroutine of the client
+		return (op.Kind == ops.Ack || op.Kind == ops.Release) && op.Client == d.take.Client &&
+			op.Input == d.element.value && op.Call > d.lock.Created && couldRemove(op, d.lock)
+	}) {
 		return true
 	}
 	return slices.ContainsFunc(calls, func(op lin.Op) bool {

@@ -31,6 +31,9 @@ func TestLockQueue(t *testing.T) {
 		{Name: "redelivered after an expiry",
 			Steps: "a offers x; a offers y; b gets x; b expires x-lock; c gets x; c acks x; " +
 				"b ack(x) failed; rest"},
+		{Name: "redelivered to another goroutine, whose take began later and returned before",
+			Steps: "a offers x; b take(); b owns x-lock; b expires x-lock; b poll(); " +
+				"b@2 owns x-lock; b poll -> x; b acks x; b take -> x; b ack(x) failed; rest"},
 		{Name: "without a lock", Bad: lin.Safety,
 			Says:  "b's take (steps 7 to 8) returned element x without a lock on it",
 			Steps: "a offers x; a offers y; b take() -> x"},

@@ -15,38 +15,62 @@ type removal struct {
 	by      *lin.Op // nil if no call of the client fits
 }
 
-// findRemovals finds the call behind each removed znode: the take of the same client that returned
-// the element, or else the client's last earlier call without a result.
+// findRemovals finds the call behind each removed znode, but for those that a discard removed. Each
+// step serves what the steps before it have left:
+//
+//  1. the take that returned the element and was under way, or else had begun before;
+//  2. a take that returned it with an error;
+//  3. if it was put back: a take that failed, and was under way all the time;
+//  4. another take without a result: see likelyTake.
 func findRemovals(t table) []removal {
-	used := map[*lin.Op]bool{}
 	var list []removal
 	for _, e := range t.elements {
 		for _, z := range e.znodes {
-			if z.Deleted == judging.Never {
-				continue
+			if z.Deleted != judging.Never && !(e.discard != nil && z == e.last()) {
+				list = append(list, removal{e, z, nil})
 			}
-			by := cmp.Or(firstUnused(e.takes, used, z), firstUnused(e.uncertainTakes, used, z))
-			if by != nil {
-				used[by] = true
-			}
-			list = append(list, removal{e, z, by})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b removal) int {
 		return cmp.Compare(a.znode.Deleted, b.znode.Deleted)
 	})
+	used := map[*lin.Op]bool{}
+	give := func(r *removal, by *lin.Op) {
+		if r.by == nil && by != nil {
+			r.by, used[by] = by, true
+		}
+	}
+	for i := range slices.Backward(list) { // the last znode of an element comes first
+		give(&list[i], lastDuring(list[i].element.takes, used, list[i].znode))
+	}
 	for i, r := range list {
-		if r.by != nil {
-			continue
-		}
-		if by := lastWithoutResult(t.history.Ops, used, r.znode); by != nil {
-			list[i].by, used[by] = by, true
-		}
+		give(&list[i], firstBefore(r.element.takes, used, r.znode))
+	}
+	for i, r := range list {
+		give(&list[i], firstBefore(r.element.uncertainTakes, used, r.znode))
+	}
+	for i, r := range list {
+		give(&list[i], failedAround(t.history.Ops, used, r))
+	}
+	for i, r := range list {
+		give(&list[i], likelyTake(t.history.Ops, used, r.znode))
 	}
 	return list
 }
 
-func firstUnused(takes []*lin.Op, used map[*lin.Op]bool, z *judging.Znode) *lin.Op {
+// lastDuring returns the last of some takes that removed a znode before they returned.
+func lastDuring(takes []*lin.Op, used map[*lin.Op]bool, z *judging.Znode) (last *lin.Op) {
+	for _, op := range takes {
+		if !used[op] && (op.Client == z.Remover || z.Remover == "") && op.Call <= z.Deleted &&
+			z.Deleted <= op.Return {
+			last = op
+		}
+	}
+	return last
+}
+
+// firstBefore returns the first of some takes that had begun before a znode was removed.
+func firstBefore(takes []*lin.Op, used map[*lin.Op]bool, z *judging.Znode) *lin.Op {
 	for _, op := range takes {
 		if !used[op] && op.Call <= z.Deleted && (op.Client == z.Remover || z.Remover == "") {
 			return op
@@ -55,16 +79,52 @@ func firstUnused(takes []*lin.Op, used map[*lin.Op]bool, z *judging.Znode) *lin.
 	return nil
 }
 
-func lastWithoutResult(calls []lin.Op, used map[*lin.Op]bool, z *judging.Znode) *lin.Op {
-	var last *lin.Op
+// failedAround returns a failed take during which its client removed an element and put it back.
+func failedAround(calls []lin.Op, used map[*lin.Op]bool, r removal) *lin.Op {
+	after := slices.Index(r.element.znodes, r.znode) + 1
+	if after == len(r.element.znodes) || !putBack(r.znode, r.element.znodes[after]) {
+		return nil
+	}
 	for i := range calls {
 		op := &calls[i]
-		if isTake(op) && !op.OK() && !used[op] && z.Remover != "" && op.Client == z.Remover &&
-			op.Call <= z.Deleted {
-			last = op
+		if isTake(op) && op.Outcome == lin.OpFailed && !used[op] && couldRemove(*op, r.znode) &&
+			r.element.znodes[after].Created <= op.Return {
+			return op
 		}
 	}
-	return last
+	return nil
+}
+
+// likelyTake returns the take without a result that is likeliest behind the removal of a znode, nil
+// if there is none. A take in doubt comes before one that has certainly failed, and one that was
+// under way before one that had ended. Of those under way the first to end is taken, since the
+// others may have removed another element later.
+func likelyTake(calls []lin.Op, used map[*lin.Op]bool, z *judging.Znode) *lin.Op {
+	var inDoubt, inDoubtBefore, failed, failedBefore *lin.Op
+	for i := range calls {
+		op := &calls[i]
+		if !isTake(op) || op.OK() || used[op] || z.Remover == "" || !couldRemove(*op, z) {
+			continue
+		}
+		underWay, before := &inDoubt, &inDoubtBefore
+		if op.Outcome == lin.OpFailed {
+			underWay, before = &failed, &failedBefore
+		}
+		switch {
+		case judging.End(*op) < z.Deleted:
+			*before = op
+		case *underWay == nil || judging.End(*op) <= judging.End(**underWay):
+			*underWay = op
+		}
+	}
+	return cmp.Or(inDoubt, inDoubtBefore, failed, failedBefore)
+}
+
+// couldRemove reports whether a znode was removed by the client of a call, after the call had begun
+// and, if the call succeeded, before it returned.
+func couldRemove(op lin.Op, z *judging.Znode) bool {
+	return z.Deleted != judging.Never && op.Client == z.Remover && op.Call <= z.Deleted &&
+		(!op.OK() || z.Deleted <= op.Return)
 }
 
 // removalOf returns the removal of a znode, and whether it was removed.

@@ -59,10 +59,11 @@ func (t *table) gatherOffers() {
 
 // gatherZnodes adds the znodes of offered elements: the directory may hold other znodes.
 func (t *table) gatherZnodes() {
+	pairings := t.pairings()
 	for _, z := range t.log.Znodes {
 		value, ok := t.claims.elementIn(z.Path, z.Data)
 		if equals := t.byValue[value]; ok && len(equals) > 0 {
-			e := storedBy(equals, z, t.history.Ops)
+			e := storedBy(equals, z, pairings[value])
 			e.znodes = append(e.znodes, z)
 		}
 	}
@@ -71,6 +72,21 @@ func (t *table) gatherZnodes() {
 			oldestLeavesFirst(e.equals)
 		}
 	}
+}
+
+// pairings returns a pairing for each value of several elements.
+func (t *table) pairings() map[string]*pairing {
+	stored := map[string][]*judging.Znode{}
+	for _, z := range t.log.Znodes {
+		if value, ok := t.claims.elementIn(z.Path, z.Data); ok && len(t.byValue[value]) > 1 {
+			stored[value] = append(stored[value], z)
+		}
+	}
+	list := map[string]*pairing{}
+	for value, znodes := range stored {
+		list[value] = newPairing(t.history.Ops, znodes, value)
+	}
+	return list
 }
 
 func (t *table) gatherTakes() {
@@ -82,7 +98,20 @@ func (t *table) gatherTakes() {
 	}
 	// The take that returns first has the fewest removals to choose from.
 	slices.SortStableFunc(takes, func(a, b *lin.Op) int { return cmp.Compare(a.Return, b.Return) })
+	var others []*lin.Op
 	for _, op := range takes {
+		equals := t.byValue[op.Output]
+		e := removedDuring(equals, op)
+		if len(equals) == 1 {
+			e = equals[0]
+		}
+		if e == nil {
+			others = append(others, op)
+			continue
+		}
+		e.takes, t.taken[op] = append(e.takes, op), e
+	}
+	for _, op := range others {
 		e := t.takenBy(op)
 		e.takes, t.taken[op] = append(e.takes, op), e
 	}

@@ -1,6 +1,10 @@
 package judging
 
-import lin "github.com/zksim/zksim/linearizability"
+import (
+	"slices"
+
+	lin "github.com/zksim/zksim/linearizability"
+)
 
 // Attribution is the server's changes, each with the operation behind it.
 type Attribution struct {
@@ -13,38 +17,86 @@ type Attribution struct {
 func Attribute(
 	h lin.History, changes []lin.ServerEvent, fits func(op lin.Op, change int) bool,
 ) Attribution {
-	of := make([][]int, len(h.Ops))
-	var strays []int
-	for i, change := range changes {
-		// The last candidate of each kind: under way or given up before, with a change or without.
-		first, firstGivenUp, again, againGivenUp := -1, -1, -1, -1
-		for n, op := range h.Ops {
-			if op.Call > change.Step || change.Client != "" && op.Client != change.Client ||
-				!fits(op, i) {
-				continue
-			}
-			none := len(of[n]) == 0
-			switch {
-			case End(op) >= change.Step && none:
-				if first < 0 || End(op) <= End(h.Ops[first]) {
-					first = n
-				}
-			case End(op) >= change.Step:
-				again = n
-			case op.Outcome == lin.OpUnknown && none:
-				firstGivenUp = n
-			case op.Outcome == lin.OpUnknown:
-				againGivenUp = n
-			}
+	a := Attribution{Changes: changes, Of: make([][]int, len(h.Ops))}
+	mayBe := func(op lin.Op, i int) bool {
+		change := changes[i]
+		return op.Call <= change.Step && (change.Client == "" || op.Client == change.Client) &&
+			fits(op, i)
+	}
+	for i := range changes {
+		if n := a.likeliest(h.Ops, i, mayBe); n >= 0 {
+			a.Of[n] = append(a.Of[n], i)
+		} else {
+			a.Strays = append(a.Strays, i)
 		}
-		n := firstOf(first, firstGivenUp, again, againGivenUp)
-		if n < 0 {
-			strays = append(strays, i)
+	}
+	for n, op := range h.Ops {
+		if op.OK() && len(a.Of[n]) == 0 {
+			a.claim(h.Ops, n, mayBe, map[int]bool{})
+		}
+	}
+	return a
+}
+
+// likeliest returns the likeliest operation behind a change, -1 if there is none. Operations that
+// have certainly failed come last.
+func (a *Attribution) likeliest(
+	calls []lin.Op, i int, mayBe func(op lin.Op, change int) bool,
+) int {
+	// The last candidate of each kind: under way or given up before, with a change or without.
+	first, firstGivenUp, again, againGivenUp, failed := -1, -1, -1, -1, -1
+	soonest := func(before, n int) int {
+		if before < 0 || End(calls[n]) <= End(calls[before]) {
+			return n
+		}
+		return before
+	}
+	for n, op := range calls {
+		if !mayBe(op, i) {
 			continue
 		}
-		of[n] = append(of[n], i)
+		none, underWay := len(a.Of[n]) == 0, End(op) >= a.Changes[i].Step
+		switch {
+		case op.Outcome == lin.OpFailed:
+			if underWay {
+				failed = soonest(failed, n)
+			}
+		case underWay && none:
+			first = soonest(first, n)
+		case underWay:
+			again = n
+		case op.Outcome == lin.OpUnknown && none:
+			firstGivenUp = n
+		case op.Outcome == lin.OpUnknown:
+			againGivenUp = n
+		}
 	}
-	return Attribution{changes, of, strays}
+	return firstOf(first, firstGivenUp, again, failed, againGivenUp)
+}
+
+// claim finds a change for an operation that succeeded and has none. A change of an operation that
+// did not succeed, or that has another one, is given up for it. So is one of an operation that finds
+// another change in the same way. It reports whether there is one.
+func (a *Attribution) claim(
+	calls []lin.Op, n int, mayBe func(op lin.Op, change int) bool, tried map[int]bool,
+) bool {
+	for i := range a.Changes {
+		if tried[i] || End(calls[n]) < a.Changes[i].Step || !mayBe(calls[n], i) {
+			continue
+		}
+		tried[i] = true
+		owner := slices.IndexFunc(a.Of, func(of []int) bool { return slices.Contains(of, i) })
+		if owner < 0 {
+			continue
+		}
+		if calls[owner].OK() && len(a.Of[owner]) == 1 && !a.claim(calls, owner, mayBe, tried) {
+			continue
+		}
+		a.Of[owner] = slices.DeleteFunc(a.Of[owner], func(of int) bool { return of == i })
+		a.Of[n] = []int{i}
+		return true
+	}
+	return false
 }
 
 // madeBy returns the changes that the n-th operation made.
