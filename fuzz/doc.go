@@ -92,7 +92,8 @@
 // kind of object has some of them: see the package of its family, linearizability/lock for example.
 //
 // Two properties belong to every run. A script must not panic, nor end its goroutine as t.Fatal
-// does ("panic"). Code must not spin so that virtual time cannot pass ("frozen").
+// does ("panic"). Code must not spin so that virtual time cannot pass, nor lock a mutex that nobody
+// can unlock ("frozen").
 //
 // Liveness is violated by
 //

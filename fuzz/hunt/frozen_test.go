@@ -84,7 +84,8 @@ func TestSweepGoesOnAfterAMutex(t *testing.T) {
 	w.Play = func(p *scenario.Player, _ scenario.Script) {
 		if _, _, err := p.Conn().Exists("/"); err != nil {
 			guard.Lock()
-			guard.Lock()
+			go func() { guard.Lock() }()
+			time.Sleep(time.Hour)
 		}
 	}
 	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
@@ -182,5 +183,37 @@ func TestUseOfTheRealNetworkEndsAtOnce(t *testing.T) {
 	}
 	if runs.Load() != 2 {
 		t.Errorf("%d scenarios; want one each", runs.Load())
+	}
+}
+
+// TestAFrozenRunWithoutFaultsEndsTheHunt: a deadlock is its finding, and a mutex whose holder rests
+// is told at once. No other scenario is played.
+func TestAFrozenRunWithoutFaultsEndsTheHunt(t *testing.T) {
+	if sim.Overlaid {
+		t.Skip("then time passes")
+	}
+	for _, deadlock := range []bool{true, false} {
+		var runs atomic.Int64
+		w := exists(nil, fine)
+		w.Play = func(*scenario.Player, scenario.Script) {
+			runs.Add(1)
+			mu := new(sync.Mutex)
+			if mu.Lock(); deadlock {
+				mu.Lock()
+			}
+			go func() { mu.Lock() }()
+			time.Sleep(time.Hour)
+		}
+		found, err := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1},
+			Seed: 1, Runs: 10}.Run(t.Context())
+		switch {
+		case deadlock && (err != nil || found.First() == nil ||
+			found.First().Property() != "frozen"):
+			t.Errorf("found %v, error %v; want that it froze", found, err)
+		case !deadlock && !strings.HasPrefix(fmt.Sprint(err),
+			"nothing can be decided: the run froze: at frozen_test.go:"):
+			t.Errorf("error %v", err)
+		}
+		check.Equal(t, runs.Load(), 1, "scenarios")
 	}
 }

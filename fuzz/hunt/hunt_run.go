@@ -118,7 +118,7 @@ func (h *huntRun) runLeg(ctx context.Context, number int) error {
 	}
 	first := playOne(base, h.CheckDeterminism)
 	if first.err == nil {
-		first.err = checkNetwork(first.outcome)
+		first.err = checkCalm(first.outcome)
 	}
 	if first.err != nil {
 		return first.err

@@ -16,9 +16,10 @@ type Inputs struct {
 }
 
 // NewInputs makes scenarios like that of a run without faults. It returns an error if there was
-// nothing to judge in that run (see [Sweep.CheckJudged]), or if it used the real network.
+// nothing to judge in that run (see [Sweep.CheckJudged]), if it used the real network, or if it
+// froze.
 func NewInputs(base *scenario.Outcome) (Inputs, error) {
-	err := checkNetwork(base)
+	err := checkCalm(base)
 	if err == nil {
 		err = basisOf(base).check(base.Scenario.Workload, 1)
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// CheckJudged returns an error if there was nothing to judge in any run of the sweep: no call of
-// the kind of [scenario.Workload.Main] succeeded, the judge gave no verdict of its own, and the
-// workload has no goals. Such a sweep finds nothing, however wrong the code is.
+// CheckJudged is the guard against tests that test nothing. It returns an error if there was nothing
+// to judge in any run of the sweep: no run could be played to its end, or no call of the kind of
+// [scenario.Workload.Main] succeeded, the judge gave no verdict of its own, and the workload has no
+// goals. Such a sweep finds nothing, however wrong the code is.
 func (s *Sweep) CheckJudged() error {
 	return s.seen.check(s.Base.Scenario.Workload, 1+s.Points)
 }
@@ -21,6 +22,8 @@ func (f *Found) CheckJudged() error { return f.seen.check(f.workload, f.Runs) }
 
 // basis says what there was to judge in runs.
 type basis struct {
+	broken    int    // runs that froze or panicked: they have no history
+	why       string // one of them was broken
 	calls     int    // recorded ones
 	lastError string // of a call that failed
 	judged    bool   // a call of the main kind succeeded, or the workload's own judge spoke
@@ -31,6 +34,9 @@ type basis struct {
 func basisOf(o *scenario.Outcome) basis {
 	own := func(v linearizability.Verdict) bool {
 		return !slices.Contains(linearizability.Properties(), v.Property)
+	}
+	if o.Broke() {
+		return basis{broken: 1, why: o.Summary()}
 	}
 	e := basis{
 		calls: len(o.History.Ops), judged: slices.ContainsFunc(o.Report.Verdicts, own),
@@ -45,6 +51,8 @@ func basisOf(o *scenario.Outcome) basis {
 
 // add takes in the basis of one more run.
 func (e *basis) add(more basis) {
+	e.broken += more.broken
+	e.why = cmp.Or(e.why, more.why)
 	e.calls += more.calls
 	e.lastError = cmp.Or(more.lastError, e.lastError)
 	e.judged = e.judged || more.judged
@@ -55,6 +63,8 @@ func (e basis) check(w scenario.Workload, runs int) error {
 	switch {
 	case e.judged || len(w.Sometimes) > 0:
 		return nil
+	case e.broken > 0 && e.broken >= runs:
+		return fmt.Errorf("nothing could be decided in any of %d runs: %s", runs, e.why)
 	case e.calls == 0:
 		return fmt.Errorf("no client has recorded a call in any of %d runs, "+
 			"so there was nothing to judge: record calls by Player.Do or Player.Begin, "+
@@ -64,10 +74,11 @@ func (e basis) check(w scenario.Workload, runs int) error {
 		"the last error of a call: %s", cmp.Or(w.Main, "call"), runs, cmp.Or(e.lastError, "none"))
 }
 
-// checkNetwork returns an error if the code under test used the real network in a run. No other
-// scenario would say more, and each may take some time.
-func checkNetwork(o *scenario.Outcome) error {
-	if !o.OnNetwork() {
+// checkCalm returns an error if nothing can be decided in a run without faults, because the code
+// under test used the real network, or because the run froze. No other scenario would say more, and
+// each may take some time.
+func checkCalm(o *scenario.Outcome) error {
+	if !o.OnNetwork() && (o.Result.Frozen == "" || o.Status() != linearizability.Unknown) {
 		return nil
 	}
 	return fmt.Errorf("nothing can be decided: %s", o.Summary())

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // Minimize makes a violating scenario as small as it can, as long as the violation is [Alike]:
@@ -18,7 +19,7 @@ import (
 // that cannot be played or judged does not count. When ctx is done it returns the smallest scenario
 // so far.
 //
-// A run with code that spins without end, or with goroutines without number, stays as it is, and
+// A run with code that spins without end, a deadlock, or goroutines without number stays as it is, and
 // the search ends at the first try with such code: each further try would leave more of it running.
 // A run on a running ensemble stays as it is, too: no two are alike.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
@@ -90,11 +91,13 @@ func (m *minimizer) play(s scenario.Scenario) *scenario.Outcome {
 	return playOne(s, false).outcome
 }
 
-// froze reports whether a run has left code behind that spins, or thousands of goroutines. Then the
-// search ends, because each further run of the kind would leave more.
+// froze reports whether a run has left code behind that spins, a deadlock, or thousands of
+// goroutines. Then the search ends: each further run of the kind would leave more, or would take as
+// long as the World waits.
 func froze(o *scenario.Outcome) bool {
-	return o != nil &&
-		(o.Result.Spins || o.Result.Runaway != nil && o.Result.Runaway.Goroutines > 0)
+	return o != nil && (o.Result.Spins ||
+		o.Result.Frozen != "" && o.Status() == linearizability.Violated ||
+		o.Result.Runaway != nil && o.Result.Runaway.Goroutines > 0)
 }
 
 func (m *minimizer) showsBug(o *scenario.Outcome) bool {

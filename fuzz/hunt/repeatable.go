@@ -16,11 +16,11 @@ const moreRuns = 3
 // Steady runs the scenario three more times and reports whether each run has the same outcome. If
 // one has not, differing is its outcome, nil if the scenario cannot be run any more. A finding that
 // is not steady is of no use. Code that shares state between runs, or uses math/rand or map order,
-// causes such findings. A run whose code spins counts as steady and is not repeated: each run would
-// take as long as the World waits, and leave one more goroutine that spins. So does a run on a
+// causes such findings. A run whose code spins, or is in a deadlock, counts as steady and is not
+// repeated: each run would take as long as the World waits, and leave more behind. So does a run on a
 // running ensemble, of which no two are alike.
 func Steady(o *scenario.Outcome) (steady bool, differing *scenario.Outcome) {
-	if o.Result.Spins || o.Scenario.On != nil {
+	if o.Result.Spins || o.Result.Frozen != "" || o.Scenario.On != nil {
 		return true, nil
 	}
 	for range moreRuns {

@@ -95,7 +95,7 @@ func runSweep(
 func newSweep(s scenario.Scenario) (*Sweep, error) {
 	base, err := saved.Play(s)
 	if err == nil {
-		err = checkNetwork(base)
+		err = checkCalm(base)
 	}
 	if err != nil {
 		return nil, err

@@ -13,9 +13,12 @@ import (
 )
 
 // frozenVerdict is the verdict on a run in which virtual time could not pass. A goroutine that
-// spins is a violation. A goroutine that waits for a mutex, or for something outside of the run,
-// may be right in a real program, where time passes: then the verdict is unknown.
-func frozenVerdict(r *trace.Result) linearizability.Verdict {
+// spins is a violation, and so is a mutex that nobody can unlock, in a run without faults: a hunt
+// plays it before all others, and in a later one another run may hold the mutex. A mutex whose
+// holder rests, and a wait for something outside of the run, may be right in a real program, where
+// time passes: then the verdict is unknown.
+func (o *Outcome) frozenVerdict() linearizability.Verdict {
+	r := o.Result
 	v := linearizability.Verdict{Property: frozenProperty, Status: linearizability.Violated,
 		Summary: "the run froze: code spins, so that no virtual time can pass"}
 	if summary := onNetwork(r.Frozen); summary != "" {
@@ -23,6 +26,10 @@ func frozenVerdict(r *trace.Result) linearizability.Verdict {
 		return v
 	}
 	if r.Spins {
+		return v
+	}
+	if summary := deadlock(r.Frozen); summary != "" && len(o.Scenario.Plan) == 0 {
+		v.Summary = summary
 		return v
 	}
 	v.Status = linearizability.Unknown
@@ -33,6 +40,43 @@ func frozenVerdict(r *trace.Result) linearizability.Verdict {
 			"so that no virtual time can pass"
 	}
 	return v
+}
+
+// deadlock describes mutexes that nobody can unlock: every script, and every goroutine in the code
+// under test, waits for one of them. It is "" if there may be a holder that goes on as soon as time
+// passes. Such a holder may be a goroutine of the code that rests, or a script between two calls:
+// an object may hold its mutex from one call to another.
+func deadlock(stacks string) string {
+	var told []string
+	for stack := range trace.Stacks(stacks) {
+		at, inUserCode := innermostUser(framesOf(stack))
+		switch {
+		case inUserCode && trace.WaitsForMutex(stack) && ofThisRun(stack):
+			told = append(told, "at "+at.source+" a goroutine waits for "+mutexAt(at))
+		case inUserCode || strings.Contains(stack, "/sim.(*Goroutine).play"):
+			return ""
+		}
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	slices.Sort(told) // the runtime lists them in no order
+	return "the run froze in a deadlock: " + strings.Join(slices.Compact(told), ", and ") +
+		"; no goroutine is left that could unlock it"
+}
+
+// waitForMutex matches the call that waits for a mutex.
+var waitForMutex = regexp.MustCompile(`(?m)^(?:internal/)?sync\.\(\*\w*Mutex\)\.\w+\((0x[0-9a-f]+)`)
+
+// shortAddress is the most digits of the address of a variable of the program, after 0x. What the
+// code makes while it runs has a longer one.
+const shortAddress = 8
+
+// ofThisRun reports whether a goroutine waits for a mutex that the code has made while it ran.
+// Another mutex is a variable of the program, which another run may hold.
+func ofThisRun(stack string) bool {
+	m := waitForMutex.FindStringSubmatch(stack)
+	return m != nil && len(m[1]) > len("0x")+shortAddress
 }
 
 // lockedUp describes the mutex that keeps virtual time from passing: where a goroutine waits for
@@ -78,8 +122,8 @@ func holderOf(waiter, stacks string) string {
 	return "the holder waits at " + strings.Join(slices.Compact(places), " or ")
 }
 
-// receiver matches the first argument of a function in a stack trace.
-var receiver = regexp.MustCompile(`\((0xc[0-9a-f]+)`)
+// receiver matches the first argument of a function in a stack trace, if it was made at run time.
+var receiver = regexp.MustCompile(`\((0x[0-9a-f]{9,})`)
 
 // shareObject reports whether two goroutines are in methods of one object.
 func shareObject(a, b string) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -46,8 +47,8 @@ func TestMutexHeldWhileWaitingIsUndecided(t *testing.T) {
 		Workload: w.Named("guarded"),
 		Script:   scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2}, Seed: 1,
 	})
-	const want = "the run froze: at frozen_test.go:25 a goroutine waits for the mutex l.guard, " +
-		"and the holder waits at frozen_test.go:27, so that no virtual time can pass" +
+	const want = "the run froze: at frozen_test.go:26 a goroutine waits for the mutex l.guard, " +
+		"and the holder waits at frozen_test.go:28, so that no virtual time can pass" +
 		"; zksim go test runs such code"
 	if o.Status() != linearizability.Unknown || o.Property() != "" || o.Summary() != want ||
 		o.Result.Spins {
@@ -83,5 +84,45 @@ func TestSpinningAfterTheEndHidesNothing(t *testing.T) {
 	orphans, _ := o.Report.Verdict(linearizability.Orphans)
 	if !strings.Contains(orphans.Summary, "it spins at ") {
 		t.Errorf("%s; want where it spins", orphans)
+	}
+}
+
+// locksTwice is a lock that locks its own mutex twice, or in its twin not.
+type locksTwice struct {
+	guarded
+	right bool
+}
+
+func (l *locksTwice) Lock(ctx context.Context) error {
+	if !l.right {
+		l.guard.Lock()
+		l.guard.Lock()
+		defer l.guard.Unlock()
+		defer l.guard.Unlock()
+	}
+	return l.guarded.Lock(ctx)
+}
+
+// TestDeadlockIsAViolation: no goroutine is left that could unlock the mutex, however much time
+// passes.
+func TestDeadlockIsAViolation(t *testing.T) {
+	if sim.Overlaid {
+		t.Skip("then time passes")
+	}
+	for _, right := range []bool{false, true} {
+		w := object.Lock(func(env object.Env) object.Locker {
+			return &locksTwice{guarded{conn: env.Conn}, right}
+		})
+		w.Freeze = 200 * time.Millisecond
+		o := run(t, scenario.Scenario{Workload: w.Named("twice"),
+			Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1})
+		if right {
+			check.Equal(t, o.Property(), "", "%s", o.Summary())
+			continue
+		}
+		check.Equal(t, o.Property(), "frozen")
+		check.Equal(t, o.Summary(), "the run froze in a deadlock: at frozen_test.go:99 a goroutine "+
+			"waits for the mutex l.guard; no goroutine is left that could unlock it")
+		check.Contains(t, o.Story(), "where it broke, the innermost call first:\n\n")
 	}
 }

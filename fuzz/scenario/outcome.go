@@ -42,7 +42,8 @@ type Outcome struct {
 }
 
 // Status is the worst status of the verdicts. A run that panicked is always violated, and a run
-// that froze is violated if code spins.
+// that froze is violated if code spins, or if without faults it waits for
+// a mutex that nobody can unlock.
 func (o *Outcome) Status() linearizability.Status { return o.first().Status }
 
 // Property names the violated property, "" if there is none. Besides the properties of package
@@ -71,6 +72,12 @@ func (o *Outcome) first() linearizability.Verdict {
 	return o.Report.First()
 }
 
+// Broke reports whether the run panicked or froze: it has no history.
+func (o *Outcome) Broke() bool {
+	_, broke := o.broke()
+	return broke
+}
+
 // broke is the verdict on a run that panicked or froze: no judge sees such a run.
 func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 	switch {
@@ -78,7 +85,7 @@ func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 		return linearizability.Verdict{Property: panicProperty, Status: linearizability.Violated,
 			Summary: firstLine(o.Result.Panics[0])}, true
 	case o.Result.Frozen != "":
-		return frozenVerdict(o.Result), true
+		return o.frozenVerdict(), true
 	}
 	return v, false
 }
