@@ -158,7 +158,7 @@ var arrows = map[string]string{
 		fuzz/show internal/ballast internal/inflight`,
 	"fuzz/property": `
 		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario internal/ballast linearizability
-		github.com/go-zookeeper/zk pgregory.net/rapid`,
+		github.com/go-zookeeper/zk github.com/petermattis/goid pgregory.net/rapid`,
 	"fuzz/gallery": `
 		fuzz/builtin fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
 		recipes/classic github.com/go-zookeeper/zk`,

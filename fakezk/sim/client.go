@@ -50,6 +50,10 @@ func (c *Client) Conn() *zk.Conn {
 	return c.first
 }
 
+// GetsOn notes that the script gets on, without a line in the trace: a runaway is code that does
+// not. The script need not be that of the calling goroutine.
+func (c *Client) GetsOn() { c.lines.GetsOn() }
+
 // CutOff reports whether the client's last dial has failed: it can reach no server now.
 func (c *Client) CutOff() bool { return c.cutOff.Load() }
 

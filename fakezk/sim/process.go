@@ -34,7 +34,7 @@ type process struct {
 }
 
 func newProcess(b *inbox, g *guard.Guard, actor Actor, name string, index int) *process {
-	counted := g.Client(name)
+	counted := g.Client(name, actor.Harness)
 	p := &process{
 		actor: actor, name: name, index: index, peer: carry.Client{ID: int64(index) + 1,
 			Name: name},

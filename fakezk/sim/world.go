@@ -115,6 +115,9 @@ type Actor struct {
 	// Name is made of letters, digits, '-' and '_'.
 	Name string
 	Run  func(ctx context.Context, c *Client)
+	// Harness says that the script is no code under test, but watches such code: it is never a
+	// runaway.
+	Harness bool
 }
 
 var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)

@@ -191,6 +191,14 @@ func TestTheReasonOfAFailureIsTold(t *testing.T) {
 			func(_ *rapid.T, w *property.World) { <-w.Context().Done(); w.Sleep(1) }},
 		{"a client without end", "the body has not ended after 6h",
 			func(_ *rapid.T, w *property.World) { w.Go("c", func() { select {} }) }},
+		{"a loop of requests", "client a gets no further: it has sent 1",
+			func(_ *rapid.T, w *property.World) {
+				w.Go("a", func() {
+					for w.Context().Err() == nil {
+						w.Conn("a").Exists("/")
+					}
+				})
+			}},
 		{"an unknown client", `property: client "d"; expected a, b or c`,
 			func(_ *rapid.T, w *property.World) { w.Conn("d") }},
 		{"the end of the goroutine", "panic: ",
@@ -311,5 +319,23 @@ func TestTheTreeIsRead(t *testing.T) {
 			rt.Errorf("(-want +got):\n%s", diff)
 		}
 		check.Equal(rt, len(w.Tree("/none")), 0)
+	})
+}
+
+// TestTheHarnessIsNoRunaway: the body reads a large tree after each of many actions, and each
+// action sends many requests, all without a pause.
+func TestTheHarnessIsNoRunaway(t *testing.T) {
+	quick(t)
+	property.SetFlag(t, "rapid.checks", "3")
+	property.Check(t, func(_ *rapid.T, w *property.World) {
+		for i := range 50 {
+			w.Conn("a").Create(fmt.Sprintf("/%d", i), nil, 0, zk.WorldACL(zk.PermAll))
+		}
+		for range 120 {
+			for conn, i := w.Conn("b"), 0; i < 100; i++ {
+				conn.Exists("/")
+			}
+			w.Tree("/")
+		}
 	})
 }

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/petermattis/goid"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"pgregory.net/rapid"
 )
 
@@ -29,6 +31,7 @@ type World struct {
 	rt   *rapid.T
 	body func(*rapid.T, *World)
 	ctx  context.Context
+	own  int64 // the number of the body's goroutine
 
 	mu      sync.Mutex // guards the fields below
 	clients map[string]*sim.Client
@@ -65,7 +68,7 @@ func (w *World) actors() []sim.Actor {
 			w.serve(ctx, w.jobs[name])
 		}})
 	}
-	return append(list, sim.Actor{Name: observer, Run: func(ctx context.Context, c *sim.Client) {
+	return append(list, sim.Actor{Name: observer, Harness: true, Run: func(ctx context.Context, c *sim.Client) {
 		w.addClient(ctx, c)
 		<-w.ready
 		w.drive()
@@ -130,6 +133,7 @@ func (w *World) drive() {
 			}
 		}
 	}()
+	w.own = goid.Get()
 	w.Sleep(time.Microsecond) // the clients wait for functions: whether one is begun is no accident
 	w.body(w.rt, w)
 	for _, j := range w.started {
@@ -153,9 +157,8 @@ func (w *World) failed(result *trace.Result) *failure {
 		return w.failure
 	case len(result.Panics) > 0:
 		return &failure{value: "panic: " + firstLine(result.Panics[0])}
-	case result.Frozen != "":
-		return &failure{value: "virtual time cannot pass: code under test spins, " +
-			"or waits for something outside of the body"}
+	case scenario.EndedByGuard(result) != "":
+		return &failure{value: scenario.EndedByGuard(result)}
 	case !w.over:
 		return &failure{value: fmt.Sprintf("the body has not ended after %s of virtual time",
 			result.Elapsed.Round(time.Second))}
@@ -168,12 +171,22 @@ func (w *World) Context() context.Context { return w.ctx }
 
 // Conn returns the connection of a client, a, b or c. It may be disconnected by faults, and its
 // session may expire: it then connects again in a new one.
-func (w *World) Conn(client string) *zk.Conn { return w.client(client).Conn() }
+func (w *World) Conn(client string) *zk.Conn { return w.actor(client).Conn() }
 
 // Connect makes one more connection of a client, with a session of its own, and returns it with the
 // channel of its session events, as zk.Connect does. The World closes it at the end.
 func (w *World) Connect(client string) (*zk.Conn, <-chan zk.Event) {
-	return w.client(client).Connect()
+	return w.actor(client).Connect()
+}
+
+// actor is a client that is about to act. If the body asks for it, the client gets on: the body
+// goes from one action to the next. A function of Go may be a loop of the code under test.
+func (w *World) actor(name string) *sim.Client {
+	c := w.client(name)
+	if goid.Get() == w.own {
+		c.GetsOn()
+	}
+	return c
 }
 
 func (w *World) client(name string) *sim.Client {
@@ -190,7 +203,7 @@ func (w *World) client(name string) *sim.Client {
 // function that waits for its end; the end of the body waits, too. Several functions of one client
 // run one after the other. The function must not draw.
 func (w *World) Go(client string, run func()) (wait func()) {
-	w.client(client)
+	w.client(client).GetsOn()
 	j := &job{run: run, done: make(chan struct{})}
 	w.started = append(w.started, j)
 	select {
@@ -233,6 +246,7 @@ func (w *World) Now() time.Duration { return w.clients[observer].Now() }
 // reads the tree, which takes some virtual time. The result includes everything that was written
 // before the call.
 func (w *World) Tree(path string) map[string]string {
+	w.clients[observer].GetsOn()
 	conn := w.clients[observer].Conn()
 	for {
 		tree := map[string]string{}

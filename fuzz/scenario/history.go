@@ -233,13 +233,18 @@ const hopeless = baseLimit / 2
 func cutShort(r *trace.Result, h linearizability.History, limit time.Duration) string {
 	switch {
 	case r.OutOfSteps:
-		return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps,
-			virtualTime(r.Elapsed))
+		return outOfSteps(r)
 	case makesProgress(r, h, limit):
 		return fmt.Sprintf("the run was cut short after %s of virtual time, "+
 			"while its clients still got on", virtualTime(min(limit, r.Elapsed)))
 	}
 	return ""
+}
+
+// outOfSteps says that a run was not tried to its end.
+func outOfSteps(r *trace.Result) string {
+	return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps,
+		virtualTime(r.Elapsed))
 }
 
 func makesProgress(r *trace.Result, h linearizability.History, limit time.Duration) bool {

@@ -90,6 +90,20 @@ func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 	return v, false
 }
 
+// EndedByGuard says why a guard has ended a run, in the words of the trace: it froze, it has code
+// that works without end, or it was too long. It is "" if no guard has.
+func EndedByGuard(r *trace.Result) string {
+	switch o := (&Outcome{Result: r}); {
+	case r.Frozen != "":
+		return r.Trace.Rename(o.frozenVerdict().Summary)
+	case r.Runaway != nil:
+		return r.Trace.Rename(runawayVerdict(r).Summary)
+	case r.OutOfSteps:
+		return outOfSteps(r) + ", and not tried to its end"
+	}
+	return ""
+}
+
 func violatedLiveness(steps []int64, format string, args ...any) linearizability.Verdict {
 	return linearizability.Verdict{
 		Property: linearizability.Liveness, Status: linearizability.Violated, Steps: steps,

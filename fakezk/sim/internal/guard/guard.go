@@ -1,5 +1,6 @@
-// Package guard ends runs that would not end: for code that works without end and gets nowhere
-// (runaway.go), and for code with which virtual time cannot pass (freeze.go).
+// Package guard ends runs that would not end. It guards against code under test that works without
+// end and gets nowhere (runaway.go), against code with which virtual time cannot pass (freeze.go),
+// and against runs that are too long (this file). It never ends a run for what the harness does.
 package guard
 
 import (

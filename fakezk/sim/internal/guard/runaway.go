@@ -41,10 +41,11 @@ const (
 
 // A Client counts the requests of a client that follow one another without a pause: each is sent at
 // the instant at which the World has woken the client, by a reply, for instance. The count begins
-// anew when a script of the client writes a line. It falls when the client waits for a timer of its
-// own. Only Line may be called by any goroutine.
+// anew when a script of the client writes a line, or gets on. It falls when the client waits for a
+// timer of its own. Only Line and GetsOn may be called by any goroutine.
 type Client struct {
 	guard                *Guard
+	harness              bool // it is no code under test: nothing that it does counts
 	name                 string
 	lines, linesAfterEnd atomic.Int64 // of its scripts
 
@@ -60,8 +61,10 @@ type burst struct {
 	own, all int64        // lines of the client's scripts, and of all scripts, when it began
 }
 
-// Client begins to count for a client.
-func (g *Guard) Client(name string) *Client { return &Client{guard: g, name: name} }
+// Client begins to count for a client. One of the harness is never a runaway.
+func (g *Guard) Client(name string, harness bool) *Client {
+	return &Client{guard: g, name: name, harness: harness}
+}
 
 // Woken notes that the World wakes the client at this instant.
 func (c *Client) Woken(now time.Duration) { c.woken = now }
@@ -80,6 +83,9 @@ func (c *Client) Request(now time.Duration) {
 	if !c.Acts(now) {
 		c.lastAt = c.woken
 	}
+	if c.harness {
+		return
+	}
 	b, all := &c.burst, c.guard.lines.Load()
 	if own := c.lines.Load(); own != b.own || b.count <= 0 {
 		*b = burst{since: c.guard.moment(), own: own, all: all}
@@ -96,17 +102,22 @@ func (c *Client) Rushes(now time.Duration) bool {
 	return c.lastAt > 0 && now < c.lastAt+100*time.Millisecond
 }
 
+// GetsOn notes that a script of the client has got on, as a line of it would.
+func (c *Client) GetsOn() {
+	c.lines.Add(1)
+	c.guard.lines.Add(1)
+}
+
 // Line counts a line of a script, written at a moment. It reports whether there are too many of one
 // instant, or after the end: then the run ends, and the calling goroutine has to be blocked for
 // ever, since nothing else would end it.
 func (c *Client) Line(at trace.Moment) (runaway bool) {
-	c.lines.Add(1)
-	c.guard.lines.Add(1)
+	c.GetsOn()
 	nth := at.Nth() + 1
 	if at == trace.AfterEnd {
 		nth = int(c.linesAfterEnd.Add(1))
 	}
-	if nth < maxLinesAtOnce || bubble.Name() == "" { // a judge asks for its moment, too
+	if c.harness || nth < maxLinesAtOnce || bubble.Name() == "" { // a judge asks for its moment, too
 		return false
 	}
 	c.guard.endFor(trace.Runaway{Client: c.name, Lines: maxLinesAtOnce}, at)
