@@ -80,9 +80,9 @@
 // # Linearizability
 //
 // porcupine (github.com/anishathalye/porcupine) decides it: for locks of all kinds, elections,
-// queues, counters, values, generators, barriers and every custom.Object. It searches for an order
-// of the operations that the sequential model of package model allows. With the server's log it
-// first searches among the orders that agree with the steps at which the server applied offers and
+// queues, counters, values, barriers and every custom.Object. It searches for an order of the
+// operations that the sequential model of package model allows. With the server's log it first
+// searches among the orders that agree with the steps at which the server applied offers and
 // releases. Each of these explains the calls, too, and there are few. If it finds none, it searches
 // all orders of the calls.
 //

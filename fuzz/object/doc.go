@@ -79,7 +79,7 @@
 //     number of clients.
 //   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.
 //   - MayOvertake of a priority or delay queue: a take may pass over elements that are offered
-//     meanwhile.
+//     meanwhile, and after the one that it takes.
 //   - Definite of a counter or a value: an error that is not ambiguous promises that nothing was
 //     written.
 //

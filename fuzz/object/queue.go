@@ -54,7 +54,7 @@ type QueueClaims struct {
 	// Unordered says that the queue does not promise FIFO order.
 	Unordered bool
 	// MayOvertake says that a take from a priority or delay queue may pass over an element that is
-	// offered while the take is under way.
+	// offered while the take is under way, and after the element that it takes.
 	MayOvertake bool
 	// Distinct says that the elements must differ, and that none may be empty.
 	Distinct bool

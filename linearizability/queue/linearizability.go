@@ -24,17 +24,40 @@ func judgeLinearizability[S comparable, O any](
 	t table, model judging.Model[S, O], events []judging.Event[O], noun string,
 ) lin.Verdict {
 	pattern, bad := badPattern(t)
-	if t.claims.MayOvertake && !bad {
-		return judging.Fine(lin.Linearizability, "no pattern that no queue shows")
-	}
 	result := judging.Decide(model, events)
 	switch {
+	case t.claims.MayOvertake && !bad && result != porcupine.Ok:
+		return judging.Fine(lin.Linearizability, "no order of the operations was found, as a take "+
+			"may overtake; the %s took nothing twice or out of nothing, passed over nothing that "+
+			"a take must have seen, and was never called empty while something was there", noun)
 	case bad && result == porcupine.Ok && t.isAllInModel():
 		panic("linearizability: porcupine finds an order of the operations, but " + pattern.Summary)
 	case bad:
 		return pattern
 	}
-	return judging.LinearizabilityVerdict(result, model, events, noun)
+	v := judging.LinearizabilityVerdict(result, model, events, noun)
+	if v.Status == lin.OK {
+		v.Summary += t.leftOut()
+	}
+	return v
+}
+
+// leftOut says which calls the model leaves out, so that nothing but patterns judges them.
+func (t table) leftOut() (text string) {
+	elements := 0
+	for _, e := range t.elements {
+		if e.leavesModel() {
+			elements++
+		}
+	}
+	if elements > 0 {
+		text += fmt.Sprintf(", without %s put back or removed by id",
+			judging.Count(elements, "element"))
+	}
+	if t.claims.StaleReads {
+		text += ", without its reads"
+	}
+	return text
 }
 
 // isAllInModel reports whether the model leaves nothing out.

@@ -88,7 +88,8 @@ func firstOvertaken(t table, r removal) *element {
 	e, step := r.element, r.znode.Deleted
 	known := step
 	if t.claims.MayOvertake && r.by != nil {
-		known = r.by.Call
+		// A client that has seen the one has seen all that were stored before it.
+		known = max(r.by.Call, e.znodes[0].Created)
 	}
 	for _, other := range t.elements {
 		if other.value == e.value || other.rank > e.rank ||

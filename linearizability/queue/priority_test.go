@@ -232,6 +232,14 @@ func TestOvertakingElements(t *testing.T) {
 	judgingtest.CheckHistories(t, queueAt(weak), []queueTest{
 		{Name: "during the call",
 			Steps: "a offers x#5; b take(); a offers y#-1; b deletes x; b -> x; b takes y"},
+		{Name: "during the call, but before the element that it takes", Bad: lin.Order,
+			Says:  "although y (priority -1) was in the queue",
+			Steps: "b take(); a offers y#-1; a offers x#5; b deletes x; b -> x"},
+		{Name: "stored before it was put back",
+			Steps: "a offers x#5; b take(); c take(); c deletes x; a offers y#-1; c creates x=x; " +
+				"c failed; b deletes x; b -> x; b takes y"},
+		{Name: "an empty answer beside an element", Bad: lin.Linearizability,
+			Says: "found the queue empty", Steps: "a offers x#5; b poll() empty"},
 		{Name: "before the call", Bad: lin.Order, Says: "although y (priority -1) was in the queue",
 			Steps: "a offers x#5; a offers y#-1; b takes x"},
 		{Name: "before the call, with its reply lost", Bad: lin.Order,

@@ -64,7 +64,7 @@ func (s *span) end(t table) bool {
 	if z := s.e.znodes[0]; z.Deleted != judging.Never {
 		s.out, s.outRet, s.outText = z.Deleted, z.Deleted, "a take whose reply was lost"
 		if r, _ := t.removalOf(z); r.by != nil && t.claims.MayOvertake {
-			s.out = r.by.Call
+			s.out = max(r.by.Call, s.e.znodes[0].Created)
 		}
 		if by := s.e.discard; by != nil {
 			s.outText = judging.Describe(*by)

@@ -9,7 +9,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// IDGenerator claims to be a generator of unique numbers. Its call is [ops.Next].
+// IDGenerator claims to be a generator of unique numbers. Its call is [ops.Next]. No search decides:
+// the numbers themselves are the order of the calls, and every pair of calls is compared with it.
 //
 //   - Safety: no number is returned twice.
 //   - Order: numbers grow.
@@ -99,7 +100,11 @@ func judgeGrowingIDs(taken []takenID, ordered bool) lin.Verdict {
 			}
 		}
 	}
-	return judging.Fine(lin.Order, "later calls got greater numbers")
+	if !ordered {
+		return judging.Fine(lin.Order, "later calls of one client got greater numbers "+
+			"(every pair was compared)")
+	}
+	return judging.Fine(lin.Order, "later calls got greater numbers (every pair was compared)")
 }
 
 // judgeReservedIDs looks for the block of each number.
