@@ -2,6 +2,8 @@ package scenario
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -64,6 +66,9 @@ func (r *Record) Begin(kind, input string) Call {
 func (c Call) ends(err error) {
 	r := c.record
 	timedOut := r.deadline != 0 && r.writer.Now() >= r.deadline
+	if r.writer.Pace() != 1 { // deadlines are not known there; see expect
+		timedOut = errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	}
 	if r.deadline != 0 {
 		c.call.Deadline(r.deadline)
 	}
