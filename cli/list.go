@@ -37,6 +37,7 @@ type listedWorkload struct {
 type listedFault struct {
 	Kind     string   `json:"kind"`
 	Duration bool     `json:"duration"`
+	Code     bool     `json:"code"`
 	At       []string `json:"at"`
 	Meaning  string   `json:"meaning"`
 }
@@ -67,6 +68,9 @@ func (l listing) print(a *app) error {
 		kind := f.Kind
 		if f.Duration {
 			kind += " DURATION"
+		}
+		if f.Code {
+			kind += " CODE"
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", kind, f.Meaning)
 	}
@@ -108,7 +112,8 @@ func makeListing(workloads scenario.Catalogue) listing {
 	}
 	for _, info := range fault.Kinds() {
 		l.Faults = append(l.Faults, listedFault{
-			Kind: string(info.Kind), Duration: info.Lasts, At: places(info), Meaning: info.Meaning,
+			Kind: string(info.Kind), Duration: info.Lasts, Code: info.Kind.TakesCode(),
+			At: places(info), Meaning: info.Meaning,
 		})
 	}
 	return l

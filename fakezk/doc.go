@@ -40,6 +40,11 @@
 //
 //	server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1})
 //
+// A fault of the kind error makes a request fail with the error of your choice. It is not applied.
+// So a test sees what the code does when it may not write:
+//
+//	server.Inject(fault.Fault{Kind: fault.Error, Code: "NoAuth", Op: "create", Request: 2})
+//
 // A fault that never acts makes the test fail at its end: it tested nothing.
 //
 // Package fakezk/fault lists the kinds. To run code under many faults, each at the worst moment,

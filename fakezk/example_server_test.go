@@ -37,6 +37,31 @@ func ExampleServer_Inject() {
 	// drop-reply op=create request=1: fired true
 }
 
+// The second create is refused, as by a server whose ACLs are not those that the code expects. It is
+// not applied. Code that takes the error for a lost connection would try for ever.
+func ExampleServer_Inject_error() {
+	inBubble(func(t fakezk.TB) {
+		server := fakezk.Start(t)
+		conn := server.Connect(t)
+		f := fault.Fault{Kind: fault.Error, Code: "NoAuth", Op: "create", Request: 2}
+		if err := server.Inject(f); err != nil {
+			t.Fatalf("inject: %v", err)
+		}
+		for _, path := range []string{"/lock", "/lock/a", "/lock/b"} {
+			_, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll))
+			fmt.Println(path, err)
+		}
+		fmt.Println(server.Faults()[0])
+		fmt.Println(server)
+	})
+	// Output:
+	// /lock <nil>
+	// /lock/a zk: not authenticated
+	// /lock/b <nil>
+	// error NoAuth op=create request=2: fired
+	// the server has 1 sessions and 2 nodes: /lock, /lock/b
+}
+
 // A server of an ensemble lags. The client that is connected to it reads old data, until it calls
 // Sync.
 func ExampleOptions_ensemble() {

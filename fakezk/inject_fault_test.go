@@ -161,3 +161,18 @@ func (st *faultTest) watch(r *rawClient, path string) {
 	st.Helper()
 	r.call(&proto.Exists{Path: path, Watch: true})
 }
+
+// TestAnErrorKeepsItsPlace among the replies to requests that were sent in one go. It has the zxid
+// of the server and consumes none.
+func TestAnErrorKeepsItsPlace(t *testing.T) {
+	withFaults(t, func(st *faultTest) {
+		st.inject("error NoAuth client=S1 op=create request=2")
+		before := st.LastZxid()
+		st.a.ask(rawCreate("/x", 0), rawCreate("/y", 0), rawCreate("/z", 0),
+			&proto.Exists{Path: "/y"})
+		st.want(st.a, "reply 1 ok, reply 2 NoAuth, reply 3 ok, reply 4 NoNode")
+		st.wantNodes("/ /x /z")
+		check.Equal(st, st.LastZxid(), before+2, "zxid")
+		st.wantFaults("error NoAuth client=S1 op=create request=2: 2 true")
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
@@ -346,8 +347,16 @@ func (in *injector) apply(l *link, m *carry.Message, f *carry.Armed) {
 		in.pipeline.answerWord(l, m.Bytes)
 		return
 	}
-	in.pipeline.process(l, m.Bytes, time.Now(), f)
+	in.pipeline.finish(l, m.Bytes, in.answer(l, m), f)
 	in.carryOut(l.conn.Applied(f, in.now()))
+}
+
+// answer is the engine's reaction to a message.
+func (in *injector) answer(l *link, m *carry.Message) engine.Reaction {
+	if m.Refusal != proto.OK {
+		return in.engine.Refuse(l.id, m.Bytes, m.Refusal, time.Now())
+	}
+	return in.engine.Handle(l.id, m.Bytes, time.Now())
 }
 
 // forget ends a connection for its client.

@@ -44,7 +44,7 @@ func (p *pipeline) receive(l *link, b []byte) (rest []byte) {
 			return nil
 		}
 		if !p.faults.takeFrame(l, frame) {
-			p.process(l, frame, now, nil)
+			p.process(l, frame, now)
 		}
 		b = rest
 		if l.sink.Full() {
@@ -72,10 +72,14 @@ func (p *pipeline) answerWord(l *link, word []byte) {
 	p.engine.Drop(l.id)
 }
 
-// process lets the engine handle a frame. A fault, if given, damages the output on the same
-// connection.
-func (p *pipeline) process(l *link, frame []byte, now time.Time, damage *carry.Armed) {
-	r := p.engine.Handle(l.id, frame, now)
+// process lets the engine handle a frame.
+func (p *pipeline) process(l *link, frame []byte, now time.Time) {
+	p.finish(l, frame, p.engine.Handle(l.id, frame, now), nil)
+}
+
+// finish notes the reaction of the engine to a frame, and sends its output. A fault, if given, damages the
+// output on the same connection.
+func (p *pipeline) finish(l *link, frame []byte, r engine.Reaction, damage *carry.Armed) {
 	p.recorder.request(l, &r.Request)
 	p.noteApplied(r.Applied)
 	if r.Request.Handshake {

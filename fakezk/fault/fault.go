@@ -23,6 +23,9 @@ type Fault struct {
 	Kind Kind
 	// For is how long, for kinds that last (see [Kinds]); else zero.
 	For time.Duration
+	// Code is the error of an Error, as the trace names it: NoAuth, BadVersion, OperationTimeout, ...
+	// It is empty for all other kinds.
+	Code string
 	// Client is the client concerned: in a World an actor, on a Server a session, as S1, the name
 	// of DialerAs, or 0x and its id in hexadecimal. Empty means any client for Request and Event,
 	// and all of them for At.
@@ -95,6 +98,11 @@ const (
 	Crash Kind = "crash"
 	// Respawn is Crash, and a new process of the client begins after a while.
 	Respawn Kind = "respawn"
+
+	// Error: the request is not applied, and its reply is the error of the Code. The reply keeps its
+	// place among the others. A watch that the request asks for is not set. Hunts and sweeps do not
+	// draw it, because no server returns any error at will.
+	Error Kind = "error"
 
 	// Lag: the server of the client applies no change for a while, and answers reads as before. If
 	// it is the leader, the other servers do not. A write or a sync through a server that lags is
@@ -170,26 +178,36 @@ var ensembleKinds = []KindInfo{
 		"the leader goes down for D after the request is applied"},
 }
 
+// givenKinds act where somebody has written them. No plan draws them.
+var givenKinds = []KindInfo{
+	{Error, false, true, false, false,
+		"the reply is this error, such as NoAuth, and the request is not applied"},
+}
+
 // Kinds lists all kinds, in a fixed order.
-func Kinds() []KindInfo { return slices.Concat(faultKinds, ensembleKinds) }
+func Kinds() []KindInfo { return slices.Concat(faultKinds, givenKinds, ensembleKinds) }
 
 // Weakest lists the kinds from the most common failure to the rarest. A plan is simpler with kinds
 // that come earlier.
 func Weakest() []Kind {
 	return []Kind{
 		DropRequest, DropReply, Cut, Delay, Stall, Expire, CutMidFrame, Refuse, StallMidFrame,
-		Blackhole, Pause, LateReap, Restart, Crash, Respawn, Lag, Isolate,
+		Blackhole, Pause, LateReap, Restart, Crash, Respawn, Error, Lag, Isolate,
 		FailoverLose, FailoverKeep,
 	}
 }
 
-// KindsFor lists the kinds that act on an ensemble with this number of servers, in a fixed order.
+// KindsFor lists the kinds from which plans are drawn for an ensemble with this number of servers,
+// in a fixed order: all that act there, but Error.
 func KindsFor(servers int) []KindInfo {
 	if servers > 1 {
-		return Kinds()
+		return slices.Concat(faultKinds, ensembleKinds)
 	}
 	return slices.Clone(faultKinds)
 }
+
+// TakesCode reports whether a fault of the kind needs a Code.
+func (k Kind) TakesCode() bool { return k == Error }
 
 // NeedsWorld reports whether the kind acts within the process of a client. Only a World can do
 // that.
@@ -223,6 +241,9 @@ func (f Fault) String() string {
 	b.WriteString(string(f.Kind))
 	if f.For != 0 {
 		fmt.Fprintf(&b, " %s", f.For)
+	}
+	if f.Code != "" {
+		fmt.Fprintf(&b, " %s", f.Code)
 	}
 	text := func(key, value string) {
 		if value != "" {
@@ -260,11 +281,10 @@ func Parse(line string) (Fault, error) {
 	}
 	words = words[1:]
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
-		d, err := parseDuration("duration", words[0])
-		if err != nil {
+		if err := f.setArgument(words[0]); err != nil {
 			return Fault{}, err
 		}
-		f.For, words = d, words[1:]
+		words = words[1:]
 	}
 	seen := map[string]bool{}
 	for _, word := range words {
@@ -281,6 +301,16 @@ func Parse(line string) (Fault, error) {
 		}
 	}
 	return f, f.Validate()
+}
+
+// setArgument reads the word behind the kind.
+func (f *Fault) setArgument(word string) (err error) {
+	if f.Kind.TakesCode() {
+		f.Code = word // Validate knows the codes
+		return nil
+	}
+	f.For, err = parseDuration("duration", word)
+	return err
 }
 
 func (f *Fault) set(key, value string) (err error) {
@@ -354,6 +384,13 @@ func (f Fault) Validate() error {
 		return wrong("%s needs a duration, as in %q", f.Kind, string(f.Kind)+" 2s ...")
 	case !info.Lasts && f.For != 0:
 		return wrong("%s takes no duration", f.Kind)
+	case f.Kind.TakesCode() && f.Code == "":
+		return wrong("%s needs a code, as in %q; expected one of %s", f.Kind,
+			string(f.Kind)+" NoAuth ...", codeNames())
+	case f.Kind.TakesCode() && proto.ErrorNamed(f.Code) == proto.OK:
+		return wrong("no error is called %q; expected one of %s", f.Code, codeNames())
+	case !f.Kind.TakesCode() && f.Code != "":
+		return wrong("%s takes no code", f.Kind)
 	case f.At != 0 && (f.Op != "" || f.Path != "" || f.Conn != 0):
 		return wrong("op, path and conn do not go with at=")
 	case f.At != 0 && f.Server != 0 && !f.Kind.strikesServer():
@@ -393,6 +430,14 @@ func kindNames() string {
 	names := make([]string, len(Kinds()))
 	for i, info := range Kinds() {
 		names[i] = string(info.Kind)
+	}
+	return strings.Join(names, ", ")
+}
+
+func codeNames() string {
+	var names []string
+	for _, code := range proto.Errors() {
+		names = append(names, code.String())
 	}
 	return strings.Join(names, ", ")
 }

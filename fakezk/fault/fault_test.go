@@ -1,18 +1,20 @@
 package fault
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
 	"pgregory.net/rapid"
 )
 
 // anyFault draws a valid fault.
 var anyFault = rapid.Custom(func(t *rapid.T) Fault {
-	info := rapid.SampledFrom(faultKinds).Draw(t, "kind")
+	info := rapid.SampledFrom(slices.Concat(faultKinds, givenKinds)).Draw(t, "kind")
 	word := rapid.StringMatching(`[A-Za-z0-9_-]{1,5}`)
 	duration := rapid.Custom(func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.Int64Range(1, int64(maxFaultDuration)).Draw(t, "ns"))
@@ -20,6 +22,9 @@ var anyFault = rapid.Custom(func(t *rapid.T) Fault {
 	f := Fault{Kind: info.Kind}
 	if info.Lasts {
 		f.For = duration.Draw(t, "for")
+	}
+	if info.Kind.TakesCode() {
+		f.Code = rapid.SampledFrom(proto.Errors()).Draw(t, "code").String()
 	}
 	if rapid.Bool().Draw(t, "client?") {
 		f.Client = word.Draw(t, "client")
@@ -100,6 +105,13 @@ func TestParseFaultSaysWhatIsWrong(t *testing.T) {
 		{"cut request=1 client=", `word "client=" is not key=value`},
 		{"cut request=1 colour=red", `unknown selector "colour"; expected client, conn, server, op, path, request, event or at`},
 		{"cut request=1 request=2", `request is given twice`},
+		{"error request=1", `error needs a code, as in "error NoAuth ..."; expected one of SystemError,`},
+		{"error noauth request=1", `no error is called "noauth"; expected one of SystemError,`},
+		{"error ok request=1", `no error is called "ok"`},
+		{"error 3s request=1", `no error is called "3s"`},
+		{"error NoAuth 3s request=1", `word "3s" is not key=value`},
+		{"error NoAuth event=1", `error takes request=`},
+		{"cut NoAuth request=1", `duration "NoAuth": expected a positive duration`},
 		{"drop-reply event=1", `drop-reply takes request=`},
 		{"expire event=1", `expire takes request= or at=`},
 		{"delay 1s at=1s", `delay takes request= or event=`},
@@ -174,9 +186,21 @@ func TestMatchPath(t *testing.T) {
 	}
 }
 
+// TestNoPlanDrawsAnError: no server returns any error at will, so it acts where somebody wrote it.
+func TestNoPlanDrawsAnError(t *testing.T) {
+	check.Equal(t, len(KindsFor(3)), len(Kinds())-1, "kinds of plans for three servers")
+	for _, servers := range []int{1, 3} {
+		for _, info := range KindsFor(servers) {
+			check.Equal(t, info.Kind.TakesCode(), false, "%s takes a code", info.Kind)
+		}
+	}
+	f := Fault{Kind: Cut, Code: "NoAuth", Request: 1}
+	check.Contains(t, fmt.Sprint(f.Validate()), "cut takes no code")
+}
+
 func FuzzParseFault(f *testing.F) {
 	for _, line := range []string{"drop-reply client=b request=5",
-		"stall 3s client=a op=getData request=1", "cut at=1.5s", "cut event=1 path=/a/**"} {
+		"stall 3s client=a op=getData request=1", "error NoAuth op=create request=2", "cut at=1.5s", "cut event=1 path=/a/**"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

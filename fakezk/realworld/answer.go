@@ -84,9 +84,7 @@ func (l *link) catchesUp() bool {
 
 // answered notes a reply, and returns the fault that damages it.
 func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *carry.Armed {
-	i := slices.IndexFunc(l.waiting, func(q *request) bool {
-		return !q.Handshake && q.Header.Xid == h.Xid
-	})
+	i := slices.IndexFunc(l.waiting, func(q *request) bool { return q.answeredBy(h) })
 	if i < 0 {
 		return nil
 	}
@@ -109,7 +107,9 @@ func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *car
 			s.over = true
 		}
 	}
-	l.watches.asked(q)
+	if q.refusal == proto.OK {
+		l.watches.asked(q)
+	}
 	m.Tag = tracetext.Reply(q.Request)
 	return q.damage
 }

@@ -63,7 +63,7 @@ func (l *link) read() {
 		case err != nil:
 			l.proxy.carryOut(l.conn.ServerClosed(nil))
 		case !l.marks(packet):
-			l.received(l.clientsPacket(packet))
+			l.received(l.clientsPacket(l.refused(packet)))
 		}
 		l.move()
 		l.proxy.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -15,8 +16,9 @@ type request struct {
 	engine.Request     // complete once answered; of a handshake, first with the session it asks for
 	number         int // of the client's requests, 0 if not counted
 	point          trace.RequestPoint
-	damage         *carry.Armed // does something to the reply
-	sent           int          // lines of the trace when it went to the server
+	damage         *carry.Armed  // does something to the reply
+	refusal        proto.ErrCode // the reply, if the request does not go to the server
+	sent           int           // lines of the trace when it went to the server
 	sentAt         time.Time
 	received       int // likewise, when the answer came; 0: it did not
 }
@@ -43,7 +45,7 @@ func (l *link) requestOf(m *carry.Message, damage *carry.Armed) *request {
 		hello, _ := wire.DecodeConnectRequest(m.Bytes) // the server answers a bad one
 		return &request{Request: engine.Request{Handshake: true, Session: hello.SessionID}}
 	}
-	q := &request{number: m.Number, point: tracetext.Point(m), damage: damage}
+	q := &request{number: m.Number, point: tracetext.Point(m), damage: damage, refusal: m.Refusal}
 	q.Session = l.session
 	h, body, err := wire.DecodeHeader(m.Bytes)
 	if err != nil {
@@ -56,18 +58,27 @@ func (l *link) requestOf(m *carry.Message, damage *carry.Armed) *request {
 	return q
 }
 
+// answeredBy reports whether a reply may be the answer to the request.
+func (q *request) answeredBy(h proto.ReplyHeader) bool {
+	return !q.Handshake && q.Header.Xid == h.Xid
+}
+
 // forward sends a request to the server. The write is into the buffer of a
 // connection within this machine, and has a deadline all the same.
 func (l *link) forward(q *request, frame []byte) {
 	p := l.proxy
 	p.journal.request(l.client.name, q)
-	l.watches.setAgain(q)
 	q.sent, q.sentAt = p.journal.length(), time.Now()
 	l.waiting = append(l.waiting, q)
 	p.exchanges.asked(l.session, q)
 	if s := p.sessions[l.session]; s != nil {
 		s.lastSent = q.sentAt
 	}
+	if q.refusal != proto.OK {
+		l.send(p.guest.root.standIn(q))
+		return
+	}
+	l.watches.setAgain(q)
 	l.send(p.guest.root.packetOf(q, frame))
 }
 

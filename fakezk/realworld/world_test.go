@@ -129,7 +129,7 @@ func (n *notes) add(format string, args ...any) {
 }
 
 // soloFaults is each kind that a proxy can cause, with servers of its own or as a guest, at a
-// create, a set and a multi and at the notification of a solo.
+// create, a set and a multi and at the notification of a solo. Errors are by hand.
 func soloFaults(guest bool) []string {
 	list := []string{""}
 	for _, info := range fault.KindsFor(1) {
@@ -147,7 +147,8 @@ func soloFaults(guest bool) []string {
 			list = append(list, kind+" client=a event=1")
 		}
 	}
-	return list
+	return append(list, "error NoAuth client=a op=create request=2",
+		"error NoNode client=a op=getData request=1", "error OperationTimeout client=a op=multi request=1")
 }
 
 // maxTries is for machines that are so busy that connections time out.

@@ -58,6 +58,36 @@ func TestFaultsOnTheSecondRequest(t *testing.T) {
 	}
 }
 
+// TestAnErrorIsTheReply: the request is not applied, the connection stays, and the replies to
+// requests under way at the same time keep their order.
+func TestAnErrorIsTheReply(t *testing.T) {
+	p := perform(t, "error NoAuth op=create request=2\nerror OperationTimeout op=getData request=1",
+		func(s *stage) {
+			twice(s)
+			_, _, err := s.Conn().Get("/x")
+			s.writeLine("get: %v", err)
+		})
+	p.wantLines(t, "a", createdE, "create /x: "+zk.ErrNoAuth.Error(), created,
+		"get: unknown error: -7")
+	wantNotices(t, p, "a", staysOnline)
+	check.Equal(t, p.changes(trace.NodeCreated, "/x"), 1, "creations of /x")
+	check.Equal(t, len(p.Missed), 0, "faults that missed")
+	text := p.Trace.String()
+	check.Contains(t, text, "error NoAuth op=create request=2 hits a's #2 create /x")
+	check.Contains(t, text, "-> #2 create /x: NoAuth, zxid 2")
+	check.Contains(t, text, "-> #3 create /x: ok /x, zxid 3")
+}
+
+// TestAnErrorLeavesNoWatch: the server does not know the watch of a request that it has refused.
+func TestAnErrorLeavesNoWatch(t *testing.T) {
+	p := perform(t, "error NoNode op=exists request=1", func(s *stage) {
+		s.create("/x", 0)
+		_, _, _, err := s.Conn().ExistsW("/x")
+		check.OK(t, err)
+	})
+	check.Equal(t, len(p.Watches), 0, "watches")
+}
+
 func TestCutAtATimeHitsOnlyItsClient(t *testing.T) {
 	idle := func(s *stage) { s.create("/"+s.Name(), 0); _ = s.Sleep(s.ctx, 5*second) }
 	p := perform(t, "cut client=a at=2s", idle, idle)

@@ -39,7 +39,7 @@ func (s *server) handle(l *link, m *carry.Message, f *carry.Armed) {
 	if m.Point.Op == proto.OpSetWatches.String() && !s.agenda.Crowded {
 		frame = sortSetWatches(frame)
 	}
-	r := s.engine.Handle(l.id, frame, s.agenda.Clock())
+	r := s.answer(l, m, frame)
 	about, at := s.noteRequest(l, m, &r.Request)
 	s.record.Arrived(labelOf(m).note, at, false)
 	until := s.replicas.lagsUntil(l.conn.Server)
@@ -49,6 +49,14 @@ func (s *server) handle(l *link, m *carry.Message, f *carry.Armed) {
 	}
 	s.send(r, reply{about, at}, l.conn, f)
 	s.perform(l.conn.Applied(f, s.agenda.Now()))
+}
+
+// answer is the engine's reaction to a message, whose frame may have been changed.
+func (s *server) answer(l *link, m *carry.Message, frame []byte) engine.Reaction {
+	if m.Refusal != proto.OK {
+		return s.engine.Refuse(l.id, frame, m.Refusal, s.agenda.Clock())
+	}
+	return s.engine.Handle(l.id, frame, s.agenda.Clock())
 }
 
 // react records a reaction of the engine and sends its output.

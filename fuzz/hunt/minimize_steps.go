@@ -172,7 +172,7 @@ func (m *minimizer) simplifyKind(i int) {
 		if f.Kind == kind {
 			break
 		}
-		if f.Kind = kind; !hasDuration(kind) {
+		if f.Kind, f.Code = kind, ""; !hasDuration(kind) {
 			f.For = 0
 		}
 		faults = append(faults, f)

@@ -111,7 +111,7 @@ func smallerPlans(plan []fault.Fault, servers int) (list [][]fault.Fault) {
 				break
 			}
 			other := f
-			if other.Kind = info.Kind; !info.Lasts {
+			if other.Kind, other.Code = info.Kind, ""; !info.Lasts {
 				other.For = 0
 			} else if f.For == 0 {
 				other.For = durations[len(durations)-1]

@@ -86,6 +86,9 @@ func drawFault(t *rapid.T, clients int) fault.Fault {
 	if info.Lasts {
 		f.For = time.Duration(rapid.Int64Range(1, int64(24*time.Hour)).Draw(t, "for"))
 	}
+	if info.Kind.TakesCode() {
+		f.Code = rapid.SampledFrom([]string{"NoAuth", "OperationTimeout"}).Draw(t, "code")
+	}
 	f.Op = rapid.SampledFrom([]string{"", "create", "getChildren2"}).Draw(t, "op")
 	f.Path = rapid.SampledFrom([]string{"", "/lock/**", "/a: b/*", `/"x'/[y]`}).Draw(t, "path")
 	f.Request = rapid.IntRange(1, 1_000_000).Draw(t, "request")
@@ -185,7 +188,7 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"fault of no kind", "- cut client", "- explode client",
 		`7:5: unknown fault kind "explode"; expected one of drop-request, drop-reply, cut, ` +
 			`cut-mid-frame, stall, stall-mid-frame, delay, pause, blackhole, refuse, expire, ` +
-			`late-reap, restart, crash, respawn, lag, isolate, failover-lose, failover-keep`},
+			`late-reap, restart, crash, respawn, error, lag, isolate, failover-lose, failover-keep`},
 	{"fault without a place", "cut client=a request=1", "cut client=a",
 		`7:5: fault "cut client=a": expected exactly one of request=, event= and at=`},
 	{"fault with a bad number", "request=1", "request=one",

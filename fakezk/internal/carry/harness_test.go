@@ -138,8 +138,12 @@ func (r *recorder) Hit(c *Conn, _ *Message, _ *Armed, taken bool) {
 	r.add("struck", c, map[bool]string{true: "taken"}[taken])
 }
 
-func (r *recorder) Apply(c *Conn, _ *Message, f *Armed) {
-	r.add("apply", c, map[bool]string{true: "damaged"}[f != nil])
+func (r *recorder) Apply(c *Conn, m *Message, f *Armed) {
+	refusal := ""
+	if m.Refusal != proto.OK {
+		refusal = "refused " + m.Refusal.String()
+	}
+	r.add("apply", c, refusal, map[bool]string{true: "damaged"}[f != nil])
 	r.applied, r.applies = f, true
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/marks"
+	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
 // A rule is the effect of a kind of fault, for each of the coordinates that the kind takes: a
@@ -45,6 +46,8 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 		r = rule{request: restart, time: restart}
 	case fault.Crash, fault.Respawn:
 		r = rule{request: crash, time: crash}
+	case fault.Error:
+		r = rule{request: answerError}
 	case fault.Lag:
 		r = rule{request: lag, time: lag}
 	case fault.Isolate:
@@ -253,6 +256,12 @@ func delay(s *strike) {
 func pause(s *strike) {
 	c, m, f, until := s.conn, s.message, s.fault, s.until()
 	s.add(act(func(d Driver) { d.Pause(c, m, f, until) }))
+	s.goOn()
+}
+
+// answerError keeps the server from applying the request. The request goes on.
+func answerError(s *strike) {
+	s.message.Refusal = proto.ErrorNamed(s.fault.Code)
 	s.goOn()
 }
 

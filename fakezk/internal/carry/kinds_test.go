@@ -75,6 +75,8 @@ var kindTests = []struct{ line, want string }{
 	{"crash at=1s", "sever 1, sever 2, sever 3, crash at 1s"},
 	{"respawn 3s request=1", "struck 1 taken, sever 1, sever 2, crash at 4s"},
 	{"respawn 3s at=1s", "sever 1, sever 2, sever 3, crash at 4s"},
+	{"error NoAuth request=1", "struck 1, apply 1 refused NoAuth / send 1 event, send 1 reply, " +
+		"sever 1, send 1 closed"},
 	{"lag 3s request=1", "struck 1, lag at 4s, apply 1 / send 1 event, send 1 reply, sever 1, " +
 		"send 1 closed"},
 	{"lag 3s at=1s", "lag at 4s, struck"},
@@ -207,6 +209,14 @@ func TestDelayHoldsOneWay(t *testing.T) {
 				n.a1.Down.Busy(2*second))
 		}
 	}
+}
+
+// TestAnErrorIsAReplyLikeOthers: another fault may act on it.
+func TestAnErrorIsAReplyLikeOthers(t *testing.T) {
+	n := newTestNetwork(t, "error NoAuth request=1", "delay 2s request=1", "drop-reply request=1")
+	n.want("first", ask(n.a1, second), "struck 1, struck 1, later 1 at 3s")
+	n.want("second", n.a1.DeliverUp(3*second), "struck 1, apply 1 refused NoAuth damaged")
+	n.want("another", ask(n.a1, 3*second), "apply 1")
 }
 
 func TestNothingStrikesWhatIsHealed(t *testing.T) {

@@ -25,6 +25,8 @@ type Message struct {
 	Client int64
 	// NotBefore is when the message may be delivered.
 	NotBefore time.Duration
+	// Refusal is the error with which the server answers a request that it does not apply.
+	Refusal proto.ErrCode
 	// Tag is the driver's.
 	Tag any
 

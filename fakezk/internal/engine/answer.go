@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-
 	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
@@ -15,6 +13,8 @@ type exchange struct {
 	c   *conn // c.at is the server that it leads to
 	now int64 // ms
 	r   Request
+
+	refusal proto.ErrCode // of a request that a fault keeps from being carried out
 }
 
 // request handles a frame after the handshake.
@@ -41,6 +41,8 @@ func (x *exchange) request(frame []byte) {
 	case err != nil:
 		x.r.Body = nil
 		x.refuseFrame(err)
+	case x.refusal != proto.OK:
+		x.refuse()
 	case authentication:
 		x.authenticate()
 	default:
@@ -119,30 +121,6 @@ func (x *exchange) apply(txn state.Txn) state.Result {
 	res := x.e.ensemble.apply(txn).Result
 	x.e.ensemble.catchUp(x.c.at)
 	return res
-}
-
-// refuseFrame answers a request that cannot be decoded: it refuses an unknown
-// operation and closes the connection; it only refuses a malformed body.
-func (x *exchange) refuseFrame(err error) {
-	if errors.Is(err, wire.ErrUnknownOp) {
-		x.r.Err, x.r.Zxid = proto.Unimplemented, -1
-		x.c.reply(&x.r)
-		x.c.hangUp()
-		return
-	}
-	x.r.Err = proto.MarshallingError
-	if drawsZxidFirst(x.r.Header.Op) {
-		marks.Hit("malformed write")
-		x.apply(x.leader().PrepareMalformed(x.r.Header.Op, x.r.Session, x.now))
-	}
-	x.r.Zxid = x.c.at.store.LastZxid()
-	x.finish()
-}
-
-// drawsZxidFirst reports whether a request consumes a zxid before its body is decoded.
-// A reconfig is decoded first.
-func drawsZxidFirst(op proto.OpCode) bool {
-	return op.IsWrite() && op != proto.OpReconfig || op == proto.OpCreateSession
 }
 
 const pingXid = -2

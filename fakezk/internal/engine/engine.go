@@ -82,13 +82,23 @@ func (e *Engine) Drop(id ConnID) {
 // Handle carries out one frame, given without its length prefix, and does not keep it.
 // It ignores a frame of a connection that the engine has closed.
 func (e *Engine) Handle(id ConnID, frame []byte, now time.Time) Reaction {
+	return e.handle(id, frame, proto.OK, now)
+}
+
+// Refuse is Handle for a request that is answered with an error instead of being carried out. No
+// zxid is consumed, and no watch is set.
+func (e *Engine) Refuse(id ConnID, frame []byte, with proto.ErrCode, now time.Time) Reaction {
+	return e.handle(id, frame, with, now)
+}
+
+func (e *Engine) handle(id ConnID, frame []byte, refusal proto.ErrCode, now time.Time) Reaction {
 	e.begin(now.UnixMilli())
 	c := e.conns.open[id]
 	if c == nil {
 		return Reaction{}
 	}
 	e.conns.countReceived(c)
-	x := exchange{e: e, c: c, now: now.UnixMilli()}
+	x := exchange{e: e, c: c, now: now.UnixMilli(), refusal: refusal}
 	if c.session == nil {
 		x.handshake(frame)
 	} else {

@@ -1,6 +1,11 @@
 package proto
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // OpCode is a request type, as ZooDefs.OpCode numbers it.
 type OpCode int32
@@ -89,13 +94,14 @@ func IsOp(name string) bool {
 // The zero value, OK, means success.
 type ErrCode int32
 
-// The error codes that a standalone 3.8 server sends.
+// The error codes that a 3.8 server sends.
 const (
 	OK                      ErrCode = 0
 	SystemError             ErrCode = -1
 	RuntimeInconsistency    ErrCode = -2
 	MarshallingError        ErrCode = -5
 	Unimplemented           ErrCode = -6
+	OperationTimeout        ErrCode = -7
 	BadArguments            ErrCode = -8
 	NoNode                  ErrCode = -101
 	NoAuth                  ErrCode = -102
@@ -106,19 +112,42 @@ const (
 	SessionExpired          ErrCode = -112
 	InvalidACL              ErrCode = -114
 	AuthFailed              ErrCode = -115
+	SessionMoved            ErrCode = -118
+	NotReadOnly             ErrCode = -119
 	NoWatcher               ErrCode = -121
 	ReconfigDisabled        ErrCode = -123
 	QuotaExceeded           ErrCode = -125
+	ThrottledOp             ErrCode = -127
 )
 
 var errNames = map[ErrCode]string{
 	OK: "ok", SystemError: "SystemError", RuntimeInconsistency: "RuntimeInconsistency",
 	MarshallingError: "MarshallingError", Unimplemented: "Unimplemented",
-	BadArguments: "BadArguments", NoNode: "NoNode", NoAuth: "NoAuth", BadVersion: "BadVersion",
+	OperationTimeout: "OperationTimeout",
+	BadArguments:     "BadArguments", NoNode: "NoNode", NoAuth: "NoAuth", BadVersion: "BadVersion",
 	NoChildrenForEphemerals: "NoChildrenForEphemerals", NodeExists: "NodeExists",
 	NotEmpty: "NotEmpty", SessionExpired: "SessionExpired", InvalidACL: "InvalidACL",
-	AuthFailed: "AuthFailed", NoWatcher: "NoWatcher", ReconfigDisabled: "ReconfigDisabled",
-	QuotaExceeded: "QuotaExceeded",
+	AuthFailed: "AuthFailed", SessionMoved: "SessionMoved", NotReadOnly: "NotReadOnly",
+	NoWatcher: "NoWatcher", ReconfigDisabled: "ReconfigDisabled",
+	QuotaExceeded: "QuotaExceeded", ThrottledOp: "ThrottledOp",
+}
+
+// Errors lists the codes that mean an error, from the greatest number to the least.
+func Errors() []ErrCode {
+	codes := slices.DeleteFunc(slices.Collect(maps.Keys(errNames)),
+		func(c ErrCode) bool { return c == OK })
+	slices.SortFunc(codes, func(a, b ErrCode) int { return cmp.Compare(b, a) })
+	return codes
+}
+
+// ErrorNamed is the error with a name. It is OK, which is no error, if there is none.
+func ErrorNamed(name string) ErrCode {
+	for code, known := range errNames {
+		if known == name {
+			return code
+		}
+	}
+	return OK
 }
 
 // String is the name of the code without its prefix, "ok" for success, or "err(N)".
