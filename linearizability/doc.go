@@ -51,7 +51,7 @@
 //	linearizability  some order of the operations explains the results (porcupine)
 //	order            FIFO: queue elements, and grants of a lock that claims fairness
 //	answers          the reported leader or decision is correct
-//	presence         joined instances of a group or registry exist, others do not
+//	presence         joined instances of a group or registry exist until they leave, others do not
 //	view             a cache shows only states that a znode had, in their order
 //	delivery         no queue element is lost or doubled; no write is acknowledged and not
 //	                 applied, applied twice, or applied and reported as failed

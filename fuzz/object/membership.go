@@ -55,8 +55,15 @@ type MembershipClaims struct {
 	// Instance returns the instance that a znode below Path stands for, and the instance's data, by
 	// the path and the data of the znode; false if it stands for none. It is for a library with
 	// names of its own. Views then show data: "a=data,b=data". No client deletes the instance of
-	// another.
+	// another, as with NoEvict.
 	Instance func(path, znode string) (name, data string, ok bool)
+	// NoEvict says that nobody but its own client deletes or changes an instance: the
+	// implementation need not notice that. Without it, the script evicts the instances of others now
+	// and then.
+	NoEvict bool
+	// Replaces says that Update may delete the instance and create it anew. Without it, an instance
+	// may not vanish between Join and Leave by a request of its own session.
+	Replaces bool
 	// Rivals says that all clients want one instance, "x" or "web/x", and one of them has it at a
 	// time. Then data is judged in a group, too, and there is another instance, "secret", that no
 	// client may read.
@@ -153,7 +160,7 @@ func (p *memberPlayer) turn(round int) {
 	p.Hold(scenario.At("member", round), nil)
 	p.update(round)
 	p.pick(round)
-	if p.clients > 1 && p.claims.Instance == nil && p.Choose(scenario.At("meddle", round), 3) == 0 {
+	if p.clients > 1 && p.mayDisturb() && p.Choose(scenario.At("meddle", round), 3) == 0 {
 		p.disturb(round)
 		p.Hold(scenario.At("meddled", round), nil)
 	}
@@ -182,7 +189,7 @@ func (p *memberPlayer) reopen(rounds int) {
 // finish lets all clients join, and then all leave.
 func (p *memberPlayer) finish(rounds int) {
 	p.join(rounds)
-	if p.claims.Rivals {
+	if p.claims.Rivals && !p.claims.NoEvict {
 		p.disturb(rounds)
 	}
 	p.Pause(atRest)
@@ -311,6 +318,12 @@ func (p *memberPlayer) pick(round int) {
 				})
 		})
 	}
+}
+
+// mayDisturb reports whether clients may touch the instances of others. The names of an
+// implementation with names of its own are unknown.
+func (p *memberPlayer) mayDisturb() bool {
+	return p.claims.Instance == nil && !p.claims.NoEvict
 }
 
 // disturb deletes the instance of another client, or changes its data.

@@ -16,7 +16,7 @@ func (c MembershipClaims) of(e scenario.Evidence) linearizability.Claims {
 		Path: c.Path, Services: c.Services, Instance: c.Instance,
 		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.allowedLeftovers(e),
 		Data: c.Rivals || c.Instance != nil, Rivals: c.Rivals, Late: late(e.Plan),
-		Hidden: []string{secret},
+		Hidden: []string{secret}, Replaces: c.Replaces,
 	}
 }
 

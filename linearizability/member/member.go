@@ -22,7 +22,8 @@ import (
 //     longer than Within is shown. A picked instance must fit a view in the same way.
 //   - [lin.Presence]: a joined instance exists with its data, and comes back Within after a loss.
 //     An instance that has left does not exist, and does not come back. One of the rivals has the
-//     instance, with its data.
+//     instance, with its data. Between a join and the next leave, the session that made an instance
+//     does not delete it: other clients would see the member go.
 //   - [lin.Liveness] and [lin.Orphans]: at rest every call has returned. No znode is left of an
 //     instance that has left, or of a service without instances.
 //
@@ -48,6 +49,8 @@ type Claims struct {
 	// instance; before the request arrives, the instance may be evicted and taken by another rival.
 	// Such a late request may hit the other's instance.
 	Late time.Duration
+	// Replaces: an update may delete the instance and create it anew.
+	Replaces bool
 	// Hidden are instances that views do not show because clients may not read them.
 	Hidden []string
 	// Within limits the lag of a view, and the time for which a registered instance may be missing
@@ -178,8 +181,8 @@ func (t *table) isForeign(z *judging.Znode, change lin.ServerEvent, kind, instan
 		return false
 	}
 	for _, op := range t.history.Ops {
-		inTime := op.Call <= change.Step && (!op.OK() || change.Step <= op.Return)
-		if op.Kind == kind && op.Client == change.Client && op.Input == instance && inTime {
+		if op.Kind == kind && op.Client == change.Client && op.Input == instance &&
+			began(op, change.Step) {
 			return false
 		}
 	}

@@ -77,6 +77,22 @@ func TestGroups(t *testing.T) {
 			Says:  "d deleted /m/a at step 5, which was a's",
 			Steps: "a joins a=1; d join(a=2) deletes a!1; a told died; d owns a=2; d ok"},
 		{Name: "evicted", Steps: "a joins a=1; b evict(a) deletes a!1 ok; a owns a=1"},
+		{Name: "evicted for ever", Bad: lin.Presence,
+			Says: "since step 5, after b's evict (steps 4 to 6), though it had joined",
+			Steps: "a joins a=1; b evict(a) deletes a!1 ok; pass 1100; c seesNobody"},
+		{Name: "evicted while it joins", Bad: lin.Presence,
+			Says: `was not there with "1", after b's evict (steps 6 to 8)`,
+			Steps: "a join(a=1) owns a=1 unknown; a leave(a) unknown; b evict(a) deletes a!1 ok; " +
+				"a join(a=1) ok"},
+		{Name: "deletes itself and comes back", Bad: lin.Presence,
+			Says: "a deleted its own /m/a at step 6, though it had joined (a's join (steps 1 to 3)) " +
+				"and had not left: others saw it go",
+			Steps: "a joins a=1; c sees a; a deletes a!1; a owns a=1"},
+		{Name: "deletes what another session of its own has left",
+			Steps: "a joins a=1; a@98 deletes a!1; a@98 owns a=1"},
+		{Name: "evicts itself", Steps: "a joins a=1; a evict(a) deletes a!1 ok; a owns a=1"},
+		{Name: "deletes itself after its process has died",
+			Steps: "a joins a=1; a told died; a deletes a!1; pass 2000"},
 		{Name: "left at rest", Bad: lin.Orphans, Says: "/m/a (session 0x61) is left below /m",
 			Steps: "a joins a=1; a leave(a) unknown; rest . a"},
 		{Name: "a view that never returns", Bad: lin.Liveness,
@@ -103,6 +119,22 @@ func TestMembershipWithoutALog(t *testing.T) {
 	judgingtest.CheckReport(t, judgingtest.Judge(h, &lin.Leftovers{}, Claims{Path: "/m", Within: 1}), "", "")
 }
 
+// TestUpdatesThatReplace: an update deletes and creates the instance only by a claim.
+func TestUpdatesThatReplace(t *testing.T) {
+	const steps = "a joins a=1; a update(a=2) deletes a!1 owns a=2 ok"
+	for _, claims := range []Claims{{Path: "/m"}, {Path: "/m", Replaces: true}} {
+		tests := []claimTest{{Name: "in an update", Steps: steps},
+			{Name: "and once more", Bad: lin.Presence,
+				Says:  "a deleted its own /m/a at step 8, though it had joined",
+				Steps: steps + "; a deletes a!1; a owns a=2"}}
+		if !claims.Replaces {
+			tests[0].Bad, tests[0].Says = lin.Presence, "a deleted its own /m/a at step 5"
+			tests = tests[:1]
+		}
+		judgingtest.CheckHistories(t, judgingtest.Always(claims), tests)
+	}
+}
+
 // TestInstancesWithNamesOfTheirOwn has znodes whose data is the name of the instance.
 func TestInstancesWithNamesOfTheirOwn(t *testing.T) {
 	claims := Claims{Path: "/m", Within: time.Second,
@@ -112,12 +144,12 @@ func TestInstancesWithNamesOfTheirOwn(t *testing.T) {
 	judgingtest.CheckHistories(t, judgingtest.Always(claims), []claimTest{
 		{Name: "one znode after another",
 			Steps: "a join(a=1) owns s/n-1=a:1 ok; b join(b=1) owns s/n-2=b:1 ok; " +
-				"c sees a=1,b=1; b deletes s/n-2!1; c sees a=1"},
+				"c sees a=1,b=1; b leave(b) deletes s/n-2!1 ok; c sees a=1"},
 		{Name: "two znodes of one instance",
 			Steps: "a join(a=1) owns s/n-1=a:1 ok; a owns s/n-2=a:1; a deletes s/n-1!1; " +
 				"pass 2000; c sees a=1"},
 		{Name: "gone with its last znode", Bad: lin.Answers,
-			Says:  "c's view (steps 2005 to 2006) shows a=1, as it was until step 4",
-			Steps: "a join(a=1) owns s/n-1=a:1 ok; a deletes s/n-1!1; pass 2000; c sees a=1"},
+			Says:  "c's view (steps 2007 to 2008) shows a=1, as it was until step 5",
+			Steps: "a join(a=1) owns s/n-1=a:1 ok; a leave(a) deletes s/n-1!1 ok; pass 2000; c sees a=1"},
 	})
 }

@@ -17,7 +17,9 @@ func (t *table) judgePresence() lin.Verdict {
 		var steps []int64
 		switch joins := op.Kind == ops.Join || op.Kind == ops.Update; {
 		case joins && (op.OK() || t.claims.Rivals && !op.Pending()):
-			why, steps = t.whyNotThere(i)
+			if why, steps = t.whyNotThere(i); why == "" && op.OK() {
+				why, steps = t.whyDeleted(i)
+			}
 		case op.OK() && op.Kind == ops.Leave:
 			why, steps = t.whyNotGone(i)
 		}
@@ -36,8 +38,9 @@ func (t *table) whyNotThere(i int) (why string, steps []int64) {
 	instance, data := cutData(op.Input)
 	line := t.truth.of(instance)
 	if op.OK() && !line.during("="+data, t.firstAttempt(i), op.Return) {
-		return fmt.Sprintf("%s was acknowledged, but %s was not there with %q",
-			judging.Describe(op), instance, data), []int64{op.Call, op.Return}
+		return fmt.Sprintf("%s was acknowledged, but %s was not there with %q%s",
+				judging.Describe(op), instance, data, t.disturbance(instance, op.Return)),
+			[]int64{op.Call, op.Return}
 	}
 	end := t.history.EndTime
 	if next, ok := t.next(i); ok {
@@ -50,14 +53,16 @@ func (t *table) whyNotThere(i int) (why string, steps []int64) {
 	if t.claims.Within <= 0 || missing <= t.claims.Within {
 		return "", nil
 	}
+	disturbed := t.disturbance(instance, since)
 	missing, since = missing.Round(time.Millisecond), max(since, op.Return)
 	if t.claims.Rivals {
-		return fmt.Sprintf("nobody has had %s, with his data, for %v since step %d, "+
-			"though it was wanted (%s)", instance, missing, since, judging.Describe(op)), []int64{since}
+		return fmt.Sprintf("nobody has had %s, with his data, for %v since step %d%s, "+
+				"though it was wanted (%s)", instance, missing, since, disturbed, judging.Describe(op)),
+			[]int64{since}
 	}
 	return fmt.Sprintf(
-		"%s has not been there with %q for %v since step %d, though it had joined (%s)",
-		instance, data, missing, since, judging.Describe(op)), []int64{since}
+		"%s has not been there with %q for %v since step %d%s, though it had joined (%s)",
+		instance, data, missing, since, disturbed, judging.Describe(op)), []int64{since}
 }
 
 // wanted reports whether a value is right after the i-th operation: its own value or, with rivals,
