@@ -90,6 +90,8 @@ func TestARealProgramIsRecordedAndJudged(t *testing.T) {
 		checks(t, command.ExitViolated, "lock "+file+" --html "+page, "safety is violated: ")
 		checks(t, command.ExitViolated, "lock "+file+" --path /bad --server-log "+server.DataDir(),
 			"safety is violated: ", "node-created /bad for worker-")
+		zksim(t.Context(), "check lock "+file+" --path /worse --server-log "+server.DataDir()).fails(t,
+			command.ExitInput, "no znode there; it has changed /bad, /counter, /good, /queue")
 		_, err := os.Stat(page)
 		check.OK(t, err)
 	})

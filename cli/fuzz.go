@@ -20,7 +20,7 @@ type fuzzCommand struct {
 	Runs             *int           `help:"Number of scenarios to try, those of --corpus not counted (default: 1000, or 32 on a running ensemble, or no bound with --for)." placeholder:"N"`
 	For              *time.Duration `help:"Time to hunt, that for --corpus not counted." placeholder:"DURATION"`
 	Strategy         []string       `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
-	MaxFaults        int            `help:"Greatest number of faults in a plan." default:"4"`
+	MaxFaults        int            `help:"Greatest number of faults in a plan; 0 hunts without faults." default:"4"`
 	Findings         int            `help:"Number of different violations to stop after, those of the corpus included. Orphans and herds count only with --property." default:"1"`
 	Property         []string       `help:"Violations of these properties count; all unless given." placeholder:"NAME"`
 	Known            []string       `help:"A saved finding. Violations that differ from it only in names and numbers, and blame no znode made elsewhere in the code, do not count." placeholder:"FILE"`
@@ -124,8 +124,8 @@ func (c *fuzzCommand) check() error {
 			return fmt.Errorf("--for: %v; expected more than 0s", *c.For)
 		}
 	}
-	if c.MaxFaults < 1 || c.MaxFaults > hunt.MostFaults {
-		return fmt.Errorf("--max-faults: %d; expected 1 to %d", c.MaxFaults, hunt.MostFaults)
+	if c.MaxFaults < 0 || c.MaxFaults > hunt.MostFaults {
+		return fmt.Errorf("--max-faults: %d; expected 0 to %d", c.MaxFaults, hunt.MostFaults)
 	}
 	if c.Findings < 1 {
 		return fmt.Errorf("--findings: %d; expected 1 or more", c.Findings)
@@ -213,7 +213,7 @@ func (c *fuzzCommand) hunt(
 	hunt := hunt.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, On: s.On,
 		Runs: within.runs, For: within.time, Part: c.Shard, Unit: unit, Findings: c.Findings,
-		Strategies: c.Strategy, MaxFaults: c.MaxFaults, CheckDeterminism: c.CheckDeterminism,
+		Strategies: c.Strategy, MaxFaults: c.MaxFaults, NoFaults: c.MaxFaults == 0, CheckDeterminism: c.CheckDeterminism,
 		Corpus: ofWorkload(played, s.Workload, func(c scenario.Scenario) scenario.Workload {
 			return c.Workload
 		}),

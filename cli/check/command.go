@@ -44,6 +44,9 @@ func (c *Command) Run(env *command.Env) error {
 	if err != nil {
 		return err
 	}
+	if len(c.Path) > 1 {
+		c.Path = strings.TrimSuffix(c.Path, "/")
+	}
 	if c.ServerLog != "" && c.Path == "" {
 		return pathMissing(k, "--server-log")
 	}
@@ -56,7 +59,7 @@ func (c *Command) Run(env *command.Env) error {
 	}
 	file, notes, err := c.withServer(file)
 	if err != nil {
-		return fmt.Errorf("--server-log: %w", err)
+		return err
 	}
 	r, err := c.judge(k, file)
 	if err != nil {
@@ -125,6 +128,9 @@ func (c *Command) fits(k kind, h linearizability.History) error {
 			"give --server-log and --path", k.name)
 	case h.Server != nil && c.Path == "":
 		return pathMissing(k, "a history with changes at the server")
+	}
+	if changed := pathsOf(h); len(changed) > 0 {
+		return c.checkPaths(changed, h)
 	}
 	return nil
 }

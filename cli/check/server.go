@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/cli/internal/command"
@@ -27,20 +26,29 @@ func (c *Command) withServer(file record.File) (record.File, []string, error) {
 		return file, nil, nil
 	}
 	if file.Began.IsZero() {
-		return file, nil, fmt.Errorf("the history does not say when it began: " +
+		return file, nil, fmt.Errorf("--server-log: the history does not say when it began: " +
 			"only a history of zksim does")
 	}
 	log, err := realworld.LogChanges(c.ServerLog)
 	if err != nil {
-		return file, nil, err
+		return file, nil, fmt.Errorf("--server-log: %w", err)
 	}
 	if len(log) == 0 {
-		return file, nil, fmt.Errorf("%s has no transaction log (version-2/log.*)", c.ServerLog)
+		return file, nil, fmt.Errorf("--server-log: %s has no transaction log (version-2/log.*)", c.ServerLog)
+	}
+	var paths []string
+	for _, l := range log {
+		if l.Path != "" {
+			paths = append(paths, l.Path)
+		}
+	}
+	if err := c.checkPaths(paths, file.History); err != nil {
+		return file, nil, err
 	}
 	changes := c.ofObject(log, file.History)
 	file, offset, err := file.WithServer(changes)
 	if err != nil {
-		return file, nil, err
+		return file, nil, fmt.Errorf("--server-log: %w", err)
 	}
 	notes := []string{fmt.Sprintf("The server made %s of %s. A step counts the events and these "+
 		"changes: it is no line of the file.", command.Plural(len(file.History.Server), "change"), c.Path)}
@@ -81,9 +89,4 @@ func (c *Command) ofObject(
 		}})
 	}
 	return list
-}
-
-// isBelow reports whether a path is the path of the object or below it.
-func (c *Command) isBelow(path string) bool {
-	return path == c.Path || strings.HasPrefix(path, strings.TrimSuffix(c.Path, "/")+"/")
 }

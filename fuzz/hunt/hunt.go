@@ -39,6 +39,9 @@ type Hunt struct {
 	Unit int
 	// MaxFaults bounds the length of a plan; 0 means 4, and [MostFaults] is the most.
 	MaxFaults int
+	// NoFaults makes a hunt by seeds and orders of messages alone: no plan has a fault. Only the
+	// scenarios of the Corpus keep theirs.
+	NoFaults bool
 	// Strategies are names out of [Strategies]; none means all of them, each with its share.
 	Strategies []string
 	// Corpus holds scenarios to play first, in their order, for instance those that an earlier hunt

@@ -89,7 +89,10 @@ func (h *huntRun) begin(number int, base *scenario.Outcome) {
 		number: number, before: *h.found, traces: map[uint64]bool{}, shown: map[uint64]bool{},
 	}
 	t := strategyInput{base: base, seed: base.Scenario.Seed, maxFaults: h.MaxFaults}
-	if t.maxFaults == 0 {
+	switch {
+	case h.NoFaults:
+		t.maxFaults = noFaults
+	case t.maxFaults == 0:
 		t.maxFaults = defaultMaxFaults
 	}
 	if len(h.Corpus) > 0 || number > 0 {

@@ -114,6 +114,24 @@ func TestHuntBoundsThePlans(t *testing.T) {
 	}
 }
 
+// TestHuntWithoutFaults: seeds and orders differ, and no plan has a fault.
+func TestHuntWithoutFaults(t *testing.T) {
+	search := hunt.Hunt{
+		Workload: fuzztest.Builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1},
+		NoFaults: true, Runs: 60,
+		Keep: func(o *scenario.Outcome) error {
+			check.Equal(t, len(o.Scenario.Plan), 0)
+			return nil
+		},
+	}
+	found, err := search.Run(t.Context())
+	check.OK(t, err)
+	check.Equal(t, found.Runs, 60)
+	if found.Traces < 30 {
+		t.Errorf("%d traces; want most of them different", found.Traces)
+	}
+}
+
 // TestHuntStopsWhenTold: a generation that has been played, the first after the run
 // without faults, is taken in to its end, and no other begins.
 func TestHuntStopsWhenTold(t *testing.T) {

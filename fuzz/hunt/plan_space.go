@@ -23,6 +23,9 @@ type planSpace struct {
 // defaultMaxFaults is the greatest length of a plan if the hunt does not say another.
 const defaultMaxFaults = 4
 
+// noFaults is the greatest length of a plan in a hunt without faults.
+const noFaults = -1
+
 func newPlanSpace(base *scenario.Outcome, maxFaults int) planSpace {
 	clients := base.Scenario.Script.ClientNames()
 	p := planSpace{
@@ -33,7 +36,7 @@ func newPlanSpace(base *scenario.Outcome, maxFaults int) planSpace {
 		messages:  2*(len(base.Result.Requests)+len(clients)) + len(base.Result.Events),
 		elapsed:   base.Playing,
 	}
-	if p.maxFaults <= 0 {
+	if p.maxFaults == 0 {
 		p.maxFaults = defaultMaxFaults
 	}
 	for _, r := range base.Result.Requests {
@@ -51,6 +54,9 @@ type draw func(n int) int
 // plan draws a plan. It first draws the kinds of faults (swarm testing: Groce et al., ISSTA 2012),
 // and their number: a plan of all kinds rarely has two of one.
 func (p planSpace) plan(draw draw) []fault.Fault {
+	if p.maxFaults == noFaults {
+		return nil
+	}
 	kinds := slices.DeleteFunc(slices.Clone(p.kinds), func(fault.KindInfo) bool {
 		return draw(3) > 0
 	})

@@ -22,20 +22,22 @@ type Strategy struct {
 	// plansOnly says that the strategy varies nothing but plans. On a running ensemble nobody
 	// orders the messages, so a hunt has only such strategies there.
 	plansOnly bool
+	// faultless says that the strategy varies more than plans, so that it can do without faults.
+	faultless bool
 }
 
 // strategies take turns in this order.
 var strategies = []Strategy{
-	{"sweep", "every single fault, at every protocol step", 2, newSingles, true},
-	{"pairs", "every two faults, or a sample of them", 2, newPairs, true},
+	{"sweep", "every single fault, at every protocol step", 2, newSingles, true, false},
+	{"pairs", "every two faults, or a sample of them", 2, newPairs, true, false},
 	{"random", "random plans; each draws first which kinds of faults there are", 3, newRandomPlans,
-		true},
+		true, true},
 	{"priorities", "random priorities of the messages (PCT), with and without faults", 1,
-		newPriorities, false},
+		newPriorities, false, true},
 	{"orders",
 		"all orders of the messages of a tiny script that differ in the first 60 decisions, " +
-			"20,000 waiting at most", 1, newOrders, false},
-	{"coverage", "mutations of what has shown new behaviour", 2, newCoverage, false},
+			"20,000 waiting at most", 1, newOrders, false, true},
+	{"coverage", "mutations of what has shown new behaviour", 2, newCoverage, false, false},
 }
 
 // Strategies lists all strategies.
@@ -71,26 +73,36 @@ func findStrategies(names []string) ([]Strategy, error) {
 // strategies are those that the hunt uses.
 func (h Hunt) strategies() ([]Strategy, error) {
 	chosen, err := findStrategies(h.Strategies)
-	if h.On == nil || err != nil {
-		return chosen, err
+	if err != nil {
+		return nil, err
 	}
 	var found []Strategy
 	for _, s := range chosen {
-		if s.plansOnly {
+		switch {
+		case h.fits(s):
 			found = append(found, s)
-		} else if len(h.Strategies) > 0 {
+		case len(h.Strategies) == 0:
+		case h.NoFaults && !s.faultless:
+			return nil, fmt.Errorf("strategy %q needs faults; expected %s for a hunt without them",
+				s.Name, strings.Join(h.fitting(), ", "))
+		default:
 			return nil, fmt.Errorf("strategy %q orders messages; expected %s for an ensemble",
-				s.Name, strings.Join(plansOnly(), ", "))
+				s.Name, strings.Join(h.fitting(), ", "))
 		}
 	}
 	return found, nil
 }
 
-// plansOnly are the names of the strategies that vary nothing but plans.
-func plansOnly() []string {
+// fits reports whether the hunt can use a strategy: on an ensemble nobody orders the messages.
+func (h Hunt) fits(s Strategy) bool {
+	return (h.On == nil || s.plansOnly) && (!h.NoFaults || s.faultless)
+}
+
+// fitting are the names of the strategies that the hunt can use.
+func (h Hunt) fitting() []string {
 	var names []string
 	for _, s := range strategies {
-		if s.plansOnly {
+		if h.fits(s) {
 			names = append(names, s.Name)
 		}
 	}

@@ -1,7 +1,9 @@
 package foreign
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +29,15 @@ var names = map[string]map[string]string{
 
 // drain takes all elements of a queue. It becomes one poll for each.
 const drain = "drain"
+
+// withoutMark leaves out a byte order mark, which some editors write before a text.
+func withoutMark(r io.Reader) *bufio.Reader {
+	in := bufio.NewReader(r)
+	if begin, err := in.Peek(3); err == nil && string(begin) == "\ufeff" {
+		in.Discard(3)
+	}
+	return in
+}
 
 // builder makes a history of one event after the other.
 type builder struct {

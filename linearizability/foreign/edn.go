@@ -25,7 +25,7 @@ type ednReader struct {
 	err  error
 }
 
-func newEDNReader(r io.Reader) *ednReader { return &ednReader{in: bufio.NewReader(r), line: 1} }
+func newEDNReader(r io.Reader) *ednReader { return &ednReader{in: withoutMark(r), line: 1} }
 
 // read returns the next byte, and 0 at the end or at an error.
 func (r *ednReader) read() byte {

@@ -94,7 +94,7 @@ type operationEvent struct {
 
 // operations reads an array of operations, or one behind the other.
 func operations(r io.Reader) (list []operation, err error) {
-	in := bufio.NewReader(r)
+	in := withoutMark(r)
 	d := json.NewDecoder(in)
 	d.DisallowUnknownFields()
 	inArray := startsArray(in)

@@ -78,7 +78,7 @@ func TestGroups(t *testing.T) {
 			Steps: "a joins a=1; d join(a=2) deletes a!1; a told died; d owns a=2; d ok"},
 		{Name: "evicted", Steps: "a joins a=1; b evict(a) deletes a!1 ok; a owns a=1"},
 		{Name: "evicted for ever", Bad: lin.Presence,
-			Says: "since step 5, after b's evict (steps 4 to 6), though it had joined",
+			Says:  "since step 5, after b's evict (steps 4 to 6), though it had joined",
 			Steps: "a joins a=1; b evict(a) deletes a!1 ok; pass 1100; c seesNobody"},
 		{Name: "evicted while it joins", Bad: lin.Presence,
 			Says: `was not there with "1", after b's evict (steps 6 to 8)`,

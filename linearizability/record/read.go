@@ -47,7 +47,11 @@ func Read(r io.Reader) (File, error) {
 	p := reader{open: map[int64]int{}}
 	for lines.Scan() {
 		p.line++
-		if err := p.read(lines.Bytes()); err != nil {
+		line := lines.Bytes()
+		if p.line == 1 {
+			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+		}
+		if err := p.read(line); err != nil {
 			return File{}, p.at(err)
 		}
 	}
@@ -63,6 +67,9 @@ func Read(r io.Reader) (File, error) {
 	}
 	return p.file, nil
 }
+
+// byteOrderMark is written by some editors before the first line.
+const byteOrderMark = "\ufeff"
 
 const firstLine = `{"zksim":"history","version":1,"began":"2026-01-31T12:00:00Z"}`
 

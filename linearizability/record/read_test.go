@@ -14,6 +14,16 @@ const begin = `{"zksim":"history","version":1,"began":"2026-01-31T12:00:00Z"}` +
 
 const aCalls = `{"event":"call","at":5,"call":1,"client":"a","op":"lock"}` + "\n"
 
+// TestAByteOrderMarkIsLeftOut: only before the first line.
+func TestAByteOrderMarkIsLeftOut(t *testing.T) {
+	file, err := Read(strings.NewReader("\ufeff" + begin + aCalls))
+	check.OK(t, err)
+	check.Equal(t, len(file.History.Ops), 1)
+	if _, err := Read(strings.NewReader(begin + "\ufeff" + aCalls)); err == nil {
+		t.Error("no error for a mark in the second line")
+	}
+}
+
 func TestErrorsNameLineAndField(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"nothing", "", "there is no history: expected a first line like {"},
