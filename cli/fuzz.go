@@ -203,6 +203,23 @@ type hunted struct {
 	*hunt.Found
 	kept  int   // number of files added to the corpus
 	ended error // the error or interrupt that ended it early, nil if there was none
+
+	within bounds
+	took   time.Duration
+}
+
+// cutOff says how far the hunt got, if it ended before it reached its bound, and not because of its
+// findings.
+func (h hunted) cutOff(enough int) string {
+	done := h.ended == nil && (h.Exhausted || len(h.Findings) >= enough)
+	switch {
+	case done:
+	case h.within.runs > 0 && h.Runs < h.within.runs:
+		return fmt.Sprintf("%d of %d scenarios tried", h.Runs, h.within.runs)
+	case h.ended != nil && h.within.time > 0:
+		return fmt.Sprintf("%v of %v passed", h.took.Round(time.Second), h.within.time)
+	}
+	return ""
 }
 
 // hunt runs a hunt with progress; the line of progress begins with about. unit is the number of the
@@ -232,7 +249,10 @@ func (c *fuzzCommand) hunt(
 			return err
 		}
 	}
-	if h.Found, h.ended = hunt.Run(a.Context); h.Found == nil {
+	began := time.Now()
+	h.Found, h.ended = hunt.Run(a.Context)
+	h.within, h.took = within, time.Since(began)
+	if h.Found == nil {
 		return h, h.ended
 	}
 	if h.ended == nil && h.Runs > 0 && len(h.Findings)+len(h.Divergences) == 0 {

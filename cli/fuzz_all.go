@@ -86,11 +86,20 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, re
 // workload without a part in the shard is left out.
 func (c *fuzzCommand) huntAll(
 	a *app, scenarios, played []scenario.Scenario, total *report.Hunts,
-) error {
+) (ended error) {
+	begun := 0
+	defer func() {
+		if ended != nil {
+			for _, s := range scenarios[begun:] {
+				total.NotReached = append(total.NotReached, s.Workload.Name+" "+s.Workload.Impl)
+			}
+		}
+	}()
 	all := budget{bounds: c.bounds, hunts: len(scenarios), began: time.Now()}
 	for i, s := range scenarios {
 		about := fmt.Sprintf("%d/%d %s: ", i+1, len(scenarios), s.Workload.Impl)
 		start := time.Now()
+		begun = i + 1
 		h, err := c.hunt(a, s, i, all.share(i), played, about)
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)

@@ -32,6 +32,9 @@ func (c *fuzzCommand) reportOf(a *app, w scenario.Workload, h hunted) report.Hun
 		Undecided: h.Undecided, Exhausted: h.Exhausted, Findings: []report.Finding{},
 	}
 	j.Interrupted, j.Error = a.EndedBy(h.ended)
+	if c.Shard == (hunt.Part{}) { // the bound is that of all shards
+		j.CutOff = h.cutOff(c.Findings)
+	}
 	if c.Corpus != "" {
 		j.Kept = &h.kept
 	}

@@ -170,8 +170,11 @@ func (c *galleryCommand) end(env *command.Env, result report.Gallery, of, missed
 	if c.JSON {
 		return env.JSON(result)
 	}
-	env.Printf("\n%d of %s found%s\n", len(result.Exhibits)-missed, command.Plural(of, "exhibit"),
-		command.EndText(result.Interrupted, result.Error))
+	end := command.EndText(result.Interrupted, result.Error)
+	if end != "" {
+		end += fmt.Sprintf(": %d of %d tried", len(result.Exhibits), of)
+	}
+	env.Printf("\n%d of %s found%s\n", len(result.Exhibits)-missed, command.Plural(of, "exhibit"), end)
 	if n := len(c.counts); n > 0 {
 		slices.Sort(c.counts)
 		slices.Sort(c.times)

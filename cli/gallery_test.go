@@ -46,14 +46,14 @@ func TestMedians(t *testing.T) {
 
 // TestInterruptKeepsHunts of the exhibit under way; one without any is left out.
 func TestInterruptKeepsHunts(t *testing.T) {
-	const median = "\n1 of 1 exhibit found; interrupted\nuntil a bug was found, in the median of " +
+	const median = "\n1 of 1 exhibit found; interrupted: 1 of 1 tried\nuntil a bug was found, in the median of " +
 		"2 hunts, "
 	for _, c := range []struct {
 		during int // number of the hunt
 		json   bool
 		wants  []string
 	}{
-		{1, false, []string{"\n0 of 1 exhibit found; interrupted\n"}},
+		{1, false, []string{"\n0 of 1 exhibit found; interrupted: 0 of 1 tried\n"}},
 		{1, true, []string{`"exhibits": []`, `"interrupted": true`}},
 		{3, false, []string{" (only 2 of 3 hunts)\n", median}},
 		{3, true, []string{`"hunts": 2,`, `"found": 2,`, `"interrupted": true`}},

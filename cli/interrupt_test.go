@@ -57,6 +57,7 @@ func TestInterruptedRunKeepsWhatItHas(t *testing.T) {
 		"run testdata/calm.yaml testdata/calm.yaml")
 	check.Equal(t, status, command.ExitViolated)
 	check.Equal(t, strings.Count(stdout, "NOT AS EXPECTED"), 1, "files told of in %q", stdout)
+	check.Contains(t, stdout, "1 of 2 files played; interrupted\n")
 }
 
 // interruptedAfter runs zksim, and interrupts it when it prints a line that begins with a text.
@@ -71,7 +72,22 @@ func TestNothingTriedIsNotCalledNothingFound(t *testing.T) {
 	got := zksim(cancelled(t), "fuzz lock")
 	got.has(t, command.ExitInterrupted)
 	check.Equal(t, got.stdout, "lock recipes.Lock: 0 scenarios, 0 traces, 0 behaviours; "+
-		"interrupted\nnothing was tried\n")
+		"interrupted: 0 of 1000 scenarios tried\nnothing was tried\n")
+}
+
+// TestInterruptedHuntsSayWhatTheyHaveNotReached: the workloads whose turn had not come.
+func TestInterruptedHuntsSayWhatTheyHaveNotReached(t *testing.T) {
+	got := zksim(cancelled(t), "fuzz all --runs 660")
+	got.has(t, command.ExitInterrupted, "0 undecided; interrupted\nnot reached: ",
+		", queue recipes.Queue, ", "scenarios tried\n")
+	got = zksim(cancelled(t), "fuzz all --for 1h --json")
+	got.has(t, command.ExitInterrupted, `"cut_off": "0s of `, `"not_reached": [`)
+}
+
+// TestATimeThatIsUp before all scenarios are played: the summary says how many were.
+func TestATimeThatIsUp(t *testing.T) {
+	got := zksim(t.Context(), "fuzz lock --clients 1 --rounds 1 --for 100ms --runs 1000000")
+	got.has(t, command.ExitOK, "; the time is up: ", " of 1000000 scenarios tried\n")
 }
 
 // TestInterruptEndsLoading of a corpus, before anything is played.

@@ -359,7 +359,7 @@ func interrupting(n int64, sig os.Signal) scenario.Workload {
 func TestInterruptedGalleryTellsWhatIsKnown(t *testing.T) {
 	status, out := interruptedAfter(t, "foreign-child-owns ", "gallery S0-10 B3")
 	check.Equal(t, status, command.ExitInterrupted)
-	want := "\n1 of 2 exhibits found; interrupted\n"
+	want := "\n1 of 2 exhibits found; interrupted: 1 of 2 tried\n"
 	if !strings.Contains(out, want) || strings.Contains(out, "\nminus") {
 		t.Errorf("stdout %q; want one row and %q", out, want)
 	}

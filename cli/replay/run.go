@@ -33,6 +33,9 @@ func (c *RunCommand) Run(p *Player) error {
 		err := p.show(view, &text)
 		if p.Interrupted(err) {
 			status = worse(status, err)
+			if !c.JSON {
+				p.Printf("%d of %s played; interrupted\n", i, command.Plural(len(c.Files), "file"))
+			}
 			break
 		}
 		if err != nil && !errors.Is(err, command.ErrViolated) {

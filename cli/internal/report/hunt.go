@@ -19,14 +19,16 @@ type Hunt struct {
 	Runs           int    `json:"runs"`
 	// Replayed is the number of scenarios of the corpus that were played, and Kept the number of
 	// files added to the corpus.
-	Replayed    int            `json:"replayed"`
-	Kept        *int           `json:"kept,omitempty"`
-	Traces      int            `json:"traces"`
-	Behaviours  int            `json:"behaviours"`
-	Undecided   int            `json:"undecided"`
-	Exhausted   bool           `json:"exhausted"`
-	Interrupted bool           `json:"interrupted"`
-	Error       string         `json:"error,omitempty"` // that ended the hunt early
+	Replayed    int    `json:"replayed"`
+	Kept        *int   `json:"kept,omitempty"`
+	Traces      int    `json:"traces"`
+	Behaviours  int    `json:"behaviours"`
+	Undecided   int    `json:"undecided"`
+	Exhausted   bool   `json:"exhausted"`
+	Interrupted bool   `json:"interrupted"`
+	Error       string `json:"error,omitempty"` // that ended the hunt early
+	// CutOff says how far a hunt got that ended before its bound was reached.
+	CutOff      string         `json:"cut_off,omitempty"`
 	Divergences *int           `json:"divergences,omitempty"`
 	Diverging   []show.Outcome `json:"diverging,omitempty"`
 	// Goals are the goals of the workload.
@@ -89,6 +91,12 @@ func (j Hunt) Summary(findings int) string {
 		parts = append(parts, fmt.Sprintf("%d undecided", j.Undecided))
 	}
 	text := strings.Join(parts, ", ") + command.EndText(j.Interrupted, j.Error)
+	switch {
+	case j.CutOff != "" && j.Finished():
+		text += "; the time is up: " + j.CutOff
+	case j.CutOff != "":
+		text += ": " + j.CutOff
+	}
 	if j.Exhausted && !j.Interrupted {
 		text += "; nothing is left to try"
 	}
@@ -128,6 +136,7 @@ func (j *Hunt) take(o *Hunt) {
 	j.Exhausted = j.Exhausted || o.Exhausted
 	j.Interrupted = j.Interrupted || o.Interrupted
 	j.Error = cmp.Or(j.Error, o.Error)
+	j.CutOff = cmp.Or(j.CutOff, o.CutOff)
 	addTo(j.Kept, o.Kept)
 	addTo(j.Divergences, o.Divergences)
 	j.Diverging = append(j.Diverging, o.Diverging...)

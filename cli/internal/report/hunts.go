@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/cli/internal/command"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -16,7 +17,9 @@ type Hunts struct {
 	// LeftOut are the workloads that cannot play the script.
 	LeftOut []string `json:"left_out"`
 	// NotJudged are the workloads that can violate no property of --property.
-	NotJudged   []string `json:"not_judged,omitempty"`
+	NotJudged []string `json:"not_judged,omitempty"`
+	// NotReached are the workloads whose turn had not come when the hunts were ended early.
+	NotReached  []string `json:"not_reached,omitempty"`
 	Runs        int      `json:"runs"`
 	Replayed    int      `json:"replayed"`
 	Kept        *int     `json:"kept,omitempty"`
@@ -63,6 +66,10 @@ func (j Hunts) String() string {
 		text += ", " + command.Plural(*j.Divergences, "divergence")
 	}
 	text += command.EndText(j.Interrupted, j.Error)
+	if n := len(j.NotReached); n > 0 {
+		text += fmt.Sprintf("\nnot reached: %s: %s", command.Plural(n, "workload"),
+			strings.Join(j.NotReached, ", "))
+	}
 	if n := len(j.LeftOut); n > 0 {
 		text += fmt.Sprintf("\nleft out, as their objects are not for several goroutines: %s",
 			command.Plural(n, "workload"))
@@ -89,6 +96,8 @@ func (j *Hunts) merge(other mergeable) error {
 			j.Hunts[i].take(&h)
 		}
 	}
+	j.NotReached = slices.Compact(slices.Sorted(slices.Values(
+		append(j.NotReached, o.NotReached...))))
 	j.Seconds += o.Seconds
 	j.Interrupted = j.Interrupted || o.Interrupted
 	j.Error = cmp.Or(j.Error, o.Error)
@@ -107,7 +116,7 @@ func (j *Hunts) finish(workloads scenario.Catalogue) (bad bool) {
 		return cmp.Compare(place(a), place(b))
 	})
 	sum := Hunts{
-		LeftOut: j.LeftOut, NotJudged: j.NotJudged, Seconds: j.Seconds, Interrupted: j.Interrupted,
+		LeftOut: j.LeftOut, NotJudged: j.NotJudged, NotReached: j.NotReached, Seconds: j.Seconds, Interrupted: j.Interrupted,
 		Error: j.Error, Hunts: []Hunt{}, Kept: zeroLike(j.Kept),
 		Divergences: zeroLike(j.Divergences),
 	}
