@@ -80,6 +80,7 @@
 //   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.
 //   - MayOvertake of a priority or delay queue: a take may pass over elements that are offered
 //     meanwhile, and after the one that it takes.
+//   - ComesBack of a queue with locks: deliveries have no locks, and end by themselves after a time.
 //   - Definite of a counter or a value: an error that is not ambiguous promises that nothing was
 //     written.
 //

@@ -44,6 +44,10 @@ type LockQueueClaims struct {
 	// Lock returns the path of the lock of the element stored at a path; nil means that path
 	// followed by -lock.
 	Lock func(item string) string
+	// ComesBack says that an element which was delivered comes back by itself after this time, as
+	// with a visibility timeout, unless it is acknowledged. Deliveries have no locks then, and their
+	// order is not judged. 0 means that they have locks.
+	ComesBack time.Duration
 }
 
 // LockQueue makes a workload of a queue that delivers at least once. The clients offer and take as
@@ -56,7 +60,11 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 		claims.Lock = func(item string) string { return item + "-lock" }
 	}
 	w := claims.workload("lock-queue", func(q queue.Claims) linearizability.Claims {
-		return queue.Locked{Claims: q, Lock: claims.Lock}
+		if q.Patience += claims.ComesBack; q.Patience == claims.ComesBack ||
+			q.Patience >= takePatience {
+			q.Patience = 0
+		}
+		return queue.Locked{Claims: q, Lock: claims.Lock, ComesBack: claims.ComesBack}
 	}, nil)
 	w.Play = scenario.Shared(opener(open, claims.Path),
 		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {

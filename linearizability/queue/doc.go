@@ -26,7 +26,8 @@
 //	Priority  the smallest priority leaves first; Prioritized makes the input of an offer
 //	Delay     what is due first leaves first, and not before; Due makes the input of an offer
 //	WithIDs   elements are also discarded by id; Identified makes the input of an offer
-//	Locked    an element stays until it is acknowledged: the calls ack and release
+//	Locked    an element stays until it is acknowledged: the calls ack and release; with ComesBack
+//	          a delivery has no lock, and ends by itself after a time
 //
 // MayLose, MayDuplicate and StaleReads are for queues that promise less. The example of [Claims] is
 // a history with a lost element.

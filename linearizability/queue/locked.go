@@ -32,12 +32,17 @@ type Locked struct {
 	// Lock returns the path of the lock of the element stored at a path. The lock is the ephemeral
 	// znode of the client that the element was delivered to.
 	Lock func(item string) string
+	// ComesBack: a delivery ends by itself after this time, as with a visibility timeout, and has no
+	// lock. Then Lock is not used and order is not judged. Safety means that no element is delivered
+	// twice within the time, unless the first delivery was acknowledged or released. 0 means that
+	// deliveries have locks.
+	ComesBack time.Duration
 }
 
 // Properties implements [lin.Claims].
 func (claims Locked) Properties() []string {
 	list := []string{lin.Safety, lin.Order, lin.Delivery, lin.Liveness, lin.Orphans}
-	if claims.Unordered {
+	if claims.Unordered || claims.ComesBack > 0 {
 		return slices.Delete(list, 1, 2)
 	}
 	return list
@@ -51,8 +56,12 @@ func (claims Locked) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	if v, bad := badAck(t); bad && delivery.Status != lin.Violated {
 		delivery = v
 	}
-	r.Add(judgeElementLocks(t), delivery)
-	if !claims.Unordered {
+	if claims.ComesBack > 0 {
+		r.Add(judgeComingBack(t, claims.ComesBack), delivery)
+	} else {
+		r.Add(judgeElementLocks(t), delivery)
+	}
+	if !claims.Unordered && claims.ComesBack == 0 {
 		r.Add(judgeLockedOrder(t))
 	}
 	r.Add(judgeLockedLiveness(t, left)...)
@@ -90,6 +99,9 @@ func newLockedTable(h lin.History, claims Locked) lockedTable {
 				e.equals[1].offer.Call))
 		}
 		for _, z := range e.znodes {
+			if claims.ComesBack > 0 {
+				break // there are no locks
+			}
 			path := claims.Lock(z.Path)
 			for _, lock := range t.log.Znodes {
 				if lock.Path == path && lock.Owner != 0 {
@@ -99,6 +111,9 @@ func newLockedTable(h lin.History, claims Locked) lockedTable {
 		}
 	}
 	t.free = t.notLocked
+	if claims.ComesBack > 0 {
+		t.free = t.notHidden(claims.ComesBack)
+	}
 	t.deliveries = findDeliveries(t)
 	return t
 }
@@ -164,7 +179,8 @@ func judgeElementLocks(t lockedTable) lin.Verdict {
 		switch {
 		case d.lock == nil:
 			return judging.Violated(lin.Safety, []int64{d.take.Call, d.take.Return},
-				"%s returned element %s without a lock on it", judging.Describe(*d.take), d.element.value)
+				"%s returned element %s without a lock on it%s", judging.Describe(*d.take),
+				d.element.value, t.withoutLocks())
 		case d.lock.Deleted == judging.Never || d.lock.WithSession ||
 			d.lock.Remover == d.take.Client && mayEnd(t.history.Ops, d):
 			continue
@@ -179,6 +195,14 @@ func judgeElementLocks(t lockedTable) lin.Verdict {
 			d.take.Client, d.lock.Path, d.lock.Deleted, d.element.value)
 	}
 	return judging.Fine(lin.Safety, "every element delivered was locked")
+}
+
+// withoutLocks adds a way out to a verdict if no element ever had a lock.
+func (t lockedTable) withoutLocks() string {
+	if len(t.locks) > 0 {
+		return ""
+	}
+	return "; no element ever had one (if deliveries end by themselves after a time, claim ComesBack)"
 }
 
 // mayEnd reports whether the client had a reason to delete the lock: the end of the delivery, an ack

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -97,6 +98,40 @@ func TestLockQueue(t *testing.T) {
 		{Name: "lock is left", Bad: lin.Orphans,
 			Says:  "/q/x-lock (session 0x63) is no element of the queue",
 			Steps: "a offers x; c gets x; c release(x) ok; rest x=x x-lock"},
+	})
+}
+
+// TestComingBack: a delivery without a lock ends after a time. A step takes a millisecond.
+func TestComingBack(t *testing.T) {
+	judgingtest.CheckHistories(t, judgingtest.Always(Locked{
+		Claims: Claims{Path: "/q", Patience: 5e6}, ComesBack: 10 * time.Millisecond,
+	}), []claimTest{
+		{Name: "acknowledged", Steps: "a offers x; b take() -> x; b ack(x) deletes x ok; rest"},
+		{Name: "again after the time",
+			Steps: "a offers x; b take() -> x; pass 9; c take() -> x; c ack(x) deletes x ok; " +
+				"b ack(x) failed; rest"},
+		{Name: "again within the time", Bad: lin.Safety,
+			Says: "element x was delivered by b's take (steps 4 to 5) and again by c's take " +
+				"(steps 9 to 10), although a delivery comes back only after 10ms",
+			Steps: "a offers x; b take() -> x; pass 3; c take() -> x"},
+		{Name: "to two at once", Bad: lin.Safety, Says: "and again by c's take",
+			Steps: "a offers x; b take(); c take(); b -> x; c -> x"},
+		{Name: "again after a release",
+			Steps: "a offers x; b take() -> x; b release(x) ok; c take() -> x; " +
+				"c ack(x) deletes x ok; rest"},
+		{Name: "acknowledged and delivered again", Bad: lin.Delivery,
+			Says: "delivered once more by c's take",
+			Steps: "a offers x; b take() -> x; b ack(x) deletes x ok; pass 9; " +
+				"c take() -> x"},
+		{Name: "removed, not acknowledged", Bad: lin.Delivery, Says: "was not acknowledged",
+			Steps: "a offers x; b take() deletes x -> x"},
+		{Name: "waits for one that is hidden",
+			Steps: "a offers x; b take() -> x; c take(); pass 9; c failed"},
+		{Name: "never comes back", Bad: lin.Liveness, Says: "gave up although element x",
+			Steps: "a offers x; b take() -> x; c take(); pass 20; c failed"},
+		{Name: "never comes back, and a take waits", Bad: lin.Liveness,
+			Says:  "client c waits in take",
+			Steps: "a offers x; b take() -> x; c take(); pass 20; rest x=x"},
 	})
 }
 

@@ -191,5 +191,6 @@ func (t table) freeAt(
 		return since, true
 	}
 	from, ok := t.free(z, step)
-	return max(since, from), ok
+	since = max(since, from)
+	return since, ok && since <= now
 }
