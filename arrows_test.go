@@ -157,8 +157,9 @@ var arrows = map[string]string{
 		fakezk/realworld linearizability fuzz/hunt fuzz/picture fuzz/saved fuzz/scenario
 		fuzz/show internal/ballast internal/inflight`,
 	"fuzz/property": `
-		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario internal/ballast linearizability
-		github.com/go-zookeeper/zk github.com/petermattis/goid pgregory.net/rapid`,
+		fakezk/fault fakezk/sim fakezk/trace fuzz/scenario internal/ballast internal/inflight
+		linearizability github.com/go-zookeeper/zk github.com/petermattis/goid
+		pgregory.net/rapid`,
 	"fuzz/gallery": `
 		fuzz/builtin fuzz/hunt fuzz/object fuzz/scenario linearizability linearizability/ops recipes
 		recipes/classic github.com/go-zookeeper/zk`,

@@ -16,13 +16,13 @@ import (
 )
 
 // A test keeps notes of the scenarios under way in testdata/zksim, and removes them when it ends.
-// If the code under test ends the process, they stay. The next test makes a file left-HASH.yaml of
+// If the code under test ends the process, they stay, and are printed on standard error. The next test makes a file left-HASH.yaml of
 // each note, and plays these files first, one after the other. A file that passes is removed. If
 // the process ends again, the file under way is the one to blame: the test after that renames it to
 // crash-HASH.yaml.
 
 // notesDir is the directory of the notes of all tests.
-var notesDir = filepath.Join("testdata", "zksim")
+var notesDir = saved.NotesDir
 
 const (
 	leftPrefix  = "left-"
@@ -33,7 +33,7 @@ const (
 // none.
 func keepNotes(t TB) (stop func()) {
 	logEarlier(t)
-	stop, err := inflight.Keep(notesDir)
+	stop, err := inflight.KeepAnnounced(notesDir)
 	if err != nil {
 		return func() {}
 	}

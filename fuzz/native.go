@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/ballast"
 	"github.com/zksim/zksim/linearizability"
@@ -25,9 +26,10 @@ import (
 //	go test -fuzz '^FuzzMyLock$' -fuzzminimizetime=1x
 //
 // Fuzz itself makes a failure small; without that flag the engine would try the same for a minute
-// more. Failures are saved, replayed and tried first as those of [Test]. The flags
-// -zksim.goroutines and -zksim.careless hold; -zksim.runs and -zksim.seed do not. Goals that were
-// not reached are no error: the processes of the engine do not know of each other.
+// more. Failures, and scenarios that end the process, are saved, replayed and tried first as those
+// of [Test]. The flags -zksim.goroutines and -zksim.careless hold; -zksim.runs and -zksim.seed do
+// not. Goals that were not reached are no error: the processes of the engine do not know of each
+// other.
 func Fuzz(f *testing.F, w scenario.Workload) {
 	f.Helper()
 	defer ballast.Hold()()
@@ -46,7 +48,10 @@ func Fuzz(f *testing.F, w scenario.Workload) {
 		replay(f, w)
 		f.Skipf("zksim: nothing but %s was tried", *flagReplay)
 	}
-	trySaved(f, w)
+	defer keepNotes(f)()
+	if !isWorker() { // the process that has started it has done so
+		trySaved(f, w)
+	}
 	tryInputs(f, inputsOf(f, scenario.Scenario{Workload: w, Script: script, Seed: 1}))
 }
 
@@ -54,7 +59,7 @@ func Fuzz(f *testing.F, w scenario.Workload) {
 // the first of them to the engine.
 func inputsOf(f *testing.F, calm scenario.Scenario) hunt.Inputs {
 	f.Helper()
-	base, err := calm.Run()
+	base, err := saved.Play(calm)
 	switch {
 	case err != nil:
 		f.Fatalf("zksim: %v", err)
@@ -77,7 +82,7 @@ func tryInputs(f *testing.F, inputs hunt.Inputs) {
 	target := f.Name()
 	var told []*scenario.Outcome
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := inputs.Scenario(data).Run()
+		o, err := saved.Play(inputs.Scenario(data))
 		if err != nil {
 			t.Fatalf("zksim: %v", err)
 		}
@@ -100,6 +105,12 @@ func tryInputs(f *testing.F, inputs hunt.Inputs) {
 func engineRuns() bool {
 	f := flag.Lookup("test.fuzz")
 	return f != nil && f.Value.String() != ""
+}
+
+// isWorker reports whether the engine has started this process to try inputs.
+func isWorker() bool {
+	f := flag.Lookup("test.fuzzworker")
+	return f != nil && f.Value.String() == "true"
 }
 
 // namedTB is a test with the name of its fuzz target, which all inputs of the engine share.

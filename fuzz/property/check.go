@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/ballast"
+	"github.com/zksim/zksim/internal/inflight"
 	"github.com/zksim/zksim/linearizability"
 	"pgregory.net/rapid"
 )
@@ -36,6 +37,7 @@ func CheckServers(t rapid.TB, servers int, body func(rt *rapid.T, w *World)) {
 		t.Fatalf("property: %d servers; expected 1 to %d", servers, sim.MaxServers)
 	}
 	defer ballast.Hold()()
+	defer keepNotes(t.Name())()
 	c := &checker{name: t.Name(), body: body, servers: servers}
 	var err error
 	if c.shrunk, err = loadShrunk(c.name); err != nil {
@@ -54,6 +56,7 @@ type checker struct {
 	name    string
 	body    func(rt *rapid.T, w *World)
 	servers int                 // at most
+	checks  int                 // begun so far
 	seen    func(*trace.Result) // for tests: is told of each run, nil outside of them
 	shrunk  []shrunkPlan        // of earlier failures
 	// place is where the first failure was. From then on rapid only makes that failure small.
@@ -78,6 +81,8 @@ func (c *checker) play(
 	p.drawn = drawPlan(rt, p.servers)
 	p.plan = choose(p.seed, p.drawn)
 	w := newWorld(rt, c.body)
+	c.checks++
+	defer inflight.Note(c.noteOf(p))()
 	var err error
 	p.result, err = sim.World{
 		Seed: p.seed, Plan: p.plan, Clients: w.actors(), Servers: p.servers,

@@ -13,6 +13,10 @@ import (
 // the code under test has begun, a fatal error of the runtime, or os.Exit.
 const Crash = "crash"
 
+// NotesDir is the directory of the notes of all tests of a package, which Play keeps.
+// Package property keeps its own there, too.
+var NotesDir = filepath.Join("testdata", "zksim")
+
 // Play runs a scenario. If the process keeps notes (see package inflight), there is a note of the
 // scenario during the run, in case the code under test ends the process.
 func Play(s scenario.Scenario) (*scenario.Outcome, error) {

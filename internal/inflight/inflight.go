@@ -29,6 +29,8 @@ type keeper struct {
 	users int      // calls of Keep under way; 0: nothing is kept
 	files []*os.File
 	free  []*os.File
+
+	announcer announcer // of KeepAnnounced
 }
 
 var kept keeper
@@ -49,6 +51,21 @@ func Keep(dir string) (stop func(), err error) {
 	}
 	kept.users++
 	return sync.OnceFunc(kept.stop), nil
+}
+
+// KeepAnnounced is [Keep]. If the process ends in the middle of some work, each note is also printed
+// on standard error, in one line.
+func KeepAnnounced(dir string) (stop func(), err error) {
+	stop, err = Keep(dir)
+	if err != nil {
+		return nil, err
+	}
+	kept.mu.Lock()
+	defer kept.mu.Unlock()
+	if kept.announcer.process == nil {
+		kept.announcer = startAnnouncer(kept.dir)
+	}
+	return stop, nil
 }
 
 // makeDir makes a directory, and returns those that were not there.
@@ -73,6 +90,8 @@ func (k *keeper) stop() {
 		f.Close()
 		os.Remove(f.Name())
 	}
+	k.announcer.stop()
+	k.announcer = announcer{}
 	for i := len(k.made) - 1; i >= 0; i-- {
 		os.Remove(k.made[i])
 	}

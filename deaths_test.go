@@ -1,0 +1,138 @@
+package zksim_test
+
+import (
+	"context"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/cli"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/property"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/recipes"
+	"pgregory.net/rapid"
+)
+
+// deathVariable is the variable of the environment that makes this test binary a child that dies;
+// its value is the way in which it dies.
+const deathVariable = "ZKSIM_DEATH"
+
+// die ends the process in the way that the variable names.
+func die() {
+	switch os.Getenv(deathVariable) {
+	case "a panic":
+		go func() { panic("lost") }()
+		select {}
+	case "os.Exit":
+		os.Exit(3)
+	case "log.Fatal":
+		log.Fatal("lost")
+	case "a fatal error":
+		runtime.GOMAXPROCS(4) // the runtime sees only writes at the same time
+		m := map[int]int{}
+		for range 4 {
+			go func() {
+				for {
+					m[1]++
+				}
+			}()
+		}
+		select {}
+	}
+}
+
+// dyingLock is a lock that ends the process in the way that the variable names.
+type dyingLock struct{ object.Locker }
+
+func (l dyingLock) Lock(ctx context.Context) error {
+	die()
+	return l.Locker.Lock(ctx)
+}
+
+func dying() scenario.Workload {
+	return object.Lock(func(env object.Env) object.Locker {
+		return dyingLock{recipes.NewLock(env.Conn, "/lock")}
+	}).Named("dying")
+}
+
+// child skips a test that is not played in a child.
+func child(t testing.TB) {
+	if os.Getenv(deathVariable) == "" {
+		t.Skip("for TestEveryWayToPlayNamesTheScenarioOfADeath")
+	}
+}
+
+func TestDeath(t *testing.T) { child(t); fuzz.Test(t, dying()) }
+func FuzzDeath(f *testing.F) { child(f); fuzz.Fuzz(f, dying()) }
+func TestDeathInAProperty(t *testing.T) {
+	child(t)
+	property.Check(t, func(_ *rapid.T, w *property.World) {
+		if _, _, err := w.Conn("a").Exists("/"); err == nil {
+			die()
+		}
+	})
+}
+
+// commandOfDeath is Main of a command with the lock, for the child that TestMain makes.
+func commandOfDeath() { cli.Main(dying()) }
+
+// TestEveryWayToPlayNamesTheScenarioOfADeath: whatever plays the code under test, and however it
+// ends the process, standard error names what was played, and the next process begins with it.
+func TestEveryWayToPlayNamesTheScenarioOfADeath(t *testing.T) {
+	t.Parallel()
+	binary, err := os.Executable()
+	check.OK(t, err)
+	const announced = "zksim: this process ended while it played "
+	for _, play := range []struct {
+		by, first, next, file string
+		args                  []string
+	}{
+		{"fuzz.Test", announced, "zksim: TestDeath plays testdata/zksim/TestDeath/left-",
+			"testdata/zksim/TestDeath/crash-*.yaml", []string{"-test.run=^TestDeath$"}},
+		{"fuzz.Fuzz", announced, "zksim: FuzzDeath plays testdata/zksim/FuzzDeath/left-",
+			"testdata/zksim/FuzzDeath/crash-*.yaml", []string{"-test.run=^FuzzDeath$"}},
+		{"property.Check", announced,
+			"zksim: an earlier process of TestDeathInAProperty ended in check 1 with -rapid.seed=",
+			"testdata/zksim/.playing-*", []string{"-test.run=^TestDeathInAProperty$"}},
+		{"the command", "crash is violated: the code under test ends the process: ",
+			"crash is violated: the code under test ends the process: ", "found/*-crash-*.yaml",
+			[]string{"fuzz", "dying", "--runs", "1", "--save", "found"}},
+	} {
+		for _, way := range []string{"a panic", "os.Exit", "log.Fatal", "a fatal error", "none"} {
+			t.Run(play.by+" and "+way, func(t *testing.T) {
+				dir := t.TempDir()
+				run := func() (passed bool, text string) {
+					cmd := exec.CommandContext(t.Context(), binary, play.args...)
+					cmd.Dir, cmd.Env = dir, append(os.Environ(), deathVariable+"="+way)
+					out, err := cmd.CombinedOutput()
+					return err == nil, string(out)
+				}
+				passed, text := run()
+				if way == "none" {
+					if !passed || strings.Contains(text, "zksim: ") ||
+						strings.Contains(text, "violated") {
+						t.Errorf("passed: %v\n%s", passed, text)
+					}
+					return
+				}
+				if passed || !strings.Contains(text, play.first) ||
+					strings.Count(text, announced) > 1 {
+					t.Errorf("passed: %v; want %q once in:\n%s", passed, play.first, text)
+				}
+				_, text = run()
+				check.Contains(t, text, play.next)
+				run()
+				files, err := filepath.Glob(filepath.Join(dir, play.file))
+				check.OK(t, err)
+				check.Equal(t, len(files), 1, "files %q", files)
+			})
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package inflight
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+)
+
+// announcer is a process that outlives this one. When this one ends, it prints the notes that are
+// left on standard error. Nothing in this process could: os.Exit and a fatal error of the runtime
+// run no code. The zero value is none.
+type announcer struct {
+	alive   *os.File // closed when this process ends, however it does
+	process *exec.Cmd
+}
+
+// announce waits for the end of its standard input, and prints the files whose names begin with $1.
+const announce = `cat >/dev/null
+for note in "$1"*; do
+	[ -s "$note" ] || continue
+	echo "zksim: this process ended while it played $note, which the next run of the test plays` +
+	` first: $(cat "$note")"
+done`
+
+// startAnnouncer starts an announcer. Where there is no shell there is none.
+func startAnnouncer(dir string) (a announcer) {
+	stdin, alive, err := os.Pipe()
+	if err != nil {
+		return announcer{}
+	}
+	defer stdin.Close()
+	notes := filepath.Join(dir, prefix+strconv.Itoa(os.Getpid())+"-")
+	process := exec.Command("/bin/sh", "-c", announce, "zksim", notes)
+	process.Stdin, process.Stdout, process.Stderr = stdin, os.Stderr, os.Stderr
+	if process.Start() != nil {
+		alive.Close()
+		return announcer{}
+	}
+	return announcer{alive, process}
+}
+
+// stop ends the announcer. It prints the notes that are there.
+func (a announcer) stop() {
+	if a.process != nil {
+		a.alive.Close()
+		_ = a.process.Wait() // its status says nothing
+	}
+}
