@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/cli"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/object"
@@ -62,6 +63,17 @@ func dying() scenario.Workload {
 	}).Named("dying")
 }
 
+// sharing is a lock whose connection is that of the first run of the process.
+func sharing() scenario.Workload {
+	var conn *zk.Conn
+	return object.Lock(func(env object.Env) object.Locker {
+		if conn == nil {
+			conn = env.Conn
+		}
+		return recipes.NewLock(conn, "/lock")
+	})
+}
+
 // child skips a test that is not played in a child.
 func child(t testing.TB) {
 	if os.Getenv(deathVariable) == "" {
@@ -70,7 +82,11 @@ func child(t testing.TB) {
 }
 
 func TestDeath(t *testing.T) { child(t); fuzz.Test(t, dying()) }
+
+func TestSharedConnection(t *testing.T) { child(t); fuzz.Test(t, sharing()) }
+
 func FuzzDeath(f *testing.F) { child(f); fuzz.Fuzz(f, dying()) }
+
 func TestDeathInAProperty(t *testing.T) {
 	child(t)
 	property.Check(t, func(_ *rapid.T, w *property.World) {
@@ -99,7 +115,7 @@ func TestEveryWayToPlayNamesTheScenarioOfADeath(t *testing.T) {
 		{"fuzz.Fuzz", announced, "zksim: FuzzDeath plays testdata/zksim/FuzzDeath/left-",
 			"testdata/zksim/FuzzDeath/crash-*.yaml", []string{"-test.run=^FuzzDeath$"}},
 		{"property.Check", announced,
-			"zksim: an earlier process of TestDeathInAProperty ended in check 1 with -rapid.seed=",
+			"zksim: an earlier process of TestDeathInAProperty ended in check ",
 			"testdata/zksim/.playing-*", []string{"-test.run=^TestDeathInAProperty$"}},
 		{"the command", "crash is violated: the code under test ends the process: ",
 			"crash is violated: the code under test ends the process: ", "found/*-crash-*.yaml",
@@ -135,4 +151,19 @@ func TestEveryWayToPlayNamesTheScenarioOfADeath(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestAConnectionOfAnotherRunIsTold in words, where the runtime speaks of a channel.
+func TestAConnectionOfAnotherRunIsTold(t *testing.T) {
+	t.Parallel()
+	binary, err := os.Executable()
+	check.OK(t, err)
+	cmd := exec.CommandContext(t.Context(), binary, "-test.run=^TestSharedConnection$")
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), deathVariable+"=sharing")
+	text, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Error("the test passes")
+	}
+	check.Contains(t, string(text), "zksim: a connection, or another channel or timer, that was "+
+		"made in one run is used in another one: the code keeps it in a variable of the package")
 }

@@ -66,6 +66,7 @@ func TestMain(m *testing.M) {
 		"faulty":     func() { Main(ending("fatal")) },
 		"crowding":   func() { Main(ending("crowd")) },
 		"exiting":    func() { Main(ending("exit")) },
+		"sharing":    func() { Main(sharing()) },
 		"deadlocked": func() { Main(ending("hang")) },
 		"incomplete": func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
 		"inturn":     serveInTurn,
@@ -135,6 +136,19 @@ func ending(how string) scenario.Workload {
 		return endingLock{recipes.NewLock(env.Conn, env.Path), env.Conn, how}
 	}).Named("ending." + how)
 }
+
+// sharing is a lock that keeps the first connection of all runs in a variable.
+func sharing() scenario.Workload {
+	return object.Lock(func(env object.Env) object.Locker {
+		shareOnce.Do(func() { sharedConn = env.Conn })
+		return recipes.NewLock(sharedConn, env.Path)
+	}).Named("sharing")
+}
+
+var (
+	shareOnce  sync.Once
+	sharedConn *zk.Conn
+)
 
 type endingLock struct {
 	object.Locker

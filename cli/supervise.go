@@ -123,7 +123,7 @@ func (s *supervisor) run(args []string) (status int, ok bool) {
 	if interrupted {
 		return s.killed(notes), true
 	}
-	return s.crashed(cmd.ProcessState, notes), true
+	return s.crashed(dir, cmd.ProcessState, notes), true
 }
 
 // second is the command line of a second process with its notes in a directory.
@@ -257,13 +257,18 @@ func (s *supervisor) noted(notes [][]byte) []saved.File {
 	return files
 }
 
-// crashed finds the noted scenario that ended the second process, prints it and saves it.
-func (s *supervisor) crashed(how fmt.Stringer, notes [][]byte) int {
-	dir, json := s.commands.output()
+// crashed finds the noted scenario that ended the second process, which has kept its notes in a
+// directory. It prints the scenario and saves it.
+func (s *supervisor) crashed(dir string, how fmt.Stringer, notes [][]byte) int {
+	save, json := s.commands.output()
 	if json {
 		s.Text = s.Errors // no JSON will follow
 	}
 	files := s.noted(notes)
+	if inflight.CrashedAcrossRuns(dir) {
+		s.PrintError(fmt.Errorf("nothing can be decided: %s", inflight.SharedAcrossRuns))
+		return command.ExitInput
+	}
 	if len(files) == 0 {
 		s.PrintError(fmt.Errorf("the process has ended while no scenario was played: %s", how))
 		return command.ExitViolated
@@ -272,7 +277,7 @@ func (s *supervisor) crashed(how fmt.Stringer, notes [][]byte) int {
 		if why := s.playAlone(f); why != "" {
 			s.Printf("\n%s is violated: the code under test ends the process: %s\n\n",
 				saved.Crash, why)
-			s.printFile(f, dir)
+			s.printFile(f, save)
 			return command.ExitViolated
 		}
 	}
@@ -280,7 +285,7 @@ func (s *supervisor) crashed(how fmt.Stringer, notes [][]byte) int {
 		"it was one of the following %s; played alone, none ends the process\n\n",
 		saved.Crash, how, command.Plural(len(files), "scenario"))
 	for _, f := range files {
-		s.printFile(f, dir)
+		s.printFile(f, save)
 	}
 	return command.ExitViolated
 }

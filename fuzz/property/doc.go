@@ -55,6 +55,9 @@
 // the check as in a hunt. The body itself never counts as such code: it may read the tree after each
 // of its actions, and each call of Conn, Connect, Go or Tree in it counts as progress.
 //
+// If the code under test ends the process, standard error has the seed of rapid, the number of the
+// check, and its faults. The next process plays with the same seed; -rapid.seed goes before.
+//
 // While a Check plays, up to 64 MB more garbage gathers than else, as in a test of package fuzz.
 // The section on memory of that package says why, and which settings limit it.
 package property

@@ -16,22 +16,31 @@ type announcer struct {
 }
 
 // announce waits for the end of its standard input, and prints the files whose names begin with $1.
+// It prints $3 if the file $2 says what isAcrossRuns looks for, and removes that file.
 const announce = `cat >/dev/null
 for note in "$1"*; do
 	[ -s "$note" ] || continue
 	echo "zksim: this process ended while it played $note, which the next run of the test plays` +
 	` first: $(cat "$note")"
-done`
+done
+line() { sed -n "$1p" "$crash" 2>/dev/null; }
+crash="$2"
+case "$(line 1)|$(line 2)|$(line 3)|$(line 5)" in
+"|goroutine "*"[running"*"|runtime.fatal("*"|runtime."[sc]*) echo "zksim: $3" ;;
+"|goroutine "*"[running"*"fatal("*) ;;
+"|goroutine "*"[running"*) echo "zksim: $3" ;;
+esac
+rm -f "$crash"`
 
 // startAnnouncer starts an announcer. Where there is no shell there is none.
-func startAnnouncer(dir string) (a announcer) {
+func startAnnouncer(dir, crash string) (a announcer) {
 	stdin, alive, err := os.Pipe()
 	if err != nil {
 		return announcer{}
 	}
 	defer stdin.Close()
 	notes := filepath.Join(dir, prefix+strconv.Itoa(os.Getpid())+"-")
-	process := exec.Command("/bin/sh", "-c", announce, "zksim", notes)
+	process := exec.Command("/bin/sh", "-c", announce, "zksim", notes, crash, SharedAcrossRuns)
 	process.Stdin, process.Stdout, process.Stderr = stdin, os.Stderr, os.Stderr
 	if process.Start() != nil {
 		alive.Close()

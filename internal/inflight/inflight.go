@@ -30,7 +30,9 @@ type keeper struct {
 	files []*os.File
 	free  []*os.File
 
-	announcer announcer // of KeepAnnounced
+	crash       string // the file of keepCrash
+	removeCrash func()
+	announcer   announcer // of KeepAnnounced
 }
 
 var kept keeper
@@ -48,6 +50,7 @@ func Keep(dir string) (stop func(), err error) {
 			return nil, err
 		}
 		kept.dir = dir
+		kept.crash, kept.removeCrash = keepCrash(dir)
 	}
 	kept.users++
 	return sync.OnceFunc(kept.stop), nil
@@ -63,7 +66,7 @@ func KeepAnnounced(dir string) (stop func(), err error) {
 	kept.mu.Lock()
 	defer kept.mu.Unlock()
 	if kept.announcer.process == nil {
-		kept.announcer = startAnnouncer(kept.dir)
+		kept.announcer = startAnnouncer(kept.dir, kept.crash)
 	}
 	return stop, nil
 }
@@ -90,6 +93,7 @@ func (k *keeper) stop() {
 		f.Close()
 		os.Remove(f.Name())
 	}
+	k.removeCrash()
 	k.announcer.stop()
 	k.announcer = announcer{}
 	for i := len(k.made) - 1; i >= 0; i-- {

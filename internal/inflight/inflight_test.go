@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/internal/check"
@@ -18,9 +19,29 @@ func files(t *testing.T, dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
 	check.OK(t, err)
 	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), crashPrefix) {
+			continue
+		}
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// TestAChannelOfAnotherRunIsToldFromOtherDeaths by the stack that the runtime writes.
+func TestAChannelOfAnotherRunIsToldFromOtherDeaths(t *testing.T) {
+	const header = "\ngoroutine 80 [running, synctest bubble 2]:\n"
+	for said, want := range map[string]bool{
+		header + "example.com/zk.(*Conn).request(0x27)\n\tconn.go:915\n":                      true,
+		header + "example.com/own.call(0x27)\n\town.go:9\n":                                   true,
+		header + "runtime.fatal({0x1})\n\tpanic.go:1\nruntime.selectgo(0x3)\n\tselect.go:1\n": true,
+		header + "runtime.fatal({0x1})\n\tpanic.go:1\ninternal/runtime/maps.fatal(0x3)\n":     false,
+		header + "internal/runtime/maps.fatal({0x1})\n\tpanic.go:1\nmain.die(0x3)\n":          false,
+		header + "sync.fatal({0x1})\n\tpanic.go:1\nsync.(*Mutex).unlockSlow(0x3)\n":           false,
+		"panic: lost\n" + header + "main.die.func1()\n\tmain.go:32\n":                         false,
+		"": false,
+	} {
+		check.Equal(t, isAcrossRuns(said), want, "%q", said)
+	}
 }
 
 func TestNotesGoWithTheirWork(t *testing.T) {

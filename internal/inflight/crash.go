@@ -1,0 +1,62 @@
+package inflight
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+)
+
+// crashPrefix begins the name of the file to which the runtime writes why the process ends; the
+// number of the process follows.
+const crashPrefix = ".crash-"
+
+// SharedAcrossRuns says in words what the fatal error of the runtime means that names no run.
+const SharedAcrossRuns = "a connection, or another channel or timer, that was made in one run is " +
+	"used in another one: the code keeps it in a variable of the package, and must make it anew " +
+	"in each run"
+
+// isAcrossRuns reports whether the runtime has written to that file that code uses in one run a
+// channel or a timer of another. Its message is not in the file, though that of a panic is. The
+// first call of the stack is that of the code, or with GOTRACEBACK=system one of a channel in the
+// runtime. Other fatal errors come from a function fatal.
+func isAcrossRuns(said string) bool {
+	lines := append(strings.SplitN(said, "\n", 6), make([]string, 6)...)
+	switch {
+	case lines[0] != "" || !strings.HasPrefix(lines[1], "goroutine ") ||
+		!strings.Contains(lines[1], "[running"):
+		return false
+	case strings.HasPrefix(lines[2], "runtime.fatal("):
+		return strings.HasPrefix(lines[4], "runtime.s") || strings.HasPrefix(lines[4], "runtime.c")
+	}
+	return !strings.Contains(lines[2], "fatal(")
+}
+
+// keepCrash lets the runtime write to a file in the directory why the process ends, besides its
+// standard error. remove removes the file.
+func keepCrash(dir string) (name string, remove func()) {
+	name = filepath.Join(dir, fmt.Sprintf("%s%d", crashPrefix, os.Getpid()))
+	f, err := os.Create(name)
+	if err != nil {
+		return name, func() {}
+	}
+	defer f.Close()
+	_ = debug.SetCrashOutput(f, debug.CrashOptions{}) // else the file stays empty
+	return name, func() {
+		_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
+		os.Remove(name)
+	}
+}
+
+// CrashedAcrossRuns reports whether the process that kept notes in a directory has ended for the
+// reason of SharedAcrossRuns.
+func CrashedAcrossRuns(dir string) bool {
+	names, _ := filepath.Glob(filepath.Join(dir, crashPrefix+"*")) // the pattern is right
+	for _, name := range names {
+		if said, err := os.ReadFile(name); err == nil && isAcrossRuns(string(said)) {
+			return true
+		}
+	}
+	return false
+}
