@@ -14,10 +14,11 @@ import (
 
 // Client is a World's client, for use by its script. Its methods may be called from any goroutine.
 type Client struct {
-	proxy *proxy
-	name  string
-	once  sync.Once
-	first *zk.Conn // the result of Conn
+	proxy  *proxy
+	name   string
+	once   sync.Once
+	first  *zk.Conn        // the result of Conn
+	events <-chan zk.Event // the result of Events
 
 	// Guarded by the run's mutex.
 	peer   carry.Client // as faults know it
@@ -45,8 +46,15 @@ func (c *Client) Pace() int { return c.proxy.clock.pace }
 // Conn is the client's connection, made at the first call. It may still be
 // connecting; requests wait for it.
 func (c *Client) Conn() *zk.Conn {
-	c.once.Do(func() { c.first, _ = c.Connect() })
+	c.once.Do(func() { c.first, c.events = c.Connect() })
 	return c.first
+}
+
+// Events are the session events of Conn, as of the channel that zk.Connect returns. The client
+// drops events when the channel's six slots are full.
+func (c *Client) Events() <-chan zk.Event {
+	c.Conn()
+	return c.events
 }
 
 // Connect makes one more connection, with its own session, and returns it and its channel of

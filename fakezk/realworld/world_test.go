@@ -356,3 +356,21 @@ type nowhere struct{}
 func (nowhere) Address() string                              { return "127.0.0.1:1" }
 func (nowhere) DataDir() string                              { return "here" }
 func (nowhere) Restart(context.Context, time.Duration) error { return nil }
+
+// TestEventsAreThoseOfConn: the channel has the events of the first connection.
+func TestEventsAreThoseOfConn(t *testing.T) {
+	t.Parallel()
+	runReal(t, realWorld(startReal(t), nil, func(ctx context.Context, c *realworld.Client) {
+		for {
+			select {
+			case ev := <-c.Events():
+				if ev.State == zk.StateHasSession {
+					return
+				}
+			case <-ctx.Done():
+				t.Error("the client was not told of its session")
+				return
+			}
+		}
+	}))
+}

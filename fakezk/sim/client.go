@@ -36,8 +36,9 @@ type Client struct {
 	scripts  [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
 	begun    []int64              // ids of goroutines that have run a script
 
-	once  sync.Once
-	first *zk.Conn // the result of Conn
+	once   sync.Once
+	first  *zk.Conn        // the result of Conn
+	events <-chan zk.Event // the result of Events
 }
 
 // Name is the client's name.
@@ -46,8 +47,15 @@ func (c *Client) Name() string { return c.name }
 // Conn is the client's connection, made at the first call. It may still be
 // connecting; requests wait for it.
 func (c *Client) Conn() *zk.Conn {
-	c.once.Do(func() { c.first, _ = c.Connect() })
+	c.once.Do(func() { c.first, c.events = c.Connect() })
 	return c.first
+}
+
+// Events are the session events of Conn, as of the channel that zk.Connect returns. The client
+// drops events when the channel's six slots are full.
+func (c *Client) Events() <-chan zk.Event {
+	c.Conn()
+	return c.events
 }
 
 // GetsOn notes that the script gets on, without a line in the trace: a runaway is code that does

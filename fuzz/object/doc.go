@@ -14,13 +14,13 @@
 //		}))
 //	}
 //
-// [Env] holds the client's connection, the path of the object, and a name that no other client has.
-// Make the object at the path of Env: the judge looks there. An object that several goroutines of a
-// client may share must send its requests through [Env.InTurn] and not through Env.Conn; otherwise
-// two runs of a scenario can differ. Then a hunt has such goroutines in some scenarios, if the kind
-// is a queue, semaphore, barrier, counter, value or generator of ids. With locks, each of these
-// goroutines opens a lock of its own on the client's connection, and these locks must exclude each
-// other.
+// [Env] holds the client's connection, its session events, the path of the object, and a name that
+// no other client has. Make the object at the path of Env: the judge looks there. An object that
+// several goroutines of a client may share must send its requests through [Env.InTurn] and not
+// through Env.Conn; otherwise two runs of a scenario can differ. Then a hunt has such goroutines in
+// some scenarios, if the kind is a queue, semaphore, barrier, counter, value or generator of ids.
+// With locks, each of these goroutines opens a lock of its own on the client's connection, and
+// these locks must exclude each other.
 //
 // # The kinds
 //

@@ -18,6 +18,10 @@ type Env struct {
 	Context context.Context
 	// Conn is the client's connection. No other client uses it.
 	Conn *zk.Conn
+	// Events are the session events of Conn, for code that takes both as zk.Connect returns them.
+	// Each event reaches one reader. The goroutine that reads them and a caller whose request fails
+	// may wake at the same moment: they must not race for memory.
+	Events <-chan zk.Event
 	// Connect makes one more connection, with its own session, and returns its session events, too.
 	// An object with several sessions may have a method Session() int64, which is called after each
 	// call that has succeeded. It returns the session in which the call took effect.
@@ -54,9 +58,9 @@ func (e Env) InTurn() Conn {
 
 // envOf is the Env of a client.
 func envOf(p *scenario.Player, path string) Env {
-	return Env{Context: p.Life(), Conn: p.Conn(), Connect: p.Connect, Address: p.Address(),
-		RootCA: sim.RootCA(), Name: nameOf(p, p.Index()) + handleOf(p), Path: path,
-		shared: p.Shared}
+	return Env{Context: p.Life(), Conn: p.Conn(), Events: p.Events(), Connect: p.Connect,
+		Address: p.Address(), RootCA: sim.RootCA(), Name: nameOf(p, p.Index()) + handleOf(p),
+		Path: path, shared: p.Shared}
 }
 
 // nameOf is the name of the n-th client's object: in one run of three each is a prefix of the next.

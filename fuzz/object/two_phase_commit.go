@@ -121,7 +121,7 @@ func (p *twoPhasePlayer) participant(round int) *participant {
 
 // env is the Env of a transaction. The names of sites are those of clients.
 func (p *twoPhasePlayer) env(path string) Env {
-	return Env{Context: p.Life(), Conn: p.Conn(), Name: p.Owner(), Path: path}
+	return Env{Context: p.Life(), Conn: p.Conn(), Events: p.Events(), Name: p.Owner(), Path: path}
 }
 
 // turn plays one transaction. It reports whether the client has died: a dead client does nothing

@@ -32,6 +32,9 @@ func (c *Client) Index() int { return c.index }
 // Conn is the client's connection, made at the first call.
 func (c *Client) Conn() *zk.Conn { return c.client.Conn() }
 
+// Events are the session events of Conn, like the channel of zk.Connect.
+func (c *Client) Events() <-chan zk.Event { return c.client.Events() }
+
 // Connect makes one more connection of the client, with its own session. The channel has the
 // session's events, like the channel of zk.Connect.
 func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) { return c.client.Connect() }
@@ -70,6 +73,7 @@ type client interface {
 	Number() int
 	Of() string
 	Conn() *zk.Conn
+	Events() <-chan zk.Event // of Conn
 	// Connect makes one more connection, and returns its session events, too.
 	Connect() (*zk.Conn, <-chan zk.Event)
 	// Session is the session of Conn, 0 if the client has called Connect or its own code has
