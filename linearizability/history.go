@@ -142,6 +142,9 @@ const (
 	// loss, but the client counts as cut off.
 	Paused
 	Resumed
+	// Unanswered: a request of the client has been without an answer for longer than any takes
+	// without a fault, such as a renewal of a lease. The client knows of no loss.
+	Unanswered
 	// Died: the process of the client has ended, so that it holds and wants nothing any more. It
 	// counts as a SessionExpired, too.
 	Died
@@ -162,6 +165,8 @@ func (k NoticeKind) String() string {
 		return "paused"
 	case Resumed:
 		return "resumed"
+	case Unanswered:
+		return "unanswered"
 	case Died:
 		return "died"
 	}

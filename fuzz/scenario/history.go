@@ -78,7 +78,7 @@ func (r *Record) losses(result *trace.Result, end int64) []linearizability.Notic
 			losses[j].Token, losses[j-1].Token = losses[j-1].Token, losses[j].Token
 		}
 	}
-	return losses
+	return withUnanswered(result, losses)
 }
 
 // noticeKinds are the notices that the judge needs. A disconnected holder still holds, but it may

@@ -16,7 +16,9 @@ import (
 // With the server's log, answers are judged, too. A leader named by [ops.Leader] owned, at some
 // moment of the call, the oldest ephemeral within Path, with its name as the data. An empty answer
 // means that at some moment there was no such znode, or that it had no data: a candidate may store
-// its name when it becomes the leader.
+// its name when it becomes the leader. It may publish its name in another znode, too. So an empty
+// answer is also right until the owner's call of [ops.Lead] has returned, and once the owner has
+// called [ops.Resign] or has learned of a loss.
 type Election Claims
 
 // Properties implements [lin.Claims].
@@ -93,9 +95,17 @@ const lastNumber = "2147483647"
 // step, or nil.
 func (t table) isAnswer(op lin.Op, leader *judging.Znode, step int64) bool {
 	if op.Empty {
-		return leader == nil || t.dataAt(leader, step) == ""
+		return leader == nil || t.dataAt(leader, step) == "" || !t.believesToLead(leader, step)
 	}
 	return leader != nil && leader.Czxid == op.Token && t.dataAt(leader, step) == op.Output
+}
+
+// believesToLead reports whether the owner of a znode was told that it leads through it, and has
+// neither given the leadership up nor learned of a loss, at a step.
+func (t table) believesToLead(z *judging.Znode, step int64) bool {
+	return slices.ContainsFunc(t.holds, func(h *hold) bool {
+		return h.node == z && h.lock.Return <= step && step < h.beliefEnd
+	})
 }
 
 // dataAt is the data of a znode at a step.

@@ -22,6 +22,29 @@ func TestElections(t *testing.T) {
 		{Name: "a new term after a loss, without resigning",
 			Steps: "a leads a-0; a expires a-0; a told expired; a@2 leads a-1; a@2 resigns a-1; " +
 				"rest"},
+		{Name: "a new term through the same znode after a loss",
+			Steps: "a leads a-0; a told disconnected; a told lost; a told connected; " +
+				"a lead() ok@1#2; a resigns a-0; b leads b-1; b resigns b-1; rest"},
+		{Name: "a new term through the same znode after a loss, without tokens",
+			Steps: "a lead() owns a-0=a ok#0; a told disconnected; a told lost; a lead() ok@1#0; " +
+				"a resigns a-0; rest"},
+		{Name: "the server takes a candidate without a session", Bad: lin.Safety,
+			Says:  "the server deleted a's znode /lock/x, a TTL node or a container",
+			Steps: "a lead() creates x=a ok#2; server deletes x"},
+		{Name: "a new term through the same znode, and another leads", Bad: lin.Safety,
+			Says:  "a and b own the leadership at once",
+			Steps: "a leads a-0; a told disconnected; a told lost; a lead() ok@1#2; b leads b-1"},
+		{Name: "a new term through the same znode, and another believes so", Bad: lin.Belief,
+			Says:  "a and b both believe that they hold the leadership",
+			Steps: "a leads a-0; a told disconnected; a told lost; a lead() ok@1#2; b leads b-1"},
+		{Name: "a new term with an older token than another's since", Bad: lin.Fencing,
+			Says: "turns a away",
+			Steps: "a leads a-0; a told disconnected; a told lost; b leads b-1; b resigns b-1; " +
+				"a lead() ok@1#2; a resigns a-0"},
+		{Name: "after a new term through the same znode it is left", Bad: lin.Orphans,
+			Says: "was left by a's lead",
+			Steps: "a leads a-0; a told disconnected; a told lost; a lead() ok@1#2; " +
+				"a resign() unknown; rest a-0"},
 		{Name: "lost before the call that tells of it, and not told",
 			Steps: "a owns a-0=a; a expires a-0; a lead() ok@1#1; a told expired; b leads b-1; " +
 				"b resigns b-1; rest"},
@@ -53,6 +76,18 @@ func TestElections(t *testing.T) {
 		{Name: "told of nobody before the first has stored its name",
 			Steps: "a lead() owns a-0; c leader() empty; a stores a-0=a; c leader() ok#2 -> a; " +
 				"a ok; a resigns a-0; rest"},
+		{Name: "told of nobody while the first is not told that it leads",
+			Steps: "a lead() owns a-0=a; c leader() empty; a ok; a resigns a-0; rest"},
+		{Name: "told of nobody while the leader resigns",
+			Steps: "a leads a-0; a resign(); c leader() empty; a deletes a-0!1; a ok; rest"},
+		{Name: "told of nobody after the leader has learned of a loss",
+			Steps: "a leads a-0; a told disconnected; a told lost; c leader() empty; a resigns a-0; rest"},
+		{Name: "told of nobody though the first is told that it leads", Bad: lin.Answers,
+			Says:  "c was told that nobody leads",
+			Steps: "a lead() owns a-0=a; a ok; c leader() empty; a resigns a-0; rest"},
+		{Name: "told of nobody though the second waits", Bad: lin.Answers,
+			Says:  "c was told that nobody leads",
+			Steps: "a leads a-0; b lead() owns b-1=b; c leader() empty"},
 		{Name: "told of the second", Bad: lin.Answers, Says: `"b" leads`,
 			Steps: "a leads a-0; b lead() owns b-1=b; c leader() ok#5 -> b"},
 		{Name: "never elected", Bad: lin.Liveness,

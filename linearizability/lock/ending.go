@@ -13,8 +13,9 @@ type ending int
 const (
 	stillHeld  ending = iota // it did not end
 	released                 // by the holder's own unlock
-	takenAway                // the session ended, or the server deleted the znode
-	stolen                   // a client's request deleted the znode before the holder called unlock
+	takenAway                // the session ended, and the znode with it
+	stolen                   // the znode was deleted otherwise before the holder called unlock
+	givenUp                  // by the object's own signal of loss
 	unknownEnd               // at an unknown step: the session expired, or a release found nothing
 )
 
@@ -23,6 +24,7 @@ type holdEnd struct {
 	ending        ending
 	serverEnd     int64 // never, if stillHeld
 	serverEndTime time.Duration
+	gone          int64 // the step at which the znode or the session ended, or never
 	beliefEnd     int64
 	beliefEndTime time.Duration
 }
@@ -35,18 +37,39 @@ func (h *hold) endAtServer(history lin.History, log judging.Log) {
 	}
 	if h.node != nil {
 		h.endWithNode(history)
+		h.gone = h.serverEnd
+		if h.next != nil && lostBefore(history, h, *h.next) {
+			h.giveUp(history)
+		}
 		return
 	}
+	h.gone = h.serverEnd
 	if h.unlock != nil && h.unlock.Outcome == lin.OpNotHeld {
 		h.serverEnd, h.ending = min(h.serverEnd, h.lock.Call), unknownEnd
 	} else if h.unlock != nil && h.unlock.Call < h.serverEnd {
 		h.serverEnd, h.serverEndTime, h.ending = h.unlock.Call, h.unlock.CallTime, released
 	}
-	if !log.Known {
-		_, expired := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired)
-		if expired {
-			h.serverEnd, h.ending = h.lock.Call, unknownEnd
-		}
+	if _, known := h.knownLoss(history); known && !log.Known {
+		h.serverEnd, h.ending = h.lock.Call, unknownEnd
+		return
+	}
+	h.giveUp(history)
+}
+
+// knownLoss returns the first notice by which the client knew that the hold was over.
+func (h *hold) knownLoss(history lin.History) (lin.Notice, bool) {
+	n, expired := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired)
+	if lost, signalled := signalTo(history, h); signalled && (!expired || lost.Step < n.Step) {
+		return lost, true
+	}
+	return n, expired
+}
+
+// giveUp ends the hold with its signal of loss, if it came before the end. A znode that lives on is
+// free for others only if the lock does not consist of it, or for its own client.
+func (h *hold) giveUp(history lin.History) {
+	if n, lost := signalTo(history, h); lost && n.Step < h.serverEnd {
+		h.serverEnd, h.serverEndTime, h.ending = n.Step, n.Time, givenUp
 	}
 }
 

@@ -20,7 +20,8 @@ func judgeFencing(t table) lin.Verdict {
 				b.lock.Client, t.kind.noun, b.granted(), why)
 		}
 		a := greatestToken(grants[:i], b, t.kind)
-		if a == nil || b.lock.Token > a.lock.Token || b.lock.Token == 0 {
+		if a == nil || b.lock.Token > a.lock.Token || b.lock.Token == 0 ||
+			b.again && b.lock.Token == a.lock.Token {
 			continue
 		}
 		return judging.Violated(lin.Fencing, []int64{a.granted(), b.granted()},

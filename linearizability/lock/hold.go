@@ -16,6 +16,8 @@ type hold struct {
 	lock        lin.Op
 	unlock      *lin.Op        // the client's release, if it called one
 	refused     *lin.Op        // its first release that failed without an effect
+	next        *lin.Op        // the client's next grant of a hold of its own, in the same slot
+	again       bool           // with the token of the hold before, which its client had lost
 	inner       []*lin.Op      // acquires and releases in between, of a hold acquired again
 	depth       int            // how many of these acquires have no release
 	second      bool           // the client holds the lock in another mode, with this token or none
@@ -36,6 +38,9 @@ func (h *hold) ownedUntil() int64 { return h.serverEnd }
 // heldUntil is the step until which the lock is the client's, for the server and for the client.
 func (h *hold) heldUntil() int64 { return min(h.beliefEnd, h.serverEnd) }
 
+// isOver reports whether the client has called unlock, or was granted the lock anew after a loss.
+func (h *hold) isOver() bool { return h.unlock != nil || h.ending == givenUp && h.next != nil }
+
 // believedUntil is the step until which the client rightly believes that it holds the lock. A
 // zombie window may follow. After a theft there is no zombie window: the whole belief counts.
 func (h *hold) believedUntil() int64 {
@@ -46,21 +51,23 @@ func (h *hold) believedUntil() int64 {
 }
 
 // pairHolds finds the release of each lock that was granted, client by client.
-func pairHolds(calls []lin.Op, kind kind) []*hold {
+func pairHolds(history lin.History, kind kind) []*hold {
 	var holds []*hold
-	for _, client := range judging.Clients(calls) {
-		holds = append(holds, holdsOf(client, calls, kind)...)
+	for _, client := range judging.Clients(history.Ops) {
+		holds = append(holds, holdsOf(client, history, kind)...)
 	}
 	return holds
 }
 
 // holdsOf returns the holds of one client. A lock granted again under the same token is the same
-// hold (a re-entrant lock), and ends with its last release. A close releases everything. A release
-// that has certainly failed ends nothing.
-func holdsOf(client string, calls []lin.Op, kind kind) (holds []*hold) {
+// hold (a re-entrant lock), and ends with its last release. If a signal of loss came in between, it
+// is another hold, unless the lock counts its levels. A close releases everything. A release that
+// has certainly failed ends nothing.
+func holdsOf(client string, history lin.History, kind kind) (holds []*hold) {
 	open := map[string]*hold{} // by slot
-	for i := range calls {
-		op := &calls[i]
+	last := map[string]*hold{} // the same, also if it has ended
+	for i := range history.Ops {
+		op := &history.Ops[i]
 		slot := kind.slot(*op)
 		current := open[slot]
 		switch {
@@ -72,11 +79,17 @@ func holdsOf(client string, calls []lin.Op, kind kind) (holds []*hold) {
 				}
 			}
 		case op.Kind == kind.acquire && op.OK() && current != nil &&
-			kind.isAgain(current.lock, *op):
+			kind.isAgain(current.lock, *op) &&
+			(kind.reentrant || !lostBefore(history, current, *op)):
 			current.inner, current.depth = append(current.inner, op), current.depth+1
 		case op.Kind == kind.acquire && op.OK():
 			open[slot] = &hold{lock: *op, second: kind.hasModes() && holdsToken(holds, op.Token)}
 			holds = append(holds, open[slot])
+			if before := last[slot]; before != nil {
+				before.next = op
+				open[slot].again = before.lock.Token == op.Token && lostBefore(history, before, *op)
+			}
+			last[slot] = open[slot]
 		case op.Kind != kind.release || current == nil:
 		case op.Outcome == lin.OpFailed:
 			current.refused = cmp.Or(current.refused, op)
@@ -87,6 +100,13 @@ func holdsOf(client string, calls []lin.Op, kind kind) (holds []*hold) {
 		}
 	}
 	return holds
+}
+
+// lostBefore reports whether a signal of loss ended a hold before its client was granted the lock
+// again.
+func lostBefore(history lin.History, h *hold, again lin.Op) bool {
+	n, lost := signalTo(history, h)
+	return lost && n.Step < again.Return
 }
 
 // holdsToken reports whether a client has an open hold with a token, or without one, such as a

@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"cmp"
 	"fmt"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -41,7 +40,7 @@ func eventsOf(t table) []judging.Event[model.LockOp] {
 			list = append(list, innerEvents(t, h)...)
 		}
 		switch h.ending {
-		case takenAway, stolen:
+		case takenAway, stolen, givenUp:
 			list = append(list, expireEvent(t.kind, h, h.serverEnd, h.serverEnd))
 		case unknownEnd:
 			list = append(list, expireEvent(t.kind, h, h.lock.Call, h.overBy(t.history)))
@@ -68,6 +67,9 @@ func acquireEvent(kind kind, h *hold) judging.Event[model.LockOp] {
 	if e.Op.Token = h.lock.Token; e.Op.Token != 0 {
 		e.Text = fmt.Sprintf("%s(%s) -> token %d", h.lock.Kind, h.lock.Input, h.lock.Token)
 	}
+	if h.again {
+		e.Op.Token = 0 // the model would ask for a greater one
+	}
 	if h.serverEnd <= h.lock.Return && (h.ending == takenAway || h.ending == stolen) {
 		e.Key = judging.Key(max(h.serverEnd, h.lock.Call), phaseLateGrant)
 		if kind.betweenCalls && h.node != nil && h.serverEnd < h.lock.Call {
@@ -83,9 +85,13 @@ func expireEvent(kind kind, h *hold, call, ret int64) judging.Event[model.LockOp
 		Op: kind.op(model.Expire, h), Call: call, Return: ret, Key: judging.Key(ret, phaseEnd),
 		Lane: "server", Text: fmt.Sprintf("takes the %s from %s", kind.noun, h.lock.Client),
 	}
-	if h.ending == stolen {
-		by := cmp.Or(h.node.Remover, judging.Session(h.node.RemoverSession))
-		e.Text = fmt.Sprintf("deletes %s for %s", h.node.Path, by)
+	switch {
+	case h.ending == givenUp:
+		e.Lane, e.Text = h.lock.Client, fmt.Sprintf("signals that the %s is lost", kind.noun)
+	case h.ending == stolen && h.node.RemovedByServer():
+		e.Text = "deletes " + h.node.Path
+	case h.ending == stolen:
+		e.Text = fmt.Sprintf("deletes %s for %s", h.node.Path, h.node.RemovedByWhom())
 	}
 	return e
 }
@@ -111,8 +117,8 @@ func releaseEvent(t table, h *hold) judging.Event[model.LockOp] {
 
 // overBy is the step by which a hold with an unknown end was over.
 func (h *hold) overBy(history lin.History) int64 {
-	n, expired := judging.FirstNotice(history, h.lock.Client, h.lock.Call, lin.SessionExpired)
-	if u := h.unlock; u != nil && u.Outcome == lin.OpNotHeld && (!expired || u.Return < n.Step) {
+	n, lost := h.knownLoss(history)
+	if u := h.unlock; u != nil && u.Outcome == lin.OpNotHeld && (!lost || u.Return < n.Step) {
 		return u.Return
 	}
 	return n.Step

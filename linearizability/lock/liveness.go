@@ -111,7 +111,7 @@ func waitsForLiveNode(t table, op lin.Op, left *lin.Leftovers) bool {
 // every release.
 func holdsBelow(t table, dir string) bool {
 	for _, h := range t.holds {
-		if h.unlock == nil && h.node != nil && path.Dir(h.node.Path) == dir {
+		if !h.isOver() && h.node != nil && path.Dir(h.node.Path) == dir {
 			return true
 		}
 	}
@@ -122,7 +122,7 @@ func holdsBelow(t table, dir string) bool {
 func isHeld(t table, n lin.NodeAtRest) bool {
 	for _, h := range t.holds {
 		token := t.nodes.token(h.lock)
-		if h.unlock == nil &&
+		if !h.isOver() &&
 			(h.node != nil && h.node.Czxid == n.Czxid || token != 0 && token == n.Czxid) {
 			return true
 		}

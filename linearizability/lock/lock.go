@@ -21,8 +21,10 @@ import (
 // grant has a token, every grant must have one.
 //
 // Only the server may revoke a lock, at the end of the session. If a request of any client deletes
-// the holder's znode before the holder has called unlock or learned of a loss, safety is violated,
-// and no zombie window opens.
+// the holder's znode before the holder has called unlock or learned of a loss, or if the server
+// deletes it as a TTL node or a container, safety is violated, and no zombie window opens.
+//
+// A signal of loss ends a hold. The same znode may be granted to its client again.
 //
 // Linearizability is judged by [github.com/zksim/zksim/model.Lock], in which the end of a session
 // is an operation of the server. With the server's log, a call of lock with an unknown outcome is
@@ -47,7 +49,9 @@ type Claims struct {
 	// Signals: the lock has a signal of loss, recorded as [lin.LockLost]. A signal while the
 	// holder's znode and session are alive violates belief, unless the client learned of a
 	// disconnect or an expiry ([lin.Disconnected], [lin.SessionExpired]) since it called lock, so
-	// record the disconnects too. It is judged only if the holder's znode is known.
+	// record the disconnects too. Neither does it if a request of the client had no answer
+	// ([lin.Unanswered]), or if one of its calls was paused: a lease gives up then. It is judged
+	// only if the holder's znode is known.
 	Signals bool
 	// SignalWithin limits the time from the client's notice of the expiry to the signal. If a
 	// holder neither calls unlock nor gets a signal in that time, belief is violated. 0 means that

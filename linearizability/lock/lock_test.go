@@ -46,6 +46,22 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 		{Name: "phantom: the dying session's znode is adopted", Bad: lin.Safety,
 			Says:  "belongs to session 0x1",
 			Steps: "a lock() owns a-0; a expires; a@2 starts; a ok"},
+		{Name: "phantom: the session had ended before the call", Bad: lin.Safety,
+			Says: "/lock/a-0000000000 belongs to session 0x1, which had ended at step 2, before " +
+				"the call",
+			Steps: "a owns a-0; a expires; a starts; a lock() ok@0#0"},
+		{Name: "phantom: the session of a token had ended before the call", Bad: lin.Safety,
+			Says:  "which had ended at step 2, before the call",
+			Steps: "a owns a-0; a expires; a lock() ok@0#1"},
+		{Name: "phantom: the session ended during the call, and its client knew", Bad: lin.Safety,
+			Says:  "which had ended at step 3, and the client was told so (session expired) at step 4",
+			Steps: "a lock() owns a-0; a expires; a told expired; a@2 starts; a ok@0#0"},
+		{Name: "the session ended during the call",
+			Steps: "a lock() owns a-0; a expires; a ok@0#0; a told expired; server deletes a-0; " +
+				"b locks b-1; b unlocks b-1; rest"},
+		{Name: "another session of the client ended during the call",
+			Steps: "a@2 owns a-5; a lock() owns a-0; a expires; a told expired; a ok@0#3; " +
+				"server deletes a-0; a unlock() ok; a deletes a-5"},
 		{Name: "phantom: another client's znode is adopted", Bad: lin.Safety,
 			Says: "it adopted /lock/b-0000000000, which client b made at step 7 in session " +
 				"0x1, but the client is in session 0x2",
@@ -95,6 +111,12 @@ func TestLockWithoutServerLog(t *testing.T) {
 			Steps: "a lock() ok; b lock() ok"},
 		{Name: "two at once, but a was told of an expiry",
 			Steps: "a lock() ok; b lock() ok; a told expired"},
+		{Name: "two at once, but a was told of a loss",
+			Steps: "a lock() ok; b lock() ok; a told lost; b unlock() ok; c lock() ok"},
+		{Name: "granted again after a loss",
+			Steps: "a lock() ok; a told lost; a lock() ok; a unlock() ok; b lock() ok"},
+		{Name: "two at once, and a had been granted it again", Bad: lin.Safety,
+			Says: "a and b own", Steps: "a lock() ok; a told lost; a lock() ok; b lock() ok"},
 		{Name: "unlock unknown, then granted to another",
 			Steps: "a lock() ok; a unlock() unknown; b lock() ok; b unlock() ok"},
 	})
@@ -202,6 +224,10 @@ func TestOtherKindsAreJudgedAsLocks(t *testing.T) {
 				{Name: "two at once, not linearizable", Bad: lin.Linearizability,
 					Steps: "a locks a-0; b locks b-1"},
 				{Name: "another token", Bad: lin.Fencing, Steps: "a locks a-0; a use() ok#3"},
+				{Name: "taken by the server without a session", Bad: lin.Safety,
+					Steps: "a lock() creates x ok#2; server deletes x"},
+				{Name: "taken by the server after a lease that knew of its end",
+					Steps: "a lock() creates x ok#2; a told lost; server deletes x; a unlock() ok"},
 				{Name: "behind a forgotten znode", Bad: lin.Liveness,
 					Steps: "a lock() owns a-0 unknown; b lock() owns b-1; rest a-0 b-1; " +
 						"b waits lock a-0"},

@@ -26,7 +26,8 @@ func badSignal(t table) (v lin.Verdict, bad bool) {
 
 // falseSignal looks for a signal while the znode and the session were alive. A disconnect since the
 // call of lock excuses it, as the client cannot know then that they are alive. If clients compete
-// between calls, a disconnect since the create of the znode excuses it.
+// between calls, a disconnect since the create of the znode excuses it. A request without an answer
+// and a pause excuse it, too: a lease gives up when no renewal was acknowledged.
 func falseSignal(t table, h *hold) (v lin.Verdict, bad bool) {
 	n, signalled := signalTo(t.history, h)
 	if !signalled || h.node == nil || !h.node.ExistsAt(n.Step) || closesAt(t.history, h, n.Step) {
@@ -37,8 +38,8 @@ func falseSignal(t table, h *hold) (v lin.Verdict, bad bool) {
 	}
 	from := min(h.lock.Call, h.node.Created)
 	e, excused := judging.FirstNotice(t.history, h.lock.Client, from, lin.Disconnected,
-		lin.SessionExpired)
-	if excused && e.Step <= n.Step {
+		lin.SessionExpired, lin.Unanswered)
+	if excused && e.Step <= n.Step || judging.PausedAt(t.history, h.lock.Client, n.Time) {
 		return lin.Verdict{}, false
 	}
 	return judging.Violated(lin.Belief, []int64{h.lock.Return, n.Step},

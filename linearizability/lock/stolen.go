@@ -1,21 +1,20 @@
 package lock
 
 import (
-	"cmp"
 	"fmt"
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judging"
 )
 
-// isStolen reports whether a client's request deleted the znode of a holder that had neither called
-// unlock nor learned of a loss. Only the server may revoke a lock, at the end of the session. A
-// client that deletes a znode by name, or repeats a delete after a lost reply, may hit the znode of
-// the next owner.
+// isStolen reports whether the znode of a holder was deleted in another way than by the end of its
+// session, and the holder had neither called unlock nor learned of a loss. A client that deletes a
+// znode by name, or repeats a delete after a lost reply, may hit the znode of the next owner. The
+// server itself deletes TTL nodes and containers: their owner's session lives on.
 func isStolen(h *hold, history lin.History) bool {
 	z := h.node
 	switch {
-	case z.Deleted == judging.Never || z.WithSession || z.Remover == "" && z.RemoverSession == 0:
+	case z.Deleted == judging.Never || z.EndedWithSession():
 		return false
 	case h.unlock != nil && h.unlock.Call <= z.Deleted:
 		return false
@@ -42,10 +41,10 @@ func otherCallAtDelete(h *hold, history lin.History) bool {
 	return false
 }
 
-// stolenVerdict names the client that deleted the znode of a holder.
+// stolenVerdict names the client that deleted the znode of a holder, or the server.
 func stolenVerdict(h *hold, kind kind) lin.Verdict {
 	holder, z := h.lock.Client, h.node
-	by := cmp.Or(z.Remover, judging.Session(z.RemoverSession))
+	by := z.RemovedByWhom()
 	when := fmt.Sprintf("while %s held the %s", holder, kind.noun)
 	if z.Deleted < h.lock.Return {
 		when = fmt.Sprintf("before %s's %s returned", holder, h.lock.Kind)
@@ -53,6 +52,10 @@ func stolenVerdict(h *hold, kind kind) lin.Verdict {
 	what := fmt.Sprintf("%s deleted %s's znode %s", by, holder, z.Path)
 	if by == holder {
 		what = fmt.Sprintf("%s deleted its own znode %s", by, z.Path)
+	}
+	if z.RemovedByServer() {
+		what = fmt.Sprintf("the server deleted %s's znode %s, a TTL node or a container, and not with "+
+			"a session,", holder, z.Path)
 	}
 	return judging.Violated(lin.Safety, []int64{h.lock.Return, z.Deleted},
 		"%s at step %d %s (granted at step %d, %s not called)",

@@ -33,6 +33,35 @@ func TestStolenLocks(t *testing.T) {
 				f.H.Server[i+1].Session, f.H.Server[i+1].Client = 1, "a"
 			}
 		}},
+		{Name: "taken by the server: a TTL node", Bad: lin.Safety,
+			Says: "the server deleted a's znode /lock/x, a TTL node or a container, and not with a " +
+				"session, at step 4 while a held the lock",
+			Steps: "a lock() creates x ok#2; server deletes x"},
+		{Name: "taken by the server, then granted to another", Bad: lin.Belief,
+			Says: "a and b both believe",
+			Steps: "a lock() creates x ok#2; server deletes x; b lock() creates x ok#6; " +
+				"b unlock() deletes x ok; a unlock() ok"},
+		{Name: "taken by the server before the good news", Bad: lin.Safety,
+			Says:  "before a's lock returned",
+			Steps: "a lock() creates x; server deletes x; a ok#2"},
+		{Name: "taken by the server after a lease that knew of its end",
+			Steps: "a lock() creates x ok#2; a told lost; server deletes x; " +
+				"b lock() creates x ok#7; a unlock() ok; b unlock() deletes x ok"},
+		{Name: "a lease without tokens knew of its end, and another has it",
+			Steps: "a lock() creates x ok#0; a told lost; server deletes x; " +
+				"b lock() creates x ok#0; a unlock() ok; b unlock() deletes x ok"},
+		{Name: "a lease without tokens did not know of its end", Bad: lin.Safety,
+			Says: "a and b own the lock at once",
+			Steps: "a lock() creates x ok#0; server deletes x; b lock() creates x ok#0; " +
+				"a told lost; a unlock() ok; b unlock() deletes x ok"},
+		{Name: "taken by the server after the end of the session",
+			Steps: "a lock() creates x ok@1#2; a expires; server deletes x; " +
+				"b lock() creates x ok#7; a told expired; b unlock() deletes x ok"},
+		{Name: "taken by the server after the end of the process",
+			Steps: "a lock() creates x ok#2; a told died; server deletes x; " +
+				"b lock() creates x ok#7; b unlock() deletes x ok"},
+		{Name: "taken by the server during the unlock",
+			Steps: "a lock() creates x ok#2; a unlock(); server deletes x; a ok"},
 		{Name: "reaped late, after the session's end",
 			Steps: "a locks x; a expires; b deletes x!1"},
 	})

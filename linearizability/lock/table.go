@@ -31,7 +31,7 @@ func newTable(h lin.History, kind kind, claims Claims) table {
 	h = h.Sorted()
 	t := table{history: h, log: judging.ReadLog(h.Server), kind: kind, claims: claims}
 	t.nodes = newHolderNodes(h, t.log, kind, claims)
-	t.holds = pairHolds(h.Ops, kind)
+	t.holds = pairHolds(h, kind)
 	for _, held := range t.holds {
 		held.owner, held.node, held.whyNotOwner = t.nodes.ownerOf(held)
 		if held.node != nil { // the log shows what the release did

@@ -17,7 +17,7 @@ const lingering = 5 * time.Second
 func keptByUnlock(t table) (v lin.Verdict, bad bool) {
 	for _, h := range t.holds {
 		if !isUnlocked(h, t.kind) || !h.node.ExistsAt(h.unlock.Return) ||
-			h.serverEnd <= h.unlock.Return || holdsMore(t, h) {
+			h.gone <= h.unlock.Return || holdsMore(t, h) {
 			continue
 		}
 		_, lost := judging.FirstNotice(t.history, h.lock.Client, h.lock.Return, lin.SessionExpired,
@@ -51,7 +51,7 @@ func isUnlocked(h *hold, kind kind) bool {
 func holdsMore(t table, h *hold) bool {
 	for _, o := range t.holds {
 		if o != h && o.lock.Client == h.lock.Client && o.lock.Return <= h.unlock.Return &&
-			(o.unlock == nil || judging.End(*o.unlock) > h.unlock.Call) {
+			(!o.isOver() || o.unlock != nil && judging.End(*o.unlock) > h.unlock.Call) {
 			return true
 		}
 	}

@@ -76,7 +76,7 @@ func (n holderNodes) ownOf(op lin.Op) (z *judging.Znode, phantom string) {
 			if n.kind.counted && op.Token == 0 && n.hasOther(z, op) {
 				return nil, "" // it is not known which of them is the lease
 			}
-			return z, otherSession(z, op)
+			return z, cmp.Or(otherSession(z, op), n.deadSession(z, op))
 		}
 		if last == nil || z.Deleted >= last.Deleted {
 			last = z
@@ -178,6 +178,33 @@ func otherSession(z *judging.Znode, op lin.Op) string {
 	}
 	return fmt.Sprintf("%s belongs to session 0x%x, but the client is in session 0x%x",
 		z.Path, z.Owner, op.Session)
+}
+
+// deadSession explains that a live znode will be deleted with its session, which had ended: before
+// the call, so that no request of it can have been granted, or to the knowledge of the client. The
+// session of the call need not be known: a hold belongs to the session that made its znode.
+func (n holderNodes) deadSession(z *judging.Znode, op lin.Op) string {
+	end, _ := n.log.SessionEnd(z.Owner)
+	if end < op.Call && !n.kind.betweenCalls {
+		return fmt.Sprintf("%s belongs to session 0x%x, which had ended at step %d, before the call",
+			z.Path, z.Owner, end)
+	}
+	notice, told := judging.FirstNotice(n.history, op.Client, end, lin.SessionExpired)
+	if end < op.Return && told && notice.Step < op.Return && !n.hasOtherSession(z, end) {
+		return fmt.Sprintf("%s belongs to session 0x%x, which had ended at step %d, and the client "+
+			"was told so (%s) at step %d", z.Path, z.Owner, end, notice.Kind, notice.Step)
+	}
+	return ""
+}
+
+// hasOtherSession reports whether the creator of a znode competed in another session, too, that was
+// alive at a step: a notice may be about that one.
+func (n holderNodes) hasOtherSession(z *judging.Znode, step int64) bool {
+	return slices.ContainsFunc(n.log.Znodes, func(other *judging.Znode) bool {
+		end, _ := n.log.SessionEnd(other.Owner)
+		return other.Owner != 0 && other.Owner != z.Owner && other.Creator == z.Creator &&
+			other.Created < step && end > step && judging.Within(n.dir, other.Path)
+	})
 }
 
 // whyPhantom explains why a client holds nothing if its last znode was gone when lock returned. It

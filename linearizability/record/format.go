@@ -105,6 +105,7 @@ var notices = []word[linearizability.NoticeKind]{
 	{"lock-lost", linearizability.LockLost},
 	{"paused", linearizability.Paused},
 	{"resumed", linearizability.Resumed},
+	{"unanswered", linearizability.Unanswered},
 	{"died", linearizability.Died},
 }
 

@@ -80,7 +80,7 @@ func TestErrorsNameLineAndField(t *testing.T) {
 			begin + aCalls + `{"event":"return","at":5,"call":1,"outcome":"ok","session":17}`,
 			`line 3: session: 17; expected a string such as "0x1000a3f5e2b0001"`},
 		{"an unknown notice", begin + `{"event":"notice","at":5,"client":"a","notice":"bad"}`,
-			`line 2: notice: "bad"; expected disconnected, connected, session-expired, lock-lost, paused, resumed, died`},
+			`line 2: notice: "bad"; expected disconnected, connected, session-expired, lock-lost, paused, resumed, unanswered, died`},
 		{"an unknown event", begin + `{"event":"noise","at":5}`,
 			`line 2: event: "noise"; expected call, return, notice, change or end`},
 		{"a change without the server",

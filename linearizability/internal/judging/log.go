@@ -1,6 +1,7 @@
 package judging
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -35,6 +36,25 @@ func (z *Znode) RemovedBy(client string, session int64) bool {
 	}
 	return z.Remover != "" && z.Remover == client ||
 		z.Remover == "" && z.RemoverSession != 0 && z.RemoverSession == session
+}
+
+// RemovedByServer reports whether no client's request deleted the znode.
+func (z *Znode) RemovedByServer() bool {
+	return z.Deleted != Never && z.Remover == "" && z.RemoverSession == 0
+}
+
+// EndedWithSession reports whether the znode was deleted because its session ended. The server
+// itself deletes an ephemeral for no other reason.
+func (z *Znode) EndedWithSession() bool {
+	return z.WithSession || z.Owner != 0 && z.RemovedByServer()
+}
+
+// RemovedByWhom names the client or the session that deleted the znode, or the server.
+func (z *Znode) RemovedByWhom() string {
+	if z.RemovedByServer() {
+		return "the server"
+	}
+	return cmp.Or(z.Remover, Session(z.RemoverSession))
 }
 
 // Log is the server's side of a history, by znode and by session.

@@ -44,7 +44,8 @@ type Notation struct {
 
 var notices = map[string]lin.NoticeKind{
 	"connected": lin.Connected, "disconnected": lin.Disconnected, "expired": lin.SessionExpired,
-	"lost": lin.LockLost, "died": lin.Died,
+	"lost": lin.LockLost, "unanswered": lin.Unanswered, "paused": lin.Paused,
+	"resumed": lin.Resumed, "died": lin.Died,
 }
 
 // phrase is a phrase that is being played.
