@@ -183,7 +183,7 @@ func useTokenLate(p *scenario.Player, round int, input string, token func() int6
 		return
 	}
 	if late := token(); late != 0 {
-		p.Begin(ops.Use, input).OK(linearizability.Result{Token: late})
+		p.BeginWithin(ops.Use, input).OK(linearizability.Result{Token: late})
 	}
 }
 

@@ -84,7 +84,7 @@ func (s lockMode) holdBeyondSession(label string) {
 
 // lockInner locks again and holds at the inner level, with a further level in it.
 func (s lockMode) lockInner(label string) {
-	defer s.watchLoss()()
+	defer s.AtCall(s.watchLoss())
 	if s.acquire(s.Context()) != nil {
 		s.Pause(time.Millisecond)
 		return

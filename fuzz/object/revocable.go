@@ -77,7 +77,7 @@ func (p revocablePlayer) turn(round int) {
 		stop := p.watchLoss()
 		p.await()
 		p.Pause(time.Millisecond) // a loss that ended the wait is noted by then
-		stop()
+		p.AtCall(stop)
 	}
 	p.release(scenario.At("unlock", round))
 }

@@ -123,7 +123,7 @@ func (s lockMode) release(label string) {
 	})
 }
 
-// watchLoss records a loss of the hold until stop is called. Call stop before the release.
+// watchLoss records a loss of the hold until stop is called.
 func (s lockMode) watchLoss() (stop func()) {
 	return s.Heed(0, s.signal())
 }
@@ -141,7 +141,7 @@ func (s lockMode) hold(label string) { s.Hold(label, s.signal()) }
 
 // again locks once more and unlocks that level. A loss meanwhile is a loss of the outer level, too.
 func (s lockMode) again(label string) {
-	defer s.watchLoss()()
+	defer s.AtCall(s.watchLoss())
 	if s.acquire(s.Context()) != nil {
 		return
 	}

@@ -91,9 +91,8 @@ func (p semaphorePlayer) turn(round int) {
 		p.holdSecond(round)
 	}
 	stop()
-	stop = p.watchLoss(one)
+	p.AtCall(p.watchLoss(one))
 	p.Hold(scenario.At("hold", round), nil)
-	stop()
 	useTokenLate(p.Player, round, first, one.Token)
 	p.release(scenario.At("release", round), one, first)
 }
@@ -134,9 +133,9 @@ func (p semaphorePlayer) both(round int, s multiSemaphore) {
 	}
 	stop, stopFirst := p.watchLoss(held[1]), p.watchLoss(held[0])
 	p.Hold(scenario.At("hold both", round), nil)
-	stopFirst()
+	p.AtCall(stopFirst)
 	p.release(scenario.At("release both", round, 0), held[0], names[0])
-	stop()
+	p.AtCall(stop)
 	p.release(scenario.At("release both", round, 1), held[1], names[1])
 }
 
@@ -153,7 +152,7 @@ func (p semaphorePlayer) holdSecond(round int) {
 	}
 	stop := p.watchLoss(two)
 	p.Pause(time.Duration(1+p.Choose(scenario.At("second hold", round), 10)) * time.Millisecond)
-	stop()
+	p.AtCall(stop)
 	p.release(scenario.At("second release", round), two, second)
 }
 

@@ -33,6 +33,7 @@ func (p *Player) goroutines(number int, script func(p *Player)) {
 				return
 			}
 		}
+		defer own.stopHeeding()
 		script(own)
 	})
 }

@@ -42,6 +42,7 @@ func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
 func (p *Player) play(s Scenario) {
 	life, end := context.WithCancel(p.ctx)
 	defer end()
+	defer p.stopHeeding()
 	p.life = life
 	s.Workload.Play(p, s.Script)
 }

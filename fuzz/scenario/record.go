@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +20,9 @@ type Record struct {
 	text      string // of the next line in the trace
 	calls     *linearizability.Recorder
 	lossNotes *linearizability.Recorder
-	signals   bool  // the object under test has a signal for losses
-	token     int64 // of the last successful call with one
+	signals   bool     // the object under test has a signal for losses
+	token     int64    // of the last successful call with one
+	atCall    []func() // of AtCall
 	calling   bool
 	failing   map[string]bool // kinds of calls: whether the last one failed; see Insist
 	deadline  time.Duration   // of the call that is under way or comes next; 0: it has none
@@ -54,6 +56,17 @@ type Call struct {
 // object.
 func (r *Record) Begin(kind, input string) Call {
 	sim.AwaitTurn(kind)
+	r.stopHeeding()
+	return r.begin(kind, input)
+}
+
+// BeginWithin is Begin for a call in the middle of a hold, which does not end it.
+func (r *Record) BeginWithin(kind, input string) Call {
+	sim.AwaitTurn(kind)
+	return r.begin(kind, input)
+}
+
+func (r *Record) begin(kind, input string) Call {
 	r.text = "calls " + kind
 	if input != "" {
 		r.text += " " + input
@@ -129,28 +142,44 @@ func resultText(r linearizability.Result) string {
 // Heed records that the client has lost its hold (LockLost of package linearizability) if lost, the
 // signal of loss, is closed before stop is called. If token is 0, the token of the hold is that of
 // the last successful call. A nil lost means that the object has no signal. If it has one, a loss
-// without a signal is a violation.
+// without a signal is a violation. Pass stop to [Record.AtCall] before the release.
 func (r *Record) Heed(token int64, lost <-chan struct{}) (stop func()) {
 	if lost == nil {
 		return func() {}
 	}
 	r.signals = true
-	end := make(chan struct{})
-	go r.watchLoss(cmp.Or(token, r.token), lost, end)
-	return func() { close(end) }
+	end, noted := make(chan struct{}), make(chan struct{})
+	go r.watchLoss(cmp.Or(token, r.token), lost, end, noted)
+	return sync.OnceFunc(func() {
+		close(end)
+		<-noted
+	})
 }
 
-// watchLoss notes the loss of a hold.
-func (r *Record) watchLoss(token int64, lost, stop <-chan struct{}) {
+// watchLoss notes the loss of a hold. A signal that is there when stop is closed counts.
+func (r *Record) watchLoss(token int64, lost, stop <-chan struct{}, noted chan<- struct{}) {
+	defer close(noted)
 	select {
 	case <-lost:
 	case <-stop:
 	}
 	select {
-	case <-stop: // from here on the release itself causes the signal
-	default:
+	case <-lost:
 		r.lossNotes.Notice(r.writer.Of(), linearizability.LockLost, token)
+	default: // from here on the release itself causes the signal
 	}
+}
+
+// AtCall lets the next call of the player, or the end of its script, stop [Record.Heed]: right
+// before the call, so that no loss between a hold and its release is missed.
+func (r *Record) AtCall(stop func()) { r.atCall = append(r.atCall, stop) }
+
+// stopHeeding calls what AtCall has noted.
+func (r *Record) stopHeeding() {
+	for _, stop := range r.atCall {
+		stop()
+	}
+	r.atCall = nil
 }
 
 // Optional notes that the object has an optional method, and whether the script calls it now. A

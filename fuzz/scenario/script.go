@@ -127,11 +127,11 @@ func slowness(seed uint64) (d time.Duration) {
 }
 
 // Hold waits for 5 to 45 ms while the client holds the object, and in one of eight cases for
-// LongHold more. In one run of eight, one client holds the object for minutes, once. During the
-// wait Hold heeds lost, the signal of loss; see [Record.Heed]. The labels of its draws begin with
-// label.
+// LongHold more. In one run of eight, one client holds the object for minutes, once. From then on
+// until the next call of the player, which is not one of BeginWithin, lost, the signal of loss, is
+// heeded; see [Record.Heed]. The labels of its draws begin with label.
 func (p *Player) Hold(label string, lost <-chan struct{}) {
-	defer p.Heed(0, lost)()
+	p.AtCall(p.Heed(0, lost))
 	d := time.Duration(5+p.Choose(label+" time", 40)) * time.Millisecond
 	if p.Choose(label+" long", 8) == 0 {
 		d += LongHold

@@ -14,7 +14,7 @@
 //
 // The properties, and how each is violated:
 //
-//	safety           two clients own the lock at once, or a client deletes the znode of the holder
+//	safety           two clients own the lock at once, or the znode of the holder is deleted
 //	belief           two clients believe at once that they hold it, or the signal of loss is wrong
 //	fencing          a token is missing, or is not greater than those before it
 //	linearizability  no order of the calls is that of a lock

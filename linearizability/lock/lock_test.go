@@ -95,6 +95,11 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			Steps: "a locks a-0; a unlock() deletes a-0 failed; b locks b-1; b unlocks b-1; rest"},
 		{Name: "unlock is idempotent after an expiry",
 			Steps: "a locks a-0; a expires a-0; a unlock() ok; rest"},
+		{Name: "an unlock without a hold is no violation",
+			Steps: "a unlock() ok; a locks a-0; a unlocks a-0; a unlock() ok; b unlock() ok; rest"},
+		{Name: "an unlock without a hold has no effect", Bad: lin.Safety,
+			Says:  "a and b own the lock at once",
+			Steps: "a locks a-0; b unlock() ok; b locks b-1"},
 		{Name: "unlock lost its reply",
 			Steps: "a locks a-0; a unlock() deletes a-0!1; b locks b-1; a unknown; " +
 				"b unlocks b-1; rest"},

@@ -12,7 +12,8 @@ package ops
 // Close is an operation of any object: the client releases everything that it holds.
 const Close = "close"
 
-// Locks.
+// Locks. A release of any kind that succeeds without a hold has no effect, and is no violation: a
+// caller may repeat a release until it succeeds.
 const (
 	Lock   = "lock"   // of a read-write lock Input is the mode; Token is the fencing token
 	Unlock = "unlock" // likewise
