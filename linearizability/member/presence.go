@@ -134,7 +134,7 @@ func (t *table) whyNotGone(i int) (why string, steps []int64) {
 			continue
 		}
 		ended, _ := t.log.SessionEnd(z.Owner)
-		own := op.Session == z.Owner ||
+		own := op.Session == z.Owner || z.Owner == 0 ||
 			op.Session == 0 && !t.learnedExpiry(op.Client, z.Created, op.Return)
 		switch {
 		case z.ExistsAt(op.Return) && ended > op.Return && own:
