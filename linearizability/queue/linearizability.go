@@ -24,7 +24,7 @@ func judgeLinearizability[S comparable, O any](
 	t table, model judging.Model[S, O], events []judging.Event[O], noun string,
 ) lin.Verdict {
 	pattern, bad := badPattern(t)
-	result := judging.Decide(model, events)
+	result, searched := judging.Decide(model, events)
 	switch {
 	case t.claims.MayOvertake && !bad && result != porcupine.Ok:
 		return judging.Fine(lin.Linearizability, "no order of the operations was found, as a take "+
@@ -35,7 +35,7 @@ func judgeLinearizability[S comparable, O any](
 	case bad:
 		return pattern
 	}
-	v := judging.LinearizabilityVerdict(result, model, events, noun)
+	v := judging.LinearizabilityVerdict(result, searched, model, events, noun)
 	if v.Status == lin.OK {
 		v.Summary += t.leftOut()
 	}

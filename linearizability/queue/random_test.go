@@ -145,7 +145,7 @@ func TestDecideAgreesWithPorcupine(t *testing.T) {
 			judging.ToOperations(events)) {
 			want = porcupine.Ok
 		}
-		if got := judging.Decide(fifoModel, events); got != want {
+		if got, _ := judging.Decide(fifoModel, events); got != want {
 			t.Fatalf("got %s, want %s for %+v", got, want, events)
 		}
 		answers[want]++
@@ -184,6 +184,31 @@ func TestTooManyStepsAreUnknown(t *testing.T) {
 	v := judging.Linearizability(fifoModel, events, "FIFO queue")
 	if v.Status != lin.Unknown || !strings.Contains(v.Summary, "80 operations in 20000 steps") {
 		t.Errorf("got %s", v)
+	}
+}
+
+// TestAnOkSaysWhatItRestsOn: beyond the bound of the search the likely order decides; what the model
+// leaves out is counted.
+func TestAnOkSaysWhatItRestsOn(t *testing.T) {
+	short := fifoModel
+	short.MaxSteps = 1
+	events := eventsOf(newTable(played("a offers x; a offers y; b takes x; b takes y"), Claims{}))
+	v := judging.Linearizability(short, events, "FIFO queue")
+	if v.Status != lin.OK || !strings.HasSuffix(v.Summary,
+		"a FIFO queue, in the likely order: porcupine did not decide it in 1 step") {
+		t.Errorf("got %s", v)
+	}
+	for steps, end := range map[string]string{
+		"a offers x#5; b take(); a offers y#-1; b deletes x; c takes y; b unknown": "while " +
+			"something was there",
+		"a offers x#5; b take() deletes x creates x=x failed": "a priority queue, without 1 " +
+			"element put back or removed by id",
+	} {
+		report := judgingtest.Judge(played(steps), nil, Priority{Path: "/q", MayOvertake: true})
+		v, _ := report.Verdict(lin.Linearizability)
+		if v.Status != lin.OK || !strings.HasSuffix(v.Summary, end) {
+			t.Errorf("got %s; want %s", v, end)
+		}
 	}
 }
 

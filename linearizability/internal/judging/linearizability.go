@@ -71,22 +71,25 @@ func (o Model[S, O]) after(states []S, op O) []S {
 // Decide says whether the history is linearizable. Porcupine searches for an order that agrees with
 // the steps at which the server applied operations. Every such order explains the calls, too. If
 // there is none, porcupine searches again, and now knows the calls alone. A history that is too
-// long for that is Ok if the likely order explains it, and otherwise Unknown.
+// long for that is Ok if the likely order explains it, and otherwise Unknown; searched reports that
+// it was not too long.
 //
 // Decide panics if porcupine finds that there is no order, and the likely order is one.
-func Decide[S comparable, O any](o Model[S, O], events []Event[O]) porcupine.CheckResult {
-	result := Search(o, narrowToServer(events))
+func Decide[S comparable, O any](
+	o Model[S, O], events []Event[O],
+) (result porcupine.CheckResult, searched bool) {
+	result = Search(o, narrowToServer(events))
 	if result == porcupine.Illegal && slices.ContainsFunc(events, Event[O].isWider) {
 		result = Search(o, events)
 	}
 	if result == porcupine.Ok || !InOrder(o, events) {
-		return result
+		return result, result != porcupine.Unknown
 	}
 	if result == porcupine.Illegal {
 		panic("linearizability: porcupine finds no order of the operations, " +
 			"but the likely order is one")
 	}
-	return porcupine.Ok
+	return porcupine.Ok, false
 }
 
 // Search asks porcupine whether the history is linearizable. The answer is Unknown beyond its
@@ -166,17 +169,21 @@ func inGoodOrder[O any](events []Event[O]) []Event[O] {
 func Linearizability[S comparable, O any](
 	o Model[S, O], events []Event[O], noun string,
 ) lin.Verdict {
-	return LinearizabilityVerdict(Decide(o, events), o, events, noun)
+	result, searched := Decide(o, events)
+	return LinearizabilityVerdict(result, searched, o, events, noun)
 }
 
-// LinearizabilityVerdict turns the answer of porcupine into a verdict.
+// LinearizabilityVerdict turns the answer of Decide into a verdict.
 func LinearizabilityVerdict[S comparable, O any](
-	result porcupine.CheckResult, o Model[S, O], events []Event[O], noun string,
+	result porcupine.CheckResult, searched bool, o Model[S, O], events []Event[O], noun string,
 ) lin.Verdict {
-	switch result {
-	case porcupine.Ok:
+	switch {
+	case result == porcupine.Ok && searched:
 		return Fine(lin.Linearizability, "the history is that of a %s", noun)
-	case porcupine.Illegal:
+	case result == porcupine.Ok:
+		return Fine(lin.Linearizability, "the history is that of a %s, in the likely order: "+
+			"porcupine did not decide it in %s", noun, Count(o.bound(), "step"))
+	case result == porcupine.Illegal:
 		v := Violated(lin.Linearizability, nil,
 			"no order of the operations explains what the clients saw of the %s", noun)
 		if last := firstImpossible(o, events); last != nil {
@@ -200,7 +207,7 @@ func firstImpossible[S comparable, O any](o Model[S, O], events []Event[O]) *Eve
 	low, high := 0, len(list) // the first low are fine, the first high are not
 	for high-low > 1 {
 		mid := (low + high) / 2
-		switch Decide(o, prefix(list, mid)) {
+		switch result, _ := Decide(o, prefix(list, mid)); result {
 		case porcupine.Ok:
 			low = mid
 		case porcupine.Illegal:
