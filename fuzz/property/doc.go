@@ -33,6 +33,9 @@
 // two of them that one event wakes must not race for memory, and channels from outside of the body
 // stop the time.
 //
+// An action may fail because of a fault. [World.MayFail] makes an action of a function that returns
+// an error: the error is a line of the trace and no failure. [MakeFuzz] lets Go's fuzzer draw.
+//
 // # A failure
 //
 // rapid makes the draws small, and with them the plan: faults that are not needed go, others become

@@ -231,6 +231,16 @@ func (w *World) wait(j *job) {
 	}
 }
 
+// MayFail is an action, as of rapid's Repeat, whose error is no failure of the test: a fault may be
+// its cause. The error is a line of the trace. The action itself may fail the test by rt.
+func (w *World) MayFail(action func(rt *rapid.T) error) func(rt *rapid.T) {
+	return func(rt *rapid.T) {
+		if err := action(rt); err != nil {
+			w.clients[observer].Note("an action fails: %v", err)
+		}
+	}
+}
+
 // Sleep lets virtual time pass. In a function of [World.Go] time.Sleep does the same.
 func (w *World) Sleep(d time.Duration) {
 	if w.clients[observer].Sleep(w.ctx, d) != nil {
