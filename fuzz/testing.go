@@ -31,8 +31,9 @@ type TB interface {
 // faults; see docs/real.md.
 //
 // It also fails if the code is not deterministic, if no run has reached one of the workload's
-// goals, and if there was nothing to judge: no client has recorded a call, and the workload has
-// neither goals nor a judge with verdicts of its own, such as an invariant. On a running ensemble,
+// goals, and if there was nothing to judge: no call of a main kind has succeeded, see
+// [scenario.Workload]; or no client has recorded a call, and the workload has neither goals nor a
+// judge with verdicts of its own, such as an invariant. On a running ensemble,
 // which plays few scenarios, it only logs the goals that no run has reached.
 //
 // While it plays, up to 64 MB more garbage gathers than else; see Memory above.

@@ -183,13 +183,13 @@ func TestAHuntWithoutASuccessIsAnError(t *testing.T) {
 	t.Parallel()
 	for calls, want := range map[int]string{
 		0: "no client has recorded a call in any of 3 runs, so there was nothing to judge: " +
-			"record calls by Player.Do or Player.Begin, or say what must hold by an Invariant or a goal",
+			"record calls by Player.Do, Call or Begin, or say what must hold by an Invariant or a goal",
 		1: "no walk has succeeded in any of 3 runs, so there was nothing to judge; " +
 			"the last error of a call: no legs",
 	} {
 		found, err := hunt.Hunt{
 			Workload: scenario.Workload{
-				Name: "walker", Impl: "legless", Main: "walk",
+				Name: "walker", Impl: "legless", Main: []string{"walk"},
 				Play: func(p *scenario.Player, _ scenario.Script) {
 					for range calls {
 						_ = p.Do("breathe", "", func(context.Context) (r linearizability.Result, err error) {

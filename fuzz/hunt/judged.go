@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // CheckJudged is the guard against tests that test nothing. It returns an error if there was nothing
-// to judge in any run of the sweep: no run could be played to its end, or no call of the kind of
-// [scenario.Workload.Main] succeeded, the judge gave no verdict of its own, and the workload has no
-// goals. Such a sweep finds nothing, however wrong the code is.
+// to judge in any run of the sweep: no run could be played to its end, or no call of a kind in
+// [scenario.Workload.Main] succeeded. If no client records calls, a verdict of the workload's own
+// judge or a goal will do. Such a sweep finds nothing, however wrong the code is.
 func (s *Sweep) CheckJudged() error {
 	return s.seen.check(s.Base.Scenario.Workload, 1+s.Points)
 }
@@ -26,7 +27,8 @@ type basis struct {
 	why       string // one of them was broken
 	calls     int    // recorded ones
 	lastError string // of a call that failed
-	judged    bool   // a call of the main kind succeeded, or the workload's own judge spoke
+	succeeded bool   // a call of a main kind
+	own       bool   // the workload's own judge spoke
 }
 
 // basisOf is the basis of one run. All properties but those of a workload's own judge, such
@@ -39,12 +41,14 @@ func basisOf(o *scenario.Outcome) basis {
 		return basis{broken: 1, why: o.Summary()}
 	}
 	e := basis{
-		calls: len(o.History.Ops), judged: slices.ContainsFunc(o.Report.Verdicts, own),
+		calls: len(o.History.Ops), own: slices.ContainsFunc(o.Report.Verdicts, own),
 	}
+	main := o.Scenario.Workload.Main
 	for _, op := range o.History.Ops {
-		e.lastError = cmp.Or(op.Err, e.lastError)
-		main := o.Scenario.Workload.Main
-		e.judged = e.judged || op.OK() && (op.Kind == main || main == "")
+		if op.Err != linearizability.ProcessDied {
+			e.lastError = cmp.Or(op.Err, e.lastError)
+		}
+		e.succeeded = e.succeeded || op.OK() && (main == nil || slices.Contains(main, op.Kind))
 	}
 	return e
 }
@@ -55,23 +59,25 @@ func (e *basis) add(more basis) {
 	e.why = cmp.Or(e.why, more.why)
 	e.calls += more.calls
 	e.lastError = cmp.Or(more.lastError, e.lastError)
-	e.judged = e.judged || more.judged
+	e.succeeded = e.succeeded || more.succeeded
+	e.own = e.own || more.own
 }
 
 // check is CheckJudged for a number of runs.
 func (e basis) check(w scenario.Workload, runs int) error {
 	switch {
-	case e.judged || len(w.Sometimes) > 0:
+	case e.succeeded, e.calls == 0 && (e.own || len(w.Sometimes) > 0):
 		return nil
 	case e.broken > 0 && e.broken >= runs:
 		return fmt.Errorf("nothing could be decided in any of %d runs: %s", runs, e.why)
 	case e.calls == 0:
 		return fmt.Errorf("no client has recorded a call in any of %d runs, "+
-			"so there was nothing to judge: record calls by Player.Do or Player.Begin, "+
+			"so there was nothing to judge: record calls by Player.Do, Call or Begin, "+
 			"or say what must hold by an Invariant or a goal", runs)
 	}
 	return fmt.Errorf("no %s has succeeded in any of %d runs, so there was nothing to judge; "+
-		"the last error of a call: %s", cmp.Or(w.Main, "call"), runs, cmp.Or(e.lastError, "none"))
+		"the last error of a call: %s", cmp.Or(strings.Join(w.Main, " or "), "call"), runs,
+		cmp.Or(e.lastError, "none"))
 }
 
 // checkCalm returns an error if nothing can be decided in a run without faults, because the code

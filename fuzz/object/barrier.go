@@ -41,10 +41,12 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 	claims.Path = cmp.Or(claims.Path, "/barriers/b")
 	return judgedAt(scenario.Workload{
 		Name:  "barrier",
+		Main:  []string{ops.Set, ops.Wait},
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
 			func(p *scenario.Player, h *scenario.Handle[Barrierer]) (turn, end func(int)) {
-				return barrierPlayer{p, h.Now}.turn, nil
+				b := barrierPlayer{p, h.Now}
+				return b.turn, b.end
 			}),
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration {
@@ -88,7 +90,7 @@ func (p barrierPlayer) turn(round int) {
 	case 2, 3:
 		p.retry(ops.Wait, scenario.At(ops.Wait, round), Barrierer.Wait)
 	}
-	p.look()
+	_ = p.look()
 }
 
 // retry calls an operation until it succeeds. The first attempt has a short context in some rounds.
@@ -103,20 +105,26 @@ func (p barrierPlayer) retry(kind, label string, do func(Barrierer, context.Cont
 	})
 }
 
+// end asks again if that has failed.
+func (p barrierPlayer) end(first int) {
+	p.Insist(ops.IsSet, first, func(int) error { return p.look() })
+}
+
 // look asks whether the barrier is set, if the object has IsSet.
-func (p barrierPlayer) look() {
+func (p barrierPlayer) look() error {
 	looker, ok := p.barrier().(interface {
 		IsSet(ctx context.Context) (bool, error)
 	})
 	if !ok || p.Context().Err() != nil {
-		return
+		return nil
 	}
 	p.Optional("IsSet", true)
 	call := p.Begin(ops.IsSet, "")
 	up, err := looker.IsSet(p.Context())
 	if err != nil {
 		call.Failed(err)
-		return
+		return err
 	}
 	call.OK(linearizability.Result{Output: strconv.FormatBool(up)})
+	return nil
 }

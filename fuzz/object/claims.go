@@ -17,7 +17,9 @@ import (
 func judgedAt(
 	w scenario.Workload, path, writes string, claims func(scenario.Evidence) linearizability.Claims,
 ) scenario.Workload {
-	w.Main, w.Properties = writes, claims(scenario.Evidence{}).Properties()
+	if w.Properties = claims(scenario.Evidence{}).Properties(); w.Main == nil {
+		w.Main = []string{writes}
+	}
 	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		report := linearizability.Judge(e.History, e.Rest, claims(e))
 		at, there := written(e.History, path)

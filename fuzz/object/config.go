@@ -55,6 +55,7 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 	claims.Path = cmp.Or(claims.Path, "/config/keys")
 	return scenario.Workload{
 		Name:  "config",
+		Main:  []string{ops.CAS, ops.Remove, ops.Read},
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			c := &configPlayer{
@@ -152,65 +153,68 @@ type configPlayer struct {
 	doubtfulKeys map[string]bool
 }
 
-// write changes or fetches one setting. A failed write is not repeated at once: the judge finds out
-// whether it took effect.
+// write changes or fetches one setting. The judge finds out whether a failed write took effect.
 func (p *configPlayer) write(turn int) {
 	key := p.key(turn)
 	p.last = key
 	value := newPayload(p.Player, turn)
 	setting := p.config.Get(key)
 	if p.Choose(scenario.At("fetch", turn), 5) == 0 {
-		p.fetch(key)
+		_ = p.fetch(key)
 		return
 	}
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	if setting.Exists && p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubtfulKeys[key] {
-		p.remove(ctx, key)
+		_ = p.remove(ctx, key)
 		return
 	}
-	p.put(ctx, key, value, setting)
+	_ = p.put(ctx, key, value, setting)
 }
 
 // put creates or updates a setting.
-func (p *configPlayer) put(ctx context.Context, key, value string, old ValueState) {
+func (p *configPlayer) put(ctx context.Context, key, value string, old ValueState) error {
 	if !old.Exists {
-		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, payloadOf(value)) })
-		return
+		return p.swap(key, value, -1, func() error {
+			return p.config.Create(ctx, key, payloadOf(value))
+		})
 	}
-	p.swap(key, value, old.Version, func() error {
+	return p.swap(key, value, old.Version, func() error {
 		return p.config.Update(ctx, key, payloadOf(value), old.Version)
 	})
 }
 
-// insist repeats the calls that have failed up to now.
+// insist repeats the kinds of calls whose last one has failed. A removal in doubt is not repeated.
 func (p *configPlayer) insist(first int) {
 	key := p.last
-	p.Insist(ops.Read, first, func(int) { p.fetch(key) })
-	first = p.Insist(ops.CAS, first, func(turn int) {
-		p.put(p.Context(), key, newPayload(p.Player, turn), p.config.Get(key))
+	p.Insist(ops.Read, first, func(int) error { return p.fetch(key) })
+	first = p.Insist(ops.CAS, first, func(turn int) error {
+		return p.put(p.Context(), key, newPayload(p.Player, turn), p.config.Get(key))
 	})
-	if !p.doubtfulKeys[key] {
-		p.Insist(ops.Remove, first, func(int) { p.remove(p.Context(), key) })
-	}
+	p.Insist(ops.Remove, first, func(int) error {
+		if p.doubtfulKeys[key] {
+			return nil
+		}
+		return p.remove(p.Context(), key)
+	})
 }
 
 // swap writes a setting that has the version or, for -1, does not exist.
-func (p *configPlayer) swap(key, data string, version int32, write func() error) {
+func (p *configPlayer) swap(key, data string, version int32, write func() error) error {
 	c := p.Begin(ops.CAS, key+"="+value.Versioned(data, version))
-	p.end(c, write(), value.Versioned(data, version+1))
+	return p.end(c, write(), value.Versioned(data, version+1))
 }
 
-func (p *configPlayer) remove(ctx context.Context, key string) {
+func (p *configPlayer) remove(ctx context.Context, key string) error {
 	c := p.Begin(ops.Remove, key+"=")
 	err := p.config.Delete(ctx, key, -1)
 	p.doubtfulKeys[key] = isAmbiguous(err)
-	p.end(c, err, "")
+	return p.end(c, err, "")
 }
 
-// end records the result of a write.
-func (p *configPlayer) end(c scenario.Call, err error, output string) {
+// end records the result of a write. It returns nil if the write was rightly refused.
+func (p *configPlayer) end(c scenario.Call, err error, output string) error {
 	switch {
 	case err == nil:
 		c.OK(linearizability.Result{Output: output})
@@ -219,22 +223,24 @@ func (p *configPlayer) end(c scenario.Call, err error, output string) {
 	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode),
 		errors.Is(err, zk.ErrBadVersion):
 		c.OK(linearizability.Result{Output: ops.Refused})
-		return
+		return nil
 	default:
 		c.Failed(err)
 	}
 	if err != nil {
 		p.Pause(retryPause)
 	}
+	return err
 }
 
-func (p *configPlayer) fetch(key string) {
+func (p *configPlayer) fetch(key string) error {
 	c := p.Begin(ops.Read, key+"=")
 	setting, err := p.config.Fetch(p.Context(), key)
 	if err != nil {
 		c.Failed(err) // a failed read changes nothing
 		p.Pause(retryPause)
-		return
+		return err
 	}
 	c.OK(stateResult(setting))
+	return nil
 }

@@ -74,31 +74,36 @@ func (p counterPlayer) turn(number int) {
 	p.get(number)
 }
 
-// end goes on with the kinds of calls whose last one has failed.
+// end repeats the kinds of calls whose last one has failed.
 func (p counterPlayer) end(first int) {
-	p.Insist(ops.Add, first, p.add)
-	p.Insist(ops.Get, first, func(int) { p.getOnce(p.counter().(Getter)) })
+	p.Insist(ops.Add, first, func(turn int) error { return p.addOnce(p.Context(), turn) })
+	p.Insist(ops.Get, first, func(int) error { return p.getOnce(p.counter().(Getter)) })
 }
 
-// add adds once. A failed add is not repeated: the judge finds out whether it took effect. All adds
-// of a run add different numbers, so that the judge can tell them apart.
+// add adds once, now and then with a short context.
 func (p counterPlayer) add(turn int) {
-	const clients, turns = 26, 2000 // the most that a script has
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("add", turn), 4, time.Millisecond,
+		20*time.Millisecond)
+	defer cancel()
+	_ = p.addOnce(ctx, turn) // the judge finds out whether it took effect
+}
+
+// addOnce adds a number that no other call of the run adds, so that the judge can tell them apart.
+func (p counterPlayer) addOnce(ctx context.Context, turn int) error {
+	const clients, turns = 26, 4000 // more than a script has
 	delta := int64(1 + p.Index() + clients*(turn+turns*p.Goroutine()))
 	if p.Choose(scenario.At("subtract", turn), 4) == 0 {
 		delta = -delta
 	}
-	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("add", turn), 4, time.Millisecond,
-		20*time.Millisecond)
-	defer cancel()
 	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))
 	value, err := p.counter().Add(ctx, delta)
 	if err != nil {
 		recordError(c, p.definite, err)
 		p.Pause(retryPause)
-		return
+		return err
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
+	return nil
 }
 
 // get reads the value, in half of the turns, if the counter has Get.
@@ -107,16 +112,17 @@ func (p counterPlayer) get(turn int) {
 	if !ok || !sometimes(p.Player, "Get", scenario.At("get", turn), 2) {
 		return
 	}
-	p.getOnce(g)
+	_ = p.getOnce(g)
 }
 
-func (p counterPlayer) getOnce(g Getter) {
+func (p counterPlayer) getOnce(g Getter) error {
 	c := p.Begin(ops.Get, "")
 	value, err := g.Get(p.Context())
 	if err != nil {
 		c.Failed(err) // a failed read changes nothing
 		p.Pause(retryPause)
-		return
+		return err
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
+	return nil
 }

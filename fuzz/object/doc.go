@@ -117,8 +117,8 @@
 // late, and one in three opens it again.
 //
 // A client of a queue offers one element and takes one in each round. With several clients the
-// first client only offers and the second client only takes, two elements a round. A failed offer
-// is not repeated. Some takes are polls, some follow a peek, and some have a context of a few
+// first client only offers and the second client only takes, two elements a round. A client
+// whose last call of a kind has failed repeats it at the end. Some takes are polls, some follow a peek, and some have a context of a few
 // milliseconds at first. In queues of other kinds the elements have priorities, are due within
 // three seconds, are discarded by their ids, or are held like a lock until the client acknowledges
 // them or, one time in five, gives them back.

@@ -37,7 +37,9 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 				p.Rest(round)
 				dp.turn(round)
 			}
-			p.Insist(ops.Enter, s.Rounds, dp.turn)
+			p.Insist(ops.Enter, s.Rounds, func(round int) error {
+				return dp.stay(p.Context(), round)
+			})
 		},
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Rounds) * (2*enterPatience + scenario.LongHold)
@@ -68,23 +70,27 @@ func groupSize(p *scenario.Player, clients int) int {
 	return 1 + p.Agree("size", clients)
 }
 
-// turn enters, stays and leaves.
+// turn enters, now and then with a short context, stays and leaves.
 func (p doubleBarrierPlayer) turn(round int) {
-	entered := p.Call(ops.Enter, p.size, func(ctx context.Context) error {
-		ctx, cancel := p.Hasty(ctx, 0, scenario.At("enter", round), 8, time.Millisecond,
-			50*time.Millisecond)
-		defer cancel()
-		ctx, cancel = p.Within(ctx, enterPatience)
-		defer cancel()
-		return p.member.Enter(ctx)
-	})
-	if entered != nil {
-		return
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("enter", round), 8, time.Millisecond,
+		50*time.Millisecond)
+	defer cancel()
+	_ = p.stay(ctx, round)
+}
+
+// stay enters, stays and leaves. It returns an error if the member could not enter although it had
+// time.
+func (p doubleBarrierPlayer) stay(ctx context.Context, round int) error {
+	ctx, cancel := p.Within(ctx, enterPatience)
+	defer cancel()
+	err := p.Call(ops.Enter, p.size, func(context.Context) error { return p.member.Enter(ctx) })
+	if err != nil {
+		return scenario.Waited(ctx, err)
 	}
 	p.Hold(scenario.At("hold", round), nil)
 	if p.careless && p.Choose(scenario.At("leave once", round), 3) == 0 {
 		p.leaveCanceled()
-		return
+		return nil
 	}
 	p.Persist(func(attempt int) error {
 		return p.Call(ops.Leave, "", func(ctx context.Context) error {
@@ -94,6 +100,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 			return p.member.Leave(ctx)
 		})
 	})
+	return nil
 }
 
 // leaveCanceled calls Leave once with a context that is done. The member must leave all the same.

@@ -43,8 +43,10 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 3,
 			func(p *scenario.Player, h *scenario.Handle[IDSource]) (turn, end func(int)) {
-				take := func(turn int) { takeID(p, h.Now(), turn) }
-				return take, func(first int) { p.Insist(ops.Next, first, take) }
+				turn = func(turn int) { takeID(p, h.Now(), turn) }
+				return turn, func(first int) {
+					p.Insist(ops.Next, first, func(int) error { return nextID(p.Context(), p, h.Now()) })
+				}
 			}),
 		Shared: true,
 	}
@@ -62,18 +64,22 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 	})
 }
 
-// takeID takes one number. A failed call may have used up some numbers, which is allowed; it is not
-// repeated.
+// takeID takes one number, now and then with a short context.
 func takeID(p *scenario.Player, ids IDSource, turn int) {
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("next", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
+	_ = nextID(ctx, p, ids) // a failed call may have used up some numbers, which is allowed
+}
+
+func nextID(ctx context.Context, p *scenario.Player, ids IDSource) error {
 	c := p.Begin(ops.Next, "")
 	id, err := ids.Next(ctx)
 	if err != nil {
 		c.Unknown(linearizability.Result{}, err)
 		p.Pause(retryPause)
-		return
+		return err
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(id, 10)})
+	return nil
 }

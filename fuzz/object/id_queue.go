@@ -41,6 +41,9 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 				queuePlayer{
 					Player: p, distinct: true, queue: current, put: put, offered: offered,
 				}.play(s)
+				p.Insist(ops.Discard, 0, func(int) error {
+					return discardOnce(p.Context(), p, h.Now(), idOf(p, 2*p.Goroutine()))
+				})
 			}))
 }
 
@@ -61,18 +64,23 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 		10*time.Millisecond)
 	defer cancel()
 	id := idOf(p, 2*p.Goroutine()+p.Choose(scenario.At("discarded id", round), 2))
+	_ = discardOnce(ctx, p, q, id)
+}
+
+func discardOnce(ctx context.Context, p *scenario.Player, q IDQueuer, id string) error {
 	c := p.Begin(ops.Discard, id)
 	n, err := q.Remove(ctx, id)
 	switch {
 	case err == nil:
 		c.OK(linearizability.Result{Output: fmt.Sprint(n)})
-		return
+		return nil
 	case isAmbiguous(err):
 		c.Unknown(linearizability.Result{}, err)
 	default:
 		c.Failed(err)
 	}
 	p.Pause(retryPause)
+	return err
 }
 
 func ofKindIDQueue(q queue.Claims) linearizability.Claims {

@@ -115,7 +115,7 @@ func (c QueueClaims) workload(
 	return scenario.Workload{
 		Name:   name,
 		About:  c.About,
-		Main:   ops.Offer,
+		Main:   []string{ops.Offer},
 		Play:   play,
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration {
@@ -214,7 +214,7 @@ func (p queuePlayer) play(s scenario.Script) {
 			offers, takes = p.Index() == 0, p.Index() == 1
 		}
 		if offers {
-			p.offer(turn)
+			_ = p.offer(turn) // the judge finds out whether a failed one took effect
 			if p.offered != nil {
 				p.offered(turn)
 			}
@@ -226,27 +226,35 @@ func (p queuePlayer) play(s scenario.Script) {
 	p.end(2 * s.Rounds)
 }
 
-// end repeats the calls that have failed up to now.
+// end repeats the kinds of calls whose last one has failed.
 func (p queuePlayer) end(first int) {
 	first = p.Insist(ops.Offer, first, p.offer)
-	first = p.Insist(ops.Take, first, func(turn int) { p.finish(turn, p.take(turn)) })
-	first = p.Insist(ops.Poll, first, func(turn int) {
-		p.finish(turn, p.pollOnce(p.queue().(Poller)))
+	first = p.Insist(ops.Take, first, func(turn int) error {
+		ctx, cancel := p.Within(p.Context(), takePatience)
+		defer cancel()
+		err := p.takeOnce(ctx, turn, 1)
+		p.finish(turn, err == nil)
+		return scenario.Waited(ctx, err)
 	})
-	p.Insist(ops.Peek, first, func(int) { p.peekOnce(p.queue().(Peeker)) })
+	first = p.Insist(ops.Poll, first, func(turn int) error {
+		got, err := p.pollOnce(p.queue().(Poller))
+		p.finish(turn, got)
+		return err
+	})
+	p.Insist(ops.Peek, first, func(int) error { return p.peekOnce(p.queue().(Peeker)) })
 }
 
-// offer appends one element. A failed offer is not repeated: the judge finds out whether it took
-// effect.
-func (p queuePlayer) offer(round int) {
+// offer appends one element.
+func (p queuePlayer) offer(round int) error {
 	input, do := p.put(round, p.element(round))
 	c := p.Begin(ops.Offer, input)
 	if err := do(p.Context()); err != nil {
 		c.Unknown(linearizability.Result{}, err)
 		p.Pause(retryPause)
-		return
+		return err
 	}
 	c.OK(linearizability.Result{})
+	return nil
 }
 
 // takePatience is how long a client waits for an element before it goes on without one: the offer
@@ -294,18 +302,19 @@ func (p queuePlayer) peek(round int) {
 	if !ok || !sometimes(p.Player, "Peek", scenario.At("peek", round), 4) {
 		return
 	}
-	p.peekOnce(q)
+	_ = p.peekOnce(q)
 }
 
-func (p queuePlayer) peekOnce(q Peeker) {
+func (p queuePlayer) peekOnce(q Peeker) error {
 	c := p.Begin(ops.Peek, "")
 	data, ok, err := q.Peek(p.Context())
 	if err != nil {
 		c.Failed(err) // a failed peek takes nothing
 		p.Pause(retryPause)
-		return
+		return err
 	}
 	c.OK(shown(data, ok))
+	return nil
 }
 
 // poll takes an element without waiting, in some rounds, if the queue has Poll. It reports whether
@@ -315,19 +324,20 @@ func (p queuePlayer) poll(round int) bool {
 	if !ok || !sometimes(p.Player, "Poll", scenario.At("poll", round), 4) {
 		return false
 	}
-	return p.pollOnce(q)
+	got, _ := p.pollOnce(q)
+	return got
 }
 
-func (p queuePlayer) pollOnce(q Poller) (got bool) {
+func (p queuePlayer) pollOnce(q Poller) (got bool, err error) {
 	c := p.Begin(ops.Poll, "")
 	data, ok, err := q.Poll(p.Context())
 	if err != nil {
 		c.Unknown(p.ambiguousResult(data), err)
 		p.Pause(retryPause)
-		return false
+		return false, err
 	}
 	c.OK(shown(data, ok))
-	return ok
+	return ok, nil
 }
 
 // shown is the result of a call that returned an element, or found none.
@@ -355,15 +365,15 @@ func (p queuePlayer) take(round int) bool {
 		takePatience+time.Duration(p.Choose(scenario.At("patience", round), 1000))*time.Microsecond)
 	defer cancel()
 	for attempt := 0; ctx.Err() == nil; attempt++ {
-		if p.takeOnce(ctx, round, attempt) {
+		if p.takeOnce(ctx, round, attempt) == nil {
 			return true
 		}
 	}
 	return false
 }
 
-// takeOnce calls Take and reports whether it returned an element.
-func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
+// takeOnce calls Take. The first attempt has a short context in some rounds.
+func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) error {
 	ctx, cancel := p.Hasty(ctx, attempt, scenario.At("take", round), 4, time.Millisecond,
 		30*time.Millisecond)
 	defer cancel()
@@ -372,14 +382,13 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 	switch {
 	case err == nil:
 		c.OK(shown(data, true))
-		return true
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()) && !isAmbiguous(err):
 		c.Failed(err)
 	default:
 		c.Unknown(p.ambiguousResult(data), err)
 		p.Pause(retryPause)
 	}
-	return false
+	return err
 }
 
 // queuePath is the directory that the workloads of queues use.

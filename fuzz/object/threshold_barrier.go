@@ -28,6 +28,7 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 	claims.Path = cmp.Or(claims.Path, "/thresholds/t")
 	return judgedAt(scenario.Workload{
 		Name:  "threshold-barrier",
+		Main:  []string{ops.Set, ops.Wait},
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			env := envOf(p, claims.Path)
@@ -37,7 +38,9 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 				p.Rest(round)
 				tp.turn(round)
 			}
-			p.Insist(ops.Wait, 2*s.Rounds, tp.wait)
+			p.Insist(ops.Wait, 2*s.Rounds, func(round int) error {
+				return tp.wait(p.Context(), round)
+			})
 		},
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Rounds) * (2*enterPatience + scenario.LongHold)
@@ -64,22 +67,21 @@ func (p thresholdPlayer) turn(round int) {
 	case round > 0 && p.Choose(scenario.At("set", round), 3) == 0:
 		p.set(round, 1+p.Choose(scenario.At("members", round), p.clients))
 	}
-	p.wait(round)
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("wait", round), 6, time.Millisecond,
+		50*time.Millisecond)
+	defer cancel()
+	_ = p.wait(ctx, round)
 }
 
 // wait waits and stays for a while.
-func (p thresholdPlayer) wait(round int) {
-	passed := p.Call(ops.Wait, "", func(ctx context.Context) error {
-		ctx, cancel := p.Hasty(ctx, 0, scenario.At("wait", round), 6, time.Millisecond,
-			50*time.Millisecond)
-		defer cancel()
-		ctx, cancel = p.Within(ctx, enterPatience)
-		defer cancel()
-		return p.barrier.Wait(ctx)
-	})
-	if passed == nil {
+func (p thresholdPlayer) wait(ctx context.Context, round int) error {
+	ctx, cancel := p.Within(ctx, enterPatience)
+	defer cancel()
+	err := p.Call(ops.Wait, "", func(context.Context) error { return p.barrier.Wait(ctx) })
+	if err == nil {
 		p.Hold(scenario.At("hold", round), nil)
 	}
+	return scenario.Waited(ctx, err)
 }
 
 // set sets the barrier until that succeeds. The first attempt has a short context in some rounds.

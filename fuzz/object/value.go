@@ -60,6 +60,7 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 	claims.Path = cmp.Or(claims.Path, "/value")
 	return judgedAt(scenario.Workload{
 		Name:  "value",
+		Main:  []string{ops.Write, ops.CAS},
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
 			func(p *scenario.Player, h *scenario.Handle[Valuer]) (turn, end func(int)) {
@@ -91,14 +92,14 @@ func (p *valuePlayer) turn(number int) {
 	p.write(number)
 }
 
-// end repeats the calls that have failed up to now.
+// end repeats the kinds of calls whose last one has failed.
 func (p *valuePlayer) end(first int) {
-	p.Insist(ops.Read, first, p.read)
-	first = p.Insist(ops.Write, first, func(turn int) {
-		p.set(p.Context(), newPayload(p.Player, turn))
+	p.Insist(ops.Read, first, func(int) error { return p.readBy(p.Context(), p.value().Get) })
+	first = p.Insist(ops.Write, first, func(turn int) error {
+		return p.set(p.Context(), newPayload(p.Player, turn))
 	})
-	p.Insist(ops.CAS, first, func(turn int) {
-		p.compareAndSet(p.Context(), newPayload(p.Player, turn))
+	p.Insist(ops.CAS, first, func(turn int) error {
+		return p.compareAndSet(p.Context(), newPayload(p.Player, turn))
 	})
 }
 
@@ -115,15 +116,22 @@ func (p *valuePlayer) read(turn int) {
 		sometimes(p.Player, "Next", scenario.At("next", turn), 3) {
 		look = func(ctx context.Context) (ValueState, error) { return a.Next(ctx, p.seen) }
 	}
+	_ = p.readBy(ctx, look)
+}
+
+func (p *valuePlayer) readBy(
+	ctx context.Context, look func(context.Context) (ValueState, error),
+) error {
 	c := p.Begin(ops.Read, "")
 	state, err := look(ctx)
 	if err != nil {
 		c.Failed(err) // a failed read changes nothing
 		p.Pause(retryPause)
-		return
+		return err
 	}
 	c.OK(stateResult(state))
 	p.seen = state
+	return nil
 }
 
 func stateResult(state ValueState) linearizability.Result {
@@ -134,17 +142,17 @@ func stateResult(state ValueState) linearizability.Result {
 		payloadName(string(state.Data)), state.Version)}
 }
 
-// write writes data that no other call of the client writes. A failed write is not repeated: the
-// judge finds out whether it took effect.
+// write writes data that no other call of the client writes. The judge finds out
+// whether a failed one took effect.
 func (p *valuePlayer) write(turn int) {
 	data := newPayload(p.Player, turn)
 	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	if p.Choose(scenario.At("kind", turn), 2) == 0 {
-		p.set(ctx, data)
+		_ = p.set(ctx, data)
 	} else {
-		p.compareAndSet(ctx, data)
+		_ = p.compareAndSet(ctx, data)
 	}
 }
 
@@ -161,19 +169,20 @@ func newPayload(p *scenario.Player, turn int) string {
 	return named(p, fmt.Sprintf("%s%d", p.Name(), turn+1))
 }
 
-func (p *valuePlayer) set(ctx context.Context, data string) {
+func (p *valuePlayer) set(ctx context.Context, data string) error {
 	c := p.Begin(ops.Write, data)
 	state, err := p.value().Set(ctx, payloadOf(data))
 	if err != nil {
 		recordError(c, p.definite, err)
 		p.Pause(retryPause)
-		return
+		return err
 	}
 	c.OK(stateResult(state))
 	p.seen = state
+	return nil
 }
 
-func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
+func (p *valuePlayer) compareAndSet(ctx context.Context, data string) error {
 	expected := int32(-1)
 	if p.seen.Exists {
 		expected = p.seen.Version
@@ -184,11 +193,12 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	case err != nil:
 		recordError(c, p.definite, err)
 		p.Pause(retryPause)
-		return
+		return err
 	case done:
 		c.OK(stateResult(state))
 	default:
 		c.OK(linearizability.Result{Output: ops.Refused})
 	}
 	p.seen = state
+	return nil
 }

@@ -75,7 +75,8 @@ func (r *Record) begin(kind, input string) Call {
 	return Call{r, kind, r.calls.Call(r.writer.Of(), kind, input)}
 }
 
-// ends notes that the call has returned, and whether it failed while it still had time.
+// ends notes that the call has returned, and whether it has failed. A call without the time for its
+// work says nothing about that.
 func (c Call) ends(err error) {
 	r := c.record
 	timedOut := r.deadline != 0 && r.writer.Now() >= r.deadline
@@ -88,7 +89,9 @@ func (c Call) ends(err error) {
 	if r.failing == nil {
 		r.failing = map[string]bool{}
 	}
-	r.failing[c.kind] = err != nil && !timedOut
+	if err == nil || !timedOut {
+		r.failing[c.kind] = err != nil
+	}
 	r.calling, r.deadline = false, 0
 }
 

@@ -32,14 +32,24 @@ func (p *Player) repeat(may func() bool, try func(attempt int) error) bool {
 
 // Insist repeats calls of a kind until one succeeds, if the last one of the player failed although
 // its context was not done. It is for the end of a script that does not repeat a failed call
-// elsewhere: an object that fails for ever after a fault violates liveness. again makes one call;
-// its argument is the number of a turn, from first on. Insist returns the next number. A call
-// that fails when its context is done does not count as a failure.
-func (p *Player) Insist(kind string, first int, again func(turn int)) (next int) {
-	for ; p.failing[kind] && p.Pause(insistPause); first++ {
-		again(first)
+// elsewhere: an object that fails for ever after a fault violates liveness. again makes one call
+// with time enough; its argument is the number of a turn, from first on. It returns nil, too, if
+// the call has rightly waited in vain; see [Waited]. Insist returns the next number.
+func (p *Player) Insist(kind string, first int, again func(turn int) error) (next int) {
+	for failed := p.failing[kind]; failed && p.Pause(insistPause); first++ {
+		failed = again(first) != nil
 	}
 	return first
+}
+
+// Waited turns the error of a call that waits into nil if its context is done, or if the error says
+// so: the call may have waited in vain.
+func Waited(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }
 
 // insistPause is the time between two calls of [Player.Insist], besides the pause after an error.

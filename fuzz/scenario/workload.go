@@ -27,9 +27,9 @@ type Workload struct {
 	Nodes map[string]string
 	Next  map[string]int32
 
-	// Main is the kind of call that the object exists for, such as "lock" or "offer". A hunt or sweep
-	// in which no call of the kind succeeds is an error: it has tested nothing. "" means any kind.
-	Main string
+	// Main lists the kinds of calls that the object exists for, such as "lock" or "offer". A hunt or
+	// sweep in which none of them succeeds is an error: it has tested nothing. Nil means any kind.
+	Main []string
 	// Play is the script of one client. A run calls it once for each client, each in a goroutine.
 	// It must end once the faults have stopped, or liveness is violated, and it must return when
 	// the Player's context is done. It may depend on the Player, the Script and the answers of the
