@@ -364,10 +364,15 @@ func (p queuePlayer) take(round int) bool {
 	ctx, cancel := p.Within(p.Context(),
 		takePatience+time.Duration(p.Choose(scenario.At("patience", round), 1000))*time.Microsecond)
 	defer cancel()
+	start, began := time.Now(), time.Now()
 	for attempt := 0; ctx.Err() == nil; attempt++ {
+		began = time.Now()
 		if p.takeOnce(ctx, round, attempt) == nil {
 			return true
 		}
+	}
+	if time.Since(began) > began.Sub(start) { // it waited longer than all before it took
+		p.Excuse(ops.Take)
 	}
 	return false
 }
