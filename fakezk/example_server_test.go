@@ -37,8 +37,8 @@ func ExampleServer_Inject() {
 	// drop-reply op=create request=1: fired true
 }
 
-// The second create is refused, as by a server whose ACLs are not those that the code expects. It is
-// not applied. Code that takes the error for a lost connection would try for ever.
+// The second create is refused, as by a server whose ACLs are not those that the code expects. It
+// is not applied. Code that takes the error for a lost connection would try for ever.
 func ExampleServer_Inject_error() {
 	inBubble(func(t fakezk.TB) {
 		server := fakezk.Start(t)

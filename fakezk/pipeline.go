@@ -77,8 +77,8 @@ func (p *pipeline) process(l *link, frame []byte, now time.Time) {
 	p.finish(l, frame, p.engine.Handle(l.id, frame, now), nil)
 }
 
-// finish notes the reaction of the engine to a frame, and sends its output. A fault, if given, damages the
-// output on the same connection.
+// finish notes the reaction of the engine to a frame, and sends its output. A fault, if given,
+// damages the output on the same connection.
 func (p *pipeline) finish(l *link, frame []byte, r engine.Reaction, damage *carry.Armed) {
 	p.recorder.request(l, &r.Request)
 	p.noteApplied(r.Applied)

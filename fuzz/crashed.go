@@ -16,10 +16,10 @@ import (
 )
 
 // A test keeps notes of the scenarios under way in testdata/zksim, and removes them when it ends.
-// If the code under test ends the process, they stay, and are printed on standard error. The next test makes a file left-HASH.yaml of
-// each note, and plays these files first, one after the other. A file that passes is removed. If
-// the process ends again, the file under way is the one to blame: the test after that renames it to
-// crash-HASH.yaml.
+// If the code under test ends the process, they stay, and are printed on standard error. The next
+// test makes a file left-HASH.yaml of each note, and plays these files first, one after the other.
+// A file that passes is removed. If the process ends again, the file under way is the one to blame:
+// the test after that renames it to crash-HASH.yaml.
 
 // notesDir is the directory of the notes of all tests.
 var notesDir = saved.NotesDir

@@ -12,7 +12,7 @@ import (
 const benchOutput = `goos: linux
 cpu: Some Processor
 BenchmarkScenario/lock/faults 	 292	 3711345 ns/op	 115 requests/run	 269 scenarios/s
-BenchmarkScenario/lock/faults/tuned 	 292	 3711345 ns/op	 115 requests/run	 281 scenarios/s
+BenchmarkScenario/lock/faults/tuned 	292	3711345 ns/op	115 requests/run	281 scenarios/s
 BenchmarkHunt/lock/recipes.Lock 	 150	 340 scenarios/s	 6300 virtual-s/s
 BenchmarkHunt/lock/recipes.Lock-2 	 150	 679 scenarios/s	 12600 virtual-s/s
 PASS

@@ -23,8 +23,8 @@ type Fault struct {
 	Kind Kind
 	// For is how long, for kinds that last (see [Kinds]); else zero.
 	For time.Duration
-	// Code is the error of an Error, as the trace names it: NoAuth, BadVersion, OperationTimeout, ...
-	// It is empty for all other kinds.
+	// Code is the error of an Error, as the trace names it: NoAuth, BadVersion, OperationTimeout,
+	// ... It is empty for all other kinds.
 	Code string
 	// Client is the client concerned: in a World an actor, on a Server a session, as S1, the name
 	// of DialerAs, or 0x and its id in hexadecimal. Empty means any client for Request and Event,
@@ -99,9 +99,9 @@ const (
 	// Respawn is Crash, and a new process of the client begins after a while.
 	Respawn Kind = "respawn"
 
-	// Error: the request is not applied, and its reply is the error of the Code. The reply keeps its
-	// place among the others. A watch that the request asks for is not set. Hunts and sweeps do not
-	// draw it, because no server returns any error at will.
+	// Error: the request is not applied, and its reply is the error of the Code. The reply keeps
+	// its place among the others. A watch that the request asks for is not set. Hunts and sweeps do
+	// not draw it, because no server returns any error at will.
 	Error Kind = "error"
 
 	// Lag: the server of the client applies no change for a while, and answers reads as before. If

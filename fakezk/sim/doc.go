@@ -49,9 +49,10 @@
 // # Code without end
 //
 // A run ends, and Result.Runaway names the reason, if a client sends 10,000 requests without a
-// pause while its script writes no line and does not call [Client.GetsOn], if a script writes 10,000 lines at one instant, or if
-// there are 5,000 goroutines. If code begins goroutines without end at one instant, the process
-// ends. Requests and lines of a script of the harness ([Actor.Harness]) do not count.
+// pause while its script writes no line and does not call [Client.GetsOn], if a script writes
+// 10,000 lines at one instant, or if there are 5,000 goroutines. If code begins goroutines without
+// end at one instant, the process ends. Requests and lines of a script of the harness
+// ([Actor.Harness]) do not count.
 //
 // # Several goroutines of one client
 //

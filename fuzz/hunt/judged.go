@@ -10,10 +10,10 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// CheckJudged is the guard against tests that test nothing. It returns an error if there was nothing
-// to judge in any run of the sweep: no run could be played to its end, or no call of a kind in
-// [scenario.Workload.Main] succeeded. If no client records calls, a verdict of the workload's own
-// judge or a goal will do. Such a sweep finds nothing, however wrong the code is.
+// CheckJudged is the guard against tests that test nothing. It returns an error if there was
+// nothing to judge in any run of the sweep: no run could be played to its end, or no call of a kind
+// in [scenario.Workload.Main] succeeded. If no client records calls, a verdict of the workload's
+// own judge or a goal will do. Such a sweep finds nothing, however wrong the code is.
 func (s *Sweep) CheckJudged() error {
 	return s.seen.check(s.Base.Scenario.Workload, 1+s.Points)
 }

@@ -19,9 +19,9 @@ import (
 // that cannot be played or judged does not count. When ctx is done it returns the smallest scenario
 // so far.
 //
-// A run with code that spins without end, a deadlock, or goroutines without number stays as it is, and
-// the search ends at the first try with such code: each further try would leave more of it running.
-// A run on a running ensemble stays as it is, too: no two are alike.
+// A run with code that spins without end, a deadlock, or goroutines without number stays as it is,
+// and the search ends at the first try with such code: each further try would leave more of it
+// running. A run on a running ensemble stays as it is, too: no two are alike.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, bug: o}
 	if o.Property() == "" {

@@ -17,8 +17,8 @@ const moreRuns = 3
 // one has not, differing is its outcome, nil if the scenario cannot be run any more. A finding that
 // is not steady is of no use. Code that shares state between runs, or uses math/rand or map order,
 // causes such findings. A run whose code spins, or is in a deadlock, counts as steady and is not
-// repeated: each run would take as long as the World waits, and leave more behind. So does a run on a
-// running ensemble, of which no two are alike.
+// repeated: each run would take as long as the World waits, and leave more behind. So does a run on
+// a running ensemble, of which no two are alike.
 func Steady(o *scenario.Outcome) (steady bool, differing *scenario.Outcome) {
 	if o.Result.Spins || o.Result.Frozen != "" || o.Scenario.On != nil {
 		return true, nil

@@ -26,7 +26,8 @@ type hidingQueue struct {
 	hide time.Duration
 }
 
-// hidden is a delivery of an element by a hidingQueue. The version of its znode is that of the mark.
+// hidden is a delivery of an element by a hidingQueue. The version of its znode is that of the
+// mark.
 type hidden struct {
 	queue   hidingQueue
 	path    string

@@ -80,7 +80,8 @@
 //   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.
 //   - MayOvertake of a priority or delay queue: a take may pass over elements that are offered
 //     meanwhile, and after the one that it takes.
-//   - ComesBack of a queue with locks: deliveries have no locks, and end by themselves after a time.
+//   - ComesBack of a queue with locks: deliveries have no locks, and end by themselves after a
+//     time.
 //   - Definite of a counter or a value: an error that is not ambiguous promises that nothing was
 //     written.
 //
@@ -118,10 +119,10 @@
 //
 // A client of a queue offers one element and takes one in each round. With several clients the
 // first client only offers and the second client only takes, two elements a round. A client
-// whose last call of a kind has failed repeats it at the end. Some takes are polls, some follow a peek, and some have a context of a few
-// milliseconds at first. In queues of other kinds the elements have priorities, are due within
-// three seconds, are discarded by their ids, or are held like a lock until the client acknowledges
-// them or, one time in five, gives them back.
+// whose last call of a kind has failed repeats it at the end. Some takes are polls, some follow a
+// peek, and some have a context of a few milliseconds at first. In queues of other kinds the
+// elements have priorities, are due within three seconds, are discarded by their ids, or are held
+// like a lock until the client acknowledges them or, one time in five, gives them back.
 //
 // The comment of each function of the table describes the clients of its kind.
 //

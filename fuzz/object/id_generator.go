@@ -45,7 +45,9 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 			func(p *scenario.Player, h *scenario.Handle[IDSource]) (turn, end func(int)) {
 				turn = func(turn int) { takeID(p, h.Now(), turn) }
 				return turn, func(first int) {
-					p.Insist(ops.Next, first, func(int) error { return nextID(p.Context(), p, h.Now()) })
+					p.Insist(ops.Next, first, func(int) error {
+						return nextID(p.Context(), p, h.Now())
+					})
 				}
 			}),
 		Shared: true,

@@ -45,8 +45,8 @@ type LockQueueClaims struct {
 	// followed by -lock.
 	Lock func(item string) string
 	// ComesBack says that an element which was delivered comes back by itself after this time, as
-	// with a visibility timeout, unless it is acknowledged. Deliveries have no locks then, and their
-	// order is not judged. 0 means that they have locks.
+	// with a visibility timeout, unless it is acknowledged. Deliveries have no locks then, and
+	// their order is not judged. 0 means that they have locks.
 	ComesBack time.Duration
 }
 

@@ -58,8 +58,8 @@ type MembershipClaims struct {
 	// another, as with NoEvict.
 	Instance func(path, znode string) (name, data string, ok bool)
 	// NoEvict says that nobody but its own client deletes or changes an instance: the
-	// implementation need not notice that. Without it, the script evicts the instances of others now
-	// and then.
+	// implementation need not notice that. Without it, the script evicts the instances of others
+	// now and then.
 	NoEvict bool
 	// Replaces says that Update may delete the instance and create it anew. Without it, an instance
 	// may not vanish between Join and Leave by a request of its own session.

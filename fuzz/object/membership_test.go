@@ -28,7 +28,8 @@ func (r *registered) node() string { return r.env.Path + "/" + r.env.Name }
 func (r *registered) Join(_ context.Context, data string) error {
 	_, err := r.env.Conn.Create(r.env.Path, nil, 0, zk.WorldACL(zk.PermAll))
 	if err == nil || errors.Is(err, zk.ErrNodeExists) {
-		_, err = r.env.Conn.Create(r.node(), []byte(data), zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+		_, err = r.env.Conn.Create(r.node(), []byte(data), zk.FlagEphemeral,
+			zk.WorldACL(zk.PermAll))
 	}
 	r.in = err == nil
 	return err

@@ -53,10 +53,10 @@
 // mean nothing here. The order of the messages comes from the drawn seed alone: there are no
 // schedules.
 //
-// A body that does not end within six hours of virtual time fails, and so does one that panics. Code
-// under test that stops virtual time, or that sends requests without end and without a pause, fails
-// the check as in a hunt. The body itself never counts as such code: it may read the tree after each
-// of its actions, and each call of Conn, Connect, Go or Tree in it counts as progress.
+// A body that does not end within six hours of virtual time fails, and so does one that panics.
+// Code under test that stops virtual time, or that sends requests without end and without a pause,
+// fails the check as in a hunt. The body itself never counts as such code: it may read the tree
+// after each of its actions, and each call of Conn, Connect, Go or Tree in it counts as progress.
 //
 // If the code under test ends the process, standard error has the seed of rapid, the number of the
 // check, and its faults. The next process plays with the same seed; -rapid.seed goes before.

@@ -14,9 +14,9 @@ import (
 //		f.Fuzz(property.MakeFuzz(registers)) // registers is the body of a Check
 //	}
 //
-// Go's fuzzer makes a failure small and keeps it in testdata/fuzz, so rapid writes no fail file. The
-// check is skipped if there are too few bytes: a body needs some hundred, so let f.Add begin with a
-// few inputs of random bytes.
+// Go's fuzzer makes a failure small and keeps it in testdata/fuzz, so rapid writes no fail file.
+// The check is skipped if there are too few bytes: a body needs some hundred, so let f.Add begin
+// with a few inputs of random bytes.
 func MakeFuzz(body func(rt *rapid.T, w *World)) func(*testing.T, []byte) {
 	return func(t *testing.T, input []byte) {
 		t.Helper()

@@ -68,11 +68,12 @@ func (w *World) actors() []sim.Actor {
 			w.serve(ctx, w.jobs[name])
 		}})
 	}
-	return append(list, sim.Actor{Name: observer, Harness: true, Run: func(ctx context.Context, c *sim.Client) {
+	body := func(ctx context.Context, c *sim.Client) {
 		w.addClient(ctx, c)
 		<-w.ready
 		w.drive()
-	}})
+	}
+	return append(list, sim.Actor{Name: observer, Harness: true, Run: body})
 }
 
 // addClient adds a client whose script has begun. The channels belong to the bubble, so they are

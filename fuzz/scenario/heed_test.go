@@ -45,7 +45,8 @@ func TestALossCountsUntilTheRelease(t *testing.T) {
 					return nil
 				})
 			}}
-		o, err := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}}.Run()
+		one := scenario.Script{Clients: 1, Rounds: 1}
+		o, err := scenario.Scenario{Workload: w, Script: one}.Run()
 		if err != nil {
 			t.Fatal(err)
 		}

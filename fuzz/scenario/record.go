@@ -95,7 +95,8 @@ func (c Call) ends(err error) {
 	r.calling, r.deadline = false, 0
 }
 
-// Excuse says of the last call of a kind that it has rightly waited in vain: the kind does not fail.
+// Excuse says of the last call of a kind that it has rightly waited in vain: the kind does not
+// fail.
 func (r *Record) Excuse(kind string) { r.failing[kind] = false }
 
 // OK records a result. Without a session in the result it takes the session that the client has

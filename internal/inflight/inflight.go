@@ -56,8 +56,8 @@ func Keep(dir string) (stop func(), err error) {
 	return sync.OnceFunc(kept.stop), nil
 }
 
-// KeepAnnounced is [Keep]. If the process ends in the middle of some work, each note is also printed
-// on standard error, in one line.
+// KeepAnnounced is [Keep]. If the process ends in the middle of some work, each note is also
+// printed on standard error, in one line.
 func KeepAnnounced(dir string) (stop func(), err error) {
 	stop, err = Keep(dir)
 	if err != nil {

@@ -57,9 +57,9 @@ func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 }
 
 // findDiscards finds the discard behind the last removal of each element that no take returned: one
-// that succeeded and counted it, or one in doubt that was under way while the znode was there. A take
-// in doubt that removed nothing else is likelier than any other discard: than one that has counted
-// others, or has certainly failed, or had returned before the znode was there.
+// that succeeded and counted it, or one in doubt that was under way while the znode was there. A
+// take in doubt that removed nothing else is likelier than any other discard: than one that has
+// counted others, or has certainly failed, or had returned before the znode was there.
 func (t *table) findDiscards(ids map[string]string) {
 	var removed []*element
 	for _, e := range t.elements {
@@ -102,7 +102,9 @@ func (t *table) countDiscards(removed []*element) {
 			discards = append(discards, op)
 		}
 	}
-	slices.SortStableFunc(discards, func(a, b *lin.Op) int { return cmp.Compare(a.Return, b.Return) })
+	slices.SortStableFunc(discards, func(a, b *lin.Op) int {
+		return cmp.Compare(a.Return, b.Return)
+	})
 	for _, op := range discards {
 		missing, err := strconv.Atoi(op.Output)
 		for _, uncertain := range []bool{false, true} {

@@ -32,10 +32,10 @@ type Locked struct {
 	// Lock returns the path of the lock of the element stored at a path. The lock is the ephemeral
 	// znode of the client that the element was delivered to.
 	Lock func(item string) string
-	// ComesBack: a delivery ends by itself after this time, as with a visibility timeout, and has no
-	// lock. Then Lock is not used and order is not judged. Safety means that no element is delivered
-	// twice within the time, unless the first delivery was acknowledged or released. 0 means that
-	// deliveries have locks.
+	// ComesBack: a delivery ends by itself after this time, as with a visibility timeout, and has
+	// no lock. Then Lock is not used and order is not judged. Safety means that no element is
+	// delivered twice within the time, unless the first delivery was acknowledged or released. 0
+	// means that deliveries have locks.
 	ComesBack time.Duration
 }
 
@@ -205,8 +205,8 @@ func (t lockedTable) withoutLocks() string {
 	return "; no element ever had one (if deliveries end by themselves after a time, claim ComesBack)"
 }
 
-// mayEnd reports whether the client had a reason to delete the lock: the end of the delivery, an ack
-// or release of the element by another of its goroutines, to which it was delivered, too, or a
+// mayEnd reports whether the client had a reason to delete the lock: the end of the delivery, an
+// ack or release of the element by another of its goroutines, to which it was delivered, too, or a
 // close that was under way when it got the element. The clean-up of a close can go on after an
 // error.
 func mayEnd(calls []lin.Op, d delivery) bool {

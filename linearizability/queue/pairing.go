@@ -27,7 +27,9 @@ func newPairing(calls []lin.Op, znodes []*judging.Znode, value string) *pairing 
 			p.removed = append(p.removed, z)
 		}
 	}
-	slices.SortStableFunc(p.takes, func(a, b *lin.Op) int { return cmp.Compare(a.Return, b.Return) })
+	slices.SortStableFunc(p.takes, func(a, b *lin.Op) int {
+		return cmp.Compare(a.Return, b.Return)
+	})
 	slices.SortStableFunc(p.removed, func(a, b *judging.Znode) int {
 		return cmp.Compare(a.Deleted, b.Deleted)
 	})
@@ -43,8 +45,8 @@ func (p *pairing) putBack(z *judging.Znode) {
 }
 
 // size is the greatest number of takes that can have a removal of their own, without one of the
-// removals. The take that returns first has the fewest removals to choose from, and leaves the later
-// ones to the others.
+// removals. The take that returns first has the fewest removals to choose from, and leaves the
+// later ones to the others.
 func (p *pairing) size(without *judging.Znode) int {
 	used := map[*judging.Znode]bool{without: true}
 	for _, take := range p.takes {

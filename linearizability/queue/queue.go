@@ -50,9 +50,9 @@ type Claims struct {
 	// judged.
 	Unordered bool
 	// MayOvertake: a take from a ranked queue may pass over elements that are offered while it is
-	// under way, and after the element that it takes was stored: a take that lists the elements sees
-	// this one and all that were stored before it. Such a take has no single moment of effect. If
-	// the search finds no order, linearizability rests on the four patterns.
+	// under way, and after the element that it takes was stored: a take that lists the elements
+	// sees this one and all that were stored before it. Such a take has no single moment of effect.
+	// If the search finds no order, linearizability rests on the four patterns.
 	MayOvertake bool
 	// StaleReads: empty polls and peeks may be answered by a server that lags behind. Each must fit
 	// some state between the client's own last change and its return. Linearizability leaves them

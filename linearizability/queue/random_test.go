@@ -187,8 +187,8 @@ func TestTooManyStepsAreUnknown(t *testing.T) {
 	}
 }
 
-// TestAnOkSaysWhatItRestsOn: beyond the bound of the search the likely order decides; what the model
-// leaves out is counted.
+// TestAnOkSaysWhatItRestsOn: beyond the bound of the search the likely order decides; what the
+// model leaves out is counted.
 func TestAnOkSaysWhatItRestsOn(t *testing.T) {
 	short := fifoModel
 	short.MaxSteps = 1

@@ -9,8 +9,9 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// IDGenerator claims to be a generator of unique numbers. Its call is [ops.Next]. No search decides:
-// the numbers themselves are the order of the calls, and every pair of calls is compared with it.
+// IDGenerator claims to be a generator of unique numbers. Its call is [ops.Next]. No search
+// decides: the numbers themselves are the order of the calls, and every pair of calls is compared
+// with it.
 //
 //   - Safety: no number is returned twice.
 //   - Order: numbers grow.

@@ -116,7 +116,8 @@ func (j *Hunts) finish(workloads scenario.Catalogue) (bad bool) {
 		return cmp.Compare(place(a), place(b))
 	})
 	sum := Hunts{
-		LeftOut: j.LeftOut, NotJudged: j.NotJudged, NotReached: j.NotReached, Seconds: j.Seconds, Interrupted: j.Interrupted,
+		LeftOut: j.LeftOut, NotJudged: j.NotJudged, NotReached: j.NotReached,
+		Seconds: j.Seconds, Interrupted: j.Interrupted,
 		Error: j.Error, Hunts: []Hunt{}, Kept: zeroLike(j.Kept),
 		Divergences: zeroLike(j.Divergences),
 	}

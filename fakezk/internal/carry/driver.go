@@ -16,8 +16,9 @@ type Driver interface {
 	// further. The effect comes next.
 	Hit(c *Conn, m *Message, f *Armed, taken bool)
 
-	// Apply: the server handles the message, or answers it with its Refusal. The output on the same connection goes through
-	// FromServer with the fault, which damages the reply or is nil, and Applied follows.
+	// Apply: the server handles the message, or answers it with its Refusal. The output on the same
+	// connection goes through FromServer with the fault, which damages the reply or is nil, and
+	// Applied follows.
 	Apply(c *Conn, m *Message, f *Armed)
 	// Pause: the caller that waits for the reply to the request gets it at a time.
 	Pause(c *Conn, m *Message, f *Armed, until time.Duration)

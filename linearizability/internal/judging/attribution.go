@@ -75,8 +75,8 @@ func (a *Attribution) likeliest(
 }
 
 // claim finds a change for an operation that succeeded and has none. A change of an operation that
-// did not succeed, or that has another one, is given up for it. So is one of an operation that finds
-// another change in the same way. It reports whether there is one.
+// did not succeed, or that has another one, is given up for it. So is one of an operation that
+// finds another change in the same way. It reports whether there is one.
 func (a *Attribution) claim(
 	calls []lin.Op, n int, mayBe func(op lin.Op, change int) bool, tried map[int]bool,
 ) bool {
