@@ -324,6 +324,7 @@ func settingOf(ready func(*plainCache, context.Context) error) scenario.Workload
 			err := ready(c, ctx)
 			return linearizability.Result{Empty: err == nil && len(c.Nodes()) == 0}, err
 		})
+		p.Pause(time.Microsecond) // at one instant, chance would decide whether it reads or ends
 		c.end()
 	})
 	w.Nodes = map[string]string{cachePath: "1"}
