@@ -85,7 +85,7 @@ func (b *builder) jepsenEvent(now *moment, v datum) error {
 	case "ok":
 		return b.end(*now, client, linearizability.OpOK, subject, "")
 	case "fail":
-		if v.get("error").name() == "not-held" {
+		if isNotHeld(v) {
 			return b.end(*now, client, linearizability.OpNotHeld, subject, why(v))
 		}
 		return b.end(*now, client, linearizability.OpFailed, subject, why(v))
@@ -103,6 +103,21 @@ func (b *builder) about(v datum) (datum, bool) {
 		return v.get("value"), key.text() == b.key
 	}
 	return v.get("value").of(b.key)
+}
+
+// isNotHeld reports whether a release has failed because the client held nothing: its error is
+// :not-held, or a vector that begins with it.
+func isNotHeld(v datum) bool {
+	switch v.get("f").name() {
+	case "release", "unlock":
+	default:
+		return false
+	}
+	e := v.get("error")
+	if len(e.list) > 0 {
+		e = e.list[0]
+	}
+	return e.name() == "not-held"
 }
 
 // why is the text of an error.

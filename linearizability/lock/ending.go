@@ -45,7 +45,9 @@ func (h *hold) endAtServer(history lin.History, log judging.Log) {
 	}
 	h.gone = h.serverEnd
 	if h.unlock != nil && h.unlock.Outcome == lin.OpNotHeld {
-		h.serverEnd, h.ending = min(h.serverEnd, h.lock.Call), unknownEnd
+		if h.serverEnd == judging.Never {
+			h.serverEnd, h.ending = h.lock.Call, unknownEnd
+		}
 	} else if h.unlock != nil && h.unlock.Call < h.serverEnd {
 		h.serverEnd, h.serverEndTime, h.ending = h.unlock.Call, h.unlock.CallTime, released
 	}

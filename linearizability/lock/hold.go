@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"cmp"
 	"slices"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -15,7 +14,7 @@ import (
 type hold struct {
 	lock        lin.Op
 	unlock      *lin.Op        // the client's release, if it called one
-	refused     *lin.Op        // its first release that failed without an effect
+	refused     []*lin.Op      // its releases that have certainly failed, as their client says
 	next        *lin.Op        // the client's next grant of a hold of its own, in the same slot
 	again       bool           // with the token of the hold before, which its client had lost
 	inner       []*lin.Op      // acquires and releases in between, of a hold acquired again
@@ -91,8 +90,11 @@ func holdsOf(client string, history lin.History, kind kind) (holds []*hold) {
 			}
 			last[slot] = open[slot]
 		case op.Kind != kind.release || current == nil:
+		case op.Outcome == lin.OpFailed && current.depth > 0:
 		case op.Outcome == lin.OpFailed:
-			current.refused = cmp.Or(current.refused, op)
+			current.refused = append(current.refused, op)
+		case op.Outcome == lin.OpNotHeld: // every level was lost
+			current.unlock, open[slot] = op, nil
 		case current.depth > 0:
 			current.inner, current.depth = append(current.inner, op), current.depth-1
 		default:

@@ -89,6 +89,9 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			Says: "no order of the operations explains",
 			Steps: "unlogged; a lock() ok; a unlock() not-held; b lock() ok; c lock() ok; " +
 				"b unlock() ok"},
+		{Name: "the log does not show that a failed unlock ended it", Bad: lin.Safety,
+			Says:  "deleted",
+			Steps: "a locks a-0; a unlock() failed; b deletes a-0; a unlock() ok"},
 		{Name: "an unlock that may have had an effect",
 			Steps: "unlogged; a lock() ok; a unlock() unknown; b lock() ok"},
 		{Name: "the log knows better than a failed unlock",

@@ -15,6 +15,12 @@ func TestReentrantLocks(t *testing.T) {
 		opts.Path = "/lock"
 		return Reentrant(opts)
 	}, []lockTest{
+		{Name: "an inner unlock finds that all was lost",
+			Steps: "unlogged; a lock() ok; a lock() ok; a unlock() not-held; b lock() ok; " +
+				"b unlock() ok"},
+		{Name: "an inner unlock that failed is repeated",
+			Steps: "unlogged; a lock() ok; a lock() ok; a unlock() failed; a unlock() ok; " +
+				"a unlock() ok; b lock() ok; b unlock() ok"},
 		{Name: "locked twice",
 			Steps: "a locks a-0; a lock() ok@1#2; a unlock() ok@1; a unlocks a-0; b locks b-1; " +
 				"b unlocks b-1; rest"},

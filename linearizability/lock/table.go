@@ -34,9 +34,7 @@ func newTable(h lin.History, kind kind, claims Claims) table {
 	t.holds = pairHolds(h, kind)
 	for _, held := range t.holds {
 		held.owner, held.node, held.whyNotOwner = t.nodes.ownerOf(held)
-		if held.node != nil { // the log shows what the release did
-			held.unlock = cmp.Or(held.refused, held.unlock)
-		}
+		held.believeTheLog()
 		held.endAtServer(h, t.log)
 		held.endBelief(h, claims)
 	}
@@ -45,6 +43,17 @@ func newTable(h lin.History, kind kind, claims Claims) table {
 	})
 	t.waiters = findWaiters(t)
 	return t
+}
+
+// believeTheLog takes a release that failed for the one that ended the hold, if the holder's znode
+// was deleted during the release.
+func (h *hold) believeTheLog() {
+	for _, op := range h.refused {
+		if h.node != nil && op.Call <= h.node.Deleted && h.node.Deleted <= judging.End(*op) {
+			h.unlock = op
+			return
+		}
+	}
 }
 
 func findWaiters(t table) []waiter {
