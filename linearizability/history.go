@@ -184,7 +184,7 @@ type Notice struct {
 	Token int64
 }
 
-// sorted returns a copy in step order; the sort is stable.
+// Sorted returns a copy in step order; the sort is stable.
 func (h History) Sorted() History {
 	h.Ops = slices.Clone(h.Ops)
 	h.Server = slices.Clone(h.Server)

@@ -170,7 +170,7 @@ var properties = []string{
 	Orphans, Herd,
 }
 
-// add puts verdicts at their places in the order of properties.
+// Add puts verdicts at their places in the order of properties.
 func (r *Report) Add(list ...Verdict) {
 	for _, v := range list {
 		i := len(r.Verdicts)

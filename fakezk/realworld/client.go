@@ -33,7 +33,7 @@ type Client struct {
 // Name is the client's name.
 func (c *Client) Name() string { return c.name }
 
-// CutOff reports whether the client's last dial has failed: it can reach no server now.
+// CutOff reports whether the client's last dial has failed: perhaps it can reach no server.
 func (c *Client) CutOff() bool {
 	c.proxy.mu.Lock()
 	defer c.proxy.mu.Unlock()

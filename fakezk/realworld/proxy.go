@@ -74,15 +74,22 @@ func (p *proxy) strike(f *carry.Armed) {
 // pause waits for a virtual time, or until the scripts are to end.
 func (p *proxy) pause(virtual time.Duration) { sleep(p.ctx, p.clock.real(virtual)) }
 
-// dial connects a client to a server.
+// dial connects a client to a server, and notes whether that has failed.
 func (p *proxy) dial(c *Client, server int, timeout time.Duration) (net.Conn, error) {
+	conn, err := p.connect(c, server, timeout)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.cutOff = err != nil
+	return conn, err
+}
+
+func (p *proxy) connect(c *Client, server int, timeout time.Duration) (net.Conn, error) {
 	p.mu.Lock()
 	c.dials++
 	number := c.dials
 	answer, _, actions := p.net.Dial(c.peer.ID, server, p.clock.now())
 	p.carryOut(actions)
 	down := p.outages.down[server] // which may last longer than it should
-	c.cutOff = answer == carry.Hangs || answer == carry.Refused || down
 	p.mu.Unlock()
 	switch {
 	case answer == carry.Hangs:

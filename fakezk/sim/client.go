@@ -62,7 +62,7 @@ func (c *Client) Events() <-chan zk.Event {
 // not. The script need not be that of the calling goroutine.
 func (c *Client) GetsOn() { c.lines.GetsOn() }
 
-// CutOff reports whether the client's last dial has failed: it can reach no server now.
+// CutOff reports whether the client's last dial has failed: perhaps it can reach no server.
 func (c *Client) CutOff() bool { return c.cutOff.Load() }
 
 // Session is the session of Conn. It is 0 if the client has called Connect, or its own code has

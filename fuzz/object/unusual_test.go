@@ -3,6 +3,7 @@ package object_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -326,6 +327,47 @@ func TestAnOutageCostsNoGiveBack(t *testing.T) {
 	for seed := range uint64(8) {
 		o := run(t, scenario.Scenario{
 			Workload: w, Script: scenario.Script{Clients: 2, Rounds: 2}, Seed: seed,
+			Plan: plan(t, "restart 12s client=a op=delete request=1"),
+		})
+		if o.Status() != linearizability.OK {
+			t.Errorf("seed %d: %s", seed, o.Story())
+		}
+	}
+}
+
+// anonymous is a lock whose errors are those of no known client package.
+type anonymous struct {
+	conn *zk.Conn
+	path string
+}
+
+func (a anonymous) Lock(ctx context.Context) error {
+	for ctx.Err() == nil {
+		_, err := a.conn.Create(a.path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+		if err == nil {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return ctx.Err()
+}
+
+func (a anonymous) Unlock(context.Context) error {
+	if err := a.conn.Delete(a.path, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return fmt.Errorf("not done: %v", err) // does not wrap it
+	}
+	return nil
+}
+
+// TestTheErrorOfAnOutageIsNotRead: a lock on another client package has other errors, and the script
+// repeats its unlock in an outage as well.
+func TestTheErrorOfAnOutageIsNotRead(t *testing.T) {
+	w := object.Lock(func(env object.Env) object.Locker {
+		return anonymous{env.Conn, env.Path}
+	})
+	for seed := range uint64(8) {
+		o := run(t, scenario.Scenario{
+			Workload: w.Named("anonymous"), Script: scenario.Script{Clients: 2, Rounds: 2}, Seed: seed,
 			Plan: plan(t, "restart 12s client=a op=delete request=1"),
 		})
 		if o.Status() != linearizability.OK {

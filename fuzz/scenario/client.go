@@ -79,7 +79,7 @@ type client interface {
 	// Session is the session of Conn, 0 if the client has called Connect or its own code has
 	// dialed.
 	Session() int64
-	// CutOff reports whether the client can reach no server now.
+	// CutOff reports whether the last dial has failed: perhaps the client can reach no server.
 	CutOff() bool
 	// Address is an address for the client's own code to dial.
 	Address() string

@@ -99,7 +99,7 @@ func (a *Attribution) claim(
 	return false
 }
 
-// madeBy returns the changes that the n-th operation made.
+// MadeBy returns the changes that the n-th operation made.
 func (a Attribution) MadeBy(n int) []lin.ServerEvent {
 	var list []lin.ServerEvent
 	for _, i := range a.Of[n] {
@@ -108,7 +108,7 @@ func (a Attribution) MadeBy(n int) []lin.ServerEvent {
 	return list
 }
 
-// seenAt returns a step of the call at which the object was as the call reported it, or 0. looks(n)
+// SeenAt returns a step of the call at which the object was as the call reported it, or 0. looks(n)
 // reports whether the state after n changes was so.
 func (a Attribution) SeenAt(op lin.Op, looks func(after int) bool) int64 {
 	for n := 0; n <= len(a.Changes); n++ {

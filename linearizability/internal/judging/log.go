@@ -28,7 +28,7 @@ type Znode struct {
 
 func (z *Znode) ExistsAt(step int64) bool { return z.Created <= step && step < z.Deleted }
 
-// removedBy reports whether a request of the client deleted the znode; the end of a session does
+// RemovedBy reports whether a request of the client deleted the znode; the end of a session does
 // not count.
 func (z *Znode) RemovedBy(client string, session int64) bool {
 	if z.Deleted == Never || z.WithSession {
@@ -139,7 +139,7 @@ func (log *Log) delete(z *Znode, e lin.ServerEvent) {
 	}
 }
 
-// sessionEnd returns the step and time at which the session ended, or never.
+// SessionEnd returns the step and time at which the session ended, or never.
 func (log *Log) SessionEnd(session int64) (int64, time.Duration) {
 	if e, ok := log.ended[session]; ok && session != 0 {
 		return e.Step, e.Time
