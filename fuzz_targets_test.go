@@ -16,6 +16,9 @@ import (
 // nativeTarget is a fuzz target that calls f.Fuzz, in the internal tests of a package.
 var nativeTarget = regexp.MustCompile(`(?s)\nfunc Fuzz\w+\(f \*testing\.F\) .*\n\tf\.Fuzz\(`)
 
+// externalTest is a test file of a package of its own, whose target a user would write like that.
+var externalTest = regexp.MustCompile(`(?m)^package \w+_test$`)
+
 // TestFuzzTargetsNeedNoOtherTests: a builder of libFuzzer binaries, such as that of OSS-Fuzz,
 // compiles a package with the file of a target, and without other test files. A script may rename
 // those that begin with fuzz_.
@@ -71,7 +74,7 @@ func filesWithTargets(t *testing.T) (files []string) {
 			return err
 		}
 		text, err := os.ReadFile(name)
-		if nativeTarget.Match(text) {
+		if nativeTarget.Match(text) && !externalTest.Match(text) {
 			files = append(files, name)
 		}
 		return err

@@ -37,13 +37,15 @@ func TestErrorKeepsWhatWasFound(t *testing.T) {
 	w := failingJudge(fault.Cut, errors.New("the judge has gone home"))
 	for args, wants := range map[string][]string{
 		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99": {
-			", 1 finding; ended by an error\n", "\nliveness is violated: ",
+			", 1 finding; ended by an error: 19 of 1000 scenarios tried\n",
+			"\nliveness is violated: ",
 		},
 		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99 --json": {
 			`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `,
 		},
 		"fuzz all --clients 1 --rounds 1 --strategy sweep --findings 99 --runs 800": {
-			"lock failing: ", ", 1 finding; ended by an error\n", "\nliveness is violated: ",
+			"lock failing: ", ", 1 finding; ended by an error: 19 of 25 scenarios tried\n",
+			"\nliveness is violated: ",
 			" 1 finding, 0 undecided; ended by an error\n",
 		},
 		"fuzz all --clients 1 --rounds 1 --strategy sweep --findings 99 --runs 800 --json": {

@@ -97,7 +97,7 @@ func TestErrorKeepsExhibits(t *testing.T) {
 			t.Errorf("%v, stderr %q; want what was missed, and the error", err, errs.String())
 		}
 		wants := []string{"\nforeign-child-owns ", "NOT FOUND",
-			"\n1 of 3 exhibits found; ended by an error\n"}
+			"\n1 of 3 exhibits found; ended by an error: 2 of 3 tried\n"}
 		if json {
 			wants = []string{
 				`"slug": "foreign-child-owns"`, `"slug": "M"`, `"interrupted": false`,

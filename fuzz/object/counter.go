@@ -58,9 +58,7 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 }
 
 func (c CounterClaims) of(scenario.Evidence) linearizability.Claims {
-	return value.Counter{
-		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
-	}
+	return value.Counter{Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest}
 }
 
 type counterPlayer struct {

@@ -359,8 +359,8 @@ func (a anonymous) Unlock(context.Context) error {
 	return nil
 }
 
-// TestTheErrorOfAnOutageIsNotRead: a lock on another client package has other errors, and the script
-// repeats its unlock in an outage as well.
+// TestTheErrorOfAnOutageIsNotRead: a lock on another client package has other errors, and the
+// script repeats its unlock in an outage as well.
 func TestTheErrorOfAnOutageIsNotRead(t *testing.T) {
 	w := object.Lock(func(env object.Env) object.Locker {
 		return anonymous{env.Conn, env.Path}
