@@ -10,10 +10,12 @@ import (
 )
 
 // whyDeleted explains that the session that had made the instance of the i-th operation, a join or
-// update, deleted it before the client called leave, so that the instance was gone for a while.
+// update, deleted it before the client called leave, so that the instance was gone for a while. A
+// member that makes its znode anew after the end of a session may replace it once.
 func (t *table) whyDeleted(i int) (why string, steps []int64) {
 	op := t.history.Ops[i]
 	name, end := instanceOf(op), t.stays(i)
+	deleted := 0
 	for _, z := range t.log.Znodes {
 		instance, ok := t.instance(z.Path)
 		own := z.RemovedBy(op.Client, z.Owner) && z.Creator == op.Client &&
@@ -22,11 +24,26 @@ func (t *table) whyDeleted(i int) (why string, steps []int64) {
 			!t.truth.of(name).during("", z.Deleted, z.Deleted) || t.mayDelete(op.Client, name, z) {
 			continue
 		}
+		if deleted++; deleted <= t.expiries(op, z.Deleted) {
+			continue
+		}
 		return fmt.Sprintf("%s deleted its own %s at step %d, though it had joined (%s) and had not "+
 				"left: others saw it go", op.Client, z.Path, z.Deleted, judging.Describe(op)),
 			[]int64{z.Deleted}
 	}
 	return "", nil
+}
+
+// expiries is the number of sessions whose end the client has learned of, from the call of an
+// operation to a step.
+func (t *table) expiries(op lin.Op, step int64) (n int) {
+	for _, notice := range t.history.Notices {
+		if notice.Client == op.Client && notice.Kind == lin.SessionExpired &&
+			op.Call <= notice.Step && notice.Step <= step {
+			n++
+		}
+	}
+	return n
 }
 
 // stays returns the step of the next join or leave of the instance by the client of the i-th

@@ -98,6 +98,12 @@ func TestGroups(t *testing.T) {
 			Says: "a deleted its own /m/a at step 6, though it had joined (a's join (steps 1 to 3)) " +
 				"and had not left: others saw it go",
 			Steps: "a joins a=1; c sees a; a deletes a!1; a owns a=1"},
+		{Name: "registers anew after the end of a session, and replaces its node once",
+			Steps: "a joins a=1; c sees a; a expires a; a told expired; a@2 owns a=1; " +
+				"a@2 deletes a!1; a@2 owns a=1"},
+		{Name: "replaces it again", Bad: lin.Presence, Says: "a deleted its own /m/a",
+			Steps: "a joins a=1; c sees a; a expires a; a told expired; a@2 owns a=1; " +
+				"a@2 deletes a!1; a@2 owns a=1; a@2 deletes a!1; a@2 owns a=1"},
 		{Name: "deletes what another session of its own has left",
 			Steps: "a joins a=1; a@98 deletes a!1; a@98 owns a=1"},
 		{Name: "evicts itself", Steps: "a joins a=1; a evict(a) deletes a!1 ok; a owns a=1"},
