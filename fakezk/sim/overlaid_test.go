@@ -106,7 +106,7 @@ func chaotic(t *testing.T, seed uint64) string {
 		all.Wait()
 		c.Note("%s", strings.Join(written, "\n"))
 	}
-	w := World{Seed: seed, Clients: []Actor{{"a", script}, {"b", script}}}
+	w := World{Seed: seed, Clients: []Actor{{Name: "a", Run: script}, {Name: "b", Run: script}}}
 	r := mustRun(t, w)
 	check.Equal(t, len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy), 0,
 		"%s panics %v leaked %s frozen %s", r.Trace, r.Panics, r.Leaked, r.Frozen)
