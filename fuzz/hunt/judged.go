@@ -40,44 +40,44 @@ func basisOf(o *scenario.Outcome) basis {
 	if o.Broke() {
 		return basis{broken: 1, why: o.Summary()}
 	}
-	e := basis{
+	b := basis{
 		calls: len(o.History.Ops), own: slices.ContainsFunc(o.Report.Verdicts, own),
 	}
 	main := o.Scenario.Workload.Main
 	for _, op := range o.History.Ops {
 		if op.Err != linearizability.ProcessDied {
-			e.lastError = cmp.Or(op.Err, e.lastError)
+			b.lastError = cmp.Or(op.Err, b.lastError)
 		}
-		e.succeeded = e.succeeded || op.OK() && (main == nil || slices.Contains(main, op.Kind))
+		b.succeeded = b.succeeded || op.OK() && (main == nil || slices.Contains(main, op.Kind))
 	}
-	return e
+	return b
 }
 
 // add takes in the basis of one more run.
-func (e *basis) add(more basis) {
-	e.broken += more.broken
-	e.why = cmp.Or(e.why, more.why)
-	e.calls += more.calls
-	e.lastError = cmp.Or(more.lastError, e.lastError)
-	e.succeeded = e.succeeded || more.succeeded
-	e.own = e.own || more.own
+func (b *basis) add(more basis) {
+	b.broken += more.broken
+	b.why = cmp.Or(b.why, more.why)
+	b.calls += more.calls
+	b.lastError = cmp.Or(more.lastError, b.lastError)
+	b.succeeded = b.succeeded || more.succeeded
+	b.own = b.own || more.own
 }
 
 // check is CheckJudged for a number of runs.
-func (e basis) check(w scenario.Workload, runs int) error {
+func (b basis) check(w scenario.Workload, runs int) error {
 	switch {
-	case e.succeeded, e.calls == 0 && (e.own || len(w.Sometimes) > 0):
+	case b.succeeded, b.calls == 0 && (b.own || len(w.Sometimes) > 0):
 		return nil
-	case e.broken > 0 && e.broken >= runs:
-		return fmt.Errorf("nothing could be decided in any of %d runs: %s", runs, e.why)
-	case e.calls == 0:
+	case b.broken > 0 && b.broken >= runs:
+		return fmt.Errorf("nothing could be decided in any of %d runs: %s", runs, b.why)
+	case b.calls == 0:
 		return fmt.Errorf("no client has recorded a call in any of %d runs, "+
 			"so there was nothing to judge: record calls by Player.Do, Call or Begin, "+
 			"or say what must hold by an Invariant or a goal", runs)
 	}
 	return fmt.Errorf("no %s has succeeded in any of %d runs, so there was nothing to judge; "+
 		"the last error of a call: %s", cmp.Or(strings.Join(w.Main, " or "), "call"), runs,
-		cmp.Or(e.lastError, "none"))
+		cmp.Or(b.lastError, "none"))
 }
 
 // checkCalm returns an error if nothing can be decided in a run without faults, because the code

@@ -2,8 +2,6 @@ package scenario
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -35,6 +33,7 @@ type Record struct {
 // start makes the recorders, which write into the trace of the client.
 func (r *Record) start(c client) {
 	r.writer, r.session = c, new(atomic.Pointer[func() int64])
+	r.failing = map[string]bool{}
 	r.calls = linearizability.NewRecorder(func() int64 {
 		return int64(c.Note("%s", r.text))
 	}, c.Now)
@@ -81,13 +80,10 @@ func (c Call) ends(err error) {
 	r := c.record
 	timedOut := r.deadline != 0 && r.writer.Now() >= r.deadline
 	if r.writer.Pace() != 1 { // deadlines are not known there; see expect
-		timedOut = errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+		timedOut = saysDone(err)
 	}
 	if r.deadline != 0 {
 		c.call.Deadline(r.deadline)
-	}
-	if r.failing == nil {
-		r.failing = map[string]bool{}
 	}
 	if err == nil || !timedOut {
 		r.failing[c.kind] = err != nil

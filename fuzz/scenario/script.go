@@ -45,11 +45,15 @@ func (p *Player) Insist(kind string, first int, again func(turn int) error) (nex
 // Waited turns the error of a call that waits into nil if its context is done, or if the error says
 // so: the call may have waited in vain.
 func Waited(ctx context.Context, err error) error {
-	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) ||
-		errors.Is(err, context.Canceled) {
+	if ctx.Err() != nil || saysDone(err) {
 		return nil
 	}
 	return err
+}
+
+// saysDone reports whether an error says that a context was done.
+func saysDone(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // insistPause is the time between two calls of [Player.Insist], besides the pause after an error.

@@ -20,11 +20,12 @@ func withUnanswered(r *trace.Result, losses []linearizability.Notice) []lineariz
 	}
 	var list []linearizability.Notice
 	messages := r.Messages()
+	replies := repliesIn(messages)
 	for _, loss := range losses {
 		if slices.ContainsFunc(messages, func(m trace.Message) bool {
 			return m.Client == loss.Client && m.Up && m.Op != "connect" && m.Op != "ping" &&
-				m.Sent <= loss.Time-slowAnswer && !learnedLoss(r, loss, m.From) &&
-				!answered(messages, m, loss.Step)
+				m.Sent <= loss.Time-slowAnswer && !replies.hasTo(m, loss.Step) &&
+				!learnedLoss(r, loss, m.From)
 		}) {
 			list = append(list, linearizability.Notice{Client: loss.Client, Step: loss.Step,
 				Time: loss.Time, Kind: linearizability.Unanswered})
@@ -43,10 +44,31 @@ func learnedLoss(r *trace.Result, loss linearizability.Notice, from int64) bool 
 	})
 }
 
-// answered reports whether the reply to a request had arrived by a step.
-func answered(messages []trace.Message, request trace.Message, by int64) bool {
-	return request.Step > 0 && slices.ContainsFunc(messages, func(m trace.Message) bool {
-		return !m.Up && m.Op == "" && m.Client == request.Client && m.Conn == request.Conn &&
-			m.From == request.Step && !m.Lost && m.Step <= by
-	})
+// replies are the steps at which replies have arrived.
+type replies map[replyTo]int64
+
+// replyTo names the request of a reply. A request is applied at its own line.
+type replyTo struct {
+	client string
+	conn   int
+	line   int64
+}
+
+func repliesIn(messages []trace.Message) replies {
+	list := replies{}
+	for _, m := range messages {
+		if !m.Up && m.Op == "" && !m.Lost {
+			to := replyTo{m.Client, m.Conn, m.From}
+			if step, arrived := list[to]; !arrived || m.Step < step {
+				list[to] = m.Step
+			}
+		}
+	}
+	return list
+}
+
+// hasTo reports whether the reply to a request had arrived by a step.
+func (r replies) hasTo(request trace.Message, by int64) bool {
+	step, arrived := r[replyTo{request.Client, request.Conn, request.Step}]
+	return request.Step > 0 && arrived && step <= by
 }

@@ -24,7 +24,7 @@ func (t *table) whyDeleted(i int) (why string, steps []int64) {
 			!t.truth.of(name).during("", z.Deleted, z.Deleted) || t.mayDelete(op.Client, name, z) {
 			continue
 		}
-		if deleted++; deleted <= t.expiries(op, z.Deleted) {
+		if deleted++; deleted <= t.expiries(op.Client, op.Call, z.Deleted) {
 			continue
 		}
 		return fmt.Sprintf("%s deleted its own %s at step %d, though it had joined (%s) and had not "+
@@ -32,18 +32,6 @@ func (t *table) whyDeleted(i int) (why string, steps []int64) {
 			[]int64{z.Deleted}
 	}
 	return "", nil
-}
-
-// expiries is the number of sessions whose end the client has learned of, from the call of an
-// operation to a step.
-func (t *table) expiries(op lin.Op, step int64) (n int) {
-	for _, notice := range t.history.Notices {
-		if notice.Client == op.Client && notice.Kind == lin.SessionExpired &&
-			op.Call <= notice.Step && notice.Step <= step {
-			n++
-		}
-	}
-	return n
 }
 
 // stays returns the step of the next join or leave of the instance by the client of the i-th

@@ -2,7 +2,6 @@ package member
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -114,9 +113,17 @@ func (t *table) next(i int) (lin.Op, bool) {
 
 // learnedExpiry reports whether a client learned between two steps that its session had ended.
 func (t *table) learnedExpiry(client string, from, to int64) bool {
-	return slices.ContainsFunc(t.history.Notices, func(n lin.Notice) bool {
-		return n.Kind == lin.SessionExpired && n.Client == client && from < n.Step && n.Step <= to
-	})
+	return t.expiries(client, from, to) > 0
+}
+
+// expiries is the number of sessions of whose end a client learned between two steps.
+func (t *table) expiries(client string, from, to int64) (number int) {
+	for _, n := range t.history.Notices {
+		if n.Kind == lin.SessionExpired && n.Client == client && from < n.Step && n.Step <= to {
+			number++
+		}
+	}
+	return number
 }
 
 // whyNotGone explains why the instance of the i-th operation, a leave, is wrong. The instance must

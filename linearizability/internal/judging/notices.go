@@ -8,8 +8,9 @@ import (
 )
 
 // FirstNotice returns the first notice of a client at or after a step.
-func FirstNotice(h lin.History, client string, from int64, kinds ...lin.NoticeKind) (lin.Notice,
-	bool) {
+func FirstNotice(
+	h lin.History, client string, from int64, kinds ...lin.NoticeKind,
+) (lin.Notice, bool) {
 	for _, n := range h.Notices {
 		if n.Client == client && n.Step >= from && IsOneOf(n.Kind, kinds) {
 			return n, true

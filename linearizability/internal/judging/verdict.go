@@ -11,8 +11,8 @@ import (
 // Violated is the verdict that a property does not hold. Durations are rounded to milliseconds.
 func Violated(property string, steps []int64, format string, args ...any) lin.Verdict {
 	return lin.Verdict{
-		Property: property, Status: lin.Violated, Summary: formatSummary(format,
-			args), Steps: steps,
+		Property: property, Status: lin.Violated, Steps: steps,
+		Summary: formatSummary(format, args),
 	}
 }
 
