@@ -156,6 +156,148 @@ func firstDifference(a, b string) string {
 	return "lengths differ"
 }
 
+// TestTimersOfOneInstantFireInTheOrderOfTheSeed: Go gives the timers of a bubble that fire at one
+// instant a random order.
+func TestTimersOfOneInstantFireInTheOrderOfTheSeed(t *testing.T) {
+	woken := func(seed uint64) string {
+		script := func(_ context.Context, c *Client) {
+			var all sync.WaitGroup
+			var order []string
+			for i := range 8 {
+				all.Go(func() {
+					time.Sleep(time.Millisecond)
+					order = append(order, fmt.Sprint(i))
+				})
+			}
+			for i := range 8 {
+				all.Add(1)
+				time.AfterFunc(2*time.Millisecond, func() {
+					order = append(order, fmt.Sprint("f", i))
+					all.Done()
+				})
+			}
+			all.Wait()
+			c.Note("%s", strings.Join(order, " "))
+		}
+		return mustRun(t, World{Seed: seed, Clients: []Actor{{Name: "a", Run: script}}}).Trace.String()
+	}
+	want := woken(1)
+	for range 20 {
+		check.Equal(t, woken(1), want, "the run")
+	}
+	if woken(2) == want {
+		t.Error("another seed gives the same order")
+	}
+}
+
+// processWide are mutexes that several Worlds and the rest of the process use, as in a logger.
+var processWide struct {
+	sync.Mutex
+	table  sync.RWMutex
+	logged int // guarded by Mutex
+	known  int // guarded by table
+}
+
+// logging is the trace of a World whose goroutines use the mutexes of the process, some at one
+// instant.
+func logging(t *testing.T) string {
+	script := func(ctx context.Context, c *Client) {
+		var all sync.WaitGroup
+		var order []string
+		for i := range 6 {
+			all.Go(func() {
+				for n := range 40 {
+					switch (i + n) % 5 {
+					case 0, 1:
+						processWide.Lock()
+					case 2:
+						if !processWide.TryLock() {
+							t.Error("a mutex that nobody in the World holds is not free")
+							return
+						}
+					case 3:
+						processWide.table.RLock()
+						order = append(order, fmt.Sprint(i, ".", n))
+						processWide.table.RUnlock()
+						continue
+					case 4:
+						processWide.table.Lock()
+						processWide.known++
+						order = append(order, fmt.Sprint(i, ".", n))
+						processWide.table.Unlock()
+						continue
+					}
+					processWide.logged++
+					order = append(order, fmt.Sprint(i, ".", n))
+					processWide.Unlock()
+					if n%4 == 0 {
+						runtime.Gosched()
+					}
+					if n%7 == 0 {
+						time.Sleep(time.Millisecond)
+					}
+				}
+			})
+		}
+		all.Wait()
+		c.Note("%s", strings.Join(order, " "))
+	}
+	r := mustRun(t, World{Seed: 1, Clients: []Actor{{Name: "a", Run: script},
+		{Name: "b", Run: script}}})
+	check.Equal(t, len(r.Panics)+len(r.Leaked)+len(r.Frozen)+len(r.Busy), 0,
+		"%s panics %v leaked %s frozen %s", r.Trace, r.Panics, r.Leaked, r.Frozen)
+	return r.Trace.String()
+}
+
+// busyWith keeps the mutexes of the process busy until stop.
+func busyWith(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		processWide.Lock()
+		for range 1000 {
+			processWide.logged++
+		}
+		processWide.Unlock()
+		processWide.table.RLock()
+		runtime.Gosched()
+		processWide.table.RUnlock()
+		processWide.table.Lock()
+		for range 1000 {
+			processWide.known++
+		}
+		processWide.table.Unlock()
+	}
+}
+
+// TestMutexesOfTheProcessDoNotChangeARun: whether a mutex of the process is held elsewhere just now
+// is chance, and decides nothing.
+func TestMutexesOfTheProcessDoNotChangeARun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	want := logging(t)
+	stop := make(chan struct{})
+	var rest, worlds sync.WaitGroup
+	for range 2 {
+		rest.Go(func() { busyWith(stop) })
+	}
+	for range 4 {
+		worlds.Go(func() {
+			for range 40 {
+				if got := logging(t); got != want {
+					t.Errorf("two runs differ: %s", firstDifference(want, got))
+					return
+				}
+			}
+		})
+	}
+	worlds.Wait()
+	close(stop)
+	rest.Wait()
+}
+
 // net.Dial outside of a World is as always.
 func TestDialsOutsideOfAWorldReachTheNetwork(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
