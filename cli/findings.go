@@ -15,10 +15,7 @@ import (
 
 // unsteadyText is printed in place of a violation that does not happen in each run of its scenario
 // ([hunt.Steady]).
-const unsteadyText = "\n%s is violated, but not each time, so it is not saved: " +
-	"two runs of one seed differ; " +
-	"does the code share state between runs, or use math/rand or map order, " +
-	"which zksim go run makes equal?\n%s\n"
+const unsteadyText = "\n%s is violated, but not each time, so it is not saved: %s\n%s\n"
 
 // findings keep, draw and print the findings of a command.
 type findings struct {
@@ -37,7 +34,7 @@ func (f findings) keep(
 	case unsteady != nil && f.quiet:
 		return nil
 	case unsteady != nil:
-		f.Printf(unsteadyText, o.Property(), unsteady)
+		f.Printf(unsteadyText, o.Property(), hunt.Diverges("run"), unsteady)
 		return f.saveBoth(*unsteady)
 	}
 	if found.File, err = f.saveScenario(saved.Of(o), scenarioName(o)); err != nil {

@@ -142,8 +142,7 @@ func unitOf(test string) int {
 
 // diverged is the message about a scenario with two runs that differ. It saves their traces.
 func diverged(t TB, d hunt.Divergence) string {
-	text := "two runs of one seed differ; does the code share state between runs, " +
-		"or use math/rand or map order, which zksim go test makes equal?\n" + d.String()
+	text := hunt.Diverges("test") + "\n" + d.String()
 	names, err := d.SaveTraces(savedDir(t), "")
 	if err != nil {
 		return text + fmt.Sprintf("\nthe traces could not be saved: %v", err)

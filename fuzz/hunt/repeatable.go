@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/saved"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -44,6 +45,19 @@ func Shows(o *scenario.Outcome) (times, runs int) {
 }
 
 const moreTries = 20
+
+// Diverges says that two runs differ, and asks for the usual causes. verb is the command of zksim
+// go that plays such code, test or run.
+func Diverges(verb string) string { return diverges(verb, sim.Overlaid) }
+
+func diverges(verb string, overlaid bool) string {
+	if overlaid {
+		return "two runs of one seed differ; does the code share state between runs, such as a " +
+			"variable of a package, a cache or a sync.Pool?"
+	}
+	return "two runs of one seed differ; does the code share state between runs, or use math/rand " +
+		"or map order, which zksim go " + verb + " makes equal?"
+}
 
 // Divergence is a scenario with two runs that differ.
 type Divergence struct {
