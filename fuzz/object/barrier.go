@@ -69,23 +69,23 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 const passingTime = 100 * time.Millisecond
 
 type barrierPlayer struct {
-	*scenario.Player
+	client  *scenario.Player
 	barrier func() Barrierer
 }
 
 // turn sets and removes the barrier, or waits at it, or does nothing. Then it asks for the state of
 // the barrier.
 func (p barrierPlayer) turn(round int) {
-	switch p.Choose(scenario.At("kind", round), 5) {
+	switch p.client.Choose(scenario.At("kind", round), 5) {
 	case 0, 1:
 		p.retry(ops.Set, scenario.At(ops.Set, round), Barrierer.Set)
-		if p.Choose(scenario.At("anew", round), 3) == 0 {
-			p.Pause(5 * passingTime)
+		if p.client.Choose(scenario.At("anew", round), 3) == 0 {
+			p.client.Pause(5 * passingTime)
 			p.retry(ops.Remove, scenario.At("remove first", round), Barrierer.Remove)
 			p.retry(ops.Set, scenario.At("set again", round), Barrierer.Set)
-			p.Pause(5 * passingTime)
+			p.client.Pause(5 * passingTime)
 		}
-		p.Hold(scenario.At("hold", round), nil)
+		p.client.Hold(scenario.At("hold", round), nil)
 		p.retry(ops.Remove, scenario.At(ops.Remove, round), Barrierer.Remove)
 	case 2, 3:
 		p.retry(ops.Wait, scenario.At(ops.Wait, round), Barrierer.Wait)
@@ -96,9 +96,10 @@ func (p barrierPlayer) turn(round int) {
 // retry calls an operation until it succeeds. The first attempt has a short context in some rounds.
 // The label is that of its draws.
 func (p barrierPlayer) retry(kind, label string, do func(Barrierer, context.Context) error) {
-	p.Persist(func(attempt int) error {
-		return p.Call(kind, "", func(ctx context.Context) error {
-			ctx, cancel := p.Hasty(ctx, attempt, label, 6, time.Millisecond, 50*time.Millisecond)
+	p.client.Persist(func(attempt int) error {
+		return p.client.Call(kind, "", func(ctx context.Context) error {
+			ctx, cancel := p.client.Hasty(ctx, attempt, label, 6, time.Millisecond,
+				50*time.Millisecond)
 			defer cancel()
 			return do(p.barrier(), ctx)
 		})
@@ -107,7 +108,7 @@ func (p barrierPlayer) retry(kind, label string, do func(Barrierer, context.Cont
 
 // end asks again if that has failed.
 func (p barrierPlayer) end(first int) {
-	p.Insist(ops.IsSet, first, func(int) error { return p.look() })
+	p.client.Insist(ops.IsSet, first, func(int) error { return p.look() })
 }
 
 // look asks whether the barrier is set, if the object has IsSet.
@@ -115,12 +116,12 @@ func (p barrierPlayer) look() error {
 	looker, ok := p.barrier().(interface {
 		IsSet(ctx context.Context) (bool, error)
 	})
-	if !ok || p.Context().Err() != nil {
+	if !ok || p.client.Context().Err() != nil {
 		return nil
 	}
-	p.Optional("IsSet", true)
-	call := p.Begin(ops.IsSet, "")
-	up, err := looker.IsSet(p.Context())
+	p.client.Optional("IsSet", true)
+	call := p.client.Begin(ops.IsSet, "")
+	up, err := looker.IsSet(p.client.Context())
 	if err != nil {
 		call.Failed(err)
 		return err

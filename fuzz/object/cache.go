@@ -83,7 +83,7 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 		Name:  "cache",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			c := &cachePlayer{Player: p, path: claims.Path, open: opener(open, claims.Path)}
+			c := &cachePlayer{client: p, path: claims.Path, open: opener(open, claims.Path)}
 			if p.Choose("late", 3) == 0 {
 				c.fill()
 			}
@@ -134,7 +134,7 @@ func maxStaleness(plan []fault.Fault, recheck time.Duration) time.Duration {
 }
 
 type cachePlayer struct {
-	*scenario.Player
+	client *scenario.Player
 	open   func(*scenario.Player) Cacher
 	cache  Cacher
 	path   string
@@ -145,10 +145,10 @@ type cachePlayer struct {
 // fill makes a tree before the cache is opened.
 func (p *cachePlayer) fill() {
 	for i, node := range []string{"", p.node("/a"), p.node("/b"), p.node("/a/x")} {
-		data := payloadOf(named(p.Player, fmt.Sprintf("%s-%d", p.Name(), i)))
-		_, err := p.Conn().Create(p.path+node, data, 0, zk.WorldACL(zk.PermAll))
+		data := payloadOf(named(p.client, fmt.Sprintf("%s-%d", p.client.Name(), i)))
+		_, err := p.client.Conn().Create(p.path+node, data, 0, zk.WorldACL(zk.PermAll))
 		if err != nil {
-			p.Pause(retryPause)
+			p.client.Pause(retryPause)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (p *cachePlayer) fill() {
 // node is the path of a node below that of the cache: in one run of three a name is a prefix of
 // another.
 func (p *cachePlayer) node(path string) string {
-	if path == "/b" && p.OfRun("prefixes", 3) == 0 {
+	if path == "/b" && p.client.OfRun("prefixes", 3) == 0 {
 		return "/ab"
 	}
 	return path
@@ -169,21 +169,21 @@ func (p *cachePlayer) begin() {
 			Kind: string(NodeRemoved), Node: n,
 		})
 	}
-	p.cache = p.open(p.Player)
+	p.cache = p.open(p.client)
 	p.ready()
 }
 
 // reopen closes the cache half-way and opens another, for one client in three.
 func (p *cachePlayer) reopen(halfway bool) {
-	if halfway && p.Choose("again", 3) == 0 {
+	if halfway && p.client.Choose("again", 3) == 0 {
 		p.close()
 		p.begin()
 	}
 }
 
 func (p *cachePlayer) ready() {
-	p.Persist(func(int) error {
-		return p.Call(ops.Ready, "", p.cache.Ready)
+	p.client.Persist(func(int) error {
+		return p.client.Call(ops.Ready, "", p.cache.Ready)
 	})
 }
 
@@ -191,14 +191,14 @@ func (p *cachePlayer) ready() {
 // took effect. A znode that is deleted and soon made again has the same version.
 func (p *cachePlayer) change(turn int) {
 	nodes := []string{"", "/a", "/b", "/a/x", "/a", "/b"}
-	path := p.path + p.node(nodes[p.Choose(scenario.At("node", turn), len(nodes))])
-	data := payloadOf(named(p.Player, fmt.Sprintf("%s%d", p.Name(), turn)))
-	conn := p.Conn()
+	path := p.path + p.node(nodes[p.client.Choose(scenario.At("node", turn), len(nodes))])
+	data := payloadOf(named(p.client, fmt.Sprintf("%s%d", p.client.Name(), turn)))
+	conn := p.client.Conn()
 	_, err := conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
 	if err == nil {
 		return
 	}
-	switch p.Choose(scenario.At("change", turn), 3) {
+	switch p.client.Choose(scenario.At("change", turn), 3) {
 	case 0:
 		err = conn.Delete(path, -1)
 	case 1:
@@ -209,28 +209,28 @@ func (p *cachePlayer) change(turn int) {
 		}
 	}
 	if err != nil {
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 	}
 }
 
 // look looks into the cache twice, now and then after some seconds.
 func (p *cachePlayer) look(turn int) {
 	for i := range 2 {
-		d := time.Duration(p.Choose(scenario.At("pause", turn, i), 30_000)) * time.Microsecond
-		if p.Choose(scenario.At("long pause", turn, i), 4) == 0 {
+		d := time.Duration(p.client.Choose(scenario.At("pause", turn, i), 30_000)) * time.Microsecond
+		if p.client.Choose(scenario.At("long pause", turn, i), 4) == 0 {
 			d += 3 * time.Second
 		}
-		if !p.Pause(d) {
+		if !p.client.Pause(d) {
 			return
 		}
-		p.record(p.Begin(ops.Look, ""), p.snapshot())
+		p.record(p.client.Begin(ops.Look, ""), p.snapshot())
 	}
 }
 
 // settle waits until all faults are over and the cache is not stale, and looks.
 func (p *cachePlayer) settle() {
-	c := p.Begin(ops.Settle, "")
-	if !p.Pause(cacheRest) {
+	c := p.client.Begin(ops.Settle, "")
+	if !p.client.Pause(cacheRest) {
 		return
 	}
 	for {
@@ -239,7 +239,7 @@ func (p *cachePlayer) settle() {
 			p.record(c, look)
 			return
 		}
-		if !p.Pause(time.Second) {
+		if !p.client.Pause(time.Second) {
 			return
 		}
 	}
@@ -262,7 +262,7 @@ func (p *cachePlayer) snapshot() cache.Look {
 	return look
 }
 
-func (p *cachePlayer) down() bool { return p.Conn().State() != zk.StateHasSession }
+func (p *cachePlayer) down() bool { return p.client.Conn().State() != zk.StateHasSession }
 
 // takeEvents takes all events that are ready, and reports whether there were any.
 func (p *cachePlayer) takeEvents() bool {
@@ -293,7 +293,7 @@ func (p *cachePlayer) record(c scenario.Call, look cache.Look) {
 }
 
 func (p *cachePlayer) close() {
-	if err := p.cache.Close(p.Context()); err != nil {
-		p.Pause(retryPause)
+	if err := p.cache.Close(p.client.Context()); err != nil {
+		p.client.Pause(retryPause)
 	}
 }

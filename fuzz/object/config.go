@@ -59,7 +59,7 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			c := &configPlayer{
-				cachePlayer: &cachePlayer{Player: p}, doubtfulKeys: map[string]bool{},
+				cachePlayer: &cachePlayer{client: p}, doubtfulKeys: map[string]bool{},
 			}
 			c.open = func(p *scenario.Player) Cacher {
 				c.config = opener(open, claims.Path)(p)
@@ -137,8 +137,8 @@ func ofKey(h linearizability.History, key string) linearizability.History {
 var configKeys = []string{"x", "y", "xx"}
 
 func (p *configPlayer) key(turn int) string {
-	key := configKeys[p.Choose(scenario.At("key", turn), 2)]
-	if key == "y" && p.OfRun("prefixes", 3) == 0 {
+	key := configKeys[p.client.Choose(scenario.At("key", turn), 2)]
+	if key == "y" && p.client.OfRun("prefixes", 3) == 0 {
 		return "xx"
 	}
 	return key
@@ -157,16 +157,17 @@ type configPlayer struct {
 func (p *configPlayer) write(turn int) {
 	key := p.key(turn)
 	p.last = key
-	value := newPayload(p.Player, turn)
+	value := newPayload(p.client, turn)
 	setting := p.config.Get(key)
-	if p.Choose(scenario.At("fetch", turn), 5) == 0 {
+	if p.client.Choose(scenario.At("fetch", turn), 5) == 0 {
 		_ = p.fetch(key)
 		return
 	}
-	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
-		20*time.Millisecond)
+	ctx, cancel := p.client.Hasty(p.client.Context(), 0, scenario.At("write", turn), 4,
+		time.Millisecond, 20*time.Millisecond)
 	defer cancel()
-	if setting.Exists && p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubtfulKeys[key] {
+	if setting.Exists && p.client.Choose(scenario.At("delete", turn), 3) == 0 &&
+		!p.doubtfulKeys[key] {
 		_ = p.remove(ctx, key)
 		return
 	}
@@ -188,26 +189,26 @@ func (p *configPlayer) put(ctx context.Context, key, value string, old ValueStat
 // insist repeats the kinds of calls whose last one has failed. A removal in doubt is not repeated.
 func (p *configPlayer) insist(first int) {
 	key := p.last
-	p.Insist(ops.Read, first, func(int) error { return p.fetch(key) })
-	first = p.Insist(ops.CAS, first, func(turn int) error {
-		return p.put(p.Context(), key, newPayload(p.Player, turn), p.config.Get(key))
+	p.client.Insist(ops.Read, first, func(int) error { return p.fetch(key) })
+	first = p.client.Insist(ops.CAS, first, func(turn int) error {
+		return p.put(p.client.Context(), key, newPayload(p.client, turn), p.config.Get(key))
 	})
-	p.Insist(ops.Remove, first, func(int) error {
+	p.client.Insist(ops.Remove, first, func(int) error {
 		if p.doubtfulKeys[key] {
 			return nil
 		}
-		return p.remove(p.Context(), key)
+		return p.remove(p.client.Context(), key)
 	})
 }
 
 // swap writes a setting that has the version or, for -1, does not exist.
 func (p *configPlayer) swap(key, data string, version int32, write func() error) error {
-	c := p.Begin(ops.CAS, key+"="+value.Versioned(data, version))
+	c := p.client.Begin(ops.CAS, key+"="+value.Versioned(data, version))
 	return p.end(c, write(), value.Versioned(data, version+1))
 }
 
 func (p *configPlayer) remove(ctx context.Context, key string) error {
-	c := p.Begin(ops.Remove, key+"=")
+	c := p.client.Begin(ops.Remove, key+"=")
 	err := p.config.Delete(ctx, key, -1)
 	p.doubtfulKeys[key] = isAmbiguous(err)
 	return p.end(c, err, "")
@@ -228,17 +229,17 @@ func (p *configPlayer) end(c scenario.Call, err error, output string) error {
 		c.Failed(err)
 	}
 	if err != nil {
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 	}
 	return err
 }
 
 func (p *configPlayer) fetch(key string) error {
-	c := p.Begin(ops.Read, key+"=")
-	setting, err := p.config.Fetch(p.Context(), key)
+	c := p.client.Begin(ops.Read, key+"=")
+	setting, err := p.config.Fetch(p.client.Context(), key)
 	if err != nil {
 		c.Failed(err) // a failed read changes nothing
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 		return err
 	}
 	c.OK(stateResult(setting))

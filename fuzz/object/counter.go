@@ -50,7 +50,7 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
 			func(p *scenario.Player, h *scenario.Handle[Counterer]) (turn, end func(int)) {
-				c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
+				c := counterPlayer{client: p, counter: h.Now, definite: claims.Definite}
 				return c.turn, c.end
 			}),
 		Shared: true,
@@ -62,7 +62,7 @@ func (c CounterClaims) of(scenario.Evidence) linearizability.Claims {
 }
 
 type counterPlayer struct {
-	*scenario.Player
+	client   *scenario.Player
 	counter  func() Counterer
 	definite bool
 }
@@ -74,14 +74,15 @@ func (p counterPlayer) turn(number int) {
 
 // end repeats the kinds of calls whose last one has failed.
 func (p counterPlayer) end(first int) {
-	p.Insist(ops.Add, first, func(turn int) error { return p.addOnce(p.Context(), turn) })
-	p.Insist(ops.Get, first, func(int) error { return p.getOnce(p.counter().(Getter)) })
+	add := func(turn int) error { return p.addOnce(p.client.Context(), turn) }
+	p.client.Insist(ops.Add, first, add)
+	p.client.Insist(ops.Get, first, func(int) error { return p.getOnce(p.counter().(Getter)) })
 }
 
 // add adds once, now and then with a short context.
 func (p counterPlayer) add(turn int) {
-	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("add", turn), 4, time.Millisecond,
-		20*time.Millisecond)
+	ctx, cancel := p.client.Hasty(p.client.Context(), 0, scenario.At("add", turn), 4,
+		time.Millisecond, 20*time.Millisecond)
 	defer cancel()
 	_ = p.addOnce(ctx, turn) // the judge finds out whether it took effect
 }
@@ -89,15 +90,15 @@ func (p counterPlayer) add(turn int) {
 // addOnce adds a number that no other call of the run adds, so that the judge can tell them apart.
 func (p counterPlayer) addOnce(ctx context.Context, turn int) error {
 	const clients, turns = 26, 4000 // more than a script has
-	delta := int64(1 + p.Index() + clients*(turn+turns*p.Goroutine()))
-	if p.Choose(scenario.At("subtract", turn), 4) == 0 {
+	delta := int64(1 + p.client.Index() + clients*(turn+turns*p.client.Goroutine()))
+	if p.client.Choose(scenario.At("subtract", turn), 4) == 0 {
 		delta = -delta
 	}
-	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))
+	c := p.client.Begin(ops.Add, strconv.FormatInt(delta, 10))
 	value, err := p.counter().Add(ctx, delta)
 	if err != nil {
 		recordError(c, p.definite, err)
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 		return err
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
@@ -107,18 +108,18 @@ func (p counterPlayer) addOnce(ctx context.Context, turn int) error {
 // get reads the value, in half of the turns, if the counter has Get.
 func (p counterPlayer) get(turn int) {
 	g, ok := p.counter().(Getter)
-	if !ok || !sometimes(p.Player, "Get", scenario.At("get", turn), 2) {
+	if !ok || !sometimes(p.client, "Get", scenario.At("get", turn), 2) {
 		return
 	}
 	_ = p.getOnce(g)
 }
 
 func (p counterPlayer) getOnce(g Getter) error {
-	c := p.Begin(ops.Get, "")
-	value, err := g.Get(p.Context())
+	c := p.client.Begin(ops.Get, "")
+	value, err := g.Get(p.client.Context())
 	if err != nil {
 		c.Failed(err) // a failed read changes nothing
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 		return err
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})

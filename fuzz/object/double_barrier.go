@@ -56,7 +56,7 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 const enterPatience = 30 * time.Second
 
 type doubleBarrierPlayer struct {
-	*scenario.Player
+	client   *scenario.Player
 	member   DoubleBarrierer
 	size     string
 	careless bool
@@ -72,8 +72,8 @@ func groupSize(p *scenario.Player, clients int) int {
 
 // turn enters, now and then with a short context, stays and leaves.
 func (p doubleBarrierPlayer) turn(round int) {
-	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("enter", round), 8, time.Millisecond,
-		50*time.Millisecond)
+	ctx, cancel := p.client.Hasty(p.client.Context(), 0, scenario.At("enter", round), 8,
+		time.Millisecond, 50*time.Millisecond)
 	defer cancel()
 	_ = p.stay(ctx, round)
 }
@@ -81,21 +81,23 @@ func (p doubleBarrierPlayer) turn(round int) {
 // stay enters, stays and leaves. It returns an error if the member could not enter although it had
 // time.
 func (p doubleBarrierPlayer) stay(ctx context.Context, round int) error {
-	ctx, cancel := p.Within(ctx, enterPatience)
+	ctx, cancel := p.client.Within(ctx, enterPatience)
 	defer cancel()
-	err := p.Call(ops.Enter, p.size, func(context.Context) error { return p.member.Enter(ctx) })
+	err := p.client.Call(ops.Enter, p.size, func(context.Context) error {
+		return p.member.Enter(ctx)
+	})
 	if err != nil {
 		return scenario.Waited(ctx, err)
 	}
-	p.Hold(scenario.At("hold", round), nil)
-	if p.careless && p.Choose(scenario.At("leave once", round), 3) == 0 {
+	p.client.Hold(scenario.At("hold", round), nil)
+	if p.careless && p.client.Choose(scenario.At("leave once", round), 3) == 0 {
 		p.leaveCanceled()
 		return nil
 	}
-	p.Persist(func(attempt int) error {
-		return p.Call(ops.Leave, "", func(ctx context.Context) error {
-			ctx, cancel := p.Hasty(ctx, attempt, scenario.At("leave", round), 8, time.Millisecond,
-				50*time.Millisecond)
+	p.client.Persist(func(attempt int) error {
+		return p.client.Call(ops.Leave, "", func(ctx context.Context) error {
+			ctx, cancel := p.client.Hasty(ctx, attempt, scenario.At("leave", round), 8,
+				time.Millisecond, 50*time.Millisecond)
 			defer cancel()
 			return p.member.Leave(ctx)
 		})
@@ -105,7 +107,7 @@ func (p doubleBarrierPlayer) stay(ctx context.Context, round int) error {
 
 // leaveCanceled calls Leave once with a context that is done. The member must leave all the same.
 func (p doubleBarrierPlayer) leaveCanceled() {
-	_ = p.Call(ops.Leave, "", func(ctx context.Context) error {
+	_ = p.client.Call(ops.Leave, "", func(ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		return p.member.Leave(ctx)

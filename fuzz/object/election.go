@@ -37,7 +37,7 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 		Name:  "election",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			ep := electionPlayer{Player: p, elector: opener(open, claims.Path)(p)}
+			ep := electionPlayer{client: p, elector: opener(open, claims.Path)(p)}
 			if ep.ask() && s.Clients > 1 && p.Index() == s.Clients-1 && p.Agree("asker", 3) == 0 {
 				ep.watch(s.Rounds)
 				return
@@ -55,7 +55,7 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 }
 
 type electionPlayer struct {
-	*scenario.Player
+	client  *scenario.Player
 	elector Elector
 }
 
@@ -66,8 +66,8 @@ func (p electionPlayer) turn(round int, last bool) {
 		if !led {
 			return
 		}
-		p.Hold(scenario.At("hold", round, term), lost)
-		useTokenLate(p.Player, 2*round+term, "", func() int64 { return p.epochAfter(nil) })
+		p.client.Hold(scenario.At("hold", round, term), lost)
+		useTokenLate(p.client, 2*round+term, "", func() int64 { return p.epochAfter(nil) })
 		if !isClosed(lost) {
 			break
 		}
@@ -76,16 +76,16 @@ func (p electionPlayer) turn(round int, last bool) {
 	if last {
 		resign = p.elector.Close
 	}
-	p.Attempt(3, func(int) error {
-		return p.Call(ops.Resign, "", resign)
+	p.client.Attempt(3, func(int) error {
+		return p.client.Call(ops.Resign, "", resign)
 	})
 }
 
 // lead waits until the candidate leads or the World ends, and returns the signal of loss.
 func (p electionPlayer) lead(label string) (lost <-chan struct{}, led bool) {
-	led = p.Persist(func(attempt int) error {
-		return p.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
-			ctx, cancel := p.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
+	led = p.client.Persist(func(attempt int) error {
+		return p.client.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
+			ctx, cancel := p.client.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
 				100*time.Millisecond)
 			defer cancel()
 			err := p.elector.Lead(ctx)
@@ -112,12 +112,12 @@ func (p electionPlayer) ask() (asked bool) {
 	teller, ok := p.elector.(interface {
 		Leader(ctx context.Context) (name string, epoch int64, err error)
 	})
-	if !ok || p.Context().Err() != nil {
+	if !ok || p.client.Context().Err() != nil {
 		return false
 	}
-	p.Optional("Leader", true)
-	call := p.Begin(ops.Leader, "")
-	name, epoch, err := teller.Leader(p.Context())
+	p.client.Optional("Leader", true)
+	call := p.client.Begin(ops.Leader, "")
+	name, epoch, err := teller.Leader(p.client.Context())
 	if err != nil {
 		call.Failed(err)
 		return true
@@ -129,7 +129,8 @@ func (p electionPlayer) ask() (asked bool) {
 // watch asks for the leader again and again, while the others lead one after the other.
 func (p electionPlayer) watch(rounds int) {
 	for n := range 10 * rounds {
-		p.Pause(time.Duration(1+p.Choose(scenario.At("watch", n), 20_000)) * time.Microsecond)
+		pause := 1 + p.client.Choose(scenario.At("watch", n), 20_000)
+		p.client.Pause(time.Duration(pause) * time.Microsecond)
 		p.ask()
 	}
 }

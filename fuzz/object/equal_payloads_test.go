@@ -143,6 +143,45 @@ func TestQueuesThatKnowElementsByTheirDataAreFound(t *testing.T) {
 	}
 }
 
+// cuttingQueue returns elements without a part of them.
+type cuttingQueue struct {
+	*recipes.Queue
+	cut func([]byte) []byte
+}
+
+func (q cuttingQueue) Take(ctx context.Context) ([]byte, error) {
+	data, err := q.Queue.Take(ctx)
+	if len(data) >= 512 {
+		data = q.cut(data)
+	}
+	return data, err
+}
+
+// TestLongElementsThatAreCutAreFound: a long element is known by all of its bytes.
+func TestLongElementsThatAreCutAreFound(t *testing.T) {
+	for name, cut := range map[string]func([]byte) []byte{
+		"nothing":         func(data []byte) []byte { return data },
+		"the first byte":  func(data []byte) []byte { return data[1:] },
+		"the last byte":   func(data []byte) []byte { return data[:len(data)-1] },
+		"all but the end": func(data []byte) []byte { return data[len(data)-10:] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := object.Queue(func(env object.Env) object.Queuer {
+				return struct{ object.Queuer }{
+					cuttingQueue{recipes.NewQueue(env.InTurn(), env.Path), cut},
+				}
+			}, object.QueueClaims{
+				Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
+			})
+			v := firstViolation(t, w, linearizability.Delivery)
+			if found := v != ""; found != (name != "nothing") {
+				t.Errorf("violations: %q", v)
+			}
+		})
+	}
+}
+
 // firstViolation is the first violation of a property in 40 runs without faults.
 func firstViolation(t *testing.T, w scenario.Workload, property string) string {
 	t.Helper()

@@ -39,7 +39,7 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 				}
 				offered := func(round int) { discard(p, h.Now(), round) }
 				queuePlayer{
-					Player: p, distinct: true, queue: current, put: put, offered: offered,
+					client: p, distinct: true, queue: current, put: put, offered: offered,
 				}.play(s)
 				p.Insist(ops.Discard, 0, func(int) error {
 					return discardOnce(p.Context(), p, h.Now(), idOf(p, 2*p.Goroutine()))

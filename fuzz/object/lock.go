@@ -115,8 +115,8 @@ const signalWithin = time.Second
 type lossSignaler interface{ Lost() <-chan struct{} }
 
 type lockPlayer struct {
-	*scenario.Player
-	lock func() Locker // the present one
+	client *scenario.Player
+	lock   func() Locker // the present one
 }
 
 // playLock is the script of a client of a lock.
@@ -135,25 +135,27 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 // call can remove the leftovers of the lock. turn reports whether the client stays.
 func (p lockPlayer) turn(round int) (stays bool) {
 	leaves := false
-	own := lockOf(p.Player)
+	own := lockOf(p.client)
 	var lock Locker // of the last attempt; p.lock may return another by now
-	ended := p.Persist(func(attempt int) error {
+	ended := p.client.Persist(func(attempt int) error {
 		lock = p.lock()
 		label := scenario.At("lock", round)
 		if t, ok := lock.(TryLocker); ok && attempt == 0 {
 			token := func() int64 { return tokenOf(lock) }
-			if tried, err := p.TryFirst(label, ops.Lock, own, t.TryLock, token); tried {
+			if tried, err := p.client.TryFirst(label, ops.Lock, own, t.TryLock, token); tried {
 				return err
 			}
 		}
-		err := p.Do(ops.Lock, own, func(ctx context.Context) (r linearizability.Result, err error) {
-			ctx, cancel := p.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
+		err := p.client.Do(ops.Lock, own, func(
+			ctx context.Context,
+		) (r linearizability.Result, err error) {
+			ctx, cancel := p.client.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
 				100*time.Millisecond)
 			defer cancel()
 			if err = lock.Lock(ctx); err == nil {
 				r.Token = tokenOf(lock)
 			}
-			leaves = err != nil && err == ctx.Err() && p.Choose(label+" leaves", 3) == 0
+			leaves = err != nil && err == ctx.Err() && p.client.Choose(label+" leaves", 3) == 0
 			return r, err
 		})
 		if leaves {
@@ -168,10 +170,12 @@ func (p lockPlayer) turn(round int) (stays bool) {
 	if l, ok := lock.(lossSignaler); ok {
 		lost = l.Lost()
 	}
-	p.Hold(scenario.At("hold", round), lost)
-	useTokenLate(p.Player, round, own, func() int64 { return tokenOf(lock) })
-	p.GiveBack(scenario.At("unlock", round), func(ctx context.Context) error {
-		return p.Call(ops.Unlock, own, func(context.Context) error { return lock.Unlock(ctx) })
+	p.client.Hold(scenario.At("hold", round), lost)
+	useTokenLate(p.client, round, own, func() int64 { return tokenOf(lock) })
+	p.client.GiveBack(scenario.At("unlock", round), func(ctx context.Context) error {
+		return p.client.Call(ops.Unlock, own, func(context.Context) error {
+			return lock.Unlock(ctx)
+		})
 	})
 	return true
 }

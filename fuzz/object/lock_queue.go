@@ -68,7 +68,7 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 	}, nil)
 	w.Play = scenario.Shared(opener(open, claims.Path),
 		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {
-			lp := &lockQueuePlayer{Player: p, queue: h.Now}
+			lp := &lockQueuePlayer{client: p, queue: h.Now}
 			put := func(_ int, element string) (string, offer) {
 				return element, func(ctx context.Context) error {
 					return h.Now().Offer(ctx, payloadOf(element))
@@ -81,7 +81,7 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 				return lp
 			}
 			queuePlayer{
-				Player: p, distinct: true, queue: queue, put: put, done: lp.finish,
+				client: p, distinct: true, queue: queue, put: put, done: lp.finish,
 			}.play(s)
 		})
 	w.Length = func(s scenario.Script) time.Duration {
@@ -92,9 +92,9 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 
 // lockQueuePlayer is a client that ends its deliveries.
 type lockQueuePlayer struct {
-	*scenario.Player
-	queue func() LockQueuer
-	last  Delivery
+	client *scenario.Player
+	queue  func() LockQueuer
+	last   Delivery
 }
 
 func (p *lockQueuePlayer) Take(ctx context.Context) ([]byte, error) {
@@ -121,24 +121,26 @@ func (p pollingLockQueue) Poll(ctx context.Context) (data []byte, ok bool, err e
 // finish holds the last delivery for a while and ends it.
 func (p *lockQueuePlayer) finish(round int) {
 	d := p.last
-	p.Hold(scenario.At("hold", round), nil)
+	p.client.Hold(scenario.At("hold", round), nil)
 	element := payloadName(string(d.Data()))
-	if p.Choose(scenario.At("acknowledge", round), 5) > 0 && p.acknowledge(round, d, element) {
+	if p.client.Choose(scenario.At("acknowledge", round), 5) > 0 && p.acknowledge(round, d, element) {
 		return
 	}
-	p.GiveBack(scenario.At("release", round), func(ctx context.Context) error {
-		return p.Call(ops.Release, element, func(context.Context) error { return d.Release(ctx) })
+	p.client.GiveBack(scenario.At("release", round), func(ctx context.Context) error {
+		return p.client.Call(ops.Release, element, func(context.Context) error {
+			return d.Release(ctx)
+		})
 	})
 }
 
 // acknowledge calls Ack up to three times, and reports whether the delivery has ended. The first
 // attempt has a short context in some rounds.
 func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) bool {
-	return p.Attempt(3, func(attempt int) error {
-		ctx, cancel := p.Hasty(p.Context(), attempt, scenario.At("ack", round), 4, 0,
+	return p.client.Attempt(3, func(attempt int) error {
+		ctx, cancel := p.client.Hasty(p.client.Context(), attempt, scenario.At("ack", round), 4, 0,
 			10*time.Millisecond)
 		defer cancel()
-		c := p.Begin(ops.Ack, element)
+		c := p.client.Begin(ops.Ack, element)
 		err := d.Ack(ctx)
 		switch {
 		case err == nil:

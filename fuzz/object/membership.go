@@ -92,7 +92,7 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 		Name:  name,
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			mp := &memberPlayer{Player: p, claims: claims, clients: s.Clients}
+			mp := &memberPlayer{client: p, claims: claims, clients: s.Clients}
 			if p.Choose("late", 4) == 0 {
 				p.Pause(time.Duration(p.Choose("late by", 500)) * time.Millisecond)
 			}
@@ -128,7 +128,7 @@ const (
 )
 
 type memberPlayer struct {
-	*scenario.Player
+	client  *scenario.Player
 	own     Roster
 	open    func() Roster
 	claims  MembershipClaims
@@ -138,7 +138,7 @@ type memberPlayer struct {
 
 // instance is the name of the instance of the n-th client.
 func (p *memberPlayer) instance(n int) string {
-	name := nameOf(p.Player, n)
+	name := nameOf(p.client, n)
 	if p.claims.Rivals {
 		n, name = 0, "x"
 	}
@@ -157,15 +157,15 @@ func (p *memberPlayer) service(n int) string { return services[n%len(services)] 
 func (p *memberPlayer) turn(round int) {
 	p.join(round)
 	p.look()
-	p.Hold(scenario.At("member", round), nil)
+	p.client.Hold(scenario.At("member", round), nil)
 	p.update(round)
 	p.pick(round)
-	if p.clients > 1 && p.mayDisturb() && p.Choose(scenario.At("meddle", round), 3) == 0 {
+	if p.clients > 1 && p.mayDisturb() && p.client.Choose(scenario.At("meddle", round), 3) == 0 {
 		p.disturb(round)
-		p.Hold(scenario.At("meddled", round), nil)
+		p.client.Hold(scenario.At("meddled", round), nil)
 	}
 	p.look()
-	if p.Choose(scenario.At("leave", round), 2) == 0 {
+	if p.client.Choose(scenario.At("leave", round), 2) == 0 {
 		p.leave(round)
 		p.look()
 	}
@@ -174,14 +174,14 @@ func (p *memberPlayer) turn(round int) {
 // reopen leaves, closes the object and opens another, for one client in three, if it has Close.
 func (p *memberPlayer) reopen(rounds int) {
 	closer, ok := p.own.(RosterCloser)
-	if !ok || !sometimes(p.Player, "Close", "again", 3) {
+	if !ok || !sometimes(p.client, "Close", "again", 3) {
 		return
 	}
 	if p.joined {
 		p.leave(rounds + 1)
 	}
-	if err := closer.Close(p.Context()); err != nil {
-		p.Pause(retryPause)
+	if err := closer.Close(p.client.Context()); err != nil {
+		p.client.Pause(retryPause)
 	}
 	p.own = p.open()
 }
@@ -192,14 +192,14 @@ func (p *memberPlayer) finish(rounds int) {
 	if p.claims.Rivals && !p.claims.NoEvict {
 		p.disturb(rounds)
 	}
-	p.Pause(atRest)
+	p.client.Pause(atRest)
 	if p.claims.Rivals { // they leave one after the other, so that the others take over
-		p.Pause(time.Duration(p.Index()) * atRest)
+		p.client.Pause(time.Duration(p.client.Index()) * atRest)
 	}
 	p.look()
 	p.pick(rounds)
 	p.leave(rounds)
-	p.Pause(untilReaped)
+	p.client.Pause(untilReaped)
 	p.look()
 	p.pick(rounds + 1)
 }
@@ -209,7 +209,7 @@ func (p *memberPlayer) join(round int) {
 	if p.joined {
 		return
 	}
-	data := fmt.Sprintf("%s%d", p.Name(), round)
+	data := fmt.Sprintf("%s%d", p.client.Name(), round)
 	p.joined = p.retry(func(attempt int) error {
 		return p.change(ops.Join, "="+data, scenario.At("join", round), attempt,
 			func(ctx context.Context) error {
@@ -223,8 +223,8 @@ func (p *memberPlayer) join(round int) {
 func (p *memberPlayer) change(
 	kind, with, label string, attempt int, do func(context.Context) error,
 ) error {
-	c := p.Begin(kind, p.instance(p.Index())+with)
-	ctx, cancel := p.shortContext(p.Context(), label, attempt)
+	c := p.client.Begin(kind, p.instance(p.client.Index())+with)
+	ctx, cancel := p.shortContext(p.client.Context(), label, attempt)
 	defer cancel()
 	late := ctx.Err() != nil
 	switch err := do(ctx); {
@@ -246,12 +246,12 @@ var errNotBegun = errors.New("not begun")
 func (p *memberPlayer) shortContext(
 	ctx context.Context, label string, attempt int,
 ) (context.Context, context.CancelFunc) {
-	ctx, cancel := p.Hasty(ctx, attempt, label, 4, time.Millisecond, 30*time.Millisecond)
+	ctx, cancel := p.client.Hasty(ctx, attempt, label, 4, time.Millisecond, 30*time.Millisecond)
 	if attempt > 0 || !p.claims.Rivals {
 		return ctx, cancel
 	}
-	patience := time.Second + time.Duration(p.Choose(label+" rival", 5_000_000))*time.Microsecond
-	ctx, impatient := p.Within(ctx, patience)
+	patience := time.Second + time.Duration(p.client.Choose(label+" rival", 5_000_000))*time.Microsecond
+	ctx, impatient := p.client.Within(ctx, patience)
 	return ctx, func() { impatient(); cancel() }
 }
 
@@ -259,20 +259,20 @@ func (p *memberPlayer) shortContext(
 // has the instance. It tries again only if the first attempt has not begun.
 func (p *memberPlayer) retry(try func(attempt int) error) bool {
 	if !p.claims.Rivals {
-		return p.Persist(try)
+		return p.client.Persist(try)
 	}
 	err := try(0)
 	if errors.Is(err, errNotBegun) {
 		err = try(1)
 	}
 	if err != nil {
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 	}
 	return true
 }
 
 func (p *memberPlayer) leave(round int) {
-	p.joined = !p.Persist(func(attempt int) error {
+	p.joined = !p.client.Persist(func(attempt int) error {
 		return p.change(ops.Leave, "", scenario.At("leaving", round), attempt, p.own.Leave)
 	})
 }
@@ -281,22 +281,22 @@ func (p *memberPlayer) leave(round int) {
 // the background and the next call must not happen at one instant.
 func (p *memberPlayer) update(round int) {
 	u, ok := p.own.(Updater)
-	if !ok || !sometimes(p.Player, "Update", scenario.At("update", round), 2) {
+	if !ok || !sometimes(p.client, "Update", scenario.At("update", round), 2) {
 		return
 	}
-	data := fmt.Sprintf("%s%du", p.Name(), round)
+	data := fmt.Sprintf("%s%du", p.client.Name(), round)
 	p.retry(func(attempt int) error {
 		return p.change(ops.Update, "="+data, scenario.At("updating", round), attempt,
 			func(ctx context.Context) error {
 				return u.Update(ctx, data)
 			})
 	})
-	p.Hold(scenario.At("updated", round), nil)
+	p.client.Hold(scenario.At("updated", round), nil)
 }
 
 func (p *memberPlayer) look() {
-	p.Persist(func(int) error {
-		return p.Do(ops.View, "", func(ctx context.Context) (linearizability.Result, error) {
+	p.client.Persist(func(int) error {
+		return p.client.Do(ops.View, "", func(ctx context.Context) (linearizability.Result, error) {
 			shown, err := p.own.View(ctx)
 			return linearizability.Result{Output: shown, Empty: err == nil && shown == ""}, err
 		})
@@ -307,10 +307,10 @@ func (p *memberPlayer) look() {
 func (p *memberPlayer) pick(round int) {
 	picker, ok := p.own.(Picker)
 	for n := 0; n < 3 && ok; n++ {
-		p.Optional("Pick", true)
-		service := p.service(p.Choose(scenario.At("pick", round, n), 2))
-		p.Persist(func(int) error {
-			return p.Do(ops.Pick, service,
+		p.client.Optional("Pick", true)
+		service := p.service(p.client.Choose(scenario.At("pick", round, n), 2))
+		p.client.Persist(func(int) error {
+			return p.client.Do(ops.Pick, service,
 				func(ctx context.Context) (linearizability.Result, error) {
 					chosen, err := picker.Pick(ctx, service)
 					empty := err == nil && chosen == ""
@@ -328,16 +328,16 @@ func (p *memberPlayer) mayDisturb() bool {
 
 // disturb deletes the instance of another client, or changes its data.
 func (p *memberPlayer) disturb(round int) {
-	instance := p.instance((p.Index() + 1) % p.clients)
+	instance := p.instance((p.client.Index() + 1) % p.clients)
 	path, kind := p.claims.Path+"/"+instance, ops.Evict
-	if p.claims.Rivals && p.Choose(scenario.At("spoil", round), 2) == 0 {
+	if p.claims.Rivals && p.client.Choose(scenario.At("spoil", round), 2) == 0 {
 		kind = ops.Spoil
 	}
-	err := p.Call(kind, instance, func(context.Context) (err error) {
+	err := p.client.Call(kind, instance, func(context.Context) (err error) {
 		if kind == ops.Spoil {
-			_, err = p.Conn().Set(path, []byte("graffiti"), -1)
+			_, err = p.client.Conn().Set(path, []byte("graffiti"), -1)
 		} else {
-			err = p.Conn().Delete(path, -1)
+			err = p.client.Conn().Delete(path, -1)
 		}
 		if errors.Is(err, zk.ErrNoNode) {
 			err = nil
@@ -345,7 +345,7 @@ func (p *memberPlayer) disturb(round int) {
 		return err
 	})
 	if err != nil {
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 	}
 }
 
@@ -354,7 +354,7 @@ const secret = "secret"
 
 // makeSecret makes the secret instance, if there are rivals, by a request that is sent once.
 func (p *memberPlayer) makeSecret() {
-	if !p.claims.Rivals || p.Index() > 0 {
+	if !p.claims.Rivals || p.client.Index() > 0 {
 		return
 	}
 	for _, path := range []string{p.claims.Path, p.claims.Path + "/" + secret} {
@@ -362,9 +362,9 @@ func (p *memberPlayer) makeSecret() {
 		if path != p.claims.Path {
 			perms &^= zk.PermRead
 		}
-		_, err := p.Conn().Create(path, nil, 0, zk.WorldACL(perms))
+		_, err := p.client.Conn().Create(path, nil, 0, zk.WorldACL(perms))
 		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
-			p.Pause(retryPause)
+			p.client.Pause(retryPause)
 		}
 	}
 }

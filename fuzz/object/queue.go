@@ -87,7 +87,7 @@ func queueOf[Q taker](
 	return claims.workload(name, kind, scenario.Shared(opener(open, claims.Path),
 		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Q]) {
 			queuePlayer{
-				Player: p, distinct: claims.Distinct, queue: func() taker { return h.Now() },
+				client: p, distinct: claims.Distinct, queue: func() taker { return h.Now() },
 				put: func(round int, element string) (string, offer) {
 					return put(p, h, round, element)
 				},
@@ -194,7 +194,7 @@ type offer func(ctx context.Context) error
 
 // queuePlayer is a client of a queue of any kind.
 type queuePlayer struct {
-	*scenario.Player
+	client   *scenario.Player
 	distinct bool         // no two elements are equal
 	queue    func() taker // the present one; it may change between calls
 	// put returns the recorded input of an offer of the element, and the call that offers it.
@@ -207,11 +207,11 @@ type queuePlayer struct {
 
 // play is the script of one client.
 func (p queuePlayer) play(s scenario.Script) {
-	for turn := range p.Rounds(2 * s.Rounds) {
-		p.Rest(turn)
+	for turn := range p.client.Rounds(2 * s.Rounds) {
+		p.client.Rest(turn)
 		offers, takes := turn%2 == 0, turn%2 == 1
-		if s.Clients > 1 && p.Index() < 2 {
-			offers, takes = p.Index() == 0, p.Index() == 1
+		if s.Clients > 1 && p.client.Index() < 2 {
+			offers, takes = p.client.Index() == 0, p.client.Index() == 1
 		}
 		if offers {
 			_ = p.offer(turn) // the judge finds out whether a failed one took effect
@@ -228,29 +228,29 @@ func (p queuePlayer) play(s scenario.Script) {
 
 // end repeats the kinds of calls whose last one has failed.
 func (p queuePlayer) end(first int) {
-	first = p.Insist(ops.Offer, first, p.offer)
-	first = p.Insist(ops.Take, first, func(turn int) error {
-		ctx, cancel := p.Within(p.Context(), takePatience)
+	first = p.client.Insist(ops.Offer, first, p.offer)
+	first = p.client.Insist(ops.Take, first, func(turn int) error {
+		ctx, cancel := p.client.Within(p.client.Context(), takePatience)
 		defer cancel()
 		err := p.takeOnce(ctx, turn, 1)
 		p.finish(turn, err == nil)
 		return scenario.Waited(ctx, err)
 	})
-	first = p.Insist(ops.Poll, first, func(turn int) error {
+	first = p.client.Insist(ops.Poll, first, func(turn int) error {
 		got, err := p.pollOnce(p.queue().(Poller))
 		p.finish(turn, got)
 		return err
 	})
-	p.Insist(ops.Peek, first, func(int) error { return p.peekOnce(p.queue().(Peeker)) })
+	p.client.Insist(ops.Peek, first, func(int) error { return p.peekOnce(p.queue().(Peeker)) })
 }
 
 // offer appends one element.
 func (p queuePlayer) offer(round int) error {
 	input, do := p.put(round, p.element(round))
-	c := p.Begin(ops.Offer, input)
-	if err := do(p.Context()); err != nil {
+	c := p.client.Begin(ops.Offer, input)
+	if err := do(p.client.Context()); err != nil {
 		c.Unknown(linearizability.Result{}, err)
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 		return err
 	}
 	c.OK(linearizability.Result{})
@@ -299,18 +299,18 @@ func sometimes(p *scenario.Player, method, label string, oneIn int) bool {
 // peek looks at the first element, in some rounds, if the queue has Peek.
 func (p queuePlayer) peek(round int) {
 	q, ok := p.queue().(Peeker)
-	if !ok || !sometimes(p.Player, "Peek", scenario.At("peek", round), 4) {
+	if !ok || !sometimes(p.client, "Peek", scenario.At("peek", round), 4) {
 		return
 	}
 	_ = p.peekOnce(q)
 }
 
 func (p queuePlayer) peekOnce(q Peeker) error {
-	c := p.Begin(ops.Peek, "")
-	data, ok, err := q.Peek(p.Context())
+	c := p.client.Begin(ops.Peek, "")
+	data, ok, err := q.Peek(p.client.Context())
 	if err != nil {
 		c.Failed(err) // a failed peek takes nothing
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 		return err
 	}
 	c.OK(shown(data, ok))
@@ -321,7 +321,7 @@ func (p queuePlayer) peekOnce(q Peeker) error {
 // it got one.
 func (p queuePlayer) poll(round int) bool {
 	q, ok := p.queue().(Poller)
-	if !ok || !sometimes(p.Player, "Poll", scenario.At("poll", round), 4) {
+	if !ok || !sometimes(p.client, "Poll", scenario.At("poll", round), 4) {
 		return false
 	}
 	got, _ := p.pollOnce(q)
@@ -329,11 +329,11 @@ func (p queuePlayer) poll(round int) bool {
 }
 
 func (p queuePlayer) pollOnce(q Poller) (got bool, err error) {
-	c := p.Begin(ops.Poll, "")
-	data, ok, err := q.Poll(p.Context())
+	c := p.client.Begin(ops.Poll, "")
+	data, ok, err := q.Poll(p.client.Context())
 	if err != nil {
 		c.Unknown(p.ambiguousResult(data), err)
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 		return false, err
 	}
 	c.OK(shown(data, ok))
@@ -361,8 +361,8 @@ func (p queuePlayer) ambiguousResult(data []byte) linearizability.Result {
 // take removes one element. After an error it tries again. In some rounds the first attempt has a
 // short context, so that it ends at any moment. It reports whether it got an element.
 func (p queuePlayer) take(round int) bool {
-	ctx, cancel := p.Within(p.Context(),
-		takePatience+time.Duration(p.Choose(scenario.At("patience", round), 1000))*time.Microsecond)
+	ctx, cancel := p.client.Within(p.client.Context(),
+		takePatience+time.Duration(p.client.Choose(scenario.At("patience", round), 1000))*time.Microsecond)
 	defer cancel()
 	start, began := time.Now(), time.Now()
 	for attempt := 0; ctx.Err() == nil; attempt++ {
@@ -372,17 +372,17 @@ func (p queuePlayer) take(round int) bool {
 		}
 	}
 	if time.Since(began) > began.Sub(start) { // it waited longer than all before it took
-		p.Excuse(ops.Take)
+		p.client.Excuse(ops.Take)
 	}
 	return false
 }
 
 // takeOnce calls Take. The first attempt has a short context in some rounds.
 func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) error {
-	ctx, cancel := p.Hasty(ctx, attempt, scenario.At("take", round), 4, time.Millisecond,
-		30*time.Millisecond)
+	ctx, cancel := p.client.Hasty(ctx, attempt, scenario.At("take", round), 4,
+		time.Millisecond, 30*time.Millisecond)
 	defer cancel()
-	c := p.Begin(ops.Take, "")
+	c := p.client.Begin(ops.Take, "")
 	data, err := p.queue().Take(ctx)
 	switch {
 	case err == nil:
@@ -391,7 +391,7 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) error {
 		c.Failed(err)
 	default:
 		c.Unknown(p.ambiguousResult(data), err)
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 	}
 	return err
 }

@@ -25,20 +25,22 @@ const (
 var sameDue = time.Date(2000, 1, 1, 0, 0, 2, 0, time.UTC)
 
 // offersEmpty reports whether some elements of the run are empty.
-func (p queuePlayer) offersEmpty() bool { return !p.distinct && p.OfRun("equal payloads", 6) == 1 }
+func (p queuePlayer) offersEmpty() bool {
+	return !p.distinct && p.client.OfRun("equal payloads", 6) == 1
+}
 
 // element draws the payload of an offer. In one run of six, two offers in three have the same
 // payload. In another run of six, half of the offers have an empty payload. In all other runs no
 // two payloads are equal.
 func (p queuePlayer) element(round int) string {
-	equal := !p.distinct && p.OfRun("equal payloads", 6) == 0
+	equal := !p.distinct && p.client.OfRun("equal payloads", 6) == 0
 	switch {
-	case equal && p.Choose(scenario.At("same payload", round), 3) > 0:
-		return named(p.Player, samePayload)
-	case p.offersEmpty() && p.Choose(scenario.At("no payload", round), 2) == 0:
+	case equal && p.client.Choose(scenario.At("same payload", round), 3) > 0:
+		return named(p.client, samePayload)
+	case p.offersEmpty() && p.client.Choose(scenario.At("no payload", round), 2) == 0:
 		return noPayload
 	}
-	return named(p.Player, fmt.Sprintf("%s%d", p.Name(), round+1))
+	return named(p.client, fmt.Sprintf("%s%d", p.client.Name(), round+1))
 }
 
 // mayRepeat reports whether several offers may have the payload.

@@ -34,7 +34,7 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 func singleMode[L Locker](p *scenario.Player, h *scenario.Handle[L]) lockMode {
 	type numbered interface{ Token() int64 }
 	s := lockMode{
-		Player: p,
+		client: p,
 		lock:   func(ctx context.Context) error { return h.Now().Lock(ctx) },
 		unlock: func(ctx context.Context) error { return h.Now().Unlock(ctx) },
 	}
@@ -58,7 +58,7 @@ func playReentrant(l lockMode, round int) {
 	if !l.lockUntilHeld(scenario.At("lock", round)) {
 		return
 	}
-	switch l.Choose(scenario.At("kind", round), 4) {
+	switch l.client.Choose(scenario.At("kind", round), 4) {
 	case 0:
 		l.hold(scenario.At("hold", round))
 	case 1:
@@ -75,18 +75,18 @@ func playReentrant(l lockMode, round int) {
 func (s lockMode) holdBeyondSession(label string) {
 	stop := s.watchLoss()
 	d := time.Millisecond
-	if s.Choose(label, 2) == 0 {
+	if s.client.Choose(label, 2) == 0 {
 		d = scenario.LongHold
 	}
-	s.Pause(d)
+	s.client.Pause(d)
 	stop()
 }
 
 // lockInner locks again and holds at the inner level, with a further level in it.
 func (s lockMode) lockInner(label string) {
-	defer s.AtCall(s.watchLoss())
-	if s.acquire(s.Context()) != nil {
-		s.Pause(time.Millisecond)
+	defer s.client.AtCall(s.watchLoss())
+	if s.acquire(s.client.Context()) != nil {
+		s.client.Pause(time.Millisecond)
 		return
 	}
 	s.again(label + " again")

@@ -56,35 +56,36 @@ type revocablePlayer struct {
 
 // turn takes the lock, asks its owner for it if need be, holds it and releases it.
 func (p revocablePlayer) turn(round int) {
-	patience := time.Duration(20+p.Choose(scenario.At("patience", round), 2000)) * time.Millisecond
-	locked := p.Persist(func(attempt int) error {
+	patience := time.Millisecond *
+		time.Duration(20+p.client.Choose(scenario.At("patience", round), 2000))
+	locked := p.client.Persist(func(attempt int) error {
 		if attempt > 0 {
 			if err := p.ask(); err != nil {
 				return err
 			}
 		}
 		longer := min(max(attempt-5, 0), 8) // doublings, for an object that is slow
-		ctx, cancel := p.Within(p.Context(), patience<<longer)
+		ctx, cancel := p.client.Within(p.client.Context(), patience<<longer)
 		defer cancel()
 		return p.acquire(ctx)
 	})
 	if !locked {
 		return
 	}
-	if p.Choose(scenario.At("until asked", round), 2) == 0 {
+	if p.client.Choose(scenario.At("until asked", round), 2) == 0 {
 		p.hold(scenario.At("hold", round))
 	} else {
 		stop := p.watchLoss()
 		p.await()
-		p.Pause(time.Millisecond) // a loss that ended the wait is noted by then
-		p.AtCall(stop)
+		p.client.Pause(time.Millisecond) // a loss that ended the wait is noted by then
+		p.client.AtCall(stop)
 	}
 	p.release(scenario.At("unlock", round))
 }
 
 // ask asks the owner, if there is one, to release the lock.
 func (p revocablePlayer) ask() error {
-	return p.Do("revoke", "", func(ctx context.Context) (r linearizability.Result, err error) {
+	return p.client.Do("revoke", "", func(ctx context.Context) (r linearizability.Result, err error) {
 		asked, err := p.lock().Revoke(ctx)
 		r.Empty = !asked
 		return r, err
@@ -94,17 +95,17 @@ func (p revocablePlayer) ask() error {
 // await holds the lock until another client asks for it, the lock is lost, or the patience has
 // ended.
 func (p revocablePlayer) await() {
-	c := p.Begin(ops.Hold, "")
+	c := p.client.Begin(ops.Hold, "")
 	lost := p.signal()
 	revoked := p.lock().Revoked()
-	over, cancel := p.Within(p.Context(), enough)
+	over, cancel := p.client.Within(p.client.Context(), enough)
 	defer cancel()
 	end := ops.Revoked
 	select {
 	case <-revoked:
 	case <-lost:
 	case <-over.Done():
-		if p.Context().Err() != nil {
+		if p.client.Context().Err() != nil {
 			return
 		}
 		end = ops.Over

@@ -43,7 +43,7 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 
 // lockMode is one mode of a lock: the calls for it, and the recorded input.
 type lockMode struct {
-	*scenario.Player
+	client       *scenario.Player
 	mode         string // input of the operations
 	lock, unlock func(ctx context.Context) error
 	try          func(ctx context.Context) (bool, error) // nil: none
@@ -64,7 +64,7 @@ func readMode(p *scenario.Player, h *scenario.Handle[RWLocker]) lockMode {
 		TryRLock(ctx context.Context) (bool, error)
 	}
 	s := lockMode{
-		Player: p, mode: ops.ReadMode,
+		client: p, mode: ops.ReadMode,
 		lock:   func(ctx context.Context) error { return h.Now().RLock(ctx) },
 		unlock: func(ctx context.Context) error { return h.Now().RUnlock(ctx) },
 	}
@@ -84,7 +84,7 @@ func readMode(p *scenario.Player, h *scenario.Handle[RWLocker]) lockMode {
 
 // acquire locks once.
 func (s lockMode) acquire(ctx context.Context) error {
-	return s.Do(ops.Lock, s.mode, func(context.Context) (linearizability.Result, error) {
+	return s.client.Do(ops.Lock, s.mode, func(context.Context) (linearizability.Result, error) {
 		if err := s.lock(ctx); err != nil {
 			return linearizability.Result{}, err
 		}
@@ -103,13 +103,13 @@ func (s lockMode) held() int64 {
 // lockUntilHeld locks until that succeeds or the World ends. The first attempt has a short context
 // in some rounds.
 func (s lockMode) lockUntilHeld(label string) bool {
-	return s.Persist(func(attempt int) error {
+	return s.client.Persist(func(attempt int) error {
 		if s.try != nil && attempt == 0 {
-			if tried, err := s.TryFirst(label, ops.Lock, s.mode, s.try, s.held); tried {
+			if tried, err := s.client.TryFirst(label, ops.Lock, s.mode, s.try, s.held); tried {
 				return err
 			}
 		}
-		ctx, cancel := s.Hasty(s.Context(), attempt, label, 6, 10*time.Millisecond,
+		ctx, cancel := s.client.Hasty(s.client.Context(), attempt, label, 6, 10*time.Millisecond,
 			100*time.Millisecond)
 		defer cancel()
 		return s.acquire(ctx)
@@ -118,14 +118,16 @@ func (s lockMode) lockUntilHeld(label string) bool {
 
 // release unlocks.
 func (s lockMode) release(label string) {
-	s.GiveBack(label, func(ctx context.Context) error {
-		return s.Call(ops.Unlock, s.mode, func(context.Context) error { return s.unlock(ctx) })
+	s.client.GiveBack(label, func(ctx context.Context) error {
+		return s.client.Call(ops.Unlock, s.mode, func(context.Context) error {
+			return s.unlock(ctx)
+		})
 	})
 }
 
 // watchLoss records a loss of the hold until stop is called.
 func (s lockMode) watchLoss() (stop func()) {
-	return s.Heed(0, s.signal())
+	return s.client.Heed(0, s.signal())
 }
 
 // signal is closed when the present hold is lost; nil means that there is no signal.
@@ -137,22 +139,22 @@ func (s lockMode) signal() <-chan struct{} {
 }
 
 // hold is Player.Hold with the signal of this side.
-func (s lockMode) hold(label string) { s.Hold(label, s.signal()) }
+func (s lockMode) hold(label string) { s.client.Hold(label, s.signal()) }
 
 // again locks once more and unlocks that level. A loss meanwhile is a loss of the outer level, too.
 func (s lockMode) again(label string) {
-	defer s.AtCall(s.watchLoss())
-	if s.acquire(s.Context()) != nil {
+	defer s.client.AtCall(s.watchLoss())
+	if s.acquire(s.client.Context()) != nil {
 		return
 	}
-	s.Pause(time.Duration(1+s.Choose(label+" pause", 10)) * time.Millisecond)
+	s.client.Pause(time.Duration(1+s.client.Choose(label+" pause", 10)) * time.Millisecond)
 	s.release(label + " unlock")
 }
 
 // playRWLock plays a round: reading or writing, sometimes in two levels, sometimes reading after
 // writing.
 func playRWLock(reads, writes lockMode, round int) {
-	kind := reads.Choose(scenario.At("kind", round), 8)
+	kind := reads.client.Choose(scenario.At("kind", round), 8)
 	main := reads
 	if kind >= 4 {
 		main = writes
@@ -173,7 +175,7 @@ func playRWLock(reads, writes lockMode, round int) {
 // downgrade changes from writing to reading, and returns the side that is held then.
 func downgrade(reads, writes lockMode, round int) lockMode {
 	stop := writes.watchLoss()
-	err := reads.acquire(reads.Context())
+	err := reads.acquire(reads.client.Context())
 	stop()
 	if err != nil {
 		return writes

@@ -68,7 +68,7 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 }
 
 type semaphorePlayer struct {
-	*scenario.Player
+	client *scenario.Player
 	sem    func() Acquirer
 	leases int
 }
@@ -77,7 +77,7 @@ type semaphorePlayer struct {
 // otherwise it would wait for itself.
 func (p semaphorePlayer) turn(round int) {
 	if s, ok := p.sem().(multiSemaphore); ok && p.leases > 1 &&
-		sometimes(p.Player, "AcquireN", scenario.At("both", round), 3) {
+		sometimes(p.client, "AcquireN", scenario.At("both", round), 3) {
 		p.both(round, s)
 		return
 	}
@@ -87,19 +87,19 @@ func (p semaphorePlayer) turn(round int) {
 		return
 	}
 	stop := p.watchLoss(one)
-	if p.leases > 1 && p.Choose(scenario.At("second", round), 4) == 0 {
+	if p.leases > 1 && p.client.Choose(scenario.At("second", round), 4) == 0 {
 		p.holdSecond(round)
 	}
 	stop()
-	p.AtCall(p.watchLoss(one))
-	p.Hold(scenario.At("hold", round), nil)
-	useTokenLate(p.Player, round, first, one.Token)
+	p.client.AtCall(p.watchLoss(one))
+	p.client.Hold(scenario.At("hold", round), nil)
+	useTokenLate(p.client, round, first, one.Token)
 	p.release(scenario.At("release", round), one, first)
 }
 
 // own is the name of a lease: the same name of another goroutine differs.
 func (p semaphorePlayer) own(which string) string {
-	if n := p.Goroutine(); n > 0 {
+	if n := p.client.Goroutine(); n > 0 {
 		return fmt.Sprintf("%s.%d", which, n+1)
 	}
 	return which
@@ -112,13 +112,13 @@ type multiSemaphore interface {
 
 // both holds two leases that it gets at once, or gives up.
 func (p semaphorePlayer) both(round int, s multiSemaphore) {
-	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("acquire both", round), 3,
+	ctx, cancel := p.client.Hasty(p.client.Context(), 0, scenario.At("acquire both", round), 3,
 		10*time.Millisecond, 100*time.Millisecond)
 	defer cancel()
 	names := []string{p.own("one"), p.own("two")}
 	var calls []scenario.Call
 	for _, which := range names {
-		calls = append(calls, p.Begin(ops.Acquire, which))
+		calls = append(calls, p.client.Begin(ops.Acquire, which))
 	}
 	held, err := s.AcquireN(ctx, len(names))
 	for i, c := range calls {
@@ -132,18 +132,18 @@ func (p semaphorePlayer) both(round int, s multiSemaphore) {
 		return
 	}
 	stop, stopFirst := p.watchLoss(held[1]), p.watchLoss(held[0])
-	p.Hold(scenario.At("hold both", round), nil)
-	p.AtCall(stopFirst)
+	p.client.Hold(scenario.At("hold both", round), nil)
+	p.client.AtCall(stopFirst)
 	p.release(scenario.At("release both", round, 0), held[0], names[0])
-	p.AtCall(stop)
+	p.client.AtCall(stop)
 	p.release(scenario.At("release both", round, 1), held[1], names[1])
 }
 
 // holdSecond holds a second lease for a while, if one is free soon. It does not wait for long: two
 // clients with one lease each would wait for each other.
 func (p semaphorePlayer) holdSecond(round int) {
-	ctx, cancel := p.Within(p.Context(),
-		time.Duration(5+p.Choose(scenario.At("second patience", round), 50))*time.Millisecond)
+	ctx, cancel := p.client.Within(p.client.Context(),
+		time.Duration(5+p.client.Choose(scenario.At("second patience", round), 50))*time.Millisecond)
 	defer cancel()
 	second := p.own("two")
 	two, err := p.try(ctx, second)
@@ -151,14 +151,15 @@ func (p semaphorePlayer) holdSecond(round int) {
 		return
 	}
 	stop := p.watchLoss(two)
-	p.Pause(time.Duration(1+p.Choose(scenario.At("second hold", round), 10)) * time.Millisecond)
-	p.AtCall(stop)
+	pause := 1 + p.client.Choose(scenario.At("second hold", round), 10)
+	p.client.Pause(time.Duration(pause) * time.Millisecond)
+	p.client.AtCall(stop)
 	p.release(scenario.At("second release", round), two, second)
 }
 
 // acquire tries until it holds a lease or the World ends.
 func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool) {
-	ok = p.Persist(func(attempt int) (err error) {
+	ok = p.client.Persist(func(attempt int) (err error) {
 		label := scenario.At("acquire", round)
 		if t, can := p.sem().(leaseTrier); can && attempt == 0 {
 			try := func(ctx context.Context) (ok bool, err error) {
@@ -166,11 +167,11 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 				return ok, err
 			}
 			token := func() int64 { return lease.Token() }
-			if tried, err := p.TryFirst(label, ops.Acquire, which, try, token); tried {
+			if tried, err := p.client.TryFirst(label, ops.Acquire, which, try, token); tried {
 				return err
 			}
 		}
-		ctx, cancel := p.Hasty(p.Context(), attempt, label, 6, 10*time.Millisecond,
+		ctx, cancel := p.client.Hasty(p.client.Context(), attempt, label, 6, 10*time.Millisecond,
 			100*time.Millisecond)
 		defer cancel()
 		lease, err = p.try(ctx, which)
@@ -181,7 +182,7 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 
 // try calls Acquire once.
 func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, err error) {
-	err = p.Do(ops.Acquire, which, func(context.Context) (linearizability.Result, error) {
+	err = p.client.Do(ops.Acquire, which, func(context.Context) (linearizability.Result, error) {
 		lease, err = p.sem().Acquire(ctx)
 		if err != nil {
 			return linearizability.Result{}, err
@@ -192,14 +193,16 @@ func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, er
 }
 
 func (p semaphorePlayer) release(label string, lease Lease, which string) {
-	p.GiveBack(label, func(ctx context.Context) error {
-		return p.Call(ops.Release, which, func(context.Context) error { return lease.Release(ctx) })
+	p.client.GiveBack(label, func(ctx context.Context) error {
+		return p.client.Call(ops.Release, which, func(context.Context) error {
+			return lease.Release(ctx)
+		})
 	})
 }
 
 // watchLoss records a loss of the lease until stop is called.
 func (p semaphorePlayer) watchLoss(lease Lease) (stop func()) {
-	return p.Heed(lease.Token(), lostOf(lease))
+	return p.client.Heed(lease.Token(), lostOf(lease))
 }
 
 // lostOf is the lease's signal of loss, or nil.

@@ -54,7 +54,7 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 }
 
 type thresholdPlayer struct {
-	*scenario.Player
+	client  *scenario.Player
 	barrier ThresholdBarrierer
 	clients int
 }
@@ -62,34 +62,34 @@ type thresholdPlayer struct {
 // turn sets the barrier, now and then, waits and stays for a while.
 func (p thresholdPlayer) turn(round int) {
 	switch {
-	case round == 0 && p.Index() == 0:
+	case round == 0 && p.client.Index() == 0:
 		p.set(round, p.clients)
-	case round > 0 && p.Choose(scenario.At("set", round), 3) == 0:
-		p.set(round, 1+p.Choose(scenario.At("members", round), p.clients))
+	case round > 0 && p.client.Choose(scenario.At("set", round), 3) == 0:
+		p.set(round, 1+p.client.Choose(scenario.At("members", round), p.clients))
 	}
-	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("wait", round), 6, time.Millisecond,
-		50*time.Millisecond)
+	ctx, cancel := p.client.Hasty(p.client.Context(), 0, scenario.At("wait", round), 6,
+		time.Millisecond, 50*time.Millisecond)
 	defer cancel()
 	_ = p.wait(ctx, round)
 }
 
 // wait waits and stays for a while.
 func (p thresholdPlayer) wait(ctx context.Context, round int) error {
-	ctx, cancel := p.Within(ctx, enterPatience)
+	ctx, cancel := p.client.Within(ctx, enterPatience)
 	defer cancel()
-	err := p.Call(ops.Wait, "", func(context.Context) error { return p.barrier.Wait(ctx) })
+	err := p.client.Call(ops.Wait, "", func(context.Context) error { return p.barrier.Wait(ctx) })
 	if err == nil {
-		p.Hold(scenario.At("hold", round), nil)
+		p.client.Hold(scenario.At("hold", round), nil)
 	}
 	return scenario.Waited(ctx, err)
 }
 
 // set sets the barrier until that succeeds. The first attempt has a short context in some rounds.
 func (p thresholdPlayer) set(round, members int) {
-	p.Persist(func(attempt int) error {
-		return p.Call(ops.Set, strconv.Itoa(members),
+	p.client.Persist(func(attempt int) error {
+		return p.client.Call(ops.Set, strconv.Itoa(members),
 			func(ctx context.Context) error {
-				ctx, cancel := p.Hasty(ctx, attempt, scenario.At("setting", round), 6,
+				ctx, cancel := p.client.Hasty(ctx, attempt, scenario.At("setting", round), 6,
 					time.Millisecond, 50*time.Millisecond)
 				defer cancel()
 				return p.barrier.Set(ctx, members)

@@ -70,7 +70,7 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 		Name:  "two-phase-commit",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			tp := &twoPhasePlayer{Player: p, claims: claims, open: open, sites: s.ClientNames()}
+			tp := &twoPhasePlayer{client: p, claims: claims, open: open, sites: s.ClientNames()}
 			died := make([]bool, s.Rounds)
 			for round := range p.Rounds(s.Rounds) {
 				p.Rest(round)
@@ -99,7 +99,7 @@ func (c TwoPhaseClaims) of(e scenario.Evidence) linearizability.Claims {
 const hearsay = 30 * time.Second
 
 type twoPhasePlayer struct {
-	*scenario.Player
+	client *scenario.Player
 	claims TwoPhaseClaims
 	open   func(Env) TwoPhaser
 	sites  []string
@@ -121,16 +121,19 @@ func (p *twoPhasePlayer) participant(round int) *participant {
 
 // env is the Env of a transaction. The names of sites are those of clients.
 func (p *twoPhasePlayer) env(path string) Env {
-	return Env{Context: p.Life(), Conn: p.Conn(), Events: p.Events(), Name: p.Owner(), Path: path}
+	return Env{
+		Context: p.client.Life(), Conn: p.client.Conn(), Events: p.client.Events(),
+		Name: p.client.Owner(), Path: path,
+	}
 }
 
 // turn plays one transaction. It reports whether the client has died: a dead client does nothing
 // more in this transaction.
 func (p *twoPhasePlayer) turn(round int) (died bool) {
 	d := p.participant(round)
-	if p.Index() == round%len(p.sites) {
+	if p.client.Index() == round%len(p.sites) {
 		p.begin(d, round)
-		if p.Choose(scenario.At("die", round), 6) == 0 && p.isSeenByOther(d) {
+		if p.client.Choose(scenario.At("die", round), 6) == 0 && p.isSeenByOther(d) {
 			return true
 		}
 	}
@@ -138,13 +141,13 @@ func (p *twoPhasePlayer) turn(round int) (died bool) {
 		return false
 	}
 	p.join(d, round)
-	if p.Choose(scenario.At("vote", round), 10) > 0 && !d.over {
-		p.Hold(scenario.At("before vote", round), nil)
+	if p.client.Choose(scenario.At("vote", round), 10) > 0 && !d.over {
+		p.client.Hold(scenario.At("before vote", round), nil)
 		p.vote(d, round)
 	}
 	p.await(d, scenario.At("await", round))
 	p.done(d, scenario.At("done", round))
-	if p.Choose(scenario.At("forget", round), 3) == 0 {
+	if p.client.Choose(scenario.At("forget", round), 3) == 0 {
 		p.forget(d)
 	}
 	return false
@@ -164,8 +167,8 @@ func (p *twoPhasePlayer) do(
 	d *participant, kind, operands string,
 	work func(ctx context.Context) (linearizability.Result, error),
 ) error {
-	call := p.Begin(kind, operands)
-	r, err := work(p.Context())
+	call := p.client.Begin(kind, operands)
+	r, err := work(p.client.Context())
 	d.over = errors.Is(err, ErrNoTransaction)
 	switch {
 	case d.over && kind == ops.Await:
@@ -192,9 +195,10 @@ func (p *twoPhasePlayer) undone(err error) bool {
 func (p *twoPhasePlayer) retry(
 	d *participant, kind, operands, label string, work func(ctx context.Context) error,
 ) bool {
-	return p.Persist(func(attempt int) error {
+	return p.client.Persist(func(attempt int) error {
 		return p.do(d, kind, operands, func(ctx context.Context) (linearizability.Result, error) {
-			ctx, cancel := p.Hasty(ctx, attempt, label, 8, time.Millisecond, 30*time.Millisecond)
+			ctx, cancel := p.client.Hasty(ctx, attempt, label, 8, time.Millisecond,
+				30*time.Millisecond)
 			defer cancel()
 			return linearizability.Result{}, work(ctx)
 		})
@@ -204,14 +208,14 @@ func (p *twoPhasePlayer) retry(
 // begin begins a transaction with a deadline in 0.5 to 3.5 s. After an ambiguous error it does not
 // try again: the other sites may have ended the transaction.
 func (p *twoPhasePlayer) begin(d *participant, round int) {
-	drawn := p.Choose(scenario.At("deadline", round), 3000)
+	drawn := p.client.Choose(scenario.At("deadline", round), 3000)
 	patience := 500*time.Millisecond + time.Duration(drawn)*time.Millisecond
-	deadline := p.Clock(patience)
-	input := twophase.BeginInput(d.name, p.sites, p.VirtualTime(deadline))
-	p.Persist(func(attempt int) error {
+	deadline := p.client.Clock(patience)
+	input := twophase.BeginInput(d.name, p.sites, p.client.VirtualTime(deadline))
+	p.client.Persist(func(attempt int) error {
 		err := p.do(d, ops.Begin, input, func(ctx context.Context) (linearizability.Result, error) {
-			ctx, cancel := p.Hasty(ctx, attempt, scenario.At("begin", round), 8, time.Millisecond,
-				30*time.Millisecond)
+			ctx, cancel := p.client.Hasty(ctx, attempt, scenario.At("begin", round), 8,
+				time.Millisecond, 30*time.Millisecond)
 			defer cancel()
 			return linearizability.Result{}, d.Begin(ctx, p.sites, deadline)
 		})
@@ -224,17 +228,17 @@ func (p *twoPhasePlayer) begin(d *participant, round int) {
 
 // isSeenByOther reports whether another site has seen the transaction, and will end it.
 func (p *twoPhasePlayer) isSeenByOther(d *participant) bool {
-	p.Pause(retryPause)
-	signs, _, err := p.Conn().Children(d.path)
+	p.client.Pause(retryPause)
+	signs, _, err := p.client.Conn().Children(d.path)
 	return err == nil && len(signs) > 0
 }
 
 // awaitBegin waits until the transaction has begun, and reports whether it has.
 func (p *twoPhasePlayer) awaitBegin(d *participant) bool {
-	ctx, cancel := p.Within(p.Context(), hearsay)
+	ctx, cancel := p.client.Within(p.client.Context(), hearsay)
 	defer cancel()
-	for ; ctx.Err() == nil; p.Pause(retryPause) {
-		if begun, _, err := p.Conn().Exists(d.path); err == nil && begun {
+	for ; ctx.Err() == nil; p.client.Pause(retryPause) {
+		if begun, _, err := p.client.Conn().Exists(d.path); err == nil && begun {
 			return true
 		}
 	}
@@ -245,42 +249,42 @@ func (p *twoPhasePlayer) awaitBegin(d *participant) bool {
 // another process would.
 func (p *twoPhasePlayer) join(d *participant, round int) {
 	joiner, ok := d.TwoPhaser.(TwoPhaseJoiner)
-	if !ok || !sometimes(p.Player, "Join", scenario.At("join", round), 2) {
+	if !ok || !sometimes(p.client, "Join", scenario.At("join", round), 2) {
 		return
 	}
-	p.retry(d, ops.Join, d.name+" "+p.Owner(), scenario.At("joining", round),
+	p.retry(d, ops.Join, d.name+" "+p.client.Owner(), scenario.At("joining", round),
 		func(ctx context.Context) error {
-			return joiner.Join(ctx, p.Owner())
+			return joiner.Join(ctx, p.client.Owner())
 		})
-	if p.Choose(scenario.At("go", round), 6) > 0 {
+	if p.client.Choose(scenario.At("go", round), 6) > 0 {
 		return
 	}
-	p.Hold(scenario.At("before going", round), nil)
-	if err := joiner.Close(p.Context()); err != nil {
-		p.Pause(retryPause)
+	p.client.Hold(scenario.At("before going", round), nil)
+	if err := joiner.Close(p.client.Context()); err != nil {
+		p.client.Pause(retryPause)
 	}
 	d.TwoPhaser = p.open(p.env(d.path))
 }
 
 // vote votes yes in seven of eight cases.
 func (p *twoPhasePlayer) vote(d *participant, round int) {
-	yes := p.Choose(scenario.At("yes", round), 8) > 0
+	yes := p.client.Choose(scenario.At("yes", round), 8) > 0
 	word := "no"
 	if yes {
 		word = "yes"
 	}
-	p.retry(d, ops.Vote, d.name+" "+p.Owner()+" "+word, scenario.At("voting", round),
+	p.retry(d, ops.Vote, d.name+" "+p.client.Owner()+" "+word, scenario.At("voting", round),
 		func(ctx context.Context) error {
-			return d.Vote(ctx, p.Owner(), yes)
+			return d.Vote(ctx, p.client.Owner(), yes)
 		})
 }
 
 // await waits for the decision.
 func (p *twoPhasePlayer) await(d *participant, label string) {
-	p.Persist(func(attempt int) error {
+	p.client.Persist(func(attempt int) error {
 		return p.do(d, ops.Await, d.name,
 			func(ctx context.Context) (linearizability.Result, error) {
-				ctx, cancel := p.Hasty(ctx, attempt, label, 6, time.Millisecond,
+				ctx, cancel := p.client.Hasty(ctx, attempt, label, 6, time.Millisecond,
 					50*time.Millisecond)
 				defer cancel()
 				commit, err := d.Await(ctx)
@@ -297,13 +301,13 @@ func (p *twoPhasePlayer) await(d *participant, label string) {
 func (p *twoPhasePlayer) done(d *participant, label string) {
 	finisher, ok := d.TwoPhaser.(TwoPhaseFinisher)
 	if ok {
-		p.Optional("Done", d.decided && !d.over)
+		p.client.Optional("Done", d.decided && !d.over)
 	}
 	if !ok || d.over || !d.decided {
 		return
 	}
-	p.retry(d, ops.Done, d.name+" "+p.Owner(), label, func(ctx context.Context) error {
-		return finisher.Done(ctx, p.Owner())
+	p.retry(d, ops.Done, d.name+" "+p.client.Owner(), label, func(ctx context.Context) error {
+		return finisher.Done(ctx, p.client.Owner())
 	})
 }
 
@@ -313,7 +317,7 @@ func (p *twoPhasePlayer) forget(d *participant) {
 	if d.over || !d.decided {
 		return
 	}
-	p.Persist(func(int) error {
+	p.client.Persist(func(int) error {
 		return p.do(d, ops.Forget, d.name,
 			func(ctx context.Context) (linearizability.Result, error) {
 				return linearizability.Result{}, d.Forget(ctx)

@@ -64,7 +64,7 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 		About: claims.About,
 		Play: inRounds(open, claims.Path, 2,
 			func(p *scenario.Player, h *scenario.Handle[Valuer]) (turn, end func(int)) {
-				v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
+				v := valuePlayer{client: p, value: h.Now, definite: claims.Definite}
 				return v.turn, v.end
 			}),
 		Shared: true,
@@ -81,7 +81,7 @@ func (c ValueClaims) of(scenario.Evidence) linearizability.Claims {
 }
 
 type valuePlayer struct {
-	*scenario.Player
+	client   *scenario.Player
 	value    func() Valuer
 	definite bool
 	seen     ValueState // last
@@ -94,12 +94,14 @@ func (p *valuePlayer) turn(number int) {
 
 // end repeats the kinds of calls whose last one has failed.
 func (p *valuePlayer) end(first int) {
-	p.Insist(ops.Read, first, func(int) error { return p.readBy(p.Context(), p.value().Get) })
-	first = p.Insist(ops.Write, first, func(turn int) error {
-		return p.set(p.Context(), newPayload(p.Player, turn))
+	p.client.Insist(ops.Read, first, func(int) error {
+		return p.readBy(p.client.Context(), p.value().Get)
 	})
-	p.Insist(ops.CAS, first, func(turn int) error {
-		return p.compareAndSet(p.Context(), newPayload(p.Player, turn))
+	first = p.client.Insist(ops.Write, first, func(turn int) error {
+		return p.set(p.client.Context(), newPayload(p.client, turn))
+	})
+	p.client.Insist(ops.CAS, first, func(turn int) error {
+		return p.compareAndSet(p.client.Context(), newPayload(p.client, turn))
 	})
 }
 
@@ -108,12 +110,12 @@ const nextPatience = 20 * time.Second
 
 // read reads the value, or waits until it changes.
 func (p *valuePlayer) read(turn int) {
-	ctx, cancel := p.Within(p.Context(),
-		nextPatience+time.Duration(p.Choose(scenario.At("read", turn), 1000))*time.Microsecond)
+	ctx, cancel := p.client.Within(p.client.Context(),
+		nextPatience+time.Duration(p.client.Choose(scenario.At("read", turn), 1000))*time.Microsecond)
 	defer cancel()
 	look := p.value().Get
 	if a, ok := p.value().(Awaiter); ok &&
-		sometimes(p.Player, "Next", scenario.At("next", turn), 3) {
+		sometimes(p.client, "Next", scenario.At("next", turn), 3) {
 		look = func(ctx context.Context) (ValueState, error) { return a.Next(ctx, p.seen) }
 	}
 	_ = p.readBy(ctx, look)
@@ -122,11 +124,11 @@ func (p *valuePlayer) read(turn int) {
 func (p *valuePlayer) readBy(
 	ctx context.Context, look func(context.Context) (ValueState, error),
 ) error {
-	c := p.Begin(ops.Read, "")
+	c := p.client.Begin(ops.Read, "")
 	state, err := look(ctx)
 	if err != nil {
 		c.Failed(err) // a failed read changes nothing
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 		return err
 	}
 	c.OK(stateResult(state))
@@ -145,11 +147,11 @@ func stateResult(state ValueState) linearizability.Result {
 // write writes data that no other call of the client writes. The judge finds out
 // whether a failed one took effect.
 func (p *valuePlayer) write(turn int) {
-	data := newPayload(p.Player, turn)
-	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
-		20*time.Millisecond)
+	data := newPayload(p.client, turn)
+	ctx, cancel := p.client.Hasty(p.client.Context(), 0, scenario.At("write", turn), 4,
+		time.Millisecond, 20*time.Millisecond)
 	defer cancel()
-	if p.Choose(scenario.At("kind", turn), 2) == 0 {
+	if p.client.Choose(scenario.At("kind", turn), 2) == 0 {
 		_ = p.set(ctx, data)
 	} else {
 		_ = p.compareAndSet(ctx, data)
@@ -170,11 +172,11 @@ func newPayload(p *scenario.Player, turn int) string {
 }
 
 func (p *valuePlayer) set(ctx context.Context, data string) error {
-	c := p.Begin(ops.Write, data)
+	c := p.client.Begin(ops.Write, data)
 	state, err := p.value().Set(ctx, payloadOf(data))
 	if err != nil {
 		recordError(c, p.definite, err)
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 		return err
 	}
 	c.OK(stateResult(state))
@@ -187,12 +189,12 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) error {
 	if p.seen.Exists {
 		expected = p.seen.Version
 	}
-	c := p.Begin(ops.CAS, value.Versioned(data, expected))
+	c := p.client.Begin(ops.CAS, value.Versioned(data, expected))
 	state, done, err := p.value().CompareAndSet(ctx, p.seen, payloadOf(data))
 	switch {
 	case err != nil:
 		recordError(c, p.definite, err)
-		p.Pause(retryPause)
+		p.client.Pause(retryPause)
 		return err
 	case done:
 		c.OK(stateResult(state))
