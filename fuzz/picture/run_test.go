@@ -197,7 +197,9 @@ func hostileRun(t *testing.T) *scenario.Outcome {
 
 // TestNoTextEndsTheScript: the page has its two scripts, and no markup of the code under test.
 func TestNoTextEndsTheScript(t *testing.T) {
-	page := string(pageOf(t, hostileRun(t)))
+	drawn, err := draw(hostileRun(t), evil)
+	check.OK(t, err)
+	page := string(drawn) + faultsHTML([]planned{{Fault: evil}})
 	if n := strings.Count(page, "</script"); n != 2 {
 		t.Errorf("the page has %d ends of scripts; want 2", n)
 	}

@@ -1,13 +1,13 @@
 package picture
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
+	"html"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -28,17 +28,6 @@ var (
 	//go:embed page.js
 	pageJS string
 )
-
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
-
-// page is the input of the template.
-type page struct {
-	run
-	Story  string
-	CSS    template.CSS
-	Script template.JS
-	Data   template.JS
-}
 
 // Save writes the picture of a run to a file, and makes its directory if there is none. repeat is
 // the command that plays the run again, "" if there is none.
@@ -61,11 +50,44 @@ func draw(o *scenario.Outcome, repeat string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	err = pageTemplate.Execute(&b, page{
-		run: r, Story: o.Story(), CSS: template.CSS(pageCSS),
-		Script: template.JS(layoutJS + diagramJS + panelJS + legendJS + pageJS),
-		Data:   template.JS(data),
-	})
-	return b.Bytes(), err
+	return []byte(strings.NewReplacer(
+		"{{css}}", pageCSS,
+		"{{script}}", layoutJS+diagramJS+panelJS+legendJS+pageJS,
+		"{{data}}", string(data),
+		"{{repeat}}", repeatHTML(repeat),
+		"{{faults}}", faultsHTML(r.Plan),
+		"{{title}}", html.EscapeString(r.Title),
+		"{{status}}", html.EscapeString(r.Status),
+		"{{headline}}", html.EscapeString(r.Headline),
+		"{{summary}}", html.EscapeString(r.Summary),
+		"{{scenario}}", html.EscapeString(r.Scenario),
+		"{{story}}", html.EscapeString(o.Story()),
+	).Replace(pageHTML)), nil // texts are not searched again
+}
+
+// repeatHTML shows the command that plays the run again, if there is one.
+func repeatHTML(command string) string {
+	if command == "" {
+		return ""
+	}
+	return `<dt>repeat</dt>
+    <dd><code id="repeat">` + html.EscapeString(command) + `</code>
+      <button id="copy" type="button">copy</button></dd>`
+}
+
+// faultsHTML lists the faults of a plan.
+func faultsHTML(plan []planned) string {
+	if len(plan) == 0 {
+		return "none"
+	}
+	var list []string
+	for _, f := range plan {
+		item := fmt.Sprintf(`<a class="step" data-step="%d">%s</a>`, f.Step,
+			html.EscapeString(f.Fault))
+		if f.Step == 0 {
+			item += " (never acted)"
+		}
+		list = append(list, item)
+	}
+	return strings.Join(list, "; ")
 }
