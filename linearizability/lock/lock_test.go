@@ -56,6 +56,12 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 		{Name: "phantom: the session ended during the call, and its client knew", Bad: lin.Safety,
 			Says:  "which had ended at step 3, and the client was told so (session expired) at step 4",
 			Steps: "a lock() owns a-0; a expires; a told expired; a@2 starts; a ok@0#0"},
+		{Name: "phantom: the client was told, and the znode is not gone yet", Bad: lin.Safety,
+			Says:  "the client was told at step 4 that it had ended",
+			Steps: "a starts; a lock() owns a-0; a told expired; a@2 starts; a ok@0#0"},
+		{Name: "told of the end of another session",
+			Steps: "a@2 starts; a starts; a lock() owns a-0; a told expired; a ok@0#0; " +
+				"a unlocks a-0; rest"},
 		{Name: "the session ended during the call",
 			Steps: "a lock() owns a-0; a expires; a ok@0#0; a told expired; server deletes a-0; " +
 				"b locks b-1; b unlocks b-1; rest"},

@@ -189,12 +189,50 @@ func (n holderNodes) deadSession(z *judging.Znode, op lin.Op) string {
 		return fmt.Sprintf("%s belongs to session 0x%x, which had ended at step %d, before the call",
 			z.Path, z.Owner, end)
 	}
+	if step, told := n.toldBefore(z, op); told {
+		return fmt.Sprintf("%s belongs to session 0x%x, and the client was told at step %d that it "+
+			"had ended", z.Path, z.Owner, step)
+	}
 	notice, told := judging.FirstNotice(n.history, op.Client, end, lin.SessionExpired)
 	if end < op.Return && told && notice.Step < op.Return && !n.hasOtherSession(z, end) {
 		return fmt.Sprintf("%s belongs to session 0x%x, which had ended at step %d, and the client "+
 			"was told so (%s) at step %d", z.Path, z.Owner, end, notice.Kind, notice.Step)
 	}
 	return ""
+}
+
+// toldBefore finds the step before the return of a call at which the client was told of the end of
+// a znode's session. That may be before the session's end in the log, which is the end of its
+// znodes: a server may take these later. A client with several sessions may have been told of
+// another one.
+func (n holderNodes) toldBefore(z *judging.Znode, op lin.Op) (step int64, told bool) {
+	for _, notice := range n.history.Notices {
+		if notice.Client == op.Client && notice.Kind == lin.SessionExpired &&
+			notice.Step > z.Created && notice.Step < op.Return &&
+			n.onlySession(op.Client, notice.Step) == z.Owner {
+			return notice.Step, true
+		}
+	}
+	return 0, false
+}
+
+// onlySession is the session that a client had at a step, 0 if it had none or several.
+func (n holderNodes) onlySession(client string, step int64) int64 {
+	var only int64
+	for _, e := range n.history.Server {
+		session := judging.Subject(e)
+		if e.Kind != lin.SessionStarted || e.Step > step || n.log.Clients[session] != client {
+			continue
+		}
+		if end, _ := n.log.SessionEnd(session); end < step {
+			continue
+		}
+		if only != 0 {
+			return 0
+		}
+		only = session
+	}
+	return only
 }
 
 // hasOtherSession reports whether the creator of a znode competed in another session, too, that was

@@ -1,0 +1,43 @@
+package gallery_test
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/saved"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/check"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// unnamed is a workload as if its code had dialed by itself: the harness does not know the session
+// of a call.
+func unnamed(w scenario.Workload) scenario.Workload {
+	play := w.Play
+	w.Play = func(p *scenario.Player, s scenario.Script) {
+		p.NameSession(func() int64 { return 0 })
+		play(p, s)
+	}
+	return w
+}
+
+// TestExhibitsShowWithoutTheSessionOfACall: what is judged of a recipe does not depend on how it
+// has got its connection.
+func TestExhibitsShowWithoutTheSessionOfACall(t *testing.T) {
+	for _, e := range stories(t) {
+		t.Run(e.Slug, func(t *testing.T) {
+			t.Parallel()
+			file, err := saved.Load(scenarioOf(e.Slug), gallery.Catalogue().Find)
+			check.OK(t, err)
+			s := file.Scenario
+			s.Workload = unnamed(s.Workload)
+			if o := run(t, s); o.Property() != e.Property {
+				t.Errorf("%q is violated; want %q\n%s", o.Property(), e.Property, o.Story())
+			}
+			s.Workload = unnamed(e.Right)
+			if o := run(t, s); o.Status() != linearizability.OK {
+				t.Errorf("the right recipe: %s", o.Story())
+			}
+		})
+	}
+}
