@@ -106,13 +106,19 @@ func lostByLog(t table, e *element, _ *lin.Leftovers) (m misdelivery, lost bool)
 	return misdelivery{e.value, text, []int64{e.offer.Call, last.Created, last.Deleted}}, true
 }
 
-// diedWith reports whether a process may have died in the call that removed an element. Several
-// goroutines of a client can be in such calls, and the log does not tell them apart.
+// diedWith reports whether an element may have died with the process that removed it. Several
+// goroutines of a client can be in a take, and the log does not tell them apart.
 func (t table) diedWith(z *judging.Znode) bool {
 	return slices.ContainsFunc(t.history.Ops, func(op lin.Op) bool {
-		return isTake(&op) && op.Client == z.Remover && op.Call <= z.Deleted &&
-			judging.DiedIn(t.history, op)
+		return op.Client == z.Remover && op.Call <= z.Deleted && t.diedInDoubt(op)
 	})
+}
+
+// diedInDoubt reports whether a process has died in a take, or after a take with an unknown
+// outcome: a later take of the process would have found out.
+func (t table) diedInDoubt(op lin.Op) bool {
+	_, died := judging.FirstNotice(t.history, op.Client, op.Call, lin.Died)
+	return died && isTake(&op) && op.Outcome == lin.OpUnknown
 }
 
 // lostByClients finds out from leftovers and results whether an element is lost.
@@ -137,7 +143,7 @@ func lostByClients(t table, e *element, left *lin.Leftovers) (m misdelivery, los
 	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any "+
 		"more, and no take returned it", e.name, judging.Describe(*e.offer))
 	if slices.ContainsFunc(t.history.Ops, func(op lin.Op) bool {
-		return isTake(&op) && judging.DiedIn(t.history, op) && op.Return > e.offer.Call
+		return t.diedInDoubt(op) && op.Return > e.offer.Call
 	}) {
 		return misdelivery{}, false // the element may have died with the process
 	}
