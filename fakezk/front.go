@@ -82,6 +82,7 @@ func (f *front) receive(l *link, p []byte) (rest []byte) {
 func (f *front) gone(l *link, half bool) (onHold bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.expiry.schedule() // of what the connection leaves
 	return f.pipeline.gone(l, half)
 }
 

@@ -80,7 +80,7 @@ func (r *recorder) request(l *link, req *engine.Request) {
 		})
 	}
 	if req.TooLarge {
-		r.note(slog.LevelInfo, "multiRead refused", append(l.sessionAttrs(),
+		r.note(slog.LevelInfo, req.Header.Op.String()+" refused", append(l.sessionAttrs(),
 			slog.String("why", "its reply would have more than 64 MiB"))...)
 	}
 }

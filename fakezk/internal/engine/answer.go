@@ -72,19 +72,26 @@ func (x *exchange) answer() {
 			r.Reply = proto.WhoAmIReply{IDs: publicIDs(x.c.ids.List())}
 		}
 	case *proto.MultiRead:
-		if r.Reply, r.Err, r.TooLarge = x.c.at.readMany(x.c, req); r.TooLarge {
-			x.hangUp()
-			return
-		}
+		r.Reply, r.Err, r.TooLarge = x.c.at.readMany(x.c, req)
 	case *proto.Sync:
 		x.e.ensemble.catchUp(x.c.at)
 		r.Reply = proto.PathReply{Path: req.Path}
 	default:
-		if !r.Header.Op.IsWrite() {
+		switch {
+		case r.Header.Op.IsWrite():
+			if !x.write() {
+				return
+			}
+		case x.c.at.listBytes(x.c, req) > mostRead:
+			marks.Hit("list too large")
+			r.TooLarge = true
+		default:
 			r.Reply, r.Err = x.c.at.read(x.c, req)
-		} else if !x.write() {
-			return
 		}
+	}
+	if r.TooLarge {
+		x.hangUp()
+		return
 	}
 	r.Zxid = store.LastZxid()
 	x.finish()

@@ -48,6 +48,33 @@ func TestAMultiReadIsBounded(t *testing.T) {
 	b.wantOutputs("1:closed@0")
 }
 
+// TestAListIsBounded asks for a list of more than 64 MiB, alone and in a multiRead.
+func TestAListIsBounded(t *testing.T) {
+	marks.Expect(t, "list too large")
+	marks.Expect(t, "multiRead of a list too large")
+	b := newBench(t, nil)
+	id := b.connect(10 * time.Second)
+	long := strings.Repeat("x", 1<<20)
+	for i := range 63 {
+		b.must(id, create(fmt.Sprintf("/%d%s", i, long), proto.FlagEphemeral))
+	}
+	list := &proto.GetChildren{Code: proto.OpGetChildren, Path: "/"}
+	b.must(id, list, &proto.GetEphemerals{})
+	b.must(id, create("/64"+long, proto.FlagEphemeral))
+	for _, req := range []proto.Request{
+		list, &proto.GetChildren{Code: proto.OpGetChildren2, Path: "/"}, &proto.GetEphemerals{},
+		&proto.MultiRead{Ops: []proto.Request{list}},
+	} {
+		other := b.connect(10 * time.Second)
+		if req.Op() == proto.OpGetEphemerals {
+			other = id
+		}
+		if r := b.ask(other, req); !r.TooLarge || !r.Silent {
+			t.Errorf("%s: got a reply: %+v", req.Op(), r.Header)
+		}
+	}
+}
+
 func TestIdentitiesAreBounded(t *testing.T) {
 	b := newBench(t, nil)
 	id := b.connect(10 * time.Second)

@@ -19,6 +19,7 @@ type conn struct {
 	ip          string
 	session     *session            // nil before the handshake
 	closes      bool                // the client closes the session
+	gone        bool                // the connection is over; some of its watches may be left
 	hasReadOnly bool                // the connect request had a readOnly byte
 	sasl        *digestmd5.Exchange // nil before the first token, and without users
 	ids         state.Identities    // the address included

@@ -52,6 +52,7 @@ type Engine struct {
 	conns    connections
 	sessions sessions
 	reaper   reaper
+	last     int64 // ms, the time of the last call
 }
 
 // New returns a server with an empty tree. The session ids derive from now, as a real
@@ -62,6 +63,7 @@ func New(cfg Config, now time.Time) *Engine {
 		conns:    newConnections(),
 		sessions: newSessions(cfg, now.UnixMilli()),
 		reaper:   newReaper(cfg.ContainerCheckInterval, now.UnixMilli()),
+		last:     now.UnixMilli(),
 	}
 	e.ensemble = newEnsemble(cfg, &e.conns)
 	return e
@@ -109,8 +111,10 @@ func (e *Engine) handle(id ConnID, frame []byte, refusal proto.ErrCode, now time
 
 // begin clears the effects of the previous call.
 func (e *Engine) begin(now int64) {
+	e.last = max(e.last, now)
 	e.conns.outbox.clear()
 	e.ensemble.journal.clear()
+	e.ensemble.clearWatches()
 	e.reaper.skipIdleChecks(now, e.Store())
 }
 
@@ -128,8 +132,12 @@ func (e *Engine) react(frameBytes int, req Request) Reaction {
 	return r
 }
 
-// NextDeadline returns the time at which Tick must be called; the zero time means never.
+// NextDeadline returns the time at which Tick must be called; the zero time means never. It may have
+// passed already, while there is work that was too long for one call.
 func (e *Engine) NextDeadline() time.Time {
+	if e.ensemble.hasWatchesLeft() {
+		return time.UnixMilli(e.last)
+	}
 	next := min(e.sessions.expiries.first, e.conns.sessionless.first, e.reaper.next(e.Store()))
 	if next == never {
 		return time.Time{}

@@ -68,6 +68,18 @@ func (s *ensemble) follow(r *replica) {
 	}
 }
 
+// clearWatches lets each server remove watches of connections that are gone.
+func (s *ensemble) clearWatches() {
+	for _, r := range s.servers {
+		r.watches.begin()
+	}
+}
+
+// hasWatchesLeft reports whether a server has watches of connections that are gone.
+func (s *ensemble) hasWatchesLeft() bool {
+	return slices.ContainsFunc(s.servers, func(r *replica) bool { return len(r.watches.gone) > 0 })
+}
+
 // reachesLeader reports whether the leader hears of the requests to a server.
 func (s *ensemble) reachesLeader(r *replica) bool {
 	return r == s.leader || !r.cutOff && !s.leader.cutOff

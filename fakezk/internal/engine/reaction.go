@@ -61,8 +61,8 @@ type Request struct {
 	Reply proto.Reply
 	// Silent says that no reply was sent.
 	Silent bool
-	// TooLarge says that the reply to a multiRead would be too large, and that the connection was
-	// closed instead.
+	// TooLarge says that the reply to a read would be too large, and that the connection was closed
+	// instead.
 	TooLarge bool
 }
 

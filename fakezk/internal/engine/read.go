@@ -88,12 +88,19 @@ func (r *replica) readMany(
 	results := make([]proto.OpResult, 0, len(req.Ops))
 	size := 0
 	for _, op := range req.Ops {
+		if size += r.listBytes(c, op); size > mostRead {
+			marks.Hit("multiRead of a list too large")
+			return nil, proto.OK, true
+		}
 		reply, code := r.readOne(c, op)
 		if code == proto.MarshallingError {
 			marks.Hit("multiRead cut short")
 			return proto.MultiReply{Results: results}, code, false
 		}
-		if size += payload(reply); size > mostRead {
+		if data, ok := reply.(proto.DataReply); ok {
+			size += len(data.Data)
+		}
+		if size > mostRead {
 			marks.Hit("multiRead too large")
 			return nil, proto.OK, true
 		}
@@ -106,22 +113,20 @@ func (r *replica) readMany(
 	return proto.MultiReply{Results: results}, proto.OK, false
 }
 
-// mostRead bounds the data and names in the reply to a multiRead, in bytes. A real server has no
-// bound: some bytes of request for each megabyte of reply fill its heap.
+// mostRead bounds the data and names in the reply to a read, in bytes. A real server has no bound:
+// some bytes of request for each megabyte of reply fill its heap.
 const mostRead = 64 << 20
 
-// payload is the number of bytes of data and names in the reply to a read.
-func payload(reply proto.Reply) int {
-	size := 0
-	switch reply := reply.(type) {
-	case proto.DataReply:
-		size = len(reply.Data)
-	case proto.ChildrenReply:
-		for _, name := range reply.Names {
-			size += 4 + len(name)
-		}
+// listBytes is the size of the list that a read has as its reply, 0 for other reads. It is known
+// before the list is made. Who may not read the node is refused, too: the size alone says little.
+func (r *replica) listBytes(c *conn, req proto.Request) int {
+	switch req := req.(type) {
+	case *proto.GetChildren:
+		return r.store.ListBytes(req.Path)
+	case *proto.GetEphemerals:
+		return r.store.EphemeralBytes(c.session.id)
 	}
-	return size
+	return 0
 }
 
 func (r *replica) readOne(c *conn, op proto.Request) (proto.Reply, proto.ErrCode) {

@@ -170,6 +170,9 @@ func (e *Engine) Watches() []WatchView {
 func (t *watchTable) appendViews(views []WatchView, server int, child bool) []WatchView {
 	for _, path := range slices.Sorted(maps.Keys(t.byPath)) {
 		for _, c := range t.byPath[path] {
+			if c.gone {
+				continue
+			}
 			views = append(views, WatchView{
 				Path: path, Child: child, Mode: (*t.modes(c))[path],
 				Conn: c.id, Server: server, Session: c.sessionID(),

@@ -29,7 +29,15 @@ func (m WatchMode) String() string {
 // data, getChildren in child, addWatch in both.
 //
 // Source: DataTree and WatchManager.
-type watches struct{ data, child watchTable }
+type watches struct {
+	data, child watchTable
+	gone        []*conn // that still have watches in the tables
+	room        int     // of these watches that the call under way may remove
+}
+
+// mostRemoved is the number of watches of gone connections that a call of the engine removes. A
+// connection can have millions, and all clients wait for the call.
+const mostRemoved = 4096
 
 // A watchTable has for each path the connections that watch it, in order. A connection has one mode
 // for a path, the last one registered. modes returns the map in which the connection keeps it.
@@ -42,6 +50,7 @@ type watchTable struct {
 
 func newWatches() watches {
 	return watches{
+		room: mostRemoved,
 		data: watchTable{
 			byPath:    map[string][]*conn{},
 			modes:     func(c *conn) *map[string]WatchMode { return &c.dataWatches },
@@ -55,16 +64,45 @@ func newWatches() watches {
 	}
 }
 
-// drop removes all watches of a connection.
+// drop takes a connection's watches away: nothing fires or shows them from now on. Watches that are
+// too many for one call go from the tables with later calls.
 func (w *watches) drop(c *conn) {
-	for path := range c.dataWatches {
-		w.data.remove(c, path)
+	c.gone = true
+	w.gone = append(w.gone, c)
+	w.clear()
+}
+
+// begin gives the call under way its share of the watches of gone connections.
+func (w *watches) begin() {
+	w.room = mostRemoved
+	w.clear()
+}
+
+// clear removes watches of gone connections from the tables while there is room.
+func (w *watches) clear() {
+	for len(w.gone) > 0 {
+		c := w.gone[0]
+		w.data.removeAll(c, &w.room)
+		w.child.removeAll(c, &w.room)
+		if len(c.dataWatches)+len(c.childWatches) > 0 {
+			marks.Hit("watches go later")
+			return
+		}
+		w.gone = w.gone[1:]
+		w.data.shrink()
+		w.child.shrink()
 	}
-	for path := range c.childWatches {
-		w.child.remove(c, path)
+}
+
+// removeAll removes the watches of a connection while there is room.
+func (t *watchTable) removeAll(c *conn, room *int) {
+	for path := range *t.modes(c) {
+		if *room == 0 {
+			return
+		}
+		t.remove(c, path)
+		*room--
 	}
-	w.data.shrink()
-	w.child.shrink()
 }
 
 // shrink makes the table anew if it was much larger once: a map does not give memory back.
@@ -181,7 +219,7 @@ func (t *watchTable) trigger(hit []*conn, ev proto.EventType, path string) []*co
 			continue
 		}
 		for _, c := range t.byPath[above] {
-			if (*t.modes(c))[above] == Recursive {
+			if !c.gone && (*t.modes(c))[above] == Recursive {
 				hit = append(hit, c)
 			}
 		}
@@ -195,6 +233,10 @@ func (t *watchTable) triggerAt(hit []*conn, ev proto.EventType, path string) []*
 	for _, c := range list {
 		modes := *t.modes(c)
 		mode := modes[path]
+		if c.gone {
+			kept = append(kept, c)
+			continue
+		}
 		if mode != Recursive || ev != proto.EventChildrenChanged {
 			hit = append(hit, c)
 		}

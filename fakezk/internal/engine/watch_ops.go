@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/internal/marks"
@@ -102,7 +103,7 @@ func (w *watches) check(req *proto.Watches) proto.ErrCode {
 // server goes up to the root, and fails if the path does not begin with a slash.
 func (t *watchTable) check(path string) proto.ErrCode {
 	switch {
-	case len(t.byPath[path]) > 0:
+	case slices.ContainsFunc(t.byPath[path], func(c *conn) bool { return !c.gone }):
 		return proto.OK
 	case len(t.recursive) > 0 && path[0] != '/':
 		marks.Hit("relative path beside a recursive watch")

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/zksim/zksim/fakezk/internal/marks"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
 )
@@ -130,4 +131,41 @@ func TestWatchTableAgreesWithAPlainOne(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWatchesOfAGoneConnectionGoInShares drops a connection with more watches than one call removes.
+func TestWatchesOfAGoneConnectionGoInShares(t *testing.T) {
+	marks.Expect(t, "watches go later")
+	b := newBench(t, nil)
+	x, y := b.connect(9*time.Second), b.connect(9*time.Second)
+	set := &proto.SetWatches{
+		Code: proto.OpSetWatches, DataWatches: []string{}, ChildWatches: []string{},
+	}
+	for i := range 10 * mostRemoved {
+		set.ExistWatches = append(set.ExistWatches, fmt.Sprintf("/%d", i))
+	}
+	b.must(x, set)
+	b.must(x, &proto.AddWatch{Path: "/r", Mode: proto.WatchPersistentRecursive})
+	b.e.Drop(x)
+	w := &b.e.ensemble.leader.watches
+	if n := len(w.data.byPath); n < mostRemoved || len(b.e.Watches()) > 0 {
+		t.Errorf("%d paths are left, and %d watches are shown", n, len(b.e.Watches()))
+	}
+	any := &proto.Watches{Code: proto.OpCheckWatches, Path: "/r", Type: proto.WatcherAny}
+	check.Equal(t, b.ask(y, any).Err, proto.NoWatcher)
+	b.must(y, create("/r", 0), create("/r/a", 0), remove("/r/a"))
+	b.ask(y, &proto.Exists{Path: "/r/b", Watch: true})
+	b.must(y, create("/r/b", 0))
+	b.wantOutputs("2:NodeCreated /r/b@0")
+	for range 4 {
+		if at := b.e.NextDeadline(); at.After(b.now) {
+			t.Errorf("the next share is due at %v, now is %v", at, b.now)
+		}
+		b.e.Tick(b.now)
+	}
+	b.e.Tick(b.now)
+	if left := len(w.data.byPath) + len(w.child.byPath) + len(w.gone); left > 0 ||
+		!b.e.NextDeadline().After(b.now) {
+		t.Errorf("%d are left; the next deadline is %v", left, b.e.NextDeadline())
+	}
 }

@@ -16,6 +16,7 @@ import "iter"
 type hashSet struct {
 	table   []*element
 	size    int
+	bytes   int                  // of the keys
 	indexes map[int]*bucketIndex // the buckets with more than indexAt elements
 	listed  []string             // the last result of keys; nil if the set has changed since
 }
@@ -46,6 +47,14 @@ func (h *hashSet) len() int {
 		return 0
 	}
 	return h.size
+}
+
+// listBytes is the length of a list of the keys on the wire.
+func (h *hashSet) listBytes() int {
+	if h == nil {
+		return 0
+	}
+	return h.bytes + 4*h.size
 }
 
 // get returns the element with a key, or nil.
@@ -91,6 +100,7 @@ func (h *hashSet) put(e *element) {
 		h.grow()
 	}
 	h.size++
+	h.bytes += len(e.key)
 	if h.size > len(h.table)*3/4 {
 		h.grow()
 	}
@@ -151,6 +161,7 @@ func (h *hashSet) remove(key string) {
 	}
 	*link, e.next, h.listed = e.next, nil, nil
 	h.size--
+	h.bytes -= len(e.key)
 }
 
 // all visits the elements in Java's order. The set must not change meanwhile.

@@ -21,6 +21,22 @@ func (s *Store) Ephemerals(id int64) []string {
 	return ses.ephemerals.clonedKeys()
 }
 
+// EphemeralBytes is the number of bytes that a list of a session's ephemeral nodes takes on the wire.
+func (s *Store) EphemeralBytes(id int64) int {
+	if ses, ok := s.sessions[id]; ok {
+		return ses.ephemerals.listBytes()
+	}
+	return 0
+}
+
+// EphemeralCount is the number of a session's ephemeral nodes.
+func (s *Store) EphemeralCount(id int64) int {
+	if ses, ok := s.sessions[id]; ok {
+		return ses.ephemerals.len()
+	}
+	return 0
+}
+
 // EphemeralsUnder returns the paths of [Store.Ephemerals] that start with prefix, even
 // within a name: "/a" finds "/ab". A null, blank or root prefix finds all.
 //

@@ -43,6 +43,16 @@ func (s *Store) Children(path string, by Caller) ([]string, proto.Stat, proto.Er
 	return n.children.keys(), n.stat(), proto.OK
 }
 
+// ListBytes is the number of bytes that a list of a node's children takes on the wire, 0 without a
+// node.
+func (s *Store) ListBytes(path string) int {
+	n, ok := s.tree.find(path)
+	if !ok {
+		return 0
+	}
+	return n.children.listBytes()
+}
+
 // CountDescendants returns the number of nodes below a node, children and deeper. It needs READ.
 // The error is NoNode or NoAuth. For the empty path the root counts too.
 func (s *Store) CountDescendants(path string, by Caller) (int32, proto.ErrCode) {
