@@ -22,7 +22,7 @@ func (s *Server) Addresses() []string {
 // serves, and no session expires. Stop panics if there is no server of a number.
 func (s *Server) Stop(servers ...int) {
 	list := s.ensemble.byNumber(servers)
-	s.lockAndInterrupt()
+	s.turns.lockAndInterrupt()
 	defer s.mu.Unlock()
 	s.recorder.call("stop", "", "%s", numbersText(servers))
 	s.ensemble.stop(list)

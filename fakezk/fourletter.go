@@ -3,6 +3,7 @@ package fakezk
 import (
 	"net"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -19,10 +20,14 @@ type words struct {
 	traffic   fourletter.Traffic
 	traceMask int64
 	ports     [MaxServers]int // that the servers listen on first
+	turns     *turns
+	answering sync.WaitGroup // of words that a fault has held up
 }
 
-func newWords(opts Options, now time.Time, k *links) *words {
-	return &words{opts: opts, links: k, started: now, traceMask: fourletter.DefaultTraceMask}
+func newWords(opts Options, now time.Time, k *links, t *turns) *words {
+	return &words{
+		opts: opts, links: k, started: now, traceMask: fourletter.DefaultTraceMask, turns: t,
+	}
 }
 
 // count is called with every reaction of the engine.
@@ -49,21 +54,37 @@ func (l *link) firstWord(p []byte) (word []byte, known bool) {
 	return p[:min(len(p), 12)], fourletter.Known(string(p[:4]))
 }
 
-// answer carries out a word, if Options.FourLetterWords permits it.
+// answer carries out a word, if Options.FourLetterWords permits it. It must be called without the
+// lock.
 func (w *words) answer(l *link, wordAndArgument []byte) []byte {
 	word, argument := string(wordAndArgument[:4]), wordAndArgument[4:]
 	if word != "stmk" {
 		argument = nil
 	}
-	w.packets.Received++
-	text := fourletter.Refusal(word)
-	if slices.Contains(w.opts.FourLetterWords, word) ||
-		slices.Contains(w.opts.FourLetterWords, "*") {
-		text = fourletter.Answer(word, argument, w.server(l))
-		w.apply(word, argument)
+	if fourletter.Long(word) {
+		w.turns.one.Lock() // also while the text is made
+		defer w.turns.one.Unlock()
 	}
+	text := w.take(l, word, argument)()
+	w.turns.mu.Lock()
+	defer w.turns.mu.Unlock()
 	w.packets.Sent += fourletter.Packets(text)
 	return []byte(text)
+}
+
+// take collects what the answer to a word needs.
+func (w *words) take(l *link, word string, argument []byte) func() string {
+	w.turns.mu.Lock()
+	defer w.turns.mu.Unlock()
+	w.packets.Received++
+	if !slices.Contains(w.opts.FourLetterWords, word) &&
+		!slices.Contains(w.opts.FourLetterWords, "*") {
+		return func() string { return fourletter.Refusal(word) }
+	}
+	s := w.server(l)
+	text := fourletter.Take(word, argument, &s)
+	w.apply(word, argument)
+	return text
 }
 
 func (w *words) apply(word string, argument []byte) {
@@ -99,6 +120,7 @@ func (w *words) server(l *link) fourletter.Server {
 			MaxSessionTimeout: w.opts.MaxSessionTimeout,
 			MaxClientConns:    max(w.opts.MaxClientConns, 0),
 		},
+		Step: w.turns.step,
 		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper",
 			"/var/lib/zookeeper", "/"),
 	}

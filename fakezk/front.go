@@ -72,9 +72,13 @@ func (f *front) open(server int, from peer, k sink) (*link, error) {
 // receive takes bytes that a client sent, and returns those that it has not handled.
 func (f *front) receive(l *link, p []byte) (rest []byte) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.expiry.schedule()
-	return f.pipeline.receive(l, p)
+	rest, word := f.pipeline.receive(l, p)
+	f.expiry.schedule()
+	f.mu.Unlock()
+	if word != nil {
+		f.pipeline.answerWord(l, word)
+	}
+	return rest
 }
 
 // gone notes that a client closed its end, and reports whether a fault has put off the end of the

@@ -344,7 +344,8 @@ func (in *injector) moveDown(l *link) {
 // apply lets the server handle a message.
 func (in *injector) apply(l *link, m *carry.Message, f *carry.Armed) {
 	if m.Tag == (fourLetters{}) {
-		in.pipeline.answerWord(l, m.Bytes)
+		word := slices.Clone(m.Bytes)
+		in.pipeline.words.answering.Go(func() { in.pipeline.answerWord(l, word) })
 		return
 	}
 	in.pipeline.finish(l, m.Bytes, in.answer(l, m), f)

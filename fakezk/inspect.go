@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/view"
@@ -13,9 +14,16 @@ import (
 
 // Tree returns all nodes but those under /zookeeper, in order of path.
 func (s *Server) Tree() []view.Node {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return inspect.Tree(s.engine)
+	s.turns.begin()
+	all := s.nodesBelow("/")
+	s.turns.end()
+	var nodes []view.Node
+	for _, n := range inOrder(all) {
+		if !isBelow(n.path, "/zookeeper") {
+			nodes = append(nodes, inspect.NodeOf(n.path, n.NodeView))
+		}
+	}
+	return nodes
 }
 
 // Get returns one node, and whether it exists. Its ACL is not checked.
@@ -72,20 +80,34 @@ func (s *Server) String() string {
 
 // Sessions returns the live sessions in order of id.
 func (s *Server) Sessions() []view.Session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	sessions := inspect.Sessions(s.engine)
-	for i := range sessions {
-		sessions[i].Name = s.names.name(sessions[i].ID)
+	s.turns.begin()
+	var sessions []view.Session
+	for _, v := range s.engine.Sessions() {
+		session := inspect.SessionOf(s.engine, v)
+		session.Name = s.names.name(v.ID)
+		sessions = append(sessions, session)
+		s.turns.step(1 + len(session.Ephemerals))
+	}
+	s.turns.end()
+	for _, session := range sessions {
+		slices.Sort(session.Ephemerals)
 	}
 	return sessions
 }
 
 // Watches returns the registered watches in order of path.
 func (s *Server) Watches() []view.Watch {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return inspect.Watches(s.engine)
+	s.turns.begin()
+	var watches []engine.WatchView
+	for _, c := range s.engine.Conns() {
+		for v := range s.engine.WatchesOf(c.ID) {
+			watches = append(watches, v)
+			s.turns.step(1)
+		}
+	}
+	s.turns.end()
+	engine.SortWatches(watches)
+	return inspect.Watches(watches)
 }
 
 // Put creates a node, and its parents where they are missing, or replaces its data. No ACL is
@@ -105,18 +127,18 @@ func (s *Server) Remove(path string) error {
 	if err := inspect.CheckPath(path); err != nil {
 		return fmt.Errorf("fakezk: remove: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.begin()
+	defer s.turns.end()
 	s.recorder.call("remove", path, "")
-	for _, n := range slices.Backward(inspect.Tree(s.engine)) { // children come after their parents
-		if n.Path == "/" ||
-			n.Path != path && !strings.HasPrefix(n.Path, strings.TrimSuffix(path, "/")+"/") {
+	for _, n := range slices.Backward(inOrder(s.nodesBelow(path))) { // children before their parents
+		if n.path == "/" || isBelow(n.path, "/zookeeper") {
 			continue
 		}
-		req := &proto.Delete{Path: n.Path, Version: -1}
-		if code := s.pipeline.submit(req, time.Now()); code != proto.OK {
-			return fmt.Errorf("fakezk: remove %s: %s", n.Path, code)
+		code := s.pipeline.submit(&proto.Delete{Path: n.path, Version: -1}, time.Now())
+		if code != proto.OK && code != proto.NoNode { // somebody else may have deleted it
+			return fmt.Errorf("fakezk: remove %s: %s", n.path, code)
 		}
+		s.turns.step(1)
 	}
 	return nil
 }

@@ -23,15 +23,24 @@ type pipeline struct {
 }
 
 // receive takes bytes that a client sent. Garbage ends the connection. If the link is full, it
-// returns the bytes that it has not handled; the caller offers them again later.
-func (p *pipeline) receive(l *link, b []byte) (rest []byte) {
+// returns the bytes that it has not handled; the caller offers them again later. If they are a
+// four-letter word, the caller answers it without the lock.
+func (p *pipeline) receive(l *link, b []byte) (rest, word []byte) {
 	if k, ok := l.sink.(*memorySink); ok {
 		k.noteInput(b)
 	}
 	now := time.Now()
 	for l.served {
-		if l.conn != nil && l.conn.Ignores() || !l.wordChecked && p.takeWord(l, b) {
-			return nil
+		if l.conn != nil && l.conn.Ignores() {
+			return nil, nil
+		}
+		if !l.wordChecked {
+			if word, known := l.firstWord(b); known {
+				if p.faults.takeWord(l, word) {
+					word = nil
+				}
+				return nil, word
+			}
 		}
 		frame, rest, err := l.frames.Next(b)
 		if err != nil {
@@ -41,35 +50,29 @@ func (p *pipeline) receive(l *link, b []byte) (rest []byte) {
 			p.hangUp(l)
 		}
 		if frame == nil {
-			return nil
+			return nil, nil
 		}
 		if !p.faults.takeFrame(l, frame) {
 			p.process(l, frame, now)
 		}
 		b = rest
 		if l.sink.Full() {
-			return b
+			return b, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
-// takeWord looks at the first bytes of a connection. If they are a four-letter word, it answers the
-// word, closes the connection and returns true. Anything else is the length of a frame.
-//
-// Source: NIOServerCnxn.readLength, checkFourLetterWord.
-func (p *pipeline) takeWord(l *link, b []byte) bool {
-	word, known := l.firstWord(b)
-	if known && !p.faults.takeWord(l, word) {
-		p.answerWord(l, word)
-	}
-	return known
-}
-
-// answerWord answers a word, which an argument may follow, and closes the connection.
+// answerWord answers the word of a link, and closes the connection. It must be called without the
+// lock.
 func (p *pipeline) answerWord(l *link, word []byte) {
-	p.emit(l, engine.Output{Conn: l.id, Frame: p.words.answer(l, word), Close: true}, nil)
-	p.engine.Drop(l.id)
+	text := p.words.answer(l, word)
+	p.words.turns.mu.Lock()
+	defer p.words.turns.mu.Unlock()
+	if l.served {
+		p.emit(l, engine.Output{Conn: l.id, Frame: text, Close: true}, nil)
+		p.engine.Drop(l.id)
+	}
 }
 
 // process lets the engine handle a frame.

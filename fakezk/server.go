@@ -3,7 +3,6 @@ package fakezk
 import (
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -24,8 +23,8 @@ type Server struct {
 	// of the parts are called with the lock held, and do not block. The fields of a part are used
 	// by its own methods only. Goroutines that wait for a client or a logger have no lock, or that
 	// of their own outbox.
-	mu       sync.Mutex
-	stopping atomic.Int32 // calls of Stop and Close that wait for mu: long work ends early
+	mu    sync.Mutex
+	turns turns // of long work
 
 	engine   *engine.Engine
 	names    *sessionNames
@@ -36,6 +35,7 @@ type Server struct {
 	faults   *injector // holds up the pipeline, and takes servers down
 	ensemble *ensemble // which servers run, lead and lag
 	expiry   *expiry   // wakes the engine at its deadlines
+	survey   *survey   // that a turn has interrupted, or nil
 	front    *front    // lets clients in
 }
 
@@ -44,12 +44,13 @@ func New(opts Options) *Server {
 	now := time.Now()
 	opts = opts.withDefaults()
 	s := &Server{opts: opts, bubble: bubbleNumber(), names: newSessionNames()}
+	s.turns.mu = &s.mu
 	s.recorder = newRecorder(opts, now, s.names)
 	s.links = newLinks(opts, s.names, s.recorder)
-	s.words = newWords(opts, now, s.links)
+	s.words = newWords(opts, now, s.links, &s.turns)
 	cfg := opts.engineConfig()
-	cfg.Observe = s.words.count
-	cfg.Interrupted = s.interrupted
+	cfg.Observe = s.observe
+	cfg.Interrupted = s.turns.interrupted
 	s.engine = engine.New(cfg, now)
 	s.words.engine = s.engine
 	// These three call each other.
@@ -76,30 +77,29 @@ func New(opts Options) *Server {
 	return s
 }
 
+// observe is called with every reaction of the engine.
+func (s *Server) observe(frameBytes int, r engine.Reaction) {
+	s.words.count(frameBytes, r)
+	if s.survey != nil {
+		s.survey.note(r.Applied)
+	}
+}
+
 // Close stops the server for good. It accepts no more connections, closes every connection after
 // its queue is written (a client that does not read gets a second for that), and waits for the
 // goroutines that served TCP and for the log.
 func (s *Server) Close() error {
-	s.lockAndInterrupt()
+	s.turns.lockAndInterrupt()
 	s.front.close()
 	s.ensemble.stop(s.ensemble.all())
 	s.faults.end()
 	s.expiry.schedule()
 	s.mu.Unlock()
 	s.front.serving.Wait()
+	s.words.answering.Wait()
 	s.mu.Lock()
 	s.recorder.log.end()
 	s.mu.Unlock()
 	s.recorder.log.wait()
 	return nil
 }
-
-// lockAndInterrupt locks the server. A Load under way ends early.
-func (s *Server) lockAndInterrupt() {
-	s.stopping.Add(1)
-	s.mu.Lock()
-	s.stopping.Add(-1)
-}
-
-// interrupted reports whether a call of Stop or Close waits for the lock.
-func (s *Server) interrupted() bool { return s.stopping.Load() > 0 }

@@ -14,16 +14,17 @@ import (
 // of the server's own three, /zookeeper and its children config and quota. The quotas below them
 // are included. Load on another server makes the same tree of it.
 func (s *Server) Snapshot() []view.NodeSpec {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.begin()
+	nodes := s.nodesBelow("/")
+	s.turns.end()
 	var specs []view.NodeSpec
-	for path, n := range s.engine.Store().Nodes() {
-		kind, ttl := inspect.Kind(n)
-		if isServersOwn(path) || kind == view.EphemeralNode {
+	for _, n := range inOrder(nodes) {
+		kind, ttl := inspect.Kind(n.NodeView)
+		if isServersOwn(n.path) || kind == view.EphemeralNode {
 			continue
 		}
 		specs = append(specs, view.NodeSpec{
-			Path: path, Data: slices.Clone(n.Data), ACL: inspect.ACLs(n.ACL), Kind: kind, TTL: ttl,
+			Path: n.path, Data: slices.Clone(n.Data), ACL: inspect.ACLs(n.ACL), Kind: kind, TTL: ttl,
 			Next: n.Created,
 		})
 	}
@@ -34,27 +35,19 @@ func (s *Server) Snapshot() []view.NodeSpec {
 // every node but the server's own; "/" gets its first data and ACL again. Zxids, session ids and
 // names, and the sequence numbers of the nodes that stay go on.
 func (s *Server) Reset() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turns.begin()
+	defer s.turns.end()
 	s.recorder.call("reset", "", "")
-	now := time.Now()
 	s.faults.clear()
-	for _, v := range s.engine.Sessions() {
-		reaction, _ := s.engine.Expire(v.ID, now)
-		s.pipeline.deliver(reaction)
-	}
-	var paths []string
-	for path := range s.engine.Store().Nodes() {
-		if path != "/" && !isServersOwn(path) {
-			paths = append(paths, path)
+	for sessions := s.engine.Sessions(); len(sessions) > 0; sessions = s.engine.Sessions() {
+		for _, v := range sessions { // others may come and go between turns
+			if reaction, ok := s.engine.Expire(v.ID, time.Now()); ok {
+				s.pipeline.deliver(reaction)
+			}
+			s.turns.step(1)
 		}
 	}
-	for _, path := range slices.Backward(paths) { // children come after their parents
-		s.pipeline.mustSubmit(&proto.Delete{Path: path, Version: -1}, now)
-	}
-	for _, req := range changesOfRoot(s.engine.Store(), []byte{}, inspect.OpenACL) {
-		s.pipeline.mustSubmit(req, now)
-	}
+	s.engine.Clear(time.Now())
 	s.expiry.schedule()
 }
 

@@ -9,95 +9,142 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// Load makes the nodes, all in one transaction, and their missing parents: as persistent nodes with
-// null data that are open to all clients. The order of the list does not matter. Watches fire as
-// for any client's writes.
+// Load makes the nodes and their missing parents: as persistent nodes with null data that are open
+// to all clients. The order of the list does not matter. Watches fire as for any client's writes.
 //
-// It is all or nothing: the error names the first impossible node, in order of path, and then
-// nothing has changed. A node that already exists is an error, except "/", which gets the data, ACL
-// and number of its spec. So load into a new server, after Reset, or beside the existing nodes;
+// It is all or nothing: the error names an impossible node, the first in order of path of up to
+// 4,096 nodes. A node that already exists is an error, except "/", which gets the data, ACL and
+// number of its spec. So load into a new server, after Reset, or beside the existing nodes;
 // errors.Is finds ErrConflict in such errors.
+//
+// Up to 4,096 nodes, with the missing parents, come in one transaction. More come in several, and
+// other clients have their turn between them. An error in a later one then takes the nodes of the
+// first ones away again, as writes that clients see.
 //
 // Sequence numbers move on as in a server that loads a snapshot of its tree: without a
 // notification.
 //
 // Missing parents with more than 16 MiB of paths together are refused: some 4,000 names in one
-// path. A Load that Stop or Close interrupts changes nothing; errors.Is finds ErrStopped in its
-// error.
+// path. Stop and Close interrupt a Load; errors.Is finds ErrStopped in its error. Nodes of earlier
+// transactions then stay.
 func (s *Server) Load(nodes []view.NodeSpec) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	nodes = slices.Clone(nodes)
+	slices.SortStableFunc(nodes, func(a, b view.NodeSpec) int {
+		return cmp.Compare(a.Path, b.Path)
+	})
+	s.turns.begin()
+	defer s.turns.end()
 	if s.front.closed {
 		return fmt.Errorf("fakezk: load: %w", ErrStopped)
 	}
-	l := loading{
-		engine: s.engine, interrupted: s.interrupted, now: time.Now(), made: map[string]bool{},
-	}
-	txn, err := l.plan(nodes)
-	if s.interrupted() {
-		err = ErrStopped
-	}
-	if err != nil {
+	l := loading{Server: s, now: time.Now(), made: map[string]bool{}}
+	if err := l.load(nodes); err != nil {
 		return fmt.Errorf("fakezk: load: %w", err)
 	}
-	s.recorder.call("load", "", "%d nodes", len(nodes))
-	if len(l.ops) > 0 {
-		_, reaction := s.engine.SubmitTxn(txn, l.now)
-		s.pipeline.deliver(reaction)
-	}
-	if l.acl != nil {
-		s.pipeline.mustSubmit(l.acl, l.now)
-	}
-	s.ensemble.catchUp()
-	l.setNumbers(nodes)
-	s.expiry.schedule()
 	return nil
 }
 
 // loading is one call of Load.
 type loading struct {
-	engine      *engine.Engine
-	interrupted func() bool
-
+	*Server
 	now    time.Time
 	ops    []proto.Request // parents first
 	nodes  []string        // for each operation the path of the node that needs it
 	acl    *proto.SetACL   // of "/", nil if it stays as it is
-	root   bool            // "/" was given
+	before *located        // "/" as it was, nil if it is not given
 	made   map[string]bool // by ops
 	parent int             // bytes of the paths of missing parents
+}
+
+// load plans the operations, and applies them in parts.
+func (l *loading) load(nodes []view.NodeSpec) error {
+	if err := l.plan(nodes); err != nil {
+		return err
+	}
+	l.recorder.call("load", "", "%d nodes", len(nodes))
+	for done := 0; done < len(l.ops); {
+		part := min(len(l.ops)-done, mostSteps)
+		if err := l.apply(done, done+part); err != nil {
+			l.undo(done)
+			return err
+		}
+		done += part
+		if l.turns.step(part); done < len(l.ops) && l.turns.interrupted() {
+			return ErrStopped
+		}
+	}
+	if l.acl != nil {
+		l.pipeline.mustSubmit(l.acl, l.now)
+		l.ensemble.catchUp()
+	}
+	l.setNumbers(nodes)
+	l.expiry.schedule()
+	return nil
+}
+
+// plan lists all operations, in order of path, and finds what is impossible whatever comes between.
+// It changes nothing.
+func (l *loading) plan(nodes []view.NodeSpec) error {
+	for i := range nodes {
+		if l.turns.step(1); l.turns.interrupted() {
+			return ErrStopped
+		}
+		err := l.add(&nodes[i])
+		if err == nil {
+			continue
+		}
+		if _, before := l.prepare(0, min(len(l.ops), mostSteps)); before != nil {
+			return before
+		}
+		return fmt.Errorf("node %q: %w", nodes[i].Path, err)
+	}
+	if l.acl != nil {
+		if err := l.engine.Prepare(l.acl, l.now).Err; err != proto.OK {
+			return refusedLoad(`node "/"`, err)
+		}
+	}
+	return nil
+}
+
+// apply carries out some operations in one transaction, or none of them.
+func (l *loading) apply(from, to int) error {
+	txn, err := l.prepare(from, to)
+	if l.turns.interrupted() {
+		err = ErrStopped // which also ends a long transaction
+	}
+	if err != nil {
+		return err
+	}
+	_, reaction := l.engine.SubmitTxn(txn, l.now)
+	l.pipeline.deliver(reaction)
+	l.ensemble.catchUp()
+	return nil
+}
+
+// undo takes back the first operations. A node with a child of somebody else's stays.
+func (l *loading) undo(done int) {
+	for _, op := range slices.Backward(l.ops[:done]) {
+		if create, ok := op.(*proto.Create); ok {
+			l.pipeline.submit(&proto.Delete{Path: create.Path, Version: -1}, l.now)
+		}
+		l.turns.step(1)
+	}
+	if done > 0 && l.before != nil {
+		for _, req := range changesOfRoot(l.engine.Store(), l.before.Data, l.before.ACL) {
+			l.pipeline.submit(req, l.now)
+		}
+	}
 }
 
 // mostParents bounds the bytes of the paths of missing parents: their number grows with the square
 // of the depth.
 const mostParents = 16 << 20
-
-// plan lists all operations and prepares them, or finds an impossible one. It changes nothing.
-func (l *loading) plan(nodes []view.NodeSpec) (state.Txn, error) {
-	nodes = slices.Clone(nodes)
-	slices.SortStableFunc(nodes, func(a, b view.NodeSpec) int {
-		return cmp.Compare(a.Path, b.Path)
-	})
-	for i := range nodes {
-		if l.interrupted() {
-			break
-		}
-		if err := l.add(&nodes[i]); err != nil {
-			if _, before := l.prepare(); before != nil {
-				return state.Txn{}, before
-			}
-			return state.Txn{}, fmt.Errorf("node %q: %w", nodes[i].Path, err)
-		}
-	}
-	return l.prepare()
-}
 
 // add plans one node and the parents it misses.
 func (l *loading) add(n *view.NodeSpec) error {
@@ -138,10 +185,11 @@ func (l *loading) addParents(path string) error {
 
 // addRoot plans the changes of "/". The multi sets its data; a request of its own sets its ACL.
 func (l *loading) addRoot(n *view.NodeSpec) error {
-	if l.root {
+	if l.before != nil {
 		return errTwice
 	}
-	l.root = true
+	before, _ := l.engine.Store().Node("/")
+	l.before = &located{"/", before}
 	for _, req := range changesOfRoot(l.engine.Store(), slices.Clone(n.Data), aclOf(n)) {
 		if set, ok := req.(*proto.SetACL); ok {
 			l.acl = set
@@ -207,21 +255,16 @@ func aclOf(n *view.NodeSpec) []proto.ACL {
 	return list
 }
 
-// prepare prepares the operations, and finds the error that they would have.
-func (l *loading) prepare() (state.Txn, error) {
-	if l.acl != nil {
-		if err := l.engine.Prepare(l.acl, l.now).Err; err != proto.OK {
-			return state.Txn{}, refusedLoad(`node "/"`, err)
-		}
-	}
-	txn := l.engine.Prepare(&proto.Multi{Ops: l.ops}, l.now)
+// prepare prepares some operations, or finds the error that they would have.
+func (l *loading) prepare(from, to int) (state.Txn, error) {
+	txn := l.engine.Prepare(&proto.Multi{Ops: l.ops[from:to]}, l.now)
 	for i, err := range txn.OpErrs {
 		if err != proto.OK {
-			return txn, refusedLoad(l.describe(i), err)
+			return txn, refusedLoad(l.describe(from+i), err)
 		}
 	}
 	if txn.Err != proto.OK {
-		return txn, fmt.Errorf("%d nodes: %s", len(l.ops), txn.Err)
+		return txn, fmt.Errorf("%d nodes: %s", to-from, txn.Err)
 	}
 	return txn, nil
 }
@@ -253,10 +296,11 @@ func refusedLoad(what string, code proto.ErrCode) error {
 
 // setNumbers moves the sequence numbers of the loaded nodes on.
 func (l *loading) setNumbers(nodes []view.NodeSpec) {
-	store := l.engine.Store()
 	for i := range nodes {
-		if n, _ := store.Node(nodes[i].Path); n.Created < nodes[i].Next {
+		if n, ok := l.engine.Store().Node(nodes[i].Path); ok && n.Created < nodes[i].Next {
+			l.ensemble.catchUp()
 			l.engine.SetCreated(nodes[i].Path, nodes[i].Next)
 		}
+		l.turns.step(1)
 	}
 }

@@ -54,11 +54,11 @@ func TestLoadOfDeepPaths(t *testing.T) {
 
 func TestLoadEndsWithTheServer(t *testing.T) {
 	s := New(Options{})
-	s.stopping.Add(1) // as a Stop does that waits for the lock
+	s.turns.stopping.Add(1) // as a Stop does that waits for the lock
 	for i, nodes := range [][]view.NodeSpec{{{Path: "/a"}}, {{Path: "a"}}} {
 		check.Is(t, s.Load(nodes), ErrStopped, "load %d", i)
 	}
-	s.stopping.Add(-1)
+	s.turns.stopping.Add(-1)
 	check.Equal(t, len(s.Tree()), 1, "nodes")
 	s.Stop()
 	mustDo(t, s.Load([]view.NodeSpec{{Path: "/a"}})) // a stopped server keeps and takes data

@@ -173,6 +173,21 @@ func (e *Engine) SetCreated(path string, next int32) {
 	}
 }
 
+// Clear removes all nodes but the servers' own, at every server. There must be no session.
+func (e *Engine) Clear(now time.Time) {
+	e.begin(now.UnixMilli())
+	if len(e.sessions.byID) > 0 {
+		panic("engine: clear with sessions")
+	}
+	for _, r := range e.ensemble.servers {
+		e.ensemble.catchUp(r)
+	}
+	for _, r := range e.ensemble.servers {
+		r.store.Clear()
+	}
+	e.reaper.queue = nil
+}
+
 // SkipTo makes the next transaction's zxid greater than a given one, unless it would be anyway. No
 // server may be behind.
 func (e *Engine) SkipTo(zxid int64) {

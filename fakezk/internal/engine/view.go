@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -160,24 +162,56 @@ type WatchView struct {
 // connection. A watch of addWatch is listed twice, as data and as child.
 func (e *Engine) Watches() []WatchView {
 	var views []WatchView
-	for server, r := range e.ensemble.servers {
-		views = r.watches.data.appendViews(views, server, false)
-		views = r.watches.child.appendViews(views, server, true)
+	for id := range e.conns.open {
+		views = slices.AppendSeq(views, e.WatchesOf(id))
 	}
+	SortWatches(views)
 	return views
 }
 
-func (t *watchTable) appendViews(views []WatchView, server int, child bool) []WatchView {
-	for _, path := range slices.Sorted(maps.Keys(t.byPath)) {
-		for _, c := range t.byPath[path] {
-			if c.gone {
-				continue
+// WatchesOf has the watches of a connection, in any order. Between two of them the engine may be
+// called: watches that come or go then may be missing.
+func (e *Engine) WatchesOf(id ConnID) iter.Seq[WatchView] {
+	return func(yield func(WatchView) bool) {
+		c := e.conns.open[id]
+		if c == nil {
+			return
+		}
+		v := WatchView{Conn: id, Server: e.ensemble.serverOf(c), Session: c.sessionID()}
+		for _, modes := range []map[string]WatchMode{c.dataWatches, c.childWatches} {
+			for v.Path, v.Mode = range modes {
+				if !yield(v) {
+					return
+				}
 			}
-			views = append(views, WatchView{
-				Path: path, Child: child, Mode: (*t.modes(c))[path],
-				Conn: c.id, Server: server, Session: c.sessionID(),
-			})
+			v.Child = true
 		}
 	}
-	return views
+}
+
+// SortWatches puts watches into the order of [Engine.Watches].
+func SortWatches(views []WatchView) {
+	slices.SortFunc(views, func(a, b WatchView) int {
+		child := 0
+		if a.Child != b.Child {
+			child = 1
+			if b.Child {
+				child = -1
+			}
+		}
+		return cmp.Or(cmp.Compare(a.Server, b.Server), child, cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.Conn, b.Conn))
+	})
+}
+
+// WatchCount is the number of watches at a server. A watch of addWatch counts twice, as data and as
+// child.
+func (e *Engine) WatchCount(server int) int {
+	total := 0
+	for _, c := range e.conns.open {
+		if c.at == e.ensemble.servers[server] {
+			total += len(c.dataWatches) + len(c.childWatches)
+		}
+	}
+	return total
 }

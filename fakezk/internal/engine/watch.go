@@ -88,7 +88,7 @@ func (w *watches) clear() {
 			marks.Hit("watches go later")
 			return
 		}
-		w.gone = w.gone[1:]
+		w.gone[0], w.gone = nil, w.gone[1:]
 		w.data.shrink()
 		w.child.shrink()
 	}

@@ -2,6 +2,7 @@ package fourletter_test
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -46,8 +47,8 @@ func TestAStoppedServerKeepsItsStatistics(t *testing.T) {
 	f := newFake(t)
 	f.connect("alice", 10*time.Second)
 	f.Stopped = true
-	fourletter.Answer("srst", nil, f.Server)
-	fourletter.Answer("crst", nil, f.Server)
+	fourletter.Take("srst", nil, &f.Server)()
+	fourletter.Take("crst", nil, &f.Server)()
 	check.Equal(t, f.Engine.Stats().Received, 1, "frames counted after srst")
 	check.Equal(t, f.Engine.Conns()[0].Received, 1, "frames counted after crst")
 }
@@ -77,16 +78,16 @@ func TestRefusal(t *testing.T) {
 func TestTraceMask(t *testing.T) {
 	f := newFake(t)
 	argument := []byte{0, 0, 0, 0, 0, 0, 0, 77}
-	check.Equal(t, fourletter.Answer("stmk", argument, f.Server), "77", "stmk 77")
+	check.Equal(t, fourletter.Take("stmk", argument, &f.Server)(), "77", "stmk 77")
 	all := bytes.Repeat([]byte{255}, 8)
-	check.Equal(t, fourletter.Answer("stmk", all, f.Server), "-1", "stmk with all bits")
-	check.Equal(t, fourletter.Answer("stmk", argument[:7], f.Server), "", "stmk with seven bytes")
+	check.Equal(t, fourletter.Take("stmk", all, &f.Server)(), "-1", "stmk with all bits")
+	check.Equal(t, fourletter.Take("stmk", argument[:7], &f.Server)(), "", "stmk with seven bytes")
 	f.TraceMask, _ = fourletter.TraceMask(argument)
 	check.Equal(t, f.word("gtmk"), "77", "gtmk after stmk 77")
 	if _, ok := fourletter.TraceMask(argument[:7]); ok {
 		t.Error("seven bytes are accepted as a mask")
 	}
-	check.Equal(t, fourletter.Answer("\xff\xf4\xff\xfd", nil, f.Server), "", "telnet's interrupt")
+	check.Equal(t, fourletter.Take("\xff\xf4\xff\xfd", nil, &f.Server)(), "", "telnet's interrupt")
 }
 
 func TestPackets(t *testing.T) {
@@ -181,5 +182,45 @@ func TestExpiryOfASession(t *testing.T) {
 		"zk_sum_node_deleted_watch_count\t1\n", "zk_cnt_e_write_per_namespace\t2\n",
 	} {
 		check.Contains(t, mntr, want, "mntr")
+	}
+}
+
+// TestTextsAreMadeWithoutTheServer changes the server while a word is taken, and before its text is
+// made.
+func TestTextsAreMadeWithoutTheServer(t *testing.T) {
+	for _, word := range []string{"wchs", "wchc", "wchp", "dump", "cons", "stat", "mntr"} {
+		f := newFake(t)
+		f.connect("a", 10*time.Second)
+		f.ask("a", create("/e", "", proto.FlagEphemeral))
+		f.ask("a", &proto.Exists{Path: "/1", Watch: true})
+		f.ask("a", &proto.Exists{Path: "/2", Watch: true})
+		f.Now = f.now
+		want, steps := fourletter.Take(word, nil, &f.Server)(), 0
+		f.Server.Step = func(n int) { steps += n }
+		text := fourletter.Take(word, nil, &f.Server)
+		f.Engine.Drop(f.conns["a"])
+		f.connect("b", 10*time.Second)
+		check.Equal(t, text(), want, "%s", word)
+		if steps == 0 {
+			t.Errorf("%s took no steps", word)
+		}
+	}
+}
+
+// TestNamespacesAreBounded makes more namespaces than are kept, and one with a long name.
+func TestNamespacesAreBounded(t *testing.T) {
+	f := newFake(t)
+	f.connect("a", 10*time.Second)
+	for i := range 1100 {
+		path := fmt.Sprintf("/%d", i)
+		if i == 0 {
+			path += strings.Repeat("x", 1<<10)
+		}
+		f.ask("a", create(path, "", proto.FlagPersistent))
+		f.ask("a", &proto.Delete{Path: path, Version: -1})
+	}
+	check.Equal(t, len(f.Traffic.NamespaceWrites), 1000, "namespaces")
+	if strings.Contains(f.word("mntr"), "xxx") {
+		t.Error("a long name is kept")
 	}
 }

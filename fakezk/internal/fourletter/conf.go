@@ -8,7 +8,7 @@ import (
 // conf answers the word conf: the configuration.
 //
 // Source: ZooKeeperServer.dumpConf.
-func conf(s Server) string {
+func conf(s *Server) string {
 	logDir := s.DataLogDir
 	if logDir == "" {
 		logDir = s.DataDir
@@ -59,7 +59,7 @@ func orUnset(n int) int {
 // dirs answers the word dirs: the sizes of the directories.
 //
 // Source: DirsCommand.
-func dirs(s Server) string {
+func dirs(s *Server) string {
 	return fmt.Sprintf("datadir_size: %d\nlogdir_size: %[1]d\n", s.dataSize())
 }
 
@@ -83,7 +83,7 @@ func (s *Server) dataSize() int64 {
 // hash answers the word hash: the digests of the tree.
 //
 // Source: DigestCommand.
-func hash(s Server) string {
+func hash(s *Server) string {
 	var b strings.Builder
 	for _, d := range s.Engine.StoreOf(s.Number).Digests() {
 		fmt.Fprintf(&b, "%x: %d\n", uint64(d.Zxid), d.Value)

@@ -27,21 +27,28 @@ func (s *Server) lines() []line {
 		if addr != s.Asker {
 			lines = append(lines, line{ConnView: c, addr: javaAddr(addr)})
 		}
+		s.step(1)
 	}
 	asking := engine.ConnView{Received: 1, Opened: s.Now, Timeout: sessionless}
 	return append(lines, line{ConnView: asking, addr: javaAddr(s.Asker), asker: true})
 }
 
+// connected is the number of lines.
+func (s *Server) connected() int { return len(s.lines()) }
+
 // cons answers the word cons: a detailed line for each connection.
 //
 // Source: ConsCommand, ServerCnxn.dumpConnectionInfo.
-func cons(s Server) string {
-	var b strings.Builder
-	for _, l := range s.lines() {
-		b.WriteString(l.brief() + l.detail() + ")\n")
+func cons(s *Server) text {
+	lines := s.lines()
+	return func() string {
+		var b strings.Builder
+		for _, l := range lines {
+			b.WriteString(l.brief() + l.detail() + ")\n")
+		}
+		b.WriteString("\n")
+		return b.String()
 	}
-	b.WriteString("\n")
-	return b.String()
 }
 
 // brief returns the part of a line that stat shows. The number in brackets is 1 if the

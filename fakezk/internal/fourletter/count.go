@@ -5,6 +5,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // Count adds the reaction to one call of the engine. frameBytes is the length of the
@@ -106,7 +107,7 @@ func (l *nameLengths) of(names []string) int {
 	}
 	l.names, l.total = names, 0
 	for _, name := range names {
-		l.total += javaLength(name)
+		l.total += state.JavaLength(name)
 	}
 	return l.total
 }
@@ -161,8 +162,15 @@ func (t *Traffic) own(session int64) {
 	t.EphemeralOwners[session] = true
 }
 
-// countBytes adds a path's length and some bytes to the namespace of the path, its first
-// element. The root has none.
+// Bounds of the namespaces that are kept: clients choose the names, and a namespace stays when its
+// nodes have gone. A real server has no bound.
+const (
+	mostNamespaces = 1000
+	longestName    = 1 << 10 // bytes
+)
+
+// countBytes adds a path's length and some bytes to the namespace of the path, its first element.
+// The root has none. Namespaces beyond the bounds are not counted.
 func countBytes(sums *map[string]*Summary, path string, bytes int) {
 	namespace, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if namespace == "" {
@@ -170,11 +178,14 @@ func countBytes(sums *map[string]*Summary, path string, bytes int) {
 	}
 	sum := (*sums)[namespace]
 	if sum == nil {
+		if len(*sums) >= mostNamespaces || len(namespace) > longestName {
+			return
+		}
 		if *sums == nil {
 			*sums = map[string]*Summary{}
 		}
 		sum = &Summary{}
 		(*sums)[strings.Clone(namespace)] = sum
 	}
-	sum.Add(int64(javaLength(path) + bytes))
+	sum.Add(int64(state.JavaLength(path) + bytes))
 }

@@ -2,8 +2,9 @@
 // server of an ensemble. A four-letter word is sent on a new connection in place of the length of a
 // frame. The server answers with text and closes the connection.
 //
-// A [Server] holds everything that an answer shows, and [Answer] returns the text. The
-// package knows no network. Only srst and crst change something, the engine's counters.
+// A [Server] holds everything that an answer shows. [Take] collects what an answer needs, and the
+// function that it returns makes the text. The package knows no network. Only srst and crst change
+// something, the engine's counters.
 //
 //	word   answer
 //	ruok   "imok", without a newline
@@ -32,7 +33,7 @@
 //
 //	if fourletter.Known(word) {
 //		s.Words.Received++
-//		text := fourletter.Answer(word, argument, s) // or Refusal(word)
+//		text := fourletter.Take(word, argument, &s)() // or Refusal(word)
 //		// after srst: s.Words = engine.Stats{}, s.Traffic.Reset()
 //		// after stmk: s.TraceMask, _ = fourletter.TraceMask(argument)
 //		s.Words.Sent += fourletter.Packets(text)
@@ -40,8 +41,9 @@
 //	}
 //
 // The counters of mntr and dump need [Traffic.Count] for the reaction to every call of
-// the engine, best by its Config.Observe. With a tree of a hundred thousand nodes mntr
-// takes some 100 ms, as it visits them all; the other words are fast.
+// the engine, best by its Config.Observe. Only Take uses the engine, and calls Server.Step
+// on the way: a caller with a lock lets others have it then. The text of a million watches takes
+// seconds, for which no lock is needed.
 //
 // An empty text is an answer, too: the connection closes without a byte.
 //

@@ -2,6 +2,7 @@ package fourletter
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,16 +14,19 @@ import (
 //
 // Source: DumpCommand, SessionTrackerImpl.dumpSessions, ExpiryQueue.dump,
 // DataTree.dumpEphemerals, NIOServerCnxn.toString.
-func dump(s Server) string {
-	var b strings.Builder
-	sessions := s.Engine.Sessions()
-	b.WriteString("SessionTracker dump:\nSession ")
-	s.dumpQueue(&b, sessionQueue(sessions))
-	b.WriteString("ephemeral nodes dump:\n")
-	s.dumpEphemerals(&b, sessions)
-	b.WriteString("Connections dump:\nConnections ")
-	s.dumpQueue(&b, s.connQueue(sessions))
-	return b.String()
+func dump(s *Server) text {
+	sessions, lines, zone := s.Engine.Sessions(), s.lines(), s.Now.Location()
+	owners, tick := s.ephemeralOwners(sessions), s.TickTime
+	return func() string {
+		var b strings.Builder
+		b.WriteString("SessionTracker dump:\nSession ")
+		dumpQueue(&b, sessionQueue(sessions), zone)
+		b.WriteString("ephemeral nodes dump:\n")
+		dumpEphemerals(&b, owners)
+		b.WriteString("Connections dump:\nConnections ")
+		dumpQueue(&b, connQueue(lines, sessions, tick), zone)
+		return b.String()
+	}
 }
 
 // expiryQueue maps times of expiry in Unix milliseconds to lines of text.
@@ -40,31 +44,27 @@ func sessionQueue(sessions []engine.SessionView) expiryQueue {
 	return q
 }
 
-func (s *Server) connQueue(sessions []engine.SessionView) expiryQueue {
+func connQueue(lines []line, sessions []engine.SessionView, tick time.Duration) expiryQueue {
+	byConn := map[engine.ConnID]engine.SessionView{}
+	for _, ses := range sessions {
+		byConn[ses.Conn] = ses
+	}
 	q := expiryQueue{}
-	for _, l := range s.lines() {
-		due := roundUp(s.lastHeard(l, sessions).Add(l.Timeout), sessionless)
+	for _, l := range lines {
+		heard := l.Opened
+		if l.LastResponse.After(heard) {
+			heard = l.LastResponse
+		}
+		// crst resets the time of the last response.
+		if ses := byConn[l.ID]; l.Session != 0 && ses.ID == l.Session {
+			if at := ses.ExpiresAt.Add(-ses.Timeout - tick); at.After(heard) {
+				heard = at
+			}
+		}
+		due := roundUp(heard.Add(l.Timeout), sessionless)
 		q.add(due, fmt.Sprintf("ip: %s sessionId: 0x%x", l.addr, uint64(l.Session)))
 	}
 	return q
-}
-
-// lastHeard returns the time of a connection's last request: that of its last response
-// or, as crst resets that, the session's expiry minus its timeout.
-func (s *Server) lastHeard(l line, sessions []engine.SessionView) time.Time {
-	heard := l.Opened
-	if l.LastResponse.After(heard) {
-		heard = l.LastResponse
-	}
-	for _, ses := range sessions {
-		if ses.ID != l.Session || ses.Conn != l.ID {
-			continue
-		}
-		if at := ses.ExpiresAt.Add(-ses.Timeout - s.TickTime); at.After(heard) {
-			heard = at
-		}
-	}
-	return heard
 }
 
 // roundUp returns the first multiple of a unit after t, never t itself.
@@ -76,7 +76,7 @@ func roundUp(t time.Time, unit time.Duration) time.Time {
 }
 
 // dumpQueue writes a queue, with times in the format of Java's Date.toString.
-func (s *Server) dumpQueue(b *strings.Builder, q expiryQueue) {
+func dumpQueue(b *strings.Builder, q expiryQueue, zone *time.Location) {
 	total := 0
 	var times []int64
 	for at, set := range q {
@@ -86,7 +86,7 @@ func (s *Server) dumpQueue(b *strings.Builder, q expiryQueue) {
 	slices.Sort(times)
 	fmt.Fprintf(b, "Sets (%d)/(%d):\n", len(q), total)
 	for _, at := range times {
-		date := time.UnixMilli(at).In(s.Now.Location()).Format("Mon Jan 02 15:04:05 MST 2006")
+		date := time.UnixMilli(at).In(zone).Format("Mon Jan 02 15:04:05 MST 2006")
 		fmt.Fprintf(b, "%d expire at %s:\n", len(q[at]), date)
 		for _, line := range q[at] {
 			fmt.Fprintf(b, "\t%s\n", line)
@@ -94,18 +94,24 @@ func (s *Server) dumpQueue(b *strings.Builder, q expiryQueue) {
 	}
 }
 
-func (s *Server) dumpEphemerals(b *strings.Builder, sessions []engine.SessionView) {
-	var owners []int64
+// ephemeralOwners lists the ephemeral nodes of the sessions that own one or have owned one.
+func (s *Server) ephemeralOwners(sessions []engine.SessionView) map[int64][]string {
+	owners := map[int64][]string{}
 	for _, ses := range sessions {
-		if len(s.Engine.StoreOf(s.Number).Ephemerals(ses.ID)) > 0 ||
-			s.Traffic.EphemeralOwners[ses.ID] {
-			owners = append(owners, ses.ID)
+		paths := s.Engine.StoreOf(s.Number).Ephemerals(ses.ID)
+		if len(paths) > 0 || s.Traffic.EphemeralOwners[ses.ID] {
+			owners[ses.ID] = paths
 		}
+		s.step(1 + len(paths))
 	}
+	return owners
+}
+
+func dumpEphemerals(b *strings.Builder, owners map[int64][]string) {
 	fmt.Fprintf(b, "Sessions with Ephemerals (%d):\n", len(owners))
-	for _, id := range concurrentOrder(owners, longHash) {
+	for _, id := range concurrentOrder(slices.Sorted(maps.Keys(owners)), longHash) {
 		fmt.Fprintf(b, "0x%x:\n", uint64(id))
-		for _, path := range s.Engine.StoreOf(s.Number).Ephemerals(id) {
+		for _, path := range owners[id] {
 			fmt.Fprintf(b, "\t%s\n", path)
 		}
 	}

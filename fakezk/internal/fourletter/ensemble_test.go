@@ -39,7 +39,7 @@ func TestWordsOfAnEnsemble(t *testing.T) {
 			ours.Engine.Elect((number+1)%3, start) // it says of the number that it follows
 		}
 		for _, word := range []string{"srvr", "mntr", "conf", "isro"} {
-			check.Diff(t, keys(fourletter.Answer(word, nil, ours)), keys(r.word(word)),
+			check.Diff(t, keys(fourletter.Take(word, nil, &ours)()), keys(r.word(word)),
 				"%s of server %d", word, number+1)
 		}
 	}

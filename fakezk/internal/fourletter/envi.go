@@ -8,7 +8,7 @@ type KeyValue struct{ Key, Value string }
 // envi answers the word envi: the environment.
 //
 // Source: EnvCommand.
-func envi(s Server) string {
+func envi(s *Server) string {
 	var b strings.Builder
 	b.WriteString("Environment:\n")
 	for _, e := range s.Env {

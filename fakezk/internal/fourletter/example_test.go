@@ -8,7 +8,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
 )
 
-func ExampleAnswer() {
+func ExampleTake() {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	server := fourletter.Server{
 		Engine: engine.New(engine.Config{
@@ -19,8 +19,8 @@ func ExampleAnswer() {
 		Asker: "127.0.0.1:43522",
 		Words: engine.Stats{Received: 1},
 	}
-	fmt.Println(fourletter.Answer("ruok", nil, server))
-	fmt.Print(fourletter.Answer("srvr", nil, server))
+	fmt.Println(fourletter.Take("ruok", nil, &server)())
+	fmt.Print(fourletter.Take("srvr", nil, &server)())
 	// Output:
 	// imok
 	// Zookeeper version: 3.8.0-${mvngit.commit.id}, built on 2024-12-29 17:54 UTC

@@ -76,7 +76,7 @@ func (f *fake) ask(name string, req proto.Request) {
 func (f *fake) word(word string) string {
 	f.Now = f.now
 	f.Words.Received++
-	text := fourletter.Answer(word, nil, f.Server)
+	text := fourletter.Take(word, nil, &f.Server)()
 	if word == "srst" {
 		f.Words = engine.Stats{}
 		f.Traffic.Reset()

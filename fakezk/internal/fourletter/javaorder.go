@@ -3,7 +3,8 @@ package fourletter
 import (
 	"cmp"
 	"slices"
-	"unicode/utf16"
+
+	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // hashOrder returns keys in the order of a java.util.HashMap that has never had more
@@ -23,34 +24,25 @@ func bucketOrder[K any](keys []K, hash func(K) int32, full func(n, capacity int)
 	for full(len(keys), capacity) {
 		capacity *= 2
 	}
-	bucket := func(k K) int {
-		h := uint32(hash(k))
-		return int(h^h>>16) & (capacity - 1)
+	type entry struct {
+		key    K
+		bucket int
 	}
-	ordered := slices.Clone(keys)
-	slices.SortStableFunc(ordered, func(a, b K) int { return cmp.Compare(bucket(a), bucket(b)) })
+	entries := make([]entry, len(keys))
+	for i, k := range keys {
+		h := uint32(hash(k))
+		entries[i] = entry{k, int(h^h>>16) & (capacity - 1)}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.bucket, b.bucket) })
+	ordered := make([]K, len(keys))
+	for i := range entries {
+		ordered[i] = entries[i].key
+	}
 	return ordered
 }
 
 // stringHash is java.lang.String.hashCode.
-func stringHash(s string) int32 {
-	var h int32
-	for _, unit := range utf16.Encode([]rune(s)) {
-		h = 31*h + int32(unit)
-	}
-	return h
-}
+func stringHash(s string) int32 { return int32(state.JavaHash(s)) }
 
 // longHash is java.lang.Long.hashCode.
 func longHash(v int64) int32 { return int32(v ^ int64(uint64(v)>>32)) }
-
-// javaLength is java.lang.String.length.
-func javaLength(s string) int {
-	n := 0
-	for _, r := range s {
-		if n++; r > 0xFFFF {
-			n++
-		}
-	}
-	return n
-}

@@ -12,18 +12,18 @@ import (
 // mntr answers the word mntr: the metrics.
 //
 // Source: MonitorCommand, ZooKeeperServer.dumpMonitorValues.
-func mntr(s Server) string {
-	r := report{}
+func mntr(s *Server) text {
+	r := &report{}
 	r.text("version", Version)
 	r.text("server_state", s.mode())
-	s.reportPeer(&r)
+	s.reportPeer(r)
 	known := s.gauges()
 	for _, key := range gauges {
 		if value, ok := known[key]; ok {
 			r.text(key, value)
 		}
 	}
-	s.reportQuotas(&r)
+	s.reportQuotas(r)
 	r.counters(counters, s.counters())
 	sums := s.Traffic.summaries()
 	for _, key := range basicSummaries {
@@ -35,7 +35,7 @@ func mntr(s Server) string {
 	}
 	r.namespaces("read_per_namespace", s.Traffic.NamespaceReads)
 	r.namespaces("write_per_namespace", s.Traffic.NamespaceWrites)
-	return r.String()
+	return r.String
 }
 
 // File descriptors of an idle server process: the number open and the limit.
@@ -47,9 +47,9 @@ const (
 // gauges returns the value of every gauge. The literal ones are the same on every
 // standalone server without TLS if requests take no time.
 func (s *Server) gauges() map[string]string {
-	conns, ephemerals := len(s.lines()), 0
+	conns, ephemerals := s.connected(), 0
 	for _, ses := range s.Engine.StoreOf(s.Number).Sessions() {
-		ephemerals += len(s.Engine.StoreOf(s.Number).Ephemerals(ses.ID))
+		ephemerals += s.Engine.StoreOf(s.Number).EphemeralCount(ses.ID)
 	}
 	packets, sizes := s.packets(), s.Traffic.Responses
 	if sizes == (Sizes{}) {
@@ -68,11 +68,11 @@ func (s *Server) gauges() map[string]string {
 		"packets_received":            decimal(packets.Received),
 		"max_client_response_size":    decimal(sizes.Max),
 		"connection_drop_probability": "0.0",
-		"watch_count":                 strconv.Itoa(len(s.watches())),
+		"watch_count":                 strconv.Itoa(s.Engine.WatchCount(s.Number)),
 		"auth_failed_count":           "0",
 		"min_latency":                 "0",
 		"max_file_descriptor_count":   strconv.Itoa(maxFiles),
-		"approximate_data_size":       strconv.Itoa(s.dataBytes()),
+		"approximate_data_size":       decimal(s.Engine.StoreOf(s.Number).ApproximateBytes()),
 		"open_file_descriptor_count":  strconv.Itoa(openFiles + conns),
 		"local_sessions":              "0",
 		"uptime":                      decimal(s.Now.Sub(s.Started).Milliseconds()),
@@ -118,17 +118,6 @@ func (s *Server) addPeerGauges(known map[string]string) {
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
-
-// dataBytes adds up the lengths of paths and data.
-//
-// Source: DataTree.approximateDataSize.
-func (s *Server) dataBytes() int {
-	total := 0
-	for path, n := range s.Engine.StoreOf(s.Number).Nodes() {
-		total += javaLength(path) + len(n.Data)
-	}
-	return total
-}
 
 // A report is the text of mntr.
 type report struct{ strings.Builder }

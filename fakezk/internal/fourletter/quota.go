@@ -59,7 +59,8 @@ func (s *Server) reportQuotas(r *report) {
 	for i := range sums {
 		sums[i] = map[string]int64{}
 	}
-	for path, n := range s.Engine.StoreOf(s.Number).Nodes() {
+	for path, n := range s.Engine.StoreOf(s.Number).Below(quotaRoot) {
+		s.step(1)
 		rest, ok := strings.CutPrefix(path, quotaRoot+"/")
 		if !ok || n.Stat.NumChildren > 0 || n.Data == nil {
 			continue

@@ -36,6 +36,16 @@ type Server struct {
 	Env []KeyValue
 	// Traffic is optional.
 	Traffic Traffic
+
+	// Step, unless nil, is called by Take for each few things that it has collected. Others may use
+	// the engine meanwhile.
+	Step func(things int)
+}
+
+func (s *Server) step(things int) {
+	if s.Step != nil {
+		s.Step(things)
+	}
 }
 
 // Settings is the part of a server's configuration that conf shows.
@@ -77,13 +87,6 @@ func (s *Server) mode() string {
 
 // nodeCount counts the root twice, as the real server does: it stores the root as "" and as "/".
 func (s *Server) nodeCount() int { return s.Engine.StoreOf(s.Number).NodeCount() + 1 }
-
-// watches are those of the connections to the server.
-func (s *Server) watches() []engine.WatchView {
-	return slices.DeleteFunc(s.Engine.Watches(), func(w engine.WatchView) bool {
-		return w.Server != s.Number
-	})
-}
 
 // conns are the connections to the server.
 func (s *Server) conns() []engine.ConnView {

@@ -8,26 +8,31 @@ import (
 // srvr answers the word srvr: the status.
 //
 // Source: StatCommand, ServerStats.toString.
-func srvr(s Server) string { return versionLine() + status(s) }
+func srvr(s *Server) string { return versionLine() + status(s, s.connected()) }
 
 // stat answers the word stat: the status and the connections.
 //
 // Source: StatCommand.
-func stat(s Server) string {
-	var b strings.Builder
-	b.WriteString(versionLine())
-	b.WriteString("Clients:\n")
-	for _, l := range s.lines() {
-		b.WriteString(l.brief() + ")\n")
+func stat(s *Server) text {
+	lines := s.lines()
+	status := status(s, len(lines))
+	return func() string {
+		var b strings.Builder
+		b.WriteString(versionLine())
+		b.WriteString("Clients:\n")
+		for _, l := range lines {
+			b.WriteString(l.brief() + ")\n")
+		}
+		b.WriteString("\n")
+		b.WriteString(status)
+		return b.String()
 	}
-	b.WriteString("\n")
-	b.WriteString(status(s))
-	return b.String()
 }
 
 func versionLine() string { return "Zookeeper version: " + Version + "\n" }
 
-func status(s Server) string {
+// status is what follows the connections, of which there are some.
+func status(s *Server, connected int) string {
 	packets, proposals := s.packets(), ""
 	if s.mode() == "leader" {
 		proposals = "Proposal sizes last/min/max: -1/-1/-1\n" // unlike a real one's, never counted
@@ -40,6 +45,6 @@ Outstanding: 0
 Zxid: 0x%x
 Mode: %s
 Node count: %d
-`, packets.Received, packets.Sent, len(s.lines()), s.Engine.StoreOf(s.Number).LastZxid(), s.mode(),
+`, packets.Received, packets.Sent, connected, s.Engine.StoreOf(s.Number).LastZxid(), s.mode(),
 		s.nodeCount()) + proposals
 }

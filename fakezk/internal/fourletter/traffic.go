@@ -24,7 +24,8 @@ type Traffic struct {
 	// NamespaceReads and NamespaceWrites sum up the bytes read and written, by the
 	// first element of the path. A read has the bytes of its path, of its data or
 	// its children's names, and 68 for the stat; a write those of its path and its
-	// data, a delete those of its path. After srst a namespace stays, with zeros.
+	// data, a delete those of its path. After srst a namespace stays, with zeros. A
+	// thousand namespaces are kept, with names of up to 1 KiB.
 	NamespaceReads, NamespaceWrites map[string]*Summary
 	// EphemeralOwners are the live sessions that own an ephemeral or have owned one.
 	// dump lists them.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
 // A watcher is a connection with the paths of its data watches.
@@ -19,17 +17,19 @@ type watcher struct {
 //
 // Source: DataTree.dumpWatches, WatchManager.
 func (s *Server) watchers() []watcher {
-	byConn := map[engine.ConnID][]string{}
-	for _, w := range s.watches() {
-		if !w.Child {
-			byConn[w.Conn] = append(byConn[w.Conn], w.Path)
-		}
-	}
 	var all []watcher
 	for _, c := range s.conns() {
-		if c.EverWatched {
-			all = append(all, watcher{session: c.Session, paths: byConn[c.ID]})
+		if !c.EverWatched {
+			continue
 		}
+		w := watcher{session: c.Session}
+		for v := range s.Engine.WatchesOf(c.ID) {
+			if !v.Child {
+				w.paths = append(w.paths, v.Path)
+			}
+			s.step(1)
+		}
+		all = append(all, w)
 	}
 	return all
 }
@@ -48,40 +48,51 @@ func byPath(all []watcher) (paths []string, sessions map[string][]int64) {
 }
 
 // wchs answers the word wchs: the number of data watches.
-func wchs(s Server) string {
+func wchs(s *Server) text {
 	all := s.watchers()
-	paths, _ := byPath(all)
-	total := 0
-	for _, w := range all {
-		total += len(w.paths)
+	return func() string {
+		paths, total := map[string]bool{}, 0
+		for _, w := range all {
+			total += len(w.paths)
+			for _, path := range w.paths {
+				paths[path] = true
+			}
+		}
+		return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n",
+			len(all), len(paths), total)
 	}
-	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n",
-		len(all), len(paths), total)
 }
 
 // wchc answers the word wchc: the watched paths by session.
-func wchc(s Server) string {
-	var b strings.Builder
-	for _, w := range s.watchers() {
-		fmt.Fprintf(&b, "0x%x\n", uint64(w.session))
-		for _, path := range hashOrder(w.paths, stringHash) {
-			fmt.Fprintf(&b, "\t%s\n", path)
+func wchc(s *Server) text {
+	all := s.watchers()
+	return func() string {
+		var b strings.Builder
+		for _, w := range all {
+			fmt.Fprintf(&b, "0x%x\n", uint64(w.session))
+			slices.Sort(w.paths)
+			for _, path := range hashOrder(w.paths, stringHash) {
+				b.WriteString("\t" + path + "\n")
+			}
 		}
+		b.WriteString("\n")
+		return b.String()
 	}
-	b.WriteString("\n")
-	return b.String()
 }
 
 // wchp answers the word wchp: the watching sessions by path.
-func wchp(s Server) string {
-	var b strings.Builder
-	paths, sessions := byPath(s.watchers())
-	for _, path := range hashOrder(paths, stringHash) {
-		b.WriteString(path + "\n")
-		for _, id := range sessions[path] {
-			fmt.Fprintf(&b, "\t0x%x\n", uint64(id))
+func wchp(s *Server) text {
+	all := s.watchers()
+	return func() string {
+		var b strings.Builder
+		paths, sessions := byPath(all)
+		for _, path := range hashOrder(paths, stringHash) {
+			b.WriteString(path + "\n")
+			for _, id := range sessions[path] {
+				fmt.Fprintf(&b, "\t0x%x\n", uint64(id))
+			}
 		}
+		b.WriteString("\n")
+		return b.String()
 	}
-	b.WriteString("\n")
-	return b.String()
 }

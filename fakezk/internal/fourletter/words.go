@@ -3,6 +3,8 @@ package fourletter
 import (
 	"encoding/binary"
 	"strconv"
+
+	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
 // Version is the version that ZooKeeper of Debian 12 (3.8.0-11+deb12u2) shows. The part
@@ -22,23 +24,34 @@ const telnetClose = "\xff\xf4\xff\xfd"
 // DefaultTraceMask is the trace mask of a server before the first stmk.
 const DefaultTraceMask = 306
 
-// answers has the words that only a serving server answers. Answer handles those that a
+// A text is the answer to a word. It uses nothing of the server.
+type text func() string
+
+// answers has the words that only a serving server answers. Take handles those that a
 // stopped server answers, too.
-var answers = map[string]func(Server) string{
+var answers = map[string]func(*Server) text{
 	"cons": cons,
-	"conf": conf,
-	"crst": crst,
-	"dirs": dirs,
+	"conf": short(conf),
+	"crst": short(crst),
+	"dirs": short(dirs),
 	"dump": dump,
-	"hash": hash,
-	"isro": func(Server) string { return "rw" },
+	"hash": short(hash),
+	"isro": short(func(*Server) string { return "rw" }),
 	"mntr": mntr,
-	"srst": srst,
-	"srvr": srvr,
+	"srst": short(srst),
+	"srvr": short(srvr),
 	"stat": stat,
 	"wchc": wchc,
 	"wchp": wchp,
 	"wchs": wchs,
+}
+
+// short is for an answer that is made at once.
+func short(answer func(*Server) string) func(*Server) text {
+	return func(s *Server) text {
+		made := answer(s)
+		return func() string { return made }
+	}
 }
 
 // Known reports whether the first four bytes of a connection are a word rather
@@ -51,28 +64,42 @@ func Known(word string) bool {
 	return answers[word] != nil
 }
 
-// Answer returns the answer to a known word that is in the whitelist. argument is the
-// eight bytes after stmk, nil for all other words. The answer is empty for stmk without
-// its eight bytes, the interrupt of telnet, and hash before the 128th transaction.
-func Answer(word string, argument []byte, s Server) string {
+// Long reports whether the answer to a word may have millions of lines.
+func Long(word string) bool {
+	switch word {
+	case "dump", "wchc", "wchp", "wchs":
+		return true
+	}
+	return false
+}
+
+// Take collects what the answer to a known word shows, which must be in the whitelist. The function
+// that it returns makes the answer of it, and does not use the server. argument is the eight bytes
+// after stmk, nil for all other words. The answer is empty for stmk without its eight bytes, the
+// interrupt of telnet, and hash before the 128th transaction.
+func Take(word string, argument []byte, s *Server) func() string {
+	return take(word, argument, s)(s)
+}
+
+func take(word string, argument []byte, s *Server) func(*Server) text {
 	switch word {
 	case "ruok":
-		return "imok"
+		return short(func(*Server) string { return "imok" })
 	case "envi":
-		return envi(s)
+		return short(envi)
 	case "gtmk":
-		return strconv.FormatInt(s.TraceMask, 10)
+		return short(func(*Server) string { return strconv.FormatInt(s.TraceMask, 10) })
 	case "stmk":
-		return setTraceMask(argument)
+		return short(func(*Server) string { return setTraceMask(argument) })
 	}
 	answer := answers[word]
 	switch {
 	case answer == nil:
-		return ""
+		return short(func(*Server) string { return "" })
 	case s.Stopped:
-		return answerStopped(word)
+		return short(func(*Server) string { return answerStopped(word) })
 	}
-	return answer(s)
+	return answer
 }
 
 // answerStopped returns the answer of a stopped server. Only some of the real server's
@@ -100,7 +127,7 @@ func Refusal(word string) string {
 //
 // Source: NIOServerCnxn.SendBufferWriter behind a BufferedWriter.
 func Packets(text string) int64 {
-	return int64((javaLength(text) + 8191) / 8192)
+	return int64((state.JavaLength(text) + 8191) / 8192)
 }
 
 // TraceMask returns the mask in the argument of stmk. ok is false if the argument is
@@ -120,12 +147,12 @@ func setTraceMask(argument []byte) string {
 	return strconv.FormatInt(mask, 10)
 }
 
-func crst(s Server) string {
+func crst(s *Server) string {
 	s.Engine.ResetConnStats()
 	return "Connection stats reset.\n"
 }
 
-func srst(s Server) string {
+func srst(s *Server) string {
 	s.Engine.ResetStats()
 	return "Server stats reset.\n"
 }

@@ -18,7 +18,7 @@ func Tree(e *engine.Engine) []view.Node {
 		if path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/") {
 			continue
 		}
-		nodes = append(nodes, nodeOf(path, v))
+		nodes = append(nodes, NodeOf(path, v))
 	}
 	return nodes
 }
@@ -29,10 +29,11 @@ func Node(e *engine.Engine, path string) (n view.Node, exists bool) {
 	if !exists {
 		return view.Node{}, false
 	}
-	return nodeOf(path, v), true
+	return NodeOf(path, v), true
 }
 
-func nodeOf(path string, v state.NodeView) view.Node {
+// NodeOf is a node of a store.
+func NodeOf(path string, v state.NodeView) view.Node {
 	n := view.Node{
 		Path: path, Data: slices.Clone(v.Data), Owner: v.Stat.EphemeralOwner,
 		Czxid: v.Stat.Czxid, Mzxid: v.Stat.Mzxid,
@@ -45,24 +46,33 @@ func nodeOf(path string, v state.NodeView) view.Node {
 	return n
 }
 
+// Sessions lists the live sessions in order of id.
 func Sessions(e *engine.Engine) []view.Session {
 	var sessions []view.Session
 	for _, v := range e.Sessions() {
-		sessions = append(sessions, view.Session{
-			ID: v.ID, Timeout: v.Timeout, Connected: v.Conn != 0, Server: v.Server + 1,
-			Ephemerals: slices.Sorted(slices.Values(e.Store().Ephemerals(v.ID))),
-		})
+		session := SessionOf(e, v)
+		slices.Sort(session.Ephemerals)
+		sessions = append(sessions, session)
 	}
 	return sessions
 }
 
-func Watches(e *engine.Engine) []view.Watch {
+// SessionOf is a session of an engine, with its ephemeral nodes in any order.
+func SessionOf(e *engine.Engine, v engine.SessionView) view.Session {
+	return view.Session{
+		ID: v.ID, Timeout: v.Timeout, Connected: v.Conn != 0, Server: v.Server + 1,
+		Ephemerals: slices.Clone(e.Store().Ephemerals(v.ID)),
+	}
+}
+
+// Watches turns watches of an engine into those that users see.
+func Watches(list []engine.WatchView) []view.Watch {
 	modes := [...]view.WatchMode{
 		engine.OneShot: view.OneShotWatch, engine.Persistent: view.PersistentWatch,
 		engine.Recursive: view.RecursiveWatch,
 	}
 	var watches []view.Watch
-	for _, v := range e.Watches() {
+	for _, v := range list {
 		watches = append(watches, view.Watch{
 			Path: v.Path, Children: v.Child, Mode: modes[v.Mode], Session: v.Session,
 		})

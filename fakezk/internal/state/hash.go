@@ -2,8 +2,8 @@ package state
 
 import "unicode/utf16"
 
-// javaHash is String.hashCode, computed over UTF-16 units.
-func javaHash(s string) uint32 {
+// JavaHash is String.hashCode, computed over UTF-16 units.
+func JavaHash(s string) uint32 {
 	var h uint32
 	for _, r := range s {
 		if r > 0xffff {
@@ -26,3 +26,14 @@ const (
 	treeAt    = 8
 	treeTable = 64
 )
+
+// JavaLength is java.lang.String.length.
+func JavaLength(s string) int {
+	n := 0
+	for _, r := range s {
+		if n++; r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

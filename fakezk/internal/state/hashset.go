@@ -70,7 +70,7 @@ func (h *hashSet) get(key string) *element {
 
 // find returns the link to the element with a key, or nil.
 func (h *hashSet) find(key string) **element {
-	hash := spread(javaHash(key))
+	hash := spread(JavaHash(key))
 	bucket := h.bucket(hash)
 	link := &h.table[bucket]
 	if c := h.indexes[bucket]; c != nil {
@@ -95,7 +95,7 @@ func (h *hashSet) bucket(hash uint32) int { return int(hash) & (len(h.table) - 1
 
 // put adds an element. The set must not contain its key.
 func (h *hashSet) put(e *element) {
-	e.hash, e.next, h.listed = spread(javaHash(e.key)), nil, nil
+	e.hash, e.next, h.listed = spread(JavaHash(e.key)), nil, nil
 	if before := h.appendTo(h.bucket(e.hash), e); before >= treeAt && len(h.table) < treeTable {
 		h.grow()
 	}

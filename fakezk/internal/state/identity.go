@@ -36,7 +36,7 @@ type Identities struct {
 // Add adds an identity, unless it is there.
 func (ids *Identities) Add(id proto.ID) {
 	before := ids.set.len()
-	ids.set.add(id, 37*(37*17+javaHash(id.Scheme))+javaHash(id.ID))
+	ids.set.add(id, 37*(37*17+JavaHash(id.Scheme))+JavaHash(id.ID))
 	if ids.set.len() > before {
 		ids.bytes += len(id.Scheme) + len(id.ID)
 		ids.list = nil

@@ -33,9 +33,9 @@ type reapable struct{ containers, ttls concurrentSet[string] }
 func (r *reapable) add(path string, kind Kind) {
 	switch kind {
 	case KindContainer:
-		r.containers.add(path, javaHash(path))
+		r.containers.add(path, JavaHash(path))
 	case KindTTL:
-		r.ttls.add(path, javaHash(path))
+		r.ttls.add(path, JavaHash(path))
 	}
 }
 

@@ -152,6 +152,7 @@ func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	}
 	n.size = subtree{1, int64(len(c.Data))}
 	n.attach(parent, name)
+	s.tree.chars += JavaLength(c.Path)
 	s.tree.addUsage(parentPath, 1, len(c.Data))
 	parent.countChild(t.Zxid)
 	s.tree.digest.update(parentPath, parent)

@@ -55,6 +55,7 @@ func (c DeleteNode) apply(s *Store, t *Txn, r *Result) {
 			t.Zxid, t.Op, c.Path))
 	}
 	parent.children.remove(n.key)
+	s.tree.chars -= JavaLength(c.Path)
 	s.tree.addUsage(parentPath, -1, -len(n.data))
 	parent.pzxid = t.Zxid
 	s.tree.digest.update(parentPath, parent)

@@ -33,7 +33,7 @@ func (t *table) add(key string) {
 	if t.hash != nil {
 		t.hash.put(&element{key: key})
 	} else {
-		t.concurrent.add(key, javaHash(key))
+		t.concurrent.add(key, JavaHash(key))
 	}
 }
 
@@ -101,7 +101,7 @@ func TestJavaHash(t *testing.T) {
 		"\U0001F600": 1772899, "n-0000000001": 3475609792,
 	}
 	for s, want := range tests {
-		check.Equal(t, javaHash(s), want, "%q", s)
+		check.Equal(t, JavaHash(s), want, "%q", s)
 	}
 }
 

@@ -62,6 +62,11 @@ func (s *Store) LastZxid() int64 { return s.last }
 // NodeCount is the number of znodes, including "/" and the nodes of [New].
 func (s *Store) NodeCount() int { return int(s.tree.root.size.nodes) }
 
+// ApproximateBytes is the bytes of all data and the characters of all paths.
+//
+// Source: DataTree.approximateDataSize.
+func (s *Store) ApproximateBytes() int64 { return s.tree.root.size.bytes + int64(s.tree.chars) }
+
 // Session returns a session and whether it exists.
 func (s *Store) Session(id int64) (SessionInfo, bool) {
 	ses, ok := s.sessions[id]

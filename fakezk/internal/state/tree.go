@@ -10,6 +10,7 @@ import (
 // A tree has the znodes, and a digest of them.
 type tree struct {
 	root   *node
+	chars  int // of all paths, as Java counts
 	digest digest
 }
 
@@ -17,6 +18,7 @@ type tree struct {
 func newTree(cfg Config) tree {
 	t := tree{
 		root:   &node{acl: openACL, data: []byte{}, size: subtree{nodes: 1}},
+		chars:  len("/"),
 		digest: digest{on: cfg.Digests},
 	}
 	t.addSystemNode(systemRoot, openACL)
@@ -41,6 +43,7 @@ func (t *tree) addSystemNode(path string, acl []proto.ACL) *node {
 	n := &node{acl: acl, data: []byte{}, size: subtree{nodes: 1}}
 	parent, _ := t.find(parentOf(path))
 	n.attach(parent, nameOf(path))
+	t.chars += len(path)
 	t.addUsage(parentOf(path), 1, 0)
 	t.digest.update(path, n)
 	return n

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
@@ -49,6 +50,27 @@ func (s *Store) Nodes() iter.Seq2[string, NodeView] {
 		s.tree.root.eachPath("", func(path string, n *node) { nodes[cmp.Or(path, "/")] = n })
 		for _, path := range slices.Sorted(maps.Keys(nodes)) {
 			if !yield(path, nodes[path].view()) {
+				return
+			}
+		}
+	}
+}
+
+// Below visits the node at a path and the nodes below it, in any order, without checking ACLs. What
+// is applied between two of them may be missed.
+func (s *Store) Below(path string) iter.Seq2[string, NodeView] {
+	return func(yield func(string, NodeView) bool) {
+		for left := []string{path}; len(left) > 0; {
+			path := left[len(left)-1]
+			left = left[:len(left)-1]
+			n, ok := s.tree.find(path)
+			if !ok {
+				continue
+			}
+			for _, name := range n.children.keys() {
+				left = append(left, strings.TrimSuffix(path, "/")+"/"+name)
+			}
+			if !yield(path, n.view()) {
 				return
 			}
 		}

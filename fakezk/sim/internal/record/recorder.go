@@ -107,7 +107,7 @@ func (r *Recorder) Busy(client, stacks string) {
 // End notes the state of the servers at rest. From then on only panics are recorded.
 func (r *Recorder) End(e *engine.Engine) {
 	r.out.Nodes, r.out.Sessions = inspect.Tree(e), inspect.Sessions(e)
-	r.out.Watches = inspect.Watches(e)
+	r.out.Watches = inspect.Watches(e.Watches())
 	r.out.Elapsed = r.now()
 	r.out.Logs = r.journal.sortedLogs()
 	r.ended = true
