@@ -97,4 +97,23 @@
 //	                                       observers, no read-only mode, no reconfig
 //	data on disk                           no: Stop and Restart keep it in memory,
 //	                                       Snapshot and Load save and load a tree
+//
+// # What one client can cost the others
+//
+// No client stalls another for long: what a client can make by the million is worked off in turns of
+// some thousand steps, between which the requests of others are answered. A real server has none of
+// these bounds.
+//
+//	tree, snapshot, load, reset, remove    turns of 4,096 nodes
+//	dump, wchs, wchc, wchp                 collected in turns of 4,096 watches; the text is
+//	                                       made beside the requests, one text at a time
+//	watches of a connection that is gone   silent at once, removed 4,096 at a time
+//	a list of children or ephemerals,      more than 64 MiB: the connection is closed, and
+//	the results of a multiRead             the log says why
+//	replies that wait for their client     64 MiB: see Options.MaxQueued
+//	namespaces in mntr                     the first 1,000, with names of up to 1 KiB
+//	the history of Options.Trace           1,000 records of up to 2,000 bytes each
+//
+// One transaction is one step of work, as on a real server: the end of a session with a million
+// ephemeral nodes, or a multi as long as Options.MaxFrame permits.
 package fakezk

@@ -16,31 +16,38 @@ import (
 
 // attackCommand measures what one hostile client costs the others.
 //
-// Each attack is sent to a new server, while another client pings without a pause. "took" is the
-// time to the last reply, or to the end of the attacker's connection. "longest ping" is how long
-// the other client waited. The memory is the highest resident memory that was seen.
+// Each attack is sent to a new server, while five other clients ping without a pause. "took" is the
+// time to the last reply, or to the end of the attacker's connection. "longest ping" is how long one
+// of the others waited. The memory is the resident memory before the attack, the highest that was
+// seen, and that ten seconds later.
 type attackCommand struct {
 	Servers []string `default:"ours,real" help:"Servers to attack."`
 }
 
-// An attack is a list of whole frames, each with a reply.
+// An attack is a list of whole frames, each with a reply, and then a strike, if there is one.
 type attack struct {
 	name   string
 	frames func() [][]byte
+	strike func(s *server, attacker *rawConn) (ends string, err error)
 }
 
 var attacks = []attack{
-	{"20,000 identities (auth)", manyIdentities},
-	{"a multi of 8,192 names of one Java hash", oneHash},
-	{"an ACL of 20,000 entries, 3 times", longACLs},
-	{"a node with 400 levels, made and deleted 100 times below a quota", deepNodes},
-	{"a multiRead of 2,500 nodes of 1 MB", hugeReply},
+	{"20,000 identities (auth)", manyIdentities, nil},
+	{"a multi of 8,192 names of one Java hash", oneHash, nil},
+	{"an ACL of 20,000 entries, 3 times", longACLs, nil},
+	{"a node with 400 levels, made and deleted 100 times below a quota", deepNodes, nil},
+	{"a multiRead of 2,500 nodes of 1 MB", hugeReply, nil},
+	{"20,000 watches, then wchp and wchc 10 times", someWatches, words(10, "wchp", "wchc")},
+	{"200 watches of 300 KB, then wchp and wchc", longWatches, words(1, "wchp", "wchc")},
+	{"3 million watches, and the end of their session", manyWatches, closes},
+	{"60 names of 900 KB, made and deleted", longNames, nil},
+	{"a list of 150 MB of names", listOfLongNames, nil},
 }
 
 // Run attacks one server after the other and prints.
 func (c *attackCommand) Run(a *app) error {
-	r := report{Header: []string{"attack", "server", "took ms", "longest ping ms", "memory MiB",
-		"ends"}}
+	r := report{Header: []string{"attack", "server", "took ms", "longest ping ms",
+		"MiB before", "highest", "after", "ends"}}
 	missing := map[string]bool{} // the notes on servers
 	var measured []*server
 	for _, attack := range attacks {
@@ -71,7 +78,10 @@ func (c *attackCommand) Run(a *app) error {
 	return r.print(a.out)
 }
 
-// on carries out an attack beside a client that pings, and returns its row of the report.
+// pingers is the number of clients beside an attack.
+const pingers = 5
+
+// on carries out an attack beside clients that ping, and returns its row of the report.
 func (k attack) on(s *server) (row []string, err error) {
 	attacker, err := rawSession(s.addr, time.Minute)
 	if err != nil {
@@ -79,19 +89,42 @@ func (k attack) on(s *server) (row []string, err error) {
 	}
 	defer attacker.Close()
 	frames := k.frames()
-	w, err := watch(s)
+	before, err := proc.ResidentBytes(s.pid)
 	if err != nil {
 		return nil, err
 	}
+	var watchers []*watcher
+	for range pingers {
+		w, err := watch(s)
+		if err != nil {
+			return nil, err
+		}
+		watchers = append(watchers, w)
+	}
 	began := time.Now()
 	ends, err := attacker.writeAll(frames)
-	took := time.Since(began)
-	w.stop()
-	if w.err != nil {
-		ends = "others lose the server"
+	if err == nil && k.strike != nil {
+		ends, err = k.strike(s, attacker)
 	}
-	return []string{k.name, s.name, figure.Milliseconds(took), figure.Milliseconds(w.longest),
-		figure.Thousands(float64(w.memory >> 20)), ends}, err
+	took := time.Since(began)
+	longest, highest := time.Duration(0), int64(0)
+	for _, w := range watchers {
+		w.stop()
+		longest, highest = max(longest, w.longest), max(highest, w.memory)
+		if w.err != nil {
+			ends = "others lose the server"
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if most > 1_000_000 {
+		time.Sleep(10 * time.Second)
+	}
+	after, err := proc.ResidentBytes(s.pid)
+	mebibytes := func(n int64) string { return figure.Thousands(float64(n >> 20)) }
+	return []string{k.name, s.name, figure.Milliseconds(took), figure.Milliseconds(longest),
+		mebibytes(before), mebibytes(highest), mebibytes(after), ends}, err
 }
 
 // writeAll writes frames without waiting, and reads as many replies. It returns how that ends.
