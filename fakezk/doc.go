@@ -100,9 +100,9 @@
 //
 // # What one client can cost the others
 //
-// No client stalls another for long: what a client can make by the million is worked off in turns of
-// some thousand steps, between which the requests of others are answered. A real server has none of
-// these bounds.
+// No client stalls another for long: what a client can make by the million is worked off in turns
+// of some thousand steps, between which the requests of others are answered. A real server has none
+// of these bounds.
 //
 //	tree, snapshot, load, reset, remove    turns of 4,096 nodes
 //	dump, wchs, wchc, wchp                 collected in turns of 4,096 watches; the text is

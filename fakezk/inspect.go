@@ -130,7 +130,7 @@ func (s *Server) Remove(path string) error {
 	s.turns.begin()
 	defer s.turns.end()
 	s.recorder.call("remove", path, "")
-	for _, n := range slices.Backward(inOrder(s.nodesBelow(path))) { // children before their parents
+	for _, n := range slices.Backward(inOrder(s.nodesBelow(path))) { // children first
 		if n.path == "/" || isBelow(n.path, "/zookeeper") {
 			continue
 		}

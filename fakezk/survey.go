@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
-// A survey collects the nodes at and below a path in several turns. What clients change meanwhile is
-// looked at again at the end, so the nodes are those of one moment. A real server makes its
+// A survey collects the nodes at and below a path in several turns. What clients change meanwhile
+// is looked at again at the end, so the nodes are those of one moment. A real server makes its
 // snapshots in the same way, and replays the transactions that came meanwhile.
 type survey struct {
 	changed map[string]bool // paths since the survey began

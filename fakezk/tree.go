@@ -24,8 +24,8 @@ func (s *Server) Snapshot() []view.NodeSpec {
 			continue
 		}
 		specs = append(specs, view.NodeSpec{
-			Path: n.path, Data: slices.Clone(n.Data), ACL: inspect.ACLs(n.ACL), Kind: kind, TTL: ttl,
-			Next: n.Created,
+			Path: n.path, Data: slices.Clone(n.Data), ACL: inspect.ACLs(n.ACL),
+			Kind: kind, TTL: ttl, Next: n.Created,
 		})
 	}
 	return specs

@@ -16,8 +16,8 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// This file has the scenes, which faults_test.go plays. In each play something happens to one of the
-// requests of one client.
+// This file has the scenes, which faults_test.go plays. In each play something happens to one of
+// the requests of one client.
 
 // play is one play of a scene. Steps after one that has failed are left out.
 type play struct {

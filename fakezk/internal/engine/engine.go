@@ -132,8 +132,8 @@ func (e *Engine) react(frameBytes int, req Request) Reaction {
 	return r
 }
 
-// NextDeadline returns the time at which Tick must be called; the zero time means never. It may have
-// passed already, while there is work that was too long for one call.
+// NextDeadline returns the time at which Tick must be called; the zero time means never. It may
+// have passed already, while there is work that was too long for one call.
 func (e *Engine) NextDeadline() time.Time {
 	if e.ensemble.hasWatchesLeft() {
 		return time.UnixMilli(e.last)

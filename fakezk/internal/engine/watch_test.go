@@ -133,7 +133,8 @@ func TestWatchTableAgreesWithAPlainOne(t *testing.T) {
 	})
 }
 
-// TestWatchesOfAGoneConnectionGoInShares drops a connection with more watches than one call removes.
+// TestWatchesOfAGoneConnectionGoInShares drops a connection with more watches than one call
+// removes.
 func TestWatchesOfAGoneConnectionGoInShares(t *testing.T) {
 	marks.Expect(t, "watches go later")
 	b := newBench(t, nil)

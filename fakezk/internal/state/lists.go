@@ -21,7 +21,8 @@ func (s *Store) Ephemerals(id int64) []string {
 	return ses.ephemerals.clonedKeys()
 }
 
-// EphemeralBytes is the number of bytes that a list of a session's ephemeral nodes takes on the wire.
+// EphemeralBytes is the number of bytes that a list of a session's ephemeral nodes takes on the
+// wire.
 func (s *Store) EphemeralBytes(id int64) int {
 	if ses, ok := s.sessions[id]; ok {
 		return ses.ephemerals.listBytes()
