@@ -75,7 +75,7 @@ var arrows = map[string]string{
 		fakezk/internal/digestmd5 fakezk/internal/marks fakezk/internal/proto
 		fakezk/internal/state fakezk/internal/wire`,
 	"fakezk/internal/fourletter": `
-		fakezk/internal/engine fakezk/internal/proto`,
+		fakezk/internal/engine fakezk/internal/proto fakezk/internal/state`,
 	"fakezk/internal/memnet":   ``,
 	"fakezk/internal/txnlog":   `fakezk/internal/proto fakezk/internal/wire`,
 	"fakezk/internal/bubble":   `github.com/petermattis/goid`,

@@ -82,8 +82,9 @@ func closes(_ *server, c *rawConn) (string, error) {
 func longNames() (frames [][]byte) {
 	for i := range 60 {
 		path := fmt.Sprintf("/%02d%s", i, strings.Repeat("x", 900_000))
+		remove := appendText(header(2, opDelete), path)
 		frames = append(frames, sealed(appendCreate(header(1, opCreate), path, nil)),
-			sealed(binary.BigEndian.AppendUint32(appendText(header(2, opDelete), path), 0xffffffff)))
+			sealed(binary.BigEndian.AppendUint32(remove, 0xffffffff)))
 	}
 	return frames
 }
