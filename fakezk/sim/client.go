@@ -88,8 +88,7 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	c.connects++
 	nth := c.connects
 	c.mu.Unlock()
-	servers := addresses[:c.inbox.world.servers()]
-	conn, events, err := zk.Connect(servers, c.inbox.world.SessionTimeout,
+	conn, events := zkclient.Connect(c.inbox.world.SessionTimeout,
 		zk.WithDialer(func(_, address string, timeout time.Duration) (net.Conn, error) {
 			return c.dial(nth, address, timeout)
 		}),
@@ -99,10 +98,6 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 		zk.WithMaxBufferSize(c.inbox.world.ClientBuffer),
 		zk.WithMaxConnBufferSize(c.inbox.world.ClientBuffer),
 		zk.WithEventCallback(c.notice))
-	if err != nil {
-		// only a wrong option of ours can do it
-		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err))
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conns = append(c.conns, connection{nth, conn})

@@ -100,7 +100,7 @@ func judgeLeaks(report *linearizability.Report, rest *linearizability.Leftovers)
 
 // ofConnection matches the functions that begin the goroutines of a connection, in go-zookeeper and
 // its forks.
-var ofConnection = regexp.MustCompile(`/zk\.(Connect|\(\*Conn\)\.)`)
+var ofConnection = regexp.MustCompile(`/(zk|internal/zkclient)\.(Connect|\(\*Conn\)\.)`)
 
 // leaks describes each goroutine that a run left behind: its place, and the call that began it,
 // equal in each run. If a script has not ended, its connections are open, and their goroutines are

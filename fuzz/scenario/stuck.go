@@ -128,7 +128,7 @@ func innermostUser(frames []frame) (f frame, ok bool) {
 }
 
 var machinery = regexp.MustCompile(`^((runtime|internal|sync|time|context|testing|net|crypto)[./]|` +
-	`github\.com/(go-zookeeper/zk|zksim/zksim/(fakezk(/sim|/realworld)?|` +
+	`github\.com/(go-zookeeper/zk|zksim/zksim/(fakezk(/sim|/realworld|/internal/zkclient)?|` +
 	`fuzz(/scenario|/object)?))\.)`)
 
 // playing are the functions that call the code under test.

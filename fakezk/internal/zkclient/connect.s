@@ -1,0 +1,1 @@
+// This file is empty. Without it the compiler wants bodies for the functions of the client.
