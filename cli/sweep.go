@@ -115,8 +115,9 @@ func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, en
 	result := report.Sweep{
 		Shard:    report.ShardOf(c.Shard, c.settings()),
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
-		Points: sweep.Points, Survived: sweep.Survived, Undecided: sweep.Undecided,
-		Missed: sweep.Missed, Total: sweep.Total, Violations: []report.Violation{},
+		Total: sweep.Total, Points: sweep.Points, Known: sweep.Known,
+		Survived: sweep.Survived, Undecided: sweep.Undecided, Missed: sweep.Missed,
+		Violations: []report.Violation{},
 	}
 	result.Interrupted, result.Error = a.EndedBy(ended)
 	if !c.JSON {
@@ -180,8 +181,16 @@ func sweepLine(s scenario.Scenario, sweep *hunt.Sweep) string {
 	if sweep.Points < sweep.Total {
 		line += fmt.Sprintf(" tried, of %d", sweep.Total)
 	}
+	var notes []string
+	if sweep.Known > 0 {
+		notes = append(notes, fmt.Sprintf("%d played, %d known from their runs",
+			sweep.Points-sweep.Known, sweep.Known))
+	}
 	if sweep.Undecided > 0 {
-		line += fmt.Sprintf(" (%d undecided)", sweep.Undecided)
+		notes = append(notes, fmt.Sprintf("%d undecided", sweep.Undecided))
+	}
+	if notes != nil {
+		line += " (" + strings.Join(notes, ", ") + ")"
 	}
 	return line
 }

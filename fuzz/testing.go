@@ -74,8 +74,9 @@ func Test(t TB, w scenario.Workload) {
 		t.Fatalf("zksim: nothing could be decided in any of %d runs: %s",
 			undecided, sweep.Base.Summary())
 	}
-	t.Logf("zksim: survived %d of %d fault points and %d other scenarios (%d undecided)",
-		sweep.Survived, sweep.Points, found.Runs, undecided)
+	t.Logf("zksim: survived %d of %d fault points (%d played, %d known from their runs) "+
+		"and %d other scenarios (%d undecided)", sweep.Survived, sweep.Points,
+		sweep.Points-sweep.Known, sweep.Known, found.Runs, undecided)
 }
 
 // runTask carries out the task that the command zksim gives this program, and reports whether there

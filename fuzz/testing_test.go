@@ -80,7 +80,7 @@ func TestGoodLockPasses(t *testing.T) {
 	failed, got := tested("TestMine",
 		object.Lock(goodLock, object.LockClaims{Fair: true, MaxHerd: 1}))
 	n := regexp.MustCompile(
-		`survived (\d+) of (\d+) fault points and 20 other scenarios \(0 undecided\)`,
+		`survived (\d+) of (\d+) fault points \(\d+ played, \d+ known from their runs\) and 20 other scenarios \(0 undecided\)`,
 	).FindStringSubmatch(got)
 	if failed || n == nil || n[1] != n[2] {
 		t.Errorf("failed: %v; want all fault points survived\n%s", failed, got)

@@ -84,6 +84,7 @@ func (l *link) takeWrites() {
 	clear(frames)
 	if closing && !l.hungUp {
 		l.hungUp = true
+		l.net.record.HungUp(l.process.name, l.conn.Number)
 		l.noteLost()
 		l.send(true, &carry.Message{End: io.EOF})
 	}

@@ -50,6 +50,9 @@ type Result struct {
 	// coordinates that matched nothing.
 	Strikes []Strike
 	Missed  []fault.Fault
+	// HangUps are the connections that clients closed before the server had ended them; nil in a
+	// real world.
+	HangUps []HangUp
 	// Decisions are the choices between messages in a sim.World with a Schedule of Choices.
 	Decisions []Decision
 	// Panics names the scripts that panicked, or that ended their goroutine as t.Fatal does, with
@@ -141,6 +144,15 @@ type EventPoint struct {
 	Number     int
 	Type, Path string
 	Step       int64
+}
+
+// HangUp is the moment from which a client neither sends nor gets anything on a connection, since
+// it has closed it.
+type HangUp struct {
+	Client string
+	// Conn counts the client's connections from 1.
+	Conn int
+	Time time.Duration
 }
 
 // Message is a message of a client to the server, or of the server to a client.

@@ -95,6 +95,14 @@ func (t Trace) Entry(n int64) Entry {
 	return Entry{n, l.Time, l.Actor, t.texts.all(t.lines)[n-1]}
 }
 
+// Head is when line number n, from 1, was written, and its actor. Unlike Entry it formats no line.
+func (t Trace) Head(n int64) (at time.Duration, actor string) {
+	if n < 1 || n > int64(len(t.lines)) {
+		return 0, ""
+	}
+	return t.lines[n-1].Time, t.lines[n-1].Actor
+}
+
 // Line is line number n, from 1.
 func (t Trace) Line(n int64) string { return t.Entry(n).String() }
 

@@ -2,7 +2,8 @@
 // makes its findings small.
 //
 //   - [RunSweep] tries every single fault at every protocol step of one run. A sweep that survives
-//     N of N points is a statement about one schedule and one fault at a time.
+//     N of N points is a statement about one schedule and one fault at a time. Some points are not
+//     played: the run of another proves that theirs would be equal.
 //   - A [Hunt] lets strategies take turns: single faults, pairs, random plans, random priorities of
 //     messages, all orders of the messages of a tiny script, and mutations of scenarios with new
 //     behaviour. It is a statement about many schedules and a few faults at a time. [Strategies]

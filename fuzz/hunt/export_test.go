@@ -1,5 +1,8 @@
 package hunt
 
+// SameRuns lists the faults whose runs go like that of an outcome.
+var SameRuns = sameRuns
+
 // WithLegs is the hunt with shorter legs.
 func (h Hunt) WithLegs(runs int) Hunt {
 	h.legRuns = runs

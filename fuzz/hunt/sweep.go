@@ -3,7 +3,6 @@ package hunt
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/saved"
@@ -19,6 +18,9 @@ type Sweep struct {
 	// interrupted or is a Part. Survived counts those without a violation and without an unknown
 	// verdict.
 	Total, Points, Survived int
+	// Known counts those of Points that were not played: a run of another point shows that theirs
+	// would go in the same way, and violate nothing. The others were played.
+	Known int
 	// Violated counts the points with a violation. Undecided counts those without one, but with an
 	// unknown verdict.
 	Violated, Undecided int
@@ -51,7 +53,8 @@ type Violation struct {
 }
 
 // RunSweep runs the scenario without faults and then once with each single fault at each of its
-// protocol steps, or with those of a part, on all cores. It calls progress, if not nil, after every
+// protocol steps, or with those of a part, on all cores. It does not play points whose runs are
+// [Sweep.Known] from others. It calls progress, if not nil, after every
 // run. When ctx is done it returns the result so far and the error of the context. When code spins
 // without end in a run, it returns the result so far: that code would slow down all other runs.
 func RunSweep(
@@ -85,8 +88,11 @@ func runSweep(
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	points := sweepPoints{first: map[string]int{}, progress: progress, last: last}
-	err = sweep.run(ctx, s, part, &points)
+	faults := FaultPoints(sweep.Base)
+	sweep.Total = len(faults)
+	points := newSweepPoints(sweep.Base, faults, part)
+	points.progress, points.last = progress, last
+	err = sweep.run(ctx, s, points)
 	sortBySeverity(sweep.Violations, func(v Violation) *scenario.Outcome { return v.First })
 	return sweep, err
 }
@@ -107,93 +113,30 @@ func newSweep(s scenario.Scenario) (*Sweep, error) {
 	return sweep, nil
 }
 
-// run tries the fault points of the base that belong to a part.
-func (s *Sweep) run(
-	ctx context.Context, calm scenario.Scenario, part Part, points *sweepPoints,
-) error {
-	faults := FaultPoints(s.Base)
-	s.Total = len(faults)
-	var own []int // numbers of points
-	for i := range faults {
-		if part.Has(i) {
-			own = append(own, i)
-		}
-	}
-	points.results = make([]pointResult, len(own))
-	parallel(ctx, len(own), workers(0, calm.Script, calm.On), func(i int) (goOn bool) {
-		point := calm
-		point.Plan = []fault.Fault{faults[own[i]]}
-		return points.keep(i, playOne(point, false))
+// run tries fault points.
+func (s *Sweep) run(ctx context.Context, calm scenario.Scenario, points *sweepPoints) error {
+	parallel(ctx, len(points.order), workers(0, calm.Script, calm.On), func(turn int) (goOn bool) {
+		points.take(points.order[turn], calm)
+		return true
 	})
-	for i, r := range points.results {
+	for _, p := range points.points {
 		switch {
-		case r.err != nil:
-			return r.err
-		case !r.played:
-			return ctx.Err()
+		case p.turn >= points.end:
+			continue
+		case p.err != nil:
+			return p.err
+		case p.done:
+			s.add(p)
 		}
-		if s.add(own[i], faults[own[i]], r); r.last {
+		if p.last {
 			return nil
 		}
 	}
-	return nil
-}
-
-// pointResult is the result of the run with the fault of one point.
-type pointResult struct {
-	played, last, missed bool
-	seen                 basis
-	status               linearizability.Status
-	bug                  string // "" if nothing is violated; see bugOf
-	// outcome is nil if the point is ok, or if an earlier point shows the same bug, or is
-	// undecided, too.
-	outcome *scenario.Outcome
-	reached []string
-	err     error
-}
-
-// sweepPoints are the results of the points of a sweep. They come in any order.
-type sweepPoints struct {
-	mu      sync.Mutex
-	results []pointResult
-	done    int
-	// first is the first point so far of each bug, or, for "", the first undecided one.
-	first    map[string]int
-	progress func(done, total int)
-	last     func(*scenario.Outcome) bool // ends the sweep
-}
-
-// keep keeps the result of the i-th point, and reports whether the sweep goes on.
-func (p *sweepPoints) keep(i int, r played) (goOn bool) {
-	o, bug := r.outcome, ""
-	if r.err == nil && o.Status() == linearizability.Violated {
-		bug = bugOf(o) // which may run it once more
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.results[i].err = r.err; r.err != nil {
-		return false
-	}
-	kept := pointResult{
-		played: true, last: p.last(o), missed: len(o.Result.Missed) > 0, seen: basisOf(o),
-		status: o.Status(), reached: o.Reached, bug: bug,
-	}
-	first, known := p.first[kept.bug]
-	if kept.status != linearizability.OK && (!known || i < first) {
-		if known {
-			p.results[first].outcome = nil
-		}
-		p.first[kept.bug] = i
-		kept.outcome = o
-	}
-	p.results[i] = kept
-	p.done++
-	p.progress(p.done, len(p.results))
-	return !kept.last
+	return ctx.Err()
 }
 
 // add counts the result of one point.
-func (s *Sweep) add(number int, f fault.Fault, r pointResult) {
+func (s *Sweep) add(r *sweepPoint) {
 	s.Points++
 	s.seen.add(r.seen)
 	for _, goal := range r.reached {
@@ -202,10 +145,13 @@ func (s *Sweep) add(number int, f fault.Fault, r pointResult) {
 	if r.missed {
 		s.Missed++
 	}
+	if r.known {
+		s.Known++
+	}
 	switch r.status {
 	case linearizability.Violated:
 		s.Violated++
-		s.addViolation(number, f, r.bug, r.outcome)
+		s.addViolation(r.number, r.fault, r.bug, r.outcome)
 	case linearizability.Unknown:
 		if s.Undecided++; s.FirstUndecided == nil {
 			s.FirstUndecided = r.outcome

@@ -99,8 +99,9 @@ func (s Scenario) judge(
 	o.Optional = optional(players)
 	o.Shared = s.Workload.Concurrent(s.Script) && slices.ContainsFunc(players,
 		func(p *Player) bool { return p.shared.Load() })
+	o.signals = signals(players)
 	o.Report, err = s.Workload.report(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
-		Lag: lag, Signals: signals(players), Reached: o.Reached})
+		Lag: lag, Signals: o.signals, Reached: o.Reached})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}

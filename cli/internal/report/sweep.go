@@ -16,6 +16,7 @@ type Sweep struct {
 	Workload       string      `json:"workload"`
 	Implementation string      `json:"implementation"`
 	Points         int         `json:"points"`
+	Known          int         `json:"known"`
 	Survived       int         `json:"survived"`
 	Undecided      int         `json:"undecided"`
 	Missed         int         `json:"missed"`
@@ -62,6 +63,7 @@ func (j *Sweep) merge(other mergeable) error {
 		return nil
 	}
 	j.Points += o.Points
+	j.Known += o.Known
 	j.Survived += o.Survived
 	j.Undecided += o.Undecided
 	j.Missed += o.Missed

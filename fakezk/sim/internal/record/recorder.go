@@ -95,6 +95,14 @@ func (r *Recorder) Arrived(number int, at trace.Moment, lost bool) {
 	}
 }
 
+// HungUp notes that a client has closed a connection.
+func (r *Recorder) HungUp(client string, conn int) {
+	if !r.ended {
+		r.out.HangUps = append(r.out.HangUps,
+			trace.HangUp{Client: client, Conn: conn, Time: r.now()})
+	}
+}
+
 // Senders notes the stacks of the senders of the request that the World asks for.
 func (r *Recorder) Senders(stacks []string) { r.out.Senders = stacks }
 
