@@ -71,9 +71,10 @@
 // The go-zookeeper client has a data race at every reconnect: while it collects its watches for
 // setWatches, a reply changes the zxid that it sends with them. Then the race detector fails the
 // test, or an event is lost. So after a reconnect in memory the Server keeps the replies to a
-// session with watches until the client has sent setWatches, or for 100 ms if it sends none. At the
-// first connection the race lasts for microseconds. Connect ends after it: in a bubble it sleeps
-// for a nanosecond of virtual time, elsewhere for a millisecond.
+// session with watches until the client has sent setWatches. They wait for at most 100 ms if the
+// client may hold no watch, as the reply with its only one was lost, and else for 2 s. At the first
+// connection the race lasts for microseconds. Connect ends after it: in a bubble it sleeps for a
+// nanosecond of virtual time, elsewhere for a millisecond.
 //
 // # Fidelity
 //

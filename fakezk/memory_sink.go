@@ -17,8 +17,9 @@ import (
 // it has seen. It reads this zxid without a lock while a reply may change it. Then the race
 // detector fails the test; worse, if the reply comes first, the server does not send the events
 // before it. So the sink of a session that is taken up again keeps replies back until the client
-// has sent setWatches, if the client may hold watches. If it holds none, the replies flow after
-// watchPatience. Over TCP the server does as a real one.
+// has sent setWatches, if the client may hold watches. If it may hold none, the replies flow after
+// watchPatience; a client that has read the reply to a request with a watch sends setWatches, so
+// that there is no hurry. Over TCP the server does as a real one.
 type memorySink struct {
 	conn *tlsend.Conn
 
@@ -33,15 +34,21 @@ type memorySink struct {
 	err    error    // with which the connection ends after them, or nil
 	alarm  alarm    // from the first held byte on
 	waits  int      // times that it has rung
+
+	watchXid int32 // of the last request with a watch
+	watchEnd int   // number of bytes up to the end of its reply; 0 if an event was sent since
+	surely   bool  // the client held a watch at the beginning, and no event was sent since
 }
 
 // watchPatience is how long replies wait for setWatches, beginning with the first reply. It passes
 // in full only if the reply to a client's request with its only watch was lost: then the server
 // knows of the watch and the client does not. It has several parts, so that the client's goroutines
-// run in between on a machine that is busy.
+// run in between on a machine that is busy. surePatience is that for a client that surely holds a
+// watch, so that it passes for none but code that is no client.
 const (
 	watchPatience = 100 * time.Millisecond
 	patienceParts = 20
+	surePatience  = 2 * time.Second
 )
 
 func newMemorySink(conn *tlsend.Conn, mu *sync.Mutex) *memorySink {
@@ -72,10 +79,20 @@ func (k *memorySink) Deliver(p []byte) {
 func (k *memorySink) send(p []byte) {
 	k.conn.Deliver(p)
 	k.sentBytes += len(p)
-	if isEvent(p) {
+	switch {
+	case isEvent(p):
 		k.delivered++
 		k.eventEnd = k.sentBytes
+		k.watchEnd, k.surely = 0, false
+	case k.watchXid != 0 && isSuccess(p, k.watchXid):
+		k.watchEnd = k.sentBytes
 	}
+}
+
+// isSuccess reports whether bytes are a whole frame with the reply to a request, and no error.
+func isSuccess(p []byte, xid int32) bool {
+	return len(p) >= 20 && int32(binary.BigEndian.Uint32(p[4:])) == xid &&
+		binary.BigEndian.Uint32(p[16:]) == 0 && len(p) == 4+int(binary.BigEndian.Uint32(p))
 }
 
 // isEvent reports whether bytes are a whole frame with a watch notification.
@@ -96,7 +113,11 @@ func (k *memorySink) Fail(err error) {
 
 // wait is called when the alarm rings.
 func (k *memorySink) wait() {
-	if k.waits++; k.holds && k.waits < patienceParts {
+	most := patienceParts
+	if k.surely {
+		most *= int(surePatience / watchPatience)
+	}
+	if k.waits++; k.holds && k.waits < most {
 		k.alarm.set(time.Now().Add(watchPatience / patienceParts))
 		return
 	}
@@ -117,13 +138,26 @@ func (k *memorySink) flow() {
 
 // noteInput looks at bytes from the client, which writes one frame at a time.
 func (k *memorySink) noteInput(p []byte) {
-	if !k.holds || len(p) < 12 {
+	if len(p) < 13 {
 		return
 	}
 	switch proto.OpCode(binary.BigEndian.Uint32(p[8:])) {
 	case proto.OpSetWatches, proto.OpSetWatches2:
-		k.flow()
+		k.surely = true
+		if k.holds {
+			k.flow()
+		}
+	case proto.OpGetData, proto.OpExists, proto.OpGetChildren, proto.OpGetChildren2:
+		if watch := p[len(p)-1]; watch != 0 {
+			k.watchXid = int32(binary.BigEndian.Uint32(p[4:]))
+		}
 	}
+}
+
+// holdsWatch reports whether the client surely holds a watch: it has read a reply to a request with
+// one, and no event was sent since.
+func (k *memorySink) holdsWatch() bool {
+	return k.surely || k.watchEnd > 0 && k.conn.BytesRead() >= k.watchEnd
 }
 
 // mayHaveLost reports whether the client may have missed an event, or has not yet sent its watches.
@@ -140,7 +174,7 @@ func (p *pipeline) expectWatches(l *link, r *engine.Reaction) {
 	}
 	for _, o := range r.Out {
 		if o.Conn == l.id {
-			k.holds, k.exempt = true, len(o.Frame)
+			k.holds, k.exempt, k.surely = true, len(o.Frame), last.holdsWatch()
 		}
 	}
 }

@@ -122,8 +122,8 @@ func TestLostConnectionsAreNoRaceOfTheClient(t *testing.T) {
 	}
 }
 
-// After a reconnect replies wait for setWatches, or for watchPatience, if the client may hold
-// watches; and they keep their order.
+// After a reconnect replies wait for setWatches if the client may hold watches, and they keep their
+// order. They wait longer if it surely holds one: a client on a busy machine may be late.
 func TestRepliesWaitForSetWatches(t *testing.T) {
 	exists, end := &proto.Exists{Path: "/"}, &proto.Simple{Code: proto.OpCloseSession}
 	set := &proto.SetWatches{Code: proto.OpSetWatches, DataWatches: []string{"/"}}
@@ -135,14 +135,15 @@ func TestRepliesWaitForSetWatches(t *testing.T) {
 		wait   time.Duration
 	}{
 		{"no watch", 1, noWatch, []proto.Request{exists, exists}, 0},
-		{"no setWatches", 1, watchRoot, []proto.Request{exists, ping, exists}, watchPatience},
+		{"no setWatches", 1, watchRoot, []proto.Request{exists, ping, exists}, surePatience},
 		{"setWatches first", 1, watchRoot, []proto.Request{set, exists}, 0},
 		{"setWatches last", 1, watchRoot, []proto.Request{exists, ping, set}, 0},
-		{"the end of the session", 1, watchRoot, []proto.Request{exists, end}, watchPatience},
+		{"the end of the session", 1, watchRoot, []proto.Request{exists, end}, surePatience},
+		{"a reply not read", 1, askForWatch, []proto.Request{exists}, watchPatience},
 		{"an event not read", 1, missEvent, []proto.Request{exists}, watchPatience},
-		{"an event lost by a fault", 1, loseEvent, []proto.Request{exists}, watchPatience},
+		{"an event lost by a fault", 1, loseEvent, []proto.Request{exists}, surePatience},
 		{"an event read", 1, readEvent, []proto.Request{exists}, 0},
-		{"two connections later", 2, watchOnce(), []proto.Request{exists}, watchPatience},
+		{"two connections later", 2, watchOnce(), []proto.Request{exists}, surePatience},
 	} {
 		inBubble(t, func(t *testing.T, s *Server) {
 			r, session := rawSession(t, s, 4*time.Second)
@@ -174,6 +175,10 @@ func TestRepliesWaitForSetWatches(t *testing.T) {
 func noWatch(*Server, *rawClient) {}
 
 func watchRoot(_ *Server, r *rawClient) { r.mustCall(&proto.Exists{Path: "/", Watch: true}) }
+
+func askForWatch(_ *Server, r *rawClient) {
+	r.send(wire.AppendRequest(nil, 1, &proto.Exists{Path: "/", Watch: true}))
+}
 
 func missEvent(s *Server, r *rawClient) {
 	watchRoot(s, r)
