@@ -128,3 +128,20 @@ func TestAnObjectMayHaveManySessions(t *testing.T) {
 		}
 	}
 }
+
+// TestEachHandleHasItsSession: the locks of several goroutines of a client, each with sessions of
+// its own, are judged by these.
+func TestEachHandleHasItsSession(t *testing.T) {
+	for seed := range uint64(20) {
+		o, err := scenario.Scenario{
+			Workload: visits(false, false), Seed: seed,
+			Script: scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3},
+		}.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Property() != "" {
+			t.Fatalf("seed %d: %s\n%s", seed, o.Summary(), o.Story())
+		}
+	}
+}

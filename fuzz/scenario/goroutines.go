@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/sim"
@@ -114,6 +115,7 @@ func Apart[T any](open func(*Player) T,
 		}
 		handles := make([]*Handle[T], s.goroutines())
 		p.goroutines(len(handles), func(p *Player) {
+			p.session = new(atomic.Pointer[func() int64]) // an object may have one of its own
 			h := &Handle[T]{open: func() T { return open(p) }, users: 1}
 			h.opened = h.open()
 			handles[p.Goroutine()] = h

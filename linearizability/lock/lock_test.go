@@ -59,6 +59,9 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 		{Name: "phantom: the client was told, and the znode is not gone yet", Bad: lin.Safety,
 			Says:  "the client was told at step 4 that it had ended",
 			Steps: "a starts; a lock() owns a-0; a told expired; a@2 starts; a ok@0#0"},
+		{Name: "told late of the end of an earlier session",
+			Steps: "a@2 starts; a@2 expires; a starts; a lock() owns a-0; a told expired; a ok@0#0; " +
+				"a unlocks a-0; rest"},
 		{Name: "told of the end of another session",
 			Steps: "a@2 starts; a starts; a lock() owns a-0; a told expired; a ok@0#0; " +
 				"a unlocks a-0; rest"},

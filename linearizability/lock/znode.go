@@ -20,10 +20,11 @@ type holderNodes struct {
 	dir     string // of all znodes of the lock, or its znode
 	holdDir string // of those through which it is held, or their znode
 	opaque  bool   // tokens are not czxids
+	handles bool   // a client may have several locks
 }
 
 func newHolderNodes(h lin.History, log judging.Log, kind kind, claims Claims) holderNodes {
-	n := holderNodes{history: h, log: log, kind: kind, dir: claims.Path}
+	n := holderNodes{history: h, log: log, kind: kind, dir: claims.Path, handles: claims.Handles}
 	n.holdDir = cmp.Or(claims.Nodes, claims.Path)
 	n.opaque = !n.tokensAreCzxids()
 	return n
@@ -57,7 +58,8 @@ func (n holderNodes) ofHold(op lin.Op) (z *judging.Znode, phantom string) {
 	z, phantom = n.ownOf(op)
 	if phantom != "" && op.Token != 0 && n.kind.capacity == 1 {
 		op.Token = 0
-		if own, why := n.ownOf(op); why == "" && own.ExistsAt(op.Return) {
+		own, why := n.ownOf(op)
+		if own != nil && why == "" && own.ExistsAt(op.Return) {
 			return own, ""
 		}
 	}
@@ -65,24 +67,39 @@ func (n holderNodes) ofHold(op lin.Op) (z *judging.Znode, phantom string) {
 }
 
 // ownOf returns the client's znode that exists when a lock returns. If there is none, it returns
-// the last one, and the reason why the client holds nothing.
+// the last one, and the reason why the client holds nothing. Of a client with several locks, a
+// znode in the session of the call counts first: the others may be those of another lock.
 func (n holderNodes) ownOf(op lin.Op) (z *judging.Znode, phantom string) {
-	var last *judging.Znode
+	var last, lastApart, apart *judging.Znode
 	for _, z := range n.log.Znodes {
-		if !n.isOwn(z, op) || z.Created > op.Return {
-			continue
-		}
-		if z.ExistsAt(op.Return) {
+		switch {
+		case !n.isOwn(z, op) || z.Created > op.Return:
+		case n.handles && op.Session != 0 && z.Owner != op.Session:
+			if lastApart = later(lastApart, z); z.ExistsAt(op.Return) {
+				apart = cmp.Or(apart, z)
+			}
+		case z.ExistsAt(op.Return):
 			if n.kind.counted && op.Token == 0 && n.hasOther(z, op) {
 				return nil, "" // it is not known which of them is the lease
 			}
 			return z, cmp.Or(otherSession(z, op), n.deadSession(z, op))
-		}
-		if last == nil || z.Deleted >= last.Deleted {
-			last = z
+		default:
+			last = later(last, z)
 		}
 	}
+	if last == nil && apart != nil {
+		return apart, otherSession(apart, op)
+	}
+	last = cmp.Or(last, lastApart)
 	return last, n.whyPhantom(last, op)
+}
+
+// later is the znode that was deleted later; the first may be nil.
+func later(last, z *judging.Znode) *judging.Znode {
+	if last == nil || z.Deleted >= last.Deleted {
+		return z
+	}
+	return last
 }
 
 // hasOther reports whether the client has another znode than z at the end of a call.
@@ -203,36 +220,50 @@ func (n holderNodes) deadSession(z *judging.Znode, op lin.Op) string {
 
 // toldBefore finds the step before the return of a call at which the client was told of the end of
 // a znode's session. That may be before the session's end in the log, which is the end of its
-// znodes: a server may take these later. A client with several sessions may have been told of
-// another one.
+// znodes: a server may take these later. If the client has, or had, another session of whose end it
+// may be told then, the notice tells nothing.
 func (n holderNodes) toldBefore(z *judging.Znode, op lin.Op) (step int64, told bool) {
 	for _, notice := range n.history.Notices {
-		if notice.Client == op.Client && notice.Kind == lin.SessionExpired &&
-			notice.Step > z.Created && notice.Step < op.Return &&
-			n.onlySession(op.Client, notice.Step) == z.Owner {
-			return notice.Step, true
+		if notice.Client != op.Client || notice.Kind != lin.SessionExpired ||
+			notice.Step >= op.Return {
+			continue
+		}
+		if notice.Step > z.Created {
+			return notice.Step, n.onlySession(op.Client, notice.Step) == z.Owner
 		}
 	}
 	return 0, false
 }
 
-// onlySession is the session that a client had at a step, 0 if it had none or several.
-func (n holderNodes) onlySession(client string, step int64) int64 {
-	var only int64
+// onlySession is the only session of a client that had begun before a step and of whose end it had
+// not been told, 0 if it is not known. Each session must have begun after the notice of the end of
+// the one before it.
+func (n holderNodes) onlySession(client string, step int64) (session int64) {
 	for _, e := range n.history.Server {
-		session := judging.Subject(e)
-		if e.Kind != lin.SessionStarted || e.Step > step || n.log.Clients[session] != client {
+		if e.Kind != lin.SessionStarted || e.Step >= step ||
+			n.log.Clients[judging.Subject(e)] != client {
 			continue
 		}
-		if end, _ := n.log.SessionEnd(session); end < step {
-			continue
+		if session != 0 {
+			notice, told := judging.FirstNotice(n.history, client, n.started(session),
+				lin.SessionExpired)
+			if !told || notice.Step > e.Step {
+				return 0
+			}
 		}
-		if only != 0 {
-			return 0
-		}
-		only = session
+		session = judging.Subject(e)
 	}
-	return only
+	return session
+}
+
+// started is the step at which a session began.
+func (n holderNodes) started(session int64) int64 {
+	for _, e := range n.history.Server {
+		if e.Kind == lin.SessionStarted && judging.Subject(e) == session {
+			return e.Step
+		}
+	}
+	return judging.Never
 }
 
 // hasOtherSession reports whether the creator of a znode competed in another session, too, that was
