@@ -111,3 +111,14 @@ func TestInterruptedWalkEndsWithTheProblems(t *testing.T) {
 		t.Errorf("%q; want it to begin and to end with %q", stdout, want)
 	}
 }
+
+// TestTheDemoBeginsWithWhatItWillDo, and how long that takes: here it is interrupted before the
+// first run.
+func TestTheDemoBeginsWithWhatItWillDo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	demo := zksim(ctx, "demo")
+	if !strings.HasPrefix(demo.stdout, demoPlan) || !strings.Contains(demoPlan, "seconds") {
+		t.Errorf("status %d, stdout %q, stderr %q", demo.status, demo.stdout, demo.stderr)
+	}
+}
