@@ -165,7 +165,7 @@ var arrows = map[string]string{
 		recipes/classic github.com/go-zookeeper/zk`,
 	"cmd/zksim":            `cli`,
 	"examples/go/myzksim":  `cli fuzz/object github.com/go-zookeeper/zk`,
-	"cli/internal/command": `fuzz/saved fuzz/scenario fuzz/show golang.org/x/term`,
+	"cli/internal/command": `fuzz/saved fuzz/scenario fuzz/show`,
 	"cli/check": families + `
 		cli/internal/command fakezk/realworld fakezk/trace fuzz/picture fuzz/scenario fuzz/show
 		linearizability linearizability/foreign linearizability/ops linearizability/record`,

@@ -10,7 +10,6 @@ require (
 	github.com/petermattis/goid v0.0.0-20260820044319-269ab09b5261
 	github.com/rogpeppe/go-internal v1.16.0
 	go.yaml.in/yaml/v4 v4.0.0
-	golang.org/x/term v0.47.0
 	pgregory.net/rapid v1.3.0
 )
 

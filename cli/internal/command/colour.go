@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/term"
 )
 
 // styled writes text to a terminal: it wraps long lines between words, and colours verdicts and
@@ -23,8 +21,8 @@ type styled struct {
 // style returns a writer for text to out, whose output goes to file. If file is no terminal, it
 // returns out.
 func style(out, file io.Writer) io.Writer {
-	f, ok := file.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f, ok := terminalOf(file)
+	if !ok {
 		return out
 	}
 	return &styled{
@@ -33,12 +31,17 @@ func style(out, file io.Writer) io.Writer {
 	}
 }
 
+// terminalOf is the terminal to which w writes, if it is one.
+func terminalOf(w io.Writer) (f *os.File, ok bool) {
+	if f, ok = w.(*os.File); ok {
+		_, ok = terminal(f)
+	}
+	return f, ok
+}
+
 // columnsOf is the width of a terminal, 0 if it is unknown.
 func columnsOf(f *os.File) int {
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
+	columns, _ := terminal(f)
 	return columns
 }
 

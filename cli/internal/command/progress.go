@@ -3,11 +3,8 @@ package command
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/term"
 )
 
 // Progress is a line on a terminal that changes as the work goes on. It is shown after a second of
@@ -28,7 +25,7 @@ func NewProgress(out io.Writer, columns func() int) *Progress {
 
 // progressOn is a line on stderr if that is a terminal, and else nowhere.
 func progressOn(stderr io.Writer) *Progress {
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := terminalOf(stderr); ok {
 		return NewProgress(f, func() int { return columnsOf(f) })
 	}
 	return NewProgress(nil, nil)
