@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -108,10 +110,8 @@ func AmbiguousIf(doubtful bool, err error) error {
 // serverCode returns the code of a server error that the client does not know, or 0. The client
 // exports the code only in the text of the error: "unknown error: -125".
 func serverCode(err error) int {
-	var code int
-	if _, scanErr := fmt.Sscanf(err.Error(), "unknown error: %d", &code); scanErr != nil {
-		return 0
-	}
+	number, _ := strings.CutPrefix(err.Error(), "unknown error: ")
+	code, _ := strconv.Atoi(number) // 0 for another text
 	return code
 }
 
