@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type order struct {
 	delivered int
 	ranks     map[stream]uint64 // the higher the sooner
 	decisions []trace.Decision
+	listed    []head // of the last call of heads
 }
 
 // stream is one direction of a client's messages.
@@ -45,7 +47,7 @@ func (o *order) plan() {
 		return
 	}
 	at, waiting := time.Duration(0), false
-	for _, h := range o.heads() {
+	for h := range o.unsortedHeads() {
 		if !waiting || h.ready < at {
 			at, waiting = h.ready, true
 		}
@@ -66,20 +68,27 @@ func (o *order) plan() {
 	o.planned = planned
 }
 
-// heads are the first messages of all lanes, in the order in which they were sent.
+// heads are the first messages of all lanes, in the order in which they were sent. They are valid
+// until the next call.
 func (o *order) heads() []head {
-	var heads []head
-	for _, l := range o.network.links {
-		for _, lane := range []*carry.Lane{&l.conn.Up, &l.conn.Down} {
-			if m, ready, ok := lane.First(); ok {
-				heads = append(heads, head{l, m, ready, lane == &l.conn.Up})
+	o.listed = slices.AppendSeq(o.listed[:0], o.unsortedHeads())
+	slices.SortFunc(o.listed, func(a, b head) int {
+		return cmp.Compare(a.label().sent, b.label().sent)
+	})
+	return o.listed
+}
+
+func (o *order) unsortedHeads() iter.Seq[head] {
+	return func(yield func(head) bool) {
+		for _, l := range o.network.links {
+			for _, lane := range [...]*carry.Lane{&l.conn.Up, &l.conn.Down} {
+				m, ready, ok := lane.First()
+				if ok && !yield(head{l, m, ready, lane == &l.conn.Up}) {
+					return
+				}
 			}
 		}
 	}
-	slices.SortFunc(heads, func(a, b head) int {
-		return cmp.Compare(a.label().sent, b.label().sent)
-	})
-	return heads
 }
 
 // deliver delivers one of the messages that may arrive now.

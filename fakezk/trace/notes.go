@@ -71,6 +71,9 @@ func (n *Notes) Strike(at Moment, what Strike, fired *bool) {
 // Sent adds a message that was sent, and returns its number for Arrived. from is the moment of the
 // line that caused it, or of the next line.
 func (n *Notes) Sent(from Moment, what Message) int {
+	if n.messages == nil {
+		n.messages = make([]pendingMessage, 0, 512) // room for most runs
+	}
 	n.messages = append(n.messages, pendingMessage{Message: what, from: from})
 	return len(n.messages)
 }

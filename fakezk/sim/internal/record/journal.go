@@ -29,8 +29,8 @@ type notice struct {
 	what trace.Notice
 }
 
-// NewJournal is an empty Journal with room for a short trace.
-func NewJournal() *Journal { return &Journal{lines: make([]trace.Line, 0, 256)} }
+// NewJournal is an empty Journal with room for most traces.
+func NewJournal() *Journal { return &Journal{lines: make([]trace.Line, 0, 1024)} }
 
 // place is where the next line belongs.
 type place struct {
