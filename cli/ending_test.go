@@ -116,3 +116,16 @@ func TestErrorLikeAnInterrupt(t *testing.T) {
 		}
 	}
 }
+
+// TestAScenarioThatWasCutOffIsNoFact: what was not played to its end may end the process all the
+// same.
+func TestAScenarioThatWasCutOffIsNoFact(t *testing.T) {
+	for cutOff, want := range []string{
+		"none ends the process",
+		"none has ended the process, but 1 could not be played to the end in 1m0s",
+	} {
+		if got := playedAlone(cutOff); !strings.HasSuffix(got, want) {
+			t.Errorf("%d cut off: %q; want %q", cutOff, got, want)
+		}
+	}
+}

@@ -273,8 +273,13 @@ func (s *supervisor) crashed(dir string, how fmt.Stringer, notes [][]byte) int {
 		s.PrintError(fmt.Errorf("the process has ended while no scenario was played: %s", how))
 		return command.ExitViolated
 	}
+	cutOff := 0
 	for _, f := range files {
-		if why := s.playAlone(f); why != "" {
+		why, ended := s.playAlone(f)
+		if !ended {
+			cutOff++
+		}
+		if why != "" {
 			s.Printf("\n%s is violated: the code under test ends the process: %s\n\n",
 				saved.Crash, why)
 			s.printFile(f, save)
@@ -282,12 +287,22 @@ func (s *supervisor) crashed(dir string, how fmt.Stringer, notes [][]byte) int {
 		}
 	}
 	s.Printf("\n%s is violated: the code under test ended the process: %s\n"+
-		"it was one of the following %s; played alone, none ends the process\n\n",
-		saved.Crash, how, command.Plural(len(files), "scenario"))
+		"it was one of the following %s; %s\n\n",
+		saved.Crash, how, command.Plural(len(files), "scenario"), playedAlone(cutOff))
 	for _, f := range files {
 		s.printFile(f, save)
 	}
 	return command.ExitViolated
+}
+
+// playedAlone says what is known of the noted scenarios, played alone, if none has ended the
+// process. cutOff is the number of those that were not played to their end.
+func playedAlone(cutOff int) string {
+	if cutOff == 0 {
+		return "played alone, none ends the process"
+	}
+	return fmt.Sprintf("played alone, none has ended the process, but %d could not be played to the "+
+		"end in %v", cutOff, aloneFor)
 }
 
 // output are the flags of the command that say how it prints: the directory of --save, and --json.
@@ -319,37 +334,37 @@ const (
 )
 
 // playAlone plays a noted scenario in a process of its own. why describes how it ended the process;
-// "" means that it did not.
-func (s *supervisor) playAlone(f saved.File) (why string) {
+// "" means that it did not. ended is false if the scenario was not played to its end.
+func (s *supervisor) playAlone(f saved.File) (why string, ended bool) {
 	dir, err := os.MkdirTemp("", "zksim-*")
 	if err != nil {
-		return ""
+		return "", false
 	}
 	defer os.RemoveAll(dir)
 	name := filepath.Join(dir, "scenario.yaml")
 	if err := f.Save(name); err != nil {
-		return ""
+		return "", false
 	}
 	for range aloneTries {
 		cmd, err := second(dir, []string{"run", name})
 		if err != nil {
-			return ""
+			return "", false
 		}
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		if err := cmd.Start(); err != nil {
-			return ""
+			return "", false
 		}
 		late := time.AfterFunc(aloneFor, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		if !late.Stop() {
-			return ""
+			return "", false
 		}
 		if _, err := statusIn(dir); err != nil {
-			return headline(stderr.String(), cmd.ProcessState.String())
+			return headline(stderr.String(), cmd.ProcessState.String()), true
 		}
 	}
-	return ""
+	return "", true
 }
 
 // headline is the reason for the end of a process: the message of the runtime with the place in the
