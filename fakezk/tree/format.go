@@ -1,10 +1,12 @@
 package tree
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -19,11 +21,21 @@ import (
 // Text is the tree as a file, with the nodes in the given order. It leaves out what a new server
 // has anyway.
 func (t Tree) Text(format Format) []byte {
+	var b bytes.Buffer
+	_ = t.Write(&b, format) // a buffer takes all
+	return b.Bytes()
+}
+
+// Write writes the text piece by piece, so that it is never in memory as a whole.
+func (t Tree) Write(to io.Writer, format Format) error {
 	t.Nodes = simplify(t.Nodes)
+	w := bufio.NewWriterSize(to, 64<<10)
 	if format == JSON {
-		return jsonTree(t)
+		jsonTree(w, t)
+	} else {
+		yamlTree(w, t)
 	}
-	return yamlTree(t)
+	return w.Flush() // with the first error of all writes
 }
 
 // simplify leaves out the parts that a new server has anyway after loading the nodes: a next number
@@ -104,15 +116,16 @@ func fieldsOf(spec view.NodeSpec) (fields []nodeField, plain bool) {
 	return fields, plain && len(fields) == rest
 }
 
-func jsonTree(t Tree) []byte {
-	var b bytes.Buffer
+func jsonTree(b *bufio.Writer, t Tree) {
 	separator := "{"
 	if t.Zxid != 0 {
-		fmt.Fprintf(&b, "{\n  \"zxid\": %d", t.Zxid)
+		fmt.Fprintf(b, "{\n  \"zxid\": %d", t.Zxid)
 		separator = ","
 	}
 	for _, spec := range t.Nodes {
-		b.WriteString(separator + "\n  " + jsonText(spec.Path) + ": ")
+		if _, err := b.WriteString(separator + "\n  " + jsonText(spec.Path) + ": "); err != nil {
+			return // Flush has the error, too
+		}
 		separator = ","
 		fields, plain := fieldsOf(spec)
 		switch {
@@ -121,17 +134,17 @@ func jsonTree(t Tree) []byte {
 		case plain:
 			b.WriteString(jsonText(fields[0].text))
 		default:
-			jsonNode(&b, fields)
+			jsonNode(b, fields)
 		}
 	}
-	if separator == "{" { // the mapping is empty
-		return []byte("{}\n")
+	if separator == "{" {
+		b.WriteString("{}\n")
+		return
 	}
 	b.WriteString("\n}\n")
-	return b.Bytes()
 }
 
-func jsonNode(b *bytes.Buffer, fields []nodeField) {
+func jsonNode(b *bufio.Writer, fields []nodeField) {
 	b.WriteString("{")
 	for i, f := range fields {
 		if i > 0 {
@@ -168,14 +181,15 @@ func jsonText(text string) string {
 // notInYAML escapes the characters of JSON that YAML takes for a line break or does not have.
 var notInYAML = strings.NewReplacer("\u0085", `\u0085`, "\ufffe", `\ufffe`, "\uffff", `\uffff`)
 
-func yamlTree(t Tree) []byte {
-	var b bytes.Buffer
+func yamlTree(b *bufio.Writer, t Tree) {
 	b.WriteString("# A tree of znodes. Serve it with: zksim serve --load FILE\n")
 	if t.Zxid != 0 {
-		fmt.Fprintf(&b, "zxid: %d\n", t.Zxid)
+		fmt.Fprintf(b, "zxid: %d\n", t.Zxid)
 	}
 	for _, spec := range t.Nodes {
-		b.WriteString(yamlWord(spec.Path) + ":")
+		if _, err := b.WriteString(yamlWord(spec.Path) + ":"); err != nil {
+			return // Flush has the error, too
+		}
 		fields, plain := fieldsOf(spec)
 		switch {
 		case plain && spec.Data == nil:
@@ -184,13 +198,12 @@ func yamlTree(t Tree) []byte {
 			b.WriteString(" " + yamlText(fields[0].text, "  ") + "\n")
 		default:
 			b.WriteString("\n")
-			yamlNode(&b, fields)
+			yamlNode(b, fields)
 		}
 	}
-	return b.Bytes()
 }
 
-func yamlNode(b *bytes.Buffer, fields []nodeField) {
+func yamlNode(b *bufio.Writer, fields []nodeField) {
 	for _, f := range fields {
 		b.WriteString("  " + f.key + ":")
 		switch {

@@ -295,7 +295,7 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 			Data: []byte("one\ntwo"), ACL: openACL(),
 		}
 	}
-	text.Write(yamlTree(Tree{Nodes: want}))
+	text.Write(Tree{Nodes: want}.Text(YAML))
 	got, err := Parse("tree", YAML, []byte(text.String()))
 	check.OK(t, err)
 	if diff := cmp.Diff(want, got.Nodes); diff != "" {
@@ -328,7 +328,7 @@ func TestYAMLIsReadInPieces(t *testing.T) {
 		tree := Tree{Nodes: []view.NodeSpec{
 			{Path: "/a", ACL: openACL(), Data: bytes.Repeat([]byte(",\n"), size)[:size]},
 		}}
-		again, err := Parse("tree", YAML, yamlTree(tree))
+		again, err := Parse("tree", YAML, tree.Text(YAML))
 		check.OK(t, err)
 		check.List(t, again.Nodes[0].Data, tree.Nodes[0].Data,
 			"%d bytes of data came back as %d", size, len(again.Nodes[0].Data))
