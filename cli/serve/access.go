@@ -24,7 +24,7 @@ func (a *access) admit(w http.ResponseWriter, r *http.Request) error {
 		return failure(http.StatusForbidden, "host %q: expected localhost or an address "+
 			"such as 127.0.0.1, or a server with --control-anywhere", r.Host)
 	}
-	if err := a.sites.Check(r); err != nil {
+	if err := a.sites.Check(asChange(r)); err != nil && !opensPage(r) {
 		return failure(http.StatusForbidden, "%v", err)
 	}
 	if a.token != "" && r.URL.Path != pagePath && !hasToken(r, a.token) {
@@ -33,6 +33,22 @@ func (a *access) admit(w http.ResponseWriter, r *http.Request) error {
 			"expected the header Authorization: Bearer and the token of --control-token")
 	}
 	return nil
+}
+
+// asChange is the same request as one that changes something: package http lets those of other
+// sites pass that only read.
+func asChange(r *http.Request) *http.Request {
+	change := r.WithContext(r.Context())
+	change.Method = http.MethodPost
+	return change
+}
+
+// opensPage reports whether a browser opens the page as a whole tab. A link of any site may lead to
+// it; a frame of another site could make its visitor press the buttons.
+func opensPage(r *http.Request) bool {
+	return r.URL.Path == pagePath && isGet(r.Method) &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // hasToken reports whether a request has the token.

@@ -175,6 +175,53 @@ func TestRefusedSitesGetJSON(t *testing.T) {
 	}
 }
 
+// TestOtherSitesMayNotEvenRead: only a link to the page may come from elsewhere.
+func TestOtherSitesMayNotEvenRead(t *testing.T) {
+	c := controlHere(t, false)
+	const ours, other = "http://localhost:8080", "http://localhost:3000"
+	type headers = map[string]string
+	tab := headers{"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+	for _, test := range []struct {
+		path    string
+		headers headers
+		more    headers
+		want    int
+	}{
+		{"/tree", headers{}, nil, 200},
+		{"/tree", headers{"Sec-Fetch-Site": "same-origin"}, nil, 200},
+		{"/tree", headers{"Sec-Fetch-Site": "none"}, tab, 200},
+		{"/tree", headers{"Origin": ours}, nil, 200},
+		{"/tree", headers{"Sec-Fetch-Site": "cross-site"}, nil, 403},
+		{"/tree", headers{"Sec-Fetch-Site": "same-site"}, nil, 403},
+		{"/tree", headers{"Origin": other}, nil, 403},
+		{"/tree", headers{"Origin": "null"}, nil, 403},
+		{"/events", headers{"Sec-Fetch-Site": "cross-site"}, nil, 403},
+		{"/tree", headers{"Sec-Fetch-Site": "cross-site"}, tab, 403},
+		{"/", headers{"Sec-Fetch-Site": "cross-site"}, tab, 403},
+		{"/ui", headers{"Sec-Fetch-Site": "cross-site"}, tab, 200},
+		{"/ui", headers{"Sec-Fetch-Site": "same-site"}, tab, 200},
+		{"/ui", headers{"Sec-Fetch-Site": "none"}, tab, 200},
+		{"/ui", headers{"Sec-Fetch-Site": "cross-site"}, nil, 403},
+		{"/ui", headers{"Sec-Fetch-Site": "cross-site"},
+			headers{"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}, 403},
+		{"/ui", headers{"Sec-Fetch-Site": "cross-site"},
+			headers{"Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"}, 403},
+	} {
+		for _, method := range []string{"GET", "HEAD"} {
+			r := canceled(httptest.NewRequest(method, "http://localhost:8080"+test.path, nil))
+			for _, headers := range []headers{test.headers, test.more} {
+				for name, value := range headers {
+					r.Header.Set(name, value)
+				}
+			}
+			w := httptest.NewRecorder()
+			c.ServeHTTP(w, r)
+			check.Equal(t, w.Code, test.want, "%s %s %v %v", method, test.path, test.headers,
+				test.more)
+		}
+	}
+}
+
 // TestDropOfNobodyDropsNobody: a request without a valid session must not drop all connections.
 func TestDropOfNobodyDropsNobody(t *testing.T) {
 	t.Parallel()

@@ -84,11 +84,16 @@ func (e endpoint) request(query string) *http.Request {
 	r := httptest.NewRequest(e.method, "http://localhost"+e.address()+"?"+query,
 		strings.NewReader(e.example.body))
 	if e.handle.stream || slices.Contains(e.query, "wait") {
-		ctx, cancel := context.WithCancel(r.Context())
-		cancel()
-		r = r.WithContext(ctx)
+		return canceled(r)
 	}
 	return r
+}
+
+// canceled is the same request of a client that has gone.
+func canceled(r *http.Request) *http.Request {
+	ctx, cancel := context.WithCancel(r.Context())
+	cancel()
+	return r.WithContext(ctx)
 }
 
 // TestExamplesAnswer: the example of each endpoint succeeds, without its parameters, with those of
