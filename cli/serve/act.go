@@ -183,6 +183,7 @@ func postReset(r *request) (reset resetEntry, err error) {
 		return reset, err
 	}
 	r.Reset()
+	r.control.memory.freed()
 	return resetEntry{true}, nil
 }
 
@@ -195,17 +196,27 @@ func postLoad(r *request) (loaded loadedEntry, err error) {
 	if err != nil {
 		return loaded, err
 	}
-	body, err := readBody(r.Request, tree.MaxBytes)
+	t, err := tree.Parse("body", format, r.body)
 	if err != nil {
 		return loaded, err
 	}
-	t, err := tree.Parse("body", format, body)
-	if err != nil {
-		return loaded, err
+	return r.load(t)
+}
+
+// load makes the nodes of a tree. A long file may have been read while the server ended: then no
+// node is made, which would delay the end.
+func (r *request) load(t tree.Tree) (loaded loadedEntry, err error) {
+	if r.control.closing.Load() {
+		return loaded, errStops
 	}
-	err = t.Load(r.Server)
-	if errors.Is(err, fakezk.ErrConflict) {
+	defer r.control.memory.freed()
+	switch err := t.Load(r.Server); {
+	case errors.Is(err, fakezk.ErrConflict):
 		return loaded, failure(http.StatusConflict, "%v", err)
+	case errors.Is(err, fakezk.ErrStopped):
+		return loaded, r.ending(err)
+	case err != nil:
+		return loaded, err
 	}
-	return loadedEntry{len(t.Nodes)}, err
+	return loadedEntry{len(t.Nodes)}, nil
 }

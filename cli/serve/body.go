@@ -7,26 +7,47 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"reflect"
 	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/tree"
 )
 
-// readBody reads at most limit bytes.
-func readBody(r *http.Request, limit int64) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
-	if err != nil {
+// readBody reads the whole body of a request, before the request has a place in any room. The
+// deadlines of the server end then: the work may last.
+func (o route) readBody(w http.ResponseWriter, r *http.Request, held *share) ([]byte, error) {
+	body, err := io.ReadAll(
+		sharedReader{http.MaxBytesReader(nil, r.Body, o.longestBody()), held},
+	)
+	switch {
+	case errors.Is(err, errFull):
+		return nil, err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, failure(http.StatusRequestTimeout, "the body has not come within %s",
+			requestTimeout)
+	case err != nil:
 		return nil, fmt.Errorf("read body: %w", err)
 	}
+	setDeadlines(w, time.Time{})
 	return body, nil
+}
+
+// longestBody is the greatest length of a body.
+func (e endpoint) longestBody() int64 {
+	if e.whole && e.texts != nil {
+		return tree.MaxBytes
+	}
+	return maxControlBody
 }
 
 // decode reads a JSON object into a pointer to a struct; no body at all is an empty object.
 func (r *request) decode(into any) error {
-	body, err := readBody(r.Request, maxControlBody)
-	if err != nil || len(bytes.TrimSpace(body)) == 0 {
-		return err
+	if len(bytes.TrimSpace(r.body)) == 0 {
+		return nil
 	}
-	return decodeObject(body, into)
+	return decodeObject(r.body, into)
 }
 
 // decodeObject reads a JSON object more strictly than package json: keys have the right case and

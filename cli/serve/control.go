@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,17 +29,33 @@ type control struct {
 	ended      context.Context // done when requests that wait have to end
 	end        func()
 	working    chan struct{} // room for the requests under way
+	whole      chan struct{} // room for those about a whole tree
 	waiting    chan struct{} // room for those that wait, and for event streams
+	memory     *memory
 }
 
-// Limits of the control endpoint.
+// Limits of the control endpoint. No client stalls another one: a request has a place in a room
+// while it works, never while its client sends the body or takes the reply.
 const (
-	maxControlBody  = 1 << 20
-	maxWorking      = 16  // requests under way; more wait
-	maxWaiting      = 100 // requests that wait for something, and event streams; more are refused
-	headerTimeout   = 5 * time.Second
-	requestTimeout  = time.Minute
-	shutdownTimeout = time.Second
+	maxWorking    = 16  // requests that work; more wait
+	maxWhole      = 2   // requests that work on a whole tree or list, besides; more wait
+	maxWaiting    = 100 // requests with the parameter wait, and event streams; more are refused
+	maxNamespaces = 100
+
+	maxControlBody = 1 << 20         // bytes of a body; a tree file has up to tree.MaxBytes
+	maxHeld        = 256 << 20       // bytes of bodies and replies; then large ones are refused
+	smallBytes     = 1 << 20         // of a body or reply that is refused at twice maxHeld only
+	retryAfter     = "1"             // seconds until a refused client asks again
+	giveBackAfter  = 5 * time.Second // from the end of something large until memory is given back
+
+	headerTimeout   = 5 * time.Second  // to send the header of a request
+	requestTimeout  = time.Minute      // to send the body, and as long again to take the reply
+	pieceBytes      = 64 << 10         // of a reply, ...
+	pieceTimeout    = 10 * time.Second // ... which a client must take in this time
+	longestWait     = 10 * time.Minute // for the parameter wait
+	heartbeat       = 15 * time.Second // between two signs of life of an event stream
+	streamRecords   = 100              // records of an event stream that are in memory as text
+	shutdownTimeout = time.Second      // for requests under way at the end
 )
 
 // listenControl opens the port of the control endpoint. An address that other machines can reach is
@@ -63,7 +78,8 @@ func listenControl(addr string, who *access, s *serving) (*control, error) {
 		access: who, main: &namespace{Server: s.server, addrs: addressesOf(s.listeners)},
 		namespaces: &s.namespaces, log: s.log, listener: l,
 		index: index(), openAPI: openAPI,
-		working: make(chan struct{}, maxWorking), waiting: make(chan struct{}, maxWaiting),
+		working: make(chan struct{}, maxWorking), whole: make(chan struct{}, maxWhole),
+		waiting: make(chan struct{}, maxWaiting), memory: newMemory(),
 	}
 	c.mux = c.routes()
 	c.ended, c.end = context.WithCancel(context.Background())
@@ -114,7 +130,7 @@ func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		err = c.unknown(w, r)
 	}
-	c.answer(w, r, 0, nil, err)
+	c.finish(w, r, 0, nil, err)
 }
 
 // admit refuses all requests while the server stops, and always those that access refuses.
@@ -125,12 +141,15 @@ func (c *control) admit(w http.ResponseWriter, r *http.Request) error {
 	return c.access.admit(w, r)
 }
 
-// answer writes the reply to a request, or the error, and a line of the log.
-func (c *control) answer(
-	w http.ResponseWriter, r *http.Request, status int, value any, err error,
+// finish writes a line of the log, and the answer to a request or the error.
+func (c *control) finish(
+	w http.ResponseWriter, r *http.Request, status int, to answer, err error,
 ) {
 	if err != nil {
-		status, value = statusOf(err), errorEntry{err.Error()}
+		status, to = statusOf(err), refusal(err)
+		if status == http.StatusServiceUnavailable && !errors.Is(err, errStops) {
+			w.Header().Set("Retry-After", retryAfter)
+		}
 	}
 	level := slog.LevelInfo
 	if isGet(r.Method) {
@@ -138,70 +157,10 @@ func (c *control) answer(
 	}
 	c.log.Log(r.Context(), level, "control", "method", r.Method, "path", r.URL.Path,
 		"status", status)
-	if err := reply(w, status, value); err != nil {
+	if err := to.send(w); err != nil {
 		c.log.Debug("control: reply not written", "error", err)
 	}
 }
 
 // isGet reports whether a request only reads.
 func isGet(method string) bool { return method == http.MethodGet || method == http.MethodHead }
-
-// statusError is an error with its HTTP status.
-type statusError struct {
-	status  int
-	message string
-}
-
-func (e *statusError) Error() string { return e.message }
-
-var errStops = failure(http.StatusServiceUnavailable, "the server stops")
-
-func failure(status int, format string, args ...any) error {
-	return &statusError{status, fmt.Sprintf(format, args...)}
-}
-
-// statusOf is the HTTP status of an error.
-func statusOf(err error) int {
-	var own *statusError
-	var tooLong *http.MaxBytesError
-	switch {
-	case errors.As(err, &own):
-		return own.status
-	case errors.As(err, &tooLong):
-		return http.StatusRequestEntityTooLarge
-	}
-	return http.StatusBadRequest
-}
-
-// rawReply is the text of a reply.
-type rawReply struct {
-	contentType string
-	body        []byte
-}
-
-// errorEntry is the reply of a request with an error.
-type errorEntry struct {
-	Error string `json:"error"`
-}
-
-// reply writes a reply: a value as JSON, a rawReply, or a stream.
-func reply(w http.ResponseWriter, status int, value any) error {
-	switch value := value.(type) {
-	case rawReply:
-		return write(w, status, value)
-	case *eventStream:
-		return value.write(w)
-	}
-	body, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode reply: %w", err)
-	}
-	return write(w, status, rawReply{"application/json", append(body, '\n')})
-}
-
-func write(w http.ResponseWriter, status int, raw rawReply) error {
-	w.Header().Set("Content-Type", raw.contentType)
-	w.WriteHeader(status)
-	_, err := w.Write(raw.body)
-	return err
-}

@@ -70,7 +70,16 @@
 // A session is S1, S2 and so on in the order of creation, or its id as 0x... or in decimal; null
 // and "" are errors. An error is {"error":"..."} with a status: 400 for a wrong request, 401 for
 // one without the token, 403 for one of another site or to another Host, 404 for an unknown
-// session, path, fault or namespace, 405 for a wrong method, 409 for a conflict with the server's
-// state, 413 for a body that is too long, 503 while the server stops, and when 100 requests wait
-// already.
+// session, path, fault or namespace, 405 for a wrong method, 408 for a body that does not come, 409
+// for a conflict with the server's state, 413 for a body that is too long, and 503 while the server
+// stops or has too much to do.
+//
+// No client of the endpoint stalls another one. A request has a place among those that work from
+// the end of its body to the beginning of its reply: 16 work at a time, and besides them two with a
+// whole tree or list (/tree, /dump, /sessions, /watches, /load). More wait. 100 requests with wait,
+// and event streams, have places of their own, and more get 503. A body must come within a minute.
+// A client must take 64 KiB of a reply within ten seconds, and all of it within a minute, or it
+// loses the connection. While the bodies and replies of others take 256 MiB, a body or reply above
+// 1 MiB gets 503; shorter ones do at 512 MiB. A 503 has the header Retry-After, unless the server
+// stops. Five seconds after something large has gone, its memory goes back to the system.
 package serve

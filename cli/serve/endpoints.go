@@ -8,6 +8,8 @@ type endpoint struct {
 	// below /namespaces/NAME, for the server of that namespace.
 	method, path string
 	once         bool
+	// whole says that a whole tree or list, which may be long, is in memory during the work.
+	whole bool
 	// does and takes are for people: the effect or the answer, and the parameters or the body, ""
 	// for none.
 	does, takes string
@@ -63,17 +65,20 @@ var endpoints = []endpoint{
 		does:   "the address, whether it runs, the zxid, the servers of an ensemble",
 		handle: answers(getServer),
 	},
-	{method: "GET", path: "/tree", does: "the nodes in order of path", handle: answers(getTree)},
 	{
-		method: "GET", path: "/sessions", does: "the sessions in order of creation",
-		handle: answers(getSessions),
+		method: "GET", path: "/tree", whole: true, does: "the nodes in order of path",
+		handle: lists(getTree),
 	},
 	{
-		method: "GET", path: "/watches", does: "the watches in order of path",
-		handle: answers(getWatches),
+		method: "GET", path: "/sessions", whole: true, does: "the sessions in order of creation",
+		handle: lists(getSessions),
 	},
 	{
-		method: "GET", path: "/dump", does: "the tree as a tree file",
+		method: "GET", path: "/watches", whole: true, does: "the watches in order of path",
+		handle: lists(getWatches),
+	},
+	{
+		method: "GET", path: "/dump", whole: true, does: "the tree as a tree file",
 		takes: "?format=yaml or json", query: []string{"format"},
 		example: example{query: "format=yaml"},
 		handle:  writes(getDump, "application/yaml", "application/json"),
@@ -90,7 +95,7 @@ var endpoints = []endpoint{
 		handle: answers(deleteNode),
 	},
 	{
-		method: "POST", path: "/load", does: "make the nodes of a tree file",
+		method: "POST", path: "/load", whole: true, does: "make the nodes of a tree file",
 		takes: "a tree file, ?format=yaml or json", query: []string{"format"},
 		texts: []string{"application/yaml", "application/json"}, needed: true,
 		example: example{body: "/loaded: hello"}, handle: answers(postLoad),

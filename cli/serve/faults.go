@@ -61,14 +61,10 @@ func postFaults(r *request) (armed armedEntry, err error) {
 
 // plan reads the faults of a request.
 func (r *request) plan() ([]plannedFault, error) {
-	body, err := readBody(r.Request, maxControlBody)
-	if err != nil {
-		return nil, err
-	}
-	text := string(body)
-	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+	text := string(r.body)
+	if bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("{")) {
 		var one faultBody
-		if err := decodeObject(body, &one); err != nil {
+		if err := decodeObject(r.body, &one); err != nil {
 			return nil, err
 		}
 		text = one.Line

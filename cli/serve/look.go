@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"iter"
 	"net/http"
 	"strings"
 
@@ -46,10 +48,10 @@ func getIndex(r *request) (indexEntry, error) { return r.control.index, nil }
 //go:embed ui.html
 var page []byte
 
-func getUI(*request) (rawReply, error) { return rawReply{"text/html; charset=utf-8", page}, nil }
+func getUI(*request) (rawReply, error) { return rawText("text/html; charset=utf-8", page), nil }
 
 func getOpenAPI(r *request) (rawReply, error) {
-	return rawReply{"application/yaml", r.control.openAPI}, nil
+	return rawText("application/yaml", r.control.openAPI), nil
 }
 
 // serverEntry is a server, or an ensemble.
@@ -98,12 +100,8 @@ type nodeEntry struct {
 	Children int      `json:"children"`
 }
 
-func getTree(r *request) ([]nodeEntry, error) {
-	nodes := []nodeEntry{}
-	for _, n := range r.Tree() {
-		nodes = append(nodes, nodeEntryOf(n))
-	}
-	return nodes, nil
+func getTree(r *request) (iter.Seq[nodeEntry], error) {
+	return listOf(r.Tree(), nodeEntryOf), nil
 }
 
 func nodeEntryOf(n view.Node) nodeEntry {
@@ -137,16 +135,14 @@ type sessionEntry struct {
 	Ephemerals []string `json:"ephemerals"`
 }
 
-func getSessions(r *request) ([]sessionEntry, error) {
-	sessions := []sessionEntry{}
-	for _, s := range r.Sessions() {
-		sessions = append(sessions, sessionEntry{
+func getSessions(r *request) (iter.Seq[sessionEntry], error) {
+	return listOf(r.Sessions(), func(s view.Session) sessionEntry {
+		return sessionEntry{
 			Session: sessionText(s.ID), Name: s.Name, Timeout: s.Timeout.String(),
 			Connected: s.Connected, Server: s.Server,
 			Ephemerals: append([]string{}, s.Ephemerals...),
-		})
-	}
-	return sessions, nil
+		}
+	}), nil
 }
 
 // sessionText is a session's id as ZooKeeper prints it.
@@ -159,15 +155,13 @@ type watchEntry struct {
 	Session  string `json:"session" about:"the id of the watcher"`
 }
 
-func getWatches(r *request) ([]watchEntry, error) {
-	watches := []watchEntry{}
-	for _, w := range r.Watches() {
-		watches = append(watches, watchEntry{
+func getWatches(r *request) (iter.Seq[watchEntry], error) {
+	return listOf(r.Watches(), func(w view.Watch) watchEntry {
+		return watchEntry{
 			Path: w.Path, Children: w.Children, Mode: w.Mode.String(),
 			Session: sessionText(w.Session),
-		})
-	}
-	return watches, nil
+		}
+	}), nil
 }
 
 func getDump(r *request) (rawReply, error) {
@@ -182,7 +176,8 @@ func getDump(r *request) (rawReply, error) {
 	if format != tree.JSON {
 		format, contentType = tree.YAML, "application/yaml"
 	}
-	return rawReply{contentType, tree.Of(r.Server).Text(format)}, nil
+	t := tree.Of(r.Server)
+	return rawReply{contentType, func(w io.Writer) error { return t.Write(w, format) }}, nil
 }
 
 // requestedFormat is the format that ?format= asks for, "" for none.

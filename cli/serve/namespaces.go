@@ -25,9 +25,6 @@ type namespace struct {
 	arming sync.Mutex // held while faults are armed and listed, or disarmed
 }
 
-// maxNamespaces bounds the namespaces of an endpoint.
-const maxNamespaces = 100
-
 // namespaces are the namespaces of a zksim serve.
 type namespaces struct {
 	opts fakezk.Options
@@ -75,7 +72,7 @@ func (s *namespaces) add(name string) (*namespace, error) {
 	case !namespaceName.MatchString(name):
 		return nil, fmt.Errorf("name: %q; expected 1 to 64 letters, digits, - and _", name)
 	case s.closed:
-		return nil, failure(http.StatusServiceUnavailable, "the server stops")
+		return nil, errStops
 	case s.all[name] != nil:
 		return nil, failure(http.StatusConflict, "namespace %q exists", name)
 	case len(s.all) >= maxNamespaces:
@@ -185,5 +182,6 @@ func deleteNamespace(r *request) (deleted deletedEntry, err error) {
 	case !found:
 		return deleted, noNamespace(name)
 	}
+	r.control.memory.freed()
 	return deletedEntry{name}, nil
 }

@@ -25,11 +25,7 @@ func putNode(r *request) (node nodeEntry, err error) {
 	if err := checkOwn(r.path()); err != nil {
 		return node, err
 	}
-	data, err := readBody(r.Request, maxControlBody)
-	if err != nil {
-		return node, err
-	}
-	if err := r.Put(r.path(), data); err != nil {
+	if err := r.Put(r.path(), r.body); err != nil {
 		return node, err
 	}
 	return getNode(r)
@@ -43,11 +39,15 @@ func deleteNode(r *request) (deleted deletedEntry, err error) {
 	if err := checkOwn(r.path()); err != nil {
 		return deleted, err
 	}
-	if !r.Exists(r.path()) {
+	node, exists := r.Get(r.path())
+	if !exists {
 		return deleted, r.noNode()
 	}
 	if err := r.Remove(r.path()); err != nil {
 		return deleted, err
+	}
+	if node.NumChildren > 0 {
+		r.control.memory.freed()
 	}
 	return deletedEntry{r.path()}, nil
 }

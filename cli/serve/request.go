@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -10,7 +11,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 )
 
 // A request is a request to one server.
@@ -18,7 +18,8 @@ type request struct {
 	*http.Request
 	control *control
 	*namespace
-	ctx context.Context // done when the request must not wait any longer
+	body []byte
+	ctx  context.Context // done when the request must not wait any longer
 }
 
 // A handler makes the answer to a request.
@@ -45,6 +46,17 @@ func answers[T any](answer func(*request) (T, error)) handler {
 func creates[T any](answer func(*request) (T, error)) handler {
 	h := answers(answer)
 	h.status = http.StatusCreated
+	return h
+}
+
+// lists is a handler with a list in JSON.
+func lists[T any](answer func(*request) (iter.Seq[T], error)) handler {
+	h := answers(answer)
+	h.answer = reflect.TypeFor[[]T]()
+	h.make = func(r *request) (any, error) {
+		entries, err := answer(r)
+		return list[T](entries), err
+	}
 	return h
 }
 
@@ -82,36 +94,54 @@ type route struct {
 
 // ServeHTTP answers a request of the endpoint.
 func (o route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	value, leave, err := o.call(w, r)
-	defer leave()
-	o.control.answer(w, r, o.handle.status, value, err)
+	to, err := o.call(w, r)
+	o.control.finish(w, r, o.handle.status, to, err)
 }
 
-// call makes the answer to a request. leave is called after the reply.
-func (o route) call(w http.ResponseWriter, r *http.Request) (value any, leave func(), err error) {
-	leave = func() {}
+// call makes the answer to a request. The request has a place in a room from the end of its body to
+// the end of the work.
+func (o route) call(w http.ResponseWriter, r *http.Request) (answer, error) {
 	req := &request{Request: r, control: o.control, namespace: o.control.main}
 	if name := r.PathValue("namespace"); name != "" {
 		if req.namespace = o.control.namespaces.find(name); req.namespace == nil {
-			return nil, leave, noNamespace(name)
+			return nil, noNamespace(name)
 		}
 	}
 	if err := checkQuery(r, o.query); err != nil {
-		return nil, leave, err
+		return nil, err
 	}
 	wait, err := o.wait(r)
 	if err != nil {
-		return nil, leave, err
+		return nil, err
 	}
-	release, err := req.enter(w, wait)
+	held := o.control.memory.share()
+	defer held.release()
+	if req.body, err = o.readBody(w, r, held); err != nil {
+		return nil, err
+	}
+	leave, err := req.enter(o.room(wait), wait)
 	if err != nil {
-		return nil, leave, err
+		return nil, err
 	}
-	value, err = o.handle.make(req)
-	if !o.handle.stream || err != nil {
-		setDeadlines(w, time.Now().Add(requestTimeout))
+	if o.handle.stream {
+		return req.stream(o.handle, leave)
 	}
-	return value, release, err
+	defer leave()
+	return req.reply(o.handle)
+}
+
+// reply does the work, and encodes what comes of it.
+func (r *request) reply(h handler) (answer, error) {
+	value, err := h.make(r)
+	if err != nil {
+		return nil, err
+	}
+	made := &reply{status: h.status, share: r.control.memory.share()}
+	if err := made.encode(value); err != nil {
+		made.share.release()
+		return nil, err
+	}
+	return made, nil
 }
 
 // finds reports whether a request is one of an endpoint. The mux answers others with redirects, or

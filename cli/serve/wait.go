@@ -15,9 +15,6 @@ import (
 
 // The requests of this file take long: those with the parameter wait, and event streams.
 
-// longestWait is the longest value of wait.
-const longestWait = 10 * time.Minute
-
 // forever is the wait of an event stream.
 const forever time.Duration = math.MaxInt64
 
@@ -38,12 +35,22 @@ func (o route) wait(r *http.Request) (time.Duration, error) {
 	return d, nil
 }
 
-// enter waits until there is room for a request, and sets its context. leave frees the room. There
-// is less room for requests that do not wait, since each may hold a whole tree in memory.
-func (r *request) enter(w http.ResponseWriter, wait time.Duration) (leave func(), err error) {
-	room := r.control.working
-	if wait > 0 {
-		room = r.control.waiting
+// room is where a request has a place during its work.
+func (o route) room(wait time.Duration) chan struct{} {
+	switch {
+	case wait > 0:
+		return o.control.waiting
+	case o.whole:
+		return o.control.whole
+	}
+	return o.control.working
+}
+
+// enter takes a place in a room, and sets the context. leave frees the place. A request that would
+// wait for its place, in order to wait there, is refused.
+func (r *request) enter(room chan struct{}, wait time.Duration) (leave func(), err error) {
+	if r.control.closing.Load() { // since it was admitted
+		return nil, errStops
 	}
 	select {
 	case room <- struct{}{}:
@@ -56,14 +63,13 @@ func (r *request) enter(w http.ResponseWriter, wait time.Duration) (leave func()
 		case room <- struct{}{}:
 		case <-r.Context().Done():
 			return nil, r.Context().Err()
+		case <-r.control.ended.Done():
+			return nil, errStops
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	r.ctx = ctx
 	ended := context.AfterFunc(r.control.ended, cancel)
-	if wait > 0 {
-		setDeadlines(w, time.Time{})
-	}
 	return func() {
 		ended()
 		cancel()
@@ -71,12 +77,15 @@ func (r *request) enter(w http.ResponseWriter, wait time.Duration) (leave func()
 	}, nil
 }
 
-// setDeadlines replaces the deadlines of the server for one request. Response writers of tests have
-// no deadlines.
+// setDeadlines replaces the deadlines of the server for one request, whose body has been read.
+// Response writers of tests have no deadlines.
 func setDeadlines(w http.ResponseWriter, at time.Time) {
-	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Time{})
-	_ = c.SetWriteDeadline(at)
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	setWriteDeadline(w, at)
+}
+
+func setWriteDeadline(w http.ResponseWriter, at time.Time) {
+	_ = http.NewResponseController(w).SetWriteDeadline(at)
 }
 
 // ending is the error of a wait that has ended: nil if its time is over.
@@ -97,6 +106,19 @@ type eventStream struct {
 	*request
 	filter recordFilter
 	after  int64
+	leave  func()
+}
+
+// stream is the answer of a handler of streams, which leaves the room at its end.
+func (r *request) stream(h handler, leave func()) (answer, error) {
+	made, err := h.make(r)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	s := made.(*eventStream)
+	s.leave = leave
+	return s, nil
 }
 
 // getEvents prefers the header Last-Event-ID, which a browser sends when it connects again.
@@ -110,23 +132,18 @@ func getEvents(r *request) (*eventStream, error) {
 		return nil, err
 	}
 	filter, err := r.filter()
-	return &eventStream{r, filter, after}, err
+	return &eventStream{request: r, filter: filter, after: after}, err
 }
 
-// Times of event streams.
-const (
-	heartbeat     = 15 * time.Second // between two signs of life
-	streamTimeout = 10 * time.Second // for one write
-)
-
-// write sends records until the client goes, or the server ends.
-func (s *eventStream) write(w http.ResponseWriter) error {
+// send writes records until the client goes, or the server ends.
+func (s *eventStream) send(w http.ResponseWriter) error {
+	defer s.leave()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
 	chunk := []byte(": the history of zksim serve\n\n")
 	for {
-		setDeadlines(w, time.Now().Add(streamTimeout))
+		setWriteDeadline(w, time.Now().Add(pieceTimeout))
 		if _, err := w.Write(chunk); err != nil {
 			return err
 		}
@@ -140,7 +157,7 @@ func (s *eventStream) write(w http.ResponseWriter) error {
 	}
 }
 
-// next waits for records.
+// next waits for records, of which it takes a part if there are many.
 func (s *eventStream) next() ([]byte, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, heartbeat)
 	defer cancel()
@@ -151,7 +168,7 @@ func (s *eventStream) next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	part := s.filter.part(records, s.after)
+	part := s.filter.part(records[:min(len(records), streamRecords)], s.after)
 	s.after = part.Last
 	return part.events()
 }

@@ -170,9 +170,9 @@ func TestTooManyWaitsAreRefused(t *testing.T) {
 	for range maxWaiting {
 		c.waiting <- struct{}{}
 	}
-	status, failure := c.ask(t, httptest.NewRequest("GET", "http://localhost/events", nil))
-	check.Equal(t, fmt.Sprint(status, " ", failure),
-		"503 100 requests and event streams wait already")
+	w := c.answered(t, "GET", "/events", "")
+	check.Equal(t, fmt.Sprint(w.Code, w.Header()["Retry-After"]), "503 [1]")
+	check.Contains(t, w.Body.String(), `"100 requests and event streams wait already"`)
 	var part historyEntry
 	c.get(t, "/history", &part)
 	<-c.waiting
