@@ -19,7 +19,7 @@ import (
 // Each attack is sent to a new server, while five other clients ping without a pause. "took" is the
 // time to the last reply, or to the end of the attacker's connection. "longest ping" is how long one
 // of the others waited. The memory is the resident memory before the attack, the highest that was
-// seen, and that ten seconds later.
+// seen, and that ten seconds later. A second table has the attacks on the control endpoint.
 type attackCommand struct {
 	Servers []string `default:"ours,real" help:"Servers to attack."`
 }
@@ -75,7 +75,10 @@ func (c *attackCommand) Run(a *app) error {
 		return err
 	}
 	r.Notes = append(slices.Sorted(maps.Keys(missing)), machine)
-	return r.print(a.out)
+	if err := r.print(a.out); err != nil {
+		return err
+	}
+	return attackControl(a)
 }
 
 // pingers is the number of clients beside an attack.

@@ -64,6 +64,8 @@ type flags struct {
 	Start   startCommand   `cmd:"" help:"Time from nothing to the first znode."`
 	Attack  attackCommand  `cmd:"" help:"What one hostile client costs the others."`
 	Serve   serveCommand   `cmd:"" help:"Serve our server until interrupted."`
+
+	ServeControl serveControlCommand `cmd:"" hidden:"" help:"zksim serve until standard input ends."`
 }
 
 // vars are texts of the help that are too long for a tag.

@@ -146,6 +146,8 @@ func TestStartTellsEachServer(t *testing.T) {
 func TestAttacksAreAnswered(t *testing.T) {
 	defer func(n int) { most = n }(most)
 	most = 30_000
+	defer func(whole controlSizes) { slow = whole }(slow)
+	slow.clients, slow.megabytes, slow.lasts, slow.rest = 20, 2, time.Second, 0
 	out := mustRun(t, "attack", "--servers", "ours")
 	for _, k := range attacks {
 		ends := "(answered|\\d+ MB of text)"
@@ -155,6 +157,12 @@ func TestAttacksAreAnswered(t *testing.T) {
 		}
 		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(k.name) +
 			` +\| ours +(\| [\d.,]+ +){5}\| ` + ends + ` +\|$`)
+		if !row.MatchString(out) {
+			t.Errorf("no %s in\n%s", row, out)
+		}
+	}
+	for _, k := range controlAttacks {
+		row := regexp.MustCompile(`(?m)^\| ` + k.name + ` +(\| [\d.,]+ +){5}\| 0 +\|$`)
 		if !row.MatchString(out) {
 			t.Errorf("no %s in\n%s", row, out)
 		}

@@ -37,36 +37,47 @@ func startServer(a *app, name string, args ...string) (*server, error) {
 }
 
 // startOurs starts this program again with the command that serves, and waits for its first line,
-// the address. Its standard error goes to a.errors, which must accept concurrent writes. It is
-// killed when a.ctx ends.
+// the address.
 func startOurs(a *app, args ...string) (*server, error) {
+	s, lines, err := startAgain(a, 1, append([]string{"serve", "--controlled"}, args...))
+	if err == nil {
+		s.addr = lines[0]
+	}
+	return s, err
+}
+
+// startAgain starts this program again and waits for some lines. Its standard error goes to
+// a.errors, which must accept concurrent writes. It is killed when a.ctx ends.
+func startAgain(a *app, count int, args []string) (s *server, lines []string, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("start ours: %w", err)
+		return nil, nil, fmt.Errorf("start ours: %w", err)
 	}
-	args = append([]string{"serve", "--controlled"}, args...)
 	cmd := exec.CommandContext(a.ctx, program, args...)
 	cmd.Stderr, cmd.WaitDelay = a.errors, 5*time.Second
 	input, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start ours: %w", err)
+		return nil, nil, fmt.Errorf("start ours: %w", err)
 	}
 	output, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, fmt.Errorf("start ours: %w", errors.Join(err, input.Close()))
+		return nil, nil, fmt.Errorf("start ours: %w", errors.Join(err, input.Close()))
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start ours: %w", err)
+		return nil, nil, fmt.Errorf("start ours: %w", err)
 	}
-	addr, err := bufio.NewReader(output).ReadString('\n')
-	if err != nil {
-		return nil, fmt.Errorf("start ours: %s says no address: %w", program,
-			errors.Join(err, input.Close(), cmd.Process.Kill(), cmd.Wait()))
+	for reader := bufio.NewReader(output); len(lines) < count; {
+		line, err := reader.ReadString('\n')
+		if err != nil {
+			return nil, nil, fmt.Errorf("start ours: %s says no address: %w", program,
+				errors.Join(err, input.Close(), cmd.Process.Kill(), cmd.Wait()))
+		}
+		lines = append(lines, strings.TrimSpace(line))
 	}
 	return &server{
-		name: serverOurs, addr: strings.TrimSpace(addr), pid: cmd.Process.Pid,
+		name: serverOurs, pid: cmd.Process.Pid,
 		stop: func() error { return stopped(a, serverOurs, input.Close(), cmd.Wait()) },
-	}, nil
+	}, lines, nil
 }
 
 // stopped returns the errors of a server's end, or nil if the server was killed

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/zksim/zksim/bench/internal/figure"
+	"github.com/zksim/zksim/bench/internal/proc"
+	"github.com/zksim/zksim/cli"
+)
+
+// controlSizes are the sizes of the attacks on the control endpoint.
+type controlSizes struct {
+	clients, megabytes int           // attackers, and MiB of a body or of the tree
+	lasts, rest        time.Duration // of an attack, and from its end to the last look
+}
+
+// slow has the sizes; tests make them smaller.
+var slow = controlSizes{100, 40, 5 * time.Second, 10 * time.Second}
+
+// A controlAttack is what each of the attackers sends to the control endpoint, and then nothing
+// more. None of them reads.
+type controlAttack struct {
+	name string
+	text func() []byte
+}
+
+var controlAttacks = []controlAttack{
+	{"slow bodies", func() []byte {
+		head := fmt.Sprintf("POST /load HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n",
+			slow.megabytes<<20+1)
+		return append([]byte(head), bytes.Repeat([]byte("x"), slow.megabytes<<20)...)
+	}},
+	{"slow readers", func() []byte {
+		return []byte("GET /tree HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}},
+}
+
+// attackControl measures what slow clients of the control endpoint cost the others: their longest
+// waits, and the resident memory.
+func attackControl(a *app) error {
+	r := report{Header: []string{"attack on the control endpoint", "longest request ms",
+		"longest ping ms", "MiB before", "highest", "after", "refused"}}
+	for _, k := range controlAttacks {
+		row, err := k.measured(a)
+		if err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	r.Notes = []string{fmt.Sprintf("In an attack on the control endpoint of zksim serve, %d clients "+
+		"each send a body of %d MiB without its end, or take nothing of a tree as long, for %v. "+
+		"%[4]d others ask for GET /server meanwhile, and %[4]d sessions ping. The last memory is "+
+		"that %[5]v after the end.",
+		slow.clients, slow.megabytes, slow.lasts, pingers, slow.rest)}
+	if _, err := fmt.Fprintln(a.out); err != nil {
+		return err
+	}
+	return r.print(a.out)
+}
+
+func (k controlAttack) measured(a *app) (row []string, err error) {
+	s, lines, err := startAgain(a, 2, []string{"serve-control"})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstOf(err, s.stop()) }()
+	control, found := strings.CutPrefix(lines[0], "control on ")
+	addr, too := strings.CutPrefix(lines[1], "listening on ")
+	if !found || !too {
+		return nil, fmt.Errorf("zksim serve says %q", lines)
+	}
+	s.addr = addr
+	megabyte := string(bytes.Repeat([]byte("x"), 1<<20))
+	for i := range slow.megabytes {
+		address := fmt.Sprintf("http://%s/nodes/%d", control, i)
+		if err := ask(http.DefaultClient, "PUT", address, megabyte); err != nil {
+			return nil, err
+		}
+	}
+	time.Sleep(slow.rest)
+	before, err := proc.ResidentBytes(s.pid)
+	if err != nil {
+		return nil, err
+	}
+	innocents, err := watchControl(s, control)
+	if err != nil {
+		return nil, err
+	}
+	attackers, err := k.begin(control)
+	if err != nil {
+		return nil, err
+	}
+	time.Sleep(slow.lasts)
+	requests, pings, memory, err := innocents.stop()
+	refused := attackers.end()
+	if err != nil {
+		return nil, err
+	}
+	time.Sleep(slow.rest)
+	after, err := proc.ResidentBytes(s.pid)
+	row = []string{k.name, figure.Milliseconds(requests), figure.Milliseconds(pings)}
+	for _, bytes := range []int64{before, memory, after} {
+		row = append(row, figure.Thousands(float64(bytes>>20)))
+	}
+	return append(row, fmt.Sprint(refused)), err
+}
+
+// ask sends a request, which must succeed.
+func ask(client *http.Client, method, address, body string) error {
+	r, err := http.NewRequest(method, address, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s: %s: %s", method, address, res.Status, text)
+	}
+	return err
+}
+
+// slowClients are the attackers.
+type slowClients []net.Conn
+
+func (k controlAttack) begin(control string) (clients slowClients, err error) {
+	text := k.text()
+	for range slow.clients {
+		conn, err := net.Dial("tcp", control)
+		if err != nil {
+			clients.end()
+			return nil, err
+		}
+		if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+			return nil, err
+		}
+		clients = append(clients, conn)
+		go func() { _, _ = conn.Write(text) }() // some are refused
+	}
+	return clients, nil
+}
+
+// end closes the connections, and counts the clients that were told to come later.
+func (c slowClients) end() (refused int) {
+	for _, conn := range c {
+		_ = conn.SetDeadline(time.Now().Add(100 * time.Millisecond))
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err == nil && res.StatusCode == http.StatusServiceUnavailable {
+			refused++
+		}
+	}
+	for _, conn := range c {
+		_ = conn.Close()
+	}
+	return refused
+}
+
+// controlWatch is the innocent clients of an endpoint and its server.
+type controlWatch struct {
+	sessions []*watcher
+	done     chan struct{}
+	running  sync.WaitGroup
+
+	mu      sync.Mutex
+	longest time.Duration
+	err     error
+}
+
+func watchControl(s *server, control string) (*controlWatch, error) {
+	w := &controlWatch{done: make(chan struct{})}
+	for range pingers {
+		session, err := watch(s)
+		if err != nil {
+			return nil, err
+		}
+		w.sessions = append(w.sessions, session)
+		w.running.Go(func() { w.asks("http://" + control + "/server") })
+	}
+	return w, nil
+}
+
+// asks asks the endpoint without a pause.
+func (w *controlWatch) asks(address string) {
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for {
+		began := time.Now()
+		err := ask(client, "GET", address, "")
+		w.mu.Lock()
+		w.longest, w.err = max(w.longest, time.Since(began)), firstOf(w.err, err)
+		w.mu.Unlock()
+		select {
+		case <-w.done:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// stop waits for the last answers. It returns the longest waits and the highest memory.
+func (w *controlWatch) stop() (requests, pings time.Duration, memory int64, err error) {
+	close(w.done)
+	w.running.Wait()
+	for _, session := range w.sessions {
+		session.stop()
+		pings, memory = max(pings, session.longest), max(memory, session.memory)
+		w.err = firstOf(w.err, session.err)
+	}
+	return w.longest, pings, memory, w.err
+}
+
+// serveControlCommand is zksim serve with its control endpoint.
+type serveControlCommand struct{}
+
+// Run ends the process.
+func (*serveControlCommand) Run(a *app) error {
+	go func() {
+		_, _ = io.Copy(io.Discard, a.in) // an error is an end, too
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+	}()
+	os.Args = []string{"zksim", "serve", "--addr", "127.0.0.1:0", "--control", "127.0.0.1:0",
+		"--log-level", "error"}
+	cli.Main()
+	return nil
+}
