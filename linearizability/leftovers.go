@@ -24,13 +24,16 @@ type NodeAtRest struct {
 	LostDelete int64
 }
 
-// Wait is a call that has not returned, and the znode that it watches or polls.
+// Wait is a call that has not returned, and the znode that it watches, polls or tries to change.
 type Wait struct {
 	Client string
 	Op     string // kind of the operation
 	Path   string // "" if it waits for another reason
-	Polls  int    // reads of the znode so far, if it polls; 0 if it watches
-	Why    string // the reason, if not a watch
+	Polls  int    // requests for the znode so far, if it repeats them; 0 if it watches
+	// Refused is the answer to these requests, if they are writes: "create: NodeExists".
+	Refused string
+	Why     string // the reason, if not a watch
+	Last    string // what its client did or learned last
 }
 
 // SessionAtRest is a live session; Client is empty if no client uses it any more.

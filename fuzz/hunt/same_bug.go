@@ -89,7 +89,10 @@ func shape(o *scenario.Outcome) string {
 var (
 	inParentheses = regexp.MustCompile(` ?\([^()]*\)`)
 	// evidence is one of several proofs of the same violation.
-	evidence = regexp.MustCompile(`: it goes wrong with .*`)
+	evidence = regexp.MustCompile(`: (?:it goes wrong with|these exclude each other).*|` +
+		`(?:: )?\S+'s .*, but the .* was .*|` +
+		`(?:, and has done nothing since|; the last that \S+ did or learned:) .*|` +
+		`, (?:after|when its) [^;]*(?:;|$)`)
 	// apostrophes are those of genitives, and of the names of new processes, as a''s.
 	apostrophes = regexp.MustCompile(`'+(?:s\b)?`)
 	// particulars are quoted texts, and words with a number, a path or a pair.

@@ -52,6 +52,18 @@ func TestAlikeIgnoresNamesAndNumbers(t *testing.T) {
 		{"another proof", linearizability.Linearizability,
 			"x: no order explains it: it goes wrong with a: cas(a2@0) -> a2@1 (steps 1 to 2)",
 			"y: no order explains it: it goes wrong with b: read() -> \"nothing\"", true},
+		{"another moment", linearizability.Linearizability,
+			"a's add(1) -> 1 (steps 4 to 5), but the counter was 1 from step 2 on, 2 from step 4 on",
+			"b's get() -> 0 (steps 14 to 15), but the counter was 3 from step 12 on", true},
+		{"another last act", linearizability.Liveness,
+			"take of c (steps 1 to 9) gave up; the last that c did or learned: getData /q (step 3)",
+			"take of b (steps 1 to 9) gave up; the last that b did or learned: its client was told: " +
+				"disconnected (step 3)", true},
+		{"another beginning of a row of failures", linearizability.Liveness,
+			"its lock has failed 9 times in a row since step 4, when its unlock failed with: gone; " +
+				"the last time with: held",
+			"its lock has failed 9 times in a row since step 4, after create /x; " +
+				"the last time with: held", true},
 		{"a list", scenario.InvariantProperty,
 			"a view names each address once: a was shown x/b=b1,y/a=a0",
 			"a view names each address once: b was shown web/c=c1, web/c=c1, mail/b=b2", true},

@@ -22,6 +22,15 @@ func brokeAt(r *trace.Result) string {
 	return frozenAt(r.Frozen)
 }
 
+// panickedAt is the place of a panic in the code under test.
+func panickedAt(r *trace.Result) string {
+	f, ok := innermostUser(panicFrames(r.Panics[0]))
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(", in %s at %s", f.function[strings.LastIndex(f.function, "/")+1:], f.source)
+}
+
 // panicFrames are the calls that were cut short by a panic or by the end of its goroutine.
 func panicFrames(report string) []frame {
 	_, stack, _ := strings.Cut(report, "\ngoroutine ")

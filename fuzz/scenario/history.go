@@ -165,7 +165,7 @@ func rest(r *trace.Result, h linearizability.History,
 		if !slices.Contains(r.Busy, p.client.Of()) {
 			continue
 		}
-		if why := failsForEver(p.ops(r)); why != "" {
+		if why := failsForEver(r, p.ops(r)); why != "" {
 			out.Wedged = append(out.Wedged,
 				fmt.Sprintf("client %s gets no further: %s", p.Name(), why))
 		}
@@ -255,7 +255,7 @@ func makesProgress(r *trace.Result, h linearizability.History, limit time.Durati
 
 // failsForEver describes the failures of a goroutine whose calls have all failed for a long time,
 // up to the end of the run: the goroutine does not wait, but it is stuck. Otherwise it returns "".
-func failsForEver(ops []linearizability.Op) string {
+func failsForEver(r *trace.Result, ops []linearizability.Op) string {
 	var first, last linearizability.Op
 	attempts := 0
 	for _, op := range ops {
@@ -273,8 +273,14 @@ func failsForEver(ops []linearizability.Op) string {
 	if attempts < 2 || last.ReturnTime-first.CallTime < hopeless {
 		return ""
 	}
-	return fmt.Sprintf("its %s has failed %d times in a row since step %d, the last time with: %s",
-		last.Kind, attempts, first.Call, last.Err)
+	began := ""
+	if first.Err != last.Err {
+		began = fmt.Sprintf(", when its %s failed with: %s", first.Kind, first.Err)
+	} else if act := lastAct(r, nil, first.Client, first.Call); act != "" && first.Call > 1 {
+		began = ", after " + act
+	}
+	return fmt.Sprintf("its %s has failed %d times in a row since step %d%s; the last time with: %s%s",
+		last.Kind, attempts, first.Call, began, last.Err, refusedIn(r, last))
 }
 
 // gaveUp names the clients that gave up a wait: those with a failed call, and those whose session
@@ -293,55 +299,6 @@ func gaveUp(h linearizability.History) map[string]bool {
 		}
 	}
 	return clients
-}
-
-// waits lists the znode that each pending call watches or polls.
-func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
-	waits := []linearizability.Wait{}
-	for _, op := range h.Ops {
-		if op.Outcome != linearizability.OpPending {
-			continue
-		}
-		w := linearizability.Wait{Client: op.Client, Op: op.Kind}
-		for _, watch := range r.Watches {
-			if r.SessionClient[watch.Session] == op.Client {
-				w.Path = watch.Path
-			}
-		}
-		if w.Path == "" {
-			w.Path, w.Polls = polled(r, op)
-		}
-		if w.Path == "" && !slices.ContainsFunc(r.Sessions, func(s view.Session) bool {
-			return r.SessionClient[s.ID] == op.Client
-		}) {
-			w.Why = "a session: it has none"
-		}
-		waits = append(waits, w)
-	}
-	return waits
-}
-
-// polled is the znode that a call reads again and again, and the number of these reads: all
-// requests of its client since the last write of the call. A few reads are no polling.
-func polled(r *trace.Result, op linearizability.Op) (path string, times int) {
-	const few = 5
-	for _, q := range r.Requests {
-		switch {
-		case q.Client != op.Client || q.Step < op.Call:
-		case readsNode(q.Op):
-			path, times = q.Path, times+1
-		default:
-			path, times = "", 0
-		}
-	}
-	if times <= few {
-		return "", 0
-	}
-	return path, times
-}
-
-func readsNode(op string) bool {
-	return op == "exists" || op == "getData" || strings.HasPrefix(op, "getChildren")
 }
 
 func firstLine(s string) string {

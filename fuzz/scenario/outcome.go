@@ -84,7 +84,7 @@ func (o *Outcome) broke() (v linearizability.Verdict, broke bool) {
 	switch {
 	case len(o.Result.Panics) > 0:
 		return linearizability.Verdict{Property: panicProperty, Status: linearizability.Violated,
-			Summary: firstLine(o.Result.Panics[0])}, true
+			Summary: firstLine(o.Result.Panics[0]) + panickedAt(o.Result)}, true
 	case o.Result.Frozen != "":
 		return o.frozenVerdict(), true
 	}

@@ -118,6 +118,7 @@ func (s Scenario) judge(
 		o.Hangs = judgeScripts(&o.Report, result, players, s.limit())
 		judgeLeaks(&o.Report, o.Rest)
 	}
+	tellLastActs(&o.Report, result, o.History)
 	return o, nil
 }
 

@@ -61,6 +61,7 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	}.Judge(h, left)
 	if t.known {
 		r.Add(t.judgeDelivery())
+		judging.PreferDelivery(&r)
 		if v, bad := t.waitsTooLong(claims.Patience); bad {
 			judging.Replace(&r, v)
 		} else if v, bad := t.missedRemoval(claims.AllPass); bad {
@@ -186,8 +187,9 @@ func (t *table) judgeDelivery() lin.Verdict {
 	for _, i := range t.Strays {
 		e := t.Changes[i]
 		return judging.Violated(lin.Delivery, []int64{e.Step},
-			"%s %s the barrier at step %d, and no %s accounts for that",
-			cmp.Or(e.Client, "the server"), pastTense(e), e.Step, changer(e))
+			"%s %s the barrier at step %d%s, and no %s accounts for that",
+			cmp.Or(e.Client, "the server"), pastTense(e), e.Step, judging.During(t.history, e),
+			changer(e))
 	}
 	return judging.Fine(lin.Delivery, "no remove took two barriers down, and nobody else did")
 }

@@ -25,7 +25,7 @@ func TestBarriers(t *testing.T) {
 		{Name: "waited for, and watched when it is down", Bad: lin.Orphans,
 			Says: "a watch of b on /b", Steps: "a raises; b wait(); a lowers; b ok; b watches /b"},
 		{Name: "passed while it is up", Bad: lin.Linearizability,
-			Says: "it goes wrong with b: wait()", Steps: "a raises; b wait() ok"},
+			Says: "b's wait() (steps 4 to 5), but the barrier was up from step 2 on", Steps: "a raises; b wait() ok"},
 		{Name: "seen up while it is down", Bad: lin.Linearizability, Says: "isset() -> true",
 			Steps: "b isset() -> true"},
 		{Name: "set, which it was not", Bad: lin.Linearizability, Says: "set()",

@@ -46,7 +46,7 @@ func (claims Threshold) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	r.Add(t.judgeLiveness(left)...)
 	if left != nil {
 		r.Add(judging.Orphans(judging.WithoutWatches(left, claims.Path), claims.AllowedAtRest,
-			judging.LeftBelow(left, claims.Path), judging.Waits(t.history)))
+			judging.LeftBelow(t.history, left, claims.Path), judging.Waits(t.history)))
 	}
 	return r
 }

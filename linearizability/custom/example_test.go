@@ -32,5 +32,5 @@ func ExampleObject() {
 	}}
 	fmt.Print(lin.Judge(h, nil, flag))
 	// Output:
-	// linearizability violated  no order of the operations explains what the clients saw of the flag: it goes wrong with b: lower() (steps 5 to 6)
+	// linearizability violated  no order of the operations explains what the clients saw of the flag: these exclude each other: b: lower() (steps 2 to 3) and b: lower() (steps 5 to 6)
 }

@@ -77,7 +77,7 @@ func (o Object[S, O]) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	r.Add(judging.Linearizability(model, events, o.Noun))
 	r.Add(judging.Returns(h, left, o.MayWait)...)
 	if left != nil {
-		r.Add(judging.Orphans(left, o.AllowedAtRest, judging.LeftBelow(left, o.Path),
+		r.Add(judging.Orphans(left, o.AllowedAtRest, judging.LeftBelow(h, left, o.Path),
 			judging.Waits(h)))
 	}
 	return r

@@ -3,6 +3,7 @@ package lock
 import (
 	"cmp"
 	"fmt"
+	"path"
 
 	lin "github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/linearizability/internal/judging"
@@ -12,49 +13,97 @@ import (
 func stuckVerdict(t table, op lin.Op, left *lin.Leftovers) lin.Verdict {
 	v := judging.Violated(lin.Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left))
 	w, _ := judging.WaitOf(left, op.Client)
-	n, exists := judging.NodeAt(left, w.Path)
+	n, exists := keeper(t, op, left, w.Path)
 	if exists && (n.Owner != 0 || n.Path != t.claims.Path && !judging.HasChild(left, n.Path)) {
 		v.Znode = n.Path
 	}
 	return v
 }
 
-// whyStuck describes a stuck call: its client, the watched znode, and the owner of that znode.
+// whyStuck describes a stuck call: its client, the znode that keeps it, and the owner of that.
 func whyStuck(t table, op lin.Op, left *lin.Leftovers) string {
 	w, known := judging.WaitOf(left, op.Client)
 	switch {
 	case !known:
 		return fmt.Sprintf("%s never returned, although the faults stopped", judging.Describe(op))
-	case w.Path == "" && w.Why != "":
-		return fmt.Sprintf("%s never returned: it waits for %s", judging.Describe(op), w.Why)
 	case w.Path == "":
-		return fmt.Sprintf("%s never returned, and waits for no znode", judging.Describe(op))
+		return fmt.Sprintf("%s never returned, and waits for %s%s", judging.Describe(op),
+			cmp.Or(w.Why, "no znode"), judging.AfterLast(w)+judging.LostPlace(t.log, op))
 	}
-	n, exists := judging.NodeAt(left, w.Path)
+	n, exists := keeper(t, op, left, w.Path)
+	does, often := "waits for", ""
 	switch {
-	case w.Polls > 0 && !exists:
-		return fmt.Sprintf("client %s polls %s, %d times so far; it does not exist, "+
-			"and %s never returned", op.Client, w.Path, w.Polls, judging.Describe(op))
+	case w.Refused != "":
+		does, often = "gets no further because of", fmt.Sprintf(" (%s, %d times so far),", w.Refused,
+			w.Polls)
 	case w.Polls > 0:
-		return fmt.Sprintf("client %s polls %s, %d times so far, which %s", op.Client, w.Path,
-			w.Polls, blame(t, n, op, left))
-	case !exists:
-		return fmt.Sprintf("client %s waits for %s, which does not exist: "+
-			"it missed the delete and nothing will wake it", op.Client, w.Path)
+		does, often = "polls", fmt.Sprintf(", %d times so far,", w.Polls)
 	}
-	return fmt.Sprintf("client %s waits for %s, which %s", op.Client, w.Path, blame(t, n, op, left))
+	switch {
+	case exists && n.Path != w.Path && isPartOfCall(t, n, op):
+		return fmt.Sprintf("client %s %s a change of %s%s although its own znode %s is the oldest "+
+			"there", op.Client, does, w.Path, cmp.Or(often, ","), n.Path)
+	case exists && (n.Path != w.Path || !judging.IsDirectory(t.log, left, n)):
+		return fmt.Sprintf("client %s %s %s%s which %s", op.Client, does, n.Path, cmp.Or(often, ","),
+			blame(t, n, op, left, true))
+	case exists:
+		return fmt.Sprintf("client %s %s %s%s which has no child%s", op.Client, does, w.Path,
+			cmp.Or(often, ","), judging.LostPlace(t.log, op))
+	case w.Polls > 0:
+		return fmt.Sprintf("client %s %s %s%s which %s, and %s never returned", op.Client, does,
+			w.Path, often, judging.WhyMissing(t.log, w.Path), judging.Describe(op))
+	}
+	return fmt.Sprintf("client %s waits for %s, which %s: it missed the delete and nothing will "+
+		"wake it", op.Client, w.Path, judging.WhyMissing(t.log, w.Path))
 }
 
-// blame names the owner of a znode, and the client that could delete it.
-func blame(t table, n lin.NodeAtRest, waiting lin.Op, left *lin.Leftovers) string {
-	client := ownerClient(t.log, n)
+// keeper is the znode that keeps a call which waits for the one at a path: of a directory the
+// oldest child that nobody knows of, or the oldest of a holder, or the oldest of a waiter.
+func keeper(t table, op lin.Op, left *lin.Leftovers, at string) (lin.NodeAtRest, bool) {
+	n, exists := judging.NodeAt(left, at)
+	if !exists || n.Owner != 0 {
+		return n, exists
+	}
+	best, rank := n, -1
+	for _, child := range left.Nodes {
+		if path.Dir(child.Path) != at || child.Path == at || child.Owner == 0 {
+			continue
+		}
+		r := 2
+		switch {
+		case isPartOfCall(t, child, op) || isWaiting(t, child, op.Client):
+			r = 0
+		case isHeld(t, child):
+			r = 1
+		}
+		if r > rank || r == rank && child.Czxid < best.Czxid {
+			best, rank = child, r
+		}
+	}
+	return best, true
+}
+
+// isPartOfCall reports whether a call made the znode, and needs it.
+func isPartOfCall(t table, n lin.NodeAtRest, op lin.Op) bool {
+	z := t.log.MadeAt(n)
+	return z != nil && t.nodes.isPartOf(z, op)
+}
+
+// blame names the owner of a znode, and the client that could delete it. If the owner is waiting,
+// too, onward says that the znode for which it waits is named.
+func blame(t table, n lin.NodeAtRest, waiting lin.Op, left *lin.Leftovers, onward bool) string {
+	client := judging.OwnerClient(t.log, n)
 	owner := judging.SessionOf(n.Owner, client)
 	switch {
 	case n.Owner == 0:
-		return "is persistent: no session's end will delete it"
+		return fmt.Sprintf("is persistent and %s: no session's end will delete it",
+			leftBy(t, n))
+	case isPartOfCall(t, n, waiting):
+		return fmt.Sprintf("belongs to %s: %s itself made it, and so waits for its own znode", owner,
+			judging.Describe(waiting))
 	case client == waiting.Client:
-		return fmt.Sprintf("belongs to %s's own %s and was left by %s%s: %s does not "+
-			"know of it, and nobody will delete it", client, judging.Session(n.Owner), origin(t, n),
+		return fmt.Sprintf("belongs to %s's own %s and %s%s: %s does not "+
+			"know of it, and nobody will delete it", client, judging.Session(n.Owner), leftBy(t, n),
 			judging.LostDelete(n), client)
 	case isGone(t.log, n.Owner, left):
 		return fmt.Sprintf(
@@ -63,37 +112,35 @@ func blame(t table, n lin.NodeAtRest, waiting lin.Op, left *lin.Leftovers) strin
 	case isHeld(t, n):
 		return fmt.Sprintf("belongs to %s, who holds the %s through it", owner, t.kind.noun)
 	case isWaiting(t, n, waiting.Client):
-		return fmt.Sprintf("belongs to %s, who is waiting too", owner)
+		return fmt.Sprintf("belongs to %s, who is waiting too%s", owner, onwards(t, client, left, onward))
 	}
-	return fmt.Sprintf("belongs to %s and was left by %s%s: %s does not know of it, "+
-		"and nobody will delete it", owner, origin(t, n), judging.LostDelete(n),
+	return fmt.Sprintf("belongs to %s and %s%s: %s does not know of it, "+
+		"and nobody will delete it", owner, leftBy(t, n), judging.LostDelete(n),
 		cmp.Or(client, "its owner"))
 }
 
-// ownerClient returns the client of the session that owns the znode, if it is known.
-func ownerClient(log judging.Log, n lin.NodeAtRest) string {
-	return cmp.Or(n.OwnerClient, log.Clients[n.Owner])
+// onwards says for which znode another waiter waits.
+func onwards(t table, client string, left *lin.Leftovers, onward bool) string {
+	w, known := judging.WaitOf(left, client)
+	for _, op := range judging.PendingOps(t.history, t.kind.acquire) {
+		if n, exists := keeper(t, op, left, w.Path); onward && known && exists && op.Client == client {
+			return fmt.Sprintf(", for %s, which %s", n.Path, blame(t, n, op, left, false))
+		}
+	}
+	return ""
 }
 
-// origin names the call in which the znode was made.
-func origin(t table, n lin.NodeAtRest) string {
-	for _, z := range t.log.Znodes {
-		if z.Path != n.Path || z.Czxid != n.Czxid && n.Czxid != 0 {
-			continue
-		}
-		for _, op := range t.history.Ops {
-			if op.Client != z.Creator || op.Call > z.Created || judging.End(op) < z.Created {
-				continue
-			}
-			if op.Pending() && !t.nodes.isPartOf(z, op) {
-				return fmt.Sprintf("%s's %s (first attempt, create at step %d)", op.Client,
-					op.Kind, z.Created)
-			}
-			return judging.Describe(op)
-		}
-		return fmt.Sprintf("a create at step %d", z.Created)
+// leftBy names the call in which the znode was made.
+func leftBy(t table, n lin.NodeAtRest) string {
+	z := t.log.MadeAt(n)
+	if z == nil {
+		return judging.LeftBy(t.history, t.log, n)
 	}
-	return "an earlier attempt"
+	op := judging.MakerOf(t.history, z)
+	if op != nil && op.Pending() && !t.nodes.isPartOf(z, *op) {
+		return fmt.Sprintf("was left by %s's %s (first attempt, create at step %d)", op.Client, op.Kind, z.Created)
+	}
+	return judging.LeftBy(t.history, t.log, n)
 }
 
 // isGone reports whether a session has ended.

@@ -24,6 +24,12 @@ func judgeFencing(t table) lin.Verdict {
 			b.again && b.lock.Token == a.lock.Token {
 			continue
 		}
+		if a.lock.Token == b.lock.Token {
+			return judging.Violated(lin.Fencing, []int64{a.granted(), b.granted()},
+				"%s was granted the %s at step %d with token %d, and %s with the equal token at "+
+					"step %d: no resource can tell the two grants apart",
+				a.lock.Client, t.kind.noun, a.granted(), a.lock.Token, b.lock.Client, b.granted())
+		}
 		return judging.Violated(lin.Fencing, []int64{a.granted(), b.granted()},
 			"%s was granted the %s at step %d with token %d, but %s had token %d before it, "+
 				"at step %d: a resource that checks tokens turns %s away",

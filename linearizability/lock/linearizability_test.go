@@ -25,7 +25,8 @@ func TestPorcupineDecidesLocks(t *testing.T) {
 	}{
 		{"two holders", "a locks a-0; b locks b-1", porcupine.Illegal,
 			"no order of the operations explains what the clients saw of the lock: " +
-				"it goes wrong with b: lock() -> token 5 (steps 4 to 6)"},
+				"these exclude each other: a: lock() -> token 2 (steps 1 to 3) and " +
+				"b: lock() -> token 5 (steps 4 to 6)"},
 		{"one after the other", "a locks a-0; a unlocks a-0; b locks b-1", porcupine.Ok, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

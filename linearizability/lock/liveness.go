@@ -54,7 +54,7 @@ func judgeLiveness(t table, left *lin.Leftovers) []lin.Verdict {
 func firstCause(t table, stuck []lin.Op, left *lin.Leftovers) lin.Op {
 	for _, op := range stuck {
 		w, _ := judging.WaitOf(left, op.Client)
-		if n, exists := judging.NodeAt(left, w.Path); !exists || !isWaiting(t, n, op.Client) {
+		if n, exists := keeper(t, op, left, w.Path); !exists || !isWaiting(t, n, op.Client) {
 			return op
 		}
 	}

@@ -28,7 +28,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			Says:  "a and b both believe that they hold the lock at step 6",
 			Steps: "a locks a-0; b locks b-1"},
 		{Name: "two at once, not linearizable", Bad: lin.Linearizability,
-			Says: "it goes wrong with b", Steps: "a locks a-0; b locks b-1"},
+			Says: "these exclude each other: a: lock()", Steps: "a locks a-0; b locks b-1"},
 		{Name: "zombie",
 			Steps: "a locks a-0; a expires a-0; b locks b-1; a told expired; b unlocks b-1; rest"},
 		{Name: "told, but the session znodes on", Bad: lin.Safety,
@@ -190,14 +190,47 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				"session 0x1",
 			Steps: "a lock() owns a-0 unknown; b lock() owns b-1; rest a-0 b-1; " +
 				"b waits lock a-0 9"},
+		{Name: "refused because of a forgotten znode", Bad: lin.Liveness,
+			Says: "client b gets no further because of /lock/a-0000000000 (create: NodeExists, 9 " +
+				"times so far), which belongs to a's session 0x1 and was left by a's lock",
+			Steps: "a lock() owns a-0 unknown; b lock(); rest a-0; " +
+				"b waits lock a-0 9 create: NodeExists"},
+		{Name: "behind a forgotten child of a watched directory", Bad: lin.Liveness,
+			Says: "waits for /lock/a-0000000000, which belongs to a's session 0x1 and " +
+				"was left by a's lock (steps 1 to 3, unknown: connection closed)",
+			Steps: "a lock() owns a-0 unknown; c lock() owns c-1; b lock() owns b-2; " +
+				"rest . a-0 b-2 c-1; b waits lock .; c waits lock .", Build: ownersAreKnown},
+		{Name: "behind the znode of the very call", Bad: lin.Liveness,
+			Says: "client b waits for /lock/b-0000000000, which belongs to b's session 0x2: " +
+				"b's lock (step 1, pending) itself made it, and so waits for its own znode",
+			Steps: "b lock() owns b-0; rest b-0; b waits lock b-0", Build: ownersAreKnown},
+		{Name: "waits though its znode is the oldest", Bad: lin.Liveness,
+			Opts:  Claims{AllowedAtRest: []string{"/lock/deep"}},
+			Says:  "although its own znode /lock/b-0000000000 is the oldest there",
+			Steps: "b lock() owns b-0; rest . b-0; b waits lock .",
+			Build: ownersAreKnown},
+		{Name: "its place is gone", Bad: lin.Liveness,
+			Opts: Claims{AllowedAtRest: []string{"/lock/deep"}},
+			Says: "which has no child: its own znode /lock/b-0000000000 went at step 3, when " +
+				"session 0x2 ended",
+			Steps: "b lock() owns b-0; b expires b-0; rest .; b waits lock ."},
+		{Name: "behind each other", Bad: lin.Liveness,
+			Says: "client a waits for /lock/b-0000000001, which belongs to b's session 0x2, who " +
+				"is waiting too, for /lock/a-0000000000, which belongs to a's session 0x1, who " +
+				"is waiting too",
+			Steps: "a lock() owns a-0; b lock() owns b-1; rest a-0 b-1; " +
+				"a waits lock b-1; b waits lock a-0", Build: ownersAreKnown},
 		{Name: "polling behind a holder",
 			Steps: "a locks a-0; b lock(); rest a-0; b waits lock a-0 9"},
 		{Name: "polling a znode that is gone", Bad: lin.Liveness,
-			Says: "client b polls /lock/a-0000000000, 9 times so far; it does not exist, and " +
+			Says: "client b polls /lock/a-0000000000, 9 times so far, which does not exist, and " +
 				"b's lock (step 1, pending) never returned", Steps: "b lock(); b waits lock a-0 9"},
 		{Name: "missed wake-up", Bad: lin.Liveness,
 			Says:  "which does not exist: it missed the delete",
 			Steps: "b lock() owns b-1; rest b-1; b waits lock a-0"},
+		{Name: "missed wake-up by an unlock", Bad: lin.Liveness,
+			Says:  "which does not exist: a deleted it at step 5: it missed the delete",
+			Steps: "a locks a-0; a unlocks a-0; b lock() owns b-1; rest b-1; b waits lock a-0"},
 		{Name: "dead session's znode", Bad: lin.Liveness,
 			Says: "that session has ended, but the znode is still there",
 			Steps: "a lock() owns a-0 unknown; b lock() owns b-1; a expires; rest a-0 b-1; " +

@@ -18,7 +18,7 @@ func orphansOf(t table, left *lin.Leftovers) []judging.Orphan {
 		if n.Owner == 0 && (t.claims.Path == "" || n.Path == t.claims.Path) {
 			continue // the directory cannot be told from a znode of the lock
 		}
-		list = append(list, judging.Orphan{Node: n, Why: "was left by " + origin(t, n)})
+		list = append(list, judging.Orphan{Node: n, Why: leftBy(t, n)})
 	}
 	return list
 }
@@ -26,7 +26,7 @@ func orphansOf(t table, left *lin.Leftovers) []judging.Orphan {
 // maker returns the client that a znode belongs to, or that created it.
 func maker(log judging.Log, n lin.NodeAtRest) string {
 	if n.Owner != 0 {
-		return ownerClient(log, n)
+		return judging.OwnerClient(log, n)
 	}
 	for _, z := range log.Znodes {
 		if z.Path == n.Path && z.Deleted == judging.Never {

@@ -33,7 +33,7 @@ func TestReentrantLocks(t *testing.T) {
 		{Name: "two at once, believed", Bad: lin.Belief, Says: "a and b both believe",
 			Steps: "a locks a-0; a lock() ok@1#2; a unlock() ok@1; b locks b-1"},
 		{Name: "two at once, not linearizable", Bad: lin.Linearizability,
-			Says:  "it goes wrong with b",
+			Says:  "exclude each other: a: lock() -> token 2 (steps 1 to 3), a: lock() again",
 			Steps: "a locks a-0; a lock() ok@1#2; a unlock() ok@1; b locks b-1"},
 		{Name: "locked again with a lower token", Bad: lin.Linearizability,
 			Says: "lock() -> token 1", Steps: "a locks a-0; a lock() ok@1#1"},

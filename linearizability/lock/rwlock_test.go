@@ -24,7 +24,7 @@ func TestRWLocks(t *testing.T) {
 			Says:  "a and b both believe that they hold the lock",
 			Steps: "a reads a-0; b writes b-1"},
 		{Name: "reader and writer, not linearizable", Bad: lin.Linearizability,
-			Says:  "it goes wrong with b: lock(write) -> token 5",
+			Says:  "these exclude each other: a: lock(read) -> token 2 (steps 1 to 3) and b: lock(write)",
 			Steps: "a reads a-0; b writes b-1"},
 		{Name: "two writers", Bad: lin.Safety, Says: "a and b own the lock at once",
 			Steps: "a writes a-0; b writes b-1"},

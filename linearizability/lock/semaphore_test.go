@@ -24,7 +24,7 @@ func TestSemaphores(t *testing.T) {
 			Says: "a, b and c all believe that they hold the semaphore, which has 2 places, at " +
 				"step 9", Steps: "a acquires a-0; b acquires b-1; c acquires c-2"},
 		{Name: "three of two, not linearizable", Bad: lin.Linearizability,
-			Says:  "it goes wrong with c: acquire() -> token 8",
+			Says:  "these exclude each other: a: acquire() -> token 2 (steps 1 to 3), b: acquire()",
 			Steps: "a acquires a-0; b acquires b-1; c acquires c-2"},
 		{Name: "three of two by one client", Bad: lin.Safety, Says: "a, a and a own the semaphore",
 			Steps: "a acquire(x) owns a-0 ok; a acquire(y) owns a-1 ok; a acquire(z) owns a-2 ok"},

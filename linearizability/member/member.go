@@ -211,7 +211,7 @@ func (t *table) isLate(z *judging.Znode, change lin.ServerEvent) bool {
 // orphans returns the znodes at rest of instances that have left.
 func (t *table) orphans(left *lin.Leftovers) []judging.Orphan {
 	var list []judging.Orphan
-	for _, o := range judging.LeftBelow(left, t.claims.Path) {
+	for _, o := range judging.LeftBelow(t.history, left, t.claims.Path) {
 		instance, ok := t.instance(o.Node.Path)
 		if !ok {
 			o.Why = "is left without instances"

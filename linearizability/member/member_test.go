@@ -44,7 +44,7 @@ func TestGroups(t *testing.T) {
 		{Name: "comes back after an expiry",
 			Steps: "a joins a=1; a expires a; pass 900; a@98 owns a=1; pass 9000; rest . a"},
 		{Name: "comes back too late", Bad: lin.Presence,
-			Says: `a has not been there with "1" for 1.101s since step 4, though it had joined ` +
+			Says: `a has not been there with "1" for 1.101s since step 4, when a's session 0x61 ended, though it had joined ` +
 				"(a's join (steps 1 to 3))",
 			Steps: "a joins a=1; a expires a; pass 1100; a@98 owns a=1"},
 		{Name: "never comes back", Bad: lin.Presence, Says: "has not been there",
@@ -109,7 +109,7 @@ func TestGroups(t *testing.T) {
 		{Name: "evicts itself", Steps: "a joins a=1; a evict(a) deletes a!1 ok; a owns a=1"},
 		{Name: "deletes itself after its process has died",
 			Steps: "a joins a=1; a told died; a deletes a!1; pass 2000"},
-		{Name: "left at rest", Bad: lin.Orphans, Says: "/m/a (session 0x61) is left below /m",
+		{Name: "left at rest", Bad: lin.Orphans, Says: "/m/a (session 0x61) was left by a's join (steps 1 to 3)",
 			Steps: "a joins a=1; a leave(a) unknown; rest . a"},
 		{Name: "a view that never returns", Bad: lin.Liveness,
 			Says: "c's view (step 1, pending) never returned", Steps: "c view(); rest"},

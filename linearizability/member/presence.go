@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -52,7 +53,7 @@ func (t *table) whyNotThere(i int) (why string, steps []int64) {
 	if t.claims.Within <= 0 || missing <= t.claims.Within {
 		return "", nil
 	}
-	disturbed := t.disturbance(instance, since)
+	disturbed := cmp.Or(t.disturbance(instance, since), t.whenItWent(instance, since))
 	missing, since = missing.Round(time.Millisecond), max(since, op.Return)
 	if t.claims.Rivals {
 		return fmt.Sprintf("nobody has had %s, with his data, for %v since step %d%s, "+
@@ -62,6 +63,21 @@ func (t *table) whyNotThere(i int) (why string, steps []int64) {
 	return fmt.Sprintf(
 		"%s has not been there with %q for %v since step %d%s, though it had joined (%s)",
 		instance, data, missing, since, disturbed, judging.Describe(op)), []int64{since}
+}
+
+// whenItWent says by whom the znode of an instance was deleted at a step, if it was.
+func (t *table) whenItWent(instance string, step int64) string {
+	for _, z := range t.log.Znodes {
+		name, ok := t.instance(z.Path)
+		switch {
+		case !ok || name != instance || z.Deleted != step:
+		case z.EndedWithSession():
+			return fmt.Sprintf(", when %s ended", judging.SessionOf(z.Owner, t.log.Clients[z.Owner]))
+		default:
+			return fmt.Sprintf(", when %s deleted %s", z.RemovedByWhom(), z.Path)
+		}
+	}
+	return ""
 }
 
 // wanted reports whether a value is right after the i-th operation: its own value or, with rivals,

@@ -23,7 +23,7 @@ func TestDelayQueue(t *testing.T) {
 			{Name: "too early", Bad: lin.Order,
 				Says:  "element x (due at 6ms) was removed at step 5, at 5ms: too early",
 				Steps: "a offers x@6ms; b takes x; rest"},
-			{Name: "too early is not linearizable", Bad: lin.Linearizability, Says: "no order",
+			{Name: "too early is not linearizable", Bad: lin.Linearizability, Says: "b's take() -> x (steps 4 to 6), but the delay queue was [x(60000000)]",
 				Steps: "a offers x@60ms; b takes x; rest"},
 			{Name: "seen too early", Bad: lin.Order,
 				Says:  "b's peek (steps 4 to 6) returned element x (due at 7ms) at 6ms: too early",

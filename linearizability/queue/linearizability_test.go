@@ -20,8 +20,7 @@ func TestPorcupineDecidesQueues(t *testing.T) {
 	}{
 		{"pattern", "b takes y; b takes x", porcupine.Illegal, "element x was in the queue before y"},
 		{"no pattern", "b peek() -> y", porcupine.Illegal,
-			"no order of the operations explains what the clients saw of the FIFO queue: " +
-				"it goes wrong with b: peek() -> y (steps 7 to 8)"},
+			"b's peek() -> y (steps 7 to 8), but the FIFO queue was [x y] from step 5 on"},
 		{"good takes", "b takes x; b takes y", porcupine.Ok, ""},
 		{"good peek", "b peek() -> x", porcupine.Ok, ""},
 	} {

@@ -29,11 +29,11 @@ func judgePendingCalls(t table, left *lin.Leftovers) []lin.Verdict {
 		n, e := elementAtRest(t, left)
 		switch {
 		case op.Kind != ops.Take:
-			return []lin.Verdict{judging.NeverReturned(op, left)}
+			return []lin.Verdict{judging.NeverReturned(t.history, op, left)}
 		case e != nil:
 			return []lin.Verdict{judging.Violated(lin.Liveness, []int64{op.Call},
 				"client %s waits in take (called at step %d) although element %s is there (%s)%s",
-				op.Client, op.Call, e.name, n.Path, judging.WaitsFor(op, left))}
+				op.Client, op.Call, e.name, n.Path, judging.WaitsFor(t.history, op, left))}
 		}
 		waiting++
 	}

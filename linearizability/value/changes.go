@@ -167,8 +167,9 @@ func (t *valueTable) judgeDelivery() lin.Verdict {
 			continue // no value yet: the znode was prepared
 		}
 		return judging.Violated(lin.Delivery, []int64{e.Step},
-			"%s made the value %s at step %d, and no write accounts for that",
-			cmp.Or(e.Client, "somebody"), showValue(t.states[i+1]), e.Step)
+			"%s made the value %s at step %d%s, and no write accounts for that",
+			cmp.Or(e.Client, "somebody"), showValue(t.states[i+1]), e.Step,
+			judging.During(t.history, e))
 	}
 	return judging.Fine(lin.Delivery, "every write was applied once, or was not said to be")
 }

@@ -29,9 +29,14 @@ func TestCounters(t *testing.T) {
 	}, []historyTest[Counter]{
 		{Name: "one after the other",
 			Steps: "a add(1) stores /n=1 -> 1; b add(1) stores /n=2 -> 2; a get() -> 2"},
-		{Name: "stale value", Bad: lin.Linearizability, Says: "it goes wrong with b: get() -> 0",
+		{Name: "stale value", Bad: lin.Linearizability, Says: "b's get() -> 0 (steps 4 to 5), but the counter was 1 from step 2 on",
 			Steps: "a add(1) stores /n=1 -> 1; b get() -> 0"},
+		{Name: "a result that was never stored", Bad: lin.Linearizability,
+			Says: "a's add(1), which stored 1 and returned 28, took effect at step 2, but the counter was 0 " +
+				"from the beginning on",
+			Steps: "a add(1) stores /n=1 -> 28"},
 		{Name: "two adds, one value", Bad: lin.Linearizability,
+			Says:  "b's add (steps 4 to 5) was acknowledged, but the server never applied it",
 			Steps: "a add(1) stores /n=1 -> 1; b add(1) -> 1"},
 		{Name: "reply lost", Steps: "a add(1) stores /n=1 unknown; b get() -> 1"},
 		{Name: "request lost", Steps: "a add(1) unknown; b add(1) stores /n=1 -> 1"},
@@ -54,8 +59,11 @@ func TestCounters(t *testing.T) {
 		{Name: "in doubt, beside one that was acknowledged and ends later",
 			Steps: "a add(1); a add(1); a stores /n=1; a unknown; a -> 1"},
 		{Name: "nobody's change", Bad: lin.Delivery,
-			Says:  "b changed the counter from 1 to 7 at step 4",
+			Says:  "b changed the counter from 1 to 7 at step 4, and no add accounts for that",
 			Steps: "a add(1) stores /n=1 -> 1; b stores /n=7"},
+		{Name: "written over", Bad: lin.Delivery,
+			Says: "b changed the counter from 1 to -1 at step 5, during b's add (steps 4 to 6), and " +
+				"no add accounts for that", Steps: "a add(1) stores /n=1 -> 1; b add(1) stores /n=-1 ok"},
 		{Name: "never returns", Bad: lin.Liveness, Says: "a's add (step 1, pending) never returned",
 			Steps: "a add(1)"},
 	}, judgingtest.AtRest[fixture])

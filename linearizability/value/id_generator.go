@@ -50,7 +50,7 @@ func (claims IDGenerator) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	}
 	r.Add(judging.Returns(h, left, nil)...)
 	if left != nil {
-		r.Add(judging.Orphans(left, claims.AllowedAtRest, judging.LeftBelow(left, claims.Path),
+		r.Add(judging.Orphans(left, claims.AllowedAtRest, judging.LeftBelow(h, left, claims.Path),
 			judging.Waits(h)))
 	}
 	return r

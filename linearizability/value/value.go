@@ -61,6 +61,7 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	}.Judge(h, judging.WithoutWatches(left, claims.Path))
 	if t.known {
 		r.Add(t.judgeDelivery())
+		judging.PreferDelivery(&r)
 	}
 	return r
 }

@@ -43,7 +43,7 @@ func TestValues(t *testing.T) {
 		{Name: "written and read",
 			Steps: "b read() empty; a write(x) creates /v=x -> x@0; b read() -> x@0; " +
 				"b read() -> x"},
-		{Name: "stale read", Bad: lin.Linearizability, Says: "it goes wrong with b: read() -> x@0",
+		{Name: "stale read", Bad: lin.Linearizability, Says: "b's read() -> x@0 (steps",
 			Steps: "a write(x) creates /v=x -> x@0; a write(y) stores /v=y -> y@1; " +
 				"b read() -> x@0"},
 		{Name: "wrong version", Bad: lin.Linearizability, Says: "read() -> x@4",
@@ -77,7 +77,7 @@ func TestValues(t *testing.T) {
 			Steps: "a write(x) creates /v=x -> x@0; b remove(); b remove(); b deletes /v; " +
 				"b -> refused; b ok"},
 		{Name: "two removes find nothing, and one was made", Bad: lin.Delivery,
-			Says: "b made the value nothing at step 6, and no write accounts for that",
+			Says: "b made the value nothing at step 6, during b's remove (steps 4 to 8), and no write accounts for that",
 			Steps: "a write(x) creates /v=x -> x@0; b remove(); b remove(); b deletes /v; " +
 				"b -> refused; b -> refused"},
 		{Name: "never returns", Bad: lin.Liveness,

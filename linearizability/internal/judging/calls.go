@@ -33,6 +33,16 @@ func Clients(calls []lin.Op) []string {
 	return slices.Compact(names)
 }
 
+// During names the call of its client that was under way at an event.
+func During(h lin.History, e lin.ServerEvent) string {
+	for _, op := range h.Ops {
+		if e.Client == op.Client && op.Call <= e.Step && e.Step <= End(op) {
+			return ", during " + Describe(op)
+		}
+	}
+	return ""
+}
+
 // PendingOps returns the operations of the given kinds that never returned.
 func PendingOps(h lin.History, kinds ...string) []lin.Op {
 	var list []lin.Op

@@ -2,7 +2,6 @@ package judging
 
 import (
 	"cmp"
-	"fmt"
 	"hash/maphash"
 	"slices"
 
@@ -184,54 +183,11 @@ func LinearizabilityVerdict[S comparable, O any](
 		return Fine(lin.Linearizability, "the history is that of a %s, in the likely order: "+
 			"porcupine did not decide it in %s", noun, Count(o.bound(), "step"))
 	case result == porcupine.Illegal:
-		v := Violated(lin.Linearizability, nil,
-			"no order of the operations explains what the clients saw of the %s", noun)
-		if last := firstImpossible(o, events); last != nil {
-			v.Steps = []int64{last.Call, last.Return}
-			v.Summary += fmt.Sprintf(": it goes wrong with %s: %s (steps %d to %d)",
-				last.Lane, last.Text, last.Call, last.Return)
-		}
-		return v
+		return noOrder(o, events, noun)
 	default:
 		return Unknown(lin.Linearizability, nil, "porcupine did not decide %s in %s of the model",
 			Count(len(events), "operation"), Count(o.bound(), "step"))
 	}
-}
-
-// firstImpossible returns the operation at which the history stops being linearizable: the
-// operations that returned before it are linearizable without it. It is nil if no operation is
-// found.
-func firstImpossible[S comparable, O any](o Model[S, O], events []Event[O]) *Event[O] {
-	list := slices.Clone(events)
-	slices.SortStableFunc(list, func(a, b Event[O]) int { return cmp.Compare(a.Return, b.Return) })
-	low, high := 0, len(list) // the first low are fine, the first high are not
-	for high-low > 1 {
-		mid := (low + high) / 2
-		switch result, _ := Decide(o, prefix(list, mid)); result {
-		case porcupine.Ok:
-			low = mid
-		case porcupine.Illegal:
-			high = mid
-		default:
-			return nil
-		}
-	}
-	if high == 0 {
-		return nil
-	}
-	return &list[high-1]
-}
-
-// prefix keeps the first n operations, and those others that were called before the last of these
-// returned: they may have taken effect already.
-func prefix[O any](byReturn []Event[O], n int) []Event[O] {
-	list := slices.Clone(byReturn[:n])
-	for _, e := range byReturn[n:] {
-		if n > 0 && e.Call <= byReturn[n-1].Return {
-			list = append(list, e)
-		}
-	}
-	return list
 }
 
 // ToModel wraps the model for porcupine; a state there is a set of model states. It counts the

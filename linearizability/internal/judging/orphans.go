@@ -58,12 +58,18 @@ func Orphans(
 func AnyWatch(string) bool { return true }
 
 // LeftBelow returns the znodes that are left below a path, without directories.
-func LeftBelow(left *lin.Leftovers, dir string) []Orphan {
+func LeftBelow(h lin.History, left *lin.Leftovers, dir string) []Orphan {
 	var list []Orphan
+	log := ReadLog(h.Server)
 	for _, n := range left.Nodes {
-		if dir != "" && Below(dir, n.Path) && !HasChild(left, n.Path) {
-			list = append(list, Orphan{n, "is left below " + dir})
+		if dir == "" || !Below(dir, n.Path) || HasChild(left, n.Path) {
+			continue
 		}
+		why := "is left below " + dir
+		if log.MadeAt(n) != nil {
+			why = LeftBy(h, log, n)
+		}
+		list = append(list, Orphan{n, why})
 	}
 	return list
 }

@@ -1,7 +1,6 @@
 package judging
 
 import (
-	"fmt"
 	"slices"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -16,7 +15,7 @@ func Returns(h lin.History, left *lin.Leftovers, mayWait func(lin.Op) bool) []li
 	case left == nil:
 		return Unsettled(stuck)
 	case len(stuck) > 0 && !IsLessSpecific(stuck[0], left):
-		return []lin.Verdict{NeverReturned(stuck[0], left)}
+		return []lin.Verdict{NeverReturned(h, stuck[0], left)}
 	case len(left.Wedged) > 0:
 		return []lin.Verdict{Wedged(left)}
 	}
@@ -32,26 +31,6 @@ func IsLessSpecific(op lin.Op, left *lin.Leftovers) bool {
 
 func Wedged(left *lin.Leftovers) lin.Verdict {
 	return Violated(lin.Liveness, nil, "wedged: %s", left.Wedged[0])
-}
-
-// NeverReturned is the verdict on a call that is pending at rest.
-func NeverReturned(op lin.Op, left *lin.Leftovers) lin.Verdict {
-	return Violated(lin.Liveness, []int64{op.Call}, "%s never returned, although the faults stopped%s",
-		Describe(op), WaitsFor(op, left))
-}
-
-// WaitsFor describes the reason of a pending call, if it is known.
-func WaitsFor(op lin.Op, left *lin.Leftovers) string {
-	w, known := WaitOf(left, op.Client)
-	switch {
-	case known && w.Polls > 0:
-		return fmt.Sprintf("; it polls %s, %d times so far", w.Path, w.Polls)
-	case known && w.Path != "":
-		return "; it waits for a watch on " + w.Path
-	case known && w.Why != "":
-		return "; it waits for " + w.Why
-	}
-	return ""
 }
 
 // Unsettled judges liveness as far as that is possible without leftovers: not at all, or

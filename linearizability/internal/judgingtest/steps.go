@@ -193,6 +193,7 @@ func (p *phrase) part(word string) {
 		if len(p.words) > 0 {
 			wait.Polls = int(number(p.next()))
 		}
+		wait.Refused, p.words = strings.Join(p.words, " "), nil
 		p.left().Waiting = append(p.left().Waiting, wait)
 	default:
 		if call {

@@ -1,0 +1,259 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// waits lists the znode that each pending call watches, polls, or tries to change.
+func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
+	waits := []linearizability.Wait{}
+	for _, op := range h.Ops {
+		if op.Outcome != linearizability.OpPending {
+			continue
+		}
+		w := linearizability.Wait{Client: op.Client, Op: op.Kind, Last: lastAct(r, h.Ops, op.Client, r.Steps)}
+		w.Path, w.Refused, w.Polls = refused(r, op)
+		if w.Path == "" {
+			w.Path = watched(r, op)
+		}
+		if w.Path == "" {
+			w.Path, w.Polls = polled(r, op)
+		}
+		if w.Path == "" && !slices.ContainsFunc(r.Sessions, func(s view.Session) bool {
+			return r.SessionClient[s.ID] == op.Client
+		}) {
+			w.Why = "a session: it has none"
+		}
+		waits = append(waits, w)
+	}
+	return waits
+}
+
+// few requests of one kind are no loop.
+const few = 5
+
+// watched is the path of the watch that keeps a call: the one that its client has set last. A watch
+// on the newest ephemeral that the call has made is one for its loss, and counts only alone.
+func watched(r *trace.Result, op linearizability.Op) (path string) {
+	own := ""
+	for _, c := range r.Changes {
+		if c.Kind == trace.NodeCreated && c.Client == op.Client && c.Owner != 0 && c.Step >= op.Call {
+			own = c.Path
+		}
+	}
+	latest := int64(-1)
+	for _, w := range r.Watches {
+		if r.SessionClient[w.Session] != op.Client {
+			continue
+		}
+		if set := setAt(r, op.Client, w); path == "" || path == own ||
+			w.Path != own && set >= latest {
+			path, latest = w.Path, set
+		}
+	}
+	return path
+}
+
+// setAt is the step at which a client has set a watch.
+func setAt(r *trace.Result, client string, w view.Watch) (step int64) {
+	for _, q := range r.Requests {
+		lists := strings.HasPrefix(q.Op, "getChildren")
+		if q.Client == client && q.Path == w.Path && readsNode(q.Op) && lists == w.Children {
+			step = q.Step
+		}
+	}
+	return step
+}
+
+// polled is the znode that a call reads again and again, and the number of these reads: all
+// requests of its client since the last write of the call. A few reads are no polling.
+func polled(r *trace.Result, op linearizability.Op) (path string, times int) {
+	for _, q := range r.Requests {
+		switch {
+		case q.Client != op.Client || q.Step < op.Call:
+		case readsNode(q.Op):
+			path, times = q.Path, times+1
+		default:
+			path, times = "", 0
+		}
+	}
+	if times <= few {
+		return "", 0
+	}
+	return path, times
+}
+
+func readsNode(op string) bool {
+	return op == "exists" || op == "getData" || strings.HasPrefix(op, "getChildren")
+}
+
+// refused is a write that a call repeats without end, because the server refuses it: its path, with
+// the answer, and the number of tries. In between the call at most looks at the znode. A call that
+// lists the znode after NodeExists has only made sure that it is there.
+func refused(r *trace.Result, op linearizability.Op) (at, answer string, times int) {
+	for _, q := range r.Requests {
+		if q.Client != op.Client || q.Step < op.Call {
+			continue
+		}
+		switch to, why := refusal(r, q); {
+		case readsNode(q.Op):
+			if q.Path != at || strings.HasPrefix(q.Op, "getChildren") &&
+				strings.HasSuffix(answer, "NodeExists") {
+				at, answer, times = "", "", 0
+			}
+		case why != "" && to == at && why == answer:
+			times++
+		default:
+			at, answer, times = to, why, 1
+		}
+	}
+	if answer == "" || times <= few {
+		return "", "", 0
+	}
+	return at, answer, times
+}
+
+var refusals = regexp.MustCompile(`: (?:failed, )?(NodeExists|NotEmpty|BadVersion)\b`)
+
+var parts = regexp.MustCompile(`\b(create|delete|setData|check) (/[^,)]*)`)
+
+// refusal is the path of a write that the server has refused because of a znode, and the answer. A
+// multi has the path of its first part that can be answered so.
+func refusal(r *trace.Result, q trace.RequestPoint) (at, answer string) {
+	text := r.Trace.Entry(q.Step).Text
+	m := refusals.FindStringSubmatch(text)
+	if m == nil {
+		return "", ""
+	}
+	at = q.Path
+	if q.Op == "multi" {
+		for _, part := range parts.FindAllStringSubmatch(text, -1) {
+			if (part[1] == "create") == (m[1] == "NodeExists") {
+				at = part[2]
+				break
+			}
+		}
+	}
+	return at, q.Op + ": " + m[1]
+}
+
+// answers are those of a request by which the server refuses it.
+var answers = regexp.MustCompile(`: (?:failed, )?([A-Z]\w+), zxid \d+$`)
+
+// refusedIn is the last request of a failed call, if the server has refused it.
+func refusedIn(r *trace.Result, op linearizability.Op) (text string) {
+	for _, q := range r.Requests {
+		if q.Client == op.Client && op.Call <= q.Step && q.Step <= op.Return {
+			text = ""
+			if answers.MatchString(r.Trace.Entry(q.Step).Text) {
+				text = " (" + requestText(r, q) + ")"
+			}
+		}
+	}
+	return text
+}
+
+// requestText is a request with its answer, if that is an error.
+func requestText(r *trace.Result, q trace.RequestPoint) string {
+	text := strings.TrimSpace(q.Op + " " + q.Path)
+	if m := answers.FindStringSubmatch(r.Trace.Entry(q.Step).Text); m != nil {
+		text += ": " + m[1]
+		if m[1] == "NoNode" {
+			text += whoDeleted(r, q)
+		}
+	}
+	return text
+}
+
+// whoDeleted tells who had deleted the znode of a request last, or its parent.
+func whoDeleted(r *trace.Result, q trace.RequestPoint) (text string) {
+	for _, c := range r.Changes {
+		if c.Kind == trace.NodeDeleted && c.Step < q.Step &&
+			(c.Path == q.Path || c.Path == path.Dir(q.Path)) {
+			text = fmt.Sprintf(", for %s deleted %s at step %d", cmp.Or(c.Client, "the server"), c.Path,
+				c.Step)
+		}
+	}
+	return text
+}
+
+// tellLastActs adds to a verdict on a call that failed what its client did or learned last. A call
+// that gives up, or that returns an error of the server, has its cause there.
+func tellLastActs(
+	report *linearizability.Report, r *trace.Result, h linearizability.History,
+) {
+	for i, v := range report.Verdicts {
+		if v.Status != linearizability.Violated ||
+			v.Property != linearizability.Liveness && v.Property != InvariantProperty {
+			continue
+		}
+		steps := v.Steps
+		if v.Property == InvariantProperty {
+			steps = NamedSteps(v.Summary)
+		}
+		at := slices.IndexFunc(h.Ops, func(op linearizability.Op) bool {
+			failed := op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown
+			return failed && slices.Contains(steps, op.Return)
+		})
+		if at < 0 {
+			continue
+		}
+		if act := lastAct(r, h.Ops, h.Ops[at].Client, lastStep(r, h.Ops[at])); act != "" {
+			report.Verdicts[i].Summary += fmt.Sprintf("; the last that %s did or learned: %s",
+				h.Ops[at].Client, act)
+		}
+	}
+}
+
+// lastStep is the last step of a call before its context was done: after that it cleans up.
+func lastStep(r *trace.Result, op linearizability.Op) int64 {
+	step := op.Return
+	for op.Deadline > 0 && step > op.Call && r.Trace.Entry(step).Time >= op.Deadline {
+		step--
+	}
+	return step
+}
+
+// lastAct is the last that a client did or learned by a step: a request, an event, a notice, or an
+// error of a call.
+func lastAct(
+	r *trace.Result, calls []linearizability.Op, client string, by int64,
+) (text string) {
+	var last int64
+	is := func(step int64, format string, args ...any) {
+		if step >= last && step <= by {
+			last, text = step, fmt.Sprintf(format, args...)+fmt.Sprintf(" (step %d)", step)
+		}
+	}
+	for _, q := range r.Requests {
+		if q.Client == client {
+			is(q.Step, "%s", requestText(r, q))
+		}
+	}
+	for _, e := range r.Events {
+		if e.Client == client {
+			is(e.Step, "event %s %s", e.Type, e.Path)
+		}
+	}
+	for _, op := range calls {
+		failed := op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown
+		if failed && op.Client == client && op.Return < by && !strings.Contains(op.Err, "context ") {
+			is(op.Return, "its %s failed with: %s", op.Kind, op.Err)
+		}
+	}
+	for _, n := range r.Notices {
+		if n.Client == client && (n.Kind == trace.Disconnected || n.Kind == trace.SessionExpired) {
+			is(n.Step, "its client was told: %s", n.Kind)
+		}
+	}
+	return text
+}
