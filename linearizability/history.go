@@ -121,6 +121,8 @@ type ServerEvent struct {
 	Owner    int64
 	Client   string // the client of Session (or of Owner, if Session is 0), if known
 	Notified int    // watch notifications that this change fired
+	// Why says why the server itself deleted a znode without a session: "its TTL was over".
+	Why string
 }
 
 // NoticeKind is the content of a notice.

@@ -127,6 +127,9 @@ func serverEvents(r *trace.Result) []linearizability.ServerEvent {
 			Zxid: c.Zxid, Czxid: c.Czxid, Session: c.Session, Owner: c.Owner, Client: c.Client,
 			Notified: c.Notified,
 		}
+		if c.Kind == trace.NodeDeleted && c.Session == 0 && c.Owner == 0 {
+			ev.Why = whyDeleted(r, c)
+		}
 		if ev.Client == "" {
 			ev.Client = r.SessionClient[c.Owner]
 		}

@@ -179,11 +179,32 @@ func whoDeleted(r *trace.Result, q trace.RequestPoint) (text string) {
 	for _, c := range r.Changes {
 		if c.Kind == trace.NodeDeleted && c.Step < q.Step &&
 			(c.Path == q.Path || c.Path == path.Dir(q.Path)) {
-			text = fmt.Sprintf(", for %s deleted %s at step %d", cmp.Or(c.Client, "the server"), c.Path,
-				c.Step)
+			by := cmp.Or(c.Client, "the server")
+			if why := whyDeleted(r, c); c.Session == 0 && why != "" {
+				by += " (" + why + ")"
+			}
+			text = fmt.Sprintf(", for %s deleted %s at step %d", by, c.Path, c.Step)
 		}
 	}
 	return text
+}
+
+// whyDeleted says why the server deleted a znode: the request that made it tells.
+func whyDeleted(r *trace.Result, c trace.Change) (why string) {
+	if c.Owner != 0 {
+		return "its session ended"
+	}
+	for _, q := range r.Requests {
+		made := strings.HasPrefix(q.Op, "create") && strings.HasPrefix(c.Path, q.Path)
+		switch {
+		case q.Step >= c.Step || !made:
+		case q.Op == "createContainer" && q.Path == c.Path:
+			why = "an empty container"
+		case q.Op == "createTTL":
+			why = "its TTL was over"
+		}
+	}
+	return why
 }
 
 // tellLastActs adds to a verdict on a call that failed what its client did or learned last. A call

@@ -1,7 +1,6 @@
 package barrier
 
 import (
-	"cmp"
 	"time"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -188,7 +187,7 @@ func (t *table) judgeDelivery() lin.Verdict {
 		e := t.Changes[i]
 		return judging.Violated(lin.Delivery, []int64{e.Step},
 			"%s %s the barrier at step %d%s, and no %s accounts for that",
-			cmp.Or(e.Client, "the server"), pastTense(e), e.Step, judging.During(t.history, e),
+			judging.ByWhom(e, "the server"), pastTense(e), e.Step, judging.During(t.history, e),
 			changer(e))
 	}
 	return judging.Fine(lin.Delivery, "no remove took two barriers down, and nobody else did")

@@ -29,7 +29,7 @@ func TestElections(t *testing.T) {
 			Steps: "a lead() owns a-0=a ok#0; a told disconnected; a told lost; a lead() ok@1#0; " +
 				"a resigns a-0; rest"},
 		{Name: "the server takes a candidate without a session", Bad: lin.Safety,
-			Says:  "the server deleted a's znode /lock/x, a TTL node or a container",
+			Says:  "the server deleted a's znode /lock/x (a TTL node or a container)",
 			Steps: "a lead() creates x=a ok#2; server deletes x"},
 		{Name: "a new term through the same znode, and another leads", Bad: lin.Safety,
 			Says:  "a and b own the leadership at once",

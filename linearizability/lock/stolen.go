@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"fmt"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -54,8 +55,8 @@ func stolenVerdict(h *hold, kind kind) lin.Verdict {
 		what = fmt.Sprintf("%s deleted its own znode %s", by, z.Path)
 	}
 	if z.RemovedByServer() {
-		what = fmt.Sprintf("the server deleted %s's znode %s, a TTL node or a container, and not with "+
-			"a session,", holder, z.Path)
+		what = fmt.Sprintf("the server deleted %s's znode %s (%s), and not with a session,", holder,
+			z.Path, cmp.Or(z.Why, "a TTL node or a container"))
 	}
 	return judging.Violated(lin.Safety, []int64{h.lock.Return, z.Deleted},
 		"%s at step %d %s (granted at step %d, %s not called)",

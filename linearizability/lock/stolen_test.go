@@ -34,7 +34,7 @@ func TestStolenLocks(t *testing.T) {
 			}
 		}},
 		{Name: "taken by the server: a TTL node", Bad: lin.Safety,
-			Says: "the server deleted a's znode /lock/x, a TTL node or a container, and not with a " +
+			Says: "the server deleted a's znode /lock/x (a TTL node or a container), and not with a " +
 				"session, at step 4 while a held the lock",
 			Steps: "a lock() creates x ok#2; server deletes x"},
 		{Name: "taken by the server, then granted to another", Bad: lin.Belief,

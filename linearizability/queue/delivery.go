@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -101,7 +100,7 @@ func lostByLog(t table, e *element, _ *lin.Leftovers) (m misdelivery, lost bool)
 	default:
 		text += fmt.Sprintf("%s deleted %s at step %d, outside of any take that could have "+
 			"returned it",
-			cmp.Or(last.Remover, "the server"), last.Path, last.Deleted)
+			last.RemovedByWhom(), last.Path, last.Deleted)
 	}
 	return misdelivery{e.value, text, []int64{e.offer.Call, last.Created, last.Deleted}}, true
 }

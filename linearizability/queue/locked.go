@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -187,7 +186,7 @@ func judgeElementLocks(t lockedTable) lin.Verdict {
 		case d.lock.Remover != d.take.Client:
 			return judging.Violated(lin.Safety, []int64{d.take.Return, d.lock.Deleted},
 				"%s deleted %s at step %d, the lock of %s on element %s, got by %s",
-				cmp.Or(d.lock.Remover, "the server"), d.lock.Path, d.lock.Deleted, d.take.Client,
+				d.lock.RemovedByWhom(), d.lock.Path, d.lock.Deleted, d.take.Client,
 				d.element.value, judging.Describe(*d.take))
 		}
 		return judging.Violated(lin.Safety, []int64{d.take.Return, d.lock.Deleted},

@@ -1,7 +1,6 @@
 package value
 
 import (
-	"cmp"
 	"fmt"
 
 	lin "github.com/zksim/zksim/linearizability"
@@ -168,7 +167,7 @@ func (t *valueTable) judgeDelivery() lin.Verdict {
 		}
 		return judging.Violated(lin.Delivery, []int64{e.Step},
 			"%s made the value %s at step %d%s, and no write accounts for that",
-			cmp.Or(e.Client, "somebody"), showValue(t.states[i+1]), e.Step,
+			judging.ByWhom(e, "somebody"), showValue(t.states[i+1]), e.Step,
 			judging.During(t.history, e))
 	}
 	return judging.Fine(lin.Delivery, "every write was applied once, or was not said to be")

@@ -1,7 +1,6 @@
 package value
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 
@@ -195,6 +194,6 @@ func (t *counterTable) strayVerdict(i int) lin.Verdict {
 	e := t.Changes[i]
 	return judging.Violated(lin.Delivery, []int64{e.Step},
 		"%s changed the counter from %d to %d at step %d%s, and no add accounts for that",
-		cmp.Or(e.Client, "somebody"), t.values[i], t.values[i+1], e.Step,
+		judging.ByWhom(e, "somebody"), t.values[i], t.values[i+1], e.Step,
 		judging.During(t.history, e))
 }

@@ -33,6 +33,14 @@ func Clients(calls []lin.Op) []string {
 	return slices.Compact(names)
 }
 
+// ByWhom names the client of an event, or says why the server did it, if that is known.
+func ByWhom(e lin.ServerEvent, unknown string) string {
+	if e.Client == "" && e.Why != "" {
+		return "the server (" + e.Why + ")"
+	}
+	return cmp.Or(e.Client, unknown)
+}
+
 // During names the call of its client that was under way at an event.
 func During(h lin.History, e lin.ServerEvent) string {
 	for _, op := range h.Ops {

@@ -22,6 +22,7 @@ type Znode struct {
 	DeletedTime      time.Duration
 	WithSession      bool   // it was deleted because its session ended
 	Remover          string // client, "" if the server deleted it
+	Why              string // why the server deleted it, if it has no session and that is known
 	RemoverSession   int64
 	Notified         int // watch notifications that the delete fired
 }
@@ -51,7 +52,12 @@ func (z *Znode) EndedWithSession() bool {
 
 // RemovedByWhom names the client or the session that deleted the znode, or the server.
 func (z *Znode) RemovedByWhom() string {
-	if z.RemovedByServer() {
+	switch {
+	case z.RemovedByServer() && z.Why != "":
+		return "the server (" + z.Why + ")"
+	case z.RemovedByServer() && z.WithSession:
+		return "the server (its session ended)"
+	case z.RemovedByServer():
 		return "the server"
 	}
 	return cmp.Or(z.Remover, Session(z.RemoverSession))
@@ -130,7 +136,7 @@ func (log *Log) create(e lin.ServerEvent) *Znode {
 
 func (log *Log) delete(z *Znode, e lin.ServerEvent) {
 	z.Deleted, z.DeletedTime, z.Notified = e.Step, e.Time, e.Notified
-	z.Remover, z.RemoverSession = log.clientOf(e), e.Session
+	z.Remover, z.RemoverSession, z.Why = log.clientOf(e), e.Session, e.Why
 	end, ended := log.ended[z.Owner]
 	z.WithSession = z.Owner != 0 && ended && end.Step <= e.Step &&
 		(e.Session == 0 || e.Step == end.Step)
