@@ -140,10 +140,7 @@ func (t *counterTable) add(op *lin.Op, changes []int) []custom.Effect[model.Coun
 	switch {
 	case own >= 0:
 		e.Step = t.Changes[own].Step
-		if e.Op.Known && t.values[own+1] != e.Op.Value {
-			e.Text = fmt.Sprintf("%s(%s), which stored %d and returned %d,", op.Kind, op.Input,
-				t.values[own+1], e.Op.Value)
-		}
+		e.Text = wrongResult(*op, e.Op, t.values[own+1])
 	case op.Outcome == lin.OpFailed, !op.OK() && t.known:
 		return nil
 	case !op.OK():
@@ -175,25 +172,4 @@ func (t *counterTable) judgeDelivery() lin.Verdict {
 		return t.strayVerdict(i)
 	}
 	return judging.Fine(lin.Delivery, "every add was applied once, or was not said to be")
-}
-
-// wroteInstead is the verdict on another change that an add has made in place of its own, if there
-// is one.
-func (t *counterTable) wroteInstead(op lin.Op, n int, v lin.Verdict) lin.Verdict {
-	for _, i := range t.Strays {
-		e := t.Changes[i]
-		if len(t.Of[n]) == 0 && e.Client == op.Client && op.Call <= e.Step && e.Step <= judging.End(op) {
-			return t.strayVerdict(i)
-		}
-	}
-	return v
-}
-
-// strayVerdict is the verdict on a change that no add accounts for.
-func (t *counterTable) strayVerdict(i int) lin.Verdict {
-	e := t.Changes[i]
-	return judging.Violated(lin.Delivery, []int64{e.Step},
-		"%s changed the counter from %d to %d at step %d%s, and no add accounts for that",
-		judging.ByWhom(e, "somebody"), t.values[i], t.values[i+1], e.Step,
-		judging.During(t.history, e))
 }
