@@ -85,7 +85,8 @@ type watchingLock struct {
 
 func (l watchingLock) Lock(ctx context.Context) error {
 	conn, acl := l.env.Conn, zk.WorldACL(zk.PermAll)
-	if _, err := conn.Create(l.env.Path, nil, 0, acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+	_, err := conn.Create(l.env.Path, nil, 0, acl)
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 		return err
 	}
 	node, err := conn.Create(l.env.Path+"/n-", nil, zk.FlagEphemeral|zk.FlagSequence, acl)

@@ -20,7 +20,8 @@ func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
 		if op.Outcome != linearizability.OpPending {
 			continue
 		}
-		w := linearizability.Wait{Client: op.Client, Op: op.Kind, Last: lastAct(r, h.Ops, op.Client, r.Steps)}
+		w := linearizability.Wait{Client: op.Client, Op: op.Kind}
+		w.Last = lastAct(r, h.Ops, op.Client, r.Steps)
 		w.Path, w.Refused, w.Polls = refused(r, op)
 		if w.Path == "" {
 			w.Path = watched(r, op)
@@ -46,7 +47,8 @@ const few = 5
 func watched(r *trace.Result, op linearizability.Op) (path string) {
 	own := ""
 	for _, c := range r.Changes {
-		if c.Kind == trace.NodeCreated && c.Client == op.Client && c.Owner != 0 && c.Step >= op.Call {
+		if c.Kind == trace.NodeCreated && c.Client == op.Client && c.Owner != 0 &&
+			c.Step >= op.Call {
 			own = c.Path
 		}
 	}
@@ -222,7 +224,8 @@ func tellLastActs(
 			steps = NamedSteps(v.Summary)
 		}
 		at := slices.IndexFunc(h.Ops, func(op linearizability.Op) bool {
-			failed := op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown
+			failed := op.Outcome == linearizability.OpFailed ||
+				op.Outcome == linearizability.OpUnknown
 			return failed && slices.Contains(steps, op.Return)
 		})
 		if at < 0 {

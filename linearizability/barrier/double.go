@@ -43,7 +43,8 @@ func (claims Double) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	r.Add(t.judgeLiveness(left)...)
 	if left != nil {
 		r.Add(
-			judging.Orphans(left, claims.AllowedAtRest, judging.LeftBelow(t.history, left, claims.Path),
+			judging.Orphans(left, claims.AllowedAtRest,
+				judging.LeftBelow(t.history, left, claims.Path),
 				judging.Waits(t.history)),
 		)
 	}

@@ -123,7 +123,8 @@ func blame(t table, n lin.NodeAtRest, waiting lin.Op, left *lin.Leftovers, onwar
 func onwards(t table, client string, left *lin.Leftovers, onward bool) string {
 	w, known := judging.WaitOf(left, client)
 	for _, op := range judging.PendingOps(t.history, t.kind.acquire) {
-		if n, exists := keeper(t, op, left, w.Path); onward && known && exists && op.Client == client {
+		n, exists := keeper(t, op, left, w.Path)
+		if onward && known && exists && op.Client == client {
 			return fmt.Sprintf(", for %s, which %s", n.Path, blame(t, n, op, left, false))
 		}
 	}

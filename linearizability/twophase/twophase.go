@@ -57,7 +57,8 @@ func (claims Claims) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 	r.Add(judging.Returns(t.history, left, nil)...)
 	if left != nil {
 		r.Add(
-			judging.Orphans(left, claims.AllowedAtRest, judging.LeftBelow(t.history, left, claims.Path),
+			judging.Orphans(left, claims.AllowedAtRest,
+				judging.LeftBelow(t.history, left, claims.Path),
 				judging.Waits(t.history)),
 		)
 	}

@@ -13,7 +13,8 @@ import (
 func (t *counterTable) wroteInstead(op lin.Op, n int, v lin.Verdict) lin.Verdict {
 	for _, i := range t.Strays {
 		e := t.Changes[i]
-		if len(t.Of[n]) == 0 && e.Client == op.Client && op.Call <= e.Step && e.Step <= judging.End(op) {
+		if len(t.Of[n]) == 0 && e.Client == op.Client && op.Call <= e.Step &&
+			e.Step <= judging.End(op) {
 			return t.strayVerdict(i)
 		}
 	}

@@ -77,7 +77,8 @@ func misfit[S comparable, O any](
 		case e.isMoment():
 		case !o.onlyReads(spans, *e):
 			return lin.Verdict{}, false
-		case len(o.during(spans, e.Call, e.Return, e.Op)) == 0 && (first == nil || e.Return < first.Return):
+		case len(o.during(spans, e.Call, e.Return, e.Op)) == 0 &&
+			(first == nil || e.Return < first.Return):
 			first = e
 		}
 	}

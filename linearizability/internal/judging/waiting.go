@@ -163,7 +163,8 @@ func (log *Log) MadeAt(n lin.NodeAtRest) *Znode {
 // MakerOf returns the call of a znode's creator that was under way at the create, or nil.
 func MakerOf(h lin.History, z *Znode) *lin.Op {
 	for i := range h.Ops {
-		if op := &h.Ops[i]; op.Client == z.Creator && op.Call <= z.Created && z.Created <= End(*op) {
+		op := &h.Ops[i]
+		if op.Client == z.Creator && op.Call <= z.Created && z.Created <= End(*op) {
 			return op
 		}
 	}
@@ -175,7 +176,8 @@ func afterCall(h lin.History, z *Znode) string {
 	var last *lin.Op
 	for i := range h.Ops {
 		op := &h.Ops[i]
-		if op.Client == z.Creator && End(*op) < z.Created && (last == nil || op.Return > last.Return) {
+		if op.Client == z.Creator && End(*op) < z.Created &&
+			(last == nil || op.Return > last.Return) {
 			last = op
 		}
 	}
