@@ -22,7 +22,14 @@ func manyNodes() (nodes []view.NodeSpec) {
 
 // TestOthersHaveTheirTurnInLongWork lets another goroutine write in the course of long work.
 func TestOthersHaveTheirTurnInLongWork(t *testing.T) {
-	s := New(Options{})
+	for _, servers := range []int{1, 3} {
+		t.Run(fmt.Sprintf("%d servers", servers), func(t *testing.T) {
+			othersHaveTheirTurn(t, New(Options{Servers: servers}))
+		})
+	}
+}
+
+func othersHaveTheirTurn(t *testing.T, s *Server) {
 	defer s.Close()
 	nodes := manyNodes()
 	for _, test := range []struct {

@@ -40,6 +40,7 @@ var attacks = []attack{
 	{"20,000 watches, then wchp and wchc 10 times", someWatches, words(10, "wchp", "wchc")},
 	{"200 watches of 300 KB, then wchp and wchc", longWatches, words(1, "wchp", "wchc")},
 	{"3 million watches, and the end of their session", manyWatches, closes},
+	{"10,000 connections that watch one node, and its end", oneNode, crowd},
 	{"60 names of 900 KB, made and deleted", longNames, nil},
 	{"a list of 150 MB of names", listOfLongNames, nil},
 }

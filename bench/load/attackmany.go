@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// most is the number of watches of the largest attacks. Tests make it smaller.
+// most is the number of watches of the largest attack. Tests make it, and the others, smaller.
 var most = 3_000_000
 
 const (
+	opExists      = 3
 	opGetChildren = 8
 	opSetWatches  = 101
 	opClose       = -11
@@ -96,4 +97,40 @@ func listOfLongNames() (frames [][]byte) {
 		frames = append(frames, sealed(appendCreate(header(1, opCreate), path, nil)))
 	}
 	return append(frames, sealed(append(appendText(header(1, opGetChildren), "/"), 0)))
+}
+
+func oneNode() [][]byte { return [][]byte{sealed(appendCreate(header(1, opCreate), "/a", nil))} }
+
+// crowd lets 10,000 other connections watch the node, and deletes it.
+func crowd(s *server, attacker *rawConn) (ends string, err error) {
+	var conns []*rawConn
+	defer func() {
+		for _, c := range conns {
+			_ = c.Close() // the server is measured, not this end
+		}
+	}()
+	exists := sealed(append(appendText(header(1, opExists), "/a"), 1)) // with a watch
+	for range min(10_000, most/30) {
+		c, err := rawSession(s.addr, time.Minute)
+		if err != nil {
+			return "", err
+		}
+		conns = append(conns, c)
+		if _, err := c.ask(exists); err != nil {
+			return "", err
+		}
+	}
+	remove := binary.BigEndian.AppendUint32(appendText(header(2, opDelete), "/a"), 0xffffffff)
+	if ends, err = attacker.writeAll([][]byte{sealed(remove)}); err != nil {
+		return "", err
+	}
+	for _, c := range conns {
+		if err := c.SetDeadline(time.Now().Add(c.timeout)); err != nil {
+			return "", err
+		}
+		if _, err := c.skipReply(); err != nil { // the notification
+			return "", err
+		}
+	}
+	return ends, nil
 }

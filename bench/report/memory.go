@@ -30,6 +30,7 @@ func memory(l *runner) (string, error) {
 // attacks measures what one hostile client costs the others.
 func attacks(l *runner) (string, error) {
 	out, err := l.measured("./load", "attack")
-	return paragraph("One client sends an attack, another one pings without a pause and waits for "+
-		"the longest ping. The memory is that of the server's process, at its highest.") + out, err
+	return paragraph("One client attacks, five others ping without a pause; the longest ping is the "+
+		"longest wait of one of them. The memory is that of the server's process: before the attack, "+
+		"at its highest, and ten seconds after.") + out, err
 }
