@@ -71,22 +71,14 @@ func (x *exchange) answer() {
 		case proto.OpWhoAmI:
 			r.Reply = proto.WhoAmIReply{IDs: publicIDs(x.c.ids.List())}
 		}
-	case *proto.MultiRead:
-		r.Reply, r.Err, r.TooLarge = x.c.at.readMany(x.c, req)
 	case *proto.Sync:
 		x.e.ensemble.catchUp(x.c.at)
 		r.Reply = proto.PathReply{Path: req.Path}
 	default:
-		switch {
-		case r.Header.Op.IsWrite():
-			if !x.write() {
-				return
-			}
-		case x.c.at.listBytes(x.c, req) > mostRead:
-			marks.Hit("list too large")
-			r.TooLarge = true
-		default:
-			r.Reply, r.Err = x.c.at.read(x.c, req)
+		if !r.Header.Op.IsWrite() {
+			r.Reply, r.Err, r.TooLarge = x.c.at.boundedRead(x.c, req)
+		} else if !x.write() {
+			return
 		}
 	}
 	if r.TooLarge {

@@ -7,6 +7,22 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
+// boundedRead is read and multiRead. tooLarge says that the reply would have more than mostRead
+// bytes.
+func (r *replica) boundedRead(
+	c *conn, req proto.Request,
+) (reply proto.Reply, code proto.ErrCode, tooLarge bool) {
+	if many, ok := req.(*proto.MultiRead); ok {
+		return r.readMany(c, many)
+	}
+	if r.listBytes(c, req) > mostRead {
+		marks.Hit("list too large")
+		return nil, proto.OK, true
+	}
+	reply, code = r.read(c, req)
+	return reply, code, false
+}
+
 // read answers a request that changes no znode, and leaves its watch.
 func (r *replica) read(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
 	switch req := req.(type) {
@@ -80,8 +96,7 @@ func (r *replica) readChildren(c *conn, req *proto.GetChildren) (proto.Reply, pr
 
 // readMany returns one result for each read of a multiRead. A read with a null path
 // makes the whole fail, and the reply has only the results before it. No watch is left:
-// the real server drops the flag when it decodes the request. tooLarge says that the reply would
-// have more than mostRead bytes.
+// the real server drops the flag when it decodes the request.
 func (r *replica) readMany(
 	c *conn, req *proto.MultiRead,
 ) (_ proto.Reply, _ proto.ErrCode, tooLarge bool) {
