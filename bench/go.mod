@@ -13,8 +13,6 @@ require (
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/petermattis/goid v0.0.0-20260820044319-269ab09b5261 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/term v0.47.0 // indirect
 )
 
 replace github.com/zksim/zksim => ../
