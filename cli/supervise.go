@@ -302,7 +302,7 @@ func playedAlone(cutOff int) string {
 		return "played alone, none ends the process"
 	}
 	return fmt.Sprintf("played alone, none has ended the process, but %d could not be played to the "+
-		"end in %v", cutOff, aloneFor)
+		"end", cutOff)
 }
 
 // output are the flags of the command that say how it prints: the directory of --save, and --json.

@@ -14,8 +14,8 @@ import (
 // Some fault points of a sweep need not be played: a run that was played shows how theirs would go.
 //
 // A World is a function of its scenario. So the runs with two faults at one request are equal up to
-// the request. They stay equal for as long as no client and no server gets anything in one of them
-// that it does not get in the other at the same nanosecond. An [observed] run proves this up to its
+// the request. They stay equal for as long as clients and servers get the same in both, at the same
+// nanosecond, but for a read whose reply nobody gets. An [observed] run proves this up to its
 // end for other faults at the same request or notification, in one of five ways:
 //
 //   - The fault did not act: all faults at that coordinate were over before it came (overlooks).
@@ -23,8 +23,8 @@ import (
 //   - The connection was over at both ends before the fault was: a longer fault holds what nobody
 //     waits for (outlived). The client gives up a silent connection after two thirds of its
 //     session, so this tells ten seconds from three.
-//   - Nothing came the other way while the fault held one direction: a fault that holds both
-//     directions does the same (oneWay). This tells delays from stalls.
+//   - Nothing came the other way while the fault held both directions: a fault that holds one
+//     direction does the same (oneWay). This tells delays from stalls.
 //   - The request was a read: if its reply is lost, it does not matter whether the server has read
 //     (readInVain). This tells lost replies from lost requests.
 //

@@ -91,7 +91,7 @@ var (
 	// evidence is one of several proofs of the same violation.
 	evidence = regexp.MustCompile(`: (?:it goes wrong with|these exclude each other).*|` +
 		`(?:: )?\S+'s .*, but the .* was .*|` +
-		`(?:, and has done nothing since|; the last that \S+ did or learned:) .*|` +
+		`; the last that \S+ did or learned(?: before its context was done)?: .*|` +
 		`, (?:after|when its) [^;]*(?:;|$)`)
 	// apostrophes are those of genitives, and of the names of new processes, as a''s.
 	apostrophes = regexp.MustCompile(`'+(?:s\b)?`)

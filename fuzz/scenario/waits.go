@@ -69,7 +69,8 @@ func watched(r *trace.Result, op linearizability.Op) (path string) {
 func setAt(r *trace.Result, client string, w view.Watch) (step int64) {
 	for _, q := range r.Requests {
 		lists := strings.HasPrefix(q.Op, "getChildren")
-		if q.Client == client && q.Path == w.Path && readsNode(q.Op) && lists == w.Children {
+		if q.Client == client && q.Path == w.Path && readsNode(q.Op) && lists == w.Children &&
+			strings.Contains(r.Trace.Entry(q.Step).Text, "+watch") {
 			step = q.Step
 		}
 	}
@@ -178,35 +179,47 @@ func requestText(r *trace.Result, q trace.RequestPoint) string {
 
 // whoDeleted tells who had deleted the znode of a request last, or its parent.
 func whoDeleted(r *trace.Result, q trace.RequestPoint) (text string) {
-	for _, c := range r.Changes {
-		if c.Kind == trace.NodeDeleted && c.Step < q.Step &&
-			(c.Path == q.Path || c.Path == path.Dir(q.Path)) {
-			by := cmp.Or(c.Client, "the server")
-			if why := whyDeleted(r, c); c.Session == 0 && why != "" {
+	for _, c := range slices.Backward(r.Changes) {
+		if c.Kind != trace.NodeDeleted || c.Step >= q.Step ||
+			c.Path != q.Path && c.Path != path.Dir(q.Path) {
+			continue
+		}
+		by := cmp.Or(c.Client, "the server")
+		if c.Session == 0 {
+			if why := whyDeleted(r, c); why != "" {
 				by += " (" + why + ")"
 			}
-			text = fmt.Sprintf(", for %s deleted %s at step %d", by, c.Path, c.Step)
 		}
+		return fmt.Sprintf(", for %s deleted %s at step %d", by, c.Path, c.Step)
 	}
-	return text
+	return ""
 }
 
-// whyDeleted says why the server deleted a znode: the request that made it tells.
-func whyDeleted(r *trace.Result, c trace.Change) (why string) {
-	if c.Owner != 0 {
+// whyDeleted says why the server deleted a znode: the last request that can have made it tells.
+func whyDeleted(r *trace.Result, deleted trace.Change) (why string) {
+	if deleted.Owner != 0 {
 		return "its session ended"
 	}
-	for _, q := range r.Requests {
-		made := strings.HasPrefix(q.Op, "create") && strings.HasPrefix(c.Path, q.Path)
-		switch {
-		case q.Step >= c.Step || !made:
-		case q.Op == "createContainer" && q.Path == c.Path:
-			why = "an empty container"
-		case q.Op == "createTTL":
-			why = "its TTL was over"
+	made := int64(-1)
+	for _, c := range r.Changes {
+		if c.Kind == trace.NodeCreated && c.Path == deleted.Path && c.Step < deleted.Step {
+			made = c.Step
 		}
 	}
-	return why
+	for _, q := range slices.Backward(r.Requests) {
+		if q.Step > made || !strings.HasPrefix(q.Op, "create") ||
+			!strings.HasPrefix(deleted.Path, q.Path) {
+			continue
+		}
+		switch {
+		case q.Op == "createContainer" && q.Path == deleted.Path:
+			return "an empty container"
+		case q.Op == "createTTL":
+			return "its TTL was over"
+		}
+		return ""
+	}
+	return ""
 }
 
 // tellLastActs adds to a verdict on a call that failed what its client did or learned last. A call
@@ -231,9 +244,13 @@ func tellLastActs(
 		if at < 0 {
 			continue
 		}
-		if act := lastAct(r, h.Ops, h.Ops[at].Client, lastStep(r, h.Ops[at])); act != "" {
-			report.Verdicts[i].Summary += fmt.Sprintf("; the last that %s did or learned: %s",
-				h.Ops[at].Client, act)
+		op, by, before := h.Ops[at], lastStep(r, h.Ops[at]), ""
+		if by < op.Return {
+			before = " before its context was done"
+		}
+		if act := lastAct(r, h.Ops, op.Client, by); act != "" {
+			report.Verdicts[i].Summary += fmt.Sprintf("; the last that %s did or learned%s: %s",
+				op.Client, before, act)
 		}
 	}
 }
@@ -258,9 +275,10 @@ func lastAct(
 			last, text = step, fmt.Sprintf(format, args...)+fmt.Sprintf(" (step %d)", step)
 		}
 	}
-	for _, q := range r.Requests {
-		if q.Client == client {
+	for _, q := range slices.Backward(r.Requests) {
+		if q.Client == client && q.Step <= by {
 			is(q.Step, "%s", requestText(r, q))
+			break
 		}
 	}
 	for _, e := range r.Events {

@@ -47,6 +47,10 @@ func whyStuck(t table, op lin.Op, left *lin.Leftovers) string {
 		return fmt.Sprintf("client %s %s %s%s which %s", op.Client, does, n.Path, cmp.Or(often, ","),
 			blame(t, n, op, left, true))
 	case exists:
+		if child, ok := judging.FirstChild(left, w.Path, op.Client); ok {
+			return fmt.Sprintf("client %s %s %s%s which %s", op.Client, does, child.Path,
+				cmp.Or(often, ","), blame(t, child, op, left, true))
+		}
 		return fmt.Sprintf("client %s %s %s%s which has no child%s", op.Client, does, w.Path,
 			cmp.Or(often, ","), judging.LostPlace(t.log, op))
 	case w.Polls > 0:

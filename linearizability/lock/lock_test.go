@@ -56,6 +56,9 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 		{Name: "phantom: the session ended during the call, and its client knew", Bad: lin.Safety,
 			Says:  "which had ended at step 3, and the client was told so (session expired) at step 4",
 			Steps: "a lock() owns a-0; a expires; a told expired; a@2 starts; a ok@0#0"},
+		{Name: "told of the end of a session that began before the log",
+			Steps: "a starts; a lock() owns a-0; a@2 expires; a told expired; a ok@0#0; " +
+				"a unlocks a-0; rest"},
 		{Name: "phantom: the client was told, and the znode is not gone yet", Bad: lin.Safety,
 			Says:  "the client was told at step 4 that it had ended",
 			Steps: "a starts; a lock() owns a-0; a told expired; a@2 starts; a ok@0#0"},
@@ -211,7 +214,7 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 			Build: ownersAreKnown},
 		{Name: "its place is gone", Bad: lin.Liveness,
 			Opts: Claims{AllowedAtRest: []string{"/lock/deep"}},
-			Says: "which has no child: its own znode /lock/b-0000000000 went at step 3, when " +
+			Says: "which has no child; its own znode /lock/b-0000000000 went at step 3, when " +
 				"session 0x2 ended",
 			Steps: "b lock() owns b-0; b expires b-0; rest .; b waits lock ."},
 		{Name: "behind each other", Bad: lin.Liveness,

@@ -91,7 +91,11 @@ func (n holderNodes) ownOf(op lin.Op) (z *judging.Znode, phantom string) {
 		return apart, otherSession(apart, op)
 	}
 	last = cmp.Or(last, lastApart)
-	return last, n.whyPhantom(last, op)
+	phantom = n.whyPhantom(last, op)
+	if phantom == "" && apart != nil {
+		return apart, otherSession(apart, op)
+	}
+	return last, phantom
 }
 
 // later is the znode that was deleted later; the first may be nil.
@@ -239,6 +243,13 @@ func (n holderNodes) toldBefore(z *judging.Znode, op lin.Op) (step int64, told b
 // not been told, 0 if it is not known. Each session must have begun after the notice of the end of
 // the one before it.
 func (n holderNodes) onlySession(client string, step int64) (session int64) {
+	for _, e := range n.history.Server {
+		of := cmp.Or(n.log.Clients[judging.Subject(e)], client) // or nobody knows
+		if judging.IsSessionEvent(e) && of == client &&
+			n.started(judging.Subject(e)) == judging.Never {
+			return 0 // it began before the log did
+		}
+	}
 	for _, e := range n.history.Server {
 		if e.Kind != lin.SessionStarted || e.Step >= step ||
 			n.log.Clients[judging.Subject(e)] != client {

@@ -109,15 +109,20 @@ func lostByLog(t table, e *element, _ *lin.Leftovers) (m misdelivery, lost bool)
 // goroutines of a client can be in a take, and the log does not tell them apart.
 func (t table) diedWith(z *judging.Znode) bool {
 	return slices.ContainsFunc(t.history.Ops, func(op lin.Op) bool {
-		return op.Client == z.Remover && op.Call <= z.Deleted && t.diedInDoubt(op)
+		return op.Client == z.Remover && op.Call <= z.Deleted && z.Created <= judging.End(op) &&
+			t.diedInDoubt(op)
 	})
 }
 
-// diedInDoubt reports whether a process has died in a take, or after a take with an unknown
-// outcome: a later take of the process would have found out.
+// diedInDoubt reports whether a process has died in a take, or after a take with an unknown outcome
+// and before a later take succeeded: that would have found out.
 func (t table) diedInDoubt(op lin.Op) bool {
-	_, died := judging.FirstNotice(t.history, op.Client, op.Call, lin.Died)
-	return died && isTake(&op) && op.Outcome == lin.OpUnknown
+	death, died := judging.FirstNotice(t.history, op.Client, op.Call, lin.Died)
+	return died && isTake(&op) && op.Outcome == lin.OpUnknown &&
+		!slices.ContainsFunc(t.history.Ops, func(later lin.Op) bool {
+			return later.Client == op.Client && isTake(&later) && later.OK() &&
+				later.Call >= op.Return && later.Return < death.Step
+		})
 }
 
 // lostByClients finds out from leftovers and results whether an element is lost.

@@ -15,7 +15,7 @@ import (
 // the options: that would be four fifths of the memory that a run allocates.
 //
 // So a Conn is made by itself, from a pattern that zk.Connect has filled in, and started as
-// zk.Connect does.
+// zk.Connect does. It calls no Init: the host provider among the options knows its servers.
 func Connect(timeout time.Duration, options ...func(*zk.Conn)) (*zk.Conn, <-chan zk.Event) {
 	conn := likePattern()
 	for _, option := range options {

@@ -149,7 +149,14 @@ func (o Model[S, O]) told(spans []span[S], from, to int64) string {
 		if sp.from > to || from > sp.to {
 			continue
 		}
-		text := o.Show(sp.states[0])
+		var states []string
+		for _, s := range sp.states {
+			states = append(states, o.Show(s))
+		}
+		text := strings.Join(states[:min(len(states), most)], " or ")
+		if len(states) > most {
+			text += " or others"
+		}
 		if sp.from > 0 {
 			text += fmt.Sprintf(" from step %d on", sp.from)
 		} else {
@@ -157,7 +164,10 @@ func (o Model[S, O]) told(spans []span[S], from, to int64) string {
 		}
 		list = append(list, text)
 	}
-	return strings.Join(list[max(0, len(list)-most):], ", ")
+	if len(list) > most {
+		list = append([]string{"..."}, list[len(list)-most:]...)
+	}
+	return strings.Join(list, ", ")
 }
 
 // mostTried bounds the operations that are left out one by one.

@@ -42,7 +42,7 @@ func AfterLast(w lin.Wait) string {
 	if w.Last == "" {
 		return ""
 	}
-	return ", and has done nothing since " + w.Last
+	return fmt.Sprintf("; the last that %s did or learned: %s", w.Client, w.Last)
 }
 
 // StateOf says what is known of a znode for which a call waits: whose it is, and which call made
@@ -81,10 +81,10 @@ func LostPlace(log Log, op lin.Op) string {
 	case own == nil || own.Deleted == Never:
 		return ""
 	case own.EndedWithSession():
-		return fmt.Sprintf(": its own znode %s went at step %d, when %s ended", own.Path, own.Deleted,
+		return fmt.Sprintf("; its own znode %s went at step %d, when %s ended", own.Path, own.Deleted,
 			Session(own.Owner))
 	}
-	return fmt.Sprintf(": %s deleted its own znode %s at step %d", own.RemovedByWhom(), own.Path,
+	return fmt.Sprintf("; %s deleted its own znode %s at step %d", own.RemovedByWhom(), own.Path,
 		own.Deleted)
 }
 

@@ -110,8 +110,11 @@ func AmbiguousIf(doubtful bool, err error) error {
 // serverCode returns the code of a server error that the client does not know, or 0. The client
 // exports the code only in the text of the error: "unknown error: -125".
 func serverCode(err error) int {
-	number, _ := strings.CutPrefix(err.Error(), "unknown error: ")
-	code, _ := strconv.Atoi(number) // 0 for another text
+	number, found := strings.CutPrefix(err.Error(), "unknown error: ")
+	code, err := strconv.Atoi(number)
+	if !found || err != nil {
+		return 0
+	}
 	return code
 }
 

@@ -33,6 +33,7 @@ func TestOutcomeOf(t *testing.T) {
 		{ErrConnClosed, Unknown, false},
 		{errors.New("unknown error: -4"), Unknown, true},
 		{errors.New("unknown error: -125"), NotApplied, false},
+		{errors.New("-125"), Unknown, true},
 		{errors.New("unknown error: -127"), NotApplied, true},
 	} {
 		check.Equal(t, OutcomeOf(tc.err), tc.outcome, "OutcomeOf(%v)", tc.err)
