@@ -21,7 +21,7 @@ type words struct {
 	traceMask int64
 	ports     [MaxServers]int // that the servers listen on first
 	turns     *turns
-	answering sync.WaitGroup // of words that a fault has held up
+	texts     sync.Mutex // one long text is made at a time
 }
 
 func newWords(opts Options, now time.Time, k *links, t *turns) *words {
@@ -56,32 +56,51 @@ func (l *link) firstWord(p []byte) (word []byte, known bool) {
 
 // answer carries out a word, if Options.FourLetterWords permits it. It must be called without the
 // lock.
-func (w *words) answer(l *link, wordAndArgument []byte) []byte {
-	word, argument := string(wordAndArgument[:4]), wordAndArgument[4:]
-	if word != "stmk" {
-		argument = nil
+func (w *words) answer(l *link, word []byte) []byte {
+	if fourletter.Long(string(word[:4])) {
+		w.texts.Lock()
+		defer w.texts.Unlock()
 	}
-	if fourletter.Long(word) {
-		w.turns.one.Lock() // also while the text is made
-		defer w.turns.one.Unlock()
-	}
-	text := w.take(l, word, argument)()
+	text := []byte(w.collect(l, word)())
 	w.turns.mu.Lock()
 	defer w.turns.mu.Unlock()
+	w.packets.Sent += fourletter.Packets(string(text))
+	return text
+}
+
+// answerNow is answer with the lock held, for a word that faults have let through: what a client
+// sends after it may come at once.
+func (w *words) answerNow(l *link, word []byte) []byte {
+	text := w.take(l, word, nil)()
 	w.packets.Sent += fourletter.Packets(text)
 	return []byte(text)
 }
 
-// take collects what the answer to a word needs.
-func (w *words) take(l *link, word string, argument []byte) func() string {
+// collect takes the lock for what the answer needs.
+func (w *words) collect(l *link, word []byte) func() string {
+	if fourletter.Long(string(word[:4])) {
+		w.turns.begin()
+		defer w.turns.end()
+		return w.take(l, word, w.turns.step)
+	}
 	w.turns.mu.Lock()
 	defer w.turns.mu.Unlock()
+	return w.take(l, word, nil)
+}
+
+// take collects what the answer to a word needs.
+func (w *words) take(l *link, wordAndArgument []byte, step func(int)) func() string {
+	word, argument := string(wordAndArgument[:4]), wordAndArgument[4:]
+	if word != "stmk" {
+		argument = nil
+	}
 	w.packets.Received++
 	if !slices.Contains(w.opts.FourLetterWords, word) &&
 		!slices.Contains(w.opts.FourLetterWords, "*") {
 		return func() string { return fourletter.Refusal(word) }
 	}
 	s := w.server(l)
+	s.Step = step
 	text := fourletter.Take(word, argument, &s)
 	w.apply(word, argument)
 	return text
@@ -120,7 +139,6 @@ func (w *words) server(l *link) fourletter.Server {
 			MaxSessionTimeout: w.opts.MaxSessionTimeout,
 			MaxClientConns:    max(w.opts.MaxClientConns, 0),
 		},
-		Step: w.turns.step,
 		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper",
 			"/var/lib/zookeeper", "/"),
 	}

@@ -6,9 +6,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/internal/check"
 	"github.com/zksim/zksim/internal/realzk"
@@ -59,6 +61,19 @@ func TestWordInPiecesAndFromAHalfClosedClient(t *testing.T) {
 	}
 	r.closeWrite()
 	check.Equal(t, readAll(t, r), "imok")
+}
+
+// TestWordOfAHalfClosedClientUnderFaults is answered before the end of the client is noticed.
+func TestWordOfAHalfClosedClientUnderFaults(t *testing.T) {
+	s, address := startTCP(t)
+	mustDo(t, s.Inject(fault.Fault{Kind: fault.Stall, For: time.Second, At: time.Hour}))
+	for range 20 {
+		r := dialTCP(t, address)
+		r.send([]byte("ruok"))
+		r.closeWrite()
+		check.Equal(t, readAll(t, r), "imok")
+	}
+	s.ClearFaults()
 }
 
 // A word is one only where a connection begins.

@@ -344,8 +344,7 @@ func (in *injector) moveDown(l *link) {
 // apply lets the server handle a message.
 func (in *injector) apply(l *link, m *carry.Message, f *carry.Armed) {
 	if m.Tag == (fourLetters{}) {
-		word := slices.Clone(m.Bytes)
-		in.pipeline.words.answering.Go(func() { in.pipeline.answerWord(l, word) })
+		in.pipeline.endWord(l, in.pipeline.words.answerNow(l, m.Bytes))
 		return
 	}
 	in.pipeline.finish(l, m.Bytes, in.answer(l, m), f)

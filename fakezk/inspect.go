@@ -122,7 +122,8 @@ func (s *Server) Put(path string, data []byte) error {
 }
 
 // Remove deletes a node and everything under it; "/" stays, but is emptied. No ACL is checked.
-// Watches fire. It is not an error if there is no such node.
+// Watches fire. It is not an error if there is no such node. Of more than 4,096 nodes, other clients
+// have their turn between; nodes that they make meanwhile are deleted, too.
 func (s *Server) Remove(path string) error {
 	if err := inspect.CheckPath(path); err != nil {
 		return fmt.Errorf("fakezk: remove: %w", err)
@@ -130,17 +131,32 @@ func (s *Server) Remove(path string) error {
 	s.turns.begin()
 	defer s.turns.end()
 	s.recorder.call("remove", path, "")
-	for _, n := range slices.Backward(inOrder(s.nodesBelow(path))) { // children first
+	gone, code := s.removeBelow(path)
+	for range 10 { // others may make nodes between turns
+		if code != proto.NotEmpty {
+			break
+		}
+		gone, code = s.removeBelow(path)
+	}
+	if code != proto.OK {
+		return fmt.Errorf("fakezk: remove %s: %s", gone, code)
+	}
+	return nil
+}
+
+// removeBelow deletes a node and all below it, until a delete fails.
+func (s *Server) removeBelow(root string) (path string, code proto.ErrCode) {
+	for _, n := range slices.Backward(inOrder(s.nodesBelow(root))) { // children first
 		if n.path == "/" || isBelow(n.path, "/zookeeper") {
 			continue
 		}
 		code := s.pipeline.submit(&proto.Delete{Path: n.path, Version: -1}, time.Now())
 		if code != proto.OK && code != proto.NoNode { // somebody else may have deleted it
-			return fmt.Errorf("fakezk: remove %s: %s", n.path, code)
+			return n.path, code
 		}
 		s.turns.step(1)
 	}
-	return nil
+	return root, proto.OK
 }
 
 // ExpireSession ends a session now: its ephemerals go, its connection is

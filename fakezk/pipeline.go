@@ -70,9 +70,14 @@ func (p *pipeline) answerWord(l *link, word []byte) {
 	p.words.turns.mu.Lock()
 	defer p.words.turns.mu.Unlock()
 	if l.served {
-		p.emit(l, engine.Output{Conn: l.id, Frame: text, Close: true}, nil)
-		p.engine.Drop(l.id)
+		p.endWord(l, text)
 	}
+}
+
+// endWord sends the answer to a word, and closes the connection.
+func (p *pipeline) endWord(l *link, text []byte) {
+	p.emit(l, engine.Output{Conn: l.id, Frame: text, Close: true}, nil)
+	p.engine.Drop(l.id)
 }
 
 // process lets the engine handle a frame.

@@ -96,7 +96,6 @@ func (s *Server) Close() error {
 	s.expiry.schedule()
 	s.mu.Unlock()
 	s.front.serving.Wait()
-	s.words.answering.Wait()
 	s.mu.Lock()
 	s.recorder.log.end()
 	s.mu.Unlock()

@@ -43,7 +43,9 @@ func (s *Server) nodesBelow(root string) []located {
 			again = append(again, located{path, n})
 		}
 	}
-	nodes = slices.DeleteFunc(nodes, func(n located) bool { return changed[n.path] })
+	if len(changed) > 0 {
+		nodes = slices.DeleteFunc(nodes, func(n located) bool { return changed[n.path] })
+	}
 	return append(nodes, again...)
 }
 

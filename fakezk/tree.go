@@ -32,8 +32,9 @@ func (s *Server) Snapshot() []view.NodeSpec {
 }
 
 // Reset empties the server without a restart: it clears faults, ends every session, and removes
-// every node but the server's own; "/" gets its first data and ACL again. Zxids, session ids and
-// names, and the sequence numbers of the nodes that stay go on.
+// every node but the server's own; "/" gets its first data and ACL again. All nodes go with one zxid
+// and without events, as no client is left. Zxids, session ids and names, and the sequence numbers
+// of the nodes that stay go on.
 func (s *Server) Reset() {
 	s.turns.begin()
 	defer s.turns.end()
@@ -47,7 +48,7 @@ func (s *Server) Reset() {
 			s.turns.step(1)
 		}
 	}
-	s.engine.Clear(time.Now())
+	s.pipeline.deliver(s.engine.Clear(time.Now()))
 	s.expiry.schedule()
 }
 

@@ -25,7 +25,8 @@ import (
 //
 // Up to 4,096 nodes, with the missing parents, come in one transaction. More come in several, and
 // other clients have their turn between them. An error in a later one then takes the nodes of the
-// first ones away again, as writes that clients see.
+// first ones away again, as writes that clients see, but for nodes that others have changed. It is
+// an error if a client makes a missing parent, or deletes a parent, before its turn.
 //
 // Sequence numbers move on as in a server that loads a snapshot of its tree: without a
 // notification.
@@ -43,7 +44,9 @@ func (s *Server) Load(nodes []view.NodeSpec) error {
 	if s.front.closed {
 		return fmt.Errorf("fakezk: load: %w", ErrStopped)
 	}
-	l := loading{Server: s, now: time.Now(), made: map[string]bool{}}
+	l := loading{
+		Server: s, stops: s.turns.stops, made: map[string]bool{}, zxids: map[int64]bool{},
+	}
 	if err := l.load(nodes); err != nil {
 		return fmt.Errorf("fakezk: load: %w", err)
 	}
@@ -53,12 +56,13 @@ func (s *Server) Load(nodes []view.NodeSpec) error {
 // loading is one call of Load.
 type loading struct {
 	*Server
-	now    time.Time
+	stops  int             // of the server, when the call began
 	ops    []proto.Request // parents first
 	nodes  []string        // for each operation the path of the node that needs it
 	acl    *proto.SetACL   // of "/", nil if it stays as it is
 	before *located        // "/" as it was, nil if it is not given
 	made   map[string]bool // by ops
+	zxids  map[int64]bool  // of the transactions
 	parent int             // bytes of the paths of missing parents
 }
 
@@ -71,16 +75,18 @@ func (l *loading) load(nodes []view.NodeSpec) error {
 	for done := 0; done < len(l.ops); {
 		part := min(len(l.ops)-done, mostSteps)
 		if err := l.apply(done, done+part); err != nil {
-			l.undo(done)
+			if !errors.Is(err, ErrStopped) {
+				l.undo(done)
+			}
 			return err
 		}
 		done += part
-		if l.turns.step(part); done < len(l.ops) && l.turns.interrupted() {
+		if l.turns.step(part); done < len(l.ops) && l.interrupted() {
 			return ErrStopped
 		}
 	}
 	if l.acl != nil {
-		l.pipeline.mustSubmit(l.acl, l.now)
+		l.pipeline.mustSubmit(l.acl, time.Now())
 		l.ensemble.catchUp()
 	}
 	l.setNumbers(nodes)
@@ -88,11 +94,16 @@ func (l *loading) load(nodes []view.NodeSpec) error {
 	return nil
 }
 
+// interrupted reports whether Stop or Close was called in the meantime.
+func (l *loading) interrupted() bool {
+	return l.turns.interrupted() || l.turns.stops != l.stops
+}
+
 // plan lists all operations, in order of path, and finds what is impossible whatever comes between.
 // It changes nothing.
 func (l *loading) plan(nodes []view.NodeSpec) error {
 	for i := range nodes {
-		if l.turns.step(1); l.turns.interrupted() {
+		if l.turns.step(1); l.interrupted() {
 			return ErrStopped
 		}
 		err := l.add(&nodes[i])
@@ -105,7 +116,7 @@ func (l *loading) plan(nodes []view.NodeSpec) error {
 		return fmt.Errorf("node %q: %w", nodes[i].Path, err)
 	}
 	if l.acl != nil {
-		if err := l.engine.Prepare(l.acl, l.now).Err; err != proto.OK {
+		if err := l.engine.Prepare(l.acl, time.Now()).Err; err != proto.OK {
 			return refusedLoad(`node "/"`, err)
 		}
 	}
@@ -115,29 +126,36 @@ func (l *loading) plan(nodes []view.NodeSpec) error {
 // apply carries out some operations in one transaction, or none of them.
 func (l *loading) apply(from, to int) error {
 	txn, err := l.prepare(from, to)
-	if l.turns.interrupted() {
+	if l.interrupted() {
 		err = ErrStopped // which also ends a long transaction
 	}
 	if err != nil {
 		return err
 	}
-	_, reaction := l.engine.SubmitTxn(txn, l.now)
+	l.zxids[txn.Zxid] = true
+	_, reaction := l.engine.SubmitTxn(txn, time.Now())
 	l.pipeline.deliver(reaction)
 	l.ensemble.catchUp()
 	return nil
 }
 
-// undo takes back the first operations. A node with a child of somebody else's stays.
+// undo takes back the first operations. What others have written meanwhile stays.
 func (l *loading) undo(done int) {
 	for _, op := range slices.Backward(l.ops[:done]) {
-		if create, ok := op.(*proto.Create); ok {
-			l.pipeline.submit(&proto.Delete{Path: create.Path, Version: -1}, l.now)
+		create, ok := op.(*proto.Create)
+		if !ok {
+			continue
+		}
+		n, _ := l.engine.Store().Node(create.Path)
+		if l.zxids[n.Stat.Czxid] && n.Stat.Mzxid == n.Stat.Czxid {
+			l.pipeline.submit(&proto.Delete{Path: create.Path, Version: -1}, time.Now())
 		}
 		l.turns.step(1)
 	}
-	if done > 0 && l.before != nil {
-		for _, req := range changesOfRoot(l.engine.Store(), l.before.Data, l.before.ACL) {
-			l.pipeline.submit(req, l.now)
+	root, _ := l.engine.Store().Node("/")
+	if l.before != nil && l.zxids[root.Stat.Mzxid] {
+		for _, req := range changesOfRoot(l.engine.Store(), l.before.Data, root.ACL) {
+			l.pipeline.submit(req, time.Now())
 		}
 	}
 }
@@ -257,7 +275,7 @@ func aclOf(n *view.NodeSpec) []proto.ACL {
 
 // prepare prepares some operations, or finds the error that they would have.
 func (l *loading) prepare(from, to int) (state.Txn, error) {
-	txn := l.engine.Prepare(&proto.Multi{Ops: l.ops[from:to]}, l.now)
+	txn := l.engine.Prepare(&proto.Multi{Ops: l.ops[from:to]}, time.Now())
 	for i, err := range txn.OpErrs {
 		if err != proto.OK {
 			return txn, refusedLoad(l.describe(from+i), err)

@@ -5,17 +5,17 @@ import (
 	"sync/atomic"
 )
 
-// turns are the bounds of long work: every loop over what clients have made takes them. The lock of
-// a Server is held for some thousand steps at most, of a node, a watch or a session each. Then the
-// other clients have their turn. Texts and sorted lists are made without the lock, of what was
-// collected with it.
+// turns are the bounds of long work. A loop over the nodes or watches that clients have made holds
+// the lock of a Server for some thousand steps. Then the others have their turn. Texts and sorted
+// lists are made without the lock, of what was collected with it.
 //
-// One call at a time does long work, so only requests of clients come between its turns. Work that
-// is shorter than a turn is done as a whole.
+// One call at a time does long work, so no other long work comes between its turns, but requests of
+// clients and short calls do. Work that is shorter than a turn is done as a whole.
 type turns struct {
 	mu       *sync.Mutex
 	one      sync.Mutex   // held in the course of long work, and taken before mu
 	stopping atomic.Int32 // calls of Stop and Close that wait for mu: a Load ends early
+	stops    int          // calls of Stop and Close that have had mu
 	steps    int          // of the turn under way
 }
 
@@ -49,6 +49,7 @@ func (t *turns) lockAndInterrupt() {
 	t.stopping.Add(1)
 	t.mu.Lock()
 	t.stopping.Add(-1)
+	t.stops++
 }
 
 // interrupted reports whether a call of Stop or Close waits for the lock.

@@ -94,7 +94,9 @@ func TestTheTreeIsOfOneMoment(t *testing.T) {
 		check.Equal(t, listed["/a"]+listed["/z"], 1, "the node is listed")
 	}
 	over.Store(true)
-	t.Logf("%d moves", <-moved)
+	if n := <-moved; n < 10 {
+		t.Errorf("%d moves", n)
+	}
 }
 
 // TestALoadOfSeveralTransactionsIsAllOrNothing has an impossible node at the end.
@@ -109,4 +111,19 @@ func TestALoadOfSeveralTransactionsIsAllOrNothing(t *testing.T) {
 	after := s.Snapshot()
 	after[0].Next = before[0].Next // goes on
 	check.Diff(t, after, before)
+}
+
+// TestStopEndsALoadUnderWay stops a server between two transactions of a load.
+func TestStopEndsALoadUnderWay(t *testing.T) {
+	s := New(Options{})
+	defer s.Close()
+	go func() {
+		for s.LastZxid() == 0 {
+		}
+		s.Stop()
+	}()
+	check.Is(t, s.Load(manyNodes()), ErrStopped)
+	if n := len(s.Tree()); n <= 1 || n > 5*mostSteps {
+		t.Errorf("%d nodes, want some", n)
+	}
 }

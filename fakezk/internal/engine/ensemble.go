@@ -174,7 +174,7 @@ func (e *Engine) SetCreated(path string, next int32) {
 }
 
 // Clear removes all nodes but the servers' own, at every server. There must be no session.
-func (e *Engine) Clear(now time.Time) {
+func (e *Engine) Clear(now time.Time) Reaction {
 	e.begin(now.UnixMilli())
 	if len(e.sessions.byID) > 0 {
 		panic("engine: clear with sessions")
@@ -186,6 +186,7 @@ func (e *Engine) Clear(now time.Time) {
 		r.store.Clear()
 	}
 	e.reaper.queue = nil
+	return e.reaction()
 }
 
 // SkipTo makes the next transaction's zxid greater than a given one, unless it would be anyway. No

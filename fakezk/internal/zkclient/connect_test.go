@@ -14,21 +14,29 @@ import (
 )
 
 // TestConnIsLikeThatOfTheClient compares each field of a Conn with that of zk.Connect, while both
-// dial in vain, and when both have been closed.
+// dial, and when both have been closed.
 func TestConnIsLikeThatOfTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 7 * time.Second
-		options := func(c *zk.Conn) {
-			zk.WithHostProvider(oneHost{})(c)
-			zk.WithDialer(refuse)(c)
-			zk.WithLogger(Quiet{})(c)
-			zk.WithMaxConnBufferSize(10)(c)
+		options := func(dials chan string) func(c *zk.Conn) {
+			return func(c *zk.Conn) {
+				zk.WithHostProvider(oneHost{})(c)
+				zk.WithDialer(func(string, string, time.Duration) (net.Conn, error) {
+					select {
+					case dials <- fieldsOf(c): // by the goroutine that writes them
+					default:
+					}
+					return nil, errors.New("refused")
+				})(c)
+				zk.WithLogger(Quiet{})(c)
+				zk.WithMaxConnBufferSize(10)(c)
+			}
 		}
-		theirs, theirEvents, err := zk.Connect([]string{"host"}, timeout, options)
+		theirDials, dials := make(chan string, 1), make(chan string, 1)
+		theirs, theirEvents, err := zk.Connect([]string{"host"}, timeout, options(theirDials))
 		check.OK(t, err)
-		ours, events := Connect(timeout, options)
-		synctest.Wait()
-		check.Equal(t, fieldsOf(ours), fieldsOf(theirs), "fields")
+		ours, events := Connect(timeout, options(dials))
+		check.Equal(t, <-dials, <-theirDials, "fields")
 		theirs.Close()
 		ours.Close()
 		for range theirEvents { // until the client's loop has ended
@@ -77,5 +85,3 @@ func (oneHost) Init([]string) error  { return nil }
 func (oneHost) Len() int             { return 1 }
 func (oneHost) Connected()           {}
 func (oneHost) Next() (string, bool) { return "host", true }
-
-func refuse(string, string, time.Duration) (net.Conn, error) { return nil, errors.New("refused") }
