@@ -122,8 +122,8 @@ func (s *Server) Put(path string, data []byte) error {
 }
 
 // Remove deletes a node and everything under it; "/" stays, but is emptied. No ACL is checked.
-// Watches fire. It is not an error if there is no such node. Of more than 4,096 nodes, other clients
-// have their turn between; nodes that they make meanwhile are deleted, too.
+// Watches fire. It is not an error if there is no such node. Of more than 4,096 nodes, other
+// clients have their turn between; nodes that they make meanwhile are deleted, too.
 func (s *Server) Remove(path string) error {
 	if err := inspect.CheckPath(path); err != nil {
 		return fmt.Errorf("fakezk: remove: %w", err)
