@@ -59,7 +59,8 @@ func (claims WithIDs) Judge(h lin.History, left *lin.Leftovers) lin.Report {
 // findDiscards finds the discard behind the last removal of each element that no take returned: one
 // that succeeded and counted it, or one in doubt that was under way while the znode was there. A
 // take in doubt that removed nothing else is likelier than any other discard: than one that has
-// counted others, or has certainly failed, or had returned before the znode was there.
+// counted others, or has certainly failed, or had returned before the znode was there. If the take
+// had returned before, too, the discard in doubt is the likelier of the two, as it keeps no order.
 func (t *table) findDiscards(ids map[string]string) {
 	var removed []*element
 	for _, e := range t.elements {
@@ -79,18 +80,24 @@ func (t *table) findDiscards(ids map[string]string) {
 	t.countDiscards(removed)
 	for _, e := range removed {
 		e.discard = cmp.Or(e.discard, discardOf(t.history.Ops, e, func(op *lin.Op) bool {
-			return !op.OK() && op.Outcome != lin.OpFailed && judging.End(*op) >= e.last().Created
+			return inDoubt(op) && judging.End(*op) >= e.last().Created
 		}))
 	}
 	t.removals = findRemovals(*t)
 	for _, e := range removed {
-		if r, _ := t.removalOf(e.last()); r.by == nil || r.by.Outcome == lin.OpFailed {
+		switch r, _ := t.removalOf(e.last()); {
+		case r.by == nil || r.by.Outcome == lin.OpFailed:
 			e.discard = cmp.Or(e.discard, discardOf(t.history.Ops, e, nil))
+		case judging.End(*r.by) < e.last().Created:
+			e.discard = cmp.Or(e.discard, discardOf(t.history.Ops, e, inDoubt))
 		}
 		e.discarded = e.discard != nil
 	}
 	t.removals = findRemovals(*t)
 }
+
+// inDoubt reports whether the call may have had an effect, and did not say which.
+func inDoubt(op *lin.Op) bool { return !op.OK() && op.Outcome != lin.OpFailed }
 
 // countDiscards gives each discard that succeeded as many of the removed elements as it says. Those
 // that a take returned with an error come last. The discard that returns first has the fewest

@@ -62,6 +62,13 @@ func TestIDQueue(t *testing.T) {
 			{Name: "a poll removes it, an earlier discard has failed",
 				Steps: "b discard(1) failed; a offers x#1; b poll(); b deletes x; " +
 					"b told died; b unknown"},
+			{Name: "a discard removes it after its end, an earlier poll did nothing",
+				Steps: "a poll() unknown; a discard(1) unknown; b offers x#0; c offers y#1; " +
+					"a deletes y"},
+			{Name: "a poll removes it after its end, no discard of its id is in doubt",
+				Bad: lin.Order, Says: "y left first",
+				Steps: "a poll() unknown; a discard(1) -> 0; b offers x#0; c offers y#1; " +
+					"a deletes y"},
 			{Name: "one is counted, and a process died in the poll of the other",
 				Steps: "a offers x#1; a offers y#1; b poll(); b discard(1); b deletes x; " +
 					"b deletes y; b discard -> 1; b told died; b poll unknown"},
