@@ -22,7 +22,7 @@ type located struct {
 	state.NodeView
 }
 
-// nodesBelow lists the node at a path and all below it, in order of path. Long work has begun.
+// nodesBelow lists the node at a path and all below it. Long work has begun.
 func (s *Server) nodesBelow(root string) []located {
 	s.survey = &survey{changed: map[string]bool{}}
 	defer func() { s.survey = nil }()
@@ -32,20 +32,19 @@ func (s *Server) nodesBelow(root string) []located {
 		s.turns.step(1)
 	}
 	changed := s.survey.changed
-	if len(changed) > 0 {
-		// The server counts usage without a transaction of its own.
-		for path := range s.engine.Store().Below("/zookeeper/quota") {
-			changed[path] = true
-		}
+	if len(changed) == 0 {
+		return nodes
+	}
+	// The server counts usage without a transaction of its own.
+	for path := range s.engine.Store().Below("/zookeeper/quota") {
+		changed[path] = true
 	}
 	for path := range changed {
 		if n, ok := s.engine.Store().Node(path); ok && isBelow(path, root) {
 			again = append(again, located{path, n})
 		}
 	}
-	if len(changed) > 0 {
-		nodes = slices.DeleteFunc(nodes, func(n located) bool { return changed[n.path] })
-	}
+	nodes = slices.DeleteFunc(nodes, func(n located) bool { return changed[n.path] })
 	return append(nodes, again...)
 }
 

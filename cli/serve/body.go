@@ -10,7 +10,6 @@ import (
 	"os"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/zksim/zksim/fakezk/tree"
 )
@@ -30,7 +29,7 @@ func (o route) readBody(w http.ResponseWriter, r *http.Request, held *share) ([]
 	case err != nil:
 		return nil, fmt.Errorf("read body: %w", err)
 	}
-	setDeadlines(w, time.Time{})
+	endDeadlines(w)
 	return body, nil
 }
 

@@ -77,11 +77,11 @@ func (r *request) enter(room chan struct{}, wait time.Duration) (leave func(), e
 	}, nil
 }
 
-// setDeadlines replaces the deadlines of the server for one request, whose body has been read.
+// endDeadlines ends the deadlines of the server for one request, whose body has been read.
 // Response writers of tests have no deadlines.
-func setDeadlines(w http.ResponseWriter, at time.Time) {
+func endDeadlines(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-	setWriteDeadline(w, at)
+	setWriteDeadline(w, time.Time{})
 }
 
 func setWriteDeadline(w http.ResponseWriter, at time.Time) {

@@ -51,9 +51,9 @@ func run(out io.Writer, server, control string) error {
 	if err != nil {
 		return err
 	}
-	children, _, err := conn.Children("/orders")
+	children, err := orders(conn)
 	if err != nil {
-		return fmt.Errorf("list /orders: %w", err)
+		return err
 	}
 	fmt.Fprintf(out, "placed %s; orders there are: %d\n", path, len(children))
 	return nil
@@ -94,22 +94,27 @@ func placeOrder(out io.Writer, conn *zk.Conn, id, text string) (string, error) {
 	}
 }
 
-// findOrder looks for an order; "" if there is none. It asks again while the
-// connection is lost: reading twice does no harm.
+// findOrder looks for an order; "" if there is none.
 func findOrder(conn *zk.Conn, id string) (string, error) {
+	names, err := orders(conn)
+	for _, name := range names {
+		if strings.HasPrefix(name, id+"-") {
+			return "/orders/" + name, nil
+		}
+	}
+	return "", err
+}
+
+// orders lists all orders. It asks again while the connection is lost: reading twice does no harm.
+func orders(conn *zk.Conn) ([]string, error) {
 	for {
-		children, _, err := conn.Children("/orders")
-		if errors.Is(err, zk.ErrConnectionClosed) {
-			continue
+		names, _, err := conn.Children("/orders")
+		switch {
+		case errors.Is(err, zk.ErrConnectionClosed), errors.Is(err, zk.ErrNoServer):
+		case err != nil:
+			return nil, fmt.Errorf("list /orders: %w", err)
+		default:
+			return names, nil
 		}
-		if err != nil {
-			return "", fmt.Errorf("list /orders: %w", err)
-		}
-		for _, name := range children {
-			if strings.HasPrefix(name, id+"-") {
-				return "/orders/" + name, nil
-			}
-		}
-		return "", nil
 	}
 }

@@ -25,12 +25,6 @@ func IsOneOf(k lin.NoticeKind, kinds []lin.NoticeKind) bool {
 	return slices.Contains(kinds, k) || k == lin.Died && slices.Contains(kinds, lin.SessionExpired)
 }
 
-// DiedIn reports whether the process of the client died during a call.
-func DiedIn(h lin.History, op lin.Op) bool {
-	died, ok := FirstNotice(h, op.Client, op.Call, lin.Died)
-	return ok && op.Outcome == lin.OpUnknown && died.Step <= op.Return
-}
-
 // CutOff reports whether a client was, at a time, disconnected to its knowledge, paused in a call,
 // or dead. In a history without a Connected for the client no loss counts.
 func CutOff(h lin.History, client string, at time.Duration) bool {
