@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zksim/zksim/bench/internal/figure"
@@ -16,12 +18,13 @@ import (
 
 // attackCommand measures what one hostile client costs the others.
 //
-// Each attack is sent to a new server, while five other clients ping without a pause. "took" is the
-// time to the last reply, or to the end of the attacker's connection. "longest ping" is how long one
-// of the others waited. The memory is the resident memory before the attack, the highest that was
-// seen, and that ten seconds later. A second table has the attacks on the control endpoint.
+// Each attack is sent to a new server (ours-3: one of an ensemble of three in one process), while
+// five other clients ping without a pause. "took" is the time to the last reply, or to the end of
+// the attacker's connection. "longest ping" is how long one of the others waited. The memory is the
+// resident memory before the attack, the highest that was seen, and that ten seconds later. A
+// second table has the attacks on the control endpoint.
 type attackCommand struct {
-	Servers []string `default:"ours,real" help:"Servers to attack."`
+	Servers []string `default:"ours,ours-3,real" help:"Servers to attack; ours-3 are an ensemble."`
 }
 
 // An attack is a list of whole frames, each with a reply, and then a strike, if there is one.
@@ -65,6 +68,7 @@ func (c *attackCommand) Run(a *app) error {
 			if err := firstOf(err, servers[0].stop()); err != nil {
 				return fmt.Errorf("%s on %s: %w", attack.name, name, err)
 			}
+			fmt.Fprintln(a.errors, strings.Join(row, ", "))
 			if attack.name == attacks[0].name {
 				measured = append(measured, servers[0])
 			}
@@ -98,8 +102,8 @@ func (k attack) on(s *server) (row []string, err error) {
 		return nil, err
 	}
 	var watchers []*watcher
-	for range pingers {
-		w, err := watch(s)
+	for i := range pingers {
+		w, err := watch(s, i)
 		if err != nil {
 			return nil, err
 		}
@@ -126,6 +130,9 @@ func (k attack) on(s *server) (row []string, err error) {
 		time.Sleep(10 * time.Second)
 	}
 	after, err := proc.ResidentBytes(s.pid)
+	if errors.Is(err, fs.ErrNotExist) {
+		ends, err = "the server has ended", nil
+	}
 	mebibytes := func(n int64) string { return figure.Thousands(float64(n >> 20)) }
 	return []string{k.name, s.name, figure.Milliseconds(took), figure.Milliseconds(longest),
 		mebibytes(before), mebibytes(highest), mebibytes(after), ends}, err
@@ -178,8 +185,10 @@ type watcher struct {
 	err         error // the end of its connection
 }
 
-func watch(s *server) (*watcher, error) {
-	conn, err := rawSession(s.addr, time.Minute)
+// watch connects to one of the servers, in turn.
+func watch(s *server, i int) (*watcher, error) {
+	addresses := append([]string{s.addr}, s.others...)
+	conn, err := rawSession(addresses[i%len(addresses)], time.Minute)
 	if err != nil {
 		return nil, err
 	}

@@ -22,35 +22,38 @@ import (
 // controlSizes are the sizes of the attacks on the control endpoint.
 type controlSizes struct {
 	clients, megabytes int           // attackers, and MiB of a body or of the tree
+	nodes              int           // of a tree of small ones
 	lasts, rest        time.Duration // of an attack, and from its end to the last look
 }
 
 // slow has the sizes; tests make them smaller.
-var slow = controlSizes{100, 40, 5 * time.Second, 10 * time.Second}
+var slow = controlSizes{100, 40, 3_000_000, 5 * time.Second, 10 * time.Second}
 
-// A controlAttack is what each of the attackers sends to the control endpoint, and then nothing
-// more. None of them reads.
+// A controlAttack is what is done to a control endpoint while innocent clients are watched, and
+// after that.
 type controlAttack struct {
 	name string
-	text func() []byte
+	do   func(control string) (ends string, err error)
+	then func(s *server, control string) (ends string, err error)
 }
 
 var controlAttacks = []controlAttack{
-	{"slow bodies", func() []byte {
+	{name: "slow bodies", do: sendOnly(func() []byte {
 		head := fmt.Sprintf("POST /load HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n",
 			slow.megabytes<<20+1)
 		return append([]byte(head), bytes.Repeat([]byte("x"), slow.megabytes<<20)...)
-	}},
-	{"slow readers", func() []byte {
+	})},
+	{name: "slow readers", do: sendOnly(func() []byte {
 		return []byte("GET /tree HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	}},
+	})},
+	{name: "a load of small nodes; a reset; SIGTERM in a load", do: loadSmall, then: resetAndEnd},
 }
 
 // attackControl measures what slow clients of the control endpoint cost the others: their longest
 // waits, and the resident memory.
 func attackControl(a *app) error {
 	r := report{Header: []string{"attack on the control endpoint", "longest request ms",
-		"longest ping ms", "MiB before", "highest", "after", "refused"}}
+		"longest ping ms", "MiB before", "highest", "after", "ends"}}
 	for _, k := range controlAttacks {
 		row, err := k.measured(a)
 		if err != nil {
@@ -59,10 +62,10 @@ func attackControl(a *app) error {
 		r.Rows = append(r.Rows, row)
 	}
 	r.Notes = []string{fmt.Sprintf("In an attack on the control endpoint of zksim serve, %d clients "+
-		"each send a body of %d MiB without its end, or take nothing of a tree as long, for %v. "+
-		"%[4]d others ask for GET /server meanwhile, and %[4]d sessions ping. The last memory is "+
-		"that %[5]v after the end.",
-		slow.clients, slow.megabytes, slow.lasts, pingers, slow.rest)}
+		"each send a body of %d MiB without its end, or take nothing of a tree as long, for %v; or "+
+		"one loads %[6]d nodes. %[4]d others ask for GET /server meanwhile, and %[4]d sessions "+
+		"ping. The last memory is that %[5]v after the end.",
+		slow.clients, slow.megabytes, slow.lasts, pingers, slow.rest, slow.nodes)}
 	if _, err := fmt.Fprintln(a.out); err != nil {
 		return err
 	}
@@ -74,7 +77,9 @@ func (k controlAttack) measured(a *app) (row []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = firstOf(err, s.stop()) }()
+	stop := sync.OnceValue(s.stop)
+	s.stop = stop
+	defer func() { err = firstOf(err, stop()) }()
 	control, found := strings.CutPrefix(lines[0], "control on ")
 	addr, too := strings.CutPrefix(lines[1], "listening on ")
 	if !found || !too {
@@ -97,23 +102,50 @@ func (k controlAttack) measured(a *app) (row []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	attackers, err := k.begin(control)
-	if err != nil {
-		return nil, err
-	}
-	time.Sleep(slow.lasts)
+	ends, doErr := k.do(control)
 	requests, pings, memory, err := innocents.stop()
-	refused := attackers.end()
-	if err != nil {
+	if err := firstOf(doErr, err); err != nil {
 		return nil, err
 	}
 	time.Sleep(slow.rest)
 	after, err := proc.ResidentBytes(s.pid)
+	if err == nil && k.then != nil {
+		ends, err = k.then(s, control)
+	}
 	row = []string{k.name, figure.Milliseconds(requests), figure.Milliseconds(pings)}
 	for _, bytes := range []int64{before, memory, after} {
 		row = append(row, figure.Thousands(float64(bytes>>20)))
 	}
-	return append(row, fmt.Sprint(refused)), err
+	return append(row, ends), err
+}
+
+// loadSmall loads a tree of small nodes.
+func loadSmall(control string) (ends string, err error) {
+	return "answered", ask(http.DefaultClient, "POST", "http://"+control+"/load", smallNodes())
+}
+
+// resetAndEnd empties the server, which ends all sessions. Then it loads the tree again and ends the
+// server meanwhile.
+func resetAndEnd(s *server, control string) (ends string, err error) {
+	began := time.Now()
+	err = ask(http.DefaultClient, "POST", "http://"+control+"/reset", "")
+	reset := time.Since(began)
+	go func() { _, _ = loadSmall(control) }()
+	time.Sleep(slow.lasts)
+	began = time.Now()
+	err = firstOf(err, s.stop())
+	return fmt.Sprintf("reset %s ms, SIGTERM %s ms", figure.Milliseconds(reset),
+		figure.Milliseconds(time.Since(began))), err
+}
+
+// smallNodes is a tree file.
+func smallNodes() string {
+	var b strings.Builder
+	b.WriteString("{")
+	for i := range slow.nodes {
+		fmt.Fprintf(&b, "\"/n%d\":null,\n", i)
+	}
+	return strings.TrimSuffix(b.String(), ",\n") + "}"
 }
 
 // ask sends a request, which must succeed.
@@ -136,8 +168,19 @@ func ask(client *http.Client, method, address, body string) error {
 // slowClients are the attackers.
 type slowClients []net.Conn
 
-func (k controlAttack) begin(control string) (clients slowClients, err error) {
-	text := k.text()
+// sendOnly is an attack by clients that send a text, and nothing more. None of them reads.
+func sendOnly(text func() []byte) func(control string) (ends string, err error) {
+	return func(control string) (ends string, err error) {
+		attackers, err := beginSlowly(control, text())
+		if err != nil {
+			return "", err
+		}
+		time.Sleep(slow.lasts)
+		return fmt.Sprintf("%d refused", attackers.end()), nil
+	}
+}
+
+func beginSlowly(control string, text []byte) (clients slowClients, err error) {
 	for range slow.clients {
 		conn, err := net.Dial("tcp", control)
 		if err != nil {
@@ -181,8 +224,8 @@ type controlWatch struct {
 
 func watchControl(s *server, control string) (*controlWatch, error) {
 	w := &controlWatch{done: make(chan struct{})}
-	for range pingers {
-		session, err := watch(s)
+	for i := range pingers {
+		session, err := watch(s, i)
 		if err != nil {
 			return nil, err
 		}

@@ -101,7 +101,7 @@ func listOfLongNames() (frames [][]byte) {
 
 func oneNode() [][]byte { return [][]byte{sealed(appendCreate(header(1, opCreate), "/a", nil))} }
 
-// crowd lets 10,000 other connections watch the node, and deletes it.
+// crowd lets 10,000 other connections watch the node's data and its children, and deletes it.
 func crowd(s *server, attacker *rawConn) (ends string, err error) {
 	var conns []*rawConn
 	defer func() {
@@ -109,15 +109,17 @@ func crowd(s *server, attacker *rawConn) (ends string, err error) {
 			_ = c.Close() // the server is measured, not this end
 		}
 	}()
-	exists := sealed(append(appendText(header(1, opExists), "/a"), 1)) // with a watch
 	for range min(10_000, most/30) {
 		c, err := rawSession(s.addr, time.Minute)
 		if err != nil {
 			return "", err
 		}
 		conns = append(conns, c)
-		if _, err := c.ask(exists); err != nil {
-			return "", err
+		for _, op := range []int32{opExists, opGetChildren} {
+			watch := append(appendText(header(1, op), "/a"), 1)
+			if _, err := c.ask(sealed(watch)); err != nil {
+				return "", err
+			}
 		}
 	}
 	remove := binary.BigEndian.AppendUint32(appendText(header(2, opDelete), "/a"), 0xffffffff)

@@ -148,21 +148,28 @@ func TestAttacksAreAnswered(t *testing.T) {
 	most = 30_000
 	defer func(whole controlSizes) { slow = whole }(slow)
 	slow.clients, slow.megabytes, slow.lasts, slow.rest = 20, 2, time.Second, 0
-	out := mustRun(t, "attack", "--servers", "ours")
+	slow.nodes = 1000
+	servers := []string{serverOurs}
+	if !testing.Short() {
+		servers = append(servers, serverOurs3)
+	}
+	out := mustRun(t, "attack", "--servers", strings.Join(servers, ","))
 	for _, k := range attacks {
 		ends := "(answered|\\d+ MB of text)"
 		switch k.name {
 		case "a multiRead of 2,500 nodes of 1 MB", "a list of 150 MB of names":
 			ends = "connection closed"
 		}
-		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(k.name) +
-			` +\| ours +(\| [\d.,]+ +){5}\| ` + ends + ` +\|$`)
-		if !row.MatchString(out) {
-			t.Errorf("no %s in\n%s", row, out)
+		for _, server := range servers {
+			row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(k.name) + ` +\| ` + server +
+				` +(\| [\d.,]+ +){5}\| ` + ends + ` +\|$`)
+			if !row.MatchString(out) {
+				t.Errorf("no %s in\n%s", row, out)
+			}
 		}
 	}
 	for _, k := range controlAttacks {
-		row := regexp.MustCompile(`(?m)^\| ` + k.name + ` +(\| [\d.,]+ +){5}\| 0 +\|$`)
+		row := regexp.MustCompile(`(?m)^\| ` + k.name + ` +(\| [\d.,]+ +){5}\| (0 refused|reset [\d.,]+ ms, SIGTERM [\d.,]+ ms) +\|$`)
 		if !row.MatchString(out) {
 			t.Errorf("no %s in\n%s", row, out)
 		}
@@ -191,7 +198,7 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		want string
 	}{
 		{[]string{"--ops", "get,gte"}, `no operation "gte"; there are get, exists`},
-		{[]string{"--servers", "theirs"}, `no server "theirs"; there are ours and real`},
+		{[]string{"--servers", "theirs"}, `no server "theirs"; there are ours, ours-3 and real`},
 		{[]string{"--servers", "real", "--profile", "x"}, "--profile is of ours"},
 		{[]string{"--conns", "0"}, "0 connections"},
 		{[]string{"--rounds", "0"}, "0 rounds"},
@@ -219,7 +226,7 @@ func TestServerEndsWithItsDriver(t *testing.T) {
 func longRound(t *testing.T, ctx context.Context, do func(*worker) error) error {
 	t.Helper()
 	a := &app{ctx: ctx, errors: &lockedBuffer{}}
-	s, err := startOurs(&app{ctx: t.Context(), errors: a.errors})
+	s, err := startOurs(&app{ctx: t.Context(), errors: a.errors}, 1)
 	check.OK(t, err)
 	err = withGroups(a, []*server{s}, "/test", 1, func(groups []*workerGroup) error {
 		_, err := groups[0].round(ctx, operation{"break", do}, time.Minute)

@@ -15,6 +15,7 @@ import (
 // serveCommand serves our server.
 type serveCommand struct {
 	Addr       string `default:"127.0.0.1:0" help:"Address to listen on."`
+	Servers    int    `hidden:"" default:"1" help:"Servers of an ensemble."`
 	Controlled bool   `hidden:"" help:"End with standard input."`
 	CPUProfile string `name:"cpuprofile" placeholder:"FILE" help:"Write a processor profile (pprof)."`
 }
@@ -28,22 +29,26 @@ func (c *serveCommand) Run(a *app) (err error) {
 		}
 		defer func() { err = firstOf(err, stop()) }()
 	}
-	s := fakezk.New(fakezk.Options{MaxClientConns: -1}) // as maxClientCnxns=0 of the real one
-	return c.serve(a, s)
+	// As maxClientCnxns=0 of the real one.
+	return c.serve(a, fakezk.New(fakezk.Options{MaxClientConns: -1, Servers: c.Servers}))
 }
 
-// serve listens and prints the address. It serves until the context ends or, if the command is
+// serve listens and prints the addresses. It serves until the context ends or, if the command is
 // controlled, standard input does: then no server outlives a driver that was killed.
 func (c *serveCommand) serve(a *app, s *fakezk.Server) error {
-	l, err := net.Listen("tcp", c.Addr)
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w", c.Addr, err)
-	}
-	if _, err := fmt.Fprintln(a.out, l.Addr()); err != nil {
-		return fmt.Errorf("print the address: %w", errors.Join(err, l.Close()))
+	var listeners []net.Listener
+	for range c.Servers {
+		l, err := net.Listen("tcp", c.Addr)
+		if err != nil {
+			return fmt.Errorf("listen on %s: %w", c.Addr, err)
+		}
+		listeners = append(listeners, l)
+		if _, err := fmt.Fprintln(a.out, l.Addr()); err != nil {
+			return fmt.Errorf("print the address: %w", err)
+		}
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+	go func() { served <- s.Serve(listeners...) }()
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
 	if c.Controlled {
@@ -57,7 +62,7 @@ func (c *serveCommand) serve(a *app, s *fakezk.Server) error {
 		return firstOf(err, s.Close())
 	case <-ctx.Done():
 	}
-	err = s.Close()
+	err := s.Close()
 	<-served // with an error if it had not begun
 	return err
 }

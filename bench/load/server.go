@@ -12,8 +12,9 @@ import (
 
 // The servers that can be measured.
 const (
-	serverOurs = "ours"
-	serverReal = "real"
+	serverOurs  = "ours"
+	serverOurs3 = "ours-3"
+	serverReal  = "real"
 )
 
 // A server is a separate process that answers on a port of the loopback interface.
@@ -21,6 +22,7 @@ type server struct {
 	name    string
 	version string // "" for ours
 	addr    string
+	others  []string // the other servers of its ensemble
 	pid     int
 	stop    func() error
 }
@@ -29,19 +31,27 @@ type server struct {
 func startServer(a *app, name string, args ...string) (*server, error) {
 	switch name {
 	case serverOurs:
-		return startOurs(a, args...)
+		return startOurs(a, 1, args...)
+	case serverOurs3:
+		s, err := startOurs(a, 3, args...)
+		if err == nil {
+			s.name = name
+		}
+		return s, err
 	case serverReal:
 		return startReal(a.ctx)
 	}
-	return nil, fmt.Errorf("no server %q; there are %s and %s", name, serverOurs, serverReal)
+	return nil, fmt.Errorf("no server %q; there are %s, %s and %s", name, serverOurs, serverOurs3,
+		serverReal)
 }
 
-// startOurs starts this program again with the command that serves, and waits for its first line,
-// the address.
-func startOurs(a *app, args ...string) (*server, error) {
-	s, lines, err := startAgain(a, 1, append([]string{"serve", "--controlled"}, args...))
+// startOurs starts this program again with the command that serves as an ensemble of some servers,
+// and waits for their addresses, a line each.
+func startOurs(a *app, servers int, args ...string) (*server, error) {
+	s, lines, err := startAgain(a, servers, append([]string{"serve", "--controlled",
+		"--servers", fmt.Sprint(servers)}, args...))
 	if err == nil {
-		s.addr = lines[0]
+		s.addr, s.others = lines[0], lines[1:]
 	}
 	return s, err
 }

@@ -32,5 +32,6 @@ func attacks(l *runner) (string, error) {
 	out, err := l.measured("./load", "attack")
 	return paragraph("One client attacks, five others ping without a pause; the longest ping is the "+
 		"longest wait of one of them. The memory is that of the server's process: before the attack, "+
-		"at its highest, and ten seconds after.") + out, err
+		"at its highest, and ten seconds after; 0 if the process has ended. The server ours-3 is an "+
+		"ensemble of three in one process, with the innocent clients on all three.") + out, err
 }

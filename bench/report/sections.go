@@ -36,7 +36,7 @@ var sections = []section{
 	{"in-memory", "Requests in memory", time.Minute, inMemory},
 	{"start", "Start", time.Minute, start},
 	{"memory", "Memory of the server", time.Minute, memory},
-	{"attacks", "Attacks on the server", time.Minute, attacks},
+	{"attacks", "Attacks on the server", 10 * time.Minute, attacks},
 }
 
 // titled finds a section by its title.
