@@ -63,9 +63,10 @@ func attackControl(a *app) error {
 	}
 	r.Notes = []string{fmt.Sprintf("In an attack on the control endpoint of zksim serve, %d clients "+
 		"each send a body of %d MiB without its end, or take nothing of a tree as long, for %v; or "+
-		"one loads %[6]d nodes. %[4]d others ask for GET /server meanwhile, and %[4]d sessions "+
+		"one loads %[6]s nodes. %[4]d others ask for GET /server meanwhile, and %[4]d sessions "+
 		"ping. The last memory is that %[5]v after the end.",
-		slow.clients, slow.megabytes, slow.lasts, pingers, slow.rest, slow.nodes)}
+		slow.clients, slow.megabytes, slow.lasts, pingers, slow.rest,
+		figure.Thousands(float64(slow.nodes)))}
 	if _, err := fmt.Fprintln(a.out); err != nil {
 		return err
 	}
@@ -124,8 +125,8 @@ func loadSmall(control string) (ends string, err error) {
 	return "answered", ask(http.DefaultClient, "POST", "http://"+control+"/load", smallNodes())
 }
 
-// resetAndEnd empties the server, which ends all sessions. Then it loads the tree again and ends the
-// server meanwhile.
+// resetAndEnd empties the server, which ends all sessions. Then it loads the tree again and ends
+// the server meanwhile.
 func resetAndEnd(s *server, control string) (ends string, err error) {
 	began := time.Now()
 	err = ask(http.DefaultClient, "POST", "http://"+control+"/reset", "")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/zksim/zksim/bench/internal/figure"
 	"github.com/zksim/zksim/bench/internal/proc"
 )
 
@@ -27,7 +28,7 @@ func (r report) print(w io.Writer) error {
 		row(cells)
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(t, "\n%s\n", note)
+		fmt.Fprintf(t, "\n%s\n", figure.Wrapped(note))
 	}
 	return t.Flush()
 }

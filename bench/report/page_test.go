@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zksim/zksim/bench/internal/figure"
 	"github.com/zksim/zksim/internal/check"
 )
 
@@ -98,7 +99,7 @@ func TestParagraphsAreWrapped(t *testing.T) {
 	words := strings.Repeat("word ", 30)
 	got := paragraph("%s`some code that stays on one line`\n  end.", words)
 	for line := range strings.Lines(got) {
-		if len(line) > width+1 && !strings.Contains(line, "`") {
+		if len(line) > figure.Width+1 && !strings.Contains(line, "`") {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/zksim/zksim/bench/internal/figure"
 )
 
 // A section of the page, and the function that measures it.
@@ -77,29 +78,7 @@ func commandBlock(commands ...string) string {
 	return "\n    " + strings.Join(commands, "\n    ") + "\n\n"
 }
 
-// width is that of the page's paragraphs.
-const width = 96
-
 // paragraph wraps text, but not within code between backticks.
 func paragraph(format string, args ...any) string {
-	var b strings.Builder
-	column, within := 0, false
-	for word := range strings.FieldsSeq(fmt.Sprintf(format, args...)) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case column == 0:
-		case column+1+n > width && !within:
-			b.WriteByte('\n')
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += n
-		if strings.Count(word, "`")%2 == 1 {
-			within = !within
-		}
-	}
-	return b.String() + "\n"
+	return figure.Wrapped(fmt.Sprintf(format, args...)) + "\n"
 }

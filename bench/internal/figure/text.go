@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Significant shows three digits, or all of the integer part, or a dash for 0.
@@ -39,4 +40,31 @@ func Thousands(x float64) string {
 		groups = append(groups, digits[at:at+3])
 	}
 	return strings.Join(groups, ",")
+}
+
+// Width is that of wrapped text.
+const Width = 96
+
+// Wrapped breaks text into lines, but not within code between backticks.
+func Wrapped(text string) string {
+	var b strings.Builder
+	column, within := 0, false
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case column == 0:
+		case column+1+n > Width && !within:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+		if strings.Count(word, "`")%2 == 1 {
+			within = !within
+		}
+	}
+	return b.String()
 }
